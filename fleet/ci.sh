@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Everything, on a fresh Debian machine with Node 20 or newer: installs what it needs, runs every check of hub, agent and
-# host, and ends with one line `N passed, N failed`. Exits non-zero when anything failed. boxwright, in the folder above,
+# Everything, on a fresh Debian machine with Node 20 or newer: installs what it needs, runs every check of all parts, and ends with one line `N passed, N failed`. Exits non-zero when anything failed. boxwright, in the folder above,
 # is built if it is not. `./ci.sh host` checks that part alone.
 set -u
 cd "$(dirname "$0")"
@@ -8,7 +7,7 @@ export CI=true ONNXRUNTIME_NODE_INSTALL=skip
 passed=0 failed=0
 log=$(mktemp -d)
 parts=("$@")
-[ $# -gt 0 ] || parts=(hub agent host)
+[ $# -gt 0 ] || parts=(service hub agent host)
 
 # Runs one check: step NAME COMMAND...
 step() {
@@ -19,7 +18,7 @@ step() {
 
 boxwright() { [ -f ../dist/index.node.mjs ] || (cd .. && { [ -d node_modules ] || npm ci --no-progress; } && npm run --silent build); }
 
-for part in "${parts[@]}"; do step "Debian packages: $part" $part/debian.sh; done
+for part in "${parts[@]}"; do [ ! -f $part/debian.sh ] || step "Debian packages: $part" $part/debian.sh; done
 step "boxwright" boxwright
 step "install" npm ci --no-progress
 

@@ -1,49 +1,12 @@
 #!/usr/bin/env bash
-# Every check of the host, after `npm ci` in the folder above, with boxwright built. Ends with one line
-# `N passed, N failed`, and exits non-zero when anything failed.
-set -u
+# Every check of the host, after `npm ci` in the folder above, with boxwright built.
 cd "$(dirname "$0")"
-export BOXWRIGHT_HOST_CI=1 CI=true ONNXRUNTIME_NODE_INSTALL=skip
-passed=0
-failed=0
+. ../service/ci-lib.sh
+export BOXWRIGHT_HOST_CI=1
 
-step() {
-  local name=$1
-  shift
-  echo "== $name"
-  if "$@"; then
-    passed=$((passed + 1))
-  else
-    echo "FAILED: $name"
-    failed=$((failed + 1))
-  fi
-}
-
-# The agent beside this folder: test/fleet runs both.
-agent() { (cd ../agent && npm run --silent build); }
-
-tests() {
-  mkdir -p out
-  rm -f out/tests.json
-  npx vitest run --disable-console-intercept --reporter=default --reporter=json --outputFile.json=out/tests.json
-  local code=$?
-  local counts
-  counts=$(node -e 'const r = require("./out/tests.json"); console.log(r.numPassedTests, r.numFailedTests + (r.numPassedTests === 0 ? 1 : 0), r.numPendingTests)') || return 1
-  read -r p f skipped <<<"$counts"
-  passed=$((passed + p))
-  failed=$((failed + f))
-  # Here nothing may be skipped: what CI does not run, nobody runs.
-  if [ "$skipped" != 0 ]; then
-    echo "got $skipped skipped tests, expected none"
-    return 1
-  fi
-  return "$code"
-}
-
-step "agent" agent
+# test/fleet runs the agent too.
+step "agent" npm run --silent build --workspace boxwright-agent --prefix ..
 step "build" npm run --silent build
 step "types, lint, format" npm run --silent check
-step "tests" tests
-
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+step "tests" tests 0
+finish

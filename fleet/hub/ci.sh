@@ -1,46 +1,11 @@
 #!/usr/bin/env bash
-# Every check of the hub, after `npm ci` in the folder above. Ends with one line `N passed, N failed`, and exits
-# non-zero when anything failed.
-set -u
+# Every check of the hub, after `npm ci` in the folder above.
 cd "$(dirname "$0")"
-export HUB_CI=1 CI=true
-passed=0
-failed=0
-
-step() {
-  local name=$1
-  shift
-  echo "== $name"
-  if "$@"; then
-    passed=$((passed + 1))
-  else
-    echo "FAILED: $name"
-    failed=$((failed + 1))
-  fi
-}
-
-tests() {
-  mkdir -p out
-  rm -f out/tests.json
-  npx vitest run --reporter=default --reporter=json --outputFile.json=out/tests.json
-  local code=$?
-  local counts
-  counts=$(node -e 'const r = require("./out/tests.json"); console.log(r.numPassedTests, r.numFailedTests + (r.numPassedTests === 0 ? 1 : 0), r.numPendingTests)') || return 1
-  read -r p f skipped <<<"$counts"
-  passed=$((passed + p))
-  failed=$((failed + f))
-  # Here nothing may be skipped: what CI does not run, nobody runs.
-  if [ "$skipped" != 0 ]; then
-    echo "got $skipped skipped tests, expected none"
-    return 1
-  fi
-  return "$code"
-}
+. ../service/ci-lib.sh
+export HUB_CI=1
 
 step "build" npm run --silent build:scripts
 step "types, lint, format" npm run --silent check
-step "tests" tests
+step "tests" tests 0
 step "load" npm run --silent load -- --short
-
-echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+finish

@@ -7,7 +7,7 @@
  *             -> /healthz
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { Passwords } from "./auth/password.ts";
+import { Passwords } from "./auth/derive.ts";
 import type { Config } from "./core/config.ts";
 import { UnavailableError } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";

@@ -6,7 +6,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { closeServer, refuseBytes } from "boxwright-service/connections";
 import { createApp, type App } from "./app.ts";
-import type { Passwords } from "./auth/password.ts";
+import type { Passwords } from "./auth/derive.ts";
 import type { Config } from "./core/config.ts";
 import type { Logger } from "boxwright-service/log";
 import type { Database } from "boxwright-service/database";

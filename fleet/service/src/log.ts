@@ -1,6 +1,6 @@
 /**
- * The log of every service: one JSON object a line, with `level` as a word and `time` in ISO 8601. Fields are chosen one
- * by one: never headers, tokens or packets.
+ * The log of every service: one JSON object a line, with `level` as a word and `time` in ISO 8601. Name each field that
+ * is logged: never log headers, tokens or packets.
  */
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
 import { messageOf } from "./errors.ts";

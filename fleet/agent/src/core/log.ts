@@ -1,9 +1,8 @@
 /** The log: on stderr, where systemd and containers collect it. */
 import { type Logger, createLogger } from "boxwright-service/log";
 import { destination } from "pino";
-import type { LogLevel } from "../settings/types.ts";
 
-export const openLog = (level: LogLevel): Logger => createLogger(level, { destination: destination(2) });
+export const openLog = (level: string): Logger => createLogger(level, { destination: destination(2) });
 
 /** Logs an error that may repeat with every frame: the 1st, 10th, 100th, ... time in a row that its text occurs. */
 export class RareLog {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
-import { freePort } from "../support/nats.ts";
+import { freePort } from "boxwright-service/testing/free-port";
 import { startProcess, until, writeSettings } from "../support/process.ts";
 
 function settingsIn(folder: string, more: object = {}): string {

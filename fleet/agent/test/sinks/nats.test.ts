@@ -10,7 +10,8 @@ import { messageId } from "../../src/core/ids.ts";
 import { addressOf, cameraToken } from "../../src/sinks/nats.ts";
 import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
-import { Broker, PROGRAM, freePort } from "../support/nats.ts";
+import { freePort } from "boxwright-service/testing/free-port";
+import { Broker, PROGRAM } from "../support/nats.ts";
 import { readerOf } from "../support/health.ts";
 import { startProcess, until, writeSettings } from "../support/process.ts";
 

@@ -6,9 +6,10 @@ import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
 import { readerOf } from "../support/health.ts";
 import { FakeHost } from "../support/host.ts";
-import { Broker, PROGRAM, freePort } from "../support/nats.ts";
+import { freePort } from "boxwright-service/testing/free-port";
+import { Broker, PROGRAM } from "../support/nats.ts";
 import { startProcess, until, writeSettings } from "../support/process.ts";
-import { makeCertificates } from "../support/tls.ts";
+import { makeCertificates } from "boxwright-service/testing/tls";
 
 const COUNT = 5;
 

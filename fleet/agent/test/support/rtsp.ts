@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
-import { freePort } from "./nats.ts";
+import { freePort } from "boxwright-service/testing/free-port";
 import { PYTHON } from "./tools.ts";
 
 const SCRIPT = fileURLToPath(new URL("camera.py", import.meta.url));

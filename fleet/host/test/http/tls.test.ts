@@ -9,7 +9,7 @@ import { TestBroker } from "../support/broker.ts";
 import { detectionPacket } from "../support/frames.ts";
 import { temporaryFolder, testHost } from "../support/host.ts";
 import { HostProcess } from "../support/process.ts";
-import { makeCertificates } from "../support/tls.ts";
+import { makeCertificates } from "boxwright-service/testing/tls";
 import { until } from "../support/wait.ts";
 
 afterAll(() => HostProcess.killAll());

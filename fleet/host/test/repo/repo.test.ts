@@ -1,7 +1,8 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { testLayers } from "boxwright-service/testing/layers";
 import { expect, inject, test } from "vitest";
 import { options } from "../../src/core/config.ts";
 import { temporaryFolder } from "../support/host.ts";
@@ -9,24 +10,12 @@ import { temporaryFolder } from "../support/host.ts";
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
-/** Folders of src/ in their order: a folder imports only from itself and those before it. */
-const LAYERS = ["core", "store", "decode", "intake", "live", "nats", "http", ".", "cli"];
-
-test("a folder of src/ imports only folders before it", () => {
-  const src = join(root, "src");
-  const files = readdirSync(src, { recursive: true })
-    .map(String)
-    .filter((name) => name.endsWith(".ts"));
-  expect(files.length).toBeGreaterThan(30);
-  for (const file of files) {
-    const own = LAYERS.indexOf(dirname(file));
-    expect(own, file).toBeGreaterThanOrEqual(0);
-    for (const [, path] of readFileSync(join(src, file), "utf8").matchAll(/from "(\.[^"]+)"/g)) {
-      const folder = dirname(relative(src, resolve(src, dirname(file), path!))) || ".";
-      expect(LAYERS.indexOf(folder), `${file} imports ${path}`).toBeLessThanOrEqual(own);
-    }
-  }
-});
+testLayers(
+  join(root, "src"),
+  ["core", "store", "decode", "intake", "live", "nats", "http", "host.ts", "cli"],
+  // Each way into the host has a file of its own for configs and previews.
+  ["configs", "previews", "query"],
+);
 
 test("pages have at most 1,200 words, and their links lead somewhere", () => {
   const pages = ["README.md", ...readdirSync(join(root, "docs")).map((name) => `docs/${name}`)];

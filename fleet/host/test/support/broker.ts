@@ -5,8 +5,9 @@ import { connect as connectSocket } from "node:net";
 import { join } from "node:path";
 import { type NatsConnection, connect } from "@nats-io/transport-node";
 import { temporaryFolder } from "./host.ts";
-import type { Certificates } from "./tls.ts";
-import { freePort, until } from "./wait.ts";
+import type { Certificates } from "boxwright-service/testing/tls";
+import { freePort } from "boxwright-service/testing/free-port";
+import { until } from "./wait.ts";
 
 const COMMAND = existsSync("/usr/sbin/nats-server") ? "/usr/sbin/nats-server" : "nats-server";
 

@@ -5,7 +5,8 @@ import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
-import { freePort, until } from "./wait.ts";
+import { freePort } from "boxwright-service/testing/free-port";
+import { until } from "./wait.ts";
 
 const ROOT = "/usr/lib/postgresql";
 

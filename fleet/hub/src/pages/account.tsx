@@ -1,5 +1,5 @@
 /** The account of somebody who is signed in: a new password. */
-import { csrfOf } from "../auth/session.ts";
+import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
 import type { Router } from "../http/router.ts";
 import { MAX_PASSWORD, MIN_PASSWORD } from "../nouns/text.ts";
@@ -7,7 +7,7 @@ import { changePassword, findUser } from "../nouns/user.ts";
 import { show, type Answer } from "./answer.tsx";
 import { frameOf, type Guards, type SignedIn } from "./guards.tsx";
 import { Breakable, Csrf, Message } from "./layout.tsx";
-import { tryPassword } from "./password.ts";
+import { tryPassword } from "./new-password.ts";
 import { beginSession, takeSignIn, type Site } from "./site.ts";
 
 export function registerAccount(router: Router, site: Site, guards: Guards): void {

@@ -2,7 +2,7 @@
  * Devices of a team: search, pages, adding, renaming, removing. The address holds the state of the page: the search,
  * the page of the list, and the row whose form is open. Back, reload and a link to a colleague show the same.
  */
-import { csrfOf } from "../auth/session.ts";
+import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Router } from "../http/router.ts";

@@ -2,7 +2,7 @@
  * Guards of pages, in this order: checks for everybody, the session, the form of a POST and its mark, membership of the
  * team in the path. Nothing of a form is read before its sender has a session.
  */
-import { checkCsrf, csrfOf, endedSessionCookie, readSessionCookie } from "../auth/session.ts";
+import { checkCsrf, csrfOf, endedSessionCookie, readSessionCookie } from "../auth/cookie.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Handler, Params } from "../http/router.ts";
 import { reportError } from "../http/services.ts";

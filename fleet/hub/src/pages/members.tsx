@@ -1,5 +1,5 @@
 /** Members of a team: roles, removal, invitations, and links for forgotten passwords. */
-import { csrfOf } from "../auth/session.ts";
+import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import type { Router } from "../http/router.ts";
 import { cancelInvitation, openInvitations, type Invitation } from "../nouns/invitation.ts";

@@ -1,12 +1,12 @@
 /** Registers every page. Returns the handler for paths that no page has. */
-import type { Passwords } from "../auth/password.ts";
+import type { Passwords } from "../auth/derive.ts";
 import type { Handler, Router } from "../http/router.ts";
 import type { Services } from "../http/services.ts";
 import { registerAccount } from "./account.tsx";
 import { notFound } from "./answer.tsx";
 import { registerDevices } from "./devices.tsx";
 import { createGuards, frameOf } from "./guards.tsx";
-import { registerLink } from "./link.tsx";
+import { registerLink } from "./open-link.tsx";
 import { registerMembers } from "./members.tsx";
 import { registerSettings } from "./settings.tsx";
 import { registerSignIn } from "./sign-in.tsx";

@@ -1,5 +1,5 @@
 /** Settings of a team: its name, and new API keys. */
-import { checkNonce, csrfOf, makeNonce } from "../auth/session.ts";
+import { checkNonce, csrfOf, makeNonce } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import type { Router } from "../http/router.ts";
 import { createKey } from "../nouns/apikey.ts";

@@ -1,5 +1,5 @@
 /** Signing in and out. */
-import { endedSessionCookie } from "../auth/session.ts";
+import { endedSessionCookie } from "../auth/cookie.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Router } from "../http/router.ts";
 import { reportError } from "../http/services.ts";

@@ -1,6 +1,6 @@
 /** Services that pages use beyond those of every route. */
-import type { Passwords } from "../auth/password.ts";
-import { sessionCookie } from "../auth/session.ts";
+import type { Passwords } from "../auth/derive.ts";
+import { sessionCookie } from "../auth/cookie.ts";
 import type { Services } from "../http/services.ts";
 import { Buckets } from "../limits/bucket.ts";
 import { openSession, type Session, type SessionLimits } from "../nouns/session.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/hub.ts";
-import { freePort } from "../support/postgres-server.ts";
+import { freePort } from "boxwright-service/testing/free-port";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 

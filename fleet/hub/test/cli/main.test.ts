@@ -3,7 +3,7 @@ import { readdirSync, readFileSync, realpathSync, statSync, writeFileSync } from
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { temporaryFolder } from "../support/hub.ts";
-import { freePort } from "../support/postgres-server.ts";
+import { freePort } from "boxwright-service/testing/free-port";
 import { HubProcess, run, type Environment } from "../support/process.ts";
 
 let folder: { path: string; remove: () => void };

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from "vitest";
 import { startHub, temporaryFolder, type TestHub } from "../support/hub.ts";
-import { freePort } from "../support/postgres-server.ts";
+import { freePort } from "boxwright-service/testing/free-port";
 import { BODY } from "../support/raw.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));

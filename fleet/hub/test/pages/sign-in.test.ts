@@ -1,7 +1,7 @@
 /** Signing in: equal work for everybody, limits before any work. */
 import { connect } from "node:net";
 import { describe, expect, it, vi } from "vitest";
-import { Passwords } from "../../src/auth/password.ts";
+import { Passwords } from "../../src/auth/derive.ts";
 import { readAudit } from "../../src/nouns/audit.ts";
 import { invite } from "../../src/nouns/user.ts";
 import { LIST, password, Person, startHub } from "../support/hub.ts";

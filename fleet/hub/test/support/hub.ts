@@ -17,7 +17,7 @@ import { addDevices } from "../../src/nouns/device.ts";
 import type { Role } from "../../src/nouns/role.ts";
 import { addTeam, type Team } from "../../src/nouns/team.ts";
 import { invite, useLink, type User } from "../../src/nouns/user.ts";
-import { Passwords } from "../../src/auth/password.ts";
+import { Passwords } from "../../src/auth/derive.ts";
 export { keyOn, password, Person, placeOf } from "./person.ts";
 import { serve, type Running } from "../../src/server.ts";
 import { password } from "./person.ts";

@@ -8,7 +8,7 @@ import { redirect, show, type Answer } from "./answer.tsx";
 import { readForm } from "./form.ts";
 import type { Guards, Visit } from "./guards.tsx";
 import { Breakable, Message } from "./layout.tsx";
-import { tryPassword } from "./password.ts";
+import { tryPassword } from "./new-password.ts";
 import { sayAt } from "./said.tsx";
 import { beginSession, takeSignIn, type Site } from "./site.ts";
 

@@ -1,6 +1,6 @@
 /** Password checks: one at a time, few waiting. */
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { Passwords } from "../../src/auth/password.ts";
+import { Passwords } from "../../src/auth/derive.ts";
 import { Person, startHub } from "../support/hub.ts";
 
 const derivations = vi.hoisted(() => ({ running: 0, most: 0, all: 0 }));

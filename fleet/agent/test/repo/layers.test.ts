@@ -1,0 +1,10 @@
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { testLayers } from "boxwright-service/testing/layers";
+
+testLayers(
+  join(fileURLToPath(new URL("../..", import.meta.url)), "src"),
+  ["core", "settings", "spool", "network", "sources", "sinks", "previews.ts", "camera.ts", "health", "agent.ts", "cli"],
+  // A source, and a sink, is opened by its settings.
+  ["open"],
+);
