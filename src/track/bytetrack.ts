@@ -97,9 +97,12 @@ export class ByteTrack implements Method {
     const { tracks } = this;
     const offset = this.options.pixelOffset;
     m.assignment.begin(m.tracks.length, m.detections.length);
+    m.listNear(frame, offset);
     for (let r = 0; r < m.tracks.length; r++) {
       const track = m.tracks.at(r);
-      for (let c = 0; c < m.detections.length; c++) {
+      m.findNear(tracks.box, track);
+      for (let k = 0; k < m.nearCount; k++) {
+        const c = m.near[k];
         const d = m.detections.at(c);
         if (tracks.classId[track] !== frame.classIds[d]) continue;
         const overlap = iou(tracks.box, track * 4, frame.boxes, d * 4, offset);

@@ -15,7 +15,8 @@ export function room<T extends Column>(column: T, length: number): T {
 /** A list of indices. */
 export class IndexList {
   length = 0;
-  private indices = new Int32Array(16);
+  /** The first `length` are valid. */
+  indices = new Int32Array(16);
 
   /** Appends an index. Returns its place. */
   push(index: number): number {

@@ -1,22 +1,52 @@
 /** Pairs of tracks and detections, and how they are assigned to each other. */
+import { BoxGrid } from "../core/box-grid.ts";
 import { Assignment } from "./assign.ts";
 import type { Frame } from "./frame.ts";
 import { IndexList, room } from "./lists.ts";
 import { iou } from "./overlap.ts";
 import type { Tracks } from "./tracks.ts";
 
+/** Pairs up to which all are compared: the grid costs more than 128 x 128 comparisons. */
+const FEW_PAIRS = 16384;
+
 /** Lists of tracks and detections, and the assignment of one to the other. */
 export class Matching {
   readonly tracks = new IndexList();
   readonly detections = new IndexList();
   readonly assignment = new Assignment();
+  /** Places of the detections that a track may overlap. The first `nearCount` are valid. */
+  near = new Int32Array(0);
+  nearCount = 0;
   private partners = new Uint8Array(0);
+  private readonly grid = new BoxGrid();
+  private hasGrid = false;
 
   /** Returns one 0 for each detection. */
   clearPartners(detections: number): Uint8Array {
     this.partners = room(this.partners, detections);
     this.partners.fill(0, 0, detections);
     return this.partners;
+  }
+
+  /** Prepares `findNear` for the listed tracks and detections. `offset` is that of the IoU. */
+  listNear(frame: Frame, offset: number): void {
+    const count = this.detections.length;
+    this.hasGrid = this.tracks.length * count > FEW_PAIRS;
+    if (this.hasGrid) {
+      this.grid.fill(frame.boxes, this.detections.indices, count, offset);
+      this.near = this.grid.found;
+      return;
+    }
+    this.near = room(this.near === this.grid.found ? new Int32Array(0) : this.near, count);
+    for (let c = 0; c < count; c++) this.near[c] = c;
+    this.nearCount = count;
+  }
+
+  /** Finds the places of the detections that may overlap a track's box, in rising order. */
+  findNear(boxes: Float64Array, track: number): void {
+    if (!this.hasGrid) return;
+    this.grid.findInOrder(boxes, track * 4);
+    this.nearCount = this.grid.count;
   }
 
   /** Empties both lists. */
@@ -68,10 +98,13 @@ export function addOverlaps(
   const hasPartner = m.clearPartners(columns);
   m.assignment.begin(rows, columns);
   let isOneToOne = true;
+  m.listNear(frame, 0);
   for (let r = 0; r < rows; r++) {
     const track = m.tracks.at(r);
     let rowHasPartner = false;
-    for (let c = 0; c < columns; c++) {
+    m.findNear(boxes, track);
+    for (let k = 0; k < m.nearCount; k++) {
+      const c = m.near[k];
       const d = m.detections.at(c);
       if (tracks.classId[track] !== frame.classIds[d]) continue;
       const overlap = iou(boxes, track * 4, frame.boxes, d * 4, 0);

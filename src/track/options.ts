@@ -16,6 +16,8 @@ interface CommonOptions {
   readonly maxLost?: number;
   /** True: a track takes only detections of its class. Default false, as published. */
   readonly perClass?: boolean;
+  /** Receives each note about a likely mistake once, such as frame numbers given as seconds. */
+  readonly onNote?: (note: string) => void;
 }
 
 /** SORT as published. */
@@ -65,7 +67,8 @@ export interface ByteTrackOptions extends CommonOptions {
 export type TrackerOptions = SortOptions | OcSortOptions | ByteTrackOptions;
 
 /** Settings of a method with every default filled in. */
-export type Complete<T extends TrackerOptions> = Omit<Required<T>, "size"> & {
+export type Complete<T extends TrackerOptions> = Omit<Required<T>, "size" | "onNote"> & {
+  readonly onNote: ((note: string) => void) | null;
   readonly size: readonly [number, number] | null;
   /** Seconds without frames after which a track is given up: `maxLost`, or 1 if that is left out. */
   readonly longestPause: number;
@@ -92,6 +95,7 @@ const COMMON = {
   frameRate: POSITIVE,
   maxLost: ["a number of seconds from 0 up", (x: unknown) => isNumber(x, 0, Number.MAX_VALUE)],
   perClass: SWITCH,
+  onNote: ["a function", (x: unknown) => typeof x === "function"],
 } as const;
 
 /** The settings of each method: rule and default. */
@@ -139,6 +143,7 @@ export function complete(given: TrackerOptions): Complete<TrackerOptions> {
     maxLost: given.maxLost ?? (given.method === "sort" ? 1 / frameRate : 1),
     longestPause: given.maxLost ?? 1,
     perClass: given.perClass ?? false,
+    onNote: given.onNote ?? null,
   };
   const values = given as unknown as Readonly<Record<string, unknown>>;
   for (const [name, [, byDefault]] of Object.entries(own)) settings[name] = values[name] ?? byDefault;

@@ -45,6 +45,9 @@ function methodOf(options: Complete<TrackerOptions>): Method {
 const LONG_GAP = 10;
 /** Long gaps that are let pass. */
 const MOST_LONG_GAPS = 2;
+/** Seconds between the first frames from which a note asks for their unit, and count of these frames. */
+const SLOW_GAP = 1;
+const SLOW_GAPS = 4;
 
 /** Usual gaps that a pause may take beyond `longestPause`: one to the next frame, and one for a dropped frame. */
 const GAPS_ALLOWED = 2;
@@ -63,6 +66,8 @@ class MethodTracker implements Tracker {
   private lastSeconds = NaN;
   /** Count of gaps longer than `LONG_GAP`, as long as there were no others; -1 after a shorter one. */
   private longGaps = 0;
+  /** Count of gaps of `SLOW_GAP` and more, as long as there were no others; -1 after a shorter one. */
+  private slowGaps = 0;
   /** Frames of the nominal rate between two frames, on average; NaN before the second frame. */
   private usualGap = NaN;
   private ids = new Int32Array(0);
@@ -96,6 +101,7 @@ class MethodTracker implements Tracker {
     frame.elapsed = time - frame.time;
     frame.time = time;
     frame.count++;
+    this.noteSlowGap(seconds - this.lastSeconds);
     this.lastSeconds = seconds;
     this.longGaps = longGaps;
     // The methods give tracks up after matching, as published. A pause of the frames has to count before.
@@ -109,8 +115,25 @@ class MethodTracker implements Tracker {
     this.running = methodOf(this.options);
     this.frame = new Frame();
     this.firstSeconds = this.lastSeconds = NaN;
-    this.longGaps = 0;
+    this.longGaps = this.slowGaps = 0;
     this.usualGap = NaN;
+  }
+
+  /**
+   * Tells once if the first frames are as far apart as frame numbers, or milliseconds of a fast camera: tracks are
+   * given up too soon, and one object gets several ids.
+   */
+  private noteSlowGap(gap: number): void {
+    if (this.slowGaps < 0 || !(gap > 0)) return;
+    const { maxLost, onNote } = this.options;
+    const isMeant = maxLost > gap;
+    this.slowGaps = gap < SLOW_GAP || isMeant ? -1 : this.slowGaps + 1;
+    if (this.slowGaps !== SLOW_GAPS) return;
+    this.slowGaps = -1;
+    onNote?.(
+      `the first ${SLOW_GAPS + 1} frames are ${SLOW_GAP} s apart or more, the last two ${Number(gap.toPrecision(4))} s: ` +
+        "are the times frame numbers or milliseconds? update() takes seconds. For a slow camera set maxLost",
+    );
   }
 
   /**

@@ -1,5 +1,6 @@
 /** Times and boxes in another unit than a tracker counts in: it says so instead of giving other ids. */
 import { describe, expect, test } from "vitest";
+import { mulberry32 } from "../../bench/random.ts";
 import { type TrackerOptions, createTracker } from "../../src/entries/track.ts";
 
 const METHODS: readonly TrackerOptions[] = [
@@ -45,6 +46,28 @@ describe.each(METHODS)("%j", (options) => {
     refused.update(BOX, 20);
   });
 
+  test.each([
+    ["frame numbers", 1, 1],
+    ["every third frame number", 3, 1],
+    ["milliseconds of 120 frames a second", 1000 / 120, 1],
+    ["30 frames a second", 1 / 30, 0],
+    ["2 frames a second", 0.5, 0],
+  ])("%s as seconds: told once, and again only after reset()", (_, step, count) => {
+    const notes: string[] = [];
+    const tracker = createTracker({ ...options, onNote: (note) => notes.push(note) });
+    for (let i = 0; i < 40; i++) tracker.update(BOX, i * step);
+    expect(notes).toHaveLength(count);
+    for (const note of notes) expect(note).toContain("are the times frame numbers or milliseconds?");
+    tracker.reset();
+    for (let i = 0; i < 40; i++) tracker.update(BOX, i * step);
+    expect(notes).toHaveLength(2 * count);
+    // Somebody who states a longer maxLost has a slow camera.
+    const meant = createTracker({ ...options, maxLost: 20, onNote: (note) => notes.push(note) });
+    for (let i = 0; i < 10; i++) meant.update(BOX, i * step);
+    expect(notes).toHaveLength(2 * count);
+    expect(() => createTracker({ ...options, onNote: "x" as never })).toThrow("onNote");
+  });
+
   test("corner and size, or centre and size, in the place of corners", () => {
     const tracker = createTracker(options);
     for (let i = 0; i < 2; i++) tracker.update(one(100 + i, 100, 50, 90), i / 30);
@@ -74,3 +97,32 @@ test("a high threshold with a newThreshold", () => {
   const tracker = createTracker({ method: "bytetrack", highThreshold: 0.95, newThreshold: 0.97 });
   expect(tracker.update({ ...BOX, scores: [0.99] }, 0)[0]).toBe(1);
 });
+
+test.each(METHODS)(
+  "%j: many objects, of which each detection is compared with its neighbours alone",
+  (options) => {
+    const together = createTracker(options);
+    const parts = Array.from({ length: 4 }, () => createTracker(options));
+    const random = mulberry32(5);
+    const start = Array.from({ length: 200 }, () => [900 * random(), 900 * random(), 9 * random() - 4]);
+    for (let frame = 0; frame < 12; frame++) {
+      const boxes = start.map(([x, y, speed], i) => {
+        const left = x + frame * speed + random() + 5000 * (i % 4);
+        const top = y + random();
+        return [left, top, left + 40 + random(), top + 60 + random()];
+      });
+      const scores = start.map(() => 0.3 + 0.69 * random());
+      const all = together.update({ length: 200, boxes: boxes.flat(), scores }, frame / 30);
+      parts.forEach((part, k) => {
+        const own = boxes.filter((_, i) => i % 4 === k);
+        const ownScores = scores.filter((_, i) => i % 4 === k);
+        const ids = part.update({ length: 50, boxes: own.flat(), scores: ownScores }, frame / 30);
+        ids.forEach((id, i) => {
+          const there = 4 * i + k;
+          expect(all[there] === 0).toBe(id === 0);
+          expect(together.boxes.slice(4 * there, 4 * there + 4)).toEqual(part.boxes.slice(4 * i, 4 * i + 4));
+        });
+      });
+    }
+  },
+);
