@@ -21,6 +21,9 @@ import { EXAMPLES } from "./family-examples.ts";
 type BoxFamily = Exclude<Family, PoseFamily>;
 const BOX_FAMILIES = FAMILIES as readonly BoxFamily[];
 
+const KIN_BOXES =
+  'With its post-processor the network gives boxes in units of its second input, `orig_target_sizes` (width, height). `createDecoder` takes them for pixels of the photo, which the frame describes: `coordinates: "pixels"` if it was the size of the input. `createDetector` feeds the size of the input.';
+
 /** The networks of a family, and what else its user has to know. */
 const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...notes: string[]] } = {
   yolov2: ["YOLOv2 and tiny-YOLOv2"],
@@ -53,11 +56,23 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
     "Weights of COCO have 91 columns, and class ids are COCO's own, 1 to 90. Pass `labels: COCO80` or `COCO91` of `boxwright/labels`.",
     "Masks and keypoints are left alone.",
   ],
+  rtdetr: [
+    "RT-DETR 1 to 4",
+    "One query may give several detections: the best pairs of query and class count. Ultralytics' export in one tensor gives the best class of each query.",
+    KIN_BOXES,
+    'Ultralytics resizes by OpenCV: `prepare: { resample: "bilinear" }`.',
+  ],
+  dfine: ["D-FINE", KIN_BOXES],
+  deim: ["DEIM", KIN_BOXES],
+  deimv2: [
+    "DEIMv2",
+    KIN_BOXES,
+    'Sizes S to X (DINOv3) want `prepare: { resize: "stretch", mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] }`, smaller ones (HGNetv2) `{ resize: "stretch", mean: 0, std: 255 }`.',
+  ],
   detr: [
-    "DETR and RT-DETR",
-    'DETR has a class for "nothing" after the others, RT-DETR has none. The shapes tell.',
+    "DETR",
+    'DETR has a class for "nothing" after the others. Without it the columns are read as those of [RT-DETR](rtdetr.md).',
     'RF-DETR has C + 1 columns too. DETR\'s are taken for DETR\'s if the name of the output has "logits" in it, or with `activation: "softmax"`.',
-    "RT-DETR wants `prepare: { mean: 0, std: 255 }`.",
   ],
   ssd: [
     "SSD networks that leave priors and suppression to the caller",
@@ -121,10 +136,11 @@ const FORMS: {
   "class-rows": () => ["`[1, 4 + C, N]`, or `[1, 4, N]` + `[1, C, N]`", "decoded boxes and classes"],
   "end-to-end": () => ["`[1, N, 6]`", "corners, score, class id: the network has suppressed already"],
   queries: () => ["`[1, N, 4]` + `[1, N, C]` or `[1, N, C + 1]`", "boxes and classes of each query"],
-  "query-columns": () => [
-    "`[1, N, 4]` + `[1, N, C]` or `[1, N, C + 1]`",
-    "`dets` and `labels`: boxes of each query, and its logits",
+  "query-columns": ({ everyColumn }) => [
+    everyColumn ? "`[1, N, 4]` + `[1, N, C]`" : "`[1, N, 4]` + `[1, N, C]` or `[1, N, C + 1]`",
+    "boxes of each query, and its logits",
   ],
+  "query-rows": () => ["`[1, N, 4 + C]`", "boxes and probabilities of each query, as Ultralytics exports it"],
   "prior-rows": ({ keypoints }) =>
     keypoints
       ? ["`[1, N, 16]` + `[1, N, 1]`", "offsets and six keypoints, and scores, for each prior"]

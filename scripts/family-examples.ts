@@ -184,6 +184,23 @@ const rfdetr = exampleOf({
   prints: "cat 0.88 22 4 42 28",
 });
 
+const rtdetr = exampleOf({
+  options: LABELS,
+  size: [64, 64],
+  body: [
+    "// 100 queries: centre and size in 0..1, and the logits of two classes.",
+    "const boxes = new Float32Array(100 * 4);",
+    "const logits = new Float32Array(100 * 2).fill(-5);",
+    "boxes.set([0.5, 0.25, 0.3125, 0.375], 7 * 4);",
+    "logits.set([-5, 2], 7 * 2); // query 7 sees a cat: 1 / (1 + exp(-2))",
+  ],
+  outputs: two(
+    "pred_boxes: { data: boxes, dims: [1, 100, 4] }",
+    "logits: { data: logits, dims: [1, 100, 2] }",
+  ),
+  prints: "cat 0.88 22 4 42 28",
+});
+
 const ssd = exampleOf({
   options: `${LABELS}, ${INPUT}, priors: [0.25, 0.25, 0.75, 0.75], variances: [0.1, 0.1, 0.2, 0.2]`,
   size: [64, 64],
@@ -284,6 +301,10 @@ const BY_FAMILY: { readonly [F in Exclude<Family, PoseFamily>]: (family: Family)
   nanodet,
   fastestdet,
   rfdetr,
+  rtdetr,
+  dfine: rtdetr,
+  deim: rtdetr,
+  deimv2: rtdetr,
   detr,
   ssd,
   "ssd-detection-output": detectionOutput,

@@ -10,6 +10,9 @@ import type { TensorSpecInput } from "../core/tensor.ts";
 /** How a box is written. "cycxhw" is the order of TensorFlow's box coder. */
 export type BoxFormat = "cxcywh" | "xyxy" | "xywh" | "yxyx" | "cycxhw";
 
+/** Unit of boxes that the network decoded: pixels of its input, 0..1 of it, or pixels of the photo. */
+export type Coordinates = "pixels" | "normalised" | "photo";
+
 /** How a row of prior boxes is written. */
 export type PriorFormat = "xyxy" | "cxcywh" | "cycxhw";
 
@@ -177,7 +180,7 @@ export interface Config {
   readonly reading: ReadingName | null;
   readonly boxFormat: BoxFormat | null;
   /** Unit of boxes that the network decoded. */
-  readonly coordinates: "pixels" | "normalised" | null;
+  readonly coordinates: Coordinates | null;
   /** Prior boxes: four numbers per box, or eight with the variances after them. */
   readonly priors: Float32Array | null;
   /** Class column that means "nothing here", `false` for none. */
@@ -268,8 +271,12 @@ export interface DecoderOptions extends TaskFields {
   readonly background?: number | false;
   /** How decoded boxes are written. For SSD offsets, "cycxhw" means the order ty tx th tw. */
   readonly boxFormat?: BoxFormat;
-  /** Unit of decoded boxes. Default: that of the family; pixels for YOLO rows and planes. */
-  readonly coordinates?: "pixels" | "normalised";
+  /**
+   * Unit of decoded boxes. `"pixels"`: of the network input. `"normalised"`: 0..1 of it. `"photo"`: pixels of the photo
+   * that the frame describes, since the network was told the photo's size; no letterbox is undone. Default: that of the
+   * family; pixels for YOLO rows and planes.
+   */
+  readonly coordinates?: Coordinates;
   /** Which output plays which role, by name, where shapes and names do not tell. */
   readonly roles?: Roles;
   /** How to read the tensors where shapes allow several readings. The error that lists them gives the names. */

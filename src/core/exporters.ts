@@ -5,7 +5,7 @@
 import type { Family } from "./families.ts";
 
 /** Names the program that wrote a model file. "tensorflow": the file ends in TensorFlow's operator for detections. */
-export type Exporter = "ultralytics" | "yolox" | "nanodet" | "tensorflow" | "rfdetr";
+export type Exporter = "ultralytics" | "yolox" | "nanodet" | "tensorflow" | "rfdetr" | "dfine";
 
 /** Task that a network was trained for. */
 export type Task = "detect" | "pose" | "segment" | "oriented" | "classify";
@@ -60,7 +60,7 @@ export const ROWS_FORMS: readonly RowsForm[] = [
   { exporter: "ultralytics", family: "yolov8", boxChannels: 6, endToEnd: true, strides: ANY },
   { exporter: "ultralytics", family: "yolov8", boxChannels: 4, rowsPerCell: 1, strides: ANY },
   { exporter: "ultralytics", family: "yolov5", boxChannels: 5, rowsPerCell: 3, strides: ANY },
-  { exporter: "ultralytics", family: "detr", boxChannels: 4, strides: ANY, word: /detr/i },
+  { exporter: "ultralytics", family: "rtdetr", boxChannels: 4, strides: ANY, word: /detr/i },
   {
     exporter: "yolox",
     family: "yolox",
@@ -91,12 +91,21 @@ export const ROWS_FORMS: readonly RowsForm[] = [
 export interface NamesForm {
   readonly exporter: Exporter;
   readonly family: Family;
-  /** Last dimension of each output. `null`: any. */
+  /** Last of three dimensions of each output. `null`: any dimensions. */
   readonly outputs: { readonly [name: string]: number | null };
+  /** Names that its inputs have besides the picture's. Absent: any. */
+  readonly inputs?: readonly string[];
 }
 
 export const NAMES_FORMS: readonly NamesForm[] = [
   { exporter: "rfdetr", family: "rfdetr", outputs: { dets: 4, labels: null } },
+  // RT-DETR, D-FINE and DEIM with their post-processor. torchvision's networks have the same outputs and one input.
+  {
+    exporter: "dfine",
+    family: "rtdetr",
+    outputs: { labels: null, boxes: 4, scores: null },
+    inputs: ["orig_target_sizes"],
+  },
 ];
 
 /** A key of the metadata whose value says, as JSON, what a network is. */

@@ -29,6 +29,10 @@ export type Family =
   | "fastestdet"
   | "detr"
   | "rfdetr"
+  | "rtdetr"
+  | "dfine"
+  | "deim"
+  | "deimv2"
   | "ssd"
   | "ssd-detection-output"
   | "tflite-postprocess"
@@ -93,6 +97,7 @@ export type ExportName =
   | "end-to-end"
   | "queries"
   | "query-columns"
+  | "query-rows"
   | "prior-rows"
   | "offsets-or-boxes"
   | "detection-output"
@@ -148,6 +153,8 @@ export interface FamilyTraits {
    * rule `multiLabel` of the option `conventions` changes it.
    */
   readonly select?: "pairs";
+  /** Every score column of a network with queries is a class. Usual: one may be none. */
+  readonly everyColumn?: true;
   /** Names of the outputs in the exporter's files, by role. */
   readonly outputNames?: { readonly boxes: string; readonly scores: string };
   /**
@@ -156,6 +163,10 @@ export interface FamilyTraits {
   readonly lookalike?: { readonly family: Family; readonly ours: RegExp };
   /** Unit of boxes that the network decoded. Usual: pixels of the network input. */
   readonly coordinates?: "normalised";
+  /** Unit of boxes where the network finished the list too. Usual: `coordinates`. */
+  readonly finishedIn?: "photo";
+  /** Order of the edges of boxes where the network finished the list. */
+  readonly finishedFormat?: "xyxy" | "yxyx";
   /** Keypoints follow the four box channels. */
   readonly keypoints?: true;
   /** Unit of the offsets from priors. Usual: the variances that the config states. */
@@ -203,6 +214,9 @@ const ANCHOR_EXPORTS = ["anchor-maps", "objectness-rows"] as const;
 const POINT_EXPORTS = ["point-maps", "point-rows"] as const;
 const DISTANCE_EXPORTS = ["class-rows", "distance-maps", "end-to-end"] as const;
 
+const QUERY_EXPORTS = ["query-columns", "query-rows", "postprocess"] as const;
+
+const PILLOW = { resize: "stretch", resample: "pillow" } as const;
 const STRETCH = { resize: "stretch" } as const;
 // SSD networks of TensorFlow.
 const SIGNED = { resize: "stretch", layout: "NHWC", mean: 127.5, std: 127.5 } as const;
@@ -378,15 +392,71 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
       std: [58.395, 57.12, 57.375],
     },
   },
+  // RT-DETR 1 to 4, D-FINE and DEIM share one post-processor. Their authors resize by Pillow and subtract no mean.
+  rtdetr: {
+    head: "plain",
+    exports: QUERY_EXPORTS,
+    raw: "logits",
+    select: "pairs",
+    everyColumn: true,
+    coordinates: "normalised",
+    finishedIn: "photo",
+    finishedFormat: "xyxy",
+    title: "RT-DETR",
+    word: /rt[-_]?detr/,
+    prepare: PILLOW,
+  },
+  dfine: {
+    head: "plain",
+    exports: QUERY_EXPORTS,
+    raw: "logits",
+    select: "pairs",
+    everyColumn: true,
+    coordinates: "normalised",
+    finishedIn: "photo",
+    finishedFormat: "xyxy",
+    like: "rtdetr",
+    title: "D-FINE",
+    word: /(^|[^a-z])d[-_]?fine/,
+    prepare: PILLOW,
+  },
+  // Before "deim", whose word is in its. Its sizes differ in the mean, so it has no preparation of its own.
+  deimv2: {
+    head: "plain",
+    exports: QUERY_EXPORTS,
+    raw: "logits",
+    select: "pairs",
+    everyColumn: true,
+    coordinates: "normalised",
+    finishedIn: "photo",
+    finishedFormat: "xyxy",
+    like: "rtdetr",
+    title: "DEIMv2",
+    word: /(^|[^a-z])deim[-_]?v?2/,
+  },
+  deim: {
+    head: "plain",
+    exports: QUERY_EXPORTS,
+    raw: "logits",
+    select: "pairs",
+    everyColumn: true,
+    coordinates: "normalised",
+    finishedIn: "photo",
+    finishedFormat: "xyxy",
+    like: "rtdetr",
+    title: "DEIM",
+    word: /(^|[^a-z])deim/,
+    prepare: PILLOW,
+  },
   detr: {
     head: "plain",
-    exports: ["queries"],
+    exports: ["queries", "query-rows"],
     raw: "logits",
     select: "pairs",
     lookalike: { family: "rfdetr", ours: /logits/i },
     background: "last",
     coordinates: "normalised",
-    title: "DETR, RT-DETR",
+    title: "DETR",
     word: /detr/,
     typedOnly: true,
     prepare: {
@@ -424,6 +494,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     background: "first",
     idsLeaveOutBackground: true,
     coordinates: "normalised",
+    finishedFormat: "yxyx",
     suggested: 3,
     prepare: SIGNED,
   },

@@ -449,6 +449,7 @@ class TensorDecoder implements Decoder {
       gatherBlocks: [layout.gatherBlock],
       inputSize: plan.inputSize,
       crops: plan.task?.crops,
+      inPhoto: plan.inPhoto ?? false,
       detections,
       finish: attachTask({
         ...image,

@@ -139,8 +139,12 @@ export class PaddingCheck {
   #hasSeenPicture = false;
 
   /** Returns a note, once, if the centre of each candidate of an image is more than a pixel outside the picture. */
-  noteOf({ engine: { memory }, inputSize }: Ready, block: number, frame: Frame | undefined): string | null {
-    if (this.#isDone || inputSize === null || !frame?.resize.startsWith("letterbox")) return null;
+  noteOf(
+    { engine: { memory }, inputSize, inPhoto }: Ready,
+    block: number,
+    frame: Frame | undefined,
+  ): string | null {
+    if (this.#isDone || inPhoto || inputSize === null || !frame?.resize.startsWith("letterbox")) return null;
     const { i32, f32 } = memory;
     const p = block >> 2;
     const count = i32[p + A.P_CANDIDATES];

@@ -142,10 +142,16 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
 
 /**
  * Returns what undoes the resizing of a checked frame: x_image = x_input * scale + shift, both normalised. Scale is
- * input / placed size, shift is -left / placed width.
+ * input / placed size, shift is -left / placed width. Boxes in pixels of the photo were normalised by the input all the
+ * same, and nothing else is undone.
  */
-export function affineOf(frame: Frame, input: readonly [number, number] | null): Affine {
+export function affineOf(
+  frame: Frame,
+  input: readonly [number, number] | null,
+  inPhoto: boolean = false,
+): Affine {
   const { resize, placed, crop } = frame;
+  if (inPhoto && input) return [input[0] / frame.width, input[1] / frame.height, 0, 0];
   if (crop) {
     const [xx, , x0, , yy, y0] = mapOfCrop({ ...crop, angle: 0 }, [frame.width, frame.height]);
     return [xx, yy, x0, y0];

@@ -19,6 +19,8 @@ export interface Ready {
    * the image. Default "upright".
    */
   readonly crops?: "turned" | "upright" | "none";
+  /** Boxes are in pixels of the photo, and not of the input. */
+  readonly inPhoto: boolean;
   /** The result of each image. */
   readonly detections: readonly Detections[];
 }
@@ -74,14 +76,14 @@ export class FrameLoop {
 
   /** Runs the engine over every image, on the plan blocks `blocks`. */
   run(ready: Ready, frames: Frames, blocks: readonly number[] = ready.blocks): void {
-    const { engine, detections, inputSize } = ready;
+    const { engine, detections } = ready;
     if (Array.isArray(frames) && frames.length !== blocks.length)
       throw new TensorError(
         `frames: got ${frames.length}, expected ${blocks.length}, one for each image of the batch, or a single one for all`,
       );
     for (let image = 0; image < blocks.length; image++) checkCrop(ready, frameOf(frames, image));
     for (let image = 0; image < blocks.length; image++)
-      writeAffine(engine.memory, blocks[image], this.#affineFor(frames, image, inputSize));
+      writeAffine(engine.memory, blocks[image], this.#affineFor(frames, image, ready));
     countFrame(this.#stats);
     for (let image = 0; image < blocks.length; image++) {
       const block = blocks[image];
@@ -91,12 +93,12 @@ export class FrameLoop {
     }
   }
 
-  #affineFor(frames: Frames, image: number, input: readonly [number, number] | null): Affine {
+  #affineFor(frames: Frames, image: number, { inputSize, inPhoto }: Ready): Affine {
     const frame = frameOf(frames, image);
     if (frame === undefined) return IDENTITY;
     if (frame === this.#frame) return this.#affine;
-    checkFrame(frame, input);
-    this.#affine = affineOf(frame, input);
+    checkFrame(frame, inputSize);
+    this.#affine = affineOf(frame, inputSize, inPhoto);
     this.#frame = Object.isFrozen(frame) ? frame : null;
     return this.#affine;
   }

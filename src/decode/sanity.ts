@@ -253,7 +253,7 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
       `box coordinates up to ${Number(most.toPrecision(4))}`,
       '0..1; if they are pixels, say coordinates: "pixels"',
     );
-  if (!inputSize) return note;
+  if (!inputSize || plan.inPhoto) return note;
   const pixels = Math.max(across * inputSize[0], down * inputSize[1]);
   if (unit[0] !== 1 && pixels <= 2)
     refuseFor(

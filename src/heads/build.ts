@@ -48,17 +48,20 @@ export function buildInterpretation<M extends TensorMatch = TensorMatch>(
   const parts = reading.parts ?? (matches as readonly M[]);
   const activation = (usual && query.activation) ?? usual ?? "sigmoid";
   const logits = activation === "logits";
+  const heads = parts.map((match) => buildHead(query, match, logits, fields(match, logits)));
+  const isDecoded = heads.every(({ kind }) => Object.values(BOX_KINDS).includes(kind));
   return {
     name: reading.name,
     about: `${reading.title}: ${matches.map(originText).join(", ")}`,
     batch: oneBatch(matches),
     classes: reading.classes ?? query.classes ?? 1,
     activation,
-    heads: parts.map((match) => buildHead(query, match, logits, fields(match, logits))),
+    heads,
     tensors: matches.map(({ tensors }) => tensors),
     uses: [...matches.flatMap(usesOf), ...(reading.alsoUses ?? [])],
     notes: reading.notes ?? [],
     inputSize: reading.inputSize === undefined ? query.inputSize : reading.inputSize,
+    ...(query.coordinates === "photo" && isDecoded && { inPhoto: true }),
     ...(reading.pairs && { pairs: true }),
     ...(reading.listIds && { listIds: reading.listIds }),
   };

@@ -17,6 +17,7 @@ import {
   postprocess,
   queries,
   queryColumns,
+  queryRows,
 } from "./rows.ts";
 import { boxesScores, offsetsOrBoxes, priorRows } from "./ssd.ts";
 
@@ -108,19 +109,22 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
   "query-columns": {
     counted: true,
     read: queryColumns,
-    expected: ({ classes, labels }) =>
-      [
-        rowsOf(4, classes),
-        classes === COCO_LAST && labels === null
-          ? `${rowsOf(4, classes + 1)} with background: ${classes} if nobody trained the last column, or with classes: ${classes + 1} if a column is COCO's id of the class`
-          : `${rowsOf(4, classes + 1)} whose last column nobody trained`,
-        ...(classes === COCO_CLASSES
-          ? [`${rowsOf(4, COCO_LAST + 1)} with COCO's ${classes} names as labels`]
-          : []),
-        "background: 0 if the first column is no class",
-      ].join("; "),
+    expected: ({ classes, labels, traits }) =>
+      traits.everyColumn
+        ? rowsOf(4, classes)
+        : [
+            rowsOf(4, classes),
+            classes === COCO_LAST && labels === null
+              ? `${rowsOf(4, classes + 1)} with background: ${classes} if nobody trained the last column, or with classes: ${classes + 1} if a column is COCO's id of the class`
+              : `${rowsOf(4, classes + 1)} whose last column nobody trained`,
+            ...(classes === COCO_CLASSES
+              ? [`${rowsOf(4, COCO_LAST + 1)} with COCO's ${classes} names as labels`]
+              : []),
+            "background: 0 if the first column is no class",
+          ].join("; "),
     asks: () => [{ option: "background" }, { option: "classes" }, { option: "labels" }],
   },
+  "query-rows": { counted: true, read: queryRows, expected: ({ classes }) => rowsOf(4 + classes) },
   "prior-rows": {
     counted: false,
     read: priorRows,

@@ -118,6 +118,8 @@ export interface Interpretation {
   readonly inputSize: readonly [number, number] | null;
   /** Every class of a cell makes a detection, and there are as many at most as cells. Absent: the rules decide. */
   readonly pairs?: true;
+  /** Boxes are in pixels of the photo, whatever its place in the input was. */
+  readonly inPhoto?: true;
   /** Class ids of lists with an entry per class, where ids have gaps and such lists have none. */
   readonly listIds?: readonly number[];
   /** What a task reads besides boxes. Absent where boxes are all. */

@@ -85,7 +85,7 @@ export const endToEnd = (query: HeadQuery, specs: Specs): Interpretation[] =>
  * Reads DETR (softmax, the last class is "nothing") and RT-DETR (sigmoid): boxes cx cy w h in 0..1, one row per query.
  */
 export function queries(query: CountedQuery, specs: Specs): Interpretation[] {
-  const { classes, roles, traits, background } = query;
+  const { classes, traits, background } = query;
   const fields = decodedBoxes(query);
   const name = "queries";
   const withNothing: HeadFields = decodedBoxes(query, undefined, (_, logits) =>
@@ -110,16 +110,21 @@ export function queries(query: CountedQuery, specs: Specs): Interpretation[] {
       { name, title: "boxes, classes and nothing (DETR)", usual: traits.raw, fields: withNothing },
       nothing,
     ),
-    // Ultralytics' export is one tensor of rows [N,Q,4+C] with probabilities. Roles that name two tensors rule it out.
-    ...(roles?.boxes && roles.scores
-      ? []
-      : each(
-          query,
-          { name, title: "boxes, classes", usual: "sigmoid", fields },
-          matchOne(specs, rows, { count: 4 + classes, boxes: 0, scores: 4 }),
-        )),
   ];
 }
+
+/**
+ * Reads Ultralytics' export of RT-DETR: rows [N,Q,4+C] of cx cy w h and probabilities. Roles that name two tensors rule
+ * it out.
+ */
+export const queryRows = (query: CountedQuery, specs: Specs): Interpretation[] =>
+  query.roles?.boxes && query.roles.scores
+    ? []
+    : each(
+        query,
+        { name: "queries", title: "boxes, classes", usual: "sigmoid", fields: decodedBoxes(query) },
+        matchOne(specs, rows, { count: 4 + query.classes, boxes: 0, scores: 4 }),
+      );
 
 /**
  * Throws a TensorError if C + 1 columns of logits may be of a lookalike, in which each column is a class of its own.
@@ -155,9 +160,9 @@ interface ClassColumns {
  * Returns the ways in which a network of RF-DETR's kind can have its classes. Networks that were trained further have a
  * last column that nobody trained. COCO's own weights have 91 columns: a column is COCO's id of the class, up to 90.
  */
-function classColumns({ classes, labels, background }: CountedQuery): readonly ClassColumns[] {
+function classColumns({ classes, labels, background, traits }: CountedQuery): readonly ClassColumns[] {
   const whole = { width: classes, first: 0, count: classes };
-  if (background === false) return [whole];
+  if (background === false || (traits.everyColumn && background === null)) return [whole];
   if (background !== null)
     return [classes, classes + 1]
       .filter((width) => width > 1 && (background === 0 || background === width - 1))
@@ -174,8 +179,8 @@ function classColumns({ classes, labels, background }: CountedQuery): readonly C
 }
 
 /**
- * Reads RF-DETR and LW-DETR: boxes cx cy w h in 0..1 and a column of logits for each class, one row per query.
- * Source: `models/postprocess.py` of rf-detr.
+ * Reads RF-DETR, RT-DETR and their kin: boxes cx cy w h in 0..1 and a column of logits for each class, one row per
+ * query. Sources: `models/postprocess.py` of rf-detr, `src/zoo/dfine/postprocessor.py` of D-FINE.
  */
 export function queryColumns(query: CountedQuery, specs: Specs): Interpretation[] {
   const { traits, countBackground } = query;
@@ -223,11 +228,12 @@ export const detectionOutput = (query: HeadQuery, specs: Specs): Interpretation[
   );
 
 /**
- * Reads TFLite_Detection_PostProcess: boxes [1,N,4] (y1 x1 y2 x2), class ids [1,N], scores [1,N], and a count [1] or
- * one per image.
+ * Reads finished lists in tensors of their own: boxes [1,N,4], class ids [1,N], scores [1,N], and a count [1] or one
+ * per image, as TFLite_Detection_PostProcess and the post-processor of D-FINE write them.
  */
-export function postprocess(query: HeadQuery, specs: Specs): Interpretation[] {
-  const format = query.boxFormat ?? "yxyx";
+export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
+  const query = finishedQuery(asked);
+  const format = query.boxFormat ?? query.traits.finishedFormat ?? "xyxy";
   const roles = { ...usualRoles(specs), ...query.roles };
   const mine = { ...query, roles };
   const classIds = specs.findIndex(({ name }) => name === roles.labels);
@@ -251,6 +257,12 @@ export function postprocess(query: HeadQuery, specs: Specs): Interpretation[] {
       }),
     );
 }
+
+/** Returns the query for a list that the network finished, whose boxes may have a unit of their own. */
+const finishedQuery = (query: HeadQuery): HeadQuery => ({
+  ...query,
+  coordinates: query.coordinates ?? query.traits.finishedIn ?? null,
+});
 
 /**
  * Returns the roles that the operator's own names tell: no suffix boxes, ":1" class ids, ":2" scores, ":3" count.

@@ -83,7 +83,7 @@ export function planOf({ config, query, why, outputs: specs, rules, found }: Int
   if (found.length === 0) refuseAll(query, why, specs);
   if (found.length > 1) refuseSeveral(found, specs);
   const [interpretation] = found;
-  const { name, uses, activation, about, inputSize, batch, listIds } = interpretation;
+  const { name, uses, activation, about, inputSize, batch, listIds, inPhoto } = interpretation;
   const unused = specs.filter((_, i) => !uses.includes(i));
   checkNamed(config, interpretation, specs, unused);
   checkBatch(specs, interpretation);
@@ -109,6 +109,7 @@ export function planOf({ config, query, why, outputs: specs, rules, found }: Int
     keep: config.keep && keepIds(config, config.keep, { heads, classes, rules, backgroundLast, listIds }),
     backgroundLast,
     ...(listIds && { listIds }),
+    ...(inPhoto && { inPhoto }),
     maxDetections: Math.min(config.maxDetections, interpretation.task?.mostRows ?? Infinity),
     ...(config.suppression && {
       suppression: { ...config.suppression, nms: rules.nms === "all" ? "all" : "class" },
@@ -144,9 +145,9 @@ function withUnits({ about, heads, name }: Interpretation): Head[] {
 
 /** Returns the rules of a plan: the network's own work is not done again, unless the config names the rule. */
 function settledRules(config: Config, rules: Conventions, found: Interpretation): Conventions {
-  const { name, heads, pairs } = found;
+  const { name, heads, pairs, inPhoto } = found;
   const { suppressed, unclamped } = READINGS[name];
-  return {
+  const settled: Conventions = {
     ...rules,
     ...EXCEPTIONS[config.conventions]?.[name],
     nms: suppressed ? "none" : rules.nms,
@@ -157,6 +158,8 @@ function settledRules(config: Config, rules: Conventions, found: Interpretation)
     maxDetections: config.maxDetections,
     ...(config.suppression && { nms: "none" }),
   };
+  // The input has no edges for boxes in pixels of the photo.
+  return inPhoto && settled.clamp === "before" ? { ...settled, clamp: "after" } : settled;
 }
 
 /**

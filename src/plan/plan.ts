@@ -38,6 +38,8 @@ export interface Plan {
   readonly backgroundLast: boolean;
   /** Class id of each entry of a list per class, where class ids have gaps and the list has none. Absent: no gaps. */
   readonly listIds?: readonly number[] | undefined;
+  /** Boxes are in pixels of the photo: a frame gives its size, and no letterbox is undone. Absent: of the input. */
+  readonly inPhoto?: true;
   /** Rows of the candidate columns. */
   readonly capacity: number;
   /** How a caller's array can be read in part; `null`: it is copied whole. */

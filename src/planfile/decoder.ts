@@ -226,6 +226,7 @@ class FileDecoder implements PlanDecoder {
       inputSize,
       // Masks and oriented boxes are not taken back from a crop.
       crops: [TASK_BOXES, TASK_KEYPOINTS].includes(plan.task) ? "upright" : "none",
+      inPhoto: false,
       detections: images.map((i) => detectionsIn(buffer, i, rows, labels)),
     };
     this.#task = attachTaskOf({

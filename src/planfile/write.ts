@@ -3,7 +3,7 @@ import { readConfig } from "../config/config.ts";
 import type { Config, DecoderOptions } from "../config/types.ts";
 import { ABI_VERSION } from "../core/abi.ts";
 import { crc32 } from "../core/crc32.ts";
-import { TensorError, refuse } from "../core/errors.ts";
+import { TensorError, refuse, refuseFor } from "../core/errors.ts";
 import { checkSize, memoryOf } from "../core/memory.ts";
 import { numbersOf } from "../core/number.ts";
 import {
@@ -59,6 +59,13 @@ export function compilePlan(
       "suppression",
       `"${plan.suppression.method}"`,
       "none: a plan file suppresses greedily, as the kernels do",
+    );
+  if (plan.inPhoto)
+    refuseFor(
+      [{ option: "coordinates", value: "pixels" }],
+      "coordinates",
+      "boxes in pixels of the photo",
+      'coordinates: "pixels" and a network that is told the size of its input: a plan file has no place for the photo\'s',
     );
   // A plan file holds what oriented boxes need. It does not hold what other tasks do to boxes and scores.
   if (plan.task?.isNeeded && plan.task.name !== "oriented")

@@ -31,7 +31,7 @@ describe("names", () => {
     [{ ...typed, normalized: true }, "normalized: got an unknown name, expected coordinates"],
     [{ ...typed, names: ["a"] }, "names: got an unknown name, expected labels"],
     [{ ...typed, family: "YOLOv11n" }, /^family: got "YOLOv11n", expected "yolo11", or one of yolov2, /],
-    [{ ...typed, family: "rtdetr" }, /^family: got "rtdetr", expected "detr", or one of yolov2, /],
+    [{ ...typed, family: "RT-DETRv2" }, /^family: got "RT-DETRv2", expected "rtdetr", or one of yolov2, /],
     [{ ...typed, family: "no" }, /^family: got "no", expected one of yolov2, /],
   ])("%j", (config, message) => {
     expect(() => parseConfig(config)).toThrow(message);

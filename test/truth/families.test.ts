@@ -6,6 +6,14 @@ import type { TypedOptions } from "../../src/config/types.ts";
 import { engines } from "../support/engines.ts";
 import { type Row, describeShared, readBytes, readJson } from "../support/shared-data.ts";
 
+/** Returns the array of a file, by its dtype. */
+const ARRAYS = {
+  float32: (b: ArrayBuffer) => new Float32Array(b),
+  int32: (b: ArrayBuffer) => new Int32Array(b),
+  int64: (b: ArrayBuffer) => new BigInt64Array(b),
+  uint8: (b: ArrayBuffer) => new Uint8Array(b),
+} as const;
+
 interface Answer {
   readonly detections: readonly (Row & { readonly row: number })[];
 }
@@ -14,8 +22,10 @@ interface Fixture extends Answer {
   readonly outputs: readonly {
     readonly name: string;
     readonly file: string;
+    readonly dtype: keyof typeof ARRAYS;
     readonly shape: readonly number[];
   }[];
+  readonly input: { readonly width: number; readonly height: number };
   readonly gate: number;
   readonly by_query?: Answer;
   readonly all_logits?: Answer;
@@ -63,6 +73,12 @@ const CASES: readonly Case[] = [
     options: { family: "rfdetr", classes: 5 },
     answer: "all_logits",
   },
+  ...(["dfine", "rtdetr", "deim", "deimv2"] as const).flatMap((family): Case[] => [
+    { title: `best pairs, ${family}`, name: "dfine-raw", options: { family, classes: 6 } },
+    { title: `post-processed, ${family}`, name: "dfine-post", options: { family, classes: 6 } },
+  ]),
+  { title: "one tensor", name: "rtdetr-ultralytics", options: { family: "rtdetr", classes: 6 } },
+  { title: "one tensor", name: "rtdetr-ultralytics", options: { family: "detr", classes: 6 } },
   { title: "boxes beside masks", name: "rfdetr-seg", options: { family: "rfdetr", classes: 0 } },
 ];
 
@@ -73,16 +89,17 @@ describeShared("golden cases of families", (data) => {
     const folder = [data, "golden", "families", name];
     const fixture = readJson(...folder, "fixture.json") as Fixture & { readonly classes: number };
     const outputs = Object.fromEntries(
-      fixture.outputs.map(({ name: output, file, shape }) => [
+      fixture.outputs.map(({ name: output, file, shape, dtype }) => [
         output,
-        { data: new Float32Array(readBytes(...folder, file).buffer), dims: shape },
+        { data: ARRAYS[dtype](readBytes(...folder, file).buffer as ArrayBuffer), dims: shape },
       ]),
     );
     const { detections } = answer ? (fixture[answer] as Answer) : fixture;
     test.each(engines)("%s", (engine) => {
       const stated = options.classes === 0 ? { ...options, classes: fixture.classes } : options;
+      const { width, height } = fixture.input;
       const decoder = createDecoderSync(
-        { ...stated, confidenceThreshold: fixture.gate },
+        { inputSize: [width, height], ...stated, confidenceThreshold: fixture.gate },
         { engine, conventions: { ...(options.conventions as object), clamp: "none" } },
       );
       const found = decoder.decode(outputs);

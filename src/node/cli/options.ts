@@ -146,7 +146,7 @@ export const NETWORK: Options = {
   },
   coordinates: {
     value: "NAME",
-    help: "pixels or normalised",
+    help: "pixels, normalised or photo (pixels of the photo)",
     sets: "coordinates",
     example: "normalised",
   },

@@ -113,7 +113,7 @@ describe("Ultralytics, ONNX", () => {
   test("RT-DETR: rows of queries", async () => {
     const named = { description: "Ultralytics rtdetr-l model" };
     const model = await readModel(ultralyticsOnnx(named, [output("output0", 1, 300, 6)]));
-    expect(model.options.family).toBe("detr");
+    expect(model.options.family).toBe("rtdetr");
     expect(createDecoderSync(model).describe().text).toContain("queries");
   });
 
