@@ -1,198 +1,152 @@
 import { execFileSync } from "node:child_process";
 import { copyFileSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "tsdown";
+import { transform } from "esbuild";
+import { type UserConfig, defineConfig } from "tsdown";
 
-const engine = (name: string): string => fileURLToPath(new URL(`./src/engine/${name}.ts`, import.meta.url));
+/** The kernels by the name that package.json maps, each with the beginning of its files. */
+const KERNELS = { kernel: "", "masks-kernel": "masks.", "prepare-kernel": "prepare." };
 
-/** Puts one file of src/engine in the place of another: who imports it cannot tell. */
-const swap = (from: string, to: string) => ({
-  name: "swap",
-  resolveId: {
-    order: "pre" as const,
-    handler(id: string, importer: string | undefined) {
-      const isIt = id.endsWith(`/${from}.ts`);
-      // The stand-in may itself import the file whose place it takes.
-      return isIt && importer !== engine(to) ? engine(to) : null;
-    },
-  },
-});
-
-/** The binaries stand beside the built entries, wherever the file that imports them stands in the sources. */
-const besideEntries = {
-  name: "beside-entries",
-  resolveId(id: string) {
-    const name = /([^/]+\.wasm)$/.exec(id)?.[1];
-    return name === undefined ? null : { id: `./${name}`, external: true };
+/**
+ * Minifies: Node starts in half the time. By esbuild, since rolldown drops the annotations by which bundlers tell what
+ * they can leave out.
+ */
+const minified = {
+  name: "minified",
+  async renderChunk(code: string, { fileName }: { fileName: string }) {
+    if (/\.d\.[mc]?ts$/.test(fileName)) return null;
+    const format = fileName.endsWith(".cjs") ? "cjs" : "esm";
+    const result = await transform(code, {
+      // Blanks stay: without them esbuild drops the annotations too.
+      minifyIdentifiers: true,
+      minifySyntax: true,
+      target: "es2022",
+      format,
+      sourcemap: true,
+    });
+    return { code: result.code, map: result.map };
   },
 };
 
 const common = {
   target: "es2022",
   platform: "neutral",
-  // The built files read like the sources, with their names and comments. Maps would be two thirds of the package.
-  sourcemap: false,
   logLevel: "warn",
   fixedExtension: true,
-  // The loader is bundled for Node, so that the package has no runtime dependency.
+  outDir: "dist",
+  clean: false,
+  dts: false,
+  plugins: [minified],
+  // Its own pass drops annotations too.
+  minify: false,
   deps: {
-    alwaysBundle: ["@assemblyscript/loader"],
-    onlyBundle: ["@assemblyscript/loader"],
     neverBundle: [/^node:/, "@resvg/resvg-js", "jpeg-js", "onnxruntime-node", "pngjs", "xz-decompress"],
   },
   // Bundlers turn the constants of a module into variables, which engines load anew in every loop.
   inputOptions: { checks: { pluginTimings: false }, optimization: { inlineConst: { mode: "all" } } },
-  outDir: "dist",
-  clean: false,
-  dts: false,
-  plugins: [swap("instantiate", "instantiate-browser")],
-} as const;
+} as const satisfies UserConfig;
 
-const node = {
-  ...common,
-  platform: "node",
-  plugins: [
-    swap("instantiate", "instantiate-node"),
-    swap("binary", "binary-node"),
-    swap("prepare-binary", "prepare-binary-node"),
-    swap("masks-binary", "masks-binary-node"),
-  ],
-} as const;
-const noBinary = {
-  ...common,
-  plugins: [
-    ...common.plugins,
-    besideEntries,
-    swap("binary", "binary-none"),
-    swap("prepare-binary", "prepare-binary-none"),
-    swap("masks-binary", "masks-binary-none"),
-  ],
+/** Leaves `#kernel` and the other two to package.json. */
+const mapped = {
+  name: "mapped-kernels",
+  resolveId: (id: string) => (id.startsWith("#") ? { id, external: true } : null),
 };
-const noWebAssembly = {
-  ...common,
-  plugins: [
-    swap("wasm", "wasm-none"),
-    swap("prepare-wasm", "prepare-wasm-none"),
-    swap("masks-wasm", "masks-wasm-none"),
-  ],
+
+const source = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
+
+/** Resolves what the sources of a kernel import of its data. */
+const dataOf = (kernel: keyof typeof KERNELS) => ({
+  name: "kernel-data",
+  resolveId(id: string) {
+    if (id === "kernel-data") return source(`build/${kernel}.mjs`);
+    const kind = /^kernel-(simd|scalar)\.wasm$/.exec(id)?.[1];
+    return kind ? { id: `./${KERNELS[kernel]}${kind}.wasm`, external: true } : null;
+  },
+});
+
+/** Puts kernels into a file that stands by itself: the vector build as text, or none. */
+const inlined = (how: "text" | "none") => ({
+  name: "inlined-kernels",
+  resolveId: (id: string) => (id.startsWith("#") ? `\0${id}` : null),
+  load: (id: string) =>
+    !id.startsWith("\0#")
+      ? null
+      : how === "none"
+        ? `export { binaryOf } from ${JSON.stringify(source("src/kernels/none.ts"))};`
+        : `import { simdText } from ${JSON.stringify(source(`build/${id.slice(2)}.mjs`))};
+           import { fromAscii } from ${JSON.stringify(source("src/kernels/ascii.ts"))};
+           export const binaryOf = (kind) => (kind === "simd" ? fromAscii(simdText) : null);`,
+});
+
+const ENTRIES = { index: "src/entries/index.ts", core: "src/entries/core.ts", plan: "src/entries/plan.ts" };
+const NODE_ENTRIES = {
+  node: "src/entries/node.ts",
+  pool: "src/entries/pool.ts",
+  "pool-worker": "src/entries/pool-worker.ts",
+  cli: "src/entries/cli.ts",
 };
 
 export default defineConfig([
   {
-    ...node,
-    entry: {
-      "index.node": "src/entries/index.ts",
-      "plan.node": "src/entries/plan.ts",
-      "model.node": "src/entries/model.ts",
-      "prepare.node": "src/entries/prepare.ts",
-      "masks.node": "src/entries/masks.ts",
-      "detect.node": "src/entries/detect.ts",
-      "packet.node": "src/entries/packet.ts",
-      "suppress.node": "src/entries/suppress.ts",
-      "tiles.node": "src/entries/tiles.ts",
-      node: "src/entries/node.ts",
-      pool: "src/entries/pool.ts",
-      "pool-worker": "src/entries/pool-worker.ts",
-      cli: "src/entries/cli.ts",
-    },
+    ...common,
+    entry: { ...ENTRIES, ...NODE_ENTRIES },
     format: "esm",
     clean: true,
+    sourcemap: true,
+    plugins: [mapped, minified],
     hooks: {
       "build:done": () => {
-        for (const kind of ["simd", "scalar", "prepare.simd", "prepare.scalar", "masks.simd", "masks.scalar"])
-          copyFileSync(`build/${kind}.wasm`, `dist/${kind}.wasm`);
+        for (const prefix of Object.values(KERNELS))
+          for (const kind of ["simd", "scalar"])
+            copyFileSync(`build/${prefix}${kind}.wasm`, `dist/${prefix}${kind}.wasm`);
         execFileSync(process.execPath, ["scripts/notice.mjs"]);
       },
     },
   },
   {
-    ...node,
-    entry: {
-      "index.node": "src/entries/index.ts",
-      "plan.node": "src/entries/plan.ts",
-      "model.node": "src/entries/model.ts",
-      "prepare.node": "src/entries/prepare.ts",
-      "masks.node": "src/entries/masks.ts",
-      "detect.node": "src/entries/detect.ts",
-      "packet.node": "src/entries/packet.ts",
-      "suppress.node": "src/entries/suppress.ts",
-      "tiles.node": "src/entries/tiles.ts",
-    },
+    ...common,
+    entry: ENTRIES,
     format: "cjs",
+    sourcemap: true,
+    plugins: [mapped, minified],
   },
+  ...(Object.keys(KERNELS) as (keyof typeof KERNELS)[]).flatMap((kernel) => [
+    {
+      ...common,
+      entry: { [kernel]: "src/kernels/text.ts" },
+      format: ["esm" as const, "cjs" as const],
+      plugins: [dataOf(kernel), minified],
+    },
+    {
+      ...common,
+      platform: "node" as const,
+      entry: { [`${kernel}.node`]: "src/kernels/node.ts" },
+      format: ["esm" as const, "cjs" as const],
+      plugins: [dataOf(kernel), minified],
+    },
+    {
+      ...common,
+      entry: { [`${kernel}.workerd`]: "src/kernels/workerd.ts" },
+      format: "esm" as const,
+      plugins: [dataOf(kernel), minified],
+    },
+  ]),
+  // For pages without a bundler, and for Parcel, which do not read `imports` of package.json.
+  { ...common, entry: { page: "src/entries/index.ts" }, format: "esm", plugins: [inlined("text"), minified] },
+  // Without a binary: engines without WebAssembly, and those who hand one over.
   {
     ...common,
-    entry: {
-      index: "src/entries/index.ts",
-      plan: "src/entries/plan.ts",
-      priors: "src/entries/priors.ts",
-      draw: "src/entries/draw.ts",
-      labels: "src/entries/labels.ts",
-      model: "src/entries/model.ts",
-      prepare: "src/entries/prepare.ts",
-      detect: "src/entries/detect.ts",
-      packet: "src/entries/packet.ts",
-      suppress: "src/entries/suppress.ts",
-      tiles: "src/entries/tiles.ts",
-      track: "src/entries/track.ts",
-    },
+    entry: { bare: "src/entries/index.ts" },
     format: ["esm", "cjs"],
-  },
-  // What tasks share with the decoder would be chunks of their own, and every bundle of a decoder larger: gzip sees 32 kB.
-  { ...common, entry: { pose: "src/entries/pose.ts" }, format: ["esm", "cjs"] },
-  { ...common, entry: { masks: "src/entries/masks.ts" }, format: ["esm", "cjs"] },
-  { ...common, entry: { oriented: "src/entries/oriented.ts" }, format: ["esm", "cjs"] },
-  { ...noBinary, entry: { wasm: "src/entries/wasm.ts" }, format: ["esm", "cjs"] },
-  {
-    ...noBinary,
-    entry: {
-      workerd: "src/entries/workerd.ts",
-      "plan.workerd": "src/entries/plan.workerd.ts",
-      // Errors and `Detections` of an entry are those of the others: what is imported together is built together.
-      "model.workerd": "src/entries/model.ts",
-      "prepare.workerd": "src/entries/prepare.workerd.ts",
-      "masks.workerd": "src/entries/masks.workerd.ts",
-      "packet.workerd": "src/entries/packet.ts",
-      "suppress.workerd": "src/entries/suppress.ts",
-      "tiles.workerd": "src/entries/tiles.ts",
-    },
-    format: "esm",
-  },
-  {
-    ...noWebAssembly,
-    entry: {
-      ts: "src/entries/index.ts",
-      "plan.ts": "src/entries/plan.ts",
-      "prepare.ts": "src/entries/prepare.ts",
-      "masks.ts": "src/entries/masks.ts",
-    },
-    format: ["esm", "cjs"],
+    plugins: [inlined("none"), minified],
   },
   // The declarations of all entries in one go, so that a Decoder of one is a Decoder of the others.
   {
     ...common,
-    entry: {
-      index: "src/entries/index.ts",
-      wasm: "src/entries/wasm.ts",
-      plan: "src/entries/plan.ts",
-      priors: "src/entries/priors.ts",
-      draw: "src/entries/draw.ts",
-      labels: "src/entries/labels.ts",
-      model: "src/entries/model.ts",
-      prepare: "src/entries/prepare.ts",
-      masks: "src/entries/masks.ts",
-      detect: "src/entries/detect.ts",
-      packet: "src/entries/packet.ts",
-      pool: "src/entries/pool.ts",
-      pose: "src/entries/pose.ts",
-      suppress: "src/entries/suppress.ts",
-      tiles: "src/entries/tiles.ts",
-      track: "src/entries/track.ts",
-      oriented: "src/entries/oriented.ts",
-      node: "src/entries/node.ts",
-    },
+    entry: { ...ENTRIES, node: NODE_ENTRIES.node, pool: NODE_ENTRIES.pool },
     format: "esm",
     dts: { emitDtsOnly: true },
+    plugins: [mapped],
     hooks: {
       // Those for `require` are the same text. Node and pool have none.
       "build:done": () => {

@@ -16,7 +16,7 @@ export default defineConfig({
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],
-      exclude: ["src/engine/*kernel.ts", "src/globals.d.ts"],
+      exclude: ["src/globals.d.ts"],
       reporter: ["text", "json-summary"],
       thresholds: { lines: 95 },
     },

@@ -3,9 +3,9 @@ import { parseArgs } from "node:util";
 import { crc32 } from "node:zlib";
 import { pathToFileURL } from "node:url";
 import type * as Boxwright from "../src/entries/index.ts";
-import type * as Suppress from "../src/entries/suppress.ts";
-import type * as Tiles from "../src/entries/tiles.ts";
-import type * as Track from "../src/entries/track.ts";
+import type * as Suppress from "../src/entries/index.ts";
+import type * as Tiles from "../src/entries/index.ts";
+import type * as Track from "../src/entries/index.ts";
 import { type MaskRow, maskRows } from "./masks.ts";
 import { timeOf } from "./measure.ts";
 import { chosen, positive, runScript } from "./options.ts";
@@ -158,7 +158,6 @@ function makeOrientedPlanes(): Float32Array {
 
 /** Decodes one tensor as oriented boxes, and as upright boxes of 16 classes, whose last channel is empty. */
 async function orientedDecodes({ createDecoderSync }: typeof Boxwright): Promise<Row[]> {
-  await load("oriented");
   const planes = makeOrientedPlanes();
   const common = { family: "yolov8", inputSize: [1024, 1024] } as const;
   const upright = planes.slice().fill(0, (4 + CLASSES) * CELLS);
@@ -222,7 +221,6 @@ function makePosePlanes(): Float32Array {
  * first five channels alone, which is all that boxes of people need. "-slot": the tensor stands in the decoder's slot.
  */
 async function poseDecodes({ createDecoderSync }: typeof Boxwright): Promise<Row[]> {
-  await load("pose");
   const planes = makePosePlanes();
   const common = { family: "yolov8", inputSize: [640, 640] } as const;
   const boxes = planes.slice().fill(0, 5 * POSE_CELLS);
@@ -298,19 +296,18 @@ function tileRows({ Detections, createTileMerger, tiles }: typeof Tiles): Row[] 
 }
 
 async function rowsOf(): Promise<(Row | MaskRow)[]> {
-  const { createTracker } = await load<typeof Track>("track");
+  const { createTracker } = await load<typeof Track>("index");
   const scene = makeScene();
   // Decoders of `boxwright` then read networks with masks.
-  await load("masks.node");
   return [
     ...(["sort", "bytetrack", "ocsort"] as const).map((method) =>
       trackerRow(`track-${method}`, createTracker({ method }), scene),
     ),
-    ...suppressionRows(await load<typeof Suppress>("suppress")),
+    ...suppressionRows(await load<typeof Suppress>("index")),
     ...(await orientedDecodes(await load<typeof Boxwright>("index"))),
     ...(await poseDecodes(await load<typeof Boxwright>("index"))),
-    ...tileRows(await load<typeof Tiles>("tiles")),
-    ...maskRows(await load<typeof Boxwright>("index.node")),
+    ...tileRows(await load<typeof Tiles>("index")),
+    ...maskRows(await load<typeof Boxwright>("index")),
   ];
 }
 

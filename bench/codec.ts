@@ -3,7 +3,7 @@
  * The copy is that of the tensor's bytes, into memory of the same kind as the packet's.
  */
 import type * as Boxwright from "../src/entries/index.ts";
-import type * as Packets from "../src/entries/packet.ts";
+import type * as Packets from "../src/entries/index.ts";
 import { timeOf, type Timing } from "./measure.ts";
 import { layOut, times, us } from "./table.ts";
 

@@ -7,6 +7,7 @@ import { interpretConfig, planOf } from "../src/plan/make.ts";
 import { optionsOf } from "./engines.ts";
 import { keptOnly, type Answer } from "./peers/prepared.ts";
 import { nmsOptions, type Workload } from "./workloads.ts";
+import { ALL_TASKS } from "../src/whole/tasks.ts";
 
 export { digest as digestOf } from "../spec/definition.ts";
 
@@ -28,7 +29,9 @@ function defineImage(workload: Workload, image: number): Answer {
   const config = readConfig(optionsOf(workload), {});
   const named = Object.entries(outputs);
   const specs = named.map(([name, tensor]) => specOf(name, tensor));
-  const plan = planOf(interpretConfig(config, specs, (i) => numbersOf(specs[i], named[i][1].data)));
+  const plan = planOf(
+    interpretConfig(config, specs, ALL_TASKS, (i) => numbersOf(specs[i], named[i][1].data)),
+  );
   const elements = Object.fromEntries(named.map(([name, { data }]) => [name, data as ArrayLike<number>]));
   return definition(plan, elements, config);
 }

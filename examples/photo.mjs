@@ -7,8 +7,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import jpeg from "jpeg-js";
 import * as ort from "onnxruntime-node";
 import { PNG } from "pngjs";
-import { toPixels } from "boxwright";
-import { createDetector, onnxRuntime } from "boxwright/detect";
+import { createDetector, onnxRuntime, toPixels } from "boxwright";
 import { drawPng } from "boxwright/node";
 
 const [model, photo, picture, labels] = process.argv.slice(2);

@@ -10,7 +10,7 @@ import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import * as ort from "onnxruntime-node";
 import { PNG } from "pngjs";
-import { createDetector, onnxRuntime } from "boxwright/detect";
+import { createDetector, onnxRuntime } from "boxwright";
 
 const MAX_BYTES = 20e6;
 const MAX_PIXELS = 50e6;

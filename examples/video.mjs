@@ -6,7 +6,7 @@ import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import * as ort from "onnxruntime-node";
-import { createDetector, onnxRuntime } from "boxwright/detect";
+import { createDetector, onnxRuntime } from "boxwright";
 
 const [model, video] = process.argv.slice(2);
 if (video === undefined) {

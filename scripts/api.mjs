@@ -6,26 +6,12 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import ts from "typescript";
 
-const ENTRIES = {
-  boxwright: "index",
-  "boxwright/ts": "index",
-  "boxwright/wasm": "wasm",
-  "boxwright/plan": "plan",
-  "boxwright/priors": "priors",
-  "boxwright/detect": "detect",
-  "boxwright/draw": "draw",
-  "boxwright/labels": "labels",
-  "boxwright/model": "model",
-  "boxwright/prepare": "prepare",
-  "boxwright/oriented": "oriented",
-  "boxwright/packet": "packet",
-  "boxwright/pool": "pool",
-  "boxwright/pose": "pose",
-  "boxwright/suppress": "suppress",
-  "boxwright/tiles": "tiles",
-  "boxwright/track": "track",
-  "boxwright/node": "node",
-};
+/** The entries that have types: all of `exports` in package.json. */
+const { exports: entries } = JSON.parse(readFileSync("package.json", "utf8"));
+const ENTRIES = Object.entries(entries).flatMap(([name, to]) => {
+  const types = to.types ?? to.import?.types;
+  return types ? [[`boxwright${name.slice(1)}`, types.slice(2)]] : [];
+});
 
 const printer = ts.createPrinter({ removeComments: true });
 const declarations = new Map();
@@ -64,8 +50,7 @@ function exported(file) {
 
 let text =
   "Written by scripts/api.mjs from the built types. A change here is a change of the public interface.\n";
-for (const [entry, file] of Object.entries(ENTRIES))
-  text += `\n## ${entry}\n${exported(`dist/${file}.d.mts`).join("\n")}\n`;
+for (const [entry, file] of ENTRIES) text += `\n## ${entry}\n${exported(file).join("\n")}\n`;
 text += "\n## declarations\n";
 for (const name of [...declarations.keys()].sort()) text += `\n${declarations.get(name)}\n`;
 

@@ -21,7 +21,7 @@ const INPUTS = [
   "tsdown.config.ts",
 ];
 /** Written by the build itself. */
-const GENERATED = ["", "prepare-", "masks-"].map((name) => `src/engine/${name}kernel.ts`);
+const GENERATED = ["", "prepare-", "masks-"].map((name) => `build/${name}kernel.mjs`);
 const BINARIES = ["", "prepare.", "masks."].flatMap((name) => [
   `build/${name}simd.wasm`,
   `build/${name}scalar.wasm`,
@@ -33,7 +33,6 @@ function filesOf(path) {
   return readdirSync(path, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => `${entry.parentPath ?? entry.path}/${entry.name}`)
-    .filter((file) => !GENERATED.includes(file))
     .sort();
 }
 

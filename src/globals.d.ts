@@ -25,3 +25,21 @@ declare module "*.wasm" {
   const module: WebAssembly.Module;
   export default module;
 }
+
+/** The binaries of a kernel. package.json maps the three names by condition. */
+declare module "#kernel" {
+  export const binaryOf: (kind: "simd" | "scalar") => Uint8Array<ArrayBuffer> | object | null;
+}
+declare module "#masks-kernel" {
+  export const binaryOf: (kind: "simd" | "scalar") => Uint8Array<ArrayBuffer> | object | null;
+}
+declare module "#prepare-kernel" {
+  export const binaryOf: (kind: "simd" | "scalar") => Uint8Array<ArrayBuffer> | object | null;
+}
+
+/** What scripts/build-kernel.mjs writes of a kernel. The build of each kernel takes its own. */
+declare module "kernel-data" {
+  export const prefix: string;
+  export const byteLengths: { readonly simd: number; readonly scalar: number };
+  export const simdText: string;
+}

@@ -1,6 +1,6 @@
 /** Our rows of a picture, in Node and in a page. */
 import type * as Boxwright from "../../src/entries/index.ts";
-import type * as Prepare from "../../src/entries/prepare.ts";
+import type * as Prepare from "../../src/entries/index.ts";
 import { optionsOf } from "../typed-options.ts";
 import { frameWorkload } from "./frame.ts";
 import type { PictureBox, PictureSpec } from "./picture.ts";

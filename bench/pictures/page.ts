@@ -1,6 +1,5 @@
 /** Measures one row in a page. browser.ts bundles it, and replaces TASK. Leaves its result as `boxwrightResult`. */
-import { createDecoder } from "../../src/entries/index.ts";
-import { prepareImage } from "../../src/entries/prepare.ts";
+import { createDecoder, prepareImage } from "../../src/entries/index.ts";
 import { prepare as prepareJs } from "../peers/usual-js.ts";
 import { IOU_THRESHOLD } from "../workloads.ts";
 import { frameWorkload, pictureBoxes, placeOf } from "./frame.ts";

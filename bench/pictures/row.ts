@@ -1,7 +1,7 @@
 /** Measures one row in this process: `node --import ./bench/ts.mjs bench/pictures/row.ts TASK`. Prints JSON. */
 import { createHash } from "node:crypto";
 import { createRequire } from "node:module";
-import type * as Prepare from "../../src/entries/prepare.ts";
+import type * as Prepare from "../../src/entries/index.ts";
 import { timeOf } from "../measure.ts";
 import { prepare as prepareJs } from "../peers/usual-js.ts";
 import { frameWorkload, pictureBoxes } from "./frame.ts";

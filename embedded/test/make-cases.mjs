@@ -18,9 +18,6 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createDecoderSync, toPixels } from "boxwright";
-import "boxwright/masks";
-import "boxwright/oriented";
-import "boxwright/pose";
 import { cases, largeCases } from "./cases/networks.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));

@@ -9,7 +9,7 @@
 import { readFileSync } from "node:fs";
 import * as ort from "onnxruntime-node";
 import { Reply } from "zeromq";
-import { createDetector, onnxRuntime } from "boxwright/detect";
+import { createDetector, onnxRuntime } from "boxwright";
 import { createAnswerer } from "./protocol.mjs";
 
 const MAX_BYTES = 512e6; // of a model

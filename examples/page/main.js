@@ -6,8 +6,7 @@
 import * as ort from "onnxruntime-web/wasm";
 // The address of the runtime's own file, as Vite serves it. The page fetches nothing from elsewhere.
 import wasm from "onnxruntime-web/ort-wasm-simd-threaded.wasm?url";
-import { createDetector, onnxRuntime } from "boxwright/detect";
-import { drawCanvas } from "boxwright/draw";
+import { createDetector, drawCanvas, onnxRuntime } from "boxwright";
 
 const [file, webcam, status, canvas] = ["file", "webcam", "status", "canvas"].map((id) =>
   document.getElementById(id),

@@ -7,8 +7,7 @@
 //
 // Scales and zero points are read from the file. Its input is written, and its outputs are read, as the bytes they are.
 import * as module from "@tensorflow/tfjs-tflite/dist/tf-tflite.fesm.min.js";
-import { createDetector, tflite } from "boxwright/detect";
-import { drawCanvas } from "boxwright/draw";
+import { createDetector, drawCanvas, tflite } from "boxwright";
 
 // An export of Ultralytics states all of it. Other files: { family: "yolov8", labels: ["cat", "dog"] }
 const options = {};

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { parentPort, workerData } from "node:worker_threads";
 import * as ort from "onnxruntime-node";
-import { createDetector, onnxRuntime } from "boxwright/detect";
+import { createDetector, onnxRuntime } from "boxwright";
 
 const detector = await createDetector({ model: readFileSync(workerData.model), runtime: onnxRuntime(ort) });
 

@@ -16,13 +16,10 @@ const KERNELS = ["", "prepare.", "masks."].flatMap((prefix) =>
 /** Returns the source of a module that provides the binaries of a folder to the engines. */
 const setupOf = (folder) => `
 import { readFileSync } from "node:fs";
-import { provideMasksKernel } from "./src/engine/masks-wasm.ts";
-import { providePrepareKernel } from "./src/engine/prepare-wasm.ts";
-import { provideKernel } from "./src/engine/wasm.ts";
-const provide = { "": provideKernel, "prepare.": providePrepareKernel, "masks.": provideMasksKernel };
+import { provideKernel } from "./src/kernels/kernel.ts";
 globalThis.__kernels ??= ${JSON.stringify(KERNELS)}.map(({ file, prefix, kind }) =>
-  ({ prefix, kind, module: new WebAssembly.Module(readFileSync("${folder}/" + file)) }));
-for (const { prefix, kind, module } of globalThis.__kernels) provide[prefix](kind, module);
+  ({ kind, module: new WebAssembly.Module(readFileSync("${folder}/" + file)) }));
+for (const { kind, module } of globalThis.__kernels) provideKernel(kind, module);
 `;
 
 /** Test files that register tasks or take them away. Each is a bundle of its own, with modules of its own. */

@@ -7,7 +7,7 @@
  */
 import { readFileSync, writeSync } from "node:fs";
 import * as A from "../../src/core/abi.ts";
-import type { createDecoderSync } from "../../src/decode/decoder.ts";
+import type { createDecoderSync } from "../../src/whole/decoder.ts";
 import { canGather, gatherRows } from "../../src/memory/gather.ts";
 import { slotsOf } from "../../src/memory/write.ts";
 import { makeCase } from "../../test/support/fuzz-case.ts";

@@ -95,8 +95,7 @@ function rootOf(json: unknown): Json {
     }
   }
   if (root === undefined || root === null) return {};
-  if (ArrayBuffer.isView(root))
-    fail("bytes", "JSON; a model file or an NN Archive is read by readModel of boxwright/model");
+  if (ArrayBuffer.isView(root)) fail("bytes", "JSON; a model file or an NN Archive is read by readModel");
   if (!isObject(root)) return fail(show(root), `an object: ${FORMATS}`);
   // A promise or a Map has nothing under keys of its own, and would read as no config at all.
   if (kindOf(root) !== "Object" && Object.keys(root).length === 0)

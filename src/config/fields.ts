@@ -192,7 +192,7 @@ export class FieldReader {
   labels(key: string): string[] | null {
     const stated = this.json[key];
     const list = isObject(stated) ? Object.keys(stated).map((_, id) => stated[id]) : stated;
-    const names = this.array(key, list, "a list of names, as boxwright/labels has")?.map((v, i) => {
+    const names = this.array(key, list, "a list of names, such as COCO80")?.map((v, i) => {
       const name: unknown = Array.isArray(v) ? v[0] : v;
       if (!isText(name)) this.reportValue(`${key}[${i}]`, "a string, or [name, colour]", v);
       return name;

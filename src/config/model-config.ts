@@ -1,4 +1,4 @@
-/** The config in what `readModel` returned. The reader itself is an import of its own, `boxwright/model`. */
+/** The config in what `readModel` returned. `readModel` does not come with a decoder. */
 import type { ConfigProblem } from "../core/errors.ts";
 import { elementType } from "../core/tensor.ts";
 import { typedDefaults } from "./defaults.ts";

@@ -11,7 +11,7 @@ import {
 import { show } from "../core/tensor.ts";
 import { areChannelsLast } from "./archive-input.ts";
 import { defaultConfig } from "./defaults.ts";
-import { archiveTask, taskOptions } from "./task.ts";
+import { archiveTask } from "./task.ts";
 import { type FieldReader, COUNT, TEXT, UNIT, isText } from "./fields.ts";
 
 /** One of the archive's heads, and the kind of network that its parser means, or the parser of a single family. */
@@ -63,14 +63,7 @@ export function readArchive(root: FieldReader): Config {
       `heads of both ${[...new Set(known.map(({ head }) => String(head.json.parser)))].join(" and ")}`,
       "one kind",
     );
-  if (last.special) checkImport(last.head, last.special);
   return readHead(last, base);
-}
-
-/** Reports a parser whose networks an import reads that is missing. */
-function checkImport(head: FieldReader, { defaults: { family } }: ParserTraits): void {
-  if (!taskOptions().some(({ families }) => family in families))
-    head.reportValue("parser", 'import "boxwright/pose" beside it');
 }
 
 /** Returns the archive's config with what its head states. */

@@ -3,7 +3,7 @@
  * reads the values of one source, `overlay` puts them over a config and checks that they agree.
  */
 import { CONVENTIONS, type ConventionSet, type Conventions } from "../core/conventions.ts";
-import { ACTIVATIONS, FAMILIES, type Family, TRAITS, adoptFamilies, familyTyped } from "../core/families.ts";
+import { ACTIVATIONS, FAMILIES, type Family, TRAITS, familyTyped } from "../core/families.ts";
 import { READING_NAMES } from "../core/readings.ts";
 import { few, show } from "../core/tensor.ts";
 import type { FieldReader } from "./fields.ts";
@@ -20,7 +20,7 @@ import {
   oneOf,
 } from "./fields.ts";
 import { mayBePerClass } from "./per-class.ts";
-import { readTask, taskOptionNames, taskOptions } from "./task.ts";
+import { readTask, taskOptionNames } from "./task.ts";
 import { readSuppression } from "./suppression.ts";
 import type { Config, Roles } from "./types.ts";
 
@@ -41,7 +41,6 @@ export type Settings = Partial<Omit<Config, "conventions">> & {
 function readFamily(r: FieldReader): Family | null {
   const { family } = r.json;
   const meant = familyTyped(isText(family) ? family : "");
-  for (const { families } of taskOptions()) adoptFamilies(families);
   const rule = oneOf(FAMILIES);
   return r.take("family", [meant ? `"${meant}", or ${rule[0]}` : rule[0], rule[1]]);
 }

@@ -1,26 +1,35 @@
-/** Reads the option `suppression`. `boxwright/suppress` knows the methods and their settings. */
-import { providedSuppressor } from "../core/tasks.ts";
+/** Reads the option `suppression`. */
+import { refuse } from "../core/errors.ts";
+import { type SuppressOptions, settingsOf } from "../core/suppression.ts";
 import { type FieldReader, isText } from "./fields.ts";
 import type { Suppression } from "./types.ts";
 
-/** The part of a suppressor that the reader of configs needs: the check of a method's settings. */
-export interface SuppressionCheck {
-  /** Throws a RangeError that says what is wrong with the settings of a method. */
-  check(suppression: unknown): void;
+/** Options of `suppress()` that the option `suppression` refuses, each with what to state in its place. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  suppress: "conventions: { suppress }",
+  pixelOffset: "conventions: { pixelOffset }",
+  classIds: 'conventions: { nms: "class" } or "all"',
+  maxDetections: "the option maxDetections of the decoder",
+  boxFormat: "no boxFormat: the decoder knows its boxes",
+};
+
+/** Throws a RangeError that says what is wrong with the settings of a method. */
+function checkSuppression(suppression: unknown): void {
+  const settings = settingsOf(suppression as SuppressOptions);
+  const given = suppression as Readonly<Record<string, unknown>>;
+  if (given.method === undefined)
+    refuse("method", "none", `a method, such as "${settings.method}"`, RangeError);
+  for (const name of Object.keys(given))
+    if (name in ELSEWHERE) refuse(name, "it among the settings of a method", ELSEWHERE[name], RangeError);
 }
 
 /** Reads a method by its name, or with its settings. */
 export function readSuppression(r: FieldReader): Suppression | null {
   const stated = r.json.suppression;
   if (!r.has("suppression")) return null;
-  const suppressor = providedSuppressor() as SuppressionCheck | undefined;
-  if (!suppressor) {
-    r.reportValue("suppression", 'import "boxwright/suppress" beside it');
-    return null;
-  }
   const suppression = isText(stated) ? { method: stated } : stated;
   try {
-    suppressor.check(suppression);
+    checkSuppression(suppression);
   } catch (error) {
     r.problems.push({ path: "suppression", message: (error as Error).message });
   }

@@ -103,7 +103,7 @@ export interface TaskFields {
 }
 
 /**
- * A method of `boxwright/suppress` with its settings, as `suppress` of that import takes them. Each setting belongs to
+ * A method of `suppress` with its settings. Each setting belongs to
  * some of the methods only; one of another method is refused.
  */
 export interface Suppression {
@@ -196,8 +196,8 @@ export interface Config {
   /** How the network wants its picture, as the option says. It goes over what `picture` says. */
   readonly prepare: PartialRule | null;
   /**
-   * What the file says of the picture, as it stands there: `inputs` of an NN Archive, or `input` of a `Model`. Read by
-   * `boxwright/prepare`.
+   * What the file says of the picture, as it stands there: `inputs` of an NN Archive, or `input` of a `Model`.
+   * `decoder.prepare` reads it.
    */
   readonly picture: unknown;
   /** Outputs that are known before any data. */
@@ -224,8 +224,8 @@ export interface DecoderOptions extends TaskFields {
   /** Family of the network. */
   readonly family?: Family;
   /**
-   * What the network was trained for. Default "detect": boxes alone. Each other task is an import of its own:
-   * `import "boxwright/pose"`, `"boxwright/masks"` or `"boxwright/oriented"`.
+   * What the network was trained for. Default "detect": boxes alone. `boxwright/core` needs the task
+   * among its `tasks`.
    */
   readonly task?: TaskName;
   /** A named set of rules, or single rules over the config's set. */
@@ -283,7 +283,7 @@ export interface DecoderOptions extends TaskFields {
   readonly reading?: ReadingName;
   /** How `prepare` makes an input tensor of a picture, over what the file says and what is usual for the family. */
   readonly prepare?: PartialRule;
-  /** Class names by class id: a list, or a record (`{0: "person"}`). `boxwright/labels` has the usual lists. */
+  /** Class names by class id: a list, or a record (`{0: "person"}`). `COCO80` is one. */
   readonly labels?: readonly string[] | (object & { readonly [classId: number]: string });
   /** Number of classes. Default: the number of labels. */
   readonly classes?: number;
@@ -292,7 +292,7 @@ export interface DecoderOptions extends TaskFields {
   /** 0..1: IoU above which a box is suppressed. Default of typed options 0.45, of files 0.5. */
   readonly iouThreshold?: number;
   /**
-   * Suppression by a named method, in place of the greedy one. Needs `import "boxwright/suppress"`. It acts within a
+   * Suppression by a named method, in place of the greedy one. It acts within a
    * class, or over classes if `conventions` say `nms: "all"`.
    */
   readonly suppression?: Suppression["method"] | Suppression;

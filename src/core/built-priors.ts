@@ -46,3 +46,60 @@ export function ultraface(inputSize: readonly [number, number]): Float32Array {
     sizes.map((all, k) => [8 << k, all.map((s) => [Math.min(1, s / w), Math.min(1, s / h)])]),
   );
 }
+
+/** Returns a layer of `count` anchors a cell, each as large as the image. */
+const whole = (stride: number, count: number): Layer => [stride, Array<[1, 1]>(count).fill([1, 1])];
+
+/**
+ * Returns the anchors of MediaPipe's palm detection, each as large as the image. At 192x192 and 128x128 they have
+ * strides 8 and 16, at 256x256 also 32: palm_detection_cpu.pbtxt of today and of 2019.
+ */
+export function palm(inputSize: readonly [number, number]): Float32Array {
+  const layers = inputSize[0] === 256 ? [whole(16, 2), whole(32, 6)] : [whole(16, 6)];
+  return grid(inputSize, [whole(8, 2), ...layers]);
+}
+
+/** Returns the anchors of MediaPipe's detection of persons, at strides 8, 16 and 32: pose_detection_cpu.pbtxt. */
+export function person(inputSize: readonly [number, number]): Float32Array {
+  return grid(inputSize, [whole(8, 2), whole(16, 2), whole(32, 6)]);
+}
+
+/** Sizes of the square priors of each stride of YuNet of 2022, in pixels. */
+const YUNET_2022: readonly (readonly [stride: number, sizes: readonly number[]])[] = [
+  [8, [10, 16, 24]],
+  [16, [32, 48]],
+  [32, [64, 96]],
+  [64, [128, 192, 256]],
+];
+
+/**
+ * Returns the priors of YuNet of 2022, rows cx cy w h, normalised. A map has the whole cells of the input: 96 pixels
+ * have one cell of 64.
+ */
+export function yunetPriors([width, height]: readonly [number, number]): Float32Array {
+  const out: number[] = [];
+  for (const [stride, sizes] of YUNET_2022)
+    for (let y = 0; y < Math.floor(height / stride); y++)
+      for (let x = 0; x < Math.floor(width / stride); x++)
+        for (const size of sizes)
+          out.push(((x + 0.5) * stride) / width, ((y + 0.5) * stride) / height, size / width, size / height);
+  return Float32Array.from(out);
+}
+
+/** Sizes of the square priors of each stride of RetinaFace, in pixels. */
+const RETINAFACE: readonly (readonly [stride: number, sizes: readonly number[]])[] = [
+  [8, [16, 32]],
+  [16, [64, 128]],
+  [32, [256, 512]],
+];
+
+/** Returns the priors of RetinaFace, rows cx cy w h: biubug6/Pytorch_Retinaface, prior_box.py. */
+export function retinaface([width, height]: readonly [number, number]): Float32Array {
+  const out: number[] = [];
+  for (const [stride, sizes] of RETINAFACE)
+    for (let y = 0; y < Math.ceil(height / stride); y++)
+      for (let x = 0; x < Math.ceil(width / stride); x++)
+        for (const size of sizes)
+          out.push(((x + 0.5) * stride) / width, ((y + 0.5) * stride) / height, size / width, size / height);
+  return Float32Array.from(out);
+}

@@ -4,7 +4,7 @@
  *
  * A new family that needs no new arithmetic is a name in `Family` and a row in `TRAITS`.
  */
-import { blazeface, ultraface } from "./built-priors.ts";
+import { blazeface, palm, person, retinaface, ultraface } from "./built-priors.ts";
 import type { PartialRule } from "./prepare-rule.ts";
 import type { TaskName } from "./tasks.ts";
 
@@ -41,7 +41,7 @@ export type Family =
   | "boxes"
   | PoseFamily;
 
-/** Families whose rows `boxwright/pose` brings. */
+/** Families of networks that give points. */
 export type PoseFamily =
   | "yolov5-face"
   | "retinaface"
@@ -526,19 +526,110 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   boxes: { head: "plain", exports: ["boxes-scores"], raw: "sigmoid", classes: "in shapes" },
 };
 
-/** The row of each family. Rows of an import that is missing are missing too: `FAMILIES` has those that are there. */
-export const TRAITS = ROWS as { readonly [F in Family]: FamilyTraits };
+/** Pictures of mmpose: Config data_preprocessor of RTMPose, HRNet and ViTPose. Outside of the photo stands black. */
+const OPENMMLAB = { pad: 0, mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] } as const;
+
+const TOP_LEFT = { resize: "letterbox-topleft", pad: 0 } as const;
+const MEDIAPIPE: FamilyTraits = {
+  head: "prior",
+  exports: ["prior-rows"],
+  raw: "logits",
+  archived: "logits",
+  linearSize: true,
+  classes: 1,
+  keypoints: true,
+  offsetUnit: "pixels",
+  priorFormat: "cxcywh",
+  buildPriors: blazeface,
+  task: "pose",
+};
+const PLAIN: FamilyTraits = {
+  head: "plain",
+  exports: [],
+  raw: "sigmoid",
+  classes: 1,
+  coordinates: "normalised",
+  task: "pose",
+};
+
+/** MediaPipe's networks of points. Outside of the photo its edge is repeated. */
+const LANDMARKS: FamilyTraits = {
+  ...PLAIN,
+  threshold: 0.5,
+  prepare: { pad: 0, layout: "NHWC", border: "edge" },
+};
+
+const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
+  "yolov5-face": { head: "anchor", exports: [], raw: "sigmoid", squareSize: true, classes: 1, task: "pose" },
+  retinaface: {
+    head: "prior",
+    exports: ["prior-rows"],
+    raw: "sigmoid",
+    classes: "in shapes",
+    background: "first",
+    coordinates: "normalised",
+    priorFormat: "cxcywh",
+    buildPriors: retinaface,
+    task: "pose",
+    word: /retinaface/,
+    prepare: { pad: 0, order: "BGR", mean: [104, 117, 123], std: 1 },
+  },
+  scrfd: {
+    head: "distance",
+    exports: [],
+    raw: "sigmoid",
+    classes: 1,
+    task: "pose",
+    word: /scrfd/,
+    prepare: { ...TOP_LEFT, mean: 127.5, std: 128 },
+  },
+  yunet: {
+    head: "point",
+    exports: [],
+    raw: "sigmoid",
+    classes: 1,
+    task: "pose",
+    word: /yunet/,
+    prepare: { ...TOP_LEFT, order: "BGR", std: 1 },
+  },
+  "mediapipe-palm": { ...MEDIAPIPE, buildPriors: palm, prepare: { pad: 0, layout: "NHWC" } },
+  movenet: { ...PLAIN, prepare: { pad: 0, layout: "NHWC", std: 1 } },
+  "movenet-multipose": { ...PLAIN, prepare: { pad: 0, layout: "NHWC", std: 1 } },
+  rtmo: {
+    head: "plain",
+    exports: [],
+    raw: "sigmoid",
+    classes: 1,
+    task: "pose",
+    word: /rtmo(?!bile)/,
+    prepare: { order: "BGR", std: 1 },
+  },
+  "mediapipe-person": {
+    ...MEDIAPIPE,
+    buildPriors: person,
+    prepare: { pad: 0, layout: "NHWC", mean: 127.5, std: 127.5 },
+    word: /pose[-_]detection/,
+  },
+  rtmpose: { ...PLAIN, word: /rtmpose|rtmw|simcc|dwpose/, prepare: OPENMMLAB },
+  hrnet: { ...PLAIN, word: /hrnet|simplebaseline/, prepare: OPENMMLAB },
+  vitpose: { ...PLAIN, word: /vitpose/, prepare: { ...OPENMMLAB, udp: true } },
+  superanimal: { ...PLAIN, word: /super[-_]?animal/ },
+  keypoints: PLAIN,
+  "face-mesh": { ...LANDMARKS, word: /face[-_]?(landmark|mesh)/ },
+  "hand-landmarks": { ...LANDMARKS, word: /hand[-_]?landmark/ },
+  "pose-landmarks": { ...LANDMARKS, word: /pose[-_]?landmark|blazepose/ },
+};
+
+
+/** The row of each family. */
+export const TRAITS: { readonly [F in Family]: FamilyTraits } = /* @__PURE__ */ Object.assign(
+  {},
+  ROWS,
+  POSE_FAMILIES,
+);
 
 /** Every name that the option `family` takes. */
 export const FAMILIES = /* @__PURE__ */ Object.keys(TRAITS) as readonly Family[];
-
-/** Takes the rows of an import into the table. */
-export function adoptFamilies(rows: { readonly [family: string]: FamilyTraits }): void {
-  for (const family of Object.keys(rows) as Family[]) {
-    if (!FAMILIES.includes(family)) (FAMILIES as Family[]).push(family);
-    (TRAITS as { [F in Family]: FamilyTraits })[family] = rows[family];
-  }
-}
 
 /** Returns the families that a refusal suggests, the likeliest first. */
 export const suggestedFamilies = (): Family[] =>
@@ -581,7 +672,7 @@ export interface ParserTraits {
   readonly keypointRefinement?: "none";
 }
 
-/** Parsers of one family each. `boxwright/pose` reads their networks. */
+/** Parsers of one family each. */
 export const PARSERS: readonly ParserTraits[] = [
   {
     parser: "SCRFDParser",

@@ -3,6 +3,9 @@
 /** Number of keypoints, and values of each: x and y, or x, y and confidence. */
 export type PointShape = readonly [count: number, values: 2 | 3];
 
+/** Most keypoints of one object. */
+export const MOST_POINTS = 10_000;
+
 /** Pairs of keypoints that a skeleton joins, counted from 0. */
 export type Edges = readonly (readonly [number, number])[];
 
@@ -30,8 +33,7 @@ export const COCO17_NAMES = [
 /**
  * The usual skeleton over the keypoints of COCO.
  * @example
- * import { createDecoderSync } from "boxwright";
- * import { COCO17_EDGES, COCO17_NAMES } from "boxwright/pose";
+ * import { COCO17_EDGES, COCO17_NAMES, createDecoderSync } from "boxwright";
  *
  * const decoder = createDecoderSync({
  *   family: "yolov8", task: "pose", classes: 1, inputSize: [64, 64],

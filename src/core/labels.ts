@@ -1,5 +1,5 @@
 /**
- * `boxwright/labels`: class names of the usual data sets, by class id. A decoder never guesses names: a network that
+ * Class names of the usual data sets, by class id. A decoder never guesses names: a network that
  * was trained further has the same shapes and other classes.
  */
 import { COCO_UNUSED } from "./coco.ts";
@@ -67,8 +67,7 @@ export const isLabelSet = (name: string): name is LabelSet => Object.hasOwn(LIST
  * Returns class names by the name of their list.
  * @throws RangeError if there is no such list
  * @example
- * import { createDecoder } from "boxwright";
- * import { COCO80, labelsOf } from "boxwright/labels";
+ * import { COCO80, createDecoder, labelsOf } from "boxwright";
  *
  * const decoder = await createDecoder({ family: "yolov8", labels: COCO80, inputSize: [640, 640] });
  * console.log(decoder.config.classes, labelsOf("coco91")[44], labelsOf("voc20")[7]); // 80 bottle cat

@@ -1,8 +1,4 @@
-/**
- * Families of networks that give points, and facts about the points of all families. `boxwright/pose` brings this table
- * into the decoder.
- */
-import { type Layer, blazeface, grid } from "./built-priors.ts";
+/** Facts about the points that networks of each family give. */
 import type { CropRule } from "./crop.ts";
 import {
   BLAZEFACE6_NAMES,
@@ -18,11 +14,11 @@ import {
   PERSON4_NAMES,
   type PointShape,
 } from "./keypoints.ts";
-import type { Family, FamilyTraits, PoseFamily } from "./families.ts";
+import type { Family } from "./families.ts";
 
 /** Names a form of tensors that only networks with points have. `pose/forms.ts` reads each. */
 export type PoseForm =
-  "after-boxes" | "face" | "anchor-rows" | "yunet" | "one-pose" | "poses" | "boxes-and-points";
+  "after-boxes" | "face" | "anchor-rows" | "part-maps" | "one-pose" | "poses" | "boxes-and-points";
 
 /**
  * How the maximum of a heat map becomes a point. Cells have x from 0 to w - 1.
@@ -116,7 +112,7 @@ export const POINT_FACTS: { readonly [F in Family]?: PointFacts } = {
   "yolov5-face": { form: "face", grid: [1, 0], ...FIVE },
   retinaface: { variances: [0.1, 0.1, 0.2, 0.2], ...FIVE },
   scrfd: { form: "anchor-rows", grid: [1, 0], ...FIVE },
-  yunet: { form: "yunet", grid: [1, 0], ...FIVE },
+  yunet: { form: "part-maps", grid: [1, 0], ...FIVE },
   movenet: { form: "one-pose", ...COCO },
   "movenet-multipose": { form: "poses", ...COCO },
   rtmo: { form: "boxes-and-points", ...COCO },
@@ -171,154 +167,3 @@ export const POINT_FACTS: { readonly [F in Family]?: PointFacts } = {
     next: circle(33),
   },
 };
-
-/** Pictures of mmpose: Config data_preprocessor of RTMPose, HRNet and ViTPose. Outside of the photo stands black. */
-const OPENMMLAB = { pad: 0, mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] } as const;
-
-const TOP_LEFT = { resize: "letterbox-topleft", pad: 0 } as const;
-const MEDIAPIPE: FamilyTraits = {
-  head: "prior",
-  exports: ["prior-rows"],
-  raw: "logits",
-  archived: "logits",
-  linearSize: true,
-  classes: 1,
-  keypoints: true,
-  offsetUnit: "pixels",
-  priorFormat: "cxcywh",
-  buildPriors: blazeface,
-  task: "pose",
-};
-const PLAIN: FamilyTraits = {
-  head: "plain",
-  exports: [],
-  raw: "sigmoid",
-  classes: 1,
-  coordinates: "normalised",
-  task: "pose",
-};
-
-/** MediaPipe's networks of points. Outside of the photo its edge is repeated. */
-const LANDMARKS: FamilyTraits = {
-  ...PLAIN,
-  threshold: 0.5,
-  prepare: { pad: 0, layout: "NHWC", border: "edge" },
-};
-
-export const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
-  "yolov5-face": { head: "anchor", exports: [], raw: "sigmoid", squareSize: true, classes: 1, task: "pose" },
-  retinaface: {
-    head: "prior",
-    exports: ["prior-rows"],
-    raw: "sigmoid",
-    classes: "in shapes",
-    background: "first",
-    coordinates: "normalised",
-    priorFormat: "cxcywh",
-    buildPriors: retinaface,
-    task: "pose",
-    word: /retinaface/,
-    prepare: { pad: 0, order: "BGR", mean: [104, 117, 123], std: 1 },
-  },
-  scrfd: {
-    head: "distance",
-    exports: [],
-    raw: "sigmoid",
-    classes: 1,
-    task: "pose",
-    word: /scrfd/,
-    prepare: { ...TOP_LEFT, mean: 127.5, std: 128 },
-  },
-  yunet: {
-    head: "point",
-    exports: [],
-    raw: "sigmoid",
-    classes: 1,
-    task: "pose",
-    word: /yunet/,
-    prepare: { ...TOP_LEFT, order: "BGR", std: 1 },
-  },
-  "mediapipe-palm": { ...MEDIAPIPE, buildPriors: palm, prepare: { pad: 0, layout: "NHWC" } },
-  movenet: { ...PLAIN, prepare: { pad: 0, layout: "NHWC", std: 1 } },
-  "movenet-multipose": { ...PLAIN, prepare: { pad: 0, layout: "NHWC", std: 1 } },
-  rtmo: {
-    head: "plain",
-    exports: [],
-    raw: "sigmoid",
-    classes: 1,
-    task: "pose",
-    word: /rtmo(?!bile)/,
-    prepare: { order: "BGR", std: 1 },
-  },
-  "mediapipe-person": {
-    ...MEDIAPIPE,
-    buildPriors: person,
-    prepare: { pad: 0, layout: "NHWC", mean: 127.5, std: 127.5 },
-    word: /pose[-_]detection/,
-  },
-  rtmpose: { ...PLAIN, word: /rtmpose|rtmw|simcc|dwpose/, prepare: OPENMMLAB },
-  hrnet: { ...PLAIN, word: /hrnet|simplebaseline/, prepare: OPENMMLAB },
-  vitpose: { ...PLAIN, word: /vitpose/, prepare: { ...OPENMMLAB, udp: true } },
-  superanimal: { ...PLAIN, word: /super[-_]?animal/ },
-  keypoints: PLAIN,
-  "face-mesh": { ...LANDMARKS, word: /face[-_]?(landmark|mesh)/ },
-  "hand-landmarks": { ...LANDMARKS, word: /hand[-_]?landmark/ },
-  "pose-landmarks": { ...LANDMARKS, word: /pose[-_]?landmark|blazepose/ },
-};
-
-/** Returns a layer of `count` anchors a cell, each as large as the image. */
-const whole = (stride: number, count: number): Layer => [stride, Array<[1, 1]>(count).fill([1, 1])];
-
-/**
- * Returns the anchors of MediaPipe's palm detection, each as large as the image. At 192x192 and 128x128 they have
- * strides 8 and 16, at 256x256 also 32: palm_detection_cpu.pbtxt of today and of 2019.
- */
-function palm(inputSize: readonly [number, number]): Float32Array {
-  const layers = inputSize[0] === 256 ? [whole(16, 2), whole(32, 6)] : [whole(16, 6)];
-  return grid(inputSize, [whole(8, 2), ...layers]);
-}
-
-/** Returns the anchors of MediaPipe's detection of persons, at strides 8, 16 and 32: pose_detection_cpu.pbtxt. */
-function person(inputSize: readonly [number, number]): Float32Array {
-  return grid(inputSize, [whole(8, 2), whole(16, 2), whole(32, 6)]);
-}
-
-/** Sizes of the square priors of each stride of YuNet of 2022, in pixels. */
-const YUNET_2022: readonly (readonly [stride: number, sizes: readonly number[]])[] = [
-  [8, [10, 16, 24]],
-  [16, [32, 48]],
-  [32, [64, 96]],
-  [64, [128, 192, 256]],
-];
-
-/**
- * Returns the priors of YuNet of 2022, rows cx cy w h, normalised. A map has the whole cells of the input: 96 pixels
- * have one cell of 64.
- */
-export function yunetPriors([width, height]: readonly [number, number]): Float32Array {
-  const out: number[] = [];
-  for (const [stride, sizes] of YUNET_2022)
-    for (let y = 0; y < Math.floor(height / stride); y++)
-      for (let x = 0; x < Math.floor(width / stride); x++)
-        for (const size of sizes)
-          out.push(((x + 0.5) * stride) / width, ((y + 0.5) * stride) / height, size / width, size / height);
-  return Float32Array.from(out);
-}
-
-/** Sizes of the square priors of each stride of RetinaFace, in pixels. */
-const RETINAFACE: readonly (readonly [stride: number, sizes: readonly number[]])[] = [
-  [8, [16, 32]],
-  [16, [64, 128]],
-  [32, [256, 512]],
-];
-
-/** Returns the priors of RetinaFace, rows cx cy w h: biubug6/Pytorch_Retinaface, prior_box.py. */
-function retinaface([width, height]: readonly [number, number]): Float32Array {
-  const out: number[] = [];
-  for (const [stride, sizes] of RETINAFACE)
-    for (let y = 0; y < Math.ceil(height / stride); y++)
-      for (let x = 0; x < Math.ceil(width / stride); x++)
-        for (const size of sizes)
-          out.push(((x + 0.5) * stride) / width, ((y + 0.5) * stride) / height, size / width, size / height);
-  return Float32Array.from(out);
-}

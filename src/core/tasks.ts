@@ -1,12 +1,10 @@
-/**
- * The registry of tasks. A task reads what a network outputs besides boxes. Its code is an import of its own, which
- * registers a reader here. `decode/tasks.ts` defines a reader and says when each of its functions is called.
- */
+/** Names of tasks, and the refusal of a config whose task was not passed. `decode/tasks.ts` says what a task does. */
+import { ConfigError, mismatch } from "./errors.ts";
 
 /** What a network was trained for. "detect": boxes alone. */
 export type TaskName = "detect" | "pose" | "segment" | "oriented";
 
-/** Every task, and the import that reads it. */
+/** Every task of a network, and the value that reads it. Boxes alone need none. */
 export const TASKS: { readonly [T in TaskName]: string } = {
   detect: "",
   pose: "pose",
@@ -14,31 +12,34 @@ export const TASKS: { readonly [T in TaskName]: string } = {
   oriented: "oriented",
 };
 
+/** What `tasks` may hold: readers of networks, and what a decoder does besides. */
+export type TaskValueName = Exclude<TaskName, "detect"> | "suppression" | "prepare";
+
+/** Returns the name of the export that has a task. */
+const exportOf = (task: TaskValueName): string =>
+  task === "suppression" || task === "prepare" ? task : TASKS[task];
+
 /**
- * Global key of the registered readers. A module variable does not suffice: each entry of the package is a bundle of
- * its own and has its own copy of this module. The number in the key goes up when `TaskReader` changes, so that two
- * versions of the package do not call each other's readers.
+ * Returns the task of this name, or throws a ConfigError with the line to write.
+ * @param call the call that takes the tasks, such as `createDecoder(config, ...)`
  */
-const KEY = /* @__PURE__ */ Symbol.for("boxwright.tasks.1");
-type Readers = { readonly [T in TaskName]?: unknown };
-const shared = globalThis as { [KEY]?: Readers };
-
-/** Registers a reader. Call `provideTask` of decode/tasks.ts instead: that function knows the type of a reader. */
-export function leaveReader(task: TaskName, reader: unknown): void {
-  shared[KEY] = { ...shared[KEY], [task]: reader };
+export function neededTask<N extends TaskValueName, T extends { readonly task: string }>(
+  tasks: readonly T[],
+  name: N,
+  call: { readonly from: string; readonly name: string } = CORE,
+): Extract<T, { readonly task: N }> {
+  const task = tasks.find((one) => one.task === name);
+  if (task) return task as Extract<T, { readonly task: N }>;
+  const value = exportOf(name);
+  throw new ConfigError([
+    {
+      path: "options.tasks",
+      message: mismatch(
+        `none for "${name}"`,
+        `import { ${value} } from "${call.from}", and ${call.name}, { tasks: [${value}] })`,
+      ),
+    },
+  ]);
 }
 
-/** Returns the readers of the imported tasks. Untyped here: config, plan and decode each know the part they call. */
-export const providedReaders = (): Readers => shared[KEY] ?? {};
-
-/** Global key of the suppressor that `boxwright/suppress` registers. */
-const SUPPRESSOR = /* @__PURE__ */ Symbol.for("boxwright.suppressor.1");
-const place = globalThis as { [SUPPRESSOR]?: unknown };
-
-/** Registers the suppressor. Call `provideSuppressor` of decode/tasks.ts instead: that function knows its type. */
-export function leaveSuppressor(suppressor: unknown): void {
-  place[SUPPRESSOR] = suppressor;
-}
-
-/** Returns the suppressor; undefined if `boxwright/suppress` is not imported. */
-export const providedSuppressor = (): unknown => place[SUPPRESSOR];
+const CORE = { from: "boxwright/core", name: "createDecoder(config" } as const;

@@ -1,8 +1,9 @@
 /** `createDecoder`: the first frame, or the shapes given beforehand, make a plan; every frame runs it. */
 import type { EngineName } from "../core/engine-name.ts";
-import { ConfigError, mismatch, refuse, refuseFor, TensorError } from "../core/errors.ts";
+import { ConfigError, mismatch, refuse, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
 import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
+import { neededTask } from "../core/tasks.ts";
 import { type Before, type TensorInput, type TensorSpec, show, specOf } from "../core/tensor.ts";
 import { readConfig } from "../config/config.ts";
 import { isText } from "../config/fields.ts";
@@ -16,9 +17,9 @@ import { isPerClass, labelsOf } from "../plan/classes.ts";
 import { canGather, gatherRows } from "../memory/gather.ts";
 import { type MemoryImage, type Thresholds, writeImage, writeThresholds } from "../memory/write.ts";
 import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
-import { assemble } from "./assemble.ts";
+import { assemble } from "../memory/assemble.ts";
 import { type Best, findBest } from "./best.ts";
-import { type Detections, detectionsIn, detectionsOf } from "./detections.ts";
+import { type DetectionFields, type Detections, detectionsIn, detectionsOf } from "./detections.ts";
 import { Diagnostics } from "./diagnostics.ts";
 import type { Frame } from "./frame.ts";
 import {
@@ -35,15 +36,9 @@ import {
   slotsByName,
 } from "./inputs.ts";
 import { FrameLoop, type Frames, type Ready, bindMethods, oneFrame, oneImage } from "./loop.ts";
-import {
-  type ImageInput,
-  type PrepareOptions,
-  type Prepared,
-  neededPrepare,
-  providedPrepare,
-} from "./prepare.ts";
+import type { ImageInput, PrepareOptions, PrepareTask, Prepared } from "./prepare.ts";
 import type { Stats } from "./stats.ts";
-import { type AfterImageOfTask, attachTask } from "./tasks.ts";
+import { type AfterImageOfTask, type DecoderTask, attachTasks, checkTasks, rowReaders } from "./tasks.ts";
 import { type Update, readUpdate } from "./update.ts";
 
 /**
@@ -102,19 +97,19 @@ export interface Decoder {
   decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[];
   /**
    * How `prepare` makes the input tensor: by the option `prepare`, else the file, else what is usual for the family.
-   * Needs `import "boxwright/prepare"` once, as `prepare` does. `describe()` then prints it.
+   * `describe()` prints it.
    */
   readonly prepareRule: PartialRule;
   /**
    * Makes the network's input tensor of an image, by `prepareRule`.
    * @param image bytes and their format; an `ImageData` fits as it is
    * @returns the tensor, and the frame that `decode` takes
-   * @throws Error if `boxwright/prepare` is not imported; RangeError if the image or the rule is none, or the size of
+   * @throws RangeError if the image or the rule is none, or the size of
    * the network's input is not known
    */
   prepare(image: ImageInput, options?: PrepareOptions): Prepared;
   /**
-   * Returns the detections of a packet that `fromPacket` of `boxwright/packet` read: decodes a raw one, takes those of
+   * Returns the detections of a packet that `fromPacket` read: decodes a raw one, takes those of
    * another. The next call may overwrite the result.
    * @throws PacketError if the packet is from another config; TensorError as `decode`
    */
@@ -128,10 +123,13 @@ export interface Decoder {
   describe(): Description;
 }
 
-/** A packet of `boxwright/packet`, which knows how it becomes detections. */
+/** A packet, which knows how it becomes detections. */
 export interface Receivable {
   /** Returns the detections, decoded by `decoder` if the packet is raw. `columnsOf` makes columns of records. */
-  detectionsBy(decoder: Decoder, columnsOf: typeof detectionsOf): Detections;
+  detectionsBy(
+    decoder: Decoder,
+    columnsOf: (rows: readonly DetectionFields[], sources: readonly number[]) => Detections,
+  ): Detections;
 }
 
 /**
@@ -144,38 +142,30 @@ export type FileConfig<C> = C extends { readonly family: infer F }
     : TypedOptions
   : C;
 
-/**
- * Makes a decoder from a config. Compiles the kernel off the main thread if the runtime can.
- * @param config parsed JSON or its text (NN_config, nn_config, NN Archive config.json), or typed options
- * @param options what goes over the config, and what no config says
- * @throws ConfigError with every problem of the config at once; TensorError if shapes that are known beforehand do not
- * fit it; RangeError for an unknown engine, Error for an engine that cannot run here
- * @example
- * import { createDecoder } from "boxwright";
- *
- * const decoder = await createDecoder({ family: "yolov8", classes: 80, inputSize: [640, 640] });
- * console.log(decoder.engine); // simd
- */
-export function createDecoder<const C>(config: FileConfig<C>, options?: DecoderOptions): Promise<Decoder>;
-export async function createDecoder(config: unknown, options: DecoderOptions = {}): Promise<Decoder> {
+/** Makes a decoder with these tasks, as `createDecoder` does. */
+export async function makeDecoder(
+  config: unknown,
+  options: DecoderOptions,
+  tasks: readonly DecoderTask[],
+): Promise<Decoder> {
   await prepareEngine(engineOf(options));
-  return createDecoderSync(config, options);
+  return makeDecoderSync(config, options, tasks);
 }
 
-/**
- * `createDecoder` without a promise: the kernel is compiled on this thread, some milliseconds once.
- * @throws as `createDecoder`
- * @example
- * import { createDecoderSync } from "boxwright";
- *
- * const decoder = createDecoderSync({ family: "yolov8", classes: 80, inputSize: [640, 640] }, { engine: "ts" });
- * console.log(decoder.engine); // ts
- */
-export function createDecoderSync<const C>(config: FileConfig<C>, options?: DecoderOptions): Decoder;
-export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
-  const wanted = engineOf(options);
-  checkEngine(wanted);
-  return new TensorDecoder(readConfig(config, options), chooseEngine(wanted), options ?? {});
+/** Makes a decoder with these tasks, as `createDecoderSync` does. */
+export function makeDecoderSync(
+  config: unknown,
+  options: DecoderOptions,
+  tasks: readonly DecoderTask[],
+): Decoder {
+  checkEngine(engineOf(options));
+  return decoderOf(readConfig(config, options), options, tasks);
+}
+
+/** Makes a decoder of a config that is read already. */
+export function decoderOf(config: Config, options: DecoderOptions, tasks: readonly DecoderTask[]): Decoder {
+  checkTasks(config, tasks);
+  return new TensorDecoder(config, chooseEngine(engineOf(options)), options ?? {}, tasks);
 }
 
 /** Plain JavaScript may pass null for options. `readConfig` checks them, where all of them are read. */
@@ -214,10 +204,17 @@ class TensorDecoder implements Decoder {
   #best: Best | null | undefined = null;
   readonly #diagnostics: Diagnostics;
   readonly #loop: FrameLoop;
+  readonly #tasks: readonly DecoderTask[];
 
-  constructor(config: Config, engine: EngineName, { onNote, fresh }: DecoderOptions) {
+  constructor(
+    config: Config,
+    engine: EngineName,
+    { onNote, fresh }: DecoderOptions,
+    tasks: readonly DecoderTask[],
+  ) {
     bindMethods(this, ["decode", "decodeBatch", "update", "describe", "receive", "prepare"]);
     this.config = config;
+    this.#tasks = tasks;
     this.#isFresh = fresh === true;
     this.engine = engine;
     this.#thresholds = config;
@@ -228,7 +225,7 @@ class TensorDecoder implements Decoder {
       for (const finish of work.finish) finish(image, block, frame);
     });
     const specs = knownSpecs(config);
-    const interpreted = specs && interpretConfig(config, specs);
+    const interpreted = specs && interpretConfig(config, specs, tasks);
     // If prior boxes are an output, the plan waits for their values.
     if (interpreted?.awaits === null) {
       this.#build(interpreted);
@@ -265,24 +262,28 @@ class TensorDecoder implements Decoder {
 
   receive(packet: Receivable): Detections {
     if (typeof (packet as Receivable | null)?.detectionsBy !== "function")
-      refuse("receive", show(packet), "what fromPacket(bytes) of boxwright/packet returned");
+      refuse("receive", show(packet), "what fromPacket(bytes) returned");
     // A packet of detections runs no frame: the best score of the frame before is none of its.
     this.#best = null;
     const task = this.#work?.plan.task ?? this.config.task;
     return packet.detectionsBy(this, (rows, sources) => {
-      const found = detectionsOf(rows, sources, task);
+      const found = detectionsOf(rows, sources, rowReaders(this.#tasks), task);
       this.#diagnostics.checkReceived(found.classIds);
       return found;
     });
   }
 
   get prepareRule(): PartialRule {
-    return (this.#prepareRule ??= neededPrepare().ruleOf(this.config));
+    return (this.#prepareRule ??= this.#prepare.ruleOf(this.config));
   }
 
   prepare(image: ImageInput, options?: PrepareOptions): Prepared {
     const engine = this.engine === "ts" ? "ts" : "auto";
-    return neededPrepare().prepareImage(image, this.prepareRule as PrepareRule, { engine, ...options });
+    return this.#prepare.prepareImage(image, this.prepareRule as PrepareRule, { engine, ...options });
+  }
+
+  get #prepare(): PrepareTask {
+    return neededTask(this.#tasks, "prepare");
   }
 
   /** The steps of a frame. `resultOf` refuses before anything runs, and says what the caller gets. */
@@ -334,7 +335,8 @@ class TensorDecoder implements Decoder {
   /** Returns how pictures are prepared, or why they cannot be. A decoder that is given tensors needs no picture. */
   #pictureText(): string | undefined {
     try {
-      return providedPrepare()?.ruleText(this.prepareRule);
+      const prepare = this.#tasks.find((one) => one.task === "prepare");
+      return prepare?.ruleText(this.prepareRule);
     } catch (error) {
       if (error instanceof ConfigError) return `not prepared: ${error.message.replaceAll("\n", "; ")}`;
       throw error;
@@ -411,7 +413,9 @@ class TensorDecoder implements Decoder {
     if (this.#isFixed && this.#work) checkShapes(specs, this.#work.plan.tensors);
     // Today's thresholds: only a list of them may tell how many classes there are, and `update` may have given it.
     const config = { ...this.config, confidenceThreshold: this.#thresholds.confidenceThreshold };
-    const interpreted = interpretConfig(config, specs, (i) => numbersOf(specs[i], tensors[i].data));
+    const interpreted = interpretConfig(config, specs, this.#tasks, (i) =>
+      numbersOf(specs[i], tensors[i].data),
+    );
     this.#build(interpreted, isList ? tensors.map((t) => t.name ?? null) : []);
     if (!matchTensors((this.#work as Workspace).inputs, outputs))
       refuse("", `outputs ${names.join(", ")}`, "each tensor once, by its name or in its place");
@@ -451,13 +455,12 @@ class TensorDecoder implements Decoder {
       crops: plan.task?.crops,
       inPhoto: plan.inPhoto ?? false,
       detections,
-      finish: attachTask({
+      finish: attachTasks(this.#tasks, {
         ...image,
         engine,
         config: this.config,
         detections,
         note,
-        refuseFor,
         thresholds: () => this.#thresholds,
       }),
     };

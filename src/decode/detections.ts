@@ -1,6 +1,6 @@
 /** The result of a decode: columns for speed, objects for those who iterate. */
 import { refuse } from "../core/errors.ts";
-import { providedReaders } from "../core/tasks.ts";
+import { neededTask } from "../core/tasks.ts";
 import { isInPixels } from "../core/unit.ts";
 import type { DetectionColumns } from "../memory/layout.ts";
 
@@ -112,7 +112,7 @@ export interface MaskRle {
   readonly counts: string;
 }
 
-/** A detection with its mask as data. `withMasks` of `boxwright/masks` makes it. */
+/** A detection with its mask as data. `withMasks` makes it. */
 export interface MaskedFields extends DetectionFields {
   readonly mask?: MaskRle;
 }
@@ -143,7 +143,7 @@ export interface Mask {
   toBits(): Uint8Array;
 }
 
-/** What the task of a network does for detections. `boxwright/pose` and its like give it by `extend`. */
+/** What the task of a network does for detections. Tasks give it by `extend`. */
 export interface Extras {
   /** Adds the task's fields to the object of a row. */
   readonly row?: (
@@ -348,8 +348,9 @@ export interface KnownTask {
   readonly edges?: TaskColumns["edges"] | null;
 }
 
-/** The part of a task's reader that reads records. */
+/** The part of a task that reads records. */
 export interface RowReader {
+  readonly task: string;
   /**
    * Gives detections that were made of records the task's columns, if the records have them.
    * @throws RangeError if records differ in what they have
@@ -369,16 +370,18 @@ function checkRecords(rows: readonly DetectionFields[]): void {
 }
 
 /**
- * Makes columns of records. Label texts come from the records; `sources` may be shorter. Every imported task adds its
- * columns.
- * @throws RangeError for records that are no detections in 0..1
+ * Makes columns of records. Label texts come from the records; `sources` may be shorter. Every task adds its columns.
+ * @throws RangeError for records that are no detections in 0..1; ConfigError if none of `tasks` knows their columns
  */
 export function detectionsOf(
   rows: readonly DetectionFields[],
   sources: readonly number[],
+  tasks: readonly RowReader[],
   task: KnownTask | null = null,
 ): Detections {
   checkRecords(rows);
+  if (rows.some((d) => d.keypoints)) neededTask(tasks, "pose");
+  if (rows.some((d) => d.corners)) neededTask(tasks, "oriented");
   const labels: string[] = [];
   for (const { class_id, label } of rows) if (label !== String(class_id)) labels[class_id] = label;
   const found = new Detections(
@@ -389,7 +392,7 @@ export function detectionsOf(
     labels.length > 0 ? labels : null,
   );
   setLength(found, rows.length);
-  for (const reader of Object.values(providedReaders())) (reader as RowReader).readRows?.(found, rows, task);
+  for (const { readRows } of tasks) readRows?.(found, rows, task);
   return found;
 }
 

@@ -11,7 +11,7 @@ import { show } from "../core/tensor.ts";
 
 /** Options of `nms`. */
 export interface NmsOptions {
-  /** Greedy suppression, the only one here: `boxwright/suppress` has the other methods. Default "hard". */
+  /** Greedy suppression, the only one here: `suppress` has the other methods. Default "hard". */
   readonly method?: "hard";
   /** Default 0.45. */
   readonly iouThreshold?: number;
@@ -47,7 +47,7 @@ const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule<unknown> } = {
   boxFormat: ["xyxy, yxyx, cxcywh or xywh", (x) => FORMATS.includes(x)],
   suppress: ['">" or ">="', (x) => x === ">" || x === ">="],
   pixelOffset: ["a number from 0 up", (x) => Number.isFinite(x) && (x as number) >= 0],
-  method: ['"hard". nms of boxwright/suppress has other methods', (x) => x === "hard"],
+  method: ['"hard". Other methods: suppress(boxes, scores, { method }).indices', (x) => x === "hard"],
   // `checkEngine` checks it.
   engine: ["", () => true],
 };
@@ -83,7 +83,8 @@ const PLAN = A.FIRST_ADDRESS;
 
 /**
  * Greedy non-maximum suppression. From the best score down, a box is kept unless its IoU with a kept box is above
- * `iouThreshold`. IoU is intersection / union in f32, and 0 for an empty union.
+ * `iouThreshold`. IoU is intersection / union in f32, and 0 for an empty union. The kernel of the decoder computes it.
+ * `suppress` has the other methods, which lower scores or merge boxes, and computes in doubles.
  * @param boxes four values a box, in any unit, rounded to f32; corners in either order make the same box
  * @param scores one for each box; a box with a NaN score or that is not finite is left out
  * @returns indices of the kept boxes in order of score, ties by index

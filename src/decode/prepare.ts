@@ -1,7 +1,4 @@
-/**
- * Where `decoder.prepare` finds its function. The function and its kernels are an import of their own,
- * `boxwright/prepare`, so that a decoder alone does not carry them.
- */
+/** What `decoder.prepare` takes and returns, and the task that does it. */
 import type { Crop } from "../core/crop.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
@@ -54,35 +51,12 @@ export interface Prepared {
   readonly frame: Frame;
 }
 
-/** The functions of `boxwright/prepare` that a decoder calls. */
-export interface PrepareModule {
+/** The task that makes input tensors of images: `decoder.prepare`. */
+export interface PrepareTask {
+  readonly task: "prepare";
   prepareImage(image: ImageInput, rule: PrepareRule, options?: PrepareOptions): Prepared;
   /** Returns how the network of a config wants its picture. `size` is missing where nobody says it. */
   ruleOf(config: Config): PartialRule;
   /** Returns a rule in words. */
   ruleText(rule: PartialRule): string;
-}
-
-/**
- * Key under which `boxwright/prepare` leaves its functions. Every entry of the package is a bundle of its own, so a
- * variable of this module would not be shared by all of them. The number changes with `PrepareModule`.
- */
-const KEY = /* @__PURE__ */ Symbol.for("boxwright.prepare.1");
-const shared = globalThis as { [KEY]?: PrepareModule };
-
-/** Hands over the functions. */
-export function providePrepare(module: PrepareModule): void {
-  shared[KEY] = module;
-}
-
-/** Returns the functions, undefined if `boxwright/prepare` is not imported. */
-export const providedPrepare = (): PrepareModule | undefined => shared[KEY];
-
-/** Returns the functions. Throws an Error that names the import if there are none. */
-export function neededPrepare(): PrepareModule {
-  const module = providedPrepare();
-  if (module) return module;
-  throw new Error(
-    'got no preparation of images, expected the import "boxwright/prepare" beside that of the decoder, which stays small without it',
-  );
 }

@@ -11,15 +11,16 @@ import { readModel } from "../config/model/model.ts";
 import type { Model } from "../config/model/types.ts";
 import { isObject } from "../config/fields.ts";
 import { isModel } from "../config/model-config.ts";
-import type { DecoderOptions } from "../config/types.ts";
+import type { Config, DecoderOptions } from "../config/types.ts";
 import { familyOf } from "../heads/query.ts";
-import { type Decoder, createDecoder } from "../decode/decoder.ts";
+import { type Decoder, decoderOf } from "../decode/decoder.ts";
 import type { Detections } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { Outputs } from "../decode/inputs.ts";
-import { type ImageInput, type PreparedData, providePrepare } from "../decode/prepare.ts";
-import { ruleOf, ruleText } from "../picture/prepare/config-rule.ts";
+import type { ImageInput, PreparedData } from "../decode/prepare.ts";
+import { prepareEngine } from "../engine/choose.ts";
 import { prepareImage } from "../picture/prepare/prepare.ts";
+import { ALL_TASKS } from "../whole/tasks.ts";
 import { type DetectorImage, PixelReader } from "./image.ts";
 import { type Arrival, Arrivals } from "./arrivals.ts";
 import { outputReader } from "./outputs.ts";
@@ -100,7 +101,7 @@ export interface Detector {
  * @throws ConfigError if file, config and options do not say how images are prepared or outputs are decoded: it lists
  * what is missing. TensorError if the network's outputs do not fit. What the runtime throws on a file it cannot open
  * @example
- * import { createDetector } from "boxwright/detect";
+ * import { createDetector } from "boxwright";
  *
  * // A network that finds one thing in the middle of whatever it is given. Adapters make such a session of a runtime.
  * const input = new Float32Array(3 * 32 * 32);
@@ -120,37 +121,43 @@ export async function createDetector<Opened = never>(
   source: DetectorSource<Opened>,
   options: DetectorOptions = {},
 ): Promise<Detector> {
-  // For those who call decoder.prepare, or describe().
-  providePrepare({ prepareImage, ruleOf, ruleText });
   const { warmUp = 1, labels, ...rest } = options ?? {};
   const stated: DecoderOptions = {
     ...rest,
     ...(labels !== undefined && { labels: typeof labels === "string" ? labelsOf(labels) : labels }),
   };
-  const { session, config, file } = await openSource(source, stated);
+  const { open, config: unread, file } = await readSource(source);
+  let session: Session | null = "session" in source ? source.session : null;
   try {
+    // Before a runtime is started: it may take seconds.
+    const config = readConfig(unread, stated);
+    session ??= await open();
     const input = pictureInput(session);
-    const decoder = await createDecoder(config, withInput(stated, input, file));
+    await prepareEngine(stated.engine ?? "auto");
+    const decoder = decoderOf(withInput(config, stated, input, file), stated, ALL_TASKS);
     checkPreparation(decoder);
     const spec = inputSpecOf(input, decoder);
-    const lanes = Array.from(
-      { length: session.overlaps ? 2 : 1 },
-      () => new FrameLane(session.createLane(spec), decoder, outputReader(file)),
-    );
+    const { overlaps } = session;
+    const lanes: FrameLane[] = [];
+    for (let i = 0; i < (overlaps ? 2 : 1); i++)
+      lanes.push(new FrameLane(session.createLane(spec), decoder, outputReader(file)));
     const detector = new SessionDetector(session, decoder, lanes);
     for (let i = 0; i < warmUp; i++) await detector.warmUp(blankImage(decoder));
     return detector;
   } catch (error) {
-    await session.close();
+    await session?.close();
     throw error;
   }
 }
 
-/** Opens the network. A model file is read first: if it does not state enough, no runtime has to be started. */
-async function openSource<Opened>(source: DetectorSource<Opened>, options: DecoderOptions): Promise<Source> {
+/** Returns how the network is opened, and its config. A model file is read for the config that it states. */
+async function readSource<Opened>(source: DetectorSource<Opened>): Promise<Source> {
   if (typeof source !== "object" || source === null || !("session" in source || "model" in source))
     return refuse("createDetector", show(source), "{ model, runtime } or { session, config }");
-  if ("session" in source) return { ...source, file: modelIn(source.config) };
+  if ("session" in source) {
+    const { session, config } = source;
+    return { open: () => Promise.resolve(session), config, file: modelIn(config) };
+  }
   const { model, runtime, config } = source as {
     model: ModelSource | Opened;
     runtime: Runtime<Uint8Array | Opened>;
@@ -174,17 +181,16 @@ async function openSource<Opened>(source: DetectorSource<Opened>, options: Decod
     bytes &&
     (await readModel(bytes).catch((error: unknown) => (config === undefined ? throwIt(error) : null)));
   const known = config ?? read;
-  readConfig(known, options);
   return {
-    session: await runtime.open(bytes ?? (model as Opened)),
+    open: async () => runtime.open(bytes ?? (model as Opened)),
     config: known,
     file: read ?? modelIn(known),
   };
 }
 
-/** A network that is open. */
+/** A network that can be opened. */
 interface Source {
-  readonly session: Session;
+  readonly open: () => Promise<Session>;
   readonly config: unknown;
   /** What the network's file says, if it is known. */
   readonly file: Model | null;
@@ -226,16 +232,16 @@ function pictureInput({ inputs }: Session): SessionTensor {
   );
 }
 
-/** Returns the options, with what runtime and file state of the input beneath the caller's own. */
+/** Returns the config, with what runtime and file state of the input beneath the caller's own. */
 function withInput(
+  config: Config,
   options: DecoderOptions,
   { name, dims, type }: SessionTensor,
   file: Model | null,
-): DecoderOptions {
+): Config {
   const quantisation = file?.input?.quantisation ?? null;
   const tensor = { name, dims, type: type ?? "f32", quantisation: null, signature: null };
   const input = inputOf([tensor], null);
-  const size = sizeOf(input);
   const known = elementType(type ?? "f32");
   const isPicture = PICTURE_TYPES.find((allowed) => allowed === known);
   if (!isPicture)
@@ -245,8 +251,8 @@ function withInput(
       `one that takes a picture: ${PICTURE_TYPES.join(", ")}`,
     );
   return {
-    ...(size && { inputSize: size }),
-    ...options,
+    ...config,
+    inputSize: (options.inputSize ? null : sizeOf(input)) ?? config.inputSize,
     prepare: {
       ...(input?.layout && { layout: input.layout }),
       ...(type !== null && { type: isPicture }),
@@ -254,7 +260,7 @@ function withInput(
         scale: quantisation.scale[0],
         zeroPoint: quantisation.zeroPoint[0],
       }),
-      ...options.prepare,
+      ...config.prepare,
     },
   };
 }

@@ -52,7 +52,7 @@ interface LiteRtWasm {
  * @param litert the module: `import * as litert from "@litertjs/core"`
  * @param options options of `loadAndCompile`. Default: `{ accelerator: "wasm" }`
  * @example
- * import { createDetector, liteRt } from "boxwright/detect";
+ * import { createDetector, liteRt } from "boxwright";
  *
  * // In a page: import * as module from "@litertjs/core", and await module.loadLiteRt("/litert/"). Here a model that
  * // finds nothing, in a memory of its own.

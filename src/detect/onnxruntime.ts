@@ -43,7 +43,7 @@ export interface Ort {
  * @example
  * import { readFile } from "node:fs/promises";
  * import * as ort from "onnxruntime-node";
- * import { createDetector, onnxRuntime } from "boxwright/detect";
+ * import { createDetector, onnxRuntime } from "boxwright";
  *
  * const model = await readFile("test/fixtures/detect/network.onnx");
  * const detector = await createDetector({ model, runtime: onnxRuntime(ort) });

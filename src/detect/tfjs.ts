@@ -46,7 +46,7 @@ export interface Tf {
  * @example
  * import * as tf from "@tensorflow/tfjs-core";
  * import "@tensorflow/tfjs-backend-wasm";
- * import { createDetector, tfjs } from "boxwright/detect";
+ * import { createDetector, tfjs } from "boxwright";
  *
  * // In an application: const model = await tf.loadGraphModel(url). Here a network that finds nothing.
  * const model = { predict: () => tf.zeros([1, 6, 84]) };

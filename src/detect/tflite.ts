@@ -35,7 +35,7 @@ export type TfliteModel = object;
  * @param module the module: `import * as tflite from "@tensorflow/tfjs-tflite"`
  * @param options options of `loadTFLiteModel`, for instance `{ numThreads: 4 }`
  * @example
- * import { createDetector, tflite } from "boxwright/detect";
+ * import { createDetector, tflite } from "boxwright";
  *
  * // In a page: import * as module from "@tensorflow/tfjs-tflite". Here an interpreter that finds nothing.
  * const tensor = (name: string, ...dims: number[]) => {

@@ -28,7 +28,7 @@ export interface WebNnGraph {
  * Runs graphs of WebNN. The browser reads outputs into the decoder's memory: nothing else is copied.
  * @param context the `MLContext` that the graph was built in
  * @example
- * import { createDetector, webnn } from "boxwright/detect";
+ * import { createDetector, webnn } from "boxwright";
  *
  * // In a page: const context = await navigator.ml.createContext(). Here a context that answers with zeros.
  * const context = { writeTensor() {}, dispatch() {}, readTensor: async () => {} };

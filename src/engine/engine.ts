@@ -23,6 +23,3 @@ export interface Engine extends Verbs {
   /** The `WebAssembly.Memory` that `memory` shows, for the kernel of a task. An `object`: see `provideKernel`. */
   readonly wasm?: object;
 }
-
-/** The two WebAssembly builds of the kernel: with vector instructions, and without. */
-export type WasmKind = "simd" | "scalar";

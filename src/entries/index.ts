@@ -1,12 +1,13 @@
-/** `boxwright`: the decoder, suppression by itself, and their types. */
-export { type Decoder, createDecoder, createDecoderSync } from "../decode/decoder.ts";
+/** `boxwright`: everything that needs no special environment. Bundlers drop what is not used. */
+export type { Decoder } from "../decode/decoder.ts";
+export { createDecoder, createDecoderSync } from "../whole/decoder.ts";
+export type { Best } from "../decode/best.ts";
+export type { FileConfig, Receivable } from "../decode/decoder.ts";
 export type { Outputs, Slot } from "../decode/inputs.ts";
 export type { ImageFormat, ImageInput, PrepareOptions, Prepared, PreparedData } from "../decode/prepare.ts";
 export type { PartialRule, PrepareResize, PrepareRule, Resample } from "../core/prepare-rule.ts";
-export type { Best } from "../decode/best.ts";
 export type { Stats } from "../decode/stats.ts";
 export type { Update } from "../decode/update.ts";
-export type { FileConfig, Receivable } from "../decode/decoder.ts";
 export { parseConfig } from "../config/config.ts";
 export type {
   AnchorSet,
@@ -30,6 +31,7 @@ export {
   type KnownTask,
   type Keypoint,
   type Mask,
+  type MaskedFields,
   type MaskOptions,
   type MaskPolygon,
   type MaskRle,
@@ -49,7 +51,6 @@ export {
 export type { TaskName } from "../core/tasks.ts";
 export { FAMILIES, type Activation, type Family, type PoseFamily } from "../core/families.ts";
 export type { Frame } from "../decode/frame.ts";
-export { type NmsOptions, nms } from "../decode/nms.ts";
 export type { Plan, PlannedSuppression } from "../plan/plan.ts";
 export type { Head, TaskPlan } from "../heads/head.ts";
 export type { ReadingName } from "../core/readings.ts";
@@ -64,5 +65,120 @@ export type {
   TensorSpecInput,
   TypeName,
 } from "../core/tensor.ts";
-export type { WasmKind } from "../engine/engine.ts";
-export { provideKernel } from "../engine/wasm.ts";
+export type { WasmKind } from "../kernels/kernel.ts";
+export { provideKernel } from "../kernels/kernel.ts";
+
+// From an image to detections, by a runtime that is installed.
+export {
+  type Detector,
+  type DetectorOptions,
+  type DetectorSource,
+  type ModelSource,
+  type Timings,
+  createDetector,
+} from "../detect/detector.ts";
+export type { DetectorImage, Drawable } from "../detect/image.ts";
+export { liteRt } from "../detect/litert.ts";
+export { onnxRuntime } from "../detect/onnxruntime.ts";
+export type {
+  InputSpec,
+  InputType,
+  Lane,
+  Runtime,
+  Session,
+  SessionTensor,
+  Slots,
+} from "../detect/session.ts";
+export { tfjs } from "../detect/tfjs.ts";
+export { tflite } from "../detect/tflite.ts";
+export { type WebNnGraph, webnn } from "../detect/webnn.ts";
+
+// Pictures: input tensors and drawings.
+export { prepareImage } from "../picture/prepare/prepare.ts";
+export { type CanvasContext, type CanvasOptions, drawCanvas } from "../picture/canvas.ts";
+export { DrawError, type Drawn, type DrawnPoint } from "../picture/drawn.ts";
+export { type DrawOptions, drawSvg } from "../picture/svg.ts";
+export type { Area } from "../picture/tags.ts";
+
+// What a network is: its file, labels, keypoints, prior boxes.
+export { type ReadModelOptions, readModel } from "../config/model/model.ts";
+export type { Unxz } from "../config/model/archive.ts";
+export type { Model, ModelFormat, ModelInput, ModelTensor, Quantisation } from "../config/model/types.ts";
+export type { Exporter, Task } from "../core/exporters.ts";
+export { COCO80, COCO91, type LabelSet, VOC20, VOC21, labelsOf } from "../core/labels.ts";
+export {
+  BLAZEFACE6_NAMES,
+  BODY33_EDGES,
+  BODY33_NAMES,
+  COCO17_EDGES,
+  COCO17_NAMES,
+  type Edges,
+  FACE5_NAMES,
+  HAND21_EDGES,
+  HAND21_NAMES,
+  PALM7_NAMES,
+  PERSON4_NAMES,
+} from "../core/keypoints.ts";
+export type { Crop } from "../core/crop.ts";
+export { cropOf, nextCropOf } from "../tasks/pose/crop/of.ts";
+export {
+  type CaffePriorLayer,
+  type SsdAnchorOptions,
+  blazefaceAnchors,
+  caffePriors,
+  ssdAnchors,
+  ssdMobilenetAnchors,
+  ultrafacePriors,
+} from "../heads/priors.ts";
+
+// Suppression by itself.
+export { type NmsOptions, nms } from "../decode/nms.ts";
+export { type Suppressed, suppress } from "../tasks/suppression/suppress.ts";
+export { type SuppressDetectionsOptions, suppressDetections } from "../tasks/suppression/detections.ts";
+export { type FuseOptions, type Fused, type ModelBoxes, fuse } from "../tasks/suppression/fuse.ts";
+export { type OrientedOptions, nmsOriented, orientedIou } from "../tasks/suppression/oriented.ts";
+export type {
+  CommonSuppressOptions,
+  DiouOptions,
+  HardOptions,
+  MatrixOptions,
+  MergeOptions,
+  SoftGaussianOptions,
+  SoftLinearOptions,
+  SoftTensorflowOptions,
+  SuppressBoxFormat,
+  SuppressOptions,
+} from "../core/suppression.ts";
+
+// Oriented boxes and masks by themselves.
+export { type OrientedBox, cornersOf, fitCorners, regularise } from "../tasks/oriented/geometry.ts";
+export { masksOf, type MaskInputs } from "../tasks/masks/from.ts";
+export { classMap, type ClassMap, type ClassMapOptions } from "../tasks/masks/semantic.ts";
+export { labelMap, type LabelMap, type LabelMapOptions } from "../tasks/masks/labels.ts";
+
+// Large pictures in pieces, ids over frames.
+export { type Tile, type TileOptions, tiles } from "../tiles/plan.ts";
+export { type MergeTilesOptions, type TileMerger, createTileMerger, mergeTiles } from "../tiles/merge.ts";
+export { type Tracker, createTracker } from "../track/tracker.ts";
+export type { TrackerInput } from "../track/frame.ts";
+export type { ByteTrackOptions, OcSortOptions, SortOptions, TrackerOptions } from "../track/options.ts";
+
+// Frames as they travel from a device to a host, raw or decoded, and formats of other projects.
+export { toPacket } from "../packet/write.ts";
+export { type PacketOptions, fromPacket } from "../packet/read.ts";
+export { type DetectionsOf, Packet, type PacketContent, type PacketDecoder } from "../packet/packet.ts";
+export { packetHeaders } from "../packet/headers.ts";
+export {
+  type CocoImage,
+  type CocoResult,
+  type ImageSize,
+  type RoboflowPrediction,
+  type RoboflowPredictions,
+  type SupervisionFrame,
+  toCoco,
+  toRoboflow,
+  toSupervision,
+} from "../packet/export.ts";
+export { PacketError, type PacketErrorKind } from "../packet/error.ts";
+export type { Envelope, PacketAbout, PacketKind } from "../packet/envelope.ts";
+export type { PacketTensor, WireArray, WireType } from "../packet/wire.ts";

@@ -1,12 +1,15 @@
 /**
- * `boxwright/node`: tensor files, NN Archives, plan files, drawing, and a look at what shapes can be. `boxwright`
- * itself imports nothing of Node.
+ * `boxwright/node`: tensor files, NN Archives, plan files, PNG, and a look at what shapes can be. These need Node;
+ * `boxwright` itself imports nothing of it.
  */
 import { ConfigError, mismatch } from "../core/errors.ts";
 import { isBytes, show } from "../core/tensor.ts";
 import { readArchiveConfig } from "../node/files/archive.ts";
 import { compilePlan as compile } from "../planfile/write.ts";
-import { type Decoder, type DecoderOptions, type TensorData, createDecoder } from "./index.ts";
+import type { DecoderOptions } from "../config/types.ts";
+import type { TensorData } from "../core/tensor.ts";
+import type { Decoder } from "../decode/decoder.ts";
+import { createDecoder } from "../whole/decoder.ts";
 
 export { type Packing, packingOf, readArchiveConfig } from "../node/files/archive.ts";
 export { parseNpy } from "../node/files/npy.ts";
@@ -19,9 +22,7 @@ export type { ElementType, NamedTensor, TensorData } from "../node/files/tensor.
 export { type Inspection, type PossibilityList, inspect } from "../node/inspect.ts";
 export type { Possibility } from "../node/possibilities.ts";
 export { type RasterOptions, drawPng, rasterise } from "../node/raster.ts";
-export { DrawError, type Drawn, type DrawnPoint } from "../picture/drawn.ts";
 export { type ImageInfo, imageInfo } from "../picture/image-info.ts";
-export { type DrawOptions, drawSvg } from "../picture/svg.ts";
 
 /**
  * Makes a decoder from the bytes of an NN Archive, `.tar.xz`, `.tar.gz` or `.tar`, as `createDecoder` does from its

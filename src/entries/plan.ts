@@ -1,6 +1,6 @@
 /**
- * `boxwright/plan`: decodes by a plan file that `boxwright compile` made. Half as large as `boxwright`, which reads
- * configs.
+ * `boxwright/plan`: decodes by a plan file that `boxwright compile` made. It is half as large as `boxwright/core`,
+ * which reads configs.
  */
 export {
   type LoadOptions,
@@ -9,6 +9,10 @@ export {
   loadPlan,
   loadPlanSync,
 } from "../planfile/decoder.ts";
+export { masks } from "../planfile/masks.ts";
+export { oriented } from "../planfile/oriented.ts";
+export { pose } from "../planfile/pose.ts";
+export type { FileTask } from "../planfile/tasks.ts";
 export type { Best } from "../decode/best.ts";
 export { type Detection, type DetectionFields, Detections, toPixels } from "../decode/detections.ts";
 export type { EngineName } from "../core/engine-name.ts";
@@ -17,5 +21,5 @@ export type { Frame } from "../decode/frame.ts";
 export type { Outputs, Slot } from "../decode/inputs.ts";
 export type { Stats } from "../decode/stats.ts";
 export type { ElementType, SlotArray, TensorData, TensorInput } from "../core/tensor.ts";
-export type { WasmKind } from "../engine/engine.ts";
-export { provideKernel } from "../engine/wasm.ts";
+export type { WasmKind } from "../kernels/kernel.ts";
+export { provideKernel } from "../kernels/kernel.ts";

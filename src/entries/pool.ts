@@ -1,4 +1,4 @@
-/** `boxwright/pool`: decoders over worker threads of Node. */
+/** `boxwright/pool`: decoders over worker threads. These are Node's. */
 export {
   type DecoderPool,
   type Percentiles,
@@ -10,6 +10,3 @@ export {
   createPool,
 } from "../pool/pool.ts";
 export type { PoolNetwork } from "../pool/protocol.ts";
-export { ConfigError, TensorError } from "../core/errors.ts";
-export { Detections } from "../decode/detections.ts";
-export { PacketError } from "../packet/error.ts";

@@ -131,7 +131,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
     expected: ({ traits, priors, variances }) =>
       traits.buildPriors
         ? `${rowsOf(16, 1)} with inputSize`
-        : `${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; boxwright/priors makes those of standard networks), and variances or scales (got ${variances ? "them" : "none"}), or 8 N with variances after them`,
+        : `${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; ssdAnchors and its like make those of standard networks), and variances or scales (got ${variances ? "them" : "none"}), or 8 N with variances after them`,
     asks: (query) => (query.traits.buildPriors ? asksInput(query) : asksPriors(query)),
   },
   "offsets-or-boxes": {

@@ -1,5 +1,5 @@
 /**
- * `boxwright/priors`: prior boxes (anchors, default boxes) of the standard SSD layouts, for networks whose export
+ * Prior boxes (anchors, default boxes) of the standard SSD layouts, for networks whose export
  * leaves them out. All return f32 rows, normalised to the network input; the row order is that of the networks' own
  * outputs: layer by layer, row by row, cell by cell, box by box.
  */
@@ -78,7 +78,7 @@ function checkOffset(offset: unknown): void {
  * @throws RangeError where a size, stride, scale or ratio is not positive, the offset no number, or for more than
  * 4,000,000 boxes
  * @example
- * import { ssdAnchors } from "boxwright/priors";
+ * import { ssdAnchors } from "boxwright";
  *
  * const anchors = ssdAnchors({ inputSize: [300, 300], strides: [16, 32], minScale: 0.2, maxScale: 0.95 });
  * console.log(anchors.length / 4); // 2766
@@ -132,7 +132,7 @@ export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
  * @returns rows [ycenter, xcenter, height, width], the order in which those networks store theirs.
  * @throws RangeError where a size is not positive, and for more than 4,000,000 boxes
  * @example
- * import { ssdMobilenetAnchors } from "boxwright/priors";
+ * import { ssdMobilenetAnchors } from "boxwright";
  *
  * console.log(ssdMobilenetAnchors([300, 300]).length / 4); // 1917
  */
@@ -158,7 +158,7 @@ export function ssdMobilenetAnchors(inputSize: readonly [number, number] = [300,
  * @returns rows [xcenter, ycenter, 1, 1], line by line.
  * @throws RangeError for any other size: there is no such network
  * @example
- * import { blazefaceAnchors } from "boxwright/priors";
+ * import { blazefaceAnchors } from "boxwright";
  *
  * console.log(blazefaceAnchors([128, 128]).length / 4); // 896
  */
@@ -176,7 +176,7 @@ export function blazefaceAnchors(inputSize: readonly [number, number] = [128, 12
  * @returns rows [xcenter, ycenter, width, height], 0..1, map by map, line by line.
  * @throws RangeError where a size is not positive, and for more than 4,000,000 boxes
  * @example
- * import { ultrafacePriors } from "boxwright/priors";
+ * import { ultrafacePriors } from "boxwright";
  *
  * console.log(ultrafacePriors([320, 240]).length / 4); // 4420
  */
@@ -210,7 +210,7 @@ export interface CaffePriorLayer {
  * @returns rows [x_min, y_min, x_max, y_max], 0..1, not clipped.
  * @throws RangeError where a size, step or ratio is not positive, an offset no number, or for more than 4,000,000 boxes
  * @example
- * import { caffePriors } from "boxwright/priors";
+ * import { caffePriors } from "boxwright";
  *
  * const priors = caffePriors([300, 300], [{ width: 1, height: 1, minSize: 150 }]);
  * console.log([...priors]); // [0.25,0.25,0.75,0.75]

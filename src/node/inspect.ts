@@ -23,6 +23,7 @@ import {
 } from "../plan/describe.ts";
 import { interpretConfig, planOf } from "../plan/make.ts";
 import { valuesIn } from "../planfile/write.ts";
+import { ALL_TASKS } from "../whole/tasks.ts";
 
 /** Result of `inspect`: a text for people, and the same as plain data. */
 export interface Inspection {
@@ -79,14 +80,14 @@ function inspectConfig(
   const specs = given.length > 0 ? given : knownSpecs(config);
   if (specs === null) return describeConfig(config);
   const values = valuesIn(specs, valuesOf);
-  let interpreted = interpretConfig(config, specs, values);
+  let interpreted = interpretConfig(config, specs, ALL_TASKS, values);
   const { awaits } = interpreted;
   const notes: string[] = [];
   if (awaits !== null) {
     // Only the count of priors matters for a plan.
     const at = specs.findIndex(({ name }) => name === awaits.name);
     const zeros = new Float32Array(volume(awaits.dims));
-    interpreted = interpretConfig(config, specs, (i) => (i === at ? zeros : values(i)));
+    interpreted = interpretConfig(config, specs, ALL_TASKS, (i) => (i === at ? zeros : values(i)));
     notes.push(`the values of ${awaits.name} are not at hand: zeros stand for them here`);
   }
   const plan = planOf(interpreted);

@@ -16,6 +16,7 @@ import type { Interpretation } from "../heads/head.ts";
 import { priorsAmong } from "../heads/ssd.ts";
 import { interpretConfig, planOf } from "../plan/make.ts";
 import { valuesIn } from "../planfile/write.ts";
+import { ALL_TASKS } from "../whole/tasks.ts";
 
 /** The shapes to look at, and what is known besides. */
 export interface Inspected {
@@ -145,7 +146,7 @@ function readWith(
   const stated = { family, classes, ...(anchors && { anchors }), ...extras };
   const config: Config = readConfig(stated, { ...options, inputSize });
   try {
-    const interpreted = interpretConfig(config, tensors, values);
+    const interpreted = interpretConfig(config, tensors, ALL_TASKS, values);
     if (interpreted.found.length === 1) planOf(interpreted);
     return interpreted.found;
   } catch (e) {

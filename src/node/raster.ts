@@ -35,7 +35,8 @@ interface Rendered {
  * SVG cannot be decoded
  * @example
  * import { readFileSync } from "node:fs";
- * import { drawSvg, imageInfo, rasterise } from "boxwright/node";
+ * import { drawSvg } from "boxwright";
+ * import { imageInfo, rasterise } from "boxwright/node";
  *
  * const svg = drawSvg(readFileSync("test/fixtures/photos/chelsea.png"), []);
  * const png = await rasterise(svg, { width: 200 });

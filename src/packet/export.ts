@@ -17,7 +17,7 @@ export interface CocoResult {
   readonly score: number;
   /** x, y in pixels and 1 of each keypoint, if there are any. COCO's evaluation does not use the third value. */
   readonly keypoints?: readonly number[];
-  /** Runs of the mask over the whole image, of detections that `withMasks` of `boxwright/masks` returned. */
+  /** Runs of the mask over the whole image, of detections that `withMasks` returned. */
   readonly segmentation?: MaskRle;
 }
 
@@ -78,7 +78,7 @@ function inPixels(
  * A mask of the whole image goes into a record as `mask: detections.mask(i, { size: "frame" }).toRle()`.
  * @throws PacketError if the size is none or a mask has another one, or `categories` lacks a class
  * @example
- * import { toCoco } from "boxwright/packet";
+ * import { toCoco } from "boxwright";
  *
  * const cat = { class_id: 1, label: "cat", confidence: 0.5, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
  * const [result] = toCoco([cat], { imageId: 7, width: 640, height: 480, categories: [1, 17] });
@@ -106,7 +106,7 @@ export function toCoco(detections: Iterable<MaskedFields>, image: CocoImage): Co
  * @param id name of the frame: each `detection_id` is the name and the row
  * @throws PacketError if the size is none
  * @example
- * import { toRoboflow } from "boxwright/packet";
+ * import { toRoboflow } from "boxwright";
  *
  * const cat = { class_id: 1, label: "cat", confidence: 0.5, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
  * const { predictions } = toRoboflow([cat], { width: 640, height: 480 }, "frame-7");
@@ -135,7 +135,7 @@ export function toRoboflow(
  * dtype=np.float32).reshape(-1, 4), ...)`, each list as an array.
  * @throws PacketError if the size is none
  * @example
- * import { toSupervision } from "boxwright/packet";
+ * import { toSupervision } from "boxwright";
  *
  * const cat = { class_id: 1, label: "cat", confidence: 0.5, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
  * console.log(toSupervision([cat], { width: 640, height: 480 }).xyxy); // [[160,240,480,480]]

@@ -8,8 +8,7 @@ import { padded, readHead } from "./text.ts";
  * @param bytes a packet that `toPacket` made
  * @throws PacketError if the bytes are none
  * @example
- * import { createDecoderSync } from "boxwright";
- * import { packetHeaders, toPacket } from "boxwright/packet";
+ * import { createDecoderSync, packetHeaders, toPacket } from "boxwright";
  *
  * const decoder = createDecoderSync({});
  * const outputs = { output0: { data: new Float32Array(6), dims: [1, 6, 1] } };

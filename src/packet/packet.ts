@@ -36,8 +36,7 @@ export interface PacketContent {
  * One frame as it travels: raw tensors or detections, in an envelope. `decoder.receive(packet)` gives the detections of
  * either kind. Made by `fromPacket`.
  * @example
- * import { createDecoderSync } from "boxwright";
- * import { type Packet, fromPacket, toPacket } from "boxwright/packet";
+ * import { type Packet, createDecoderSync, fromPacket, toPacket } from "boxwright";
  *
  * const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 64] });
  * const outputs = { output0: { data: new Float32Array(5 * 84), dims: [1, 5, 84] } };

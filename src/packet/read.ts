@@ -21,7 +21,7 @@ type Json = Record<string, unknown>;
  * Answers of Triton, KServe and OpenVINO Model Server are read as they are.
  * @throws PacketError if the bytes are cut off, foreign or too large, or are no Uint8Array
  * @example
- * import { fromPacket } from "boxwright/packet";
+ * import { fromPacket } from "boxwright";
  *
  * const answer = '{"model_name":"m","outputs":[{"name":"n","shape":[2],"datatype":"FP32","data":[0.5,2]}]}';
  * const packet = fromPacket(new TextEncoder().encode(answer));

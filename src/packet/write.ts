@@ -24,8 +24,7 @@ import { CLASSES, NAMES, type WireArray, readTensor } from "./wire.ts";
  * @returns the packet's bytes: all of the new memory, or the beginning of `into`
  * @throws PacketError if an argument is wrong; TensorError as `decode`
  * @example
- * import { createDecoderSync } from "boxwright";
- * import { fromPacket, toPacket } from "boxwright/packet";
+ * import { createDecoderSync, fromPacket, toPacket } from "boxwright";
  *
  * const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 64] });
  * const data = new Float32Array(5 * 84);

@@ -62,7 +62,7 @@ export interface CanvasOptions {
  * @param detections coordinates normalised to the photo, 0..1
  * @throws DrawError if the context has no canvas of a size, or boxes are in pixels
  * @example
- * import { type CanvasContext, drawCanvas } from "boxwright/draw";
+ * import { type CanvasContext, drawCanvas } from "boxwright";
  *
  * const context = {
  *   canvas: { width: 320, height: 240 },

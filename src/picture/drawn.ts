@@ -33,7 +33,7 @@ export interface DrawnPoint {
 /**
  * Drawing is not possible: the photo, the detections or the font cannot be used, or an optional package is missing.
  * @example
- * import { DrawError, drawSvg } from "boxwright/node";
+ * import { DrawError, drawSvg } from "boxwright";
  *
  * try {
  *   drawSvg(Uint8Array.of(1, 2, 3), []);

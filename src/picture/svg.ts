@@ -25,7 +25,7 @@ export interface DrawOptions {
  * @throws DrawError if the photo is neither a PNG nor a JPEG, or boxes are in pixels
  * @example
  * import { readFileSync } from "node:fs";
- * import { drawSvg } from "boxwright/node";
+ * import { drawSvg } from "boxwright";
  *
  * const photo = readFileSync("test/fixtures/photos/chelsea.png");
  * const cat = { class_id: 0, label: "cat", confidence: 0.93, x_min: 0.2, y_min: 0.1, x_max: 0.9, y_max: 0.9 };

@@ -20,7 +20,7 @@ import { checkBatch, checkNamed, checkReading, COLUMNS, columnsOf } from "./chec
 import { keepIds } from "./classes.ts";
 import { notesOf, notesOfFamily } from "./notes.ts";
 import type { GatherHead, Plan } from "./plan.ts";
-import { plannerOf } from "./task.ts";
+import { type Planners, type TaskPlanner, plannerOf } from "./task.ts";
 
 /** Candidates of a multi-label plan: room for as many is taken at most. What finds no room is counted. */
 const MULTI_LABEL_ROOM = 1 << 18;
@@ -37,18 +37,23 @@ export interface Interpreted {
   readonly outputs: readonly TensorSpec[];
   readonly rules: Conventions;
   readonly found: readonly Interpretation[];
+  /** The task that found them; undefined for boxes alone. */
+  readonly planner: TaskPlanner | undefined;
   /** The output with the prior boxes, whose values are not at hand: no plan can be made before they come. */
   readonly awaits: TensorSpec | null;
 }
 
 /**
  * Finds every interpretation of `specs` that the config leaves.
+ * @param planners the tasks that may read the tensors
  * @param valuesOf returns the numbers of the tensor with this index, `null` if they are not at hand
- * @throws TensorError if the config decodes nothing, or tensors that it names are missing
+ * @throws TensorError if the config decodes nothing, or tensors that it names are missing; ConfigError if its task is
+ * none of `planners`
  */
 export function interpretConfig(
   config: Config,
   specs: readonly TensorSpec[],
+  planners: Planners,
   valuesOf: HeadQuery["valuesOf"] = () => null,
 ): Interpreted {
   if (!config.decodes)
@@ -61,7 +66,7 @@ export function interpretConfig(
   const { family, why } = familyOf(config, outputs);
   const rules: Conventions = { ...CONVENTIONS[config.conventions], ...config.rules };
   const query = queryOf(config, family, rules, (i) => valuesOf(specs.indexOf(outputs[i])));
-  const task = plannerOf(config.task?.name ?? query.traits.task);
+  const planner = plannerOf(planners, config.task?.name ?? query.traits.task);
   const priors = query.traits.head === "prior" ? priorsAmong(outputs, config) : -1;
   return {
     config,
@@ -70,7 +75,8 @@ export function interpretConfig(
     specs,
     outputs,
     rules,
-    found: task ? task.read(query, outputs, { interpret, refuseFor }) : interpret(query, outputs),
+    found: planner ? planner.read(query, outputs) : interpret(query, outputs),
+    planner,
     awaits: priors >= 0 && query.valuesOf(priors) === null ? outputs[priors] : null,
   };
 }
@@ -79,7 +85,8 @@ export function interpretConfig(
  * Returns the plan of the one interpretation there is.
  * @throws TensorError if there is none or more than one, or if it contradicts the config
  */
-export function planOf({ config, query, why, outputs: specs, rules, found }: Interpreted): Plan {
+export function planOf(interpreted: Interpreted): Plan {
+  const { config, query, why, outputs: specs, rules, found, planner } = interpreted;
   if (found.length === 0) refuseAll(query, why, specs);
   if (found.length > 1) refuseSeveral(found, specs);
   const [interpretation] = found;
@@ -92,7 +99,7 @@ export function planOf({ config, query, why, outputs: specs, rules, found }: Int
   const settled = settledRules(config, rules, interpretation);
   const classes = countClasses(config, interpretation);
   const backgroundLast = typeof config.background === "number" && config.background > 0;
-  const compacted = compact(specs, heads, interpretation.task, settled);
+  const compacted = compact(specs, heads, interpretation.task, settled, planner);
   const plan: Plan = {
     family: query.family,
     familyWhy: why,
@@ -196,6 +203,7 @@ function compact(
   heads: readonly Head[],
   task: TaskPlan | undefined,
   rules: Conventions,
+  planner: TaskPlanner | undefined,
 ): Pick<Plan, "tensors" | "heads" | "task" | "rules"> {
   const { tensors = [] } = task ?? {};
   const read = new Set([...tensors, ...heads.flatMap((head) => columnsOf(head).map(({ tensor }) => tensor))]);
@@ -204,7 +212,7 @@ function compact(
     column && { ...column, tensor: kept.indexOf(column.tensor) };
   return {
     ...(task && { task: { ...task, rules, tensors: tensors.map((i) => kept.indexOf(i)) } }),
-    rules: { ...rules, ...plannerOf(task?.name)?.rules },
+    rules: { ...rules, ...planner?.rules },
     tensors: kept.map((i) => specs[i]),
     heads: heads.map((head) => ({
       ...head,

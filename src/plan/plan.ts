@@ -50,7 +50,7 @@ export interface Plan {
   readonly task?: TaskPlan;
 }
 
-/** A method of `boxwright/suppress`. */
+/** A method of `suppress`. */
 export interface PlannedSuppression extends Suppression {
   /** Boxes suppress each other within a class, or over classes. */
   readonly nms: "class" | "all";

@@ -4,10 +4,10 @@
  */
 import * as A from "../core/abi.ts";
 import type { EngineName } from "../core/engine-name.ts";
-import { ConfigError, type ConfigProblem, TensorError, mismatch, refuse, refuseFor } from "../core/errors.ts";
+import { ConfigError, type ConfigProblem, TensorError, mismatch, refuse } from "../core/errors.ts";
 import { type TensorInput, type TensorSpec, few, show, specOf } from "../core/tensor.ts";
 import { type Best, findBest, recordsOf } from "../decode/best.ts";
-import { type Detections, detectionsIn, detectionsOf } from "../decode/detections.ts";
+import { type DetectionFields, type Detections, detectionsIn, detectionsOf } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import { EmptyFrames, Notes, PaddingCheck, noteOfEmptied, noteOfNotFinite } from "../decode/frame-notes.ts";
 import {
@@ -32,14 +32,14 @@ import {
   oneImage,
 } from "../decode/loop.ts";
 import type { Stats } from "../decode/stats.ts";
+import { checkTaskList } from "../decode/tasks.ts";
 import { type Update, readUpdate } from "../decode/update.ts";
 import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Thresholds } from "../memory/write.ts";
-import { refusePlan, within } from "./bytes.ts";
 import { TASK_BOXES, TASK_KEYPOINTS } from "./format.ts";
 import { type PlanFile, readPlan } from "./read.ts";
-import { type AttachedTask, attachTaskOf } from "./tasks.ts";
+import { type AttachedTask, type FileTask, attachTaskOf } from "./tasks.ts";
 
 /** Options of `loadPlan`. */
 export interface LoadOptions {
@@ -52,6 +52,8 @@ export interface LoadOptions {
   readonly onNote?: (note: string) => void;
   /** True: each result is a copy that later frames leave alone. Default: false, results are overwritten. */
   readonly fresh?: boolean;
+  /** What the plan gives besides boxes: some of `pose`, `masks` and `oriented` of `boxwright/plan`. */
+  readonly tasks?: readonly FileTask[];
 }
 
 /** Turns the output tensors of one network into detections, by a plan file. Made by `loadPlan`. */
@@ -92,12 +94,12 @@ export interface PlanDecoder {
   update(thresholds: Omit<Update, "confidenceThreshold">): void;
 }
 
-/** A packet of `boxwright/packet`, which knows how it becomes detections. */
+/** A packet, which knows how it becomes detections. */
 export interface PlanReceivable {
   /** Returns the detections, decoded by `decoder` if the packet is raw. `columnsOf` makes columns of records. */
   detectionsBy(
     decoder: Pick<PlanDecoder, "decode"> & { readonly configHash: null },
-    columnsOf: typeof detectionsOf,
+    columnsOf: (rows: readonly DetectionFields[], sources: readonly number[]) => Detections,
   ): Detections;
 }
 
@@ -153,6 +155,7 @@ interface ReadOptions {
   readonly engine: EngineName | "auto";
   readonly onNote: LoadOptions["onNote"];
   readonly fresh: boolean | undefined;
+  readonly tasks: readonly FileTask[];
 }
 
 const decoderOf = (plan: PlanFile, options: ReadOptions): PlanDecoder =>
@@ -165,9 +168,9 @@ function readOptions(options: LoadOptions | null): ReadOptions {
   const given = options ?? {};
   if (!isObject(given))
     throw new ConfigError([{ path: "options", message: mismatch(show(options), "an object") }]);
-  const { engine, onNote, fresh, ...others } = given as LoadOptions;
+  const { engine, onNote, fresh, tasks, ...others } = given as LoadOptions;
   const problems = Object.keys(others).map((name) =>
-    problem(name, "an unknown name", "engine, onNote or fresh: all else is part of the plan"),
+    problem(name, "an unknown name", "engine, onNote, fresh or tasks: all else is part of the plan"),
   );
   if (typeof (onNote ?? readOptions) !== "function")
     problems.push(problem("onNote", show(onNote), "a function"));
@@ -175,7 +178,8 @@ function readOptions(options: LoadOptions | null): ReadOptions {
   if (problems.length > 0) throw new ConfigError(problems);
   const wanted = engine ?? "auto";
   checkEngine(wanted);
-  return { engine: wanted, onNote, fresh };
+  checkTaskList(tasks ?? [], ["pose", "segment", "oriented"]);
+  return { engine: wanted, onNote, fresh, tasks: tasks ?? [] };
 }
 
 const problem = (name: string, got: string, expected: string): ConfigProblem => ({
@@ -197,6 +201,7 @@ class FileDecoder implements PlanDecoder {
   readonly #isFresh: boolean;
   /** What the network gives besides boxes; `null` where boxes are all. */
   readonly #task: AttachedTask | null;
+  readonly #tasks: readonly FileTask[];
   readonly #notes: Notes;
   readonly #empty = new EmptyFrames();
   /** A note already tells of boxes that are none. */
@@ -205,7 +210,7 @@ class FileDecoder implements PlanDecoder {
   /** The best score of the last frame; undefined until it is asked for. */
   #best: Best | null | undefined = null;
 
-  constructor(plan: PlanFile, engine: Engine, { onNote, fresh }: ReadOptions) {
+  constructor(plan: PlanFile, engine: Engine, { onNote, fresh, tasks }: ReadOptions) {
     bindMethods(this, ["decode", "decodeBatch", "update"]);
     this.#isFresh = fresh === true;
     this.#notes = new Notes(onNote);
@@ -229,19 +234,20 @@ class FileDecoder implements PlanDecoder {
       inPhoto: false,
       detections: images.map((i) => detectionsIn(buffer, i, rows, labels)),
     };
-    this.#task = attachTaskOf({
-      plan,
-      engine,
-      detections: this.#ready.detections,
-      note: (text) => {
-        this.#notes.addOnce(text);
-        // A mask is made after its frame, and decode() reports the notes of a frame at its end.
-        if (!this.#loop.isRunning) this.#notes.report();
+    this.#tasks = tasks;
+    this.#task = attachTaskOf(
+      {
+        plan,
+        engine,
+        detections: this.#ready.detections,
+        note: (text) => {
+          this.#notes.addOnce(text);
+          // A mask is made after its frame, and decode() reports the notes of a frame at its end.
+          if (!this.#loop.isRunning) this.#notes.report();
+        },
       },
-      refuse: refusePlan,
-      refuseFor,
-      within,
-    });
+      tasks,
+    );
     this.#loop = new FrameLoop(this.stats, (image, block, candidates, frame) => {
       checkRange(this.#ready, block);
       this.#task?.afterImage(image, block, frame);
@@ -277,11 +283,11 @@ class FileDecoder implements PlanDecoder {
 
   receive(packet: PlanReceivable): Detections {
     if (typeof (packet as PlanReceivable | null)?.detectionsBy !== "function")
-      refuse("receive", show(packet), "what fromPacket(bytes) of boxwright/packet returned");
+      refuse("receive", show(packet), "what fromPacket(bytes) returned");
     const decode = (outputs?: Outputs | TensorInput, frame?: Frame): Detections =>
       this.decode(outputs, frame);
     return packet.detectionsBy({ decode, configHash: null }, (rows, sources) =>
-      detectionsOf(rows, sources, this.#task?.known),
+      detectionsOf(rows, sources, this.#tasks, this.#task?.known),
     );
   }
 

@@ -1,24 +1,27 @@
-/** Reads the masks of a plan file. `boxwright/masks` registers it beside the reader of configs. */
+/** Reads the masks of a plan file. */
 import { prototypesOf, typeProblem } from "../tasks/masks/plan.ts";
 import { PROTOTYPE_TYPES, type Prototypes } from "../tasks/masks/source.ts";
 import { attachMasks } from "../tasks/masks/attach.ts";
 import { volume } from "../core/tensor.ts";
+import { refusePlan, within } from "./bytes.ts";
 import * as F from "./format.ts";
 import { openSection } from "./section.ts";
-import type { FileReader } from "./tasks.ts";
+import type { FileTask } from "./tasks.ts";
 
 /** Most pixels of the input for one pixel of a prototype, along a side. Real networks have 2 to 8. */
 const MOST_STRIDE = 64;
 
-export const masksInFile: FileReader = {
+/** The task "segment" of plan files. */
+export const masks: FileTask<"segment"> = {
+  task: "segment",
+
   attachFile(loaded) {
-    const { refuse, within } = loaded;
     const { work, heads, word } = openSection(loaded);
     const { tensors, batch, inputSize } = work.plan;
     const tensor = word(F.T_SLOT);
     const spec = tensors[tensor];
     const problem = typeProblem(spec);
-    if (problem) refuse(...problem);
+    if (problem) refusePlan(...problem);
     const [count, width, height] = [F.T_COUNT, F.T_WIDTH, F.T_HEIGHT].map(word);
     const hasFileSteps = ({ type, ...steps }: Prototypes): boolean => {
       const { bytes } = PROTOTYPE_TYPES[type];
@@ -29,10 +32,13 @@ export const masksInFile: FileReader = {
       (["NCHW", "NHWC"] as const)
         .map((order) => prototypesOf({ count, width, height, order }, spec))
         .find(hasFileSteps) ??
-      refuse("prototypes with gaps", "elements that follow each other, as NCHW or NHWC");
+      refusePlan("prototypes with gaps", "elements that follow each other, as NCHW or NHWC");
     const elements = volume(spec.dims) / batch;
     if (word(F.T_IMAGE) !== elements || count * width * height !== elements)
-      refuse(`${elements} elements for ${count} prototypes of ${width}x${height}`, "as many as these have");
+      refusePlan(
+        `${elements} elements for ${count} prototypes of ${width}x${height}`,
+        "as many as these have",
+      );
     // Limit the input size: a mask of size "network" has that many pixels, and a forged file could ask for any count.
     inputSize?.forEach((side, k) => within(side, 0, MOST_STRIDE * (k === 0 ? width : height), 1));
     return { known: { name: "segment" }, afterImage: attachMasks(work, { tensor, prototypes, heads }) };

@@ -1,5 +1,6 @@
-/** Reads the oriented boxes of a plan file. `boxwright/oriented` registers it beside the reader of configs. */
+/** Reads the oriented boxes of a plan file. */
 import * as A from "../core/abi.ts";
+import { readOrientedRows } from "../tasks/oriented/rows.ts";
 import { attachOriented } from "../tasks/oriented/attach.ts";
 import {
   ANGLE_ACTIVATIONS,
@@ -8,9 +9,10 @@ import {
   type OrientedNms,
   SIGMOID_RANGE,
 } from "../tasks/oriented/plan.ts";
+import { refusePlan, within } from "./bytes.ts";
 import * as F from "./format.ts";
 import { type HeadInFile, openSection } from "./section.ts";
-import type { FileReader } from "./tasks.ts";
+import type { FileTask } from "./tasks.ts";
 
 /** T_SUPPRESSION less 1 is the index of a method in this list. */
 const SUPPRESSIONS = /* @__PURE__ */ Object.keys(ORIENTED_NMS) as readonly OrientedNms[];
@@ -18,21 +20,25 @@ const SUPPRESSIONS = /* @__PURE__ */ Object.keys(ORIENTED_NMS) as readonly Orien
 const ALL_FLAGS =
   F.TASK_FLAG_REGULAR + F.TASK_FLAG_AT_THRESHOLD + F.TASK_FLAG_PER_CLASS + F.TASK_FLAG_HALF_TURN;
 
-export const orientedInFile: FileReader = {
+/** The task "oriented" of plan files. */
+export const oriented: FileTask<"oriented"> = {
+  task: "oriented",
+  readRows: readOrientedRows,
+
   attachFile(loaded) {
-    const { plan, refuse, within } = loaded;
+    const { plan } = loaded;
     const { file, images } = plan;
     const { work, heads, word } = openSection(loaded);
     const view = new DataView(file.bytes.buffer, file.bytes.byteOffset, file.bytes.length);
     const flags = word(F.T_FLAGS);
-    if (flags & ~ALL_FLAGS) refuse(`flags ${flags}`, `some of ${ALL_FLAGS}`);
+    if (flags & ~ALL_FLAGS) refusePlan(`flags ${flags}`, `some of ${ALL_FLAGS}`);
     const has = (flag: number): boolean => (flags & flag) > 0;
     const checkThreshold = (iou: number): unknown =>
-      (iou >= 0 && iou <= 1) || refuse(`an IoU threshold of ${iou}`, "0..1");
+      (iou >= 0 && iou <= 1) || refusePlan(`an IoU threshold of ${iou}`, "0..1");
     for (const { plan: block } of images) {
       const rules = file.word(block, A.P_FLAGS) & (A.FLAG_NMS_CLASS | A.FLAG_NMS_ALL);
       // Refuse suppression by the kernel: it would compare upright boxes.
-      if (rules !== 0) refuse("suppression by the kernel", "none in a plan of oriented boxes");
+      if (rules !== 0) refusePlan("suppression by the kernel", "none in a plan of oriented boxes");
       checkThreshold(file.float(block, A.P_IOU));
     }
     const planned = view.getFloat64(plan.image.length + F.T_IOU * 4, true);

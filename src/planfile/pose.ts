@@ -1,11 +1,12 @@
-/** Reads the keypoints of a plan file. `boxwright/pose` registers it beside the reader of configs. */
-import type { Edges } from "../core/keypoints.ts";
-import { MOST_POINTS, type PointRule } from "../tasks/pose/plan.ts";
+/** Reads the keypoints of a plan file. */
+import { type Edges, MOST_POINTS } from "../core/keypoints.ts";
+import type { PointRule } from "../tasks/pose/plan.ts";
 import { attachPoints } from "../tasks/pose/points.ts";
-import { KEYPOINT_WIDTH } from "../tasks/pose/rows.ts";
+import { KEYPOINT_WIDTH, readPoseRows } from "../tasks/pose/rows.ts";
+import { within } from "./bytes.ts";
 import * as F from "./format.ts";
 import { type HeadInFile, openSection } from "./section.ts";
-import type { FileReader } from "./tasks.ts";
+import type { FileTask } from "./tasks.ts";
 
 /** T_RULE is the index of a rule in this list. */
 const RULES: readonly PointRule[] = ["decoded", "grid", "prior"];
@@ -16,9 +17,13 @@ const ALL_FLAGS =
 /** Most bytes of a column. */
 const MOST_BYTES = 0x7fffffff;
 
-export const poseInFile: FileReader = {
+/** The task "pose" of plan files. */
+export const pose: FileTask<"pose"> = {
+  task: "pose",
+  readRows: readPoseRows,
+
   attachFile(loaded) {
-    const { plan, engine, within } = loaded;
+    const { plan, engine } = loaded;
     const { file, rows } = plan;
     const { work, heads, word, table } = openSection(loaded);
     const view = new DataView(file.bytes.buffer, file.bytes.byteOffset, file.bytes.length);

@@ -1,9 +1,10 @@
-/** Reads what the sections of all tasks share in a plan file. Only imports of tasks use this module. */
+/** Reads what the sections of all tasks share in a plan file. Only tasks use this module. */
 import * as A from "../core/abi.ts";
 import type { Column } from "../heads/channels.ts";
 import type { Head } from "../heads/head.ts";
 import { imageStart } from "../memory/write.ts";
 import type { TaskMemory } from "../decode/tasks.ts";
+import { refusePlan, within } from "./bytes.ts";
 import * as F from "./format.ts";
 import type { LoadedFile } from "./tasks.ts";
 
@@ -46,7 +47,7 @@ export function openSection({ plan, engine, ...rest }: LoadedFile): Section {
     },
   };
   const checkEqual = (what: string, got: number, expected: number): unknown =>
-    got === expected || rest.refuse(`${what} ${got}`, String(expected));
+    got === expected || refusePlan(`${what} ${got}`, String(expected));
   let source = 0;
   const heads = file.table(F.T_HEAD_TABLE, F.T_HEADS, F.EXTRA_WORDS, at).map((row, k): HeadInFile => {
     const field = (index: number): number => file.word(row, index);
@@ -69,7 +70,7 @@ export function openSection({ plan, engine, ...rest }: LoadedFile): Section {
     return { cells, gridWidth: field(F.E_GRID_W), extra, row };
   });
   for (const block of images) checkEqual("heads", file.word(block.plan, A.P_HEADS), heads.length);
-  rest.within(heads.length, 0, heads.length, 1);
+  within(heads.length, 0, heads.length, 1);
   return {
     work,
     heads,

@@ -1,18 +1,15 @@
 /**
- * How the import of a task joins in when a plan file is loaded. `loadPlan` reads boxes alone. It hands the section of
- * another task (task record and head table, see format.ts) to the reader that `boxwright/pose`, `boxwright/masks` or
- * `boxwright/oriented` registered. Without that import `loadPlan` refuses the file.
+ * How a task joins in when a plan file is loaded. `loadPlan` reads boxes alone. It hands the section of another task
+ * (task record and head table, see format.ts) to that of its option `tasks`. Without it `loadPlan` refuses the file.
  */
-import type { refuseFor } from "../core/errors.ts";
-import { TASKS, type TaskName, providedReaders } from "../core/tasks.ts";
-import type { Detections, KnownTask } from "../decode/detections.ts";
+import { TASKS, type TaskName, type TaskValueName, neededTask } from "../core/tasks.ts";
+import type { Detections, KnownTask, RowReader } from "../decode/detections.ts";
 import type { AfterImageOfTask } from "../decode/tasks.ts";
 import type { Engine } from "../engine/engine.ts";
-import { refusePlan, type within } from "./bytes.ts";
 import * as F from "./format.ts";
 import type { PlanFile } from "./read.ts";
 
-/** A plan file in memory, and the functions of the decoder's bundle that its task needs. */
+/** A plan file in memory. */
 export interface LoadedFile {
   readonly plan: PlanFile;
   readonly engine: Engine;
@@ -20,10 +17,6 @@ export interface LoadedFile {
   readonly detections: readonly Detections[];
   /** Adds a sentence to the notes. */
   readonly note: (text: string) => void;
-  /** These three throw errors of the decoder's bundle. The task's bundle has copies, whose errors fail `instanceof`. */
-  readonly refuseFor: typeof refuseFor;
-  readonly refuse: typeof refusePlan;
-  readonly within: typeof within;
 }
 
 /** A task whose columns are added to the detections. */
@@ -33,8 +26,9 @@ export interface AttachedTask {
   readonly afterImage: AfterImageOfTask;
 }
 
-/** The part of a task's reader that reads plan files. A task without this part cannot be loaded from a plan file. */
-export interface FileReader {
+/** A task of plan files. It has none of what reads configs and shapes, so that a page stays small. */
+export interface FileTask<N extends TaskName = TaskName> extends RowReader {
+  readonly task: N;
   /**
    * Reads the section of a file whose counts and addresses `checkTask` has checked, and adds the task's columns to the
    * detections.
@@ -48,17 +42,14 @@ const NAMES = /* @__PURE__ */ Object.keys(TASKS) as readonly TaskName[];
 
 /**
  * Attaches the task of a plan file. Returns `null` if the file has boxes alone.
- * @throws ConfigError if the task is not imported, or if its section is forged
+ * @throws ConfigError if the task is none of `tasks`, or if its section is forged
  */
-export function attachTaskOf(loaded: LoadedFile): AttachedTask | null {
+export function attachTaskOf(loaded: LoadedFile, tasks: readonly FileTask[]): AttachedTask | null {
   const { task } = loaded.plan;
   if (task === F.TASK_BOXES) return null;
-  const name = NAMES[task];
-  const reader = providedReaders()[name] as Partial<FileReader> | undefined;
-  return reader?.attachFile
-    ? reader.attachFile(loaded)
-    : refusePlan(
-        `task "${name}" and no reader of it`,
-        `import "boxwright/${TASKS[name]}" once, beside loadPlan`,
-      );
+  const reader = neededTask(tasks, NAMES[task] as TaskValueName, {
+    from: "boxwright/plan",
+    name: "loadPlan(bytes",
+  });
+  return (reader as FileTask).attachFile(loaded);
 }

@@ -16,7 +16,7 @@ import {
   specOf,
   volume,
 } from "../core/tensor.ts";
-import { assemble } from "../decode/assemble.ts";
+import { assemble } from "../memory/assemble.ts";
 import { specsOf } from "../heads/query.ts";
 import type { Layout } from "../memory/layout.ts";
 import { writeImage } from "../memory/write.ts";
@@ -25,6 +25,7 @@ import { interpretConfig } from "../plan/make.ts";
 import type { Plan } from "../plan/plan.ts";
 import * as F from "./format.ts";
 import { edgesOf, namesOfPoints, putTask } from "./task.ts";
+import { ALL_TASKS } from "../whole/tasks.ts";
 
 /** A plan file, and what it was made from. */
 export interface CompiledPlan {
@@ -48,7 +49,7 @@ export function compilePlan(
 ): CompiledPlan {
   const settled = readConfig(config, options);
   const specs = settledSpecs(settled);
-  const interpreted = interpretConfig(settled, specs, valuesIn(specs, valuesOf));
+  const interpreted = interpretConfig(settled, specs, ALL_TASKS, valuesIn(specs, valuesOf));
   const { plan, layout } = assemble(interpreted, {
     // A host on a device writes whole tensors into the slots.
     gathers: false,

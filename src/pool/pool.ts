@@ -2,7 +2,6 @@
 import { availableParallelism } from "node:os";
 import { type RecordableHistogram, createHistogram } from "node:perf_hooks";
 import { type ResourceLimits, Worker } from "node:worker_threads";
-import { type TaskName, providedReaders } from "../core/tasks.ts";
 import { TensorError, isRefusal, mismatch, refuse } from "../core/errors.ts";
 import { type TensorInput, show } from "../core/tensor.ts";
 import { Detections, type Extras, extend, setLength } from "../decode/detections.ts";
@@ -290,7 +289,7 @@ export class DecoderPool {
       thread.added.set(id, { resolve, reject });
       thread.worker.ref();
       try {
-        post(thread, { id, network, tasks: Object.keys(providedReaders()) as TaskName[] }, []);
+        post(thread, { id, network }, []);
       } catch (error) {
         this.#receive(thread, { id, fault: faultOf(uncloned("network", error as Error)) });
       }
@@ -554,12 +553,10 @@ function owned(work: Work): { readonly work: Work; readonly copied: boolean } {
  * Makes a pool: starts the threads, and a decoder for each network in each of them.
  *
  * A pool pays if receiving frames and decoding them compete for the main thread, or if a decode takes milliseconds. It
- * does not pay for one stream of boxes: docs/pool.md has the figures. Threads know the tasks that are imported beside
- * the pool, such as `boxwright/pose`.
+ * does not pay for one stream of boxes: docs/pool.md has the figures. Threads know every task.
  * @throws ConfigError, TensorError as `createDecoder`; RangeError for a setting that is none
  * @example
- * import { createDecoderSync } from "boxwright";
- * import { toPacket } from "boxwright/packet";
+ * import { createDecoderSync, toPacket } from "boxwright";
  * import { createPool } from "boxwright/pool";
  *
  * const config = { family: "yolov8", classes: 1, inputSize: [64, 64] };

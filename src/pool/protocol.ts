@@ -1,5 +1,4 @@
 /** Messages between the pool and its threads. */
-import type { TaskName } from "../core/tasks.ts";
 import { ConfigError, type ConfigProblem, type OptionHint, TensorError } from "../core/errors.ts";
 import type { TensorInput } from "../core/tensor.ts";
 import type { DecoderOptions } from "../config/types.ts";
@@ -18,8 +17,7 @@ export type Work =
   { readonly bytes: Uint8Array } | { readonly tensors: readonly TensorInput[]; readonly frame?: Frame };
 
 export type Request =
-  /** `tasks`: those that are imported beside the pool. */
-  | { readonly id: number; readonly network: PoolNetwork; readonly tasks: readonly TaskName[] }
+  | { readonly id: number; readonly network: PoolNetwork }
   /** `index`: the network of frames that name none. */
   | { readonly id: number; readonly work: Work; readonly index: number };
 

@@ -1,9 +1,9 @@
 /** A thread of a pool: makes a decoder for each network, decodes frames in the order of their messages. */
 import type { MessagePort } from "node:worker_threads";
-import { type Decoder, createDecoderSync } from "../decode/decoder.ts";
+import type { Decoder } from "../decode/decoder.ts";
 import { Detections, extrasOf, setLength } from "../decode/detections.ts";
-import { type TaskReader, provideTask } from "../decode/tasks.ts";
 import { fromPacket } from "../packet/read.ts";
+import { createDecoderSync } from "../whole/decoder.ts";
 import {
   type Columns,
   type Reply,
@@ -20,16 +20,13 @@ interface Network {
   labels?: readonly string[] | null;
 }
 
-/**
- * Answers the requests of a pool.
- * @param readers of all tasks. A thread provides those that are imported beside the pool: it reads configs alike
- */
-export function serve(port: MessagePort, readers: readonly TaskReader[] = []): void {
+/** Answers the requests of a pool. */
+export function serve(port: MessagePort): void {
   const networks: Network[] = [];
   port.on("message", (request: Request) => {
     let answer: Answer;
     try {
-      answer = "network" in request ? add(networks, request, readers) : decode(networks, request);
+      answer = "network" in request ? add(networks, request) : decode(networks, request);
     } catch (error) {
       answer = { reply: { id: request.id, fault: faultOf(error) }, arrays: [] };
     }
@@ -47,12 +44,7 @@ interface Answer {
   readonly arrays: readonly { readonly buffer: ArrayBufferLike }[];
 }
 
-function add(
-  networks: Network[],
-  { id, network, tasks }: Extract<Request, { network: unknown }>,
-  readers: readonly TaskReader[],
-): Answer {
-  for (const reader of readers) if (tasks.includes(reader.task)) provideTask(reader);
+function add(networks: Network[], { id, network }: Extract<Request, { network: unknown }>): Answer {
   const decoder = createDecoderSync(network.config as object, network.options);
   networks.push({ decoder });
   return { reply: { id, hash: decoder.configHash }, arrays: [] };

@@ -388,7 +388,7 @@ class Merger implements TileMerger {
  * @throws RangeError for an option that is unknown or has a wrong value
  * @example
  * import { createDecoderSync } from "boxwright/ts";
- * import { createTileMerger, tiles } from "boxwright/tiles";
+ * import { createTileMerger, tiles } from "boxwright";
  *
  * const decoder = createDecoderSync({ family: "boxes", classes: 1, coordinates: "normalised" });
  * const merger = createTileMerger([160, 100]);
@@ -418,7 +418,7 @@ export function createTileMerger(
  * that holds one result twice
  * @example
  * import { createDecoderSync } from "boxwright/ts";
- * import { mergeTiles, tiles } from "boxwright/tiles";
+ * import { mergeTiles, tiles } from "boxwright";
  *
  * const decoder = createDecoderSync({ family: "boxes", classes: 1, coordinates: "normalised" });
  * function* parts() {

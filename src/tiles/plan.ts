@@ -67,7 +67,7 @@ function beginnings(length: number, tile: number, overlap: number): number[] {
  * @param size width and height of the picture in pixels
  * @throws RangeError for sizes that are no whole pixels, overlaps outside of 0 to 1, and more than 100,000 tiles
  * @example
- * import { tiles } from "boxwright/tiles";
+ * import { tiles } from "boxwright";
  *
  * const plan = tiles([1000, 700], { tile: 512 });
  * console.log(plan.length, plan.map(({ x }) => x)); // 6 [0,410,488,0,410,488]

@@ -1,4 +1,4 @@
-/** `boxwright/track`: ids for detections, over frames. */
+/** Ids for detections, over frames. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { ByteTrack } from "./bytetrack.ts";
@@ -204,7 +204,7 @@ class MethodTracker implements Tracker {
  * `"ocsort"` work as published, with their published settings as defaults.
  * @throws RangeError for an option that is unknown or has a wrong value
  * @example
- * import { createTracker } from "boxwright/track";
+ * import { createTracker } from "boxwright";
  *
  * const tracker = createTracker({ method: "bytetrack" });
  * const one = { length: 1, boxes: [10, 10, 50, 90], scores: [0.9] }; // in pixels

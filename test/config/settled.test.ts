@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { COCO91 } from "../../src/core/labels.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import { archive, problemsOf, yolo } from "../support/configs.ts";

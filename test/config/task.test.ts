@@ -1,33 +1,15 @@
 /** Options of a task that the config does not have. They were ignored without a word once. */
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseConfig, readConfig } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/core/errors.ts";
 
 const TYPED = { family: "yolov8", classes: 1, inputSize: [64, 64] } as const;
 
-describe("without the import of the task", () => {
-  test("its options are refused with the import", () => {
-    expect(() => parseConfig({ ...TYPED, angleRange: "raw" })).toThrow(
-      'angleRange: got "raw", expected import "boxwright/oriented" beside it',
-    );
-    expect(() => readConfig(TYPED, { keypoints: [17, 3] })).toThrow(
-      'options.keypoints: got [17,3], expected import "boxwright/pose" beside it',
-    );
-    expect(() => parseConfig({ ...TYPED, maskCoefficients: 32 })).toThrow('import "boxwright/masks"');
-  });
-
+describe("options of a task", () => {
   test("its options beside detect are refused with the task", () => {
     expect(() => parseConfig({ ...TYPED, task: "detect", edges: [[0, 1]] })).toThrow(
       'edges: got it with task "detect", expected task "pose" beside it: the option belongs to that task',
     );
-  });
-});
-
-describe("with all imports", () => {
-  beforeAll(async () => {
-    await import("../../src/entries/pose.ts");
-    await import("../../src/entries/masks.ts");
-    await import("../../src/entries/oriented.ts");
   });
 
   test.each([

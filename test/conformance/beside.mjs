@@ -1,5 +1,5 @@
 /**
- * Checks of the entries beside the decoder: `boxwright/suppress`, `boxwright/tiles` and `boxwright/track`. Plain
+ * Checks of what stands beside the decoder: suppression, tiles and tracking. Plain
  * JavaScript that asks nothing of its runtime but the language. The numbers are those of docs and tests.
  */
 
@@ -9,10 +9,10 @@ export const CHECKS = 6;
 const near = (a, b) => Math.abs(a - b) < 1e-5;
 
 /**
- * @param {object} entries the three modules
+ * @param {object} boxwright the module
  * @returns {{engine: "ts", engines: ["ts"], passed: number, failed: number, failures: string[]}}
  */
-export function runBeside({ suppress, tiles, track }) {
+export function runBeside(boxwright) {
   const failures = [];
   let passed = 0;
   const check = (name, holds) => {
@@ -30,14 +30,14 @@ export function runBeside({ suppress, tiles, track }) {
   const boxes = [0, 0, 10, 10, 2, 0, 12, 10, 20, 0, 30, 10];
   const scores = [0.9, 0.8, 0.7];
   check("suppress", () => {
-    const soft = suppress.suppress(boxes, scores, { method: "soft-gaussian", sigma: 0.5 });
-    const matrix = suppress.suppress(boxes, scores, { method: "matrix", kernel: "linear" });
-    const weighted = suppress.suppress(boxes, scores, { method: "weighted" });
+    const soft = boxwright.suppress(boxes, scores, { method: "soft-gaussian", sigma: 0.5 });
+    const matrix = boxwright.suppress(boxes, scores, { method: "matrix", kernel: "linear" });
+    const weighted = boxwright.suppress(boxes, scores, { method: "weighted" });
     const values = [soft.scores[2], matrix.scores[2], weighted.boxes[0]];
     return [0.32889, 0.266667, 0.941176].every((v, i) => near(v, values[i])) || values;
   });
   check("fuse", () => {
-    const { scores: fused } = suppress.fuse([
+    const { scores: fused } = boxwright.fuse([
       { boxes: [0, 0, 10, 10], scores: [0.8] },
       { boxes: [0, 0, 10, 10], scores: [0.4] },
     ]);
@@ -46,19 +46,19 @@ export function runBeside({ suppress, tiles, track }) {
   check("oriented", () => {
     const pair = [0, 0, 50, 20, 0.3, 5, 3, 48, 22, 0.4];
     const kinds = ["polygon", "probiou"];
-    const overlaps = kinds.map((kind) => suppress.orientedIou(pair.slice(0, 5), pair.slice(5), kind));
-    const kept = suppress.nmsOriented(pair, [0.9, 0.8]);
+    const overlaps = kinds.map((kind) => boxwright.orientedIou(pair.slice(0, 5), pair.slice(5), kind));
+    const kept = boxwright.nmsOriented(pair, [0.9, 0.8]);
     return (near(overlaps[0], 0.691604) && near(overlaps[1], 0.822876) && kept.length === 1) || overlaps;
   });
   check("tiles", () => {
     const size = [1000, 700];
-    const plan = tiles.tiles(size, { tile: 512 });
-    const found = tiles.mergeTiles(size, []);
+    const plan = boxwright.tiles(size, { tile: 512 });
+    const found = boxwright.mergeTiles(size, []);
     return (plan.length === 6 && plan[5].x === 488 && plan[5].y === 188 && found.length === 0) || plan;
   });
   check("track", () => {
     const answers = ["sort", "bytetrack", "ocsort"].map((method) => {
-      const tracker = track.createTracker({ method });
+      const tracker = boxwright.createTracker({ method });
       const ids = [];
       for (let i = 0; i < 6; i++) {
         const pair = [10 + i, 10, 50 + i, 90, 200 - i, 20, 240 - i, 80];
@@ -70,9 +70,9 @@ export function runBeside({ suppress, tiles, track }) {
   });
   check("refusals", () => {
     const calls = [
-      () => suppress.suppress(boxes, scores, { method: "softer" }),
-      () => tiles.tiles([10, 10], { tile: 0 }),
-      () => track.createTracker({ method: "toString" }),
+      () => boxwright.suppress(boxes, scores, { method: "softer" }),
+      () => boxwright.tiles([10, 10], { tile: 0 }),
+      () => boxwright.createTracker({ method: "toString" }),
     ];
     return calls.every((call) => {
       try {

@@ -1,4 +1,4 @@
-import type * as boxwright from "../../src/entries/wasm.ts";
+import type * as boxwright from "../../src/entries/index.ts";
 import type * as plans from "../../src/entries/plan.ts";
 import type { ConformanceCase } from "./load.mjs";
 

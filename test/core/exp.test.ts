@@ -9,7 +9,7 @@ import { power } from "../../src/engine/ts/exp.ts";
 import { scratch32, scratch64 } from "../../src/engine/ts/registers.ts";
 import { sigmoid } from "../../src/core/number.ts";
 import * as A from "../../src/core/abi.ts";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { log } from "../../src/core/exp.ts";
 import { engines } from "../support/engines.ts";
 import { mulberry32 } from "../support/seeded-networks.ts";

@@ -1,6 +1,6 @@
 /** Families: the evidence that settles them, the rows of their table, and the absence of their names elsewhere. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
 import {
   FAMILIES,
@@ -243,7 +243,8 @@ test("every subtype of the archive format means a family, and no other word does
 test("the rows of the table agree with each other", () => {
   for (const family of FAMILIES) {
     const traits = TRAITS[family];
-    expect(traits.exports, family).not.toHaveLength(0);
+    // A task reads its own families' tensors.
+    if (traits.task === undefined) expect(traits.exports, family).not.toHaveLength(0);
     // a representative stands for itself, and has the same rule for boxes
     if (traits.like === undefined) continue;
     expect(TRAITS[traits.like].like, family).toBeUndefined();

@@ -1,8 +1,15 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { COCO80, COCO91, type LabelSet, VOC20, VOC21, labelsOf } from "../../src/entries/labels.ts";
+import {
+  COCO80,
+  COCO91,
+  type LabelSet,
+  VOC20,
+  VOC21,
+  createDecoderSync,
+  labelsOf,
+} from "../../src/entries/index.ts";
 import { describeShared, readJson } from "../support/shared-data.ts";
-import { createDecoderSync } from "../../src/entries/index.ts";
 
 const linesOf = (name: string): string[] =>
   readFileSync(new URL(`../fixtures/labels/${name}.txt`, import.meta.url), "utf8")
@@ -50,6 +57,6 @@ test("a decoder takes names as a record by class id, as Ultralytics writes them"
 test("a decoder takes no name of a list, and says where lists are", () => {
   const labels = "coco80" as unknown as string[];
   expect(() => createDecoderSync({ ...network, labels })).toThrow(
-    'labels: got "coco80", expected a list of names, as boxwright/labels has',
+    'labels: got "coco80", expected a list of names, such as COCO80',
   );
 });

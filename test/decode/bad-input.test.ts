@@ -2,7 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { compilePlan } from "../../src/planfile/write.ts";
 import { parseConfig } from "../../src/config/config.ts";
-import { createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";
+import type { Decoder } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
 import { READING_NAMES } from "../../src/core/readings.ts";
 import { ConfigError, TensorError } from "../../src/core/errors.ts";

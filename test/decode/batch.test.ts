@@ -1,6 +1,6 @@
 /** decode() and decodeBatch(): who gets what, with which frame, and calls inside calls. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { type Frame, TensorError } from "../../src/entries/index.ts";
 import { compilePlan } from "../../src/entries/node.ts";
 import { loadPlanSync } from "../../src/planfile/decoder.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Decoded, decode } from "../../spec/decode.ts";
 import type { Best } from "../../src/decode/best.ts";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { engines } from "../support/engines.ts";
 import { type FuzzCase, makeCase, networks } from "../support/fuzz-case.ts";
 import { type Asked, askedOf, elementsOf } from "../support/specification.ts";

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { ConventionSet } from "../../src/core/conventions.ts";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Detection } from "../../src/decode/detections.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import { engines } from "../support/engines.ts";

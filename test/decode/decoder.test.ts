@@ -1,7 +1,8 @@
 /** The public contract: slots, detections, statistics, description, ways of making a decoder, memory. */
 import { inspect as print } from "node:util";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { createDecoder, createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";
+import type { Decoder } from "../../src/decode/decoder.ts";
+import { createDecoder, createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
 import type { Update } from "../../src/decode/update.ts";
 import { Detections, toPixels } from "../../src/decode/detections.ts";

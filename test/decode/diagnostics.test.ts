@@ -4,7 +4,8 @@
  */
 import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/config/config.ts";
-import { createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";
+import type { Decoder } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
 import { ssdMobilenetAnchors } from "../../src/heads/priors.ts";
 import { type Filled, filled } from "../support/seeded-networks.ts";

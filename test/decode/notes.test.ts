@@ -1,6 +1,7 @@
 /** Mistakes that frames show: `best`, `onNote` and `fresh`, and the notes on scores, boxes, strides and anchors. */
 import { describe, expect, test, vi } from "vitest";
-import { createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";
+import type { Decoder } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { loadPlanSync } from "../../src/planfile/decoder.ts";
 import { compilePlan } from "../../src/planfile/write.ts";
 import { engines } from "../support/engines.ts";

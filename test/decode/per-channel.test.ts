@@ -2,11 +2,9 @@
 import { expect, test } from "vitest";
 import { mulberry32 } from "../../bench/random.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
-import { createDecoderSync } from "../../src/entries/index.ts";
-import { loadPlanSync } from "../../src/entries/plan.ts";
+import { classMap, createDecoderSync, masksOf } from "../../src/entries/index.ts";
+import { loadPlanSync } from "../support/plans.ts";
 import { compilePlan } from "../../src/entries/node.ts";
-import { classMap, masksOf } from "../../src/entries/masks.ts";
-import "../../src/entries/pose.ts";
 import { engines } from "../support/engines.ts";
 
 const random = mulberry32(42);

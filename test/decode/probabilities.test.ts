@@ -1,7 +1,6 @@
 /** How far outside 0..1 a probability may lie: one step of its element type. */
 import { describe, expect, test } from "vitest";
-import { TensorError, createDecoderSync } from "../../src/entries/index.ts";
-import type { TensorInput } from "../../src/entries/index.ts";
+import { TensorError, type TensorInput, createDecoderSync } from "../../src/entries/index.ts";
 import { engines } from "../support/engines.ts";
 import { toHalf } from "../support/seeded-networks.ts";
 

@@ -1,13 +1,18 @@
 /** The seams that a task uses: options, extra channels, rules, columns. The task of this test reads plain numbers. */
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { DecoderOptions, TaskConfig } from "../../src/config/types.ts";
 import { parseConfig } from "../../src/config/config.ts";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { Detections, extend, setLength, toPixels } from "../../src/decode/detections.ts";
-import { type TaskReader, provideTask } from "../../src/decode/tasks.ts";
+import { createDecoderSync as createCoreDecoder } from "../../src/entries/core.ts";
+import { ConfigError, refuseFor } from "../../src/core/errors.ts";
+import type { DecoderTask, NetworkTask } from "../../src/decode/tasks.ts";
 import { joinExtra, withExtra } from "../../src/heads/extra.ts";
+import { interpret } from "../../src/heads/interpret.ts";
 import { firstSource, headIndexOf, readChannels } from "../../src/memory/extra.ts";
 import type { Column } from "../../src/heads/channels.ts";
+import { prepare } from "../../src/tasks/prepare/task.ts";
+import { ALL_TASKS } from "../../src/whole/tasks.ts";
 import { engines } from "../support/engines.ts";
 
 /** Extra channels of the task. */
@@ -15,17 +20,10 @@ const EXTRA = 2;
 /** The images that the task was called after. */
 const images: number[] = [];
 
-const probe: TaskReader = {
+const probe: NetworkTask<"oriented"> = {
   task: "oriented",
-  options: ["maskCoefficients"],
-  families: { probe: { head: "plain", exports: ["boxes-scores"], raw: "sigmoid", task: "oriented" } },
-  readOptions(r) {
-    const maskCoefficients = r.take<number>("maskCoefficients", ["a number", (x) => typeof x === "number"]);
-    return { name: "oriented", ...(maskCoefficients !== null && { maskCoefficients }) };
-  },
-  readArchive: (metadata) => (metadata.has("angles_outputs") ? { task: { name: "oriented" } } : null),
   rules: { nms: "none" },
-  read(query, specs, { interpret, refuseFor }) {
+  read(query, specs) {
     const named = query.roles?.angles;
     const found = named
       ? interpret(query, specs).flatMap(
@@ -75,19 +73,65 @@ const TYPED = { family: "yolov8", classes: 1, coordinates: "normalised" } as con
 const rows = [0.5, 0.5, 0.2, 0.2, 0.9, 11, 12, 0.5, 0.5, 0.2, 0.2, 0.8, 21, 22];
 const asPlanes = Array.from({ length: 14 }, (_, i) => rows[(i % 2) * 7 + Math.floor(i / 2)]);
 
-describe("without the import", () => {
-  test("a task is refused with the import that reads it, a family with those that are known", () => {
-    expect(() => parseConfig({ ...TYPED, task: "pose" })).toThrow(
-      'task: got "pose", expected import "boxwright/pose" beside it',
+describe("without the task", () => {
+  const refusal = (task: string, value: string): string =>
+    `options.tasks: got none for "${task}", expected import { ${value} } from "boxwright/core", ` +
+    `and createDecoder(config, { tasks: [${value}] })`;
+
+  test.each([
+    ["pose", "pose", { task: "pose", keypoints: [17, 3] }],
+    ["segment", "masks", { task: "segment" }],
+    ["oriented", "oriented", { task: "oriented" }],
+    // All networks of the family give keypoints.
+    ["pose", "pose", { family: "scrfd" }],
+    ["suppression", "suppression", { suppression: "soft-gaussian" }],
+  ] as const)("%s is refused with the line to write", (task, value, more) => {
+    const config = { ...TYPED, ...more };
+    expect(() => createCoreDecoder(config)).toThrow(ConfigError);
+    expect(() => createCoreDecoder(config)).toThrow(refusal(task, value));
+    expect(() => createCoreDecoder(config, { tasks: [prepare] })).toThrow(refusal(task, value));
+    expect(createCoreDecoder(config, { tasks: ALL_TASKS }).configHash).toBe(
+      createDecoderSync(config).configHash,
     );
-    expect(() => createDecoderSync(TYPED, { task: "segment" })).toThrow(
-      'options.task: got "segment", expected import "boxwright/masks" beside it',
+  });
+
+  test("an archive whose head has keypoints is never read as boxes", () => {
+    const head = { parser: "YOLO", metadata: { n_classes: 1, anchors: null, n_keypoints: 17 } };
+    const archive = { config_version: "1.0", model: { heads: [head] } };
+    expect(() => createCoreDecoder(archive)).toThrow(refusal("pose", "pose"));
+  });
+
+  test("prepare and records with columns of a task are refused with the line to write", () => {
+    const decoder = createCoreDecoder({ ...TYPED, inputSize: [32, 32] });
+    const image = { data: new Uint8Array(4), width: 1, height: 1 };
+    expect(() => decoder.prepare(image)).toThrow(refusal("prepare", "prepare"));
+    expect(() => decoder.prepareRule).toThrow(ConfigError);
+    expect(decoder.describe().text).not.toContain("picture:");
+    const d = { class_id: 0, label: "0", confidence: 1, x_min: 0, y_min: 0, x_max: 1, y_max: 1 };
+    const corners = [0, 1, 2, 3].map(() => ({ x: 0, y: 0 }));
+    const receive = (more: object): unknown =>
+      decoder.receive({ detectionsBy: (_, columnsOf) => columnsOf([{ ...d, ...more }], [0]) });
+    expect(() => receive({ keypoints: [] })).toThrow(refusal("pose", "pose"));
+    expect(() => receive({ corners, angle: 0 })).toThrow(refusal("oriented", "oriented"));
+    expect(() => receive({})).not.toThrow();
+  });
+
+  test.each([[prepare], ["pose"], [["pose"]], [[null]], [{}], [[{ task: "detect" }]]])(
+    "tasks: %j is no list of tasks, or one",
+    (tasks) => {
+      const make = (): unknown => createCoreDecoder(TYPED, { tasks: tasks as unknown as DecoderTask[] });
+      expect(make).toThrow(ConfigError);
+      expect(make).toThrow("options.tasks: got");
+    },
+  );
+
+  test("boxwright passes all tasks and takes no list of them", () => {
+    expect(() => createDecoderSync(TYPED, { tasks: [probe] } as DecoderOptions)).toThrow(
+      "options.tasks: got an unknown name",
     );
-    expect(() => createDecoderSync(TYPED, { task: "oriented" })).toThrow('import "boxwright/oriented"');
     expect(() => parseConfig({ ...TYPED, task: "classify" })).toThrow(
       "one of detect, pose, segment, oriented",
     );
-    expect(() => parseConfig({ ...TYPED, family: "probe" })).toThrow('got "probe", expected one of yolov2');
   });
 
   test("detect is what a decoder does anyway", () => {
@@ -104,8 +148,8 @@ describe("without the import", () => {
 
 const EMPTY = [new Float32Array(), new Float32Array(), new Int32Array(), new Uint32Array(), null] as const;
 
-describe("with an import", () => {
-  beforeAll(() => provideTask(probe));
+describe("with a task", () => {
+  const tasks = [probe];
   const options: DecoderOptions = { task: "oriented" };
 
   describe.each(engines)("%s", (engine) => {
@@ -135,7 +179,7 @@ describe("with an import", () => {
         { roles: { angles: "more" } },
       ],
     ] as const)("%s", (_, tensors, more) => {
-      const decoder = createDecoderSync(TYPED, { ...options, ...more, engine });
+      const decoder = createCoreDecoder(TYPED, { ...options, ...more, engine, tasks });
       const found = decoder.decode(tensors);
       // The rules of the task: both boxes are kept.
       expect(found.length).toBe(2);
@@ -152,7 +196,7 @@ describe("with an import", () => {
   test("each image of a batch", () => {
     images.length = 0;
     const data = [...rows, ...rows.map((x) => (x > 1 ? x + 100 : x))];
-    const decoder = createDecoderSync(TYPED, options);
+    const decoder = createCoreDecoder(TYPED, { ...options, tasks });
     const [, second] = decoder.decodeBatch({ output0: { data, dims: [2, 2, 7], order: "rows" } });
     expect(images).toEqual([0, 1]);
     expect([...(second.angles?.subarray(0, 4) ?? [])]).toEqual([111, 112, 121, 122]);
@@ -161,21 +205,17 @@ describe("with an import", () => {
   test("an option of the task alone means the task; options go over the config's", () => {
     const task = (config: object, over?: DecoderOptions): TaskConfig | null =>
       createDecoderSync(config as typeof TYPED, over).config.task;
-    expect(task({ ...TYPED, maskCoefficients: 3 })).toEqual({ name: "oriented", maskCoefficients: 3 });
-    expect(task({ ...TYPED, ...options }, { maskCoefficients: 4 })).toMatchObject({ maskCoefficients: 4 });
-    expect(task({ ...TYPED, maskCoefficients: 3 }, { task: "detect" })?.name).toBe("detect");
+    expect(task({ ...TYPED, maskCoefficients: 3 })).toEqual({ name: "segment", maskCoefficients: 3 });
+    const segment = { ...TYPED, task: "segment" };
+    expect(task(segment, { maskCoefficients: 4 })).toMatchObject({ maskCoefficients: 4 });
     expect(() => task({ ...TYPED, maskCoefficients: "3" })).toThrow("maskCoefficients: got");
     expect(() => task({ ...TYPED, maskCoefficents: 3 })).toThrow(
       "an unknown name, expected maskCoefficients",
     );
   });
 
-  test("a family of the import has its task, and the import says what it expects", () => {
-    const decoder = createDecoderSync({
-      family: "probe",
-      coordinates: "normalised",
-    } as unknown as typeof TYPED);
-    expect(decoder.config.family).toBe("probe");
+  test("the task says what it expects", () => {
+    const decoder = createCoreDecoder(TYPED, { ...options, tasks });
     expect(() => decoder.decode({ a: { data: [1], dims: [1, 1] } })).toThrow(
       "got nothing, expected something",
     );
@@ -183,7 +223,7 @@ describe("with an import", () => {
 
   test("an archive's head says its task", () => {
     const head = { parser: "YOLO", metadata: { n_classes: 1, anchors: null, angles_outputs: ["a"] } };
-    expect(parseConfig({ config_version: "1.0", model: { heads: [head] } }).task).toEqual({
+    expect(parseConfig({ config_version: "1.0", model: { heads: [head] } }).task).toMatchObject({
       name: "oriented",
     });
   });

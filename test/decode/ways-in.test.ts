@@ -5,7 +5,8 @@
 import { inspect as print } from "node:util";
 import { describe, expect, test } from "vitest";
 import { compilePlan } from "../../src/planfile/write.ts";
-import { createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";
+import type { Decoder } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
 import { TensorError } from "../../src/core/errors.ts";
 import { loadPlanSync } from "../../src/planfile/decoder.ts";

@@ -2,6 +2,8 @@ import { createRequire } from "node:module";
 import { dirname } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import {
+  ConfigError,
+  type Detection,
   type Detector,
   type DetectorImage,
   type Lane,
@@ -11,8 +13,7 @@ import {
   onnxRuntime,
   tfjs,
   webnn,
-} from "../../src/entries/detect.ts";
-import { ConfigError, type Detection } from "../../src/entries/index.ts";
+} from "../../src/entries/index.ts";
 import {
   CONFIG,
   HEIGHT,

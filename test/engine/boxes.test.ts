@@ -1,6 +1,6 @@
 /** Decoded boxes and scores of every element type, by hand: each axis has a factor of its own. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
 import { engines } from "../support/engines.ts";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createDecoder, createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoder, createDecoderSync } from "../../src/whole/decoder.ts";
 import { makeEngine } from "../../src/engine/choose.ts";
 import { engines } from "../support/engines.ts";
 

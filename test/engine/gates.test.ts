@@ -1,6 +1,6 @@
 /** The gates over raw values at their bounds: the lowest value that passes, and equal classes, wherever they stand. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { engines } from "../support/engines.ts";
 
 const FAR_BELOW = -50;

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import type { ElementType } from "../../src/core/tensor.ts";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { engines } from "../support/engines.ts";
 import { encode } from "../support/seeded-networks.ts";
 

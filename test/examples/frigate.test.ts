@@ -8,7 +8,7 @@ import { promisify } from "node:util";
 import * as ort from "onnxruntime-node";
 import { PNG } from "pngjs";
 import { beforeEach, describe, expect, test } from "vitest";
-import { type Detector, createDetector, onnxRuntime } from "../../src/entries/detect.ts";
+import { type Detector, createDetector, onnxRuntime } from "../../src/entries/index.ts";
 import { type Row, HEIGHT, WIDTH, expectedOf, pictureOf } from "../support/echo-network.ts";
 import { fixture, readFixture, tempFolder } from "../support/files.ts";
 import { describeShared, readRecording } from "../support/shared-data.ts";

@@ -1,6 +1,7 @@
 /** Shapes that could be taken for others: by chance of their numbers, with a map missing, with channels last. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync, type Decoder } from "../../src/decode/decoder.ts";
+import type { Decoder } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
 import { TensorError } from "../../src/core/errors.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";

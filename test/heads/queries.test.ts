@@ -1,7 +1,6 @@
 /** Networks with queries: which columns of the scores are classes, and which network they are of. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/entries/index.ts";
-import { COCO80, COCO91 } from "../../src/entries/labels.ts";
+import { COCO80, COCO91, createDecoderSync } from "../../src/entries/index.ts";
 import type { TypedOptions } from "../../src/config/types.ts";
 import type { TensorError } from "../../src/core/errors.ts";
 

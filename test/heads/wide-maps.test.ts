@@ -1,9 +1,6 @@
 /** Raw maps that are as wide as a cell has channels. Their storage order cannot be told from one tensor alone. */
 import { expect, test } from "vitest";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
-import "../../src/entries/masks.ts";
-import "../../src/entries/oriented.ts";
-import "../../src/entries/pose.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 
 const pose = (count: number, values: 2 | 3) =>
   ({ task: "pose", keypoints: [count, values], extra: count * values }) as const;

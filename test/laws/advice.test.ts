@@ -4,8 +4,6 @@
  */
 import { readFileSync, readdirSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import "../../src/entries/oriented.ts";
-import "../../src/entries/pose.ts";
 import { EXAMPLES } from "../../scripts/family-examples.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import { ConfigError, type OptionHint, TensorError } from "../../src/core/errors.ts";

@@ -9,7 +9,7 @@ import { describe, expect, test } from "vitest";
 import { decode } from "../../spec/decode.ts";
 import type { Suppression } from "../../spec/suppress.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { nms } from "../../src/decode/nms.ts";
 import { run as runCommand } from "../../src/node/cli/run.ts";
 import { compareNms } from "../support/compare.ts";

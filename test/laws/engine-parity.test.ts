@@ -5,7 +5,7 @@
 import { describe, expect, test } from "vitest";
 import * as A from "../../src/core/abi.ts";
 import { CONVENTIONS } from "../../src/core/conventions.ts";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { canGather, gatherRows } from "../../src/memory/gather.ts";
 import { slotsOf } from "../../src/memory/write.ts";
 import { isThorough } from "../support/effort.ts";

@@ -10,7 +10,7 @@ import { half } from "../../spec/element.ts";
 import { placeInInput, undoResize } from "../../spec/frame.ts";
 import { combine, sigmoid, softmax } from "../../spec/scores.ts";
 import { suppresses } from "../../spec/suppress.ts";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { caffePriors } from "../../src/heads/priors.ts";
 import { engines } from "../support/engines.ts";
 import { expectSame } from "../support/expect-detections.ts";

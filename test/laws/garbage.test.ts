@@ -15,9 +15,9 @@ const FRAMES = repeats(8000, 2000);
  * Returns a program that prints the garbage of a frame in bytes: arrays that are gathered, and tensors in their slots.
  */
 const script = (engine: string, byPlan: boolean): string => `
-import { createDecoderSync } from ${built("index.node")};
+import { createDecoderSync } from ${built("index")};
 import { compilePlan } from ${built("node")};
-import { loadPlanSync } from ${built("plan.node")};
+import { loadPlanSync } from ${built("plan")};
 const map = (w) => ({ data: new Float32Array(24 * w * w).fill(-3), dims: [1, 24, w, w] });
 const outputs = { big: map(16), small: map(8) };
 for (let cell = 3; cell < 256; cell += 41) for (let c = 0; c < 24; c++) outputs.big.data[c * 256 + cell] = 2;
@@ -68,7 +68,7 @@ test.each(engines.flatMap((engine) => [[engine, "config"] as const, [engine, "pl
 
 /** The same of a network with keypoints: fused planes, with a frame and without, and raw maps. */
 const poseScript = (engine: string): string => `
-import { createDecoderSync } from ${built("index.node")};
+import { createDecoderSync } from ${built("index")};
 import ${built("pose")};
 const data = new Float32Array(56 * 84).fill(0.01);
 for (let i = 0; i < 80; i += 16)

@@ -1,7 +1,8 @@
 /** What must not change when the same numbers come another way: transposed, split, batched, re-ordered, quantised. */
 import { describe, expect, test } from "vitest";
 import { halfToFloat } from "../../src/core/number.ts";
-import { type Decoder, createDecoderSync } from "../../src/decode/decoder.ts";
+import type { Decoder } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
 import type { Frame } from "../../src/decode/frame.ts";
 import type { Detection, Detections } from "../../src/decode/detections.ts";

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Detections } from "../../src/decode/detections.ts";
 import type { Update } from "../../src/decode/update.ts";
 import { boxwright, printedJson } from "../support/cli.ts";

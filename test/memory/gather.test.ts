@@ -1,7 +1,7 @@
 /** Rows that are gathered from a caller's array. A decoder whose slots hold such rows refuses to decode the slots. */
 import { describe, expect, test } from "vitest";
 import type { Detections, TensorInput } from "../../src/entries/index.ts";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { engines } from "../support/engines.ts";
 import { toHalf } from "../support/seeded-networks.ts";
 

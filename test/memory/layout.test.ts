@@ -1,7 +1,7 @@
 /** The room that a layout reserves. */
 import { expect, test } from "vitest";
 import { KEPT4_BYTES } from "../../src/core/abi.ts";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { compilePlan } from "../../src/planfile/write.ts";
 import { engines } from "../support/engines.ts";
 

@@ -1,6 +1,6 @@
 /** How far a tensor may go before it is taken for a mistake: what stands just inside each limit, and just outside. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { engines } from "../support/engines.ts";
 
 /** One row of corners with a score. */

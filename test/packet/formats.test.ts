@@ -3,14 +3,19 @@ import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { HTTP } from "cloudevents";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { createDecoderSync } from "../../src/entries/index.ts";
+import {
+  PacketError,
+  createDecoderSync,
+  fromPacket,
+  packetHeaders,
+  toPacket,
+} from "../../src/entries/index.ts";
 import {
   readPacketFile,
   readSafetensors,
   writePacketFile,
   writeSafetensors,
 } from "../../src/entries/node.ts";
-import { PacketError, fromPacket, packetHeaders, toPacket } from "../../src/entries/packet.ts";
 import { about, cases, decoderOf, frame, outputsOf, smallNetwork, withFormat } from "./support.ts";
 
 const { config, outputs } = smallNetwork();

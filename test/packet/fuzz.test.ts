@@ -3,8 +3,14 @@
  * thousand here; `npm run fuzz:packets` tries a million.
  */
 import { expect, test } from "vitest";
-import { TensorError, createDecoderSync } from "../../src/entries/index.ts";
-import { PacketError, fromPacket, packetHeaders, toPacket } from "../../src/entries/packet.ts";
+import {
+  PacketError,
+  TensorError,
+  createDecoderSync,
+  fromPacket,
+  packetHeaders,
+  toPacket,
+} from "../../src/entries/index.ts";
 import { about, frame, smallNetwork } from "./support.ts";
 
 const COUNT = Number(process.env.BOXWRIGHT_FUZZ_PACKETS ?? 5000);

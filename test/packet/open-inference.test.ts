@@ -4,8 +4,7 @@
  * API"), with bytes in the place of "<24 bytes of data for output0 tensor>".
  */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/entries/index.ts";
-import { fromPacket } from "../../src/entries/packet.ts";
+import { createDecoderSync, fromPacket } from "../../src/entries/index.ts";
 import { smallNetwork } from "./support.ts";
 
 /** Returns a body: JSON as it is spelt, then the bytes of arrays. */

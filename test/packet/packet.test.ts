@@ -1,7 +1,13 @@
 /** Packets carry a frame to another machine: the same detections come out, whichever side decodes. */
 import { describe, expect, test } from "vitest";
-import { type TensorInput, Detections, createDecoderSync } from "../../src/entries/index.ts";
-import { Packet, fromPacket, toPacket } from "../../src/entries/packet.ts";
+import {
+  Detections,
+  Packet,
+  type TensorInput,
+  createDecoderSync,
+  fromPacket,
+  toPacket,
+} from "../../src/entries/index.ts";
 import { fnv1a } from "../../src/config/hash.ts";
 import { about, cases, decoderOf, withFormat, frame, outputsOf, smallNetwork } from "./support.ts";
 

@@ -6,7 +6,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { toCoco, toRoboflow, toSupervision } from "../../src/entries/packet.ts";
+import { toCoco, toRoboflow, toSupervision } from "../../src/entries/index.ts";
 import { detections, image, raw, samples } from "./samples.ts";
 
 const folder = process.env.BOXWRIGHT_PACKET_SAMPLES;

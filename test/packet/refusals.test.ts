@@ -1,16 +1,17 @@
 /** A packet that is cut off, foreign, from another config or too large is refused with the word for it. */
 import { describe, expect, test } from "vitest";
-import { TensorError, createDecoderSync } from "../../src/entries/index.ts";
 import {
-  type PacketErrorKind,
   PacketError,
+  type PacketErrorKind,
+  TensorError,
+  createDecoderSync,
   fromPacket,
   packetHeaders,
   toCoco,
   toPacket,
   toRoboflow,
   toSupervision,
-} from "../../src/entries/packet.ts";
+} from "../../src/entries/index.ts";
 import { about, frame, smallNetwork } from "./support.ts";
 
 const { config, outputs } = smallNetwork();

@@ -1,6 +1,13 @@
 /** What other projects' readers were given: see scripts/packet-readers.py. */
-import { type DetectionFields, createDecoderSync } from "../../src/entries/index.ts";
-import { packetHeaders, toCoco, toPacket, toRoboflow, toSupervision } from "../../src/entries/packet.ts";
+import {
+  type DetectionFields,
+  createDecoderSync,
+  packetHeaders,
+  toCoco,
+  toPacket,
+  toRoboflow,
+  toSupervision,
+} from "../../src/entries/index.ts";
 import { about, frame } from "./support.ts";
 
 /** Numbers that binary fractions hold, so that no reader's arithmetic rounds. */

@@ -1,7 +1,11 @@
 /** Networks of the conformance cases as packets see them: a decoder, outputs, and names for a frame. */
-import { type DecoderOptions, createDecoderSync } from "../../src/entries/index.ts";
-import type { Decoder, TensorInput } from "../../src/entries/index.ts";
-import type { PacketDecoder } from "../../src/entries/packet.ts";
+import {
+  type Decoder,
+  type DecoderOptions,
+  type PacketDecoder,
+  type TensorInput,
+  createDecoderSync,
+} from "../../src/entries/index.ts";
 import { loadCases } from "../conformance/load.mjs";
 
 export const cases = loadCases();

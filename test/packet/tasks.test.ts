@@ -2,11 +2,14 @@
 import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
-import { type Detections, createDecoderSync } from "../../src/entries/index.ts";
-import { PacketError, fromPacket, toCoco, toPacket } from "../../src/entries/packet.ts";
-import "../../src/entries/masks.ts";
-import "../../src/entries/oriented.ts";
-import "../../src/entries/pose.ts";
+import {
+  type Detections,
+  PacketError,
+  createDecoderSync,
+  fromPacket,
+  toCoco,
+  toPacket,
+} from "../../src/entries/index.ts";
 import { about, frame, tasks, withFormat } from "./support.ts";
 
 const { pose, oriented, segment } = tasks;

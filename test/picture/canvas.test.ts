@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import fc from "fast-check";
 import ts from "typescript";
 import { expect, test } from "vitest";
-import { type CanvasContext, DrawError, type Drawn, drawCanvas, drawSvg } from "../../src/entries/draw.ts";
+import { type CanvasContext, DrawError, type Drawn, drawCanvas, drawSvg } from "../../src/entries/index.ts";
 import { box, png } from "../support/pictures.ts";
 
 interface Call {
@@ -140,7 +140,7 @@ test("refuses what is no context, an area without a size, and boxes in pixels", 
 
 test("takes the contexts of pages and of workers by their own types", () => {
   const file = fileURLToPath(new URL("./canvas-types.ts", import.meta.url));
-  const source = `import { drawCanvas } from "../../src/entries/draw.ts";
+  const source = `import { drawCanvas } from "../../src/entries/index.ts";
     declare const page: CanvasRenderingContext2D;
     declare const worker: OffscreenCanvasRenderingContext2D;
     declare const none: HTMLCanvasElement;

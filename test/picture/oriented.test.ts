@@ -1,6 +1,6 @@
 /** Oriented boxes on pictures: the outline follows the corners. */
 import { expect, test } from "vitest";
-import { type CanvasContext, DrawError, drawCanvas, drawSvg } from "../../src/entries/draw.ts";
+import { type CanvasContext, DrawError, drawCanvas, drawSvg } from "../../src/entries/index.ts";
 import { box, png } from "../support/pictures.ts";
 
 const corners = [

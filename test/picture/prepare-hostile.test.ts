@@ -1,7 +1,6 @@
 /** Rules and images that would give a tensor of other pixels than anybody wants, without a word. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/entries/index.ts";
-import { prepareImage } from "../../src/entries/prepare.ts";
+import { createDecoderSync, prepareImage } from "../../src/entries/index.ts";
 import type { PrepareRule } from "../../src/core/prepare-rule.ts";
 
 const SIZE = [8, 8] as const;

@@ -1,7 +1,6 @@
 /** Preparing an image: places and frames, `into`, rules and where they come from, refusals. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/entries/index.ts";
-import { prepareImage } from "../../src/entries/prepare.ts";
+import { createDecoderSync, prepareImage } from "../../src/entries/index.ts";
 import type { PartialRule, PrepareResize, PrepareRule } from "../../src/core/prepare-rule.ts";
 import type { ImageInput } from "../../src/decode/prepare.ts";
 import { ruleOf } from "../../src/picture/prepare/config-rule.ts";

@@ -7,7 +7,7 @@ import {
   type DrawnPoint,
   drawCanvas,
   drawSvg,
-} from "../../src/entries/draw.ts";
+} from "../../src/entries/index.ts";
 import { box, png } from "../support/pictures.ts";
 
 const withPoints = (keypoints: readonly DrawnPoint[]): Drawn => ({ ...box(0.1, 0.1, 0.9, 0.9), keypoints });

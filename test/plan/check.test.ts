@@ -6,12 +6,13 @@ import { TensorError } from "../../src/core/errors.ts";
 import { type TensorSpecInput, specOf } from "../../src/core/tensor.ts";
 import { interpretConfig, planOf } from "../../src/plan/make.ts";
 import type { Plan } from "../../src/plan/plan.ts";
+import { ALL_TASKS } from "../../src/whole/tasks.ts";
 
 type Shapes = Readonly<Record<string, readonly number[] | TensorSpecInput>>;
 
 function plan(config: unknown, shapes: Shapes, options: DecoderOptions = {}): Plan {
   const specs = Object.entries(shapes).map(([name, s]) => specOf(name, "dims" in s ? s : { dims: s }));
-  return planOf(interpretConfig(readConfig(config, options), specs, () => null));
+  return planOf(interpretConfig(readConfig(config, options), specs, ALL_TASKS, () => null));
 }
 
 /** Returns the refusal of a plan. */

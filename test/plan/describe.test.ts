@@ -1,7 +1,7 @@
 /** Tests the text of `describe()` word for word: each line is a fact of the config or of the shapes. */
 import { expect, test } from "vitest";
 import type { DecoderOptions } from "../../src/config/types.ts";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 
 const textOf = (config: object, options: object = {}): string[] =>
   createDecoderSync(config, { engine: "ts", ...options } as DecoderOptions)

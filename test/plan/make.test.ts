@@ -6,6 +6,7 @@ import { specOf } from "../../src/core/tensor.ts";
 import { describeConfig, describePlan } from "../../src/plan/describe.ts";
 import { type Interpreted, interpretConfig, planOf } from "../../src/plan/make.ts";
 import type { Plan } from "../../src/plan/plan.ts";
+import { ALL_TASKS } from "../../src/whole/tasks.ts";
 
 type Shapes = Readonly<Record<string, readonly number[]>>;
 
@@ -15,7 +16,7 @@ const interpreted = (
   values: Readonly<Record<string, readonly number[]>> = {},
 ): Interpreted => {
   const specs = Object.entries(shapes).map(([name, dims]) => specOf(name, { dims: [...dims] }));
-  return interpretConfig(readConfig(config, {}), specs, (i) => values[specs[i].name] ?? null);
+  return interpretConfig(readConfig(config, {}), specs, ALL_TASKS, (i) => values[specs[i].name] ?? null);
 };
 
 const plan = (config: unknown, shapes: Shapes): Plan => planOf(interpreted(config, shapes));
@@ -125,7 +126,7 @@ describe("prior boxes that an output holds", () => {
       { variances: [0.1, 0.1, 0.2, 0.2], priorFormat: "cxcywh" },
     );
     const asked: string[] = [];
-    const found = interpretConfig(config, specs, (i) => {
+    const found = interpretConfig(config, specs, ALL_TASKS, (i) => {
       asked.push(specs[i].name);
       return specs[i].name === "priors" ? priors : null;
     });
@@ -195,7 +196,7 @@ describe("descriptions", () => {
 
   test("of a plan, through JSON", () => {
     const config = readConfig(YOLOV8, {});
-    const made = planOf(interpretConfig(config, [specOf("o", { dims: [1, 6, 84] })]));
+    const made = planOf(interpretConfig(config, [specOf("o", { dims: [1, 6, 84] })], ALL_TASKS));
     const { text, json } = describePlan(config, made);
     expect(text).toContain("\nreading: class-rows: boxes, classes: o [1,6,84] as planes\n");
     expect(text).toContain("\nhead: o [1,6,84] as planes: 84 cells from number 0, box centre, score class\n");

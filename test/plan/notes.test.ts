@@ -1,7 +1,7 @@
 /** Notes of a plan: what is odd in its shapes, at the bounds of what is usual. */
 import { expect, test } from "vitest";
 import type { DecoderOptions } from "../../src/config/types.ts";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { PlanDescription } from "../../src/plan/describe.ts";
 
 type Shapes = Readonly<Record<string, readonly number[]>>;

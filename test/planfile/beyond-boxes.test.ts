@@ -4,14 +4,13 @@ import { describe, expect, test } from "vitest";
 import type { DecoderOptions, TypedOptions } from "../../src/config/types.ts";
 import { ConfigError, TensorError } from "../../src/core/errors.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
-import { type Decoder, createDecoderSync } from "../../src/decode/decoder.ts";
+import type { Decoder } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Detections, MaskOptions } from "../../src/decode/detections.ts";
 import type { Frame } from "../../src/decode/frame.ts";
-import { labelMap } from "../../src/entries/masks.ts";
-import { fromPacket, toPacket } from "../../src/entries/packet.ts";
-import { COCO17_EDGES, COCO17_NAMES } from "../../src/entries/pose.ts";
-import { leaveReader, providedReaders } from "../../src/core/tasks.ts";
-import { type PlanDecoder, loadPlan, loadPlanSync } from "../../src/planfile/decoder.ts";
+import { COCO17_EDGES, COCO17_NAMES, fromPacket, labelMap, toPacket } from "../../src/entries/index.ts";
+import type { PlanDecoder } from "../../src/planfile/decoder.ts";
+import { loadPlan, loadPlanSync } from "../support/plans.ts";
 import { compilePlan } from "../../src/planfile/write.ts";
 import { engines } from "../support/engines.ts";
 import { describeShared, fixtures, foldersIn, readBytes } from "../support/shared-data.ts";
@@ -413,16 +412,13 @@ describe("without the import of the task, loading is refused with its name", () 
       }),
     ],
   ] as const)("%s", async (task, entry, file) => {
-    const reader = providedReaders()[task];
-    leaveReader(task, undefined);
-    try {
-      const message = `plan: got task "${task}" and no reader of it, expected import "boxwright/${entry}" once, beside loadPlan`;
-      expect(() => loadPlanSync(file)).toThrow(new ConfigError([{ path: "", message }]).message);
-      expect(() => loadPlanSync(file)).toThrow(ConfigError);
-      await expect(loadPlan(file)).rejects.toThrow(ConfigError);
-    } finally {
-      leaveReader(task, reader);
-    }
+    const message = `got none for "${task}", expected import { ${entry} } from "boxwright/plan", and loadPlan(bytes, { tasks: [${entry}] })`;
+    const options = { tasks: [] };
+    expect(() => loadPlanSync(file, options)).toThrow(
+      new ConfigError([{ path: "options.tasks", message }]).message,
+    );
+    expect(() => loadPlanSync(file, options)).toThrow(ConfigError);
+    await expect(loadPlan(file, options)).rejects.toThrow(ConfigError);
     expect(loadPlanSync(file).slots).toBeTypeOf("object");
   });
 });

@@ -6,9 +6,15 @@ import { describe, expect, test } from "vitest";
 import * as A from "../../src/core/abi.ts";
 import { compilePlan } from "../../src/planfile/write.ts";
 import { crc32 } from "../../src/core/crc32.ts";
-import { ConfigError, type Detections, TensorError, createDecoderSync } from "../../src/entries/index.ts";
+import {
+  ConfigError,
+  type Detections,
+  TensorError,
+  createDecoderSync,
+  fromPacket,
+  toPacket,
+} from "../../src/entries/index.ts";
 import { compilePlan as compileBytes } from "../../src/entries/node.ts";
-import { fromPacket, toPacket } from "../../src/entries/packet.ts";
 import { type LoadOptions, loadPlan, loadPlanSync } from "../../src/entries/plan.ts";
 import * as F from "../../src/planfile/format.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
@@ -439,7 +445,7 @@ describe("a plan decoder", () => {
     for (const [options, message] of [
       [
         { engin: "ts" },
-        "options.engin: got an unknown name, expected engine, onNote or fresh: all else is part of the plan",
+        "options.engin: got an unknown name, expected engine, onNote, fresh or tasks: all else is part of the plan",
       ],
       [{ confidenceThreshold: 0.9 }, "options.confidenceThreshold: got an unknown name"],
       ["ts", 'options: got "ts", expected an object'],

@@ -1,7 +1,13 @@
 /** The pool: detections as of one decoder, order per stream, bounded queues, memory that moves, threads that die. */
 import { describe, expect, test } from "vitest";
-import { type TensorInput, ConfigError, TensorError, createDecoderSync } from "../../src/entries/index.ts";
-import { PacketError, toPacket } from "../../src/entries/packet.ts";
+import {
+  ConfigError,
+  PacketError,
+  TensorError,
+  type TensorInput,
+  createDecoderSync,
+  toPacket,
+} from "../../src/entries/index.ts";
 import { type DecoderPool, type PoolOptions, PoolError, createPool } from "../../src/entries/pool.ts";
 import { about, cases, decoderOf, frame, outputsOf, smallNetwork, withFormat } from "../packet/support.ts";
 

@@ -1,11 +1,7 @@
 /** Networks with more than boxes in a pool: keypoints and oriented boxes arrive, masks say where they are. */
 import { expect, test } from "vitest";
-import { createDecoderSync } from "../../src/entries/index.ts";
-import { toPacket } from "../../src/entries/packet.ts";
+import { createDecoderSync, toPacket } from "../../src/entries/index.ts";
 import { type DecoderPool, createPool } from "../../src/entries/pool.ts";
-import "../../src/entries/masks.ts";
-import "../../src/entries/oriented.ts";
-import "../../src/entries/pose.ts";
 import { about, frame, tasks, withFormat } from "../packet/support.ts";
 
 // Threads are built files: `npm test` builds first.

@@ -14,11 +14,8 @@ import { afterAll, describe, expect, test } from "vitest";
 import { crc32 } from "../../src/core/crc32.ts";
 import { compilePlan } from "../../src/entries/node.ts";
 import * as F from "../../src/planfile/format.ts";
-import type * as Index from "../../src/entries/index.ts";
+import type * as Core from "../../src/entries/core.ts";
 import type * as Plan from "../../src/entries/plan.ts";
-import type * as Suppress from "../../src/entries/suppress.ts";
-import type * as Tiles from "../../src/entries/tiles.ts";
-import type * as Track from "../../src/entries/track.ts";
 import { loadCases, withPlans } from "../conformance/load.mjs";
 import { type Boxwright, CHECKS_BESIDE, type Plans, runAll, runConformance } from "../conformance/run.mjs";
 
@@ -35,21 +32,11 @@ test("19 conformance cases with detections", () => {
   for (const c of cases) expect(c.expected.length, c.name).toBeGreaterThan(0);
 });
 
-test("a bundler keeps every import that registers something", () => {
-  const { sideEffects } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
-    sideEffects: readonly string[];
+test("no file of the package has an effect when it is imported, so that bundlers drop what is not used", () => {
+  const { sideEffects } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as object & {
+    sideEffects: unknown;
   };
-  const registering = readdirSync(join(root, "src/entries")).filter((file) =>
-    /^provide\w+\(/m.test(readFileSync(join(root, "src/entries", file), "utf8")),
-  );
-  expect(registering.length).toBeGreaterThan(5);
-  for (const file of registering) {
-    const name = `./dist/${file.replace(/\.ts$/, "")}`;
-    const isNamed = sideEffects.some((pattern) =>
-      pattern.endsWith("*") ? name.startsWith(pattern.slice(0, -1)) : pattern === `${name}.mjs`,
-    );
-    expect(isNamed || file === "pool-worker.ts", file).toBe(true);
-  }
+  expect(sideEffects).toBe(false);
 });
 
 describe("the runner of the cases can fail", () => {
@@ -73,45 +60,32 @@ describe("the runner of the cases can fail", () => {
 
 describe("each entry answers as recorded", () => {
   test.each([
-    ["index.mjs", "simd", 3],
-    ["index.cjs", "simd", 3],
-    ["index.node.mjs", "simd", 4],
-    ["index.node.cjs", "simd", 4],
-    ["ts.mjs", "ts", 2],
-    ["ts.cjs", "ts", 2],
+    ["index.mjs", "simd", 4],
+    ["index.cjs", "simd", 4],
+    ["page.mjs", "simd", 3],
+    ["bare.mjs", "ts", 2],
+    ["bare.cjs", "ts", 2],
   ])("%s", async (file, engine, runs) => {
     const result = runAll(await load(file), cases);
     expect(result.failures).toEqual([]);
     expect(result).toMatchObject({ engine, passed: runs * (cases.length + CHECKS_BESIDE) });
   });
 
-  test("all entries have the same names", async () => {
+  test("all builds of boxwright have the same names", async () => {
     const names = async (file: string): Promise<string[]> =>
       Object.keys(await load(file))
         .filter((n) => n !== "default" && n !== "module.exports")
         .sort();
     const all = await names("index.mjs");
     expect(all).toContain("createDecoder");
-    const others = [
-      "index.cjs",
-      "index.node.mjs",
-      "index.node.cjs",
-      "ts.mjs",
-      "ts.cjs",
-      "wasm.mjs",
-      "wasm.cjs",
-    ];
+    const others = ["index.cjs", "page.mjs", "bare.mjs", "bare.cjs"];
     for (const file of others) expect(await names(file)).toEqual(all);
   });
 
   const planned = withPlans(cases, compilePlan);
   test.each([
-    ["plan.mjs", "simd", 3],
-    ["plan.cjs", "simd", 3],
-    ["plan.node.mjs", "simd", 4],
-    ["plan.node.cjs", "simd", 4],
-    ["plan.ts.mjs", "ts", 2],
-    ["plan.ts.cjs", "ts", 2],
+    ["plan.mjs", "simd", 4],
+    ["plan.cjs", "simd", 4],
   ])("%s, by plan files", async (file, engine, runs) => {
     const entry = (await load(file)) as unknown as Plans;
     const names = Object.keys(entry).filter((n) => n !== "default" && n !== "module.exports");
@@ -121,6 +95,9 @@ describe("each entry answers as recorded", () => {
       "TensorError",
       "loadPlan",
       "loadPlanSync",
+      "masks",
+      "oriented",
+      "pose",
       "provideKernel",
       "toPixels",
     ]);
@@ -129,243 +106,131 @@ describe("each entry answers as recorded", () => {
     expect(result).toMatchObject({ engine, passed: runs * (cases.length + CHECKS_BESIDE) });
   });
 
-  test("boxwright/priors gives prior boxes to import and to require", async () => {
-    for (const file of ["priors.mjs", "priors.cjs"]) {
-      const priors = (await load(file)) as unknown as Record<string, () => Float32Array>;
-      expect(priors.ssdMobilenetAnchors()).toHaveLength(1917 * 4);
-    }
-    expect(await load("index.mjs")).not.toHaveProperty("ssdMobilenetAnchors");
-  });
-
-  test("boxwright/track follows detections, by import and by require", async () => {
-    for (const file of ["track.mjs", "track.cjs"]) {
-      const { createTracker } = (await load(file)) as unknown as Pick<typeof Track, "createTracker">;
-      const tracker = createTracker({ method: "bytetrack" });
-      const one = { length: 1, boxes: [10, 10, 50, 90], scores: [0.9] };
-      expect([...tracker.update(one, 0), ...tracker.update(one, 1 / 30)]).toEqual([1, 1]);
-    }
-  });
-
-  test.each([
-    ["plan.mjs", "pose.mjs", "masks.mjs"],
-    ["plan.cjs", "pose.cjs", "masks.cjs"],
-    ["plan.node.mjs", "pose.mjs", "masks.node.mjs"],
-    ["plan.node.cjs", "pose.cjs", "masks.node.cjs"],
-    ["plan.ts.mjs", "pose.mjs", "masks.ts.mjs"],
-    ["plan.ts.cjs", "pose.cjs", "masks.ts.cjs"],
-  ])("%s reads keypoints and masks beside %s and %s, and throws its own errors", async (file, ...tasks) => {
-    for (const task of tasks) await load(task);
-    const { loadPlanSync, ConfigError } = (await load(file)) as unknown as typeof Plan;
-    const pose = compilePlan(
-      { ...config, family: "yolov8", classes: 1, task: "pose", keypoints: [1, 3] },
-      {
-        outputs: [{ name: "a", dims: [1, 2, 8], order: "rows" }],
-      },
-    );
-    const data = [32, 32, 20, 20, 0.9, 16, 8, 0.5, ...Array<number>(8).fill(0)];
-    const [d] = loadPlanSync(pose).decode([{ data, dims: [1, 2, 8], order: "rows" }]);
-    expect(d.keypoints).toEqual([{ x: 0.25, y: 0.125, confidence: 0.5 }]);
-
-    const segment = compilePlan(
-      { family: "yolo26", inputSize: [16, 8], task: "segment", coordinates: "pixels" },
-      {
-        outputs: [
-          { name: "a", dims: [1, 1, 7] },
-          { name: "b", dims: [1, 1, 2, 4] },
-        ],
-      },
-    );
-    const found = loadPlanSync(segment).decode({
-      a: { data: [0, 0, 12, 8, 0.9, 0, 1], dims: [1, 1, 7] },
-      b: { data: [1, 1, 1, 1, -1, 1, 1, -1], dims: [1, 1, 2, 4] },
-    });
-    expect([...found.mask(0, { size: "prototype" }).data]).toEqual([1, 1, 1, 0, 1, 1]);
-
-    // A section that contradicts the file: prototypes that are less wide.
-    const words = new Uint32Array(segment.slice().buffer);
-    const width = words[F.F_IMAGE_BYTES] / 4 + F.T_WIDTH;
-    words[width] = 3;
-    words[F.F_CHECK] = crc32(new Uint8Array(words.buffer).subarray(F.F_FILE_BYTES * 4));
-    expect(() => loadPlanSync(words.buffer)).toThrow(ConfigError);
-  });
-
-  test("boxwright/pose makes decoders of every entry read keypoints, and throw their own errors", async () => {
-    await import(pathToFileURL(join(dist, "pose.mjs")).href);
-    const pose = { ...config, classes: 1, task: "pose", keypoints: [1, 3] };
-    for (const file of ["index.mjs", "index.node.mjs", "index.cjs", "ts.mjs", "wasm.mjs"]) {
-      const { createDecoderSync, TensorError, provideKernel } = (await load(file)) as unknown as typeof Index;
-      if (file === "wasm.mjs") provideKernel("simd", readFileSync(join(dist, "simd.wasm")));
-      const decoder = createDecoderSync(pose as never);
-      const data = [32, 32, 20, 20, 0.9, 16, 8, 0.5, ...Array<number>(8).fill(0)];
-      const [d] = decoder.decode([{ data, dims: [1, 2, 8], order: "rows" }]);
-      expect(d.keypoints).toEqual([{ x: 0.25, y: 0.125, confidence: 0.5 }]);
-      expect(() => createDecoderSync(pose as never).decode([{ data: [1], dims: [1, 1, 1] }])).toThrow(
-        TensorError,
+  test.each(["plan.mjs", "plan.cjs"])(
+    "%s reads keypoints and masks, and throws its own errors",
+    async (file) => {
+      const plan = (await load(file)) as unknown as typeof Plan;
+      const { ConfigError } = plan;
+      const tasks = [plan.pose, plan.masks];
+      const loadPlanSync = (bytes: Uint8Array | ArrayBuffer): Plan.PlanDecoder =>
+        plan.loadPlanSync(bytes, { tasks });
+      const pose = compilePlan(
+        { ...config, family: "yolov8", classes: 1, task: "pose", keypoints: [1, 3] },
+        {
+          outputs: [{ name: "a", dims: [1, 2, 8], order: "rows" }],
+        },
       );
-    }
-  });
+      const data = [32, 32, 20, 20, 0.9, 16, 8, 0.5, ...Array<number>(8).fill(0)];
+      const [d] = loadPlanSync(pose).decode([{ data, dims: [1, 2, 8], order: "rows" }]);
+      expect(d.keypoints).toEqual([{ x: 0.25, y: 0.125, confidence: 0.5 }]);
 
-  test("boxwright/suppress gives Detections of the entry that stands beside it", async () => {
-    for (const [entry, suppress] of [
-      ["index.mjs", "suppress.mjs"],
-      ["index.node.mjs", "suppress.node.mjs"],
-      ["index.cjs", "suppress.cjs"],
-      ["index.node.cjs", "suppress.node.cjs"],
-      ["workerd.mjs", "suppress.workerd.mjs"],
-    ]) {
-      if (entry === "workerd.mjs") {
-        // Node cannot import what workerd does: both files have to name one chunk that holds the class.
-        const chunks = (file: string): string[] =>
-          [...readFileSync(join(dist, file), "utf8").matchAll(/from "(\.\/[^"]+)"/g)].map(([, from]) => from);
-        expect(chunks(suppress).filter((chunk) => chunks(entry).includes(chunk))).not.toEqual([]);
-        continue;
-      }
-      const { createDecoderSync, Detections } = (await load(entry)) as unknown as typeof Index;
-      const { suppressDetections } = (await load(suppress)) as unknown as typeof Suppress;
-      const decoder = createDecoderSync({ family: "boxes", classes: 1, coordinates: "normalised" });
-      const boxes = { data: [0, 0, 0.5, 0.5], dims: [1, 1, 4] };
-      const found = suppressDetections(decoder.decode({ boxes, scores: { data: [0.75], dims: [1, 1, 1] } }), {
-        method: "soft-gaussian",
+      const segment = compilePlan(
+        { family: "yolo26", inputSize: [16, 8], task: "segment", coordinates: "pixels" },
+        {
+          outputs: [
+            { name: "a", dims: [1, 1, 7] },
+            { name: "b", dims: [1, 1, 2, 4] },
+          ],
+        },
+      );
+      const found = loadPlanSync(segment).decode({
+        a: { data: [0, 0, 12, 8, 0.9, 0, 1], dims: [1, 1, 7] },
+        b: { data: [1, 1, 1, 1, -1, 1, 1, -1], dims: [1, 1, 2, 4] },
       });
-      expect(found).toBeInstanceOf(Detections);
-      expect(found).toHaveLength(1);
-    }
+      expect([...found.mask(0, { size: "prototype" }).data]).toEqual([1, 1, 1, 0, 1, 1]);
+
+      // A section that contradicts the file: prototypes that are less wide.
+      const words = new Uint32Array(segment.slice().buffer);
+      const width = words[F.F_IMAGE_BYTES] / 4 + F.T_WIDTH;
+      words[width] = 3;
+      words[F.F_CHECK] = crc32(new Uint8Array(words.buffer).subarray(F.F_FILE_BYTES * 4));
+      expect(() => loadPlanSync(words.buffer)).toThrow(ConfigError);
+    },
+  );
+
+  test.each(["mjs", "cjs"])("core.%s shares its classes with the other entries", async (kind) => {
+    const core = (await load(`core.${kind}`)) as unknown as typeof Core;
+    const { ConfigError, Detections, suppressDetections } = await load(`index.${kind}`);
+    const plan = (await load(`plan.${kind}`)) as unknown as typeof Plan;
+    expect(core.ConfigError).toBe(ConfigError);
+    expect(plan.ConfigError).toBe(ConfigError);
+    expect(plan.Detections).toBe(Detections);
+    const decoder = core.createDecoderSync({ family: "boxes", classes: 1, coordinates: "normalised" });
+    const boxes = { data: [0, 0, 0.5, 0.5], dims: [1, 1, 4] };
+    const found = decoder.decode({ boxes, scores: { data: [0.75], dims: [1, 1, 1] } });
+    expect(suppressDetections(found, { method: "soft-gaussian" })).toBeInstanceOf(core.Detections);
+    expect(() => core.createDecoderSync({ ...config, family: "scrfd" } as never)).toThrow(ConfigError);
   });
 
-  test("boxwright/tiles gives Detections of the entry that stands beside it", async () => {
-    for (const [entry, file] of [
-      ["index.mjs", "tiles.mjs"],
-      ["index.node.mjs", "tiles.node.mjs"],
-      ["index.cjs", "tiles.cjs"],
-      ["index.node.cjs", "tiles.node.cjs"],
-    ]) {
-      const { Detections } = (await load(entry)) as unknown as typeof Index;
-      const { mergeTiles, tiles } = (await load(file)) as unknown as typeof Tiles;
-      expect(tiles([1000, 700], { tile: 512 })).toHaveLength(6);
-      expect(mergeTiles([1000, 700], [])).toBeInstanceOf(Detections);
-    }
+  test("boxwright/node and boxwright/pool throw errors of boxwright", async () => {
+    const { ConfigError, TensorError } = await load("index.mjs");
+    const node = (await load("node.mjs")) as unknown as { compilePlan: (config: unknown) => unknown };
+    expect(() => node.compilePlan({ family: "none" })).toThrow(ConfigError);
+    expect(() => node.compilePlan(config)).toThrow(TensorError);
+    const pool = (await load("pool.mjs")) as unknown as { createPool: (options: object) => Promise<unknown> };
+    await expect(
+      pool.createPool({ networks: [{ config: { family: "none" } }], threads: 1 }),
+    ).rejects.toBeInstanceOf(ConfigError);
   });
 
-  test("boxwright/model throws the errors of the entry that stands beside it", async () => {
-    for (const [entry, model] of [
-      ["index.mjs", "model.mjs"],
-      ["index.node.mjs", "model.node.mjs"],
-      ["index.cjs", "model.cjs"],
-      ["index.node.cjs", "model.node.cjs"],
-    ]) {
-      const { ConfigError } = (await load(entry)) as unknown as { ConfigError: typeof Error };
-      const { readModel } = (await load(model)) as unknown as {
-        readModel: (bytes: Uint8Array) => Promise<unknown>;
-      };
-      await expect(readModel(new Uint8Array(8))).rejects.toBeInstanceOf(ConfigError);
-    }
-  });
-
-  test("boxwright/detect makes decoders and throws errors of the entry that stands beside it", async () => {
-    for (const [entry, detect] of [
-      ["index.mjs", "detect.mjs"],
-      ["index.node.mjs", "detect.node.mjs"],
-      ["index.cjs", "detect.cjs"],
-      ["index.node.cjs", "detect.node.cjs"],
-    ]) {
-      const { ConfigError } = (await load(entry)) as unknown as { ConfigError: typeof Error };
-      const { createDetector } = (await load(detect)) as unknown as {
-        createDetector: (source: object) => Promise<unknown>;
-      };
-      const runtime = { open: () => expect.unreachable() };
-      await expect(createDetector({ model: new Uint8Array(8), runtime })).rejects.toBeInstanceOf(ConfigError);
-    }
-  });
-
-  test("boxwright/prepare lets decoders of every entry prepare images, with one import", () => {
-    for (const entry of ["index.mjs", "index.node.mjs", "index.cjs", "ts.mjs", "ts.cjs"])
-      for (const prepare of [
-        "prepare.mjs",
-        "prepare.node.mjs",
-        "prepare.cjs",
-        "prepare.node.cjs",
-        "prepare.ts.mjs",
-      ]) {
-        const text = `
-          import * as boxwright from ${JSON.stringify(pathToFileURL(join(dist, entry)).href)};
-          import ${JSON.stringify(pathToFileURL(join(dist, prepare)).href)};
-          const decoder = boxwright.createDecoderSync(${JSON.stringify(config)});
-          const image = { data: new Uint8Array(64), width: 4, height: 4 };
-          console.log(decoder.prepare(image).tensor.dims.join());`;
-        const printed = execFileSync(process.execPath, ["--input-type=module", "-e", text], {
-          encoding: "utf8",
-        });
-        expect(printed, `${entry} ${prepare}`).toBe("1,3,64,64\n");
-      }
-  });
-
-  test("no entry but boxwright/node imports anything; that for Node, what reads files", () => {
-    const expected: Record<string, string[]> = {
-      "index.node": ["node:fs"],
-      "detect.node": ["node:fs"],
-      workerd: ["./scalar.wasm", "./simd.wasm"],
-      "prepare.node": ["node:fs"],
-      "prepare.workerd": ["./prepare.scalar.wasm", "./prepare.simd.wasm"],
-      "masks.node": ["node:fs"],
-      "masks.workerd": ["./masks.scalar.wasm", "./masks.simd.wasm"],
-      "plan.node": ["node:fs"],
-      "plan.workerd": ["./scalar.wasm", "./simd.wasm"],
+  /** Returns the files that an import of `file` loads, and what else it imports. */
+  function loadedBy(file: string): {
+    readonly files: readonly string[];
+    readonly outside: readonly string[];
+  } {
+    const { imports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+      imports: Record<string, Record<string, Record<string, string>>>;
     };
-    const entries = [
-      "index",
-      "index.node",
-      "ts",
-      "wasm",
-      "workerd",
-      "priors",
-      "model",
-      "oriented",
-      "packet",
-      "pose",
-      "suppress",
-      "suppress.node",
-      "suppress.workerd",
-      "tiles",
-      "tiles.node",
-      "tiles.workerd",
-      "track",
-      "model.node",
-      "model.workerd",
-      "labels",
-      "draw",
-      "detect",
-      "detect.node",
-      "prepare",
-      "prepare.node",
-      "prepare.ts",
-      "prepare.workerd",
-      "masks",
-      "masks.node",
-      "masks.ts",
-      "masks.workerd",
-    ];
-    for (const entry of [...entries, "plan", "plan.node", "plan.ts", "plan.workerd"]) {
-      const file = `${entry}.mjs`;
-      const seen = new Set<string>();
-      const outside: string[] = [];
-      const visit = (name: string): void => {
-        if (seen.has(name)) return;
-        seen.add(name);
-        const text = readFileSync(join(dist, name), "utf8");
-        for (const [, id] of text.matchAll(/^(?:import|export) [^;]*?["']([^"']+)["'];?$/gm)) {
-          if (/^\.\/.*\.mjs$/.test(id)) visit(id.slice(2));
-          else outside.push(id);
-        }
-        expect(text).not.toMatch(/\bimport\(|\brequire\(/);
-      };
-      visit(file);
-      expect(outside.sort()).toEqual(expected[entry] ?? []);
+    const how = file.endsWith(".cjs") ? "require" : "import";
+    const files = new Set<string>();
+    const outside = new Set<string>();
+    const visit = (name: string): void => {
+      if (files.has(name)) return;
+      files.add(name);
+      const text = readFileSync(join(dist, name), "utf8");
+      for (const [, id] of text.matchAll(/(?:\bfrom |\bimport |\brequire\()"([^"\n$]+)"/g)) {
+        if (/^\.\/.*\.[cm]js$/.test(id)) visit(id.slice(2));
+        else if (id in imports) visit(imports[id].node[how].replace("./dist/", ""));
+        else outside.add(id);
+      }
+      expect(text).not.toMatch(/\bimport\(/);
+    };
+    visit(file);
+    return { files: [...files], outside: [...outside] };
+  }
+
+  // Each file costs Node up to a millisecond at the start.
+  test.each([
+    ["index", 13],
+    ["core", 7],
+    ["plan", 7],
+  ])("an import of %s loads at most %i files, and nothing of Node but what reads files", (entry, most) => {
+    for (const kind of ["mjs", "cjs"]) {
+      const { files, outside } = loadedBy(`${entry}.${kind}`);
+      expect(files).toContain(`kernel.node.${kind}`);
+      expect(files.length, files.join(" ")).toBeLessThanOrEqual(most);
+      // The CommonJS files learn where they lie by "url".
+      expect(outside.filter((id) => id !== "url")).toEqual(["node:fs"]);
     }
+  });
+
+  test.each(["page.mjs", "bare.mjs", "bare.cjs"])("%s stands by itself", (file) => {
+    expect(loadedBy(file)).toEqual({ files: [file], outside: [] });
+  });
+
+  test.each(["kernel", "masks-kernel", "prepare-kernel"])("%s has a file for each condition", (name) => {
+    const prefix = name.replace(/-?kernel/, ".").replace(/^\.$/, "");
+    expect(loadedBy(`${name}.mjs`).outside).toEqual([]);
+    expect([...loadedBy(`${name}.workerd.mjs`).outside].sort()).toEqual([
+      `./${prefix}scalar.wasm`,
+      `./${prefix}simd.wasm`,
+    ]);
   });
 
   test("types of an entry come with it, and notices of bundled code", () => {
-    const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
+    const { exports, imports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as {
       exports: Record<string, unknown>;
+      imports: Record<string, unknown>;
     };
     const files: string[] = [];
     const walk = (x: unknown): void => {
@@ -373,20 +238,11 @@ describe("each entry answers as recorded", () => {
       else Object.values(x as object).forEach(walk);
     };
     walk(exports);
+    walk(imports);
     expect(files.length).toBeGreaterThan(15);
     const there = readdirSync(dist).map((f) => `./dist/${f}`);
     expect([...new Set(files)].filter((f) => f !== "./package.json" && !there.includes(f))).toEqual([]);
     expect(readFileSync(join(dist, "NOTICE.txt"), "utf8")).toMatch(/Apache License[\s\S]*Version 2\.0/);
-    const text = (f: string): string => readFileSync(join(dist, f), "utf8");
-    const code = readdirSync(dist).filter((f) => /\.[mc]js$/.test(f));
-    const withLoader = code.filter((f) => text(f).includes("function instantiateSync("));
-    // One chunk for `import` and one for `require`: in Node alone the loader is used.
-    expect(withLoader.length).toBe(2);
-    // The comment names the package whose code follows; NOTICE.txt has its licence.
-    expect(
-      withLoader.filter((f) => !text(f).includes("//#region node_modules/@assemblyscript/loader")),
-    ).toEqual([]);
-    expect(readFileSync(join(dist, "NOTICE.txt"), "utf8")).toContain("@assemblyscript/loader");
   });
 });
 
@@ -400,8 +256,8 @@ describe("boxwright in Node", () => {
    * what it compiled.
    */
   function decoderBeside(file: string, beside: Uint8Array | null): unknown {
-    rmSync(join(folder, "simd.wasm"), { force: true });
-    if (beside !== null) writeFileSync(join(folder, "simd.wasm"), beside);
+    rmSync(join(folder, "dist/simd.wasm"), { force: true });
+    if (beside !== null) writeFileSync(join(folder, "dist/simd.wasm"), beside);
     const program = `
       import fs from "node:fs";
       import { syncBuiltinESMExports } from "node:module";
@@ -413,7 +269,7 @@ describe("boxwright in Node", () => {
       };
       syncBuiltinESMExports();
       WebAssembly.Module = class extends Module { constructor(bytes) { super(bytes); compiled.push(bytes.length); } };
-      const b = await import(${JSON.stringify(pathToFileURL(join(folder, file)).href)});
+      const b = await import(${JSON.stringify(pathToFileURL(join(folder, "dist", file)).href)});
       const { engine } = b.createDecoderSync(${JSON.stringify(config)}, { outputs: [{ name: "o", dims: [1, 6, 84] }] });
       console.log(JSON.stringify({ engine, read: read.at(-1) ?? null, compiled }));`;
     return JSON.parse(
@@ -421,11 +277,13 @@ describe("boxwright in Node", () => {
     );
   }
 
-  test.each(["index.node.mjs", "index.node.cjs"])(
+  test.each(["index.mjs", "index.cjs"])(
     "%s reads the file beside it, or takes the text it carries",
     (file) => {
+      mkdirSync(join(folder, "dist"), { recursive: true });
+      cpSync(join(root, "package.json"), join(folder, "package.json"));
       for (const f of readdirSync(dist).filter((f) => /\.[cm]js$/.test(f)))
-        cpSync(join(dist, f), join(folder, f));
+        cpSync(join(dist, f), join(folder, "dist", f));
       const { length } = simd;
       expect(decoderBeside(file, simd)).toEqual({ engine: "simd", read: length, compiled: [length] });
       expect(decoderBeside(file, null)).toEqual({ engine: "simd", read: null, compiled: [length] });
@@ -435,7 +293,7 @@ describe("boxwright in Node", () => {
     },
   );
 
-  test.each(["index.node.mjs", "index.node.cjs"])("%s loads and decodes without a TextDecoder", (file) => {
+  test.each(["index.mjs", "index.cjs"])("%s loads and decodes without a TextDecoder", (file) => {
     const program = `
       delete globalThis.TextDecoder;
       delete globalThis.TextEncoder;
@@ -450,24 +308,13 @@ describe("boxwright in Node", () => {
   });
 });
 
-describe("boxwright/ts", () => {
-  test("refuses the engines it does not hold, and says where they are", async () => {
-    const { createDecoderSync, nms } = await load("ts.mjs");
-    expect(createDecoderSync(config).engine).toBe("ts");
-    for (const engine of ["simd", "scalar"] as const)
-      expect(() => nms([0, 0, 1, 1], [1], { engine })).toThrow(
-        /this entry of the package holds no WebAssembly. Use engine "ts" or "auto"/,
-      );
-  });
-});
-
-describe("boxwright/wasm", () => {
+describe("boxwright/ts and boxwright/wasm, which are one file", () => {
   // modules are kept by each copy of the file: a query makes a fresh one
   const fresh = (name: string): Promise<Boxwright> =>
-    load(`wasm.mjs`).then(
+    load("bare.mjs").then(
       () =>
         import(
-          /* @vite-ignore */ `${pathToFileURL(join(dist, "wasm.mjs")).href}?${name}`
+          /* @vite-ignore */ `${pathToFileURL(join(dist, "bare.mjs")).href}?${name}`
         ) as Promise<Boxwright>,
     );
   const bytes = (kind: string): Uint8Array<ArrayBuffer> =>
@@ -486,6 +333,14 @@ describe("boxwright/wasm", () => {
     expect(b.createDecoderSync(config).engine).toBe("scalar");
     expect((await b.createDecoder(config)).engine).toBe("scalar");
     b.provideKernel("simd", new WebAssembly.Module(bytes("simd")));
+    // The exports of a module tell which kernel it is.
+    const image = { data: new Uint8Array(64), width: 4, height: 4 };
+    const simd = { engine: "simd" } as const;
+    expect(() => b.prepareImage(image, { size: [4, 4] }, simd)).toThrow(
+      "with boxwright/prepare.simd.wasm first",
+    );
+    b.provideKernel("simd", bytes("prepare.simd"));
+    expect(b.prepareImage(image, { size: [4, 4] }, simd).tensor.dims).toEqual([1, 3, 4, 4]);
     const result = runAll(b, cases);
     expect(result.failures).toEqual([]);
     expect(result).toMatchObject({ engine: "simd", passed: 4 * (cases.length + CHECKS_BESIDE) });
@@ -576,8 +431,9 @@ describe("an import does nothing", () => {
       const files = { ${functions.join(",\n")} };
       const loaded = {};
       const require = (id) => {
-        if (!loaded[id]) files[id]((loaded[id] = {}), require);
-        return loaded[id];
+        const file = id.startsWith("#") ? "./" + id.slice(1) + ".cjs" : id;
+        if (!loaded[file]) files[file]((loaded[file] = {}), require);
+        return loaded[file];
       };
       return require("./${file}");
     })()`;
@@ -588,30 +444,24 @@ describe("an import does nothing", () => {
     expect(read).toEqual(["process", "fetch"]);
   });
 
-  test.each(["index.cjs", "ts.cjs", "wasm.cjs"])(
-    "%s reads nothing of the world, and decodes without it",
-    (file) => {
-      const { read, evaluate } = realm();
-      const b = evaluate(wrap(file)) as Boxwright;
-      expect(read).toEqual([]);
-      const result = runAll(b, cases);
-      expect(result.failed).toBe(result.failures.length);
-      // what comes from another realm is no instance of this one's classes, so refusals count as they are
-      expect(result.failures).toEqual([]);
-      expect(read).toEqual([]);
-    },
-  );
+  test.each(["index.cjs", "bare.cjs"])("%s reads nothing of the world, and decodes without it", (file) => {
+    const { read, evaluate } = realm();
+    const b = evaluate(wrap(file)) as Boxwright;
+    expect(read).toEqual([]);
+    const result = runAll(b, cases);
+    expect(result.failed).toBe(result.failures.length);
+    // what comes from another realm is no instance of this one's classes, so refusals count as they are
+    expect(result.failures).toEqual([]);
+    expect(read).toEqual([]);
+  });
 
-  test.each(["plan.cjs", "plan.ts.cjs", "priors.cjs", "pose.cjs", "suppress.cjs", "tiles.cjs", "track.cjs"])(
-    "%s reads nothing of the world when it is imported",
-    (file) => {
-      const { read, evaluate } = realm();
-      expect(Object.keys(evaluate(wrap(file)) as object)).not.toEqual([]);
-      expect(read).toEqual([]);
-    },
-  );
+  test.each(["core.cjs", "plan.cjs"])("%s reads nothing of the world when it is imported", (file) => {
+    const { read, evaluate } = realm();
+    expect(Object.keys(evaluate(wrap(file)) as object)).not.toEqual([]);
+    expect(read).toEqual([]);
+  });
 
-  test.each(["index.cjs", "ts.cjs", "wasm.cjs"])("%s changes no built-in and compiles nothing", (file) => {
+  test.each(["index.cjs", "bare.cjs"])("%s changes no built-in and compiles nothing", (file) => {
     const { evaluate, global } = realm();
     evaluate(`
       globalThis.compiled = [];
@@ -754,8 +604,8 @@ describe("more than one copy", () => {
     for (const r of results)
       expect(r).toEqual({
         engine: "simd",
-        engines: ["simd", "ts"],
-        passed: 3 * (cases.length + CHECKS_BESIDE),
+        engines: ["simd", "scalar", "ts"],
+        passed: 4 * (cases.length + CHECKS_BESIDE),
         failed: 0,
         failures: [],
       });

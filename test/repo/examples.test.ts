@@ -5,21 +5,10 @@
 import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import * as boxwright from "../../src/entries/index.ts";
-import * as detect from "../../src/entries/detect.ts";
-import * as draw from "../../src/entries/draw.ts";
-import * as labels from "../../src/entries/labels.ts";
-import * as masks from "../../src/entries/masks.ts";
-import * as model from "../../src/entries/model.ts";
+import * as core from "../../src/entries/core.ts";
 import * as node from "../../src/entries/node.ts";
-import * as prepare from "../../src/entries/prepare.ts";
-import * as oriented from "../../src/entries/oriented.ts";
-import * as packet from "../../src/entries/packet.ts";
 import * as plan from "../../src/entries/plan.ts";
 import * as pool from "../../src/entries/pool.ts";
-import * as priors from "../../src/entries/priors.ts";
-import * as suppress from "../../src/entries/suppress.ts";
-import * as tiles from "../../src/entries/tiles.ts";
-import * as track from "../../src/entries/track.ts";
 
 const src = new URL("../../src/", import.meta.url);
 const folder = new URL("./.examples.tmp/", import.meta.url);
@@ -44,28 +33,15 @@ function examplesOf(text: string): Example[] {
 }
 
 const examples = readdirSync(src, { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".ts") && !file.includes("kernel.ts"))
+  .filter((file) => file.endsWith(".ts"))
   .flatMap((file) => examplesOf(readFileSync(new URL(file, src), "utf8")));
 
 const entries: Record<string, string> = {
   boxwright: "index",
-  "boxwright/wasm": "wasm",
+  "boxwright/core": "core",
+  "boxwright/wasm": "index",
   "boxwright/ts": "index",
   "boxwright/plan": "plan",
-  "boxwright/plan/ts": "plan",
-  "boxwright/priors": "priors",
-  "boxwright/detect": "detect",
-  "boxwright/draw": "draw",
-  "boxwright/labels": "labels",
-  "boxwright/masks": "masks",
-  "boxwright/model": "model",
-  "boxwright/prepare": "prepare",
-  "boxwright/oriented": "oriented",
-  "boxwright/packet": "packet",
-  "boxwright/pose": "pose",
-  "boxwright/suppress": "suppress",
-  "boxwright/tiles": "tiles",
-  "boxwright/track": "track",
   "boxwright/node": "node",
 };
 /** Threads are built files, so the pool is the built one too. */
@@ -110,22 +86,7 @@ describe("examples", () => {
   );
 
   test("every public function and class has one", () => {
-    const bundles = [
-      boxwright,
-      detect,
-      draw,
-      labels,
-      masks,
-      model,
-      node,
-      oriented,
-      packet,
-      plan,
-      pool,
-      prepare,
-      priors,
-    ];
-    const names = [...bundles, suppress, tiles, track].flatMap((entry) =>
+    const names = [boxwright, core, node, plan, pool].flatMap((entry) =>
       Object.entries(entry)
         .filter(([name, value]) => typeof value === "function" && !name.endsWith("Error"))
         .map(([name]) => name),

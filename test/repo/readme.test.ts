@@ -29,7 +29,7 @@ test("the first block goes from a photo to boxes and a picture in five lines", a
   try {
     writeFileSync(join(folder, "street.png"), pngOf([[51, 102, 153, 204, 230, 255]]));
     const code = block
-      .replace("boxwright/detect", "../../src/entries/detect.ts")
+      .replace('"boxwright"', '"../../src/entries/index.ts"')
       .replace("boxwright/node", "../../src/entries/node.ts")
       .replace('"yolo11n.onnx"', JSON.stringify(fixture("detect/network.onnx")))
       .replace(/"(street|boxes)\.png"/g, (_, name: string) => JSON.stringify(join(folder, `${name}.png`)));
@@ -97,7 +97,9 @@ describe("the README on npm", () => {
   test("names every import of the package", () => {
     const { exports } = JSON.parse(read("package.json")) as { exports: Record<string, unknown> };
     const table = readme.split("\n").filter((line) => line.startsWith("| `boxwright/"));
-    const named = table.map((line) => /`boxwright\/(\w+)`/.exec(line)?.[1]);
+    const named = table.flatMap((line) =>
+      [...line.split("|")[1].matchAll(/`boxwright\/(\w+)`/g)].map(([, name]) => name),
+    );
     const folders = Object.keys(exports).filter((key) => /^\.\/\w+$/.test(key));
     expect(named.sort()).toEqual(folders.map((key) => key.slice(2)).sort());
   });

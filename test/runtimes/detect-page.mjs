@@ -1,6 +1,5 @@
 /** Runs in the page: makes a detector by the runtime's own package, and finds what pictures state. */
-import { createDetector } from "boxwright/detect";
-import { drawCanvas } from "boxwright/draw";
+import { createDetector, drawCanvas } from "boxwright";
 import { CONFIG, expectedOf, pictureOf } from "echo-network";
 import { layout, setUp } from "set-up";
 

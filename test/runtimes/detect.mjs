@@ -29,7 +29,7 @@ function served(folder, prefix, ...endings) {
 const RUNTIMES = {
   "onnxruntime-web": {
     setUp: `import * as ort from "onnxruntime-web";
-import { onnxRuntime } from "boxwright/detect";
+import { onnxRuntime } from "boxwright";
 export const layout = "NCHW";
 export async function setUp() {
   ort.env.wasm.wasmPaths = "/ort/";
@@ -41,7 +41,7 @@ export async function setUp() {
   tfjs: {
     setUp: `import * as tf from "@tensorflow/tfjs-core";
 import { setThreadsCount, setWasmPaths } from "@tensorflow/tfjs-backend-wasm";
-import { tfjs } from "boxwright/detect";
+import { tfjs } from "boxwright";
 export const layout = "NHWC";
 export async function setUp({ config }) {
   setWasmPaths("/tfjs/");
@@ -55,7 +55,7 @@ export async function setUp({ config }) {
   tflite: {
     fetched: "tflite",
     setUp: `import * as module from "@tensorflow/tfjs-tflite/dist/tf-tflite.fesm.min.js";
-import { tflite } from "boxwright/detect";
+import { tflite } from "boxwright";
 export const layout = "NHWC";
 export async function setUp({ fetched, config }) {
   module.setWasmPath("/");
@@ -68,7 +68,7 @@ export async function setUp({ fetched, config }) {
   litert: {
     fetched: "litert",
     setUp: `import * as module from "@litertjs/core";
-import { liteRt } from "boxwright/detect";
+import { liteRt } from "boxwright";
 export const layout = "NHWC";
 export async function setUp({ config }) {
   await module.loadLiteRt("/litert/");
@@ -79,7 +79,7 @@ export async function setUp({ config }) {
   "tflite, int8": {
     fetched: "tflite",
     setUp: `import * as module from "@tensorflow/tfjs-tflite/dist/tf-tflite.fesm.min.js";
-import { tflite } from "boxwright/detect";
+import { tflite } from "boxwright";
 export const layout = "NHWC";
 export async function setUp({ fetched, config }) {
   module.setWasmPath("/");
@@ -92,7 +92,7 @@ export async function setUp({ fetched, config }) {
   "litert, uint8": {
     fetched: "litert",
     setUp: `import * as module from "@litertjs/core";
-import { liteRt } from "boxwright/detect";
+import { liteRt } from "boxwright";
 export const layout = "NHWC";
 export async function setUp({ config }) {
   await module.loadLiteRt("/litert/");
@@ -101,7 +101,7 @@ export async function setUp({ config }) {
     files: (modules) => served(join(modules, "@litertjs/core/wasm"), "/litert/", ".wasm", ".js"),
   },
   webnn: {
-    setUp: `import { webnn } from "boxwright/detect";
+    setUp: `import { webnn } from "boxwright";
 export const layout = "NCHW";
 export async function setUp({ config }) {
   const context = await navigator.ml.createContext({ deviceType: "cpu" });
@@ -136,8 +136,7 @@ async function bundle(source, outfile, folder, modules) {
     platform: "browser",
     nodePaths: [join(root, "node_modules"), ...(modules === "" ? [] : [modules])],
     alias: {
-      "boxwright/detect": join(root, "dist/detect.mjs"),
-      "boxwright/draw": join(root, "dist/draw.mjs"),
+      boxwright: join(root, "dist/index.mjs"),
       "echo-network": join(root, "test/support/echo-network.ts"),
       "set-up": join(folder, "set-up.mjs"),
     },

@@ -48,10 +48,7 @@ export async function writePrograms(app) {
   const report = (main) => `console.log(${JSON.stringify(MARK)} + JSON.stringify(${main}));\n`;
   const both = 'import { bytesOf, runAll } from "./conformance.mjs";\nimport { cases } from "./cases.mjs";\n';
   const esm = (from) => `import * as boxwright from "${from}";\n${both}`;
-  const besideImports = ["suppress", "tiles", "track"]
-    .map((name) => `import * as ${name} from "boxwright/${name}";\n`)
-    .join("");
-  const beside = `${besideImports}import { runBeside } from "./beside.mjs";\n`;
+  const beside = `import * as boxwright from "boxwright";\nimport { runBeside } from "./beside.mjs";\n`;
   // the promise of createDecoder has to come to the same engine as the synchronous way
   const asynchronous =
     "const late = await boxwright.createDecoder(cases[0].config);\nconst result = runAll(boxwright, cases);\n" +
@@ -105,17 +102,16 @@ export async function writePrograms(app) {
       'const cases = await (await fetch("/cases.json")).json();\n' +
       asynchronous +
       "postMessage(result);\n",
-    "beside-esm.mjs": `${beside}${report("runBeside({ suppress, tiles, track })")}`,
+    "beside-esm.mjs": `${beside}${report("runBeside(boxwright)")}`,
     "beside-cjs.cjs":
-      'const suppress = require("boxwright/suppress");\nconst tiles = require("boxwright/tiles");\n' +
-      'const track = require("boxwright/track");\n' +
-      `import("./beside.mjs").then(({ runBeside }) => {\n  ${report("runBeside({ suppress, tiles, track })")}});\n`,
-    "embedded-beside.mjs": `${beside}globalThis.boxwrightResult = JSON.stringify(runBeside({ suppress, tiles, track }));\n`,
+      'const boxwright = require("boxwright");\n' +
+      `import("./beside.mjs").then(({ runBeside }) => {\n  ${report("runBeside(boxwright)")}});\n`,
+    "embedded-beside.mjs": `${beside}globalThis.boxwrightResult = JSON.stringify(runBeside(boxwright));\n`,
     "small-beside.mjs": `${besideImports}globalThis.boxwright = [suppress, tiles, track];\n`,
     "embedded.mjs": `${esm("boxwright/ts")}globalThis.boxwrightResult = JSON.stringify(runAll(boxwright, cases));\n`,
-    "embedded-plan.mjs": `${esm("boxwright/plan/ts")}globalThis.boxwrightResult = JSON.stringify(runAll(boxwright, cases));\n`,
+    "embedded-plan.mjs": `${esm("boxwright/plan")}globalThis.boxwrightResult = JSON.stringify(runAll(boxwright, cases));\n`,
     "small-plan-ts.mjs":
-      'import { loadPlanSync } from "boxwright/plan/ts";\nglobalThis.loadPlanSync = loadPlanSync;\n',
+      'import { loadPlanSync } from "boxwright/plan";\nglobalThis.loadPlanSync = loadPlanSync;\n',
     "small-plan.mjs": 'import { loadPlan } from "boxwright/plan";\nglobalThis.loadPlan = loadPlan;\n',
     "small-ts.mjs":
       'import { createDecoderSync } from "boxwright/ts";\nglobalThis.createDecoderSync = createDecoderSync;\n',
@@ -402,14 +398,14 @@ export const TARGETS = [
   { runtime: "node20", how: "boxwright/ts, CommonJS", engine: "ts", ...script("node20", "ts.cjs") },
   ...["node20", "bun", "deno"].map((runtime) => ({
     runtime,
-    how: "boxwright/suppress, /tiles, /track, ESM",
+    how: "suppression, tiles, tracking, ESM",
     engine: "ts",
     checks: CHECKS,
     ...script(runtime, "beside-esm.mjs"),
   })),
   {
     runtime: "node20",
-    how: "boxwright/suppress, /tiles, /track, CommonJS",
+    how: "suppression, tiles, tracking, CommonJS",
     engine: "ts",
     checks: CHECKS,
     ...script("node20", "beside-cjs.cjs"),
@@ -530,13 +526,13 @@ export const TARGETS = [
   },
   {
     runtime: "quickjs",
-    how: "boxwright/plan/ts, esbuild",
+    how: "boxwright/plan, esbuild",
     engine: "ts",
     ...quickjs("embedded-plan.mjs", "small-plan-ts.mjs"),
   },
   {
     runtime: "quickjs",
-    how: "boxwright/suppress, /tiles, /track, esbuild",
+    how: "suppression, tiles, tracking, esbuild",
     engine: "ts",
     checks: CHECKS,
     ...quickjs("embedded-beside.mjs", "small-beside.mjs"),
@@ -549,13 +545,13 @@ export const TARGETS = [
   },
   {
     runtime: "hermes",
-    how: "boxwright/plan/ts, esbuild and Babel",
+    how: "boxwright/plan, esbuild and Babel",
     engine: "ts",
     ...hermes("embedded-plan.mjs", "small-plan-ts.mjs"),
   },
   {
     runtime: "hermes",
-    how: "boxwright/suppress, /tiles, /track, esbuild and Babel",
+    how: "suppression, tiles, tracking, esbuild and Babel",
     engine: "ts",
     checks: CHECKS,
     ...hermes("embedded-beside.mjs", "small-beside.mjs"),

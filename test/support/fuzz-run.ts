@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { decode } from "../../spec/decode.ts";
 import type { EngineName } from "../../src/core/engine-name.ts";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Detections } from "../../src/decode/detections.ts";
 import { writeSafetensors } from "../../src/node/files/safetensors.ts";
 import type { NamedTensor } from "../../src/node/files/tensor.ts";

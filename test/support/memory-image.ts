@@ -20,6 +20,7 @@ import { interpretConfig, planOf as makePlan } from "../../src/plan/make.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { specOf, type TensorSpecInput } from "../../src/core/tensor.ts";
 import type { Raw } from "./seeded-networks.ts";
+import { ALL_TASKS } from "../../src/whole/tasks.ts";
 
 export interface MemoryImage extends InMemory {
   readonly engine: Engine;
@@ -31,7 +32,7 @@ export function planOf(
   options: DecoderOptions = {},
 ): Plan {
   const tensors = specs.map((s) => specOf(s.name, s));
-  return makePlan(interpretConfig(readConfig(config, options), tensors));
+  return makePlan(interpretConfig(readConfig(config, options), tensors, ALL_TASKS));
 }
 
 export function imageOf(

@@ -1,6 +1,6 @@
 /** Small model files as exporters write them, and what is expected of all readers. */
 import { ConfigError } from "../../src/core/errors.ts";
-import { type Model, readModel } from "../../src/entries/model.ts";
+import { type Model, readModel } from "../../src/entries/index.ts";
 import { withZip } from "./archives.ts";
 import { type Node, type Value, onnxFile } from "./onnx.ts";
 import { type TfliteTensor, tfliteFile } from "./tflite.ts";

@@ -3,7 +3,7 @@
  */
 import { expect } from "vitest";
 import * as A from "../../src/core/abi.ts";
-import { PAGE } from "../../src/engine/choose.ts";
+import { PAGE } from "../../src/kernels/kernel.ts";
 import { readScalarKernel } from "../../src/node/kernel.ts";
 import * as F from "../../src/planfile/format.ts";
 import { standaloneKernel } from "../../src/planfile/standalone-kernel.ts";

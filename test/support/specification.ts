@@ -7,6 +7,7 @@ import { type TensorInput, specOf } from "../../src/core/tensor.ts";
 import { interpretConfig, planOf } from "../../src/plan/make.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import type { Row } from "./shared-data.ts";
+import { ALL_TASKS } from "../../src/whole/tasks.ts";
 
 export interface Asked {
   readonly plan: Plan;
@@ -22,7 +23,9 @@ export function askedOf(
   const settled = readConfig(config, options);
   const named = Object.entries(outputs);
   const specs = named.map(([name, tensor]) => specOf(name, tensor));
-  const plan = planOf(interpretConfig(settled, specs, (i) => numbersOf(specs[i], named[i][1].data)));
+  const plan = planOf(
+    interpretConfig(settled, specs, ALL_TASKS, (i) => numbersOf(specs[i], named[i][1].data)),
+  );
   return { plan, thresholds: settled };
 }
 

@@ -1,18 +1,18 @@
 /** What holds for every plan of tiles and every merge. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { setLength } from "../../src/decode/detections.ts";
 import {
   Detections,
-  createTileMerger,
-  mergeTiles,
-  tiles,
   type MergeTilesOptions,
   type Tile,
   type TileOptions,
-} from "../../src/entries/tiles.ts";
-import { nms } from "../../src/entries/suppress.ts";
+  createTileMerger,
+  mergeTiles,
+  nms,
+  tiles,
+} from "../../src/entries/index.ts";
 import { repeats } from "../support/effort.ts";
 
 const side = fc.integer({ min: 1, max: 900 });
@@ -272,7 +272,7 @@ describe.each(METHODS)("merge by %s", (method) => {
   });
 });
 
-test("nms by IoU is the nms of boxwright/suppress at the threshold", () => {
+test("nms by IoU is nms at the threshold", () => {
   fc.assert(
     fc.property(scenes, fc.boolean(), (found, perClass) => {
       const kept = nms(

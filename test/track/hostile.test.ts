@@ -1,7 +1,7 @@
 /** Times and boxes in another unit than a tracker counts in: it says so instead of giving other ids. */
 import { describe, expect, test } from "vitest";
 import { mulberry32 } from "../../bench/random.ts";
-import { type TrackerOptions, createTracker } from "../../src/entries/track.ts";
+import { type TrackerOptions, createTracker } from "../../src/entries/index.ts";
 
 const METHODS: readonly TrackerOptions[] = [
   { method: "sort" },

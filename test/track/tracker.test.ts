@@ -6,7 +6,7 @@ import {
   type Tracker,
   type TrackerInput,
   type TrackerOptions,
-} from "../../src/entries/track.ts";
+} from "../../src/entries/index.ts";
 import { AreaFilter, FILTER, HeightFilter } from "../../src/track/filter.ts";
 import { Frame } from "../../src/track/frame.ts";
 import { OcSort } from "../../src/track/ocsort.ts";

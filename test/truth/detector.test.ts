@@ -6,8 +6,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { PNG } from "pngjs";
 import { expect, test } from "vitest";
-import { type DetectorOptions, createDetector, onnxRuntime } from "../../src/entries/detect.ts";
-import { ConfigError } from "../../src/entries/index.ts";
+import { ConfigError, type DetectorOptions, createDetector, onnxRuntime } from "../../src/entries/index.ts";
 import { describeShared, readBytes, readJson } from "../support/shared-data.ts";
 
 interface Case {

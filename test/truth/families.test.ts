@@ -1,7 +1,6 @@
 /** Golden cases of families of networks, answered by the formulas of their authors' code. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/entries/index.ts";
-import { COCO80, COCO91 } from "../../src/entries/labels.ts";
+import { COCO80, COCO91, createDecoderSync } from "../../src/entries/index.ts";
 import type { TypedOptions } from "../../src/config/types.ts";
 import { engines } from "../support/engines.ts";
 import { type Row, describeShared, readBytes, readJson } from "../support/shared-data.ts";

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { networks, type Network } from "../support/recorded-networks.ts";
 import {
   type Recording,

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { InferenceSession, Tensor } from "onnxruntime-node";
 import { PNG } from "pngjs";
 import { beforeAll, describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Frame } from "../../src/decode/frame.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
 import { engines } from "../support/engines.ts";

@@ -6,7 +6,7 @@ import {
   tiles,
   type MergeTilesOptions,
   type Tile,
-} from "../../src/entries/tiles.ts";
+} from "../../src/entries/index.ts";
 import { setLength } from "../../src/decode/detections.ts";
 import { readBeyond } from "../support/beyond.ts";
 

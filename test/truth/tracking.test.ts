@@ -1,6 +1,6 @@
 /** Ids and boxes of the published trackers: their own code, run on seeded sequences. */
 import { describe, expect, test } from "vitest";
-import { createTracker, type TrackerOptions } from "../../src/entries/track.ts";
+import { createTracker, type TrackerOptions } from "../../src/entries/index.ts";
 import { readBeyond } from "../support/beyond.ts";
 
 /** x1, y1, x2, y2, id, and a score where the original returned one. */

@@ -1,5 +1,5 @@
 /** Draws a camera's picture and the boxes of the same frame. */
-import { drawCanvas } from "boxwright/draw";
+import { drawCanvas } from "boxwright";
 import type { Picture } from "./types.ts";
 
 /**

@@ -1,5 +1,5 @@
 /** The answers of the host, made by `src/live/live.ts` and `src/http/page.ts`. `drawCanvas` takes their detections. */
-import type { Drawn } from "boxwright/draw";
+import type { Drawn } from "boxwright";
 import type { CameraView, PictureView } from "../src/live/live.ts";
 
 export interface Picture extends Omit<PictureView, "detections"> {

@@ -6,8 +6,7 @@ import { crc32 } from "node:zlib";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
 import { connect, headers } from "@nats-io/transport-node";
-import { createDecoderSync } from "boxwright";
-import { packetHeaders, toPacket } from "boxwright/packet";
+import { createDecoderSync, packetHeaders, toPacket } from "boxwright";
 
 const text = (value) => ({ type: "string", default: value });
 const { values } = parseArgs({

@@ -81,7 +81,7 @@ function rolesOf(r: FieldReader): Roles | null {
   return boxes !== null && scores !== null ? { boxes, scores } : null;
 }
 
-/** Returns class names by class id. Ids that no class has are "n/a", as in the lists of `boxwright/labels`. */
+/** Returns class names by class id. Ids that no class has are "n/a", as in the lists of `COCO80`. */
 function namesOf(r: FieldReader): readonly string[] | null {
   const byId = r.object("class_id_to_name").json;
   const ids = Object.keys(byId).map(Number);

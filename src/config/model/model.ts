@@ -29,8 +29,7 @@ export interface ReadModelOptions {
  * @param bytes the whole file
  * @throws ConfigError, and nothing else, if the bytes are no such file, are cut short or are damaged
  * @example
- * import { createDecoder } from "boxwright";
- * import { readModel } from "boxwright/model";
+ * import { createDecoder, readModel } from "boxwright";
  *
  * // An ONNX file with a picture as input and nothing else in it: field number, length, contents.
  * const field = (number: number, text: number[]) => [number * 8 + 2, text.length, ...text];

@@ -1,6 +1,6 @@
 /** `boxwright compile`: a config and the shapes of its outputs to a plan file, for `boxwright/plan` and for C. */
 import { shape } from "../../core/tensor.ts";
-import { PAGE } from "../../engine/choose.ts";
+import { PAGE } from "../../kernels/kernel.ts";
 import { cSource, isIdentifier } from "../../planfile/c-source.ts";
 import { standaloneKernel } from "../../planfile/standalone-kernel.ts";
 import { type CompiledPlan, compilePlan } from "../../planfile/write.ts";

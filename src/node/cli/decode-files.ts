@@ -1,5 +1,6 @@
 /** Decodes the files of a command, for `decode` and `draw`. */
-import { type Decoder, createDecoder } from "../../decode/decoder.ts";
+import type { Decoder } from "../../decode/decoder.ts";
+import { createDecoder } from "../../whole/decoder.ts";
 import { type Detection, type Detections, extrasOf } from "../../decode/detections.ts";
 import type { Frame } from "../../decode/frame.ts";
 import type { Stats } from "../../decode/stats.ts";

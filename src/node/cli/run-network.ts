@@ -97,7 +97,7 @@ async function detectorOf(path: string, values: Values, prepare: PartialRule): P
   const model = await readModelFile(bytes, path);
   if (model.format !== "onnx")
     throw new TensorError(
-      `${path}: got a file of the format ${model.format}, expected ONNX, which onnxruntime-node runs. Export the network to ONNX; boxwright/detect runs TFLite in a page.`,
+      `${path}: got a file of the format ${model.format}, expected ONNX, which onnxruntime-node runs. Export the network to ONNX; createDetector runs TFLite in a page.`,
     );
   const configPath = textOf(values, "config");
   const file =

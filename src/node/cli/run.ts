@@ -3,11 +3,6 @@ import { readFile } from "node:fs/promises";
 import { isRefusal } from "../../core/errors.ts";
 import { isRecord, showJson } from "../../core/json.ts";
 import { DrawError } from "../../picture/drawn.ts";
-import { provideSuppressor, provideTask } from "../../decode/tasks.ts";
-import { SEGMENT } from "../../tasks/masks/reader.ts";
-import { ORIENTED } from "../../tasks/oriented/reader.ts";
-import { poseReader } from "../../tasks/pose/reader.ts";
-import { SUPPRESSOR } from "../../tasks/suppression/attach.ts";
 import { compile } from "./compile.ts";
 import { decode } from "./decode.ts";
 import { draw } from "./draw.ts";
@@ -30,12 +25,6 @@ const commands: Readonly<Record<CommandName, (parsed: Parsed, io: Io) => Promise
   inspect,
   compile,
 };
-
-// The command reads every task.
-provideTask(poseReader);
-provideTask(SEGMENT);
-provideTask(ORIENTED);
-provideSuppressor(SUPPRESSOR);
 
 /** Runs the command that `argv` names, and returns its exit code. */
 export async function run(argv: readonly string[], io: Io): Promise<number> {

@@ -27,9 +27,8 @@ const WIRE_TYPES = Object.entries(FILE_TYPES) as [WireType, ElementType][];
  * frame as JSON.
  * @throws RangeError for a detection packet, whose bytes are JSON: keep those. TensorError for uint64
  * @example
- * import { createDecoderSync } from "boxwright";
+ * import { createDecoderSync, fromPacket, toPacket } from "boxwright";
  * import { readPacketFile, writePacketFile } from "boxwright/node";
- * import { fromPacket, toPacket } from "boxwright/packet";
  *
  * const outputs = { output0: { data: Float32Array.of(1, 2, 3), dims: [1, 3, 1] } };
  * const about = { id: "1", source: "/devices/7" };

@@ -8,7 +8,7 @@ import type { PrepareRule } from "../../core/prepare-rule.ts";
 import { kindOf, show } from "../../core/tensor.ts";
 import type { Frame } from "../../decode/frame.ts";
 import type { ImageInput, PrepareOptions, Prepared, PreparedData } from "../../decode/prepare.ts";
-import { makePrepareEngine } from "../../engine/choose-prepare.ts";
+import { makePrepareEngine } from "../../engine/choose.ts";
 import type { PrepareEngine } from "../../engine/prepare.ts";
 import { PIXEL_STEPS, writeCrop } from "./crop.ts";
 import { JOB, type JobLayout, type Strip, layOut, valuesIn, writeJob } from "./job.ts";
@@ -45,7 +45,7 @@ let last: (CheckedImage & { rule: PrepareRule; engine: string; work: Workspace }
  * @param rule what the network wants; `decoder.prepareRule` is one
  * @throws RangeError if image, rule or `into` is none; Error for an engine that cannot run here
  * @example
- * import { prepareImage } from "boxwright/prepare";
+ * import { prepareImage } from "boxwright";
  *
  * const image = { data: new Uint8Array(4 * 8 * 4).fill(255), width: 8, height: 4 }; // white, 8 x 4
  * const { tensor, frame } = prepareImage(image, { size: [16, 16] });

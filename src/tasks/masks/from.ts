@@ -30,7 +30,7 @@ export interface MaskInputs {
  * Makes the masks of boxes that another decoder selected.
  * @throws TensorError for prototypes that do not fit the coefficients, RangeError for invalid options
  * @example
- * import { masksOf } from "boxwright/masks";
+ * import { masksOf } from "boxwright";
  *
  * const prototypes = { data: [1, 1, -1, -1, 1, 1, -1, -1], dims: [1, 1, 2, 4] }; // one prototype, 4 x 2
  * const boxes = [0, 0, 1, 1];

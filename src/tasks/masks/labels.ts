@@ -77,8 +77,7 @@ export function paintLabels(scene: Scene, found: Detections, options: LabelMapOp
  * Returns which detection each pixel of a picture belongs to, all masks of an image in one pass.
  * @throws TypeError if the detections have no masks, RangeError for invalid options
  * @example
- * import { createDecoderSync } from "boxwright";
- * import { labelMap } from "boxwright/masks";
+ * import { createDecoderSync, labelMap } from "boxwright";
  *
  * const decoder = createDecoderSync({ family: "yolo26", inputSize: [16, 8], task: "segment", coordinates: "pixels" });
  * // Two boxes, x1 y1 x2 y2 score class and one coefficient each, and one prototype of 4 x 2 pixels.

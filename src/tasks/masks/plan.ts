@@ -1,11 +1,12 @@
 /** Finds the prototypes and the coefficients among the tensors of a network. */
+import { interpret } from "../../heads/interpret.ts";
+import { refuseFor } from "../../core/errors.ts";
 import type { TensorSpec } from "../../core/tensor.ts";
 import { few, shape } from "../../core/tensor.ts";
 import { fullest, joinExtra, withExtra } from "../../heads/extra.ts";
 import type { Interpretation, Specs, TaskPlan } from "../../heads/head.ts";
 import { preferred } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";
-import type { PlanTools } from "../../plan/task.ts";
 import { PROTOTYPE_TYPES, type PrototypeType, type Prototypes } from "./source.ts";
 
 /** The plan of a network with masks. */
@@ -74,11 +75,7 @@ const listOf = (names: string | readonly string[] | undefined): readonly string[
  * Returns every interpretation of the tensors of a network with masks. Throws if no tensor fits as the prototypes, or
  * if several do.
  */
-export function readSegment(
-  query: HeadQuery,
-  specs: Specs,
-  { interpret, refuseFor }: PlanTools,
-): readonly Interpretation[] {
+export function readSegment(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const { roles, task } = query;
   const wanted = roles?.prototypes;
   const isNamed = specs.some(({ name }) => name === wanted);
@@ -86,7 +83,7 @@ export function readSegment(
   const ways = specs
     .flatMap((spec, i) => (isNamed && spec.name !== wanted ? [] : prototypeViews(spec, i)))
     .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients)
-    .map((seen) => ({ seen, found: withCoefficients(query, specs, seen, coefficientNames, interpret) }))
+    .map((seen) => ({ seen, found: withCoefficients(query, specs, seen, coefficientNames) }))
     .filter(({ found }) => found.length > 0);
   const left = likeliest(
     ways.filter(({ seen }) => hasProportions(seen, query.inputSize)),
@@ -174,7 +171,6 @@ function withCoefficients(
   specs: Specs,
   { tensor, batch, count }: PrototypeView,
   names: readonly string[],
-  interpret: PlanTools["interpret"],
 ): readonly Interpretation[] {
   // Hide the prototypes, so that no head takes them for boxes or scores.
   const others = specs.map((spec, i) => (i === tensor ? { ...spec, dims: [] } : spec));

@@ -25,7 +25,7 @@ export interface ClassMap {
  * @throws TensorError if the tensor is none of [1,C,h,w], [1,h,w,C], [C,h,w] and [h,w,C], or may be two of them. Also
  * if it has one class, or a pixel without a score above -Infinity
  * @example
- * import { classMap } from "boxwright/masks";
+ * import { classMap } from "boxwright";
  *
  * const scores = { data: [1, 5, 2, 2, 4, 0, 3, 9], dims: [1, 2, 2, 2], order: "NCHW" as const }; // 2 classes
  * console.log([...classMap(scores).data]); // [1,0,1,1]

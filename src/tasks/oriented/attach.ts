@@ -1,4 +1,5 @@
 /** Makes oriented boxes from the candidates of a frame: reads angles, suppresses, and writes boxes and corners. */
+import { refuseFor } from "../../core/errors.ts";
 import * as A from "../../core/abi.ts";
 import { exp } from "../../core/elementary.ts";
 import { CORNER_VALUES, type Detections, extend, setLength } from "../../decode/detections.ts";
@@ -244,7 +245,7 @@ class OrientedMaker {
       return raw;
     }
     if (activation === "sigmoid" && (raw < -0.01 || raw > 1.01))
-      this.#work.refuseFor(
+      refuseFor(
         [{ option: "angleActivation" }],
         this.#task.about,
         `${raw} where an angle is the sigmoid of a value`,

@@ -151,7 +151,7 @@ const asBox = (values: Float64Array): OrientedBox => Array.from(values) as unkno
  * Returns an equal box with an angle in [0, pi/2), as Ultralytics reports boxes.
  * @throws RangeError for negative sides, and for an angle that is a whole number beyond two turns: it is in degrees
  * @example
- * import { regularise } from "boxwright/oriented";
+ * import { regularise } from "boxwright";
  *
  * console.log(regularise([9, 7, 50, 20, -0.3]).map((v) => v.toFixed(6)).join(" "));
  * // 9.000000 7.000000 20.000000 50.000000 1.270796
@@ -167,7 +167,7 @@ export function regularise(box: OrientedBox): OrientedBox {
  * Returns the four corners of a box in order around it, x and y of each. Width and height have to be in one unit.
  * @throws RangeError as `regularise` does
  * @example
- * import { cornersOf } from "boxwright/oriented";
+ * import { cornersOf } from "boxwright";
  *
  * console.log(cornersOf([10, 20, 6, 4, 0])); // [[13,22],[13,18],[7,18],[7,22]]
  */
@@ -200,7 +200,7 @@ function inOrder(corners: readonly number[]): readonly number[] {
  * they still form a rectangle, returns that rectangle. Corners in another order than that of `cornersOf` may exchange
  * its width and height.
  * @example
- * import { cornersOf, fitCorners } from "boxwright/oriented";
+ * import { cornersOf, fitCorners } from "boxwright";
  *
  * console.log(fitCorners(cornersOf([10, 20, 6, 4, 0]))); // [10,20,6,4,0]
  */

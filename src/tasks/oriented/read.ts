@@ -1,4 +1,6 @@
 /** Finds the boxes and the angles among the tensors. */
+import { interpret } from "../../heads/interpret.ts";
+import { refuseFor } from "../../core/errors.ts";
 import { list, volume } from "../../core/tensor.ts";
 import { READINGS } from "../../core/readings.ts";
 import { fullest, joinExtra, withExtra } from "../../heads/extra.ts";
@@ -6,7 +8,6 @@ import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import type { TaskConfig } from "../../config/types.ts";
 import type { Conventions } from "../../core/conventions.ts";
-import type { PlanTools } from "../../plan/task.ts";
 import { type AngleActivation, ORIENTED_NMS, type OrientedPlan, SIGMOID_RANGE } from "./plan.ts";
 
 /** A query, with the fields of the config that it carries along. */
@@ -20,32 +21,31 @@ interface Found {
 }
 
 /** Returns every interpretation of the tensors as oriented boxes. Throws if there is none. */
-export function readOriented(query: HeadQuery, specs: Specs, tools: PlanTools): readonly Interpretation[] {
-  const found = [...readAfterClasses(query, specs, tools), ...readOtherTensors(query, specs, tools)];
-  if (found.length === 0) refuseShapes(query, specs, tools);
+export function readOriented(query: HeadQuery, specs: Specs): readonly Interpretation[] {
+  const found = [...readAfterClasses(query, specs), ...readOtherTensors(query, specs)];
+  if (found.length === 0) refuseShapes(query, specs);
   const full = fullest(found.map(({ boxes }) => boxes));
   return found
     .filter(({ boxes }) => full.includes(boxes))
     .map(({ boxes, hasJoinedAngles }) => {
       if (boxes.inputSize === null)
-        tools.refuseFor(
+        refuseFor(
           [{ option: "inputSize" }],
           boxes.about,
           "oriented boxes and no input size",
           "inputSize: [width, height]. Angles are measured in pixels, where both axes count alike",
         );
-      const task = planOf(query as Query, boxes, hasJoinedAngles, tools);
+      const task = planOf(query as Query, boxes, hasJoinedAngles);
       return { ...boxes, task };
     });
 }
 
 /** Reads tensors in which the angle is the last channel, after the classes. */
-function readAfterClasses(query: HeadQuery, specs: Specs, tools: PlanTools): Found[] {
+function readAfterClasses(query: HeadQuery, specs: Specs): Found[] {
   if (query.roles?.angles) return [];
   return interpretBoxes(
     query,
     specs.map((spec) => ({ ...spec, extra: 1 })),
-    tools,
   ).map((boxes) => ({
     boxes: withExtra(boxes),
     hasJoinedAngles: false,
@@ -53,11 +53,11 @@ function readAfterClasses(query: HeadQuery, specs: Specs, tools: PlanTools): Fou
 }
 
 /** Reads angles in tensors of their own. */
-function readOtherTensors(query: HeadQuery, specs: Specs, tools: PlanTools): Found[] {
+function readOtherTensors(query: HeadQuery, specs: Specs): Found[] {
   const named = query.roles?.angles === undefined ? null : [query.roles.angles].flat();
   // Hide named tensors of angles: they have the shape of scores of one class.
   const others = named ? specs.map((s) => (named.includes(s.name) ? { ...s, dims: [] } : s)) : specs;
-  return interpretBoxes(query, others, tools).flatMap((boxes) => {
+  return interpretBoxes(query, others).flatMap((boxes) => {
     const joined = joinExtra(boxes, specs, 1, (i) => named === null || named.includes(specs[i].name));
     if (joined === null) return [];
     const tensors = new Set(joined.heads.map(({ extra }) => extra?.tensor));
@@ -69,7 +69,7 @@ function readOtherTensors(query: HeadQuery, specs: Specs, tools: PlanTools): Fou
  * Returns the interpretations of the boxes. Reads finished lists of detections as centres: exporters write cx cy w h
  * for oriented boxes, and corners only for upright ones. Drops other readings with corners.
  */
-function interpretBoxes(query: HeadQuery, specs: Specs, { interpret }: PlanTools): Interpretation[] {
+function interpretBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
   const asCentres = (head: HeadDraft): HeadDraft => ({ ...head, kind: "centre" });
   return interpret(query, specs).flatMap((found) => {
     const hasCorners = query.boxFormat === null && found.heads.some(({ kind }) => kind === "corners");
@@ -78,17 +78,12 @@ function interpretBoxes(query: HeadQuery, specs: Specs, { interpret }: PlanTools
   });
 }
 
-function planOf(
-  query: Query,
-  found: Interpretation,
-  hasJoinedAngles: boolean,
-  tools: PlanTools,
-): OrientedPlan {
+function planOf(query: Query, found: Interpretation, hasJoinedAngles: boolean): OrientedPlan {
   const { task, traits, rules } = query;
   const isRaw = READINGS[found.name].maps === true;
   const own: AngleActivation = isRaw ? (traits.angle ?? "logits") : "radians";
   if (hasJoinedAngles && isRaw && !task?.angleActivation)
-    tools.refuseFor(
+    refuseFor(
       [{ option: "angleActivation" }],
       found.about,
       "raw maps, and the angles of all maps in one tensor",
@@ -126,7 +121,7 @@ const ANGLES: { readonly [A in AngleActivation]: string } = {
 };
 
 /** Throws a TensorError that lists the shapes of oriented networks, and the class counts that the channels allow. */
-function refuseShapes(query: HeadQuery, specs: Specs, { refuseFor }: PlanTools): never {
+function refuseShapes(query: HeadQuery, specs: Specs): never {
   const { classes, family, traits } = query;
   const c = classes ?? "C";
   const channels = specs.flatMap(({ dims }) => (dims.length === 3 ? Math.min(...dims.slice(1)) : []));

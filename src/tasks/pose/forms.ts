@@ -2,9 +2,11 @@
  * Reads the forms of tensors that only pose and face networks have. A form is one layout of boxes, scores and points
  * over tensors. `read.ts` reads the other networks, whose boxes have the layout of a detector without points.
  */
+import { interpret } from "../../heads/interpret.ts";
 import type { PointShape } from "../../core/keypoints.ts";
 import type { FamilyTraits } from "../../core/families.ts";
-import { type PoseForm, yunetPriors } from "../../core/pose-families.ts";
+import { yunetPriors } from "../../core/built-priors.ts";
+import type { PoseForm } from "../../core/pose-families.ts";
 import { type TensorSpec, volume } from "../../core/tensor.ts";
 import { buildInterpretation, decodedBoxes, each, unitOf } from "../../heads/build.ts";
 import { type ChannelView, type Column, beside, move, rows } from "../../heads/channels.ts";
@@ -13,7 +15,6 @@ import { type Grid, gridsOf } from "../../heads/grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
 import { type TensorMatch, join, matchOne, playersOf, preferred } from "../../heads/match.ts";
 import type { CountedQuery, HeadQuery } from "../../heads/query.ts";
-import type { PlanTools } from "../../plan/task.ts";
 import type { PointReading } from "./plan.ts";
 
 /** An interpretation whose heads have their points as `extra`, and the rule that makes x and y of the points. */
@@ -21,7 +22,7 @@ export type Formed = PointReading & { readonly found: Interpretation; readonly s
 
 interface Form {
   /** Returns every reading of the tensors in this form. */
-  readonly read: (query: HeadQuery, specs: Specs, shape: PointShape, tools: PlanTools) => readonly Formed[];
+  readonly read: (query: HeadQuery, specs: Specs, shape: PointShape) => readonly Formed[];
   /** Returns the shapes of the form, for an error. */
   readonly expected: (query: HeadQuery, shape: PointShape) => string;
 }
@@ -38,7 +39,7 @@ const withClassCount = (query: HeadQuery): CountedQuery => ({ ...query, classes:
 
 /** Reads BlazeFace and MediaPipe's palms: points follow the four box channels, as offsets from the prior. */
 const afterBoxes: Form = {
-  read: (query, specs, [count], { interpret }) =>
+  read: (query, specs, [count]) =>
     interpret(query, specs).flatMap((found): Formed[] => {
       const [{ box, cells }] = found.heads;
       const channels = volume(specs[box.tensor].dims) / found.batch / cells - 4;
@@ -54,10 +55,7 @@ const afterBoxes: Form = {
 
 /** Reads YOLOv5-face: decoded rows, and raw maps with anchors. The points stand between objectness and classes. */
 const face: Form = {
-  read: (query, specs, shape, tools) => [
-    ...faceRows(query, specs, shape),
-    ...faceMaps(query, specs, shape, tools),
-  ],
+  read: (query, specs, shape) => [...faceRows(query, specs, shape), ...faceMaps(query, specs, shape)],
   expected: (query, shape) => {
     const channels = 5 + volumeOf(shape) + withClassCount(query).classes;
     const anchors = query.anchorSets?.map((set) => set.anchors.length) ?? [];
@@ -94,7 +92,7 @@ function faceRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
 }
 
 /** Reads raw maps of YOLOv5-face. */
-function faceMaps(query: HeadQuery, specs: Specs, shape: PointShape, { interpret }: PlanTools): Formed[] {
+function faceMaps(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   const points = volumeOf(shape);
   const traits: FamilyTraits = { ...query.traits, exports: ["anchor-maps"], raw: "logits" };
   const found = interpret(
@@ -412,7 +410,7 @@ export const FORMS: { readonly [F in PoseForm]: Form } = {
   "after-boxes": afterBoxes,
   face,
   "anchor-rows": anchorRows,
-  yunet,
+  "part-maps": yunet,
   "one-pose": onePose,
   poses: manyPoses,
   "boxes-and-points": boxesAndPoints,

@@ -5,9 +5,6 @@ import type { Column } from "../../heads/channels.ts";
 import type { Head, TaskPlan } from "../../heads/head.ts";
 import type { Plan } from "../../plan/plan.ts";
 
-/** Most keypoints of one object. */
-export const MOST_POINTS = 10_000;
-
 /**
  * How channels become x and y of the network's input.
  * - `decoded`: the network finished them, in the unit that `normalised` says

@@ -1,4 +1,5 @@
 /** Computes the keypoints of the detections that suppression kept. All engines share this code. */
+import { refuseFor } from "../../core/errors.ts";
 import * as A from "../../core/abi.ts";
 import { expInPlace } from "../../core/number.ts";
 import { type Detections, extend, setLength } from "../../decode/detections.ts";
@@ -96,7 +97,7 @@ function checkUnit(work: TaskMemory, plan: PointTask, found: Detections, block: 
       if (y > furthest && y < Infinity) furthest = y;
     }
     if (far * 2 * WIDTH > end)
-      work.refuseFor(
+      refuseFor(
         [{ option: "keypointCoordinates", value: "pixels" }],
         plan.about,
         `keypoints up to ${Number(furthest.toPrecision(4))}`,
@@ -124,7 +125,7 @@ function checkUnit(work: TaskMemory, plan: PointTask, found: Detections, block: 
   }
   // Points at 0 are missing. NaN compares as false.
   if (furthest > 0 && furthest <= CORNER && reach > BEYOND)
-    work.refuseFor(
+    refuseFor(
       [{ option: "keypointCoordinates", value: "normalised" }],
       plan.about,
       `keypoints within ${Number(furthest.toPrecision(3))} pixels of the corner beside boxes that reach ${Math.round(reach)}`,
@@ -265,7 +266,7 @@ function noteStrangePoints(work: TaskMemory, plan: PointTask, found: Detections)
   // Give no count: each one would be a note of its own.
   if (lost > 0) work.note("keypoints are NaN or infinite, and are given as they are");
   if (plan.values === 3 && !plan.logits && (most > 1 + SLACK || least < -SLACK))
-    work.refuseFor(
+    refuseFor(
       [{ option: "keypointActivation", value: "logits" }],
       plan.about,
       `confidences of keypoints from ${Number(least.toPrecision(4))} to ${Number(most.toPrecision(4))}`,

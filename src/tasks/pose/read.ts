@@ -1,4 +1,6 @@
 /** Finds the keypoints among the tensors, and returns the interpretations of a pose network. */
+import { interpret } from "../../heads/interpret.ts";
+import { refuseFor } from "../../core/errors.ts";
 import type { PointShape } from "../../core/keypoints.ts";
 import { POINT_FACTS } from "../../core/pose-families.ts";
 import { READINGS } from "../../core/readings.ts";
@@ -9,27 +11,26 @@ import { gridsOf } from "../../heads/grids.ts";
 import type { Interpretation, Specs } from "../../heads/head.ts";
 import { blankExcept } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";
-import type { PlanTools } from "../../plan/task.ts";
 import { readCrop } from "./crop/read.ts";
 import { FORMS, type Formed } from "./forms.ts";
 import type { PosePlan } from "./plan.ts";
 
 /** Returns every interpretation of the tensors, with points. Throws a TensorError if there is none. */
-export function readPose(query: HeadQuery, specs: Specs, tools: PlanTools): readonly Interpretation[] {
+export function readPose(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const facts = POINT_FACTS[query.family] ?? {};
-  if (facts.network) return readCrop(query, specs, facts.network, tools);
+  if (facts.network) return readCrop(query, specs, facts.network);
   const stated = query.task?.keypoints ?? facts.keypoints ?? null;
-  if (stated === null) return refuseShapeless(query, specs, tools);
+  if (stated === null) return refuseShapeless(query, specs);
   const form = facts.form && FORMS[facts.form];
   const found = form
-    ? form.read(query, specs, stated, tools)
+    ? form.read(query, specs, stated)
     : readInOneOrder(specs, (ordered) =>
-        readAny(query, ordered, stated, tools).map((formed) => ({ ...formed.found, formed })),
+        readAny(query, ordered, stated).map((formed) => ({ ...formed.found, formed })),
       ).map(({ formed }) => formed);
-  if (found.length === 0) refuseAll(query, specs, stated, form?.expected(query, stated) ?? null, tools);
+  if (found.length === 0) refuseAll(query, specs, stated, form?.expected(query, stated) ?? null);
   return found.map((formed) => ({
     ...formed.found,
-    task: planOf(query, formed, specs, tools),
+    task: planOf(query, formed, specs),
   }));
 }
 
@@ -76,7 +77,7 @@ const interleaved: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell 
  * Reads networks whose boxes have the layout of a detector without points. Points follow the boxes and classes, or are
  * in tensors of their own.
  */
-function readAny(query: HeadQuery, specs: Specs, shape: PointShape, { interpret }: PlanTools): Formed[] {
+function readAny(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   const channels = shape[0] * shape[1];
   const plain = withoutPoints(query);
   const named = query.roles?.keypoints ? [query.roles.keypoints].flat() : null;
@@ -133,7 +134,7 @@ function formedOf(
   return { found, shape, rule, logits: rule === "grid" || isExported };
 }
 
-function planOf(query: HeadQuery, formed: Formed, specs: Specs, { refuseFor }: PlanTools): PosePlan {
+function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
   const { shape, rule, byAnchor, yFirst, alone, root } = formed;
   const [count, values] = shape;
   const { task, traits, coordinates, inputSize, family } = query;
@@ -195,7 +196,7 @@ const channelsOf = ({ dims }: TensorSpec): number[] => (dims.length === 3 ? [...
 const MOST = 6;
 
 /** Throws a TensorError because the keypoint count is not stated. Lists the counts that the channels allow. */
-function refuseShapeless(query: HeadQuery, specs: Specs, { refuseFor }: PlanTools): never {
+function refuseShapeless(query: HeadQuery, specs: Specs): never {
   const { classes } = query;
   const words = specs
     .filter(({ dims }) => volume(dims) > 0)
@@ -223,13 +224,7 @@ function readingsOf(channels: number, classes: number | null): string[] {
 }
 
 /** Throws a TensorError because no tensor fits the stated keypoints. Lists the shapes that would. */
-function refuseAll(
-  query: HeadQuery,
-  specs: Specs,
-  [count, values]: PointShape,
-  form: string | null,
-  { refuseFor, interpret }: PlanTools,
-): never {
+function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, form: string | null): never {
   const points = count * values;
   const { classes, traits } = query;
   const of = `${count} keypoints of ${values} values`;

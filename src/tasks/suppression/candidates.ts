@@ -1,7 +1,6 @@
 /** The candidates of a suppression: corners in doubles, and the order of the scores. Measures their overlaps. */
 
-/** Meaning of a box's four values. */
-export type SuppressBoxFormat = "xyxy" | "yxyx" | "cxcywh" | "xywh";
+import type { SuppressBoxFormat } from "../../core/suppression.ts";
 
 export interface Candidates {
   /** x1, y1, x2, y2 of every box, in order of the rows. */

@@ -2,7 +2,7 @@
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { CORNER_VALUES, Detections, extend, extrasOf, setLength } from "../../decode/detections.ts";
-import { DETECTION_RULES, type SuppressOptions, settingsOf } from "./options.ts";
+import { DETECTION_RULES, type SuppressOptions, settingsOf } from "../../core/suppression.ts";
 import { suppress } from "./suppress.ts";
 
 type Without<T, K extends string> = T extends unknown ? Omit<T, K> : never;
@@ -34,7 +34,7 @@ const AVERAGES = ["weighted", "merge", "nmw"];
  * boxes if they are oriented
  * @example
  * import { createDecoderSync } from "boxwright/ts";
- * import { suppressDetections } from "boxwright/suppress";
+ * import { suppressDetections } from "boxwright";
  *
  * const decoder = createDecoderSync({
  *   family: "boxes", classes: 2, coordinates: "normalised", confidenceThreshold: 0.1,

@@ -1,8 +1,14 @@
 /** Weighted boxes fusion (Solovyev et al., 2021): fuses the boxes of several models into one list. */
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
-import { type SuppressBoxFormat, readCorners, orderOf, writeBox } from "./candidates.ts";
-import { COMMON_RULES, UNIT, checkLengths, checkOptions } from "./options.ts";
+import { readCorners, orderOf, writeBox } from "./candidates.ts";
+import {
+  COMMON_RULES,
+  type SuppressBoxFormat,
+  UNIT,
+  checkLengths,
+  checkOptions,
+} from "../../core/suppression.ts";
 
 /** The boxes that one model found. */
 export interface ModelBoxes {
@@ -196,7 +202,7 @@ function largestCoordinate(boxes: ArrayLike<number>): number {
  * @param models boxes of each model, all in the same unit
  * @throws RangeError for lengths that do not fit, for unknown options, and for models that differ in unit or class ids
  * @example
- * import { fuse } from "boxwright/suppress";
+ * import { fuse } from "boxwright";
  *
  * const first = { boxes: [0, 0, 10, 10], scores: [0.75] };
  * const second = { boxes: [0, 0, 10, 12, 50, 50, 60, 60], scores: [0.25, 0.5] };

@@ -2,7 +2,7 @@
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { orderOf } from "./candidates.ts";
-import { COMMON_RULES, SUPPRESS, UNIT, checkLengths, checkOptions, isList } from "./options.ts";
+import { COMMON_RULES, SUPPRESS, UNIT, checkLengths, checkOptions, isList } from "../../core/suppression.ts";
 import { OrientedKeeper } from "./oriented-keep.ts";
 import { LITTLE, ORIENTED_WIDTH, PolygonIou, ProbIou } from "./oriented-overlap.ts";
 
@@ -36,7 +36,7 @@ const RULES = {
  * Returns the overlap of two oriented boxes: centre x, centre y, width, height, angle in radians. Polygon IoU is exact.
  * ProbIoU compares Gaussians: equal boxes have 0.99955, and boxes that only touch have more than 0.
  * @example
- * import { orientedIou } from "boxwright/suppress";
+ * import { orientedIou } from "boxwright";
  *
  * const a = [0, 0, 50, 20, 0.3];
  * const b = [5, 3, 48, 22, 0.4];
@@ -104,7 +104,7 @@ function checkBoxes(boxes: ArrayLike<number>, iou: "probiou" | "polygon"): void 
  * @throws RangeError for lengths that do not fit, for unknown options or values, for negative sizes, for angles in
  * degrees, and for boxes in 0..1 with ProbIoU
  * @example
- * import { nmsOriented } from "boxwright/suppress";
+ * import { nmsOriented } from "boxwright";
  *
  * const boxes = [50, 50, 80, 20, 0.5, 51, 50, 80, 20, 0.55, 50, 50, 80, 20, 2.07]; // the third stands across
  * console.log([...nmsOriented(boxes, [0.9, 0.8, 0.7], { iou: "polygon", method: "hard" })]); // [0,2]

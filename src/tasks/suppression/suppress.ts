@@ -1,9 +1,9 @@
-/** `boxwright/suppress`: suppression by name, each method as its reference defines it. */
+/** Suppression by name, each method as its reference defines it. */
 import { refuse } from "../../core/errors.ts";
 import { type Candidates, type Outcome, orderOf, readCorners, writeBox } from "./candidates.ts";
 import { byOverlap, keepFast, keepGreedily, unchanged } from "./greedy.ts";
 import { mergeIntoKept, mergeNmw, mergeWeighted } from "./merge.ts";
-import { type Settings, type SuppressOptions, checkLengths, settingsOf } from "./options.ts";
+import { type Settings, type SuppressOptions, checkLengths, settingsOf } from "../../core/suppression.ts";
 import { gaussianDecay, keepByMatrix, keepSoftly, linearDecay, tensorflowDecay } from "./soft.ts";
 
 /** The boxes that `suppress` leaves, best first. */
@@ -83,14 +83,15 @@ export function outcomeOf(c: Candidates, o: Settings): Outcome {
 }
 
 /**
- * Suppresses boxes by a named method. Overlaps are computed in doubles.
+ * Suppresses boxes by a named method. Overlaps are computed in doubles; `nms` is the faster one for `method: "hard"`,
+ * by the kernel in f32.
  * @param boxes four values a box, in any unit; "diou" needs one in which both axes count alike
  * @param scores one for each box. A box is left out if its score is NaN or one of its values is not finite
  * @returns rows, scores and boxes of what is left, best first, ties by row
  * @throws RangeError for lengths that do not fit, for unknown options, for options of another method, and for negative
  * scores if the method multiplies them
  * @example
- * import { suppress } from "boxwright/suppress";
+ * import { suppress } from "boxwright";
  *
  * const boxes = [0, 0, 10, 10, 2, 0, 12, 10, 20, 0, 30, 10]; // the IoU of the first two is 2/3
  * const scores = [0.9, 0.8, 0.7];
@@ -117,23 +118,3 @@ export function suppress(
   });
   return { indices: Int32Array.from(rows), scores: Float32Array.from(outcome.scores), boxes: left, members };
 }
-
-/**
- * Suppresses boxes by a named method and returns the indices alone. The `nms` of `boxwright` is faster for
- * `method: "hard"`.
- * @param boxes four values a box, in any unit
- * @param scores one for each box
- * @returns indices of what is left, best first, ties by index
- * @throws RangeError as `suppress` does
- * @example
- * import { nms } from "boxwright/suppress";
- *
- * const boxes = [0, 0, 10, 10, 2, 0, 12, 10, 3, 0, 16, 10]; // each overlaps the next
- * console.log([...nms(boxes, [0.9, 0.8, 0.7], { method: "hard" })]); // [0,2]
- * console.log([...nms(boxes, [0.9, 0.8, 0.7], { method: "fast" })]); // [0]
- */
-export const nms = (
-  boxes: ArrayLike<number>,
-  scores: ArrayLike<number>,
-  options: SuppressOptions = {},
-): Int32Array => suppress(boxes, scores, options).indices;

@@ -3,8 +3,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { XzReadableStream } from "xz-decompress";
-import { createDecoderSync } from "../../../src/entries/index.ts";
-import { readModel } from "../../../src/entries/model.ts";
+import { createDecoderSync, readModel } from "../../../src/entries/index.ts";
 import { tar } from "../../support/archives.ts";
 import { problemsOf } from "../../support/model-files.ts";
 

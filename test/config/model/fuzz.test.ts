@@ -8,8 +8,7 @@ import { execFileSync } from "node:child_process";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { isRefusal } from "../../../src/core/errors.ts";
-import { createDecoderSync } from "../../../src/entries/index.ts";
-import { type Model, readModel } from "../../../src/entries/model.ts";
+import { type Model, createDecoderSync, readModel } from "../../../src/entries/index.ts";
 import { tar, withZip } from "../../support/archives.ts";
 import {
   input,

@@ -1,11 +1,13 @@
 /** What exports of each kind mean: from the file's bytes to boxes. */
 import { describe, expect, test } from "vitest";
-import { createDecoder, createDecoderSync, parseConfig } from "../../../src/entries/index.ts";
-import { type Model, readModel } from "../../../src/entries/model.ts";
-import { provideTask } from "../../../src/decode/tasks.ts";
-import { SEGMENT } from "../../../src/tasks/masks/reader.ts";
-import { ORIENTED } from "../../../src/tasks/oriented/reader.ts";
-import { poseReader } from "../../../src/tasks/pose/reader.ts";
+import {
+  type Model,
+  createDecoder,
+  createDecoderSync,
+  parseConfig,
+  readModel,
+} from "../../../src/entries/index.ts";
+import { createDecoderSync as createCoreDecoder } from "../../../src/entries/core.ts";
 import { withZip } from "../../support/archives.ts";
 import {
   input,
@@ -137,8 +139,9 @@ describe("Ultralytics, ONNX", () => {
       options: { family: "yolo11", task: "pose", keypoints: [17, 3] },
       missing: [],
     });
-    expect(() => createDecoderSync(model)).toThrow('got "pose", expected import "boxwright/pose" beside it');
-    provideTask(poseReader);
+    expect(() => createCoreDecoder(model)).toThrow(
+      'options.tasks: got none for "pose", expected import { pose } from "boxwright/core"',
+    );
     const decoder = createDecoderSync(model);
     expect(decoder.describe().text).toContain("pose: 17 keypoints of x, y and a confidence in 0..1");
     const data = new Float32Array(57 * 84);
@@ -157,8 +160,7 @@ describe("Ultralytics, ONNX", () => {
     );
     for (const model of [planes, list])
       expect(model).toMatchObject({ task: "oriented", options: { task: "oriented" }, missing: [] });
-    expect(() => createDecoderSync(planes)).toThrow('expected import "boxwright/oriented" beside it');
-    provideTask(ORIENTED);
+    expect(() => createCoreDecoder(planes)).toThrow("tasks: [oriented]");
     const data = new Float32Array(7 * 84);
     [20, 20, 10, 6, 0.9, 0.1, 0.5].forEach((value, channel) => (data[channel * 84] = value));
     expect(
@@ -177,13 +179,12 @@ describe("Ultralytics, ONNX", () => {
     const metadata = { task: "pose", kpt_shape: "[17, 3]", end2end: "True" };
     const model = await readModel(ultralyticsOnnx(metadata, [output("output0", 1, 300, 57)]));
     expect(model).toMatchObject({ options: { reading: "end-to-end", keypoints: [17, 3] }, missing: [] });
-    provideTask(poseReader);
     expect(createDecoderSync(model).describe().text).toMatch(
       /reading: end-to-end: .*\n[\s\S]*pose: 17 keypoints/,
     );
   });
 
-  test("segment: the decoder needs the import that reads masks", async () => {
+  test("segment: the decoder needs the task masks", async () => {
     const outputs = [output("output0", 1, 38, 84), output("output1", 1, 32, 16, 16)];
     const model = await readModel(ultralyticsOnnx({ task: "segment" }, outputs));
     expect(model).toMatchObject({
@@ -191,10 +192,7 @@ describe("Ultralytics, ONNX", () => {
       options: { family: "yolo11", task: "segment" },
       missing: [],
     });
-    expect(() => createDecoderSync(model)).toThrow(
-      'got "segment", expected import "boxwright/masks" beside it',
-    );
-    provideTask(SEGMENT);
+    expect(() => createCoreDecoder(model)).toThrow("tasks: [masks]");
     const decoder = createDecoderSync(model);
     expect(decoder.describe().text).toContain(
       "masks: 32 coefficients, prototypes output1 [1,32,16,16] f32 as NCHW",

@@ -1,7 +1,7 @@
 /** The ONNX reader against ONNX Runtime, which reads the same bytes. */
 import { InferenceSession } from "onnxruntime-node";
 import { describe, expect, test } from "vitest";
-import { readModel } from "../../../src/entries/model.ts";
+import { readModel } from "../../../src/entries/index.ts";
 import { problemsOf } from "../../support/model-files.ts";
 import { type OnnxFile, type Value, block, int, onnxFile } from "../../support/onnx.ts";
 

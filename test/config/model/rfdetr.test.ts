@@ -1,8 +1,6 @@
 /** What files of RF-DETR say: by the key of their metadata, and by the names of their outputs. */
 import { describe, expect, test } from "vitest";
-import { createDecoder } from "../../../src/entries/index.ts";
-import { COCO80, COCO91 } from "../../../src/entries/labels.ts";
-import { readModel } from "../../../src/entries/model.ts";
+import { COCO80, COCO91, createDecoder, readModel } from "../../../src/entries/index.ts";
 import { input, output, problemsOf } from "../../support/model-files.ts";
 import { onnxFile } from "../../support/onnx.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readModel } from "../../../src/entries/model.ts";
+import { readModel } from "../../../src/entries/index.ts";
 import { withZip } from "../../support/archives.ts";
 import { picture, problemsOf } from "../../support/model-files.ts";
 import { type TfliteTensor, tfliteFile, tfliteMetadata } from "../../support/tflite.ts";

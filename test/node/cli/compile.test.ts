@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
-import { PAGE } from "../../../src/engine/choose.ts";
+import { PAGE } from "../../../src/kernels/kernel.ts";
 import { compilePlan } from "../../../src/planfile/write.ts";
 import { boxwright } from "../../support/cli.ts";
 import { fixture, tempFolder } from "../../support/files.ts";

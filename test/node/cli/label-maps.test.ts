@@ -1,8 +1,7 @@
 /** `--masks png`: label maps as grey pictures, read back by pngjs. */
 import { PNG } from "pngjs";
 import { expect, test } from "vitest";
-import { createDecoderSync } from "../../../src/entries/index.ts";
-import { labelMap } from "../../../src/entries/masks.ts";
+import { createDecoderSync, labelMap } from "../../../src/entries/index.ts";
 import { greyPng, labelPng } from "../../../src/node/cli/masks.ts";
 import { boxwright } from "../../support/cli.ts";
 import { fixture } from "../../support/files.ts";

@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
 import { ConfigError } from "../../../src/core/errors.ts";
-import { createDecoderSync } from "../../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../../src/whole/decoder.ts";
 import { createArchiveDecoder } from "../../../src/entries/node.ts";
 import { packingOf, readArchiveConfig } from "../../../src/node/files/archive.ts";
 import { readInput } from "../../../src/node/files/read.ts";

@@ -1,9 +1,15 @@
 /** Calls that are wrong, of the functions beside the decoder: a message says what was found and what was expected. */
 import { expect, test } from "vitest";
-import { createDecoderSync } from "../../../src/decode/decoder.ts";
-import { classMap, masksOf } from "../../../src/entries/masks.ts";
-import { cornersOf, fitCorners, regularise } from "../../../src/entries/oriented.ts";
-import { orientedIou, suppressDetections } from "../../../src/entries/suppress.ts";
+import { createDecoderSync } from "../../../src/whole/decoder.ts";
+import {
+  classMap,
+  cornersOf,
+  fitCorners,
+  masksOf,
+  orientedIou,
+  regularise,
+  suppressDetections,
+} from "../../../src/entries/index.ts";
 
 /** Returns the detections of a frame with one box, or with none. */
 function found(score: number) {

@@ -10,7 +10,7 @@ import { interpretConfig, planOf } from "../../../src/plan/make.ts";
 import { loadPlanSync } from "../../../src/planfile/decoder.ts";
 import { compilePlan } from "../../../src/planfile/write.ts";
 import { createDecoderSync } from "../../../src/entries/index.ts";
-import "../../../src/entries/masks.ts";
+import { ALL_TASKS } from "../../../src/whole/tasks.ts";
 
 const MOST_CLASSES = 130;
 
@@ -61,7 +61,7 @@ function misread(
       const config = readConfig({ family, classes, inputSize: [side, side], task: "segment" }, {
         outputs,
       } as object);
-      const { heads, task } = planOf(interpretConfig(config, specsOf(config) as never));
+      const { heads, task } = planOf(interpretConfig(config, specsOf(config) as never, ALL_TASKS));
       const { prototypes, tensors } = task as SegmentPlan;
       const channel = family === "yolov8" ? cells : 1;
       const got = [tensors[0], prototypes.count, prototypes.width, prototypes.height];

@@ -3,9 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { createDecoderSync } from "../../../src/entries/index.ts";
-import { type CanvasContext, drawCanvas, drawSvg } from "../../../src/entries/draw.ts";
-import "../../../src/entries/masks.ts";
+import { type CanvasContext, createDecoderSync, drawCanvas, drawSvg } from "../../../src/entries/index.ts";
 import { boxwright } from "../../support/cli.ts";
 import { png } from "../../support/pictures.ts";
 

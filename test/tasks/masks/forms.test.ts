@@ -4,8 +4,7 @@ import { mulberry32 } from "../../../bench/random.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
 import type { Detections, MaskOptions } from "../../../src/decode/detections.ts";
 import type { Frame } from "../../../src/decode/frame.ts";
-import { createDecoderSync } from "../../../src/entries/index.ts";
-import { labelMap, masksOf } from "../../../src/entries/masks.ts";
+import { createDecoderSync, labelMap, masksOf } from "../../../src/entries/index.ts";
 import { engines } from "../../support/engines.ts";
 
 const random = mulberry32(61);

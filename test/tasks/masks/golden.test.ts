@@ -1,7 +1,6 @@
 /** Masks of seeded networks against answers computed in doubles by plain formulas (fixtures/beyond/README.md). */
 import { describe, expect, test } from "vitest";
 import { createDecoderSync } from "../../../src/entries/index.ts";
-import "../../../src/entries/masks.ts";
 import type { Mask } from "../../../src/decode/detections.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
 import { engines } from "../../support/engines.ts";

@@ -1,7 +1,6 @@
 /** NaN and infinite values in what masks are made of: nobody gets an empty mask without a word. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../../src/entries/index.ts";
-import { labelMap, masksOf } from "../../../src/entries/masks.ts";
+import { createDecoderSync, labelMap, masksOf } from "../../../src/entries/index.ts";
 import type { Detections } from "../../../src/decode/detections.ts";
 import { engines } from "../../support/engines.ts";
 

@@ -4,8 +4,7 @@
  * last = side - round(pad + 0.1). Halves go to the even number, as Python rounds.
  */
 import { expect, test } from "vitest";
-import { masksOf } from "../../../src/entries/masks.ts";
-import { prepareImage } from "../../../src/entries/prepare.ts";
+import { masksOf, prepareImage } from "../../../src/entries/index.ts";
 import type { Frame } from "../../../src/decode/frame.ts";
 import { imageAxes } from "../../../src/tasks/masks/axis.ts";
 

@@ -1,9 +1,8 @@
 /** The three engines of masks leave the same bytes: logits, masks and label maps. */
 import { describe, expect, test } from "vitest";
 import { mulberry32 } from "../../../bench/random.ts";
-import { createDecoderSync } from "../../../src/entries/index.ts";
-import { labelMap, masksOf } from "../../../src/entries/masks.ts";
-import { masksEngineIn } from "../../../src/engine/choose-masks.ts";
+import { createDecoderSync, labelMap, masksOf } from "../../../src/entries/index.ts";
+import { masksEngineIn } from "../../../src/engine/choose.ts";
 import { halfToFloat } from "../../../src/core/number.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
 import type { MaskRule } from "../../../src/decode/detections.ts";

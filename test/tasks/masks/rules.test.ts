@@ -2,8 +2,14 @@
 import { describe, expect, test } from "vitest";
 import { mulberry32 } from "../../../bench/random.ts";
 import { bilinear, each, MASK_RULES, sigmoid } from "../../../spec/masks.ts";
-import { createDecoderSync, parseConfig } from "../../../src/entries/index.ts";
-import { type MaskInputs, classMap, labelMap, masksOf } from "../../../src/entries/masks.ts";
+import {
+  type MaskInputs,
+  classMap,
+  createDecoderSync,
+  labelMap,
+  masksOf,
+  parseConfig,
+} from "../../../src/entries/index.ts";
 import type { Mask, MaskOptions, MaskRule } from "../../../src/decode/detections.ts";
 import type { Frame } from "../../../src/decode/frame.ts";
 import { engines } from "../../support/engines.ts";

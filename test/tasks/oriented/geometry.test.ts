@@ -1,9 +1,15 @@
 /** Numbers that can be checked by hand, and what holds for every oriented box. */
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type OrientedBox, cornersOf, fitCorners, regularise } from "../../../src/entries/oriented.ts";
+import {
+  type OrientedBox,
+  cornersOf,
+  fitCorners,
+  nmsOriented,
+  orientedIou,
+  regularise,
+} from "../../../src/entries/index.ts";
 import { rotateCentreInto } from "../../../src/tasks/oriented/geometry.ts";
-import { nmsOriented, orientedIou } from "../../../src/entries/suppress.ts";
 import { readBeyond } from "../../support/beyond.ts";
 
 const close = (got: readonly number[], expected: readonly number[], digits = 6): void =>

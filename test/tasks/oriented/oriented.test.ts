@@ -2,11 +2,16 @@
 import { describe, expect, test } from "vitest";
 import type { DecoderOptions } from "../../../src/config/types.ts";
 import { parseConfig } from "../../../src/config/config.ts";
-import { createDecoderSync } from "../../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../../src/whole/decoder.ts";
 import { type Detections, toPixels } from "../../../src/decode/detections.ts";
 import type { Frame } from "../../../src/decode/frame.ts";
-import { type OrientedBox, cornersOf, fitCorners, regularise } from "../../../src/entries/oriented.ts";
-import { nmsOriented } from "../../../src/entries/suppress.ts";
+import {
+  type OrientedBox,
+  cornersOf,
+  fitCorners,
+  nmsOriented,
+  regularise,
+} from "../../../src/entries/index.ts";
 import { mulberry32 } from "../../../bench/random.ts";
 import { engines } from "../../support/engines.ts";
 

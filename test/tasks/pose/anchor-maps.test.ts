@@ -2,9 +2,8 @@
 import { describe, expect, test } from "vitest";
 import { centreOfV5, pointOfV5Face, pointOfV7, sigmoid, sizeOfV5 } from "../../../spec/points.ts";
 import type { TypedOptions } from "../../../src/config/types.ts";
-import { createDecoderSync } from "../../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../../src/whole/decoder.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
-import "../../../src/entries/pose.ts";
 import { engines } from "../../support/engines.ts";
 
 const SIZE = [96, 64] as const;

@@ -1,10 +1,8 @@
 /** NN Archives of faces and hands: the parsers of depthai-nodes. A user writes no options. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync } from "../../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../../src/whole/decoder.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
-import { FACE5_NAMES, PALM7_NAMES } from "../../../src/entries/pose.ts";
-import { readArchive } from "../../../src/config/nn-archive.ts";
-import { FieldReader } from "../../../src/config/fields.ts";
+import { FACE5_NAMES, PALM7_NAMES } from "../../../src/entries/index.ts";
 import { readBeyond } from "../../support/beyond.ts";
 
 const archive = (
@@ -151,22 +149,6 @@ test("heads of two parsers are refused by name, and an unknown parser with those
   expect(() => createDecoderSync(archive("XFeatMonoParser", {}, [64, 64], ["o"]))).toThrow(
     'got "XFeatMonoParser", expected a parser YOLO, YOLOExtendedParser, SSD, MOBILENET, SCRFDParser, YuNetParser, MPPalmDetectionParser, KeypointParser, HRNetParser, SuperAnimalParser',
   );
-});
-
-test("without the import the parser is refused with it", () => {
-  const key = Symbol.for("boxwright.tasks.1");
-  const shared = globalThis as { [key]?: unknown };
-  const readers = shared[key];
-  shared[key] = {};
-  try {
-    const reader = new FieldReader(archive("SCRFDParser", {}, [64, 64], ["o"]));
-    readArchive(reader);
-    expect(reader.problems.map(({ message }) => message)).toEqual([
-      'got "SCRFDParser", expected import "boxwright/pose" beside it',
-    ]);
-  } finally {
-    shared[key] = readers;
-  }
 });
 
 describe("parsers of points alone", () => {

@@ -4,14 +4,19 @@
  */
 import { describe, expect, test } from "vitest";
 import type { DecoderOptions, TypedOptions } from "../../../src/config/types.ts";
-import { createDecoderSync } from "../../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../../src/whole/decoder.ts";
 import { type Detections, toPixels } from "../../../src/decode/detections.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
 import { blazeface } from "../../../src/core/built-priors.ts";
-import { COCO17_EDGES, COCO17_NAMES, FACE5_NAMES } from "../../../src/entries/pose.ts";
+import {
+  COCO17_EDGES,
+  COCO17_NAMES,
+  FACE5_NAMES,
+  createTileMerger,
+  tiles,
+} from "../../../src/entries/index.ts";
 import { compilePlan } from "../../../src/entries/node.ts";
-import { loadPlanSync } from "../../../src/entries/plan.ts";
-import { createTileMerger, tiles } from "../../../src/entries/tiles.ts";
+import { loadPlanSync } from "../../support/plans.ts";
 import { engines } from "../../support/engines.ts";
 
 type Tensors = Record<string, TensorInput>;

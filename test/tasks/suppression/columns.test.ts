@@ -1,12 +1,14 @@
 /** Every column of a decoder's detections survives `suppressDetections`, masks too; what tiles lose says so. */
 import { describe, expect, test } from "vitest";
-import { type Decoder, createDecoderSync } from "../../../src/entries/index.ts";
+import {
+  type Decoder,
+  createDecoderSync,
+  createTileMerger,
+  labelMap,
+  mergeTiles,
+  suppressDetections,
+} from "../../../src/entries/index.ts";
 import type { Detections } from "../../../src/decode/detections.ts";
-import { labelMap } from "../../../src/entries/masks.ts";
-import "../../../src/entries/oriented.ts";
-import "../../../src/entries/pose.ts";
-import { suppressDetections } from "../../../src/entries/suppress.ts";
-import { createTileMerger, mergeTiles } from "../../../src/entries/tiles.ts";
 
 const SIZE = [64, 64] as const;
 const WHOLE = { x: 0, y: 0, width: 64, height: 64 };

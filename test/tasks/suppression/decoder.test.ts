@@ -3,10 +3,9 @@ import { describe, expect, test } from "vitest";
 import { ConfigError } from "../../../src/core/errors.ts";
 import type { EngineName } from "../../../src/core/engine-name.ts";
 import type { DecoderOptions, Suppression } from "../../../src/config/types.ts";
-import { createDecoderSync } from "../../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../../src/whole/decoder.ts";
 import type { Detections } from "../../../src/decode/detections.ts";
-import "../../../src/entries/pose.ts";
-import { suppress, type SuppressOptions } from "../../../src/entries/suppress.ts";
+import { suppress, type SuppressOptions } from "../../../src/entries/index.ts";
 import { compilePlan } from "../../../src/planfile/write.ts";
 import { readBeyond } from "../../support/beyond.ts";
 

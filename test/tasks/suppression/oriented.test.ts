@@ -1,10 +1,14 @@
 /** Oriented boxes in `suppressDetections` and `mergeTiles`: rows that are left keep their angles and corners. */
 import { expect, test } from "vitest";
 import type { Detections } from "../../../src/decode/detections.ts";
-import { createDecoderSync } from "../../../src/entries/index.ts";
-import "../../../src/entries/oriented.ts";
-import { suppressDetections } from "../../../src/entries/suppress.ts";
-import { type Tile, createTileMerger, mergeTiles, tiles } from "../../../src/entries/tiles.ts";
+import {
+  type Tile,
+  createDecoderSync,
+  createTileMerger,
+  mergeTiles,
+  suppressDetections,
+  tiles,
+} from "../../../src/entries/index.ts";
 
 /** Centre, size, score, angle in pixels of an input of 100 x 100. */
 type Row = readonly [cx: number, cy: number, w: number, h: number, score: number, angle: number];

@@ -1,7 +1,6 @@
 /** Runs pictures through the network, one at a time, with the config that is in use at that moment. */
 import { readFile } from "node:fs/promises";
-import type { Frame, ImageInput, Outputs, TensorInput } from "boxwright";
-import { type PacketAbout, type PacketKind, toPacket } from "boxwright/packet";
+import { type Frame, type ImageInput, type Outputs, type PacketAbout, type PacketKind, type TensorInput, toPacket } from "boxwright";
 import { messageOf } from "boxwright-service/errors";
 import { Turns } from "../core/wait.ts";
 import type { NetworkSettings } from "../settings/types.ts";

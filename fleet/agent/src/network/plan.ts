@@ -1,13 +1,7 @@
 /** Makes the plan of a config: how pictures are prepared, the decoder, and whether device or host decodes. */
-import { type Decoder, createDecoderSync } from "boxwright";
-import { type Detector, type DetectorOptions, type Lane, createDetector } from "boxwright/detect";
-import { type LabelSet, labelsOf } from "boxwright/labels";
-import { type Model, readModel } from "boxwright/model";
+import { type Decoder, type Detector, type DetectorOptions, type LabelSet, type Lane, type Model, createDecoderSync, createDetector, labelsOf, readModel } from "boxwright";
 import type { SharedRuntime } from "./session.ts";
 // Import the tasks: the decoder then reads networks for keypoints, masks and oriented boxes.
-import "boxwright/masks";
-import "boxwright/oriented";
-import "boxwright/pose";
 
 /** The config as a host needs it to create the same decoder. */
 export interface ConfigRecord {

@@ -2,7 +2,7 @@
  * Opens the network once, for the detectors of all configs. A lane is the memory of an input, with one run at a time.
  * The agent runs the detector's lane by itself, since it may send the outputs undecoded.
  */
-import { type InputSpec, type Lane, type Runtime, type Session, onnxRuntime } from "boxwright/detect";
+import { type InputSpec, type Lane, type Runtime, type Session, onnxRuntime } from "boxwright";
 import * as ort from "onnxruntime-node";
 
 /** A runtime whose session stays open from one detector to the next. */

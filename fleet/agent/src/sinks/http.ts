@@ -1,5 +1,5 @@
 /** The sink "http": sends packets, configs and previews to a host. */
-import { packetHeaders } from "boxwright/packet";
+import { packetHeaders } from "boxwright";
 import { connectionProblem } from "boxwright-service/errors";
 import { runWithin } from "../core/wait.ts";
 import type { HttpSettings } from "../settings/types.ts";

@@ -3,7 +3,7 @@ import { crc32 } from "node:zlib";
 import { type JetStreamClient, JetStreamApiError, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { type KV, Kvm } from "@nats-io/kv";
 import { type ConnectionOptions, type MsgHdrs, type NatsConnection, connect, headers } from "@nats-io/transport-node";
-import { fromPacket, packetHeaders } from "boxwright/packet";
+import { fromPacket, packetHeaders } from "boxwright";
 import { connectionProblem } from "boxwright-service/errors";
 import { messageId, sha256 } from "../core/ids.ts";
 import type { NatsSettings } from "../settings/types.ts";

@@ -1,6 +1,6 @@
 /** The sink "ndjson": a file with one CloudEvent in JSON on each line. */
 import { type FileHandle, open } from "node:fs/promises";
-import { fromPacket, packetHeaders } from "boxwright/packet";
+import { fromPacket, packetHeaders } from "boxwright";
 import { messageOf } from "boxwright-service/errors";
 import type { NdjsonSettings } from "../settings/types.ts";
 import type { Outcome, Sink } from "./sink.ts";

@@ -2,7 +2,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Packet } from "boxwright/packet";
+import type { Packet } from "boxwright";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder } from "../support/folder.ts";

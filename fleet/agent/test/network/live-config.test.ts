@@ -1,6 +1,6 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fromPacket } from "boxwright/packet";
+import { fromPacket } from "boxwright";
 import { pino } from "pino";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Camera, type Device } from "../../src/camera.ts";

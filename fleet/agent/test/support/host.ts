@@ -2,8 +2,7 @@
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { createDecoderSync } from "boxwright";
-import { type Packet, fromPacket } from "boxwright/packet";
+import { type Packet, createDecoderSync, fromPacket } from "boxwright";
 
 export interface FakeAnswer {
   readonly status: number;

@@ -3,9 +3,6 @@ import { parentPort, workerData } from "node:worker_threads";
 import { createDecoderSync } from "boxwright";
 import type { Network } from "./networks.ts";
 // Import the tasks: decoders then read networks for keypoints, masks and oriented boxes.
-import "boxwright/masks";
-import "boxwright/oriented";
-import "boxwright/pose";
 
 const { config, options } = workerData as Network;
 try {

@@ -5,9 +5,6 @@ import { Refusal } from "../core/errors.ts";
 import type { Logger } from "boxwright-service/log";
 import type { Network } from "./networks.ts";
 // Import the tasks: decoders then read networks for keypoints, masks and oriented boxes.
-import "boxwright/masks";
-import "boxwright/oriented";
-import "boxwright/pose";
 
 export interface DecodingOptions {
   readonly threads: number | undefined;

@@ -1,6 +1,5 @@
 /** Takes a packet of HTTP or NATS: reads it, decodes it if it is raw, and stores its frame once. */
-import { ConfigError, TensorError } from "boxwright";
-import { type Packet, PacketError, fromPacket } from "boxwright/packet";
+import { ConfigError, type Packet, PacketError, TensorError, fromPacket } from "boxwright";
 import { Refusal } from "../core/errors.ts";
 import type { Metrics, Way } from "../core/metrics.ts";
 import { millisecondsOf, sortableNow, sortableTime } from "../core/time.ts";

@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestHost, testHost } from "../support/host.ts";
 import { configBody, decoder, detectionPacket, frameSize, hash, outputsOf, rawPacket } from "../support/frames.ts";
-import { packetHeaders, toPacket } from "boxwright/packet";
+import { packetHeaders, toPacket } from "boxwright";
 import { until } from "../support/wait.ts";
 
 const agentToken = "agent-token-0123456789";

@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createDecoderSync } from "boxwright";
-import { fromPacket, toPacket } from "boxwright/packet";
+import { createDecoderSync, fromPacket, toPacket } from "boxwright";
 import { type TestHost, emptyDatabase, kinds, temporaryFolder, testHost } from "../support/host.ts";
 import {
   about,

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
-import { fromPacket } from "boxwright/packet";
+import { fromPacket } from "boxwright";
 import { afterAll, describe, expect, inject, test } from "vitest";
 import { TestBroker } from "../support/broker.ts";
 import { emptyDatabase, kinds, temporaryFolder } from "../support/host.ts";

@@ -1,9 +1,6 @@
 import { type Browser, type Page, chromium } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
-import { createDecoderSync } from "boxwright";
-import "boxwright/oriented";
-import { toPacket } from "boxwright/packet";
-import "boxwright/pose";
+import { createDecoderSync, toPacket } from "boxwright";
 import { type TestHost, testHost } from "../support/host.ts";
 import { detectionPacket } from "../support/frames.ts";
 import { greyPng } from "../support/pixels.ts";

@@ -3,7 +3,7 @@ import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
 import { type NatsConnection, headers as natsHeaders } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
-import { packetHeaders } from "boxwright/packet";
+import { packetHeaders } from "boxwright";
 import { TestBroker } from "../support/broker.ts";
 import { type TestHost, testHost } from "../support/host.ts";
 import { about, configBody, detectionPacket, hash, rawPacket } from "../support/frames.ts";

@@ -1,6 +1,5 @@
 /** Frames of a small network, and the packets made of them. */
-import { type Decoder, createDecoderSync } from "boxwright";
-import { toPacket } from "boxwright/packet";
+import { type Decoder, createDecoderSync, toPacket } from "boxwright";
 
 export const config = { family: "yolov8", classes: 2, inputSize: [64, 64], labels: ["cat", "dog"] } as const;
 export const decoder: Decoder = createDecoderSync(config);

@@ -1,4 +1,5 @@
 /** Computes the points of a network that gets the crop of one object. All engines share this code. */
+import { refuseFor } from "../../../core/errors.ts";
 import * as A from "../../../core/abi.ts";
 import { type AffineMap, type Crop, cropOfObject, mapOfCrop } from "../../../core/crop.ts";
 import { writeCosSin } from "../../../core/elementary.ts";
@@ -177,7 +178,7 @@ const NEAR = 2;
 
 /** Throws if the coordinates cannot have the unit that the plan says. */
 function checkUnit(
-  work: TaskWork,
+  _work: TaskWork,
   raw: Float64Array,
   values: number,
   divisors: readonly number[],
@@ -190,14 +191,14 @@ function checkUnit(
       if (size > most && size < Infinity) most = size;
     }
   if (most / divisors[0] > FAR)
-    work.refuseFor(
+    refuseFor(
       [{ option: "keypointCoordinates", value: "pixels" }],
       about,
       `coordinates up to ${Number(most.toPrecision(4))}`,
       `numbers up to ${divisors[0]}, the other side of the input; if they are in pixels, say keypointCoordinates: "pixels"`,
     );
   if (divisors[0] > FAR && most > 0 && most <= NEAR)
-    work.refuseFor(
+    refuseFor(
       [{ option: "keypointCoordinates", value: "normalised" }],
       about,
       `coordinates up to ${Number(most.toPrecision(3))}`,
@@ -246,9 +247,9 @@ function computeLandmarks(work: TaskWork, plan: LandmarkPlan): Compute {
 const SLACK = 0.02;
 
 /** Returns a value that has to be a probability. Throws if it is none. NaN is given back, and passes no threshold. */
-function probabilityOf(work: TaskWork, value: number, what: string, about: string): number {
+function probabilityOf(_work: TaskWork, value: number, what: string, about: string): number {
   if (value < -SLACK || value > 1 + SLACK)
-    work.refuseFor(
+    refuseFor(
       what === "presence" ? [{ option: "activation", value: "logits" }] : [],
       about,
       `${what} ${Number(value.toPrecision(6))}`,
@@ -259,7 +260,7 @@ function probabilityOf(work: TaskWork, value: number, what: string, about: strin
 
 /** Throws if the points in metres are those in pixels: both tensors have one shape in some networks. */
 function checkMetres(
-  work: TaskWork,
+  _work: TaskWork,
   raw: Float64Array,
   world: Float64Array,
   values: number,
@@ -268,7 +269,7 @@ function checkMetres(
   if (values !== 3) return;
   const most = world.reduce((a, b) => (Math.abs(b) > a ? Math.abs(b) : a), 0);
   if (most > FAR && raw.every((x) => !(Math.abs(x) > NEAR)))
-    work.refuseFor(
+    refuseFor(
       [],
       about,
       `points in metres up to ${Number(most.toPrecision(4))}`,

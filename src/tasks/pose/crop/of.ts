@@ -26,8 +26,7 @@ export interface ImageSize {
  * @param scale factor on the box in place of the family's own
  * @throws RangeError for a detection or an image that is none, or for a decoder without an input size
  * @example
- * import { createDecoderSync } from "boxwright";
- * import { cropOf } from "boxwright/pose";
+ * import { createDecoderSync, cropOf } from "boxwright";
  *
  * const pose = createDecoderSync({ family: "rtmpose", inputSize: [192, 256] });
  * const person = { class_id: 0, label: "person", confidence: 0.9, x_min: 0.25, y_min: 0.25, x_max: 0.5, y_max: 0.75 };

@@ -1,4 +1,5 @@
 /** Finds the tensors of a network that gets the crop of one object, and returns their only interpretation. */
+import { refuseFor } from "../../../core/errors.ts";
 import {
   type CropNetwork,
   type LandmarkFacts,
@@ -8,7 +9,6 @@ import {
 import { type TensorSpec, list, shape, volume } from "../../../core/tensor.ts";
 import type { HeadDraft, Interpretation, Specs } from "../../../heads/head.ts";
 import type { HeadQuery } from "../../../heads/query.ts";
-import type { PlanTools } from "../../../plan/task.ts";
 import type { CropPlan, HeatmapPlan, LandmarkPlan, SimccPlan, VectorPlan } from "./plan.ts";
 
 type Shared = "name" | "names" | "edges" | "next" | "isNeeded" | "mostRows" | "crops";
@@ -29,7 +29,7 @@ interface Question {
   readonly input: readonly [number, number];
   /** Throws: the tensors are not those of the network. */
   readonly refuseAll: (expected: string) => never;
-  readonly refuseFor: PlanTools["refuseFor"];
+  readonly refuseFor: typeof refuseFor;
 }
 
 /** Returns the interpretation of the tensors. Throws a TensorError if they are not those of the network. */
@@ -37,7 +37,6 @@ export function readCrop(
   query: HeadQuery,
   specs: Specs,
   network: CropNetwork,
-  { refuseFor }: PlanTools,
 ): readonly Interpretation[] {
   const { inputSize, family, task } = query;
   const input =

@@ -3,9 +3,9 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as spec from "../../../../spec/crops.ts";
 import { type Crop, mapOfCrop } from "../../../../src/core/crop.ts";
-import { createDecoderSync } from "../../../../src/decode/decoder.ts";
+import { createDecoderSync } from "../../../../src/whole/decoder.ts";
 import type { DetectionFields } from "../../../../src/decode/detections.ts";
-import { cropOf, nextCropOf } from "../../../../src/entries/pose.ts";
+import { cropOf, nextCropOf } from "../../../../src/entries/index.ts";
 import { readFamily } from "../../../support/families.ts";
 import { describeShared } from "../../../support/shared-data.ts";
 

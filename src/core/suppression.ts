@@ -1,0 +1,263 @@
+/** Options of suppression, their defaults and their check. */
+import { refuse } from "./errors.ts";
+import { show } from "./tensor.ts";
+
+/** Meaning of the four values of a box. */
+export type SuppressBoxFormat = "xyxy" | "yxyx" | "cxcywh" | "xywh";
+
+/** Options of every method. */
+export interface CommonSuppressOptions {
+  /**
+   * Boxes at or below this score take no part. Methods that lower scores also drop a box whose score falls below it
+   * ("soft-tensorflow": to it or below). Default: none.
+   */
+  readonly scoreThreshold?: number;
+  /** Largest number of boxes that come out. Default: all. */
+  readonly maxDetections?: number;
+  /** Class id of each box: boxes suppress each other within a class only. Default: one class. */
+  readonly classIds?: ArrayLike<number>;
+  /** Meaning of a box's four values. Default: corners, "xyxy". */
+  readonly boxFormat?: SuppressBoxFormat;
+  /** Added to widths and heights in areas, in the boxes' own unit. Default 0. */
+  readonly pixelOffset?: number;
+}
+
+/** Greedy suppression, and Fast NMS of YOLACT: there, suppressed boxes suppress too. */
+export interface HardOptions extends CommonSuppressOptions {
+  /** Default "hard". */
+  readonly method?: "hard" | "fast";
+  /** Default 0.45. */
+  readonly iouThreshold?: number;
+  /** ">": suppress at an IoU above the threshold (default). ">=": at the threshold too. */
+  readonly suppress?: ">" | ">=";
+}
+
+/** Greedy suppression by DIoU = IoU - (d^2 / c^2) ^ beta: centre distance d, diagonal c of the box around both. */
+export interface DiouOptions extends CommonSuppressOptions {
+  readonly method: "diou";
+  /** Default 0.45. */
+  readonly iouThreshold?: number;
+  /** ">": suppress at a DIoU above the threshold (default). ">=": at the threshold too. */
+  readonly suppress?: ">" | ">=";
+  /** Power of the penalty, `beta_nms` of Darknet. Default 1. */
+  readonly beta?: number;
+}
+
+/** Soft suppression (Bodla): a better box with an IoU above the threshold multiplies the score by 1 - IoU. */
+export interface SoftLinearOptions extends CommonSuppressOptions {
+  readonly method: "soft-linear";
+  /** Default 0.3. */
+  readonly iouThreshold?: number;
+}
+
+/** Soft suppression (Bodla): every better box multiplies the score by exp(-IoU^2 / sigma). */
+export interface SoftGaussianOptions extends CommonSuppressOptions {
+  readonly method: "soft-gaussian";
+  /** Default 0.5. */
+  readonly sigma?: number;
+}
+
+/**
+ * Soft suppression of TensorFlow and TensorFlow.js: exp(-IoU^2 / (2 sigma)), and 0 above the threshold. A sigma of 0.5
+ * here is one of 1 in `soft-gaussian`.
+ */
+export interface SoftTensorflowOptions extends CommonSuppressOptions {
+  readonly method: "soft-tensorflow";
+  /** Default 0.5. */
+  readonly sigma?: number;
+  /** Default 1: nothing is dropped for its IoU. */
+  readonly iouThreshold?: number;
+}
+
+/** Matrix suppression (SOLOv2), which lowers every score at once. */
+export interface MatrixOptions extends CommonSuppressOptions {
+  readonly method: "matrix";
+  /** exp(-sigma IoU^2) or 1 - IoU. Default "gaussian". */
+  readonly kernel?: "gaussian" | "linear";
+  /** Default 2. Only the Gaussian kernel reads it. */
+  readonly sigma?: number;
+}
+
+/**
+ * Methods that average boxes whose IoU is above the threshold. "weighted" (MediaPipe): the best box with all it
+ * overlaps, by score. "nmw": each box goes to the one that it overlaps most, by score x IoU. "merge" (YOLOv5): greedy,
+ * then each kept box with all it overlaps.
+ */
+export interface MergeOptions extends CommonSuppressOptions {
+  readonly method: "weighted" | "merge" | "nmw";
+  /** Default: 0.3 for "weighted", 0.45 for "merge", 0.5 for "nmw". */
+  readonly iouThreshold?: number;
+}
+
+/** Options of `suppress`: the method and its settings. */
+export type SuppressOptions =
+  | HardOptions
+  | DiouOptions
+  | SoftLinearOptions
+  | SoftGaussianOptions
+  | SoftTensorflowOptions
+  | MatrixOptions
+  | MergeOptions;
+
+/** Name of a suppression method. */
+export type SuppressMethod = NonNullable<SuppressOptions["method"]>;
+
+export type Rule = readonly [expected: string, passes: (x: unknown) => boolean];
+
+/** Settings with every default filled in. A method reads those that are its own. */
+export interface Settings {
+  readonly method: SuppressMethod;
+  readonly iouThreshold: number;
+  readonly sigma: number;
+  readonly beta: number;
+  readonly kernel: "gaussian" | "linear";
+  readonly suppress: ">" | ">=";
+  readonly scoreThreshold: number;
+  readonly maxDetections: number;
+  readonly classIds: ArrayLike<number> | null;
+  readonly boxFormat: SuppressBoxFormat;
+  readonly pixelOffset: number;
+}
+
+const oneOf = (...values: readonly string[]): Rule => [
+  values.map((v) => `"${v}"`).join(" or "),
+  (x) => values.includes(x as string),
+];
+const isNumber = (x: unknown): x is number => typeof x === "number" && x === x;
+export const UNIT: Rule = ["a number in 0..1", (x) => isNumber(x) && x >= 0 && x <= 1];
+const POSITIVE: Rule = ["a number above 0", (x) => isNumber(x) && x > 0 && x < Infinity];
+
+/** True for an array-like of numbers. False for a string and for an array of BigInt. */
+export const isList = (x: unknown): boolean =>
+  typeof x === "object" &&
+  typeof (x as Float32Array | null)?.length === "number" &&
+  typeof (x as Float32Array)[0] !== "bigint";
+
+export const SUPPRESS: Rule = oneOf(">", ">=");
+/** Rules of the options that every kind of suppression has. */
+export const COMMON_RULES: Readonly<Record<string, Rule>> = {
+  scoreThreshold: ["a number", isNumber],
+  maxDetections: [
+    "a whole number from 0 up",
+    (x) => x === Infinity || (Number.isInteger(x) && (x as number) >= 0),
+  ],
+  classIds: ["an array of class ids", isList],
+};
+
+const RULES: Readonly<Record<string, Rule>> = {
+  ...COMMON_RULES,
+  boxFormat: oneOf("xyxy", "yxyx", "cxcywh", "xywh"),
+  pixelOffset: ["a number from 0 up", (x) => isNumber(x) && x >= 0 && x < Infinity],
+};
+
+const IOU: Readonly<Record<string, Rule>> = { iouThreshold: UNIT };
+const SIGMA: Readonly<Record<string, Rule>> = { sigma: POSITIVE };
+const HARD = { ...IOU, suppress: SUPPRESS };
+
+/** Rules of each method's own options, and its defaults where they are not an IoU of 0.45 and a sigma of 0.5. */
+const METHODS: Readonly<
+  Record<
+    SuppressMethod,
+    { readonly rules: Readonly<Record<string, Rule>>; readonly iou?: number; sigma?: number }
+  >
+> = {
+  hard: { rules: HARD },
+  fast: { rules: HARD },
+  diou: { rules: { ...HARD, beta: POSITIVE } },
+  "soft-linear": { rules: IOU, iou: 0.3 },
+  "soft-gaussian": { rules: SIGMA },
+  "soft-tensorflow": { rules: { ...IOU, ...SIGMA }, iou: 1 },
+  matrix: { rules: { ...SIGMA, kernel: oneOf("gaussian", "linear") }, sigma: 2 },
+  weighted: { rules: IOU, iou: 0.3 },
+  merge: { rules: IOU },
+  nmw: { rules: IOU, iou: 0.5 },
+};
+
+/** Checks each option that is given by its rule. Throws a RangeError for a name without a rule. */
+export function checkOptions(given: object, rules: Readonly<Record<string, Rule>>, of = ""): void {
+  if (typeof given !== "object" || (given as object | null) === null)
+    refuse("options", show(given), `an object with some of ${Object.keys(rules).join(", ")}`, RangeError);
+  for (const [name, value] of Object.entries(given)) {
+    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
+    if (rule === undefined)
+      refuse(name, "an unknown name", `one of ${Object.keys(rules).join(", ")}${of}`, RangeError);
+    if (value !== undefined && !rule[1](value)) refuse(name, show(value), rule[0], RangeError);
+  }
+}
+
+/** Rules of what detections do not have in themselves: they have class ids, and their boxes are corners. */
+export const DETECTION_RULES: Readonly<Record<string, Rule>> = {
+  scoreThreshold: RULES.scoreThreshold,
+  maxDetections: RULES.maxDetections,
+  pixelOffset: RULES.pixelOffset,
+  perClass: ["true or false", (x) => typeof x === "boolean"],
+  size: [
+    "[width, height] of the frame",
+    (x) => Array.isArray(x) && x.length === 2 && x.every((v: unknown) => POSITIVE[1](v)),
+  ],
+};
+
+/**
+ * Checks the options of `suppress` and fills in the defaults.
+ * @param common rules of the options that every method has
+ */
+export function settingsOf(given: SuppressOptions, common = RULES): Settings {
+  if (typeof given !== "object" || given === null)
+    refuse("options", show(given), 'an object such as { method: "soft-gaussian" }', RangeError);
+  const method = given.method ?? "hard";
+  const methodRule = oneOf(...Object.keys(METHODS));
+  if (!methodRule[1](method)) refuse("method", show(method), methodRule[0], RangeError);
+  const { rules, iou = 0.45, sigma = 0.5 } = METHODS[method];
+  checkOptions(given, { method: methodRule, ...rules, ...common }, ` for "${method}"`);
+  const own = given as Partial<Settings>;
+  return {
+    method,
+    iouThreshold: own.iouThreshold ?? iou,
+    sigma: own.sigma ?? sigma,
+    beta: own.beta ?? 1,
+    kernel: own.kernel ?? "gaussian",
+    suppress: own.suppress ?? ">",
+    scoreThreshold: given.scoreThreshold ?? -Infinity,
+    maxDetections: given.maxDetections ?? Infinity,
+    classIds: given.classIds ?? null,
+    boxFormat: given.boxFormat ?? "xyxy",
+    pixelOffset: given.pixelOffset ?? 0,
+  };
+}
+
+/** Throws a RangeError unless there are `width` numbers for each score, and one class id. */
+export function checkLengths(
+  boxes: ArrayLike<number>,
+  scores: ArrayLike<number>,
+  classIds: ArrayLike<number> | null,
+  width: number,
+): void {
+  if (!isList(boxes)) refuse("boxes", show(boxes), "an array of numbers", RangeError);
+  if (!isList(scores)) refuse("scores", show(scores), "an array of numbers", RangeError);
+  const n = scores.length;
+  if (boxes.length !== n * width)
+    refuse("boxes", `${boxes.length} numbers`, `${n * width}, ${width} for each of ${n} scores`, RangeError);
+  if (classIds !== null && classIds.length !== n)
+    refuse("classIds", `${classIds.length}`, `${n}, one for each score`, RangeError);
+  checkElements("boxes", boxes, isAnyNumber, "a number");
+  checkElements("scores", scores, isAnyNumber, "a number");
+  if (classIds !== null) checkElements("classIds", classIds, isClassId, "a whole number of 32 bits");
+}
+
+/** True for a number, NaN too: a box or score that is NaN is left out. */
+const isAnyNumber = (x: unknown): boolean => typeof x === "number";
+const isClassId = (x: unknown): boolean => typeof x === "number" && (x | 0) === x;
+
+/**
+ * Throws a RangeError if an element does not pass. Without this check JavaScript would convert strings and null to
+ * numbers, and cut class ids to whole numbers.
+ */
+export function checkElements(
+  name: string,
+  list: ArrayLike<number>,
+  passes: (x: unknown) => boolean,
+  expected: string,
+): void {
+  for (let i = 0; i < list.length; i++)
+    if (!passes(list[i])) refuse(`${name}[${i}]`, show(list[i]), expected, RangeError);
+}

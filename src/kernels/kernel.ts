@@ -1,0 +1,209 @@
+/**
+ * The kernels: three WebAssembly modules, each in two builds. `#kernel`, `#masks-kernel` and `#prepare-kernel` have
+ * their binaries: package.json maps these names by condition to what text.ts, node.ts, workerd.ts and none.ts become.
+ */
+import { ABI_VERSION } from "../core/abi.ts";
+import { MASKS_ABI_VERSION } from "../core/masks-abi.ts";
+import { PREPARE_ABI_VERSION } from "../core/prepare-abi.ts";
+import { kindOf } from "../core/tensor.ts";
+
+/** The two builds of a kernel: with vector instructions, and without. */
+export type WasmKind = "simd" | "scalar";
+
+/** A binary, a module that the runtime has compiled, or null where neither is at hand. */
+export type BinaryOf = (kind: WasmKind) => Uint8Array<ArrayBuffer> | object | null;
+
+/** Facts about a kernel. */
+interface KernelTraits {
+  /** The export that returns the version of the kernel's interface, and the version that it has to return. */
+  readonly version: readonly [exportName: string, version: number];
+  readonly verbs: readonly string[];
+  /** Beginning of the names of its files. */
+  readonly file: string;
+}
+
+export const KERNELS = {
+  decode: { version: ["abiVersion", ABI_VERSION], verbs: ["scan", "sort", "nms", "decode"], file: "" },
+  masks: {
+    version: ["masksAbiVersion", MASKS_ABI_VERSION],
+    verbs: ["product", "cut", "resize", "paint"],
+    file: "masks.",
+  },
+  prepare: {
+    version: ["prepareAbiVersion", PREPARE_ABI_VERSION],
+    verbs: ["unpack", "resample", "emit", "prepare"],
+    file: "prepare.",
+  },
+} as const satisfies { readonly [name: string]: KernelTraits };
+
+export type KernelName = keyof typeof KERNELS;
+
+/** Bytes of a WebAssembly page. */
+export const PAGE = 65536;
+
+/** Compiled builds by kernel and kind, shared by all instances: a module holds no state. */
+const modules = /* @__PURE__ */ new Map<string, WebAssembly.Module>();
+
+/** True if this runtime can run WebAssembly at all. */
+const hasWebAssembly = (): boolean =>
+  typeof WebAssembly === "object" &&
+  typeof WebAssembly.Module === "function" &&
+  typeof WebAssembly.validate === "function";
+
+/** Compiles the builds of one kernel, and makes instances of them. */
+export class Kernel {
+  readonly #name: KernelName;
+  readonly #binaryOf: BinaryOf;
+
+  constructor(name: KernelName, binaryOf: BinaryOf) {
+    this.#name = name;
+    this.#binaryOf = binaryOf;
+  }
+
+  /**
+   * Returns the fastest build that this runtime compiles, null if it compiles none. A page whose
+   * Content-Security-Policy forbids compiling, and a runtime that refuses at the last step, compile none.
+   */
+  best(): WasmKind | null {
+    for (const kind of this.#usable())
+      try {
+        this.compile(kind);
+        return kind;
+      } catch {
+        // The runtime refuses to compile: try the next one.
+      }
+    return null;
+  }
+
+  /** Returns a compiled build. Throws if this runtime, or this entry of the package, cannot run it. */
+  compile(kind: WasmKind): WebAssembly.Module {
+    const found = this.#find(kind);
+    return found instanceof Uint8Array
+      ? this.#keep(kind, new WebAssembly.Module(found as Uint8Array<ArrayBuffer>))
+      : found;
+  }
+
+  /** Compiles a build, or that which `best` will return, off the main thread if the runtime can. */
+  async compileAhead(wanted: WasmKind | "auto"): Promise<void> {
+    if (!hasWebAssembly()) return;
+    const kind = wanted === "auto" ? this.#usable()[0] : wanted;
+    try {
+      const found = kind && this.#find(kind);
+      if (found instanceof Uint8Array)
+        this.#keep(kind as WasmKind, await WebAssembly.compile(found as Uint8Array<ArrayBuffer>));
+    } catch {
+      // `compile` meets a refusal again, and reports it.
+    }
+  }
+
+  /** Returns the exports of a build over a memory, or over at least so many bytes of new memory. */
+  instantiate(
+    kind: WasmKind,
+    over: number | WebAssembly.Memory,
+  ): { readonly memory: WebAssembly.Memory; readonly verbs: unknown } {
+    const module = this.compile(kind);
+    const memory = typeof over === "number" ? newMemory(over) : over;
+    const verbs = new WebAssembly.Instance(module, { env: { memory } }).exports as {
+      readonly [name: string]: () => number;
+    };
+    const [name, expected] = KERNELS[this.#name].version;
+    const version = verbs[name]();
+    if (version !== expected)
+      throw new Error(
+        `kernel "${kind}": got interface version ${version}, expected ${expected}: the file is of another release of boxwright`,
+      );
+    return { memory, verbs };
+  }
+
+  /** Returns the builds at hand that this runtime accepts, the fastest first. */
+  #usable(): WasmKind[] {
+    if (!hasWebAssembly()) return [];
+    return (["simd", "scalar"] as const).filter((kind) => {
+      try {
+        const found = this.#find(kind);
+        // Validate as a whole: runtimes differ in which vector instructions they know.
+        return !(found instanceof Uint8Array) || WebAssembly.validate(found as Uint8Array<ArrayBuffer>);
+      } catch {
+        // A build that is not at hand, or a runtime that refuses to validate.
+        return false;
+      }
+    });
+  }
+
+  #keep(kind: WasmKind, module: WebAssembly.Module): WebAssembly.Module {
+    modules.set(this.#name + kind, module);
+    return module;
+  }
+
+  /** Returns a compiled build, or else its binary. Throws if there is neither. */
+  #find(kind: WasmKind): WebAssembly.Module | Uint8Array {
+    const known = modules.get(this.#name + kind);
+    if (known) return known;
+    if (!hasWebAssembly())
+      throw new Error(`engine "${kind}": this runtime has no WebAssembly. Use engine "ts" or "auto".`);
+    const binary = this.#binaryOf(kind);
+    if (binary === null)
+      throw new Error(
+        `engine "${kind}": got no binary, expected one: this entry of the package carries none. ` +
+          `Call provideKernel("${kind}", ...) with boxwright/${KERNELS[this.#name].file}${kind}.wasm first, or use engine "auto".`,
+      );
+    return binary as Uint8Array;
+  }
+}
+
+function newMemory(bytes: number): WebAssembly.Memory {
+  const pages = Math.ceil(bytes / PAGE);
+  return new WebAssembly.Memory({ initial: pages, maximum: pages });
+}
+
+/**
+ * Hands over the binary of a kernel, before the first decoder is made. `boxwright/wasm` carries no binary itself, and
+ * `boxwright` in a browser carries the vector builds alone. The exports of the module tell which of the three kernels
+ * it is: that of the decoder, of masks or of pictures.
+ *
+ * `engine: "auto"` takes `simd` if it is at hand and runs here, else `scalar` likewise, else `ts`.
+ * @param kind which of the two builds it is
+ * @param kernel the compiled `WebAssembly.Module`, or the bytes of the file, which are compiled at once
+ * @throws TypeError if `kernel` is not a kernel of boxwright
+ * @example
+ * import { readFileSync } from "node:fs";
+ * import { createDecoderSync, provideKernel } from "boxwright/wasm";
+ *
+ * provideKernel("simd", readFileSync("node_modules/boxwright/dist/simd.wasm"));
+ * const decoder = createDecoderSync({ family: "yolov8", classes: 80, inputSize: [640, 640] }, { engine: "simd" });
+ * console.log(decoder.engine); // simd
+ */
+export function provideKernel(kind: WasmKind, kernel: object): void {
+  // The parameter is an `object`: WebAssembly's types belong to the DOM library, which server code leaves out.
+  if (kind !== "simd" && kind !== "scalar")
+    throw new TypeError(`kind: got ${JSON.stringify(kind)}, expected "simd" or "scalar"`);
+  const tag = kindOf(kernel);
+  const isModule = tag === "WebAssembly.Module";
+  if (!isModule && !ArrayBuffer.isView(kernel) && !tag.endsWith("ArrayBuffer"))
+    throw new TypeError(
+      `kernel: got ${tag === "Promise" ? "a promise, not awaited" : String(kernel)}, expected a WebAssembly.Module, or the bytes of boxwright/${kind}.wasm`,
+    );
+  const module = isModule ? (kernel as WebAssembly.Module) : compiled(kind, kernel as BufferSource);
+  const found = WebAssembly.Module.exports(module).map((e) => e.name);
+  const names = Object.keys(KERNELS) as KernelName[];
+  const name = names.find((one) => found.includes(KERNELS[one].version[0])) ?? "decode";
+  const { version, verbs, file } = KERNELS[name];
+  const missing = [version[0], ...verbs].filter((verb) => !found.includes(verb));
+  if (missing.length > 0)
+    throw new TypeError(
+      `kernel: got a module with the exports ${found.join(", ") || "(none)"}, expected ${missing.join(", ")} too: the file boxwright/${file}${kind}.wasm`,
+    );
+  modules.set(name + kind, module);
+}
+
+/** Compiles the bytes of a file. Throws a TypeError for another file, such as the page of an error 404. */
+function compiled(kind: WasmKind, bytes: BufferSource): WebAssembly.Module {
+  try {
+    return new WebAssembly.Module(bytes);
+  } catch (cause) {
+    throw new TypeError(
+      `kernel: got ${bytes.byteLength} bytes that do not compile (${(cause as Error).message}), expected the file boxwright/${kind}.wasm`,
+      { cause },
+    );
+  }
+}

@@ -1,0 +1,47 @@
+/**
+ * The one route from a config and the shapes of its outputs to a plan in memory: `readConfig`, `interpretConfig`, then
+ * `assemble`. The decoder and `compile` take it; `inspect` takes its first two steps.
+ */
+import { HEAD_WORDS, PLAN_WORDS } from "../core/abi.ts";
+import { checkSize } from "../core/memory.ts";
+import { type Layout, layoutOf } from "./layout.ts";
+import { checkPerClass } from "../plan/classes.ts";
+import { type Interpreted, planOf } from "../plan/make.ts";
+import type { Plan } from "../plan/plan.ts";
+
+/** Words of a detection: four corners, score, class id and source. */
+const COLUMNS = 7;
+
+export interface AssembleOptions {
+  /**
+   * False: the host writes whole tensors into the slots, so that no room is kept for rows gathered from a caller's
+   * array. Default true.
+   */
+  readonly gathers?: boolean;
+  /** True: only the scalar kernel will run, which needs less scratch. */
+  readonly scalarOnly?: boolean;
+}
+
+/** A plan and where each part of it stands in memory. */
+export interface Assembly {
+  readonly plan: Plan;
+  readonly layout: Layout;
+}
+
+/**
+ * Makes the plan and the layout of a config whose tensors `interpretConfig` has interpreted.
+ * @throws TensorError if the shapes do not fit the config, or fit in several ways; RangeError for a batch of more
+ * images than memory can hold
+ */
+export function assemble(
+  interpreted: Interpreted,
+  { gathers = true, scalarOnly = false }: AssembleOptions = {},
+): Assembly {
+  const made = planOf(interpreted);
+  const plan = gathers ? made : { ...made, gather: null };
+  checkPerClass(plan, interpreted.config.confidenceThreshold);
+  // Refuse a batch that no memory holds before its images are listed: each has its own blocks and detection columns.
+  const words = PLAN_WORDS + HEAD_WORDS * plan.heads.length + COLUMNS * plan.maxDetections;
+  if (plan.batch > 1) checkSize(plan.batch * words * 4, RangeError);
+  return { plan, layout: layoutOf(plan, scalarOnly) };
+}

@@ -1,0 +1,15 @@
+/** The task "segment". */
+import type { NetworkTask } from "../../decode/tasks.ts";
+import { attachPlan } from "./attach.ts";
+import { readSegment } from "./plan.ts";
+
+/**
+ * Instance masks: task "segment".
+ * @example
+ * import { createDecoderSync, masks } from "boxwright/core";
+ *
+ * const config = { family: "yolov8", task: "segment", classes: 80, inputSize: [640, 640] };
+ * const decoder = createDecoderSync(config, { tasks: [masks] });
+ * console.log(decoder.config.task?.name); // segment
+ */
+export const masks: NetworkTask<"segment"> = { task: "segment", read: readSegment, attach: attachPlan };

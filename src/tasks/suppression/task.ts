@@ -1,0 +1,114 @@
+/** Suppression by name in a decoder: the option `suppression`. */
+import * as A from "../../core/abi.ts";
+import { refuseFor } from "../../core/errors.ts";
+import { setLength } from "../../decode/detections.ts";
+import type { SuppressionTask, TaskWork } from "../../decode/tasks.ts";
+import { detect } from "../../engine/ts/detect.ts";
+import { listStart, withGaps } from "../../plan/classes.ts";
+import type { PlannedSuppression } from "../../plan/plan.ts";
+import { type Candidates, orderOf } from "./candidates.ts";
+import { type Settings, settingsOf } from "../../core/suppression.ts";
+import { outcomeOf } from "./suppress.ts";
+
+/**
+ * Suppression by a named method: the option `suppression`.
+ * @example
+ * import { createDecoderSync, suppression } from "boxwright/core";
+ *
+ * const config = { family: "yolov8", classes: 80, inputSize: [640, 640], suppression: "soft-gaussian" };
+ * const decoder = createDecoderSync(config, { tasks: [suppression] });
+ * console.log(decoder.config.suppression?.method); // soft-gaussian
+ */
+export const suppression: SuppressionTask = {
+  task: "suppression",
+  attach(work) {
+    const planned = work.plan.suppression as PlannedSuppression;
+    if (work.plan.task?.name === "oriented")
+      refuseFor(
+        [{ option: "suppression" }],
+        work.plan.about,
+        `suppression "${planned.method}" for oriented boxes`,
+        'orientedNms: "ultralytics", "probiou" or "opencv"',
+      );
+    return (image, block) => suppressImage(work, planned, image, block >> 2);
+  },
+};
+
+/**
+ * Suppresses the candidates of an image and writes the rows that are left to its detections.
+ * @param plan word address of the image's plan block
+ */
+function suppressImage(work: TaskWork, suppression: PlannedSuppression, image: number, plan: number): void {
+  const { i32, f32 } = work.memory;
+  const boxes = i32[plan + A.P_BOXES] >> 2;
+  const ownScores = i32[plan + A.P_SCORES] >> 2;
+  const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
+  const { maxDetections } = work.thresholds();
+  const thresholdOf = currentThresholdOf(work, suppression);
+  const size = overlapScaleOf(work);
+  const candidates = readCandidates(work, suppression, plan);
+  const { rows, scores, corners } = outcomeOf(candidates, currentSettings(work, suppression));
+  let count = 0;
+  for (let i = 0; i < rows.length && count < maxDetections; i++) {
+    const row = rows[i];
+    // The kernel compared the network's score with the threshold. Compare again what the method has lowered.
+    const score = Math.fround(scores[i]);
+    if (score < f32[ownScores + row] && score < thresholdOf(i32[classIds + row])) continue;
+    f32[ownScores + row] = score;
+    if (corners) for (let k = 0; k < 4; k++) f32[boxes + row * 4 + k] = corners[i * 4 + k] / size[k & 1];
+    // `detect` is the last step of the kernels: it transforms, clamps and copies a candidate.
+    detect(work.memory, plan, row, count++, i32[plan + A.P_FLAGS]);
+  }
+  setLength(work.detections[image], count);
+}
+
+/**
+ * Returns the width and height that turn normalised boxes into pixels of the input; [1, 1] if the input size is
+ * unknown. DIoU and the pixel offset need pixels, in which both axes have the same unit.
+ */
+const overlapScaleOf = ({ plan }: TaskWork): readonly [number, number] => plan.inputSize ?? [1, 1];
+
+/** Reads the candidate columns. The best P_ORDERED of them take part. */
+function readCandidates(work: TaskWork, { nms }: PlannedSuppression, plan: number): Candidates {
+  const { i32, f32 } = work.memory;
+  const size = overlapScaleOf(work);
+  const count = i32[plan + A.P_CANDIDATES];
+  const boxes = i32[plan + A.P_BOXES] >> 2;
+  const scoresAt = i32[plan + A.P_SCORES] >> 2;
+  const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
+  const corners = Float64Array.from(f32.subarray(boxes, boxes + count * 4), (v, i) => v * size[i & 1]);
+  const scores = Float64Array.from(f32.subarray(scoresAt, scoresAt + count));
+  return {
+    corners,
+    scores,
+    classIds: nms === "all" ? new Int32Array(count) : i32.slice(classIds, classIds + count),
+    order: orderOf(corners, 4, scores, -Infinity).subarray(0, i32[plan + A.P_ORDERED]),
+    offset: work.plan.inputSize ? work.plan.rules.pixelOffset : 0,
+  };
+}
+
+/** Returns the settings of the method, with the decoder's current thresholds where the option states none. */
+function currentSettings({ plan, thresholds }: TaskWork, suppression: PlannedSuppression): Settings {
+  const { iouThreshold, confidenceThreshold } = thresholds();
+  const { method } = suppression;
+  return {
+    ...settingsOf({ method }),
+    ...(method !== "soft-tensorflow" && { iouThreshold }),
+    scoreThreshold: Math.min(...[confidenceThreshold].flat()),
+    suppress: plan.rules.suppress,
+    ...suppression,
+  };
+}
+
+/** Returns the function that gives the current threshold of a class, for scores that the method lowered. */
+function currentThresholdOf(
+  { plan, thresholds }: TaskWork,
+  { scoreThreshold }: PlannedSuppression,
+): (classId: number) => number {
+  const { confidenceThreshold } = thresholds();
+  if (scoreThreshold !== undefined) return () => scoreThreshold;
+  if (typeof confidenceThreshold === "number") return () => confidenceThreshold;
+  const perClass = withGaps(plan, confidenceThreshold, 0);
+  const start = listStart(plan, perClass.length);
+  return (classId) => perClass[classId - start] ?? 0;
+}

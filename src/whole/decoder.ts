@@ -1,0 +1,35 @@
+/** `createDecoder` of `boxwright`: with every task. */
+import type { DecoderOptions } from "../config/types.ts";
+import { type Decoder, type FileConfig, makeDecoder, makeDecoderSync } from "../decode/decoder.ts";
+import { ALL_TASKS } from "./tasks.ts";
+
+/**
+ * Makes a decoder from a config. Compiles the kernel off the main thread if the runtime can.
+ * @param config parsed JSON or its text (NN_config, nn_config, NN Archive config.json), or typed options
+ * @param options what goes over the config, and what no config says
+ * @throws ConfigError with every problem of the config at once; TensorError if shapes that are known beforehand do not
+ * fit it; RangeError for an unknown engine, Error for an engine that cannot run here
+ * @example
+ * import { createDecoder } from "boxwright";
+ *
+ * const decoder = await createDecoder({ family: "yolov8", classes: 80, inputSize: [640, 640] });
+ * console.log(decoder.engine); // simd
+ */
+export function createDecoder<const C>(config: FileConfig<C>, options?: DecoderOptions): Promise<Decoder>;
+export function createDecoder(config: unknown, options: DecoderOptions = {}): Promise<Decoder> {
+  return makeDecoder(config, options, ALL_TASKS);
+}
+
+/**
+ * `createDecoder` without a promise: the kernel is compiled on this thread, some milliseconds once.
+ * @throws as `createDecoder`
+ * @example
+ * import { createDecoderSync } from "boxwright";
+ *
+ * const decoder = createDecoderSync({ family: "yolov8", classes: 80, inputSize: [640, 640] }, { engine: "ts" });
+ * console.log(decoder.engine); // ts
+ */
+export function createDecoderSync<const C>(config: FileConfig<C>, options?: DecoderOptions): Decoder;
+export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
+  return makeDecoderSync(config, options, ALL_TASKS);
+}

@@ -1,0 +1,9 @@
+/** Every task. */
+import type { DecoderTask } from "../decode/tasks.ts";
+import { masks } from "../tasks/masks/task.ts";
+import { oriented } from "../tasks/oriented/task.ts";
+import { pose } from "../tasks/pose/task.ts";
+import { prepare } from "../tasks/prepare/task.ts";
+import { suppression } from "../tasks/suppression/task.ts";
+
+export const ALL_TASKS: readonly DecoderTask[] = [pose, masks, oriented, suppression, prepare];
