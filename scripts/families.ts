@@ -17,9 +17,8 @@ import {
 import type { PartialRule } from "../src/core/prepare-rule.ts";
 import { EXAMPLES } from "./family-examples.ts";
 
-/** A family of the table of boxes. docs/keypoints.md has those that `boxwright/pose` brings. */
+/** A family with a page here. docs/keypoints.md has those of keypoints. */
 type BoxFamily = Exclude<Family, PoseFamily>;
-const BOX_FAMILIES = FAMILIES as readonly BoxFamily[];
 
 const KIN_BOXES =
   'With its post-processor the network gives boxes in units of its second input, `orig_target_sizes` (width, height). `createDecoder` takes them for pixels of the photo, which the frame describes: `coordinates: "pixels"` if it was the size of the input. `createDetector` feeds the size of the input.';
@@ -98,6 +97,86 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
     "`roles` says which tensor is which.",
     '`inputSize` for boxes in pixels of the input, or `coordinates: "normalised"`.',
   ],
+  fomo: [
+    "FOMO of Edge Impulse, f32 and i8",
+    '`cellGroups: "enclosing"` gives the box around all cells that touch. By default cells are grouped as the SDK of Edge Impulse does, whose boxes do not widen to the left and upwards.',
+    "Only the centre of a box has a meaning. The threshold is 0.5 unless you say another, and a cell at the threshold passes.",
+    "Many networks take grey pictures: `prepare` makes RGB. Take one channel of them.",
+  ],
+  centernet: [
+    "CenterNet (Objects as Points)",
+    '`roles: { scores: "hm", boxes: ["wh", "reg"] }` if the outputs have other names. Without names they are taken in this order.',
+    "A network without `reg` has its centres in the middle of the cells. The threshold is 0.3 unless you say another.",
+    "The peaks of 3 x 3 cells are kept, at most `maxDetections`. CenterNet's own code takes 100.",
+  ],
+  "face-det-lite": [
+    "face_det_lite of Qualcomm AI Hub",
+    "`keypoints` of a detection are five points, in the order of the network.",
+    "Threshold and IoU are 0.2 unless you say others. Qualcomm's app takes 0.55 and suppresses nothing.",
+    "The network takes a grey picture.",
+  ],
+  "mask-rcnn": [
+    "Mask R-CNN of torchvision and detectron2",
+    "`inputSize` is the size of the picture that the network got: its boxes are in pixels of that.",
+    'A detection\'s `mask(i, { rule: "torchvision" })` pastes as torchvision does; `"detectron2"` is the other rule.',
+    "Class 0 is the background, so `labels` begin with its name.",
+    "TensorFlow's exports have other tensors: see [limits.md](../limits.md).",
+  ],
+  "rtmdet-ins": [
+    "RTMDet-Ins as mmdeploy exports it",
+    "Boxes are in pixels of the input. Masks have the size of the input, and the box does not cut them.",
+  ],
+  classifier: [
+    "networks that give one score for each class of the whole picture",
+    "A detection is a class, its box is the whole picture. `maxDetections` is the k of the top k: 5 unless you say another.",
+    '`activation: "softmax"` if the network gives logits. By default its scores are probabilities.',
+  ],
+  dbnet: [
+    "DBNet and the text detection of PaddleOCR",
+    "Detections have `corners`, from the upper left one clockwise, and `angle`. Corners may lie outside of the picture.",
+    '`textRule: "depthai"` reads as PPTextDetectionParser of depthai-nodes does. `maskThreshold` and `unclipRatio` are those of PaddleOCR, 0.3 and 1.5.',
+    "The threshold is 0.6 unless you say another.",
+    "Sides of the input are multiples of 32. Without `inputSize` the map has the size of the input.",
+  ],
+};
+
+/** Families with a page, in the order of the table. */
+export const BOX_FAMILIES = FAMILIES.filter((family): family is BoxFamily => family in NETWORKS);
+
+/** How boxes of a family are made, where the sentence of its head does not say so. */
+const OWN_HEADS: { readonly [F in BoxFamily]?: string } = {
+  fomo: "Cells that touch are one object.",
+  centernet: "A peak of a map is a centre, other maps give the size.",
+  "face-det-lite": "A peak of a map gives distances to the left, top, right and bottom.",
+  classifier: "The box is the picture.",
+  dbnet: "A box surrounds pixels that belong together.",
+};
+
+const howOf = (family: BoxFamily): string => OWN_HEADS[family] ?? HEADS[TRAITS[family].head];
+
+/** Shapes of families whose tensors a task reads. */
+const OWN_FORMS: { readonly [F in BoxFamily]?: readonly (readonly [shapes: string, what: string])[] } = {
+  fomo: [["`[1, h, w, C + 1]`", "the background and the classes of each cell; channels first too"]],
+  centernet: [
+    [
+      "`[1, C, h, w]` + `[1, 2, h, w]` + `[1, 2, h, w]`",
+      "centres, sizes and offsets, a quarter of the input",
+    ],
+  ],
+  "face-det-lite": [
+    [
+      "`[1, 1, h, w]` + `[1, 4, h, w]` + `[1, 10, h, w]`",
+      "scores, distances, and five x then five y, an eighth of the input",
+    ],
+  ],
+  "mask-rcnn": [
+    ["`[N, 4]` + `[N]` + `[N]` + `[N, 1, 28, 28]`", "corners, class ids, scores, and a mask for each box"],
+    ["`[N, 4]` + `[N]` + `[N]` + `[N, 1, H, W]`", "the same with masks that the network pasted"],
+  ],
+  "rtmdet-ins": [
+    ["`[1, N, 5]` + `[1, N]` + `[1, N, H, W]`", "corners and score, class ids, and a mask for each row"],
+  ],
+  dbnet: [["`[1, 1, H, W]`", "the probability that a pixel belongs to a text"]],
 };
 
 /** How a head's own maps become boxes, in a sentence. */
@@ -148,6 +227,7 @@ const FORMS: {
   "offsets-or-boxes": () => ["`[1, N, 4]` + `[1, N, C]`", "offsets from priors or decoded boxes, and scores"],
   "detection-output": () => ["`[1, 1, N, 7]`", "image, class id, score, corners"],
   postprocess: () => ["`[1, N, 4]` + `[1, N]` + `[1, N]` + `[1]`", "boxes, class ids, scores, count"],
+  "class-scores": () => ["`[1, C]`, `[1, C, 1, 1]`", "a score for each class"],
   "boxes-scores": () => [
     "`[1, N, 4]` + `[1, N, C]`, or `[1, N, 4]` + `[1, N]` + `[1, N]`",
     "boxes and scores, or boxes, scores and class ids",
@@ -218,14 +298,13 @@ function nameLine(traits: FamilyTraits): string[] {
 /** Returns the page of a family. */
 export function pageOf(family: BoxFamily): string {
   const traits = TRAITS[family];
-  const forms = traits.exports.map((name) => {
-    const [shapes, what] = FORMS[name](traits);
-    return `| ${shapes} | ${what} |`;
-  });
+  const forms = [...traits.exports.map((name) => FORMS[name](traits)), ...(OWN_FORMS[family] ?? [])].map(
+    ([shapes, what]) => `| ${shapes} | ${what} |`,
+  );
   const lines = [
     `# ${titleOf(family)}`,
     "",
-    `\`family: "${family}"\` is for ${NETWORKS[family][0]}. ${HEADS[traits.head]}`,
+    `\`family: "${family}"\` is for ${NETWORKS[family][0]}. ${howOf(family)}`,
     "",
     "## What its exports look like",
     "",
@@ -262,7 +341,7 @@ export function pageOf(family: BoxFamily): string {
 /** Returns the page that lists the families. */
 export function indexPage(): string {
   const rows = BOX_FAMILIES.map(
-    (family) => `| [\`${family}\`](${family}.md) | ${NETWORKS[family][0]} | ${HEADS[TRAITS[family].head]} |`,
+    (family) => `| [\`${family}\`](${family}.md) | ${NETWORKS[family][0]} | ${howOf(family)} |`,
   );
   return [
     "# Families",
@@ -273,7 +352,7 @@ export function indexPage(): string {
     "|---|---|---|",
     ...rows,
     "",
-    "Families of faces, hands and poses come with `boxwright/pose`: [keypoints.md](../keypoints.md).",
+    "[keypoints.md](../keypoints.md) has the families of faces, hands and poses.",
     "",
   ].join("\n");
 }

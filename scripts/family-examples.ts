@@ -282,6 +282,106 @@ const boxes = exampleOf({
   prints: "cat 0.72 22 4 42 28",
 });
 
+const fomo = exampleOf({
+  options: `${LABELS}, ${INPUT}`,
+  size: [64, 64],
+  body: [
+    "// Background, person and cat of 8 x 8 cells. Two cells side by side see a cat.",
+    "const data = new Float32Array(8 * 8 * 3);",
+    "for (let i = 0; i < data.length; i += 3) data[i] = 1;",
+    "data.set([0.28, 0, 0.72, 0.4, 0, 0.6], (2 * 8 + 3) * 3);",
+  ],
+  outputs: one("[1, 8, 8, 3]"),
+  prints: "cat 0.72 24 16 40 24",
+});
+
+const centernet = exampleOf({
+  options: `${LABELS}, ${INPUT}`,
+  size: [64, 64],
+  body: [
+    "// 16 x 16 cells of four pixels: logits of two classes, sizes and offsets in cells. Cell (8, 4) is the centre of a cat.",
+    "const [hm, wh, reg] = [new Float32Array(512).fill(-9), new Float32Array(512), new Float32Array(512)];",
+    "const cell = 4 * 16 + 8;",
+    "hm[256 + cell] = 0.944; // sigmoid: 0.72",
+    "wh.set([5], cell);",
+    "wh.set([6], 256 + cell);",
+    "reg[cell] = 0.5; // centre 8.5 x 4, 34 x 16 pixels",
+  ],
+  outputs: two(
+    "hm: { data: hm, dims: [1, 2, 16, 16] }",
+    "wh: { data: wh, dims: [1, 2, 16, 16] }",
+    "reg: { data: reg, dims: [1, 2, 16, 16] }",
+  ),
+  prints: "cat 0.72 24 4 44 28",
+});
+
+const faceDetLite = exampleOf({
+  options: `labels: ["face"], ${INPUT}`,
+  size: [64, 64],
+  body: [
+    "// 8 x 8 cells of eight pixels: a logit, distances to the four sides and five points, in cells. Cell (4, 2) is a face.",
+    "const map = (channels, value) => ({",
+    "  data: new Float32Array(channels * 64).fill(value),",
+    "  dims: [1, channels, 8, 8],",
+    "});",
+    "const [heatmap, bbox, landmark] = [map(1, -9), map(4, 1), map(10, 0)];",
+    "heatmap.data[2 * 8 + 4] = 0.944; // sigmoid: 0.72",
+    "bbox.data.fill(1.5, 64, 128); // the upper side is 1.5 cells away",
+  ],
+  outputs: "{ heatmap, bbox, landmark }",
+  prints: "face 0.72 24 4 40 24",
+});
+
+const maskRcnn = exampleOf({
+  options: `labels: ["background", "person", "cat"], ${INPUT}`,
+  size: [64, 64],
+  body: [
+    "// Corners in pixels, class ids, scores, and a mask of 28 x 28 for each box. `mask(0)` of the detections pastes it.",
+    "const boxes = { data: Float32Array.of(22, 4, 42, 28), dims: [1, 4] };",
+    "const labels = { data: BigInt64Array.of(2n), dims: [1] };",
+    "const scores = { data: Float32Array.of(0.72), dims: [1] };",
+    "const masks = { data: new Float32Array(28 * 28).fill(0.9), dims: [1, 1, 28, 28] };",
+  ],
+  outputs: "{ boxes, labels, scores, masks }",
+  prints: "cat 0.72 22 4 42 28",
+});
+
+const rtmdetIns = exampleOf({
+  options: `${LABELS}, ${INPUT}`,
+  size: [64, 64],
+  body: [
+    "// Corners in pixels and a score, a class id, and a mask of the input's size for each row.",
+    "const dets = { data: Float32Array.of(22, 4, 42, 28, 0.72), dims: [1, 1, 5] };",
+    "const labels = { data: BigInt64Array.of(1n), dims: [1, 1] };",
+    "const masks = { data: new Float32Array(64 * 64), dims: [1, 1, 64, 64] };",
+  ],
+  outputs: "{ dets, labels, masks }",
+  prints: "cat 0.72 22 4 42 28",
+});
+
+const classifier = exampleOf({
+  options: 'labels: ["person", "cat"], activation: "softmax", maxDetections: 1',
+  size: [64, 64],
+  body: [
+    "// A logit for each class.",
+    "const data = Float32Array.of(0, 0.944); // e^0.944 / (1 + e^0.944) = 0.72",
+  ],
+  outputs: one("[1, 2]"),
+  prints: "cat 0.72 0 0 64 64",
+});
+
+const dbnet = exampleOf({
+  options: 'labels: ["text"]',
+  size: [64, 64],
+  body: [
+    "// A line of text, 41 x 9 pixels. The box grows by 40 x 8 x 1.5 / 96 = 5 pixels on each side.",
+    "const data = new Float32Array(64 * 64);",
+    "for (let y = 24; y <= 32; y++) data.fill(0.72, y * 64 + 12, y * 64 + 53);",
+  ],
+  outputs: one("[1, 1, 64, 64]"),
+  prints: "text 0.72 7 19 57 37",
+});
+
 const BY_FAMILY: { readonly [F in Exclude<Family, PoseFamily>]: (family: Family) => string } = {
   yolov2: softmaxed,
   yolov3: exponential(""),
@@ -312,6 +412,13 @@ const BY_FAMILY: { readonly [F in Exclude<Family, PoseFamily>]: (family: Family)
   blazeface,
   ultraface,
   boxes,
+  fomo,
+  centernet,
+  "face-det-lite": faceDetLite,
+  "mask-rcnn": maskRcnn,
+  "rtmdet-ins": rtmdetIns,
+  classifier,
+  dbnet,
 };
 
 /** The code of each family's example. */

@@ -111,3 +111,52 @@ export const MASK_RULES: { readonly [rule: string]: (c: MaskCase) => Picture } =
     return crop(bilinear(cut, ...size), scaled(imageBox, ...size));
   },
 };
+
+/** A picture with a margin of one zero. */
+const padded = (picture: Picture): Picture => {
+  const clear = Array<number>(picture[0].length + 2).fill(0);
+  return [clear, ...picture.map((row) => [0, ...row, 0]), clear];
+};
+
+/**
+ * A mask of Mask R-CNN pasted into its box, which is in pixels: `paste_masks_in_image` of
+ * torchvision/models/detection/roi_heads.py. A pixel is set above 0.5.
+ */
+export function pasteOfTorchvision(
+  mask: Picture,
+  [x1, y1, x2, y2]: Box,
+  width: number,
+  height: number,
+): Picture {
+  const grown = (low: number, high: number, cells: number): readonly [number, number] => {
+    const half = ((high - low) / 2) * ((cells + 2) / cells);
+    return [Math.trunc((low + high) / 2 - half), Math.trunc((low + high) / 2 + half)];
+  };
+  const [left, right] = grown(x1, x2, mask[0].length);
+  const [top, bottom] = grown(y1, y2, mask.length);
+  const resized = bilinear(padded(mask), Math.max(1, right - left + 1), Math.max(1, bottom - top + 1));
+  return Array.from({ length: height }, (_, y) =>
+    Array.from({ length: width }, (__, x) => resized[y - top]?.[x - left] ?? 0),
+  );
+}
+
+/** The same by `_do_paste_mask` of detectron2/layers/mask_ops.py. A pixel is set at 0.5 and above. */
+export function pasteOfDetectron(
+  mask: Picture,
+  [x1, y1, x2, y2]: Box,
+  width: number,
+  height: number,
+): Picture {
+  const at = (column: number, row: number): number => mask[row]?.[column] ?? 0;
+  return Array.from({ length: height }, (_, y) =>
+    Array.from({ length: width }, (__, x) => {
+      const u = ((x + 0.5 - x1) / (x2 - x1)) * mask[0].length - 0.5;
+      const v = ((y + 0.5 - y1) / (y2 - y1)) * mask.length - 0.5;
+      const [column, row] = [Math.floor(u), Math.floor(v)];
+      const [a, b] = [u - column, v - row];
+      const upper = at(column, row) * (1 - a) + at(column + 1, row) * a;
+      const lower = at(column, row + 1) * (1 - a) + at(column + 1, row + 1) * a;
+      return upper * (1 - b) + lower * b;
+    }),
+  );
+}

@@ -3,6 +3,7 @@ import type { AnchorSet, Config, OutputSpec } from "./types.ts";
 import {
   KIND_NAMES,
   KINDS,
+  OTHER_PARSERS,
   PARSERS,
   isSubtype,
   type NetworkKind,
@@ -19,6 +20,12 @@ interface ArchiveHead {
   readonly head: FieldReader;
   readonly kind: NetworkKind | null;
   readonly special: ParserTraits | null;
+}
+
+/** Returns what reads the tensors of a parser that no decoder reads; undefined for any other. */
+function otherReader(parser: unknown): string | undefined {
+  const name = isText(parser) ? parser.toLowerCase() : "";
+  return Object.hasOwn(OTHER_PARSERS, name) ? OTHER_PARSERS[name] : undefined;
 }
 
 /** Returns the config of an archive. It describes a network; the device decides who decodes. */
@@ -42,7 +49,14 @@ export function readArchive(root: FieldReader): Config {
     picture: model.json.inputs ?? null,
   };
   const known = heads.filter(({ kind, special }) => kind !== null || special !== null);
-  if (known.length === 0)
+  const other = heads.map(({ head }) => otherReader(head.json.parser)).find((x) => x);
+  if (known.length === 0 && other !== undefined)
+    heads[0].head.report(
+      "parser",
+      heads.map(({ head }) => show(head.json.parser)).join(" and "),
+      `a parser that a decoder reads; for this one ${other}`,
+    );
+  else if (known.length === 0)
     heads[0]?.head.report(
       "parser",
       heads.map(({ head }) => show(head.json.parser)).join(" and "),
@@ -102,8 +116,10 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
     kind,
     subtype,
     inputSize: base.inputSize ?? (scale ? [scale, scale] : null),
-    classes: classes ?? labels?.length ?? null,
+    classes: classes ?? labels?.length ?? special?.defaults.classes ?? null,
     labels,
+    // ClassificationParser: false says that the scores are logits.
+    ...(metadata.json.is_softmax === false && { activation: "softmax" as const }),
     confidenceThreshold: metadata.take("conf_threshold", UNIT) ?? base.confidenceThreshold,
     iouThreshold: metadata.take("iou_threshold", UNIT) ?? base.iouThreshold,
     maxDetections: metadata.take("max_det", COUNT) ?? base.maxDetections,

@@ -113,11 +113,11 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
   const set = conventions?.set ?? config.conventions;
   // A named set brings its own cap. A bound that is stated, as a rule or by itself, goes over both.
   const cap = isSetNamed ? CONVENTIONS[set].maxDetections : Infinity;
+  const usual = { ...config, ...usualSettings(config, fields.family) };
   const merged: Config = {
-    ...config,
-    maxDetections: conventions?.rules.maxDetections ?? Math.min(config.maxDetections, cap),
+    ...usual,
+    maxDetections: conventions?.rules.maxDetections ?? Math.min(usual.maxDetections, cap),
     ...(scales && { variances: variancesOf(scales) }),
-    ...usualThreshold(config, fields.family),
     ...fields,
     task: fields.task ? { ...config.task, ...fields.task } : config.task,
     classes: fields.classes ?? config.classes ?? fields.labels?.length ?? null,
@@ -135,11 +135,12 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
   return settings.family ? { ...merged, decodes: true, note: null } : merged;
 }
 
-/** Returns the threshold of a family's authors, where typed options or a model file state none. */
-const usualThreshold = ({ format }: Config, family: Config["family"] | undefined): Partial<Config> => {
-  const threshold = format === "options" && family ? TRAITS[family].threshold : undefined;
-  return threshold === undefined ? {} : { confidenceThreshold: threshold };
-};
+/** Returns thresholds and cap of a family's authors, where typed options or a model file state none. */
+function usualSettings({ format }: Config, family: Config["family"] | undefined): Partial<Config> {
+  if (format !== "options" || !family) return {};
+  const { threshold, defaults } = TRAITS[family];
+  return { ...(threshold !== undefined && { confidenceThreshold: threshold }), ...defaults };
+}
 
 /** Returns the factors on x, y, w, h. TensorFlow's divisors have the order of its box channels, y x h w. */
 const variancesOf = (scales: readonly number[]): Config["variances"] => [

@@ -3,15 +3,19 @@ import { TASKS, type TaskName } from "../core/tasks.ts";
 import { type Family, TRAITS } from "../core/families.ts";
 import { type FieldReader, oneOf } from "./fields.ts";
 import { ORIENTED_OPTIONS } from "./oriented.ts";
+import { PEAK_OPTIONS } from "./peaks.ts";
 import { POSE_OPTIONS } from "./pose.ts";
 import { SEGMENT_OPTIONS } from "./segment.ts";
 import type { TaskOptions } from "./task-options.ts";
+import { TEXT_OPTIONS } from "./text.ts";
 import type { Config, TaskConfig } from "./types.ts";
 
 const OPTIONS: { readonly [T in Exclude<TaskName, "detect">]: TaskOptions } = {
   pose: POSE_OPTIONS,
   segment: SEGMENT_OPTIONS,
   oriented: ORIENTED_OPTIONS,
+  peaks: PEAK_OPTIONS,
+  text: TEXT_OPTIONS,
 };
 
 /** Returns each option with the task that it belongs to. */

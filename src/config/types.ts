@@ -100,6 +100,20 @@ export interface TaskFields {
    * Default: radians beside decoded boxes; the family's own beside raw maps. Task "oriented".
    */
   readonly angleActivation?: "radians" | "logits" | "sigmoid";
+  /**
+   * How FOMO's cells become boxes. "edge-impulse": the cubes of Edge Impulse's SDK, which do not widen to the left and
+   * upwards. "enclosing": the box around all cells that touch. Default "edge-impulse". Task "peaks".
+   */
+  readonly cellGroups?: "edge-impulse" | "enclosing";
+  /**
+   * How a map of text probabilities becomes boxes. "paddleocr": DBPostProcess of PaddleOCR. "depthai":
+   * PPTextDetectionParser of depthai-nodes. Default "paddleocr". Task "text".
+   */
+  readonly textRule?: "paddleocr" | "depthai";
+  /** A pixel belongs to a text if its probability is greater. Default 0.3; 0.25 of rule "depthai". Task "text". */
+  readonly maskThreshold?: number;
+  /** Text boxes grow by area x ratio / perimeter on each side. Default 1.5. Only of rule "paddleocr". Task "text". */
+  readonly unclipRatio?: number;
 }
 
 /**

@@ -5,7 +5,11 @@
 import type { Family } from "./families.ts";
 
 /** Names the program that wrote a model file. "tensorflow": the file ends in TensorFlow's operator for detections. */
-export type Exporter = "ultralytics" | "yolox" | "nanodet" | "tensorflow" | "rfdetr" | "dfine";
+export type Exporter =
+  "ultralytics" | "yolox" | "nanodet" | "tensorflow" | "rfdetr" | "dfine" | NamedExporter;
+
+/** Projects whose files are known by the names of their outputs. */
+type NamedExporter = "centernet" | "qualcomm" | "torchvision" | "mmdeploy" | "paddle";
 
 /** Task that a network was trained for. */
 export type Task = "detect" | "pose" | "segment" | "oriented" | "classify";
@@ -106,6 +110,15 @@ export const NAMES_FORMS: readonly NamesForm[] = [
     outputs: { labels: null, boxes: 4, scores: null },
     inputs: ["orig_target_sizes"],
   },
+  { exporter: "centernet", family: "centernet", outputs: { hm: null, wh: null, reg: null } },
+  { exporter: "qualcomm", family: "face-det-lite", outputs: { heatmap: null, bbox: null, landmark: null } },
+  {
+    exporter: "torchvision",
+    family: "mask-rcnn",
+    outputs: { boxes: null, labels: null, scores: null, masks: null },
+  },
+  { exporter: "mmdeploy", family: "rtmdet-ins", outputs: { dets: 5, labels: null, masks: null } },
+  { exporter: "paddle", family: "dbnet", outputs: { "sigmoid_0.tmp_0": null } },
 ];
 
 /** A key of the metadata whose value says, as JSON, what a network is. */

@@ -5,6 +5,7 @@
  * A new family that needs no new arithmetic is a name in `Family` and a row in `TRAITS`.
  */
 import { blazeface, palm, person, retinaface, ultraface } from "./built-priors.ts";
+import type { Conventions } from "./conventions.ts";
 import type { PartialRule } from "./prepare-rule.ts";
 import type { TaskName } from "./tasks.ts";
 
@@ -39,7 +40,21 @@ export type Family =
   | "blazeface"
   | "ultraface"
   | "boxes"
+  | "fomo"
+  | "centernet"
+  | "face-det-lite"
+  | "classifier"
+  | "mask-rcnn"
+  | "rtmdet-ins"
+  | "dbnet"
   | PoseFamily;
+
+/**
+ * How the cells of a map that marks the centres of objects become detections. `cells`: cells that touch are one object.
+ * `centres`: the peaks of each class, with a width, a height and an offset of their own. `faces`: the peaks, with
+ * distances to the four sides and five points.
+ */
+export type PeakForm = "cells" | "centres" | "faces";
 
 /** Families of networks that give points. */
 export type PoseFamily =
@@ -102,7 +117,8 @@ export type ExportName =
   | "offsets-or-boxes"
   | "detection-output"
   | "postprocess"
-  | "boxes-scores";
+  | "boxes-scores"
+  | "class-scores";
 
 /** Everything that is known about a family. A field that is absent has the value that its comment calls usual. */
 export interface FamilyTraits {
@@ -191,6 +207,14 @@ export interface FamilyTraits {
   readonly threshold?: number;
   /** Task of every network of the family. Usual: what the config says. */
   readonly task?: TaskName;
+  /** Rules of the authors' own code, where they differ from the named sets. A config that names a rule replaces it. */
+  readonly rules?: Partial<Conventions>;
+  /** IoU threshold and cap of the authors' own code, if typed options state none. Usual: those of all typed options. */
+  readonly defaults?: Partial<Record<"iouThreshold" | "maxDetections", number>>;
+  /** One map marks the centres of objects. `stride`: pixels of a cell; `null`: what the sizes of input and map give. */
+  readonly peaks?: { readonly form: PeakForm; readonly stride: number | null };
+  /** Each row has a finished mask: of the box, or of the whole input. Usual: masks are made of prototypes. */
+  readonly rowMasks?: "box" | "input";
   /** Usual export of its networks for masks and keypoints: these channels follow those of the boxes. */
   readonly beyondBoxes?: "rows" | "planes";
   /** Family that stands for this one where shapes alone are looked at: their tensors look alike. */
@@ -524,6 +548,125 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     prepare: { resize: "stretch", mean: 127, std: 128 },
   },
   boxes: { head: "plain", exports: ["boxes-scores"], raw: "sigmoid", classes: "in shapes" },
+  // torchvision, models/detection/transform.py and roi_heads.py: pictures keep their size, class 0 is the background.
+  "mask-rcnn": {
+    head: "plain",
+    exports: [],
+    raw: "sigmoid",
+    classes: "in shapes",
+    rowMasks: "box",
+    task: "segment",
+    title: "Mask R-CNN",
+    word: /mask[-_ ]?r[-_ ]?cnn/,
+    threshold: 0.05,
+    prepare: STRETCH,
+  },
+  // open-mmlab/mmdeploy, codebase/mmdet: dets, labels and masks of the input's size.
+  "rtmdet-ins": {
+    head: "plain",
+    exports: [],
+    raw: "sigmoid",
+    classes: "in shapes",
+    rowMasks: "input",
+    task: "segment",
+    title: "RTMDet-Ins (mmdeploy)",
+    word: /rtmdet[-_ ]?ins/,
+    threshold: 0.3,
+    prepare: {
+      resize: "letterbox-topleft",
+      pad: 114,
+      order: "BGR",
+      mean: [103.53, 116.28, 123.675],
+      std: [57.375, 57.12, 58.395],
+    },
+  },
+  // Class scores of the whole picture. The box is the picture.
+  classifier: {
+    head: "plain",
+    exports: ["class-scores"],
+    raw: "sigmoid",
+    classes: "in shapes",
+    coordinates: "normalised",
+    title: "classification",
+    rules: { nms: "none", multiLabel: true },
+    threshold: 0,
+    defaults: { maxDetections: 5 },
+    prepare: {
+      resize: "crop",
+      mean: [123.675, 116.28, 103.53],
+      std: [58.395, 57.12, 57.375],
+    },
+  },
+  // PaddleOCR, ppocr/postprocess/db_postprocess.py and configs/det.
+  dbnet: {
+    head: "plain",
+    exports: [],
+    raw: "sigmoid",
+    classes: 1,
+    coordinates: "normalised",
+    title: "DBNet, PaddleOCR text detection",
+    task: "text",
+    rules: { gate: ">=", nms: "none", clamp: "none" },
+    threshold: 0.6,
+    word: /(^|[^a-z])db-?net|pp-?ocr.*det|ocr_?v\d_?det|text[-_ ]?det/,
+    prepare: {
+      resize: "stretch",
+      order: "BGR",
+      mean: [123.675, 116.28, 103.53],
+      std: [58.395, 57.12, 57.375],
+    },
+  },
+  // Edge Impulse, ei_postprocessing_common.h and ei_fill_result_struct.h: softmax inside, value >= 0.5.
+  fomo: {
+    head: "plain",
+    exports: [],
+    raw: "sigmoid",
+    classes: "in shapes",
+    background: "first",
+    title: "FOMO (Edge Impulse)",
+    task: "peaks",
+    peaks: { form: "cells", stride: null },
+    rules: { gate: ">=", nms: "none", multiLabel: true },
+    threshold: 0.5,
+    word: /(^|[^a-z])fomo([^a-z]|$)/,
+    prepare: { resize: "crop", layout: "NHWC" },
+  },
+  // xingyizhou/CenterNet, models/decode.py ctdet_decode and detectors/base_detector.py.
+  centernet: {
+    head: "plain",
+    exports: [],
+    raw: "logits",
+    archived: "logits",
+    classes: "in shapes",
+    title: "CenterNet",
+    task: "peaks",
+    peaks: { form: "centres", stride: 4 },
+    rules: { nms: "none", multiLabel: true },
+    threshold: 0.3,
+    word: /centernet/,
+    prepare: {
+      pad: 0,
+      order: "BGR",
+      mean: [104.04, 113.985, 119.85],
+      std: [73.695, 69.87, 70.89],
+    },
+  },
+  // quic/ai-hub-models, models/face_det_lite/utils.py detect.
+  "face-det-lite": {
+    head: "plain",
+    exports: [],
+    raw: "logits",
+    archived: "logits",
+    classes: 1,
+    title: "face_det_lite (Qualcomm)",
+    task: "peaks",
+    peaks: { form: "faces", stride: 8 },
+    rules: { gate: ">=", pixelOffset: 1 },
+    threshold: 0.2,
+    defaults: { iouThreshold: 0.2 },
+    word: /face[-_ ]?det[-_ ]?lite/,
+    prepare: { pad: 0 },
+  },
 };
 
 /** Pictures of mmpose: Config data_preprocessor of RTMPose, HRNet and ViTPose. Outside of the photo stands black. */
@@ -620,7 +763,6 @@ const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
   "pose-landmarks": { ...LANDMARKS, word: /pose[-_]?landmark|blazepose/ },
 };
 
-
 /** The row of each family. */
 export const TRAITS: { readonly [F in Family]: FamilyTraits } = /* @__PURE__ */ Object.assign(
   {},
@@ -663,7 +805,9 @@ export interface ParserTraits {
   readonly parser: string;
   /** The family, and the defaults of depthai-nodes, which has the parser. */
   readonly defaults: {
-    readonly family: PoseFamily;
+    readonly family: Family;
+    /** Number of classes, where every network of the parser has so many. */
+    readonly classes?: number;
     readonly confidenceThreshold: number;
     readonly iouThreshold: number;
     readonly maxDetections: number;
@@ -699,6 +843,25 @@ export const PARSERS: readonly ParserTraits[] = [
     parser: "SuperAnimalParser",
     defaults: { family: "superanimal", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 1 },
   },
+  {
+    parser: "PPTextDetectionParser",
+    defaults: { family: "dbnet", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 100 },
+  },
+  {
+    parser: "ClassificationParser",
+    defaults: { family: "classifier", confidenceThreshold: 0, iouThreshold: 0.5, maxDetections: 1000 },
+  },
+  {
+    // YOLOv8 for segmentation with a single class. `labelMap` makes the index map that the parser gives.
+    parser: "FastSAMParser",
+    defaults: {
+      family: "yolov8",
+      classes: 1,
+      confidenceThreshold: 0.5,
+      iouThreshold: 0.5,
+      maxDetections: 300,
+    },
+  },
 ];
 
 /** Networks without a family of their own, by a word in the name of the model or of an output. */
@@ -708,7 +871,7 @@ const UNREAD: readonly { readonly word: RegExp; readonly note: string }[] = [
     note: 'the name says PicoDet, whose distances start at the centre of a cell: family "nanodet" is half a cell off with four maps; "yolov8" with activation "sigmoid" and the option strides is right',
   },
   {
-    word: /rtm-?det/i,
+    word: /rtm-?det(?![-_ ]?ins)/i,
     note: "the name says RTMDet, whose distances start at the corner of a cell and may be pixels: no family has this rule, and boxes of raw maps are wrong",
   },
   {
@@ -720,6 +883,20 @@ const UNREAD: readonly { readonly word: RegExp; readonly note: string }[] = [
 /** Returns notes on networks that names reveal and no family reads as it is. */
 export const notesOnNames = (names: readonly (string | null)[]): string[] =>
   UNREAD.filter(({ word }) => names.some((name) => name !== null && word.test(name))).map(({ note }) => note);
+
+/** Parsers whose networks no decoder reads, and what reads their tensors instead. In small letters. */
+export const OTHER_PARSERS: { readonly [parser: string]: string } = {
+  segmentationparser: "call classMap(tensor), which gives the class of each pixel",
+  mapoutputparser: "call valueMap(tensor, { inputSize, frame }), which gives the number of each pixel",
+  imageoutputparser: "write your own code: boxwright makes no pictures of a network's output",
+  regressionparser: "write your own code: the tensor holds the numbers",
+  embeddingsparser: "write your own code: the tensor holds the embedding",
+  classificationsequenceparser: "write your own code: boxwright reads no sequences of characters",
+  mlsdparser: "write your own code: boxwright reads no lines",
+  lanedetectionparser: "write your own code: boxwright reads no lanes",
+  xfeatmonoparser: "write your own code: boxwright matches no features",
+  xfeatstereoparser: "write your own code: boxwright matches no features",
+};
 
 /** Every kind of network. */
 export const KIND_NAMES = /* @__PURE__ */ Object.keys(KINDS) as readonly NetworkKind[];

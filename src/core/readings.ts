@@ -15,7 +15,11 @@ export type ReadingName =
   | "detection-output"
   | "postprocess"
   | "queries"
-  | "boxes-scores";
+  | "boxes-scores"
+  | "class-scores"
+  | "cell-classes"
+  | "centre-maps"
+  | "text-map";
 
 export interface ReadingTraits {
   /** Each head is a feature map, or one anchor of a feature map. */
@@ -36,6 +40,8 @@ export interface ReadingTraits {
   readonly suppressed?: true;
   /** Boxes may reach beyond the image. They are clamped only if the config names the rule. */
   readonly unclamped?: true;
+  /** Classes compete: scores that are raw go through a softmax. */
+  readonly competing?: true;
   /** The class id column counts from the first class; it never counts a background. */
   readonly bareClassIds?: true;
 }
@@ -55,6 +61,10 @@ export const READINGS: { readonly [R in ReadingName]: ReadingTraits } = {
   postprocess: { finished: true, suppressed: true, unclamped: true },
   queries: { suppressed: true },
   "boxes-scores": {},
+  "class-scores": { suppressed: true, competing: true },
+  "cell-classes": { maps: true, suppressed: true },
+  "centre-maps": { maps: true },
+  "text-map": { finished: true, suppressed: true, unclamped: true },
 };
 
 /** Every reading's name. */

@@ -2,7 +2,7 @@
 import { ConfigError, mismatch } from "./errors.ts";
 
 /** What a network was trained for. "detect": boxes alone. */
-export type TaskName = "detect" | "pose" | "segment" | "oriented";
+export type TaskName = "detect" | "pose" | "segment" | "oriented" | "peaks" | "text";
 
 /** Every task of a network, and the value that reads it. Boxes alone need none. */
 export const TASKS: { readonly [T in TaskName]: string } = {
@@ -10,6 +10,8 @@ export const TASKS: { readonly [T in TaskName]: string } = {
   pose: "pose",
   segment: "masks",
   oriented: "oriented",
+  peaks: "peaks",
+  text: "text",
 };
 
 /** What `tasks` may hold: readers of networks, and what a decoder does besides. */

@@ -5,7 +5,8 @@ import { type DecoderTask, checkTaskList } from "./tasks.ts";
 
 /** Options of `createDecoder` of `boxwright/core`. */
 export interface CoreOptions extends DecoderOptions {
-  /** What the decoder does besides boxes: some of `pose`, `masks`, `oriented`, `suppression` and `prepare`. */
+  /** What the decoder does besides boxes: some of `pose`, `masks`, `oriented`, `peaks`, `text`, `suppression` and
+   * `prepare`. */
   readonly tasks?: readonly DecoderTask[];
 }
 

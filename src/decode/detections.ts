@@ -82,7 +82,7 @@ export const CORNER_VALUES = 8;
  * Names the order of the steps that make a mask: product of coefficients and prototypes, resizing, crop by the box. In
  * those that begin with "sigmoid" probabilities are resized, in the others logits.
  */
-export type MaskRule =
+export type PrototypeRule =
   | "proto"
   | "input"
   | "input_crop_first"
@@ -91,6 +91,12 @@ export type MaskRule =
   | "sigmoid_input_crop_first"
   | "sigmoid_image";
 
+/**
+ * Names the rule of a mask: that of masks made of prototypes, or how a small mask of Mask R-CNN is pasted into its box,
+ * "torchvision" or "detectron2".
+ */
+export type MaskRule = PrototypeRule | "torchvision" | "detectron2";
+
 /** Size, rule and threshold of a mask. */
 export interface MaskOptions {
   /**
@@ -98,7 +104,10 @@ export interface MaskOptions {
    * of the image in that size. Default: "frame" if `decode` got a frame, else "network".
    */
   readonly size?: "prototype" | "network" | "frame" | readonly [width: number, height: number];
-  /** Default: "proto" at the prototypes' size, "input" at that of the network, "image" at others. */
+  /**
+   * Default: "proto" at the prototypes' size, "input" at that of the network, "image" at others; of Mask R-CNN
+   * "torchvision".
+   */
   readonly rule?: MaskRule;
   /** A pixel is set if its probability is greater. Default 0.5. */
   readonly threshold?: number;

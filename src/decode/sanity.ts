@@ -18,12 +18,14 @@ import type { Column } from "../heads/channels.ts";
 
 /** Makes the error for a probability outside 0..1. It names the option that would explain it. */
 export function outOfRange(plan: Plan, about: string, got: number | null): TensorError {
-  const mayBeLogits = !READINGS[plan.reading].finished;
-  const hint = mayBeLogits ? 'if the tensor holds logits, say activation: "logits"; ' : "";
+  const { finished, competing } = READINGS[plan.reading];
+  const mayBeLogits = !finished;
+  const value = competing ? "softmax" : "logits";
+  const hint = mayBeLogits ? `if the tensor holds logits, say activation: "${value}"; ` : "";
   return new TensorError(
     `${about}: got ${got === null ? "a score outside 0..1" : `score ${Number(got.toPrecision(6))}`}, expected probabilities in 0..1 (activation "sigmoid", ${activationReason(plan.activationWhy)}); ` +
       `${hint}a transposed tensor, or a wrong scale, gives such numbers too`,
-    { options: mayBeLogits ? [{ option: "activation", value: "logits" }] : [] },
+    { options: mayBeLogits ? [{ option: "activation", value }] : [] },
   );
 }
 

@@ -93,7 +93,13 @@ export interface SuppressionTask {
 
 /** What the option `tasks` takes. */
 export type DecoderTask =
-  NetworkTask<"pose"> | NetworkTask<"segment"> | NetworkTask<"oriented"> | SuppressionTask | PrepareTask;
+  | NetworkTask<"pose">
+  | NetworkTask<"segment">
+  | NetworkTask<"oriented">
+  | NetworkTask<"peaks">
+  | NetworkTask<"text">
+  | SuppressionTask
+  | PrepareTask;
 
 /** Returns those of the tasks that know columns of records. */
 export const rowReaders = (tasks: readonly DecoderTask[]): readonly RowReader[] =>
@@ -111,7 +117,7 @@ export function checkTaskList(tasks: unknown, known: readonly string[] = VALUE_N
   ]);
 }
 
-const VALUE_NAMES: readonly TaskValueName[] = ["pose", "segment", "oriented", "suppression", "prepare"];
+const VALUE_NAMES: readonly TaskValueName[] = ["pose", "segment", "oriented", "peaks", "text", "suppression", "prepare"];
 
 /** Throws a ConfigError with the line to write if the config needs a task that is not among `tasks`. */
 export function checkTasks({ task, family, suppression }: Config, tasks: readonly DecoderTask[]): void {

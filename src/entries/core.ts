@@ -8,9 +8,11 @@ export type { NetworkTask, SuppressionTask, DecoderTask } from "../decode/tasks.
 export type { PrepareTask } from "../decode/prepare.ts";
 export { masks } from "../tasks/masks/task.ts";
 export { oriented } from "../tasks/oriented/task.ts";
+export { peaks } from "../tasks/peaks/task.ts";
 export { pose } from "../tasks/pose/task.ts";
 export { prepare } from "../tasks/prepare/task.ts";
 export { suppression } from "../tasks/suppression/task.ts";
+export { text } from "../tasks/text/task.ts";
 export type { Best } from "../decode/best.ts";
 export type { FileConfig, Receivable } from "../decode/decoder.ts";
 export type { Outputs, Slot } from "../decode/inputs.ts";

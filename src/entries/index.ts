@@ -154,6 +154,7 @@ export type {
 export { type OrientedBox, cornersOf, fitCorners, regularise } from "../tasks/oriented/geometry.ts";
 export { masksOf, type MaskInputs } from "../tasks/masks/from.ts";
 export { classMap, type ClassMap, type ClassMapOptions } from "../tasks/masks/semantic.ts";
+export { valueMap, type ValueMap, type ValueMapOptions } from "../tasks/masks/values.ts";
 export { labelMap, type LabelMap, type LabelMapOptions } from "../tasks/masks/labels.ts";
 
 // Large pictures in pieces, ids over frames.

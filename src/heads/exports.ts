@@ -6,6 +6,7 @@ import type { ExportName } from "../core/families.ts";
 import { anchorMaps } from "./anchors.ts";
 import { cellsOf, gridsOf } from "./grids.ts";
 import type { Interpretation, Specs } from "./head.ts";
+import { classScores } from "./classes.ts";
 import { cellMaps, distanceMaps, pointMaps, pointRows } from "./maps.ts";
 import type { CountedQuery, HeadQuery } from "./query.ts";
 import {
@@ -166,6 +167,11 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
       { option: "roles" },
       ...(background === null ? [{ option: "background" } as const] : []),
     ],
+  },
+  "class-scores": {
+    counted: false,
+    read: classScores,
+    expected: ({ classes }) => `[1,${classes ?? "C"}], one score for each class of the whole picture`,
   },
 };
 

@@ -5,7 +5,7 @@
 import type { Config } from "../config/types.ts";
 import { CONVENTIONS, type Conventions, EXCEPTIONS } from "../core/conventions.ts";
 import { refuse, refuseFor, TensorError } from "../core/errors.ts";
-import type { FamilyReason } from "../core/families.ts";
+import { type FamilyReason, TRAITS } from "../core/families.ts";
 import { READINGS } from "../core/readings.ts";
 import { checkNames, type TensorSpec } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
@@ -64,7 +64,11 @@ export function interpretConfig(
   checkNames(specs);
   const outputs = outputsOf(config, specs);
   const { family, why } = familyOf(config, outputs);
-  const rules: Conventions = { ...CONVENTIONS[config.conventions], ...config.rules };
+  const rules: Conventions = {
+    ...CONVENTIONS[config.conventions],
+    ...TRAITS[family].rules,
+    ...config.rules,
+  };
   const query = queryOf(config, family, rules, (i) => valuesOf(specs.indexOf(outputs[i])));
   const planner = plannerOf(planners, config.task?.name ?? query.traits.task);
   const priors = query.traits.head === "prior" ? priorsAmong(outputs, config) : -1;

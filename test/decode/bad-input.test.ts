@@ -43,7 +43,7 @@ const decode = (config: unknown, outputs: unknown, options: object = {}): unknow
 
 /** `expected one of ...` lists every family; the list itself is not what is tested here. */
 const FAMILIES =
-  "yolov2, yolov3, yolov4, yolov5, yolov7, yolov6r1, yolox, yolov6, yolov8, yolov9, yolov10, yolo11, yolo12, yolov13, yolo26, nanodet, fastestdet, rfdetr, rtdetr, dfine, deimv2, deim, detr, ssd, ssd-detection-output, tflite-postprocess, blazeface, ultraface, boxes";
+  "yolov2, yolov3, yolov4, yolov5, yolov7, yolov6r1, yolox, yolov6, yolov8, yolov9, yolov10, yolo11, yolo12, yolov13, yolo26, nanodet, fastestdet, rfdetr, rtdetr, dfine, deimv2, deim, detr, ssd, ssd-detection-output, tflite-postprocess, blazeface, ultraface, boxes, mask-rcnn, rtmdet-ins, classifier, dbnet, fomo, centernet, face-det-lite, yolov5-face, retinaface, scrfd, yunet, mediapipe-palm, movenet, movenet-multipose, rtmo, mediapipe-person, rtmpose, hrnet, vitpose, superanimal, keypoints, face-mesh, hand-landmarks, pose-landmarks";
 
 type Thrown = new (...args: never[]) => Error;
 
@@ -126,7 +126,7 @@ describe("options", () => {
     [
       "a misspelt option",
       option({ confThreshold: 0.5 } as unknown as DecoderOptions),
-      "options.confThreshold: got an unknown name, expected one of engine, onNote, fresh, family, conventions, activation, inputSize, strides, scaleXY, priors, priorFormat, variances, scales, background, boxFormat, coordinates, roles, task, reading, prepare, labels, classes, confidenceThreshold, iouThreshold, suppression, keep, maxDetections, keypoints, keypointNames, edges, keypointActivation, keypointCoordinates, keypointRefinement, keypointScale, maskCoefficients, orientedNms, angleRange, angleActivation, anchors, anchorMasks, outputs",
+      "options.confThreshold: got an unknown name, expected one of engine, onNote, fresh, family, conventions, activation, inputSize, strides, scaleXY, priors, priorFormat, variances, scales, background, boxFormat, coordinates, roles, task, reading, prepare, labels, classes, confidenceThreshold, iouThreshold, suppression, keep, maxDetections, keypoints, keypointNames, edges, keypointActivation, keypointCoordinates, keypointRefinement, keypointScale, maskCoefficients, orientedNms, angleRange, angleActivation, cellGroups, textRule, maskThreshold, unclipRatio, anchors, anchorMasks, outputs",
     ],
     ["family", option({ family: "yolo" }), `options.family: got "yolo", expected one of ${FAMILIES}`],
     [

@@ -104,6 +104,9 @@ export interface Span {
   readonly to: number;
 }
 
+/** A span of no pixels. */
+export const NO_SPAN: Span = { from: 0, to: 0 };
+
 /** 2^-21, as a number: a power takes longer than all else in `cropOf`. */
 const NEAR_WHOLE = 1 / 2097152;
 

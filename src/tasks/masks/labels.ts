@@ -2,7 +2,7 @@
 import * as M from "../../core/masks-abi.ts";
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
-import type { Detections, Extras, MaskOptions } from "../../decode/detections.ts";
+import type { Detections, Extras, Mask, MaskOptions } from "../../decode/detections.ts";
 import { makeMask, openSpace } from "./make.ts";
 import { FreePixels } from "./needed.ts";
 import { readMaskOptions } from "./rules.ts";
@@ -33,10 +33,7 @@ const MOST_ROWS = 32767;
 /** Paints all masks of an image into one picture. */
 export function paintLabels(scene: Scene, found: Detections, options: LabelMapOptions = {}): LabelMap {
   const { overlap = "first", ...rest } = options ?? {};
-  if (overlap !== "first" && overlap !== "last")
-    refuse("overlap", show(overlap), '"first" or "last"', RangeError);
-  if (found.length > MOST_ROWS)
-    refuse("labelMap", `${found.length} detections`, `at most ${MOST_ROWS}, as labels are i16`, RangeError);
+  checkPaint(found, overlap);
   const wanted = readMaskOptions(rest, sizesOf(scene));
   const [width, height] = wanted.size;
   const { source } = scene;
@@ -71,6 +68,32 @@ export function paintLabels(scene: Scene, found: Detections, options: LabelMapOp
   const { length } = found;
   for (let i = 0; i < length; i++) paint(overlap === "first" ? i : length - 1 - i);
   return { width, height, data: labels.slice() };
+}
+
+/** Throws a RangeError for another name of `overlap`, or for more rows than an i16 counts. */
+function checkPaint(found: Detections, overlap: string): void {
+  if (overlap !== "first" && overlap !== "last")
+    refuse("overlap", show(overlap), '"first" or "last"', RangeError);
+  if (found.length > MOST_ROWS)
+    refuse("labelMap", `${found.length} detections`, `at most ${MOST_ROWS}, as labels are i16`, RangeError);
+}
+
+/** Paints finished masks into one picture. `maskOf` makes the mask of a row. */
+export function paintMasks(
+  found: Detections,
+  [width, height]: readonly [number, number],
+  overlap: LabelMapOptions["overlap"] = "first",
+  maskOf: (row: number) => Mask,
+): LabelMap {
+  checkPaint(found, overlap);
+  const data = new Int16Array(width * height).fill(-1);
+  for (let row = 0; row < found.length; row++) {
+    const mask = maskOf(row);
+    for (let y = 0, from = 0; y < mask.height; y++)
+      for (let x = 0, at = (mask.y + y) * width + mask.x; x < mask.width; x++, at++)
+        if (mask.data[from++] && (overlap === "last" || data[at] < 0)) data[at] = row;
+  }
+  return { width, height, data };
 }
 
 /**

@@ -1,7 +1,7 @@
 /** The mask rules, which fix the order of crop, resize and sigmoid, and the check of a mask's options. */
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
-import type { MaskOptions, MaskRule } from "../../decode/detections.ts";
+import type { MaskOptions, PrototypeRule } from "../../decode/detections.ts";
 
 /** The steps of a rule. */
 export interface Steps {
@@ -20,7 +20,7 @@ export type Picture = "prototype" | "network" | "image";
 
 const EVERY: readonly Picture[] = ["prototype", "network", "image"];
 
-export const RULES: { readonly [R in MaskRule]: Steps } = {
+export const RULES: { readonly [R in PrototypeRule]: Steps } = {
   proto: { pictures: EVERY, resize: "nearest", cropsFirst: true, sigmoid: false },
   input: { pictures: ["network"], resize: "bilinear", cropsFirst: false, sigmoid: false },
   input_crop_first: { pictures: ["network"], resize: "bilinear", cropsFirst: true, sigmoid: false },
@@ -31,7 +31,11 @@ export const RULES: { readonly [R in MaskRule]: Steps } = {
 };
 
 /** Default rule of each picture. */
-const USUAL: { readonly [P in Picture]: MaskRule } = { prototype: "proto", network: "input", image: "image" };
+const USUAL: { readonly [P in Picture]: PrototypeRule } = {
+  prototype: "proto",
+  network: "input",
+  image: "image",
+};
 
 const SIZES = '"prototype", "network", "frame" or [width, height]';
 
@@ -61,26 +65,18 @@ const NAMES: readonly string[] = ["size", "rule", "threshold"];
  * @throws RangeError that names the option
  */
 export function readMaskOptions(options: MaskOptions | null | undefined, known: KnownSizes): Wanted {
-  const given: unknown = options ?? NO_OPTIONS;
-  if (typeof given !== "object" || Array.isArray(given))
-    refuse("options", show(given), `an object with some of ${NAMES.join(", ")}`, RangeError);
-  const unknown = Object.keys(given as object).find((name) => !NAMES.includes(name));
-  if (unknown !== undefined) refuse(unknown, "an unknown name", `one of ${NAMES.join(", ")}`, RangeError);
-  const { size = known.frame ? "frame" : "network", threshold = 0.5 } = options ?? NO_OPTIONS;
-  const picture = pictureOf(size);
+  const { picture, stated, size, threshold } = readPictureOptions(options, known);
   const rule = options?.rule ?? USUAL[picture];
-  if (!Object.hasOwn(RULES, rule))
+  if (!isPrototypeRule(rule))
     refuse("rule", show(rule), `one of ${Object.keys(RULES).join(", ")}`, RangeError);
   const steps = RULES[rule];
   if (!steps.pictures.includes(picture))
     refuse(
       "rule",
-      `"${rule}" with size ${show(size)}`,
+      `"${rule}" with size ${show(stated)}`,
       `${steps.pictures[0] === "network" ? 'size "network"' : 'size "frame" or [width, height]'} with it, or rule "${USUAL[picture]}"`,
       RangeError,
     );
-  if (!(typeof threshold === "number" && threshold > 0 && threshold < 1))
-    refuse("threshold", show(threshold), "a probability between 0 and 1", RangeError);
   if (threshold < 0.5 && steps.cropsFirst && steps.resize === "bilinear" && !steps.sigmoid)
     refuse(
       "threshold",
@@ -88,13 +84,67 @@ export function readMaskOptions(options: MaskOptions | null | undefined, known: 
       "0.5 or more: the rule puts logits of 0 outside the box, which are a probability of 0.5",
       RangeError,
     );
-  checkSwappedSize(size, known.frame);
   return {
     picture,
-    size: sizeOf(size, known),
+    size,
     steps,
     limit: steps.sigmoid ? threshold : Math.log(threshold / (1 - threshold)),
   };
+}
+
+const isPrototypeRule = (rule: string): rule is PrototypeRule => Object.hasOwn(RULES, rule);
+
+/** The options of a mask that the network finished, checked and with defaults. */
+export interface RowWanted {
+  readonly picture: Picture;
+  /** Width and height of the picture. */
+  readonly size: readonly [number, number];
+  /** Probability with which a pixel is compared. */
+  readonly threshold: number;
+  /** Name of the rule; `null` where there is only one. */
+  readonly rule: string | null;
+}
+
+/**
+ * Checks the options of a mask that the network finished, and fills in the defaults.
+ * @param rules names that the option `rule` takes, the default first; none where there is only one rule
+ * @throws RangeError that names the option
+ */
+export function readRowOptions(
+  options: MaskOptions | null | undefined,
+  known: KnownSizes,
+  rules: readonly string[],
+): RowWanted {
+  const { picture, size, threshold } = readPictureOptions(options, known);
+  const rule = options?.rule ?? rules[0] ?? null;
+  if (rule !== null && !rules.includes(rule))
+    refuse(
+      "rule",
+      show(rule),
+      rules.length > 0 ? `one of ${rules.join(", ")}` : "no rule: these masks are finished",
+      RangeError,
+    );
+  if (rules.length > 0 && picture === "prototype")
+    refuse("size", '"prototype" for masks that belong into boxes', SIZES, RangeError);
+  return { picture, size, threshold, rule };
+}
+
+/** Checks size and threshold of a mask, and the names of all options. */
+function readPictureOptions(
+  options: MaskOptions | null | undefined,
+  known: KnownSizes,
+): Omit<RowWanted, "rule"> & { readonly stated: NonNullable<MaskOptions["size"]> } {
+  const given: unknown = options ?? NO_OPTIONS;
+  if (typeof given !== "object" || Array.isArray(given))
+    refuse("options", show(given), `an object with some of ${NAMES.join(", ")}`, RangeError);
+  const unknown = Object.keys(given as object).find((name) => !NAMES.includes(name));
+  if (unknown !== undefined) refuse(unknown, "an unknown name", `one of ${NAMES.join(", ")}`, RangeError);
+  const { size = known.frame ? "frame" : "network", threshold = 0.5 } = options ?? NO_OPTIONS;
+  const picture = pictureOf(size);
+  if (!(typeof threshold === "number" && threshold > 0 && threshold < 1))
+    refuse("threshold", show(threshold), "a probability between 0 and 1", RangeError);
+  checkSwappedSize(size, known.frame);
+  return { picture, stated: size, size: sizeOf(size, known), threshold };
 }
 
 function pictureOf(size: unknown): Picture {

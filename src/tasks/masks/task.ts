@@ -1,7 +1,9 @@
 /** The task "segment". */
 import type { NetworkTask } from "../../decode/tasks.ts";
+import { attachRowMasks } from "./attach-rows.ts";
 import { attachPlan } from "./attach.ts";
 import { readSegment } from "./plan.ts";
+import { hasRowMasks, readRowMasks } from "./rows-of-masks.ts";
 
 /**
  * Instance masks: task "segment".
@@ -12,4 +14,8 @@ import { readSegment } from "./plan.ts";
  * const decoder = createDecoderSync(config, { tasks: [masks] });
  * console.log(decoder.config.task?.name); // segment
  */
-export const masks: NetworkTask<"segment"> = { task: "segment", read: readSegment, attach: attachPlan };
+export const masks: NetworkTask<"segment"> = {
+  task: "segment",
+  read: (query, specs) => (query.traits.rowMasks ? readRowMasks : readSegment)(query, specs),
+  attach: (work) => (work.plan.task && hasRowMasks(work.plan.task) ? attachRowMasks : attachPlan)(work),
+};

@@ -5,7 +5,7 @@ import { createDecoderSync, labelMap, masksOf } from "../../../src/entries/index
 import { masksEngineIn } from "../../../src/engine/choose.ts";
 import { halfToFloat } from "../../../src/core/number.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
-import type { MaskRule } from "../../../src/decode/detections.ts";
+import type { PrototypeRule } from "../../../src/decode/detections.ts";
 import { RULES } from "../../../src/tasks/masks/rules.ts";
 import {
   PROTOTYPE_TYPES,
@@ -161,7 +161,7 @@ describe("masks and label maps", () => {
         const [x, y] = [random() * 1.2 - 0.2, random() * 1.2 - 0.2];
         return [x, y, x + random() * 0.9, y + random() * 0.9];
       });
-      for (const rule of Object.keys(RULES) as MaskRule[])
+      for (const rule of Object.keys(RULES) as PrototypeRule[])
         for (const size of ["prototype", "network", "frame", [37, 53]] as const) {
           const picture = typeof size === "string" ? (size === "frame" ? "image" : size) : "image";
           if (!RULES[rule].pictures.includes(picture) || (size === "frame" && !frame)) continue;

@@ -1,0 +1,52 @@
+/** Reads the scores of a classification: one for each class of the whole picture. */
+import { volume } from "../core/tensor.ts";
+import { buildInterpretation, softmax } from "./build.ts";
+import type { Interpretation, Specs } from "./head.ts";
+import type { HeadQuery } from "./query.ts";
+import { mayPlay } from "./match.ts";
+
+/** A prior box as large as the picture. */
+const WHOLE = /* @__PURE__ */ Float32Array.of(0.5, 0.5, 1, 1);
+
+/**
+ * Reads [N,C] and [N,C,1,1]: a single cell with a score for each class. Its box is the picture: a prior of that size,
+ * with factors of 0 on the offsets, which any finite number may be.
+ */
+export function classScores(query: HeadQuery, specs: Specs): Interpretation[] {
+  return specs.flatMap(({ name, dims }, index) => {
+    if (dims.length === 0 || !mayPlay(query, "scores", name)) return [];
+    // A single dimension is one picture.
+    const batch = dims.length === 1 ? 1 : dims[0];
+    const classes = volume(dims) / batch;
+    const isOneLong = dims.slice(dims.length === 1 ? 0 : 1).filter((d) => d !== 1).length <= 1;
+    if (!isOneLong || classes < 2 || (query.classes !== null && classes !== query.classes)) return [];
+    const column = { tensor: index, offset: 0, channel: 1, cell: classes };
+    return buildInterpretation(query, {
+      name: "class-scores",
+      title: "scores of the whole picture",
+      usual: query.traits.raw,
+      fields: (_, logits) => ({
+        classes,
+        ...softmax(logits && query.traits.softmax, 0, classes),
+        kind: "prior",
+        whFn: "exp",
+        boxChannels: [0, 0, 0, 0],
+        unit: [1, 1],
+        priors: WHOLE,
+        variances: [0, 0, 0, 0],
+      }),
+      matches: [
+        {
+          tensors: [{ index, name, dims, layout: "rows", parts: ["scores"] }],
+          anchor: null,
+          rows: null,
+          view: { batch, cells: 1, channel: 1, cell: classes, layout: "rows", w: 0, h: 0 },
+          box: column,
+          score: column,
+          objectness: null,
+        },
+      ],
+      classes,
+    });
+  });
+}

@@ -1,0 +1,111 @@
+/**
+ * Pastes a small mask of fixed size, 28 x 28 as a rule, into the box that it was made for. Two published rules:
+ *
+ * - `torchvision`: `paste_masks_in_image` of `torchvision/models/detection/roi_heads.py`. The mask gets a margin of one
+ *   zero, the box grows with it, its corners are cut to whole pixels, and the mask is resized to these.
+ * - `detectron2`: `_do_paste_mask` of `detectron2/layers/mask_ops.py`. Looks up the centre of each pixel in the mask.
+ */
+import { NO_SPAN, type Span } from "./axis.ts";
+
+/** Names of the rules. */
+export const PASTE_RULES = ["torchvision", "detectron2"] as const;
+export type PasteRule = (typeof PASTE_RULES)[number];
+
+/** Pixels of an axis of the picture, and the cells that each reads: 1 - weight of cell `first`, weight of the next. */
+interface PastedAxis {
+  readonly span: Span;
+  readonly first: Int32Array;
+  readonly weights: Float64Array;
+}
+
+/** Part of a picture, one byte a pixel. */
+export interface Pasted {
+  readonly x: Span;
+  readonly y: Span;
+  readonly data: Uint8Array;
+}
+
+/**
+ * Returns the pixels of a mask that are set.
+ * @param cells probabilities, row by row
+ * @param size width and height of the mask in cells
+ * @param box x_min, y_min, x_max, y_max in pixels of the picture
+ * @param picture width and height of the picture in pixels
+ * @param threshold "torchvision" sets a pixel above it, "detectron2" also at it
+ */
+export function pasteMask(
+  cells: ArrayLike<number>,
+  [width, height]: readonly [number, number],
+  box: readonly number[],
+  picture: readonly [number, number],
+  threshold: number,
+  rule: PasteRule,
+): Pasted {
+  const axisOf = rule === "torchvision" ? grownAxis : sampledAxis;
+  const x = axisOf(box[0], box[2], width, picture[0]);
+  const y = axisOf(box[1], box[3], height, picture[1]);
+  const across = x.span.to - x.span.from;
+  const down = y.span.to - y.span.from;
+  const data = new Uint8Array(across * down);
+  // Cells outside of the mask are zero.
+  const cellAt = (column: number, row: number): number =>
+    column < 0 || row < 0 || column >= width || row >= height ? 0 : cells[row * width + column];
+  for (let j = 0, at = 0; j < down; j++) {
+    const row = y.first[j];
+    const b = y.weights[j];
+    for (let i = 0; i < across; i++, at++) {
+      const column = x.first[i];
+      const a = x.weights[i];
+      const upper = (1 - a) * cellAt(column, row) + a * cellAt(column + 1, row);
+      const lower = (1 - a) * cellAt(column, row + 1) + a * cellAt(column + 1, row + 1);
+      const value = (1 - b) * upper + b * lower;
+      data[at] = (rule === "torchvision" ? value > threshold : value >= threshold) ? 1 : 0;
+    }
+  }
+  return { x: x.span, y: y.span, data };
+}
+
+/** Returns the pixels of a picture between two edges. Empty for edges that are not finite. */
+function spanOf(from: number, to: number, pixels: number): Span {
+  const first = Math.max(0, from);
+  const last = Math.min(pixels, to);
+  return last > first ? { from: first, to: last } : NO_SPAN;
+}
+
+/** Returns the axis of torchvision's rule. Its sums are in f32, which decides where edges are cut. */
+function grownAxis(low: number, high: number, cells: number, pixels: number): PastedAxis {
+  const { fround } = Math;
+  const scale = (cells + 2) / cells;
+  const half = fround(fround(fround(fround(high) - fround(low)) * 0.5) * fround(scale));
+  const centre = fround(fround(fround(high) + fround(low)) * 0.5);
+  const start = Math.trunc(fround(centre - half));
+  const end = Math.trunc(fround(centre + half));
+  const length = Math.max(1, end - start + 1);
+  const span = spanOf(start, end + 1, pixels);
+  return axisOf(span, (pixel) => {
+    // Resize the padded mask: half-pixel centres, clamped at the edges. Cell 0 of it is the margin.
+    const place = ((pixel - start + 0.5) * (cells + 2)) / length - 0.5;
+    return Math.min(Math.max(place, 0), cells + 1) - 1;
+  });
+}
+
+/** Returns the axis of detectron2's rule. */
+const sampledAxis = (low: number, high: number, cells: number, pixels: number): PastedAxis =>
+  // Pixels further than a cell from the box read zeros only.
+  axisOf(
+    spanOf(Math.floor(low - (high - low) / cells) - 1, Math.ceil(high + (high - low) / cells) + 1, pixels),
+    (pixel) => ((pixel + 0.5 - low) / (high - low)) * cells - 0.5,
+  );
+
+/** Returns an axis of the pixels of a span, each at `placeOf` in cells. */
+function axisOf(span: Span, placeOf: (pixel: number) => number): PastedAxis {
+  const count = span.to - span.from;
+  const first = new Int32Array(count);
+  const weights = new Float64Array(count);
+  for (let i = 0; i < count; i++) {
+    const place = placeOf(span.from + i);
+    first[i] = Math.floor(place);
+    weights[i] = place - first[i];
+  }
+  return { span, first, weights };
+}

@@ -1,0 +1,172 @@
+/**
+ * Masks of networks that give one finished map for each row: a small one that belongs into the box (Mask R-CNN), or one
+ * of the whole input (RTMDet-Ins).
+ */
+import { refuse } from "../../core/errors.ts";
+import { show } from "../../core/tensor.ts";
+import { type Detections, type Mask, type MaskOptions, extend } from "../../decode/detections.ts";
+import { type Placement, type Table, fillBilinear, imageAxes, wholeAxis } from "./axis.ts";
+import { type LabelMap, type LabelMapOptions, type MaskExtras, paintMasks } from "./labels.ts";
+import { PixelMask } from "./mask.ts";
+import { PASTE_RULES, type PasteRule, pasteMask } from "./paste.ts";
+import { type KnownSizes, type RowWanted, readRowOptions } from "./rules.ts";
+
+/** Where the maps of rows belong. "box": into the box of the row. "input": the map shows the network's whole input. */
+export type RowMaskPlace = "box" | "input";
+
+/** What the masks of one image need besides the maps. */
+export interface RowMaskFacts {
+  readonly place: RowMaskPlace;
+  /** Width and height of a map in cells. */
+  readonly cells: readonly [number, number];
+  readonly inputSize: readonly [number, number] | null;
+}
+
+/** The maps of one image: those of the current frame, or a copy. */
+export interface RowScene {
+  readonly facts: RowMaskFacts;
+  readonly placement: Placement;
+  /** Returns the map of a row. The next call may overwrite it. */
+  mapOf(found: Detections, row: number): Float32Array;
+  /** Called if a value of a mask is NaN. */
+  readonly reportNaN: () => void;
+}
+
+/** Returns the functions of detections with such masks. */
+export function extrasOfScene(scene: RowScene): MaskExtras {
+  return {
+    copy: (found, to) => extend(to, {}, extrasOfScene(copyOf(scene, found))),
+    ...(scene instanceof RowMaps && {
+      select: (rows, to) => extend(to, {}, extrasOfScene(scene.pick(rows))),
+    }),
+    mask: (found, i, options) => maskOfRow(scene, found, i, options),
+    labelMap: (found, options) => labelMapOf(scene, found, options),
+  };
+}
+
+/** Returns a copy of the maps of the rows that count, which later frames do not change. */
+const copyOf = (scene: RowScene, found: Detections): RowScene =>
+  new RowMaps(
+    scene,
+    Array.from({ length: found.length }, (_, row) => scene.mapOf(found, row).slice()),
+  );
+
+/** Maps in memory of their own. */
+class RowMaps implements RowScene {
+  readonly facts: RowMaskFacts;
+  readonly placement: Placement;
+  readonly reportNaN: () => void;
+  readonly #maps: readonly Float32Array[];
+
+  constructor({ facts, placement, reportNaN }: RowScene, maps: readonly Float32Array[]) {
+    this.facts = facts;
+    this.placement = { ...placement };
+    this.reportNaN = reportNaN;
+    this.#maps = maps;
+  }
+
+  mapOf(_: Detections, row: number): Float32Array {
+    return this.#maps[row];
+  }
+
+  /** Returns the maps of some rows. */
+  pick(rows: readonly number[]): RowMaps {
+    return new RowMaps(
+      this,
+      rows.map((row) => this.#maps[row]),
+    );
+  }
+}
+
+const sizesOf = ({ facts: { cells, inputSize }, placement: { frame } }: RowScene): KnownSizes => ({
+  prototype: cells,
+  network: inputSize,
+  frame: frame && [Math.round(frame.width), Math.round(frame.height)],
+});
+
+function maskOfRow(scene: RowScene, found: Detections, i: number, options?: MaskOptions): Mask {
+  const row = i < 0 ? found.length + i : i;
+  if (!(Number.isInteger(row) && row >= 0 && row < found.length))
+    refuse(
+      "mask",
+      `row ${show(i)}`,
+      found.length > 0
+        ? `0 to ${found.length - 1}, or a negative one from the end`
+        : "a frame with detections",
+      RangeError,
+    );
+  return makeRowMask(scene, found, row, readRowOptions(options, sizesOf(scene), rulesOf(scene)));
+}
+
+/** Rules that the option `rule` takes. A map of the whole input has only one. */
+const rulesOf = ({ facts: { place } }: RowScene): readonly string[] => (place === "box" ? PASTE_RULES : []);
+
+function makeRowMask(scene: RowScene, found: Detections, row: number, wanted: RowWanted): PixelMask {
+  const map = scene.mapOf(found, row);
+  if (map.some(Number.isNaN)) scene.reportNaN();
+  return scene.facts.place === "box"
+    ? pasteIntoBox(scene, found, row, map, wanted)
+    : resizeWhole(scene, map, wanted);
+}
+
+/** Returns the mask of a map that belongs into the box of its row. */
+function pasteIntoBox(
+  { facts: { cells }, placement: { scale, shift } }: RowScene,
+  { boxes }: Detections,
+  row: number,
+  map: Float32Array,
+  { size, picture, threshold, rule }: RowWanted,
+): PixelMask {
+  const box = [0, 1, 2, 3].map((k) => {
+    const inImage = boxes[4 * row + k];
+    const normalised = picture === "image" ? inImage : (inImage - shift[k & 1]) / scale[k & 1];
+    return normalised * size[k & 1];
+  });
+  const { x, y, data } = pasteMask(map, cells, box, size, threshold, rule as PasteRule);
+  return new PixelMask(x.from, y.from, x.to - x.from, y.to - y.from, size, data);
+}
+
+const tableOf = (pixels: number): Table => ({
+  near: new Int32Array(pixels),
+  far: new Int32Array(pixels),
+  nearWeights: new Float32Array(pixels),
+  farWeights: new Float32Array(pixels),
+});
+
+/** Returns the mask of a map of the whole input. Probabilities are resized, then compared. The box does not cut it. */
+function resizeWhole(
+  { facts: { cells }, placement }: RowScene,
+  map: Float32Array,
+  { size, picture, threshold }: RowWanted,
+): PixelMask {
+  const [width, height] = size;
+  const [xAxis, yAxis] =
+    picture === "image"
+      ? imageAxes(size, cells, placement)
+      : [wholeAxis(width, cells[0]), wholeAxis(height, cells[1])];
+  const columns = tableOf(width);
+  const rows = tableOf(height);
+  fillBilinear(xAxis, columns);
+  fillBilinear(yAxis, rows);
+  const data = new Uint8Array(width * height);
+  for (let y = 0, at = 0; y < height; y++) {
+    const near = rows.near[y] * cells[0];
+    const far = rows.far[y] * cells[0];
+    const a = rows.nearWeights[y];
+    const b = rows.farWeights[y];
+    for (let x = 0; x < width; x++, at++) {
+      const n = columns.near[x];
+      const f = columns.far[x];
+      const upper = map[near + n] * columns.nearWeights[x] + map[near + f] * columns.farWeights[x];
+      const lower = map[far + n] * columns.nearWeights[x] + map[far + f] * columns.farWeights[x];
+      if (upper * a + lower * b > threshold) data[at] = 1;
+    }
+  }
+  return new PixelMask(0, 0, width, height, size, data);
+}
+
+function labelMapOf(scene: RowScene, found: Detections, options: LabelMapOptions = {}): LabelMap {
+  const { overlap, ...rest } = options ?? {};
+  const wanted = readRowOptions(rest, sizesOf(scene), rulesOf(scene));
+  return paintMasks(found, wanted.size, overlap, (row) => makeRowMask(scene, found, row, wanted));
+}

@@ -1,0 +1,140 @@
+/** Maps of numbers: depth, anomaly and their like. */
+import { refuse } from "../../core/errors.ts";
+import { numbersOf } from "../../core/number.ts";
+import { type TensorInput, shape, show, specOf } from "../../core/tensor.ts";
+import { type Frame, affineOf, checkFrame } from "../../decode/frame.ts";
+import { type Axis, type Table, fillBilinear, visibleOf } from "./axis.ts";
+
+/** Options of `valueMap`. */
+export interface ValueMapOptions {
+  /** Width and height of the network's input in pixels. Needed with a frame. */
+  readonly inputSize?: readonly [width: number, height: number];
+  /** The image, and how it was brought to the input size. Without one, the map is returned as the network gave it. */
+  readonly frame?: Frame;
+}
+
+/** A picture of numbers. */
+export interface ValueMap {
+  /** Width in pixels: that of the frame, or of the map without one. */
+  readonly width: number;
+  readonly height: number;
+  /** Value of each pixel, row by row, in the network's own unit. NaN where the network saw nothing of the image. */
+  readonly data: Float32Array;
+  /** Least and largest finite value; NaN if there is none. */
+  readonly min: number;
+  readonly max: number;
+}
+
+const OPTIONS: readonly string[] = ["inputSize", "frame"];
+
+/**
+ * Returns a map of numbers over the image: it undoes the letterbox exactly, and resizes bilinearly with half-pixel
+ * centres. Padding of a letterbox never mixes with the image by more than the cell that both share.
+ * @throws TensorError for a tensor that is no map of one channel, RangeError for invalid options
+ * @example
+ * import { valueMap } from "boxwright";
+ *
+ * const depth = { data: [1, 2, 3, 5], dims: [1, 1, 2, 2] };
+ * const { width, height, min, max } = valueMap(depth);
+ * console.log(width, height, min, max); // 2 2 1 5
+ */
+export function valueMap(tensor: TensorInput, options: ValueMapOptions = {}): ValueMap {
+  const unknown = Object.keys(options ?? {}).find((name) => !OPTIONS.includes(name));
+  if (unknown !== undefined) refuse(unknown, "an unknown name", `one of ${OPTIONS.join(", ")}`, RangeError);
+  const { inputSize, frame } = options ?? {};
+  const spec = specOf("map", tensor, {});
+  const { dims } = spec;
+  const [height, width] = dims.filter((d, i) => d !== 1 || i >= dims.length - 2);
+  const count = dims.reduce((n, d) => n * d, 1);
+  // [1,h,w,1] has its channel at the end.
+  const [h, w] = dims.length === 4 && dims[3] === 1 && dims[1] !== 1 ? [dims[1], dims[2]] : [height, width];
+  if (dims.length < 2 || count === 0 || h * w !== count)
+    refuse('tensor "map"', shape(spec), "[h,w], [1,h,w], [1,1,h,w] or [1,h,w,1], one channel of one image");
+  const values = Float32Array.from(numbersOf(spec, tensor.data));
+  if (!frame) return { width: w, height: h, data: values, ...rangeOf(values) };
+  if (inputSize === undefined)
+    refuse("inputSize", "none", "[width, height] of the network's input beside a frame", RangeError);
+  if (!(Array.isArray(inputSize) && inputSize.length === 2 && inputSize.every((x) => x > 0)))
+    refuse("inputSize", show(inputSize), "[width, height] of the network's input", RangeError);
+  if (Math.abs(w * inputSize[1] - h * inputSize[0]) >= Math.max(...inputSize))
+    refuse(
+      "inputSize",
+      `[${inputSize.join(", ")}] for a map of ${w} x ${h}`,
+      "[width, height] of the same proportions",
+      RangeError,
+    );
+  checkFrame(frame, inputSize);
+  return overImage(
+    values,
+    [w, h],
+    [Math.round(frame.width), Math.round(frame.height)],
+    affineOf(frame, inputSize),
+  );
+}
+
+/** Returns the least and the largest finite value. */
+function rangeOf(values: Float32Array): { readonly min: number; readonly max: number } {
+  let min = Infinity;
+  let max = -Infinity;
+  for (let i = 0; i < values.length; i++) {
+    const v = values[i];
+    if (v - v !== 0) continue;
+    if (v < min) min = v;
+    if (v > max) max = v;
+  }
+  return min > max ? { min: NaN, max: NaN } : { min, max };
+}
+
+/** Returns the axis of the image among the cells, not cut at whole cells. Never reads cells of padding alone. */
+function axisOf(pixels: number, cells: number, scale: number, shift: number): Axis {
+  const start = (-shift / scale) * cells;
+  const length = cells / scale;
+  return {
+    pixels,
+    start,
+    length,
+    low: Math.max(0, Math.floor(start + 1e-6)),
+    high: Math.min(cells, Math.ceil(start + length - 1e-6)),
+  };
+}
+
+const tableOf = (axis: Axis): Table => {
+  const table = {
+    near: new Int32Array(axis.pixels),
+    far: new Int32Array(axis.pixels),
+    nearWeights: new Float32Array(axis.pixels),
+    farWeights: new Float32Array(axis.pixels),
+  };
+  fillBilinear(axis, table);
+  return table;
+};
+
+function overImage(
+  values: Float32Array,
+  [w, h]: readonly [number, number],
+  [width, height]: readonly [number, number],
+  [scaleX, scaleY, shiftX, shiftY]: readonly number[],
+): ValueMap {
+  const xAxis = axisOf(width, w, scaleX, shiftX);
+  const yAxis = axisOf(height, h, scaleY, shiftY);
+  const columns = tableOf(xAxis);
+  const rows = tableOf(yAxis);
+  const across = visibleOf(xAxis);
+  const down = visibleOf(yAxis);
+  const data = new Float32Array(width * height).fill(NaN);
+  for (let y = down.from; y < down.to; y++) {
+    const near = rows.near[y] * w;
+    const far = rows.far[y] * w;
+    for (let x = across.from; x < across.to; x++) {
+      const [n, f, a, b] = [columns.near[x], columns.far[x], columns.nearWeights[x], columns.farWeights[x]];
+      const upper = mix(values[near + n], values[near + f], a, b);
+      const lower = mix(values[far + n], values[far + f], a, b);
+      data[y * width + x] = mix(upper, lower, rows.nearWeights[y], rows.farWeights[y]);
+    }
+  }
+  return { width, height, data, ...rangeOf(data) };
+}
+
+/** Returns a weighted sum. A value of weight 0 does not count, not even NaN. */
+const mix = (a: number, b: number, weightA: number, weightB: number): number =>
+  weightB === 0 ? a * weightA : weightA === 0 ? b * weightB : a * weightA + b * weightB;

@@ -1,0 +1,253 @@
+/**
+ * Makes detections of the candidates of a frame: keeps the peaks, groups cells, suppresses, and adds points. The
+ * kernel has found every class of every cell that passes, unsorted (conventions `multiLabel`, `nms: "none"`).
+ */
+import * as A from "../../core/abi.ts";
+import { type Detections, extend, setLength } from "../../decode/detections.ts";
+import type { AfterImageOfTask, TaskWork } from "../../decode/tasks.ts";
+import type { Column } from "../../heads/channels.ts";
+import type { Head } from "../../heads/head.ts";
+import { readChannels } from "../../memory/extra.ts";
+import { KEYPOINT_WIDTH, POSE_ROWS } from "../pose/rows.ts";
+import { type Cells, MOST_CUBES, groupCells } from "./cells.ts";
+import type { PeakPlan } from "./plan.ts";
+
+/** Attaches the task of a plan. */
+export function attachPeaks(work: TaskWork): AfterImageOfTask {
+  const task = work.plan.task as PeakPlan;
+  if (task.points > 0)
+    for (const found of work.detections)
+      extend(
+        found,
+        { keypoints: new Float32Array(found.scores.length * task.points * KEYPOINT_WIDTH) },
+        POSE_ROWS,
+      );
+  const maker = new PeakMaker(work, task);
+  return (image, block) => maker.make(image, block >> 2);
+}
+
+/** The candidates of a frame. Columns grow with the longest list and are used again. */
+class Candidates {
+  /** Rows of the kernel's columns. */
+  row = new Int32Array(0);
+  cell = new Int32Array(0);
+  /** Scores before their activation: in f32 the sigmoid of two of them may be the same. */
+  raw = new Float64Array(0);
+  count = 0;
+
+  grow(rows: number): void {
+    if (this.row.length >= rows) return;
+    this.row = new Int32Array(rows);
+    this.cell = new Int32Array(rows);
+    this.raw = new Float64Array(rows);
+  }
+}
+
+/** Makes the detections of one plan. */
+class PeakMaker {
+  readonly #work: TaskWork;
+  readonly #task: PeakPlan;
+  readonly #head: Head;
+  readonly #candidates = new Candidates();
+  readonly #value = new Float64Array(1);
+  readonly #pair = new Float64Array(2);
+  readonly #points: Float64Array;
+  readonly #cells: Cells;
+
+  constructor(work: TaskWork, task: PeakPlan) {
+    this.#work = work;
+    this.#task = task;
+    [this.#head] = work.plan.heads;
+    this.#points = new Float64Array(2 * task.points);
+    const room = task.form === "cells" ? work.plan.capacity : 0;
+    this.#cells = {
+      x: new Int32Array(room),
+      y: new Int32Array(room),
+      classIds: new Int32Array(room),
+      scores: new Float32Array(room),
+      count: 0,
+    };
+  }
+
+  /** @param plan word address of the image's plan block */
+  make(image: number, plan: number): void {
+    const found = this.#work.detections[image];
+    if (this.#task.form === "cells") this.#makeCells(found, plan);
+    else this.#makePeaks(found, image, plan);
+  }
+
+  /** Groups the cells that passed. */
+  #makeCells(found: Detections, plan: number): void {
+    const { i32, f32 } = this.#work.memory;
+    const { gridWidth, unit } = this.#head;
+    const cells = this.#cells;
+    const count = i32[plan + A.P_CANDIDATES];
+    const sources = i32[plan + A.P_SOURCES] >> 2;
+    const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
+    const scores = i32[plan + A.P_SCORES] >> 2;
+    this.#candidates.grow(count);
+    const order = this.#candidates.row;
+    for (let i = 0; i < count; i++) order[i] = i;
+    order
+      .subarray(0, count)
+      .sort((a, b) => i32[sources + a] - i32[sources + b] || i32[classIds + a] - i32[classIds + b]);
+    for (let i = 0; i < count; i++) {
+      const cell = i32[sources + order[i]];
+      cells.x[i] = cell % gridWidth;
+      cells.y[i] = Math.floor(cell / gridWidth);
+      cells.classIds[i] = i32[classIds + order[i]];
+      cells.scores[i] = f32[scores + order[i]];
+    }
+    cells.count = count;
+    const boxes = groupCells(cells, this.#task.groups ?? "edge-impulse");
+    if (boxes.length >= MOST_CUBES && this.#task.groups === "edge-impulse")
+      this.#work.note(`the map has ${MOST_CUBES} groups of cells or more: the others are left out`);
+    boxes.sort((a, b) => b.score - a.score || a.first - b.first);
+    const length = Math.min(boxes.length, i32[plan + A.P_MAX_DETECTIONS]);
+    for (let row = 0; row < length; row++) {
+      const { x, y, width, height, classId, score } = boxes[row];
+      this.#place(found, row, plan, [
+        x * unit[0],
+        y * unit[1],
+        (x + width) * unit[0],
+        (y + height) * unit[1],
+      ]);
+      found.scores[row] = score;
+      found.classIds[row] = classId;
+      found.sources[row] = y * gridWidth + x;
+    }
+    setLength(found, length);
+  }
+
+  /** Keeps the peaks, best first, and suppresses if the rules say so. */
+  #makePeaks(found: Detections, image: number, plan: number): void {
+    const { i32, f32 } = this.#work.memory;
+    const { unit, extra } = this.#head;
+    const isOffset = this.#task.form === "centres" && extra !== undefined;
+    const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
+    const scores = i32[plan + A.P_SCORES] >> 2;
+    const boxesAt = i32[plan + A.P_BOXES] >> 2;
+    const most = i32[plan + A.P_MAX_DETECTIONS];
+    const order = this.#sortedPeaks(image, plan);
+    const { row, cell: cellOf } = this.#candidates;
+    let length = 0;
+    let lost = false;
+    const kept: number[][] = [];
+    for (const i of order) {
+      if (length === most) break;
+      const box = [0, 1, 2, 3].map((k) => f32[boxesAt + 4 * row[i] + k]);
+      const cell = cellOf[i];
+      if (isOffset) {
+        readChannels(this.#work, extra, image, cell, 2, this.#pair);
+        for (let k = 0; k < 4; k++) box[k] += this.#pair[k & 1] * unit[k & 1];
+        if (!box.every(Number.isFinite)) {
+          lost = true;
+          continue;
+        }
+      }
+      const classId = i32[classIds + row[i]];
+      if (this.#isSuppressed(box, classId, kept, plan)) continue;
+      kept.push([...box, classId]);
+      this.#place(found, length, plan, box);
+      found.scores[length] = f32[scores + row[i]];
+      found.classIds[length] = classId;
+      found.sources[length] = cell;
+      if (this.#task.points > 0) this.#placePoints(found, length, image, cell, plan);
+      length++;
+    }
+    if (lost) this.#work.note("offsets of centres are NaN or infinite: these objects are dropped");
+    setLength(found, length);
+  }
+
+  /** Returns the candidates that no neighbour of their class exceeds, as indices of `#candidates`, best first. */
+  #sortedPeaks(image: number, plan: number): Int32Array {
+    const { i32 } = this.#work.memory;
+    const { score } = this.#head;
+    const list = this.#candidates;
+    const all = i32[plan + A.P_CANDIDATES];
+    const sources = i32[plan + A.P_SOURCES] >> 2;
+    const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
+    list.grow(all);
+    list.count = 0;
+    for (let i = 0; i < all; i++) {
+      const cell = i32[sources + i];
+      const column = { ...score, offset: score.offset + i32[classIds + i] * score.channel };
+      const raw = this.#rawOf(column, image, cell);
+      if (!this.#isPeak(column, image, cell, raw)) continue;
+      list.row[list.count] = i;
+      list.cell[list.count] = cell;
+      list.raw[list.count++] = raw;
+    }
+    const order = Int32Array.from({ length: list.count }, (_, i) => i);
+    const classOf = (i: number): number => i32[classIds + list.row[i]];
+    return order.sort(
+      (a, b) => list.raw[b] - list.raw[a] || classOf(a) - classOf(b) || list.cell[a] - list.cell[b],
+    );
+  }
+
+  #rawOf(column: Column, image: number, cell: number): number {
+    readChannels(this.#work, column, image, cell, 1, this.#value);
+    return this.#value[0];
+  }
+
+  /** True if a value is the largest of its 3 x 3 cells. Two equal neighbours are two peaks. */
+  #isPeak(column: Column, image: number, cell: number, value: number): boolean {
+    const { gridWidth } = this.#head;
+    const { height } = this.#task;
+    const x = cell % gridWidth;
+    const y = (cell - x) / gridWidth;
+    for (let j = Math.max(0, y - 1); j <= Math.min(height - 1, y + 1); j++)
+      for (let i = Math.max(0, x - 1); i <= Math.min(gridWidth - 1, x + 1); i++)
+        if (this.#rawOf(column, image, j * gridWidth + i) > value) return false;
+    return true;
+  }
+
+  /** True if a better box covers this one. Boxes are normalised. At most `maxDetections` boxes are compared. */
+  #isSuppressed(box: readonly number[], classId: number, kept: readonly number[][], plan: number): boolean {
+    const { nms, suppress, pixelOffset } = this.#task.rules ?? this.#work.plan.rules;
+    if (nms === "none") return false;
+    const threshold = this.#work.memory.f32[plan + A.P_IOU];
+    const [width, height] = this.#work.plan.inputSize ?? [1, 1];
+    const more = [pixelOffset / width, pixelOffset / height];
+    const areaOf = (b: readonly number[]): number => (b[2] - b[0] + more[0]) * (b[3] - b[1] + more[1]);
+    return kept.some((other) => {
+      if (nms === "class" && other[4] !== classId) return false;
+      const across = Math.min(box[2], other[2]) - Math.max(box[0], other[0]) + more[0];
+      const down = Math.min(box[3], other[3]) - Math.max(box[1], other[1]) + more[1];
+      if (!(across > 0 && down > 0)) return false;
+      const iou = (across * down) / (areaOf(box) + areaOf(other) - across * down);
+      return suppress === ">=" ? iou >= threshold : iou > threshold;
+    });
+  }
+
+  /** Writes a box of the network's input to a row, in the coordinates of the frame. */
+  #place(found: Detections, row: number, plan: number, box: readonly number[]): void {
+    for (let k = 0; k < 4; k++) found.boxes[4 * row + k] = this.#inFrame(box[k], k & 1, plan);
+  }
+
+  /** Returns a coordinate in the frame, with the clamp that the config states. */
+  #inFrame(x: number, axis: number, plan: number): number {
+    const { f32 } = this.#work.memory;
+    const { clamp } = this.#task.rules ?? this.#work.plan.rules;
+    const inside = clamp === "before" ? toUnit(x) : x;
+    const placed = inside * f32[plan + A.P_SCALE_X + axis] + f32[plan + A.P_SHIFT_X + axis];
+    return clamp === "after" || clamp === "centre" ? toUnit(placed) : placed;
+  }
+
+  /** Writes the points of a cell to a row: all x first, then all y, in cells from the cell's left upper corner. */
+  #placePoints(found: Detections, row: number, image: number, cell: number, plan: number): void {
+    const { points: count } = this.#task;
+    const { extra, unit, gridWidth } = this.#head;
+    readChannels(this.#work, extra as Column, image, cell, 2 * count, this.#points);
+    const x = cell % gridWidth;
+    const y = (cell - x) / gridWidth;
+    const keypoints = found.keypoints as Float32Array;
+    for (let k = 0, at = row * count * KEYPOINT_WIDTH; k < count; k++, at += KEYPOINT_WIDTH) {
+      keypoints[at] = this.#inFrame((x + this.#points[k]) * unit[0], 0, plan);
+      keypoints[at + 1] = this.#inFrame((y + this.#points[count + k]) * unit[1], 1, plan);
+      keypoints[at + 2] = 1;
+    }
+  }
+}
+
+const toUnit = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);

@@ -1,0 +1,139 @@
+/**
+ * Groups cells that touch into boxes, for networks that say of each cell of a coarse map which object has its centre
+ * there. Two published answers, by name:
+ *
+ * - `edge-impulse`: the cubes of Edge Impulse's C++ SDK (`ei_cube_check_overlap`, `ei_handle_cube` and
+ *   `fill_result_struct_from_cubes` of `ei_fill_result_struct.h`). A cell joins the first cube of its class that it
+ *   touches. A cube that grows to the left or upwards moves and keeps its width and height.
+ * - `enclosing`: the box around all cells of a class that touch each other by an edge or a corner.
+ */
+
+/** Names of the rules. */
+export const CELL_GROUPS = ["edge-impulse", "enclosing"] as const;
+export type CellGroups = (typeof CELL_GROUPS)[number];
+
+/** Cells that passed, in rows of the map from top to bottom, the classes of a cell in order. */
+export interface Cells {
+  readonly x: Int32Array;
+  readonly y: Int32Array;
+  readonly classIds: Int32Array;
+  readonly scores: Float32Array;
+  /** Count of the cells. */
+  count: number;
+}
+
+/** A box of cells. `first` is the index of the cell that began it. */
+export interface CellBox {
+  x: number;
+  y: number;
+  width: number;
+  height: number;
+  classId: number;
+  score: number;
+  first: number;
+}
+
+/** Most cubes of the rule "edge-impulse": each cell is compared with each cube of its class. */
+export const MOST_CUBES = 4096;
+
+/** Returns the boxes of the cells, in the order in which they began. */
+export const groupCells = (cells: Cells, groups: CellGroups): CellBox[] =>
+  groups === "edge-impulse" ? cubesOf(cells) : enclosingBoxes(cells);
+
+const boxOf = ({ x, y, classIds, scores }: Cells, i: number): CellBox => ({
+  x: x[i],
+  y: y[i],
+  width: 1,
+  height: 1,
+  classId: classIds[i],
+  score: scores[i],
+  first: i,
+});
+
+/**
+ * Lets a cube take up a part that touches it. Returns false if the part does not touch it. Left and upper edges move
+ * first, so that the comparison of the right and lower edges sees the moved ones, as in the source.
+ */
+function takeUp(cube: CellBox, x: number, y: number, width: number, height: number, score: number): boolean {
+  if (cube.x + cube.width < x || cube.y + cube.height < y || cube.x > x + width || cube.y > y + height)
+    return false;
+  if (x < cube.x) cube.x = x;
+  if (y < cube.y) cube.y = y;
+  if (x + width > cube.x + cube.width) cube.width = x + width - cube.x;
+  if (y + height > cube.y + cube.height) cube.height = y + height - cube.y;
+  if (score > cube.score) cube.score = score;
+  return true;
+}
+
+/** Returns the cubes of the SDK. Its second pass lets earlier cubes grow further, after their results were copied. */
+function cubesOf(cells: Cells): CellBox[] {
+  const { x, y, classIds, scores, count } = cells;
+  const cubes: CellBox[] = [];
+  for (let i = 0; i < count; i++) {
+    const isTaken = cubes.some(
+      (cube) => cube.classId === classIds[i] && takeUp(cube, x[i], y[i], 1, 1, scores[i]),
+    );
+    if (!isTaken && cubes.length < MOST_CUBES) cubes.push(boxOf(cells, i));
+  }
+  const kept: CellBox[] = [];
+  const results: CellBox[] = [];
+  for (const cube of cubes) {
+    const isTaken = kept.some(
+      (other) =>
+        other.classId === cube.classId && takeUp(other, cube.x, cube.y, cube.width, cube.height, cube.score),
+    );
+    if (isTaken) continue;
+    kept.push(cube);
+    results.push({ ...cube });
+  }
+  return results;
+}
+
+/** Returns the box around each group of cells of a class that touch. Joins each cell with its neighbours before it. */
+function enclosingBoxes(cells: Cells): CellBox[] {
+  const { x, y, classIds, scores, count } = cells;
+  const parent = Int32Array.from({ length: count }, (_, i) => i);
+  const rootOf = (i: number): number => {
+    let root = i;
+    while (parent[root] !== root) root = parent[root];
+    while (parent[i] !== root) [parent[i], i] = [root, parent[i]];
+    return root;
+  };
+  // Cells by place and class. The text of both is one number: a map has at most 2^15 columns.
+  const placeOf = (column: number, row: number, classId: number): number =>
+    (row * 32769 + column + 1) * 65536 + classId;
+  const at = new Map<number, number>();
+  for (let i = 0; i < count; i++) {
+    for (const [dx, dy] of BEFORE) {
+      const other = at.get(placeOf(x[i] + dx, y[i] + dy, classIds[i]));
+      if (other === undefined) continue;
+      const [a, b] = [rootOf(other), rootOf(i)];
+      // The smaller index stays: it is the cell that began the group.
+      parent[Math.max(a, b)] = Math.min(a, b);
+    }
+    at.set(placeOf(x[i], y[i], classIds[i]), i);
+  }
+  const boxes = new Map<number, CellBox>();
+  for (let i = 0; i < count; i++) {
+    const root = rootOf(i);
+    const box = boxes.get(root);
+    if (!box) {
+      boxes.set(root, boxOf(cells, i));
+      continue;
+    }
+    const right = Math.max(box.x + box.width, x[i] + 1);
+    box.x = Math.min(box.x, x[i]);
+    box.width = right - box.x;
+    box.height = y[i] + 1 - box.y;
+    box.score = Math.max(box.score, scores[i]);
+  }
+  return [...boxes.values()];
+}
+
+/** Steps to the neighbours that come earlier in the order of cells. */
+const BEFORE = [
+  [-1, -1],
+  [0, -1],
+  [1, -1],
+  [-1, 0],
+] as const;

@@ -1,0 +1,14 @@
+/** The part of a plan about networks that mark the centres of objects in a map. Plain data. */
+import type { PeakForm } from "../../core/families.ts";
+import type { TaskPlan } from "../../heads/head.ts";
+import type { CellGroups } from "./cells.ts";
+
+export interface PeakPlan extends TaskPlan {
+  readonly form: PeakForm;
+  /** How cells are grouped. Form "cells" only. */
+  readonly groups: CellGroups | null;
+  /** Height of the map in cells. The head has its width. */
+  readonly height: number;
+  /** Count of the points of an object, all x before all y; 0 for none. */
+  readonly points: number;
+}

@@ -1,0 +1,23 @@
+/** The task "peaks". */
+import type { NetworkTask } from "../../decode/tasks.ts";
+import { attachPeaks } from "./attach.ts";
+import { readPeaks } from "./read.ts";
+
+/**
+ * Networks that mark the centres of objects in one map: FOMO, CenterNet and face_det_lite.
+ * @example
+ * import { createDecoderSync, peaks } from "boxwright/core";
+ *
+ * const decoder = createDecoderSync({ family: "fomo", labels: ["face"], inputSize: [16, 16] }, { tasks: [peaks] });
+ * // Background and face of 2 x 2 cells.
+ * const data = [1, 0, 0.1, 0.9, 1, 0, 1, 0];
+ * for (const d of decoder.decode({ map: { data, dims: [1, 2, 2, 2] } }))
+ *   console.log(d.label, d.x_min, d.y_min, d.x_max, d.y_max); // face 0.5 0 1 0.5
+ */
+export const peaks: NetworkTask<"peaks"> = {
+  task: "peaks",
+  read: readPeaks,
+  // The kernel finds candidates. The task keeps peaks, groups cells, suppresses and clamps.
+  rules: { nms: "none", clamp: "none" },
+  attach: attachPeaks,
+};

@@ -1,0 +1,134 @@
+/** Makes the text boxes of a frame, with the angle and the corners of oriented boxes. */
+import * as A from "../../core/abi.ts";
+import { angleOfVector } from "../../core/elementary.ts";
+import { refuseFor } from "../../core/errors.ts";
+import { CORNER_VALUES, type Detections, extend, setLength } from "../../decode/detections.ts";
+import type { AfterImageOfTask, TaskWork } from "../../decode/tasks.ts";
+import { readChannels } from "../../memory/extra.ts";
+import { slackOf } from "../../memory/write.ts";
+import { ORIENTED_ROWS } from "../oriented/rows.ts";
+import { MOST_BORDERS, TEXT_VALUES, TextReader } from "./boxes.ts";
+import type { TextPlan } from "./plan.ts";
+
+/** Attaches the task of a plan. */
+export function attachText(work: TaskWork): AfterImageOfTask {
+  const { detections, plan } = work;
+  for (const found of detections) {
+    const rows = found.scores.length;
+    extend(
+      found,
+      { angles: new Float32Array(rows), corners: new Float32Array(rows * CORNER_VALUES) },
+      ORIENTED_ROWS,
+    );
+  }
+  const maker = new TextMaker(work, plan.task as TextPlan);
+  return (image, block) => maker.make(image, block >> 2);
+}
+
+/** Makes the boxes of one plan. */
+class TextMaker {
+  readonly #work: TaskWork;
+  readonly #task: TextPlan;
+  readonly #reader: TextReader;
+  readonly #map: Float32Array;
+
+  constructor(work: TaskWork, task: TextPlan) {
+    const { width, height, settings } = task;
+    this.#work = work;
+    this.#task = task;
+    this.#map = new Float32Array(width * height);
+    this.#reader = new TextReader(width, height, settings, work.plan.maxDetections);
+  }
+
+  /** @param plan word address of the image's plan block */
+  make(image: number, plan: number): void {
+    const { memory, detections, plan: all } = this.#work;
+    const { length } = this.#map;
+    const column = { ...all.heads[0].score, cell: length };
+    readChannels(this.#work, column, image, 0, length, this.#map);
+    this.#checkMap();
+    const threshold = this.#work.thresholds().confidenceThreshold;
+    const reader = this.#reader;
+    const count = reader.read(this.#map, typeof threshold === "number" ? threshold : threshold[0]);
+    if (reader.isCut)
+      this.#work.note(
+        `the map has more than ${MOST_BORDERS} borders of texts and holes: the others are left out`,
+      );
+    this.#write(detections[image], Math.min(count, memory.i32[plan + A.P_MAX_DETECTIONS]), plan);
+  }
+
+  /** Notes NaN. Throws a TensorError for values that are no probabilities. */
+  #checkMap(): void {
+    const map = this.#map;
+    const { plan } = this.#work;
+    const slack = slackOf(plan.tensors[plan.heads[0].score.tensor]);
+    let least = 0;
+    let most = 1;
+    let lost = 0;
+    for (let i = 0; i < map.length; i++) {
+      const p = map[i];
+      if (p < least) least = p;
+      else if (p > most) most = p;
+      else if (p !== p) lost++;
+    }
+    if (lost > 0)
+      this.#work.note("the map of text holds NaN, which belongs to no text: has the network overflowed?");
+    if (most > 1 + slack || least < -slack)
+      refuseFor(
+        [],
+        this.#task.about,
+        `values from ${Number(least.toPrecision(4))} to ${Number(most.toPrecision(4))}`,
+        "probabilities in 0..1. The network ends in a sigmoid; a transposed tensor or a wrong scale gives such numbers too",
+      );
+  }
+
+  /** Writes the boxes to the rows, in the coordinates of the frame. */
+  #write(found: Detections, count: number, plan: number): void {
+    const { f32 } = this.#work.memory;
+    const { width, height } = this.#task;
+    const [frameWidth, frameHeight] = this.#sidesOfFrame(plan);
+    const { boxes } = this.#reader;
+    const { angles, corners } = found as { angles: Float32Array; corners: Float32Array };
+    const size = [width, height];
+    for (let row = 0; row < count; row++) {
+      const from = row * TEXT_VALUES;
+      const to = row * CORNER_VALUES;
+      const bounds = [Infinity, Infinity, -Infinity, -Infinity];
+      for (let k = 0; k < CORNER_VALUES; k++) {
+        const axis = k & 1;
+        const place = (boxes[from + 1 + k] / size[axis]) * f32[plan + A.P_SCALE_X + axis];
+        const at = Math.fround(place + f32[plan + A.P_SHIFT_X + axis]);
+        corners[to + k] = at;
+        if (at < bounds[axis]) bounds[axis] = at;
+        if (at > bounds[axis + 2]) bounds[axis + 2] = at;
+      }
+      found.boxes.set(bounds, row * 4);
+      // The angle of the upper side, in pixels of the picture.
+      angles[row] = regular(
+        angleOfVector(
+          (corners[to + 2] - corners[to]) * frameWidth,
+          (corners[to + 3] - corners[to + 1]) * frameHeight,
+        ),
+      );
+      found.scores[row] = boxes[from];
+      found.classIds[row] = 0;
+      found.sources[row] = 0;
+    }
+    setLength(found, count);
+  }
+
+  /** Returns numbers in the proportions of the frame: a side of the frame is that many pixels of the input. */
+  #sidesOfFrame(plan: number): readonly [number, number] {
+    const { f32 } = this.#work.memory;
+    const [width, height] = this.#work.plan.inputSize ?? [this.#task.width, this.#task.height];
+    return [width / f32[plan + A.P_SCALE_X], height / f32[plan + A.P_SCALE_Y]];
+  }
+}
+
+/** Returns an angle in [0, pi/2), as oriented boxes have it. */
+function regular(angle: number): number {
+  const quarter = Math.PI / 2;
+  const rest = angle % quarter;
+  const positive = rest < 0 ? rest + quarter : rest;
+  return positive >= quarter ? 0 : positive;
+}

@@ -1,0 +1,295 @@
+/**
+ * Turns a map of text probabilities into turned boxes, by two published rules:
+ *
+ * - `paddleocr`: `db_postprocess.py` of PaddleOCR, polygons as quads and the fast score
+ * - `depthai`: PPTextDetectionParser of depthai-nodes (`parsers/utils/ppdet.py`)
+ *
+ * All coordinates are indices of pixels: 0 is the centre of the first pixel, as in both sources.
+ */
+import { BorderFollower, type Contours, areaOf } from "./contours.ts";
+import { HullScratch, RECTANGLE_VALUES, hullInto, rectangleCornersInto, rectangleInto } from "./rectangle.ts";
+
+/** Names of the rules. */
+export const TEXT_RULES = ["paddleocr", "depthai"] as const;
+export type TextRule = (typeof TEXT_RULES)[number];
+
+/** How a map becomes boxes. */
+export interface TextSettings {
+  readonly rule: TextRule;
+  /** A pixel belongs to a text if its probability is greater. */
+  readonly maskThreshold: number;
+  /** Rule "paddleocr": a box grows by area x ratio / perimeter on each side. */
+  readonly unclipRatio: number;
+}
+
+/** What each rule asks of a box. */
+const LIMITS = {
+  /** Shortest side of the rectangle before it grows and after, in pixels. */
+  paddleocr: { side: 3, grownSide: 5, area: 0 },
+  /** Shortest side of the rectangle, and least area of the border. */
+  depthai: { side: 8, grownSide: 0, area: 8 },
+} as const;
+
+/** Most borders that are looked at: `max_candidates` of PaddleOCR. */
+export const MOST_BORDERS = 1000;
+
+/** Pixels by which depthai's rule shrinks a rectangle before it takes the mean. */
+const SHRINK = 2;
+
+/** Values of a box: score, then x and y of the four corners in order around it. */
+export const TEXT_VALUES = 9;
+
+/** Reads maps of one size. Its memory is used again. */
+export class TextReader {
+  /** `TEXT_VALUES` of each box, best first. */
+  readonly boxes: Float64Array;
+  /** True if the last map had more borders than `MOST_BORDERS`. */
+  isCut = false;
+  readonly #width: number;
+  readonly #height: number;
+  readonly #settings: TextSettings;
+  readonly #follower: BorderFollower;
+  /** Sums of the probabilities of a row up to each pixel, `width + 1` a row. */
+  readonly #sums: Float64Array;
+  readonly #rectangle = new Float64Array(RECTANGLE_VALUES);
+  readonly #corners = new Float64Array(8);
+  /** First and last pixel of each row of a quad. */
+  readonly #first: Int32Array;
+  readonly #last: Int32Array;
+  readonly #most: number;
+  readonly #scratch: HullScratch;
+
+  /** @param most most boxes of a map */
+  constructor(width: number, height: number, settings: TextSettings, most: number) {
+    this.#width = width;
+    this.#height = height;
+    this.#settings = settings;
+    this.#most = most;
+    this.#follower = new BorderFollower(width, height);
+    this.#sums = new Float64Array((width + 1) * height);
+    this.#scratch = new HullScratch(height);
+    this.#first = new Int32Array(height);
+    this.#last = new Int32Array(height);
+    this.boxes = new Float64Array(MOST_BORDERS * TEXT_VALUES);
+  }
+
+  /**
+   * Writes the boxes of a map to `boxes`, and returns their count.
+   * @param map probabilities, row by row
+   * @param threshold a box passes if its score is not below
+   */
+  read(map: Float32Array | Float64Array, threshold: number): number {
+    this.#mark(map);
+    const contours = this.#follower.follow(MOST_BORDERS + 1);
+    let borders = contours.starts.length - 1;
+    this.isCut = borders > MOST_BORDERS;
+    if (this.isCut) borders = MOST_BORDERS;
+    let count = 0;
+    for (const border of this.#ordered(contours, borders))
+      if (this.#boxOf(contours, border, threshold, count * TEXT_VALUES)) count++;
+    return this.#sort(count);
+  }
+
+  /** Marks the pixels of texts, and sums the probabilities of each row. */
+  #mark(map: Float32Array | Float64Array): void {
+    const { marks, stride } = this.#follower;
+    const { maskThreshold, rule } = this.#settings;
+    const sums = this.#sums;
+    const width = this.#width;
+    const height = this.#height;
+    const reach = rule === "depthai" ? 1 : 0;
+    marks.fill(0);
+    for (let y = 0, at = 0, to = 0; y < height; y++) {
+      let sum = 0;
+      to = y * (width + 1);
+      for (let x = 0; x < width; x++, at++) {
+        const p = map[at];
+        // NaN belongs to no text, and counts as 0 in means.
+        sum += p === p ? p : 0;
+        sums[++to] = sum;
+        if (!(p > maskThreshold)) continue;
+        if (reach === 0) {
+          marks[(y + 1) * stride + x + 1] = 1;
+          continue;
+        }
+        // Dilate by 3 x 3 inside of the picture.
+        for (let j = Math.max(0, y - reach); j <= Math.min(height - 1, y + reach); j++)
+          for (let i = Math.max(0, x - reach); i <= Math.min(width - 1, x + reach); i++)
+            marks[(j + 1) * stride + i + 1] = 1;
+      }
+    }
+  }
+
+  /** Returns the borders to look at. depthai's rule takes the largest areas if there are more than it may give. */
+  #ordered(contours: Contours, borders: number): number[] {
+    const { starts } = contours;
+    const { area: least } = LIMITS[this.#settings.rule];
+    const all = Array.from({ length: borders }, (_, border) => border);
+    if (this.#settings.rule !== "depthai") return all;
+    const areas = all.map((border) => areaOf(contours, starts[border], starts[border + 1]));
+    const large = all.filter((border) => areas[border] > least);
+    if (large.length <= this.#most) return large;
+    return large.sort((a, b) => areas[b] - areas[a] || a - b).slice(0, this.#most);
+  }
+
+  /** Writes the box of a border to `boxes`. Returns false if the border gives none. */
+  #boxOf({ points, starts }: Contours, border: number, threshold: number, at: number): boolean {
+    const from = starts[border];
+    const to = starts[border + 1];
+    const rectangle = this.#rectangle;
+    rectangleInto(this.#scratch.hull, hullInto(points, from, to, this.#scratch), rectangle);
+    const { rule, unclipRatio } = this.#settings;
+    const limit = LIMITS[rule];
+    const [, , length, breadth] = rectangle;
+    if (Math.min(length, breadth) < limit.side) return false;
+    const score = rule === "depthai" ? this.#shrunkMean() : this.#mean();
+    if (!(score >= threshold)) return false;
+    const corners = this.#corners;
+    if (rule === "depthai") this.#widen();
+    else {
+      const grow = (length * breadth * unclipRatio) / (2 * (length + breadth));
+      if (Math.min(length, breadth) + 2 * grow < limit.grownSide) return false;
+      rectangleCornersInto(rectangle, grow, corners);
+    }
+    fromUpperLeft(corners);
+    this.boxes.set(corners, at + 1);
+    this.boxes[at] = score;
+    return true;
+  }
+
+  /** Returns the mean probability inside of the rectangle, its corners cut to whole pixels of the picture. */
+  #mean(): number {
+    const corners = this.#corners;
+    rectangleCornersInto(this.#rectangle, 0, corners);
+    for (let k = 0; k < 8; k++) corners[k] = cut(corners[k], k % 2 === 0 ? this.#width : this.#height);
+    return this.#meanOf(0);
+  }
+
+  /** Returns the mean probability inside of the rectangle with its corners two pixels further inwards on both axes. */
+  #shrunkMean(): number {
+    const corners = this.#corners;
+    rectangleCornersInto(this.#rectangle, 0, corners);
+    fromUpperLeft(corners);
+    const inwards = [1, 1, -1, 1, -1, -1, 1, -1];
+    for (let k = 0; k < 8; k++) corners[k] = Math.trunc(corners[k] + SHRINK * inwards[k]);
+    // The source adds 1e-5 to the count, so that an empty rectangle divides by something.
+    return this.#meanOf(1e-5);
+  }
+
+  /**
+   * Returns the mean over the pixels that `cv2.fillPoly` sets: those of the four lines between the corners, and those
+   * between them.
+   * @param more added to the count of pixels
+   */
+  #meanOf(more: number): number {
+    const corners = this.#corners;
+    const height = this.#height;
+    const first = this.#first;
+    const last = this.#last;
+    let top = height;
+    let bottom = -1;
+    for (let k = 1; k < 8; k += 2) {
+      top = Math.min(top, Math.max(0, corners[k]));
+      bottom = Math.max(bottom, Math.min(height - 1, corners[k]));
+    }
+    for (let y = top; y <= bottom; y++) {
+      first[y] = this.#width;
+      last[y] = -1;
+    }
+    for (let k = 0; k < 4; k++) {
+      const n = ((k + 1) & 3) * 2;
+      this.#line(corners[2 * k], corners[2 * k + 1], corners[n], corners[n + 1]);
+    }
+    let sum = 0;
+    let count = 0;
+    for (let y = top; y <= bottom; y++) {
+      const from = Math.max(0, first[y]);
+      const to = Math.min(this.#width - 1, last[y]);
+      if (to < from) continue;
+      const row = y * (this.#width + 1);
+      sum += this.#sums[row + to + 1] - this.#sums[row + from];
+      count += to - from + 1;
+    }
+    return sum / (count + more);
+  }
+
+  /** Takes the pixels of a line into the rows of the quad, as OpenCV's `LineIterator` with 8 neighbours steps. */
+  #line(x1: number, y1: number, x2: number, y2: number): void {
+    let x = x2 < x1 ? x2 : x1;
+    let y = x2 < x1 ? y2 : y1;
+    const dx = Math.abs(x2 - x1);
+    const stepY = (x2 < x1 ? y1 - y2 : y2 - y1) < 0 ? -1 : 1;
+    const dy = Math.abs(y2 - y1);
+    const isSteep = dy > dx;
+    const long = isSteep ? dy : dx;
+    const short = isSteep ? dx : dy;
+    let error = long - 2 * short;
+    for (let i = 0; i <= long; i++) {
+      if (y >= 0 && y < this.#height) {
+        if (x < this.#first[y]) this.#first[y] = x;
+        if (x > this.#last[y]) this.#last[y] = x;
+      }
+      const turns = error < 0;
+      error += (turns ? 2 * long : 0) - 2 * short;
+      if (isSteep || turns) y += stepY;
+      if (!isSteep || turns) x += 1;
+    }
+  }
+
+  /**
+   * Writes the corners of depthai's box to `#corners`: sides times the root of 2, at most those of the picture, and the
+   * angle of the upper side in whole degrees.
+   */
+  #widen(): void {
+    const rectangle = this.#rectangle;
+    const corners = this.#corners;
+    rectangleCornersInto(rectangle, 0, corners);
+    fromUpperLeft(corners);
+    const [x1, y1, x2, y2, x3, y3] = corners;
+    const degrees = Math.round((Math.atan2(y2 - y1, x2 - x1) * 180) / Math.PI);
+    const angle = (degrees * Math.PI) / 180;
+    const longer = (dx: number, dy: number, most: number): number =>
+      Math.min(most, Math.sqrt(dx * dx + dy * dy) * Math.SQRT2);
+    rectangle[2] = longer(x2 - x1, y2 - y1, this.#width);
+    rectangle[3] = longer(x3 - x2, y3 - y2, this.#height);
+    rectangle[4] = Math.cos(angle);
+    rectangle[5] = Math.sin(angle);
+    rectangleCornersInto(rectangle, 0, corners);
+  }
+
+  /** Sorts the boxes by score, equal ones in the order of their first pixels. Returns how many may be given. */
+  #sort(count: number): number {
+    const { boxes } = this;
+    const order = Array.from({ length: count }, (_, i) => i).sort(
+      (a, b) => boxes[b * TEXT_VALUES] - boxes[a * TEXT_VALUES] || a - b,
+    );
+    const sorted = new Float64Array(count * TEXT_VALUES);
+    order.forEach((from, to) =>
+      sorted.set(boxes.subarray(from * TEXT_VALUES, (from + 1) * TEXT_VALUES), to * TEXT_VALUES),
+    );
+    boxes.set(sorted);
+    return Math.min(count, this.#most);
+  }
+}
+
+/** Returns a coordinate cut to a whole pixel of the picture. A rounding error below a whole number is no fraction. */
+function cut(x: number, size: number): number {
+  const whole = Math.round(x);
+  const down = Math.abs(x - whole) < 1e-6 ? whole : Math.floor(x);
+  return down < 0 ? 0 : down >= size ? size - 1 : down;
+}
+
+/**
+ * Orders four corners as both sources do: upper left, upper right, lower right, lower left, where the two with the
+ * smallest x are the left ones.
+ */
+function fromUpperLeft(corners: Float64Array): void {
+  const points = [0, 2, 4, 6].map((k) => [corners[k], corners[k + 1]] as const).sort((a, b) => a[0] - b[0]);
+  const [a, b, c, d] = points;
+  const [upperLeft, lowerLeft] = b[1] > a[1] ? [a, b] : [b, a];
+  const [upperRight, lowerRight] = d[1] > c[1] ? [c, d] : [d, c];
+  [upperLeft, upperRight, lowerRight, lowerLeft].forEach(([x, y], k) => {
+    corners[2 * k] = x;
+    corners[2 * k + 1] = y;
+  });
+}

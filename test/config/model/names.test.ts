@@ -1,0 +1,38 @@
+/** Files of projects that are known by the names of their outputs. */
+import { expect, test } from "vitest";
+import { readModel } from "../../../src/entries/index.ts";
+import { input, output } from "../../support/model-files.ts";
+import { onnxFile } from "../../support/onnx.ts";
+
+test.each([
+  [
+    "centernet",
+    "centernet",
+    [output("hm", 1, 80, 16, 16), output("wh", 1, 2, 16, 16), output("reg", 1, 2, 16, 16)],
+  ],
+  [
+    "face-det-lite",
+    "qualcomm",
+    [output("heatmap", 1, 1, 8, 8), output("bbox", 1, 4, 8, 8), output("landmark", 1, 10, 8, 8)],
+  ],
+  [
+    "mask-rcnn",
+    "torchvision",
+    [output("boxes", 7, 4), output("labels", 7), output("scores", 7), output("masks", 7, 1, 28, 28)],
+  ],
+  [
+    "rtmdet-ins",
+    "mmdeploy",
+    [output("dets", 1, 9, 5), output("labels", 1, 9), output("masks", 1, 9, 64, 64)],
+  ],
+  ["dbnet", "paddle", [output("sigmoid_0.tmp_0", 1, 1, 64, 64)]],
+])("%s", async (family, exporter, outputs) => {
+  const model = await readModel(onnxFile({ inputs: [input(1, 3, 64, 64)], outputs }));
+  expect([model.options.family, model.exporter, model.missing]).toEqual([family, exporter, []]);
+});
+
+test("RF-DETR for segmentation has other rows than mmdeploy", async () => {
+  const outputs = [output("dets", 1, 9, 4), output("labels", 1, 9, 91), output("masks", 1, 9, 16, 16)];
+  const model = await readModel(onnxFile({ inputs: [input(1, 3, 64, 64)], outputs }));
+  expect(model.options.family).toBe("rfdetr");
+});

@@ -1,0 +1,92 @@
+/** Parsers of depthai-nodes that read one family, or none. */
+import { describe, expect, test } from "vitest";
+import { createDecoderSync, labelMap, parseConfig } from "../../src/entries/index.ts";
+
+/** An archive with one head. */
+const archive = (
+  parser: string,
+  outputs: readonly { readonly name: string; readonly shape: readonly number[] }[],
+  metadata: object = {},
+  inputSize: readonly [number, number] = [64, 32],
+): unknown => ({
+  config_version: "1.0",
+  model: {
+    metadata: { name: "net", path: "net.onnx" },
+    inputs: [
+      {
+        name: "in",
+        dtype: "float32",
+        input_type: "image",
+        shape: [1, 3, inputSize[1], inputSize[0]],
+        layout: "NCHW",
+      },
+    ],
+    outputs: outputs.map((o) => ({ ...o, dtype: "float32" })),
+    heads: [{ parser, outputs: outputs.map(({ name }) => name), metadata }],
+  },
+});
+
+test("PPTextDetectionParser: depthai's rule and its defaults", () => {
+  const outputs = [{ name: "map", shape: [1, 1, 32, 64] }];
+  const file = archive("PPTextDetectionParser", outputs, { mask_threshold: 0.2 });
+  const config = parseConfig(file);
+  expect([config.family, config.confidenceThreshold, config.maxDetections]).toEqual(["dbnet", 0.5, 100]);
+  expect(config.task).toEqual({ name: "text", textRule: "depthai", maskThreshold: 0.2 });
+  const map = new Float32Array(64 * 32);
+  for (let y = 12; y < 20; y++) map.fill(0.875, y * 64 + 10, y * 64 + 50);
+  expect(createDecoderSync(file).decode({ map: { data: map, dims: [1, 1, 32, 64] } }).length).toBe(1);
+});
+
+test("ClassificationParser: every class, sorted; is_softmax false says that scores are logits", () => {
+  const decode = (metadata: object): number[] => {
+    const decoder = createDecoderSync(
+      archive("ClassificationParser", [{ name: "scores", shape: [1, 3] }], metadata),
+    );
+    return decoder
+      .decode({ scores: { data: [0.25, 0.5, 0.125], dims: [1, 3] } })
+      .toArray()
+      .map((d) => d.confidence);
+  };
+  expect(decode({ classes: ["a", "b", "c"], n_classes: 3, is_softmax: true })).toEqual([0.5, 0.25, 0.125]);
+  const [first, , last] = decode({ classes: ["a", "b", "c"], n_classes: 3, is_softmax: false });
+  expect(first / last).toBeCloseTo(Math.exp(0.5 - 0.125), 5);
+});
+
+test("FastSAMParser: YOLOv8 for segmentation with one class, and its index map", () => {
+  const outputs = [
+    { name: "output1_yolov8", shape: [1, 6, 4, 8] },
+    { name: "output2_yolov8", shape: [1, 6, 2, 4] },
+    { name: "output3_yolov8", shape: [1, 6, 1, 2] },
+    { name: "output1_masks", shape: [1, 2, 4, 8] },
+    { name: "output2_masks", shape: [1, 2, 2, 4] },
+    { name: "output3_masks", shape: [1, 2, 1, 2] },
+    { name: "protos_output", shape: [1, 2, 8, 16] },
+  ];
+  const decoder = createDecoderSync(archive("FastSAMParser", outputs, { conf_threshold: 0.4 }));
+  const tensors = Object.fromEntries(
+    outputs.map(({ name, shape }) => [
+      name,
+      { data: new Float32Array(shape.reduce((a, b) => a * b, 1)), dims: shape },
+    ]),
+  );
+  // Cell (4, 2) of the first map: two cells to each side, objectness and class.
+  for (const [channel, value] of [2, 2, 2, 2, 1, 0.9].entries())
+    tensors.output1_yolov8.data[channel * 32 + 2 * 8 + 4] = value;
+  tensors.output1_masks.data[2 * 8 + 4] = 1;
+  tensors.protos_output.data.fill(1, 0, 128);
+  const found = decoder.decode(tensors);
+  expect(found.toArray().map((d) => [d.class_id, d.x_min * 64])).toEqual([[0, 20]]);
+  const map = labelMap(found, { size: "network" });
+  expect([map.width, map.height, map.data[16 * 64 + 36], map.data[0]]).toEqual([64, 32, 0, -1]);
+});
+
+describe("parsers that no decoder reads say what does", () => {
+  test.each([
+    ["SegmentationParser", "classMap(tensor)"],
+    ["MapOutputParser", "valueMap(tensor"],
+    ["EmbeddingsParser", "the tensor holds the embedding"],
+    ["LaneDetectionParser", "boxwright reads no lanes"],
+  ])("%s", (parser, message) => {
+    expect(() => parseConfig(archive(parser, [{ name: "out", shape: [1, 1, 32, 64] }]))).toThrow(message);
+  });
+});
