@@ -1,4 +1,5 @@
 /** `createDetector`: from an image to detections. Prepares the image, runs the network, decodes its outputs. */
+import type { Crop } from "../core/crop.ts";
 import { ConfigError, TensorError, mismatch, refuse } from "../core/errors.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import { TRAITS } from "../core/families.ts";
@@ -22,6 +23,9 @@ import { prepareEngine } from "../engine/choose.ts";
 import { prepareImage } from "../picture/prepare/prepare.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
 import { type DetectorImage, PixelReader } from "./image.ts";
+import { ChainedDetector, checkPoints } from "./chain.ts";
+import { type Images, iteratorOf } from "./iterate.ts";
+import type { Detector } from "./types.ts";
 import { type Arrival, Arrivals } from "./arrivals.ts";
 import { outputReader } from "./outputs.ts";
 import type { InputSpec, InputType, Lane, Runtime, Session, SessionTensor } from "./session.ts";
@@ -51,47 +55,20 @@ export type DetectorSource<Opened> =
       readonly config: unknown;
     };
 
+/** A network of points that gets the crop of each object that a detector finds, and its options. */
+export type PointsSource<Opened> = DetectorSource<Opened> & { readonly options?: DetectorOptions };
+
 /** Options of `createDetector`: those of `createDecoder`, and these. */
 export interface DetectorOptions extends Omit<DecoderOptions, "outputs" | "labels"> {
   /** Class names: a list, a record by class id, or the name of a list ("coco80", "coco91", "voc20", "voc21"). */
   readonly labels?: LabelSet | NonNullable<DecoderOptions["labels"]>;
   /** Runs on a blank image before the detector is ready. The first run of most runtimes is slow. Default 1. */
   readonly warmUp?: number;
-}
-
-/** Milliseconds that the steps of the last image took. */
-export interface Timings {
-  readonly prepare: number;
-  readonly run: number;
-  readonly decode: number;
-}
-
-/** Finds objects in images. Made by `createDetector`. */
-export interface Detector {
-  /** The decoder: its config, its thresholds (`update`), what it takes each tensor for (`describe`). */
-  readonly decoder: Decoder;
-  /** Milliseconds of the last image, kept up to date in place. Steps of a stream overlap. */
-  readonly timings: Timings;
   /**
-   * Finds the objects of one image. The next call overwrites the result; `copy()` keeps it. Coordinates are 0..1 across
-   * the image.
-   * @param image `{ data, width, height, format?, stride? }` as `ImageData` has it, or something that a canvas draws
-   * @throws TensorError if the outputs do not fit the config, or another call has not ended; what the runtime throws
+   * With `points`: most objects whose points are found in an image, the best first. `detectAll` leaves the detector out
+   * while so many objects are tracked from the frame before. Default: all of them.
    */
-  detect(image: DetectorImage): Promise<Detections>;
-  /**
-   * Finds the objects of each image of a stream, in order. Frame n-1 is decoded, and n+1 prepared, while n runs, if the
-   * runtime does not block the thread. A result is overwritten by the next one.
-   * @param frames any iterable: a list, a generator, a stream
-   * @param options `signal` ends the loop, with its reason, when the frame that runs is done
-   * @throws as `detect`
-   */
-  detectAll(
-    frames: Iterable<DetectorImage> | AsyncIterable<DetectorImage>,
-    options?: { readonly signal?: AbortSignal },
-  ): AsyncGenerator<Detections, void, undefined>;
-  /** Frees the network. A detector that is closed finds nothing any more. */
-  close(): Promise<void>;
+  readonly most?: number;
 }
 
 /**
@@ -117,10 +94,36 @@ export interface Detector {
  * const [found] = await detector.detect({ data: new Uint8Array(64 * 32 * 4), width: 64, height: 32 });
  * console.log(found.label, found.x, found.y, found.width, found.height); // thing 0.375 0.25 0.25 0.5
  */
-export async function createDetector<Opened = never>(
-  source: DetectorSource<Opened>,
+export async function createDetector<Opened = never, Second = never>(
+  source: DetectorSource<Opened> & { readonly points?: PointsSource<Second> },
   options: DetectorOptions = {},
 ): Promise<Detector> {
+  const { most = Infinity, ...rest } = options ?? {};
+  const { points } = (source as typeof source | null) ?? {};
+  if (options?.most !== undefined && !(Number.isInteger(most) && most > 0 && points))
+    refuse("options.most", show(most), "a positive whole number, beside a network of points", RangeError);
+  const detector = await openDetector<Opened>(source, rest);
+  if (points === undefined) return detector;
+  try {
+    const second = await openDetector<Second>(points, points?.options ?? {});
+    try {
+      checkPoints(second.decoder);
+    } catch (error) {
+      await second.close();
+      throw error;
+    }
+    return new ChainedDetector(detector, second, most);
+  } catch (error) {
+    await detector.close();
+    throw error;
+  }
+}
+
+/** Opens one network, and runs it on a blank image. */
+async function openDetector<Opened>(
+  source: DetectorSource<Opened>,
+  options: DetectorOptions,
+): Promise<SessionDetector> {
   const { warmUp = 1, labels, ...rest } = options ?? {};
   const stated: DecoderOptions = {
     ...rest,
@@ -322,7 +325,7 @@ interface MutableTimings {
 class FrameLane {
   readonly #lane: Lane;
   readonly #decoder: Decoder;
-  readonly #options: { readonly engine: EngineName; into?: PreparedData };
+  readonly #options: { readonly engine: EngineName; into?: PreparedData; crop?: Crop };
   #frame: Frame | undefined;
   #outputs: Outputs | null = null;
   readonly #read: (outputs: Outputs) => Outputs;
@@ -334,9 +337,10 @@ class FrameLane {
     this.#options = { engine: decoder.engine };
   }
 
-  prepare(image: ImageInput, timings: MutableTimings): void {
+  prepare(image: ImageInput, timings: MutableTimings, crop?: Crop): void {
     const start = performance.now();
     this.#options.into = this.#lane.input() as PreparedData;
+    this.#options.crop = crop;
     this.#frame = prepareImage(image, this.#decoder.prepareRule as PrepareRule, this.#options).frame;
     timings.prepare = performance.now() - start;
   }
@@ -384,10 +388,10 @@ class SessionDetector implements Detector {
     this.#lanes = lanes;
   }
 
-  async detect(image: DetectorImage): Promise<Detections> {
+  async detect(image: DetectorImage, options?: { readonly crop?: Crop }): Promise<Detections> {
     this.#enter("detect");
     try {
-      return await this.#detectOne(image);
+      return await this.#detectOne(image, options?.crop);
     } finally {
       this.#leave();
     }
@@ -401,9 +405,9 @@ class SessionDetector implements Detector {
     lane.discard();
   }
 
-  async #detectOne(image: DetectorImage): Promise<Detections> {
+  async #detectOne(image: DetectorImage, crop?: Crop): Promise<Detections> {
     const [lane] = this.#lanes;
-    lane.prepare(this.#pixels.read(image), this.timings);
+    lane.prepare(this.#pixels.read(image), this.timings, crop);
     await lane.run(true, this.timings);
     return lane.decode(this.timings);
   }
@@ -495,32 +499,4 @@ class SessionDetector implements Detector {
   #leave(): void {
     if (this.#state === "busy") this.#state = "free";
   }
-}
-
-interface Images {
-  next(): Promise<IteratorResult<DetectorImage, unknown>> | IteratorResult<DetectorImage, unknown>;
-  return?(): unknown;
-}
-
-function iteratorOf(frames: Iterable<DetectorImage> | AsyncIterable<DetectorImage>): Images {
-  const { [Symbol.asyncIterator]: later, [Symbol.iterator]: now } = (frames ?? {}) as Partial<
-    AsyncIterable<DetectorImage> & Iterable<DetectorImage>
-  >;
-  const open: (() => unknown) | undefined = later ?? now;
-  const expected = "something to iterate over: a list, a generator or a stream of images";
-  if (typeof open !== "function" || typeof frames === "string")
-    return refuse("detectAll", show(frames), expected);
-  let source: Partial<Images> | null;
-  try {
-    source = open.call(frames) as Partial<Images> | null;
-  } catch (error) {
-    // A stream that somebody reads already.
-    throw new TensorError(
-      `detectAll: ${mismatch(`${show(frames)} that does not open (${(error as Error).message})`, expected)}`,
-      { cause: error },
-    );
-  }
-  if (typeof source?.next !== "function")
-    return refuse("detectAll", `${show(frames)} whose iterator has no next()`, expected);
-  return source as Images;
 }

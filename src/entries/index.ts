@@ -70,13 +70,13 @@ export { provideKernel } from "../kernels/kernel.ts";
 
 // From an image to detections, by a runtime that is installed.
 export {
-  type Detector,
   type DetectorOptions,
   type DetectorSource,
   type ModelSource,
-  type Timings,
+  type PointsSource,
   createDetector,
 } from "../detect/detector.ts";
+export type { Detector, Timings } from "../detect/types.ts";
 export type { DetectorImage, Drawable } from "../detect/image.ts";
 export { liteRt } from "../detect/litert.ts";
 export { onnxRuntime } from "../detect/onnxruntime.ts";

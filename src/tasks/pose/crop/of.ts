@@ -8,12 +8,6 @@ import type { DetectionFields, Detections } from "../../../decode/detections.ts"
 import { familyOf } from "../../../heads/query.ts";
 import { CROP_WIDTH } from "../rows.ts";
 
-/** The size of an image in pixels. */
-export interface ImageSize {
-  readonly width: number;
-  readonly height: number;
-}
-
 /**
  * Returns the crop that a network of points wants of a detection. `prepare` takes it, and the frame that `prepare`
  * returns takes the points back to the image.
@@ -36,7 +30,7 @@ export interface ImageSize {
 export function cropOf(
   decoder: { readonly config: Config },
   detection: DetectionFields,
-  image: ImageSize,
+  image: { readonly width: number; readonly height: number },
   scale?: number,
 ): Crop {
   const { inputSize, outputs } = decoder.config;
@@ -57,8 +51,8 @@ export function cropOf(
   return cropOfObject(scale === undefined ? rule : { ...rule, scale }, box, points, inputSize);
 }
 
-function checkImage(image: ImageSize): void {
-  const { width, height } = (image as ImageSize | null) ?? ({} as Partial<ImageSize>);
+function checkImage(image: { readonly width: number; readonly height: number } | null): void {
+  const { width, height } = image ?? { width: undefined, height: undefined };
   if (!([width, height] as unknown[]).every((n) => typeof n === "number" && n > 0 && n < Infinity))
     refuse(
       "cropOf",

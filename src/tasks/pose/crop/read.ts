@@ -33,11 +33,7 @@ interface Question {
 }
 
 /** Returns the interpretation of the tensors. Throws a TensorError if they are not those of the network. */
-export function readCrop(
-  query: HeadQuery,
-  specs: Specs,
-  network: CropNetwork,
-): readonly Interpretation[] {
+export function readCrop(query: HeadQuery, specs: Specs, network: CropNetwork): readonly Interpretation[] {
   const { inputSize, family, task } = query;
   const input =
     inputSize ??

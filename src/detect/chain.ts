@@ -1,0 +1,227 @@
+/** A detector and a network of points behind it: person and pose, palm and hand, face and mesh. */
+import type { Crop } from "../core/crop.ts";
+import { ConfigError, TensorError, mismatch, refuse } from "../core/errors.ts";
+import { POINT_FACTS } from "../core/pose-families.ts";
+import type { Decoder } from "../decode/decoder.ts";
+import { Detections, extend, setLength } from "../decode/detections.ts";
+import type { ImageInput } from "../decode/prepare.ts";
+import { familyOf } from "../heads/query.ts";
+import { cropOf, nextCropOf } from "../tasks/pose/crop/of.ts";
+import { POSE_ROWS } from "../tasks/pose/rows.ts";
+import { Arrivals } from "./arrivals.ts";
+import { type DetectorImage, PixelReader } from "./image.ts";
+import { iteratorOf } from "./iterate.ts";
+import type { Detector, Timings } from "./types.ts";
+
+const factsOf = ({ config }: Decoder) => POINT_FACTS[familyOf(config, config.outputs ?? []).family] ?? {};
+
+/** Throws a ConfigError if the second network gets no crops. */
+export function checkPoints(decoder: Decoder): void {
+  if (factsOf(decoder).network !== undefined) return;
+  const families = Object.entries(POINT_FACTS).filter(([, facts]) => facts.network !== undefined);
+  throw new ConfigError([
+    {
+      path: "points",
+      message: mismatch(
+        `a network of ${familyOf(decoder.config, decoder.config.outputs ?? []).family}`,
+        `one that gets the crop of an object: ${families.map(([name]) => name).join(", ")}`,
+      ),
+      option: "family",
+    },
+  ]);
+}
+
+/** Overlap of two crops above which both show one object: MediaPipe's hand_landmark_tracking. */
+const SAME = 0.5;
+
+/** An object whose crop is known, and the row of the detector that it comes from; null if it was tracked. */
+interface Candidate {
+  readonly crop: Crop;
+  readonly row: number | null;
+}
+
+/** The columns of one object, a row long. */
+interface Found {
+  readonly points: Detections;
+  readonly row: number | null;
+}
+
+export class ChainedDetector implements Detector {
+  readonly decoder: Decoder;
+  readonly points: Decoder;
+  readonly timings: { -readonly [K in keyof Timings]: Timings[K] } = { prepare: 0, run: 0, decode: 0 };
+  readonly #first: Detector;
+  readonly #second: Detector;
+  readonly #most: number;
+  /** The points have a score of their own, which says whether the object is there. */
+  readonly #hasPresence: boolean;
+  readonly #pixels = new PixelReader();
+  #isBusy = false;
+
+  constructor(first: Detector, second: Detector, most: number) {
+    this.#first = first;
+    this.#second = second;
+    this.#most = most;
+    this.decoder = first.decoder;
+    this.points = second.decoder;
+    this.#hasPresence = factsOf(second.decoder).network?.kind === "landmarks";
+  }
+
+  async detect(image: DetectorImage, options?: { readonly crop?: Crop }): Promise<Detections> {
+    if (options?.crop)
+      refuse(
+        "detect",
+        "a crop",
+        "the whole image: this detector makes the crops of its network of points itself",
+      );
+    this.#enter("detect");
+    try {
+      return await this.#detectOne(image, []);
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+
+  async *detectAll(
+    frames: Iterable<DetectorImage> | AsyncIterable<DetectorImage>,
+    options: { readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Detections, void, undefined> {
+    const source = iteratorOf(frames);
+    this.#enter("detectAll");
+    const arrivals = new Arrivals((options as typeof options | null)?.signal);
+    try {
+      let tracked: readonly Crop[] = [];
+      for (;;) {
+        const coming = arrivals.watch(source.next());
+        await arrivals.next();
+        const { done, value } = coming.take();
+        if (done) return;
+        const found = await this.#detectOne(value, tracked);
+        tracked = Array.from({ length: found.length }, (_, row) => nextCropOf(found, row)).filter(
+          (c) => c !== null,
+        );
+        yield found;
+      }
+    } finally {
+      arrivals.end();
+      // The source may wait for a frame that never comes.
+      void Promise.resolve(source.return?.()).catch(() => undefined);
+      this.#isBusy = false;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#first.close();
+    await this.#second.close();
+  }
+
+  #enter(call: string): void {
+    if (this.#isBusy)
+      throw new TensorError(
+        `${call}() was called while another call of the same detector has not ended. Await it first, or use detectAll().`,
+      );
+    this.#isBusy = true;
+  }
+
+  /** Finds the points of the objects that were tracked, and of those that the detector finds besides. */
+  async #detectOne(given: DetectorImage, tracked: readonly Crop[]): Promise<Detections> {
+    const image = this.#pixels.read(given);
+    Object.assign(this.timings, { prepare: 0, run: 0, decode: 0 });
+    const isEnough = tracked.length >= this.#most;
+    const boxes = isEnough ? null : (await this.#first.detect(image)).copy();
+    if (boxes) this.#count(this.#first);
+    const candidates = distinct([
+      ...this.#cropsOf(boxes, image),
+      ...tracked.map((crop) => ({ crop, row: null })),
+    ]);
+    // What is tracked goes first, then the best boxes.
+    const chosen = [
+      ...candidates.filter(({ row }) => row === null),
+      ...candidates.filter(({ row }) => row !== null),
+    ].slice(0, this.#most);
+    const found: Found[] = [];
+    for (const { crop, row } of chosen) {
+      const points = await this.#second.detect(image, { crop });
+      this.#count(this.#second);
+      if (points.length > 0) found.push({ points: points.copy(), row });
+    }
+    return this.#join(boxes, found);
+  }
+
+  #count({ timings }: Detector): void {
+    for (const step of ["prepare", "run", "decode"] as const) this.timings[step] += timings[step];
+  }
+
+  /** Returns the crops of the best boxes that have an area. */
+  #cropsOf(boxes: Detections | null, image: ImageInput): Candidate[] {
+    return (boxes?.toArray() ?? [])
+      .map((d, row) => ({ d, row }))
+      .filter(({ d }) => d.width > 0 && d.height > 0 && Number.isFinite(d.width + d.height))
+      .map(({ d, row }) => ({ crop: cropOf(this.points, d, image), row }));
+  }
+
+  /** Returns the rows of all objects, the best first. */
+  #join(boxes: Detections | null, found: readonly Found[]): Detections {
+    const own = (one: Found): readonly [Detections, number] =>
+      this.#hasPresence || !boxes || one.row === null ? [one.points, 0] : [boxes, one.row];
+    const sorted = [...found].sort((a, b) => scoreOf(own(b)) - scoreOf(own(a)));
+    const rows = sorted.map(own);
+    const joined = new Detections(
+      Float32Array.from(rows.flatMap(([d, row]) => [...d.boxes.subarray(row * 4, row * 4 + 4)])),
+      Float32Array.from(rows, scoreOf),
+      Int32Array.from(rows, ([d, row]) => d.classIds[row]),
+      Uint32Array.from(rows, ([d, row]) => d.sources[row]),
+      (this.#hasPresence ? found[0]?.points.labels : null) ?? boxes?.labels ?? null,
+    );
+    setLength(joined, rows.length);
+    const [first] = sorted;
+    const columns = COLUMNS.filter((name) => first?.points[name]).map(
+      (name) => [name, concatenate(sorted.map(({ points }) => points[name] as Float32Array))] as const,
+    );
+    const { keypointNames, edges } = first?.points ?? {};
+    extend(
+      joined,
+      {
+        keypoints: new Float32Array(0),
+        ...Object.fromEntries(columns),
+        ...(keypointNames && { keypointNames }),
+        ...(edges && { edges }),
+      },
+      POSE_ROWS,
+    );
+    return joined;
+  }
+}
+
+const COLUMNS = ["keypoints", "depths", "presences", "world", "nextCrops"] as const;
+
+const scoreOf = ([d, row]: readonly [Detections, number]): number => d.scores[row];
+
+function concatenate(parts: readonly Float32Array[]): Float32Array {
+  const whole = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}
+
+/** Drops each crop of a tracked object, or of one that is to be tracked, that a later one shows too. */
+function distinct(candidates: readonly Candidate[]): Candidate[] {
+  if (candidates.every(({ row }) => row !== null)) return [...candidates];
+  return candidates.filter(
+    ({ crop }, i) =>
+      !candidates.slice(i + 1).some((later) => later.row === null && overlapOf(crop, later.crop) > SAME),
+  );
+}
+
+/** Returns the IoU of two crops as if they were upright, as MediaPipe does. */
+function overlapOf(a: Crop, b: Crop): number {
+  const across =
+    Math.min(a.cx + a.width / 2, b.cx + b.width / 2) - Math.max(a.cx - a.width / 2, b.cx - b.width / 2);
+  const down =
+    Math.min(a.cy + a.height / 2, b.cy + b.height / 2) - Math.max(a.cy - a.height / 2, b.cy - b.height / 2);
+  const shared = Math.max(0, across) * Math.max(0, down);
+  return shared / (a.width * a.height + b.width * b.height - shared);
+}

@@ -1,0 +1,43 @@
+/** What a detector is. */
+import type { Crop } from "../core/crop.ts";
+import type { Decoder } from "../decode/decoder.ts";
+import type { Detections } from "../decode/detections.ts";
+import type { DetectorImage } from "./image.ts";
+
+/** Milliseconds that the steps of the last image took. */
+export interface Timings {
+  readonly prepare: number;
+  readonly run: number;
+  readonly decode: number;
+}
+
+/** Finds objects in images. Made by `createDetector`. */
+export interface Detector {
+  /** The decoder: its config, its thresholds (`update`), what it takes each tensor for (`describe`). */
+  readonly decoder: Decoder;
+  /** The decoder of the network of points. Absent without one. */
+  readonly points?: Decoder;
+  /** Milliseconds of the last image, kept up to date in place. Steps of a stream overlap. */
+  readonly timings: Timings;
+  /**
+   * Finds the objects of one image. The next call overwrites the result; `copy()` keeps it. Coordinates are 0..1 across
+   * the image.
+   * @param image `{ data, width, height, format?, stride? }` as `ImageData` has it, or something that a canvas draws
+   * @param options `crop`: the part of the image that the network gets, in place of the whole image
+   * @throws TensorError if the outputs do not fit the config, or another call has not ended; what the runtime throws
+   */
+  detect(image: DetectorImage, options?: { readonly crop?: Crop }): Promise<Detections>;
+  /**
+   * Finds the objects of each image of a stream, in order. Frame n-1 is decoded, and n+1 prepared, while n runs, if the
+   * runtime does not block the thread. A result is overwritten by the next one.
+   * @param frames any iterable: a list, a generator, a stream
+   * @param options `signal` ends the loop, with its reason, when the frame that runs is done
+   * @throws as `detect`
+   */
+  detectAll(
+    frames: Iterable<DetectorImage> | AsyncIterable<DetectorImage>,
+    options?: { readonly signal?: AbortSignal },
+  ): AsyncGenerator<Detections, void, undefined>;
+  /** Frees the network. A detector that is closed finds nothing any more. */
+  close(): Promise<void>;
+}
