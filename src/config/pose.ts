@@ -1,6 +1,6 @@
 /** Reads the options of keypoints, and the keypoint fields of an NN Archive. */
 import { type Edges, MOST_POINTS, type PointShape } from "../core/keypoints.ts";
-import { REFINEMENTS } from "../core/pose-families.ts";
+import { POINT_FACTS, REFINEMENTS } from "../core/pose-families.ts";
 import { type FieldReader, type Rule, TEXTS, isWhole, oneOf } from "./fields.ts";
 import type { TaskOptions } from "./task-options.ts";
 import type { Config, TaskConfig } from "./types.ts";
@@ -73,7 +73,8 @@ function readArchive(metadata: FieldReader, config: Config): Partial<Config> | n
   const count = names?.length ?? stated;
   if (!count) return null;
   const edges = metadata.take("skeleton_edges", EDGES);
-  const scale = config.family === "keypoints" ? metadata.take("scale_factor", POSITIVE) : null;
+  const network = config.family && POINT_FACTS[config.family]?.network;
+  const scale = network?.kind === "vector" ? metadata.take("scale_factor", POSITIVE) : null;
   const task: TaskConfig = {
     name: "pose",
     // Three values: the exporter writes x, y and confidence for every keypoint. The archive does not state it.

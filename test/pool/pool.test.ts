@@ -80,13 +80,6 @@ test("tensors go to the network that is named, with their frame", async () => {
   });
 });
 
-test("a task that is not imported beside the pool is a ConfigError that names the import", async () => {
-  const pose = { ...config, task: "pose", keypoints: [2, 3] };
-  const made = createPool({ networks: [{ config: pose }], threads: 1, worker });
-  await expect(made).rejects.toThrow(ConfigError);
-  await expect(made).rejects.toThrow(/import "boxwright\/pose" beside it/);
-});
-
 test("results of a stream come in order, whatever threads do", async () => {
   await withPool({ threads: 3, queue: 1000 }, async (pool) => {
     const order: Record<string, number[]> = { a: [], b: [], c: [] };

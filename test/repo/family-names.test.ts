@@ -18,8 +18,8 @@ const files = readdirSync(root, { recursive: true, encoding: "utf8" })
 /** Words of family names in a regular expression. */
 const FAMILY_WORD = /yolo|nanodet|fastestdet|detr|ssd|tflite|blazeface|ultraface/i;
 
-/** "boxes" is a role of tensors too. It counts only where it is compared. */
-const SHARED = "boxes";
+/** These are roles of tensors too. They count only where they are compared. */
+const SHARED = ["boxes", "keypoints"];
 
 /** True if the node stands in an (in)equality, a switch case, or an argument of includes and its like. */
 function isCompared(node: ts.Node): boolean {
@@ -40,13 +40,13 @@ function decisions(source: string): string[] {
     const report = (): number =>
       found.push(`line ${file.getLineAndCharacterOfPosition(node.getStart()).line + 1}: ${node.getText()}`);
     if (ts.isStringLiteralLike(node) && (FAMILIES as readonly string[]).includes(node.text)) {
-      if (node.text !== SHARED || isCompared(node)) report();
+      if (!SHARED.includes(node.text) || isCompared(node)) report();
     }
     // a type is checked by the compiler, an object's key is not
     const isKey = ts.isPropertyAssignment(node) || ts.isShorthandPropertyAssignment(node);
     if (
       isKey &&
-      node.name.getText() !== SHARED &&
+      !SHARED.includes(node.name.getText()) &&
       (FAMILIES as readonly string[]).includes(node.name.getText())
     )
       report();

@@ -39,7 +39,7 @@ export function readPose(query: HeadQuery, specs: Specs): readonly Interpretatio
  * named tensor, and no reading of boxes uses this one. Adds the variances of POINT_FACTS and the priors they need.
  */
 function withoutPoints(query: HeadQuery): HeadQuery {
-  const roles = Object.entries(query.roles ?? {}).filter(([role]) => role !== "keypoints");
+  const roles = Object.entries({ ...query.roles, keypoints: undefined }).filter(([, names]) => names);
   const facts = POINT_FACTS[query.family];
   const boxes = { ...query, roles: roles.length > 0 ? Object.fromEntries(roles) : null };
   if (!facts?.variances) return boxes;

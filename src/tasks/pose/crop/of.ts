@@ -66,6 +66,13 @@ function checkImage(image: { readonly width: number; readonly height: number } |
  * Returns the crop of row `row` in the next frame, by the points of this one. Null if the network's authors track
  * nothing, or if there is no such row.
  * @param found what the decoder of MediaPipe's landmarks returned
+ * @example
+ * import { createDecoderSync, nextCropOf } from "boxwright";
+ *
+ * const decoder = createDecoderSync({ family: "boxes", classes: 1, coordinates: "normalised" });
+ * const boxes = { data: [0, 0, 0.5, 0.5], dims: [1, 1, 4] };
+ * const found = decoder.decode({ boxes, scores: { data: [0.75], dims: [1, 1, 1] } });
+ * console.log(nextCropOf(found, 0)); // null
  */
 export function nextCropOf({ nextCrops, length }: Detections, row: number): Crop | null {
   if (!nextCrops || !(row >= 0 && row < length)) return null;
