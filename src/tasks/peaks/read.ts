@@ -23,12 +23,12 @@ const ORDERS = ["NCHW", "NHWC"] as const;
 /** Returns every interpretation of the tensors. Throws a TensorError with the expected shapes if there is none. */
 export function readPeaks(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const { form } = factsOf(query);
-  for (const order of ORDERS) {
+  const found = ORDERS.flatMap((order) => {
     const views = specs.flatMap((spec, index) => viewsIn(spec, index, order));
-    const found = FORMS[form].read(query, views).filter((one) => isOfInput(query, one));
-    if (found.length > 0) return found;
-  }
-  return refuseMaps(query, specs, form);
+    return FORMS[form].read(query, views).filter((one) => isOfInput(query, one));
+  });
+  // A map as wide as it has channels fits in both orders, and is refused: the order has to be stated.
+  return found.length > 0 ? found : refuseMaps(query, specs, form);
 }
 
 /** Returns what the row of the family says about its maps. A config may state the task beside another family. */

@@ -67,6 +67,14 @@ describe("FOMO", () => {
     expect([a.at(0)?.class_id, b.at(0)?.class_id, b.at(0)?.x_max]).toEqual([0, 1, 1]);
   });
 
+  test("a map as wide as it has channels needs its order", () => {
+    const options: TypedOptions = { family: "fomo", classes: 11, inputSize: [96, 96] };
+    const map = fomoMap([12, 12], 11, [[3, 4, 7, 0.9]]);
+    expect(() => createDecoderSync(options).decode({ map })).toThrow("the tensor's order settles it");
+    const found = createDecoderSync(options).decode({ map: { ...map, order: "NHWC" } });
+    expect(found.toArray().map((d) => [d.class_id, d.x_min])).toEqual([[7, 0.25]]);
+  });
+
   test("describe says how cells are grouped", () => {
     const decoder = createDecoderSync({ ...fomo, cellGroups: "enclosing" });
     decoder.decode(fomoMap([12, 12], 2, []));
@@ -105,7 +113,9 @@ describe("FOMO", () => {
 
   test("an option of another task is refused", () => {
     expect(() => createDecoderSync({ ...fomo, keypoints: [5, 2] })).toThrow('task "pose"');
-    expect(() => createDecoderSync({ ...fomo, cellGroups: "sdk" as "enclosing" })).toThrow("one of edge-impulse, enclosing");
+    expect(() => createDecoderSync({ ...fomo, cellGroups: "sdk" as "enclosing" })).toThrow(
+      "one of edge-impulse, enclosing",
+    );
   });
 });
 
