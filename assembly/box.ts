@@ -108,13 +108,14 @@ export function box(head: usize, row: i32, cell: i32, flags: i32, out: usize): i
   if (kind == KIND_DISTANCE) {
     const columns = int(head, H_GRID_W);
     const bias = flt(head, H_XY_BIAS);
+    const factor = flt(head, H_XY_SCALE);
     const line = cell / columns;
     const cx = <f32>(cell - line * columns) + bias;
     const cy = <f32>line + bias;
-    x1 = (cx - side(head, at0)) * kx;
-    y1 = (cy - side(head, at1)) * ky;
-    x2 = (cx + side(head, at2)) * kx;
-    y2 = (cy + side(head, at3)) * ky;
+    x1 = (cx - side(head, at0) * factor) * kx;
+    y1 = (cy - side(head, at1) * factor) * ky;
+    x2 = (cx + side(head, at2) * factor) * kx;
+    y2 = (cy + side(head, at3) * factor) * ky;
   } else {
     let a: f32, b: f32, c: f32, d: f32;
     if (type == TYPE_F32) {

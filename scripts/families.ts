@@ -47,6 +47,32 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
     "NanoDet and NanoDet-Plus",
     "NanoDet-Plus is known by its four maps, at strides 8, 16, 32 and 64.",
   ],
+  picodet: [
+    "PicoDet of PaddleDetection",
+    "Raw: eight tensors, four of scores and four of distributions, at strides 8, 16, 32 and 64.",
+    'Its demos of 2021 feed BGR: `prepare: { order: "BGR", mean: [103.53, 116.28, 123.675], std: [57.375, 57.12, 58.395] }`.',
+    "PaddleDetection resamples with INTER_CUBIC, which `prepare` does not have.",
+  ],
+  ppyoloe: [
+    "PP-YOLOE and PP-YOLOE+ of PaddleDetection",
+    "PP-YOLOE+ wants `prepare: { mean: 0, std: 255 }`.",
+    "Exported with `exclude_nms`, boxes are divided by the input `scale_factor`. Feed a factor of 1, 1, so that they are pixels of the network's input.",
+    "A sum of the scores beside them, as in rknn's exports, is left alone.",
+  ],
+  rtmdet: [
+    "RTMDet of OpenMMLab",
+    'The maps of mmdetection and mmdeploy hold pixels, those of mmyolo (`--model-only`) strides. The values of the first frame tell; `coordinates: "pixels"` or `"strides"` says so beforehand.',
+    "Distances begin at the left upper corner of a cell.",
+  ],
+  "damo-yolo": [
+    "DAMO-YOLO",
+    "With four classes nothing tells boxes from scores: say `roles: { boxes, scores }`.",
+  ],
+  "yolo-nas": [
+    "YOLO-NAS of super-gradients, exported without suppression",
+    "super-gradients brings the long side to 636 pixels and centres that in 640; `prepare` brings it to 640.",
+    'The usual export takes bytes and divides them itself: pass `prepare: { type: "u8", std: 1 }`.',
+  ],
   fastestdet: ["FastestDet"],
   rfdetr: [
     "RF-DETR and LW-DETR",
@@ -200,19 +226,29 @@ const FORMS: {
   "cell-maps": () => ["`[1, 5 + C, h, w]`", "one map: objectness, box, classes"],
   "point-maps": () => ["`[1, 5 + C, h, w]`", "a map for each stride: box, objectness, classes"],
   "point-rows": () => ["`[1, N, 5 + C]`", "the cells of all maps as rows, still relative to their cells"],
-  "distance-maps": ({ bins }) =>
-    bins === undefined
+  "distance-maps": ({ bins = 16, ownBins, mayBePixels }) =>
+    ownBins
       ? [
-          "`[1, 64, h, w]` + `[1, C, h, w]`, or `[1, 5 + C, h, w]`",
-          "for each stride: a distribution for each side and the classes, or distances that the exporter computed",
-        ]
-      : [
           `\`[1, N, C + ${4 * bins}]\`, or \`[1, N, ${4 * bins}]\` + \`[1, N, C]\``,
           `${bins} bins for each side`,
-        ],
+        ]
+      : mayBePixels
+        ? ["`[1, 4, h, w]` + `[1, C, h, w]`", "for each stride: four distances, and the classes"]
+        : bins !== 16
+          ? [
+              `\`[1, ${4 * bins}, h, w]\` + \`[1, C, h, w]\``,
+              `for each stride: ${bins} bins for each side, and the classes`,
+            ]
+          : [
+              "`[1, 64, h, w]` + `[1, C, h, w]`, or `[1, 5 + C, h, w]`",
+              "for each stride: a distribution for each side and the classes, or distances that the exporter computed",
+            ],
   "objectness-rows": () => ["`[1, N, 5 + C]`", "decoded boxes, objectness, classes"],
   "corner-rows": () => ["`[1, N, 5 + C]`", "decoded corners, the best score, classes"],
-  "class-rows": () => ["`[1, 4 + C, N]`, or `[1, 4, N]` + `[1, C, N]`", "decoded boxes and classes"],
+  "class-rows": ({ decodedFormat }) => [
+    "`[1, 4 + C, N]`, or `[1, 4, N]` + `[1, C, N]`",
+    decodedFormat ? "decoded corners and classes" : "decoded boxes and classes",
+  ],
   "end-to-end": () => ["`[1, N, 6]`", "corners, score, class id: the network has suppressed already"],
   queries: () => ["`[1, N, 4]` + `[1, N, C]` or `[1, N, C + 1]`", "boxes and classes of each query"],
   "query-columns": ({ everyColumn }) => [

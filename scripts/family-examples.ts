@@ -140,6 +140,53 @@ const nanodet = exampleOf({
   prints: "cat 0.72 28 12 44 44",
 });
 
+const picodet = exampleOf({
+  options: `${LABELS}, ${INPUT}`,
+  size: [64, 64],
+  body: [
+    "// Four maps as rows: scores [1, N, 2] and distributions [1, N, 4 x 8]. Row 28 at stride 8: centre (36, 28).",
+    "// Each side is a distribution over 0..7 strides. Left and right are 1, top and bottom 2.",
+    "const tensor = (cells, channels) => ({ data: new Float32Array(cells * channels), dims: [1, cells, channels] });",
+    "const scores = [64, 16, 4, 1].map((cells) => tensor(cells, 2));",
+    "const sides = [64, 16, 4, 1].map((cells) => tensor(cells, 32));",
+    "scores[0].data.set([0.1, 0.72], 28 * 2);",
+    "[1, 2, 1, 2].forEach((bin, side) => (sides[0].data[28 * 32 + side * 8 + bin] = 30));",
+  ],
+  outputs: "[...scores, ...sides]",
+  prints: "cat 0.72 28 12 44 44",
+});
+
+const cornersAndScores = exampleOf({
+  options: `${LABELS}, ${INPUT}`,
+  size: [64, 64],
+  body: [
+    "// 84 cells: corners in pixels of the input, and the probabilities of two classes. One cell sees a cat.",
+    "const boxes = new Float32Array(84 * 4);",
+    "const scores = new Float32Array(84 * 2);",
+    "boxes.set([22, 4, 42, 28], 10 * 4);",
+    "scores.set([0.1, 0.72], 10 * 2);",
+  ],
+  outputs: two("boxes: { data: boxes, dims: [1, 84, 4] }", "scores: { data: scores, dims: [1, 84, 2] }"),
+  prints: "cat 0.72 22 4 42 28",
+});
+
+const rtmdet = exampleOf({
+  options: `${LABELS}, ${INPUT}, coordinates: "pixels"`,
+  size: [64, 64],
+  body: [
+    "// One map at stride 8: distances [1, 4, 8, 8] and logits [1, 2, 8, 8]. Column 4, row 3: the point (32, 24).",
+    "const sides = new Float32Array(4 * 64);",
+    "const logits = new Float32Array(2 * 64).fill(-20);",
+    "[8, 16, 8, 16].forEach((pixels, side) => (sides[side * 64 + 28] = pixels));",
+    "logits[64 + 28] = 2.2; // sigmoid: 0.90",
+  ],
+  outputs: two(
+    "bbox_pred: { data: sides, dims: [1, 4, 8, 8] }",
+    "cls_score: { data: logits, dims: [1, 2, 8, 8] }",
+  ),
+  prints: "cat 0.90 24 8 40 40",
+});
+
 const fastestdet = exampleOf({
   options: `${LABELS}, ${INPUT}`,
   size: [64, 64],
@@ -399,6 +446,11 @@ const BY_FAMILY: { readonly [F in Exclude<Family, PoseFamily>]: (family: Family)
   yolov13: classRows,
   yolo26: endToEnd,
   nanodet,
+  picodet,
+  ppyoloe: cornersAndScores,
+  rtmdet,
+  "damo-yolo": cornersAndScores,
+  "yolo-nas": cornersAndScores,
   fastestdet,
   rfdetr,
   rtdetr,

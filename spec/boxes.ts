@@ -40,12 +40,14 @@ function gridBox(head: Head, cell: number, [x, y, w, h]: Four): Box {
 }
 
 /**
- * Kind "distance": x_min = (c + 0.5 - left) u, x_max = (c + 0.5 + right) u; y alike.
- * Source: depthai-core TLBR (YOLOv6 r2 and later, v8 and later); NanoDet.
+ * Kind "distance": x_min = (c + bias - scale left) u, x_max = (c + bias + scale right) u; y alike.
+ * Sources: depthai-core TLBR (YOLOv6 r2 and later, v8 and later), NanoDet, PicoDet, PP-YOLOE: bias 0.5, scale 1.
+ * RTMDet: bias 0; scale 1 where distances are strides (mmyolo), 1 / stride where they are pixels (mmdetection).
  */
-function distanceBox({ gridWidth, xyBias, unit }: Head, cell: number, [l, t, r, b]: Four): Box {
+function distanceBox({ gridWidth, xyBias, xyScale, unit }: Head, cell: number, sides: Four): Box {
   const cx = (cell % gridWidth) + xyBias;
   const cy = Math.floor(cell / gridWidth) + xyBias;
+  const [l, t, r, b] = sides.map((side) => side * xyScale);
   return [(cx - l) * unit[0], (cy - t) * unit[1], (cx + r) * unit[0], (cy + b) * unit[1]];
 }
 

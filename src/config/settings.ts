@@ -62,7 +62,7 @@ const SETTINGS = {
   scales: (r: FieldReader) => r.positives("scales", 4),
   background: ["a class column, or false", (x) => x === false || isWhole(x)],
   boxFormat: oneOf(["cxcywh", "xyxy", "xywh", "yxyx", "cycxhw"]),
-  coordinates: oneOf(["pixels", "normalised", "photo"]),
+  coordinates: oneOf(["pixels", "normalised", "photo", "strides"]),
   roles: readRoles,
   task: readTask,
   reading: oneOf(READING_NAMES),

@@ -11,7 +11,7 @@ import type { TensorSpecInput } from "../core/tensor.ts";
 export type BoxFormat = "cxcywh" | "xyxy" | "xywh" | "yxyx" | "cycxhw";
 
 /** Unit of boxes that the network decoded: pixels of its input, 0..1 of it, or pixels of the photo. */
-export type Coordinates = "pixels" | "normalised" | "photo";
+export type Coordinates = "pixels" | "normalised" | "photo" | "strides";
 
 /** How a row of prior boxes is written. */
 export type PriorFormat = "xyxy" | "cxcywh" | "cycxhw";
@@ -193,7 +193,7 @@ export interface Config {
   readonly activation: ActivationOption | null;
   readonly reading: ReadingName | null;
   readonly boxFormat: BoxFormat | null;
-  /** Unit of boxes that the network decoded. */
+  /** Unit of boxes that the network decoded, and of maps of distances that may be pixels. */
   readonly coordinates: Coordinates | null;
   /** Prior boxes: four numbers per box, or eight with the variances after them. */
   readonly priors: Float32Array | null;
@@ -289,6 +289,9 @@ export interface DecoderOptions extends TaskFields {
    * Unit of decoded boxes. `"pixels"`: of the network input. `"normalised"`: 0..1 of it. `"photo"`: pixels of the photo
    * that the frame describes, since the network was told the photo's size; no letterbox is undone. Default: that of the
    * family; pixels for YOLO rows and planes.
+   *
+   * Of RTMDet's maps: "pixels" (mmdetection, mmdeploy) or `"strides"` (mmyolo). Default: the values of the first
+   * frame tell.
    */
   readonly coordinates?: Coordinates;
   /** Which output plays which role, by name, where shapes and names do not tell. */

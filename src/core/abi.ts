@@ -133,7 +133,7 @@ export const H_MAX_OBJECTNESS = 62; //  f32: an objectness above this is out of 
 export const HEAD_WORDS = 64;
 
 export const KIND_GRID = 0; //     centre from the cell, size from an anchor (YOLOv2 to v7) or the stride (YOLOX)
-export const KIND_DISTANCE = 1; // left, top, right, bottom from the centre of the cell, in cells
+export const KIND_DISTANCE = 1; // left, top, right, bottom from the cell's centre or corner, times H_XY_SCALE in cells
 export const KIND_PRIOR = 2; //    offsets against a prior box (SSD)
 export const KIND_CENTRE = 3; //   plain cx cy w h
 export const KIND_CORNERS = 4; //  plain x1 y1 x2 y2

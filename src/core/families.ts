@@ -27,6 +27,11 @@ export type Family =
   | "yolov13"
   | "yolo26"
   | "nanodet"
+  | "picodet"
+  | "ppyoloe"
+  | "rtmdet"
+  | "damo-yolo"
+  | "yolo-nas"
   | "fastestdet"
   | "detr"
   | "rfdetr"
@@ -151,12 +156,16 @@ export interface FamilyTraits {
   /** Order of the channels of a map with distributions. Usual: boxes first. */
   readonly classesFirst?: true;
   /**
-   * With so many maps, distances are measured from the left upper corner of the cell. Usual: never, always from its
-   * centre.
+   * Distances are measured from the left upper corner of the cell: always, or with so many maps. Usual: never, always
+   * from its centre.
    */
-  readonly cornerMaps?: number;
-  /** Bins of each side's distribution. Usual: 16. Networks with these bins are of this family. */
+  readonly corner?: true | number;
+  /** Maps of distances hold pixels in some exports and strides in others. Usual: strides. */
+  readonly mayBePixels?: true;
+  /** Bins of each side's distribution. Usual: 16. */
   readonly bins?: number;
+  /** Networks with these bins are of this family, and their maps come as rows. */
+  readonly ownBins?: true;
   /** How many classes there are. "in shapes": the shapes or a class id column tell. Usual: the config has to say. */
   readonly classes?: "in shapes" | 1;
   /** Score column that means "nothing here". Lists with an entry per class may then name it. Usual: no column. */
@@ -177,6 +186,8 @@ export interface FamilyTraits {
    * Family whose tensors have the same shapes and another meaning. An output of scores with such a name is of this one.
    */
   readonly lookalike?: { readonly family: Family; readonly ours: RegExp };
+  /** How boxes that the network decoded are written. Usual: cx cy w h. */
+  readonly decodedFormat?: "xyxy";
   /** Unit of boxes that the network decoded. Usual: pixels of the network input. */
   readonly coordinates?: "normalised";
   /** Unit of boxes where the network finished the list too. Usual: `coordinates`. */
@@ -244,6 +255,13 @@ const PILLOW = { resize: "stretch", resample: "pillow" } as const;
 const STRETCH = { resize: "stretch" } as const;
 // SSD networks of TensorFlow.
 const SIGNED = { resize: "stretch", layout: "NHWC", mean: 127.5, std: 127.5 } as const;
+
+// Networks of PaddleDetection.
+const IMAGENET = {
+  resize: "stretch",
+  mean: [123.675, 116.28, 103.53],
+  std: [58.395, 57.12, 57.375],
+} as const;
 
 const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   yolov2: {
@@ -381,9 +399,10 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     raw: "sigmoid",
     classesFirst: true,
     bins: 8,
+    ownBins: true,
     // NanoDet has maps at strides 8, 16, 32. NanoDet-Plus has one more, at 64, and centre priors without the half cell:
     // RangiLyu/nanodet, nanodet_plus_head.py, get_single_level_center_priors.
-    cornerMaps: 4,
+    corner: 4,
     word: /nanodet/,
     prepare: {
       resize: "stretch",
@@ -391,6 +410,64 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
       mean: [103.53, 116.28, 123.675],
       std: [57.375, 57.12, 58.395],
     },
+  },
+  // PaddleDetection, heads/pico_head.py. Before 2022 its demos fed BGR.
+  picodet: {
+    head: "distance",
+    exports: ["distance-maps", "class-rows"],
+    raw: "sigmoid",
+    bins: 8,
+    ownBins: true,
+    decodedFormat: "xyxy",
+    title: "PicoDet",
+    word: /pico-?det/,
+    prepare: IMAGENET,
+  },
+  // PaddleDetection, heads/ppyoloe_head.py. PP-YOLOE+ divides by 255 alone.
+  ppyoloe: {
+    head: "distance",
+    exports: ["class-rows", "distance-maps"],
+    raw: "sigmoid",
+    bins: 17,
+    decodedFormat: "xyxy",
+    title: "PP-YOLOE",
+    word: /pp-?yolo-?e/,
+    prepare: IMAGENET,
+  },
+  // mmdetection, dense_heads/rtmdet_head.py, multiplies distances by the stride; mmyolo does so after the network.
+  rtmdet: {
+    head: "distance",
+    exports: ["distance-maps"],
+    raw: "logits",
+    corner: true,
+    mayBePixels: true,
+    title: "RTMDet",
+    word: /rtm-?det(?![-_ ]?ins)/,
+    prepare: {
+      resize: "letterbox-topleft",
+      order: "BGR",
+      mean: [103.53, 116.28, 123.675],
+      std: [57.375, 57.12, 58.395],
+    },
+  },
+  // tinyvision/DAMO-YOLO, base_models/heads/zero_head.py. The network decodes its boxes.
+  "damo-yolo": {
+    head: "distance",
+    exports: ["class-rows"],
+    raw: "sigmoid",
+    decodedFormat: "xyxy",
+    title: "DAMO-YOLO",
+    word: /damo[-_]?yolo/,
+    prepare: { resize: "stretch", std: 1 },
+  },
+  // Deci-AI/super-gradients, dfl_heads.py. The network decodes its boxes.
+  "yolo-nas": {
+    head: "distance",
+    exports: ["class-rows"],
+    raw: "sigmoid",
+    decodedFormat: "xyxy",
+    title: "YOLO-NAS",
+    word: /yolo[-_]?nas/,
   },
   fastestdet: {
     head: "cell",
@@ -864,25 +941,31 @@ export const PARSERS: readonly ParserTraits[] = [
   },
 ];
 
-/** Networks without a family of their own, by a word in the name of the model or of an output. */
-const UNREAD: readonly { readonly word: RegExp; readonly note: string }[] = [
-  {
-    word: /pico-?det/i,
-    note: 'the name says PicoDet, whose distances start at the centre of a cell: family "nanodet" is half a cell off with four maps; "yolov8" with activation "sigmoid" and the option strides is right',
-  },
-  {
-    word: /rtm-?det(?![-_ ]?ins)/i,
-    note: "the name says RTMDet, whose distances start at the corner of a cell and may be pixels: no family has this rule, and boxes of raw maps are wrong",
-  },
-  {
-    word: /libre-?yolo/i,
-    note: 'the name says LibreYOLO, whose YOLO9 gives corners: boxFormat "xyxy" reads them',
-  },
-];
+/** Returns notes on names that say another family than the one that is read. */
+export const notesOnNames = (
+  read: Family,
+  boxFormat: string | null,
+  names: readonly (string | null)[],
+): string[] => {
+  const said = FAMILIES.filter(
+    (family) =>
+      family !== read && UNLIKE_THEIR_SHAPES.includes(family) && names.some((name) => hasWord(family, name)),
+  );
+  const isLibre = boxFormat === null && names.some((name) => /libre-?yolo/i.test(name ?? ""));
+  return [
+    ...said.map(
+      (family) =>
+        `the name says ${titleOf(family)}, and the tensors are read as ${titleOf(read)}, whose boxes differ: family "${family}" is right if the name is`,
+    ),
+    ...(isLibre ? ['the name says LibreYOLO, whose YOLO9 gives corners: boxFormat "xyxy" reads them'] : []),
+  ];
+};
 
-/** Returns notes on networks that names reveal and no family reads as it is. */
-export const notesOnNames = (names: readonly (string | null)[]): string[] =>
-  UNREAD.filter(({ word }) => names.some((name) => name !== null && word.test(name))).map(({ note }) => note);
+/** Families whose tensors have the shapes of another one's, with other boxes. */
+const UNLIKE_THEIR_SHAPES: readonly Family[] = ["picodet", "ppyoloe", "rtmdet", "damo-yolo", "yolo-nas"];
+
+const hasWord = (family: Family, name: string | null): boolean =>
+  TRAITS[family].word?.test((name ?? "").toLowerCase()) ?? false;
 
 /** Parsers whose networks no decoder reads, and what reads their tensors instead. In small letters. */
 export const OTHER_PARSERS: { readonly [parser: string]: string } = {
@@ -933,7 +1016,7 @@ export function familyInName(name: string): Family | null {
 /** Returns the family that a user means who typed `name`, `null` for none. */
 export function familyTyped(name: string): Family | null {
   const letters = name.toLowerCase();
-  const byWord = (family: Family): boolean => TRAITS[family].word?.test(letters) ?? false;
+  const byWord = (family: Family): boolean => hasWord(family, letters);
   const version = /yolo[-_]?v?(\d+)/.exec(letters)?.[1];
   if (TRAITS.yolox.word?.test(letters)) return "yolox";
   // Releases 2, 3, 4 share the distance head. "yolov6nr3" has the size letter before the release.

@@ -37,6 +37,7 @@ export interface Reading<M extends TensorMatch = TensorMatch> {
   readonly inputSize?: readonly [number, number] | null;
   readonly pairs?: boolean;
   readonly listIds?: readonly number[];
+  readonly awaits?: number;
 }
 
 /** Returns the interpretation of a reading: one head per match, or per part. */
@@ -64,6 +65,7 @@ export function buildInterpretation<M extends TensorMatch = TensorMatch>(
     ...(query.coordinates === "photo" && isDecoded && { inPhoto: true }),
     ...(reading.pairs && { pairs: true }),
     ...(reading.listIds && { listIds: reading.listIds }),
+    ...(reading.awaits !== undefined && { awaits: reading.awaits }),
   };
 }
 
@@ -143,12 +145,16 @@ const BOX_KINDS: { readonly [F in BoxFormat]: Head["kind"] } = {
   yxyx: "corners",
 };
 
+/** Returns the format of decoded boxes where an export has none of its own. */
+const usualFormat = ({ boxFormat, traits }: HeadQuery): BoxFormat =>
+  boxFormat ?? traits.decodedFormat ?? "cxcywh";
+
 /**
  * Returns the fields of boxes that the network decoded, written in `format`. Their unit is that of the option
  * `coordinates`, else the family's own; `null` where pixels need an input size that nobody stated.
  */
 export const decodedBoxes =
-  (query: HeadQuery, format: BoxFormat = query.boxFormat ?? "cxcywh", more?: HeadFields): HeadFields =>
+  (query: HeadQuery, format: BoxFormat = usualFormat(query), more?: HeadFields): HeadFields =>
   (match, logits) => ({
     kind: BOX_KINDS[format],
     unit:

@@ -88,11 +88,13 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
     expected: (query) => {
       const { classes: c, traits } = query;
       const box = 4 * (traits.bins ?? 16);
-      return traits.bins
+      return traits.ownBins
         ? `${rowsOf(box, c)}; ${rowsOf(box + c)}; ${withInput(query)}`
-        : `${mapsOf(5 + c)}; ${mapsOf(box, c)}`;
+        : traits.mayBePixels
+          ? mapsOf(4, c)
+          : `${traits.bins ? "" : `${mapsOf(5 + c)}; `}${mapsOf(box, c)}`;
     },
-    asks: (query) => (query.traits.bins ? asksInput(query) : []),
+    asks: (query) => (query.traits.ownBins || query.traits.mayBePixels ? asksInput(query) : []),
   },
   "objectness-rows": { counted: true, read: objectnessRows, expected: ({ classes }) => rowsOf(5 + classes) },
   "corner-rows": { counted: true, read: cornerRows, expected: ({ classes }) => rowsOf(5 + classes) },

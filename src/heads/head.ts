@@ -79,6 +79,7 @@ export interface Head {
   /** Cells in a row of the map; 1 where rows are no map. */
   readonly gridWidth: number;
   readonly xyFn: Fn;
+  /** `grid`: factor on f(x) and f(y). `distance`: factor from distances to cells. */
   readonly xyScale: number;
   readonly xyBias: number;
   readonly whFn: Fn;
@@ -122,6 +123,8 @@ export interface Interpretation {
   readonly inPhoto?: true;
   /** Class ids of lists with an entry per class, where ids have gaps and such lists have none. */
   readonly listIds?: readonly number[];
+  /** Index of a tensor whose values would tell this interpretation from another one. Absent: none is open. */
+  readonly awaits?: number;
   /** What a task reads besides boxes. Absent where boxes are all. */
   readonly task?: TaskPlan;
 }

@@ -4,7 +4,7 @@
  */
 import { READINGS } from "../core/readings.ts";
 import { EXPORTS, isCounted } from "./exports.ts";
-import { cellsOf, gridsOf, gridsOfRows } from "./grids.ts";
+import { cellsOf, type Grid, gridsOf, gridsOfRows } from "./grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "./head.ts";
 import { preferred } from "./match.ts";
 import { type HeadQuery, namesOf } from "./query.ts";
@@ -77,9 +77,19 @@ function settleMaps(query: HeadQuery, all: readonly Interpretation[]): readonly 
   const ours = all.filter((r) => isMaps(r) && r.heads.every(isGrid));
   const isMapToo = ({ uses }: Interpretation): boolean =>
     ours.some((map) => uses.every((i) => map.uses.includes(i)));
-  const left = all.filter((r) => !READINGS[r.name].rows || mapsOfRows(query, r) > 2 || !isMapToo(r));
+  // A map that exporters add beside boxes and scores may have the shape of rows: [1,1,8,12] is 8 channels of 12 cells.
+  const isBesides = ({ tensors }: Interpretation): boolean =>
+    ours.length > 0 &&
+    tensors.flat().every(({ dims }) => dims.length === 4 && grids.some((g) => isMapOf(dims, g)));
+  const left = all.filter(
+    (r) => !READINGS[r.name].rows || mapsOfRows(query, r) > 2 || !(isMapToo(r) || isBesides(r)),
+  );
   return grids.length > 0 ? preferred(left, (r) => !isMaps(r) || ours.includes(r)) : left;
 }
+
+/** True if a tensor of four dimensions is a map of the grid, channels first or last. */
+const isMapOf = ([, a, b, c]: readonly number[], { w, h }: Grid): boolean =>
+  (b === h && c === w) || (a === h && b === w);
 
 /** Drops interpretations whose heads compute the same as those of another one. */
 function distinct(all: readonly Interpretation[]): Interpretation[] {

@@ -1,7 +1,9 @@
 /** Reads feature maps without anchors, and rows that are maps laid out cell by cell: the boxes are still undecoded. */
 import type { Activation } from "../core/families.ts";
-import { buildInterpretation, unitOf } from "./build.ts";
+import { buildInterpretation, type Reading, unitOf } from "./build.ts";
 import { maps, none, rows } from "./channels.ts";
+import { type DistanceUnit, unitByValues } from "./distance-unit.ts";
+import { cellsAcross } from "./grids.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import {
   asMaps,
@@ -86,7 +88,7 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
     objectness: 4,
   });
   return [
-    ...levels(specs, exported).map((matches) => distances(query, 0, "sigmoid", matches)),
+    ...levels(specs, exported).flatMap((matches) => distances(query, 0, "sigmoid", matches)),
     ...BINS.flatMap((bins) => {
       const box = 4 * (bins || 1);
       const channels = {
@@ -98,40 +100,81 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
       const inRows = bins ? rows : none;
       const split = (found: readonly TensorMatch[]): Interpretation[] =>
         byLayout(found).flatMap((mates) =>
-          disjoint(mates).map((matches) => distances(query, bins, raw, matches)),
+          disjoint(mates).flatMap((matches) => distances(query, bins, raw, matches)),
         );
       return [
-        ...levels(specs, matchOne(wholeHeads(query, specs), maps, channels)).map((matches) =>
+        ...levels(specs, matchOne(wholeHeads(query, specs), maps, channels)).flatMap((matches) =>
           distances(query, bins, bins ? raw : "sigmoid", matches),
         ),
         ...split(pairs(query, specs, maps, box, classes)),
         ...split(asMaps(query, pairs(query, specs, inRows, box, classes))),
         ...matchOne(specs, inRows, channels).flatMap((match) =>
-          slices(query, match).map((parts) => distances(query, bins, raw, [match], parts)),
+          slices(query, match).flatMap((parts) => distances(query, bins, raw, [match], parts)),
         ),
       ];
     }),
   ];
 }
 
-/** Returns the interpretation of maps of distances. */
+/** Returns the interpretation of maps of distances; one for each unit where nothing tells the unit. */
 function distances(
   query: CountedQuery,
   bins: number,
   usual: Activation,
   matches: readonly TensorMatch[],
   parts: readonly TensorMatch[] = matches,
-): Interpretation {
-  const fromCorner = parts.length === query.traits.cornerMaps;
-  const title = bins ? `distance distributions of ${bins} bins` : "left-top-right-bottom distances";
-  return buildInterpretation(query, {
-    name: bins ? "dfl-grid" : "distance-grid",
-    title: fromCorner ? `${title} from the cell's left upper corner` : title,
-    usual,
-    fields: () => ({ kind: "distance", rule: "class", bins, xyBias: fromCorner ? 0 : 0.5 }),
-    matches,
-    parts,
-  });
+): Interpretation[] {
+  const { corner, mayBePixels } = query.traits;
+  const fromCorner = corner === true || parts.length === corner;
+  const title = [
+    bins ? `distance distributions of ${bins} bins` : "left-top-right-bottom distances",
+    ...(fromCorner ? ["from the cell's left upper corner"] : []),
+  ].join(" ");
+  const read = (unit: DistanceUnit, told: Partial<Reading>): Interpretation =>
+    buildInterpretation(query, {
+      name: bins ? "dfl-grid" : "distance-grid",
+      title: mayBePixels ? `${title}, in ${unit}` : title,
+      usual,
+      fields: (part) => ({
+        kind: "distance",
+        rule: "class",
+        bins,
+        xyBias: fromCorner ? 0 : 0.5,
+        ...(unit === "pixels" && {
+          xyScale: 1 / strideOf(query, part),
+          // Without an input size no stride is known.
+          ...(query.inputSize === null && { unit: null }),
+        }),
+      }),
+      matches,
+      parts,
+      ...told,
+    });
+  if (!mayBePixels) return [read("strides", {})];
+  const stated = query.coordinates;
+  if (stated === "pixels" || stated === "strides") return [read(stated, {})];
+  const unit = unitByValues(
+    query,
+    parts.map((part) => ({ box: part.box, stride: strideOf(query, part) })),
+  );
+  if (unit === null) {
+    const awaits = parts[0]?.box.tensor;
+    return (["pixels", "strides"] as const).map((each) => read(each, { awaits }));
+  }
+  const other = unit === "pixels" ? "strides" : "pixels";
+  return [
+    read(unit, {
+      notes: [
+        `distances taken as ${unit}, as the values of this frame are; coordinates: "${unit}" or "${other}" settles it`,
+      ],
+    }),
+  ];
+}
+
+/** Returns the stride of a map in pixels. Without an input size that of the middle map. */
+function strideOf(query: CountedQuery, part: TensorMatch): number {
+  const [across] = cellsAcross(query, part.view);
+  return query.inputSize ? query.inputSize[0] / across : 16;
 }
 
 /**

@@ -27,6 +27,12 @@ export function refuseSeveral(found: readonly Interpretation[], specs: Specs): n
 
 /** Returns the option that tells several interpretations apart. */
 function settling(found: readonly Interpretation[], [first]: Specs): { words: string; hint: OptionHint } {
+  if (found.every(({ awaits }) => awaits !== undefined))
+    return {
+      words:
+        'the unit of its distances settles it: coordinates: "pixels" (mmdetection, mmdeploy) or "strides" (mmyolo). A frame whose values tell does so too',
+      hint: { option: "coordinates", value: "pixels" },
+    };
   const count = (key: (r: Interpretation) => string): number => new Set(found.map(key)).size;
   const layouts = new Set(found.flatMap(({ tensors }) => tensors.flat().map(({ layout }) => layout)));
   if (count(({ name }) => name) > 1)

@@ -157,7 +157,8 @@ function readWith(
 
 /** True if the distributions have as many bins as only another family has. */
 const hasOthersBins = ({ heads: [{ bins }] }: Interpretation, family: Family): boolean =>
-  FAMILIES.some((other) => TRAITS[other].bins === bins) && TRAITS[family].bins !== bins;
+  FAMILIES.some((other) => TRAITS[other].ownBins && TRAITS[other].bins === bins) &&
+  TRAITS[family].bins !== bins;
 
 /** Returns the number of classes; `null` where a column of class ids leaves it open and no option states it. */
 const classesOf = ({ classes }: Guess, { heads }: Interpretation, options: DecoderOptions): number | null =>

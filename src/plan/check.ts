@@ -1,7 +1,7 @@
 /** Checks an interpretation against the config: what it leaves over, its batch, element types and activation. */
 import type { Config } from "../config/types.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
-import { type Activation, type Family, namesHead } from "../core/families.ts";
+import { type Activation, type Family, namesHead, TRAITS } from "../core/families.ts";
 import { rangeOf } from "../core/number.ts";
 import { READINGS } from "../core/readings.ts";
 import { isFloat, list, shape, type TensorSpec, volume } from "../core/tensor.ts";
@@ -87,6 +87,14 @@ export function checkReading(
     for (const column of columnsOf(head, ["score", "objectness", "box"]))
       checkScale(column, head, specs, activation);
   }
+  if (config.coordinates === "strides" && !TRAITS[family].mayBePixels)
+    refuse(
+      about,
+      'coordinates "strides"',
+      `"pixels" or "normalised": boxes of ${family} as ${name} have no other unit`,
+    );
+  if (config.coordinates === "normalised" && TRAITS[family].mayBePixels)
+    refuse(about, 'coordinates "normalised"', `"pixels" or "strides", the units of ${family}'s distances`);
   if (config.activation === "logits" && activation !== "logits")
     refuse(about, 'activation "logits"', `"sigmoid": the network has finished the scores of ${name}`);
   if (config.activation === "softmax" && !isSoftmax(heads))

@@ -39,7 +39,10 @@ export interface Interpreted {
   readonly found: readonly Interpretation[];
   /** The task that found them; undefined for boxes alone. */
   readonly planner: TaskPlanner | undefined;
-  /** The output with the prior boxes, whose values are not at hand: no plan can be made before they come. */
+  /**
+   * The output whose values are not at hand, prior boxes or distances of an unknown unit: no plan can be made before
+   * they come.
+   */
   readonly awaits: TensorSpec | null;
 }
 
@@ -72,6 +75,9 @@ export function interpretConfig(
   const query = queryOf(config, family, rules, (i) => valuesOf(specs.indexOf(outputs[i])));
   const planner = plannerOf(planners, config.task?.name ?? query.traits.task);
   const priors = query.traits.head === "prior" ? priorsAmong(outputs, config) : -1;
+  const found = planner ? planner.read(query, outputs) : interpret(query, outputs);
+  const open = found.length > 1 ? found.find(({ awaits }) => awaits !== undefined)?.awaits : undefined;
+  const awaited = priors >= 0 ? priors : (open ?? -1);
   return {
     config,
     query,
@@ -79,9 +85,9 @@ export function interpretConfig(
     specs,
     outputs,
     rules,
-    found: planner ? planner.read(query, outputs) : interpret(query, outputs),
+    found,
     planner,
-    awaits: priors >= 0 && query.valuesOf(priors) === null ? outputs[priors] : null,
+    awaits: awaited >= 0 && query.valuesOf(awaited) === null ? outputs[awaited] : null,
   };
 }
 

@@ -36,7 +36,7 @@ export function notesOf(
   const reading = READINGS[name];
   return [
     ...notes,
-    ...notesOnNames([query.modelName, ...specs.map((spec) => spec.name)]),
+    ...notesOnNames(query.family, query.boxFormat, [query.modelName, ...specs.map((spec) => spec.name)]),
     ...(reading.maps ? strangeMaps(heads, query) : []),
     ...(unused.length > 0
       ? [`left alone: ${list(unused)}${reading.maps ? lostBesides(heads, unused, inputSize) : ""}`]

@@ -70,7 +70,10 @@ test.each([
   ["picodet_cls", "PicoDet"],
   ["rtmdet-s/bbox", "RTMDet"],
   ["libreyolo9", "LibreYOLO"],
-])("%s: a note on a network that no family reads as it is", (name, network) => {
+  ["pp-yoloe", "PP-YOLOE"],
+  ["damo_yolo", "DAMO-YOLO"],
+  ["yolo_nas_s", "YOLO-NAS"],
+])("%s: a note on a network that the stated family does not read", (name, network) => {
   const decoder = createDecoderSync(
     { ...LIST, family: "yolov8" },
     { outputs: { [name]: { dims: [1, 6, 84] } } },

@@ -16,7 +16,7 @@ const files = readdirSync(root, { recursive: true, encoding: "utf8" })
   .filter((f) => f.endsWith(".ts") && !TABLES.includes(f));
 
 /** Words of family names in a regular expression. */
-const FAMILY_WORD = /yolo|nanodet|fastestdet|detr|ssd|tflite|blazeface|ultraface/i;
+const FAMILY_WORD = /yolo|nanodet|picodet|rtm-?det|fastestdet|detr|ssd|tflite|blazeface|ultraface/i;
 
 /** These are roles of tensors too. They count only where they are compared. */
 const SHARED = ["boxes", "keypoints"];

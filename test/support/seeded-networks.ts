@@ -135,24 +135,27 @@ function boxesAndScores(boxFormat: string) {
   });
 }
 
-function distribution(bins: number, split: boolean) {
-  return (s: Size): Made => {
-    const config = {
+/** Boxes and scores in maps of their own. `more`: options of a config of YOLOv8. */
+function splitMaps(channels: number, reading: string, more: object = {}, probabilities = false) {
+  return (s: Size): Made => ({
+    config: {
       family: "yolov8",
       classes: s.classes,
       inputSize: input(s, 8),
       strides: [8],
-      reading: "dfl-grid",
+      reading,
       roles: { boxes: "box", scores: "cls" },
-    };
-    const box = many("box", 4 * bins);
-    const score = many("score", s.classes);
-    return {
-      config,
-      tensors: split ? [map("box", s, box), map("cls", s, score)] : [map("fused", s, [...box, ...score])],
-      probabilities: false,
-    };
-  };
+      ...more,
+    },
+    tensors: [map("box", s, many("box", channels)), map("cls", s, many("score", s.classes))],
+    probabilities,
+  });
+}
+
+function fusedDistribution(s: Size): Made {
+  const { config, ...made } = splitMaps(64, "dfl-grid", { roles: {} })(s);
+  const fused = [...many("box", 64), ...many("score", s.classes)];
+  return { ...made, config, tensors: [map("fused", s, fused)] };
 }
 
 /** Every head kind, activation, score rule and way of telling the class. */
@@ -221,9 +224,9 @@ export const kinds: Readonly<Record<string, (s: Size) => Made>> = {
     tensors: [map("grid", s, [...many("box", 4), ...many("score", s.classes)])],
     probabilities: false,
   }),
-  "yolov8 DFL fused": distribution(16, false),
-  "yolov8 DFL split": distribution(16, true),
-  "DFL of 8 bins": distribution(8, true),
+  "yolov8 DFL fused": fusedDistribution,
+  "yolov8 DFL split": splitMaps(64, "dfl-grid"),
+  "DFL of 8 bins": splitMaps(32, "dfl-grid"),
   "nanodet rows": (s) => ({
     config: {
       family: "nanodet",
@@ -355,6 +358,9 @@ export const kinds: Readonly<Record<string, (s: Size) => Made>> = {
     ],
     probabilities: true,
   }),
+  "rtmdet in pixels": splitMaps(4, "distance-grid", { family: "rtmdet", coordinates: "pixels" }),
+  "rtmdet in strides": splitMaps(4, "distance-grid", { family: "rtmdet", coordinates: "strides" }),
+  "ppyoloe maps": splitMaps(68, "dfl-grid", { family: "ppyoloe" }, true),
 };
 
 export const fills = ["mixed", "ties", "equal", "none", "all", "special", "bits"] as const;

@@ -8,6 +8,7 @@ import { type Row, describeShared, readBytes, readJson } from "../support/shared
 /** Returns the array of a file, by its dtype. */
 const ARRAYS = {
   float32: (b: ArrayBuffer) => new Float32Array(b),
+  float16: (b: ArrayBuffer) => new Uint16Array(b),
   int32: (b: ArrayBuffer) => new Int32Array(b),
   int64: (b: ArrayBuffer) => new BigInt64Array(b),
   uint8: (b: ArrayBuffer) => new Uint8Array(b),
@@ -26,6 +27,7 @@ interface Fixture extends Answer {
   }[];
   readonly input: { readonly width: number; readonly height: number };
   readonly gate: number;
+  readonly iou?: number;
   readonly by_query?: Answer;
   readonly all_logits?: Answer;
 }
@@ -78,6 +80,72 @@ const CASES: readonly Case[] = [
   ]),
   { title: "one tensor", name: "rtdetr-ultralytics", options: { family: "rtdetr", classes: 6 } },
   { title: "one tensor", name: "rtdetr-ultralytics", options: { family: "detr", classes: 6 } },
+  {
+    title: "distributions of four maps, from the centre",
+    name: "picodet-maps",
+    options: { family: "picodet", classes: 4 },
+  },
+  {
+    title: "corners, and scores in planes",
+    name: "picodet-boxes",
+    options: { family: "picodet", classes: 4 },
+  },
+  {
+    title: "the same of PP-YOLOE",
+    name: "picodet-boxes",
+    options: { family: "ppyoloe", classes: 4 },
+  },
+  {
+    title: "a real network",
+    name: "recorded-picodet",
+    options: { family: "picodet", labels: COCO80, inputSize: [320, 320] },
+    label: (id) => COCO80[id],
+  },
+  {
+    title: "maps of 17 bins, as rknn cuts them",
+    name: "ppyoloe-maps",
+    options: { family: "ppyoloe", classes: 4 },
+  },
+  {
+    title: "rows of corners",
+    name: "ppyoloe-rows",
+    options: { family: "ppyoloe", classes: 4 },
+  },
+  {
+    title: "mmdetection's maps, told by their values",
+    name: "rtmdet-maps",
+    options: { family: "rtmdet", classes: 4 },
+  },
+  {
+    title: "mmdetection's maps, in pixels as the option says",
+    name: "rtmdet-maps",
+    options: { family: "rtmdet", classes: 4, coordinates: "pixels" },
+  },
+  {
+    title: "mmyolo's maps, told by their values",
+    name: "rtmdet-maps-mmyolo",
+    options: { family: "rtmdet", classes: 4 },
+  },
+  {
+    title: "mmyolo's maps, in strides as the option says",
+    name: "rtmdet-maps-mmyolo",
+    options: { family: "rtmdet", classes: 4, coordinates: "strides" },
+  },
+  {
+    title: "scores before boxes",
+    name: "damo-yolo",
+    options: { family: "damo-yolo", classes: 5 },
+  },
+  {
+    title: "boxes before scores",
+    name: "yolonas-raw",
+    options: { family: "yolo-nas", classes: 5 },
+  },
+  {
+    title: "planes of corners",
+    name: "libreyolo-yolo9",
+    options: { family: "yolov9", classes: 5, boxFormat: "xyxy" },
+  },
   { title: "boxes beside masks", name: "rfdetr-seg", options: { family: "rfdetr", classes: 0 } },
 ];
 
@@ -90,7 +158,7 @@ describeShared("golden cases of families", (data) => {
     const outputs = Object.fromEntries(
       fixture.outputs.map(({ name: output, file, shape, dtype }) => [
         output,
-        { data: ARRAYS[dtype](readBytes(...folder, file).buffer as ArrayBuffer), dims: shape },
+        { data: ARRAYS[dtype](readBytes(...folder, file).buffer as ArrayBuffer), dims: shape, type: dtype },
       ]),
     );
     const { detections } = answer ? (fixture[answer] as Answer) : fixture;
@@ -98,7 +166,12 @@ describeShared("golden cases of families", (data) => {
       const stated = options.classes === 0 ? { ...options, classes: fixture.classes } : options;
       const { width, height } = fixture.input;
       const decoder = createDecoderSync(
-        { inputSize: [width, height], ...stated, confidenceThreshold: fixture.gate },
+        {
+          inputSize: [width, height],
+          ...stated,
+          confidenceThreshold: fixture.gate,
+          ...(fixture.iou && { iouThreshold: fixture.iou }),
+        },
         { engine, conventions: { ...(options.conventions as object), clamp: "none" } },
       );
       const found = decoder.decode(outputs);

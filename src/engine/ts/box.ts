@@ -78,16 +78,17 @@ export function box(m: Memory, head: number, row: number, cell: number, flags: n
   if (kind === A.KIND_DISTANCE) {
     const columns = i32[head + A.H_GRID_W];
     const bias = f32[head + A.H_XY_BIAS];
+    const factor = f32[head + A.H_XY_SCALE];
     const cx = fround((cell % columns) + bias);
     const cy = fround(((cell / columns) | 0) + bias);
     side(m, head, at0, 0);
     side(m, head, at1, 1);
     side(m, head, at2, 2);
     side(m, head, at3, 3);
-    box[0] = fround(cx - box[0]) * kx;
-    box[1] = fround(cy - box[1]) * ky;
-    box[2] = fround(cx + box[2]) * kx;
-    box[3] = fround(cy + box[3]) * ky;
+    box[0] = fround(cx - fround(box[0] * factor)) * kx;
+    box[1] = fround(cy - fround(box[1] * factor)) * ky;
+    box[2] = fround(cx + fround(box[2] * factor)) * kx;
+    box[3] = fround(cy + fround(box[3] * factor)) * ky;
     return place(kind, f32, flags, out);
   }
 

@@ -146,7 +146,7 @@ export const NETWORK: Options = {
   },
   coordinates: {
     value: "NAME",
-    help: "pixels, normalised or photo (pixels of the photo)",
+    help: "pixels, normalised, photo (pixels of the photo) or strides (RTMDet of mmyolo)",
     sets: "coordinates",
     example: "normalised",
   },

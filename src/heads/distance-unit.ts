@@ -1,0 +1,45 @@
+/**
+ * Tells maps of distances in pixels of the input from maps in strides. mmdetection's RTMDet multiplies distances by the
+ * stride inside the network, mmyolo's does not, and their shapes are the same.
+ */
+import type { HeadDraft } from "./head.ts";
+import type { HeadQuery } from "./query.ts";
+
+/** Names a unit of distances. */
+export type DistanceUnit = "pixels" | "strides";
+
+/** One map of distances and its stride in pixels. */
+export interface DistanceMap {
+  readonly box: HeadDraft["box"];
+  readonly stride: number;
+}
+
+/** A typical distance is this many strides: a third of it to three times as much in trained networks. */
+const TYPICAL = 2;
+
+/** Least distance from the middle between both units, in powers of two, at which values tell. */
+const CLEAR = 1;
+
+/** Returns the unit that the values tell, `null` where values are not at hand or lie between both units. */
+export function unitByValues({ valuesOf }: HeadQuery, maps: readonly DistanceMap[]): DistanceUnit | null {
+  let sum = 0;
+  let told = 0;
+  for (const { box, stride } of maps) {
+    const values = valuesOf(box.tensor);
+    const middle = values && medianOf(values);
+    if (!middle) continue;
+    // Halfway between 2 and 2 strides, on a logarithmic scale.
+    sum += Math.log2(middle / (TYPICAL * Math.sqrt(stride)));
+    told++;
+  }
+  if (told === 0 || Math.abs(sum / told) < CLEAR) return null;
+  return sum > 0 ? "pixels" : "strides";
+}
+
+/** Returns the median of the absolute values above zero, 0 for none. An empty map holds zeros. */
+function medianOf(values: ArrayLike<number>): number {
+  const sizes = Float64Array.from(values, Math.abs)
+    .filter((x) => x > 0 && x < Infinity)
+    .sort();
+  return sizes.length === 0 ? 0 : sizes[sizes.length >> 1];
+}
