@@ -1,5 +1,6 @@
 /** Reads unknown JSON and collects every problem with its path, so that one edit mends the file. */
 import { ConfigError, type ConfigProblem, type OptionName, mismatch } from "../core/errors.ts";
+import { isLabelSet, labelsOf } from "../core/labels.ts";
 import { isNearly, plainName } from "../core/names.ts";
 import { show } from "../core/tensor.ts";
 
@@ -188,11 +189,19 @@ export class FieldReader {
     return this.take(key, TEXTS, this.array(key));
   }
 
-  /** Returns labels: strings, the names of [name, colour], or a record by class id, as Ultralytics writes them. */
+  /**
+   * Returns labels: strings, the names of [name, colour], or a record by class id, as Ultralytics writes them. The name
+   * of a list, "coco80", stands for the list.
+   */
   labels(key: string): string[] | null {
     const stated = this.json[key];
+    if (typeof stated === "string" && isLabelSet(stated)) return [...labelsOf(stated)];
     const list = isObject(stated) ? Object.keys(stated).map((_, id) => stated[id]) : stated;
-    const names = this.array(key, list, "a list of names, such as COCO80")?.map((v, i) => {
+    const names = this.array(
+      key,
+      list,
+      "a list of names, such as COCO80, or the name of such a list: coco80, coco91, voc20, voc21",
+    )?.map((v, i) => {
       const name: unknown = Array.isArray(v) ? v[0] : v;
       if (!isText(name)) this.reportValue(`${key}[${i}]`, "a string, or [name, colour]", v);
       return name;

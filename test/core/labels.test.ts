@@ -8,6 +8,7 @@ import {
   VOC21,
   createDecoderSync,
   labelsOf,
+  parseConfig,
 } from "../../src/entries/index.ts";
 import { describeShared, readJson } from "../support/shared-data.ts";
 
@@ -54,9 +55,23 @@ test("a decoder takes names as a record by class id, as Ultralytics writes them"
   );
 });
 
-test("a decoder takes no name of a list, and says where lists are", () => {
+test("every way in takes the name of a list: typed options, and the files of both formats", () => {
   const labels = "coco80" as unknown as string[];
-  expect(() => createDecoderSync({ ...network, labels })).toThrow(
-    'labels: got "coco80", expected a list of names, such as COCO80',
+  expect(createDecoderSync({ ...network, labels }).config.labels).toEqual(COCO80);
+  const nnConfig = {
+    output_format: "detection",
+    NN_family: "YOLO",
+    NN_specific_metadata: {
+      classes: 80,
+      coordinates: 4,
+      anchors: [],
+      anchor_masks: {},
+      confidence_threshold: 0.5,
+    },
+  };
+  const file = { model: { xml: "x", bin: "x" }, nn_config: nnConfig, mappings: { labels: "coco80" } };
+  expect(parseConfig(file).labels).toEqual(COCO80);
+  expect(() => createDecoderSync({ ...network, labels: "coco" as unknown as string[] })).toThrow(
+    'labels: got "coco", expected a list of names, such as COCO80, or the name of such a list: coco80, coco91',
   );
 });

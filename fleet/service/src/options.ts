@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import { messageOf, UserError } from "./errors.ts";
+import { meantBy, nearest } from "./names.ts";
 
 /** Returns the value, or throws a sentence with what was got and what was expected. */
 export type Parse<T = unknown> = (given: unknown) => T;
@@ -93,7 +94,7 @@ export function readOptions(
   const fromFile = isObject(file) ? file : {};
   for (const name of Object.keys({ ...fromFile, ...given }))
     if (!Object.hasOwn(options, name))
-      problems.push(`${name}: got an option that does not exist, expected one of ${Object.keys(options).join(", ")}`);
+      problems.push(`${name}: got an option that does not exist${meantBy(name, Object.keys(options))}`);
   const values: Record<string, unknown> = {};
   for (const [name, { parse, fallback }] of Object.entries(options)) {
     const { where, value } = given[name] ?? { where: name, value: fromFile[name] };
@@ -106,6 +107,39 @@ export function readOptions(
     }
   }
   return { values, problems };
+}
+
+/**
+ * Parses the place of a database: a path, or an address of PostgreSQL. An address of anything else is no path: the file
+ * would have the password in its name. The message does not repeat it.
+ */
+export const databasePlace: Parse<string> = (given) => {
+  const place = secret("a file, or an address like postgres://user:password@machine/name", /\S/)(given);
+  const [, scheme] = /^([a-z][\w+.-]*):\/\//i.exec(place) ?? [];
+  if (scheme === undefined || /^postgres(ql)?$/.test(scheme)) return place;
+  const meant = nearest(scheme, ["postgres", "postgresql"]);
+  throw new Error(
+    `got an address that begins with ${scheme.slice(0, 20)}://, expected postgres:// or the path of a SQLite file` +
+      (meant === undefined ? "" : `. Did you mean ${meant}://?`),
+  );
+};
+
+/** Variables that Kubernetes sets in each container for a service of this name. */
+const KUBERNETES = /_SERVICE_(HOST|PORT)|_PORT_\d+_/;
+
+/**
+ * Returns a problem for each variable that begins with the prefix and is not read: a misspelt one has no effect.
+ * @param near true: only variables that look like a known one. Others with the prefix may belong to other programs
+ */
+export function misspeltVariables(
+  env: Readonly<Record<string, string | undefined>>,
+  prefix: string,
+  known: readonly string[],
+  near = false,
+): string[] {
+  const given = Object.keys(env).filter((name) => name.startsWith(prefix) && env[name] !== "" && !known.includes(name));
+  const meant = given.filter((name) => !KUBERNETES.test(name) && (!near || nearest(name, known) !== undefined));
+  return meant.map((name) => `${name}: got a variable that nobody reads${meantBy(name, known)}`);
 }
 
 export const isLoopback = (address: string): boolean =>

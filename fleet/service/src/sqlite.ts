@@ -7,7 +7,7 @@
  *    outside of one. SQLite then holds back the next commit, which would look acknowledged and be lost.
  *  - Writes have a connection of their own and queue for it. A read never sees half a transaction.
  */
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statfsSync, statSync } from "node:fs";
+import { chmodSync, closeSync, existsSync, openSync, statfsSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Libsql from "libsql";
@@ -69,6 +69,15 @@ function identityOf(file: string): string {
   return stat === undefined ? "" : `${stat.dev} ${stat.ino}`;
 }
 
+/** Throws if the folder is missing. A service that runs as root once would make one that its own user cannot write. */
+function checkFolder(folder: string, service: string): void {
+  if (existsSync(folder)) return;
+  throw new UserError(
+    `database file: got a path in the folder ${folder}, which does not exist; ` +
+      `make it for the user that runs the ${service}, or name another file`,
+  );
+}
+
 /** Returns the bytes that this process may still write on the disk of this file. */
 function freeSpace(file: string): number {
   const { bavail, bsize } = statfsSync(dirname(file));
@@ -115,7 +124,7 @@ export class Sqlite implements Database {
     this.#file = resolve(file);
     this.#service = service;
     try {
-      mkdirSync(dirname(this.#file), { recursive: true });
+      checkFolder(dirname(this.#file), service);
       // The file may hold hashes of passwords, or who was where. Make it for its owner only before its first byte.
       if (!existsSync(this.#file)) closeSync(openSync(this.#file, "a", 0o600));
       chmodSync(this.#file, 0o600);

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { homedir, hostname } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { parseArgs } from "node:util";
+import { type FlagKind, readFlags } from "boxwright-service/flags";
 import { type Problem, SettingsError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import { readSettings, readSettingsFile } from "../settings/read.ts";
@@ -27,20 +27,10 @@ export interface Command {
   readonly isCheck: boolean;
 }
 
-const OPTIONS = {
-  photos: { type: "string" },
-  model: { type: "string" },
-  config: { type: "string" },
-  to: { type: "string" },
-  "token-file": { type: "string" },
-  family: { type: "string" },
-  labels: { type: "string" },
-  raw: { type: "boolean" },
-  watch: { type: "boolean" },
-  state: { type: "string" },
-  check: { type: "boolean" },
-  help: { type: "boolean", short: "h" },
-} as const;
+const OPTIONS: Readonly<Record<string, FlagKind>> = {
+  ...{ photos: "text", model: "text", config: "text", to: "text", "token-file": "text", family: "text" },
+  ...{ labels: "text", raw: "switch", watch: "switch", state: "text", check: "switch", help: "switch" },
+};
 
 /**
  * Reads the command line.
@@ -48,19 +38,20 @@ const OPTIONS = {
  * @throws SettingsError with every problem
  */
 export function readCommand(args: readonly string[]): Command | null {
-  let parsed;
-  try {
-    parsed = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
-  } catch (error) {
-    throw new SettingsError([{ path: "command line", message: (error as Error).message }]);
-  }
-  const { values, positionals } = parsed;
+  if (args.includes("-h")) return null;
+  const { values, words: positionals, problems } = readFlags(args, OPTIONS);
+  if (values["help"]) return null;
+  if (problems.length > 0)
+    throw new SettingsError(problems.map((message) => ({ path: "command line", message })));
   const [file] = positionals;
-  const isShort = values.photos !== undefined;
-  if (values.help || (file === undefined && !isShort)) return null;
+  const isShort = values["photos"] !== undefined;
+  if (file === undefined && !isShort) {
+    if (args.length === 0 || Object.keys(values).length === 0) return null;
+    throw new SettingsError([{ path: "command line", message: "got no settings file and no --photos, expected one" }]);
+  }
   if (positionals.length > 1 || (file !== undefined && isShort))
     throw new SettingsError([{ path: "command line", message: "expected one settings file, or --photos" }]);
-  const isCheck = values.check ?? false;
+  const isCheck = values["check"] === true;
   return { settings: file === undefined ? shortSettings(values) : readSettingsFile(file), isCheck };
 }
 

@@ -1,5 +1,6 @@
 /** Reads fields of unknown JSON. Collects all problems, so that one error lists them. */
 import { resolve } from "node:path";
+import { meantBy } from "boxwright-service/names";
 import type { Problem } from "../core/errors.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -129,7 +130,7 @@ export class Fields {
   /** Adds a problem for each field that was not read: a misspelt name would otherwise have no effect in silence. */
   end(): void {
     for (const key of Object.keys(this.#json))
-      if (!this.#read.has(key)) this.#note(key, `is not known here. Expected ${[...this.#read].sort().join(", ")}`);
+      if (!this.#read.has(key)) this.#note(key, `is not known here${meantBy(key, [...this.#read].sort())}`);
   }
 
   #where(key: string): string {

@@ -77,7 +77,7 @@ describe("settings", () => {
         "spool.policy",
       ].sort(),
     );
-    expect(problems["lgo"]).toMatch(/is not known here. Expected device, health, log/);
+    expect(problems["lgo"]).toBe("is not known here. Did you mean log?");
     // Hosts have at most 256 partitions. Packets of further ones would stay in the stream.
     expect(problems["sinks[4].partitions"]).toContain("from 1 to 256");
     expect(problems["sinks[1].name"]).toContain('got "http", which sinks[0] has');

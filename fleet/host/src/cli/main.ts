@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command `boxwright-host`. */
-import { parseArgs } from "node:util";
-import { readJsonFile } from "boxwright-service/options";
+import { readFlags } from "boxwright-service/flags";
+import { misspeltVariables, readJsonFile } from "boxwright-service/options";
 import { type Config, options, readConfig } from "../core/config.ts";
 import { UserError, messageOf } from "boxwright-service/errors";
 import { createLogger } from "boxwright-service/log";
@@ -26,26 +26,28 @@ ${lines.join("\n")}
 `;
 }
 
+/** Secrets by their variable: flags are visible to everybody on the machine. */
+const VARIABLES: Readonly<Record<string, keyof Config>> = {
+  BOXWRIGHT_AGENT_TOKEN: "agentToken",
+  BOXWRIGHT_PAGE_TOKEN: "pageToken",
+  BOXWRIGHT_DATABASE: "database",
+};
+
 /** Reads flags, environment and file. */
 function readSettings(args: readonly string[]): Config | null {
   const names = Object.keys(options);
-  const text = { type: "string" } as const;
-  const known = Object.fromEntries(names.map((name) => [flagOf(name), text]));
-  let values: Readonly<Record<string, unknown>>;
-  try {
-    ({ values } = parseArgs({
-      args: [...args],
-      options: { ...known, config: text, help: { type: "boolean" } },
-    }));
-  } catch (error) {
-    throw new UserError(`${messageOf(error)}. See boxwright-host --help`);
-  }
+  const known = Object.fromEntries(names.map((name) => [flagOf(name), "text"] as const));
+  const { values, words, problems } = readFlags(args, { ...known, config: "text", help: "switch" });
   if (values["help"] === true) return null;
+  const found = [
+    ...problems,
+    ...words.map((word) => `${JSON.stringify(word.slice(0, 40))}: belongs to no flag, expected --OPTION VALUE`),
+    ...misspeltVariables(process.env, "BOXWRIGHT_", Object.keys(VARIABLES), true),
+  ];
   const file = typeof values["config"] === "string" ? readJsonFile(values["config"]) : {};
-  const { BOXWRIGHT_AGENT_TOKEN, BOXWRIGHT_PAGE_TOKEN, BOXWRIGHT_DATABASE } = process.env;
-  const secrets = { agentToken: BOXWRIGHT_AGENT_TOKEN, pageToken: BOXWRIGHT_PAGE_TOKEN, database: BOXWRIGHT_DATABASE };
-  const given = [...Object.entries(secrets), ...names.map((name) => [name, values[flagOf(name)]] as const)];
-  return readConfig(file, Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== "")));
+  const secrets = Object.entries(VARIABLES).map(([variable, name]) => [name, process.env[variable]] as const);
+  const given = [...secrets, ...names.map((name) => [name, values[flagOf(name)]] as const)];
+  return readConfig(file, Object.fromEntries(given.filter(([, value]) => value !== undefined && value !== "")), found);
 }
 
 async function main(): Promise<void> {

@@ -1,6 +1,7 @@
 /** Reads the configuration: defaults, a JSON file, then flags. One error lists all problems. */
 import {
   ConfigProblems,
+  databasePlace,
   type Option,
   isLoopback,
   list,
@@ -54,7 +55,7 @@ export const options: Readonly<Record<keyof Config, Option>> = {
   agentToken: { parse: token, about: "token that agents send as Authorization: Bearer" },
   pageToken: { parse: token, about: "token of the page and the query API: Bearer, or the password in a browser" },
   database: {
-    parse: secret("a file, or an address like postgres://user:password@machine/name", /\S/),
+    parse: databasePlace,
     fallback: "boxwright-host.db",
     about: "SQLite file, or address of a PostgreSQL database that several hosts share",
   },
@@ -115,13 +116,19 @@ export const options: Readonly<Record<keyof Config, Option>> = {
  * Returns the configuration.
  * @param file what the config file holds
  * @param flags options of command line and environment by name, which go before those of the file
+ * @param found problems that the command line has already
  * @throws ConfigProblems that lists every problem
  */
-export function readConfig(file: unknown, flags: Readonly<Record<string, unknown>> = {}): Config {
+export function readConfig(
+  file: unknown,
+  flags: Readonly<Record<string, unknown>> = {},
+  found: readonly string[] = [],
+): Config {
   const given = Object.entries(flags).map(([where, value]) => [where, { where, value }] as const);
   const { values, problems } = readOptions(options, file, Object.fromEntries(given));
   const config = values as unknown as Config;
   const address = config.address ?? (config.agentToken && config.pageToken ? "0.0.0.0" : "127.0.0.1");
+  problems.unshift(...found);
   problems.push(...checkTogether({ ...config, address }));
   if (problems.length > 0) throw new ConfigProblems(problems);
   return { ...config, address };

@@ -1,7 +1,7 @@
 import { existsSync, statSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, inject, test } from "vitest";
 import { temporaryFolder } from "../support/host.ts";
 import { HostProcess, runCommand } from "../support/process.ts";
 
@@ -17,6 +17,16 @@ test("a wrong configuration ends with every problem, and code 2", async () => {
   expect(code).toBe(2);
   for (const part of ["3 problems", "port: got", "address: got", "queue: got"]) expect(output).toContain(part);
   expect((await runCommand(["--colour", "red"])).code).toBe(2);
+  const wrong = await runCommand(["--prot", "1", "--keepdays=2", "stray", "--queue", "0"], { BOXWRIGHT_PAGETOKEN: "x" });
+  for (const part of [
+    "5 problems",
+    "--prot: is not known. Did you mean --port?",
+    "--keepdays: is not known. Did you mean --keep-days?",
+    '"stray": belongs to no flag',
+    "BOXWRIGHT_PAGETOKEN: got a variable that nobody reads. Did you mean BOXWRIGHT_PAGE_TOKEN?",
+    "queue: got",
+  ])
+    expect(wrong.output).toContain(part);
   expect((await runCommand(["--config", "/none.json"])).output).toContain("expected a readable file");
 });
 
@@ -34,6 +44,8 @@ test("a port, an address or a database that cannot be used is told in a sentence
     [["--port", "0", "--address", "192.0.2.1", ...tokens, ...database], 2, "address: got 192.0.2.1"],
     [["--port", "0", "--database", file], 2, /database file .*photo\.jpg: .*expected a SQLite file/],
     [["--port", "0", "--database", join(file, "host.db")], 2, /database file .*expected a SQLite file/],
+    [["--port", "0", "--database", join(folder.path, "none", "host.db")], 2, /folder .*none, which does not exist/],
+    [["--port", "0", "--database", "postgress://a:secret@h/x"], 2, "Did you mean postgres://?"],
     // It may come later: a service is started again.
     [["--port", "0", "--database", "postgres://user:secret@127.0.0.1:1/x"], 1, /cannot be reached .*ECONNREFUSED/],
   ];
@@ -43,8 +55,23 @@ test("a port, an address or a database that cannot be used is told in a sentence
     expect(output).not.toMatch(/\n {4}at |secret/);
     expect(code, output).toBe(expected);
   }
+  expect(existsSync(join(folder.path, "none"))).toBe(false);
   other.close();
   folder.remove();
+});
+
+test.skipIf(inject("postgres") === undefined)("a missing database or role of PostgreSQL is told in a line", async () => {
+  const server = inject("postgres")!;
+  for (const [address, message] of [
+    [server.replace(/postgres$/, "none"), 'database "none" does not exist'],
+    [server.replace("postgres@", "nobody:secret@"), 'role "nobody" does not exist'],
+  ] as const) {
+    const { code, output } = await runCommand(["--port", "0", "--database", address]);
+    expect(code, output).toBe(2);
+    expect(output).toContain(message);
+    expect(output.trim().split("\n")).toHaveLength(1);
+    expect(output).not.toContain("secret");
+  }
 });
 
 test("configs that are none are told at start", async () => {
@@ -61,7 +88,7 @@ test("configs that are none are told at start", async () => {
 
 test("SIGTERM ends the host in order, and its file is its owner's alone", async () => {
   const folder = temporaryFolder();
-  const database = join(folder.path, "data", "host.db");
+  const database = join(folder.path, "host.db");
   const host = await HostProcess.start({ database });
   expect((await fetch(`${host.url}/healthz`)).status).toBe(200);
   expect(host.output()).toContain("this machine alone");

@@ -4,7 +4,7 @@
  * Exit codes: 0 done, 1 not done, 2 the call or the configuration is wrong.
  */
 import "../core/production.ts";
-import { parseArgs, type ParseArgsConfig } from "node:util";
+import { readFlags, type FlagKind } from "boxwright-service/flags";
 import { ConfigProblems } from "boxwright-service/options";
 import { options as configOptions, readConfig, readConfigFile, type Config } from "../core/config.ts";
 import { UnavailableError, UserError } from "boxwright-service/errors";
@@ -69,16 +69,17 @@ function commandName(words: readonly string[]): string {
 }
 
 function parse(name: string, command: Command | undefined, args: readonly string[]): Parsed {
-  const options: NonNullable<ParseArgsConfig["options"]> = { config: { type: "string" } };
-  if (name !== "config") options["create"] = { type: "boolean" };
-  for (const option of command?.values ?? []) options[option] = { type: "string" };
-  for (const option of command?.switches ?? []) options[option] = { type: "boolean" };
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: command?.takesRest === true });
-  } catch (error) {
-    const { usage } = command ?? outside[name as keyof typeof outside];
-    throw new Usage(`${(error as Error).message}\nUsage: ${usage}`);
-  }
+  const of = (names: readonly string[], kind: FlagKind): Record<string, FlagKind> =>
+    Object.fromEntries(names.map((option) => [option, kind]));
+  const { values, words, problems } = readFlags(args, {
+    ...of(["config", ...(command?.values ?? [])], "text"),
+    ...of([...(name === "config" ? [] : ["create"]), ...(command?.switches ?? [])], "switch"),
+  });
+  const extra = command?.takesRest === true ? [] : words;
+  const lines = [...problems, ...extra.map((word) => `${JSON.stringify(word)}: belongs to no option`)];
+  const { usage } = command ?? outside[name as keyof typeof outside];
+  if (lines.length > 0) throw new Usage(`${lines.join("\n")}\nUsage: ${usage}`);
+  return { values, positionals: words };
 }
 
 async function runCommand(command: Command, config: Config, { values, positionals }: Parsed): Promise<unknown> {

@@ -4,9 +4,11 @@
  */
 import {
   ConfigProblems,
+  databasePlace,
   type Option as PlainOption,
   isLoopback,
   logLevel,
+  misspeltVariables,
   number,
   readJsonFile,
   readOptions,
@@ -56,6 +58,16 @@ function origin(given: unknown): string {
   return url.origin;
 }
 
+/** Parses the path of the SQLite file. An address belongs into DATABASE_URL, and its password into no message. */
+function sqliteFile(given: unknown): string {
+  const file = databasePlace(given);
+  if (file.includes("://")) throw new Error("got an address, expected the path of a file; set DATABASE_URL instead");
+  return file;
+}
+
+/** Variables of the hub's clients and of its tests, which the hub itself does not read. */
+const OF_OTHERS = ["HUB_CONFIG", "HUB_API_KEY", "HUB_URL", "HUB_TOKEN", "HUB_CI"];
+
 interface Option extends PlainOption {
   readonly env: string;
 }
@@ -69,7 +81,7 @@ export const options: Readonly<Record<keyof Config, Option>> = {
   },
   databaseFile: {
     env: "HUB_DATABASE_FILE",
-    parse: text("the path of a file"),
+    parse: sqliteFile,
     fallback: "hub.db",
     about: "the SQLite file",
   },
@@ -184,6 +196,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, fi
     ([name, { env: where }]) => [name, env[where] ? { where, value: env[where] } : undefined] as const,
   );
   const { values, problems } = readOptions(options, file, Object.fromEntries(given));
+  const variables = Object.values(options).map((option) => option.env);
+  problems.push(...misspeltVariables(env, "HUB_", [...variables, ...OF_OTHERS]));
   const config = values as unknown as Config;
   if ((config.tlsCert === undefined) !== (config.tlsKey === undefined)) {
     problems.push(

@@ -28,7 +28,18 @@ describe("configuration", () => {
     expect(problems.join("\n")).toContain('HUB_PORT: got "70000", expected a whole number from 0 to 65535');
     expect(problems.join("\n")).toContain("prot: got an option that does not exist");
     expect(problems.join("\n")).not.toContain("secret");
-    for (const problem of problems) expect(problem).toMatch(/got .* expected /s);
+    for (const problem of problems) expect(problem).toMatch(/got .*( expected |Did you mean)/s);
+  });
+
+  it("tells a misspelt variable, and an address in place of a file without its password", () => {
+    expect(problemsOf({ HUB_DATABSE_FILE: "h.db", HUB_URL: "http://h", HUB_PORT_80_TCP: "tcp://h" })).toEqual([
+      "HUB_DATABSE_FILE: got a variable that nobody reads. Did you mean HUB_DATABASE_FILE?",
+    ]);
+    for (const file of ["postgress://a:hunter2@h/x", "postgres://a:hunter2@h/x"]) {
+      const [problem] = problemsOf({ HUB_DATABASE_FILE: file });
+      expect(problem).toMatch(/^HUB_DATABASE_FILE: got an address/);
+      expect(problem).not.toContain("hunter2");
+    }
   });
 
   it("takes the environment over the file over the default", () => {
