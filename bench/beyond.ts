@@ -1,4 +1,4 @@
-/** Measures the parts beside the decoder: trackers, suppression, tiles, masks. Each row has a time and a digest. */
+/** Measures the parts beside the decoder: trackers, suppression, tiles, masks, points. A row has a digest. */
 import { parseArgs } from "node:util";
 import { crc32 } from "node:zlib";
 import { pathToFileURL } from "node:url";
@@ -263,6 +263,42 @@ async function poseDecodes({ createDecoderSync }: typeof Boxwright): Promise<Row
   ];
 }
 
+/** Decodes 17 points of a person's crop, and prepares and decodes the turned crop of a hand in 1280 x 720 pixels. */
+function cropRows({ createDecoderSync }: typeof Boxwright): Row[] {
+  const random = mulberry32(53);
+  const scores = (count: number): Float32Array => Float32Array.from({ length: count }, () => 0.3 * random());
+  const row = (name: string, run: () => Boxwright.Detections): Row => ({
+    name,
+    run: () => run().length,
+    answer: () => ({ values: run().copy().keypoints ?? [] }),
+  });
+  const simcc = createDecoderSync({ family: "rtmpose", inputSize: [192, 256] });
+  const axes = {
+    simcc_x: { data: scores(17 * 384), dims: [1, 17, 384] },
+    simcc_y: { data: scores(17 * 512), dims: [1, 17, 512] },
+  };
+  const heatmaps = { heatmaps: { data: scores(17 * 64 * 48), dims: [1, 17, 64, 48] } };
+  const [hrnet, vitpose] = (["hrnet", "vitpose"] as const).map((family) =>
+    createDecoderSync({ family, inputSize: [192, 256] }),
+  );
+  const hand = createDecoderSync({ family: "hand-landmarks", inputSize: [224, 224] });
+  const points = {
+    Identity: { data: scores(63).map((x) => 700 * x), dims: [1, 63] },
+    Identity_1: { data: Float32Array.of(0.9), dims: [1, 1] },
+    Identity_2: { data: Float32Array.of(0.9), dims: [1, 1] },
+    Identity_3: { data: scores(63), dims: [1, 63] },
+  };
+  const image = { data: Uint8Array.from({ length: 1280 * 720 * 4 }, (_, i) => i), width: 1280, height: 720 };
+  const into = new Float32Array(3 * 224 * 224);
+  const crop = { cx: 600, cy: 300, width: 380, height: 380, angle: 0.4 };
+  return [
+    row("points-simcc", () => simcc.decode(axes)),
+    row("points-heatmaps", () => hrnet.decode(heatmaps)),
+    row("points-heatmaps-dark", () => vitpose.decode(heatmaps)),
+    row("points-hand", () => hand.decode(points, hand.prepare(image, { crop, into }).frame)),
+  ];
+}
+
 /** Merges 20 tiles of a picture of 2500 x 1600 pixels, 50 detections in each. */
 function tileRows({ Detections, createTileMerger, tiles }: typeof Tiles): Row[] {
   const random = mulberry32(47);
@@ -306,6 +342,7 @@ async function rowsOf(): Promise<(Row | MaskRow)[]> {
     ...suppressionRows(await load<typeof Suppress>("index")),
     ...(await orientedDecodes(await load<typeof Boxwright>("index"))),
     ...(await poseDecodes(await load<typeof Boxwright>("index"))),
+    ...cropRows(await load<typeof Boxwright>("index")),
     ...tileRows(await load<typeof Tiles>("index")),
     ...maskRows(await load<typeof Boxwright>("index")),
   ];
