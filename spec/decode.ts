@@ -6,7 +6,7 @@ import type { Head } from "../src/heads/head.ts";
 import type { Plan } from "../src/plan/plan.ts";
 import { type Box, boxOf, clampCorners, fitsF32, isEmpty } from "./boxes.ts";
 import { ColumnReader, type Tensors } from "./element.ts";
-import { type Frame, clampDetection, undoResize } from "./frame.ts";
+import { type Frame, clampDetection, turnBack, undoResize, upright } from "./frame.ts";
 import { type ClassScore, type Thresholds, headThresholds, scoreCell } from "./scores.ts";
 import { type Suppression, inOrder, suppress } from "./suppress.ts";
 
@@ -85,7 +85,10 @@ function decodeImage(
   const detections = kept.map(({ classId, score, box, source }): Detection => ({
     classId,
     score,
-    box: clampDetection(undoResize(box, frame, plan.inputSize), plan.rules.clamp),
+    box: turnBack(
+      clampDetection(undoResize(box, frame && upright(frame), plan.inputSize), plan.rules.clamp),
+      frame?.rotation,
+    ),
     source,
   }));
   const count = (fate: Found["fate"]): number => found.filter((f) => f.fate === fate).length;

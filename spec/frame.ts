@@ -7,6 +7,26 @@ export interface Frame {
   readonly width: number;
   readonly height: number;
   readonly resize: "letterbox" | "letterbox-topleft" | "stretch" | "crop";
+  /** Quarter turns clockwise that brought the image upright before it was resized. Default 0. */
+  readonly rotation?: 0 | 1 | 2 | 3;
+}
+
+/** Returns the frame that the upright image has. */
+export const upright = (frame: Frame): Frame => {
+  const { width, height, rotation = 0 } = frame;
+  return rotation % 2 === 0 ? frame : { ...frame, width: height, height: width };
+};
+
+/**
+ * Returns a box of the upright image as a box of the image before its turn. A quarter turn clockwise takes the point
+ * (x, y) to (1 - y, x).
+ */
+export function turnBack(box: Box, rotation: 0 | 1 | 2 | 3 = 0): Box {
+  const [x1, y1, x2, y2] = box;
+  if (rotation === 1) return [y1, 1 - x2, y2, 1 - x1];
+  if (rotation === 2) return [1 - x2, 1 - y2, 1 - x1, 1 - y1];
+  if (rotation === 3) return [1 - y2, x1, 1 - y1, x2];
+  return box;
 }
 
 /**

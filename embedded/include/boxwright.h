@@ -192,7 +192,8 @@ int32_t bxw_decode_oriented(bxw_decoder *d, uint32_t image, bxw_oriented_box *bo
 
 /*
  * Sets the size of the original image and how it was resized. Boxes are then relative to that image, until the next
- * call. Width 0 and height 0 make boxes relative to the input of the network again.
+ * call. Width 0 and height 0 make boxes relative to the input of the network again. There is no rotation as in
+ * JavaScript: for a picture that was turned before the network, give the turned size; boxes are those of the turned one.
  */
 bxw_status bxw_set_frame(bxw_decoder *d, uint32_t width, uint32_t height, bxw_resize resize);
 /* Sets the IoU threshold of the suppression, 0..1. */

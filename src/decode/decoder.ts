@@ -453,6 +453,7 @@ class TensorDecoder implements Decoder {
       gatherBlocks: [layout.gatherBlock],
       inputSize: plan.inputSize,
       crops: plan.task?.crops,
+      refusesRotation: plan.task?.refusesRotation,
       inPhoto: plan.inPhoto ?? false,
       detections,
       finish: attachTasks(this.#tasks, {

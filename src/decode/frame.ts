@@ -8,6 +8,7 @@ import { namesFor } from "../core/names.ts";
 import { placeOf } from "../core/place.ts";
 import type { PrepareResize } from "../core/prepare-rule.ts";
 import { show } from "../core/tensor.ts";
+import { type QuarterTurns, rotationProblem, turnedSize } from "../core/turn.ts";
 import { type Affine, IDENTITY } from "../memory/write.ts";
 
 /** The original image, and how it was brought to the network's input size. */
@@ -32,13 +33,14 @@ export interface Frame {
    * that give points of one object take a crop that is turned.
    */
   readonly crop?: Crop;
+  /**
+   * Quarter turns clockwise by which the image was brought upright before it was resized. Default 0. Width, height and
+   * all results are those of the image before the turn, as the camera delivered it; `placed` is of the turned one.
+   */
+  readonly rotation?: QuarterTurns;
 }
 
-const KEYS: readonly string[] = ["width", "height", "resize", "placed", "crop"];
-
-const UNTURNED =
-  "A picture that was turned before the network is stated with the width and height that it has then, and boxes " +
-  "are relative to the turned picture";
+const KEYS: readonly string[] = ["width", "height", "resize", "placed", "crop", "rotation"];
 
 const RESIZES: readonly unknown[] = ["letterbox", "letterbox-topleft", "stretch", "crop"];
 
@@ -88,14 +90,8 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
     );
   // Every enumerable key counts, inherited ones too: a frame may be made by Object.create.
   for (const key in frame)
-    if (!KEYS.includes(key))
-      refuse(
-        `frame.${key}`,
-        "an unknown name",
-        key === "rotation" ? `${namesFor(key, KEYS)}. ${UNTURNED}` : namesFor(key, KEYS),
-        RangeError,
-      );
-  const { width, height, resize, placed, crop } = frame;
+    if (!KEYS.includes(key)) refuse(`frame.${key}`, "an unknown name", namesFor(key, KEYS), RangeError);
+  const { width, height, resize, placed, crop, rotation } = frame;
   if (!isSize(width) || !isSize(height))
     refuse(
       "frame",
@@ -110,7 +106,9 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
       '"letterbox", "letterbox-topleft", "stretch" or "crop"',
       RangeError,
     );
-  if (placed !== undefined && !(isPlace(placed) && isPlaceOf(frame, placed, input)))
+  const turned = rotationProblem(rotation);
+  if (turned) refuse("frame.rotation", ...turned, RangeError);
+  if (placed !== undefined && !(isPlace(placed) && isPlaceOf(uprightOf(frame), placed, input)))
     refuse(
       "frame",
       `placed ${show(placed)} and resize "${resize}" of ${width}x${height}`,
@@ -131,6 +129,13 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
       'resize: "stretch" beside crop: the crop is scaled to the whole input, as prepare does it',
       RangeError,
     );
+  if (crop !== undefined && rotation)
+    refuse(
+      "frame",
+      `a crop and rotation ${rotation}`,
+      "the angle of the crop: it can turn the picture",
+      RangeError,
+    );
   if (resize !== "stretch" && input === null)
     refuseFor(
       [{ option: "inputSize" }],
@@ -140,10 +145,18 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
     );
 }
 
+/** Returns the frame as the network saw it, with the size that the image had after its turn. It keeps `rotation`. */
+export function uprightOf(frame: Frame): Frame {
+  const { width, height, rotation = 0 } = frame;
+  if (rotation === 0) return frame;
+  const [uprightWidth, uprightHeight] = turnedSize([width, height], rotation);
+  return Object.freeze({ ...frame, width: uprightWidth, height: uprightHeight });
+}
+
 /**
- * Returns what undoes the resizing of a checked frame: x_image = x_input * scale + shift, both normalised. Scale is
- * input / placed size, shift is -left / placed width. Boxes in pixels of the photo were normalised by the input all the
- * same, and nothing else is undone.
+ * Returns what undoes the resizing of a checked frame that stands upright: x_image = x_input * scale + shift, both
+ * normalised. Scale is input / placed size, shift is -left / placed width. Boxes in pixels of the photo were normalised
+ * by the input all the same, and nothing else is undone.
  */
 export function affineOf(
   frame: Frame,

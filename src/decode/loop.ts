@@ -4,7 +4,8 @@ import { TensorError, refuse } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type Affine, IDENTITY, writeAffine } from "../memory/write.ts";
 import { type Detections, setLength } from "./detections.ts";
-import { type Frame, affineOf, checkFrame } from "./frame.ts";
+import { type Frame, affineOf, checkFrame, uprightOf } from "./frame.ts";
+import { turnBack } from "./turn.ts";
 import { type Counters, countFrame, countImage } from "./stats.ts";
 
 /** Everything that a frame runs on. */
@@ -19,6 +20,8 @@ export interface Ready {
    * the image. Default "upright".
    */
   readonly crops?: "turned" | "upright" | "none";
+  /** True if a frame with a rotation is refused: the task cannot turn its results back. */
+  readonly refusesRotation?: boolean;
   /** Boxes are in pixels of the photo, and not of the input. */
   readonly inPhoto: boolean;
   /** The result of each image. */
@@ -28,7 +31,10 @@ export interface Ready {
 /** One frame for all images of a batch, one for each, or none. */
 export type Frames = Frame | readonly Frame[] | undefined;
 
-/** Called after each image with its index, its plan block, the number of its candidates and its frame. */
+/**
+ * Called after each image with its index, its plan block, the number of its candidates and its frame. The image stands
+ * upright in that frame, and in the detections: they are turned back afterwards.
+ */
 export type AfterImage = (image: number, block: number, candidates: number, frame?: Frame) => void;
 
 /** Decodes the images of one call, one after the other. Allocates nothing. */
@@ -38,6 +44,8 @@ export class FrameLoop {
   /** Cache: the last frame and its transform. Only a frozen frame is kept: another one may change in place. */
   #frame: Frame | null = null;
   #affine: Affine = IDENTITY;
+  /** The upright frame of the last frame. */
+  #upright: Frame | undefined;
   /** True during a call. Only `enter` and `leave` write it. */
   isRunning = false;
 
@@ -81,7 +89,7 @@ export class FrameLoop {
       throw new TensorError(
         `frames: got ${frames.length}, expected ${blocks.length}, one for each image of the batch, or a single one for all`,
       );
-    for (let image = 0; image < blocks.length; image++) checkCrop(ready, frameOf(frames, image));
+    for (let image = 0; image < blocks.length; image++) checkTask(ready, frameOf(frames, image));
     for (let image = 0; image < blocks.length; image++)
       writeAffine(engine.memory, blocks[image], this.#affineFor(frames, image, ready));
     countFrame(this.#stats);
@@ -89,7 +97,9 @@ export class FrameLoop {
       const block = blocks[image];
       setLength(detections[image], engine.decode(block));
       const candidates = countImage(this.#stats, engine.memory, block);
-      this.#afterImage(image, block, candidates, frameOf(frames, image));
+      const frame = frameOf(frames, image);
+      this.#afterImage(image, block, candidates, this.#uprightFor(frame));
+      if (frame?.rotation) turnBack(detections[image], frame.rotation);
     }
   }
 
@@ -98,14 +108,33 @@ export class FrameLoop {
     if (frame === undefined) return IDENTITY;
     if (frame === this.#frame) return this.#affine;
     checkFrame(frame, inputSize);
-    this.#affine = affineOf(frame, inputSize, inPhoto);
+    this.#upright = uprightOf(frame);
+    this.#affine = affineOf(this.#upright, inputSize, inPhoto);
     this.#frame = Object.isFrozen(frame) ? frame : null;
     return this.#affine;
   }
+
+  #uprightFor(frame: Frame | undefined): Frame | undefined {
+    return frame === undefined || frame === this.#frame ? frame && this.#upright : uprightOf(frame);
+  }
 }
 
-/** Throws if the frame has a crop that the network's results cannot be taken back from. */
-function checkCrop({ crops = "upright" }: Ready, frame: Frame | undefined): void {
+/** Throws if the frame has a crop or a rotation that the network's results cannot be taken back from. */
+function checkTask({ crops = "upright", refusesRotation }: Ready, frame: Frame | undefined): void {
+  if (frame?.rotation && crops === "turned")
+    refuse(
+      "frame.rotation",
+      `${frame.rotation} for a network that is given crops`,
+      "a crop with an angle, which turns the picture as well",
+      RangeError,
+    );
+  if (frame?.rotation && refusesRotation)
+    refuse(
+      "frame.rotation",
+      `${frame.rotation} for a network whose results are not turned back`,
+      "no rotation, and the size of the upright picture: results are then those of the upright picture",
+      RangeError,
+    );
   if (frame?.crop === undefined || crops === "turned") return;
   if (crops === "none")
     refuse("frame", "a crop", "the whole image: masks and oriented boxes are not taken back from a crop");

@@ -117,7 +117,15 @@ export function checkTaskList(tasks: unknown, known: readonly string[] = VALUE_N
   ]);
 }
 
-const VALUE_NAMES: readonly TaskValueName[] = ["pose", "segment", "oriented", "peaks", "text", "suppression", "prepare"];
+const VALUE_NAMES: readonly TaskValueName[] = [
+  "pose",
+  "segment",
+  "oriented",
+  "peaks",
+  "text",
+  "suppression",
+  "prepare",
+];
 
 /** Throws a ConfigError with the line to write if the config needs a task that is not among `tasks`. */
 export function checkTasks({ task, family, suppression }: Config, tasks: readonly DecoderTask[]): void {

@@ -1,4 +1,5 @@
 /** Packets from bytes. Each field is checked before it is used: the bytes come from another machine. */
+import { rotationProblem } from "../core/turn.ts";
 import type { DetectionFields } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import { readAttributes, envelopeOf, eventType } from "./envelope.ts";
@@ -80,16 +81,17 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
 export function readFrame(given: unknown, kind: PacketErrorKind | null = "foreign"): Frame | null {
   if ((given ?? null) === null) return null;
   const frame = given as Frame;
-  const { width, height, resize, placed = [0, 0, 1, 1] } = frame;
+  const { width, height, resize, placed = [0, 0, 1, 1], rotation } = frame;
   need(
     placed?.length === 4 &&
       [width, height].concat(placed).every(Number.isFinite) &&
       width > 0 &&
       height > 0 &&
+      rotationProblem(rotation) === null &&
       (kind !== null || /^(stretch|crop|letterbox(-topleft)?)$/.test(resize)),
     "frame",
     frame,
-    "width, height, resize",
+    "width, height, resize, and rotation 0 to 3 if any",
     kind,
   );
   return frame;

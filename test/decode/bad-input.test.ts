@@ -595,15 +595,15 @@ roles settles it: {boxes: "name", scores: "name"}`,
         ],
         [
           { width: 3, height: 3, resize: "stretch", resise: "crop" },
-          "frame.resise: got an unknown name, expected one of width, height, resize, placed, crop; did you mean resize?",
+          "frame.resise: got an unknown name, expected one of width, height, resize, placed, crop, rotation; did you mean resize?",
         ],
         [
           { width: 3, height: 3, resize: "stretch", rotation: 90 },
-          "frame.rotation: got an unknown name, expected one of width, height, resize, placed, crop. A picture that was turned before the network is stated with the width and height that it has then, and boxes are relative to the turned picture",
+          "frame.rotation: got 90, expected 0, 1, 2 or 3 quarter turns clockwise that bring the picture upright: 90 degrees are 1",
         ],
         [
           { width: 3, height: 3, resize: "stretch", orientation: 6 },
-          "frame.orientation: got an unknown name, expected one of width, height, resize, placed, crop",
+          "frame.orientation: got an unknown name, expected one of width, height, resize, placed, crop, rotation",
         ],
         [
           [{ width: 3, height: 3 }],

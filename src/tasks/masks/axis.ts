@@ -28,8 +28,9 @@ export const wholeAxis = (pixels: number, cells: number): Axis => ({
   high: cells,
 });
 
-/** Place of the image in the network's input, both normalised: input = (image - shift) / scale. */
+/** Place of the upright image in the network's input, both normalised: input = (image - shift) / scale. */
 export interface Placement {
+  /** The frame, with the size of the upright image. Its `rotation` brought the image upright. */
   readonly frame: Frame | null;
   readonly scale: readonly [number, number];
   readonly shift: readonly [number, number];

@@ -5,11 +5,11 @@ import { type TensorInput, type SlotArray, ELEMENTS, show, shape, specOf } from 
 import type { EngineName } from "../../core/engine-name.ts";
 import { isInPixels } from "../../core/unit.ts";
 import type { Mask, MaskOptions } from "../../decode/detections.ts";
-import { type Frame, affineOf, checkFrame } from "../../decode/frame.ts";
+import { type Frame, affineOf, checkFrame, uprightOf } from "../../decode/frame.ts";
 import type { Placement } from "./axis.ts";
 import { hasProportions, prototypesOf, typeProblem, prototypeViews } from "./plan.ts";
 import { readMaskOptions } from "./rules.ts";
-import { inputBoxOf, maskOfInput, sizesOf } from "./scene.ts";
+import { boxesOf, maskOfInput, sizesOf } from "./scene.ts";
 import type { MaskSource } from "./source.ts";
 
 /** Inputs of `masksOf`: prototypes of one image, and boxes with their coefficients. */
@@ -89,8 +89,9 @@ export function masksOf(
       RangeError,
     );
   if (frame) checkFrame(frame, inputSize);
-  const [scaleX, scaleY, shiftX, shiftY] = frame ? affineOf(frame, inputSize) : [1, 1, 0, 0];
-  const placement: Placement = { frame: frame ?? null, scale: [scaleX, scaleY], shift: [shiftX, shiftY] };
+  const upright = frame ? uprightOf(frame) : null;
+  const [scaleX, scaleY, shiftX, shiftY] = upright ? affineOf(upright, inputSize) : [1, 1, 0, 0];
+  const placement: Placement = { frame: upright, scale: [scaleX, scaleY], shift: [shiftX, shiftY] };
   const { engine = "auto", ...rest } = options ?? {};
   const source: MaskSource = {
     engine,
@@ -102,17 +103,12 @@ export function masksOf(
   };
   const wanted = readMaskOptions(rest, sizesOf({ source, placement, inputSize }));
   return Array.from({ length: count }, (_, i) => {
-    const imageBox = [0, 1, 2, 3].map((k) => boxes[4 * i + k]);
+    const box = [0, 1, 2, 3].map((k) => boxes[4 * i + k]);
     const values = Float32Array.from(
       { length: prototypes.count },
       (__, k) => coefficients[i * prototypes.count + k],
     );
-    return maskOfInput(
-      source,
-      placement,
-      { imageBox, inputBox: inputBoxOf(imageBox, placement), coefficients: values },
-      wanted,
-    );
+    return maskOfInput(source, placement, { ...boxesOf(box, placement), coefficients: values }, wanted);
   });
 }
 

@@ -2,11 +2,12 @@
 import * as M from "../../core/masks-abi.ts";
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
+import { turnPicture, turnsBack } from "../../core/turn.ts";
 import type { Detections, Extras, Mask, MaskOptions } from "../../decode/detections.ts";
 import { makeMask, openSpace } from "./make.ts";
 import { FreePixels } from "./needed.ts";
 import { readMaskOptions } from "./rules.ts";
-import { type Scene, sizesOf, inputOf } from "./scene.ts";
+import { type Scene, sizesOf, inputOf, uprightWanted } from "./scene.ts";
 
 /** Options of a label map. */
 export interface LabelMapOptions extends MaskOptions {
@@ -34,10 +35,11 @@ const MOST_ROWS = 32767;
 export function paintLabels(scene: Scene, found: Detections, options: LabelMapOptions = {}): LabelMap {
   const { overlap = "first", ...rest } = options ?? {};
   checkPaint(found, overlap);
-  const wanted = readMaskOptions(rest, sizesOf(scene));
+  const given = readMaskOptions(rest, sizesOf(scene));
+  const wanted = uprightWanted(given, scene.placement);
   const [width, height] = wanted.size;
-  const { source } = scene;
-  const { space, axes } = openSpace(source, wanted, scene.placement, width * height);
+  const { source, placement } = scene;
+  const { space, axes } = openSpace(source, wanted, placement, width * height);
   const { map, strip } = space.at;
   const labels = new Int16Array(space.engine.buffer, map, width * height).fill(-1);
   const { i32, job } = space;
@@ -67,7 +69,10 @@ export function paintLabels(scene: Scene, found: Detections, options: LabelMapOp
   // Begin with the mask that has the pixel in the end: pixels with a label need not be made again.
   const { length } = found;
   for (let i = 0; i < length; i++) paint(overlap === "first" ? i : length - 1 - i);
-  return { width, height, data: labels.slice() };
+  if (wanted === given) return { width, height, data: labels.slice() };
+  const turns = turnsBack(placement.frame?.rotation ?? 0);
+  const [givenWidth, givenHeight] = given.size;
+  return { width: givenWidth, height: givenHeight, data: turnPicture(labels, wanted.size, turns) };
 }
 
 /** Throws a RangeError for another name of `overlap`, or for more rows than an i16 counts. */

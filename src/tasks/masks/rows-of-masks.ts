@@ -53,6 +53,7 @@ export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpret
             : `masks: one of ${maps.width}x${maps.height} for each row, of the whole input`;
         const task: RowMaskPlan = {
           name: "segment",
+          refusesRotation: true,
           about,
           tensors: [i],
           rowMasks: settled,

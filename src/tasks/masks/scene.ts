@@ -1,6 +1,7 @@
 /** Makes masks of the detections of one image. */
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
+import { type QuarterTurns, turnBoxes, turnPicture, turnedSize, turnsBack } from "../../core/turn.ts";
 import type { Detections, Mask, MaskOptions } from "../../decode/detections.ts";
 import type { Placement } from "./axis.ts";
 import { type MaskInput, openSpace, makeMask } from "./make.ts";
@@ -26,7 +27,7 @@ export function sizesOf({
   return {
     prototype: [prototypes.width, prototypes.height],
     network: inputSize,
-    frame: frame && [Math.round(frame.width), Math.round(frame.height)],
+    frame: frame && turnedSize([Math.round(frame.width), Math.round(frame.height)], frame.rotation ?? 0),
   };
 }
 
@@ -34,16 +35,20 @@ export function sizesOf({
 export function inputOf(scene: Scene, found: Detections, row: number): MaskInput {
   const { boxes } = found;
   const b = 4 * row;
-  const imageBox = [boxes[b], boxes[b + 1], boxes[b + 2], boxes[b + 3]];
   return {
-    imageBox,
-    inputBox: inputBoxOf(imageBox, scene.placement),
+    ...boxesOf([boxes[b], boxes[b + 1], boxes[b + 2], boxes[b + 3]], scene.placement),
     coefficients: scene.coefficientsOf(found, row),
   };
 }
 
-/** Returns a box of the image as a box of the network's input, both normalised. */
-export const inputBoxOf = (
+/** Returns a box of the frame in the upright image, and in the network's input. Turns `imageBox` in place. */
+export function boxesOf(imageBox: number[], placement: Placement): Pick<MaskInput, "imageBox" | "inputBox"> {
+  turnBoxes(imageBox, 1, placement.frame?.rotation ?? 0);
+  return { imageBox, inputBox: inputBoxOf(imageBox, placement) };
+}
+
+/** Returns a box of the upright image as a box of the network's input, both normalised. */
+const inputBoxOf = (
   [x1, y1, x2, y2]: readonly number[],
   { scale: [scaleX, scaleY], shift: [shiftX, shiftY] }: Placement,
 ): number[] => [
@@ -78,6 +83,12 @@ const MOST_PIXELS = 2 ** 30;
 
 const NO_PIXELS = /* @__PURE__ */ new Uint8Array(0);
 
+/** Returns what is wanted of the upright image. The prototypes and the network's input stand upright already. */
+export function uprightWanted(wanted: Wanted, { frame }: Placement): Wanted {
+  if (wanted.picture !== "image" || !frame?.rotation) return wanted;
+  return { ...wanted, size: turnedSize(wanted.size, frame.rotation) };
+}
+
 /** Makes one mask in memory of its own. */
 export function maskOfInput(
   source: MaskSource,
@@ -85,6 +96,30 @@ export function maskOfInput(
   input: MaskInput,
   wanted: Wanted,
 ): Mask {
+  const upright = uprightWanted(wanted, placement);
+  const mask = uprightMask(source, placement, input, upright);
+  return upright === wanted ? mask : turnBack(mask, placement.frame?.rotation ?? 0);
+}
+
+/** Returns a mask of the upright image as a mask of the frame. */
+function turnBack(mask: PixelMask, rotation: QuarterTurns): PixelMask {
+  const { x, y, width, height, size, data } = mask;
+  const turns = turnsBack(rotation);
+  const [left, top] =
+    turns === 1
+      ? [size[1] - y - height, x]
+      : turns === 2
+        ? [size[0] - x - width, size[1] - y - height]
+        : [y, size[0] - x - width];
+  const [turnedWidth, turnedHeight] = turnedSize([width, height], turns);
+  const turned = turnPicture(data, [width, height], turns);
+  // An empty mask stands at 0, 0, turned or not.
+  return data.length === 0
+    ? new PixelMask(x, y, width, height, turnedSize(size, turns), data)
+    : new PixelMask(left, top, turnedWidth, turnedHeight, turnedSize(size, turns), turned);
+}
+
+function uprightMask(source: MaskSource, placement: Placement, input: MaskInput, wanted: Wanted): PixelMask {
   const { space, axes } = openSpace(source, wanted, placement);
   let data = NO_PIXELS;
   let [left, top, width, height] = [0, 0, 0, 0];

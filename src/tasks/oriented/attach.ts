@@ -10,7 +10,7 @@ import { imageStart } from "../../memory/write.ts";
 import { firstSource, headIndexOf, readChannels } from "../../memory/extra.ts";
 import { OrientedKeeper } from "../suppression/oriented-keep.ts";
 import { ORIENTED_WIDTH as WIDTH } from "../suppression/oriented-overlap.ts";
-import { cornersInto, fitInto, regulariseInto, rotateCentreInto } from "./geometry.ts";
+import { cornersInto, fitInto, regulariseInto, rotateCentreInto, turnAngleBack } from "./geometry.ts";
 import { ORIENTED_NMS, type OrientedPlan, type OrientedTask, orientedHeadOf } from "./plan.ts";
 import { ORIENTED_ROWS } from "./rows.ts";
 
@@ -304,6 +304,11 @@ class OrientedMaker {
     for (let row = 0; row < count; row++) cornersInto(boxes, row * WIDTH, at, row * CORNER_VALUES);
     if (frame?.resize === "stretch") this.#unstretch(frame, count);
     else this.#toFrame(plan, count);
+    if (frame?.rotation) {
+      const range = this.#task.regular ? null : this.#task.range;
+      for (let row = 0; row < count; row++)
+        turnAngleBack(boxes, row * WIDTH, at, row * CORNER_VALUES, frame.rotation, this.#task.regular, range);
+    }
     const { angles, corners } = found as { angles: Float32Array; corners: Float32Array };
     for (let c = 0; c < count * CORNER_VALUES; c++) corners[c] = at[c];
     writeBounds(corners, count, found.boxes);

@@ -6,6 +6,7 @@
 import { angleOfVector, writeCosSin } from "../../core/elementary.ts";
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
+import type { QuarterTurns } from "../../core/turn.ts";
 
 /** Numbers of a box: centre x, centre y, width, height, angle. */
 export type OrientedBox = readonly [cx: number, cy: number, width: number, height: number, angle: number];
@@ -114,6 +115,35 @@ export function rotateCentreInto(
   to[at + 2] = box[from + 2];
   to[at + 3] = box[from + 3];
   to[at + 4] = angle;
+}
+
+/** Corners of one box, while their order changes. */
+const ordered = /* @__PURE__ */ new Float64Array(8);
+
+/**
+ * Changes the angle of a box of an upright picture to that in the picture before its turn, and puts the corners into
+ * the order that `cornersInto` would give them there. The corners themselves are turned by `turnBack`.
+ * @param isRegular the angle is in [0, pi/2), and stays there: width and height change places
+ * @param range the angle stays in this range of half a turn, if there is one
+ */
+export function turnAngleBack(
+  box: Float64Array,
+  at: number,
+  corners: Float64Array,
+  from: number,
+  rotation: QuarterTurns,
+  isRegular: boolean,
+  range: readonly [number, number] | null,
+): void {
+  let shift = isRegular ? rotation : 0;
+  if (!isRegular) {
+    let angle = box[at + 4] - rotation * QUARTER;
+    // Half a turn more shows the same box, and begins with the opposite corner.
+    for (; range && angle < range[0]; angle += Math.PI) shift += 2;
+    box[at + 4] = angle;
+  }
+  for (let k = 0; k < 8; k++) ordered[(k + 2 * shift) & 7] = corners[from + k];
+  corners.set(ordered, from);
 }
 
 /** Throws a RangeError if a list has not as many numbers as it needs. */

@@ -1,0 +1,17 @@
+/** Turns the results of an upright picture back to the picture that the camera delivered. */
+import { type QuarterTurns, turnBoxes, turnPoints, turnsBack } from "../core/turn.ts";
+import { type Detections, CORNER_VALUES } from "./detections.ts";
+
+/** Values of a keypoint: x, y and confidence. */
+const KEYPOINT_VALUES = 3;
+
+/** Turns boxes, keypoints and corners back in place. Angles are turned by their task, masks when they are made. */
+export function turnBack(found: Detections, rotation: QuarterTurns): void {
+  const turns = turnsBack(rotation);
+  const { length, boxes, keypoints, corners, scores } = found;
+  turnBoxes(boxes, length, turns);
+  const rows = scores.length;
+  if (keypoints && rows > 0)
+    turnPoints(keypoints, (keypoints.length / rows) * length, KEYPOINT_VALUES, turns);
+  if (corners) turnPoints(corners, length * CORNER_VALUES, 2, turns);
+}
