@@ -1,5 +1,6 @@
 /** What `decoder.prepare` takes and returns, and the task that does it. */
 import type { Crop } from "../core/crop.ts";
+import type { QuarterTurns } from "../core/turn.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
 import type { Config } from "../config/types.ts";
@@ -20,6 +21,11 @@ export interface ImageInput {
   readonly format?: ImageFormat;
   /** Bytes from one row to the next. Default: no gap. Chroma rows of "i420" have half of it, rounded up. */
   readonly stride?: number;
+  /**
+   * Quarter turns clockwise that bring the picture upright. Default 0. The picture is turned before it is resized; the
+   * frame has the same `rotation`, and results are those of the picture as it was given.
+   */
+  readonly rotation?: QuarterTurns;
 }
 
 /** Memory for the elements of an input tensor. f16 is written as bits. */

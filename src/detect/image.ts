@@ -1,6 +1,7 @@
 /** What `detect` takes as an image: pixels as they are, and whatever a canvas can draw. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
+import { PIXELS, encodedKind } from "../picture/encoded.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 
 /**
@@ -44,13 +45,7 @@ export class PixelReader {
       return refuse("image", show(image), "{ data, width, height }, or something that can be drawn");
     if ("data" in image) return image as ImageInput;
     const encoded = encodedKind(image);
-    if (encoded !== null)
-      refuse(
-        "image",
-        encoded,
-        "pixels, { data, width, height }, or something that can be drawn: decode the file first, with " +
-          "createImageBitmap(new Blob([bytes])) in a page, sharp or pngjs in Node",
-      );
+    if (encoded !== null) refuse("image", encoded, `something that can be drawn, or ${PIXELS}`);
     const [width, height] = sizeOf(image);
     if (!(width > 0 && height > 0))
       refuse(
@@ -73,30 +68,6 @@ export class PixelReader {
     );
   }
 }
-
-/** Returns what an image is if its pixels are still encoded, else null. */
-function encodedKind(image: object): string | null {
-  const isView = ArrayBuffer.isView(image);
-  if (isView || image instanceof ArrayBuffer) {
-    const bytes = isView
-      ? new Uint8Array(image.buffer, image.byteOffset, image.byteLength)
-      : new Uint8Array(image);
-    const kind = SIGNATURES.find(([, start]) => start.every((byte, i) => bytes[i] === byte))?.[0];
-    return kind === undefined
-      ? `${bytes.length} bytes without a width and a height`
-      : `the bytes of a ${kind} file`;
-  }
-  return typeof Blob === "function" && image instanceof Blob ? `a Blob of type "${image.type}"` : null;
-}
-
-/** First bytes of the formats of photos. */
-const SIGNATURES: readonly (readonly [kind: string, start: readonly number[]])[] = [
-  ["PNG", [0x89, 0x50, 0x4e, 0x47]],
-  ["JPEG", [0xff, 0xd8, 0xff]],
-  ["GIF", [0x47, 0x49, 0x46, 0x38]],
-  ["WebP", [0x52, 0x49, 0x46, 0x46]],
-  ["BMP", [0x42, 0x4d]],
-];
 
 function newCanvas(width: number, height: number): Canvas {
   const { OffscreenCanvas, document } = globalThis as Drawing;

@@ -9,7 +9,7 @@ import type { CheckedImage, CheckedRule } from "./rule.ts";
 import { PICTURE_ELEMENTS, valueOf } from "./values.ts";
 
 /** Bytes from pixel to pixel, and those of red, green and blue in a pixel. */
-interface PixelSteps {
+export interface PixelSteps {
   readonly pixel: number;
   readonly channels: readonly [red: number, green: number, blue: number];
 }

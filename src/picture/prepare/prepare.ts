@@ -10,7 +10,8 @@ import type { Frame } from "../../decode/frame.ts";
 import type { ImageInput, PrepareOptions, Prepared, PreparedData } from "../../decode/prepare.ts";
 import { makePrepareEngine } from "../../engine/choose.ts";
 import type { PrepareEngine } from "../../engine/prepare.ts";
-import { PIXEL_STEPS, writeCrop } from "./crop.ts";
+import { type QuarterTurns, turnRows, turnedSize } from "../../core/turn.ts";
+import { PIXEL_STEPS, type PixelSteps, writeCrop } from "./crop.ts";
 import { JOB, type JobLayout, type Strip, layOut, valuesIn, writeJob } from "./job.ts";
 import { type CheckedImage, type CheckedRule, checkImage, checkRule, chromaStrideOf } from "./rule.ts";
 import { PICTURE_ELEMENTS } from "./values.ts";
@@ -58,13 +59,65 @@ export function prepareImage(image: ImageInput, rule: PrepareRule, options: Prep
   for (const name in options)
     if (!["engine", "into", "crop"].includes(name))
       refuse(name, "an unknown name", "engine, into or crop. The rule is that of the decoder", RangeError);
+  if (crop !== undefined && checked.rotation !== 0)
+    refuse(
+      "image.rotation",
+      `${checked.rotation} beside a crop`,
+      "the angle of the crop: it can turn the picture",
+      RangeError,
+    );
   if (crop !== undefined) return prepareCrop(checked, rule, crop, { engine, into });
+  if (checked.rotation !== 0) return prepareTurned(checked, rule, { engine, into });
   const work = workspaceFor(checked, rule, engine);
   const data = into === undefined ? newData(work) : into;
   const elements = elementsOf(data, work);
   if (into !== undefined) checkApart(checked.data, elements);
   run(work, checked, elements);
   return { tensor: { data, dims: work.dims, type: work.rule.type }, frame: work.frame };
+}
+
+/** Makes the input tensor of a picture that lies on its side: turns it first, and says so in the frame. */
+function prepareTurned(image: CheckedImage, rule: PrepareRule, options: PrepareOptions): Prepared {
+  const { into } = options;
+  if (ArrayBuffer.isView(into)) checkApart(image.data, into);
+  const upright = turn(PIXEL_STEPS[image.format] ? image : unpack(image, options.engine ?? "auto"));
+  const { tensor, frame } = prepareImage(upright, rule, options);
+  const { width, height, rotation } = image;
+  return { tensor, frame: turnedFrame(frame, width, height, rotation) };
+}
+
+/** The last turned frame, and the upright one that it was made of: a stream of frames repeats them. */
+let lastTurned: { readonly upright: Frame; readonly turned: Frame } | null = null;
+
+function turnedFrame(upright: Frame, width: number, height: number, rotation: QuarterTurns): Frame {
+  if (lastTurned?.upright === upright && lastTurned.turned.rotation === rotation) return lastTurned.turned;
+  const turned = Object.freeze({ ...upright, width, height, rotation });
+  lastTurned = { upright, turned };
+  return turned;
+}
+
+/** The pixels of the last turned picture, whose memory the next one of its size takes. */
+let turnedPixels = new Uint32Array(0);
+
+/** Rows that are turned at once: a run of so many pixels fills a line of the cache. */
+const TURNED_ROWS = 16;
+
+/** Returns an upright image as RGBA. The next call overwrites it. */
+function turn(image: CheckedImage): ImageInput {
+  const { data, width, height, stride, rotation, format } = image;
+  const { pixel: step, channels } = PIXEL_STEPS[format] as PixelSteps;
+  const [first, second, third] = channels;
+  if (turnedPixels.length !== width * height) turnedPixels = new Uint32Array(width * height);
+  const rows = new Uint32Array(width * TURNED_ROWS);
+  for (let row = 0; row < height; row += TURNED_ROWS) {
+    const count = Math.min(TURNED_ROWS, height - row);
+    for (let y = 0; y < count; y++)
+      for (let x = 0, at = (row + y) * stride, to = y * width; x < width; x++, at += step, to++)
+        rows[to] = data[at + first] | (data[at + second] << 8) | (data[at + third] << 16);
+    turnRows(rows, width, [width, height], rotation, turnedPixels, row, count);
+  }
+  const [uprightWidth, uprightHeight] = turnedSize([width, height], rotation);
+  return { data: new Uint8Array(turnedPixels.buffer), width: uprightWidth, height: uprightHeight };
 }
 
 /** Makes the input tensor of a crop. */
@@ -104,8 +157,9 @@ function prepareCrop(
 function unpack(image: CheckedImage, engine: EngineName | "auto"): CheckedImage {
   const { width, height } = image;
   const rule = { size: [width, height], resize: "stretch", type: "u8", layout: "NHWC" } as const;
-  const { tensor } = prepareImage(image, rule, { engine });
-  return { data: tensor.data as Uint8Array, width, height, format: "rgb", stride: 3 * width };
+  const { tensor } = prepareImage({ ...image, rotation: 0 }, rule, { engine });
+  const data = tensor.data as Uint8Array;
+  return { data, width, height, format: "rgb", stride: 3 * width, rotation: image.rotation };
 }
 
 /** Returns the workspace of a rule and a kind of image; makes it if it is not among the last ones. */

@@ -2,6 +2,9 @@
 import { refuse } from "../../core/errors.ts";
 import type { PrepareResize, PrepareRule, Resample } from "../../core/prepare-rule.ts";
 import { isBytes, show } from "../../core/tensor.ts";
+import { namesFor } from "../../core/names.ts";
+import { type QuarterTurns, rotationProblem } from "../../core/turn.ts";
+import { PIXELS, encodedKind } from "../encoded.ts";
 import type { ImageFormat, ImageInput } from "../../decode/prepare.ts";
 
 /** A rule with all its fields. */
@@ -163,6 +166,24 @@ export interface CheckedImage {
   readonly height: number;
   readonly format: ImageFormat;
   readonly stride: number;
+  readonly rotation: QuarterTurns;
+}
+
+/** Names of an image. The second list has what decoders of photos add, and what says nothing about the bytes. */
+const NAMES: readonly string[] = ["data", "width", "height", "format", "stride", "rotation"];
+const IGNORED: readonly string[] = [
+  ...["channels", "size", "premultiplied", "depth", "hasAlpha", "space", "density"],
+  ...["gamma", "interlace", "palette", "color", "alpha", "bpp", "colorType", "colorSpace", "pixelFormat"],
+  ...["exifBuffer", "comments", "text", "resolution", "transparency", "iccEmbeddedProfile", "animated"],
+];
+
+/** Throws for an unknown name. Only a plain object is checked: others have fields of their own. */
+function checkNames(image: ImageInput): void {
+  const prototype: unknown = Object.getPrototypeOf(image);
+  if (prototype !== Object.prototype && prototype !== null) return;
+  for (const key in image)
+    if (!NAMES.includes(key) && !IGNORED.includes(key))
+      fail(`image.${key}`, "an unknown name", namesFor(key, NAMES));
 }
 
 /** Bytes of a row's pixels, and whether chroma planes follow. */
@@ -184,6 +205,9 @@ export const chromaStrideOf = (format: ImageFormat, stride: number): number =>
 export function checkImage(image: ImageInput): CheckedImage {
   if (typeof image !== "object" || image === null)
     fail("image", show(image), "{data, width, height, format}");
+  const encoded = encodedKind(image);
+  if (encoded !== null) fail("image", encoded, PIXELS);
+  checkNames(image);
   const { data, width, height, format = "rgba" } = image;
   if (!isBytes(data))
     fail("image: data", show(data), "the bytes of the pixels, a Uint8Array or Uint8ClampedArray");
@@ -203,6 +227,10 @@ export function checkImage(image: ImageInput): CheckedImage {
       : stride * height +
         chroma * (format === "nv12" ? half - 1 : 2 * half - 1) +
         (format === "nv12" ? row : (width + 1) >> 1);
+  const file = data.length < needed ? encodedKind(data) : null;
+  if (file?.includes("file")) fail("image: data", file, PIXELS);
+  const turned = rotationProblem(image.rotation);
+  if (turned) fail("image.rotation", ...turned);
   if (data.length < needed)
     fail(
       "image: data",
@@ -216,5 +244,5 @@ export function checkImage(image: ImageInput): CheckedImage {
       `${data.length} bytes, ${channelCount} for each pixel of ${width}x${height}`,
       `${needed} for format "${format}". Which format is it?`,
     );
-  return { data, width, height, format, stride };
+  return { data, width, height, format, stride, rotation: image.rotation ?? 0 };
 }
