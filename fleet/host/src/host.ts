@@ -61,7 +61,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
     const app = createApp({
       ...{ db, writer, intake, registry, previews, live, metrics, log },
       ...config,
-      guards: createGuards(config, metrics),
+      guards: createGuards(config, metrics, log, now),
       decoding: () => decoding.stats,
       broker: () => (config.nats === undefined ? null : (broker?.state() ?? Promise.resolve("away"))),
     });

@@ -19,7 +19,7 @@ import { registerOps } from "./http/ops.ts";
 import { refuse, refuseLimited, refuseMethod } from "./http/refusals.ts";
 import { Router, type Handler } from "./http/router.ts";
 import { reportError, type Services } from "./http/services.ts";
-import { Buckets } from "./limits/bucket.ts";
+import { Buckets } from "boxwright-service/bucket";
 import { registerAssets } from "./pages/assets.ts";
 import { explainEndpoint, isOpened } from "./pages/explain.tsx";
 import { registerPages } from "./pages/pages.ts";

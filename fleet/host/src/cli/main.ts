@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /** The command `boxwright-host`. */
 import { readFlags } from "boxwright-service/flags";
-import { misspeltVariables, readJsonFile } from "boxwright-service/options";
+import { isLoopback, misspeltVariables, readJsonFile } from "boxwright-service/options";
 import { type Config, options, readConfig } from "../core/config.ts";
 import { UserError, messageOf } from "boxwright-service/errors";
 import { createLogger } from "boxwright-service/log";
@@ -58,6 +58,8 @@ async function main(): Promise<void> {
   const isOpen = config.agentToken === undefined || config.pageToken === undefined;
   log.info({ address: config.address, port: host.port, page: `http://localhost:${host.port}/` }, "listening");
   if (isOpen) log.info("this machine alone can reach the host. For others, set agentToken and pageToken");
+  if (!isLoopback(config.address) && config.proxyHops === 0)
+    log.warn("tokens travel in clear text: let a proxy with TLS listen in place of the host (docs/tls.md)");
   const stop = (): void => {
     // End at once after a second signal.
     process.once("SIGTERM", () => process.exit(1)).once("SIGINT", () => process.exit(1));

@@ -34,6 +34,8 @@ export interface Config {
   readonly queue: number;
   readonly maxPacketBytes: number;
   readonly maxRequests: number;
+  readonly minBodyRate: number;
+  readonly proxyHops: number;
   readonly maxPreviewBytes: number;
   readonly maxPreviewPixels: number;
   readonly previewsPerSecond: number;
@@ -101,6 +103,16 @@ export const options: Readonly<Record<keyof Config, Option>> = {
   },
   maxPacketBytes: { parse: number(1024, 64 * MIB), fallback: 8 * MIB, about: "most bytes of a packet" },
   maxRequests: { parse: number(1, 4096), fallback: 64, about: "bodies read at once; more are refused with 503" },
+  minBodyRate: {
+    parse: number(0, MIB),
+    fallback: 8192,
+    about: "least bytes a second of a body; a slower one is refused with 408. 0 takes any",
+  },
+  proxyHops: {
+    parse: number(0, 10),
+    fallback: 0,
+    about: "proxies in front that add to X-Forwarded-For: senders are told apart by it",
+  },
   maxPreviewBytes: { parse: number(1024, 16 * MIB), fallback: MIB / 2, about: "most bytes of a preview picture" },
   maxPreviewPixels: { parse: number(64, 2 ** 26), fallback: 2 ** 22, about: "most pixels of a preview picture" },
   previewsPerSecond: { parse: number(0.01, 100, false), fallback: 5, about: "preview pictures a second of a camera" },

@@ -4,7 +4,8 @@
  * Reason of a refusal, and label of the counter `boxwright_host_refused_total`.
  * - for good: "foreign", "cut off", "too large", "other config", "tensors", "no name", "picture", "config"
  * - until the host has the config: "unknown config"
- * - for now: "busy" (queue full), "unavailable" (database or threads), "rate" (previews)
+ * - for now: "busy" (queue full, or the sender's share), "slow" (body), "unavailable" (database or threads), "rate"
+ *   (previews)
  */
 export type Reason =
   | "foreign"
@@ -17,6 +18,7 @@ export type Reason =
   | "config"
   | "unknown config"
   | "busy"
+  | "slow"
   | "unavailable"
   | "rate";
 
@@ -32,6 +34,7 @@ const STATUS = {
   config: 400,
   "unknown config": 409,
   busy: 429,
+  slow: 408,
   unavailable: 503,
   rate: 429,
 } as const satisfies Record<Reason, number>;
@@ -49,7 +52,7 @@ export class Refusal extends Error {
     super(message);
     this.reason = reason;
     this.config = about.config ?? null;
-    const isForNow = this.status === 429 || this.status === 503;
+    const isForNow = this.status === 408 || this.status === 429 || this.status === 503;
     this.retryAfter = about.retryAfter ?? (isForNow ? 1 : null);
   }
 

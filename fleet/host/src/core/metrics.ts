@@ -39,7 +39,11 @@ export function createMetrics(): Metrics {
     stored: counter("stored_total", "Frames stored, by kind of packet", ["kind"]),
     duplicates: counter("duplicates_total", "Packets of frames that were stored already", ["way"]),
     refused,
-    denied: counter("denied_total", "Requests denied: token, origin, host name, connection", ["what"]),
+    denied: counter(
+      "denied_total",
+      "Requests denied: token, guess (too many wrong tokens), origin, host name, connection",
+      ["what"],
+    ),
     redelivered: counter("redelivered_total", "Messages that the broker delivered again"),
     previews: counter("previews_total", "Preview pictures taken"),
     previewsDropped: counter("previews_dropped_total", "Preview pictures thrown away to keep memory bounded"),

@@ -4,7 +4,8 @@ import { Refusal } from "../core/errors.ts";
 import type { Registry } from "../decode/registry.ts";
 import type { Intake } from "../intake/intake.ts";
 import { type Previews, readAttributes } from "../live/previews.ts";
-import { readBody } from "./body.ts";
+import { addressOf } from "boxwright-service/caller";
+import { PACE_WINDOW_MS, readBody } from "./body.ts";
 import type { Env, Guards } from "./guards.ts";
 
 export interface DeviceRoutes {
@@ -16,22 +17,38 @@ export interface DeviceRoutes {
   readonly maxPreviewBytes: number;
   /** Largest count of bodies in memory at once. */
   readonly maxRequests: number;
+  /** Least bytes a second of a body; 0: any. */
+  readonly minBodyRate: number;
+  readonly proxyHops: number;
 }
 
 const MOST_CONFIG_BYTES = 2 ** 20;
 
 export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
   const { intake, registry, previews, guards, maxPacketBytes, maxPreviewBytes, maxRequests } = routes;
+  const pace = { rate: routes.minBodyRate, window: PACE_WINDOW_MS };
   let underWay = 0;
+  /** Count of bodies under way by address of the sender. */
+  const underWayOf = new Map<string, number>();
+  // Half of the places: one sender, however slow, leaves the others room.
+  const share = Math.ceil(maxRequests / 2);
 
-  /** Reads the body and passes it to `work`. Throws "unavailable" if maxRequests bodies are in memory already. */
+  /** Reads the body and passes it to `work`. Refuses it if all places, or those of one sender, are taken. */
   async function withBody<T>(c: Context<Env>, most: number, work: (body: Uint8Array) => Promise<T>): Promise<T> {
     if (underWay >= maxRequests) throw new Refusal("unavailable", `the host works on ${underWay} requests already`);
+    const address = addressOf(c.env.incoming, routes.proxyHops);
+    const own = underWayOf.get(address) ?? 0;
+    if (own >= share)
+      throw new Refusal("busy", `the host works on ${own} requests of this address already, expected at most ${share}`);
     underWay++;
+    underWayOf.set(address, own + 1);
     try {
-      return await work(await readBody(c.env.incoming, c.env.outgoing, most));
+      return await work(await readBody(c.env.incoming, c.env.outgoing, most, pace));
     } finally {
       underWay--;
+      const left = underWayOf.get(address)! - 1;
+      if (left > 0) underWayOf.set(address, left);
+      else underWayOf.delete(address);
     }
   }
 

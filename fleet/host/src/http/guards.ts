@@ -1,4 +1,7 @@
 /** Checks who sends a request: agents and readers need their tokens. Without tokens only this machine gets in. */
+import { Buckets } from "boxwright-service/bucket";
+import { addressOf } from "boxwright-service/caller";
+import type { Logger } from "boxwright-service/log";
 import type { HttpBindings } from "@hono/node-server";
 import type { Context, MiddlewareHandler } from "hono";
 import { isLoopback } from "boxwright-service/options";
@@ -18,28 +21,86 @@ export interface Guards {
   readonly readers: MiddlewareHandler<Env>;
 }
 
-type Deny = (c: Context<Env>, what: string, status: 401 | 403, message: string) => Response;
+type Deny = (c: Context<Env>, what: string, status: 401 | 403 | 429, message: string) => Response;
+
+/** Wrong tokens of the sender of a request. */
+type GuessesOf = (c: Context<Env>) => { wait(): number; count(): void };
+
+/** Wrong tokens that an address may send: 20 at once, then one every five seconds. */
+const GUESSES = { rate: 0.2, burst: 20 } as const;
+/** Milliseconds between two log lines about wrong tokens of all addresses. */
+const LOG_EVERY_MS = 60_000;
+
+/** Limits and logs the wrong tokens of each address. */
+class Guesses {
+  readonly #buckets = new Buckets(GUESSES);
+  readonly #log: Logger;
+  readonly #now: () => number;
+  #untold = 0;
+  #toldAt = -Infinity;
+
+  constructor(log: Logger, now: () => number) {
+    this.#log = log;
+    this.#now = now;
+  }
+
+  /** Returns the seconds for which no token of this address is looked at; 0: it is. */
+  wait(address: string): number {
+    return this.#buckets.wait(address, this.#now());
+  }
+
+  count(address: string, path: string): void {
+    const now = this.#now();
+    this.#buckets.take(address, now);
+    this.#untold++;
+    if (now - this.#toldAt < LOG_EVERY_MS) return;
+    this.#log.warn({ address, path: path.slice(0, 60), count: this.#untold }, "requests came with a wrong token");
+    this.#toldAt = now;
+    this.#untold = 0;
+  }
+}
 
 export function createGuards(
-  { agentToken, pageToken }: Pick<Config, "agentToken" | "pageToken">,
+  { agentToken, pageToken, proxyHops }: Pick<Config, "agentToken" | "pageToken" | "proxyHops">,
   metrics: Metrics,
+  log: Logger,
+  now: () => number = Date.now,
 ): Guards {
+  const guesses = new Guesses(log, now);
   const deny: Deny = (c, what, status, message) => {
     metrics.denied.inc({ what });
     return c.json({ error: message }, status);
   };
+  const guessesOf = (c: Context<Env>) => {
+    const address = addressOf(c.env.incoming, proxyHops);
+    return { wait: () => guesses.wait(address), count: () => guesses.count(address, c.req.path) };
+  };
   return {
-    agents: guard(agentToken, deny, 'Bearer realm="boxwright-host agents"', true),
-    readers: guard(pageToken, deny, 'Basic realm="boxwright-host", charset="UTF-8"', false),
+    agents: guard(agentToken, deny, guessesOf, 'Bearer realm="boxwright-host agents"', true),
+    readers: guard(pageToken, deny, guessesOf, 'Basic realm="boxwright-host", charset="UTF-8"', false),
   };
 }
 
-function guard(token: string | undefined, deny: Deny, challenge: string, writes: boolean): MiddlewareHandler<Env> {
+function guard(
+  token: string | undefined,
+  deny: Deny,
+  guessesOf: GuessesOf,
+  challenge: string,
+  writes: boolean,
+): MiddlewareHandler<Env> {
   const isRight = token === undefined ? null : tokenCheck(token);
   return async (c, next) => {
     if (isRight) {
       const given = tokenOf(c.req.header("Authorization"));
+      const guesses = guessesOf(c);
+      const wait = given === undefined ? 0 : guesses.wait();
+      if (wait > 0) {
+        c.header("Retry-After", String(wait));
+        return deny(c, "guess", 429, "Authorization: too many wrong tokens came from this address");
+      }
       if (given !== undefined && isRight(given)) return next();
+      // A browser asks without a token first: that is no guess.
+      if (given !== undefined) guesses.count();
       c.header("WWW-Authenticate", challenge);
       return deny(c, "token", 401, "Authorization: got no token, or a wrong one");
     }

@@ -9,6 +9,8 @@ import type { Metrics } from "../core/metrics.ts";
 import type { Env } from "./guards.ts";
 
 const MOST_CONNECTIONS = 2048;
+/** The longest headers are those of a preview: three names of 512 bytes, of which each byte may be escaped to three. */
+const MOST_HEADER_BYTES = 12 * 1024;
 /** Milliseconds after which event streams of live pages are cut: they never end by themselves. */
 const DRAIN_MS = 10_000;
 
@@ -27,7 +29,7 @@ export async function listen(
   });
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => void handle(incoming, outgoing);
   const server = createServer(
-    { maxHeaderSize: 32 * 1024, headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
+    { maxHeaderSize: MOST_HEADER_BYTES, headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
     listener,
   );
   // Pass `Expect: 100-continue` requests to the routes: readBody sends 100 Continue only for a body that it reads.

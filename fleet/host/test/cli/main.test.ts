@@ -3,6 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
 import { temporaryFolder } from "../support/host.ts";
+import { until } from "../support/wait.ts";
 import { HostProcess, runCommand } from "../support/process.ts";
 
 test("help names every option", async () => {
@@ -17,7 +18,9 @@ test("a wrong configuration ends with every problem, and code 2", async () => {
   expect(code).toBe(2);
   for (const part of ["3 problems", "port: got", "address: got", "queue: got"]) expect(output).toContain(part);
   expect((await runCommand(["--colour", "red"])).code).toBe(2);
-  const wrong = await runCommand(["--prot", "1", "--keepdays=2", "stray", "--queue", "0"], { BOXWRIGHT_PAGETOKEN: "x" });
+  const wrong = await runCommand(["--prot", "1", "--keepdays=2", "stray", "--queue", "0"], {
+    BOXWRIGHT_PAGETOKEN: "x",
+  });
   for (const part of [
     "5 problems",
     "--prot: is not known. Did you mean --port?",
@@ -60,19 +63,22 @@ test("a port, an address or a database that cannot be used is told in a sentence
   folder.remove();
 });
 
-test.skipIf(inject("postgres") === undefined)("a missing database or role of PostgreSQL is told in a line", async () => {
-  const server = inject("postgres")!;
-  for (const [address, message] of [
-    [server.replace(/postgres$/, "none"), 'database "none" does not exist'],
-    [server.replace("postgres@", "nobody:secret@"), 'role "nobody" does not exist'],
-  ] as const) {
-    const { code, output } = await runCommand(["--port", "0", "--database", address]);
-    expect(code, output).toBe(2);
-    expect(output).toContain(message);
-    expect(output.trim().split("\n")).toHaveLength(1);
-    expect(output).not.toContain("secret");
-  }
-});
+test.skipIf(inject("postgres") === undefined)(
+  "a missing database or role of PostgreSQL is told in a line",
+  async () => {
+    const server = inject("postgres")!;
+    for (const [address, message] of [
+      [server.replace(/postgres$/, "none"), 'database "none" does not exist'],
+      [server.replace("postgres@", "nobody:secret@"), 'role "nobody" does not exist'],
+    ] as const) {
+      const { code, output } = await runCommand(["--port", "0", "--database", address]);
+      expect(code, output).toBe(2);
+      expect(output).toContain(message);
+      expect(output.trim().split("\n")).toHaveLength(1);
+      expect(output).not.toContain("secret");
+    }
+  },
+);
 
 test("configs that are none are told at start", async () => {
   const folder = temporaryFolder();
@@ -93,6 +99,15 @@ test("SIGTERM ends the host in order, and its file is its owner's alone", async 
   expect((await fetch(`${host.url}/healthz`)).status).toBe(200);
   expect(host.output()).toContain("this machine alone");
   expect(existsSync(database) && statSync(database).mode & 0o777).toBe(0o600);
+  expect(await host.end("SIGTERM")).toBe(0);
+  folder.remove();
+});
+
+test("a host that others reach warns of tokens in clear text", async () => {
+  const folder = temporaryFolder();
+  const tokens = { "agent-token": "agent-token-0123456789", "page-token": "page-token-0123456789" };
+  const host = await HostProcess.start({ database: join(folder.path, "host.db"), ...tokens });
+  await until(() => host.output().includes("tokens travel in clear text"));
   expect(await host.end("SIGTERM")).toBe(0);
   folder.remove();
 });

@@ -216,9 +216,11 @@ test("a full queue refuses with 429 and a time to come again, and nothing is los
 });
 
 test("more bodies at once than allowed are refused with 503", async () => {
-  const host = await testHost({ maxRequests: 2 });
+  const host = await testHost({ maxRequests: 4 });
   const head = "POST /v1/packets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n";
-  const slow = [1, 2].map(() => connect(host.port, "127.0.0.1").on("error", () => undefined));
+  // One address has half of the places.
+  const from = (localAddress: string) => ({ host: "127.0.0.1", port: host.port, localAddress });
+  const slow = [1, 2, 3, 4].map((n) => connect(from(`127.0.0.${2 + (n % 2)}`)).on("error", () => undefined));
   for (const socket of slow) socket.write(head);
   await until(async () => {
     const answer = await host.post(detectionPacket(1));

@@ -2,11 +2,11 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { judgeKey, readCredentials } from "../auth/teamkey.ts";
 import { readBody } from "../http/body.ts";
-import { authorizationOf } from "../http/caller.ts";
+import { authorizationOf } from "boxwright-service/caller";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse, refuseLimited, refuseMethod } from "../http/refusals.ts";
 import { reportError, type Services } from "../http/services.ts";
-import { Buckets } from "../limits/bucket.ts";
+import { Buckets } from "boxwright-service/bucket";
 import { LastUsed, type KeyRow } from "../nouns/apikey.ts";
 import { DevicePages } from "./device.ts";
 import type { Documents } from "./documents.ts";

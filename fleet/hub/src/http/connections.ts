@@ -5,7 +5,7 @@
 import type { Server, Socket } from "node:net";
 import type { Logger } from "boxwright-service/log";
 import type { Metrics } from "../core/metrics.ts";
-import { callerOf } from "./caller.ts";
+import { callerOf } from "boxwright-service/caller";
 
 /** Connections of one process in all. */
 const MAX_CONNECTIONS = 4096;

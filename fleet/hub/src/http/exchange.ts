@@ -1,7 +1,7 @@
 /** One request and its answer: what every route reads of the one and writes of the other. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { addressOf } from "./caller.ts";
+import { addressOf } from "boxwright-service/caller";
 
 /** A list stands for a header that is sent several times. */
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;

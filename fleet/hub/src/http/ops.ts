@@ -4,7 +4,7 @@ import { isLoopback } from "boxwright-service/options";
 import { sameText } from "boxwright-service/tokens";
 import { databaseVersion } from "boxwright-service/migrate";
 import { schemaVersion } from "../database/migrations.ts";
-import { authorizationOf, callerOf } from "./caller.ts";
+import { authorizationOf, callerOf } from "boxwright-service/caller";
 import type { Exchange } from "./exchange.ts";
 import { refuse } from "./refusals.ts";
 import type { Router } from "./router.ts";

@@ -4,7 +4,7 @@ import { UnavailableError } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";
 import type { Metrics } from "../core/metrics.ts";
 import type { Database } from "boxwright-service/database";
-import type { Buckets } from "../limits/bucket.ts";
+import type { Buckets } from "boxwright-service/bucket";
 import type { Exchange } from "./exchange.ts";
 
 export interface Services {

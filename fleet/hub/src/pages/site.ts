@@ -2,7 +2,7 @@
 import type { Passwords } from "../auth/derive.ts";
 import { sessionCookie } from "../auth/cookie.ts";
 import type { Services } from "../http/services.ts";
-import { Buckets } from "../limits/bucket.ts";
+import { Buckets } from "boxwright-service/bucket";
 import { openSession, type Session, type SessionLimits } from "../nouns/session.ts";
 import type { User } from "../nouns/user.ts";
 
