@@ -105,6 +105,13 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
     "`boxwright/priors` makes the priors of standard networks.",
     "Caffe and PyTorch prepare pictures in other ways: pass `prepare`.",
   ],
+  efficientdet: [
+    "EfficientDet without post-processing",
+    "The priors of D0 to D6 are built in. `efficientdetPriors` makes those of D7, D7x, Lite and of mmdetection's order of ratios: pass them as `priors`.",
+    'The authors suppress with soft-NMS: `suppression: "soft-gaussian"`.',
+    "Lite wants `prepare: { mean: 127, std: 128 }`. `pad` is a channel before mean and std; the authors pad with 0 after them.",
+    "TFLite files of Lite end in TFLite_Detection_PostProcess: [tflite-postprocess](tflite-postprocess.md).",
+  ],
   "ssd-detection-output": [
     "SSD networks that end in Caffe's or OpenVINO's DetectionOutput",
     "Class ids count the background, so `labels` begin with its name.",
@@ -260,6 +267,10 @@ const FORMS: {
     keypoints
       ? ["`[1, N, 16]` + `[1, N, 1]`", "offsets and six keypoints, and scores, for each prior"]
       : ["`[1, N, 4]` + `[1, N, C]`", "offsets and scores for each prior"],
+  "prior-maps": () => [
+    "`[1, h, w, 9 x C]` + `[1, h, w, 36]`",
+    "scores and offsets for each of nine priors in a cell, for each level",
+  ],
   "offsets-or-boxes": () => ["`[1, N, 4]` + `[1, N, C]`", "offsets from priors or decoded boxes, and scores"],
   "detection-output": () => ["`[1, 1, N, 7]`", "image, class id, score, corners"],
   postprocess: () => ["`[1, N, 4]` + `[1, N]` + `[1, N]` + `[1]`", "boxes, class ids, scores, count"],

@@ -39,7 +39,7 @@ const exampleOf =
       aroundFields("const decoder = await createDecoder(", `family: "${family}", ${options}`, ");"),
       "",
       ...body,
-      `const outputs = ${outputs};`,
+      ...(outputs === "" ? [] : [`const outputs = ${outputs};`]),
       "",
       "for (const found of decoder.decode(outputs)) {",
       `  const { x_min, y_min, x_max, y_max } = toPixels(found, ${size.join(", ")});`,
@@ -260,6 +260,23 @@ const ssd = exampleOf({
   prints: "cat 0.72 20 16 52 48",
 });
 
+const efficientdet = exampleOf({
+  options: `${LABELS}, inputSize: [128, 128]`,
+  size: [128, 128],
+  body: [
+    "// Maps of 16, 8, 4, 2 and 1 cells a side: logits [1, h, w, 9 x 2] and offsets [1, h, w, 9 x 4] of ty, tx, th, tw.",
+    "// The first prior of column 1, row 1 at stride 16 is centred at (24, 24) and has a side of 4 x 16.",
+    "const tensor = (n, channels) => ({ data: new Float32Array(n * n * channels).fill(-20), dims: [1, n, n, channels] });",
+    "const outputs = Object.fromEntries(",
+    "  [16, 8, 4, 2, 1].flatMap((n) => [[`class_${n}`, tensor(n, 18)], [`box_${n}`, tensor(n, 36)]]),",
+    ");",
+    "outputs.class_8.data[9 * 18 + 1] = 2.2; // sigmoid: 0.90",
+    "outputs.box_8.data.set([0.5, 0.5, Math.log(0.5), Math.log(0.5)], 9 * 36); // 32 pixels further, half as large",
+  ],
+  outputs: "",
+  prints: "cat 0.90 40 40 72 72",
+});
+
 const detectionOutput = exampleOf({
   options: 'labels: ["background", "person", "cat"]',
   size: [64, 64],
@@ -459,6 +476,7 @@ const BY_FAMILY: { readonly [F in Exclude<Family, PoseFamily>]: (family: Family)
   deimv2: rtdetr,
   detr,
   ssd,
+  efficientdet,
   "ssd-detection-output": detectionOutput,
   "tflite-postprocess": postprocess,
   blazeface,

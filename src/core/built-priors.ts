@@ -103,3 +103,33 @@ export function retinaface([width, height]: readonly [number, number]): Float32A
           out.push(((x + 0.5) * stride) / width, ((y + 0.5) * stride) / height, size / width, size / height);
   return Float32Array.from(out);
 }
+
+/** Scale of the priors of EfficientDet: sides of the first are this many strides. */
+export interface EfficientdetLayout {
+  /** Sides of the smallest prior in strides. Default 4; D7 has 5, Lite 0 to 2 and 3x have 3. */
+  readonly scale?: number;
+  /** Width / height of the priors of a size, in their order. Default 1, 2, 0.5. */
+  readonly aspectRatios?: readonly number[];
+  /** Number of levels, from stride 8 on. Default 5; D7x has 6. */
+  readonly levels?: number;
+}
+
+/** Returns the priors of EfficientDet; see `efficientdetPriors`. */
+export function efficientdet(
+  inputSize: readonly [number, number],
+  { scale = 4, aspectRatios = [1, 2, 0.5], levels = 5 }: EfficientdetLayout = {},
+): Float32Array {
+  const layers = Array.from({ length: levels }, (_, level): Layer => {
+    const stride = 8 << level;
+    // A cell is a part of the input, not the nominal stride: 320 pixels have 3 cells of 106.7.
+    const [w, h] = inputSize.map((n) => Math.ceil(n / stride));
+    const sizes = [0, 1, 2].flatMap((octave) =>
+      aspectRatios.map((ratio): [number, number] => {
+        const side = scale * 2 ** (octave / 3);
+        return [(side * Math.sqrt(ratio)) / w, side / Math.sqrt(ratio) / h];
+      }),
+    );
+    return [stride, sizes];
+  });
+  return grid(inputSize, layers);
+}

@@ -4,7 +4,7 @@
  *
  * A new family that needs no new arithmetic is a name in `Family` and a row in `TRAITS`.
  */
-import { blazeface, palm, person, retinaface, ultraface } from "./built-priors.ts";
+import { blazeface, efficientdet, palm, person, retinaface, ultraface } from "./built-priors.ts";
 import type { Conventions } from "./conventions.ts";
 import type { PartialRule } from "./prepare-rule.ts";
 import type { TaskName } from "./tasks.ts";
@@ -40,6 +40,7 @@ export type Family =
   | "deim"
   | "deimv2"
   | "ssd"
+  | "efficientdet"
   | "ssd-detection-output"
   | "tflite-postprocess"
   | "blazeface"
@@ -119,6 +120,7 @@ export type ExportName =
   | "query-columns"
   | "query-rows"
   | "prior-rows"
+  | "prior-maps"
   | "offsets-or-boxes"
   | "detection-output"
   | "postprocess"
@@ -145,6 +147,8 @@ export interface FamilyTraits {
   readonly squareSize?: true;
   /** Offsets from priors: width = w x prior. Usual: exp(w) x prior. */
   readonly linearSize?: true;
+  /** Scores in maps [N,h,w,A,5+C]. Usual: as in other maps. */
+  readonly scoresInCells?: "sigmoid";
   /** Unit of the anchors. Usual: pixels of the network input. */
   readonly anchorUnit?: "cells";
   /** The network has one feature map. Usual: several. */
@@ -200,6 +204,8 @@ export interface FamilyTraits {
   readonly offsetUnit?: "pixels";
   /** How rows of the option `priors` are written. Usual: corners, unless the box format says otherwise. */
   readonly priorFormat?: "cxcywh";
+  /** Factors on x, y, w, h of offsets, whose order is then y x h w. Usual: those that the config states. */
+  readonly variances?: readonly [number, number, number, number];
   /** Returns the prior boxes that every network of the family has, cx cy w h, normalised. */
   readonly buildPriors?: (inputSize: readonly [number, number]) => Float32Array;
   /** Order of box channels and priors where the factors come as `scales`, as TensorFlow's box coder has them. */
@@ -289,6 +295,8 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     exports: ANCHOR_EXPORTS,
     raw: "logits",
     archived: "logits",
+    // onnx/models, yolov4: the network ends before the sigmoid of x and y, and after that of its scores.
+    scoresInCells: "sigmoid",
     like: "yolov3",
     version: "4",
     subtypes: ["yolov4", "yolov4-tiny"],
@@ -576,6 +584,24 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     coordinates: "normalised",
     scaledOrder: "cycxhw",
     prepare: SIGNED,
+  },
+  // google/automl, efficientdet/tf2/anchors.py. The authors use soft suppression.
+  efficientdet: {
+    head: "prior",
+    exports: ["prior-maps", "prior-rows"],
+    raw: "logits",
+    variances: [1, 1, 1, 1],
+    priorFormat: "cxcywh",
+    buildPriors: efficientdet,
+    title: "EfficientDet",
+    word: /efficientdet/,
+    prepare: {
+      resize: "letterbox-topleft",
+      pad: 0,
+      layout: "NHWC",
+      mean: [123.675, 116.28, 103.53],
+      std: [58.395, 57.12, 57.375],
+    },
   },
   "ssd-detection-output": {
     head: "plain",

@@ -12,6 +12,7 @@ export type ReadingName =
   | "end-to-end"
   | "corner-rows"
   | "prior-rows"
+  | "prior-maps"
   | "detection-output"
   | "postprocess"
   | "queries"
@@ -56,6 +57,7 @@ export const READINGS: { readonly [R in ReadingName]: ReadingTraits } = {
   "point-rows": { rows: true },
   "corner-rows": { rows: true, suppressed: true },
   "prior-rows": { rows: true, priors: true },
+  "prior-maps": { priors: true },
   "end-to-end": { finished: true, suppressed: true, looksRaw: true, bareClassIds: true },
   "detection-output": { finished: true, suppressed: true, unclamped: true },
   postprocess: { finished: true, suppressed: true, unclamped: true },

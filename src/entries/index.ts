@@ -126,6 +126,7 @@ export {
   type SsdAnchorOptions,
   blazefaceAnchors,
   caffePriors,
+  efficientdetPriors,
   ssdAnchors,
   ssdMobilenetAnchors,
   ultrafacePriors,

@@ -1,4 +1,4 @@
-/** Reads anchor heads: feature maps [N, A*(5+C), h, w], and [N,A,h,w,5+C]. */
+/** Reads anchor heads: feature maps [N, A*(5+C), h, w], [N,A,h,w,5+C] and [N,h,w,A,5+C]. */
 import type { AnchorSet } from "../config/types.ts";
 import { buildInterpretation, type HeadFields, softmax } from "./build.ts";
 import { type Column, fiveDims, maps, move } from "./channels.ts";
@@ -40,6 +40,9 @@ export function anchorMaps(query: CountedQuery, specs: Specs): Interpretation[] 
   return levels(specs, fits, ({ anchors }) => anchors).map((matches) => readMaps(query, matches));
 }
 
+/** True if the anchors stand in each cell. Such maps hold x and y before the sigmoid, whatever their scores are. */
+const hasAnchorsInside = ({ view }: TensorMatch): boolean => view.layout === "NhwAK";
+
 /** Returns every tensor whose channels can be anchors. Each anchor has the extra channels of a task after its own. */
 function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
   const { classes } = query;
@@ -58,8 +61,10 @@ function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
       return found.map((match) => ({
         ...match,
         alone: channels < 6,
-        count: n || specs[match.box.tensor].dims[1],
-        step: (channels + extraOf(match)) * (n > 0 ? match.view.channel : match.view.cells),
+        count: n || specs[match.box.tensor].dims[hasAnchorsInside(match) ? 3 : 1],
+        step:
+          (channels + extraOf(match)) *
+          (n > 0 ? match.view.channel : hasAnchorsInside(match) ? 1 : match.view.cells),
       }));
     }).flat(),
   );
@@ -91,6 +96,13 @@ function readMaps(query: CountedQuery, matches: readonly FittedMap[]): Interpret
   const { w, h } = matches[0].view;
   const stride = query.strides?.[0] ?? [8, 32, 16][matches.length] ?? 8;
   const inputSize = stated ?? (inCells ? null : ([w * stride, h * stride] as const));
+  const areInside = matches.every(hasAnchorsInside);
+  const mixed =
+    areInside && traits.scoresInCells && query.activation === null
+      ? [
+          'scores taken as probabilities beside raw x, y, w, h, as YOLOv4 of the ONNX model zoo has them; activation: "logits" says that scores are raw too',
+        ]
+      : [];
   const inferred =
     inputSize === stated
       ? []
@@ -100,11 +112,11 @@ function readMaps(query: CountedQuery, matches: readonly FittedMap[]): Interpret
   return buildInterpretation<AnchorPart>(query, {
     name: "anchor-grid",
     title: "anchor grids",
-    usual: traits.raw,
+    usual: (areInside ? traits.scoresInCells : undefined) ?? traits.raw,
     fields: anchorFields(query, inCells ? null : inputSize),
     matches,
     parts: matches.flatMap((map, rank) => partsOf(query, map, rank)),
-    notes: [...inferred, ...strangeAnchors(query, matches, inCells ? null : inputSize)],
+    notes: [...mixed, ...inferred, ...strangeAnchors(query, matches, inCells ? null : inputSize)],
     inputSize,
   });
 }
@@ -132,7 +144,9 @@ function partsOf({ scaleXY, traits }: CountedQuery, map: FittedMap, rank: number
  */
 const anchorFields =
   (query: CountedQuery, size: readonly [number, number] | null): HeadFields<AnchorPart> =>
-  ({ anchor, alone, score, view, xyScale }, logits) => {
+  (part, logits) => {
+    const { anchor, alone, score, view, xyScale } = part;
+    const isRaw = logits || hasAnchorsInside(part);
     const { traits, classes } = query;
     const [width, height] = size ?? cellsAcross(query, view);
     const soft = traits.softmax && logits;
@@ -140,10 +154,10 @@ const anchorFields =
       ...(alone
         ? { rule: "objectness", ...(soft ? { scoreFn: "none" } : {}) }
         : softmax(soft, score.offset, classes)),
-      xyFn: logits ? "sigmoid" : "none",
+      xyFn: isRaw ? "sigmoid" : "none",
       xyScale,
       xyBias: -(xyScale - 1) / 2,
-      whFn: !traits.squareSize ? "exp" : logits ? "squareSigmoid" : "square",
+      whFn: !traits.squareSize ? "exp" : isRaw ? "squareSigmoid" : "square",
       size: [anchor.size[0] / width, anchor.size[1] / height],
     };
   };

@@ -26,8 +26,9 @@ export const move = (column: Column, elements: number): Column => ({
 /** Returns the column that lies so many channels further on. */
 export const beside = (column: Column, channels: number): Column => move(column, channels * column.channel);
 
-/** Storage order of a tensor. "NAhwK": anchors outermost, rows of K. "flat": all rows in one dimension. */
-export type Layout = "NCHW" | "NHWC" | "CHW" | "HWC" | "NAhwK" | "rows" | "planes" | "flat";
+/** Storage order of a tensor. "NAhwK": anchors outermost, rows of K; "NhwAK": rows of K
+ * for each anchor of a cell. "flat": all rows in one dimension. */
+export type Layout = "NCHW" | "NHWC" | "CHW" | "HWC" | "NAhwK" | "NhwAK" | "rows" | "planes" | "flat";
 
 /** One way to see K channels in a tensor. */
 export interface ChannelView {
@@ -69,12 +70,14 @@ export const maps: Views = ({ dims, order }, k) => {
   return found;
 };
 
-/** Sees a feature map with anchors outermost and rows of K: [N,A,h,w,K]. */
+/** Sees a feature map with rows of K for each anchor: anchors outermost [N,A,h,w,K], or in each cell [N,h,w,A,K]. */
 export const fiveDims: Views = ({ dims }, k) => {
-  const [batch, , h, w, last] = dims;
-  return dims.length === 5 && last === k
-    ? [{ batch, cells: h * w, channel: 1, cell: k, layout: "NAhwK", w, h }]
-    : [];
+  const [batch, a, b, c, last] = dims;
+  if (dims.length !== 5 || last !== k) return [];
+  return [
+    { batch, cells: b * c, channel: 1, cell: k, layout: "NAhwK", w: c, h: b },
+    { batch, cells: a * b, channel: 1, cell: c * k, layout: "NhwAK", w: b, h: a },
+  ];
 };
 
 /** Sees rows [N,R,K] and planes [N,K,R], without a batch too, with dimensions of 1 anywhere. */

@@ -9,6 +9,7 @@ import type { Interpretation, Specs } from "./head.ts";
 import { classScores } from "./classes.ts";
 import { cellMaps, distanceMaps, pointMaps, pointRows } from "./maps.ts";
 import type { CountedQuery, HeadQuery } from "./query.ts";
+import { priorMaps } from "./prior-maps.ts";
 import {
   classRows,
   cornerRows,
@@ -136,6 +137,12 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
         ? `${rowsOf(16, 1)} with inputSize`
         : `${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; ssdAnchors and its like make those of standard networks), and variances or scales (got ${variances ? "them" : "none"}), or 8 N with variances after them`,
     asks: (query) => (query.traits.buildPriors ? asksInput(query) : asksPriors(query)),
+  },
+  "prior-maps": {
+    counted: true,
+    read: priorMaps,
+    expected: ({ classes }) => `${mapsOf(36, 9 * classes)} for each level, with inputSize or priors`,
+    asks: (query) => [...asksInput(query), { option: "priors" }],
   },
   "offsets-or-boxes": {
     counted: false,

@@ -3,7 +3,14 @@
  * leaves them out. All return f32 rows, normalised to the network input; the row order is that of the networks' own
  * outputs: layer by layer, row by row, cell by cell, box by box.
  */
-import { type Layer, blazeface, grid, ultraface } from "../core/built-priors.ts";
+import {
+  type EfficientdetLayout,
+  type Layer,
+  blazeface,
+  efficientdet,
+  grid,
+  ultraface,
+} from "../core/built-priors.ts";
 
 /** Options of `ssdAnchors`: the fields of MediaPipe's SsdAnchorsCalculatorOptions. */
 export interface SsdAnchorOptions {
@@ -185,6 +192,30 @@ export function ultrafacePriors(inputSize: readonly [number, number] = [320, 240
   // The finest of four layers has nearly all boxes, three a cell.
   checkCount("inputSize", 3 * cellsOf(inputSize, 8));
   return ultraface(inputSize);
+}
+
+/**
+ * Builds the priors of EfficientDet: three sizes with three ratios in each cell of levels 3 to 7. A decoder has those
+ * of D0 to D6 by itself; pass these as `priors` for D7 (`scale: 5`), D7x (`levels: 6`), Lite 0 to 2 (`scale: 3`) and
+ * mmdetection's order of ratios (`aspectRatios: [0.5, 1, 2]`).
+ * @returns rows [xcenter, ycenter, width, height], 0..1, level by level, line by line. Sides may be above 1.
+ * @throws RangeError where a size is not positive, and for more than 4,000,000 boxes
+ * @example
+ * import { efficientdetPriors } from "boxwright";
+ *
+ * console.log(efficientdetPriors([512, 512]).length / 4); // 49104
+ */
+export function efficientdetPriors(
+  inputSize: readonly [number, number] = [512, 512],
+  layout: EfficientdetLayout = {},
+): Float32Array {
+  checkPositive("inputSize", inputSize, 2);
+  const { scale = 4, aspectRatios = [1, 2, 0.5], levels = 5 } = layout;
+  checkPositive("scale", [scale], 1);
+  checkPositive("aspectRatios", aspectRatios);
+  if (!(Number.isInteger(levels) && levels >= 1 && levels <= 8)) refuse("levels", levels, "1 to 8 levels");
+  checkCount("inputSize", 4 * aspectRatios.length * cellsOf(inputSize, 8));
+  return efficientdet(inputSize, layout);
 }
 
 /** One PriorBox layer of a Caffe SSD. Names are those of its prototxt in camel case. */

@@ -122,6 +122,10 @@ function priorsOf(config: Config, traits: FamilyTraits): PriorFields {
   let { priors, priorFormat, variances, boxFormat } = config;
   if (traits.offsetUnit === "pixels" && inputSize)
     variances ??= [1 / inputSize[0], 1 / inputSize[1], 1 / inputSize[0], 1 / inputSize[1]];
+  if (traits.variances) {
+    variances ??= traits.variances;
+    boxFormat ??= "cycxhw";
+  }
   const isBuilt = traits.buildPriors && priors === null && variances !== null;
   if (isBuilt && inputSize && Math.max(...inputSize) <= MAX_BUILT_SIDE) {
     priors = traits.buildPriors(inputSize);

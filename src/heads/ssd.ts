@@ -191,16 +191,16 @@ interface Priors {
 }
 
 /**
- * Largest number in a table of normalised priors. Centres and corners lie in the image; sides are a little longer at
- * most.
+ * Furthest centre in a table of normalised priors. Centres lie in the image. Sides may be longer than it several times:
+ * EfficientDet's largest at 128x128 have 9 times its side.
  */
-const LARGEST_PRIOR = 8;
+const FURTHEST_CENTRE = 8;
 
 /**
  * Returns a table of priors for so many cells; `null` if it has another length. Throws a TensorError if it is in
  * pixels.
  */
-function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: number): Priors | null {
+export function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: number): Priors | null {
   const length = cells * 4;
   const hasVariances = table.length === 2 * length;
   if (!hasVariances && (table.length !== length || !query.variances)) return null;
@@ -213,8 +213,9 @@ function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: number): 
     if (c < a || d < b) swapped++;
     priors.set(centred(format, [a, b, c, d]), i);
   }
-  const largest = priors.reduce((most, x) => Math.max(most, Math.abs(x)), 0);
-  if (largest > LARGEST_PRIOR)
+  const most = (from: Float32Array): number => from.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
+  const largest = most(priors);
+  if (most(priors.filter((_, i) => i % 4 < 2)) > FURTHEST_CENTRE)
     refuse("priors", `numbers up to ${Number(largest.toPrecision(4))}`, "0..1 of the input, not pixels");
   const notes: string[] = [];
   if (query.priorFormat === null && format === "xyxy" && swapped * 4 > cells)

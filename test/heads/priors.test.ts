@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import {
   blazefaceAnchors,
   caffePriors,
+  efficientdetPriors,
   ssdAnchors,
   ssdMobilenetAnchors,
   ultrafacePriors,
@@ -16,6 +17,8 @@ test.each([
   ["BlazeFace, short range", blazefaceAnchors(), 896],
   ["BlazeFace, camera at the back", blazefaceAnchors([256, 256]), 896],
   ["BlazeFace, full range", blazefaceAnchors([192, 192]), 2304],
+  ["EfficientDet D0 at 512", efficientdetPriors(), 49104],
+  ["EfficientDet Lite0 at 320", efficientdetPriors([320, 320], { scale: 3 }), 19206],
   ["UltraFace at 320 x 240", ultrafacePriors(), 4420],
   ["UltraFace at 640 x 480", ultrafacePriors([640, 480]), 17640],
 ])("%s", (_, rows, count) => {

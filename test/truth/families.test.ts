@@ -146,6 +146,11 @@ const CASES: readonly Case[] = [
     name: "libreyolo-yolo9",
     options: { family: "yolov9", classes: 5, boxFormat: "xyxy" },
   },
+  {
+    title: "maps of nine priors, some of them nine times as large as the input",
+    name: "efficientdet-maps",
+    options: { family: "efficientdet", classes: 3 },
+  },
   { title: "boxes beside masks", name: "rfdetr-seg", options: { family: "rfdetr", classes: 0 } },
 ];
 
