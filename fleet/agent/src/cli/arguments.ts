@@ -1,10 +1,10 @@
 /** The command line. */
 import { existsSync } from "node:fs";
-import { homedir, hostname } from "node:os";
+import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { type FlagKind, readFlags } from "boxwright-service/flags";
 import { type Problem, SettingsError } from "../core/errors.ts";
-import { sha256 } from "../core/ids.ts";
+import { deviceName, sha256 } from "../core/ids.ts";
 import { readSettings, readSettingsFile } from "../settings/read.ts";
 import type { Settings } from "../settings/types.ts";
 
@@ -41,8 +41,7 @@ export function readCommand(args: readonly string[]): Command | null {
   if (args.includes("-h")) return null;
   const { values, words: positionals, problems } = readFlags(args, OPTIONS);
   if (values["help"]) return null;
-  if (problems.length > 0)
-    throw new SettingsError(problems.map((message) => ({ path: "command line", message })));
+  if (problems.length > 0) throw new SettingsError(problems.map((message) => ({ path: "command line", message })));
   const [file] = positionals;
   const isShort = values["photos"] !== undefined;
   if (file === undefined && !isShort) {
@@ -66,7 +65,7 @@ function shortSettings(values: Readonly<Record<string, string | boolean | undefi
   const path = resolve(String(photos));
   const options = { ...(family !== undefined && { family }), ...(labels !== undefined && { labels }) };
   const settings = {
-    device: `/devices/${hostname()}`,
+    device: deviceName(stateBase()),
     state: values.state ?? stateFor(path, isHost ? to : resolve(to)),
     network: {
       ...{ model, options, output_format: values.raw ? "raw" : "detection" },
@@ -118,8 +117,11 @@ function withFlag({ path, message }: Problem): Problem {
   return { path: FLAGS[path] ?? path, message: isMissing ? "is missing, expected an ONNX file" : message };
 }
 
+/** Returns the folder of what commands of this user remember: the id of the device, and a folder for each command. */
+const stateBase = (): string =>
+  join(process.env["XDG_STATE_HOME"] ?? join(homedir(), ".local", "state"), "boxwright-agent");
+
 /** Returns the state folder of a pair of photos and target: two different commands do not share one. */
 function stateFor(photos: string, target: string): string {
-  const base = process.env.XDG_STATE_HOME ?? join(homedir(), ".local", "state");
-  return join(base, "boxwright-agent", sha256(`${photos}\n${target}`).slice(0, 16));
+  return join(stateBase(), sha256(`${photos}\n${target}`).slice(0, 16));
 }

@@ -1,5 +1,9 @@
-/** Makes ids: ULIDs for starts of the agent, hashes for frames, messages and file names. */
+/** Makes ids: of the device, ULIDs for starts of the agent, hashes for frames, messages and file names. */
 import { createHash, randomBytes } from "node:crypto";
+import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { codeOf } from "boxwright-service/errors";
 
 const ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
@@ -23,3 +27,32 @@ export function sha256(...parts: readonly (string | Uint8Array)[]): string {
 
 /** Returns the message id by which a broker recognises a packet that is sent twice. */
 export const messageId = (source: string, id: string): string => sha256(`${source}\n${id}`);
+
+/**
+ * Returns the name of this device: its host name, which another machine may have too, and an id of its own. The id
+ * stands in the file `device` of the folder, and is made by the first call.
+ */
+export function deviceName(folder: string): string {
+  const path = join(folder, "device");
+  const read = (): string => readFileSync(path, "utf8").trim();
+  const nameOf = (id: string): string => `/devices/${hostname()}-${id}`;
+  try {
+    const id = read();
+    if (/^[\da-f]{12}$/.test(id)) return nameOf(id);
+    rmSync(path);
+  } catch (error) {
+    if (codeOf(error) !== "ENOENT") throw error;
+  }
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  // A link appears whole, and fails if another agent was first: both then have the same id.
+  const own = `${path}.${process.pid}`;
+  writeFileSync(own, `${randomBytes(6).toString("hex")}\n`);
+  try {
+    linkSync(own, path);
+  } catch (error) {
+    if (codeOf(error) !== "EEXIST") throw error;
+  } finally {
+    rmSync(own, { force: true });
+  }
+  return nameOf(read());
+}

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { messageOf } from "boxwright-service/errors";
 import { type Problem, SettingsError } from "../core/errors.ts";
+import { deviceName } from "../core/ids.ts";
 import { Fields, isObject } from "./fields.ts";
 import { readSink } from "./sinks.ts";
 import { readSource } from "./sources.ts";
@@ -32,9 +33,11 @@ export function readSettingsFile(path: string): Settings {
 export function readSettings(json: unknown, folder: string): Settings {
   const problems: Problem[] = [];
   const fields = new Fields(json, "", problems, folder);
+  const state = fields.path("state", "boxwright-agent");
   const settings: Settings = {
-    device: fields.name("device"),
-    state: fields.path("state", "boxwright-agent"),
+    // Without a name the device is known by its host name and the id in its state folder.
+    device: fields.has("device") ? fields.name("device") : nameOfDevice(fields, state),
+    state,
     network: readNetwork(fields.object("network")),
     sources: fields.list("sources").map(readSource),
     sinks: fields.list("sinks").map(readSink),
@@ -58,6 +61,16 @@ export function readSettings(json: unknown, folder: string): Settings {
   );
   if (problems.length > 0) throw new SettingsError(problems);
   return settings;
+}
+
+function nameOfDevice(fields: Fields, state: string): string {
+  fields.value("device");
+  try {
+    return deviceName(state);
+  } catch (error) {
+    fields.problem("state", `cannot be written (${messageOf(error)}), expected a folder for the id of the device`);
+    return "";
+  }
 }
 
 function readNetwork(fields: Fields): NetworkSettings {

@@ -83,6 +83,38 @@ describe("settings", () => {
     expect(problems["sinks[1].name"]).toContain('got "http", which sinks[0] has');
   });
 
+  it("give each machine a name of its own, whatever its host name, and keep it", () => {
+    const machines = [temporaryFolder(), temporaryFolder()];
+    const nameOn = (folder: string): string =>
+      readSettings(
+        {
+          state: join(folder, "state"),
+          network: { model: MODEL },
+          sources: [{ kind: "folder", path: folder }],
+          sinks: [{ kind: "ndjson", path: join(folder, "out.ndjson") }],
+        },
+        folder,
+      ).device;
+    const [one, other] = machines.map(nameOn);
+    expect(one).toMatch(/^\/devices\/.+-[\da-f]{12}$/);
+    expect(other).not.toBe(one);
+    expect(machines.map(nameOn)).toEqual([one, other]);
+    // A file that was cut off is made anew.
+    writeFileSync(join(machines[0]!, "state", "device"), "12ab");
+    expect(nameOn(machines[0]!)).toMatch(/-[\da-f]{12}$/);
+  });
+
+  it("of --photos too: equal photos on two machines of one host name are two frames", () => {
+    const state = process.env["XDG_STATE_HOME"];
+    const names = [temporaryFolder(), temporaryFolder()].map((folder) => {
+      process.env["XDG_STATE_HOME"] = folder;
+      return readCommand(["--photos", folder, "--model", MODEL, "--to", join(folder, "out")])!.settings.device;
+    });
+    if (state === undefined) delete process.env["XDG_STATE_HOME"];
+    else process.env["XDG_STATE_HOME"] = state;
+    expect(names[0]).not.toBe(names[1]);
+  });
+
   it("have defaults, and paths relative to the file", () => {
     const folder = temporaryFolder();
     writeFileSync(
