@@ -6,7 +6,7 @@ import type { Family } from "./families.ts";
 
 /** Names the program that wrote a model file. "tensorflow": the file ends in TensorFlow's operator for detections. */
 export type Exporter =
-  "ultralytics" | "yolox" | "nanodet" | "tensorflow" | "rfdetr" | "dfine" | NamedExporter;
+  "ultralytics" | "yolox" | "nanodet" | "tensorflow" | "rfdetr" | "dfine" | "libreyolo" | NamedExporter;
 
 /** Projects whose files are known by the names of their outputs. */
 type NamedExporter = "centernet" | "qualcomm" | "torchvision" | "mmdeploy" | "paddle";
@@ -146,6 +146,15 @@ export const METADATA_FORMS: readonly MetadataForm[] = [
     },
   },
 ];
+
+/** LibreYOLO's YOLO9 for detection: planes of corners. `modelFamily`: value of the metadata key `model_family`. */
+export const LIBREYOLO_FORM: MetadataForm & { readonly modelFamily: string } = {
+  exporter: "libreyolo",
+  family: "yolov9",
+  key: "model_family",
+  modelFamily: "yolo9",
+  tasks: { detect: "detect" },
+};
 
 /** Two tensors per feature map, whose names end in the stride. */
 export interface PairsForm {

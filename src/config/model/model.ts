@@ -8,6 +8,7 @@ import { type Unxz, packingOf, readArchiveJson } from "./archive.ts";
 import { archiveModel } from "./archive-model.ts";
 import { refuseFile } from "./bytes.ts";
 import { readInference } from "./inference.ts";
+import { readLibreyolo } from "./libreyolo.ts";
 import type { NetworkFile } from "./file.ts";
 import { inputOf, sizeOf } from "./input.ts";
 import { readOnnx } from "./onnx.ts";
@@ -68,8 +69,9 @@ const OTHERS: readonly (readonly [beginning: readonly number[], what: string])[]
 
 /** Returns the model of an ONNX or TFLite file. */
 function modelOf(file: NetworkFile): Model {
-  const metadata = readUltralytics(file.metadata);
-  const inference = readInference(file.metadata);
+  const libre = readLibreyolo(file.metadata);
+  const metadata = libre ? null : readUltralytics(file.metadata);
+  const inference = libre ?? readInference(file.metadata);
   const input = inputOf(file.inputs, file.normalisation);
   const inputSize = sizeOf(input) ?? metadata?.inputSize ?? inference?.inputSize ?? null;
   const found = inference
