@@ -15,6 +15,7 @@ import {
   titleOf,
 } from "../src/core/families.ts";
 import type { PartialRule } from "../src/core/prepare-rule.ts";
+import { columnsText, rowOrder } from "../src/core/row-orders.ts";
 import { EXAMPLES } from "./family-examples.ts";
 
 /** A family with a page here. docs/keypoints.md has those of keypoints. */
@@ -69,7 +70,7 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
     "With four classes nothing tells boxes from scores: say `roles: { boxes, scores }`.",
   ],
   "yolo-nas": [
-    "YOLO-NAS of super-gradients, exported without suppression",
+    "YOLO-NAS of super-gradients, exported with suppression (flat or by batch) or without",
     "super-gradients brings the long side to 636 pixels and centres that in 640; `prepare` brings it to 640.",
     'The usual export takes bytes and divides them itself: pass `prepare: { type: "u8", std: 1 }`.',
   ],
@@ -124,6 +125,24 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   ultraface: [
     "UltraFace, RFB-320 and slim-320",
     '`variances: [0.1, 0.1, 0.2, 0.2]` for raw offsets, or `boxFormat: "xyxy"` if the network decodes its boxes.',
+  ],
+  mmdeploy: ["any detector that MMDeploy exported", "Rows of zeros after the detections are no detections."],
+  "paddle-nms": [
+    "PP-YOLOE, PicoDet, RT-DETR and others of PaddleDetection, with NMS inside",
+    'The network divides boxes by its input `scale_factor`. `createDecoder` takes them for pixels of the photo, which the frame describes: `coordinates: "pixels"` if it was 1, 1. `createDetector` feeds 1, 1.',
+    "Rows of all images follow each other, and the second output says how many each image has: `decodeBatch`.",
+  ],
+  "efficient-nms": [
+    "networks that end in TensorRT's EfficientNMS: YOLOv7, YOLOv8, DAMO-YOLO, mmyolo, DeepStream",
+    "Rows past the count hold old memory, and are not read.",
+  ],
+  "hailo-nms": [
+    "networks that HailoRT suppressed: by class, by score, or in TensorFlow's form",
+    "`classes` says where a buffer by class ends. Class ids begin at 0; tappas adds 1.",
+  ],
+  imx500: [
+    "networks of the Sony IMX500, as picamera2 hands them over",
+    'The file\'s `network_intrinsics` say the rest: `boxFormat: "xyxy"` if `bbox_order` is "xy", `coordinates: "normalised"` if `bbox_normalization` is false.',
   ],
   boxes: [
     "networks that give finished boxes, scores and class ids",
@@ -275,6 +294,16 @@ const FORMS: {
   "detection-output": () => ["`[1, 1, N, 7]`", "image, class id, score, corners"],
   postprocess: () => ["`[1, N, 4]` + `[1, N]` + `[1, N]` + `[1]`", "boxes, class ids, scores, count"],
   "class-scores": () => ["`[1, C]`, `[1, C, 1, 1]`", "a score for each class"],
+  "finished-rows": ({ finishedRows = [], finishedFormat = "xyxy", packed }) =>
+    packed
+      ? [
+          "`[1, C (1 + 5 max)]`, `[1, 2 + 22 max]` or `[1, C, 5, max]`",
+          "f32 by class, bytes by score, TensorFlow's form",
+        ]
+      : [
+          [...new Set(finishedRows.map((name) => `\`[N, ${rowOrder(name).width}]\``))].join(", "),
+          finishedRows.map((name) => columnsText(name, finishedFormat)).join("; "),
+        ],
   "boxes-scores": () => [
     "`[1, N, 4]` + `[1, N, C]`, or `[1, N, 4]` + `[1, N]` + `[1, N]`",
     "boxes and scores, or boxes, scores and class ids",

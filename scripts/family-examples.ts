@@ -446,6 +446,42 @@ const dbnet = exampleOf({
   prints: "text 0.72 7 19 57 37",
 });
 
+const finished = (row: readonly number[], more = "", dims = "[1, ROW]") =>
+  exampleOf({
+    options: `${LABELS}, ${INPUT}`,
+    size: [64, 64],
+    body: [`const rows = Float32Array.of(${row.join(", ")});`],
+    outputs: `{ rows: { data: rows, dims: ${dims.replace("ROW", String(row.length))} }${more} }`,
+    prints: "cat 0.72 22 4 42 28",
+  });
+
+const counted = (format: string, count: string, box: readonly number[]) =>
+  exampleOf({
+    options: `${LABELS}, ${INPUT}`,
+    size: [64, 64],
+    body: [
+      "// Two places, of which the count says that one is taken.",
+      `const boxes = { data: Float32Array.of(${box.join(", ")}, 9, 9, 9, 9), dims: [1, 2, 4] }; // ${format}`,
+      "const scores = { data: Float32Array.of(0.72, 0.9), dims: [1, 2] };",
+      "const classes = { data: Int32Array.of(1, 7), dims: [1, 2] };",
+      "const count = { data: Int32Array.of(1), dims: [1, 1] };",
+    ],
+    outputs: `{ ${count}: count, boxes, scores, classes }`,
+    prints: "cat 0.72 22 4 42 28",
+  });
+
+const hailo = exampleOf({
+  options: LABELS,
+  size: [64, 64],
+  body: [
+    "// No person, then one cat: y_min, x_min, y_max, x_max, score. Room for two boxes of each class.",
+    "const data = new Float32Array(2 * (1 + 5 * 2));",
+    "data.set([0, 1, 0.0625, 0.34375, 0.4375, 0.65625, 0.72]);",
+  ],
+  outputs: one("[1, 22]"),
+  prints: "cat 0.72 22 4 42 28",
+});
+
 const BY_FAMILY: { readonly [F in Exclude<Family, PoseFamily>]: (family: Family) => string } = {
   yolov2: softmaxed,
   yolov3: exponential(""),
@@ -481,6 +517,15 @@ const BY_FAMILY: { readonly [F in Exclude<Family, PoseFamily>]: (family: Family)
   "tflite-postprocess": postprocess,
   blazeface,
   ultraface,
+  mmdeploy: finished(
+    [22, 4, 42, 28, 0.72],
+    ", labels: { data: BigInt64Array.of(1n), dims: [1, 1] }",
+    "[1, 1, ROW]",
+  ),
+  "paddle-nms": finished([1, 0.72, 22, 4, 42, 28], ", count: { data: Int32Array.of(1), dims: [1] }"),
+  "efficient-nms": counted("x_min, y_min, x_max, y_max", "num_dets", [22, 4, 42, 28]),
+  "hailo-nms": hailo,
+  imx500: counted("y_min, x_min, y_max, x_max", "n_valid", [4, 22, 28, 42]),
   boxes,
   fomo,
   centernet,

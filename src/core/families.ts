@@ -7,6 +7,7 @@
 import { blazeface, efficientdet, palm, person, retinaface, ultraface } from "./built-priors.ts";
 import type { Conventions } from "./conventions.ts";
 import type { PartialRule } from "./prepare-rule.ts";
+import type { PackedForm, RowOrderName } from "./row-orders.ts";
 import type { TaskName } from "./tasks.ts";
 
 /** Names a family: how a network writes its boxes. Spelling variants inside files are read by `familyInName`. */
@@ -45,6 +46,11 @@ export type Family =
   | "tflite-postprocess"
   | "blazeface"
   | "ultraface"
+  | "mmdeploy"
+  | "paddle-nms"
+  | "efficient-nms"
+  | "hailo-nms"
+  | "imx500"
   | "boxes"
   | "fomo"
   | "centernet"
@@ -125,6 +131,7 @@ export type ExportName =
   | "detection-output"
   | "postprocess"
   | "boxes-scores"
+  | "finished-rows"
   | "class-scores";
 
 /** Everything that is known about a family. A field that is absent has the value that its comment calls usual. */
@@ -198,6 +205,10 @@ export interface FamilyTraits {
   readonly finishedIn?: "photo";
   /** Order of the edges of boxes where the network finished the list. */
   readonly finishedFormat?: "xyxy" | "yxyx";
+  /** Orders that rows of finished lists may have. Usual: none. */
+  readonly finishedRows?: readonly RowOrderName[];
+  /** Finished lists come packed, and are unpacked before they are read. */
+  readonly packed?: PackedForm;
   /** Keypoints follow the four box channels. */
   readonly keypoints?: true;
   /** Unit of the offsets from priors. Usual: the variances that the config states. */
@@ -253,6 +264,7 @@ export interface FamilyTraits {
 // No spreads here: bundlers drop an unused table only where it is plain.
 const ANCHOR_EXPORTS = ["anchor-maps", "objectness-rows"] as const;
 const POINT_EXPORTS = ["point-maps", "point-rows"] as const;
+const FINISHED_EXPORTS = ["finished-rows"] as const;
 const DISTANCE_EXPORTS = ["class-rows", "distance-maps", "end-to-end"] as const;
 
 const QUERY_EXPORTS = ["query-columns", "query-rows", "postprocess"] as const;
@@ -314,7 +326,8 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   },
   yolov7: {
     head: "anchor",
-    exports: ANCHOR_EXPORTS,
+    exports: ["anchor-maps", "objectness-rows", "finished-rows"],
+    finishedRows: ["image-box-class-score"],
     raw: "logits",
     squareSize: true,
     like: "yolov5",
@@ -422,7 +435,9 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   // PaddleDetection, heads/pico_head.py. Before 2022 its demos fed BGR.
   picodet: {
     head: "distance",
-    exports: ["distance-maps", "class-rows"],
+    exports: ["distance-maps", "class-rows", "finished-rows"],
+    finishedRows: ["class-score-box"],
+    finishedIn: "photo",
     raw: "sigmoid",
     bins: 8,
     ownBins: true,
@@ -434,7 +449,9 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   // PaddleDetection, heads/ppyoloe_head.py. PP-YOLOE+ divides by 255 alone.
   ppyoloe: {
     head: "distance",
-    exports: ["class-rows", "distance-maps"],
+    exports: ["class-rows", "distance-maps", "finished-rows"],
+    finishedRows: ["class-score-box"],
+    finishedIn: "photo",
     raw: "sigmoid",
     bins: 17,
     decodedFormat: "xyxy",
@@ -471,9 +488,11 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   // Deci-AI/super-gradients, dfl_heads.py. The network decodes its boxes.
   "yolo-nas": {
     head: "distance",
-    exports: ["class-rows"],
+    exports: ["class-rows", "finished-rows", "postprocess"],
     raw: "sigmoid",
     decodedFormat: "xyxy",
+    finishedRows: ["image-box-score-class"],
+    finishedFormat: "xyxy",
     title: "YOLO-NAS",
     word: /yolo[-_]?nas/,
   },
@@ -588,7 +607,9 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   // google/automl, efficientdet/tf2/anchors.py. The authors use soft suppression.
   efficientdet: {
     head: "prior",
-    exports: ["prior-maps", "prior-rows"],
+    exports: ["prior-maps", "prior-rows", "finished-rows"],
+    finishedRows: ["image-box-score-class"],
+    finishedFormat: "yxyx",
     raw: "logits",
     variances: [1, 1, 1, 1],
     priorFormat: "cxcywh",
@@ -650,7 +671,72 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     word: /ultraface/,
     prepare: { resize: "stretch", mean: 127, std: 128 },
   },
-  boxes: { head: "plain", exports: ["boxes-scores"], raw: "sigmoid", classes: "in shapes" },
+  mmdeploy: {
+    head: "plain",
+    exports: FINISHED_EXPORTS,
+    raw: "sigmoid",
+    classes: "in shapes",
+    finishedRows: ["box-score-labels", "end-to-end"],
+    title: "MMDeploy",
+    word: /mmdeploy/,
+  },
+  // The network divides boxes by its input "scale_factor", so that they are in pixels of the photo.
+  "paddle-nms": {
+    head: "plain",
+    exports: FINISHED_EXPORTS,
+    raw: "sigmoid",
+    classes: "in shapes",
+    finishedRows: ["class-score-box"],
+    finishedIn: "photo",
+    title: "PaddleDetection with NMS",
+    word: /paddle[-_]?nms/,
+  },
+  "efficient-nms": {
+    head: "plain",
+    exports: ["postprocess"],
+    raw: "sigmoid",
+    classes: "in shapes",
+    finishedFormat: "xyxy",
+    title: "TensorRT's EfficientNMS",
+    word: /efficient[-_]?nms/,
+  },
+  "hailo-nms": {
+    head: "plain",
+    exports: FINISHED_EXPORTS,
+    raw: "sigmoid",
+    classes: "in shapes",
+    coordinates: "normalised",
+    finishedRows: ["end-to-end"],
+    finishedFormat: "yxyx",
+    packed: "hailo",
+    title: "HailoRT's NMS",
+    word: /hailo/,
+    typedOnly: true,
+  },
+  imx500: {
+    head: "plain",
+    exports: ["postprocess"],
+    raw: "sigmoid",
+    classes: "in shapes",
+    finishedFormat: "yxyx",
+    title: "Sony IMX500",
+    word: /imx500/,
+    typedOnly: true,
+  },
+  boxes: {
+    head: "plain",
+    exports: ["boxes-scores", "postprocess", "finished-rows"],
+    raw: "sigmoid",
+    classes: "in shapes",
+    finishedRows: [
+      "image-box-class-score",
+      "image-box-score-class",
+      "detection-output",
+      "end-to-end",
+      "class-score-box",
+      "box-score-labels",
+    ],
+  },
   // torchvision, models/detection/transform.py and roi_heads.py: pictures keep their size, class 0 is the background.
   "mask-rcnn": {
     head: "plain",

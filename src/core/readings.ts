@@ -14,6 +14,10 @@ export type ReadingName =
   | "prior-rows"
   | "prior-maps"
   | "detection-output"
+  | "image-box-class-score"
+  | "image-box-score-class"
+  | "class-score-box"
+  | "box-score-labels"
   | "postprocess"
   | "queries"
   | "boxes-scores"
@@ -47,6 +51,9 @@ export interface ReadingTraits {
   readonly bareClassIds?: true;
 }
 
+/** Rows that the network finished, with class ids that count no background. */
+const FINISHED: ReadingTraits = { finished: true, suppressed: true, unclamped: true, bareClassIds: true };
+
 export const READINGS: { readonly [R in ReadingName]: ReadingTraits } = {
   "anchor-grid": { maps: true, anchors: true },
   "point-grid": { maps: true },
@@ -60,6 +67,10 @@ export const READINGS: { readonly [R in ReadingName]: ReadingTraits } = {
   "prior-maps": { priors: true },
   "end-to-end": { finished: true, suppressed: true, looksRaw: true, bareClassIds: true },
   "detection-output": { finished: true, suppressed: true, unclamped: true },
+  "image-box-class-score": FINISHED,
+  "image-box-score-class": FINISHED,
+  "class-score-box": FINISHED,
+  "box-score-labels": FINISHED,
   postprocess: { finished: true, suppressed: true, unclamped: true },
   queries: { suppressed: true },
   "boxes-scores": {},

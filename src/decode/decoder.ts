@@ -21,6 +21,7 @@ import { assemble } from "../memory/assemble.ts";
 import { type Best, findBest } from "./best.ts";
 import { type DetectionFields, type Detections, detectionsIn, detectionsOf } from "./detections.ts";
 import { Diagnostics } from "./diagnostics.ts";
+import { finishedRowsOf, type FinishedRows } from "./finished.ts";
 import type { Frame } from "./frame.ts";
 import {
   type Inputs,
@@ -202,6 +203,9 @@ class TensorDecoder implements Decoder {
   readonly #isFresh: boolean;
   /** The best score of the last frame; undefined until it is asked for. */
   #best: Best | null | undefined = null;
+  readonly #finished: FinishedRows | null;
+  /** The outputs were brought into another form, so that the slots are not theirs. */
+  #isBrought = false;
   readonly #diagnostics: Diagnostics;
   readonly #loop: FrameLoop;
   readonly #tasks: readonly DecoderTask[];
@@ -224,7 +228,10 @@ class TensorDecoder implements Decoder {
       this.#diagnostics.afterImage(work, image, block, candidates, frame);
       for (const finish of work.finish) finish(image, block, frame);
     });
-    const specs = knownSpecs(config);
+    this.#finished = finishedRowsOf(config);
+    const known = knownSpecs(config);
+    // Rows that change from frame to frame are read once they come.
+    const specs = known && this.#finished?.reads(known) ? null : known;
     const interpreted = specs && interpretConfig(config, specs, tasks);
     // If prior boxes are an output, the plan waits for their values.
     if (interpreted?.awaits === null) {
@@ -293,7 +300,8 @@ class TensorDecoder implements Decoder {
     this.#loop.enter();
     try {
       this.#loop.check(frames, this.#work ? this.#work.inputSize : (this.config.inputSize ?? undefined));
-      const work = outputs === undefined ? this.#workInSlots() : this.#workFor(asOutputs(outputs));
+      const work =
+        outputs === undefined ? this.#workInSlots() : this.#workFor(this.#bring(asOutputs(outputs), frames));
       const result = resultOf(work);
       const blocks = outputs === undefined ? work.blocks : this.#bringIn(work);
       this.#best = null;
@@ -349,12 +357,27 @@ class TensorDecoder implements Decoder {
         "decode() was called without outputs, but the shapes are not known yet. " +
           "Pass the outputs once, or give `outputs` to createDecoder.",
       );
+    if (this.#isBrought)
+      throw new TensorError(
+        "decode() was called without outputs, but the rows of this network are brought into another form first. Pass the outputs with every call.",
+      );
     if (this.#holdsRows)
       throw new TensorError(
         "decode() was called without outputs, but the slots hold only the rows gathered from the last outputs. " +
           "Either pass the outputs with every call, or write every tensor into its slot from the first frame on.",
       );
     return this.#work;
+  }
+
+  /** Brings finished rows into one form. Returns other outputs as they are. */
+  #bring(outputs: Outputs, frames: Frames): Outputs {
+    const finished = this.#finished;
+    if (finished === null) return outputs;
+    const before = finished.reading;
+    const brought = finished.bring(outputs, Array.isArray(frames) ? frames.length : null);
+    if (before !== finished.reading || this.#isBrought !== (brought !== null)) this.#work = null;
+    this.#isBrought = brought !== null;
+    return brought ?? outputs;
   }
 
   /** Returns the workspace for these outputs; makes it anew if they are not those of the plan. */
@@ -412,7 +435,16 @@ class TensorDecoder implements Decoder {
     const specs = tensors.map((t, i) => specOf(names[i], t, this.#known(names[i])));
     if (this.#isFixed && this.#work) checkShapes(specs, this.#work.plan.tensors);
     // Today's thresholds: only a list of them may tell how many classes there are, and `update` may have given it.
-    const config = { ...this.config, confidenceThreshold: this.#thresholds.confidenceThreshold };
+    const config = {
+      ...this.config,
+      confidenceThreshold: this.#thresholds.confidenceThreshold,
+      ...(this.#isBrought && {
+        reading: (this.#finished as FinishedRows).reading,
+        roles: null,
+        outputs: null,
+        headOutputs: null,
+      }),
+    };
     const interpreted = interpretConfig(config, specs, this.#tasks, (i) =>
       numbersOf(specs[i], tensors[i].data),
     );
@@ -465,7 +497,7 @@ class TensorDecoder implements Decoder {
         thresholds: () => this.#thresholds,
       }),
     };
-    this.slots = slotsByName(inputs);
+    this.slots = this.#isBrought ? {} : slotsByName(inputs);
     this.#holdsRows = false;
     this.#diagnostics.begin(plan.notes, labels);
     this.#best = null;

@@ -21,6 +21,7 @@ import {
   checkProbabilities,
   looksActivated,
   meetsNaN,
+  noteOfCount,
   outOfRange,
 } from "./sanity.ts";
 import type { Stats } from "./stats.ts";
@@ -41,6 +42,8 @@ export class Diagnostics {
   #hasCheckedEmptied = false;
   /** A note of this plan already tells of values that are not finite. */
   #hasToldNotFinite = false;
+  /** A note of this plan already tells of a count that is none. */
+  #hasToldCount = false;
 
   constructor(config: Config, stats: FrameCounts, onNote: ((note: string) => void) | null) {
     this.#config = config;
@@ -73,6 +76,7 @@ export class Diagnostics {
     this.#hasCheckedBoxes = false;
     this.#hasCheckedEmptied = false;
     this.#hasToldNotFinite = false;
+    this.#hasToldCount = false;
   }
 
   /**
@@ -98,6 +102,11 @@ export class Diagnostics {
    */
   afterImage(work: Work, image: number, block: number, candidates: number, frame: Frame | undefined): void {
     if (isOutOfRange(work, block)) throw outOfRange(work.plan, work.plan.about, null);
+    if (!this.#hasToldCount && work.plan.heads[0].count) {
+      const note = noteOfCount(work, image);
+      this.#notes.add(note);
+      this.#hasToldCount = note !== null;
+    }
     if (candidates > 0) {
       if (!this.#hasCheckedBoxes) this.#checkBoxes(work, image, block);
       this.#notes.add(this.#padding.noteOf(work, block, frame));

@@ -343,3 +343,17 @@ export function checkClassIds(
   }
   return null;
 }
+
+/** Returns a note if the count of a finished list is no number of its rows, else null. All rows are then read. */
+export function noteOfCount({ memory, plan, layout }: MemoryImage, image: number): string | null {
+  // Lists have one head.
+  const [{ count, cells }] = plan.heads;
+  if (!count) return null;
+  const s = plan.tensors[count.tensor];
+  const { bytes, code } = ELEMENTS[s.type];
+  const at = layout.slots[count.tensor] + (imageStart(plan, count, image) + count.offset) * bytes;
+  const n = value(memory, code, at, 1, 0);
+  return n >= 0 && n <= cells
+    ? null
+    : `${shape(s)}: the count is ${n} of ${cells} rows, and all rows are read: is it the count of this frame?`;
+}

@@ -3,6 +3,7 @@ import type { AnchorSet } from "../config/types.ts";
 import { COCO_CLASSES, COCO_LAST } from "../core/coco.ts";
 import type { OptionHint } from "../core/errors.ts";
 import type { ExportName } from "../core/families.ts";
+import { columnsText, rowOrder } from "../core/row-orders.ts";
 import { anchorMaps } from "./anchors.ts";
 import { cellsOf, gridsOf } from "./grids.ts";
 import type { Interpretation, Specs } from "./head.ts";
@@ -15,6 +16,7 @@ import {
   cornerRows,
   detectionOutput,
   endToEnd,
+  finishedRows,
   objectnessRows,
   postprocess,
   queries,
@@ -66,6 +68,20 @@ const asksPriors = ({ variances }: HeadQuery): OptionHint[] => [
   { option: "priors" },
   ...(variances ? [] : [{ option: "variances" } as const, { option: "scales" } as const]),
 ];
+
+/** Returns the orders of finished rows that a family has, with their columns. */
+function finishedShapes({ traits, boxFormat }: HeadQuery): string {
+  if (traits.packed)
+    return "a buffer of HailoRT: f32 [1,C (1+5 max)] by class, u8 [1,2+22 max] by score, or f32 [1,C,5,max]";
+  const format = boxFormat ?? traits.finishedFormat ?? "xyxy";
+  return (traits.finishedRows ?? [])
+    .map((name) => {
+      const { width, classId, isCounted } = rowOrder(name);
+      const beside = classId === null ? " + [1,N] of class ids" : isCounted ? " + [1], their count" : "";
+      return `[N,${width}] rows ${columnsText(name, format)}${beside}`;
+    })
+    .join("; ");
+}
 
 export const EXPORTS: { readonly [name in ExportName]: Export } = {
   "anchor-maps": {
@@ -158,6 +174,12 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
     expected: () =>
       `${rowsOf(4, 1, 1)} + [1], told apart by name or by roles: {boxes, labels, scores, count}`,
     asks: () => [{ option: "roles" }],
+  },
+  "finished-rows": {
+    counted: false,
+    read: finishedRows,
+    expected: (query) => finishedShapes(query),
+    asks: () => [{ option: "reading" }],
   },
   "boxes-scores": {
     counted: false,

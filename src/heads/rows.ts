@@ -2,6 +2,7 @@
 import { areCoco, COCO_CLASSES, COCO_LAST, cocoIds } from "../core/coco.ts";
 import { refuseFor } from "../core/errors.ts";
 import { titleOf } from "../core/families.ts";
+import { columnsText, COUNTS, ROW_ORDER_NAMES, rowOrder } from "../core/row-orders.ts";
 import { volume } from "../core/tensor.ts";
 import {
   buildInterpretation,
@@ -14,7 +15,7 @@ import {
 } from "./build.ts";
 import { beside, type Column, rows } from "./channels.ts";
 import type { Interpretation, Specs } from "./head.ts";
-import { mayPlay, pairs, type TensorMatch, matchOne } from "./match.ts";
+import { mayPlay, pairs, playersOf, type TensorMatch, matchOne } from "./match.ts";
 import { originText } from "./print.ts";
 import type { CountedQuery, HeadQuery } from "./query.ts";
 
@@ -239,6 +240,8 @@ export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
   const classIds = specs.findIndex(({ name }) => name === roles.labels);
   if (classIds < 0) return [];
   const counter = countAmong(mine, specs, classIds);
+  // Without a count and a family that says so, nothing tells that boxes were suppressed.
+  if (counter < 0 && query.traits.finishedFormat === undefined) return [];
   const count: Column | null = counter < 0 ? null : { ...columnOf(counter), channel: 0, cell: 0 };
   return pairs(mine, without(specs, classIds), rows, 4, 1)
     .filter(isRows)
@@ -256,6 +259,55 @@ export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
         alsoUses: [classIds, ...(count ? [counter] : [])],
       }),
     );
+}
+
+/**
+ * Reads rows of finished lists, in each order that the family may have. Counts stand beside rows that were brought into
+ * one form.
+ */
+export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
+  const query = finishedQuery(asked);
+  // "cycxhw" is the order of offsets from priors, which the family's raw outputs have.
+  const stated = query.boxFormat === "cycxhw" ? null : query.boxFormat;
+  const format = stated ?? query.traits.finishedFormat ?? "xyxy";
+  const counter = specs.findIndex(({ name }) => name.endsWith(COUNTS));
+  // Rows [1,N,7] of a network with other exports are its cells, and [N,7] are if it has as many channels.
+  const mayBeCells = (width: number): boolean =>
+    query.reading === null && [4, 5].includes(width - (query.classes ?? 0));
+  const isPlain = counter >= 0 || ["plain", "prior"].includes(query.traits.head);
+  const classIds = specs.findIndex(
+    ({ name }) =>
+      mayPlay(query, "labels", name) && (query.roles?.labels !== undefined || /class|label/i.test(name)),
+  );
+  // Rows with class ids apart are read as "end-to-end" once they were joined.
+  const names = counter < 0 ? (query.traits.finishedRows ?? []) : ROW_ORDER_NAMES;
+  return names.flatMap((name) => {
+    const order = rowOrder(name);
+    const { classId } = order;
+    if (classId === null && classIds < 0) return [];
+    return each(
+      query,
+      {
+        name,
+        title: `detections ${columnsText(name, format)}`,
+        usual: null,
+        fields: decodedBoxes(query, format, ({ box }) => ({
+          classes: 1,
+          classId: classId === null ? columnOf(classIds) : beside(box, classId - order.box),
+          ...(counter >= 0 && { count: { ...columnOf(counter), channel: 0, cell: 0 } }),
+        })),
+        alsoUses: [...(classId === null ? [classIds] : []), ...(counter < 0 ? [] : [counter])],
+      },
+      matchOne(playersOf(query, specs, "boxes"), rows, {
+        count: order.width,
+        boxes: order.box,
+        scores: order.score,
+      }).filter(
+        (match) =>
+          isRows(match) && (isPlain || (match.tensors[0].dims.length === 2 && !mayBeCells(order.width))),
+      ),
+    );
+  });
 }
 
 /** Returns the query for a list that the network finished, whose boxes may have a unit of their own. */

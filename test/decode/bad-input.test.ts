@@ -43,7 +43,7 @@ const decode = (config: unknown, outputs: unknown, options: object = {}): unknow
 
 /** `expected one of ...` lists every family; the list itself is not what is tested here. */
 const FAMILIES =
-  "yolov2, yolov3, yolov4, yolov5, yolov7, yolov6r1, yolox, yolov6, yolov8, yolov9, yolov10, yolo11, yolo12, yolov13, yolo26, nanodet, picodet, ppyoloe, rtmdet, damo-yolo, yolo-nas, fastestdet, rfdetr, rtdetr, dfine, deimv2, deim, detr, ssd, efficientdet, ssd-detection-output, tflite-postprocess, blazeface, ultraface, boxes, mask-rcnn, rtmdet-ins, classifier, dbnet, fomo, centernet, face-det-lite, yolov5-face, retinaface, scrfd, yunet, mediapipe-palm, movenet, movenet-multipose, rtmo, mediapipe-person, rtmpose, hrnet, vitpose, superanimal, keypoints, face-mesh, hand-landmarks, pose-landmarks";
+  "yolov2, yolov3, yolov4, yolov5, yolov7, yolov6r1, yolox, yolov6, yolov8, yolov9, yolov10, yolo11, yolo12, yolov13, yolo26, nanodet, picodet, ppyoloe, rtmdet, damo-yolo, yolo-nas, fastestdet, rfdetr, rtdetr, dfine, deimv2, deim, detr, ssd, efficientdet, ssd-detection-output, tflite-postprocess, blazeface, ultraface, mmdeploy, paddle-nms, efficient-nms, hailo-nms, imx500, boxes, mask-rcnn, rtmdet-ins, classifier, dbnet, fomo, centernet, face-det-lite, yolov5-face, retinaface, scrfd, yunet, mediapipe-palm, movenet, movenet-multipose, rtmo, mediapipe-person, rtmpose, hrnet, vitpose, superanimal, keypoints, face-mesh, hand-landmarks, pose-landmarks";
 
 type Thrown = new (...args: never[]) => Error;
 

@@ -28,6 +28,7 @@ interface Fixture extends Answer {
   readonly input: { readonly width: number; readonly height: number };
   readonly gate: number;
   readonly iou?: number;
+  readonly second_image?: Answer["detections"];
   readonly by_query?: Answer;
   readonly all_logits?: Answer;
 }
@@ -42,6 +43,24 @@ interface Case {
 }
 
 const FOUR = ["a", "b", "c", "d"];
+
+/** Rows that the network finished: each family that reads them. */
+const FINISHED: readonly (readonly [name: string, ...settings: readonly TypedOptions[]])[] = [
+  ["paddle-nms", { family: "paddle-nms" }, { family: "boxes" }],
+  ["mmdeploy-dets", { family: "mmdeploy" }, { family: "boxes" }],
+  [
+    "yolonas-flat",
+    { family: "yolo-nas" },
+    { family: "boxes" },
+    { family: "efficientdet", boxFormat: "xyxy" },
+  ],
+  ["yolonas-batch", { family: "yolo-nas" }, { family: "boxes" }, { family: "efficient-nms" }],
+  ["yolov7-trt", { family: "efficient-nms" }, { family: "boxes" }],
+  ["imx500", { family: "imx500" }, { family: "boxes", boxFormat: "yxyx" }],
+  ["hailo-by-class", { family: "hailo-nms" }],
+  ["hailo-by-score", { family: "hailo-nms" }],
+  ["hailo-tf", { family: "hailo-nms" }],
+];
 
 const CASES: readonly Case[] = [
   {
@@ -151,6 +170,13 @@ const CASES: readonly Case[] = [
     name: "efficientdet-maps",
     options: { family: "efficientdet", classes: 3 },
   },
+  ...FINISHED.flatMap(([name, ...settings]) =>
+    settings.map((options): Case => ({
+      title: JSON.stringify(options),
+      name,
+      options: { classes: 0, ...options },
+    })),
+  ),
   { title: "boxes beside masks", name: "rfdetr-seg", options: { family: "rfdetr", classes: 0 } },
 ];
 
@@ -192,5 +218,29 @@ describeShared("golden cases of families", (data) => {
         if (label) expect(d.label).toBe(label(d.class_id));
       });
     });
+  });
+
+  test.each(engines)("yolov7-end2end: rows of two images follow each other, %s", (engine) => {
+    const folder = [data, "golden", "families", "yolov7-end2end"];
+    const { outputs, detections, second_image, gate } = readJson(...folder, "fixture.json") as Fixture;
+    const [{ name, file, shape }] = outputs;
+    const rows = { data: new Float32Array(readBytes(...folder, file).buffer), dims: shape };
+    for (const family of ["yolov7", "boxes"] as const) {
+      const decoder = createDecoderSync(
+        { family, classes: 4, inputSize: [192, 128], confidenceThreshold: gate },
+        { engine },
+      );
+      const found = decoder.decodeBatch({ [name]: rows });
+      [detections, second_image ?? []].forEach((right, image) => {
+        expect(found[image].toArray().map((d) => d.class_id)).toEqual(right.map((d) => d.class_id));
+        found[image].toArray().forEach((d, i) => {
+          expect(Math.abs(d.confidence - right[i].confidence)).toBeLessThan(ROUND.score);
+          expect(Math.abs(d.x_min - right[i].x_min)).toBeLessThan(ROUND.box);
+          expect(Math.abs(d.y_max - right[i].y_max)).toBeLessThan(ROUND.box);
+        });
+      });
+      expect(found).toHaveLength(2);
+      expect(() => decoder.decode({ [name]: rows })).toThrow("Call decodeBatch()");
+    }
   });
 });

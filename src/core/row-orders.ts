@@ -1,0 +1,57 @@
+/** Orders of columns in rows that a network finished: one row for each detection, none of which is suppressed again. */
+import type { ReadingName } from "./readings.ts";
+
+/** Where each column stands. */
+export interface RowOrder {
+  /** Columns of a row. */
+  readonly width: number;
+  /** Index of the image in the batch. Rows of padding have -1. `null`: no such column. */
+  readonly image: number | null;
+  /** First of four edges. */
+  readonly box: number;
+  readonly score: number;
+  /** `null`: class ids stand in a tensor of their own. */
+  readonly classId: number | null;
+  /** A tensor beside the rows says how many each image has: the rows of all images follow each other. */
+  readonly isCounted?: true;
+}
+
+/** Each order, by the name of its reading. */
+export const ROW_ORDERS = {
+  // YOLOv7 --end2end --max-wh
+  "image-box-class-score": { width: 7, image: 0, box: 1, classId: 5, score: 6 },
+  // super-gradients' flat format; EfficientDet of automl, whose boxes begin with y
+  "image-box-score-class": { width: 7, image: 0, box: 1, score: 5, classId: 6 },
+  "detection-output": { width: 7, image: 0, classId: 1, score: 2, box: 3 },
+  "end-to-end": { width: 6, image: null, box: 0, score: 4, classId: 5 },
+  // PaddleDetection with NMS inside
+  "class-score-box": { width: 6, image: null, classId: 0, score: 1, box: 2, isCounted: true },
+  // mmdeploy: "dets" and "labels"
+  "box-score-labels": { width: 5, image: null, box: 0, score: 4, classId: null },
+} as const satisfies { readonly [R in ReadingName]?: RowOrder };
+
+/** Names an order. */
+export type RowOrderName = keyof typeof ROW_ORDERS;
+
+export const rowOrder = (name: RowOrderName): RowOrder => ROW_ORDERS[name];
+
+/** Every order's name. */
+export const ROW_ORDER_NAMES = /* @__PURE__ */ Object.keys(ROW_ORDERS) as readonly RowOrderName[];
+
+/** Returns the columns of an order for people: "image x1 y1 x2 y2 class score". */
+export function columnsText(name: RowOrderName, format: string): string {
+  const { width, image, box, score, classId } = rowOrder(name);
+  const columns = Array<string>(width);
+  if (image !== null) columns[image] = "image";
+  if (classId !== null) columns[classId] = "class";
+  columns[score] = "score";
+  const edges = format.startsWith("y") ? ["y1", "x1", "y2", "x2"] : ["x1", "y1", "x2", "y2"];
+  edges.forEach((edge, i) => (columns[box + i] = edge));
+  return columns.join(" ");
+}
+
+/** Buffers of HailoRT, which hold rows "y1 x1 y2 x2 score" of one class after the other, or with the class beside. */
+export type PackedForm = "hailo";
+
+/** Suffix that names the counts of rows which were brought into one form. */
+export const COUNTS = " (rows)";
