@@ -10,7 +10,7 @@ import { cropOf, nextCropOf } from "../tasks/pose/crop/of.ts";
 import { POSE_ROWS } from "../tasks/pose/rows.ts";
 import { Arrivals } from "./arrivals.ts";
 import { type DetectorImage, PixelReader } from "./image.ts";
-import { iteratorOf } from "./iterate.ts";
+import { type DetectorFrames, iteratorOf } from "./iterate.ts";
 import type { Detector, Timings } from "./types.ts";
 
 const factsOf = ({ config }: Decoder) => POINT_FACTS[familyOf(config, config.outputs ?? []).family] ?? {};
@@ -83,7 +83,7 @@ export class ChainedDetector implements Detector {
   }
 
   async *detectAll(
-    frames: Iterable<DetectorImage> | AsyncIterable<DetectorImage>,
+    frames: DetectorFrames,
     options: { readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<Detections, void, undefined> {
     const source = iteratorOf(frames);
@@ -125,7 +125,8 @@ export class ChainedDetector implements Detector {
 
   /** Finds the points of the objects that were tracked, and of those that the detector finds besides. */
   async #detectOne(given: DetectorImage, tracked: readonly Crop[]): Promise<Detections> {
-    const image = this.#pixels.read(given);
+    const pixels = this.#pixels.readNow(given);
+    const image = pixels instanceof Promise ? await pixels : pixels;
     Object.assign(this.timings, { prepare: 0, run: 0, decode: 0 });
     const isEnough = tracked.length >= this.#most;
     const boxes = isEnough ? null : (await this.#first.detect(image)).copy();

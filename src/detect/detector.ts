@@ -24,7 +24,7 @@ import { prepareImage } from "../picture/prepare/prepare.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
 import { type DetectorImage, PixelReader } from "./image.ts";
 import { ChainedDetector, checkPoints } from "./chain.ts";
-import { type Images, iteratorOf } from "./iterate.ts";
+import { type DetectorFrames, type Images, iteratorOf } from "./iterate.ts";
 import type { Detector } from "./types.ts";
 import { type Arrival, Arrivals } from "./arrivals.ts";
 import { outputReader } from "./outputs.ts";
@@ -407,13 +407,14 @@ class SessionDetector implements Detector {
 
   async #detectOne(image: DetectorImage, crop?: Crop): Promise<Detections> {
     const [lane] = this.#lanes;
-    lane.prepare(this.#pixels.read(image), this.timings, crop);
+    const pixels = this.#pixels.readNow(image);
+    lane.prepare(pixels instanceof Promise ? await pixels : pixels, this.timings, crop);
     await lane.run(true, this.timings);
     return lane.decode(this.timings);
   }
 
   async *detectAll(
-    frames: Iterable<DetectorImage> | AsyncIterable<DetectorImage>,
+    frames: DetectorFrames,
     options: { readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<Detections, void, undefined> {
     const signal = (options as typeof options | null)?.signal;
@@ -459,7 +460,8 @@ class SessionDetector implements Detector {
         const { done, value } = coming.take();
         if (done) break;
         const lane: FrameLane = last === this.#lanes[0] ? this.#lanes[1] : this.#lanes[0];
-        lane.prepare(this.#pixels.read(value), this.timings);
+        const pixels = this.#pixels.readNow(value);
+        lane.prepare(pixels instanceof Promise ? await pixels : pixels, this.timings);
         coming = arrivals.watch(source.next());
         const hasResult = running !== null;
         await running?.promise;

@@ -2,6 +2,7 @@
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { PIXELS, encodedKind } from "../picture/encoded.ts";
+import { VideoReader } from "./video.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 
 /**
@@ -39,7 +40,18 @@ export class PixelReader {
   #canvas: Canvas | null = null;
   #context: Context | null = null;
 
-  /** Returns the pixels of an image. */
+  readonly #video = new VideoReader();
+
+  /**
+   * Returns the pixels of an image, a promise only of a `<video>`: its frame is read without a canvas where the browser
+   * can.
+   */
+  readNow(image: DetectorImage): ImageInput | Promise<ImageInput> {
+    if (typeof image !== "object" || image === null || !("videoWidth" in image)) return this.read(image);
+    return this.#video.read(image).then((pixels) => pixels ?? this.read(image));
+  }
+
+  /** Returns the pixels of an image, by a canvas if it has to be drawn. */
   read(image: DetectorImage): ImageInput {
     if (typeof image !== "object" || image === null)
       return refuse("image", show(image), "{ data, width, height }, or something that can be drawn");

@@ -9,8 +9,35 @@ export interface Images {
   return?(): unknown;
 }
 
+/** A `<video>` whose browser tells of each frame. */
+export interface PlayingVideo {
+  readonly videoWidth: number;
+  readonly videoHeight: number;
+  readonly ended: boolean;
+  requestVideoFrameCallback(callback: () => void): number;
+  addEventListener(name: "ended", listener: () => void, options: { readonly once: true }): void;
+}
+
+/** What `detectAll` goes through. */
+export type DetectorFrames = Iterable<DetectorImage> | AsyncIterable<DetectorImage> | PlayingVideo;
+
+/** Yields a video at each frame that it shows, until it ends. Frames that come while one is at work are left out. */
+async function* framesOf(video: PlayingVideo): AsyncGenerator<DetectorImage, void, undefined> {
+  let wake: () => void = () => undefined;
+  video.addEventListener("ended", () => wake(), { once: true });
+  while (!video.ended) {
+    await new Promise<void>((resolve) => {
+      wake = resolve;
+      video.requestVideoFrameCallback(resolve);
+    });
+    if (!video.ended) yield video;
+  }
+}
+
 /** Returns the iterator of a list, a generator or a stream of images. */
-export function iteratorOf(frames: Iterable<DetectorImage> | AsyncIterable<DetectorImage>): Images {
+export function iteratorOf(frames: DetectorFrames): Images {
+  if (typeof (frames as Partial<PlayingVideo> | null)?.requestVideoFrameCallback === "function")
+    return framesOf(frames as PlayingVideo);
   const { [Symbol.asyncIterator]: later, [Symbol.iterator]: now } = (frames ?? {}) as Partial<
     AsyncIterable<DetectorImage> & Iterable<DetectorImage>
   >;
