@@ -152,6 +152,8 @@ export default defineConfig([
     hooks: {
       // Those for `require` are the same text. Node and pool have none.
       "build:done": () => {
+        // For resolvers that ignore `exports`, and name the file.
+        writeFileSync("dist/bare.d.mts", 'export * from "./index.mjs";\n');
         for (const file of readdirSync("dist").filter(
           (f) => f.endsWith(".d.mts") && !/^(node|pool)\./.test(f),
         ))

@@ -103,7 +103,7 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   ssd: [
     "SSD networks that leave priors and suppression to the caller",
     "TensorFlow: `scales: [10, 10, 5, 5]` with priors y, x, h, w. Caffe and PyTorch: `variances: [0.1, 0.1, 0.2, 0.2]` with corners.",
-    "`boxwright/priors` makes the priors of standard networks.",
+    "`ssdMobilenetAnchors`, `ssdAnchors` and `caffePriors` make the priors of standard networks.",
     "Caffe and PyTorch prepare pictures in other ways: pass `prepare`.",
   ],
   efficientdet: [

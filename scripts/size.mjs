@@ -10,8 +10,8 @@ import { build } from "esbuild";
 const SLACK = 1.05;
 /** Bytes, gzipped. Missed by up to 5 % they are reported, and fail only above that. */
 const GOALS = {
-  "boxwright: createDecoder": 105_000,
-  "boxwright/core: createDecoder": 68_000,
+  "boxwright: createDecoder": 130_000,
+  "boxwright/core: createDecoder": 74_000,
   "boxwright/plan: loadPlan": 40_000,
 };
 

@@ -60,6 +60,7 @@ export interface Prepared {
 /** The task that makes input tensors of images: `decoder.prepare`. */
 export interface PrepareTask {
   readonly task: "prepare";
+  /** Makes the input tensor of an image, as `prepareImage` of `boxwright` does. */
   prepareImage(image: ImageInput, rule: PrepareRule, options?: PrepareOptions): Prepared;
   /** Returns how the network of a config wants its picture. `size` is missing where nobody says it. */
   ruleOf(config: Config): PartialRule;

@@ -4,7 +4,7 @@
  */
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { appendFile, mkdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -107,7 +107,9 @@ export async function writePrograms(app) {
       'const boxwright = require("boxwright");\n' +
       `import("./beside.mjs").then(({ runBeside }) => {\n  ${report("runBeside(boxwright)")}});\n`,
     "embedded-beside.mjs": `${beside}globalThis.boxwrightResult = JSON.stringify(runBeside(boxwright));\n`,
-    "small-beside.mjs": `${besideImports}globalThis.boxwright = [suppress, tiles, track];\n`,
+    "small-beside.mjs":
+      'import { createTracker, fuse, mergeTiles, nmsOriented, orientedIou, suppress, tiles } from "boxwright";\n' +
+      "globalThis.boxwright = [createTracker, fuse, mergeTiles, nmsOriented, orientedIou, suppress, tiles];\n",
     "embedded.mjs": `${esm("boxwright/ts")}globalThis.boxwrightResult = JSON.stringify(runAll(boxwright, cases));\n`,
     "embedded-plan.mjs": `${esm("boxwright/plan")}globalThis.boxwrightResult = JSON.stringify(runAll(boxwright, cases));\n`,
     "small-plan-ts.mjs":
@@ -267,8 +269,10 @@ const workerd = (entry, small) => ({
         assetNames: "[name]",
         logLevel: "error",
       });
-    await bundle(entry, false);
     await bundle(small, true);
+    const smallFiles = await readdir(outdir);
+    await bundle(entry, false);
+    const binaries = (await readdir(outdir)).filter((f) => f.endsWith(".wasm"));
     await writeFile(
       join(outdir, "config.capnp"),
       `using Workerd = import "/workerd/workerd.capnp";
@@ -276,8 +280,7 @@ const config :Workerd.Config = (
   services = [ (name = "main", worker = (
     modules = [
       (name = "${entry}", esModule = embed "${entry}"),
-      (name = "simd.wasm", wasm = embed "simd.wasm"),
-      (name = "scalar.wasm", wasm = embed "scalar.wasm"),
+${binaries.map((f) => `      (name = "${f}", wasm = embed "${f}"),`).join("\n")}
     ],
     compatibilityDate = "2025-01-01",
   )) ],
@@ -303,8 +306,7 @@ const config :Workerd.Config = (
       });
       const response = await fetch(`http://127.0.0.1:${port}/`);
       if (!response.ok) throw new Error(`workerd: got status ${response.status}\n${errors}`);
-      const files = [small, "simd.wasm", "scalar.wasm"].map((f) => join(outdir, f));
-      return { result: await response.json(), loaded: codeSize(files) };
+      return { result: await response.json(), loaded: codeSize(smallFiles.map((f) => join(outdir, f))) };
     } finally {
       child.kill();
     }
