@@ -5,8 +5,15 @@ import type { Camera } from "./types.ts";
 
 export interface Card {
   readonly element: HTMLElement;
+  /** Text that the filter searches and cards are sorted by. */
+  readonly name: string;
   show(camera: Camera): void;
+  /** Says how long the camera is silent, and greys a card that is silent for three intervals. */
+  age(): void;
 }
+
+/** Milliseconds of silence that say nothing about a camera, however fast it was. */
+const LEAST_SILENCE_MS = 10_000;
 
 export function createCard(): Card {
   const element = document.createElement("article");
@@ -14,29 +21,43 @@ export function createCard(): Card {
   const canvas = document.createElement("canvas");
   const title = document.createElement("h2");
   const counts = document.createElement("dl");
-  const note = document.createElement("p");
-  element.append(canvas, title, counts, note);
+  const [arrival, note] = [document.createElement("p"), document.createElement("p")];
+  arrival.className = "arrival";
+  element.append(canvas, title, counts, note, arrival);
+  let last: { readonly camera: Camera; readonly at: number } | null = null;
   let shown = "";
   let newest = 0;
 
   async function draw({ key, picture }: Camera): Promise<void> {
     if (!picture) return;
     const turn = ++newest;
-    // Draw beside the page, and show it only if no newer picture came meanwhile.
-    const hidden = document.createElement("canvas");
-    await drawPicture(hidden, key, picture);
-    if (turn !== newest) return;
-    canvas.width = hidden.width;
-    canvas.height = hidden.height;
-    canvas.getContext("2d")?.drawImage(hidden, 0, 0);
+    let isDrawn = false;
+    await drawPicture(canvas, key, picture, () => (isDrawn = turn === newest));
+    if (!isDrawn) return;
     element.dataset["frame"] = picture.id;
     element.dataset["boxes"] = picture.detections ? String(picture.detections.length) : "none";
   }
 
+  function age(): void {
+    if (!last || last.camera.silence === null) return;
+    const { silence, interval } = last.camera;
+    const now = silence + performance.now() - last.at;
+    const isSilent = now > Math.max(LEAST_SILENCE_MS, 3 * (interval ?? 0));
+    element.classList.toggle("silent", isSilent);
+    const since = new Date(Date.now() - now).toLocaleString();
+    arrival.textContent = isSilent ? `silent for ${duration(now)}, since ${since}` : `arrived ${duration(now)} ago`;
+  }
+
   return {
     element,
+    age,
+    get name() {
+      return last ? `${last.camera.subject} ${last.camera.source}` : "";
+    },
     show(camera) {
-      const { key, source, subject, frames, detections, missing, latency, picture } = camera;
+      last = { camera, at: performance.now() };
+      age();
+      const { key, source, subject, frames, detections, missing, latency, clockAhead, picture } = camera;
       element.dataset["key"] = key;
       title.textContent = subject === "" ? source : subject;
       if (subject !== "") {
@@ -49,7 +70,9 @@ export function createCard(): Card {
           frames,
           detections,
           missing: missing ?? "unknown",
-          latency: latency === null ? "unknown" : duration(latency),
+          ...(clockAhead === null
+            ? { latency: latency === null ? "unknown" : duration(latency) }
+            : { "clock ahead by": duration(clockAhead) }),
         }),
       );
       note.textContent = noteOf(camera);

@@ -4,10 +4,12 @@ import type { State } from "./types.ts";
 import { listOf, duration } from "./words.ts";
 
 const find = (id: string): HTMLElement => document.getElementById(id)!;
-const [totals, state, main, none] = [find("totals"), find("state"), find("cameras"), find("none")];
+const [fleet, totals, state] = [find("fleet"), find("totals"), find("state")];
+const [main, none, filter] = [find("cameras"), find("none"), find("filter") as HTMLInputElement];
 const cards = new Map<string, Card>();
 
-function showTotals({ totals: t }: State): void {
+function showTotals({ fleet: all, totals: t }: State): void {
+  fleet.replaceChildren(...listOf({ cameras: all.cameras, frames: all.frames, detections: all.detections }));
   const time = (value: number | null | undefined): string => (value == null ? "none" : duration(value));
   totals.replaceChildren(
     ...listOf({
@@ -24,16 +26,34 @@ function showTotals({ totals: t }: State): void {
 
 function show(given: State): void {
   showTotals(given);
+  let isNew = false;
   for (const camera of given.cameras) {
     let card = cards.get(camera.key);
     if (!card) {
       cards.set(camera.key, (card = createCard()));
-      main.append(card.element);
+      isNew = true;
     }
     card.show(camera);
   }
+  if (isNew) sort();
   none.hidden = cards.size > 0;
 }
+
+/** Puts the cards in the order of their names, and hides those that the filter does not want. */
+function sort(): void {
+  const order = new Intl.Collator(undefined, { numeric: true });
+  const sorted = [...cards.values()].sort((a, b) => order.compare(a.name, b.name));
+  main.append(...sorted.map(({ element }) => element));
+  hideOthers();
+}
+
+function hideOthers(): void {
+  const wanted = filter.value.trim().toLowerCase();
+  for (const card of cards.values()) card.element.hidden = !card.name.toLowerCase().includes(wanted);
+}
+
+filter.addEventListener("input", hideOthers);
+setInterval(() => cards.forEach((card) => card.age()), 1000);
 
 const events = new EventSource("/events");
 events.addEventListener("open", () => (state.textContent = "live"));

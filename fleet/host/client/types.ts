@@ -1,5 +1,6 @@
 /** The answers of the host, made by `src/live/live.ts` and `src/http/page.ts`. `drawCanvas` takes their detections. */
 import type { Drawn } from "boxwright";
+import type { FleetTotals } from "../src/store/query.ts";
 import type { CameraView, PictureView } from "../src/live/live.ts";
 
 export interface Picture extends Omit<PictureView, "detections"> {
@@ -11,6 +12,7 @@ export interface Camera extends Omit<CameraView, "picture"> {
 }
 
 export interface State {
+  readonly fleet: FleetTotals;
   readonly totals: Readonly<Record<string, number | null>>;
   readonly cameras: readonly Camera[];
 }

@@ -73,7 +73,8 @@ export function addPageRoutes(app: Hono<Env>, { live, previews, metrics, guards,
         const { version, cameras } = await live.changes(since, BEAT_MS);
         if (out.aborted) break;
         since = version;
-        const data = JSON.stringify({ totals: { ...metrics.totals, ...decodingTotals(decoding()) }, cameras });
+        const own = { ...metrics.totals, ...decodingTotals(decoding()) };
+        const data = JSON.stringify({ fleet: live.totals, totals: own, cameras });
         await out.writeSSE({ event: "state", data });
       }
     });

@@ -3,6 +3,7 @@ import type { Hono } from "hono";
 import { stream } from "hono/streaming";
 import { Refusal } from "../core/errors.ts";
 import type { Queries } from "boxwright-service/database";
+import { CLOCK_SLACK_MS } from "../store/frames.ts";
 import { cameras, frameLine, framesInOrder, missingOf, readCursor } from "../store/query.ts";
 import type { Env, Guards } from "./guards.ts";
 
@@ -44,7 +45,8 @@ export function addQueryRoutes(app: Hono<Env>, db: Queries, guards: Guards): voi
         missing: missingOf(row),
         lastTime: row.last_time,
         lastSequence: row.last_sequence,
-        latencyMs: row.latency,
+        latencyMs: row.latency < -CLOCK_SLACK_MS ? null : row.latency,
+        clockAheadMs: row.latency < -CLOCK_SLACK_MS ? -row.latency : null,
         storedAt: new Date(row.stored_at).toISOString(),
       })),
     });

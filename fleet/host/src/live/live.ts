@@ -1,7 +1,16 @@
 /** Makes what the page shows: each camera with its counts, its last picture, and the boxes of that picture. */
 import { type Queries } from "boxwright-service/database";
-import { type StoredFrame } from "../store/frames.ts";
-import { type CameraRow, cameras, frameById, frameByTime, missingOf } from "../store/query.ts";
+import { CLOCK_SLACK_MS, type StoredFrame } from "../store/frames.ts";
+import {
+  type CameraRow,
+  type FleetTotals,
+  arrivalInterval,
+  cameras,
+  fleetTotals,
+  frameById,
+  frameByTime,
+  missingOf,
+} from "../store/query.ts";
 import { type Preview, type Previews, cameraKey } from "./previews.ts";
 
 /** Most boxes of a picture that the page draws. */
@@ -33,13 +42,22 @@ export interface CameraView {
   readonly frames: number;
   readonly detections: number;
   readonly missing: number | null;
+  /** Milliseconds from capture to stored; null: no frame so far, or the clock of the device is ahead. */
   readonly latency: number | null;
+  /** Milliseconds by which the clock of the device is ahead; null: less than CLOCK_SLACK_MS. */
+  readonly clockAhead: number | null;
+  /** Milliseconds since the last frame arrived, by the clock of the host. */
+  readonly silence: number | null;
+  /** Mean milliseconds between the arrivals of the last frames. */
+  readonly interval: number | null;
   readonly lastTime: string | null;
   readonly picture: PictureView | null;
 }
 
 interface Entry {
-  readonly view: CameraView;
+  readonly view: Omit<CameraView, "silence">;
+  /** Milliseconds since 1970 at which the last frame arrived. */
+  readonly storedAt: number | null;
   /** Text of what the view was made from. A changed text makes a new view. */
   readonly state: string;
   readonly version: number;
@@ -58,6 +76,8 @@ export class Live {
   readonly #entries = new Map<string, Entry>();
   /** Cameras with a preview, which may have no stored frame yet. */
   readonly #seen = new Map<string, { readonly source: string; readonly subject: string }>();
+  /** Counts over all hosts of the database. */
+  totals: FleetTotals = { cameras: 0, frames: 0, detections: 0 };
   #version = 0;
   #viewers = 0;
   #timer: NodeJS.Timeout | null = null;
@@ -98,7 +118,10 @@ export class Live {
         });
       });
     const changed = [...this.#entries.values()].filter(({ version }) => version > since);
-    return { version: this.#version, cameras: changed.map(({ view }) => view) };
+    const now = this.#options.now();
+    const silenceOf = ({ storedAt }: Entry): number | null => (storedAt === null ? null : Math.max(0, now - storedAt));
+    const views = changed.map((entry) => ({ ...entry.view, silence: silenceOf(entry) }));
+    return { version: this.#version, cameras: views };
   }
 
   async #tick(): Promise<void> {
@@ -113,6 +136,7 @@ export class Live {
   /** Brings the views up to date. */
   async refresh(): Promise<void> {
     const { db, maxCameras } = this.#options;
+    this.totals = await fleetTotals(db);
     const rows = new Map((await cameras(db, maxCameras)).map((row) => [cameraKey(row.source, row.subject), row]));
     const names = new Map<string, { readonly source: string; readonly subject: string }>([...this.#seen, ...rows]);
     let changed = false;
@@ -138,18 +162,21 @@ export class Live {
         ? await this.#pictureOf(preview)
         : await this.#boxesWithoutPicture(row);
     if (old?.state === state && picture?.detections === null) return false;
-    const view: CameraView = {
+    const isAhead = row !== undefined && row.latency < -CLOCK_SLACK_MS;
+    const view = {
       key,
       source,
       subject,
       frames: row?.frames ?? 0,
       detections: row?.detections ?? 0,
       missing: row ? missingOf(row) : null,
-      latency: row?.latency ?? null,
+      latency: isAhead ? null : (row?.latency ?? null),
+      clockAhead: isAhead ? -row.latency : null,
+      interval: row ? await arrivalInterval(this.#options.db, source, subject) : null,
       lastTime: row?.last_time ?? null,
       picture,
     };
-    this.#entries.set(key, { view, state, version: this.#version + 1 });
+    this.#entries.set(key, { view, storedAt: row?.stored_at ?? null, state, version: this.#version + 1 });
     return true;
   }
 

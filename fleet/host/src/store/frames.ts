@@ -63,6 +63,15 @@ export async function insertFrames(tx: Queries, frames: readonly StoredFrame[]):
   return isNew;
 }
 
+/** Milliseconds by which a clock may be ahead without being wrong. */
+export const CLOCK_SLACK_MS = 60_000;
+
+/**
+ * The last frame stays the last one if it is newer by its time of capture. A frame from the future does not: a clock
+ * that was wrong once would hold the camera's picture until that time has come.
+ */
+const IS_NEWER = `cameras.last_time > excluded.last_time AND cameras.latency >= -${CLOCK_SLACK_MS}`;
+
 const COUNT = `INSERT INTO cameras
   (source, subject, frames, detections, numbered, first_sequence, last_sequence, last_time, last_id, latency, stored_at)
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
@@ -74,9 +83,9 @@ const COUNT = `INSERT INTO cameras
     THEN cameras.first_sequence ELSE excluded.first_sequence END,
   last_sequence = CASE WHEN cameras.last_sequence >= excluded.last_sequence OR excluded.last_sequence IS NULL
     THEN cameras.last_sequence ELSE excluded.last_sequence END,
-  last_id = CASE WHEN cameras.last_time > excluded.last_time THEN cameras.last_id ELSE excluded.last_id END,
-  latency = CASE WHEN cameras.last_time > excluded.last_time THEN cameras.latency ELSE excluded.latency END,
-  last_time = CASE WHEN cameras.last_time > excluded.last_time THEN cameras.last_time ELSE excluded.last_time END,
+  last_id = CASE WHEN ${IS_NEWER} THEN cameras.last_id ELSE excluded.last_id END,
+  latency = CASE WHEN ${IS_NEWER} THEN cameras.latency ELSE excluded.latency END,
+  last_time = CASE WHEN ${IS_NEWER} THEN cameras.last_time ELSE excluded.last_time END,
   stored_at = excluded.stored_at`;
 
 const COUNT_START = `INSERT INTO camera_starts (source, subject, start, frames, first_sequence, last_sequence)
@@ -121,7 +130,9 @@ function countsOfStart(group: readonly StoredFrame[]): Value[] {
 function countsOf(group: readonly StoredFrame[]): Value[] {
   const { source, subject } = group[0]!;
   const sequences = group.map(({ sequence }) => sequence).filter((sequence) => sequence >= 0);
-  const last = group.reduce((a, b) => (b.time >= a.time ? b : a));
+  const isPossible = ({ time, stored_at }: StoredFrame): boolean => millisecondsOf(time) <= stored_at + CLOCK_SLACK_MS;
+  const possible = group.filter(isPossible);
+  const last = (possible.length > 0 ? possible : group).reduce((a, b) => (b.time >= a.time ? b : a));
   return [
     source,
     subject,

@@ -132,6 +132,31 @@ const GAPS = `SELECT CASE WHEN min(last_sequence - ${FIRST} + 1 - frames) < 0 TH
   ELSE CAST(sum(last_sequence - ${FIRST} + 1 - frames) AS BIGINT) END
   FROM camera_starts AS s WHERE s.source = cameras.source AND s.subject = cameras.subject`;
 
+/** Counts over all cameras, whichever host stored their frames. */
+export interface FleetTotals {
+  readonly cameras: number;
+  readonly frames: number;
+  readonly detections: number;
+}
+
+export async function fleetTotals(db: Queries): Promise<FleetTotals> {
+  const [row] = await db.all<FleetTotals>(
+    `SELECT count(*) AS cameras, CAST(coalesce(sum(frames), 0) AS BIGINT) AS frames,
+      CAST(coalesce(sum(detections), 0) AS BIGINT) AS detections FROM cameras`,
+  );
+  return row ?? { cameras: 0, frames: 0, detections: 0 };
+}
+
+/** Returns the mean milliseconds between the arrivals of a camera's last frames; null if it has fewer than two. */
+export async function arrivalInterval(db: Queries, source: string, subject: string): Promise<number | null> {
+  const [row] = await db.all<{ first: number; last: number; n: number }>(
+    `SELECT min(stored_at) AS first, max(stored_at) AS last, count(*) AS n FROM
+      (SELECT stored_at FROM frames WHERE source = ? AND subject = ? ORDER BY time DESC LIMIT 10) AS newest`,
+    [source, subject],
+  );
+  return row && row.n > 1 ? (row.last - row.first) / (row.n - 1) : null;
+}
+
 /** Returns the cameras that were heard of last. */
 export const cameras = (db: Queries, limit: number): Promise<CameraRow[]> =>
   db.all<CameraRow>(

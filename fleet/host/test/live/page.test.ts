@@ -246,6 +246,21 @@ describe.skipIf(!inject("chromium"))("the page in Chromium", () => {
     expect(await page.textContent(".camera dl")).toMatch(/frames3.*missing1/);
     expect(await page.textContent(".camera p")).toContain("without a picture");
     expect(await page.textContent("#totals")).toMatch(/received5stored3duplicates1refused1/);
+    expect(await page.textContent("#fleet")).toBe("cameras1frames3detections9");
     expect(await page.textContent("#state")).toBe("live");
+  });
+
+  test("cards are sorted, a filter hides others, and a silent camera is grey and says since when", async () => {
+    for (const subject of ["door 10", "door 2", "yard"]) await host.post(detectionPacket(0, { subject, id: subject }));
+    // One camera was heard of an hour ago.
+    await host.db.write((tx) => tx.all("UPDATE cameras SET stored_at = stored_at - 3600000 WHERE subject = 'yard'"));
+    await page.goto(host.url);
+    await page.waitForFunction(() => document.querySelectorAll(".camera h2").length === 3);
+    const titles = (): Promise<string[]> =>
+      page.$$eval(".camera:not([hidden]) h2", (all) => all.map(({ textContent }) => textContent.split(" (")[0]!));
+    expect(await titles()).toEqual(["door 2", "door 10", "yard"]);
+    expect(await page.textContent(".camera.silent:last-child .arrival")).toMatch(/^silent for \d+ min, since /);
+    await page.fill("#filter", "DOOR 1");
+    expect(await titles()).toEqual(["door 10"]);
   });
 });
