@@ -7,6 +7,7 @@ import { openLog } from "../core/log.ts";
 import { Network } from "../network/network.ts";
 import type { Settings } from "../settings/types.ts";
 import { USAGE, readCommand } from "./arguments.ts";
+import { REFUSED_USAGE, runRefused } from "./refused-command.ts";
 
 /** Exit codes: every frame arrived; some frames did not; the settings are wrong or a part cannot start. */
 const [FINE, INCOMPLETE, WRONG] = [0, 1, 2];
@@ -14,9 +15,13 @@ const [FINE, INCOMPLETE, WRONG] = [0, 1, 2];
 const GRACE = 15_000;
 
 async function main(): Promise<number> {
+  if (process.argv[2] === "refused") {
+    process.stdout.write(await runRefused(process.argv.slice(3)));
+    return FINE;
+  }
   const command = readCommand(process.argv.slice(2));
   if (!command) {
-    process.stdout.write(USAGE);
+    process.stdout.write(USAGE + REFUSED_USAGE);
     return process.argv.length > 2 ? FINE : WRONG;
   }
   return command.isCheck ? check(command.settings) : run(command.settings);

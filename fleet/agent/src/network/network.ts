@@ -1,6 +1,14 @@
 /** Runs pictures through the network, one at a time, with the config that is in use at that moment. */
 import { readFile } from "node:fs/promises";
-import { type Frame, type ImageInput, type Outputs, type PacketAbout, type PacketKind, type TensorInput, toPacket } from "boxwright";
+import {
+  type Frame,
+  type ImageInput,
+  type Outputs,
+  type PacketAbout,
+  type PacketKind,
+  type TensorInput,
+  toPacket,
+} from "boxwright";
 import { messageOf } from "boxwright-service/errors";
 import { Turns } from "../core/wait.ts";
 import type { NetworkSettings } from "../settings/types.ts";

@@ -1,5 +1,16 @@
 /** Makes the plan of a config: how pictures are prepared, the decoder, and whether device or host decodes. */
-import { type Decoder, type Detector, type DetectorOptions, type LabelSet, type Lane, type Model, createDecoderSync, createDetector, labelsOf, readModel } from "boxwright";
+import {
+  type Decoder,
+  type Detector,
+  type DetectorOptions,
+  type LabelSet,
+  type Lane,
+  type Model,
+  createDecoderSync,
+  createDetector,
+  labelsOf,
+  readModel,
+} from "boxwright";
 import type { SharedRuntime } from "./session.ts";
 // Import the tasks: the decoder then reads networks for keypoints, masks and oriented boxes.
 

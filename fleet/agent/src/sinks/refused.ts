@@ -1,7 +1,18 @@
 /** Stores packets that a receiver refused permanently, up to a cap, so that an operator can look at them. */
-import { mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256 } from "../core/ids.ts";
+
+/** A refused packet on disk. */
+export interface RefusedFile {
+  /** Name of its files, by which commands name it. */
+  readonly name: string;
+  readonly sink: string;
+  readonly reason: string;
+  /** Time of the refusal. */
+  readonly time: string;
+  readonly bytes: number;
+}
 
 export class RefusedFolder {
   readonly #folder: string;
@@ -21,6 +32,28 @@ export class RefusedFolder {
     writeFileSync(`${path}.packet`, packet);
     writeFileSync(`${path}.json`, JSON.stringify({ sink, reason, time: new Date().toISOString() }));
     this.#makeRoom();
+  }
+
+  /** Returns the refused packets, the oldest first. */
+  list(): RefusedFile[] {
+    const names = readdirSync(this.#folder).filter((name) => name.endsWith(".packet"));
+    const files = names.map((file) => {
+      const name = file.slice(0, -".packet".length);
+      const about = join(this.#folder, `${name}.json`);
+      const known = existsSync(about) ? (JSON.parse(readFileSync(about, "utf8")) as Partial<RefusedFile>) : {};
+      const { sink = "unknown", reason = "unknown", time = "" } = known;
+      return { name, sink, reason, time, bytes: statSync(join(this.#folder, file)).size };
+    });
+    return files.sort((a, b) => (a.time < b.time ? -1 : 1));
+  }
+
+  /** Returns the packet of a listed file. */
+  read({ name }: RefusedFile): Uint8Array {
+    return readFileSync(join(this.#folder, `${name}.packet`));
+  }
+
+  remove({ name }: RefusedFile): void {
+    for (const end of ["packet", "json"]) rmSync(join(this.#folder, `${name}.${end}`), { force: true });
   }
 
   #makeRoom(): void {

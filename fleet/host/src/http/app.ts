@@ -8,7 +8,7 @@ import { type DeviceRoutes, addDeviceRoutes } from "./devices.ts";
 import type { Env } from "./guards.ts";
 import { type OpsRoutes, addOpsRoutes } from "./ops.ts";
 import { type PageRoutes, addPageRoutes } from "./page.ts";
-import { addQueryRoutes } from "./query.ts";
+import { addQueryRoutes, addRefusedRoute } from "./query.ts";
 
 export type AppOptions = DeviceRoutes & OpsRoutes & PageRoutes & { readonly log: Logger };
 
@@ -19,6 +19,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   addOpsRoutes(app, options);
   addDeviceRoutes(app, options);
   addQueryRoutes(app, db, guards);
+  addRefusedRoute(app, db, guards);
   addPageRoutes(app, options);
   app.notFound((c) => c.json({ error: "no such address" }, 404));
   app.onError((error, c) => {

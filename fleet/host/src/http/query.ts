@@ -4,6 +4,7 @@ import { stream } from "hono/streaming";
 import { Refusal } from "../core/errors.ts";
 import type { Queries } from "boxwright-service/database";
 import { CLOCK_SLACK_MS } from "../store/frames.ts";
+import { refusedPackets } from "../store/refused.ts";
 import { cameras, frameLine, framesInOrder, missingOf, readCursor } from "../store/query.ts";
 import type { Env, Guards } from "./guards.ts";
 
@@ -50,6 +51,14 @@ export function addQueryRoutes(app: Hono<Env>, db: Queries, guards: Guards): voi
         storedAt: new Date(row.stored_at).toISOString(),
       })),
     });
+  });
+}
+
+/** Adds the route of packets that the host refused for good. The broker has them no more, and nobody else knows. */
+export function addRefusedRoute(app: Hono<Env>, db: Queries, guards: Guards): void {
+  app.get("/v1/refused", guards.readers, async (c) => {
+    const rows = await refusedPackets(db, readLimit(c.req.query("limit"), 100, MOST_FRAMES));
+    return c.json({ refused: rows.map(({ at, ...row }) => ({ at: new Date(at).toISOString(), ...row })) });
   });
 }
 

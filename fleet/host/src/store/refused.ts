@@ -1,6 +1,6 @@
 /** Records packets of the broker that the host refuses for good. Nothing else remembers them. */
 import { createHash } from "node:crypto";
-import type { Database } from "boxwright-service/database";
+import type { Database, Queries } from "boxwright-service/database";
 
 const MOST_ROWS = 10_000;
 
@@ -30,6 +30,20 @@ export async function recordRefused(db: Database, packet: RefusedPacket, now: nu
     );
   });
 }
+
+/** A refused packet as it was recorded. */
+export interface RefusedRow extends Omit<RefusedPacket, "bytes"> {
+  readonly at: number;
+  /** Length of the packet. */
+  readonly bytes: number;
+}
+
+/** Returns the packets that were refused last. */
+export const refusedPackets = (db: Queries, limit: number): Promise<RefusedRow[]> =>
+  db.all<RefusedRow>(
+    "SELECT at, way, place, bytes, source, id, reason, message FROM refused ORDER BY at DESC, hash LIMIT ?",
+    [limit],
+  );
 
 /** Cuts a text from outside to 300 characters, and replaces control characters. */
 const sanitise = (text: string): string => text.slice(0, 300).replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");
