@@ -175,10 +175,10 @@ async function orientedDecodes({ createDecoderSync }: typeof Boxwright): Promise
   };
   return [
     row("decode-upright", createDecoderSync({ ...common, classes: CLASSES + 1 }), upright),
-    ...(["ultralytics", "probiou", "opencv"] as const).map((orientedNms) =>
+    ...(["ultralytics", "probiou", "opencv"] as const).map((orientedSuppression) =>
       row(
-        `decode-oriented-${orientedNms}`,
-        createDecoderSync({ ...common, classes: CLASSES, task: "oriented", orientedNms }),
+        `decode-oriented-${orientedSuppression}`,
+        createDecoderSync({ ...common, classes: CLASSES, task: "oriented", orientedSuppression: orientedSuppression }),
         planes,
       ),
     ),

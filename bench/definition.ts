@@ -39,7 +39,7 @@ function defineImage(workload: Workload, image: number): Answer {
 function defineSuppression(workload: Workload): Answer {
   const { boxes, scores } = workload.tensors;
   const { classIds, ...limits } = nmsOptions(workload);
-  const rule = { nms: classIds ? "class" : "all", suppress: ">", offset: [0, 0] } as const;
+  const rule = { suppress: classIds ? "class" : "all", iouGate: ">", offset: [0, 0] } as const;
   const { kept = [] } = definitionOfNms(boxes.data, scores.data, { ...rule, ...limits }, classIds);
   return keptOnly(kept);
 }

@@ -189,7 +189,7 @@ export function maskRows({ createDecoderSync }: typeof Boxwright): MaskRow[] {
     const decoded = (engine: "simd" | "scalar" | "ts"): Detections =>
       createDecoderSync(
         { family: "yolo26", classes: 80, inputSize: [640, 640], coordinates: "pixels", task: "segment" },
-        { engine, conventions: { clamp: "none" } },
+        { engine, rules: { clamp: "none" } },
       ).decode(
         {
           output0: { data: rows, dims: [1, masks, 6 + COUNT] },

@@ -19,9 +19,9 @@ export function optionsOf(workload: Workload): Record<string, unknown> {
     return {
       ...common,
       family: "yolov3",
-      activation: "logits",
+      scores: "logits",
       anchors: V3_ANCHORS,
       anchorMasks: Object.fromEntries(V3_MAPS.map(({ side, mask }) => [`side${side}`, mask])),
     };
-  return { ...common, family: "yolov8", activation: "sigmoid", ...(type === "int8" ? { roles } : {}) };
+  return { ...common, family: "yolov8", scores: "probabilities", ...(type === "int8" ? { roles } : {}) };
 }

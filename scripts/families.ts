@@ -77,7 +77,7 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   fastestdet: ["FastestDet"],
   rfdetr: [
     "RF-DETR and LW-DETR",
-    "One query may give several detections: the best pairs of query and class count, as many as there are queries. `conventions: { multiLabel: false }` takes the best class of each query.",
+    "One query may give several detections: the best pairs of query and class count, as many as there are queries. `rules: { multiLabel: false }` takes the best class of each query.",
     "C + 1 columns: the last one was never trained, and is left out. `background: 0` leaves out the first instead.",
     "Weights of COCO have 91 columns, and class ids are COCO's own, 1 to 90. Pass `labels: COCO80` or `COCO91` of `boxwright/labels`.",
     "Masks and keypoints are left alone.",
@@ -98,7 +98,7 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   detr: [
     "DETR",
     'DETR has a class for "nothing" after the others. Without it the columns are read as those of [RT-DETR](rtdetr.md).',
-    'RF-DETR has C + 1 columns too. DETR\'s are taken for DETR\'s if the name of the output has "logits" in it, or with `activation: "softmax"`.',
+    'RF-DETR has C + 1 columns too. DETR\'s are taken for DETR\'s if the name of the output has "logits" in it, or with `scores: "softmax-logits"`.',
   ],
   ssd: [
     "SSD networks that leave priors and suppression to the caller",
@@ -181,7 +181,7 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   classifier: [
     "networks that give one score for each class of the whole picture",
     "A detection is a class, its box is the whole picture. `maxDetections` is the k of the top k: 5 unless you say another.",
-    '`activation: "softmax"` if the network gives logits. By default its scores are probabilities.',
+    '`scores: "softmax-logits"` if the network gives logits. By default its scores are probabilities.',
   ],
   dbnet: [
     "DBNet and the text detection of PaddleOCR",

@@ -290,7 +290,7 @@ const detectionOutput = exampleOf({
 });
 
 const postprocess = exampleOf({
-  options: `${LABELS}, roles: { boxes: "a", labels: "b", scores: "c", count: "d" }`,
+  options: `${LABELS}, roles: { boxes: "a", classIds: "b", scores: "c", count: "d" }`,
   size: [64, 64],
   body: [
     "// y_min, x_min, y_max, x_max in 0..1; class ids from the first class; scores; how many there are.",
@@ -334,7 +334,7 @@ const ultraface = exampleOf({
 });
 
 const boxes = exampleOf({
-  options: `${LABELS}, ${INPUT}, boxFormat: "xyxy", roles: { boxes: "a", scores: "b", labels: "c" }`,
+  options: `${LABELS}, ${INPUT}, boxFormat: "xyxy", roles: { boxes: "a", scores: "b", classIds: "c" }`,
   size: [64, 64],
   body: [
     "// Corners in pixels of the input, scores, class ids.",
@@ -424,7 +424,7 @@ const rtmdetIns = exampleOf({
 });
 
 const classifier = exampleOf({
-  options: 'labels: ["person", "cat"], activation: "softmax", maxDetections: 1',
+  options: 'labels: ["person", "cat"], scores: "softmax-logits", maxDetections: 1',
   size: [64, 64],
   body: [
     "// A logit for each class.",

@@ -177,8 +177,8 @@ const isClassId = (id: number): boolean => Math.abs(id) < 2147483000;
  * known.
  */
 export function suppressionOf({ rules, inputSize }: Plan, thresholds: Thresholds): Suppression {
-  const { nms, suppress, pixelOffset } = rules;
+  const { suppress: nms, iouGate: suppress, pixelOffset } = rules;
   const [x, y] = inputSize === null ? [0, 0] : inputSize.map((n) => pixelOffset / n);
   const { iouThreshold, maxDetections } = thresholds;
-  return { nms, suppress, iouThreshold, maxDetections, offset: [x, y] };
+  return { suppress: nms, iouGate: suppress, iouThreshold, maxDetections, offset: [x, y] };
 }

@@ -1,5 +1,5 @@
 /** From the network's input to the original image. */
-import type { Conventions } from "../src/core/conventions.ts";
+import type { Rules } from "../src/core/rules.ts";
 import { type Box, clampCorners } from "./boxes.ts";
 
 /** Size of the original image in pixels, and how it was brought to the input size. */
@@ -77,7 +77,7 @@ export function undoResize(box: Box, frame: Frame | undefined, input: readonly [
  * - "centre": cx, cy, w and h each inside 0..1; corners may lie outside. Source: depthai-nodes.
  * - "before" has clamped the candidates already, and "none" clamps nothing.
  */
-export function clampDetection(box: Box, clamp: Conventions["clamp"]): Box {
+export function clampDetection(box: Box, clamp: Rules["clamp"]): Box {
   if (clamp === "after") return clampCorners(box);
   if (clamp !== "centre") return box;
   const [cx, cy, w, h] = clampCorners([

@@ -155,7 +155,7 @@ export function slack({ type, scale }: TensorSpec): number {
 
 /** Returns the largest probability that a tensor may hold. Logits and absent columns have no limit. */
 function highest(plan: Plan, column: Head["objectness"], fn: Fn): number {
-  const isProbability = column !== null && fn === "none" && plan.activation !== "logits";
+  const isProbability = column !== null && fn === "none" && plan.scores !== "logits";
   return isProbability ? 1 + slack(plan.tensors[column.tensor]) : Infinity;
 }
 

@@ -1,5 +1,5 @@
 /** Order and suppression: which candidates stay. */
-import type { Conventions } from "../src/core/conventions.ts";
+import type { Rules } from "../src/core/rules.ts";
 import type { Box } from "./boxes.ts";
 
 /** A box as order and suppression see it. */
@@ -10,7 +10,7 @@ export interface Ranked {
 }
 
 /** How boxes suppress each other. */
-export interface Suppression extends Pick<Conventions, "nms" | "suppress"> {
+export interface Suppression extends Pick<Rules, "suppress" | "iouGate"> {
   readonly iouThreshold: number;
   readonly maxDetections: number;
   /** Added to widths and heights, in the unit of the boxes. */
@@ -51,12 +51,12 @@ export function overlap(a: Box, b: Box, [ox, oy]: Suppression["offset"]): { shar
  * nothing. Source: the row "suppress at IoU" of the table of conventions; f32: OpenCV, ONNX Runtime, depthai-core.
  */
 export function suppresses(kept: Ranked, other: Ranked, rule: Suppression): boolean {
-  if (rule.nms === "none" || (rule.nms === "class" && kept.classId !== other.classId)) return false;
+  if (rule.suppress === "none" || (rule.suppress === "class" && kept.classId !== other.classId)) return false;
   const { shared, union } = overlap(kept.box, other.box, rule.offset);
   if (!(union > 0)) return false;
   const iou = Math.fround(shared / union);
   const threshold = Math.fround(rule.iouThreshold);
-  return rule.suppress === ">" ? iou > threshold : iou >= threshold;
+  return rule.iouGate === ">" ? iou > threshold : iou >= threshold;
 }
 
 /**

@@ -12,7 +12,7 @@ const NETWORKS = [
     folder: "yolo-fastest-1.1",
     name: "Yolo-Fastest 1.1",
     what: "a YOLOv3 head: two raw maps of 255 channels, described by an nn_config file of family YOLO",
-    options: { activation: "logits" },
+    options: { scores: "logits" },
     by: "the rows that formulas in float64 give",
   },
   {

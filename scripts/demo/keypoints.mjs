@@ -29,7 +29,7 @@ const NETWORKS = [
     options: {
       confidenceThreshold: 0.6,
       iouThreshold: 0.3,
-      conventions: { clamp: "none", gate: ">=" },
+      rules: { clamp: "none", gate: ">=" },
     },
     by: "OpenCV 4.12, FaceDetectorYN",
     recorded: (folder) => readJson(folder, "outside.json").answers["score>=0.6 nms 0.3"],
@@ -43,7 +43,7 @@ const NETWORKS = [
     config: { family: "blazeface", task: "pose", inputSize: [128, 128], labels: ["face"] },
     options: {
       confidenceThreshold: 0.5,
-      conventions: { set: "ultralytics", clamp: "none", nms: "none", gate: ">=" },
+      rules: { set: "ultralytics", clamp: "none", suppress: "none", gate: ">=" },
     },
     outputs: ["regressors", "classificators"],
     by: "MediaPipe's weighted suppression, by formulas in float64",

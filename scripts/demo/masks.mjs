@@ -100,7 +100,7 @@ async function seededHead({ fixtures, rounds }) {
     inputSize: [width, height],
     coordinates: "pixels",
   };
-  const options = { confidenceThreshold: 0.26, iouThreshold: 0.45, conventions: { clamp: "none" } };
+  const options = { confidenceThreshold: 0.26, iouThreshold: 0.45, rules: { clamp: "none" } };
   let plan = "";
   let found;
   let masks;

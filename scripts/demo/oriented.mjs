@@ -64,7 +64,7 @@ export async function oriented({ fixtures, rounds }) {
     all.filter(({ name }) => name === "output0"),
   );
   const config = { family: "yolov8", task: "oriented", classes, inputSize: [input.width, input.height] };
-  const options = { confidenceThreshold: 0.26, orientedNms: "opencv" };
+  const options = { confidenceThreshold: 0.26, orientedSuppression: "opencv" };
   let plan = "";
   const { runs, answer, same } = await runEngines(rounds, async (engine) => {
     const decoder = await createDecoder(config, { engine, ...options });

@@ -22,13 +22,13 @@ import type { Config, DecoderOptions, OutputSpec } from "./types.ts";
  * as output_format "raw": a config that decodes nothing and says so.
  *
  * Defaults of files: confidence 0.5 and IoU 0.5 (as depthai-core and depthai-nodes have them), at most 300 detections,
- * conventions `depthai`. Defaults of typed options: 0.25, 0.45, 300 and `ultralytics` (as that project has them).
+ * rules `depthai`. Defaults of typed options: 0.25, 0.45, 300 and `ultralytics` (as that project has them).
  * @throws ConfigError, and nothing else, with every problem at once, each with its path
  * @example
  * import { parseConfig } from "boxwright";
  *
  * const config = parseConfig({ family: "yolov8", labels: ["person", "cat"], inputSize: [640, 640] });
- * console.log(config.classes, config.confidenceThreshold, config.conventions); // 2 0.25 ultralytics
+ * console.log(config.classes, config.confidenceThreshold, config.ruleSet); // 2 0.25 ultralytics
  */
 export const parseConfig = (json: unknown): Config => readConfig(json, {});
 

@@ -21,7 +21,7 @@ export function defaultConfig(format: Config["format"]): Config {
     anchorSets: null,
     strides: null,
     scaleXY: null,
-    activation: null,
+    scores: null,
     reading: null,
     boxFormat: null,
     coordinates: null,
@@ -38,7 +38,7 @@ export function defaultConfig(format: Config["format"]): Config {
     roles: null,
     task: null,
     suppression: null,
-    conventions: "depthai",
+    ruleSet: "depthai",
     rules: {},
   };
 }
@@ -48,5 +48,5 @@ export const typedDefaults = (): Config => ({
   ...defaultConfig("options"),
   confidenceThreshold: 0.25,
   iouThreshold: 0.45,
-  conventions: "ultralytics",
+  ruleSet: "ultralytics",
 });

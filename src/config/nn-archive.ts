@@ -119,7 +119,7 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
     classes: classes ?? labels?.length ?? special?.defaults.classes ?? null,
     labels,
     // ClassificationParser: false says that the scores are logits.
-    ...(metadata.json.is_softmax === false && { activation: "softmax" as const }),
+    ...(metadata.json.is_softmax === false && { scores: "softmax-logits" as const }),
     confidenceThreshold: metadata.take("conf_threshold", UNIT) ?? base.confidenceThreshold,
     iouThreshold: metadata.take("iou_threshold", UNIT) ?? base.iouThreshold,
     maxDetections: metadata.take("max_det", COUNT) ?? base.maxDetections,

@@ -3,12 +3,12 @@ import { type FieldReader, type Rule, oneOf } from "./fields.ts";
 import type { TaskOptions } from "./task-options.ts";
 import type { Config, TaskConfig, TaskFields } from "./types.ts";
 
-type OrientedFields = Required<Pick<TaskFields, "orientedNms" | "angleRange" | "angleActivation">>;
+type OrientedFields = Required<Pick<TaskFields, "orientedSuppression" | "angleRange" | "angleForm">>;
 
 const RULES: { readonly [K in keyof OrientedFields]: Rule<OrientedFields[K]> } = {
-  orientedNms: oneOf(["ultralytics", "probiou", "opencv"]),
+  orientedSuppression: oneOf(["ultralytics", "probiou", "opencv"]),
   angleRange: oneOf(["regular", "raw"]),
-  angleActivation: oneOf(["radians", "logits", "sigmoid"]),
+  angleForm: oneOf(["radians", "logits", "fractions"]),
 };
 
 const OPTIONS = /* @__PURE__ */ Object.keys(RULES) as readonly (keyof OrientedFields)[];
@@ -27,7 +27,7 @@ function readArchive(metadata: FieldReader, config: Config): Partial<Config> | n
   const angles = metadata.texts("angles_outputs");
   if (!angles?.length) return null;
   return {
-    task: { name: "oriented", angleActivation: "radians" },
+    task: { name: "oriented", angleForm: "radians" },
     roles: { ...config.roles, angles },
     headOutputs: config.headOutputs && [...new Set([...config.headOutputs, ...angles])],
   };

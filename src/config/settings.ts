@@ -2,8 +2,8 @@
  * Settings: what a caller states in typed options, or in the options of `createDecoder` over any config. `readSettings`
  * reads the values of one source, `overlay` puts them over a config and checks that they agree.
  */
-import { CONVENTIONS, type ConventionSet, type Conventions } from "../core/conventions.ts";
-import { ACTIVATIONS, FAMILIES, type Family, TRAITS, familyTyped } from "../core/families.ts";
+import { RULE_SETS, type RuleSet, type Rules } from "../core/rules.ts";
+import { SCORE_OPTIONS, FAMILIES, type Family, TRAITS, familyTyped } from "../core/families.ts";
 import { READING_NAMES } from "../core/readings.ts";
 import { few, show } from "../core/tensor.ts";
 import type { FieldReader } from "./fields.ts";
@@ -25,16 +25,16 @@ import { readSuppression } from "./suppression.ts";
 import type { Config, Roles } from "./types.ts";
 
 /** A named set of rules, and single rules over it. */
-interface StatedConventions {
-  readonly set: ConventionSet | null;
-  readonly rules: Partial<Conventions>;
+interface StatedRules {
+  readonly set: RuleSet | null;
+  readonly rules: Partial<Rules>;
 }
 
 /** The settings that a source states; those that it does not state are absent. */
-export type Settings = Partial<Omit<Config, "conventions">> & {
+export type Settings = Partial<Omit<Config, "rules">> & {
   /** Divisors on y, x, h, w, in place of variances. */
   readonly scales?: readonly number[];
-  readonly conventions?: StatedConventions;
+  readonly rules?: StatedRules;
 };
 
 /** Returns the family. A name in another spelling gets the one that is meant. */
@@ -51,8 +51,8 @@ const copied = <T>(x: T): T => (Array.isArray(x) ? ([...(x as unknown[])] as T) 
 /** How each setting is read: by a rule, or by a function. */
 const SETTINGS = {
   family: readFamily,
-  conventions: readConventions,
-  activation: oneOf(ACTIVATIONS),
+  rules: readRules,
+  scores: oneOf(SCORE_OPTIONS),
   inputSize: (r: FieldReader) => r.positives("inputSize", 2),
   strides: (r: FieldReader) => r.positives("strides"),
   scaleXY: (r: FieldReader) => (typeof r.json.scaleXY === "number" ? r.json.scaleXY : r.positives("scaleXY")),
@@ -108,23 +108,23 @@ export function readSettings(r: FieldReader): Settings {
 
 /** Returns the config with the settings over it. Reports lists that have not an entry per class. */
 export function overlay(r: FieldReader, config: Config, settings: Settings): Config {
-  const { scales, conventions, ...fields } = settings;
-  const isSetNamed = (conventions?.set ?? null) !== null;
-  const set = conventions?.set ?? config.conventions;
+  const { scales, rules: given, ...fields } = settings;
+  const isSetNamed = (given?.set ?? null) !== null;
+  const set = given?.set ?? config.ruleSet;
   // A named set brings its own cap. A bound that is stated, as a rule or by itself, goes over both.
-  const cap = isSetNamed ? CONVENTIONS[set].maxDetections : Infinity;
+  const cap = isSetNamed ? RULE_SETS[set].maxDetections : Infinity;
   const usual = { ...config, ...usualSettings(config, fields.family) };
   const merged: Config = {
     ...usual,
-    maxDetections: conventions?.rules.maxDetections ?? Math.min(usual.maxDetections, cap),
+    maxDetections: given?.rules.maxDetections ?? Math.min(usual.maxDetections, cap),
     ...(scales && { variances: variancesOf(scales) }),
     ...fields,
     task: fields.task ? { ...config.task, ...fields.task } : config.task,
     classes: fields.classes ?? config.classes ?? fields.labels?.length ?? null,
     scalesGiven: scales !== undefined || (fields.variances === undefined && config.scalesGiven),
-    conventions: set,
+    ruleSet: set,
     // Single rules go over those of the config, but a named set replaces them.
-    rules: { ...(isSetNamed ? {} : config.rules), ...conventions?.rules },
+    rules: { ...(isSetNamed ? {} : config.rules), ...given?.rules },
   };
   const task = fields.task?.name;
   if (config.task && task && config.task.name !== task && !r.has("task"))
@@ -175,11 +175,11 @@ const among = (...values: unknown[]): Rule<unknown> => [
   (x) => values.includes(x),
 ];
 /** Values that each rule may have. */
-const RULES: { readonly [R in keyof Conventions]: Rule<unknown> } = {
+const RULES: { readonly [R in keyof Rules]: Rule<unknown> } = {
   score: among("product", "class"),
   gate: among(">", ">="),
-  nms: among("class", "all", "none"),
-  suppress: among(">", ">="),
+  suppress: among("class", "all", "none"),
+  iouGate: among(">", ">="),
   pixelOffset: among(0, 1),
   clamp: among("none", "before", "after", "centre"),
   multiLabel: among(true, false),
@@ -190,24 +190,24 @@ const RULES: { readonly [R in keyof Conventions]: Rule<unknown> } = {
 
 /** What others call a rule. */
 const ALIASES = /* @__PURE__ */ new Map([
-  ["agnostic", 'nms: "all"'],
-  ["agnostic_nms", 'nms: "all"'],
-  ["agnosticNms", 'nms: "all"'],
+  ["agnostic", 'suppress: "all"'],
+  ["agnostic_nms", 'suppress: "all"'],
+  ["agnosticNms", 'suppress: "all"'],
   ["multi_label", "multiLabel"],
   ["max_det", "maxDetections"],
 ]);
 
 /** Reads a set by its name, or single rules, over a named set or not. */
-function readConventions(r: FieldReader): StatedConventions | null {
-  const sets = oneOf(Object.keys(CONVENTIONS) as ConventionSet[]);
-  if (!r.has("conventions")) return null;
-  if (isText(r.json.conventions)) return { set: r.take("conventions", sets), rules: {} };
-  const c = r.object("conventions");
+function readRules(r: FieldReader): StatedRules | null {
+  const sets = oneOf(Object.keys(RULE_SETS) as RuleSet[]);
+  if (!r.has("rules")) return null;
+  if (isText(r.json.rules)) return { set: r.take("rules", sets), rules: {} };
+  const c = r.object("rules");
   const { set, ...rules } = c.json;
   const known = Object.keys(RULES);
   for (const [name, value] of Object.entries(rules)) {
     // "constructor" and its like are in every object, and no rules.
-    const rule = known.includes(name) ? RULES[name as keyof Conventions] : null;
+    const rule = known.includes(name) ? RULES[name as keyof Rules] : null;
     if (!rule?.[1](value))
       c.reportValue(name, rule?.[0] ?? ALIASES.get(name) ?? `a rule: ${known.join(", ")}`);
   }
@@ -236,7 +236,7 @@ function readPriors(r: FieldReader): Float32Array | null {
 
 /** Roles that several outputs may play, and roles for one. */
 const MANY = ["boxes", "scores", "objectness", "keypoints", "coefficients", "angles"];
-const ONE = ["labels", "priors", "count", "prototypes"];
+const ONE = ["classIds", "priors", "count", "prototypes"];
 
 /** Reads which output plays which role. */
 function readRoles(r: FieldReader): Roles | null {

@@ -6,9 +6,9 @@ import type { Suppression } from "./types.ts";
 
 /** Options of `suppress()` that the option `suppression` refuses, each with what to state in its place. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  suppress: "conventions: { suppress }",
-  pixelOffset: "conventions: { pixelOffset }",
-  classIds: 'conventions: { nms: "class" } or "all"',
+  suppress: "rules: { suppress }",
+  pixelOffset: "rules: { pixelOffset }",
+  classIds: 'rules: { suppress: "class" } or "all"',
   maxDetections: "the option maxDetections of the decoder",
   boxFormat: "no boxFormat: the decoder knows its boxes",
 };

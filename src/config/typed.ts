@@ -1,5 +1,5 @@
 /** Reads typed options, which stand for a config file where there is none. */
-import { CONVENTIONS } from "../core/conventions.ts";
+import { RULE_SETS } from "../core/rules.ts";
 import { FAMILIES } from "../core/families.ts";
 import { readAnchors } from "./anchors.ts";
 import { typedDefaults } from "./defaults.ts";
@@ -14,9 +14,9 @@ export function readTypedOptions(r: FieldReader): Config {
   for (const key of ["engine", "outputs", "onNote", "fresh"])
     if (r.has(key))
       r.report(key, "it among what describes the network", "it in the second argument of createDecoder");
-  for (const rule of ["set", ...Object.keys(CONVENTIONS.ultralytics)])
+  for (const rule of ["set", ...Object.keys(RULE_SETS.ultralytics)])
     if (r.has(rule) && !settingNames().includes(rule))
-      r.report(rule, "it beside conventions", `conventions: {${rule}: ...}, which holds the rules`);
+      r.report(rule, "it beside rules", `rules: {${rule}: ...}, which holds the rules`);
   if (!r.has("family")) r.reportMissing("family", `one of ${FAMILIES.join(", ")}`);
   return { ...config, anchorSets: readAnchors(r, config) };
 }
@@ -28,10 +28,10 @@ const ELSEWHERE = {
   iouThreshold: "iou iouthres iouthresh nmsthresh nmsthreshold nmsiou",
   maxDetections: "maxdet topk maxboxes",
   inputSize: "imgsz imagesize imgsize inputshape",
-  activation: "sigmoid",
+  scores: "probabilities",
   anchors: "anchorboxes",
   coordinates: "normalised normalized",
-  conventions: "agnostic agnosticnms classagnostic",
+  rules: "agnostic agnosticnms classagnostic",
   classes: "nc numclasses",
   labels: "names classnames",
 };

@@ -1,7 +1,7 @@
 /** The types of a config: `Config` as read from a file, and the options that a caller writes. */
-import type { Conventions, ConventionSet } from "../core/conventions.ts";
+import type { Rules, RuleSet } from "../core/rules.ts";
 import type { EngineName } from "../core/engine-name.ts";
-import type { ActivationOption, Family, NetworkKind } from "../core/families.ts";
+import type { ScoreOption, Family, NetworkKind } from "../core/families.ts";
 import type { PartialRule } from "../core/prepare-rule.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TaskName } from "../core/tasks.ts";
@@ -49,7 +49,7 @@ export interface Roles {
   readonly scores?: string | readonly string[];
   readonly objectness?: string | readonly string[];
   /** Column of class ids. */
-  readonly labels?: string;
+  readonly classIds?: string;
   /** Prior boxes. */
   readonly priors?: string;
   /** Number of detections. */
@@ -72,8 +72,8 @@ export interface TaskFields {
   readonly keypointNames?: readonly string[];
   /** Pairs of keypoints that a skeleton joins, counted from 0. Task "pose". */
   readonly edges?: readonly (readonly [number, number])[];
-  /** The confidence of a keypoint: "sigmoid": a probability; "logits": still raw. Task "pose". */
-  readonly keypointActivation?: "sigmoid" | "logits";
+  /** The confidence of a keypoint: "probabilities", or "logits", still raw. Task "pose". */
+  readonly keypointScores?: "probabilities" | "logits";
   /** Unit of decoded keypoints. Default: that of the boxes. Task "pose". */
   readonly keypointCoordinates?: "pixels" | "normalised";
   /**
@@ -89,17 +89,17 @@ export interface TaskFields {
    * How oriented boxes suppress each other. "ultralytics": ProbIoU, and suppressed boxes suppress too. "probiou":
    * ProbIoU, greedily. "opencv": IoU of the polygons, greedily. Default "ultralytics". Task "oriented".
    */
-  readonly orientedNms?: "ultralytics" | "probiou" | "opencv";
+  readonly orientedSuppression?: "ultralytics" | "probiou" | "opencv";
   /**
    * Angles of results. "regular": in [0, pi/2), with width and height exchanged where needed, as in Ultralytics'
    * results. "raw": as the network gives them. Default "regular". Task "oriented".
    */
   readonly angleRange?: "regular" | "raw";
   /**
-   * The angle channel holds "radians", "logits" (angle = (sigmoid(v) - 0.25) pi), or "sigmoid" (angle = (v - 0.25) pi).
+   * The angle channel holds "radians", "logits" (angle = (sigmoid(v) - 0.25) pi), or "fractions" (angle = (v - 0.25) pi, v in 0..1).
    * Default: radians beside decoded boxes; the family's own beside raw maps. Task "oriented".
    */
-  readonly angleActivation?: "radians" | "logits" | "sigmoid";
+  readonly angleForm?: "radians" | "logits" | "fractions";
   /**
    * How FOMO's cells become boxes. "edge-impulse": the cubes of Edge Impulse's SDK, which do not widen to the left and
    * upwards. "enclosing": the box around all cells that touch. Default "edge-impulse". Task "peaks".
@@ -190,7 +190,7 @@ export interface Config {
   readonly strides: readonly number[] | null;
   /** Grid sensitivity of anchor heads: one value, or one per map, largest first. */
   readonly scaleXY: number | readonly number[] | null;
-  readonly activation: ActivationOption | null;
+  readonly scores: ScoreOption | null;
   readonly reading: ReadingName | null;
   readonly boxFormat: BoxFormat | null;
   /** Unit of boxes that the network decoded, and of maps of distances that may be pixels. */
@@ -223,9 +223,10 @@ export interface Config {
   readonly task: TaskConfig | null;
   /** How boxes suppress each other, if not as the kernel does: greedily, by IoU. */
   readonly suppression: Suppression | null;
-  readonly conventions: ConventionSet;
+  /** Named set of rules. */
+  readonly ruleSet: RuleSet;
   /** Single rules over the named set. */
-  readonly rules: Partial<Conventions>;
+  readonly rules: Partial<Rules>;
 }
 
 /**
@@ -243,12 +244,12 @@ export interface DecoderOptions extends TaskFields {
    */
   readonly task?: TaskName;
   /** A named set of rules, or single rules over the config's set. */
-  readonly conventions?: ConventionSet | (Partial<Conventions> & { readonly set?: ConventionSet });
+  readonly rules?: RuleSet | (Partial<Rules> & { readonly set?: RuleSet });
   /**
-   * "sigmoid": the tensor holds probabilities. "logits": the decoder applies the sigmoid. "softmax": the decoder
+   * "probabilities": the network applied the sigmoid or softmax. "logits": the decoder applies the sigmoid. "softmax-logits": the decoder
    * applies the softmax (Caffe and PyTorch SSD).
    */
-  readonly activation?: ActivationOption;
+  readonly scores?: ScoreOption;
   /** [width, height] of the network input in pixels. */
   readonly inputSize?: readonly [number, number];
   /** Pixels per cell, from the largest map to the smallest. */
@@ -310,7 +311,7 @@ export interface DecoderOptions extends TaskFields {
   readonly iouThreshold?: number;
   /**
    * Suppression by a named method, in place of the greedy one. It acts within a
-   * class, or over classes if `conventions` say `nms: "all"`.
+   * class, or over classes if `rules` say `suppress: "all"`.
    */
   readonly suppression?: Suppression["method"] | Suppression;
   /** Class names or class ids to look for. Scores of other classes are not read. */

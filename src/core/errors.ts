@@ -10,7 +10,7 @@ export type OptionName =
   | "anchorMasks"
   | "strides"
   | "scaleXY"
-  | "activation"
+  | "scores"
   | "reading"
   | "boxFormat"
   | "coordinates"
@@ -21,7 +21,7 @@ export type OptionName =
   | "variances"
   | "scales"
   | "roles"
-  | "conventions"
+  | "rules"
   | "confidenceThreshold"
   | "iouThreshold"
   | "keep"
@@ -32,14 +32,14 @@ export type OptionName =
   | "keypoints"
   | "keypointNames"
   | "edges"
-  | "keypointActivation"
+  | "keypointScores"
   | "keypointCoordinates"
   | "keypointRefinement"
   | "keypointScale"
   | "maskCoefficients"
-  | "orientedNms"
+  | "orientedSuppression"
   | "angleRange"
-  | "angleActivation";
+  | "angleForm";
 
 /** An option that would settle an error, with the value to give where the error knows it. */
 export interface OptionHint {

@@ -5,7 +5,7 @@
  * A new family that needs no new arithmetic is a name in `Family` and a row in `TRAITS`.
  */
 import { blazeface, efficientdet, palm, person, retinaface, ultraface } from "./built-priors.ts";
-import type { Conventions } from "./conventions.ts";
+import type { Rules } from "./rules.ts";
 import type { PartialRule } from "./prepare-rule.ts";
 import type { PackedForm, RowOrderName } from "./row-orders.ts";
 import type { TaskName } from "./tasks.ts";
@@ -88,17 +88,15 @@ export type PoseFamily =
   | "hand-landmarks"
   | "pose-landmarks";
 
-/**
- * "sigmoid": the tensor holds probabilities, the network applied the sigmoid. "logits": the tensor holds raw scores.
- */
-export type Activation = "sigmoid" | "logits";
+/** "probabilities": the network applied the sigmoid or softmax. "logits": the tensor holds raw scores. */
+export type ScoreForm = "probabilities" | "logits";
 
 /**
- * Activations that the option takes. "softmax": the tensor holds logits, and the decoder takes a softmax over all
+ * Values of the option `scores`. "softmax-logits": the tensor holds logits, and the decoder takes a softmax over all
  * classes.
  */
-export const ACTIVATIONS = ["sigmoid", "logits", "softmax"] as const;
-export type ActivationOption = (typeof ACTIVATIONS)[number];
+export const SCORE_OPTIONS = ["probabilities", "logits", "softmax-logits"] as const;
+export type ScoreOption = (typeof SCORE_OPTIONS)[number];
 
 /**
  * How a network's own maps become boxes.
@@ -143,8 +141,8 @@ export interface FamilyTraits {
    * Scores in maps, offsets or queries of the network, by default. Boxes that the network decoded come with
    * probabilities.
    */
-  readonly raw: Activation;
-  /** Scores in an NN Archive that states no activation. Usual: "sigmoid", since its exporter applies it. */
+  readonly raw: ScoreForm;
+  /** Scores in an NN Archive that states none. Usual: "probabilities", since its exporter applies it. */
   readonly archived?: "logits";
 
   /**
@@ -186,7 +184,7 @@ export interface FamilyTraits {
   /**
    * Detections of a network with queries, where scores stand in a tensor of their own. "pairs": the best pairs of query
    * and class, as many as there are queries, so that a query may give several. Usual: the best class of each query. The
-   * rule `multiLabel` of the option `conventions` changes it.
+   * rule `multiLabel` of the option `rules` changes it.
    */
   readonly select?: "pairs";
   /** Every score column of a network with queries is a class. Usual: one may be none. */
@@ -236,7 +234,7 @@ export interface FamilyTraits {
   /** Task of every network of the family. Usual: what the config says. */
   readonly task?: TaskName;
   /** Rules of the authors' own code, where they differ from the named sets. A config that names a rule replaces it. */
-  readonly rules?: Partial<Conventions>;
+  readonly rules?: Partial<Rules>;
   /** IoU threshold and cap of the authors' own code, if typed options state none. Usual: those of all typed options. */
   readonly defaults?: Partial<Record<"iouThreshold" | "maxDetections", number>>;
   /** One map marks the centres of objects. `stride`: pixels of a cell; `null`: what the sizes of input and map give. */
@@ -338,7 +336,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   yolov6r1: {
     head: "point",
     exports: POINT_EXPORTS,
-    raw: "sigmoid",
+    raw: "probabilities",
     objectness: "gate",
     like: "yolox",
     // "yolov6" is the first release in archives, as on the device since depthai-core #1911
@@ -347,7 +345,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   yolox: {
     head: "point",
     exports: POINT_EXPORTS,
-    raw: "sigmoid",
+    raw: "probabilities",
     word: /yolo[-_]?x/,
     prepare: { resize: "letterbox-topleft", order: "BGR", std: 1 },
   },
@@ -417,7 +415,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   nanodet: {
     head: "distance",
     exports: ["distance-maps"],
-    raw: "sigmoid",
+    raw: "probabilities",
     classesFirst: true,
     bins: 8,
     ownBins: true,
@@ -438,7 +436,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     exports: ["distance-maps", "class-rows", "finished-rows"],
     finishedRows: ["class-score-box"],
     finishedIn: "photo",
-    raw: "sigmoid",
+    raw: "probabilities",
     bins: 8,
     ownBins: true,
     decodedFormat: "xyxy",
@@ -452,7 +450,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     exports: ["class-rows", "distance-maps", "finished-rows"],
     finishedRows: ["class-score-box"],
     finishedIn: "photo",
-    raw: "sigmoid",
+    raw: "probabilities",
     bins: 17,
     decodedFormat: "xyxy",
     title: "PP-YOLOE",
@@ -479,7 +477,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   "damo-yolo": {
     head: "distance",
     exports: ["class-rows"],
-    raw: "sigmoid",
+    raw: "probabilities",
     decodedFormat: "xyxy",
     title: "DAMO-YOLO",
     word: /damo[-_]?yolo/,
@@ -489,7 +487,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   "yolo-nas": {
     head: "distance",
     exports: ["class-rows", "finished-rows", "postprocess"],
-    raw: "sigmoid",
+    raw: "probabilities",
     decodedFormat: "xyxy",
     finishedRows: ["image-box-score-class"],
     finishedFormat: "xyxy",
@@ -499,7 +497,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   fastestdet: {
     head: "cell",
     exports: ["cell-maps"],
-    raw: "sigmoid",
+    raw: "probabilities",
     objectness: "power",
     word: /fastestdet/,
     prepare: { resize: "stretch", order: "BGR" },
@@ -597,7 +595,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   ssd: {
     head: "prior",
     exports: ["prior-rows", "detection-output"],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: "in shapes",
     background: "first",
     coordinates: "normalised",
@@ -627,7 +625,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   "ssd-detection-output": {
     head: "plain",
     exports: ["detection-output"],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: "in shapes",
     background: "first",
     coordinates: "normalised",
@@ -637,7 +635,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   "tflite-postprocess": {
     head: "plain",
     exports: ["postprocess"],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: "in shapes",
     background: "first",
     idsLeaveOutBackground: true,
@@ -662,7 +660,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   ultraface: {
     head: "prior",
     exports: ["offsets-or-boxes"],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: "in shapes",
     background: "first",
     coordinates: "normalised",
@@ -674,7 +672,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   mmdeploy: {
     head: "plain",
     exports: FINISHED_EXPORTS,
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: "in shapes",
     finishedRows: ["box-score-labels", "end-to-end"],
     title: "MMDeploy",
@@ -684,7 +682,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   "paddle-nms": {
     head: "plain",
     exports: FINISHED_EXPORTS,
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: "in shapes",
     finishedRows: ["class-score-box"],
     finishedIn: "photo",
@@ -694,7 +692,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   "efficient-nms": {
     head: "plain",
     exports: ["postprocess"],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: "in shapes",
     finishedFormat: "xyxy",
     title: "TensorRT's EfficientNMS",
@@ -703,7 +701,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   "hailo-nms": {
     head: "plain",
     exports: FINISHED_EXPORTS,
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: "in shapes",
     coordinates: "normalised",
     finishedRows: ["end-to-end"],
@@ -716,7 +714,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   imx500: {
     head: "plain",
     exports: ["postprocess"],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: "in shapes",
     finishedFormat: "yxyx",
     title: "Sony IMX500",
@@ -726,7 +724,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   boxes: {
     head: "plain",
     exports: ["boxes-scores", "postprocess", "finished-rows"],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: "in shapes",
     finishedRows: [
       "image-box-class-score",
@@ -741,7 +739,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   "mask-rcnn": {
     head: "plain",
     exports: [],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: "in shapes",
     rowMasks: "box",
     task: "segment",
@@ -754,7 +752,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   "rtmdet-ins": {
     head: "plain",
     exports: [],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: "in shapes",
     rowMasks: "input",
     task: "segment",
@@ -773,11 +771,11 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   classifier: {
     head: "plain",
     exports: ["class-scores"],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: "in shapes",
     coordinates: "normalised",
     title: "classification",
-    rules: { nms: "none", multiLabel: true },
+    rules: { suppress: "none", multiLabel: true },
     threshold: 0,
     defaults: { maxDetections: 5 },
     prepare: {
@@ -790,12 +788,12 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   dbnet: {
     head: "plain",
     exports: [],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: 1,
     coordinates: "normalised",
     title: "DBNet, PaddleOCR text detection",
     task: "text",
-    rules: { gate: ">=", nms: "none", clamp: "none" },
+    rules: { gate: ">=", suppress: "none", clamp: "none" },
     threshold: 0.6,
     word: /(^|[^a-z])db-?net|pp-?ocr.*det|ocr_?v\d_?det|text[-_ ]?det/,
     prepare: {
@@ -809,13 +807,13 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   fomo: {
     head: "plain",
     exports: [],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: "in shapes",
     background: "first",
     title: "FOMO (Edge Impulse)",
     task: "peaks",
     peaks: { form: "cells", stride: null },
-    rules: { gate: ">=", nms: "none", multiLabel: true },
+    rules: { gate: ">=", suppress: "none", multiLabel: true },
     threshold: 0.5,
     word: /(^|[^a-z])fomo([^a-z]|$)/,
     prepare: { resize: "crop", layout: "NHWC" },
@@ -830,7 +828,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     title: "CenterNet",
     task: "peaks",
     peaks: { form: "centres", stride: 4 },
-    rules: { nms: "none", multiLabel: true },
+    rules: { suppress: "none", multiLabel: true },
     threshold: 0.3,
     word: /centernet/,
     prepare: {
@@ -878,7 +876,7 @@ const MEDIAPIPE: FamilyTraits = {
 const PLAIN: FamilyTraits = {
   head: "plain",
   exports: [],
-  raw: "sigmoid",
+  raw: "probabilities",
   classes: 1,
   coordinates: "normalised",
   task: "pose",
@@ -892,11 +890,18 @@ const LANDMARKS: FamilyTraits = {
 };
 
 const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
-  "yolov5-face": { head: "anchor", exports: [], raw: "sigmoid", squareSize: true, classes: 1, task: "pose" },
+  "yolov5-face": {
+    head: "anchor",
+    exports: [],
+    raw: "probabilities",
+    squareSize: true,
+    classes: 1,
+    task: "pose",
+  },
   retinaface: {
     head: "prior",
     exports: ["prior-rows"],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: "in shapes",
     background: "first",
     coordinates: "normalised",
@@ -909,7 +914,7 @@ const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
   scrfd: {
     head: "distance",
     exports: [],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: 1,
     task: "pose",
     word: /scrfd/,
@@ -918,7 +923,7 @@ const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
   yunet: {
     head: "point",
     exports: [],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: 1,
     task: "pose",
     word: /yunet/,
@@ -930,7 +935,7 @@ const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
   rtmo: {
     head: "plain",
     exports: [],
-    raw: "sigmoid",
+    raw: "probabilities",
     classes: 1,
     task: "pose",
     word: /rtmo(?!bile)/,

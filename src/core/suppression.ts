@@ -29,7 +29,7 @@ export interface HardOptions extends CommonSuppressOptions {
   /** Default 0.45. */
   readonly iouThreshold?: number;
   /** ">": suppress at an IoU above the threshold (default). ">=": at the threshold too. */
-  readonly suppress?: ">" | ">=";
+  readonly iouGate?: ">" | ">=";
 }
 
 /** Greedy suppression by DIoU = IoU - (d^2 / c^2) ^ beta: centre distance d, diagonal c of the box around both. */
@@ -38,7 +38,7 @@ export interface DiouOptions extends CommonSuppressOptions {
   /** Default 0.45. */
   readonly iouThreshold?: number;
   /** ">": suppress at a DIoU above the threshold (default). ">=": at the threshold too. */
-  readonly suppress?: ">" | ">=";
+  readonly iouGate?: ">" | ">=";
   /** Power of the penalty, `beta_nms` of Darknet. Default 1. */
   readonly beta?: number;
 }
@@ -111,7 +111,7 @@ export interface Settings {
   readonly sigma: number;
   readonly beta: number;
   readonly kernel: "gaussian" | "linear";
-  readonly suppress: ">" | ">=";
+  readonly iouGate: ">" | ">=";
   readonly scoreThreshold: number;
   readonly maxDetections: number;
   readonly classIds: ArrayLike<number> | null;
@@ -133,7 +133,7 @@ export const isList = (x: unknown): boolean =>
   typeof (x as Float32Array | null)?.length === "number" &&
   typeof (x as Float32Array)[0] !== "bigint";
 
-export const SUPPRESS: Rule = oneOf(">", ">=");
+export const IOU_GATE: Rule = oneOf(">", ">=");
 /** Rules of the options that every kind of suppression has. */
 export const COMMON_RULES: Readonly<Record<string, Rule>> = {
   scoreThreshold: ["a number", isNumber],
@@ -152,7 +152,7 @@ const RULES: Readonly<Record<string, Rule>> = {
 
 const IOU: Readonly<Record<string, Rule>> = { iouThreshold: UNIT };
 const SIGMA: Readonly<Record<string, Rule>> = { sigma: POSITIVE };
-const HARD = { ...IOU, suppress: SUPPRESS };
+const HARD = { ...IOU, iouGate: IOU_GATE };
 
 /** Rules of each method's own options, and its defaults where they are not an IoU of 0.45 and a sigma of 0.5. */
 const METHODS: Readonly<
@@ -216,7 +216,7 @@ export function settingsOf(given: SuppressOptions, common = RULES): Settings {
     sigma: own.sigma ?? sigma,
     beta: own.beta ?? 1,
     kernel: own.kernel ?? "gaussian",
-    suppress: own.suppress ?? ">",
+    iouGate: own.iouGate ?? ">",
     scoreThreshold: given.scoreThreshold ?? -Infinity,
     maxDetections: given.maxDetections ?? Infinity,
     classIds: given.classIds ?? null,

@@ -91,7 +91,7 @@ export class Diagnostics {
     if (lost > 0) this.#notes.add(`${lost} scores of the first frame are NaN, which pass no threshold`);
     if (looksActivated(work))
       this.#notes.add(
-        'every score already lies in 0..1: if the network applies the sigmoid itself, say activation: "sigmoid"',
+        'every score already lies in 0..1: if the network applies the sigmoid itself, say scores: "probabilities"',
       );
     this.#hasCheckedScores = true;
   }

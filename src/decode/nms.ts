@@ -24,7 +24,7 @@ export interface NmsOptions {
   /** Meaning of a box's four values. Default: corners, "xyxy". */
   readonly boxFormat?: "xyxy" | "yxyx" | "cxcywh" | "xywh";
   /** ">": suppress at an IoU above the threshold (default). ">=": at the threshold too. */
-  readonly suppress?: ">" | ">=";
+  readonly iouGate?: ">" | ">=";
   /** Added to widths and heights in areas, in the boxes' own unit. Default 0. */
   readonly pixelOffset?: number;
   readonly engine?: EngineName | "auto";
@@ -45,7 +45,7 @@ const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule<unknown> } = {
   maxDetections: ["a whole number from 0 up", (x) => x === Infinity || isWhole(x)],
   classIds: LIST,
   boxFormat: ["xyxy, yxyx, cxcywh or xywh", (x) => FORMATS.includes(x)],
-  suppress: ['">" or ">="', (x) => x === ">" || x === ">="],
+  iouGate: ['">" or ">="', (x) => x === ">" || x === ">="],
   pixelOffset: ["a number from 0 up", (x) => Number.isFinite(x) && (x as number) >= 0],
   method: ['"hard". Other methods: suppress(boxes, scores, { method }).indices', (x) => x === "hard"],
   // `checkEngine` checks it.
@@ -117,7 +117,7 @@ export function nms(
   const format = options.boxFormat ?? "xyxy";
   const threshold = options.scoreThreshold ?? -Infinity;
   const offset = options.pixelOffset ?? 0;
-  const suppress = options.suppress ?? ">";
+  const iouGate = options.iouGate ?? ">";
   if (boxes.length !== n * 4)
     refuse("boxes", `${boxes.length} numbers`, `${n * 4}, four for each of ${n} scores`, RangeError);
   if (classIds !== null && classIds.length !== n)
@@ -138,7 +138,7 @@ export function nms(
   i32[p + A.P_MAX_DETECTIONS] = max;
   f32[p + A.P_IOU] = iou;
   i32[p + A.P_FLAGS] =
-    (classIds === null ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) | (suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
+    (classIds === null ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) | (iouGate === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
   f32[p + A.P_OFFSET_X] = f32[p + A.P_OFFSET_Y] = offset;
   if (format === "xyxy" && threshold === -Infinity) {
     // Boxes usually come as finite corners in order. Take them as they are, and check afterwards those that were looked

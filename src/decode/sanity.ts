@@ -11,7 +11,7 @@ import { type MemoryImage, imageStart, slackOf } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
 import { READINGS } from "../core/readings.ts";
 import { cellsOf } from "../heads/grids.ts";
-import { activationReason } from "../heads/print.ts";
+import { scoresReason } from "../heads/print.ts";
 import type { Fn, Head } from "../heads/head.ts";
 import { ELEMENTS, isFloat, shape } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
@@ -23,9 +23,9 @@ export function outOfRange(plan: Plan, about: string, got: number | null): Tenso
   const value = competing ? "softmax" : "logits";
   const hint = mayBeLogits ? `if the tensor holds logits, say activation: "${value}"; ` : "";
   return new TensorError(
-    `${about}: got ${got === null ? "a score outside 0..1" : `score ${Number(got.toPrecision(6))}`}, expected probabilities in 0..1 (activation "sigmoid", ${activationReason(plan.activationWhy)}); ` +
+    `${about}: got ${got === null ? "a score outside 0..1" : `score ${Number(got.toPrecision(6))}`}, expected probabilities in 0..1 (scores "probabilities", ${scoresReason(plan.scoresWhy)}); ` +
       `${hint}a transposed tensor, or a wrong scale, gives such numbers too`,
-    { options: mayBeLogits ? [{ option: "activation", value }] : [] },
+    { options: mayBeLogits ? [{ option: "scores", value }] : [] },
   );
 }
 
@@ -90,7 +90,7 @@ const isList = ({ marker, count }: Head): boolean => marker !== null || count !=
 export function checkProbabilities(image: MemoryImage): number {
   const { plan } = image;
   let lost = 0;
-  if (plan.activation === "logits") return lost;
+  if (plan.scores === "logits") return lost;
   for (const h of plan.heads) {
     // Rows after the end of a list are undefined.
     if (isList(h)) continue;
@@ -143,7 +143,7 @@ function isNaNIn(
 /** True if all values that should be logits lie in 0..1, and some above 0. Possible, but worth a note. */
 export function looksActivated(image: MemoryImage): boolean {
   const { plan } = image;
-  if (plan.activation !== "logits" || plan.heads.some((h) => h.scoreFn === "none")) return false;
+  if (plan.scores !== "logits" || plan.heads.some((h) => h.scoreFn === "none")) return false;
   let above = false;
   const inside = (v: number): boolean => {
     above ||= v > 0;
@@ -286,7 +286,7 @@ export function checkOverlaps({ memory: { i32, f32 }, plan }: MemoryImage, at: n
   const p = at >> 2;
   const visited = i32[p + A.P_VISITED];
   const kept = i32[p + A.P_DETECTIONS];
-  const { nms, multiLabel } = plan.rules;
+  const { suppress: nms, multiLabel } = plan.rules;
   const isSuppressed = nms !== "none" && !multiLabel && f32[p + A.P_IOU] < 0.7;
   return isSuppressed && plan.heads[0].kind === "grid" && visited >= MANY && kept > visited * 0.95
     ? `${kept} of the first ${visited} candidates overlap no other: are dims and order those of the data (NCHW or NHWC)?`

@@ -16,7 +16,7 @@
  *    - Put what a frame needs into `interpretation.task`, as plain data. Its `tensors` lists the tensors that no head
  *      reads, such as prototypes; add them to `uses` too. `plan.task.tensors` then has their indices among
  *      `plan.tensors`, and the layout gives them slots.
- * 2. `rules` replaces rules of the kernel. With `{nms: "none"}` the task suppresses by itself: the columns of the plan
+ * 2. `rules` replaces rules of the kernel. With `{suppress: "none"}` the task suppresses by itself: the columns of the plan
  *    block hold all candidates, unsorted (P_CANDIDATES rows of P_SCORES, P_CLASS_IDS, P_SOURCES and P_BOXES).
  *    `plan.task.rules` keeps the rules that the config states.
  * 3. `attach` adds the task's columns to the detections of a plan, with `extend` (detections.ts). The function that

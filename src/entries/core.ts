@@ -34,7 +34,7 @@ export type {
   TaskFields,
   TypedOptions,
 } from "../config/types.ts";
-export { CONVENTIONS, type Conventions, type ConventionSet } from "../core/conventions.ts";
+export { RULE_SETS as RULE_SETS, type Rules as Rules, type RuleSet as RuleSet } from "../core/rules.ts";
 export type { ConfigDescription, Description, HeadDescription, PlanDescription } from "../plan/describe.ts";
 export {
   type Detection,
@@ -61,7 +61,7 @@ export {
   TensorError,
 } from "../core/errors.ts";
 export type { TaskName } from "../core/tasks.ts";
-export { FAMILIES, type Activation, type Family, type PoseFamily } from "../core/families.ts";
+export { FAMILIES, type ScoreForm, type Family, type PoseFamily } from "../core/families.ts";
 export type { Frame } from "../decode/frame.ts";
 export type { Plan, PlannedSuppression } from "../plan/plan.ts";
 export type { Head, TaskPlan } from "../heads/head.ts";

@@ -98,9 +98,9 @@ function readMaps(query: CountedQuery, matches: readonly FittedMap[]): Interpret
   const inputSize = stated ?? (inCells ? null : ([w * stride, h * stride] as const));
   const areInside = matches.every(hasAnchorsInside);
   const mixed =
-    areInside && traits.scoresInCells && query.activation === null
+    areInside && traits.scoresInCells && query.scores === null
       ? [
-          'scores taken as probabilities beside raw x, y, w, h, as YOLOv4 of the ONNX model zoo has them; activation: "logits" says that scores are raw too',
+          'scores taken as probabilities beside raw x, y, w, h, as YOLOv4 of the ONNX model zoo has them; scores: "logits" says that scores are raw too',
         ]
       : [];
   const inferred =

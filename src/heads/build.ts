@@ -1,6 +1,6 @@
 /** Builds an interpretation from matches: a head for each, with the fields that a reading adds. */
 import type { BoxFormat } from "../config/types.ts";
-import type { Activation } from "../core/families.ts";
+import type { ScoreForm } from "../core/families.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { Column } from "./channels.ts";
 import { cellsAcross } from "./grids.ts";
@@ -23,7 +23,7 @@ export interface Reading<M extends TensorMatch = TensorMatch> {
    * What scores are where the config says nothing; `null`: probabilities whatever it says, as the network finished
    * them.
    */
-  readonly usual: Activation | null;
+  readonly usual: ScoreForm | null;
   readonly fields: HeadFields<M>;
   /** Whole maps or tensors. */
   readonly matches: readonly TensorMatch[];
@@ -47,7 +47,7 @@ export function buildInterpretation<M extends TensorMatch = TensorMatch>(
 ): Interpretation {
   const { matches, usual, fields } = reading;
   const parts = reading.parts ?? (matches as readonly M[]);
-  const activation = (usual && query.activation) ?? usual ?? "sigmoid";
+  const activation = (usual && query.scores) ?? usual ?? "probabilities";
   const logits = activation === "logits";
   const heads = parts.map((match) => buildHead(query, match, logits, fields(match, logits)));
   const isDecoded = heads.every(({ kind }) => Object.values(BOX_KINDS).includes(kind));
@@ -56,7 +56,7 @@ export function buildInterpretation<M extends TensorMatch = TensorMatch>(
     about: `${reading.title}: ${matches.map(originText).join(", ")}`,
     batch: oneBatch(matches),
     classes: reading.classes ?? query.classes ?? 1,
-    activation,
+    scores: activation,
     heads,
     tensors: matches.map(({ tensors }) => tensors),
     uses: [...matches.flatMap(usesOf), ...(reading.alsoUses ?? [])],
@@ -80,7 +80,7 @@ function buildHead(
   const scoreFn = logits ? "sigmoid" : "none";
   const enters = query.traits.objectness;
   // depthai-core takes the class score alone for YOLOv6 r1 since its #1911.
-  const objectness = enters === "gate" && query.conventions === "depthai" ? null : match.objectness;
+  const objectness = enters === "gate" && query.ruleSet === "depthai" ? null : match.objectness;
   const product = objectness !== null && query.product && enters !== "gate";
   const side = box.channel * (own.bins || 1);
   return {

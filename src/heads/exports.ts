@@ -172,7 +172,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
     counted: false,
     read: postprocess,
     expected: () =>
-      `${rowsOf(4, 1, 1)} + [1], told apart by name or by roles: {boxes, labels, scores, count}`,
+      `${rowsOf(4, 1, 1)} + [1], told apart by name or by roles: {boxes, classIds, scores, count}`,
     asks: () => [{ option: "roles" }],
   },
   "finished-rows": {
@@ -192,7 +192,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
               `${rowsOf(4, query.classes + 1)} with background: 0, or ${query.classes} if it is the last column`,
             ]
           : []),
-        `${rowsOf(4)} + [1,N] + [1,N] with roles: {boxes, scores, labels}`,
+        `${rowsOf(4)} + [1,N] + [1,N] with roles: {boxes, scores, classIds}`,
       ].join("; "),
     asks: ({ background }) => [
       { option: "roles" },

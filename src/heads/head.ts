@@ -1,9 +1,9 @@
 /** The types of heads. An interpretation is one way to read a list of tensors; it has a head for each map or anchor. */
-import type { Activation } from "../core/families.ts";
+import type { ScoreForm } from "../core/families.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TaskName } from "../core/tasks.ts";
 import type { TensorSpec } from "../core/tensor.ts";
-import type { Conventions } from "../core/conventions.ts";
+import type { Rules } from "../core/rules.ts";
 import type { Column, Layout } from "./channels.ts";
 
 /** Names the formula from box channels to corners. */
@@ -108,7 +108,7 @@ export interface Interpretation {
   readonly batch: number;
   /** Number of classes. */
   readonly classes: number;
-  readonly activation: Activation;
+  readonly scores: ScoreForm;
   readonly heads: readonly HeadDraft[];
   /** The tensors of boxes and scores, one list per map. */
   readonly tensors: readonly (readonly HeadTensor[])[];
@@ -149,7 +149,7 @@ export interface TaskPlan {
   /** The score is the square root of what the kernel computes, so that its thresholds are squared. */
   readonly root?: boolean;
   /** The rules of the plan before the task changed them. Only in a plan. */
-  readonly rules?: Conventions;
+  readonly rules?: Rules;
 }
 
 /**

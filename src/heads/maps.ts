@@ -1,5 +1,5 @@
 /** Reads feature maps without anchors, and rows that are maps laid out cell by cell: the boxes are still undecoded. */
-import type { Activation } from "../core/families.ts";
+import type { ScoreForm } from "../core/families.ts";
 import { buildInterpretation, type Reading, unitOf } from "./build.ts";
 import { maps, none, rows } from "./channels.ts";
 import { type DistanceUnit, unitByValues } from "./distance-unit.ts";
@@ -88,7 +88,7 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
     objectness: 4,
   });
   return [
-    ...levels(specs, exported).flatMap((matches) => distances(query, 0, "sigmoid", matches)),
+    ...levels(specs, exported).flatMap((matches) => distances(query, 0, "probabilities", matches)),
     ...BINS.flatMap((bins) => {
       const box = 4 * (bins || 1);
       const channels = {
@@ -104,7 +104,7 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
         );
       return [
         ...levels(specs, matchOne(wholeHeads(query, specs), maps, channels)).flatMap((matches) =>
-          distances(query, bins, bins ? raw : "sigmoid", matches),
+          distances(query, bins, bins ? raw : "probabilities", matches),
         ),
         ...split(pairs(query, specs, maps, box, classes)),
         ...split(asMaps(query, pairs(query, specs, inRows, box, classes))),
@@ -120,7 +120,7 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
 function distances(
   query: CountedQuery,
   bins: number,
-  usual: Activation,
+  usual: ScoreForm,
   matches: readonly TensorMatch[],
   parts: readonly TensorMatch[] = matches,
 ): Interpretation[] {

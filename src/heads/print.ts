@@ -35,16 +35,16 @@ export function familyReason({ kind, value }: FamilyReason): string {
   }
 }
 
-/** The statement that settled the activation. */
-export type ActivationReason =
+/** The statement that settled the form of the scores. */
+export type ScoresReason =
   | { readonly kind: "option" }
   /** Default of the family's reading. */
   | { readonly kind: "family"; readonly value: Family; readonly reading: string }
   /** Default of a format of config files. */
   | { readonly kind: "format"; readonly value: string };
 
-/** Returns why an activation was taken, for instance "default of nn-archive files". */
-export function activationReason(why: ActivationReason): string {
-  if (why.kind === "option") return "option activation";
+/** Returns why a form of scores was taken, for instance "default of nn-archive files". */
+export function scoresReason(why: ScoresReason): string {
+  if (why.kind === "option") return "option scores";
   return `default of ${why.kind === "family" ? `${why.value} ${why.reading}` : `${why.value} files`}`;
 }

@@ -1,9 +1,9 @@
 /** The question that readers of shapes answer: a config with its family settled. */
 import type { Config, OutputSpec } from "../config/types.ts";
-import type { Conventions } from "../core/conventions.ts";
+import type { Rules } from "../core/rules.ts";
 import { refuse } from "../core/errors.ts";
 import {
-  type Activation,
+  type ScoreForm,
   type Family,
   type FamilyReason,
   type FamilyTraits,
@@ -13,13 +13,13 @@ import {
 import { list, elementType, isFloat, specOf, type TensorSpec, type TensorSpecInput } from "../core/tensor.ts";
 
 /** The fields of a config that readers of shapes need. `Config` explains those that are not here. */
-export interface HeadQuery extends Omit<Config, "family" | "rules" | "classes" | "activation"> {
+export interface HeadQuery extends Omit<Config, "family" | "rules" | "classes" | "scores"> {
   readonly family: Family;
   readonly traits: FamilyTraits;
   /** `null`: nobody says how many classes there are. */
   readonly classes: number | null;
   /** Stated by the config, or the default of its format. `null`: the family and the form of the tensors decide. */
-  readonly activation: Activation | null;
+  readonly scores: ScoreForm | null;
   /** Score = objectness x class. */
   readonly product: boolean;
   readonly countBackground: boolean;
@@ -83,7 +83,7 @@ export function familyOf(
 export function queryOf(
   config: Config,
   family: Family,
-  { score, countBackground }: Conventions,
+  { score, countBackground }: Rules,
   valuesOf: HeadQuery["valuesOf"],
 ): HeadQuery {
   const traits = TRAITS[family];
@@ -91,24 +91,21 @@ export function queryOf(
     ...config,
     ...priorsOf(config, traits),
     family,
-    traits: config.activation === "softmax" ? { ...traits, softmax: true } : traits,
+    traits: config.scores === "softmax-logits" ? { ...traits, softmax: true } : traits,
     classes: config.classes ?? (typeof traits.classes === "number" ? traits.classes : null),
-    activation: activationOf(config, traits),
+    scores: scoresOf(config, traits),
     product: score === "product",
     countBackground,
     valuesOf,
   };
 }
 
-/**
- * Returns the activation that the option states, or the default of a file's format; `null` for typed options that state
- * none.
- */
-function activationOf({ activation, format }: Config, traits: FamilyTraits): Activation | null {
-  if (activation === "softmax") return "logits";
-  if (activation !== null) return activation;
+/** Returns the form of the scores that the option states, or a file's default; `null` for typed options without it. */
+function scoresOf({ scores, format }: Config, traits: FamilyTraits): ScoreForm | null {
+  if (scores === "softmax-logits") return "logits";
+  if (scores !== null) return scores;
   if (format === "options") return null;
-  return (format === "nn-archive" && traits.archived) || "sigmoid";
+  return (format === "nn-archive" && traits.archived) || "probabilities";
 }
 
 /** Largest side of an input whose priors are built in, in pixels. */

@@ -33,7 +33,7 @@ export const objectnessRows = (query: CountedQuery, specs: Specs): Interpretatio
     {
       name: "objectness-rows",
       title: "boxes, objectness, classes",
-      usual: "sigmoid",
+      usual: "probabilities",
       fields: decodedBoxes(query),
     },
     withObjectness(query, specs),
@@ -49,7 +49,7 @@ export const cornerRows = (query: CountedQuery, specs: Specs): Interpretation[] 
     {
       name: "corner-rows",
       title: "boxes, objectness, classes",
-      usual: "sigmoid",
+      usual: "probabilities",
       fields: decodedBoxes(query, query.boxFormat ?? "xyxy", () => ({ rule: "class" })),
     },
     withObjectness(query, specs),
@@ -59,7 +59,7 @@ export const cornerRows = (query: CountedQuery, specs: Specs): Interpretation[] 
 export const classRows = (query: CountedQuery, specs: Specs): Interpretation[] =>
   each(
     query,
-    { name: "class-rows", title: "boxes, classes", usual: "sigmoid", fields: decodedBoxes(query) },
+    { name: "class-rows", title: "boxes, classes", usual: "probabilities", fields: decodedBoxes(query) },
     [
       ...matchOne(specs, rows, { count: 4 + query.classes, boxes: 0, scores: 4 }),
       ...pairs(query, specs, rows, 4, query.classes),
@@ -123,27 +123,28 @@ export const queryRows = (query: CountedQuery, specs: Specs): Interpretation[] =
     ? []
     : each(
         query,
-        { name: "queries", title: "boxes, classes", usual: "sigmoid", fields: decodedBoxes(query) },
+        { name: "queries", title: "boxes, classes", usual: "probabilities", fields: decodedBoxes(query) },
         matchOne(specs, rows, { count: 4 + query.classes, boxes: 0, scores: 4 }),
       );
 
 /**
  * Throws a TensorError if C + 1 columns of logits may be of a lookalike, in which each column is a class of its own.
- * The name of the output or the option `activation` tells.
+ * The name of the output or the option `scores` tells.
  */
-function checkSoftmax({ traits, activation, classes }: CountedQuery, match: TensorMatch): void {
+function checkSoftmax({ traits, scores: activation, classes }: CountedQuery, match: TensorMatch): void {
   const { lookalike } = traits;
   const [, scores] = match.tensors;
-  if (!lookalike || traits.softmax || activation === "sigmoid" || lookalike.ours.test(scores.name)) return;
+  if (!lookalike || traits.softmax || activation === "probabilities" || lookalike.ours.test(scores.name))
+    return;
   const { family } = lookalike;
   refuseFor(
     [
       { option: "family", value: family },
-      { option: "activation", value: "softmax" },
+      { option: "scores", value: "softmax" },
     ],
     originText(match),
     `${classes + 1} columns for ${classes} ${classes === 1 ? "class" : "classes"}, which can be read in 2 ways`,
-    `family: "${family}" if it is ${titleOf(family)} (each column goes through a sigmoid), or activation: "softmax" if it is DETR (the last column means "nothing")`,
+    `family: "${family}" if it is ${titleOf(family)} (each column goes through a sigmoid), or scores: "softmax-logits" if it is DETR (the last column means "nothing")`,
   );
 }
 
@@ -237,7 +238,7 @@ export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
   const format = query.boxFormat ?? query.traits.finishedFormat ?? "xyxy";
   const roles = { ...usualRoles(specs), ...query.roles };
   const mine = { ...query, roles };
-  const classIds = specs.findIndex(({ name }) => name === roles.labels);
+  const classIds = specs.findIndex(({ name }) => name === roles.classIds);
   if (classIds < 0) return [];
   const counter = countAmong(mine, specs, classIds);
   // Without a count and a family that says so, nothing tells that boxes were suppressed.
@@ -248,7 +249,7 @@ export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
     .map((match) =>
       buildInterpretation(query, {
         name: "postprocess",
-        title: `boxes (${format}), scores, classes ${roles.labels}${count ? `, count ${specs[counter].name}` : ""}`,
+        title: `boxes (${format}), scores, classes ${roles.classIds}${count ? `, count ${specs[counter].name}` : ""}`,
         usual: null,
         fields: decodedBoxes(query, format, () => ({
           classes: 1,
@@ -277,7 +278,7 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   const isPlain = counter >= 0 || ["plain", "prior"].includes(query.traits.head);
   const classIds = specs.findIndex(
     ({ name }) =>
-      mayPlay(query, "labels", name) && (query.roles?.labels !== undefined || /class|label/i.test(name)),
+      mayPlay(query, "classIds", name) && (query.roles?.classIds !== undefined || /class|label/i.test(name)),
   );
   // Rows with class ids apart are read as "end-to-end" once they were joined.
   const names = counter < 0 ? (query.traits.finishedRows ?? []) : ROW_ORDER_NAMES;

@@ -21,7 +21,9 @@ import { namesOf, type HeadQuery } from "./query.ts";
 
 /** Reads boxes that the network decoded, with scores [N] or [N,C], and perhaps class ids [N]. */
 export function boxesScores(query: HeadQuery, specs: Specs): Interpretation[] {
-  const classIds = query.roles?.labels ? specs.findIndex(({ name }) => mayPlay(query, "labels", name)) : -1;
+  const classIds = query.roles?.classIds
+    ? specs.findIndex(({ name }) => mayPlay(query, "classIds", name))
+    : -1;
   const format = query.boxFormat ?? "xyxy";
   return boxesScoresWidths(query, specs, classIds).flatMap((width) =>
     scored(query, pairs(query, without(specs, classIds), rows, 4, width), {

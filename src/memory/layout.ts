@@ -235,7 +235,7 @@ export function layoutOf(plan: Plan, scalarOnly = false): Layout {
       plan.capacity,
       plan.maxDetections,
       // A class id column may hold any number.
-      plan.rules.nms === "all" ? 1 : heads.some((h) => h.classId) ? Infinity : plan.classes + 1,
+      plan.rules.suppress === "all" ? 1 : heads.some((h) => h.classId) ? Infinity : plan.classes + 1,
       batch,
       gathers ? cellsOf(heads) : 0,
       scalarOnly ? { column: SCAN_SCALAR_BYTES / 3, rows: 0 } : scanRoom(heads, plan.tensors),

@@ -164,12 +164,13 @@ function writeBlock({ memory: m, plan, layout }: MemoryImage, block: number): vo
   m.i32[p + A.P_FLAGS] =
     // If all candidates are of one class, suppression need not compare classes.
     NMS[
-      rules.nms === "class" && (plan.keep?.length === 1 || heads.every((h) => !h.classId && h.classes < 2))
+      rules.suppress === "class" &&
+      (plan.keep?.length === 1 || heads.every((h) => !h.classId && h.classes < 2))
         ? "all"
-        : rules.nms
+        : rules.suppress
     ] |
     CLAMP[rules.clamp] |
-    (rules.suppress === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0) |
+    (rules.iouGate === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0) |
     (rules.multiLabel ? A.FLAG_MULTI_LABEL : 0);
   if (inputSize)
     m.f32.set(
@@ -274,7 +275,7 @@ export const slackOf = ({ type, scale }: TensorSpec): number =>
 
 /** Returns the largest value that counts as a probability; Infinity if the column holds logits. */
 const highest = (plan: Plan, f: Column | null, fn: Fn): number =>
-  !f || fn !== "none" || plan.activation === "logits" ? Infinity : 1 + slackOf(plan.tensors[f.tensor]);
+  !f || fn !== "none" || plan.scores === "logits" ? Infinity : 1 + slackOf(plan.tensors[f.tensor]);
 
 /** Writes the thresholds, turned into the raw domain of each head. */
 export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresholds): void {

@@ -193,9 +193,9 @@ function lineOf(
       : []),
     ...(needsPriors && priors === undefined ? ["priors"] : []),
     ...(needsPriors && !holdVariances(priors, tensors) ? ["scales or variances"] : []),
-    ...(roles === undefined ? [] : [`roles: { labels: "${roles.labels}", scores: "${roles.scores}" }`]),
+    ...(roles === undefined ? [] : [`roles: { classIds: "${roles.classIds}", scores: "${roles.scores}" }`]),
   ];
-  return `{ ${parts.join(", ")} }${roles === undefined ? "" : ", or labels and scores the other way round"}`;
+  return `{ ${parts.join(", ")} }${roles === undefined ? "" : ", or classIds and scores the other way round"}`;
 }
 
 /** Returns how likely an interpretation is, in points. */
@@ -272,7 +272,7 @@ function anchorGuesses(family: Family): (number[][][] | null)[] {
 
 /** Fields of a config that a family cannot be read without. */
 interface Extras {
-  readonly roles?: Roles & { readonly labels: string; readonly scores: string };
+  readonly roles?: Roles & { readonly classIds: string; readonly scores: string };
   readonly scales?: readonly number[];
   readonly priors?: Float32Array;
 }
@@ -289,7 +289,7 @@ function extrasOf(family: Family, tensors: readonly TensorSpec[], priors: Tensor
     const isNamed = [labels, scores].some((t) => /class|label|score|[:_]\d$/i.test(t?.name ?? ""));
     return scores === undefined || others.length > 0 || isNamed
       ? {}
-      : { roles: { labels: labels.name, scores: scores.name } };
+      : { roles: { classIds: labels.name, scores: scores.name } };
   }
   if (head !== "prior" || buildPriors || holdVariances(priors, tensors)) return {};
   return {

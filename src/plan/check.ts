@@ -1,7 +1,7 @@
 /** Checks an interpretation against the config: what it leaves over, its batch, element types and activation. */
 import type { Config } from "../config/types.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
-import { type Activation, type Family, namesHead, TRAITS } from "../core/families.ts";
+import { type ScoreForm, type Family, namesHead, TRAITS } from "../core/families.ts";
 import { rangeOf } from "../core/number.ts";
 import { READINGS } from "../core/readings.ts";
 import { isFloat, list, shape, type TensorSpec, volume } from "../core/tensor.ts";
@@ -78,7 +78,7 @@ export function checkBatch(specs: readonly TensorSpec[], { heads, batch }: Inter
 export function checkReading(
   config: Config,
   family: Family,
-  { name, about, activation, heads }: Interpretation,
+  { name, about, scores: activation, heads }: Interpretation,
   specs: readonly TensorSpec[],
 ): void {
   for (const head of heads) {
@@ -95,13 +95,13 @@ export function checkReading(
     );
   if (config.coordinates === "normalised" && TRAITS[family].mayBePixels)
     refuse(about, 'coordinates "normalised"', `"pixels" or "strides", the units of ${family}'s distances`);
-  if (config.activation === "logits" && activation !== "logits")
-    refuse(about, 'activation "logits"', `"sigmoid": the network has finished the scores of ${name}`);
-  if (config.activation === "softmax" && !isSoftmax(heads))
+  if (config.scores === "logits" && activation !== "logits")
+    refuse(about, 'scores "logits"', `"probabilities": the network has finished the scores of ${name}`);
+  if (config.scores === "softmax-logits" && !isSoftmax(heads))
     refuse(
       about,
-      'activation "softmax"',
-      `"sigmoid" or "logits": the classes of ${family} as ${name} are independent`,
+      'scores "softmax-logits"',
+      `"probabilities" or "logits": the classes of ${family} as ${name} are independent`,
     );
 }
 
@@ -138,7 +138,7 @@ function checkScale(
   column: Column,
   head: HeadDraft,
   specs: readonly TensorSpec[],
-  activation: Activation,
+  activation: ScoreForm,
 ): void {
   const spec = specs[column.tensor];
   const { scale, zeroPoint, type } = spec;

@@ -1,10 +1,10 @@
 /** Describes a config or a plan: in words for people, and as plain data for programs. */
 import type { AnchorSet, Config } from "../config/types.ts";
-import type { ConventionSet } from "../core/conventions.ts";
+import type { RuleSet } from "../core/rules.ts";
 import { few, isFloat, type TensorSpec } from "../core/tensor.ts";
 import { cellsOf } from "../heads/grids.ts";
 import type { Head } from "../heads/head.ts";
-import { activationReason, familyReason } from "../heads/print.ts";
+import { scoresReason, familyReason } from "../heads/print.ts";
 import { familyOf } from "../heads/query.ts";
 import type { Plan } from "./plan.ts";
 
@@ -35,7 +35,7 @@ export interface HeadDescription extends Omit<Head, "priors"> {
 export interface PlanDescription extends Omit<Plan, "heads"> {
   readonly kind: "plan";
   readonly heads: readonly HeadDescription[];
-  readonly conventions: ConventionSet;
+  readonly ruleSet: RuleSet;
   readonly confidenceThreshold: number | readonly number[];
   readonly iouThreshold: number;
 }
@@ -73,15 +73,16 @@ const confidenceText = ({ confidenceThreshold }: Config): string =>
 
 /** Describes a plan, with the thresholds of `config`. */
 export function describePlan(config: Config, plan: Plan): Description {
-  const { activation, classes, inputSize, batch } = plan;
-  const { conventions, confidenceThreshold, iouThreshold, maxDetections } = config;
+  const { scores: activation, classes, inputSize, batch } = plan;
+  const { ruleSet, confidenceThreshold, iouThreshold, maxDetections } = config;
   const heads = plan.heads.map((head, i) => ({ ...head, firstSource: cellsOf(plan.heads.slice(0, i)) }));
   const fn = heads.some(({ scoreFn }) => scoreFn === "softmax") ? "softmax" : "sigmoid";
-  const holds = activation === "sigmoid" ? "the tensor holds probabilities" : `the decoder applies the ${fn}`;
+  const holds =
+    activation === "probabilities" ? "the tensor holds probabilities" : `the decoder applies the ${fn}`;
   const lines = [
     `family: ${plan.family} (${familyReason(plan.familyWhy)})`,
     `reading: ${plan.reading}: ${plan.about}`,
-    `activation: ${activation} (${holds}) (${activationReason(plan.activationWhy)})`,
+    `scores: ${activation} (${holds}) (${scoresReason(plan.scoresWhy)})`,
     `input: ${inputSize?.join("x") ?? `${NOT_GIVEN}, boxes are normalised`}; batch ${batch}; ${classes} class${classes === 1 ? "" : "es"}`,
     ...plan.tensors.map(tensorText),
     ...heads.map((head) => headText(head, inputSize)),
@@ -96,7 +97,7 @@ export function describePlan(config: Config, plan: Plan): Description {
       kind: "plan",
       ...plan,
       heads,
-      conventions,
+      ruleSet,
       confidenceThreshold,
       iouThreshold,
       maxDetections,
@@ -130,12 +131,12 @@ const SUPPRESSION = { none: "none", class: "per class at", all: "across classes 
 
 function rulesText(config: Config, { rules, inputSize, task, suppression: named }: Plan): string {
   // A task that suppresses by itself says in its own line how boxes overlap.
-  const nms = named?.nms ?? task?.rules?.nms ?? rules.nms;
-  const by = task?.rules ? "" : `IoU ${rules.suppress} `;
+  const nms = named?.suppress ?? task?.rules?.suppress ?? rules.suppress;
+  const by = task?.rules ? "" : `IoU ${rules.iouGate} `;
   const suppression = SUPPRESSION[nms] + (nms === "none" ? "" : ` ${by}${config.iouThreshold}`);
   const candidates = rules.maxCandidates === 0 ? "" : `${rules.maxCandidates} candidates, `;
   return [
-    `rules: ${config.conventions}: score ${rules.score}`,
+    `rules: ${config.ruleSet}: score ${rules.score}`,
     `confidence ${rules.gate} ${confidenceText(config)}`,
     `suppression ${named ? `${named.method} ` : ""}${suppression}`,
     `clamp ${rules.clamp}`,

@@ -3,7 +3,7 @@
  * finds the interpretations; `planOf` makes the plan of the only one. Decoder, `compile` and `inspect` go this way.
  */
 import type { Config } from "../config/types.ts";
-import { CONVENTIONS, type Conventions, EXCEPTIONS } from "../core/conventions.ts";
+import { RULE_SETS, type Rules, EXCEPTIONS } from "../core/rules.ts";
 import { refuse, refuseFor, TensorError } from "../core/errors.ts";
 import { type FamilyReason, TRAITS } from "../core/families.ts";
 import { READINGS } from "../core/readings.ts";
@@ -12,7 +12,7 @@ import type { Column } from "../heads/channels.ts";
 import { cellsOf, squareOfRows } from "../heads/grids.ts";
 import type { Head, Interpretation, TaskPlan } from "../heads/head.ts";
 import { interpret } from "../heads/interpret.ts";
-import type { ActivationReason } from "../heads/print.ts";
+import type { ScoresReason } from "../heads/print.ts";
 import { familyOf, type HeadQuery, outputsOf, queryOf } from "../heads/query.ts";
 import { refuseAll, refuseSeveral } from "../heads/refuse.ts";
 import { priorsAmong } from "../heads/ssd.ts";
@@ -35,7 +35,7 @@ export interface Interpreted {
   readonly specs: readonly TensorSpec[];
   /** The tensors that the config names as outputs of its head; all where it names none. */
   readonly outputs: readonly TensorSpec[];
-  readonly rules: Conventions;
+  readonly rules: Rules;
   readonly found: readonly Interpretation[];
   /** The task that found them; undefined for boxes alone. */
   readonly planner: TaskPlanner | undefined;
@@ -67,8 +67,8 @@ export function interpretConfig(
   checkNames(specs);
   const outputs = outputsOf(config, specs);
   const { family, why } = familyOf(config, outputs);
-  const rules: Conventions = {
-    ...CONVENTIONS[config.conventions],
+  const rules: Rules = {
+    ...RULE_SETS[config.ruleSet],
     ...TRAITS[family].rules,
     ...config.rules,
   };
@@ -100,7 +100,7 @@ export function planOf(interpreted: Interpreted): Plan {
   if (found.length === 0) refuseAll(query, why, specs);
   if (found.length > 1) refuseSeveral(found, specs);
   const [interpretation] = found;
-  const { name, uses, activation, about, inputSize, batch, listIds, inPhoto } = interpretation;
+  const { name, uses, scores: activation, about, inputSize, batch, listIds, inPhoto } = interpretation;
   const unused = specs.filter((_, i) => !uses.includes(i));
   checkNamed(config, interpretation, specs, unused);
   checkBatch(specs, interpretation);
@@ -116,8 +116,8 @@ export function planOf(interpreted: Interpreted): Plan {
     reading: name,
     about,
     notes: [...notesOfFamily(query, why), ...notesOf(query, interpretation, settled, specs, unused)],
-    activation,
-    activationWhy: activationWhy(config, query, interpretation),
+    scores: activation,
+    scoresWhy: scoresWhy(config, query, interpretation),
     inputSize,
     batch,
     classes,
@@ -129,7 +129,7 @@ export function planOf(interpreted: Interpreted): Plan {
     ...(inPhoto && { inPhoto }),
     maxDetections: Math.min(config.maxDetections, interpretation.task?.mostRows ?? Infinity),
     ...(config.suppression && {
-      suppression: { ...config.suppression, nms: rules.nms === "all" ? "all" : "class" },
+      suppression: { ...config.suppression, suppress: rules.suppress === "all" ? "all" : "class" },
     }),
     capacity: capacityOf(heads, settled),
     // A task reads more of a row than the part that is gathered.
@@ -161,19 +161,19 @@ function withUnits({ about, heads, name }: Interpretation): Head[] {
 }
 
 /** Returns the rules of a plan: the network's own work is not done again, unless the config names the rule. */
-function settledRules(config: Config, rules: Conventions, found: Interpretation): Conventions {
+function settledRules(config: Config, rules: Rules, found: Interpretation): Rules {
   const { name, heads, pairs, inPhoto } = found;
   const { suppressed, unclamped } = READINGS[name];
-  const settled: Conventions = {
+  const settled: Rules = {
     ...rules,
-    ...EXCEPTIONS[config.conventions]?.[name],
-    nms: suppressed ? "none" : rules.nms,
+    ...EXCEPTIONS[config.ruleSet]?.[name],
+    suppress: suppressed ? "none" : rules.suppress,
     clamp: unclamped ? "none" : rules.clamp,
     ...(pairs && { multiLabel: true, maxCandidates: cellsOf(heads) }),
     ...config.rules,
     // the cap of the set, or else the bound that the config or an option gives
     maxDetections: config.maxDetections,
-    ...(config.suppression && { nms: "none" }),
+    ...(config.suppression && { suppress: "none" }),
   };
   // The input has no edges for boxes in pixels of the photo.
   return inPhoto && settled.clamp === "before" ? { ...settled, clamp: "after" } : settled;
@@ -188,12 +188,12 @@ function countClasses({ confidenceThreshold }: Config, { classes, heads }: Inter
   return Math.max(classes, hasClassIds ? [confidenceThreshold].flat().length : 0);
 }
 
-/** Returns the statement that settled the activation. */
-function activationWhy(
-  { activation, format }: Config,
+/** Returns the statement that settled the form of the scores. */
+function scoresWhy(
+  { scores: activation, format }: Config,
   { family }: HeadQuery,
   { name }: Interpretation,
-): ActivationReason {
+): ScoresReason {
   if (activation !== null) return { kind: "option" };
   return format === "options"
     ? { kind: "family", value: family, reading: name }
@@ -201,7 +201,7 @@ function activationWhy(
 }
 
 /** Returns the rows of the candidate columns: one per cell, or one per cell and class, within bounds. */
-function capacityOf(heads: readonly Head[], { multiLabel }: Conventions): number {
+function capacityOf(heads: readonly Head[], { multiLabel }: Rules): number {
   const cells = cellsOf(heads);
   const pairs = heads.reduce((n, head) => n + head.cells * (head.classId ? 1 : head.classes), 0);
   return multiLabel ? Math.max(cells, Math.min(pairs, MULTI_LABEL_ROOM)) : cells;
@@ -212,7 +212,7 @@ function compact(
   specs: readonly TensorSpec[],
   heads: readonly Head[],
   task: TaskPlan | undefined,
-  rules: Conventions,
+  rules: Rules,
   planner: TaskPlanner | undefined,
 ): Pick<Plan, "tensors" | "heads" | "task" | "rules"> {
   const { tensors = [] } = task ?? {};

@@ -1,5 +1,5 @@
 /** Notes of a plan: sentences about what is odd in a config or its tensors, and decoded all the same. */
-import type { Conventions } from "../core/conventions.ts";
+import type { Rules } from "../core/rules.ts";
 import type { FamilyReason } from "../core/families.ts";
 import { notesOnNames } from "../core/families.ts";
 import { READINGS } from "../core/readings.ts";
@@ -28,7 +28,7 @@ export function notesOfFamily({ family, traits }: HeadQuery, { kind, value }: Fa
 export function notesOf(
   query: HeadQuery,
   { name, heads, notes, inputSize }: Interpretation,
-  { pixelOffset }: Conventions,
+  { pixelOffset }: Rules,
   specs: readonly TensorSpec[],
   unused: readonly TensorSpec[],
 ): string[] {

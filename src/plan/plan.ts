@@ -1,11 +1,11 @@
 /** A plan is frozen plain data: a plan and the tensors make a whole bug report. It knows no addresses. */
 import type { Suppression } from "../config/types.ts";
-import type { Conventions } from "../core/conventions.ts";
-import type { Activation, Family, FamilyReason } from "../core/families.ts";
+import type { Rules } from "../core/rules.ts";
+import type { ScoreForm, Family, FamilyReason } from "../core/families.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TensorSpec } from "../core/tensor.ts";
 import type { Head, TaskPlan } from "../heads/head.ts";
-import type { ActivationReason } from "../heads/print.ts";
+import type { ScoresReason } from "../heads/print.ts";
 
 /** How a set of tensors is decoded, and why. */
 export interface Plan {
@@ -17,9 +17,9 @@ export interface Plan {
   readonly about: string;
   /** Sentences about what is odd, and decoded all the same. */
   readonly notes: readonly string[];
-  readonly activation: Activation;
-  /** The statement that settled the activation. */
-  readonly activationWhy: ActivationReason;
+  readonly scores: ScoreForm;
+  /** The statement that settled the form of the scores. */
+  readonly scoresWhy: ScoresReason;
   /** [width, height] of the network input in pixels; `null`: nobody stated it, and boxes are normalised. */
   readonly inputSize: readonly [number, number] | null;
   /** Images of the batch. */
@@ -29,7 +29,7 @@ export interface Plan {
   /** The tensors that the heads read, in the order of the outputs. */
   readonly tensors: readonly TensorSpec[];
   readonly heads: readonly Head[];
-  readonly rules: Conventions;
+  readonly rules: Rules;
   /** Class ids to look for; `null`: all. */
   readonly keep: readonly number[] | null;
   /** Rows of the detection columns, an upper bound for good. */
@@ -53,7 +53,7 @@ export interface Plan {
 /** A method of `suppress`. */
 export interface PlannedSuppression extends Suppression {
   /** Boxes suppress each other within a class, or over classes. */
-  readonly nms: "class" | "all";
+  readonly suppress: "class" | "all";
 }
 
 /** A head whose cells are gated by objectness: only the rows that pass need to be copied. */

@@ -1,5 +1,5 @@
 /** The functions of a task that find its tensors, and the rules that a task sets in the plan. */
-import type { Conventions } from "../core/conventions.ts";
+import type { Rules } from "../core/rules.ts";
 import { type TaskName, neededTask } from "../core/tasks.ts";
 import type { Interpretation, Specs } from "../heads/head.ts";
 import type { HeadQuery } from "../heads/query.ts";
@@ -12,7 +12,7 @@ export interface TaskPlanner {
    */
   read(query: HeadQuery, specs: Specs): readonly Interpretation[];
   /** Rules that replace the config's in the kernel. `plan.task.rules` keeps the config's. */
-  readonly rules?: Partial<Conventions>;
+  readonly rules?: Partial<Rules>;
 }
 
 /** The tasks at hand. Those without `read` are of no matter to a plan. */

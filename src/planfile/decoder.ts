@@ -346,7 +346,7 @@ function checkRange(ready: Ready, block: number): void {
     refuse(
       "",
       "a score outside 0..1",
-      'probabilities, or, where the network gives logits, a plan compiled with activation "logits"',
+      'probabilities, or, where the network gives logits, a plan compiled with scores "logits"',
     );
 }
 

@@ -3,7 +3,7 @@ import * as A from "../core/abi.ts";
 import { readOrientedRows } from "../tasks/oriented/rows.ts";
 import { attachOriented } from "../tasks/oriented/attach.ts";
 import {
-  ANGLE_ACTIVATIONS,
+  ANGLE_FORMS,
   ORIENTED_NMS,
   type OrientedHead,
   type OrientedNms,
@@ -61,7 +61,7 @@ export const oriented: FileTask<"oriented"> = {
       known: { name: "oriented" },
       afterImage: attachOriented(work, {
         about: "oriented boxes",
-        angle: ANGLE_ACTIVATIONS[word(F.T_ANGLE)],
+        angle: ANGLE_FORMS[word(F.T_ANGLE)],
         range: has(F.TASK_FLAG_HALF_TURN) ? SIGMOID_RANGE : null,
         regular: has(F.TASK_FLAG_REGULAR),
         suppression: SUPPRESSIONS[Math.max(F.ORIENTED_ULTRALYTICS, suppression) - 1],

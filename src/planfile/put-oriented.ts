@@ -5,7 +5,7 @@ import * as F from "./format.ts";
 const ANGLES: { readonly [A in AngleActivation]: number } = {
   radians: F.ANGLE_RADIANS,
   logits: F.ANGLE_LOGITS,
-  sigmoid: F.ANGLE_SIGMOID,
+  fractions: F.ANGLE_SIGMOID,
 };
 
 const SUPPRESSIONS: { readonly [N in OrientedNms]: number } = {
@@ -24,13 +24,13 @@ export function putOriented(
   put(row, F.T_COUNT, 1);
   put(row, F.T_VALUES, 1);
   put(row, F.T_ANGLE, ANGLES[angle]);
-  put(row, F.T_SUPPRESSION, rules?.nms === "none" ? F.ORIENTED_NONE : SUPPRESSIONS[suppression]);
+  put(row, F.T_SUPPRESSION, rules?.suppress === "none" ? F.ORIENTED_NONE : SUPPRESSIONS[suppression]);
   put(
     row,
     F.T_FLAGS,
     (regular ? F.TASK_FLAG_REGULAR : 0) |
       (orEqual ? F.TASK_FLAG_AT_THRESHOLD : 0) |
-      (rules?.nms === "class" ? F.TASK_FLAG_PER_CLASS : 0) |
+      (rules?.suppress === "class" ? F.TASK_FLAG_PER_CLASS : 0) |
       (range ? F.TASK_FLAG_HALF_TURN : 0),
   );
 }

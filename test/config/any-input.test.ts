@@ -39,8 +39,8 @@ describe("whatever comes in", { timeout: 60_000 }, () => {
   const known =
     "NN_config nn_config NN_family output_format NN_specific_metadata classes coordinates anchors anchor_masks side13 mappings " +
     "labels input_size model model_name heads parser metadata outputs inputs name shape layout subtype yolo_outputs n_classes " +
-    "boxes_outputs family inputSize anchorMasks strides scaleXY activation boxFormat roles boxes priors coordinates background " +
-    "variances scales conventions set nms keep confidenceThreshold iouThreshold constructor __proto__ toString";
+    "boxes_outputs family inputSize anchorMasks strides scaleXY scores boxFormat roles boxes priors coordinates background " +
+    "variances scales rules set nms keep confidenceThreshold iouThreshold constructor __proto__ toString";
   const word = fc.constantFrom(
     "YOLO",
     "mobilenet",
@@ -131,7 +131,7 @@ describe("whatever comes in", { timeout: 60_000 }, () => {
       roles: { boxes: "b", scores: ["s"] },
       priors: [0, 0, 1, 1],
       scales: [10, 10, 5, 5],
-      conventions: { set: "opencv", nms: "all" },
+      rules: { set: "opencv", suppress: "all" },
     },
     ...(folder === null
       ? []

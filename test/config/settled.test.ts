@@ -102,7 +102,7 @@ describe("anchors as an option", () => {
     classes: 2,
     inputSize: [64, 64],
     anchors,
-    activation: "logits",
+    scores: "logits",
   } as const;
   test.each<[string, unknown]>([
     ["nothing", {}],

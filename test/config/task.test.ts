@@ -16,9 +16,9 @@ describe("options of a task", () => {
     [{ task: "pose", keypoints: [5, 2], angleRange: "raw" }, "angleRange", "pose", "oriented"],
     [{ task: "segment", keypoints: [5, 2] }, "keypoints", "segment", "pose"],
     [{ task: "oriented", maskCoefficients: 32 }, "maskCoefficients", "oriented", "segment"],
-    [{ task: "detect", orientedNms: "opencv" }, "orientedNms", "detect", "oriented"],
+    [{ task: "detect", orientedSuppression: "opencv" }, "orientedSuppression", "detect", "oriented"],
     // Without a task, the first option says it, and the others contradict.
-    [{ keypoints: [5, 2], angleActivation: "radians" }, "angleActivation", "pose", "oriented"],
+    [{ keypoints: [5, 2], angleForm: "radians" }, "angleForm", "pose", "oriented"],
     // All networks of the family are of one task.
     [{ family: "yunet", angleRange: "raw" }, "angleRange", "pose", "oriented"],
   ])("%j: an option of another task is refused", (options, option, task, owner) => {
@@ -44,7 +44,7 @@ describe("options of a task", () => {
       'options.angleRange: got it for a config of task "pose", expected task "oriented" beside it',
     );
     expect(readConfig(pose, { task: "oriented", angleRange: "raw" }).task?.name).toBe("oriented");
-    expect(readConfig(pose, { keypointActivation: "logits" }).task).toMatchObject({
+    expect(readConfig(pose, { keypointScores: "logits" }).task).toMatchObject({
       name: "pose",
       keypoints: [5, 2],
     });

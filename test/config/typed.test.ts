@@ -17,10 +17,10 @@ describe("typed options", () => {
   ];
 
   test.each(["nms", "multiLabel", "clamp", "gate", "suppress", "maxCandidates", "pixelOffset", "set"])(
-    "the rule %s belongs into conventions",
+    "the rule %s belongs into rules",
     (rule) => {
       expect(problemsOf({ family: "yolov8", classes: 1, [rule]: "none" })).toEqual([
-        `${rule}: got it beside conventions, expected conventions: {${rule}: ...}, which holds the rules`,
+        `${rule}: got it beside rules, expected rules: {${rule}: ...}, which holds the rules`,
       ]);
     },
   );
@@ -38,7 +38,7 @@ describe("typed options", () => {
       iouThreshold: 0.45,
       maxDetections: 300,
       anchorSets: null,
-      conventions: "ultralytics",
+      ruleSet: "ultralytics",
       rules: {},
     });
   });
@@ -51,7 +51,7 @@ describe("typed options", () => {
       confidenceThreshold: [0.9, 0.2],
       iouThreshold: 0,
       maxDetections: 7,
-      activation: "sigmoid",
+      scores: "probabilities",
       boxFormat: "xyxy",
       coordinates: "normalised",
       roles: { boxes: "loc", scores: ["c1", "c2"], priors: "p" },
@@ -59,7 +59,7 @@ describe("typed options", () => {
       background: 0,
       scales: [10, 10, 5, 5],
       reading: "prior-rows",
-      conventions: { set: "opencv", nms: "all", multiLabel: true },
+      rules: { set: "opencv", suppress: "all", multiLabel: true },
     });
     expect(config).toMatchObject({
       classes: 2,
@@ -67,15 +67,15 @@ describe("typed options", () => {
       confidenceThreshold: [0.9, 0.2],
       iouThreshold: 0,
       maxDetections: 7,
-      activation: "sigmoid",
+      scores: "probabilities",
       boxFormat: "xyxy",
       coordinates: "normalised",
       roles: { boxes: "loc", scores: ["c1", "c2"], priors: "p" },
       background: 0,
       variances: [0.1, 0.1, 0.2, 0.2],
       reading: "prior-rows",
-      conventions: "opencv",
-      rules: { nms: "all", multiLabel: true },
+      ruleSet: "opencv",
+      rules: { suppress: "all", multiLabel: true },
     });
     expect(config.priors).toEqual(priors);
     // A copy: the caller may reuse the array.
@@ -133,21 +133,19 @@ describe("typed options", () => {
   });
 
   test("a set brings its own cap", () => {
-    expect(parseConfig({ family: "ssd", conventions: "tflite" })).toMatchObject({
-      conventions: "tflite",
+    expect(parseConfig({ family: "ssd", rules: "tflite" })).toMatchObject({
+      rules: "tflite",
       maxDetections: 10,
     });
-    expect(
-      parseConfig({ family: "ssd", conventions: { set: "tflite", maxDetections: 4 } }).maxDetections,
-    ).toBe(4);
-    expect(parseConfig({ family: "ssd", conventions: "tflite", maxDetections: 20 }).maxDetections).toBe(20);
+    expect(parseConfig({ family: "ssd", rules: { set: "tflite", maxDetections: 4 } }).maxDetections).toBe(4);
+    expect(parseConfig({ family: "ssd", rules: "tflite", maxDetections: 20 }).maxDetections).toBe(20);
   });
 
   test("single rules leave the cap of a file as it is", () => {
-    const most = (conventions: DecoderOptions["conventions"]): number =>
-      readConfig(archive({ max_det: 1000 }), { conventions }).maxDetections;
-    expect(most({ nms: "class" })).toBe(1000);
-    expect(most({ nms: "class", maxDetections: 40 })).toBe(40);
+    const most = (rules: DecoderOptions["rules"]): number =>
+      readConfig(archive({ max_det: 1000 }), { rules: rules }).maxDetections;
+    expect(most({ suppress: "class" })).toBe(1000);
+    expect(most({ suppress: "class", maxDetections: 40 })).toBe(40);
     expect(most({ set: "ultralytics" })).toBe(300);
   });
 
@@ -270,30 +268,25 @@ describe("typed options", () => {
     ["background", { background: -1 }, ["background: got -1, expected a class column, or false"]],
     [
       "enumerations",
-      { activation: "relu", boxFormat: "ltrb", coordinates: "px" },
-      ["activation: got", "boxFormat: got", "coordinates: got"],
+      { scores: "relu", boxFormat: "ltrb", coordinates: "px" },
+      ["scores: got", "boxFormat: got", "coordinates: got"],
     ],
     [
       "roles",
-      { roles: { boxes: 1, masks: "m", labels: ["a", "b"] } },
-      ["roles.boxes: got 1", "roles.masks: got an unknown role", "roles.labels: got"],
+      { roles: { boxes: 1, masks: "m", classIds: ["a", "b"] } },
+      ["roles.boxes: got 1", "roles.masks: got an unknown role", "roles.classIds: got"],
     ],
-    ["set", { conventions: "mine" }, ['conventions: got "mine", expected one of ultralytics, depthai']],
-    ["set of an object's own", { conventions: "toString" }, ['conventions: got "toString", expected one of']],
+    ["set", { rules: "mine" }, ['rules: got "mine", expected one of ultralytics, depthai']],
+    ["set of an object's own", { rules: "toString" }, ['rules: got "toString", expected one of']],
     [
       "rules",
-      { conventions: { set: "mine", nms: "some", gate: ">>", maxCandidates: -1 } },
-      [
-        "conventions.nms: got",
-        "conventions.gate: got",
-        "conventions.maxCandidates: got -1",
-        "conventions.set: got",
-      ],
+      { rules: { set: "mine", nms: "some", gate: ">>", maxCandidates: -1 } },
+      ["rules.nms: got", "rules.gate: got", "rules.maxCandidates: got -1", "rules.set: got"],
     ],
     [
       "rules of an object's own",
-      { conventions: { toString: 1, constructor: 2 } },
-      ["conventions.toString: got 1, expected a rule", "conventions.constructor: got 2, expected a rule"],
+      { rules: { toString: 1, constructor: 2 } },
+      ["rules.toString: got 1, expected a rule", "rules.constructor: got 2, expected a rule"],
     ],
   ])("refused: %s", (_, options, expected) => {
     const problems = problemsOf({ family: "yolov5", ...options });

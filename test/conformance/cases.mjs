@@ -75,12 +75,12 @@ function golden(name) {
         row(d.label, d.confidence, [d.cx - d.w / 2, d.cy - d.h / 2, d.cx + d.w / 2, d.cy + d.h / 2]),
       ),
     ]);
-  return lists.map(([conventions, expected]) => ({
-    name: `${name}, rules of ${conventions}`,
-    source: `${conventions === "depthai" ? "depthai-core" : "depthai-nodes"} on seeded tensors`,
+  return lists.map(([rules, expected]) => ({
+    name: `${name}, rules of ${rules}`,
+    source: `${rules === "depthai" ? "depthai-core" : "depthai-nodes"} on seeded tensors`,
     config,
     // Name the interpretation: finished boxes with scores of all classes have the shape of rows with objectness.
-    options: { conventions, ...(c.subtype === "yolo26" ? { reading: "corner-rows" } : {}) },
+    options: { rules, ...(c.subtype === "yolo26" ? { reading: "corner-rows" } : {}) },
     tensors,
     ordered:
       f.score_ties_in_result === 0 && new Set(expected.map((d) => d.confidence)).size === expected.length,
@@ -116,7 +116,7 @@ function recorded(folder, outputs, config, options) {
 const uniform = {
   confidenceThreshold: 0.26,
   iouThreshold: 0.45,
-  conventions: { set: "ultralytics", clamp: "none", maxCandidates: 0 },
+  rules: { set: "ultralytics", clamp: "none", maxCandidates: 0 },
   maxDetections: 1000,
 };
 
@@ -129,7 +129,7 @@ export function conformanceCases() {
     ...[...names.map((n) => `${n}_fp32`), "tlbr_v8_nhwc_i8", "v5ab_nhwc_fp16"].flatMap(golden),
     recorded(`${fastest}/chelsea`, ["raw_conv_120", "raw_conv_129"], read(`${fastest}/config.json`), {
       ...uniform,
-      activation: "logits",
+      scores: "logits",
     }),
     ...["astronaut", "chelsea", "coffee"].map((photo) =>
       recorded(`${ssd}/${photo}`, ["detection_out"], read(`${ssd}/config.json`), {}),

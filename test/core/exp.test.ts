@@ -126,7 +126,7 @@ test("scores of all engines are the rounded sigmoid, to the bit the same", () =>
         anchors: [[[16, 16]]],
         confidenceThreshold: 1e-30,
       },
-      { engine, maxDetections: side * side, conventions: { nms: "none" } },
+      { engine, maxDetections: side * side, rules: { suppress: "none" } },
     );
     const found = decoder.decode([{ data, dims: [1, 6, side, side] }]);
     expect(found).toHaveLength(side * side);

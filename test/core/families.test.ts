@@ -205,7 +205,7 @@ describe("which head rule", () => {
     const wide = (family: "yolov3" | "yolov5"): number => {
       const d = createDecoderSync(nn({ confidence_threshold: 0.1 }, { input_size: "128x128" }), {
         family,
-        conventions: { clamp: "none" },
+        rules: { clamp: "none" },
       });
       const first = d.decode(outputs).at(0);
       return first === undefined ? NaN : (first.x_max - first.x_min) * 128;

@@ -126,13 +126,13 @@ describe("options", () => {
     [
       "a misspelt option",
       option({ confThreshold: 0.5 } as unknown as DecoderOptions),
-      "options.confThreshold: got an unknown name, expected one of engine, onNote, fresh, family, conventions, activation, inputSize, strides, scaleXY, priors, priorFormat, variances, scales, background, boxFormat, coordinates, roles, task, reading, prepare, labels, classes, confidenceThreshold, iouThreshold, suppression, keep, maxDetections, keypoints, keypointNames, edges, keypointActivation, keypointCoordinates, keypointRefinement, keypointScale, maskCoefficients, orientedNms, angleRange, angleActivation, cellGroups, textRule, maskThreshold, unclipRatio, anchors, anchorMasks, outputs",
+      "options.confThreshold: got an unknown name, expected one of engine, onNote, fresh, family, conventions, activation, inputSize, strides, scaleXY, priors, priorFormat, variances, scales, background, boxFormat, coordinates, roles, task, reading, prepare, labels, classes, confidenceThreshold, iouThreshold, suppression, keep, maxDetections, keypoints, keypointNames, edges, keypointScores, keypointCoordinates, keypointRefinement, keypointScale, maskCoefficients, orientedSuppression, angleRange, angleForm, cellGroups, textRule, maskThreshold, unclipRatio, anchors, anchorMasks, outputs",
     ],
     ["family", option({ family: "yolo" }), `options.family: got "yolo", expected one of ${FAMILIES}`],
     [
-      "activation",
-      option({ activation: "relu" }),
-      'options.activation: got "relu", expected one of sigmoid, logits, softmax',
+      "scores",
+      option({ scores: "relu" }),
+      'options.scores: got "relu", expected one of probabilities, logits, softmax-logits',
     ],
     [
       "priorFormat",
@@ -203,21 +203,21 @@ describe("options", () => {
       "options.outputs: got 4, expected an array or a record of {dims, type}",
     ],
     [
-      "conventions",
-      option({ conventions: "coco" }),
-      'options.conventions: got "coco", expected one of ultralytics, depthai, depthai-nodes, gen1, opencv, tflite',
+      "rules",
+      option({ rules: "coco" }),
+      'options.rules: got "coco", expected one of ultralytics, depthai, depthai-nodes, gen1, opencv, tflite',
     ],
     [
       "a set",
-      option({ conventions: { set: "coco" } }),
-      'options.conventions.set: got "coco", expected one of ultralytics, depthai, depthai-nodes, gen1, opencv, tflite',
+      option({ rules: { set: "coco" } }),
+      'options.rules.set: got "coco", expected one of ultralytics, depthai, depthai-nodes, gen1, opencv, tflite',
     ],
     [
       "several at once",
-      option({ conventions: { clamp: "x", foo: 1, maxCandidates: -1 } }),
-      'options.conventions.clamp: got "x", expected "none" or "before" or "after" or "centre"\n' +
-        "options.conventions.foo: got 1, expected a rule: score, gate, nms, suppress, pixelOffset, clamp, multiLabel, maxCandidates, maxDetections, countBackground\n" +
-        "options.conventions.maxCandidates: got -1, expected a whole number",
+      option({ rules: { clamp: "x", foo: 1, maxCandidates: -1 } }),
+      'options.rules.clamp: got "x", expected "none" or "before" or "after" or "centre"\n' +
+        "options.rules.foo: got 1, expected a rule: score, gate, nms, suppress, pixelOffset, clamp, multiLabel, maxCandidates, maxDetections, countBackground\n" +
+        "options.rules.maxCandidates: got -1, expected a whole number",
     ],
   ]);
   refuses(RangeError, [
@@ -387,7 +387,7 @@ describe("tensors", () => {
             family: "boxes",
             classes: 3,
             coordinates: "normalised",
-            roles: { boxes: "b", scores: "s", labels: "l" },
+            roles: { boxes: "b", scores: "s", classIds: "l" },
           },
           { b: zeros([1, 10, 4]), s: zeros([1, 10]), l: zeros([1, 4]) },
         ),
@@ -740,11 +740,11 @@ describe.each(engines)("values, %s", (engine) => {
     t.data[105] = 1.5;
     t.data[85] = 0.01;
     expect(() => make().decode([t])).toThrow(
-      'output0 [1,6,20], cell 5, class 1: got score 1.5, expected probabilities in 0..1 (activation "sigmoid", default of yolov8 class-rows); if the tensor holds logits, say activation: "logits"',
+      'output0 [1,6,20], cell 5, class 1: got score 1.5, expected probabilities in 0..1 (scores "probabilities", default of yolov8 class-rows); if the tensor holds logits, say scores: "logits"',
     );
     t.data[105] = -3;
     expect(() => make().decode([t])).toThrow("got score -3, expected probabilities in 0..1");
-    expect(() => make({ activation: "logits" }).decode([t])).not.toThrow();
+    expect(() => make({ scores: "logits" }).decode([t])).not.toThrow();
   });
 
   test("later: any candidate", () => {
@@ -753,7 +753,7 @@ describe.each(engines)("values, %s", (engine) => {
     expect(d.decode([t]).length).toBe(20);
     t.data[85] = 4;
     expect(() => d.decode([t])).toThrow(
-      'boxes, classes: output0 [1,6,20] as planes: got a score outside 0..1, expected probabilities in 0..1 (activation "sigmoid", default of yolov8 class-rows); if the tensor holds logits, say activation: "logits"',
+      'boxes, classes: output0 [1,6,20] as planes: got a score outside 0..1, expected probabilities in 0..1 (scores "probabilities", default of yolov8 class-rows); if the tensor holds logits, say scores: "logits"',
     );
     t.data[85] = -4;
     expect(d.decode([t]).length).toBe(19);

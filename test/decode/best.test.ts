@@ -125,12 +125,10 @@ describe.each(engines)("what best is, by hand, %s", (engine) => {
   test("null for scores of 0, also where a threshold of 0 lets them pass", () => {
     for (const gate of [">", ">="] as const)
       for (const confidenceThreshold of [0, 0.25])
-        expect(bestOf({ ...classes, confidenceThreshold, conventions: { gate } }, rows([0, 0], [0, 0]))).toBe(
-          null,
-        );
+        expect(bestOf({ ...classes, confidenceThreshold, rules: { gate } }, rows([0, 0], [0, 0]))).toBe(null);
   });
   test("the score that a detection would carry: where objectness only gates, that of the class", () => {
-    const gating = { ...objectness, conventions: { score: "class" } };
+    const gating = { ...objectness, rules: { score: "class" } };
     const outputs = rows([0.125, 0.1, 0.75], [0.2, 0.5, 0.1], [0, 0.9, 0.9]);
     // An objectness of 0 passes no threshold.
     expect(bestOf(gating, outputs)).toEqual([0, 1, 0.75]);
@@ -144,7 +142,7 @@ describe.each(engines)("what best is, by hand, %s", (engine) => {
   test("the best of more candidates than there is room for, under multiLabel", () => {
     const cells = Array.from({ length: 3000 }, () => new Array<number>(91).fill(0.01));
     cells[2999][90] = 0.2;
-    const d = createDecoderSync({ ...classes, classes: 91, conventions: { multiLabel: true } }, { engine });
+    const d = createDecoderSync({ ...classes, classes: 91, rules: { multiLabel: true } }, { engine });
     expect(d.decode(rows(...cells)).length).toBe(0);
     expect(d.best).toMatchObject({ source: 2999, class_id: 90, confidence: Math.fround(0.2) });
   });

@@ -11,7 +11,7 @@ describe.each(engines)("%s", (engine) => {
   const ids = (column: object, classes = 80) => {
     const notes: string[] = [];
     const decoder = createDecoderSync(
-      { family: "tflite-postprocess", classes, roles: { boxes: "b", labels: "c", scores: "s" } },
+      { family: "tflite-postprocess", classes, roles: { boxes: "b", classIds: "c", scores: "s" } },
       { engine, onNote: (note) => notes.push(note) },
     );
     const boxes = Float32Array.from(IDS.flatMap((_, i) => [i * 0.2, 0.1, i * 0.2 + 0.1, 0.3]));

@@ -149,7 +149,7 @@ describe.each(engines)("%s", (engine) => {
   test("outputs given as a record, with types and scales", () => {
     const d = make(
       { outputs: { out: { dims: [1, 2, 6], type: "uint8", scale: 0.5, zeroPoint: 0 } } },
-      { ...ROWS, activation: "logits" },
+      { ...ROWS, scores: "logits" },
     );
     expect(d.slots["out"].data).toBeInstanceOf(Uint8Array);
     expect(d.slots["out"].type).toBe("u8");
@@ -310,7 +310,7 @@ describe.each(engines)("%s", (engine) => {
           [7, 7],
         ],
       ],
-      activation: "sigmoid",
+      scores: "probabilities",
     };
     const d = make({ keep: [3] }, config);
     const outputs = [{ data: new Float32Array(15 * 64).fill(0.9), dims: [1, 15, 8, 8] }];
@@ -397,7 +397,7 @@ describe.each(engines)("%s", (engine) => {
       scale: 1,
       zeroPoint: 0,
     };
-    expect(make({ activation: "logits" }).decode([big]).at(0)?.class_id).toBe(1);
+    expect(make({ scores: "logits" }).decode([big]).at(0)?.class_id).toBe(1);
     // bits of half floats that come as Int16Array, and plain arrays of integers
     const half = {
       data: Int16Array.from([0x4900, 0x4d00, 0x4f80, 0x5100, 0, 0x3800]),
@@ -449,7 +449,7 @@ test("describe before and after the tensors are known", () => {
   for (const line of [
     "family: yolov8 (option family)",
     "reading: class-rows",
-    "activation: sigmoid (the tensor holds probabilities)",
+    "scores: probabilities (the tensor holds probabilities)",
     "input: 100x100; batch 1; 2 classes",
     "tensor output0: [1,3,6] f32",
     "suppression per class at IoU > 0.6",
@@ -468,7 +468,7 @@ test("describe, whole: quantised tensors, several labels a cell, a pixel added",
   const d = createDecoderSync(
     { family: "yolov8", classes: 3, inputSize: [64, 64], keep: [2, 0], confidenceThreshold: 0.4 },
     {
-      conventions: { set: "depthai-nodes", multiLabel: true },
+      rules: { set: "depthai-nodes", multiLabel: true },
       iouThreshold: 0.6,
       maxDetections: 20,
       outputs: [
@@ -480,7 +480,7 @@ test("describe, whole: quantised tensors, several labels a cell, a pixel added",
   expect(d.describe().text.split("\n")).toEqual([
     "family: yolov8 (option family)",
     "reading: class-rows: boxes, classes: box [1,4,84] as planes + cls [1,3,84] as planes",
-    "activation: sigmoid (the tensor holds probabilities) (default of yolov8 class-rows)",
+    "scores: probabilities (the tensor holds probabilities) (default of yolov8 class-rows)",
     "input: 64x64; batch 1; 3 classes",
     "tensor box: [1,4,84] i8, real = (raw - 3) * 0.5",
     "tensor cls: [1,3,84] u8, real = (raw - 7) * 0.00390625",
@@ -513,9 +513,9 @@ test("describe says when logits look activated, what was left alone, and what wa
   const { text } = d.describe();
   expect(text).toContain("left alone: mask [1,2,2,2]");
   expect(text).toContain("input size 64x64 from the 2x2 map at stride 32; the option inputSize settles it");
-  expect(text).toContain('if the network applies the sigmoid itself, say activation: "sigmoid"');
+  expect(text).toContain('if the network applies the sigmoid itself, say scores: "probabilities"');
   // of a batch the tensors of all images are looked at
-  const c = createDecoderSync({ ...ROWS, activation: "logits" });
+  const c = createDecoderSync({ ...ROWS, scores: "logits" });
   c.decode([rows([[1, 2, 3, 4, -5, 2]])]);
   expect(c.describe().text).not.toContain("already lies in 0..1");
 });

@@ -28,7 +28,7 @@ describe("names", () => {
     [{ ...typed, nms_threshold: 0.4 }, "nms_threshold: got an unknown name, expected iouThreshold"],
     [{ ...typed, topK: 4 }, "topK: got an unknown name, expected maxDetections"],
     [{ ...typed, imgsz: 640 }, "imgsz: got an unknown name, expected inputSize"],
-    [{ ...typed, agnosticNms: true }, "agnosticNms: got an unknown name, expected conventions"],
+    [{ ...typed, agnosticNms: true }, "agnosticNms: got an unknown name, expected rules"],
     [{ ...typed, normalized: true }, "normalized: got an unknown name, expected coordinates"],
     [{ ...typed, names: ["a"] }, "names: got an unknown name, expected labels"],
     [{ ...typed, family: "YOLOv11n" }, /^family: got "YOLOv11n", expected "yolo11", or one of yolov2, /],
@@ -72,7 +72,13 @@ test("maps whose cells would not be square get a note", () => {
   const notes = (inputSize: number[]): readonly string[] =>
     notesOf(
       decoded(
-        { family: "yolov5", classes: 2, inputSize, anchors: [[[10, 13]], [[30, 61]]], activation: "sigmoid" },
+        {
+          family: "yolov5",
+          classes: 2,
+          inputSize,
+          anchors: [[[10, 13]], [[30, 61]]],
+          scores: "probabilities",
+        },
         { a: filled([1, 7, 24, 40], 0.1), b: filled([1, 7, 12, 20], 0.1) },
       ),
     ).filter(isOfOther);
@@ -261,7 +267,7 @@ describe("maps of another input", () => {
   const notes = (inputSize: number[], w: number, h: number): readonly string[] =>
     notesOf(
       decoded(
-        { family: "yolov8", classes: 2, inputSize, activation: "sigmoid" },
+        { family: "yolov8", classes: 2, inputSize, scores: "probabilities" },
         { box: filled([1, 64, h, w]), cls: filled([1, 2, h, w]) },
       ),
     ).filter(isOfOther);
@@ -282,7 +288,7 @@ describe("anchors", () => {
   const anchored = (family: string, anchors: unknown, maps: number[], inputSize: number[] | undefined) =>
     notesOf(
       decoded(
-        { family, classes: 1, anchors, inputSize, activation: "sigmoid" },
+        { family, classes: 1, anchors, inputSize, scores: "probabilities" },
         Object.fromEntries(maps.map((n) => [`m${n}`, filled([1, 18, n, n])])),
       ),
     ).filter(isOfOther);
@@ -351,7 +357,7 @@ describe("decoded boxes taken for distributions", () => {
   };
   const config = { family: "yolov8", classes: 20, inputSize: [640, 640] };
   test("are refused, and the number of classes is said", () => {
-    for (const given of [config, { ...config, activation: "sigmoid" }])
+    for (const given of [config, { ...config, scores: "probabilities" }])
       expect(() => decoded(given, planes(600))).toThrow(
         given === config
           ? /: got channels that all lie in 0\.\.1 but for the first four, expected distributions of 16 bins; .* 80 classes look like that: say classes: 80$/
@@ -363,7 +369,7 @@ describe("decoded boxes taken for distributions", () => {
     const o = filled([1, 116, 8400]);
     o.data.fill(600, 0, 8400);
     o.data.fill(-2, 84 * 8400);
-    const seg = { ...config, classes: 52, activation: "logits" };
+    const seg = { ...config, classes: 52, scores: "logits" };
     expect(() => decoded(seg, { o })).toThrow(
       /: got box channels of which the first four are pixels and the other 60 lie in 0\.\.1, expected .* masks or keypoints after them: say task/,
     );
@@ -474,7 +480,7 @@ describe("what no reading fits", () => {
       "; roles name dets, which is none of these",
     );
     expect(refused({ family: "boxes", classes: 3 }, [1, 9, 4], [1, 9], [1, 9])).toContain(
-      "[1,N,4] + [1,N] + [1,N] with roles: {boxes, scores, labels}",
+      "[1,N,4] + [1,N] + [1,N] with roles: {boxes, scores, classIds}",
     );
   });
   test("maps without anchors, and with too few", () => {
@@ -530,7 +536,7 @@ describe("scores that become NaN after a good frame", () => {
     expect(say({}, [good(), good()])).toEqual([]);
     const told = ["scores of frame 3 are NaN, which pass no threshold"];
     expect(say({}, [good(), good(), lost(), lost()])).toEqual(told);
-    expect(say({ activation: "logits", confidenceThreshold: 0.6 }, [good(), good(), lost()])).toEqual(told);
+    expect(say({ scores: "logits", confidenceThreshold: 0.6 }, [good(), good(), lost()])).toEqual(told);
   });
   test("are found in a part of the map, as each frame looks at another cell", () => {
     const frames = Array.from({ length: 84 }, (_, i) => (i === 0 ? good() : lost(80)));

@@ -55,7 +55,7 @@ function expectGreedy(s: Scene, kept: Int32Array, o: NmsOptions): void {
     if (perClass && s.classIds[i] !== s.classIds[k]) return false;
     const { shared, union } = overlap(s.boxes, i, k, o.pixelOffset ?? 0);
     const quotient = fround(shared / union);
-    return o.suppress === ">=" ? quotient >= iou : quotient > iou;
+    return o.iouGate === ">=" ? quotient >= iou : quotient > iou;
   };
   const before = (i: number, k: number): boolean =>
     s.scores[i] > s.scores[k] || (s.scores[i] === s.scores[k] && i < k);
@@ -100,10 +100,10 @@ test("the definition can fail", () => {
 describe.each(engines)("nms, %s", (engine) => {
   test.each([
     {},
-    { suppress: ">=" as const },
+    { iouGate: ">=" as const },
     { iouThreshold: 0 },
-    { iouThreshold: 0, suppress: ">=" as const },
-    { iouThreshold: 1, suppress: ">=" as const },
+    { iouThreshold: 0, iouGate: ">=" as const },
+    { iouThreshold: 1, iouGate: ">=" as const },
     { iouThreshold: 1 },
     { iouThreshold: 0.5, pixelOffset: 1 },
     { maxDetections: 5 },
@@ -444,8 +444,8 @@ describe("bad arguments", () => {
     ["scoreThreshold: got NaN, expected a number", () => nms([0, 0, 1, 1], [1], { scoreThreshold: NaN })],
     ["pixelOffset: got Infinity, expected a number", () => nms([0, 0, 1, 1], [1], { pixelOffset: Infinity })],
     [
-      'suppress: got "=", expected ">" or ">="',
-      () => nms([0, 0, 1, 1], [1], { suppress: "=" as unknown as ">" }),
+      'iouGate: got "=", expected ">" or ">="',
+      () => nms([0, 0, 1, 1], [1], { iouGate: "=" as unknown as ">" }),
     ],
     ["boxes: got undefined, expected an array of numbers", () => (nms as () => unknown)()],
     ['boxes: got "abcd", expected an array of numbers', () => nms("abcd" as unknown as number[], [1])],

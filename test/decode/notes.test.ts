@@ -45,7 +45,7 @@ describe.each(engines)("best, %s", (engine) => {
     expect(d.decode(output(planes(() => 0.5))).length).toBe(1);
   });
   test("counts a box that lies outside the image, under rules that clamp before", () => {
-    const d = createDecoderSync({ ...NETWORK, conventions: "depthai" }, { engine });
+    const d = createDecoderSync({ ...NETWORK, rules: "depthai" }, { engine });
     d.decode(output(planes(() => 0.125, [-40, 32, 16, 16])));
     expect(d.best?.confidence).toBe(0.125);
   });
@@ -90,7 +90,7 @@ describe("frames without detections", () => {
     ]);
   });
   test("a first frame of zeros is told under rules that let a threshold of 0 pass 0 too", () => {
-    expect(notesOf(run(1, 0, { conventions: "depthai" }))).toHaveLength(1);
+    expect(notesOf(run(1, 0, { rules: "depthai" }))).toHaveLength(1);
   });
   test("nothing is said of scores if no class is kept", () => {
     expect(notesOf(run(40, 0.9, { keep: [] }))).toEqual(["keep names no class: nothing will be found"]);
@@ -100,7 +100,7 @@ describe("frames without detections", () => {
       family: "boxes",
       classes: 2,
       coordinates: "normalised",
-      roles: { boxes: "b", scores: "s", labels: "l" },
+      roles: { boxes: "b", scores: "s", classIds: "l" },
     });
     const zeros = (dims: readonly number[]) => ({
       data: new Float32Array(400).subarray(0, dims[1] * (dims[2] ?? 1)),
@@ -336,7 +336,7 @@ describe("maps that are missing", () => {
   test("because no anchors fit them are told with the stride that is lost", () => {
     const map = (n: number) => ({ data: new Float32Array(21 * n * n).fill(-9), dims: [1, 21, n, n] });
     const notes = (anchors: unknown): readonly string[] => {
-      const network = { family: "yolov5", classes: 2, inputSize: [416, 416], activation: "logits", anchors };
+      const network = { family: "yolov5", classes: 2, inputSize: [416, 416], scores: "logits", anchors };
       const d = createDecoderSync(network as never);
       d.decode([map(26), map(13)]);
       return notesOf(d);
@@ -367,12 +367,12 @@ test("a runtime without memory is named, with what helps", () => {
 });
 
 test("a rule by another name is answered with ours", () => {
-  const make = () => createDecoderSync({ ...NETWORK, conventions: { agnostic: true } as never });
-  expect(make).toThrow('conventions.agnostic: got true, expected nms: "all"');
+  const make = () => createDecoderSync({ ...NETWORK, rules: { agnostic: true } as never });
+  expect(make).toThrow('rules.agnostic: got true, expected suppress: "all"');
 });
 
 describe.each(engines)("boxes that the clamp empties, %s", (engine) => {
-  const network = { ...NETWORK, coordinates: "normalised", conventions: "depthai" } as const;
+  const network = { ...NETWORK, coordinates: "normalised", rules: "depthai" } as const;
   test("are refused as pixels before the clamp empties them", () => {
     const d = createDecoderSync(network, { engine });
     expect(() => d.decode(output(planes(() => 0.75, [320, 320, 100, 100])))).toThrow(
@@ -450,7 +450,7 @@ test("logits that all lie in 0..1 are told; one above 1 shows that they are logi
   const notes = (most: number): readonly string[] => {
     const data = new Float32Array(7 * 84);
     data.fill(most === 0 ? 0 : 0.25).fill(most, 6 * 84);
-    const d = createDecoderSync({ family: "yolox", classes: 2, inputSize: [64, 64], activation: "logits" });
+    const d = createDecoderSync({ family: "yolox", classes: 2, inputSize: [64, 64], scores: "logits" });
     d.decode({ output0: { data, dims: [1, 84, 7] } });
     return notesOf(d).filter((note) => note.includes("already lies in 0..1"));
   };

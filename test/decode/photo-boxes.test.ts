@@ -38,7 +38,7 @@ describe("boxes in pixels of the photo", () => {
     const rows = { data: Float32Array.of(320, 180, 1280, 720, 0.9, 1), dims: [1, 1, 6] };
     const decoder = createDecoderSync(
       { family: "yolov10", classes: 2, inputSize: [640, 640], coordinates: "photo" },
-      { conventions: "depthai" },
+      { rules: "depthai" },
     );
     const [d] = decoder.decode({ rows }, { width: 1280, height: 720, resize: "letterbox" }).toArray();
     expect([d.x_min, d.y_min, d.x_max, d.y_max]).toEqual([0.25, 0.25, 1, 1]);

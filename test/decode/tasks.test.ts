@@ -22,7 +22,7 @@ const images: number[] = [];
 
 const probe: NetworkTask<"oriented"> = {
   task: "oriented",
-  rules: { nms: "none" },
+  rules: { suppress: "none" },
   read(query, specs) {
     const named = query.roles?.angles;
     const found = named

@@ -296,10 +296,8 @@ test("what stands behind the end of a list is not looked at", () => {
 test("a pixel is added where its size is known; keep that names nothing finds nothing, and says so", () => {
   const rows = { outputs: { o: { dims: [1, 1, 3, 7] } } };
   const text = (more: object): string =>
-    make(
-      { family: "ssd-detection-output", classes: 20, conventions: { pixelOffset: 1 }, ...more },
-      rows,
-    ).describe().text;
+    make({ family: "ssd-detection-output", classes: 20, rules: { pixelOffset: 1 }, ...more }, rows).describe()
+      .text;
   expect(text({})).toContain("note: pixelOffset waits for an input size");
   expect(text({})).not.toContain("+1 pixel");
   expect(text({ inputSize: [300, 300] })).toContain("+1 pixel");
@@ -402,7 +400,7 @@ describe.each(engines)("nothing of one frame is left in the next, %s", (engine) 
   test("slots that hold rows of the last arrays are refused as arrays too", () => {
     const anchors = [10, 13, 16, 30, 33, 23, 30, 61, 62, 45, 59, 119, 116, 90, 156, 198, 373, 326];
     const d = make(
-      { family: "yolov5", classes: 2, inputSize: [64, 64], activation: "sigmoid", anchors },
+      { family: "yolov5", classes: 2, inputSize: [64, 64], scores: "probabilities", anchors },
       { engine },
     );
     const maps = (): TensorInput[] => [8, 4, 2].map((n) => filled([1, 21, n, n]));
@@ -507,15 +505,15 @@ test("logits are not of a network that has finished its scores", () => {
   const config = { family: "yolov10", classes: 3, inputSize: [64, 64], boxFormat: "xyxy" };
   const rows = filled([1, 10, 6]);
   rows.data.set([1, 1, 30, 30, 3, 1]);
-  expect(() => make({ ...config, activation: "logits" }).decode([rows])).toThrow(
-    /got activation "logits", expected "sigmoid": the network has finished the scores of end-to-end/,
+  expect(() => make({ ...config, scores: "logits" }).decode([rows])).toThrow(
+    /got scores "logits", expected "probabilities": the network has finished the scores of end-to-end/,
   );
   try {
     make(config).decode([rows]);
     expect.unreachable();
   } catch (e) {
     expect(e).toBeInstanceOf(TensorError);
-    expect((e as Error).message).not.toContain("say activation");
+    expect((e as Error).message).not.toContain("say scores");
   }
 });
 
@@ -525,7 +523,7 @@ test("describe goes by what update said; a single rule is an upper bound too", (
   d.update({ maxDetections: 5 });
   expect(d.describe().text).toContain("at most 30000 candidates, 5 detections");
   expect(d.describe().json).toMatchObject({ maxDetections: 5 });
-  const options = { family: "yolov8", classes: 1, conventions: { maxDetections: 1000 } };
+  const options = { family: "yolov8", classes: 1, rules: { maxDetections: 1000 } };
   expect(make(options).config.maxDetections).toBe(1000);
 });
 
@@ -544,7 +542,7 @@ test("a count that roles name", () => {
   const d = make({
     family: "tflite-postprocess",
     classes: 3,
-    roles: { boxes: "a", labels: "b", scores: "c", count: "d" },
+    roles: { boxes: "a", classIds: "b", scores: "c", count: "d" },
   });
   const outputs = {
     a: floats([1, 2, 4], [0, 0, 1, 1, 0, 0, 1, 1]),
@@ -662,7 +660,7 @@ test("scores that are no numbers are told of", () => {
 });
 
 describe("maps whose last cells stand out of the input: a cell is a stride wide, whatever the width of the map", () => {
-  const open = { conventions: { clamp: "none" } };
+  const open = { rules: { clamp: "none" } };
   /** Corners in pixels of the one detection. */
   const pixels = (
     config: object,
@@ -718,7 +716,7 @@ describe("a background that is the last class, in lists that name it", () => {
         family: "boxes",
         labels: ["a", "b"],
         background,
-        conventions: { set: "tflite", nms: "none" },
+        rules: { set: "tflite", suppress: "none" },
         coordinates: "normalised",
         roles: { boxes: "b", scores: "s" },
         confidenceThreshold,
@@ -742,7 +740,7 @@ describe("a background that is the last class, in lists that name it", () => {
         },
         {
           background: 2,
-          conventions: "tflite",
+          rules: "tflite",
           variances: [0.1, 0.1, 0.2, 0.2],
           priors: Float32Array.of(0.1, 0.1, 0.3, 0.3),
           roles: { boxes: "b", scores: "s" },
@@ -808,7 +806,9 @@ test("inspect takes four bare tensors for those of TFLite's operator, and says w
   expect(first).toBe(
     "- boxes (yxyx), scores, classes b, count d: a [1,10,4] as rows + c [1,10] as rows: tflite-postprocess",
   );
-  expect(line).toContain('roles: { labels: "b", scores: "c" } }, or labels and scores the other way round');
+  expect(line).toContain(
+    'roles: { classIds: "b", scores: "c" } }, or classIds and scores the other way round',
+  );
 });
 
 test("of tensors whose names end alike each has its own reading", () => {

@@ -73,7 +73,7 @@ describe.each(engines)("%s", (engine) => {
                   boxFormat: boxFormat as keyof typeof FORMATS,
                   reading: "class-rows",
                   roles: { boxes: "b", scores: "s" },
-                  conventions: { nms: "none" },
+                  rules: { suppress: "none" },
                 },
                 { engine },
               ).decode({
@@ -98,7 +98,7 @@ describe.each(engines)("%s", (engine) => {
       const d = createDecoderSync(
         {
           family: "ultraface",
-          activation: "sigmoid",
+          scores: "probabilities",
           boxFormat: "xyxy",
           roles: { boxes: "b", scores: "s" },
         },
@@ -138,11 +138,11 @@ describe.each(engines)("%s", (engine) => {
             {
               family: "yolov8",
               classes,
-              activation: "logits",
+              scores: "logits",
               coordinates: "normalised",
               reading: "class-rows",
               confidenceThreshold,
-              conventions: { nms: "none" },
+              rules: { suppress: "none" },
             },
             { engine },
           ).decode({ o: { ...tensor(type, values, dims, 0.5), order } });
@@ -165,11 +165,11 @@ describe.each(engines)("%s", (engine) => {
         {
           family: "yolov8",
           classes,
-          activation: "logits",
+          scores: "logits",
           coordinates: "normalised",
           reading: "class-rows",
           confidenceThreshold: best > 0 ? 0.75 : 0.25,
-          conventions: { nms: "none" },
+          rules: { suppress: "none" },
         },
         { engine },
       ).decode({ o: { ...tensor(type, values, [1, 4 + classes, cells], 0.5), order: "planes" } });
@@ -199,10 +199,10 @@ describe.each(engines)("%s", (engine) => {
           {
             family: "yolov8",
             classes,
-            activation: "logits",
+            scores: "logits",
             coordinates: "normalised",
             reading: "class-rows",
-            conventions: { nms: "none" },
+            rules: { suppress: "none" },
           },
           { engine },
         ).decode({ o: { ...tensor(type, values, dims, 1), order } });

@@ -34,10 +34,10 @@ describe.each(engines)("%s", (engine) => {
       {
         family: "yolov8",
         classes,
-        activation: "logits",
+        scores: "logits",
         coordinates: "normalised",
         reading: "class-rows",
-        conventions: { nms: "none", multiLabel: false },
+        rules: { suppress: "none", multiLabel: false },
         maxDetections: cells,
       },
       { engine },
@@ -71,9 +71,9 @@ describe.each(engines)("%s", (engine) => {
   // Beside objectness the best class is looked for once a cell has passed.
   test.each([
     ["planes", "logits"],
-    ["planes", "sigmoid"],
+    ["planes", "probabilities"],
     ["rows", "logits"],
-    ["rows", "sigmoid"],
+    ["rows", "probabilities"],
   ] as const)("of equal classes the first, %s of %s", (order, activation) => {
     const classes = 11;
     const channels = 5 + classes;
@@ -85,10 +85,10 @@ describe.each(engines)("%s", (engine) => {
       {
         family: "yolov5",
         classes,
-        activation,
+        scores: activation,
         coordinates: "normalised",
         reading: "objectness-rows",
-        conventions: { nms: "none" },
+        rules: { suppress: "none" },
         confidenceThreshold: 0.1,
         maxDetections: cells,
       },
@@ -138,7 +138,7 @@ describe.each(engines)("%s", (engine) => {
         classes: 1,
         inputSize: [64, 64],
         confidenceThreshold: 0,
-        conventions: { gate: ">=", nms: "none" },
+        rules: { gate: ">=", suppress: "none" },
       },
       { engine },
     );

@@ -59,7 +59,7 @@ describe.each(engines)("%s", (engine) => {
                 confidenceThreshold:
                   thresholds === "one" ? 0.5 : Array.from({ length: CLASSES }, (_, c) => 0.4 + 0.05 * c),
                 keep,
-                conventions: { multiLabel },
+                rules: { multiLabel },
               },
               { engine },
             );
@@ -81,7 +81,7 @@ describe.each(engines)("%s", (engine) => {
       {
         family: "tflite-postprocess",
         classes: 3,
-        roles: { boxes: "b", labels: "l", scores: "s", count: "n" },
+        roles: { boxes: "b", classIds: "l", scores: "s", count: "n" },
       },
       { engine },
     );

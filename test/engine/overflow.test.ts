@@ -28,7 +28,7 @@ function decodeWith(kind: (typeof KINDS)[number], cells: number, capacities: rea
     classes: CLASSES,
     coordinates: "normalised",
     reading: "class-rows",
-    conventions: { multiLabel: true, nms: "none" },
+    rules: { multiLabel: true, suppress: "none" },
   };
   const plan = planOf(config, [{ name: "o", dims: [1, cells, ROW], order: "rows" }]);
   expect(plan.capacity).toBe(cells * CLASSES);

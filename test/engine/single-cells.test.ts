@@ -12,14 +12,18 @@ const TYPES: readonly ElementType[] = ["f32", "f16", "u8", "i8", "i16", "i32"];
 const CELLS = 84;
 
 /** Scores and boxes in tensors of their own; `first` is the class value of all cells but one. */
-const config = (classes: number, activation: "logits" | "sigmoid", confidenceThreshold: number): object => ({
+const config = (
+  classes: number,
+  scores: "logits" | "probabilities",
+  confidenceThreshold: number,
+): object => ({
   family: "boxes",
   classes,
   coordinates: "normalised",
   roles: { boxes: "b", scores: "s" },
-  activation,
+  scores,
   confidenceThreshold,
-  conventions: { nms: "none" },
+  rules: { suppress: "none" },
 });
 const boxes = {
   data: Float32Array.from({ length: 4 * CELLS }, (_, i) => (i % 4 < 2 ? 0.25 : 0.75)),
@@ -27,19 +31,19 @@ const boxes = {
 };
 /** Values that fail and pass: probabilities, logits around a threshold below 0, and around one above 0. */
 const levels = [
-  { name: "probabilities", activation: "sigmoid", threshold: 0.5, fails: 0.25, passes: 0.75 },
-  { name: "negative logits", activation: "logits", threshold: 0.25, fails: -3, passes: -0.5 },
-  { name: "positive logits", activation: "logits", threshold: 0.75, fails: 0.5, passes: 2.5 },
+  { name: "probabilities", scores: "probabilities", threshold: 0.5, fails: 0.25, passes: 0.75 },
+  { name: "negative logits", scores: "logits", threshold: 0.25, fails: -3, passes: -0.5 },
+  { name: "positive logits", scores: "logits", threshold: 0.75, fails: 0.5, passes: 2.5 },
 ] as const;
 
 describe.each(engines)("%s", (engine) => {
   describe.each(TYPES)("%s", (type) => {
-    for (const { name, activation, threshold, fails, passes } of levels)
+    for (const { name, scores, threshold, fails, passes } of levels)
       for (const classes of [1, 2, 9])
         test(`${name}, ${classes} classes`, () => {
           const isFloat = type === "f32" || type === "f16";
           const [scale, zeroPoint] = isFloat ? [1, 0] : [0.03125, type === "u8" ? 100 : 0];
-          const decoder = createDecoderSync(config(classes, activation, threshold), { engine });
+          const decoder = createDecoderSync(config(classes, scores, threshold), { engine });
           for (let cell = 0; cell < CELLS; cell++) {
             const numbers = new Float64Array(CELLS * classes).fill(fails);
             numbers[cell * classes + (cell % classes)] = passes;
@@ -60,14 +64,14 @@ describe.each(engines)("%s", (engine) => {
 
   // Planes, whose cells lie side by side.
   describe.each(TYPES)("planes of %s", (type) => {
-    for (const { name, activation, threshold, fails, passes } of levels)
+    for (const { name, scores, threshold, fails, passes } of levels)
       for (const classes of [1, 2, 9])
         test(`${name}, ${classes} classes`, () => {
           const isFloat = type === "f32" || type === "f16";
           const [scale, zeroPoint] = isFloat ? [1, 0] : [0.03125, type === "u8" ? 100 : 0];
           const decoder = createDecoderSync(
             {
-              ...config(classes, activation, threshold),
+              ...config(classes, scores, threshold),
               family: "yolov8",
               reading: "class-rows",
               inputSize: [64, 64],
@@ -117,7 +121,7 @@ describe.each(engines)("%s", (engine) => {
             classes: 3,
             coordinates: "normalised",
             reading: "class-rows",
-            conventions: { score: rule },
+            rules: { score: rule },
             keep: [0, 2],
           },
           { engine },

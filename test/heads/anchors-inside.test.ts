@@ -35,7 +35,7 @@ const ZOO = outputsOf(0, [0, 0, 0, 0, 0.95, 0.02, 0.9]);
 const scaled = { family: "yolov4", scaleXY: [1.2, 1.1, 1.05] };
 
 test.each(engines)("YOLOv4 of the zoo: sigmoid of x and y, scores as they are, %s", (engine) => {
-  expectAnchor(scaled, ZOO, 0.855, { engine, activation: "sigmoid" });
+  expectAnchor(scaled, ZOO, 0.855, { engine, scores: "probabilities" });
   expect(expectAnchor(scaled, ZOO, 0.855, { engine })).toContain(
     "scores taken as probabilities beside raw x, y",
   );
@@ -44,12 +44,10 @@ test.each(engines)("YOLOv4 of the zoo: sigmoid of x and y, scores as they are, %
 test.each(["yolov3", "yolov4"])("%s with every value raw", (family) => {
   const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
   const raw = outputsOf(-20, [0, 0, 0, 0, 3, -4, 2]);
-  expectAnchor({ family }, raw, sigmoid(3) * sigmoid(2), { activation: "logits" });
+  expectAnchor({ family }, raw, sigmoid(3) * sigmoid(2), { scores: "logits" });
 });
 
 test("raw scores taken for probabilities are refused", () => {
   const decoder = createDecoderSync({ ...CONFIG, ...scaled } as never);
-  expect(() => decoder.decode(outputsOf(-20, [0, 0, 0, 0, 3, -4, 2]) as never)).toThrow(
-    /activation: "logits"/,
-  );
+  expect(() => decoder.decode(outputsOf(-20, [0, 0, 0, 0, 3, -4, 2]) as never)).toThrow(/scores: "logits"/);
 });

@@ -24,7 +24,7 @@ const dimsOf = (distance: number): Record<string, { dims: number[] }> =>
 
 /** Expects the point of column 1, row 1 at stride 16, and so many pixels around it. */
 function expectAround(distance: number, pixels: number, options: object = {}): void {
-  const decoder = createDecoderSync({ ...CONFIG, conventions: { clamp: "none" }, ...options });
+  const decoder = createDecoderSync({ ...CONFIG, rules: { clamp: "none" }, ...options });
   const [found, ...others] = decoder.decode(outputsOf(distance)).toArray();
   expect(others).toEqual([]);
   expect(found.class_id).toBe(1);

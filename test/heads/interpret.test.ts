@@ -28,7 +28,7 @@ describe.each(engines)("scores of 16 and 32 bits beside a column of labels, %s",
         family: "boxes",
         classes: 3,
         coordinates: "normalised",
-        roles: { boxes: "b", scores: "s", labels: "l" },
+        roles: { boxes: "b", scores: "s", classIds: "l" },
         keep: [1],
       },
       {
@@ -58,8 +58,8 @@ describe.each(engines)("scores of 16 and 32 bits beside a column of labels, %s",
       scale: 1e-9,
     };
     const outputs = { boxes: filled([1, 4, cells], 8), scores: { ...scores, zeroPoint: 0 } };
-    const config = { family: "yolov8", classes, inputSize: [32, 32], activation: "logits" };
-    const rules = { conventions: { nms: "none" }, confidenceThreshold: 0.1 };
+    const config = { family: "yolov8", classes, inputSize: [32, 32], scores: "logits" };
+    const rules = { rules: { suppress: "none" }, confidenceThreshold: 0.1 };
     const found = decode({ ...config, ...rules }, outputs, { engine }).toArray();
     expect(found.map((d) => [d.class_id, d.confidence.toFixed(4)])).toEqual(Array(cells).fill([0, "0.1046"]));
   });
@@ -72,10 +72,10 @@ describe.each(engines)("scores of 16 and 32 bits beside a column of labels, %s",
       family: "yolov5",
       classes,
       inputSize: [32, 32],
-      activation: "logits",
+      scores: "logits",
       confidenceThreshold: 0.1,
     };
-    const rules = { conventions: { nms: "none", score: "class" }, coordinates: "normalised" };
+    const rules = { rules: { suppress: "none", score: "class" }, coordinates: "normalised" };
     const output = { data, dims: [1, cells, channels], scale: 1e-9, zeroPoint: 0 };
     const found = decode({ ...config, ...rules }, { output }, { engine }).toArray();
     expect(found.map((d) => [d.class_id, d.confidence.toFixed(4)])).toEqual(Array(cells).fill([0, "0.1046"]));
@@ -94,8 +94,8 @@ describe.each(engines)("scores of 16 and 32 bits beside a column of labels, %s",
           for (let c = 4; c < channels; c++)
             data[order === "rows" ? i * channels + c : c * 84 + i] = c > 4 && i % 3 > 0 ? none : one;
         const dims = order === "rows" ? [1, 84, channels] : [1, channels, 84];
-        const config = { family: "yolov5", classes, inputSize: [64, 64], activation: "logits" };
-        const rules = { conventions: { gate: ">=", nms: "none" }, coordinates: "normalised" };
+        const config = { family: "yolov5", classes, inputSize: [64, 64], scores: "logits" };
+        const rules = { rules: { gate: ">=", suppress: "none" }, coordinates: "normalised" };
         const free = { ...config, ...rules, confidenceThreshold: 0 };
         expect(decode(free, { o: { data, dims, order } }, { engine })).toHaveLength(28);
         const [boxes, scores] = [filled([1, 4, 84]), data.slice(-classes * 84)];
@@ -265,7 +265,7 @@ describe("what a family's maps hold", () => {
     const d = make({ family: "nanodet", classes: 3, inputSize: [16, 16] });
     const [found] = d.decode([head]).toArray();
     expect([found.class_id, found.confidence]).toEqual([1, Math.fround(0.8)]);
-    expect(d.describe().text).toContain("activation: sigmoid");
+    expect(d.describe().text).toContain("scores: probabilities");
   });
 
   test("YOLOv8 with a class too many in the tensor has no objectness", () => {
@@ -278,8 +278,8 @@ describe("what a family's maps hold", () => {
     const row = filled([1, 6, 1, 1]);
     row.data.set([0, 0, 0, 0, 0.3, 0.9]);
     const config = { family: "yolov6r1", classes: 1, inputSize: [8, 8], confidenceThreshold: 0.5 };
-    const by = (conventions: string) =>
-      decode(config, [row], { conventions })
+    const by = (rules: string) =>
+      decode(config, [row], { rules })
         .toArray()
         .map((d) => d.confidence);
     expect(by("depthai")).toEqual([Math.fround(0.9)]);
@@ -379,13 +379,13 @@ describe("what a tensor says of itself", () => {
   });
 });
 
-test.each(["sigmoid", "logits"])(
+test.each(["probabilities", "logits"])(
   "zeros of either sign are what they are in every engine, %s",
   (activation) => {
     // four cells, three of whose classes are zeros: the first of the largest is a negative one
     const t = filled([1, 4 + 9, 21], -1);
     t.data.fill(16, 0, 4 * 21);
-    if (activation === "sigmoid") t.data.fill(0, 4 * 21);
+    if (activation === "probabilities") t.data.fill(0, 4 * 21);
     for (let cell = 0; cell < 4; cell++)
       for (const c of [2, 3, 8]) t.data[(4 + c) * 21 + cell] = c === 2 ? -0 : 0;
     const images = engines.map((engine) => {
@@ -394,11 +394,11 @@ test.each(["sigmoid", "logits"])(
           family: "yolov8",
           classes: 9,
           inputSize: [32, 32],
-          activation,
+          scores: activation,
           confidenceThreshold: 0,
           iouThreshold: 1,
         },
-        { engine, conventions: { gate: ">=", nms: "none" } },
+        { engine, rules: { gate: ">=", suppress: "none" } },
       );
       const found = d.decode([t]);
       return [...found.scores.slice(0, found.length)].map((s, i) => [
@@ -419,7 +419,7 @@ test.each(engines)("distributions of 32 bins a side (%s)", (engine) => {
   sides.forEach((bin, side) => (box.data[(side * 32 + bin) * 64 + cell] = 100));
   cls.data[64 + cell] = 20;
   const config = { family: "yolov8", classes: 2, inputSize: [64, 64] };
-  const found = decode(config, { box, cls }, { engine, conventions: { clamp: "none" } });
+  const found = decode(config, { box, cls }, { engine, rules: { clamp: "none" } });
   expect(found.toArray().map((d) => d.class_id)).toEqual([1]);
   // left, top, right, bottom of the cell's middle, an eighth of the input for each bin
   const expected = [3.5 - 1, 4.5 - 2, 3.5 + 31, 4.5 + 17].map((cells) => cells / 8);
@@ -490,7 +490,7 @@ describe("keep, at the ends of the classes", () => {
     expect(() =>
       decode({ ...v8, labels: ["a", "b"] }, [filled([1, 6, 84])], { keep: ["background"] }),
     ).toThrow('keep: got "background"');
-    const config = { ...ssd, labels: ["background", "cat", "dog"], conventions: "tflite" };
+    const config = { ...ssd, labels: ["background", "cat", "dog"], rules: "tflite" };
     expect(() => kept(config, ["background"])).toThrow('keep: got "background"');
     expect(kept(config, ["dog"])).toEqual([1]);
   });
@@ -520,9 +520,8 @@ describe("rows of six channels: cells of a network of two classes, or a finished
 test("corner rows are a list without doubles: nothing is suppressed, unless the config says so", () => {
   const config = { family: "yolo26", classes: 1, inputSize: [64, 64], reading: "corner-rows" } as const;
   const data = Float32Array.from([8, 8, 40, 40, 1, 0.9, 8, 8, 40, 41, 1, 0.8, 9, 8, 40, 40, 1, 0.7]);
-  const count = (conventions: object): number =>
-    createDecoderSync({ ...config, conventions }).decode({ o: { data, dims: [1, 3, 6], order: "rows" } })
-      .length;
+  const count = (rules: object): number =>
+    createDecoderSync({ ...config, rules }).decode({ o: { data, dims: [1, 3, 6], order: "rows" } }).length;
   expect(count({})).toBe(3);
-  expect(count({ nms: "class" })).toBe(1);
+  expect(count({ suppress: "class" })).toBe(1);
 });

@@ -47,7 +47,7 @@ describe("RF-DETR", () => {
 
   test("one query gives two detections, and one where the best class of each query is asked for", () => {
     expect(found({ family: "rfdetr", labels }, 3, 0, 2)).toHaveLength(2);
-    expect(found({ family: "rfdetr", labels, conventions: { multiLabel: false } }, 3, 0, 2)).toHaveLength(1);
+    expect(found({ family: "rfdetr", labels, rules: { multiLabel: false } }, 3, 0, 2)).toHaveLength(1);
   });
 
   test("there are as many detections as queries at most", () => {
@@ -102,11 +102,11 @@ describe("C + 1 columns: DETR or RF-DETR", () => {
   ])("%s and %s are refused with both readings", (box, scores) => {
     const error = refused({ family: "detr", classes: 4 }, outputs(box, scores));
     expect(error.message).toContain(
-      'got 5 columns for 4 classes, which can be read in 2 ways, expected family: "rfdetr" if it is RF-DETR, LW-DETR (each column goes through a sigmoid), or activation: "softmax" if it is DETR',
+      'got 5 columns for 4 classes, which can be read in 2 ways, expected family: "rfdetr" if it is RF-DETR, LW-DETR (each column goes through a sigmoid), or scores: "softmax-logits" if it is DETR',
     );
     expect(error.options).toEqual([
       { option: "family", value: "rfdetr" },
-      { option: "activation", value: "softmax" },
+      { option: "scores", value: "softmax" },
     ]);
   });
 
@@ -114,10 +114,9 @@ describe("C + 1 columns: DETR or RF-DETR", () => {
     const decode = (options: TypedOptions) => createDecoderSync(options).decode(outputs("dets", "labels"));
     expect(decode({ family: "rfdetr", classes: 4 }).toArray()[0].confidence).toBeCloseTo(SCORE, 5);
     const softmax = Math.exp(2) / (Math.exp(2) + 4 * Math.exp(-5));
-    expect(decode({ family: "detr", classes: 4, activation: "softmax" }).toArray()[0].confidence).toBeCloseTo(
-      softmax,
-      5,
-    );
+    expect(
+      decode({ family: "detr", classes: 4, scores: "softmax-logits" }).toArray()[0].confidence,
+    ).toBeCloseTo(softmax, 5);
   });
 
   test.each(["logits", "pred_logits"])("%s is DETR's name", (name) => {

@@ -53,7 +53,7 @@ test.each([
       classes,
       iouThreshold: 1,
       inputSize: [width, height],
-      conventions: { set: "ultralytics", clamp: "none" },
+      rules: { set: "ultralytics", clamp: "none" },
       ...options,
     });
     const found = decoder.decode(tensors);

@@ -128,10 +128,4 @@ test("every option that a refusal names is an option of the decoder, and of the 
 });
 
 /** Options that no command has: the command line prepares by options of its own, and writes no such results. */
-const ELSEWHERE = [
-  "prepare",
-  "keypointNames",
-  "keypointActivation",
-  "keypointCoordinates",
-  "maskCoefficients",
-];
+const ELSEWHERE = ["prepare", "keypointNames", "keypointScores", "keypointCoordinates", "maskCoefficients"];

@@ -125,8 +125,8 @@ function drawLoose(random: Random): Loose {
     scores: Float32Array.from({ length: n }, score),
     classIds: Int32Array.from({ length: n }, () => Math.floor(random() * classes)),
     rule: {
-      nms: nmsScope,
-      suppress: pick(random, [">", ">="] as const),
+      suppress: nmsScope,
+      iouGate: pick(random, [">", ">="] as const),
       iouThreshold: pick(random, [0, 0.1, 0.25, 1 / 3, 0.45, 0.5, 0.6, 1]),
       maxDetections: pick(random, [1, 10, 1000]),
       offset: pick(random, [
@@ -143,11 +143,11 @@ test(
     forSeeds(0.1, CASES, (seed) => {
       const { boxes, scores, classIds, rule } = drawLoose(mulberry32(seed));
       // Two corners in any order make the same box, NaN makes none.
-      const { nms: scope, suppress, iouThreshold, maxDetections } = rule;
+      const { suppress: scope, iouGate, iouThreshold, maxDetections } = rule;
       for (const engine of engines) {
         const kept = nms(boxes, scores, {
           engine,
-          suppress,
+          iouGate,
           iouThreshold,
           maxDetections,
           pixelOffset: rule.offset[0],
@@ -211,9 +211,9 @@ const detr = {
   family: "detr",
   classes: 2,
   roles: { boxes: "b", scores: "s" },
-  activation: "softmax",
+  scores: "softmax-logits",
   confidenceThreshold: 0,
-  conventions: { gate: ">=" },
+  rules: { gate: ">=" },
 } as const;
 
 const oddFrames: readonly OddFrame[] = [
@@ -226,7 +226,7 @@ const oddFrames: readonly OddFrame[] = [
       reading: "class-rows",
       boxFormat: "xyxy",
       iouThreshold: 0.6,
-      conventions: "depthai",
+      rules: "depthai",
     },
     outputs: { o: f32([1, 3, 5], [0, 0, 5, 10, 0.9, 0, 0, 3, 10, 0.8, 60, 60, 63, 63, 0.7]) },
     expected: [
@@ -236,7 +236,7 @@ const oddFrames: readonly OddFrame[] = [
   },
   {
     name: "a list of thresholds, and classes with one probability in f32: the largest logit is chosen",
-    config: { ...twoClasses, activation: "logits", confidenceThreshold: [0.5, 0.5] },
+    config: { ...twoClasses, scores: "logits", confidenceThreshold: [0.5, 0.5] },
     outputs: { o: f32([1, 1, 6], [...place, 20, 30]) },
     expected: [[0, 1]],
   },
@@ -248,13 +248,13 @@ const oddFrames: readonly OddFrame[] = [
   },
   {
     name: "FastestDet with objectness 0 at a threshold of 0",
-    config: { ...fastestdet, confidenceThreshold: 0, conventions: { gate: ">=" } },
+    config: { ...fastestdet, confidenceThreshold: 0, rules: { gate: ">=" } },
     outputs: { o: f32([1, 6, 1, 1], [0, 0, 0, 0.5, 0.5, 0.5], "NCHW") },
     expected: [[0, 0]],
   },
   {
     name: "-0 in f16, which equals 0: the first class is chosen",
-    config: { ...twoClasses, confidenceThreshold: 0.25, activation: "logits" },
+    config: { ...twoClasses, confidenceThreshold: 0.25, scores: "logits" },
     outputs: {
       o: { data: Uint16Array.of(0x3800, 0x3800, 0x3400, 0x3400, 0x8000, 0), dims: [1, 1, 6], order: "rows" },
     },
@@ -262,7 +262,7 @@ const oddFrames: readonly OddFrame[] = [
   },
   {
     name: "a masked class, which passes no threshold, with softmax and multiLabel",
-    config: { ...detr, conventions: { gate: ">=", multiLabel: true } },
+    config: { ...detr, rules: { gate: ">=", multiLabel: true } },
     outputs: { b: f32([1, 1, 4], place), s: f32([1, 1, 3], [2, -Infinity, 2]) },
     expected: [[0, 0]],
   },
@@ -280,7 +280,7 @@ const oddFrames: readonly OddFrame[] = [
   },
   {
     name: "a list of two classes in i16",
-    config: { ...twoClasses, classes: 3, keep: [1, 2], activation: "sigmoid" },
+    config: { ...twoClasses, classes: 3, keep: [1, 2], scores: "probabilities" },
     outputs: {
       o: {
         data: Int16Array.of(50, 50, 25, 25, 0, 0, 90),
@@ -334,7 +334,7 @@ describe("odd frames", () => {
     });
 
   test("a multiLabel plan keeps the best candidates", () => {
-    const config = { ...twoClasses, maxDetections: 1, conventions: { multiLabel: true } };
+    const config = { ...twoClasses, maxDetections: 1, rules: { multiLabel: true } };
     const cells = (classes: number, count: number): Outputs => {
       const data = new Float32Array(count * (4 + classes)).fill(0.5);
       // The best one is the last.

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from "vitest";
 import * as A from "../../src/core/abi.ts";
-import { CONVENTIONS } from "../../src/core/conventions.ts";
+import { RULE_SETS } from "../../src/core/rules.ts";
 import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { canGather, gatherRows } from "../../src/memory/gather.ts";
 import { slotsOf } from "../../src/memory/write.ts";
@@ -35,7 +35,7 @@ function run(c: Case): void {
   const images = engines.map((e) => imageOf(e, plan, thresholds, affine, data));
   // the script for mobilenets of that time
   const mobilenet = c.set === "gen1" && c.kind === "detection output";
-  expect(plan.rules.gate).toBe(c.rules.gate ?? (mobilenet ? ">" : CONVENTIONS[c.set].gate));
+  expect(plan.rules.gate).toBe(c.rules.gate ?? (mobilenet ? ">" : RULE_SETS[c.set].gate));
   const found = runInStep(images);
   const m = images[0].engine.memory;
   const cells = plan.heads.reduce((n, h) => n + h.cells, 0);
@@ -97,7 +97,7 @@ describe("twins", () => {
       types: ["u8"],
       fill: "all",
       set: "ultralytics",
-      rules: { multiLabel: true, nms: "none", clamp: "none" },
+      rules: { multiLabel: true, suppress: "none", clamp: "none" },
       confidence: 0.5,
       iou: 0.45,
       keep: false,
@@ -110,7 +110,7 @@ describe("twins", () => {
     expect(lost).toBeLessThanOrEqual(62 * 50 * 91 - 2 ** 18 + 2 ** 16 + 1);
   });
 
-  describe.each(["logits", "sigmoid"] as const)(
+  describe.each(["logits", "probabilities"] as const)(
     "classes at the least that objectness leaves them, %s",
     (activation) => {
       test.each([0.9, 0.25, 0.001, 1e-12, 1e-33])("threshold %s", (threshold) => {
@@ -171,9 +171,9 @@ describe("twins", () => {
               },
               {
                 engine,
-                activation,
+                scores: activation,
                 maxDetections: side * side,
-                conventions: { nms: "none" },
+                rules: { suppress: "none" },
               },
             );
             const got = decoder.decode([{ data, dims }]);

@@ -218,7 +218,7 @@ const cases: readonly Case[] = [
   },
   {
     name: "yolov6: distances and classes in maps of their own, NHWC",
-    config: { family: "yolov6", classes: C, inputSize: INPUT, activation: "sigmoid" },
+    config: { family: "yolov6", classes: C, inputSize: INPUT, scores: "probabilities" },
     make: (draw) => {
       const tensors: Record<string, Tensor> = {};
       const cells = [
@@ -312,7 +312,7 @@ const cases: readonly Case[] = [
   },
   {
     name: "yolov9: planes of logits",
-    config: { family: "yolov9", classes: C, inputSize: INPUT, activation: "logits" },
+    config: { family: "yolov9", classes: C, inputSize: INPUT, scores: "logits" },
     make: (draw) => {
       const t = draw([1, 4 + C, 315], -3, 3);
       // boxes of some size: the first four planes are pixels
@@ -363,7 +363,7 @@ const cases: readonly Case[] = [
       return { tensors: { logits, pred_boxes: boxes }, cells };
     },
   },
-  ...(["sigmoid", "logits", "softmax"] as const).map((activation): Case => {
+  ...(["probabilities", "logits", "softmax-logits"] as const).map((activation): Case => {
     // a Caffe layout of two layers; its own table of priors
     const priors = caffePriors(INPUT, [
       { width: 5, height: 3, minSize: 20, maxSize: 40, aspectRatios: [2], flip: true },
@@ -372,17 +372,18 @@ const cases: readonly Case[] = [
     const n = 5 * 3 * 4 + 3 * 2 * 2;
     return {
       name: `ssd: Caffe priors, variances, scores by ${activation}`,
-      config: { family: "ssd", classes: C + 1, activation, variances: [0.1, 0.1, 0.2, 0.2], priors },
+      config: { family: "ssd", classes: C + 1, scores: activation, variances: [0.1, 0.1, 0.2, 0.2], priors },
       make: (draw) => {
         expect(priors).toHaveLength(n * 4);
         const loc = draw([1, n, 4], -2, 2);
-        const conf = activation === "sigmoid" ? draw([1, n, C + 1], 0, 1) : draw([1, n, C + 1], -3, 3);
+        const conf = activation === "probabilities" ? draw([1, n, C + 1], 0, 1) : draw([1, n, C + 1], -3, 3);
         const cells = range(n).map((i): Cell => {
           const [dx, dy, dw, dh] = row(loc, i);
           const [x1, y1, x2, y2] = priors.subarray(i * 4, i * 4 + 4);
           const [pw, ph] = [x2 - x1, y2 - y1];
           const v = row(conf, i);
-          const scores = activation === "softmax" ? softmax(v) : activation === "logits" ? v.map(sigmoid) : v;
+          const scores =
+            activation === "softmax-logits" ? softmax(v) : activation === "logits" ? v.map(sigmoid) : v;
           return {
             box: centre(
               (x1 + x2) / 2 + dx * 0.1 * pw,
@@ -405,7 +406,7 @@ const cases: readonly Case[] = [
     config: {
       family: "boxes",
       inputSize: INPUT,
-      roles: { boxes: "boxes", scores: "scores", labels: "labels" },
+      roles: { boxes: "boxes", scores: "scores", classIds: "labels" },
     },
     make: (draw) => {
       const [boxes, scores, labels] = [draw([50, 4], 0, 90), draw([50], 0, 1), draw([50], 0, C)];
@@ -464,10 +465,10 @@ describe("published values", () => {
   test("IoU exactly at the threshold: only >= suppresses", () => {
     // 30 of 50 pixels, of which f32 products make more than 0.6
     const box = (right: number) => ({ score: 1, classId: 0, box: [0, 0, right / 64, 10 / 64] as const });
-    const rule = { nms: "all", iouThreshold: 0.6, maxDetections: 9, offset: [0, 0] } as const;
-    expect(suppresses(box(5), box(3), { ...rule, suppress: ">=" })).toBe(true);
-    expect(suppresses(box(5), box(3), { ...rule, suppress: ">" })).toBe(false);
-    expect(suppresses(box(0), box(0), { ...rule, iouThreshold: 0, suppress: ">=" })).toBe(false);
+    const rule = { suppress: "all", iouThreshold: 0.6, maxDetections: 9, offset: [0, 0] } as const;
+    expect(suppresses(box(5), box(3), { ...rule, iouGate: ">=" })).toBe(true);
+    expect(suppresses(box(5), box(3), { ...rule, iouGate: ">" })).toBe(false);
+    expect(suppresses(box(0), box(0), { ...rule, iouThreshold: 0, iouGate: ">=" })).toBe(false);
   });
 
   test("the letterbox of a recording: 451 x 300 into 320 x 320", () => {
@@ -499,7 +500,7 @@ describe("forms of export", () => {
     expect(nearest).toBeGreaterThan(1e-6);
     const options = {
       confidenceThreshold: THRESHOLD,
-      conventions: { nms: "none", clamp: "none", maxCandidates: 0 },
+      rules: { suppress: "none", clamp: "none", maxCandidates: 0 },
       maxDetections: 5000,
     } as const;
     const specified = rowsOf(specify(config, options, tensors)[0]);
@@ -517,11 +518,11 @@ test("a softmax is refused where the classes are independent", () => {
     family: "yolov8",
     classes: C,
     inputSize: INPUT,
-    activation: "softmax",
+    scores: "softmax-logits",
   });
   const tensor = { data: new Float32Array(7 * 315), dims: [1, 7, 315] };
   expect(() => decoder.decode([tensor])).toThrow(
-    'got activation "softmax", expected "sigmoid" or "logits": the classes of yolov8 as class-rows are independent',
+    'got scores "softmax-logits", expected "probabilities" or "logits": the classes of yolov8 as class-rows are independent',
   );
 });
 
@@ -537,8 +538,8 @@ test.each(engines)("classes that stand infinitely far below pass no threshold, n
         logits[n] = logits[2 * n + 1] = two;
         logits[2 * n] = two;
         const decoder = createDecoderSync(
-          { family: "detr", classes: n, activation: "softmax", confidenceThreshold: 0 },
-          { engine, conventions: { gate: ">=", ...rules } },
+          { family: "detr", classes: n, scores: "softmax-logits", confidenceThreshold: 0 },
+          { engine, rules: { gate: ">=", ...rules } },
         );
         const boxes = Float32Array.of(0.5, 0.5, 0.2, 0.2, 0.5, 0.5, 0.2, 0.2);
         const found = decoder.decode({
@@ -567,7 +568,7 @@ test.each(engines)(
       dims: [1, 2, to - from],
       order: "rows" as const,
     });
-    const two = createDecoderSync({ ...config, activation: "sigmoid" }, { engine }).decode({
+    const two = createDecoderSync({ ...config, scores: "probabilities" }, { engine }).decode({
       boxes: part(0, 4),
       scores: part(4, 6),
     });
@@ -627,7 +628,7 @@ describe.each(engines)("a threshold beyond every number of the type passes nothi
       const found = (confidenceThreshold: number): number => {
         const d = createDecoderSync(
           { ...config, confidenceThreshold },
-          { engine, outputs: [output], conventions: { set: "depthai-nodes", nms: "none" } },
+          { engine, outputs: [output], rules: { set: "depthai-nodes", suppress: "none" } },
         );
         d.decode([{ ...output, data }]);
         return d.stats.candidates;

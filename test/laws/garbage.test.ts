@@ -28,7 +28,7 @@ const decoder = make({});
 // its tensors are written into the slots
 const inSlots = make({ outputs });
 // across classes suppression goes by strips, which are measured each frame
-const across = make({ conventions: { nms: "all" } });
+const across = make({ rules: { suppress: "all" } });
 const sink = new Float64Array(1);
 const add = (found) => { for (let i = 0; i < found.length; i++) sink[0] += found.boxes[4 * i] + found.scores[i]; };
 const frozen = Object.freeze({ width: 640, height: 480, resize: "letterbox" });

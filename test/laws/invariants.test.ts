@@ -243,8 +243,8 @@ describe.each(engines)("%s", (engine) => {
     if (!told && list > 1)
       test("keep is the other classes left out", () => {
         // Without a cap: a DETR takes as many pairs as it has queries, over all classes or over the kept ones.
-        const rules = { multiLabel: true, nms: "class", maxCandidates: 0 } as const;
-        const options = { ...LOOSE, maxDetections: 3000, conventions: rules };
+        const rules = { multiLabel: true, suppress: "class", maxCandidates: 0 } as const;
+        const options = { ...LOOSE, maxDetections: 3000, rules: rules };
         const all = decode(base.made.config, named(base), engine, options);
         const shift = base.made.config["family"] === "ssd" ? 1 : 0;
         const keep = [1 + shift, 3 + shift];
@@ -259,7 +259,7 @@ describe.each(engines)("%s", (engine) => {
 
     if (told)
       test("keep drops the other labels", () => {
-        const options = { ...LOOSE, conventions: { nms: "none" } as const };
+        const options = { ...LOOSE, rules: { suppress: "none" } as const };
         const all = decode(base.made.config, named(base), engine, options).detections;
         const some = decode(base.made.config, named(base), engine, { ...options, keep: [1, 3] }).detections;
         expect(some).toEqual(all.filter((d) => d.class_id === 1 || d.class_id === 3));
@@ -270,7 +270,7 @@ describe.each(engines)("%s", (engine) => {
       const options = {
         ...LOOSE,
         maxDetections: 3000,
-        conventions: { multiLabel: true, nms: "none", maxCandidates: 0 } as const,
+        rules: { multiLabel: true, suppress: "none", maxCandidates: 0 } as const,
       };
       const d = createDecoderSync(base.made.config, { ...options, engine });
       // objectness, where it only gates, goes by the smallest of them
@@ -300,7 +300,7 @@ describe.each(engines)("%s", (engine) => {
   test("a quantised copy is within its step of the f32 tensor", () => {
     const f = fill("yolov8 rows", SIZE);
     const [{ t, numbers }] = f.tensors;
-    const options = { ...LOOSE, conventions: { nms: "none", clamp: "none" } as const };
+    const options = { ...LOOSE, rules: { suppress: "none", clamp: "none" } as const };
     const at = (x: Found): Map<number, Detection> => new Map(x.detections.map((d, i) => [x.sources[i], d]));
     const exact = at(decode(f.made.config, named(f), engine, options));
     const steps: [ElementType, number, number, number][] = [
@@ -494,7 +494,7 @@ describe("frame", () => {
       classes: 1,
       inputSize,
       boxFormat: "xyxy",
-      conventions: { clamp: "none", nms: "none" },
+      rules: { clamp: "none", suppress: "none" },
     });
   const first = (d: Detections): number[] => [...d.boxes.subarray(0, 4)];
 

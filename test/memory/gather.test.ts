@@ -12,7 +12,7 @@ const config = {
   family: "yolox",
   classes: 1,
   inputSize: [64, 64],
-  activation: "logits",
+  scores: "logits",
   reading: "point-rows",
   confidenceThreshold: 0.75,
 } as const;
@@ -41,9 +41,9 @@ describe.each(engines)("%s", (engine) => {
 
   test("a row at the threshold itself is gathered, also among the last ones of a count that no four divide", () => {
     const cells = 63; // 3 anchors x (4 x 4 + 2 x 2 + 1) cells
-    const at = { ...config, family: "yolov5", inputSize: [32, 32], activation: "sigmoid" } as const;
+    const at = { ...config, family: "yolov5", inputSize: [32, 32], scores: "probabilities" } as const;
     const typed = { ...at, reading: "objectness-rows", confidenceThreshold: 0.5 } as const;
-    const decoder = createDecoderSync(typed, { engine, conventions: { gate: ">=", nms: "none" } });
+    const decoder = createDecoderSync(typed, { engine, rules: { gate: ">=", suppress: "none" } });
     const passing = [1, 6, 11, 60, 61, 62];
     const row = (cell: number): number[] => [16, 16, 8, 8, passing.includes(cell) ? 0.5 : 0.49, 1];
     const data = Float32Array.from(Array.from({ length: cells }, (_, cell) => row(cell)).flat());

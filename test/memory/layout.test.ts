@@ -11,7 +11,7 @@ const CELLS = 1000;
 const config = {
   family: "boxes",
   coordinates: "normalised",
-  roles: { boxes: "b", scores: "s", labels: "l" },
+  roles: { boxes: "b", scores: "s", classIds: "l" },
   maxDetections: CELLS,
 };
 const cells = Array.from({ length: CELLS }, (_, i) => i);

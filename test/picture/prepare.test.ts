@@ -35,7 +35,7 @@ describe("there and back", () => {
   function decoded(size: readonly [number, number], box: readonly number[], frame: object): number[] {
     const decoder = createDecoderSync(
       { family: "boxes", classes: 1, inputSize: size, boxFormat: "xyxy", coordinates: "pixels" },
-      { engine: "ts", conventions: { clamp: "none" }, roles: { boxes: "b", scores: "s" } },
+      { engine: "ts", rules: { clamp: "none" }, roles: { boxes: "b", scores: "s" } },
     );
     const outputs = {
       b: { data: Float32Array.from(box), dims: [1, 1, 4] },

@@ -30,23 +30,21 @@ const YOLOV8 = { family: "yolov8", classes: 2, inputSize: [64, 64] };
 const ANCHORS = { family: "yolov5", classes: 2, inputSize: [64, 64], anchors: [10, 14, 23, 27] };
 const DETR = { family: "detr", classes: 2, roles: { boxes: "b", scores: "s" } };
 
-describe("activation", () => {
+describe("scores", () => {
   test("softmax is of heads whose classes exclude each other", () => {
-    expect(plan({ ...DETR, activation: "softmax" }, { b: [1, 9, 4], s: [1, 9, 3] }).activation).toBe(
-      "logits",
+    expect(plan({ ...DETR, scores: "softmax-logits" }, { b: [1, 9, 4], s: [1, 9, 3] }).scores).toBe("logits");
+    expect(refused({ ...YOLOV8, scores: "softmax-logits" }, { o: [1, 6, 84] }).message).toContain(
+      'got scores "softmax-logits", expected "probabilities" or "logits": the classes of yolov8 as class-rows are independent',
     );
-    expect(refused({ ...YOLOV8, activation: "softmax" }, { o: [1, 6, 84] }).message).toContain(
-      'got activation "softmax", expected "sigmoid" or "logits": the classes of yolov8 as class-rows are independent',
-    );
-    expect(refused({ ...DETR, activation: "softmax" }, { b: [1, 9, 4], s: [1, 9, 2] }).message).toContain(
-      'got activation "softmax"',
+    expect(refused({ ...DETR, scores: "softmax-logits" }, { b: [1, 9, 4], s: [1, 9, 2] }).message).toContain(
+      'got scores "softmax-logits"',
     );
   });
 
   test("a list that the network has finished has no logits", () => {
-    const config = { ...YOLOV8, reading: "end-to-end", activation: "logits" };
+    const config = { ...YOLOV8, reading: "end-to-end", scores: "logits" };
     expect(refused(config, { o: [1, 9, 6] }).message).toContain(
-      'got activation "logits", expected "sigmoid": the network has finished the scores of end-to-end',
+      'got scores "logits", expected "probabilities": the network has finished the scores of end-to-end',
     );
   });
 });
@@ -82,7 +80,7 @@ describe("quantised columns", () => {
     expect(refused(YOLOV8, scores(-400)).message).toContain("in steps of 0.004");
     // Logits may have any scale, and so may boxes.
     expect(
-      plan({ ...YOLOV8, activation: "logits" }, { b: i8([1, 4, 84], 2), s: i8([1, 2, 84], 2) }).heads,
+      plan({ ...YOLOV8, scores: "logits" }, { b: i8([1, 4, 84], 2), s: i8([1, 2, 84], 2) }).heads,
     ).toHaveLength(1);
   });
 
@@ -158,7 +156,7 @@ describe("rules", () => {
   test("scores of independent classes apart from their boxes make pairs of query and class", () => {
     const rules = (shapes: Shapes): boolean => plan(DETR, shapes).rules.multiLabel;
     expect(rules({ b: [1, 9, 4], s: [1, 9, 2] })).toBe(true);
-    expect(plan({ ...DETR, activation: "softmax" }, { b: [1, 9, 4], s: [1, 9, 3] }).rules.multiLabel).toBe(
+    expect(plan({ ...DETR, scores: "softmax-logits" }, { b: [1, 9, 4], s: [1, 9, 3] }).rules.multiLabel).toBe(
       false,
     );
   });
@@ -166,7 +164,7 @@ describe("rules", () => {
   test("a multi-label plan has room for all pairs, up to 2^18 and at least one for each cell", () => {
     const capacity = (rows: number, classes: number, multiLabel: boolean): number =>
       plan(
-        { ...YOLOV8, classes, coordinates: "normalised", reading: "class-rows", conventions: { multiLabel } },
+        { ...YOLOV8, classes, coordinates: "normalised", reading: "class-rows", rules: { multiLabel } },
         { o: { dims: [1, rows, 4 + classes], order: "rows" } },
       ).capacity;
     expect(capacity(100, 3, false)).toBe(100);

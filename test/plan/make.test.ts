@@ -70,16 +70,16 @@ describe("a plan", () => {
   test("says as data why family and activation were taken", () => {
     expect(plan(YOLOV8, { o: [1, 6, 84] })).toMatchObject({
       familyWhy: { kind: "option", value: null },
-      activationWhy: { kind: "family", value: "yolov8", reading: "class-rows" },
+      scoresWhy: { kind: "family", value: "yolov8", reading: "class-rows" },
     });
-    expect(plan({ ...YOLOV8, activation: "logits" }, { o: [1, 6, 84] }).activationWhy).toEqual({
+    expect(plan({ ...YOLOV8, scores: "logits" }, { o: [1, 6, 84] }).scoresWhy).toEqual({
       kind: "option",
     });
     const file = { nn_config: { NN_family: "YOLO", NN_specific_metadata: { classes: 2, anchors: [] } } };
     expect(plan(file, { output1_yolov6r2: [1, 7, 8, 8] })).toMatchObject({
       family: "yolov6",
       familyWhy: { kind: "output name", value: "output1_yolov6r2" },
-      activationWhy: { kind: "format", value: "nn_config" },
+      scoresWhy: { kind: "format", value: "nn_config" },
     });
   });
 
@@ -203,6 +203,6 @@ describe("descriptions", () => {
     expect(json).toEqual(JSON.parse(JSON.stringify(json)));
     if (json.kind !== "plan") throw new Error(`got a description of ${json.kind}`);
     expect(json.heads[0]).toMatchObject({ firstSource: 0, priors: null, kind: "centre" });
-    expect(json).toMatchObject({ conventions: "ultralytics", iouThreshold: 0.45, maxDetections: 300 });
+    expect(json).toMatchObject({ rules: "ultralytics", iouThreshold: 0.45, maxDetections: 300 });
   });
 });

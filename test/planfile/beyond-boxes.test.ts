@@ -117,7 +117,7 @@ const tensorsOf = (folder: string, outputs: Golden["outputs"]): Tensors =>
 const RULE: DecoderOptions = {
   confidenceThreshold: 0.26,
   iouThreshold: 0.45,
-  conventions: { set: "ultralytics", clamp: "none" },
+  rules: { set: "ultralytics", clamp: "none" },
 };
 
 function goldenCases(folder: string, names: readonly string[]): void {
@@ -142,18 +142,13 @@ function goldenCases(folder: string, names: readonly string[]): void {
     sameByPlan(`${name}, fused`, typed, RULE, fused);
     const clamps = ["before", "after", "centre"] as const;
     for (const clamp of clamps)
-      sameByPlan(
-        `${name}, clamp ${clamp}`,
-        typed,
-        { ...RULE, conventions: { set: "ultralytics", clamp } },
-        fused,
-      );
+      sameByPlan(`${name}, clamp ${clamp}`, typed, { ...RULE, rules: { set: "ultralytics", clamp } }, fused);
     const maps = pick(isPose ? /^(box|cls|kpt)\d$/ : /^(box|cls|coef)\d$|^output1$/);
     if (Object.keys(maps).length < 9) continue;
     sameByPlan(
       `${name}, raw maps`,
       { ...typed, coordinates: undefined },
-      { ...RULE, activation: "logits" },
+      { ...RULE, scores: "logits" },
       maps,
     );
   }
@@ -273,7 +268,7 @@ describe("seeded tensors of other types, in batches", () => {
         keypointNames: ["head", "føt"],
         edges: [[0, 1]],
       },
-      { ...RULE, activation: "logits" },
+      { ...RULE, scores: "logits" },
       family === "yolov8"
         ? maps
         : Object.fromEntries(

@@ -390,7 +390,7 @@ describe("a plan decoder", () => {
       classes: 2,
       inputSize: [224, 224],
       anchors: [[10, 14]],
-      activation: "sigmoid",
+      scores: "probabilities",
     };
     const decoder = loadPlanSync(compilePlan(config, { outputs }).bytes);
     const o = { data: new Float32Array(343), dims: [1, 7, 7, 7] };
@@ -650,7 +650,7 @@ describe("what frames show", () => {
   test("onNote hears of zeros, of scores far below the threshold, and of boxes that are none", () => {
     const notesOf = (frames: number, ...given: Parameters<typeof frame>): string[] => {
       const notes: string[] = [];
-      const decoder = load({ onNote: (note) => notes.push(note) }, { conventions: "depthai" });
+      const decoder = load({ onNote: (note) => notes.push(note) }, { rules: "depthai" });
       for (let i = 0; i < frames; i++) decoder.decode(frame(...given));
       return notes;
     };

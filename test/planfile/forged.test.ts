@@ -218,7 +218,7 @@ const mapsOf = (parts: Readonly<Record<string, number>>): Dims =>
 /** Plans with keypoints and masks: each rule of points, both orders of prototypes. */
 const TASK_FILES = {
   "points behind boxes": compile(POSE, { output0: [2, 11, 42] }),
-  "maps of points": compile(POSE, mapsOf({ box: 64, cls: 1, kpt: 6 }), { activation: "logits" }),
+  "maps of points": compile(POSE, mapsOf({ box: 64, cls: 1, kpt: 6 }), { scores: "logits" }),
   "points from priors": compile(
     { family: "blazeface", task: "pose", inputSize: [128, 128] },
     { regressors: [1, 896, 16], classificators: [1, 896, 1] },

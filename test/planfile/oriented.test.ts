@@ -75,12 +75,12 @@ const quantised = ({ data, dims }: TensorInput): TensorInput => ({
 
 const CASES: readonly (readonly [string, TypedOptions, Tensors, DecoderOptions, number])[] = [
   ["planes, as Ultralytics", ...V8, {}, 8],
-  ["planes, as OpenCV", ...V8, { orientedNms: "opencv" }, 18],
-  ["maps, greedy ProbIoU, raw angles", ...MAPS, { orientedNms: "probiou", angleRange: "raw" }, 9],
-  ["maps, across classes", ...MAPS, { orientedNms: "opencv", conventions: { nms: "all" } }, 17],
+  ["planes, as OpenCV", ...V8, { orientedSuppression: "opencv" }, 18],
+  ["maps, greedy ProbIoU, raw angles", ...MAPS, { orientedSuppression: "probiou", angleRange: "raw" }, 9],
+  ["maps, across classes", ...MAPS, { orientedSuppression: "opencv", rules: { suppress: "all" } }, 17],
   ["maps, at most 5", ...MAPS, { maxDetections: 5 }, 5],
   ["a list", ...E26, {}, 63],
-  ["a list that is suppressed", ...E26, { conventions: { nms: "class", suppress: ">" } }, 11],
+  ["a list that is suppressed", ...E26, { rules: { suppress: "class", iouGate: ">" } }, 11],
   [
     "maps with angles of i8",
     MAPS[0],
@@ -114,8 +114,8 @@ test("the threshold is that of the config, which no f32 need have, until update 
   // The second box is half of the first. The nearest f32 to the threshold is 1/2.
   const data = Float32Array.of(...[32, 16, 32, 16, 0.9, 0, 0], ...[32, 12, 32, 8, 0.8, 0, 0]);
   const list: Tensors = { output0: { data, dims: [1, 2, 7] } };
-  const typed = { ...SMALL, family: "yolo26", reading: "end-to-end", orientedNms: "opencv" } as const;
-  const options = { iouThreshold: 0.5 - 1e-9, conventions: { nms: "class" } } as const;
+  const typed = { ...SMALL, family: "yolo26", reading: "end-to-end", orientedSuppression: "opencv" } as const;
+  const options = { iouThreshold: 0.5 - 1e-9, rules: { suppress: "class" } } as const;
   const loaded = loadPlanSync(compile(typed, options, list));
   expect(loaded.decode(list).length).toBe(1);
   loaded.update({ iouThreshold: 0.6 });
@@ -150,7 +150,7 @@ test("notes and refusals of createDecoder are those of a plan too", () => {
   expect(notes).toHaveLength(2);
   expect(notes[0]).toContain("an angle in radians lies outside [-pi/4, 3pi/4), the range of its family: 45");
   expect(notes[1]).toContain("1 boxes have an angle that is NaN or infinite");
-  const sigmoid = { ...SMALL, angleActivation: "sigmoid" } as const;
+  const sigmoid = { ...SMALL, angleForm: "fractions" } as const;
   const strict = loadPlanSync(compile(sigmoid, RULE, twoImages(0)));
   expect(() => strict.decodeBatch(twoImages(1.5))).toThrow(TensorError);
   expect(() => strict.decodeBatch(twoImages(1.5))).toThrow("where an angle is the sigmoid of a value");

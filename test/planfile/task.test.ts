@@ -83,7 +83,7 @@ test("decoded keypoints: behind the boxes, divided by the input size", () => {
 });
 
 test("keypoints of maps: 2 x (raw x stride), from the corner of the cell, with raw confidences", () => {
-  const bytes = compile({ ...POSE, conventions: { set: "ultralytics", clamp: "before" } }, MAPS);
+  const bytes = compile({ ...POSE, rules: { set: "ultralytics", clamp: "before" } }, MAPS);
   const { task, head, words, doubles } = recordsOf(bytes);
   expect(words(task, F.T_VALUES, F.T_HEADS)).toEqual([
     3,
@@ -144,7 +144,7 @@ test("oriented planes: the angle behind the classes, in radians, and nothing to 
 });
 
 test("oriented maps: angles (sigmoid - 1/4) pi, about the centre of a cell of the map's stride", () => {
-  const bytes = compile({ ...TURNED, orientedNms: "opencv", angleRange: "raw" }, TURNED_MAPS);
+  const bytes = compile({ ...TURNED, orientedSuppression: "opencv", angleRange: "raw" }, TURNED_MAPS);
   const { task, head, words, doubles } = recordsOf(bytes);
   expect(words(task, F.T_FLAGS, F.T_HEADS)).toEqual([F.TASK_FLAG_PER_CLASS | F.TASK_FLAG_HALF_TURN, 3]);
   expect(words(task, F.T_ANGLE, F.T_SUPPRESSION)).toEqual([F.ANGLE_LOGITS, F.ORIENTED_OPENCV]);
@@ -168,11 +168,11 @@ test("oriented maps: angles (sigmoid - 1/4) pi, about the centre of a cell of th
 
 test.each<readonly [object, readonly number[], number]>([
   [{}, [1, 7, 42], F.ORIENTED_ULTRALYTICS],
-  [{ orientedNms: "probiou" }, [1, 7, 42], F.ORIENTED_PROBIOU],
-  [{ conventions: { nms: "none" } }, [1, 7, 42], F.ORIENTED_NONE],
+  [{ orientedSuppression: "probiou" }, [1, 7, 42], F.ORIENTED_PROBIOU],
+  [{ rules: { suppress: "none" } }, [1, 7, 42], F.ORIENTED_NONE],
   [{ family: "yolo26", reading: "end-to-end" }, [1, 30, 7], F.ORIENTED_NONE],
   [
-    { family: "yolo26", reading: "end-to-end", conventions: { nms: "all" } },
+    { family: "yolo26", reading: "end-to-end", rules: { suppress: "all" } },
     [1, 30, 7],
     F.ORIENTED_ULTRALYTICS,
   ],

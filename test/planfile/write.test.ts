@@ -23,7 +23,7 @@ test.each(["astronaut", "chelsea", "coffee"])(
   async (photo) => {
     const config = await readFile(fixture("yolo-fastest-1.1/config.json"), "utf8");
     const list = await readTensors(fixture(`yolo-fastest-1.1/${photo}/meta.json`));
-    const options: DecoderOptions = { activation: "logits", conventions: "opencv" };
+    const options: DecoderOptions = { scores: "logits", rules: "opencv" };
     const { bytes } = compilePlan(config, { ...options, outputs: list });
     const got = host(bytes, Object.fromEntries(list.map((t) => [t.name, t.data as Float32Array])));
     const decoder = createDecoderSync(config, options);
@@ -85,7 +85,7 @@ test("priors may come as a tensor that is at hand", () => {
     classes: 2,
     inputSize: [300, 300],
     variances: [0.1, 0.1, 0.2, 0.2],
-    activation: "sigmoid",
+    scores: "probabilities",
     background: 0,
     roles: { boxes: "loc", scores: "conf", priors: "mbox_priorbox" },
   };

@@ -12,7 +12,7 @@ import { imageInfo } from "../../src/picture/image-info.ts";
 import { withAbsoluteLinks } from "../../scripts/npm-readme.mjs";
 import { pngOf } from "../examples/run-example.ts";
 import { fixture } from "../support/files.ts";
-import { type Conventions, CONVENTIONS } from "../../src/core/conventions.ts";
+import { type Rules, RULE_SETS } from "../../src/core/rules.ts";
 
 const blocksOf = (page: string): string[] =>
   [...page.matchAll(/```js\n([\s\S]*?)```/g)].map(([, block]) => block);
@@ -250,9 +250,9 @@ test("the block of plans decodes by what the command before it writes", async ()
   expect(printed).toEqual([["thing 0", 0.75]]);
 });
 
-test("the table of conventions says what each set is", () => {
-  const readme = readFileSync(new URL("../../docs/conventions.md", import.meta.url), "utf8");
-  const section = readme.slice(readme.indexOf("\n## Conventions\n")).split(/\n## /)[1];
+test("the table of rules says what each set is", () => {
+  const readme = readFileSync(new URL("../../docs/rules.md", import.meta.url), "utf8");
+  const section = readme.slice(readme.indexOf("\n## Rules\n")).split(/\n## /)[1];
   const [head, , ...lines] = section
     .split("\n")
     .filter((line) => line.startsWith("|"))
@@ -263,7 +263,7 @@ test("the table of conventions says what each set is", () => {
         .map((cell) => cell.trim()),
     );
   const sets = head.slice(1).map((cell) => cell.replaceAll("`", ""));
-  expect(sets).toEqual(Object.keys(CONVENTIONS));
+  expect(sets).toEqual(Object.keys(RULE_SETS));
   const field = (line: string[]): string | undefined => /^`(\w+)`/.exec(line[0])?.[1];
   const table = Object.fromEntries(lines.map((line) => [field(line) ?? line[0], line.slice(1)]));
   // as the table writes a value
@@ -279,18 +279,18 @@ test("the table of conventions says what each set is", () => {
               ? "yes"
               : "no"
             : String(value);
-  const fields = Object.keys(CONVENTIONS.ultralytics) as (keyof Conventions)[];
+  const fields = Object.keys(RULE_SETS.ultralytics) as (keyof Rules)[];
   expect(table).toEqual({
     // held by what parseConfig makes of the two
     "default for": sets.map((set) =>
-      set === parseConfig({ family: "yolov8" }).conventions
+      set === parseConfig({ family: "yolov8" }).rules
         ? "typed options"
-        : set === parseConfig({ NN_config: {} }).conventions
+        : set === parseConfig({ NN_config: {} }).rules
           ? "config files"
           : "",
     ),
     ...Object.fromEntries(
-      fields.map((f) => [f, Object.values(CONVENTIONS).map((rules: Conventions) => written(f, rules[f]))]),
+      fields.map((f) => [f, Object.values(RULE_SETS).map((rules: Rules) => written(f, rules[f]))]),
     ),
   });
 });

@@ -35,9 +35,9 @@ export async function refused(...argv: readonly string[]): Promise<string> {
 export const yolo = (photo: string): string[] => [
   fixture("yolo-fastest-1.1/config.json"),
   fixture(`yolo-fastest-1.1/${photo}/meta.json`),
-  "--activation",
+  "--scores",
   "logits",
-  "--conventions",
+  "--rules",
   "opencv",
 ];
 

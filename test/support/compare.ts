@@ -250,7 +250,7 @@ type Removes = (kept: Entry, other: Entry) => Verdict;
 function removesBy(rule: Suppression): Removes {
   const verdicts = new Map<number, Verdict>();
   return (a, b) => {
-    if (rule.nms === "none" || (rule.nms === "class" && a.classId !== b.classId)) return "no";
+    if (rule.suppress === "none" || (rule.suppress === "class" && a.classId !== b.classId)) return "no";
     const key = a.rank * 2 ** 26 + b.rank;
     const verdict = verdicts.get(key) ?? verdictOn(a, b, rule);
     verdicts.set(key, verdict);
@@ -289,7 +289,7 @@ function verdictOn(a: Entry, b: Entry, rule: Suppression): Verdict {
   const lowIou = lowShared > SMALL_AREA ? lowShared / (areas(1) - lowShared) : 0;
   const highIou = lowUnion > 0 ? highShared / lowUnion : Infinity;
   const least = t * (1 + IOU);
-  if (lowUnion > SMALL_AREA && (rule.suppress === ">" ? lowIou > least : lowIou >= least)) return "surely";
+  if (lowUnion > SMALL_AREA && (rule.iouGate === ">" ? lowIou > least : lowIou >= least)) return "surely";
   return highIou >= t * (1 - IOU) ? "maybe" : "no";
 }
 

@@ -2,7 +2,7 @@
  * Random cases for the differential test: a network of any kind, its rules, and a few frames. A case is a function of
  * its seed.
  */
-import { CONVENTIONS, type ConventionSet, type Conventions } from "../../src/core/conventions.ts";
+import { RULE_SETS, type RuleSet, type Rules } from "../../src/core/rules.ts";
 import { type ElementType, type TensorInput, volume } from "../../src/core/tensor.ts";
 import type { Update } from "../../src/decode/update.ts";
 import type { Frame } from "../../spec/frame.ts";
@@ -135,13 +135,13 @@ export const networks = { ...kinds, ...severalMaps };
 const CONFIDENCES = [0, 1e-40, 0.001, 0.1, 0.25, 0.5, 0.75, 1];
 const IOUS = [0, 0.1, 0.25, 1 / 3, 0.45, 0.5, 0.6, 0.75, 1];
 
-function drawRules(random: Random): Partial<Conventions> {
+function drawRules(random: Random): Partial<Rules> {
   return {
     ...(chance(random, 0.3) && { multiLabel: true }),
-    ...(chance(random, 0.4) && { nms: pick(random, ["class", "all", "none"] as const) }),
+    ...(chance(random, 0.4) && { suppress: pick(random, ["class", "all", "none"] as const) }),
     ...(chance(random, 0.3) && { clamp: pick(random, ["none", "before", "after", "centre"] as const) }),
     ...(chance(random, 0.3) && { pixelOffset: pick(random, [0, 1] as const) }),
-    ...(chance(random, 0.3) && { suppress: pick(random, [">", ">="] as const) }),
+    ...(chance(random, 0.3) && { iouGate: pick(random, [">", ">="] as const) }),
     ...(chance(random, 0.3) && { gate: pick(random, [">", ">="] as const) }),
     ...(chance(random, 0.3) && { score: pick(random, ["product", "class"] as const) }),
     ...(chance(random, 0.2) && { maxCandidates: pick(random, [0, 1, 7, 100]) }),
@@ -260,12 +260,12 @@ export function makeCase(seed: number, limits: Limits = NO_LIMITS): FuzzCase | n
     Object.fromEntries(
       made.tensors.map((t, i) => [t.spec.name, drawTensor(random, t, made, size.classes, fill, written[i])]),
     );
-  const set = pick(random, Object.keys(CONVENTIONS) as ConventionSet[]);
+  const set = pick(random, Object.keys(RULE_SETS) as RuleSet[]);
   const ids = Array.from({ length: size.classes + 1 }, (_, id) => id);
   const keep = ids.filter((id) => (id > 0 || size.classes === 1) && id < size.classes && chance(random, 0.6));
   const config = {
     ...made.config,
-    conventions: { set, ...drawRules(random) },
+    rules: { set, ...drawRules(random) },
     // Low, so that the first frame has candidates whose boxes the decoder checks once.
     confidenceThreshold: 0.001,
     iouThreshold: pick(random, IOUS),

@@ -148,10 +148,10 @@ function fewerOptions(c: FuzzCase, fails: Fails): FuzzCase {
   const attempt = (next: FuzzCase): void => {
     if (fails(next)) smallest = next;
   };
-  const rules = c.config["conventions"] as Record<string, unknown>;
+  const rules = c.config["rules"] as Record<string, unknown>;
   for (const name of Object.keys(rules)) {
-    const others = without(smallest.config["conventions"] as Record<string, unknown>, name);
-    attempt({ ...smallest, config: { ...smallest.config, conventions: others } });
+    const others = without(smallest.config["rules"] as Record<string, unknown>, name);
+    attempt({ ...smallest, config: { ...smallest.config, rules: others } });
   }
   for (const name of ["keep", "scaleXY"]) {
     attempt({ ...smallest, config: without(smallest.config, name) });

@@ -125,7 +125,7 @@ export function typedOf(f: Fixture): object {
     ...(c.anchors === null || c.anchors === undefined ? {} : { anchors: c.anchors }),
     ...(c.strides === undefined ? {} : { strides: c.strides }),
     // typed options take maps for what a network computes before its sigmoid; only v3 is that here
-    activation: c.subtype === "yolov3" ? "logits" : "sigmoid",
+    scores: c.subtype === "yolov3" ? "logits" : "probabilities",
   };
 }
 
@@ -156,12 +156,12 @@ const nodesRows = (f: Fixture): Row[] =>
 export function lists(
   name: string,
   f: Fixture,
-): { readonly conventions: "depthai" | "depthai-nodes"; readonly rows: Row[] }[] {
+): { readonly rules: "depthai" | "depthai-nodes"; readonly rows: Row[] }[] {
   const out: ReturnType<typeof lists> = [];
   if (f.expected_depthai_core !== null && f.expected_depthai_core !== undefined && !name.startsWith("r1af"))
-    out.push({ conventions: "depthai", rows: coreRows(f) });
+    out.push({ rules: "depthai", rows: coreRows(f) });
   if (f.expected_depthai_nodes !== null && f.expected_depthai_nodes !== undefined)
-    out.push({ conventions: "depthai-nodes", rows: nodesRows(f) });
+    out.push({ rules: "depthai-nodes", rows: nodesRows(f) });
   return out;
 }
 

@@ -1,5 +1,5 @@
 /** Seeded cases of the engine parity test: any head, layout, number type, rules and contents. */
-import { CONVENTIONS, type Conventions, type ConventionSet } from "../../src/core/conventions.ts";
+import { RULE_SETS, type Rules, type RuleSet } from "../../src/core/rules.ts";
 import type { ElementType } from "../../src/core/tensor.ts";
 import { affineOf } from "../../src/decode/frame.ts";
 import type { Affine, Thresholds } from "../../src/memory/write.ts";
@@ -42,8 +42,8 @@ export interface Case {
   readonly size: Size;
   readonly types: readonly ElementType[];
   readonly fill: Fill;
-  readonly set: ConventionSet;
-  readonly rules: Partial<Conventions>;
+  readonly set: RuleSet;
+  readonly rules: Partial<Rules>;
   readonly confidence: number | "per class";
   readonly iou: number;
   readonly keep: boolean;
@@ -83,7 +83,7 @@ export function partsOf(c: Case): Parts {
   // the background alone is refused
   if (keep.join() === "0" && c.kind.startsWith("ssd")) keep.push(1);
   const plan = planOf(made.config, specs, {
-    conventions: { set: c.set, ...c.rules },
+    rules: { set: c.set, ...c.rules },
     maxDetections: c.max,
     ...(c.keep ? { keep } : {}),
   });
@@ -100,7 +100,7 @@ export function partsOf(c: Case): Parts {
 export function cases(kind: string, seed: number): Case[] {
   const random = mulberry32(seed);
   const out: Case[] = [];
-  const sets = Object.keys(CONVENTIONS) as ConventionSet[];
+  const sets = Object.keys(RULE_SETS) as RuleSet[];
   const size = (g: readonly [number, number], classes: number): Size => ({
     w: g[0],
     h: g[1],
@@ -117,10 +117,10 @@ export function cases(kind: string, seed: number): Case[] {
     set: pick(random, sets),
     rules: {
       ...(random() < 0.3 ? { multiLabel: true } : {}),
-      ...(random() < 0.3 ? { nms: pick(random, ["class", "all", "none"] as const) } : {}),
+      ...(random() < 0.3 ? { suppress: pick(random, ["class", "all", "none"] as const) } : {}),
       ...(random() < 0.3 ? { clamp: pick(random, ["none", "before", "after", "centre"] as const) } : {}),
       ...(random() < 0.3 ? { pixelOffset: pick(random, [0, 1] as const) } : {}),
-      ...(random() < 0.3 ? { suppress: pick(random, [">", ">="] as const) } : {}),
+      ...(random() < 0.3 ? { iouGate: pick(random, [">", ">="] as const) } : {}),
       ...(random() < 0.2 ? { gate: pick(random, [">", ">="] as const) } : {}),
       ...(random() < 0.2 ? { score: pick(random, ["product", "class"] as const) } : {}),
       ...(random() < 0.2 ? { maxCandidates: pick(random, [0, 1, 7, 100]) } : {}),

@@ -120,7 +120,7 @@ export const networks: readonly Network[] = [
   {
     folder: "mediapipe_ssd_mobilenetv2_oidv4",
     form: "TensorFlow offsets and logits, anchors among the outputs",
-    config: () => ({ family: "ssd", scales: [10, 10, 5, 5], activation: "logits", priorFormat: "cxcywh" }),
+    config: () => ({ family: "ssd", scales: [10, 10, 5, 5], scores: "logits", priorFormat: "cxcywh" }),
     labels: "oidv4",
   },
   {
@@ -153,7 +153,7 @@ export const networks: readonly Network[] = [
 export const uniformRule: DecoderOptions = {
   confidenceThreshold: 0.26,
   iouThreshold: 0.45,
-  conventions: { set: "ultralytics", clamp: "none", maxCandidates: 0 },
+  rules: { set: "ultralytics", clamp: "none", maxCandidates: 0 },
   maxDetections: 1000,
 };
 

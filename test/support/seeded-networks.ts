@@ -95,9 +95,16 @@ function priorTable(n: number): Float32Array {
 
 function anchorGrid(family: string, activation: string) {
   return (s: Size): Made => ({
-    config: { family, classes: s.classes, inputSize: input(s, 32), anchors, activation, scaleXY: 1.1 },
+    config: {
+      family,
+      classes: s.classes,
+      inputSize: input(s, 32),
+      anchors,
+      scores: activation,
+      scaleXY: 1.1,
+    },
     tensors: [map("grid", s, [...block(s.classes), ...block(s.classes)])],
-    probabilities: activation === "sigmoid",
+    probabilities: activation === "probabilities",
   });
 }
 
@@ -109,13 +116,13 @@ function plainRows(boxFormat: string, activation: string, objectness: boolean) {
       inputSize: [640, 480],
       coordinates: "normalised",
       boxFormat,
-      activation,
+      scores: activation,
       reading: objectness ? "objectness-rows" : "class-rows",
     },
     tensors: [
       rows("rows", s, objectness ? block(s.classes) : [...many("box", 4), ...many("score", s.classes)]),
     ],
-    probabilities: activation === "sigmoid",
+    probabilities: activation === "probabilities",
   });
 }
 
@@ -158,13 +165,13 @@ function fusedDistribution(s: Size): Made {
   return { ...made, config, tensors: [map("fused", s, fused)] };
 }
 
-/** Every head kind, activation, score rule and way of telling the class. */
+/** Every head kind, scores: activation, score rule and way of telling the class. */
 export const kinds: Readonly<Record<string, (s: Size) => Made>> = {
   "yolov2 softmax": anchorGrid("yolov2", "logits"),
   "yolov3 logits": anchorGrid("yolov3", "logits"),
-  "yolov3 probabilities": anchorGrid("yolov3", "sigmoid"),
+  "yolov3 probabilities": anchorGrid("yolov3", "probabilities"),
   "yolov5 logits": anchorGrid("yolov5", "logits"),
-  "yolov5 probabilities": anchorGrid("yolov5", "sigmoid"),
+  "yolov5 probabilities": anchorGrid("yolov5", "probabilities"),
   "yolov3 five dims": (s) => ({
     config: {
       family: "yolov3",
@@ -197,7 +204,7 @@ export const kinds: Readonly<Record<string, (s: Size) => Made>> = {
       family: "yolox",
       classes: s.classes,
       inputSize: input(s, 8),
-      activation: "logits",
+      scores: "logits",
       reading: "point-grid",
     },
     tensors: [map("grid", s, block(s.classes))],
@@ -219,7 +226,7 @@ export const kinds: Readonly<Record<string, (s: Size) => Made>> = {
       classes: s.classes,
       inputSize: input(s, 8),
       reading: "distance-grid",
-      activation: "logits",
+      scores: "logits",
     },
     tensors: [map("grid", s, [...many("box", 4), ...many("score", s.classes)])],
     probabilities: false,
@@ -238,11 +245,11 @@ export const kinds: Readonly<Record<string, (s: Size) => Made>> = {
     tensors: [rows("out", s, [...many("score", s.classes), ...many("box", 32)])],
     probabilities: true,
   }),
-  "yolov8 rows": plainRows("cxcywh", "sigmoid", false),
+  "yolov8 rows": plainRows("cxcywh", "probabilities", false),
   "yolov8 rows of logits": plainRows("cxcywh", "logits", false),
-  "rows of corners": plainRows("xyxy", "sigmoid", false),
-  "rows of top left": plainRows("xywh", "sigmoid", false),
-  "yolov5 rows": plainRows("cxcywh", "sigmoid", true),
+  "rows of corners": plainRows("xyxy", "probabilities", false),
+  "rows of top left": plainRows("xywh", "probabilities", false),
+  "yolov5 rows": plainRows("cxcywh", "probabilities", true),
   "yolov5 rows of logits": plainRows("cxcywh", "logits", true),
   "yolo26 corner rows": (s) => ({
     config: {
@@ -298,7 +305,7 @@ export const kinds: Readonly<Record<string, (s: Size) => Made>> = {
       classes: s.classes,
       scales: [10, 10, 5, 5],
       priors: priorTable(s.w * s.h),
-      activation: "logits",
+      scores: "logits",
       roles: { boxes: "loc", scores: "conf" },
     },
     tensors: [rows("loc", s, many("box", 4)), rows("conf", s, many("score", s.classes + 1))],
@@ -330,7 +337,7 @@ export const kinds: Readonly<Record<string, (s: Size) => Made>> = {
     config: {
       family: "tflite-postprocess",
       classes: s.classes,
-      roles: { boxes: "b", labels: "l", scores: "s", count: "n" },
+      roles: { boxes: "b", classIds: "l", scores: "s", count: "n" },
     },
     tensors: [
       rows("b", { ...s, last: true }, many("box", 4)),
@@ -349,7 +356,7 @@ export const kinds: Readonly<Record<string, (s: Size) => Made>> = {
       family: "boxes",
       classes: s.classes,
       coordinates: "normalised",
-      roles: { boxes: "b", scores: "s", labels: "l" },
+      roles: { boxes: "b", scores: "s", classIds: "l" },
     },
     tensors: [
       rows("b", { ...s, last: true }, many("box", 4)),

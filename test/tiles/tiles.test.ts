@@ -280,7 +280,7 @@ test("nms by IoU is nms at the threshold", () => {
         found.map(({ score }) => score),
         {
           iouThreshold: 0.5,
-          suppress: ">=",
+          iouGate: ">=",
           ...(perClass ? { classIds: found.map(({ classId }) => classId) } : {}),
         },
       );

@@ -47,7 +47,7 @@ describeShared("golden cells, text and masks", (data) => {
         ...OPTIONS[name],
         inputSize: [width, height],
         confidenceThreshold: fixture.gate,
-        conventions: { clamp: "none" },
+        rules: { clamp: "none" },
         ...(fixture.iou !== undefined && { iouThreshold: fixture.iou }),
       } as TypedOptions;
       const decoder = createDecoderSync(options, { engine });

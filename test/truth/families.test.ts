@@ -78,7 +78,7 @@ const CASES: readonly Case[] = [
   {
     title: "COCO's weights, best class of each query",
     name: "rfdetr-coco",
-    options: { family: "rfdetr", classes: 91, conventions: { multiLabel: false } },
+    options: { family: "rfdetr", classes: 91, rules: { multiLabel: false } },
     answer: "by_query",
   },
   {
@@ -203,7 +203,7 @@ describeShared("golden cases of families", (data) => {
           confidenceThreshold: fixture.gate,
           ...(fixture.iou && { iouThreshold: fixture.iou }),
         },
-        { engine, conventions: { ...(options.conventions as object), clamp: "none" } },
+        { engine, rules: { ...(options.rules as object), clamp: "none" } },
       );
       const found = decoder.decode(outputs);
       const rows = found.toArray();

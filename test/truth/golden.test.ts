@@ -22,7 +22,7 @@ test("the cases are all there, in three number types and two orders", () => {
     new Set(["NCHW", "NHWC", "rows"]),
   );
   const counted = Object.fromEntries(
-    cases.map((name, i) => [name, lists(name, read[i]).map((l) => `${l.conventions} ${l.rows.length}`)]),
+    cases.map((name, i) => [name, lists(name, read[i]).map((l) => `${l.rules} ${l.rows.length}`)]),
   );
   expect(counted).toEqual({
     r1af_v6r1_fp32: ["depthai-nodes 25"],
@@ -39,7 +39,7 @@ test("the cases are all there, in three number types and two orders", () => {
 for (const name of cases) {
   const f = fixtureOf(name);
   describe(name, () => {
-    for (const { conventions, rows } of lists(name, f)) {
+    for (const { rules, rows } of lists(name, f)) {
       // the fixture counts the ties of one list; of the other (class scores in fp16) only its own scores tell
       const ordered =
         f.score_ties_in_result === 0 && new Set(rows.map((r) => r.confidence)).size === rows.length;
@@ -47,10 +47,9 @@ for (const name of cases) {
         ["NN Archive", archiveOf(f)],
         ["typed options", typedOf(f)],
       ] as const) {
-        test.each(engines)(`${conventions} from ${source}${ordered ? ", in order" : ""} (%s)`, (engine) => {
+        test.each(engines)(`${rules} from ${source}${ordered ? ", in order" : ""} (%s)`, (engine) => {
           // depthai is the convention of an archive that says nothing else
-          const options: DecoderOptions =
-            source === "NN Archive" && conventions === "depthai" ? {} : { conventions };
+          const options: DecoderOptions = source === "NN Archive" && rules === "depthai" ? {} : { rules };
           const decoder = createDecoderSync(config, { engine, ...options });
           const tensors = tensorsOf(name, f);
           const found = decoder.decode(tensors).toArray();
@@ -67,7 +66,7 @@ for (const name of cases) {
 test.each(engines)("an archive with shapes has its slots at once (%s)", (engine) => {
   for (const name of cases) {
     const f = fixtureOf(name);
-    const options: DecoderOptions = { engine, conventions: lists(name, f)[0].conventions };
+    const options: DecoderOptions = { engine, rules: lists(name, f)[0].rules };
     const decoder = createDecoderSync(archiveOf(f, true), options);
     const tensors = tensorsOf(name, f);
     if (name.endsWith("i8")) {

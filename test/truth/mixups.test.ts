@@ -20,9 +20,9 @@ type Tensors = Record<string, { readonly data: Float32Array; readonly dims: read
 /** Returns every note on a few frames, at several thresholds and under two sets of rules. */
 function notesOf(config: object, tensors: Tensors): string[] {
   const notes = new Set<string>();
-  for (const conventions of ["ultralytics", "depthai"] as const)
+  for (const rules of ["ultralytics", "depthai"] as const)
     for (const confidenceThreshold of [0.25, 0.05, 0.001]) {
-      const options = { confidenceThreshold, conventions, onNote: (note: string) => void notes.add(note) };
+      const options = { confidenceThreshold, rules, onNote: (note: string) => void notes.add(note) };
       const decoder = createDecoderSync(config as never, options);
       decoder.decode(tensors);
       decoder.decode(tensors);
@@ -61,10 +61,10 @@ describe("yolo-fastest-1.1, in the repository", () => {
   describe.each(foldersIn(fixtures, "yolo-fastest-1.1"))("%s", (photo) => {
     const recording = readRecording(fixtures, "yolo-fastest-1.1", photo);
     const tensors = tensorsOf(recording, {});
-    const config = { ...(typed(recording) as { anchors: number[] }), activation: "logits" };
+    const config = { ...(typed(recording) as { anchors: number[] }), scores: "logits" };
     test("gets no note as it is", () => {
       expect(notesOf(config, tensors)).toEqual([]);
-      expect(createDecoderSync(file, { activation: "logits" }).decode(tensors).length).toBeGreaterThan(0);
+      expect(createDecoderSync(file, { scores: "logits" }).decode(tensors).length).toBeGreaterThan(0);
     });
     test("NHWC data under NCHW dims", () => {
       const notes = notesOf(config, turned(tensors));
@@ -75,7 +75,7 @@ describe("yolo-fastest-1.1, in the repository", () => {
     });
     test("an input size that is not map size x stride", () => {
       const anchors = [config.anchors.slice(0, 6), config.anchors.slice(6)];
-      const other = { ...coco, anchors, inputSize: [640, 640], activation: "logits" };
+      const other = { ...coco, anchors, inputSize: [640, 640], scores: "logits" };
       const [note] = notesOf(other, tensors);
       expect(note).toMatch(/have the strides 32, 64 in a 640x640 input, .* is the input 320x320\?/);
     });

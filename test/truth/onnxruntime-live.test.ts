@@ -77,7 +77,7 @@ describeShared("networks run live by ONNX Runtime", (data) => {
     "UltraFace's two exports, every cell: the graph of one decodes its boxes, we those of the other: %s",
     async (photo) => {
       const image = PNG.sync.read(readFileSync(join(data, "photos", `${photo}.png`)));
-      const everything = { nms: "none", clamp: "none", maxCandidates: 0 } as const;
+      const everything = { suppress: "none", clamp: "none", maxCandidates: 0 } as const;
       const both = ["version-RFB-320", "version-RFB-320_without_postprocessing"].map(async (folder) => {
         const r = readRecording(recorded, folder, "astronaut");
         const n = networks.find((x) => x.folder === folder);
@@ -88,7 +88,7 @@ describeShared("networks run live by ONNX Runtime", (data) => {
         return engines.map((engine) => {
           const found = createDecoderSync(n?.config(r), {
             engine,
-            conventions: everything,
+            rules: everything,
             confidenceThreshold: 0,
             maxDetections: 4420,
           }).decode(outputs);

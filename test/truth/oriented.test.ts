@@ -100,10 +100,10 @@ describe.each(engines)("%s", (engine) => {
     createDecoderSync(BASE, { engine, ...options }).decode(outputs);
 
   test.each(EXPORTS)("YOLOv8, %s", (_, outputs, options) => {
-    const polygons = decode(outputs, { ...options, orientedNms: "opencv" });
+    const polygons = decode(outputs, { ...options, orientedSuppression: "opencv" });
     expect(polygons.length).toBe(18);
     expectDetections(polygons, v8.detections, false);
-    const raw = decode(outputs, { ...options, orientedNms: "opencv", angleRange: "raw" });
+    const raw = decode(outputs, { ...options, orientedSuppression: "opencv", angleRange: "raw" });
     expectDetections(raw, v8.detections, true);
     // Ultralytics' own suppression keeps fewer.
     const fast = decode(outputs, options);

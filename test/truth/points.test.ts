@@ -68,7 +68,7 @@ const RULE: DecoderOptions = {
   confidenceThreshold: 0.26,
   iouThreshold: 0.45,
   maxDetections: 1000,
-  conventions: { set: "ultralytics", clamp: "none" },
+  rules: { set: "ultralytics", clamp: "none" },
 };
 
 /** Returns the tensors of one export, and the options that it needs. */
@@ -183,7 +183,7 @@ function recordedCases(folder: string, models: readonly string[]): void {
             ...RULE,
             confidenceThreshold: Number(confidence),
             iouThreshold: Number(iou),
-            conventions: { clamp: "none", gate: ">=" },
+            rules: { clamp: "none", gate: ">=" },
           });
           expectPoints(decoder.decode(tensors).toArray(), rows, [1, 1], 1e-4);
         }
@@ -199,7 +199,7 @@ function weightedCase(folder: string): void {
     const { weighted } = readPacked(at, "expected.json") as { weighted: { detections: readonly PointRow[] } };
     const decoder = createDecoderSync(RECORDED["blazeface_short"].options, {
       confidenceThreshold: 0.5,
-      conventions: { set: "ultralytics", clamp: "none", nms: "none", gate: ">=" },
+      rules: { set: "ultralytics", clamp: "none", suppress: "none", gate: ">=" },
     });
     const outputs = meta.outputs.filter(({ name }) => RECORDED["blazeface_short"].outputs?.includes(name));
     const found = decoder.decode(tensorsIn(at, outputs));
@@ -282,7 +282,7 @@ describe("YuNet of 2022: what OpenCV 4.6 answers on seeded outputs", () => {
           confidenceThreshold: scoreThreshold,
           iouThreshold: 1,
           maxDetections: 1000,
-          conventions: { clamp: "none", gate: ">=" },
+          rules: { clamp: "none", gate: ">=" },
         },
       )
         .decode(outputs)

@@ -120,7 +120,7 @@ describeShared("recorded networks", (data) => {
           // every class over the threshold on its own, so that dropping one cannot bring another forward
           const all: DecoderOptions = {
             ...uniformRule,
-            conventions: { set: "ultralytics", clamp: "none", maxCandidates: 0, multiLabel: true },
+            rules: { set: "ultralytics", clamp: "none", maxCandidates: 0, multiLabel: true },
           };
           const wide = createDecoderSync(n.config(r), { engine, ...all })
             .decode(outputsOf(r, n))
@@ -147,7 +147,7 @@ describeShared("recorded networks", (data) => {
         const decoder = createDecoderSync(config, {
           engine,
           confidenceThreshold: 0.2,
-          conventions: { nms: "none", clamp: "none", maxCandidates: 0 },
+          rules: { suppress: "none", clamp: "none", maxCandidates: 0 },
           maxDetections: 1500,
         });
         const ours = bySource(decoder, pick(r, names));
@@ -193,7 +193,7 @@ describeShared("recorded networks", (data) => {
           engine,
           confidenceThreshold: 0.25,
           iouThreshold: 0.45,
-          conventions: "opencv",
+          rules: "opencv",
         });
         const frame = frameOf(r);
         const theirs = (r.meta.detections ?? []).map(({ cls, score, box: [x1, y1, x2, y2] }) => ({
@@ -241,7 +241,7 @@ describeShared("recorded networks", (data) => {
             confidenceThreshold: 0.01,
             iouThreshold: 0.45,
             maxDetections: 200,
-            conventions: { set: "opencv", maxCandidates: 400 },
+            rules: { set: "opencv", maxCandidates: 400 },
           },
           { engine },
         );
@@ -252,7 +252,7 @@ describeShared("recorded networks", (data) => {
 
     test.each(engines)("the softmax rows in place of the flattened ones (%s)", (engine) => {
       const decoder = createDecoderSync(
-        { family: "ssd", confidenceThreshold: 0.01, conventions: { set: "opencv", maxCandidates: 400 } },
+        { family: "ssd", confidenceThreshold: 0.01, rules: { set: "opencv", maxCandidates: 400 } },
         { engine, maxDetections: 200 },
       );
       const raw = pick(r, ["mbox_loc", "mbox_conf_softmax", "mbox_priorbox"]);
@@ -283,10 +283,10 @@ describeShared("recorded networks", (data) => {
         scales: [10, 10, 5, 5],
         confidenceThreshold: 1e-8,
         iouThreshold: 0.6,
-        conventions: "tflite",
+        rules: "tflite",
       };
 
-      test.each(engines)("raw outputs under the tflite conventions: the operator's rows (%s)", (engine) => {
+      test.each(engines)("raw outputs under the tflite rules: the operator's rows (%s)", (engine) => {
         expect(rows).toHaveLength(10);
         const decoder = createDecoderSync({ ...config, priors: raw.tensors["anchors"].data }, { engine });
         expectSame(decoder.decode(pick(raw, ["Squeeze", "convert_scores"])).toArray(), rows);
@@ -312,11 +312,11 @@ describeShared("recorded networks", (data) => {
         const only = all.map((_, i) => (i === truth.class_id ? 0.3 : 1));
         for (const first of [0, 1]) {
           const list = { labels: all.slice(first), confidenceThreshold: only.slice(first) };
-          for (const conventions of ["ultralytics", "tflite"] as const) {
+          for (const rules of ["ultralytics", "tflite"] as const) {
             const options = {
               ...config,
               priors: raw.tensors["anchors"].data,
-              conventions,
+              rules,
               classes: 91 - first,
             };
             // per-class thresholds, then the filter by name
@@ -425,7 +425,7 @@ describeShared("recorded networks", (data) => {
             priorFormat: "cxcywh",
             confidenceThreshold: 0,
             maxDetections: 4420,
-            conventions: { nms: "none", clamp: "none", maxCandidates: 0 },
+            rules: { suppress: "none", clamp: "none", maxCandidates: 0 },
           },
           { engine },
         );
@@ -444,7 +444,7 @@ describeShared("recorded networks", (data) => {
   describe("raw heads give what their own network decoded from them", () => {
     const everything: DecoderOptions = {
       confidenceThreshold: 0,
-      conventions: { nms: "none", clamp: "none", maxCandidates: 0 },
+      rules: { suppress: "none", clamp: "none", maxCandidates: 0 },
     };
 
     describe.each(foldersIn(recorded, "yolov8n_320_rawheads"))("yolov8n_320_rawheads, %s", (photo) => {
@@ -501,7 +501,7 @@ describeShared("recorded networks", (data) => {
 
 describe("recordings in the repository", () => {
   for (const [folder, options] of [
-    ["yolo-fastest-1.1", { activation: "logits" }],
+    ["yolo-fastest-1.1", { scores: "logits" }],
     ["mobilenet-ssd", {}],
   ] as const) {
     const config = readJson(fixtures, folder, "config.json");
@@ -557,7 +557,7 @@ describe("recordings in the repository", () => {
         expectSame(decoder.decode(activated).toArray(), r.expected as Row[]);
         // and with logits it says what is wrong
         expect(() => createDecoderSync(config, { engine }).decode(r.tensors)).toThrow(
-          /expected probabilities in 0\.\.1.*say activation: "logits"/,
+          /expected probabilities in 0\.\.1.*say scores: "logits"/,
         );
       },
     );
@@ -565,17 +565,17 @@ describe("recordings in the repository", () => {
     test.each(engines)("gen1: every class of a cell, suppressed by any other (%s)", (engine) => {
       const options: DecoderOptions = {
         engine,
-        activation: "logits",
+        scores: "logits",
         confidenceThreshold: 0.05,
         maxDetections: 5000,
       };
-      const all = createDecoderSync(config, { ...options, conventions: { set: "gen1", nms: "none" } });
+      const all = createDecoderSync(config, { ...options, rules: { set: "gen1", suppress: "none" } });
       const candidates = all.decode(r.tensors).toArray();
       // more than one class a cell, or there would be nothing to see
       expect(candidates.length).toBeGreaterThan(new Set(all.decode(r.tensors).copy().sources).size);
       const kept: Row[] = [];
       for (const d of candidates) if (kept.every((k) => iou(k, d) <= 0.45)) kept.push(d);
-      const gen1 = createDecoderSync(config, { ...options, conventions: "gen1", maxDetections: 5000 });
+      const gen1 = createDecoderSync(config, { ...options, rules: "gen1", maxDetections: 5000 });
       expectSame(gen1.decode(r.tensors).toArray(), kept, 0, true);
     });
   });

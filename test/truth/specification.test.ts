@@ -26,14 +26,14 @@ import { askedOf, elementsOf, rowsOf, specify } from "../support/specification.t
 describe("golden files: what depthai-core and depthai-nodes answered", () => {
   for (const name of cases) {
     const f = fixtureOf(name);
-    for (const { conventions, rows } of lists(name, f))
+    for (const { rules, rows } of lists(name, f))
       test.each([
         ["NN Archive", archiveOf(f)],
         ["typed options", typedOf(f)],
-      ])(`${name}, ${conventions}, %s`, (_, config) => {
+      ])(`${name}, ${rules}, %s`, (_, config) => {
         const ordered =
           f.score_ties_in_result === 0 && new Set(rows.map((r) => r.confidence)).size === rows.length;
-        const [answer] = specify(config, { conventions }, tensorsOf(name, f));
+        const [answer] = specify(config, { rules }, tensorsOf(name, f));
         expectSame(rowsOf(answer), rows, 1e-6, ordered);
       });
   }
@@ -51,7 +51,7 @@ describe("recordings in the repository: expected.json, computed in doubles from 
     });
 
   for (const [folder, options] of [
-    ["yolo-fastest-1.1", { activation: "logits", ...uniformRule }],
+    ["yolo-fastest-1.1", { scores: "logits", ...uniformRule }],
     ["mobilenet-ssd", {}],
   ] as const)
     test.each(foldersIn(fixtures, folder))(`${folder}, %s`, (photo) => {
@@ -92,7 +92,7 @@ describeShared("specification and recorded networks", (data) => {
       confidenceThreshold: 0.01,
       iouThreshold: 0.45,
       maxDetections: 200,
-      conventions: { set: "opencv", maxCandidates: 400 },
+      rules: { set: "opencv", maxCandidates: 400 },
     };
     const outputs = Object.fromEntries(
       ["mbox_loc", "mbox_conf_flatten", "mbox_priorbox"].map((name) => [name, tensors[name]]),
@@ -110,7 +110,7 @@ describeShared("specification and recorded networks", (data) => {
       scales: [10, 10, 5, 5],
       confidenceThreshold: 1e-8,
       iouThreshold: 0.6,
-      conventions: "tflite",
+      rules: "tflite",
       priors: raw.tensors["anchors"].data,
     };
     const { Squeeze, convert_scores } = raw.tensors;
@@ -137,8 +137,8 @@ describeShared("specification and recorded networks", (data) => {
         classes: units[0].n_classes,
         inputSize: units[0].input,
         strides: units[0].strides,
-        activation: "sigmoid",
-        conventions: "depthai",
+        scores: "probabilities",
+        rules: "depthai",
       },
       { nn_config: { output_format: "detection", NN_family: "mobilenet" } },
     ];
@@ -196,11 +196,11 @@ test("NonMaxSuppression of ONNX Runtime keeps the same boxes, per class and acro
     const theirs = Array.from({ length: selected.dims[0] }, (_, k) => Number(rows[3 * k + 2])).sort(
       (a, b) => scores[b] - scores[a],
     );
-    const rule = { suppress: ">", iouThreshold: iou, maxDetections: n, offset: [0, 0] } as const;
-    const ours = definitionOfNms(boxes, scores, { ...rule, nms: "class" }, classIds);
+    const rule = { iouGate: ">", iouThreshold: iou, maxDetections: n, offset: [0, 0] } as const;
+    const ours = definitionOfNms(boxes, scores, { ...rule, suppress: "class" }, classIds);
     expect(Array.from(ours.kept as Int32Array), `case ${i}`).toEqual(theirs);
     if (classes === 1) {
-      const all = definitionOfNms(boxes, scores, { ...rule, nms: "all" });
+      const all = definitionOfNms(boxes, scores, { ...rule, suppress: "all" });
       expect(Array.from(all.kept as Int32Array)).toEqual(theirs);
     }
     kept += theirs.length;

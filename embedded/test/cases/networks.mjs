@@ -39,8 +39,8 @@ function recordedCases() {
       {
         name: `yolo-fastest ${photo}`,
         config: readJson("yolo-fastest-1.1/config.json"),
-        flags: ["--activation", "logits", "--conventions", "opencv"],
-        options: { activation: "logits", conventions: "opencv" },
+        flags: ["--scores", "logits", "--rules", "opencv"],
+        options: { scores: "logits", rules: "opencv" },
         outputs: recorded(`yolo-fastest-1.1/${photo}`),
         golden: detectionsOf(`yolo-fastest-1.1/${photo}`),
       },
@@ -83,17 +83,17 @@ function planesCases() {
     { name: "planes with NaN and infinity", config: yolov8, outputs: { output0: brokenPlanes() } },
     {
       name: "planes, pairs and caps",
-      config: { ...yolov8, conventions: "gen1", confidenceThreshold: 0.1, maxDetections: 17 },
+      config: { ...yolov8, rules: "gen1", confidenceThreshold: 0.1, maxDetections: 17 },
       outputs: { output0: planes(83, 3, 6) },
     },
     {
       name: "planes, some classes",
-      config: { ...yolov8, labels: ["a", "b", "\u00e9"], keep: ["a", 2], conventions: "depthai-nodes" },
+      config: { ...yolov8, labels: ["a", "b", "\u00e9"], keep: ["a", 2], rules: "depthai-nodes" },
       outputs: { output0: planes(83, 3, 7) },
     },
     {
       name: "planes, a threshold per class",
-      config: { ...yolov8, confidenceThreshold: [0.2, 0.9, 0.5], conventions: "depthai" },
+      config: { ...yolov8, confidenceThreshold: [0.2, 0.9, 0.5], rules: "depthai" },
       outputs: { output0: planes(83, 3, 8) },
     },
     {
@@ -161,7 +161,7 @@ function rowCases() {
       config: {
         family: "tflite-postprocess",
         classes: 5,
-        roles: { boxes: "boxes", labels: "classes", scores: "scores", count: "count" },
+        roles: { boxes: "boxes", classIds: "classes", scores: "scores", count: "count" },
       },
       outputs: {
         boxes: f32([1, 10, 4], (i) => (i % 4 < 2 ? list() * 0.5 : 0.5 + list() * 0.5)),
@@ -191,7 +191,7 @@ function priorCase() {
       priors: Array.from({ length: 4 * 40 }, (_, i) => (i % 4 < 2 ? random() : 0.05 + random() * 0.3)),
       priorFormat: "cxcywh",
       variances: [0.1, 0.1, 0.2, 0.2],
-      activation: "sigmoid",
+      scores: "probabilities",
       inputSize: [300, 300],
     },
     outputs: {
@@ -206,7 +206,7 @@ const RULE = {
   confidenceThreshold: 0.26,
   iouThreshold: 0.45,
   maxDetections: 300,
-  conventions: { set: "ultralytics", clamp: "none" },
+  rules: { set: "ultralytics", clamp: "none" },
 };
 
 function poseCases() {
@@ -226,7 +226,7 @@ function poseCases() {
     { name: "pose, maps", config, outputs: maps, golden },
     {
       name: "pose, maps f16, clamped, letterbox",
-      config: { ...config, conventions: "ultralytics" },
+      config: { ...config, rules: "ultralytics" },
       outputs: Object.fromEntries(Object.entries(maps).map(([name, t]) => [name, toHalf(t)])),
       frame: { width: 333, height: 500, resize: "letterbox" },
     },
@@ -241,7 +241,7 @@ function poseCases() {
     },
     {
       name: "pose, raw confidences, i8, a batch of two",
-      config: { ...config, classes: 1, keypoints: [3, 3], keypointActivation: "logits" },
+      config: { ...config, classes: 1, keypoints: [3, 3], keypointScores: "logits" },
       outputs: {
         boxes: f32([2, 4, 504], (i) => (i % 2016 < 1008 ? person() * 128 : 8 + person() * 30)),
         scores: f32([2, 1, 504], () => person() ** 4),
@@ -323,7 +323,7 @@ function maskCases() {
     { name: "masks, planes", config, outputs: { output0, output1 }, golden },
     {
       name: "masks, prototypes u8 with channels last, letterbox",
-      config: { ...config, conventions: "ultralytics" },
+      config: { ...config, rules: "ultralytics" },
       outputs: { output0, output1: quantised(nhwc, "u8") },
       frame: { width: 333, height: 500, resize: "letterbox" },
     },
@@ -342,11 +342,11 @@ function rotatedCases() {
     ["probiou", "all", "probiou greedy agnostic, > 0.45"],
     ["opencv", "class", "polygon greedy per class, > 0.45"],
     ["opencv", "all", "opencv4.6 NMSBoxesRotated agnostic 0.45"],
-  ].map(([orientedNms, nms, answer]) => ({
+  ].map(([orientedSuppression, nms, answer]) => ({
     name: `oriented, ${answer}`,
     config: {
-      ...{ ...config, ...RULE, orientedNms, coordinates: "pixels", confidenceThreshold: 0 },
-      conventions: { ...RULE.conventions, nms },
+      ...{ ...config, ...RULE, orientedSuppression, coordinates: "pixels", confidenceThreshold: 0 },
+      rules: { ...RULE.rules, nms },
     },
     outputs,
     golden: goldenOf(answer),
@@ -355,7 +355,7 @@ function rotatedCases() {
 
 function orientedCases() {
   const { tensors, golden, size: inputSize, classes } = beyond("obb_v8", /^(output0|box.|cls.|angle.)$/);
-  const config = { family: "yolov8", task: "oriented", inputSize, classes, ...RULE, orientedNms: "opencv" };
+  const config = { family: "yolov8", task: "oriented", inputSize, classes, ...RULE, orientedSuppression: "opencv" };
   const planar = chosen(tensors, /^output0$/);
   const maps = chosen(tensors, /^(box|cls|angle)\d$/);
   const ends = beyond("obb_26", /./);
@@ -368,19 +368,19 @@ function orientedCases() {
     { name: "oriented, maps", config, outputs: maps, golden },
     {
       name: "oriented, maps, as Ultralytics suppresses",
-      config: { ...config, orientedNms: "ultralytics" },
+      config: { ...config, orientedSuppression: "ultralytics" },
       outputs: maps,
       golden: golden.filter(({ row }) => fast.has(row)),
     },
     {
       name: "oriented, maps f16, greedy ProbIoU, raw angles, letterbox",
-      config: { ...config, orientedNms: "probiou", angleRange: "raw" },
+      config: { ...config, orientedSuppression: "probiou", angleRange: "raw" },
       outputs: Object.fromEntries(Object.entries(maps).map(([name, t]) => [name, toHalf(t)])),
       frame: { width: 333, height: 500, resize: "letterbox" },
     },
     {
       name: "oriented, planes, across classes, stretched",
-      config: { ...config, conventions: { ...RULE.conventions, nms: "all" }, iouThreshold: 0.2 },
+      config: { ...config, rules: { ...RULE.rules, suppress: "all" }, iouThreshold: 0.2 },
       outputs: planar,
       frame: { width: 333, height: 500, resize: "stretch" },
     },
@@ -409,7 +409,7 @@ function orientedCases() {
       name: "oriented, a threshold that no f32 has",
       config: {
         ...{ family: "yolo26", task: "oriented", inputSize: [64, 32], classes: 2, reading: "end-to-end" },
-        ...{ orientedNms: "opencv", iouThreshold: 0.5 - 1e-9, conventions: { nms: "class" } },
+        ...{ orientedSuppression: "opencv", iouThreshold: 0.5 - 1e-9, rules: { suppress: "class" } },
       },
       outputs: {
         output0: f32([1, 2, 7], (i) => [32, 16, 32, 16, 0.9, 0, 0, 32, 12, 32, 8, 0.8, 0, 0][i]),
@@ -418,8 +418,8 @@ function orientedCases() {
     {
       name: "oriented, sigmoids, i8, a batch of two",
       config: {
-        ...{ family: "yolov8", task: "oriented", inputSize: [128, 64], classes: 2, orientedNms: "probiou" },
-        ...{ angleActivation: "sigmoid", roles: { boxes: "boxes", scores: "scores", angles: "angles" } },
+        ...{ family: "yolov8", task: "oriented", inputSize: [128, 64], classes: 2, orientedSuppression: "probiou" },
+        ...{ angleForm: "fractions", roles: { boxes: "boxes", scores: "scores", angles: "angles" } },
         ...RULE,
       },
       outputs: {
@@ -436,7 +436,7 @@ function orientedCases() {
       name: "oriented, thousands",
       config: {
         ...{ family: "yolov8", task: "oriented", inputSize: [512, 512], classes: 1, maxDetections: 200 },
-        ...{ confidenceThreshold: 0.001, conventions: { maxCandidates: 3300 } },
+        ...{ confidenceThreshold: 0.001, rules: { maxCandidates: 3300 } },
       },
       outputs: {
         // Scores of 1/64: many are equal.

@@ -46,7 +46,7 @@ export function readInference(metadata: { readonly [key: string]: string }): Inf
       family: form.family,
       ...(classes !== null && { classes }),
       ...(roles && { roles }),
-      ...(select !== null && { maxDetections: select, conventions: { maxCandidates: select } }),
+      ...(select !== null && { maxDetections: select, rules: { maxCandidates: select } }),
       ...((mean ?? std) && { prepare: { ...(mean && { mean }), ...(std && { std }) } }),
     },
   };

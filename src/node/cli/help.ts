@@ -39,7 +39,7 @@ exit code is 1 then.`,
     note: `A folder stands for its frames: each .npy, .npz and .safetensors in it, and each folder with a meta.json. A frame that fails
 does not end the command, but the exit code is 1 then.`,
     examples: [
-      "boxwright decode config.json outputs/meta.json --activation logits --photo cat.png",
+      "boxwright decode config.json outputs/meta.json --scores logits --photo cat.png",
       "boxwright decode config.json frames --photo photos --format ndjson",
     ],
   },

@@ -76,10 +76,10 @@ export const NETWORK: Options = {
     example: "17x3",
     aliases: ["kptshape"],
   },
-  "oriented-nms": {
+  "oriented-suppression": {
     value: "NAME",
     help: "how oriented boxes suppress each other: ultralytics, probiou or opencv",
-    sets: "orientedNms",
+    sets: "orientedSuppression",
     example: "probiou",
   },
   suppression: {
@@ -95,10 +95,10 @@ export const NETWORK: Options = {
     sets: "angleRange",
     example: "raw",
   },
-  "angle-activation": {
+  "angle-form": {
     value: "NAME",
-    help: "what the angle channel holds: radians, logits or sigmoid",
-    sets: "angleActivation",
+    help: "what the angle channel holds: radians, logits or fractions",
+    sets: "angleForm",
     example: "logits",
   },
   anchors: {
@@ -126,10 +126,10 @@ export const NETWORK: Options = {
     example: "1.05",
     aliases: ["scale"],
   },
-  activation: {
+  scores: {
     value: "NAME",
-    help: "sigmoid (the tensor holds probabilities), logits or softmax (raw values)",
-    sets: "activation",
+    help: "probabilities, logits or softmax-logits (raw values)",
+    sets: "scores",
     example: "logits",
   },
   reading: {
@@ -188,10 +188,10 @@ export const NETWORK: Options = {
     sets: "roles",
     example: "boxes=NAME",
   },
-  conventions: {
+  rules: {
     value: "NAME",
     help: "depthai, depthai-nodes, gen1, ultralytics, opencv, tflite",
-    sets: "conventions",
+    sets: "rules",
     example: "ultralytics",
   },
 };

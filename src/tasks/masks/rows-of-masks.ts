@@ -68,7 +68,7 @@ export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpret
       [{ option: "roles" }],
       "segment",
       list(specs),
-      `for ${query.family}: ${EXPECTED}; roles: {boxes, scores, labels} name them where shapes do not tell`,
+      `for ${query.family}: ${EXPECTED}; roles: {boxes, scores, classIds} name them where shapes do not tell`,
     );
   return found;
 }
@@ -118,6 +118,6 @@ function detectionsBeside(query: HeadQuery, specs: Specs, maps: Maps): Interpret
 
 /** True for the column of class ids: by its role, else by its element type, else by its name. */
 function isLabels({ roles }: HeadQuery, { name, type }: TensorSpec): boolean {
-  if (roles?.labels !== undefined) return name === roles.labels;
+  if (roles?.classIds !== undefined) return name === roles.classIds;
   return !isFloat({ type }) || /label|class/i.test(name);
 }

@@ -24,7 +24,7 @@ export function attachPlan(work: TaskWork): AfterImageOfTask {
   return attachOriented(work, {
     ...task,
     about,
-    nms: task.rules?.nms ?? "class",
+    nms: task.rules?.suppress ?? "class",
     iouThreshold: () => work.thresholds().iouThreshold,
     heads: heads.map((head) => orientedHeadOf(head, inputSize as readonly [number, number])),
   });
@@ -244,12 +244,12 @@ class OrientedMaker {
       if (raw < this.#minAngle || raw > this.#maxAngle) this.#noteRange(raw);
       return raw;
     }
-    if (activation === "sigmoid" && (raw < -0.01 || raw > 1.01))
+    if (activation === "fractions" && (raw < -0.01 || raw > 1.01))
       refuseFor(
-        [{ option: "angleActivation" }],
+        [{ option: "angleForm" }],
         this.#task.about,
         `${raw} where an angle is the sigmoid of a value`,
-        'a number in 0..1. Say angleActivation: "logits" if the network has not applied the sigmoid, "radians" if the angles are decoded',
+        'a number in 0..1. Say angleForm: "logits" if the network has not applied the sigmoid, "radians" if the angles are decoded',
       );
     return ((activation === "logits" ? 1 / (1 + exp(-raw)) : raw) - 0.25) * Math.PI;
   }
@@ -262,7 +262,7 @@ class OrientedMaker {
     this.#hasToldRange = true;
     this.#work.note(
       `${told} ${range ? "[-pi/4, 3pi/4), the range of its family" : "two turns"}: ${Number(angle.toPrecision(4))}. ` +
-        'Are the angles in degrees, or raw (angleActivation: "logits")?',
+        'Are the angles in degrees, or raw (angleForm: "logits")?',
     );
   }
   #hasToldRange = false;

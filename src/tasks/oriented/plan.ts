@@ -1,19 +1,19 @@
 /** The part of a plan about oriented boxes. Plain data. */
-import type { Conventions } from "../../core/conventions.ts";
+import type { Rules } from "../../core/rules.ts";
 import type { Column } from "../../heads/channels.ts";
 import type { Head, TaskPlan } from "../../heads/head.ts";
 
 /**
- * Content v of the angle channel. "radians": v is the angle. "logits": angle = (sigmoid(v) - 0.25) pi. "sigmoid":
+ * Content v of the angle channel. "radians": v is the angle. "logits": angle = (sigmoid(v) - 0.25) pi. "fractions":
  * angle = (v - 0.25) pi.
  */
-export const ANGLE_ACTIVATIONS = ["radians", "logits", "sigmoid"] as const;
-export type AngleActivation = (typeof ANGLE_ACTIVATIONS)[number];
+export const ANGLE_FORMS = ["radians", "logits", "fractions"] as const;
+export type AngleActivation = (typeof ANGLE_FORMS)[number];
 
 /** Range of angles that are (sigmoid - 0.25) pi. */
 export const SIGMOID_RANGE = [-Math.PI / 4, (3 * Math.PI) / 4] as const;
 
-/** Methods of suppression for oriented boxes, by the name that the option `orientedNms` takes. */
+/** Methods of suppression for oriented boxes, by the name that the option `orientedSuppression` takes. */
 export const ORIENTED_NMS = {
   /** ProbIoU, and a suppressed box suppresses too. */
   ultralytics: { iou: "probiou", method: "fast", orEqual: true },
@@ -65,7 +65,7 @@ export interface OrientedTask extends Pick<
   OrientedPlan,
   "about" | "angle" | "range" | "regular" | "suppression" | "orEqual"
 > {
-  readonly nms: Conventions["nms"];
+  readonly nms: Rules["suppress"];
   /** Returns the current IoU threshold, which may change from frame to frame. */
   readonly iouThreshold: () => number;
   readonly heads: readonly OrientedHead[];

@@ -7,11 +7,11 @@ import { fullest, joinExtra, withExtra } from "../../heads/extra.ts";
 import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import type { TaskConfig } from "../../config/types.ts";
-import type { Conventions } from "../../core/conventions.ts";
+import type { Rules } from "../../core/rules.ts";
 import { type AngleActivation, ORIENTED_NMS, type OrientedPlan, SIGMOID_RANGE } from "./plan.ts";
 
 /** A query, with the fields of the config that it carries along. */
-type Query = HeadQuery & { readonly task: TaskConfig | null; readonly rules?: Partial<Conventions> };
+type Query = HeadQuery & { readonly task: TaskConfig | null; readonly rules?: Partial<Rules> };
 
 /** An interpretation whose heads have their angles. */
 interface Found {
@@ -82,22 +82,22 @@ function planOf(query: Query, found: Interpretation, hasJoinedAngles: boolean): 
   const { task, traits, rules } = query;
   const isRaw = READINGS[found.name].maps === true;
   const own: AngleActivation = isRaw ? (traits.angle ?? "logits") : "radians";
-  if (hasJoinedAngles && isRaw && !task?.angleActivation)
+  if (hasJoinedAngles && isRaw && !task?.angleForm)
     refuseFor(
-      [{ option: "angleActivation" }],
+      [{ option: "angleForm" }],
       found.about,
       "raw maps, and the angles of all maps in one tensor",
-      'angleActivation: "radians" if the exporter decoded the angles, "sigmoid" if it applied the sigmoid (rknn), "logits" if they are raw',
+      'angleForm: "radians" if the exporter decoded the angles, "fractions" if it applied the sigmoid (rknn), "logits" if they are raw',
     );
-  const angle = task?.angleActivation ?? own;
-  const suppression = task?.orientedNms ?? "ultralytics";
-  const orEqual = rules?.suppress ? rules.suppress === ">=" : ORIENTED_NMS[suppression].orEqual;
+  const angle = task?.angleForm ?? own;
+  const suppression = task?.orientedSuppression ?? "ultralytics";
+  const orEqual = rules?.iouGate ? rules.iouGate === ">=" : ORIENTED_NMS[suppression].orEqual;
   const regular = task?.angleRange !== "raw";
   const { iou, method } = ORIENTED_NMS[suppression];
   const way =
     `"${suppression}" (${iou === "probiou" ? "ProbIoU" : "polygon IoU"} ` +
     `${orEqual ? ">=" : ">"}, ${method === "fast" ? "suppressed boxes suppress too" : "greedy"})`;
-  const isDone = rules?.nms ? rules.nms === "none" : READINGS[found.name].suppressed === true;
+  const isDone = rules?.suppress ? rules.suppress === "none" : READINGS[found.name].suppressed === true;
   return {
     name: "oriented",
     crops: "none",
@@ -117,7 +117,7 @@ function planOf(query: Query, found: Interpretation, hasJoinedAngles: boolean): 
 const ANGLES: { readonly [A in AngleActivation]: string } = {
   radians: "angles in radians",
   logits: "angles (sigmoid(v) - 0.25) pi",
-  sigmoid: "angles (v - 0.25) pi",
+  fractions: "angles (v - 0.25) pi",
 };
 
 /** Throws a TensorError that lists the shapes of oriented networks, and the class counts that the channels allow. */

@@ -17,7 +17,7 @@ export const oriented: NetworkTask<"oriented"> = {
   task: "oriented",
   read: readOriented,
   // Turn off suppression and clamp of the kernel: both work on upright boxes. attach.ts suppresses oriented ones.
-  rules: { nms: "none", clamp: "none" },
+  rules: { suppress: "none", clamp: "none" },
   attach: attachPlan,
   readRows: readOrientedRows,
 };

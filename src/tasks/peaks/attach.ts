@@ -1,6 +1,6 @@
 /**
  * Makes detections of the candidates of a frame: keeps the peaks, groups cells, suppresses, and adds points. The
- * kernel has found every class of every cell that passes, unsorted (conventions `multiLabel`, `nms: "none"`).
+ * kernel has found every class of every cell that passes, unsorted (conventions `multiLabel`, `suppress: "none"`).
  */
 import * as A from "../../core/abi.ts";
 import { type Detections, extend, setLength } from "../../decode/detections.ts";
@@ -204,19 +204,19 @@ class PeakMaker {
 
   /** True if a better box covers this one. Boxes are normalised. At most `maxDetections` boxes are compared. */
   #isSuppressed(box: readonly number[], classId: number, kept: readonly number[][], plan: number): boolean {
-    const { nms, suppress, pixelOffset } = this.#task.rules ?? this.#work.plan.rules;
-    if (nms === "none") return false;
+    const { suppress, iouGate, pixelOffset } = this.#task.rules ?? this.#work.plan.rules;
+    if (suppress === "none") return false;
     const threshold = this.#work.memory.f32[plan + A.P_IOU];
     const [width, height] = this.#work.plan.inputSize ?? [1, 1];
     const more = [pixelOffset / width, pixelOffset / height];
     const areaOf = (b: readonly number[]): number => (b[2] - b[0] + more[0]) * (b[3] - b[1] + more[1]);
     return kept.some((other) => {
-      if (nms === "class" && other[4] !== classId) return false;
+      if (suppress === "class" && other[4] !== classId) return false;
       const across = Math.min(box[2], other[2]) - Math.max(box[0], other[0]) + more[0];
       const down = Math.min(box[3], other[3]) - Math.max(box[1], other[1]) + more[1];
       if (!(across > 0 && down > 0)) return false;
       const iou = (across * down) / (areaOf(box) + areaOf(other) - across * down);
-      return suppress === ">=" ? iou >= threshold : iou > threshold;
+      return iouGate === ">=" ? iou >= threshold : iou > threshold;
     });
   }
 

@@ -18,6 +18,6 @@ export const peaks: NetworkTask<"peaks"> = {
   task: "peaks",
   read: readPeaks,
   // The kernel finds candidates. The task keeps peaks, groups cells, suppresses and clamps.
-  rules: { nms: "none", clamp: "none" },
+  rules: { suppress: "none", clamp: "none" },
   attach: attachPeaks,
 };

@@ -79,7 +79,7 @@ function faceRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
     {
       name: "objectness-rows",
       title: "boxes, objectness, points, classes",
-      usual: "sigmoid",
+      usual: "probabilities",
       fields: decodedBoxes(query),
     },
     matches,
@@ -210,7 +210,7 @@ const anchorRows: Form = {
       const found = buildInterpretation(withClassCount(query), {
         name: "anchor-grid",
         title: "distances from the cell's left upper corner, points",
-        usual: "sigmoid",
+        usual: "probabilities",
         // SCRFD measures distances and points from the upper left corner of the cell, not from its centre.
         fields: (part: (typeof parts)[number]) => ({ kind: "distance", rule: "class", extra: part.points }),
         matches: levels.map(({ match }) => match),
@@ -244,7 +244,7 @@ function pointRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] 
   const found = buildInterpretation(withClassCount(query), {
     name: "point-grid",
     title: "point grids with points",
-    usual: "sigmoid",
+    usual: "probabilities",
     fields: (part: (typeof parts)[number]) => ({
       rule: "product",
       whFn: "exp",
@@ -278,7 +278,7 @@ function facePriors(query: HeadQuery, specs: Specs, shape: PointShape): Formed[]
   const reading = {
     name: "prior-rows",
     title: "offsets from priors with points, background and face, IoU",
-    usual: "sigmoid",
+    usual: "probabilities",
     fields: ({ box, score }: TensorMatch): Partial<HeadDraft> => ({
       kind: "prior",
       rule: "product",

@@ -1,6 +1,6 @@
 /** The part of a plan about keypoints. Plain data. */
 import type { Edges } from "../../core/keypoints.ts";
-import type { Conventions } from "../../core/conventions.ts";
+import type { Rules } from "../../core/rules.ts";
 import type { Column } from "../../heads/channels.ts";
 import type { Head, TaskPlan } from "../../heads/head.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -68,7 +68,7 @@ export interface PointHead extends Pick<Head, "cells" | "gridWidth"> {
 
 /** Everything that `attachPoints` needs to know. A plan file holds it too. */
 export interface PointTask extends PointFacts {
-  readonly clamp: Conventions["clamp"];
+  readonly clamp: Rules["clamp"];
   readonly heads: readonly PointHead[];
 }
 

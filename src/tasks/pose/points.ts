@@ -267,10 +267,10 @@ function noteStrangePoints(work: TaskMemory, plan: PointTask, found: Detections)
   if (lost > 0) work.note("keypoints are NaN or infinite, and are given as they are");
   if (plan.values === 3 && !plan.logits && (most > 1 + SLACK || least < -SLACK))
     refuseFor(
-      [{ option: "keypointActivation", value: "logits" }],
+      [{ option: "keypointScores", value: "logits" }],
       plan.about,
       `confidences of keypoints from ${Number(least.toPrecision(4))} to ${Number(most.toPrecision(4))}`,
-      'probabilities in 0..1; if they are raw, say keypointActivation: "logits"',
+      'probabilities in 0..1; if they are raw, say keypointScores: "logits"',
     );
   if (
     plan.values === 3 &&
@@ -282,6 +282,6 @@ function noteStrangePoints(work: TaskMemory, plan: PointTask, found: Detections)
   )
     work.note(
       "every confidence of a keypoint already lies in 0..1: if the network applies the sigmoid itself, say " +
-        'keypointActivation: "sigmoid"',
+        'keypointScores: "probabilities"',
     );
 }

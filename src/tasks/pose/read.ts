@@ -157,8 +157,7 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
       "keypoints in pixels and no input size",
       'inputSize: [width, height] (or coordinates: "normalised" if they are 0..1 already)',
     );
-  const logits =
-    values === 3 && (task?.keypointActivation ? task.keypointActivation === "logits" : formed.logits);
+  const logits = values === 3 && (task?.keypointScores ? task.keypointScores === "logits" : formed.logits);
   const each =
     values === 2 ? "x and y" : logits ? "x, y and a raw confidence" : "x, y and a confidence in 0..1";
   const how = {

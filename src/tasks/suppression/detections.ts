@@ -23,10 +23,10 @@ const AVERAGES = ["weighted", "merge", "nmw"];
 
 /**
  * Suppresses the detections of a decoder by a named method. Oriented boxes keep angles and corners. Their overlaps are
- * measured on the upright boxes around them. Use `nmsOriented`, or the decoder's option `orientedNms`, to measure the
+ * measured on the upright boxes around them. Use `nmsOriented`, or the decoder's option `orientedSuppression`, to measure the
  * oriented boxes. Each row keeps its mask. If the method moves the box, the new box crops the mask.
  *
- * Decode without suppression, `conventions: { nms: "none" }`,
+ * Decode without suppression, `rules: { suppress: "none" }`,
  * with `maxDetections` as large as the number of candidates.
  * @returns new detections in memory of their own, which the next `decode` does not overwrite. Scores and boxes are
  * those of the method. "weighted" moves keypoints as it moves boxes; every other method leaves the keypoints of the row
@@ -38,7 +38,7 @@ const AVERAGES = ["weighted", "merge", "nmw"];
  *
  * const decoder = createDecoderSync({
  *   family: "boxes", classes: 2, coordinates: "normalised", confidenceThreshold: 0.1,
- *   conventions: { nms: "none" }, maxDetections: 1000,
+ *   rules: { suppress: "none" }, maxDetections: 1000,
  * });
  * const found = decoder.decode({
  *   boxes: { data: [0, 0, 0.5, 0.5, 0, 0, 0.5, 0.4, 0.6, 0.6, 1, 1], dims: [1, 3, 4] },

@@ -2,7 +2,7 @@
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { orderOf } from "./candidates.ts";
-import { COMMON_RULES, SUPPRESS, UNIT, checkLengths, checkOptions, isList } from "../../core/suppression.ts";
+import { COMMON_RULES, IOU_GATE, UNIT, checkLengths, checkOptions, isList } from "../../core/suppression.ts";
 import { OrientedKeeper } from "./oriented-keep.ts";
 import { LITTLE, ORIENTED_WIDTH, PolygonIou, ProbIou } from "./oriented-overlap.ts";
 
@@ -15,7 +15,7 @@ export interface OrientedOptions {
   /** Default 0.45. */
   readonly iouThreshold?: number;
   /** ">": suppress above the threshold; ">=": at the threshold too. Default: ">=" for "fast", ">" for "hard". */
-  readonly suppress?: ">" | ">=";
+  readonly iouGate?: ">" | ">=";
   /** Boxes at or below this score are left out. Default: none. */
   readonly scoreThreshold?: number;
   /** Largest number of indices that come out. Default: all. */
@@ -29,7 +29,7 @@ const RULES = {
   iou: ['"probiou" or "polygon"', (x: unknown) => x === "probiou" || x === "polygon"],
   method: ['"fast" or "hard"', (x: unknown) => x === "fast" || x === "hard"],
   iouThreshold: UNIT,
-  suppress: SUPPRESS,
+  iouGate: IOU_GATE,
 } as const;
 
 /**
@@ -118,7 +118,7 @@ export function nmsOriented(
   const { iou = "probiou", method = "fast", iouThreshold = 0.45, classIds = null } = options;
   checkLengths(boxes, scores, classIds, ORIENTED_WIDTH);
   checkBoxes(boxes, iou);
-  const orEqual = (options.suppress ?? (method === "fast" ? ">=" : ">")) === ">=";
+  const orEqual = (options.iouGate ?? (method === "fast" ? ">=" : ">")) === ">=";
   const all = Float64Array.from(boxes);
   const order = orderOf(all, ORIENTED_WIDTH, scores, options.scoreThreshold ?? -Infinity);
   const n = order.length;

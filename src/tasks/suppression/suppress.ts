@@ -59,11 +59,11 @@ export function outcomeOf(c: Candidates, o: Settings): Outcome {
   const isLeft = (score: number): boolean => score >= scoreThreshold;
   switch (o.method) {
     case "hard":
-      return unchanged(c, keepGreedily(c, max, byOverlap(c, iou, o.suppress === ">=")));
+      return unchanged(c, keepGreedily(c, max, byOverlap(c, iou, o.iouGate === ">=")));
     case "fast":
-      return unchanged(c, keepFast(c, max, byOverlap(c, iou, o.suppress === ">=")));
+      return unchanged(c, keepFast(c, max, byOverlap(c, iou, o.iouGate === ">=")));
     case "diou":
-      return unchanged(c, keepGreedily(c, max, byOverlap(c, iou, o.suppress === ">=", o.beta)));
+      return unchanged(c, keepGreedily(c, max, byOverlap(c, iou, o.iouGate === ">=", o.beta)));
     case "soft-linear":
       return keepSoftly(c, linearDecay(iou), isLeft, max);
     case "soft-gaussian":

@@ -28,7 +28,7 @@ export const suppression: SuppressionTask = {
         [{ option: "suppression" }],
         work.plan.about,
         `suppression "${planned.method}" for oriented boxes`,
-        'orientedNms: "ultralytics", "probiou" or "opencv"',
+        'orientedSuppression: "ultralytics", "probiou" or "opencv"',
       );
     return (image, block) => suppressImage(work, planned, image, block >> 2);
   },
@@ -69,7 +69,7 @@ function suppressImage(work: TaskWork, suppression: PlannedSuppression, image: n
 const overlapScaleOf = ({ plan }: TaskWork): readonly [number, number] => plan.inputSize ?? [1, 1];
 
 /** Reads the candidate columns. The best P_ORDERED of them take part. */
-function readCandidates(work: TaskWork, { nms }: PlannedSuppression, plan: number): Candidates {
+function readCandidates(work: TaskWork, { suppress }: PlannedSuppression, plan: number): Candidates {
   const { i32, f32 } = work.memory;
   const size = overlapScaleOf(work);
   const count = i32[plan + A.P_CANDIDATES];
@@ -81,7 +81,7 @@ function readCandidates(work: TaskWork, { nms }: PlannedSuppression, plan: numbe
   return {
     corners,
     scores,
-    classIds: nms === "all" ? new Int32Array(count) : i32.slice(classIds, classIds + count),
+    classIds: suppress === "all" ? new Int32Array(count) : i32.slice(classIds, classIds + count),
     order: orderOf(corners, 4, scores, -Infinity).subarray(0, i32[plan + A.P_ORDERED]),
     offset: work.plan.inputSize ? work.plan.rules.pixelOffset : 0,
   };
@@ -95,7 +95,7 @@ function currentSettings({ plan, thresholds }: TaskWork, suppression: PlannedSup
     ...settingsOf({ method }),
     ...(method !== "soft-tensorflow" && { iouThreshold }),
     scoreThreshold: Math.min(...[confidenceThreshold].flat()),
-    suppress: plan.rules.suppress,
+    iouGate: plan.rules.iouGate,
     ...suppression,
   };
 }

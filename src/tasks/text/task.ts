@@ -19,7 +19,7 @@ import { readText } from "./read.ts";
 export const text: NetworkTask<"text"> = {
   task: "text",
   read: readText,
-  rules: { nms: "none", clamp: "none" },
+  rules: { suppress: "none", clamp: "none" },
   attach: attachText,
   // Records with corners are read as those of oriented boxes. Only a frame without any needs the task.
   readRows: (found, rows, task) => {

@@ -86,7 +86,7 @@ describe("TensorFlow's operator for detections", () => {
     expect(model).toMatchObject({ exporter: "tensorflow", task: "detect", missing: [] });
     expect(model.options).toEqual({
       family: "tflite-postprocess",
-      roles: { boxes: "c", labels: "a", scores: "b", count: "d" },
+      roles: { boxes: "c", classIds: "a", scores: "b", count: "d" },
       inputSize: [64, 64],
     });
   });

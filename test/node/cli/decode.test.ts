@@ -20,7 +20,7 @@ test.each(["astronaut", "chelsea", "coffee"])(
 test.each(["astronaut", "chelsea", "coffee"])(
   "decodes the output of MobileNet-SSD on %s as OpenCV does",
   async (photo) => {
-    const { code, out } = await boxwright("decode", ...ssd(photo), "--json", "--conventions", "opencv");
+    const { code, out } = await boxwright("decode", ...ssd(photo), "--json", "--rules", "opencv");
     expect(code).toBe(0);
     const want = expectedDetections("mobilenet-ssd", photo);
     expectSame(printedJson(out).detections, want);
@@ -116,7 +116,7 @@ test("decodes without a config, by --family and other options", async () => {
     "0.26",
     "--iou",
     "0.45",
-    "--conventions",
+    "--rules",
     "opencv",
     fixture("yolo-fastest-1.1/coffee/meta.json"),
     "--json",
@@ -242,6 +242,6 @@ test("--task oriented prints angles, and the sides of turned boxes in pixels", a
   expect(out).toMatch(/ 0\.5000 {2}200, 100, 120, 40\n/);
   const json = printedJson((await boxwright("decode", ...of, ...argv, "--json", "--angle-range", "raw")).out);
   expect(json.detections[0]).toMatchObject({ angle: 0.5, class_id: 1 });
-  const wrong = await boxwright("decode", ...of, ...argv, "--oriented-nms", "fast");
+  const wrong = await boxwright("decode", ...of, ...argv, "--oriented-suppression", "fast");
   expect(wrong.err).toContain("ultralytics, probiou, opencv");
 });

@@ -30,7 +30,7 @@ test("decodes points as the golden file has them", async () => {
     expect(keypoints).toHaveLength(17);
     keypoints?.forEach((p, k) => {
       const [x, y, confidence] = expected.detections[i].keypoints[k];
-      // The conventions of Ultralytics clamp points as they clamp boxes.
+      // The rules of Ultralytics clamp points as they clamp boxes.
       expect(p.x).toBeCloseTo(Math.min(1, Math.max(0, x / 192)), 5);
       expect(p.y).toBeCloseTo(Math.min(1, Math.max(0, y / 128)), 5);
       expect(p.confidence).toBeCloseTo(confidence, 5);

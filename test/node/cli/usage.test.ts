@@ -33,7 +33,7 @@ test.each<[string, string[], RegExp]>([
   [
     "the beginning of two",
     ["decode", "--con", "0.5"],
-    /unknown option --con. Did you mean --conventions or --confidence\?\n/,
+    /unknown option --con. Did you mean --rules or --confidence\?\n/,
   ],
   [
     "an option and more",

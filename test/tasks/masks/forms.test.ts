@@ -161,7 +161,7 @@ test.each(engines)("%s: a label map is its masks, painted one over the other", (
     ...Array.from({ length: M }, () => 2 * random() - 1.2),
   ]);
   const decoder = createDecoderSync(
-    { ...base, family: "boxes", boxFormat: "cxcywh", coordinates: "pixels", conventions: { nms: "none" } },
+    { ...base, family: "boxes", boxFormat: "cxcywh", coordinates: "pixels", rules: { suppress: "none" } },
     { engine, roles: { boxes: "loc", scores: "conf", coefficients: "mask", prototypes: "proto" } },
   );
   // Blobs of different sizes, so that masks have holes, empty rows and borders of all kinds.

@@ -104,8 +104,8 @@ describe.each(engines)("%s", (engine) => {
         engine,
         confidenceThreshold: 0.26,
         iouThreshold: 0.45,
-        conventions: { clamp: "none" },
-        ...(names.length > 2 && { activation: "logits" }),
+        rules: { clamp: "none" },
+        ...(names.length > 2 && { scores: "logits" }),
       },
     );
     const found = decoder.decode(outputs);

@@ -63,7 +63,7 @@ describe("classes of a whole picture", () => {
     const sum = logits.reduce((total, x) => total + Math.exp(x), 0);
     for (const engine of engines) {
       const decoder = createDecoderSync(
-        { family: "classifier", labels: ["a", "b", "c", "d"], activation: "softmax", maxDetections: 2 },
+        { family: "classifier", labels: ["a", "b", "c", "d"], scores: "softmax-logits", maxDetections: 2 },
         { engine },
       );
       const found = decoder.decode({ scores: { data: logits, dims: [1, 4] } }).toArray();
@@ -89,7 +89,7 @@ describe("classes of a whole picture", () => {
   test("logits without a word, and another count, are refused", () => {
     const decode = (data: number[], classes: number): unknown =>
       createDecoderSync({ family: "classifier", classes }).decode({ data, dims: [1, data.length] });
-    expect(() => decode([1, 3, 2], 3)).toThrow('activation: "softmax"');
+    expect(() => decode([1, 3, 2], 3)).toThrow('scores: "softmax-logits"');
     expect(() => decode([0.1, 0.2, 0.7], 4)).toThrow("[1,4], one score for each class of the whole picture");
   });
 });

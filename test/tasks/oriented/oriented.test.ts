@@ -118,11 +118,11 @@ describe("suppression", () => {
   ];
   test.each<readonly [DecoderOptions, readonly number[]]>([
     [{}, [0, 3]],
-    [{ orientedNms: "ultralytics" }, [0, 3]],
-    [{ orientedNms: "probiou" }, [0, 2, 3]],
-    [{ orientedNms: "opencv" }, [0, 2, 3]],
-    [{ orientedNms: "opencv", conventions: { nms: "all" } }, [0, 2]],
-    [{ conventions: { nms: "none" } }, [0, 1, 2, 3]],
+    [{ orientedSuppression: "ultralytics" }, [0, 3]],
+    [{ orientedSuppression: "probiou" }, [0, 2, 3]],
+    [{ orientedSuppression: "opencv" }, [0, 2, 3]],
+    [{ orientedSuppression: "opencv", rules: { suppress: "all" } }, [0, 2]],
+    [{ rules: { suppress: "none" } }, [0, 1, 2, 3]],
     [{ maxDetections: 1 }, [0]],
     [{ iouThreshold: 0.9 }, [0, 1, 2, 3]],
     [{ confidenceThreshold: 0.75 }, [0]],
@@ -132,7 +132,7 @@ describe("suppression", () => {
   });
 
   test("update changes the threshold", () => {
-    const decoder = createDecoderSync(BASE, { orientedNms: "probiou" });
+    const decoder = createDecoderSync(BASE, { orientedSuppression: "probiou" });
     expect(decoder.decode(rowsOf(chain)).length).toBe(3);
     decoder.update({ iouThreshold: 0.95, maxDetections: 2 });
     expect(decoder.decode(rowsOf(chain)).length).toBe(2);
@@ -144,9 +144,10 @@ describe("suppression", () => {
       [64, 28, 32, 8, 0, 0, 0.8],
     ];
     const kept = (options: DecoderOptions): number =>
-      decode(half, { orientedNms: "opencv", iouThreshold: 0.5, inputSize: [128, 64], ...options }).length;
+      decode(half, { orientedSuppression: "opencv", iouThreshold: 0.5, inputSize: [128, 64], ...options })
+        .length;
     expect(kept({})).toBe(2);
-    expect(kept({ conventions: { suppress: ">=" } })).toBe(1);
+    expect(kept({ rules: { iouGate: ">=" } })).toBe(1);
   });
 
   test.each(engines)(
@@ -170,7 +171,7 @@ describe("suppression", () => {
         engine,
         confidenceThreshold: 0,
         maxDetections: 5000,
-        orientedNms: "probiou",
+        orientedSuppression: "probiou",
       });
       const expected = nmsOriented(
         rows.flatMap((row) => row.slice(0, 5) as number[]),
@@ -228,17 +229,17 @@ describe("what the angle channel holds", () => {
     only(decode([[100, 50, 60, 20, value, 0, 0.9]], { angleRange: "raw", ...options })).angle;
   test("radians, logits, or a sigmoid's output", () => {
     near([angleOf(1.25, {})], [1.25], 6);
-    near([angleOf(0, { angleActivation: "logits" })], [Math.PI / 4], 6);
-    near([angleOf(-1.0986123, { angleActivation: "logits" })], [0], 6);
-    near([angleOf(0.75, { angleActivation: "sigmoid" })], [Math.PI / 2], 6);
-    expect(() => angleOf(1.5, { angleActivation: "sigmoid" })).toThrow(
-      'got 1.5 where an angle is the sigmoid of a value, expected a number in 0..1. Say angleActivation: "logits"',
+    near([angleOf(0, { angleForm: "logits" })], [Math.PI / 4], 6);
+    near([angleOf(-1.0986123, { angleForm: "logits" })], [0], 6);
+    near([angleOf(0.75, { angleForm: "fractions" })], [Math.PI / 2], 6);
+    expect(() => angleOf(1.5, { angleForm: "fractions" })).toThrow(
+      'got 1.5 where an angle is the sigmoid of a value, expected a number in 0..1. Say angleForm: "logits"',
     );
   });
 
-  test.each(["radians", "sigmoid", "logits"] as const)(
+  test.each(["radians", "fractions", "logits"] as const)(
     "raw maps with all angles in one tensor: %s",
-    (angleActivation) => {
+    (angleForm) => {
       // rknn: box and class maps, and one tensor of angles for the cells of all maps.
       const map = (w: number, h: number) => ({
         data: new Float32Array(66 * w * h).fill(-8),
@@ -250,11 +251,11 @@ describe("what the angle channel holds", () => {
       maps.b.data[65 * 96 + 3 * 12 + 5] = 5;
       const raw = {
         radians: 0.5,
-        sigmoid: 0.5 / Math.PI + 0.25,
+        fractions: 0.5 / Math.PI + 0.25,
         logits: -Math.log(1 / (0.5 / Math.PI + 0.25) - 1),
       };
       const angles = new Float32Array(504);
-      angles[384 + 3 * 12 + 5] = raw[angleActivation];
+      angles[384 + 3 * 12 + 5] = raw[angleForm];
       const outputs = { ...maps, angles: { data: angles, dims: [1, 1, 504] } };
       const options = {
         family: "yolov8",
@@ -266,7 +267,7 @@ describe("what the angle channel holds", () => {
       expect(() => createDecoderSync(options).decode(outputs)).toThrow(
         "got raw maps, and the angles of all maps in one tensor",
       );
-      const found = createDecoderSync(options, { angleActivation }).decode(outputs);
+      const found = createDecoderSync(options, { angleForm: angleForm }).decode(outputs);
       near(inPixels(only(found), 192, 128), [94.370512, 77.71213, 96, 64, 0.5], 3);
     },
   );
@@ -286,7 +287,7 @@ describe("what the angle channel holds", () => {
       inputSize: [96, 64],
       strides: [16],
     } as const;
-    const decoder = createDecoderSync(options, { roles: { angles: "angle" }, activation: "logits" });
+    const decoder = createDecoderSync(options, { roles: { angles: "angle" }, scores: "logits" });
     const found = decoder.decode({
       box: { data: box, dims: [1, 4, 4, 6] },
       cls: { data: cls, dims: [1, 2, 4, 6] },
@@ -366,7 +367,7 @@ describe("refusals and notes", () => {
   });
 
   test("options that cannot be", () => {
-    expect(() => parseConfig({ ...BASE, orientedNms: "fast" })).toThrow(
+    expect(() => parseConfig({ ...BASE, orientedSuppression: "fast" })).toThrow(
       "one of ultralytics, probiou, opencv",
     );
     expect(() => parseConfig({ ...BASE, angleRange: "le90" })).toThrow('angleRange: got "le90"');
@@ -385,10 +386,10 @@ describe("refusals and notes", () => {
   });
 
   test.each([
-    ["rows of an end-to-end network", { conventions: {} }, "suppression none,", "suppression none;"],
+    ["rows of an end-to-end network", { rules: {} }, "suppression none,", "suppression none;"],
     [
       "the config asks for it",
-      { conventions: { nms: "all" } },
+      { rules: { suppress: "all" } },
       "across classes at 0.7,",
       'suppression "ultralytics"',
     ],
@@ -406,11 +407,11 @@ describe("refusals and notes", () => {
     const outputs = [{ name: "output0", dims: [1, 20, 8400] }];
     const config = { ...BASE, classes: 15, inputSize: [640, 640], iouThreshold: 0.7 } as const;
     const linesOf = (rules: object): string[] =>
-      createDecoderSync({ ...config, conventions: rules }, { outputs })
+      createDecoderSync({ ...config, rules: rules }, { outputs })
         .describe()
         .text.split("\n");
     expect(linesOf({}).find((l) => l.startsWith("rules"))).toContain("suppression per class at 0.7,");
-    const none = linesOf({ nms: "none" });
+    const none = linesOf({ suppress: "none" });
     expect(none.find((l) => l.startsWith("rules"))).toContain("suppression none,");
     expect(none.find((l) => l.startsWith("oriented"))).toContain("suppression none;");
   });
@@ -430,7 +431,7 @@ describe("refusals and notes", () => {
       config_version: "1.0",
       model: { heads: [head], outputs: outputs.map((name) => ({ name, dtype: "float32" })) },
     });
-    expect(config.task).toEqual({ name: "oriented", angleActivation: "radians" });
+    expect(config.task).toEqual({ name: "oriented", angleForm: "radians" });
     expect(config.roles?.angles).toEqual(["angle_output"]);
     expect(config.headOutputs).toEqual(outputs);
   });
@@ -452,8 +453,8 @@ test("an IoU of 1/3 equals a threshold of 1/3: both are doubles, in the decoder 
       const options = { iou: "polygon", method: "hard", iouThreshold: threshold, suppress } as const;
       expect(nmsOriented(boxes, [0.9, 0.8], options)).toHaveLength(isKept ? 2 : 1);
       const decoder = createDecoderSync(
-        { ...BASE, inputSize: [256, 128], orientedNms: "opencv", iouThreshold: threshold },
-        { conventions: { suppress } },
+        { ...BASE, inputSize: [256, 128], orientedSuppression: "opencv", iouThreshold: threshold },
+        { rules: { iouGate: suppress } },
       );
       expect(decoder.decode(rowsOf(rows))).toHaveLength(isKept ? 2 : 1);
       // `update` changes it between frames.

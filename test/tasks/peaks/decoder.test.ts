@@ -206,7 +206,7 @@ describe("face_det_lite", () => {
     // Boxes of 32 pixels, 16 apart: IoU (17 x 33) / (2 x 33 x 33 - 17 x 33) = 0.35 with the legacy pixel.
     expect(createDecoderSync(options).decode(faces(2)).length).toBe(1);
     expect(createDecoderSync({ ...options, iouThreshold: 0.4 }).decode(faces(2)).length).toBe(2);
-    expect(createDecoderSync({ ...options, conventions: { nms: "none" } }).decode(faces(2)).length).toBe(2);
+    expect(createDecoderSync({ ...options, rules: { suppress: "none" } }).decode(faces(2)).length).toBe(2);
   });
 
   test("maps of different sizes are refused", () => {

@@ -144,7 +144,7 @@ describe.each(CASES)("%s", (_, layout, isFace, options) => {
         const decoder = createDecoderSync(options, {
           engine,
           iouThreshold: 1,
-          conventions: { set: "ultralytics", clamp: "none" },
+          rules: { set: "ultralytics", clamp: "none" },
         });
         const found = decoder.decode(tensors).copy();
         expect(decoder.describe().text).not.toContain("left alone");

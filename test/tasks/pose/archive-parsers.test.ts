@@ -38,7 +38,7 @@ describe("YuNetParser", () => {
   ]);
 
   test("gives the points that OpenCV gives", () => {
-    const decoder = createDecoderSync(config, { conventions: { clamp: "none" } });
+    const decoder = createDecoderSync(config, { rules: { clamp: "none" } });
     const found = decoder.decode(outputs).toArray();
     expect(found).toHaveLength(faces.length);
     const [best] = faces.map((face) => face[14]).sort((a, b) => b - a);

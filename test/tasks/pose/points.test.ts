@@ -21,7 +21,7 @@ import { engines } from "../../support/engines.ts";
 
 type Tensors = Record<string, TensorInput>;
 
-const PLAIN: DecoderOptions = { conventions: { set: "ultralytics", clamp: "none" } };
+const PLAIN: DecoderOptions = { rules: { set: "ultralytics", clamp: "none" } };
 
 /** Returns x, y and confidence of the points of a row, x and y in pixels of the input. */
 const pointsOf = (found: Detections, row: number, [width, height]: readonly [number, number]): number[][] =>
@@ -82,7 +82,7 @@ describe("worked numbers: cell (5, 3) at stride 16, raw (0.25, -0.5)", () => {
         classes: 1,
         inputSize: SIZE,
         keypoints: [2, 3],
-        activation: "logits",
+        scores: "logits",
         ...options,
       },
       PLAIN,
@@ -105,7 +105,7 @@ describe("worked numbers: cell (5, 3) at stride 16, raw (0.25, -0.5)", () => {
   });
 
   test("the confidence as it is, where the option says that it is a probability", () => {
-    expect(() => decode("yolov8", Array<number>(64).fill(0.5), { keypointActivation: "sigmoid" })).toThrow(
+    expect(() => decode("yolov8", Array<number>(64).fill(0.5), { keypointScores: "probabilities" })).toThrow(
       "got confidences of keypoints from 0 to 2",
     );
   });
@@ -377,7 +377,7 @@ describe("what a decoder does with points", () => {
     ["before", [16 / 64, (40 - 16) / 32], [0, (64 - 16) / 32]],
     ["none", [16 / 64, (40 - 16) / 32], [-4 / 64, (70 - 16) / 32]],
   ] as const)("points are clamped as boxes are: %s", (clamp, inside, outside) => {
-    const decoder = createDecoderSync(TYPED, { conventions: { set: "ultralytics", clamp } });
+    const decoder = createDecoderSync(TYPED, { rules: { set: "ultralytics", clamp } });
     const [d] = decoder.decode({ a: one }, { width: 128, height: 64, resize: "letterbox" });
     near(d.keypoints?.map(({ x, y }) => [x, y]) ?? [], [[...inside], [...outside]]);
   });
@@ -457,7 +457,7 @@ describe("what a decoder does with points", () => {
     const noteOf = (...confidences: number[]): string | undefined => {
       const points = confidences.flatMap((c) => [16, 40, c]);
       const notes: string[] = [];
-      const config = { ...TYPED, keypoints: [confidences.length, 3], keypointActivation: "logits" } as const;
+      const config = { ...TYPED, keypoints: [confidences.length, 3], keypointScores: "logits" } as const;
       createDecoderSync(config, { onNote: (note) => notes.push(note) }).decode({
         a: {
           data: [32, 32, 16, 16, 0.9, ...points, ...Array<number>(5 + points.length).fill(0)],
@@ -465,7 +465,7 @@ describe("what a decoder does with points", () => {
           order: "rows",
         },
       });
-      return notes.find((note) => note.includes("keypointActivation"));
+      return notes.find((note) => note.includes("keypointScores"));
     };
     expect(noteOf(0.12, 0.95, 0, 1)).toContain("every confidence of a keypoint already lies in 0..1");
     expect(noteOf(0.12, 0.95, 0.5, -0.1)).toBeUndefined();
@@ -495,9 +495,9 @@ describe("what a decoder does with points", () => {
   test("raw confidences that are taken for probabilities are refused, with the option that helps", () => {
     const raw = rowsOf([32, 32, 20, 20, 0.9, 16, 40, 3, 8, 24, -2], Array<number>(11).fill(0));
     expect(() => createDecoderSync(TYPED, PLAIN).decode({ a: raw })).toThrow(
-      'got confidences of keypoints from -2 to 3, expected probabilities in 0..1; if they are raw, say keypointActivation: "logits"',
+      'got confidences of keypoints from -2 to 3, expected probabilities in 0..1; if they are raw, say keypointScores: "logits"',
     );
-    const found = createDecoderSync({ ...TYPED, keypointActivation: "logits" }, PLAIN).decode({ a: raw });
+    const found = createDecoderSync({ ...TYPED, keypointScores: "logits" }, PLAIN).decode({ a: raw });
     expect(found.at(0)?.keypoints?.[0].confidence).toBeCloseTo(1 / (1 + Math.exp(-3)), 6);
   });
 });
@@ -592,7 +592,7 @@ describe("counts are never guessed", () => {
       "edges: got keypoint 2, expected one of 0..1: edges count from 0",
     ],
     [{ keypoints: [2, 3], edges: [1] }, "edges: got [1], expected pairs of keypoints"],
-    [{ keypointActivation: "tanh" }, 'keypointActivation: got "tanh", expected one of sigmoid, logits'],
+    [{ keypointScores: "tanh" }, 'keypointScores: got "tanh", expected one of sigmoid, logits'],
     [{ keypointz: [17, 3] }, "keypointz: got an unknown name, expected keypoints"],
   ])("%o", (options, message) => {
     expect(() => createDecoderSync({ ...TYPED, ...options } as TypedOptions)).toThrow(message);

@@ -92,13 +92,13 @@ test("the three engines leave the same rows", () => {
   expect(rows[2]).toBe(rows[0]);
 });
 
-test('suppression acts within a class, and over classes with nms: "all"', () => {
+test('suppression acts within a class, and over classes with suppress: "all"', () => {
   const classes = case60.scores.map((_, i) => i % 2);
   const within = decode(case60, { suppression: "hard" }, classes).length;
-  const over = decode(case60, { suppression: "hard", conventions: { nms: "all" } }, classes).length;
+  const over = decode(case60, { suppression: "hard", rules: { suppress: "all" } }, classes).length;
   expect(over).toBeLessThan(within);
   expect(within).toBe(decode(case60, {}, classes).length);
-  expect(over).toBe(decode(case60, { conventions: { nms: "all" } }, classes).length);
+  expect(over).toBe(decode(case60, { rules: { suppress: "all" } }, classes).length);
 });
 
 test("a score that falls below the threshold is dropped, by class where there is a list", () => {
@@ -179,7 +179,7 @@ test.each([
   [{ sigma: 1 }, /sigma/],
   [{ method: "hard", sigma: 1 }, /sigma: got an unknown name/],
   [{ method: "soft-gaussian", sigma: 0 }, /sigma: got 0, expected a number above 0/],
-  [{ method: "hard", suppress: ">=" }, /conventions: \{ suppress \}/],
+  [{ method: "hard", iouGate: ">=" }, /rules: \{ suppress \}/],
   [{ method: "hard", maxDetections: 3 }, /the option maxDetections/],
   [{ iouThreshold: 0.3 }, /method: got none/],
   [[1], /suppression/],

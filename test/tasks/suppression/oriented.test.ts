@@ -16,7 +16,7 @@ type Row = readonly [cx: number, cy: number, w: number, h: number, score: number
 function decode(rows: readonly Row[]): Detections {
   const decoder = createDecoderSync(
     { family: "yolov8", classes: 1, task: "oriented", inputSize: [100, 100], reading: "class-rows" },
-    { engine: "ts", conventions: { nms: "none" } },
+    { engine: "ts", rules: { suppress: "none" } },
   );
   return decoder.decode({
     o: { data: Float32Array.from(rows.flat()), dims: [1, rows.length, 6], order: "rows" },

@@ -130,7 +130,7 @@ describe("three boxes by hand", () => {
     const half = [0, 0, 10, 10, 0, 0, 10, 5];
     for (const method of ["hard", "fast"] as const) {
       expect(nms(half, [0.9, 0.8], { method, iouThreshold: 0.5 })).toHaveLength(2);
-      expect(nms(half, [0.9, 0.8], { method, iouThreshold: 0.5, suppress: ">=" })).toHaveLength(1);
+      expect(nms(half, [0.9, 0.8], { method, iouThreshold: 0.5, iouGate: ">=" })).toHaveLength(1);
     }
   });
 });
@@ -342,7 +342,7 @@ describe("oriented boxes", () => {
           const better = method === "hard" ? kept : [...boxes.keys()].slice(0, i);
           if (better.every((k) => orientedIou(boxes[k], box, iou) <= iouThreshold)) kept.push(i);
         });
-        const options: OrientedOptions = { iou, method, iouThreshold, suppress: ">" };
+        const options: OrientedOptions = { iou, method, iouThreshold, iouGate: ">" };
         expect([...nmsOriented(boxes.flat(), scoresOf(boxes.length), options)]).toEqual(kept);
         dropped += boxes.length - kept.length;
       }),
@@ -451,7 +451,7 @@ describe("the detections of a decoder", () => {
   };
   const raw = () =>
     createDecoderSync(
-      { ...options, conventions: { nms: "none" }, maxDetections: 50 },
+      { ...options, rules: { suppress: "none" }, maxDetections: 50 },
       { engine: "ts" },
     ).decode(outputs);
 
@@ -461,7 +461,7 @@ describe("the detections of a decoder", () => {
     const left = suppressDetections(raw());
     expect(left.toArray()).toEqual(own.toArray());
     expect([...left.sources]).toEqual([...own.sources.subarray(0, own.length)]);
-    const across = createDecoderSync({ ...options, conventions: { nms: "all" } }, { engine: "ts" });
+    const across = createDecoderSync({ ...options, rules: { suppress: "all" } }, { engine: "ts" });
     expect(suppressDetections(raw(), { perClass: false }).toArray()).toEqual(
       across.decode(outputs).toArray(),
     );
@@ -487,7 +487,7 @@ describe("the detections of a decoder", () => {
       },
     };
     const decoder = createDecoderSync(
-      { ...options, conventions: { nms: "none" }, maxDetections: 50 },
+      { ...options, rules: { suppress: "none" }, maxDetections: 50 },
       { engine: "ts" },
     );
     const kept = (size?: readonly [number, number]): number =>

@@ -250,10 +250,10 @@ const SLACK = 0.02;
 function probabilityOf(_work: TaskWork, value: number, what: string, about: string): number {
   if (value < -SLACK || value > 1 + SLACK)
     refuseFor(
-      what === "presence" ? [{ option: "activation", value: "logits" }] : [],
+      what === "presence" ? [{ option: "scores", value: "logits" }] : [],
       about,
       `${what} ${Number(value.toPrecision(6))}`,
-      `a probability in 0..1${what === "presence" ? '; if it is raw, say activation: "logits"' : ""}; are the outputs in the order of the export?`,
+      `a probability in 0..1${what === "presence" ? '; if it is raw, say scores: "logits"' : ""}; are the outputs in the order of the export?`,
     );
   return clampToUnit(value);
 }

@@ -84,7 +84,7 @@ export function readCrop(query: HeadQuery, specs: Specs, network: CropNetwork): 
       about: plan.about,
       batch,
       classes,
-      activation: "sigmoid",
+      scores: "probabilities",
       heads: [emptyHead(plan.tensors[0], classes)],
       tensors: [],
       uses: plan.tensors,
@@ -359,7 +359,7 @@ function readLandmarks(question: Question, facts: LandmarkFacts): Found {
         `dims [${specs[at].dims.join(",")}]`,
         `a batch of ${batch}, as ${specs[pointsAt].name} has`,
       );
-  const logits = (query.activation ?? presence) === "logits";
+  const logits = (query.scores ?? presence) === "logits";
   const plan: Own<LandmarkPlan> = {
     network: "landmarks",
     about: `pose: ${points ?? rows} landmarks of ${values} values ${shape(specs[pointsAt])}, presence ${shape(specs[presenceAt])} ${logits ? "raw" : "in 0..1"}${heatPlace < 0 ? "" : ", refined by heat maps"} (${query.family})`,

@@ -179,7 +179,7 @@ describe("crops of the next frame", () => {
       { length: rows * values },
       (_, i) => (0.5 + 0.4 * Math.sin(seed + i * 12.9898)) * size,
     );
-    const decoder = createDecoderSync({ family, inputSize: [size, size], activation: "sigmoid" });
+    const decoder = createDecoderSync({ family, inputSize: [size, size], scores: "probabilities" });
     const one = (value: number) => ({ data: [value], dims: [1, 1] });
     const tensors = {
       points: { data, dims: [1, rows * values] },

@@ -354,7 +354,7 @@ test.each<[string, TypedOptions, Tensors, RegExp]>([
     swapped(hand(1, 1), "Identity", "Identity_3"),
     /coordinates up to 0\.09\d*, expected pixels of the input/,
   ],
-  ["a raw presence", HAND, hand(4.5, 0.5), /presence 4\.5, expected a probability.*say activation: "logits"/],
+  ["a raw presence", HAND, hand(4.5, 0.5), /presence 4\.5, expected a probability.*say scores: "logits"/],
   ["a raw side", HAND, hand(0.9, -3), /side -3, expected a probability/],
   [
     "a face of 468 points in 0..1",

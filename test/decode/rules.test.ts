@@ -3,7 +3,7 @@
  * f32.
  */
 import { describe, expect, test } from "vitest";
-import type { ConventionSet } from "../../src/core/conventions.ts";
+import type { RuleSet } from "../../src/core/rules.ts";
 import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Detection } from "../../src/decode/detections.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
@@ -62,7 +62,7 @@ const ultralytics: Outcome = {
   firstClass: 1,
   halfOfHalf: 0.25,
 };
-const outcomes: { readonly [S in ConventionSet]: Outcome } = {
+const outcomes: { readonly [S in RuleSet]: Outcome } = {
   ultralytics,
   depthai: {
     ...ultralytics,
@@ -107,9 +107,9 @@ function decode(rows: readonly (readonly number[])[], options: DecoderOptions): 
     .toArray();
 }
 
-describe.each(Object.entries(outcomes) as [ConventionSet, Outcome][])("%s", (conventions, of) => {
+describe.each(Object.entries(outcomes) as [RuleSet, Outcome][])("%s", (rules, of) => {
   describe.each(engines)("%s", (engine) => {
-    const options = { engine, conventions, confidenceThreshold: 0.25, iouThreshold: 0.5 };
+    const options = { engine, rules, confidenceThreshold: 0.25, iouThreshold: 0.5 };
 
     test("a score exactly on the threshold, and one above it", () => {
       const row = [0, 0, 16, 16, 0.5, 0];
@@ -156,8 +156,8 @@ describe.each(Object.entries(outcomes) as [ConventionSet, Outcome][])("%s", (con
     });
 
     test("two classes over the threshold in one cell", () => {
-      const rules = { ...options, conventions: { set: conventions, nms: "none" } as const };
-      expect(decode([[0, 0, 16, 16, 0.75, 0.5]], rules)).toHaveLength(of.oneCell);
+      const whole = { ...options, rules: { set: rules, suppress: "none" } as const };
+      expect(decode([[0, 0, 16, 16, 0.75, 0.5]], whole)).toHaveLength(of.oneCell);
     });
 
     test("the last candidate that goes into suppression, and the first that does not", () => {
@@ -207,9 +207,9 @@ describe.each(Object.entries(outcomes) as [ConventionSet, Outcome][])("%s", (con
 
 test("gen1 compares what the network has finished as its script for mobilenets does: above the threshold", () => {
   const data = Float32Array.of(0, 1, 0.5, 0.1, 0.1, 0.2, 0.2, 0, 1, 0.75, 0.3, 0.3, 0.4, 0.4);
-  const found = (conventions: object | string): number => {
+  const found = (rules: object | string): number => {
     const config = { family: "ssd-detection-output", classes: 2, confidenceThreshold: 0.5 };
-    const decoder = createDecoderSync(config, { conventions } as never);
+    const decoder = createDecoderSync(config, { rules } as never);
     return decoder.decode([{ data, dims: [1, 1, 2, 7] }]).length;
   };
   expect(found("gen1")).toBe(1);
@@ -223,7 +223,7 @@ test.each(engines)("%s: objectness has to reach the lowest threshold of the want
   const found = (confidenceThreshold: number | number[], options: DecoderOptions = {}): (number | string)[] =>
     createDecoderSync(
       { family: "yolov5", classes: 2, labels: ["a", "b"], inputSize: [64, 64], reading: "objectness-rows" },
-      { engine, confidenceThreshold, conventions: { score: "class" }, ...options },
+      { engine, confidenceThreshold, rules: { score: "class" }, ...options },
     )
       .decode({ o: { data, dims: [1, 1, 7], order: "rows" } })
       .toArray()
@@ -234,6 +234,6 @@ test.each(engines)("%s: objectness has to reach the lowest threshold of the want
   expect(found([0.2, 0.8], { keep: ["b"] })).toEqual([]);
   expect(found([0.2, 0.95])).toEqual([]);
   // Where the score is the product, it has to reach the entry of its class.
-  expect(found([0.2, 0.26], { conventions: { score: "product" } })).toEqual(["b"]);
-  expect(found([0.2, 0.28], { conventions: { score: "product" } })).toEqual([]);
+  expect(found([0.2, 0.26], { rules: { score: "product" } })).toEqual(["b"]);
+  expect(found([0.2, 0.28], { rules: { score: "product" } })).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /**
- * Conventions: the rules on which published decoders disagree, as explicit fields with named sets.
+ * Rules: the rules on which published decoders disagree, as explicit fields with named sets.
  *
  * - `ultralytics`: `non_max_suppression` of the package that trains YOLOv5 to v12, without its agnostic option
  * - `depthai`: the host's DetectionParser of depthai-core
@@ -11,7 +11,7 @@
 import type { ReadingName } from "./readings.ts";
 
 /** The rules on which published decoders disagree. Each is a field. */
-export interface Conventions {
+export interface Rules {
   /**
    * Score where there is objectness: objectness x class, or the class score alone, which objectness then only gates.
    */
@@ -19,9 +19,9 @@ export interface Conventions {
   /** A score passes if it is above the confidence threshold, or also if it equals the threshold. */
   readonly gate: ">" | ">=";
   /** Boxes suppress each other within a class, across all classes, or not at all. */
-  readonly nms: "class" | "all" | "none";
+  readonly suppress: "class" | "all" | "none";
   /** A box is suppressed if its IoU with a kept box is above the threshold, or also if it equals the threshold. */
-  readonly suppress: ">" | ">=";
+  readonly iouGate: ">" | ">=";
   /** Input pixels added to width and height in areas and overlaps: the legacy +1 of inclusive pixel corners. */
   readonly pixelOffset: 0 | 1;
   /**
@@ -39,11 +39,11 @@ export interface Conventions {
   readonly countBackground: boolean;
 }
 
-const ultralytics: Conventions = {
+const ultralytics: Rules = {
   score: "product",
   gate: ">",
-  nms: "class",
-  suppress: ">",
+  suppress: "class",
+  iouGate: ">",
   pixelOffset: 0,
   clamp: "after",
   multiLabel: false,
@@ -52,28 +52,28 @@ const ultralytics: Conventions = {
   countBackground: true,
 };
 
-/** The named sets of rules. docs/conventions.md compares them field by field. */
-export const CONVENTIONS = {
+/** The named sets of rules. docs/rules.md compares them field by field. */
+export const RULE_SETS = {
   ultralytics,
-  depthai: { ...ultralytics, gate: ">=", nms: "all", suppress: ">=", clamp: "before", maxCandidates: 0 },
+  depthai: { ...ultralytics, gate: ">=", suppress: "all", iouGate: ">=", clamp: "before", maxCandidates: 0 },
   "depthai-nodes": { ...ultralytics, score: "class", pixelOffset: 1, clamp: "centre", maxCandidates: 3000 },
-  gen1: { ...ultralytics, gate: ">=", nms: "all", clamp: "none", multiLabel: true, maxCandidates: 0 },
+  gen1: { ...ultralytics, gate: ">=", suppress: "all", clamp: "none", multiLabel: true, maxCandidates: 0 },
   opencv: { ...ultralytics, clamp: "none", maxCandidates: 0 },
   tflite: {
     ...ultralytics,
     gate: ">=",
-    nms: "all",
+    suppress: "all",
     clamp: "none",
     maxCandidates: 0,
     maxDetections: 10,
     countBackground: false,
   },
-} as const satisfies Record<string, Conventions>;
+} as const satisfies Record<string, Rules>;
 
 /** Names a set of rules. */
-export type ConventionSet = keyof typeof CONVENTIONS;
+export type RuleSet = keyof typeof RULE_SETS;
 
 /** Rules of a named set that differ for one reading. gen1 has a host script of its own for mobilenets. */
 export const EXCEPTIONS: {
-  readonly [S in ConventionSet]?: { readonly [R in ReadingName]?: Partial<Conventions> };
+  readonly [S in RuleSet]?: { readonly [R in ReadingName]?: Partial<Rules> };
 } = { gen1: { "detection-output": { gate: ">" } } };
