@@ -153,7 +153,7 @@ export interface FamilyTraits {
   /** Offsets from priors: width = w x prior. Usual: exp(w) x prior. */
   readonly linearSize?: true;
   /** Scores in maps [N,h,w,A,5+C]. Usual: as in other maps. */
-  readonly scoresInCells?: "sigmoid";
+  readonly scoresInCells?: "probabilities";
   /** Unit of the anchors. Usual: pixels of the network input. */
   readonly anchorUnit?: "cells";
   /** The network has one feature map. Usual: several. */
@@ -306,7 +306,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     raw: "logits",
     archived: "logits",
     // onnx/models, yolov4: the network ends before the sigmoid of x and y, and after that of its scores.
-    scoresInCells: "sigmoid",
+    scoresInCells: "probabilities",
     like: "yolov3",
     version: "4",
     subtypes: ["yolov4", "yolov4-tiny"],
