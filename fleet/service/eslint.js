@@ -29,7 +29,7 @@ export const base = defineConfig(
   },
   {
     // Answers in tests are JSON of no promised shape. Test doubles fill asynchronous interfaces.
-    files: ["test/**", "testing/**"],
+    files: ["test/**", "src/testing/**"],
     rules: {
       "@typescript-eslint/no-unsafe-assignment": "off",
       "@typescript-eslint/no-unsafe-member-access": "off",

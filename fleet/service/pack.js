@@ -4,6 +4,7 @@
  * else in its own node_modules: the workspace has one for all.
  */
 import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const target = "node_modules/boxwright-service";
@@ -11,5 +12,9 @@ rmSync("node_modules", { recursive: true, force: true });
 if (process.argv[2] === "in") {
   mkdirSync(target, { recursive: true });
   for (const name of ["package.json", "dist"])
-    cpSync(fileURLToPath(new URL(name, import.meta.url)), `${target}/${name}`, { recursive: true });
+    cpSync(fileURLToPath(new URL(name, import.meta.url)), `${target}/${name}`, {
+      recursive: true,
+      // What the tests share.
+      filter: (path) => basename(path) !== "testing",
+    });
 }

@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 /** Tests run from sources: of `boxwright-service` too. */
 export const alias = [
   {
-    find: /^boxwright-service\/([a-z-]+)$/,
+    find: /^boxwright-service\/((testing\/)?[a-z-]+)$/,
     replacement: `${fileURLToPath(new URL("src", import.meta.url))}/$1.ts`,
   },
 ];

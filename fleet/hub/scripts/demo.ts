@@ -33,7 +33,7 @@ try {
   process.exit(1);
 }
 // Listen before the words that tell how to stop it: a signal that comes first would leave the hub behind.
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => hub.signal("SIGTERM"));
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => hub.kill("SIGTERM"));
 console.log(`
 A hub with a demo team of three devices runs at ${hub.url}
 
@@ -48,7 +48,7 @@ A hub with a demo team of three devices runs at ${hub.url}
 
 Ctrl-C stops it.
 `);
-const code = await hub.ended;
+const { code } = await hub.ended;
 if (code !== 0) {
   console.error(hub.output);
   process.exitCode = 1;

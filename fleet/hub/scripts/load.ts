@@ -14,7 +14,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import autocannon from "autocannon";
-import { findPostgres, PostgresServer } from "../test/support/postgres-server.ts";
+import { findPostgres, PostgresServer } from "boxwright-service/testing/postgres";
 import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../test/support/process.ts";
 
 const short = process.argv.includes("--short");

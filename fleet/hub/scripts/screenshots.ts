@@ -2,12 +2,12 @@
  * Pictures of every page, on a desktop and a phone, light and dark: `npm run screenshots`. They are in
  * out/screenshots/, which git ignores. Look at them after a change of a page.
  */
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
-import { chromiumFlags, chromiumPaths } from "../test/support/chromium.ts";
+import { chromiumFlags, chromiumPath } from "boxwright-service/testing/chromium";
 import { HubProcess, run, useLinkAt, type Environment } from "../test/support/process.ts";
 import { tour, tourNames, type TourStop } from "../test/support/tour.ts";
 
@@ -44,14 +44,13 @@ async function prepare(env: Environment): Promise<{ hub: HubProcess; stop: TourS
 const folder = mkdtempSync(join(tmpdir(), "hub-screenshots-"));
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
-const executablePath = chromiumPaths.find((path) => existsSync(path));
-if (executablePath === undefined) throw new Error("got no Chromium, expected the Debian package chromium");
+if (chromiumPath === undefined) throw new Error("got no Chromium, expected the Debian package chromium");
 const { hub, stop } = await prepare({
   HUB_DATABASE_FILE: join(folder, "hub.db"),
   HUB_SIGN_INS_PER_MINUTE: "1000",
   HUB_SIGN_IN_BURST: "1000",
 });
-const browser = await chromium.launch({ executablePath, args: chromiumFlags });
+const browser = await chromium.launch({ executablePath: chromiumPath, args: chromiumFlags });
 try {
   for (const [size, viewport] of Object.entries(SIZES)) {
     const context = await browser.newContext({ viewport });

@@ -8,12 +8,14 @@ import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { type Reader, readerOf } from "../support/health.ts";
 import { FakeHost } from "../support/host.ts";
-import { type AgentProcess, startProcess, until, writeSettings } from "../support/process.ts";
+import { startProcess, writeSettings } from "../support/process.ts";
+import type { Child } from "boxwright-service/testing/child";
+import { until } from "boxwright-service/testing/wait";
 import { RtspCamera } from "../support/rtsp.ts";
 import { hasFfmpeg, hasRtspServer } from "../support/tools.ts";
 
 interface Running extends Reader {
-  readonly agent: AgentProcess;
+  readonly agent: Child;
   readonly host: FakeHost;
 }
 
@@ -31,7 +33,7 @@ async function start(source: object, env: Record<string, string> = {}, folder = 
     sinks: [{ kind: "http", url: host.url }],
     health: { port: 0 },
   });
-  const agent = startProcess([path], process.execPath, true, env);
+  const agent = startProcess([path], env);
   return { agent, host, ...(await readerOf(agent)) };
 }
 

@@ -6,7 +6,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
 import { freePort } from "boxwright-service/testing/free-port";
-import { startProcess, until, writeSettings } from "../support/process.ts";
+import { startProcess, writeSettings } from "../support/process.ts";
+import { until } from "boxwright-service/testing/wait";
 
 function settingsIn(folder: string, more: object = {}): string {
   mkdirSync(join(folder, "photos"), { recursive: true });
@@ -117,10 +118,8 @@ it("runs on while a camera is away, says so without its password, and ends by SI
   const url = `rtsp://user:secret@127.0.0.1:${await freePort()}/1`;
   const sources = [{ kind: "rtsp", camera: "door", url }];
   const agent = startProcess([settingsIn(folder, { sources, health: { port: 0 } })]);
-  let text = "";
-  agent.child.stderr!.on("data", (chunk: Buffer) => (text += chunk.toString()));
-  await until(() => text.includes("camera lost"), "the loss");
-  const port = Number(/"port":(\d+)/.exec(text)![1]);
+  await agent.says(/camera lost/);
+  const port = Number((await agent.says(/"port":(\d+)/))[1]);
   const get = (path: string, init: RequestInit = {}): Promise<Response> =>
     fetch(`http://127.0.0.1:${port}${path}`, init);
   const health = await get("/healthz");
@@ -133,6 +132,7 @@ it("runs on while a camera is away, says so without its password, and ends by SI
   expect((await get("/healthz", { method: "POST" })).status).toBe(405);
   expect((await get("/../../etc/passwd")).status).toBe(404);
   agent.kill("SIGTERM");
-  expect((await agent.ended).code).toBe(0);
+  const { code, text } = await agent.ended;
+  expect(code).toBe(0);
   expect(text).not.toContain("secret");
 });

@@ -7,7 +7,8 @@ import { CONFIG, MODEL, modelWithoutMetadata } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
 import { readerOf } from "../support/health.ts";
 import { FakeHost } from "../support/host.ts";
-import { startProcess, until, writeSettings } from "../support/process.ts";
+import { startProcess, writeSettings } from "../support/process.ts";
+import { until } from "boxwright-service/testing/wait";
 
 interface Setup {
   readonly folder: string;

@@ -6,7 +6,9 @@ import { CONFIG, MODEL, photoOf } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
 import { readerOf } from "../support/health.ts";
 import { FakeHost } from "../support/host.ts";
-import { type AgentProcess, MAIN, startProcess, until, writeSettings } from "../support/process.ts";
+import { startProcess, writeSettings } from "../support/process.ts";
+import type { Child } from "boxwright-service/testing/child";
+import { until } from "boxwright-service/testing/wait";
 
 async function setUp(count: number): Promise<{ folder: string; host: FakeHost; settings: Record<string, unknown> }> {
   const folder = temporaryFolder();
@@ -26,11 +28,10 @@ async function setUp(count: number): Promise<{ folder: string; host: FakeHost; s
 }
 
 /** Runs the agent with a disk of its own for its state: `size` bytes, in a mount namespace that ends with it. */
-function startOnSmallDisk(path: string, state: string, size: string): AgentProcess {
+function startOnSmallDisk(path: string, state: string, size: string): Child {
   const isRoot = process.getuid?.() === 0;
-  const script = `mount -t tmpfs -o size=${size} none "$1" && exec "$2" "$3" "$4"`;
-  const args = [isRoot ? "-m" : "-rm", "sh", "-c", script, "sh", state, process.execPath, MAIN, path];
-  return startProcess(args, "unshare", false);
+  const script = `mount -t tmpfs -o size=${size} none "$1" && shift && exec "$@"`;
+  return startProcess([path], {}, ["unshare", isRoot ? "-m" : "-rm", "sh", "-c", script, "sh", state]);
 }
 
 describe("a disk that is full", () => {

@@ -9,10 +9,10 @@ import { messageId } from "../../src/core/ids.ts";
 import { addressOf, cameraToken } from "../../src/sinks/nats.ts";
 import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
-import { freePort } from "boxwright-service/testing/free-port";
-import { Broker, PROGRAM } from "../support/nats.ts";
+import { Broker, natsServer } from "boxwright-service/testing/broker";
 import { readerOf } from "../support/health.ts";
-import { startProcess, until, writeSettings } from "../support/process.ts";
+import { startProcess, writeSettings } from "../support/process.ts";
+import { until } from "boxwright-service/testing/wait";
 
 interface Setup {
   readonly folder: string;
@@ -23,11 +23,10 @@ interface Setup {
 async function setUp(count: number, sink: object = {}, limits?: string): Promise<Setup> {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "photos"));
-  mkdirSync(join(folder, "broker"));
   await writePhotos(join(folder, "photos"), count);
   writeFileSync(join(folder, "config.json"), JSON.stringify(CONFIG));
-  const broker = new Broker(join(folder, "broker"), await freePort(), limits);
-  onTestFinished(() => broker.stop());
+  const broker = await Broker.create(limits === undefined ? {} : { lines: limits });
+  onTestFinished(() => broker.remove());
   const settings = {
     device: "/devices/7",
     state: "state",
@@ -55,7 +54,7 @@ it("reads addresses of brokers", () => {
 });
 
 // CI installs the broker (debian.sh) and counts a skipped test as a failure.
-describe.skipIf(!PROGRAM)("a stream of NATS JetStream", () => {
+describe.skipIf(natsServer === undefined)("a stream of NATS JetStream", () => {
   it("gets each packet once, with its id and partition, and its config beside", async () => {
     const { folder, broker, settings } = await setUp(20, { partitions: 4 });
     await broker.start();
@@ -102,14 +101,11 @@ describe.skipIf(!PROGRAM)("a stream of NATS JetStream", () => {
 
   it("takes user and password from the address", async () => {
     const { folder, settings } = await setUp(2);
-    const [login, port] = [{ user: "agent", pass: "p@ss:1" }, await freePort()];
-    mkdirSync(join(folder, "closed"));
-    const lines = `authorization { user: ${login.user}, password: "${login.pass}" }`;
-    const broker = new Broker(join(folder, "closed"), port, lines, login);
-    onTestFinished(() => broker.stop());
-    await broker.start();
+    const login = { user: "agent", pass: "p@ss:1" };
+    const broker = await Broker.start({ login });
+    onTestFinished(() => broker.remove());
     await broker.makeStream();
-    const servers = [`nats://${login.user}:${encodeURIComponent(login.pass)}@127.0.0.1:${port}`];
+    const servers = [`nats://${login.user}:${encodeURIComponent(login.pass)}@127.0.0.1:${broker.port}`];
     const path = writeSettings(folder, { ...settings, sinks: [{ kind: "nats", servers }] });
     expect((await startProcess([path]).ended).code).toBe(0);
     expect(await broker.messages()).toHaveLength(2);
@@ -120,9 +116,7 @@ describe.skipIf(!PROGRAM)("a stream of NATS JetStream", () => {
     await broker.start();
     await broker.makeStream({ max_msgs: 10 });
     const agent = startProcess([writeSettings(folder, settings)]);
-    let text = "";
-    agent.child.stderr!.on("data", (chunk: Buffer) => (text += chunk.toString()));
-    await until(() => text.includes("the stream is full"), "the refusal");
+    await agent.says(/the stream is full/);
     expect(await broker.messages()).toHaveLength(10);
     const connection = await broker.connect();
     await (await jetstreamManager(connection)).streams.update("BOXWRIGHT", { max_msgs: -1 });
@@ -157,7 +151,7 @@ describe.skipIf(!PROGRAM)("a stream of NATS JetStream", () => {
     let kills = 0;
     while (kills < 20) {
       await new Promise((resolve) => setTimeout(resolve, 30));
-      await broker.stop("SIGKILL");
+      await broker.kill();
       if (isOver) break;
       kills++;
       await broker.start();
@@ -177,9 +171,7 @@ describe.skipIf(!PROGRAM)("a stream of NATS JetStream", () => {
     const { folder, broker, settings } = await setUp(3);
     await broker.start();
     const agent = startProcess([writeSettings(folder, settings)]);
-    let text = "";
-    agent.child.stderr!.on("data", (chunk: Buffer) => (text += chunk.toString()));
-    await until(() => text.includes("packets wait"), "the wait");
+    await agent.says(/packets wait/);
     await broker.makeStream();
     expect((await agent.ended).code).toBe(0);
     expect(await broker.messages()).toHaveLength(3);

@@ -17,7 +17,7 @@ import type { Outcome, Sink } from "../../src/sinks/sink.ts";
 import { Spool } from "../../src/spool/spool.ts";
 import { temporaryFolder } from "../support/folder.ts";
 import { FakeHost } from "../support/host.ts";
-import { until } from "../support/process.ts";
+import { until } from "boxwright-service/testing/wait";
 
 const LOG = pino({ level: "silent" });
 const NEVER = new AbortController().signal;

@@ -6,9 +6,9 @@ import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
 import { readerOf } from "../support/health.ts";
 import { FakeHost } from "../support/host.ts";
-import { freePort } from "boxwright-service/testing/free-port";
-import { Broker, PROGRAM } from "../support/nats.ts";
-import { startProcess, until, writeSettings } from "../support/process.ts";
+import { Broker, natsServer } from "boxwright-service/testing/broker";
+import { startProcess, writeSettings } from "../support/process.ts";
+import { until } from "boxwright-service/testing/wait";
 import { makeCertificates } from "boxwright-service/testing/tls";
 
 const COUNT = 5;
@@ -32,7 +32,7 @@ async function setUp(): Promise<{ folder: string; write: (sink: object) => strin
 
 /** Runs the agent until it says why packets wait. Returns the reason; all packets stay in the spool. */
 async function reasonToWait(path: string, env: Record<string, string> = {}): Promise<string> {
-  const agent = startProcess([path], process.execPath, true, env);
+  const agent = startProcess([path], env);
   const { health } = await readerOf(agent);
   await until(async () => (await health()).sinks[0].waitsFor !== null, "the reason");
   await until(async () => (await health()).spool.packets === COUNT, "packets in the spool");
@@ -50,7 +50,7 @@ it("a host behind HTTPS gets packets once its authority is named", async () => {
   const path = write({ kind: "http", url: host.url });
   expect(await reasonToWait(path)).toMatch(/unable to verify .*NODE_EXTRA_CA_CERTS/);
   expect(host.count).toBe(0);
-  const { code } = await startProcess([path], process.execPath, true, { NODE_EXTRA_CA_CERTS: ca }).ended;
+  const { code } = await startProcess([path], { NODE_EXTRA_CA_CERTS: ca }).ended;
   expect(code).toBe(0);
   expect(host.stored.size).toBe(COUNT);
 });
@@ -65,33 +65,26 @@ it("a host with the certificate of another name gets none", async () => {
   expect(host.count).toBe(0);
 });
 
-it.skipIf(!PROGRAM)(
+it.skipIf(natsServer === undefined)(
   "a broker with TLS gets packets once its authority is named; one without TLS gets none",
   async () => {
     const { folder, write } = await setUp();
-    const { ca, cert, key } = makeCertificates(folder);
-    mkdirSync(join(folder, "broker"));
-    const tls = `tls { cert_file: "${cert}", key_file: "${key}" }`;
-    const port = await freePort();
-    const broker = new Broker(join(folder, "broker"), port, tls);
-    broker.caFile = ca;
-    onTestFinished(() => broker.stop());
-    await broker.start();
+    const tls = makeCertificates(folder);
+    const broker = await Broker.start({ tls });
+    onTestFinished(() => broker.remove());
     await broker.makeStream();
-    const path = write({ kind: "nats", servers: [`tls://127.0.0.1:${port}`] });
+    const path = write({ kind: "nats", servers: [broker.url] });
     expect(await reasonToWait(path)).toMatch(/unable to verify .*NODE_EXTRA_CA_CERTS/);
-    const { code } = await startProcess([path], process.execPath, true, { NODE_EXTRA_CA_CERTS: ca }).ended;
+    const { code } = await startProcess([path], { NODE_EXTRA_CA_CERTS: tls.ca }).ended;
     expect(code).toBe(0);
     expect(await broker.messages()).toHaveLength(COUNT);
 
     // Somebody in between who takes TLS away hears nothing.
-    await broker.stop();
-    mkdirSync(join(folder, "plain"));
-    const plain = new Broker(join(folder, "plain"), port);
-    onTestFinished(() => plain.stop());
-    await plain.start();
+    await broker.kill();
+    const plain = await Broker.start({ port: broker.port });
+    onTestFinished(() => plain.remove());
     await plain.makeStream();
-    expect(await reasonToWait(path, { NODE_EXTRA_CA_CERTS: ca })).toContain("does not support 'tls'");
+    expect(await reasonToWait(path, { NODE_EXTRA_CA_CERTS: tls.ca })).toContain("does not support 'tls'");
     expect(await plain.messages()).toEqual([]);
   },
 );

@@ -12,7 +12,7 @@ import type { Source, SourceFrame } from "../../src/sources/source.ts";
 import { VideoSource } from "../../src/sources/video.ts";
 import { photoOf } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
-import { until } from "../support/process.ts";
+import { until } from "boxwright-service/testing/wait";
 import { hasFfmpeg } from "../support/tools.ts";
 
 const LOG = pino({ level: "silent" });

@@ -1,5 +1,5 @@
 /** Reads /healthz and /metrics of an agent process that logs at "info". */
-import { type AgentProcess, until } from "./process.ts";
+import type { Child } from "boxwright-service/testing/child";
 
 export interface Reader {
   /** Returns the answer of /healthz, with its status as `code`. */
@@ -10,11 +10,8 @@ export interface Reader {
   readonly log: () => Record<string, any>[];
 }
 
-export async function readerOf(agent: AgentProcess): Promise<Reader> {
-  let text = "";
-  agent.child.stderr!.on("data", (chunk: Buffer) => (text += chunk.toString()));
-  await until(() => /"port":\d+/.test(text), "the port");
-  const port = Number(/"port":(\d+)/.exec(text)![1]);
+export async function readerOf(agent: Child): Promise<Reader> {
+  const port = Number((await agent.says(/"port":(\d+)/))[1]);
   const get = (path: string): Promise<Response> => fetch(`http://127.0.0.1:${port}${path}`);
   return {
     health: async () => {
@@ -26,7 +23,7 @@ export async function readerOf(agent: AgentProcess): Promise<Reader> {
       return Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length) ?? NaN);
     },
     log: () =>
-      text
+      agent.output
         .split("\n")
         .filter((line) => line.startsWith("{") && line.endsWith("}"))
         .map((line) => JSON.parse(line) as Record<string, any>),

@@ -97,7 +97,7 @@ test("SIGTERM ends the host in order, and its file is its owner's alone", async 
   const database = join(folder.path, "host.db");
   const host = await HostProcess.start({ database });
   expect((await fetch(`${host.url}/healthz`)).status).toBe(200);
-  expect(host.output()).toContain("this machine alone");
+  expect(host.output).toContain("this machine alone");
   expect(existsSync(database) && statSync(database).mode & 0o777).toBe(0o600);
   expect(await host.end("SIGTERM")).toBe(0);
   folder.remove();

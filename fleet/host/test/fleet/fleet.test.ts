@@ -5,9 +5,11 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type Page, chromium } from "playwright-core";
+import { chromiumFlags } from "boxwright-service/testing/chromium";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
-import { TestBroker } from "../support/broker.ts";
+import { Broker } from "boxwright-service/testing/broker";
 import { temporaryFolder } from "../support/host.ts";
+import { Child } from "boxwright-service/testing/child";
 import { HostProcess } from "../support/process.ts";
 import { runAgent } from "./agent.ts";
 import { LABELS, SIZE, configOf, onnx } from "./network.ts";
@@ -85,14 +87,14 @@ describe.skipIf(!isComplete)("two agents, a host and its page", () => {
   beforeAll(async () => {
     browser = await chromium.launch({
       executablePath: inject("chromium")!,
-      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
+      args: chromiumFlags,
     });
     mkdirSync(join(folder.path, "photos"));
     photos = writePhotos(join(folder.path, "photos"), PHOTOS);
     writeFileSync(join(folder.path, "network.onnx"), onnx());
     for (const kind of KINDS) writeFileSync(join(folder.path, `${kind}.json`), JSON.stringify(configOf(kind)));
   });
-  afterEach(() => HostProcess.killAll());
+  afterEach(() => Child.killAll());
   afterAll(async () => {
     await browser.close();
     folder.remove();
@@ -107,7 +109,7 @@ describe.skipIf(!isComplete)("two agents, a host and its page", () => {
   });
 
   test.each(["http", "nats"] as const)("over %s both ways store the same, and the page shows it", async (way) => {
-    const broker = way === "nats" ? await TestBroker.start() : null;
+    const broker = way === "nats" ? await Broker.start() : null;
     const database = join(folder.path, `${way}.db`);
     const host = await HostProcess.start({ database, ...(broker && { nats: broker.url, partitions: 2 }) });
     const sink = broker ? { kind: way, servers: [broker.url], partitions: 2 } : { kind: way, url: host.url };

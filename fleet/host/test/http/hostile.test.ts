@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type TestHost, testHost } from "../support/host.ts";
 import { configBody, decoder, detectionPacket, frameSize, hash, outputsOf, rawPacket } from "../support/frames.ts";
 import { packetHeaders, toPacket } from "boxwright";
-import { until } from "../support/wait.ts";
+import { until } from "boxwright-service/testing/wait";
 
 const agentToken = "agent-token-0123456789";
 const pageToken = "page-token-0123456789";

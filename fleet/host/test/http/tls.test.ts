@@ -5,14 +5,15 @@ import { type AddressInfo, connect } from "node:net";
 import { createServer } from "node:tls";
 import { jetstream } from "@nats-io/jetstream";
 import { afterAll, expect, inject, onTestFinished, test } from "vitest";
-import { TestBroker } from "../support/broker.ts";
+import { Broker } from "boxwright-service/testing/broker";
 import { detectionPacket } from "../support/frames.ts";
 import { temporaryFolder, testHost } from "../support/host.ts";
+import { Child } from "boxwright-service/testing/child";
 import { HostProcess } from "../support/process.ts";
 import { makeCertificates } from "boxwright-service/testing/tls";
-import { until } from "../support/wait.ts";
+import { until } from "boxwright-service/testing/wait";
 
-afterAll(() => HostProcess.killAll());
+afterAll(() => Child.killAll());
 
 test("behind a proxy that speaks TLS, a host with tokens takes packets and streams its page", async () => {
   const { ca, cert, key } = makeCertificates(temporaryFolder().path, "DNS:host.example.org");
@@ -57,18 +58,18 @@ test("behind a proxy that speaks TLS, a host with tokens takes packets and strea
 
 test.skipIf(!inject("nats"))("a broker with TLS is used once its authority is named", async () => {
   const certificates = makeCertificates(temporaryFolder().path);
-  const broker = await TestBroker.start("8MB", certificates);
+  const broker = await Broker.start({ tls: certificates });
   const database = `${temporaryFolder().path}/host.db`;
   const stranger = await HostProcess.start({ database, nats: broker.url });
-  await until(() => stranger.output().includes("cannot use the broker"), "reason");
-  expect(stranger.output()).toMatch(/unable to verify .*NODE_EXTRA_CA_CERTS/);
+  await until(() => stranger.output.includes("cannot use the broker"), "reason");
+  expect(stranger.output).toMatch(/unable to verify .*NODE_EXTRA_CA_CERTS/);
   expect((await fetch(`${stranger.url}/healthz`)).status).toBe(503);
   expect(await stranger.end("SIGTERM")).toBe(0);
 
   const env = { NODE_EXTRA_CA_CERTS: certificates.ca };
   const host = await HostProcess.start({ database, nats: broker.url }, [], env);
   await until(async () => (await fetch(`${host.url}/healthz`)).status === 200, "health");
-  await until(() => host.output().includes("taking packets"), "consumer");
+  await until(() => host.output.includes("taking packets"), "consumer");
   const connection = await broker.connect();
   await jetstream(connection).publish("boxwright.packets.0.door", detectionPacket(1));
   await until(

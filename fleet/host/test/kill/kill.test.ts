@@ -7,13 +7,14 @@ import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManage
 import { Kvm } from "@nats-io/kv";
 import { fromPacket } from "boxwright";
 import { afterAll, describe, expect, inject, test } from "vitest";
-import { TestBroker } from "../support/broker.ts";
+import { Broker } from "boxwright-service/testing/broker";
 import { emptyDatabase, kinds, temporaryFolder } from "../support/host.ts";
 import { configBody, decoder, detectionPacket, frameSize, hash, outputsOf, rawPacket } from "../support/frames.ts";
+import { Child } from "boxwright-service/testing/child";
 import { HostProcess } from "../support/process.ts";
-import { sleep, until } from "../support/wait.ts";
+import { sleep, until } from "boxwright-service/testing/wait";
 
-afterAll(() => HostProcess.killAll());
+afterAll(() => Child.killAll());
 
 const KILLS = 20;
 /** Kills whose redeliveries are timed: each takes some seconds. */
@@ -115,7 +116,7 @@ async function leftIn(manager: JetStreamManager): Promise<string[]> {
 }
 
 async function publishing(
-  broker: TestBroker,
+  broker: Broker,
 ): Promise<{ publisher: Publisher; left: () => Promise<number>; end: () => Promise<void> }> {
   const connection = await broker.connect();
   await (await new Kvm(connection).create("boxwright-configs")).put(hash, configBody);
@@ -127,9 +128,9 @@ async function publishing(
 }
 
 describe.skipIf(!inject("nats"))("with the broker", () => {
-  const brokers: TestBroker[] = [];
-  const newBroker = async (): Promise<TestBroker> => {
-    const broker = await TestBroker.start();
+  const brokers: Broker[] = [];
+  const newBroker = async (): Promise<Broker> => {
+    const broker = await Broker.start();
     brokers.push(broker);
     return broker;
   };

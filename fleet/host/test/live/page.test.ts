@@ -1,4 +1,5 @@
 import { type Browser, type Page, chromium } from "playwright-core";
+import { chromiumFlags } from "boxwright-service/testing/chromium";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
 import { createDecoderSync, toPacket } from "boxwright";
 import { type TestHost, testHost } from "../support/host.ts";
@@ -75,7 +76,7 @@ describe.skipIf(!inject("chromium"))("the page in Chromium", () => {
   beforeAll(async () => {
     browser = await chromium.launch({
       executablePath: inject("chromium")!,
-      args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"],
+      args: chromiumFlags,
     });
   });
   afterAll(() => browser.close());

@@ -4,10 +4,10 @@ import { Kvm } from "@nats-io/kv";
 import { type NatsConnection, headers as natsHeaders } from "@nats-io/transport-node";
 import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
 import { packetHeaders } from "boxwright";
-import { TestBroker } from "../support/broker.ts";
+import { Broker } from "boxwright-service/testing/broker";
 import { type TestHost, testHost } from "../support/host.ts";
 import { about, configBody, detectionPacket, hash, rawPacket } from "../support/frames.ts";
-import { until } from "../support/wait.ts";
+import { until } from "boxwright-service/testing/wait";
 
 /** Publishes a packet as agents do. */
 async function publish(connection: NatsConnection, bytes: Uint8Array, id: string, partition = 0): Promise<boolean> {
@@ -19,12 +19,12 @@ async function publish(connection: NatsConnection, bytes: Uint8Array, id: string
 }
 
 describe.skipIf(!inject("nats"))("packets over NATS JetStream", () => {
-  let broker: TestBroker;
+  let broker: Broker;
   let connection: NatsConnection;
   let host: TestHost;
 
   beforeAll(async () => {
-    broker = await TestBroker.start();
+    broker = await Broker.start();
     connection = await broker.connect();
     host = await testHost({ nats: broker.url, ackWait: 2, partitions: 2 });
     const manager = await jetstreamManager(connection);
@@ -119,7 +119,7 @@ describe.skipIf(!inject("nats"))("packets over NATS JetStream", () => {
 
 describe.skipIf(!inject("nats"))("a full stream", () => {
   test("refuses, and takes packets again once a host has emptied it", async () => {
-    const broker = await TestBroker.start();
+    const broker = await Broker.start();
     const first = await testHost({ nats: broker.url, streamBytes: 2 ** 20, consume: [1], partitions: 2 });
     const connection = await broker.connect();
     const manager = await jetstreamManager(connection);
@@ -145,7 +145,7 @@ describe.skipIf(!inject("nats"))("a full stream", () => {
   });
 
   test("a broker with the default limit is told: raw packets of common networks do not pass", async () => {
-    const broker = await TestBroker.start("1MB");
+    const broker = await Broker.start({ lines: "max_payload: 1MB" });
     const host = await testHost({ nats: broker.url });
     await until(() => host.logs().includes("max_payload: 8MB"), "warning");
     expect(host.logs()).toContain('"got":1048576');
@@ -154,7 +154,7 @@ describe.skipIf(!inject("nats"))("a full stream", () => {
   });
 
   test("a host that starts before its broker takes HTTP packets, and connects later", async () => {
-    const broker = await TestBroker.start();
+    const broker = await Broker.start();
     await broker.kill();
     const host = await testHost({ nats: broker.url });
     expect((await host.post(detectionPacket(1))).status).toBe(204);

@@ -2,13 +2,14 @@
 import { createHash } from "node:crypto";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { afterAll, expect, inject, test } from "vitest";
-import { TestBroker } from "../support/broker.ts";
+import { Broker } from "boxwright-service/testing/broker";
 import { SmallDisk } from "../support/disk.ts";
 import { detectionPacket } from "../support/frames.ts";
+import { Child } from "boxwright-service/testing/child";
 import { HostProcess } from "../support/process.ts";
-import { sleep, until } from "../support/wait.ts";
+import { sleep, until } from "boxwright-service/testing/wait";
 
-afterAll(() => HostProcess.killAll());
+afterAll(() => Child.killAll());
 
 const post = (host: HostProcess, n: number): Promise<Response> =>
   fetch(`${host.url}/v1/packets`, { method: "POST", body: detectionPacket(n) as Uint8Array<ArrayBuffer> });
@@ -49,7 +50,7 @@ test.skipIf(!inject("disk"))(
     expect(taken.length).toBeGreaterThan(5);
     const acknowledged = ["frame-0", ...taken];
     expect(await healthOf(host)).toEqual([503, expect.stringMatching(/the disk of the database .*full/)]);
-    expect(host.output()).toContain("the database takes no frames");
+    expect(host.output).toContain("the database takes no frames");
     // What is stored can be read all the while.
     expect(await idsOf(host)).toEqual(acknowledged);
 
@@ -71,7 +72,7 @@ test.skipIf(!inject("disk"))(
 test.skipIf(!inject("disk") || !inject("nats"))(
   "over NATS: packets stay in the stream, and are stored once there is room",
   async () => {
-    const broker = await TestBroker.start();
+    const broker = await Broker.start();
     const disk = await SmallDisk.mount("4m");
     const database = `${disk.path}/host.db`;
     const host = await HostProcess.start({ database, nats: broker.url, "ack-wait": 2 }, disk.prefix);
@@ -95,7 +96,7 @@ test.skipIf(!inject("disk") || !inject("nats"))(
     disk.makeRoom();
     await until(async () => (await manager.streams.info("BOXWRIGHT")).state.messages === 0, "empty stream");
     expect(await idsOf(host)).toEqual(Array.from({ length: count }, (_, n) => `frame-${n}`));
-    expect(await healthOf(host), host.output().slice(-1500)).toEqual([200, "ok"]);
+    expect(await healthOf(host), host.output.slice(-1500)).toEqual([200, "ok"]);
     await connection.close();
     expect(await host.end("SIGTERM")).toBe(0);
     await Promise.all([disk.remove(), broker.remove()]);

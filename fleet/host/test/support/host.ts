@@ -1,12 +1,11 @@
 /** A host in this process, with a database of its own. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, inject } from "vitest";
+import { inject } from "vitest";
 import { readConfig } from "../../src/core/config.ts";
 import { createLogger } from "boxwright-service/log";
 import { type Host, startHost } from "../../src/host.ts";
-import { newDatabase } from "./postgres.ts";
+import { temporaryFolder } from "boxwright-service/testing/folder";
+import { newDatabase } from "boxwright-service/testing/postgres";
 
 export type Kind = "sqlite" | "postgres";
 export const kinds = [
@@ -14,17 +13,7 @@ export const kinds = [
   { kind: "postgres", skip: inject("postgres") === undefined },
 ] as const;
 
-/** Folders of this test file. */
-const folders: string[] = [];
-const removeFolder = (path: string): void => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
-afterAll(() => folders.splice(0).forEach(removeFolder));
-
-/** Makes a folder that goes with the test file, or as soon as a test removes it. */
-export function temporaryFolder(): { readonly path: string; remove(): void } {
-  const path = mkdtempSync(join(tmpdir(), "boxwright-host-test-"));
-  folders.push(path);
-  return { path, remove: () => removeFolder(path) };
-}
+export { temporaryFolder };
 
 /** Returns the address of an empty database. */
 export const emptyDatabase = (kind: Kind, folder: string): Promise<string> =>

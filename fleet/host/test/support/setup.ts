@@ -6,7 +6,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
-import { startPostgres } from "./postgres.ts";
+import { natsServer } from "boxwright-service/testing/broker";
+import { chromiumPath } from "boxwright-service/testing/chromium";
+import { findPostgres, PostgresServer } from "boxwright-service/testing/postgres";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -30,16 +32,14 @@ const NAMESPACE = process.getuid?.() === 0 ? ["-m"] : ["-rm"];
 const has = (command: string): boolean => spawnSync("which", [command]).status === 0;
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
-  const chromium = ["/usr/bin/chromium", "/usr/bin/google-chrome"].find((path) => existsSync(path));
-  const nats = has("nats-server") || existsSync("/usr/sbin/nats-server");
-  const postgres = await startPostgres();
+  const postgres = findPostgres() === undefined ? undefined : await PostgresServer.create();
   const disk = spawnSync("unshare", [...NAMESPACE, "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0;
   const systemd = has("systemd-analyze");
   const agent = existsSync(AGENT);
   const missing = [
     ...(postgres ? [] : ["PostgreSQL (Debian: postgresql)"]),
-    ...(nats ? [] : ["nats-server (Debian: nats-server)"]),
-    ...(chromium ? [] : ["Chromium (Debian: chromium)"]),
+    ...(natsServer ? [] : ["nats-server (Debian: nats-server)"]),
+    ...(chromiumPath ? [] : ["Chromium (Debian: chromium)"]),
     ...(disk ? [] : ["mount namespaces (Debian: util-linux, mount; containers may forbid them)"]),
     ...(systemd ? [] : ["systemd-analyze (Debian: systemd)"]),
     ...(agent ? [] : ["built agent (../agent: npm run build)"]),
@@ -48,10 +48,10 @@ export default async function setup(project: TestProject): Promise<() => Promise
     throw new Error(`BOXWRIGHT_HOST_CI=1: got a machine without ${missing.join(", ")}`);
   for (const what of missing) console.warn(`SKIPPED, because this machine has no ${what}: tests that need it.`);
   project.provide("postgres", postgres?.url);
-  project.provide("nats", nats);
-  project.provide("chromium", chromium);
+  project.provide("nats", natsServer !== undefined);
+  project.provide("chromium", chromiumPath);
   project.provide("disk", disk);
   project.provide("systemd", systemd);
   project.provide("agent", agent);
-  return async () => postgres?.stop();
+  return async () => postgres?.remove();
 }

@@ -8,7 +8,7 @@ import { build } from "vite";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { createHubClient } from "../../client/index.ts";
 import { createBackend } from "../../examples/backend/server.ts";
-import { chromiumFlags } from "../support/chromium.ts";
+import { chromiumFlags } from "boxwright-service/testing/chromium";
 import { startHub, temporaryFolder, type TestHub } from "../support/hub.ts";
 
 let hub: TestHub;

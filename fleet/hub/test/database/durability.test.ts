@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, inject, it } from "vitest";
 import { kinds, LIST, temporaryFolder } from "../support/hub.ts";
-import { PostgresServer } from "../support/postgres-server.ts";
+import { PostgresServer } from "boxwright-service/testing/postgres";
 import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../support/process.ts";
 import { openDatabase } from "../../src/database/open.ts";
 import { revokeKey } from "../../src/nouns/apikey.ts";
@@ -112,7 +112,7 @@ for (const { kind, skip } of kinds) {
           const enough = acknowledged.size + 2;
           while (acknowledged.size < enough && unexpected.length === 0) await sleep(1);
           await sleep(60 + (round % 10) * 20);
-          await Promise.all([server?.kill(), hub.kill()]);
+          await Promise.all([server?.kill(), hub.end("SIGKILL")]);
           over = true;
           await Promise.all([...writers, keeper]);
           expect(unexpected).toEqual([]);

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { addDevices } from "../../src/nouns/device.ts";
 import { fromMenu, useChromium } from "../support/browser.ts";
 import { LIST, password, startHub, type TestHub } from "../support/hub.ts";
-import { chromiumFlags } from "../support/chromium.ts";
+import { chromiumFlags } from "boxwright-service/testing/chromium";
 
 describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
   const browsing = useChromium();

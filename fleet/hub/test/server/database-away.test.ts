@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { LIST, temporaryFolder } from "../support/hub.ts";
-import { PostgresServer } from "../support/postgres-server.ts";
+import { PostgresServer } from "boxwright-service/testing/postgres";
 import { HubProcess, makeKey, run, useLinkAt } from "../support/process.ts";
 
 let folder: { path: string; remove: () => void };

@@ -22,7 +22,7 @@ describe.skipIf(!inject("mount"))("a full disk", () => {
     disk = SmallDisk.mount(4)!;
   });
   afterEach(async () => {
-    await hub?.kill();
+    await hub?.end("SIGKILL");
     hub = undefined;
     disk.unmount();
   });

@@ -74,13 +74,13 @@ describe("SIGTERM", () => {
     // Another hub is the measure: it is told to end first, and waits for its request as long as any hub waits.
     const slow = slowRequest(busy.port, key);
     await slow.underWay;
-    busy.signal("SIGTERM");
+    busy.kill("SIGTERM");
     await until(() => refuses(busy));
-    hub.signal("SIGTERM");
+    hub.kill("SIGTERM");
     expect(
       await Promise.race([
-        hub.ended.then((code) => ["the silent one", code]),
-        busy.ended.then((code) => ["the busy one", code]),
+        hub.ended.then(({ code }) => ["the silent one", code]),
+        busy.ended.then(({ code }) => ["the busy one", code]),
       ]),
     ).toEqual(["the silent one", 0]);
     expect(hub.output).toContain('"msg":"stopped"');
@@ -89,7 +89,7 @@ describe("SIGTERM", () => {
     expect(busy.output).not.toContain('"msg":"stopped"');
     slow.finish();
     expect(await slow.done).toMatch(/^HTTP\/1\.1 200 .*"devices"/is);
-    expect(await busy.ended).toBe(0);
+    expect((await busy.ended).code).toBe(0);
   });
 
   it("answers what is under way, says so on /readyz, then ends with 0", async () => {
@@ -100,7 +100,7 @@ describe("SIGTERM", () => {
     const key = await makeKey(await useLinkAt(hub.url, init.json.link as string), init.json.team.id as string);
     const slow = Array.from({ length: 64 }, () => slowRequest(hub.port, key));
     await Promise.all(slow.map(({ underWay }) => underWay));
-    hub.signal("SIGTERM");
+    hub.kill("SIGTERM");
     await until(() => Promise.resolve(hub.output.includes('"msg":"draining"')));
     expect((await fetch(`${hub.url}/readyz`)).status).toBe(503);
     expect((await fetch(`${hub.url}/healthz`)).status).toBe(200);
@@ -110,7 +110,7 @@ describe("SIGTERM", () => {
     for (const { finish } of slow) finish();
     const answers = await Promise.all(slow.map(({ done }) => done));
     for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 .*connection: close.*"devices"/is);
-    expect(await hub.ended).toBe(0);
+    expect((await hub.ended).code).toBe(0);
     expect(hub.output).toContain('"msg":"stopped"');
     expect((await run(["audit", "--limit", "1"], env)).code).toBe(0);
   });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium, type BrowserContext, type Page } from "playwright-core";
 import { afterEach, beforeEach, expect, inject, vi } from "vitest";
-import { chromiumFlags } from "./chromium.ts";
+import { chromiumFlags } from "boxwright-service/testing/chromium";
 import type { TestHub } from "./hub.ts";
 import { password } from "./person.ts";
 

@@ -1,12 +1,11 @@
 /** A hub in this process, on a free port, with a database of its own. */
 import { randomBytes } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import pg from "pg";
-import { afterAll, inject } from "vitest";
+import { inject } from "vitest";
 import { readConfig, type Config } from "../../src/core/config.ts";
 import type { Database, Queries, Value } from "boxwright-service/database";
+import { temporaryFolder } from "boxwright-service/testing/folder";
+import { newDatabase } from "boxwright-service/testing/postgres";
 import { migrate } from "boxwright-service/migrate";
 import { Postgres } from "boxwright-service/postgres";
 import { Sqlite } from "boxwright-service/sqlite";
@@ -18,6 +17,7 @@ import type { Role } from "../../src/nouns/role.ts";
 import { addTeam, type Team } from "../../src/nouns/team.ts";
 import { invite, useLink, type User } from "../../src/nouns/user.ts";
 import { Passwords } from "../../src/auth/derive.ts";
+export { temporaryFolder } from "boxwright-service/testing/folder";
 export { keyOn, password, Person, placeOf } from "./person.ts";
 import { serve, type Running } from "../../src/server.ts";
 import { password } from "./person.ts";
@@ -29,18 +29,6 @@ export const kinds: readonly { readonly kind: Kind; readonly skip: boolean }[] =
   { kind: "sqlite", skip: false },
   { kind: "postgres", skip: inject("postgres") === undefined },
 ];
-
-/** Folders of this test file. */
-const folders: string[] = [];
-const removeFolder = (path: string): void => rmSync(path, { recursive: true, force: true, maxRetries: 3 });
-afterAll(() => folders.splice(0).forEach(removeFolder));
-
-/** Makes a folder that goes with the test file, or as soon as a test removes it. */
-export function temporaryFolder(): { path: string; remove: () => void } {
-  const path = mkdtempSync(join(tmpdir(), "hub-test-"));
-  folders.push(path);
-  return { path, remove: () => removeFolder(path) };
-}
 
 export interface TestDatabase {
   readonly db: Database;
@@ -58,12 +46,7 @@ export async function openTestDatabase(kind: Kind, options: { migrated?: boolean
   if (kind === "postgres") {
     const admin = inject("postgres");
     if (admin === undefined) throw new Error("got no PostgreSQL, expected this test to be skipped");
-    const name = `hub_${randomBytes(8).toString("hex")}`;
-    const client = new pg.Client({ connectionString: admin });
-    await client.connect();
-    await client.query(`CREATE DATABASE ${name}`);
-    await client.end();
-    databaseUrl = admin.replace(/\/[^/]*$/, `/${name}`);
+    databaseUrl = await newDatabase(admin);
   }
   const others: Database[] = [];
   const open = (): Database => {

@@ -5,9 +5,9 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import type { TestProject } from "vitest/node";
-import { chromiumPaths } from "./chromium.ts";
+import { chromiumPath } from "boxwright-service/testing/chromium";
 import { SmallDisk } from "./disk.ts";
-import { findPostgres, PostgresServer } from "./postgres-server.ts";
+import { findPostgres, PostgresServer } from "boxwright-service/testing/postgres";
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -24,7 +24,6 @@ declare module "vitest" {
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const full = process.env["HUB_CI"] === "1";
-  const chromium = chromiumPaths.find((path) => existsSync(path));
   const openssl = spawnSync("openssl", ["version"]).status === 0;
   const nginx = existsSync("/usr/sbin/nginx");
   const systemd = spawnSync("systemd-analyze", ["--version"]).status === 0;
@@ -32,7 +31,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   disk?.unmount();
   const missing: string[] = [];
   if (findPostgres() === undefined) missing.push("PostgreSQL (Debian: postgresql): the tests on PostgreSQL");
-  if (chromium === undefined) missing.push("Chromium (Debian: chromium): the tests of the pages in a browser");
+  if (chromiumPath === undefined) missing.push("Chromium (Debian: chromium): the tests of the pages in a browser");
   if (!openssl) missing.push("openssl (Debian: openssl): the tests of TLS");
   if (!nginx) missing.push("nginx (Debian: nginx-light): the test of the proxy example");
   if (!systemd) missing.push("systemd-analyze (Debian: systemd): the test of the unit");
@@ -44,8 +43,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
   }
   if (!full) console.warn("Durability runs 5 rounds here; HUB_CI=1 runs 100.");
   const server = findPostgres() === undefined ? undefined : await PostgresServer.create();
-  project.provide("postgres", server?.url());
-  project.provide("chromium", chromium);
+  project.provide("postgres", server?.url);
+  project.provide("chromium", chromiumPath);
   project.provide("openssl", openssl);
   project.provide("nginx", nginx && openssl);
   project.provide("systemd", systemd);

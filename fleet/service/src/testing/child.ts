@@ -1,0 +1,90 @@
+/** A program in a process of its own. It ends with the tests, whatever they do. */
+import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+
+export interface Ended {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Both, in the order in which they came. */
+  readonly text: string;
+}
+
+const running = new Set<Child>();
+process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")));
+
+export class Child {
+  readonly #process: ChildProcess;
+  /** Resolves when the process has ended and all that it wrote is read. */
+  readonly ended: Promise<Ended>;
+  #stdout = "";
+  #stderr = "";
+  #output = "";
+
+  /** @param input text for the standard input, which is empty otherwise */
+  constructor(command: readonly string[], options: SpawnOptions = {}, input?: string) {
+    const [program, ...args] = command;
+    const child = spawn(program!, args, {
+      ...options,
+      stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    });
+    this.#process = child;
+    running.add(this);
+    child.stdout!.setEncoding("utf8").on("data", (text: string) => {
+      this.#stdout += text;
+      this.#output += text;
+    });
+    child.stderr!.setEncoding("utf8").on("data", (text: string) => {
+      this.#stderr += text;
+      this.#output += text;
+    });
+    child.stdin?.on("error", () => undefined).end(input);
+    this.ended = new Promise((resolve, reject) => {
+      child.once("error", reject);
+      child.once("close", (code, signal) => {
+        running.delete(this);
+        resolve({ code, signal, stdout: this.#stdout, stderr: this.#stderr, text: this.#output });
+      });
+    });
+  }
+
+  get pid(): number {
+    return this.#process.pid!;
+  }
+
+  /** What it has written so far. */
+  get output(): string {
+    return this.#output;
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
+  /** Sends a signal and waits for the end. Returns the exit code, or the signal that ended the process. */
+  async end(signal: NodeJS.Signals): Promise<number | NodeJS.Signals | null> {
+    this.kill(signal);
+    const ended = await this.ended;
+    return ended.code ?? ended.signal;
+  }
+
+  /** Waits for a pattern in the output. Throws if the process ends before. */
+  async says(pattern: RegExp): Promise<RegExpExecArray> {
+    for (;;) {
+      const found = pattern.exec(this.#output);
+      if (found) return found;
+      const more = new Promise((resolve) => {
+        this.#process.stdout!.once("data", resolve);
+        this.#process.stderr!.once("data", resolve);
+      });
+      const ended = await Promise.race([this.ended, more.then(() => undefined)]);
+      if (ended && !pattern.test(this.#output))
+        throw new Error(`got exit ${ended.code ?? ended.signal} before ${pattern}:\n${ended.text}`);
+    }
+  }
+
+  /** Kills all that run, and waits for their ends: one that still writes would bring its folder back. */
+  static async killAll(): Promise<void> {
+    await Promise.all([...running].map((child) => child.end("SIGKILL")));
+  }
+}

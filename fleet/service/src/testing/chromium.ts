@@ -1,0 +1,17 @@
+import { existsSync } from "node:fs";
+
+/** Path of Chromium on this machine, or undefined. */
+export const chromiumPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
+  existsSync(path),
+);
+
+/** No display, no sandbox (tests may run as root), no calls of its own. */
+export const chromiumFlags = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
