@@ -180,14 +180,14 @@ describe("a folder of photos over HTTP", () => {
 });
 
 describe("a host that is away for long", () => {
-  it("an hour at a frame a second, scaled: all packets wait on disk, and come in order", async () => {
-    const count = 3600;
+  it("a thousand frames: all packets wait on disk, and come in order", async () => {
+    const count = 1000;
     const { folder, host, settings } = await setUp(count);
     await host.stop();
     const sinks = [{ kind: "http", url: host.url, inFlight: 1 }];
     const agent = startProcess([writeSettings(folder, { ...settings, sinks, health: { port: 0 }, log: "info" })]);
     const { health, metric } = await readerOf(agent);
-    await until(async () => (await health()).spool.packets === count, "all packets in the spool", 120);
+    await until(async () => (await health()).spool.packets === count, "all packets in the spool", 200);
     const state = await health();
     expect(state.status).toBe("ok");
     expect(state.sinks[0].waitsFor).toMatch(/ECONNREFUSED/);

@@ -88,19 +88,15 @@ export function createEndpoint(services: Services): Endpoint {
       onInternalError: (error) => reportError(services, exchange, error),
       cost: 0,
     };
-    // graphql-http judges the type again, and knows it only without spaces and quotes.
-    const headers = { accept: exchange.request.headers.accept, "content-type": "application/json" };
-    const sent = { method: "POST", url: "/graphql", headers, body, raw: undefined, context: { operation } };
-    const [answer, init] = await protocol.handle(sent);
-    if (init.status === 406) return refuse(exchange, "not_acceptable");
+    const reply = await protocol.handle(body, exchange.request.headers.accept, operation);
+    if (reply === undefined) return refuse(exchange, "not_acceptable");
     const cost = operation.cost + Math.floor(operation.devices.values / VALUES_A_REQUEST);
     if (cost > 0) {
       // Charge the address too: a team may have any number of keys.
       keys.charge(id, time, cost);
       addresses.charge(exchange.address, time, cost);
     }
-    const { "content-type": type = "application/json; charset=utf-8", ...rest } = init.headers ?? {};
-    exchange.send(init.status, type, answer ?? "", rest);
+    exchange.send(reply.status, reply.type, reply.body, reply.headers);
   }
 
   return { handle, documents: protocol.documents, keys, lastUsed };

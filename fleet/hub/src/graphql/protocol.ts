@@ -1,7 +1,7 @@
-/** GraphQL over HTTP (graphql-http) around the schema: from a body to status and answer. Knows no sockets. */
+/** GraphQL over HTTP around the schema: from a body to status and answer. Knows no sockets. */
 import { readFileSync } from "node:fs";
-import { buildSchema, getOperationAST, GraphQLError, Kind, type ExecutionResult } from "graphql";
-import { createHandler, type Handler, type RequestParams, type Response } from "graphql-http";
+import { buildSchema, execute, getOperationAST, GraphQLError, Kind } from "graphql";
+import type { DocumentNode, ExecutionResult } from "graphql";
 import { UnavailableError } from "boxwright-service/errors";
 import { isObject } from "boxwright-service/options";
 import { refusalBody, refusals } from "../http/refusals.ts";
@@ -9,92 +9,113 @@ import { Documents } from "./documents.ts";
 import { queryError, withCode } from "./errors.ts";
 import { root, type TeamContext } from "./team.ts";
 
+const NEW_TYPE = "application/graphql-response+json";
+const OLD_TYPE = "application/json";
 const schemaText = readFileSync(new URL("../../schema.graphql", import.meta.url), "utf8");
 
 /** One request to execute. */
-export type Operation = TeamContext & {
+export interface Operation extends TeamContext {
   readonly requestId: string;
   readonly onInternalError: (error: unknown) => void;
   /** Requests that the document costs on top of an ordinary one. The caller charges them. */
   cost: number;
-};
+}
 
-/** Travels with a request through graphql-http. */
-interface Around {
-  readonly operation: Operation;
+export interface Reply {
+  readonly status: number;
+  readonly type: string;
+  readonly body: string;
+  readonly headers: Record<string, string>;
 }
 
 export interface Protocol {
-  readonly handle: Handler<undefined, Around>;
+  /** Answers a body, or returns undefined if `accept` names no type of ours. */
+  readonly handle: (body: string, accept: string | undefined, operation: Operation) => Promise<Reply | undefined>;
   readonly documents: Documents;
 }
 
 export function createProtocol(): Protocol {
   const schema = buildSchema(schemaText);
   const documents = new Documents(schema);
-  const handle = createHandler<undefined, Around, Operation>({
-    rootValue: root,
-    context: (request) => request.context.operation,
-    parseRequestParams: ({ body }) => readParams(body as string),
-    onSubscribe(request, { query, operationName, variables }) {
+  return {
+    documents,
+    async handle(body, accept, operation) {
+      const type = mediaTypeFor(accept);
+      if (type === undefined) return undefined;
+      const params = readParams(body);
+      if (typeof params === "string") return badBody(params);
+      const { query, operationName, variables } = params;
       const entry = documents.get(query);
-      const { operation } = request.context;
       operation.cost = entry.cost;
-      if (entry.errors !== undefined) return entry.errors;
-      if (getOperationAST(entry.document, operationName) == null) {
-        const names = entry.document.definitions.flatMap((node) =>
-          node.kind === Kind.OPERATION_DEFINITION ? [node.name?.value ?? "(none)"] : [],
-        );
-        const got = JSON.stringify(operationName?.slice(0, 80) ?? null);
-        const expected = `expected the name of one operation of the query: ${names.join(", ")}`;
-        return [queryError("invalid_query", `operationName: got ${got}, ${expected}`)];
-      }
+      const refuse = (errors: readonly GraphQLError[]): Reply =>
+        answer(type === NEW_TYPE ? 400 : 200, type, { errors });
+      if (entry.errors !== undefined) return refuse(entry.errors);
+      const wrongName = checkName(entry.document, operationName);
+      if (wrongName) return refuse([wrongName]);
       operation.devices.fields = entry.fields;
-      return {
+      const { errors, data } = await execute({
         schema,
         document: entry.document,
-        operationName: operationName ?? null,
-        variableValues: variables ?? null,
-      };
+        rootValue: root,
+        contextValue: operation,
+        operationName,
+        variableValues: variables,
+      });
+      return errors === undefined ? answer(200, type, { data }) : answerErrors(operation, errors, data, type);
     },
-    // Stringify here: graphql-http would do it with a replacer, which calls back for every value.
-    onOperation(request, _args, { errors, data }) {
-      const newMediaType = wantsNewMediaType(request.headers);
-      if (errors === undefined) return answer(200, newMediaType, JSON.stringify({ data }));
-      return answerErrors(request.context.operation, errors, data, newMediaType);
-    },
-  });
-  return { handle, documents };
+  };
 }
 
-/** Checks the shape of a body. graphql-http would check it too, without a code and without what was expected. */
-function readParams(body: string): RequestParams | Response {
+/** Returns the first type of ours that the client takes. Weights are ignored. */
+function mediaTypeFor(accept: string | undefined): string | undefined {
+  for (const part of (accept || "*/*").toLowerCase().replace(/\s/g, "").split(",")) {
+    const [type, ...params] = part.split(";");
+    const charset = params.find((param) => param.startsWith("charset="));
+    if (charset !== undefined && !/^charset=utf-?8$/.test(charset)) continue;
+    if (type === NEW_TYPE) return NEW_TYPE;
+    if (type === OLD_TYPE || type === "application/*" || type === "*/*") return OLD_TYPE;
+  }
+  return undefined;
+}
+
+/** Returns an error if the document has no operation of that name, or several and no name. */
+function checkName(document: DocumentNode, operationName: string | null): GraphQLError | undefined {
+  if (getOperationAST(document, operationName)) return undefined;
+  const names = document.definitions.flatMap((node) =>
+    node.kind === Kind.OPERATION_DEFINITION ? [node.name?.value ?? "(none)"] : [],
+  );
+  const got = JSON.stringify(operationName?.slice(0, 80) ?? null);
+  const expected = `expected the name of one operation of the query: ${names.join(", ")}`;
+  return queryError("invalid_query", `operationName: got ${got}, ${expected}`);
+}
+
+interface Params {
+  readonly query: string;
+  readonly operationName: string | null;
+  readonly variables: Record<string, unknown> | null;
+}
+
+/** Reads a body, or says what is wrong with it. */
+function readParams(body: string): Params | string {
   let given: unknown;
   try {
     given = JSON.parse(body);
   } catch {
-    return badBody("got text that is not JSON, expected a JSON object with `query`");
+    return "got text that is not JSON, expected a JSON object with `query`";
   }
-  if (!isObject(given)) return badBody("got JSON that is no object, expected a JSON object with `query`");
-  const { query, operationName, variables, extensions } = given;
-  if (typeof query !== "string")
-    return badBody(`query: got ${query === undefined ? "none" : typeof query}, expected a text`);
-  if (operationName != null && typeof operationName !== "string")
-    return badBody(`operationName: got ${typeof operationName}, expected a text`);
-  if (variables != null && !isObject(variables)) return badBody("variables: got no object, expected a JSON object");
-  if (extensions != null && !isObject(extensions)) return badBody("extensions: got no object, expected a JSON object");
-  return { query, operationName, variables, extensions };
+  if (!isObject(given)) return "got JSON that is no object, expected a JSON object with `query`";
+  const { query, operationName = null, variables = null, extensions } = given;
+  if (typeof query !== "string") return `query: got ${query === undefined ? "none" : typeof query}, expected a text`;
+  if (operationName !== null && typeof operationName !== "string")
+    return `operationName: got ${typeof operationName}, expected a text`;
+  if (variables !== null && !isObject(variables)) return "variables: got no object, expected a JSON object";
+  if (extensions != null && !isObject(extensions)) return "extensions: got no object, expected a JSON object";
+  return { query, operationName, variables };
 }
 
-function badBody(detail: string): Response {
-  return answer(refusals.invalid_body[0], false, refusalBody("invalid_body", `: ${detail}`));
-}
-
-function wantsNewMediaType(headers: object): boolean {
-  const accept = (headers as Record<string, string | undefined>)["accept"] ?? "";
-  const at = accept.indexOf("application/graphql-response+json");
-  const old = accept.search(/application\/(json|\*)|\*\/\*/);
-  return at >= 0 && (old < 0 || at < old);
+function badBody(detail: string): Reply {
+  const { [0]: status } = refusals.invalid_body;
+  return { status, type: `${OLD_TYPE}; charset=utf-8`, body: refusalBody("invalid_body", `: ${detail}`), headers: {} };
 }
 
 /** Shows errors of the query as they are. Logs errors of the hub, and shows a request id and nothing else of them. */
@@ -102,8 +123,8 @@ function answerErrors(
   operation: Operation,
   errors: readonly GraphQLError[],
   data: ExecutionResult["data"],
-  newMediaType: boolean,
-): Response {
+  type: string,
+): Reply {
   let away = false;
   let broken = false;
   const shown = errors.map((error) => {
@@ -123,25 +144,10 @@ function answerErrors(
   });
   // Without `data` nothing was executed, for example because a variable did not fit. The new media type calls this a
   // bad request.
-  const status = broken ? 500 : away ? 503 : data === undefined && newMediaType ? 400 : 200;
-  return answer(
-    status,
-    newMediaType,
-    JSON.stringify(data === undefined ? { errors: shown } : { errors: shown, data }),
-    away ? { "retry-after": "1" } : {},
-  );
+  const status = broken ? 500 : away ? 503 : data === undefined && type === NEW_TYPE ? 400 : 200;
+  return answer(status, type, { errors: shown, data }, away ? { "retry-after": "1" } : {});
 }
 
-function answer(status: number, newMediaType: boolean, body: string, headers: Record<string, string> = {}): Response {
-  return [
-    body,
-    {
-      status,
-      statusText: "",
-      headers: {
-        "content-type": `application/${newMediaType ? "graphql-response+json" : "json"}; charset=utf-8`,
-        ...headers,
-      },
-    },
-  ];
+function answer(status: number, type: string, body: object, headers: Record<string, string> = {}): Reply {
+  return { status, type: `${type}; charset=utf-8`, body: JSON.stringify(body), headers };
 }

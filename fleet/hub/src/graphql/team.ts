@@ -2,14 +2,11 @@
 import type { Team } from "../nouns/team.ts";
 import type { Connection, DevicePages, PageArguments } from "./device.ts";
 
-/**
- * Shared by the resolvers of one request. A type and not an interface: graphql-http wants an index signature, and
- * TypeScript implies one for types only.
- */
-export type TeamContext = {
+/** Shared by the resolvers of one request. */
+export interface TeamContext {
   readonly team: Team;
   readonly devices: DevicePages;
-};
+}
 
 interface TeamValue extends Team {
   readonly devices: (args: PageArguments) => Promise<Connection>;
