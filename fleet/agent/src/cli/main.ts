@@ -3,9 +3,12 @@
 import { readFileSync } from "node:fs";
 import { Agent, type RunResult } from "../agent.ts";
 import { messageOf } from "boxwright-service/errors";
+import { SettingsError } from "../core/errors.ts";
 import { openLog } from "../core/log.ts";
 import { Network } from "../network/network.ts";
+import { providerProblems } from "../network/session.ts";
 import type { Settings } from "../settings/types.ts";
+import { hwaccelProblems } from "../sources/ffmpeg.ts";
 import { USAGE, readCommand } from "./arguments.ts";
 import { REFUSED_USAGE, runRefused } from "./refused-command.ts";
 
@@ -24,6 +27,9 @@ async function main(): Promise<number> {
     process.stdout.write(USAGE + REFUSED_USAGE);
     return process.argv.length > 2 ? FINE : WRONG;
   }
+  const { network, sources } = command.settings;
+  const problems = [...providerProblems(network.providers), ...hwaccelProblems(sources)];
+  if (problems.length > 0) throw new SettingsError(problems);
   return command.isCheck ? check(command.settings) : run(command.settings);
 }
 

@@ -55,7 +55,12 @@ export class Network {
   /** Opens the model. `use` has to follow. */
   static async open(settings: NetworkSettings): Promise<Network> {
     const model = await readFile(settings.model);
-    const runtime = await openRuntime(model, settings.threads).catch((error: unknown) => {
+    const runtime = await openRuntime(model, settings).catch((error: unknown) => {
+      if (settings.providers)
+        throw new Error(
+          `network.providers: ${settings.model} cannot be opened by ${settings.providers.join(", ")}: ` +
+            `${messageOf(error)}. Leave the setting out to run on the processor`,
+        );
       throw new Error(`${settings.model} cannot be opened, expected an ONNX file: ${messageOf(error)}`);
     });
     return new Network(settings, model, runtime);

@@ -4,6 +4,8 @@
  */
 import { type InputSpec, type Lane, type Runtime, type Session, onnxRuntime } from "boxwright";
 import * as ort from "onnxruntime-node";
+import type { Problem } from "../core/errors.ts";
+import type { NetworkSettings } from "../settings/types.ts";
 
 /** A runtime whose session stays open from one detector to the next. */
 export interface SharedRuntime extends Runtime<Uint8Array> {
@@ -16,13 +18,29 @@ export interface SharedRuntime extends Runtime<Uint8Array> {
   close(): Promise<void>;
 }
 
+/**
+ * Checks execution providers against those that this runtime has. One that it has can still fail to start, for lack of
+ * hardware or of a library: the runtime then refuses to open the network.
+ */
+export function providerProblems(providers: readonly string[] | null): Problem[] {
+  const known = ort.listSupportedBackends().map(({ name }) => name);
+  const unknown = providers?.filter((name) => !known.includes(name)) ?? [];
+  if (unknown.length === 0) return [];
+  const message = `got ${unknown.join(", ")}, expected some that this runtime has: ${known.join(", ")}`;
+  return [{ path: "network.providers", message }];
+}
+
 /** Opens the network of an ONNX file. */
-export async function openRuntime(model: Uint8Array, threads: number | null): Promise<SharedRuntime> {
+export async function openRuntime(
+  model: Uint8Array,
+  { threads, providers }: Pick<NetworkSettings, "threads" | "providers">,
+): Promise<SharedRuntime> {
   // The runtime warns of each initializer that an exporter listed as an input: thousands of lines.
   ort.env.logLevel = "error";
   const runtime = onnxRuntime(ort, {
     logSeverityLevel: 3,
     ...(threads !== null && { intraOpNumThreads: threads }),
+    ...(providers !== null && { executionProviders: providers }),
   });
   const session = await runtime.open(model);
   let last: Lane | null = null;

@@ -83,8 +83,17 @@ function readNetwork(fields: Fields): NetworkSettings {
   if (!isObject(options)) fields.problem("options", "expected an object with options of createDetector");
   const outputFormat = fields.choice("output_format", ["detection", "raw"], "raw");
   const threads = fields.optionalNumber("threads", [1, 64]);
+  const providers = fields.has("providers") ? readProviders(fields) : (fields.value("providers"), null);
   fields.end();
-  return { model, config, options: isObject(options) ? options : {}, outputFormat, threads };
+  return { model, config, options: isObject(options) ? options : {}, outputFormat, threads, providers };
+}
+
+/** The names are checked at start, when the runtime can say what it has. */
+function readProviders(fields: Fields): readonly string[] {
+  const names = fields.value("providers");
+  if (Array.isArray(names) && names.length > 0 && names.every((name) => typeof name === "string")) return names;
+  fields.problem("providers", 'expected a list of names, for instance ["cuda", "cpu"]');
+  return [];
 }
 
 const isFile = (path: string): boolean => existsSync(path) && statSync(path).isFile();

@@ -19,17 +19,21 @@ function readKind(kind: (typeof KINDS)[number], fields: Fields): SourceSettings 
     const camera = fields.name("camera");
     const url = fields.text("url");
     if (url && !/^rtsps?:\/\/[^\s]+$/.test(url)) fields.problem("url", "expected rtsp:// or rtsps://");
-    return { kind, camera, url, fps: fields.optionalNumber("fps", FPS, false) };
+    return { kind, camera, url, ...readDecoding(fields) };
   }
   const path = fields.path("path");
   const camera = fields.name("camera", basename(path) || "camera");
   if (fields.has("path")) checkPath(kind, path, fields);
   if (kind === "folder") return { kind, camera, path, watch: fields.flag("watch", false) };
   if (kind === "image") return { kind, camera, path };
-  const fps = fields.optionalNumber("fps", FPS, false);
-  if (kind === "video") return { kind, camera, path, fps };
-  return { kind, camera, path, size: readSize(fields), fps };
+  if (kind === "video") return { kind, camera, path, ...readDecoding(fields) };
+  return { kind, camera, path, size: readSize(fields), ...readDecoding(fields) };
 }
+
+const readDecoding = (fields: Fields): { fps: number | null; hwaccel: string | null } => ({
+  fps: fields.optionalNumber("fps", FPS, false),
+  hwaccel: fields.optionalText("hwaccel"),
+});
 
 function checkPath(kind: string, path: string, fields: Fields): void {
   // Do not check that the device exists: a camera may be plugged in later.

@@ -25,6 +25,8 @@ export interface NetworkSettings {
   readonly outputFormat: "detection" | "raw";
   /** Threads of the runtime. Null: the runtime's choice. */
   readonly threads: number | null;
+  /** Execution providers of ONNX Runtime, the preferred one first. Null: the runtime's choice. */
+  readonly providers: readonly string[] | null;
 }
 
 interface CameraSettings {
@@ -44,24 +46,28 @@ export interface ImageSettings extends CameraSettings {
   readonly path: string;
 }
 
-export interface VideoSettings extends CameraSettings {
+/** A source that ffmpeg reads. */
+interface DecodedSettings extends CameraSettings {
+  readonly fps: number | null;
+  /** Method of ffmpeg that decodes in hardware (`ffmpeg -hwaccels`). Null: the processor decodes. */
+  readonly hwaccel: string | null;
+}
+
+export interface VideoSettings extends DecodedSettings {
   readonly kind: "video";
   readonly path: string;
-  readonly fps: number | null;
 }
 
-export interface RtspSettings extends CameraSettings {
+export interface RtspSettings extends DecodedSettings {
   readonly kind: "rtsp";
   readonly url: string;
-  readonly fps: number | null;
 }
 
-export interface V4l2Settings extends CameraSettings {
+export interface V4l2Settings extends DecodedSettings {
   readonly kind: "v4l2";
   readonly path: string;
   /** Width and height in pixels. Null: what the device is set to. */
   readonly size: readonly [number, number] | null;
-  readonly fps: number | null;
 }
 
 export type SourceSettings = FolderSettings | ImageSettings | VideoSettings | RtspSettings | V4l2Settings;

@@ -1,7 +1,7 @@
 /** Runs ffmpeg as a child process, which turns a video, an RTSP stream or a V4L2 device into frames on a pipe. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { withoutSecrets } from "../core/errors.ts";
-import type { RtspSettings, V4l2Settings, VideoSettings } from "../settings/types.ts";
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { type Problem, withoutSecrets } from "../core/errors.ts";
+import type { RtspSettings, SourceSettings, V4l2Settings, VideoSettings } from "../settings/types.ts";
 import { type PpmFrame, PpmReader } from "./ppm.ts";
 
 /** Largest frame in pixels: 16K. */
@@ -11,9 +11,11 @@ const GRACE = 2000;
 
 /** Returns the arguments of ffmpeg. They go to the process as a list, without a shell. */
 export function argumentsFor(settings: VideoSettings | RtspSettings | V4l2Settings): string[] {
-  const { fps } = settings;
+  const { fps, hwaccel } = settings;
   return [
     ...["-nostdin", "-hide_banner", "-loglevel", "error"],
+    // ffmpeg copies the frames back to memory, and decodes by itself what the hardware does not take.
+    ...(hwaccel === null ? [] : ["-hwaccel", hwaccel]),
     ...inputFor(settings),
     ...["-map", "0:v:0", "-an", "-sn", "-dn"],
     // Without a rate, pass each frame of the input exactly once: ffmpeg would otherwise repeat or drop some.
@@ -44,6 +46,26 @@ export function playlistFor(settings: VideoSettings | RtspSettings | V4l2Setting
   if (settings.kind !== "rtsp") return "";
   const url = settings.url.replace(/^rtsps?:/i, (scheme) => scheme.toLowerCase()).replaceAll("'", String.raw`'\''`);
   return `ffconcat version 1.0\nfile '${url}'\noption rtsp_transport tcp\noption timeout 10000000\n`;
+}
+
+/** Checks the methods that decode in hardware against those that this ffmpeg has. */
+export function hwaccelProblems(sources: readonly SourceSettings[], command = "ffmpeg"): Problem[] {
+  const asked = sources.map((source) => ("hwaccel" in source ? source.hwaccel : null));
+  if (asked.every((name) => name === null)) return [];
+  const { stdout, error } = spawnSync(command, ["-hide_banner", "-hwaccels"], { encoding: "utf8", timeout: 10_000 });
+  if (error) return [{ path: "sources", message: `${command} cannot be started: ${error.message}` }];
+  const [, ...known] = stdout.split("\n").map((line) => line.trim());
+  const list = ["auto", ...known.filter(Boolean)];
+  return asked.flatMap((name, i) =>
+    name === null || list.includes(name)
+      ? []
+      : [
+          {
+            path: `sources[${i}].hwaccel`,
+            message: `got ${name}, expected one that this ffmpeg has: ${list.join(", ")}`,
+          },
+        ],
+  );
 }
 
 /** Result of a run of ffmpeg. */

@@ -7,6 +7,7 @@ import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
 import { freePort } from "boxwright-service/testing/free-port";
 import { startProcess, writeSettings } from "../support/process.ts";
+import { hasFfmpeg } from "../support/tools.ts";
 import { until } from "boxwright-service/testing/wait";
 
 function settingsIn(folder: string, more: object = {}): string {
@@ -46,6 +47,19 @@ it("ends with 2 and every problem if the settings are wrong", async () => {
   const { code, text } = await startProcess([path]).ended;
   for (const where of ["device:", "sinks[0].kind:", "spool.policy:"]) expect(text).toContain(where);
   expect(code).toBe(2);
+});
+
+it.skipIf(!hasFfmpeg)("ends with 2 and what this machine has if it lacks the hardware of the settings", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "a.mkv"), "");
+  const network = { model: MODEL, config: "config.json", providers: ["npu", "cpu"] };
+  const sources = [{ kind: "video", path: "a.mkv", hwaccel: "magic" }];
+  const { code, text } = await startProcess([settingsIn(folder, { network, sources })]).ended;
+  expect(text).toMatch(/^network\.providers: got npu, expected some that this runtime has: cpu\b/m);
+  expect(text).toMatch(/^sources\[0\]\.hwaccel: got magic, expected one that this ffmpeg has: auto\b/m);
+  expect(code).toBe(2);
+  const known = { network: { ...network, providers: ["cpu"] }, sources: [{ ...sources[0], hwaccel: "auto" }] };
+  expect((await startProcess([settingsIn(folder, known), "--check"]).ended).code).toBe(0);
 });
 
 it("ends with 2 if the model is none, and gives the folder of state back", async () => {

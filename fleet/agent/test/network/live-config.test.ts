@@ -17,7 +17,14 @@ const PICTURE = pictureOf([
 ]);
 
 async function openNetwork(): Promise<Network> {
-  const network = await Network.open({ model: MODEL, config: null, options: {}, outputFormat: "raw", threads: 1 });
+  const network = await Network.open({
+    model: MODEL,
+    config: null,
+    options: {},
+    outputFormat: "raw",
+    threads: 1,
+    providers: null,
+  });
   onTestFinished(() => network.close());
   return network;
 }
@@ -193,7 +200,7 @@ describe("a network", () => {
     const { modelWithoutMetadata } = await import("../support/echo.ts");
     const model = join(folder, "model.onnx");
     writeFileSync(model, modelWithoutMetadata());
-    const settings = { model, config: null, options: {}, threads: null };
+    const settings = { model, config: null, options: {}, threads: null, providers: null };
     const raw = await Network.open({ ...settings, outputFormat: "raw" });
     await expect(raw.use(undefined)).rejects.toThrow(/network.options.prepare is missing/);
     const detection = await Network.open({ ...settings, outputFormat: "detection" });
@@ -220,7 +227,14 @@ describe("a network", () => {
     const model = join(folder, "model.onnx");
     writeFileSync(model, modelWithoutMetadata());
     const options = { family: "yolov8", labels: ["cat", "dog"], reading: "end-to-end", coordinates: "pixels" };
-    const network = await Network.open({ model, config: null, options, outputFormat: "detection", threads: null });
+    const network = await Network.open({
+      model,
+      config: null,
+      options,
+      outputFormat: "detection",
+      threads: null,
+      providers: null,
+    });
     await network.use(undefined);
     expect(await found(network, 1)).toEqual(["cat", "dog"]);
   });

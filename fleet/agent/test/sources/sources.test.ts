@@ -199,7 +199,11 @@ function makeVideo(folder: string, count: number): string {
 
 describe.skipIf(!hasFfmpeg)("a video file", () => {
   const open = (folder: string, path: string, fps: number | null = null): VideoSource => {
-    const source = new VideoSource({ kind: "video", camera: "v", path, fps }, join(folder, "state"), LOG);
+    const source = new VideoSource(
+      { kind: "video", camera: "v", path, fps, hwaccel: null },
+      join(folder, "state"),
+      LOG,
+    );
     onTestFinished(() => source.close().catch(() => undefined));
     return source;
   };
@@ -296,11 +300,20 @@ describe("a camera", () => {
   });
 
   it("gives ffmpeg a list of arguments", () => {
-    const camera = { kind: "rtsp", camera: "c", url: "RTSP://user:it's@cam/1;rm", fps: 5 } as const;
+    const camera = { kind: "rtsp", camera: "c", url: "RTSP://user:it's@cam/1;rm", fps: 5, hwaccel: null } as const;
     expect(argumentsFor(camera).join(" ")).not.toContain("it's");
     expect(playlistFor(camera)).toContain(String.raw`file 'rtsp://user:it'\''s@cam/1;rm'`);
     expect(playlistFor(camera)).toContain("option rtsp_transport tcp");
-    const v4l2 = argumentsFor({ kind: "v4l2", camera: "c", path: "/dev/video0", size: [640, 480], fps: null });
+    const decoded = argumentsFor({ ...camera, hwaccel: "vaapi" });
+    expect(decoded.slice(decoded.indexOf("-hwaccel"), decoded.indexOf("-f"))).toEqual(["-hwaccel", "vaapi"]);
+    const v4l2 = argumentsFor({
+      kind: "v4l2",
+      camera: "c",
+      path: "/dev/video0",
+      size: [640, 480],
+      fps: null,
+      hwaccel: null,
+    });
     expect(v4l2.join(" ")).toContain("-f v4l2 -video_size 640x480 -i /dev/video0");
   });
 
@@ -308,7 +321,13 @@ describe("a camera", () => {
     const folder = temporaryFolder();
     const path = makeVideo(folder, 12);
     copyFileSync(path, join(folder, "camera.mkv"));
-    const args = argumentsFor({ kind: "video", camera: "c", path: join(folder, "camera.mkv"), fps: null });
+    const args = argumentsFor({
+      kind: "video",
+      camera: "c",
+      path: join(folder, "camera.mkv"),
+      fps: null,
+      hwaccel: null,
+    });
     const source = new LiveSource({ camera: "c", args: ["-re", ...args], firstWait: 20 }, LOG);
     onTestFinished(() => source.close());
     const numbers: number[] = [];
