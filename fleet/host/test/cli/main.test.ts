@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
 import { temporaryFolder } from "../support/host.ts";
-import { until } from "../support/wait.ts";
+import { until } from "boxwright-service/testing/wait";
 import { HostProcess, runCommand } from "../support/process.ts";
 
 test("help names every option", async () => {
@@ -107,7 +107,7 @@ test("a host that others reach warns of tokens in clear text", async () => {
   const folder = temporaryFolder();
   const tokens = { "agent-token": "agent-token-0123456789", "page-token": "page-token-0123456789" };
   const host = await HostProcess.start({ database: join(folder.path, "host.db"), ...tokens });
-  await until(() => host.output().includes("tokens travel in clear text"));
+  await until(() => host.output.includes("tokens travel in clear text"));
   expect(await host.end("SIGTERM")).toBe(0);
   folder.remove();
 });

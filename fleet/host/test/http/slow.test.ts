@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { readBody } from "../../src/http/body.ts";
 import { detectionPacket } from "../support/frames.ts";
 import { testHost } from "../support/host.ts";
-import { until } from "../support/wait.ts";
+import { until } from "boxwright-service/testing/wait";
 
 const agentToken = "agent-token-0123456789";
 const pageToken = "page-token-0123456789";

@@ -195,18 +195,20 @@ describe.skipIf(!inject("chromium"))("the page in Chromium", () => {
   });
 
   test("keypoints have their skeleton, and an oriented box stands turned", async () => {
-    const time = new Date("2026-01-01T00:00:00Z");
     /** Sends the tensor of a network with one detection, by its rows of values. */
     const send = async (id: string, given: object, values: readonly number[]): Promise<void> => {
       const config = { family: "yolov8", classes: 1, inputSize: [64, 64], labels: ["thing"], ...given } as const;
+      // Each has a time of its own: a picture may take the boxes of a frame of its time.
+      const time = new Date(id === "pose" ? "2026-01-01T00:00:00Z" : "2026-01-01T00:00:01Z");
       const own = createDecoderSync(config);
       await host.putConfig(own.configHash!, JSON.stringify({ config }));
       const data = new Float32Array(values.length * 84);
       values.forEach((value, row) => (data[row * 84] = value));
       const outputs = { output0: { data, dims: [1, values.length, 84] } };
       const about = { id, source: "/devices/1", subject: "door", time };
-      expect((await host.post(toPacket(own, outputs, frame, about))).status).toBe(204);
+      // The picture first: a card without one shows the boxes on a blank ground of the frame's own size.
       await preview(id, time, greyPng(320, 160));
+      expect((await host.post(toPacket(own, outputs, frame, about))).status).toBe(204);
     };
     await page.goto(host.url);
     // The picture has five pixels for one of the input, and begins at y 16. Shoulders: (20, 34) and (44, 34).
