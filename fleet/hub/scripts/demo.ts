@@ -2,7 +2,7 @@
  * A hub with a demo team, to try out: `npm run demo`. Everything it makes is in demo-data/ (or in the folder that the
  * call names), which each start deletes.
  */
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { HubProcess, run } from "../test/support/process.ts";
@@ -10,6 +10,7 @@ import { HubProcess, run } from "../test/support/process.ts";
 const folder = process.argv[2] ?? fileURLToPath(new URL("../../demo-data", import.meta.url));
 if (existsSync(folder)) console.log(`Deletes the earlier demo in ${folder}: its team, people and keys are gone.`);
 rmSync(folder, { recursive: true, force: true });
+mkdirSync(folder, { recursive: true, mode: 0o700 });
 const port = process.env["HUB_PORT"] ?? "8787";
 const env = {
   HUB_DATABASE_FILE: join(folder, "hub.db"),

@@ -119,10 +119,11 @@ describe.skipIf(!inject("nginx"))("the proxy example in nginx", () => {
   it("hides /metrics, and counts callers by their own address, whatever they write", async () => {
     expect((await send("GET", "/metrics", "127.0.0.3")).status).toBe(404);
     const forged = (i: number) => ({ ...json(), "x-forwarded-for": `198.51.100.${i}` });
-    const statuses: (number | undefined)[] = [];
-    for (let i = 0; i < 8; i++) statuses.push((await send("POST", "/graphql", "127.0.0.3", forged(i), BODY)).status);
-    expect(statuses.slice(0, 5)).toEqual([200, 200, 200, 200, 200]);
-    expect(statuses.at(-1)).toBe(429);
+    // Many at once: the caller has a burst of five, and one more a second.
+    const sent = Array.from({ length: 30 }, (_, i) => send("POST", "/graphql", "127.0.0.3", forged(i), BODY));
+    const statuses = (await Promise.all(sent)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 200).length).toBeGreaterThanOrEqual(5);
+    expect(statuses).toContain(429);
     expect((await send("POST", "/graphql", "127.0.0.4", json(), BODY)).status).toBe(200);
     expect(hub.logs()).toContain('"address":"127.0.0.3"');
     expect(hub.logs()).not.toContain("198.51.100.");
