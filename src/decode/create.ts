@@ -1,5 +1,6 @@
 /** `createDecoder` of `boxwright/core`: with the tasks that the caller passes. */
 import type { DecoderOptions } from "../config/types.ts";
+import type { DecoderOf } from "./by-task.ts";
 import { type Decoder, type FileConfig, makeDecoder, makeDecoderSync } from "./decoder.ts";
 import { type DecoderTask, checkTaskList } from "./tasks.ts";
 
@@ -21,7 +22,7 @@ export interface CoreOptions extends DecoderOptions {
  * const decoder = await createDecoder(network, { tasks: [pose] });
  * console.log(decoder.engine); // simd
  */
-export function createDecoder<const C>(config: FileConfig<C>, options?: CoreOptions): Promise<Decoder>;
+export function createDecoder<const C>(config: FileConfig<C>, options?: CoreOptions): Promise<DecoderOf<C>>;
 export async function createDecoder(config: unknown, options: CoreOptions = {}): Promise<Decoder> {
   const [own, tasks] = split(options);
   return makeDecoder(config, own, tasks);
@@ -36,7 +37,7 @@ export async function createDecoder(config: unknown, options: CoreOptions = {}):
  * const decoder = createDecoderSync({ family: "yolov8", classes: 80, inputSize: [640, 640] }, { engine: "ts" });
  * console.log(decoder.engine); // ts
  */
-export function createDecoderSync<const C>(config: FileConfig<C>, options?: CoreOptions): Decoder;
+export function createDecoderSync<const C>(config: FileConfig<C>, options?: CoreOptions): DecoderOf<C>;
 export function createDecoderSync(config: unknown, options: CoreOptions = {}): Decoder {
   const [own, tasks] = split(options);
   return makeDecoderSync(config, own, tasks);

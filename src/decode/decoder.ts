@@ -135,13 +135,14 @@ export interface Receivable {
 
 /**
  * Type of a config: any file's content, or typed options. An object that names its `family` on the spot has to be
- * `TypedOptions`, so that the compiler names a misspelt option.
+ * `TypedOptions`, so that the compiler names a misspelt option. The names of typed options are in the last branch for
+ * editors, which complete them before `family` is there.
  */
 export type FileConfig<C> = C extends { readonly family: infer F }
   ? string extends F
     ? C
     : TypedOptions
-  : C;
+  : C | Partial<TypedOptions>;
 
 /** Makes a decoder with these tasks, as `createDecoder` does. */
 export async function makeDecoder(

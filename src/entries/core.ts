@@ -14,6 +14,15 @@ export { prepare } from "../tasks/prepare/task.ts";
 export { suppression } from "../tasks/suppression/task.ts";
 export { text } from "../tasks/text/task.ts";
 export type { Best } from "../decode/best.ts";
+export type {
+  DecoderOf,
+  OrientedDecoder,
+  OrientedDetection,
+  OrientedDetections,
+  PoseDecoder,
+  PoseDetection,
+  PoseDetections,
+} from "../decode/by-task.ts";
 export type { FileConfig, Receivable } from "../decode/decoder.ts";
 export type { Outputs, Slot } from "../decode/inputs.ts";
 export type { ImageFormat, ImageInput, PrepareOptions, Prepared, PreparedData } from "../decode/prepare.ts";

@@ -2,6 +2,15 @@
 export type { Decoder } from "../decode/decoder.ts";
 export { createDecoder, createDecoderSync } from "../whole/decoder.ts";
 export type { Best } from "../decode/best.ts";
+export type {
+  DecoderOf,
+  OrientedDecoder,
+  OrientedDetection,
+  OrientedDetections,
+  PoseDecoder,
+  PoseDetection,
+  PoseDetections,
+} from "../decode/by-task.ts";
 export type { FileConfig, Receivable } from "../decode/decoder.ts";
 export type { Outputs, Slot } from "../decode/inputs.ts";
 export type { ImageFormat, ImageInput, PrepareOptions, Prepared, PreparedData } from "../decode/prepare.ts";

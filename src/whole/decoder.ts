@@ -1,5 +1,6 @@
 /** `createDecoder` of `boxwright`: with every task. */
 import type { DecoderOptions } from "../config/types.ts";
+import type { DecoderOf } from "../decode/by-task.ts";
 import { type Decoder, type FileConfig, makeDecoder, makeDecoderSync } from "../decode/decoder.ts";
 import { ALL_TASKS } from "./tasks.ts";
 
@@ -15,7 +16,10 @@ import { ALL_TASKS } from "./tasks.ts";
  * const decoder = await createDecoder({ family: "yolov8", classes: 80, inputSize: [640, 640] });
  * console.log(decoder.engine); // simd
  */
-export function createDecoder<const C>(config: FileConfig<C>, options?: DecoderOptions): Promise<Decoder>;
+export function createDecoder<const C>(
+  config: FileConfig<C>,
+  options?: DecoderOptions,
+): Promise<DecoderOf<C>>;
 export function createDecoder(config: unknown, options: DecoderOptions = {}): Promise<Decoder> {
   return makeDecoder(config, options, ALL_TASKS);
 }
@@ -29,7 +33,7 @@ export function createDecoder(config: unknown, options: DecoderOptions = {}): Pr
  * const decoder = createDecoderSync({ family: "yolov8", classes: 80, inputSize: [640, 640] }, { engine: "ts" });
  * console.log(decoder.engine); // ts
  */
-export function createDecoderSync<const C>(config: FileConfig<C>, options?: DecoderOptions): Decoder;
+export function createDecoderSync<const C>(config: FileConfig<C>, options?: DecoderOptions): DecoderOf<C>;
 export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
   return makeDecoderSync(config, options, ALL_TASKS);
 }

@@ -20,7 +20,7 @@ export class Neighbours {
     this.order = order;
     this.grid = matchApart || order.length < FEW ? null : new BoxGrid();
     this.grid?.fill(corners, order, order.length, offset);
-    this.ranks = this.grid?.found ?? Int32Array.from(order.keys());
+    this.ranks = this.grid?.found ?? order.map((_, rank) => rank);
     this.count = this.ranks.length;
   }
 

@@ -36,7 +36,7 @@ export function keepSoftly(
   const { order } = c;
   const near = new Neighbours(c);
   /** Remaining ranks in no order, their scores, and the place of each rank among them; -1 for a kept one. */
-  const left = Int32Array.from(order.keys());
+  const left = order.map((_, rank) => rank);
   const scores = Float64Array.from(order, (row) => c.scores[row]);
   const placeOf = Int32Array.from(left);
   let n = left.length;

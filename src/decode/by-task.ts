@@ -1,0 +1,60 @@
+/** Types of the decoders and detections of a task that typed options state. */
+import type { Decoder } from "./decoder.ts";
+import type { Detection, Detections, Keypoint, Point } from "./detections.ts";
+import type { Frame } from "./frame.ts";
+import type { Outputs } from "./inputs.ts";
+import type { TensorInput } from "../core/tensor.ts";
+
+/** Detections whose rows have keypoints. */
+export interface PoseDetections extends Detections {
+  readonly keypoints: Float32Array;
+  at(i: number): PoseDetection | undefined;
+  toArray(): PoseDetection[];
+  copy(): PoseDetections;
+  [Symbol.iterator](): IterableIterator<PoseDetection>;
+}
+
+/** A detection with keypoints. */
+export interface PoseDetection extends Detection {
+  readonly keypoints: readonly Keypoint[];
+}
+
+/** A decoder whose typed options state the task "pose". */
+export interface PoseDecoder extends Decoder {
+  decode(outputs?: Outputs | TensorInput, frame?: Frame): PoseDetections;
+  decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly PoseDetections[];
+}
+
+/** Detections whose rows are oriented boxes. */
+export interface OrientedDetections extends Detections {
+  readonly angles: Float32Array;
+  readonly corners: Float32Array;
+  at(i: number): OrientedDetection | undefined;
+  toArray(): OrientedDetection[];
+  copy(): OrientedDetections;
+  [Symbol.iterator](): IterableIterator<OrientedDetection>;
+}
+
+/** A detection with an angle and four corners. */
+export interface OrientedDetection extends Detection {
+  readonly angle: number;
+  readonly corners: readonly Point[];
+}
+
+/** A decoder whose typed options state the task "oriented". */
+export interface OrientedDecoder extends Decoder {
+  decode(outputs?: Outputs | TensorInput, frame?: Frame): OrientedDetections;
+  decodeBatch(
+    outputs?: Outputs | TensorInput,
+    frames?: Frame | readonly Frame[],
+  ): readonly OrientedDetections[];
+}
+
+/** Type of the decoder of a config. Typed options that state their task on the spot make its fields certain. */
+export type DecoderOf<C> = [StatedTask<C>] extends ["pose"]
+  ? PoseDecoder
+  : [StatedTask<C>] extends ["oriented"]
+    ? OrientedDecoder
+    : Decoder;
+
+type StatedTask<C> = C extends { readonly task: infer T } ? T : undefined;
