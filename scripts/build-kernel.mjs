@@ -1,7 +1,7 @@
 /**
  * Compiles the kernels and writes the data of each to build/: the vector build as text for browsers, and the length
- * of both builds, by which Node knows its files. tsdown.config.ts makes `#kernel` and the other two of it. Names of targets
- * on the command line compile these alone.
+ * of both builds, by which Node knows its files. tsdown.config.ts makes `#kernel` and the other two of it. Names of
+ * targets on the command line compile these alone.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";

@@ -96,7 +96,8 @@ export interface TaskFields {
    */
   readonly angleRange?: "regular" | "raw";
   /**
-   * The angle channel holds "radians", "logits" (angle = (sigmoid(v) - 0.25) pi), or "fractions" (angle = (v - 0.25) pi, v in 0..1).
+   * The angle channel holds "radians", "logits" (angle = (sigmoid(v) - 0.25) pi), or "fractions" (angle =
+   * (v - 0.25) pi, v in 0..1).
    * Default: radians beside decoded boxes; the family's own beside raw maps. Task "oriented".
    */
   readonly angleForm?: "radians" | "logits" | "fractions";
@@ -246,8 +247,8 @@ export interface DecoderOptions extends TaskFields {
   /** A named set of rules, or single rules over the config's set. */
   readonly rules?: RuleSet | (Partial<Rules> & { readonly set?: RuleSet });
   /**
-   * "probabilities": the network applied the sigmoid or softmax. "logits": the decoder applies the sigmoid. "softmax-logits": the decoder
-   * applies the softmax (Caffe and PyTorch SSD).
+   * "probabilities": the network applied the sigmoid or softmax. "logits": the decoder applies the sigmoid.
+   * "softmax-logits": the decoder applies the softmax (Caffe and PyTorch SSD).
    */
   readonly scores?: ScoreOption;
   /** [width, height] of the network input in pixels. */

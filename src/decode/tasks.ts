@@ -5,8 +5,8 @@
  * option `tasks`.
  *
  * The config is read alike whatever was passed (config/task.ts), so that it has one hash: `Config.task` holds the
- * fields of a task as plain data. Declare them in `TaskFields` (config/types.ts). A decoder calls the members of a task in this
- * order:
+ * fields of a task as plain data. Declare them in `TaskFields` (config/types.ts). A decoder calls the members of a
+ * task in this order:
  *
  * 1. `read` (plan/task.ts) returns the interpretations.
  *    - If E extra channels follow those of the boxes in one tensor: set `extra: E` in the spec of that tensor and
@@ -16,8 +16,8 @@
  *    - Put what a frame needs into `interpretation.task`, as plain data. Its `tensors` lists the tensors that no head
  *      reads, such as prototypes; add them to `uses` too. `plan.task.tensors` then has their indices among
  *      `plan.tensors`, and the layout gives them slots.
- * 2. `rules` replaces rules of the kernel. With `{suppress: "none"}` the task suppresses by itself: the columns of the plan
- *    block hold all candidates, unsorted (P_CANDIDATES rows of P_SCORES, P_CLASS_IDS, P_SOURCES and P_BOXES).
+ * 2. `rules` replaces rules of the kernel. With `{suppress: "none"}` the task suppresses by itself: the columns of the
+ *    plan block hold all candidates, unsorted (P_CANDIDATES rows of P_SCORES, P_CLASS_IDS, P_SOURCES and P_BOXES).
  *    `plan.task.rules` keeps the rules that the config states.
  * 3. `attach` adds the task's columns to the detections of a plan, with `extend` (detections.ts). The function that
  *    `attach` returns runs after each image, when the kernel has suppressed. At that time the detections hold the kept

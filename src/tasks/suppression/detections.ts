@@ -23,8 +23,8 @@ const AVERAGES = ["weighted", "merge", "nmw"];
 
 /**
  * Suppresses the detections of a decoder by a named method. Oriented boxes keep angles and corners. Their overlaps are
- * measured on the upright boxes around them. Use `nmsOriented`, or the decoder's option `orientedSuppression`, to measure the
- * oriented boxes. Each row keeps its mask. If the method moves the box, the new box crops the mask.
+ * measured on the upright boxes around them. Use `nmsOriented`, or the decoder's option `orientedSuppression`, to
+ * measure the oriented boxes. Each row keeps its mask. If the method moves the box, the new box crops the mask.
  *
  * Decode without suppression, `rules: { suppress: "none" }`,
  * with `maxDetections` as large as the number of candidates.
