@@ -31,7 +31,7 @@ export type {
   TaskFields,
   TypedOptions,
 } from "../config/types.ts";
-export { RULE_SETS as RULE_SETS, type Rules as Rules, type RuleSet as RuleSet } from "../core/rules.ts";
+export { RULE_SETS, type Rules, type RuleSet } from "../core/rules.ts";
 export type { ConfigDescription, Description, HeadDescription, PlanDescription } from "../plan/describe.ts";
 export {
   type Detection,
