@@ -321,12 +321,12 @@ const finishedQuery = (query: HeadQuery): HeadQuery => ({
  * Returns the roles that the operator's own names tell: no suffix boxes, ":1" class ids, ":2" scores, ":3" count.
  * TensorFlow 2 counts from the other end: ":0" count, ":1" scores, ":2" class ids, ":3" boxes.
  */
-function usualRoles(specs: Specs): { labels: string; scores: string } {
+function usualRoles(specs: Specs): { classIds: string; scores: string } {
   const isTurned = specs.some((s) => /[:_]3$/.test(s.name) && volume(s.dims) > 1 && rows(s, 4).length > 0);
   const named = (suffix: number, word: string): string =>
     specs.find((s) => new RegExp(`[:_]${suffix}$|${word}`, "i").test(s.name) && rows(s, 1).length > 0)
       ?.name ?? "";
-  return { labels: named(isTurned ? 2 : 1, "class|label"), scores: named(isTurned ? 1 : 2, "score") };
+  return { classIds: named(isTurned ? 2 : 1, "class|label"), scores: named(isTurned ? 1 : 2, "score") };
 }
 
 /** Returns the index of the tensor that holds the count, one element or one per image; -1 for none. */
