@@ -57,7 +57,7 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   ppyoloe: [
     "PP-YOLOE and PP-YOLOE+ of PaddleDetection",
     "PP-YOLOE+ wants `prepare: { mean: 0, std: 255 }`.",
-    "Exported with `exclude_nms`, boxes are divided by the input `scale_factor`. Feed a factor of 1, 1, so that they are pixels of the network's input.",
+    "Exported with `exclude_nms`, boxes are divided by the input `scale_factor`. A factor of 1, 1, which `createDetector` feeds, makes them pixels of the network's input.",
     "A sum of the scores beside them, as in rknn's exports, is left alone.",
   ],
   rtmdet: [

@@ -191,6 +191,6 @@ export const OPERATOR_FORMS: readonly OperatorForm[] = [
     exporter: "tensorflow",
     family: "tflite-postprocess",
     operator: "TFLite_Detection_PostProcess",
-    roles: ["boxes", "labels", "scores", "count"],
+    roles: ["boxes", "classIds", "scores", "count"],
   },
 ];

@@ -23,6 +23,7 @@ import { prepareEngine } from "../engine/choose.ts";
 import { prepareImage } from "../picture/prepare/prepare.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
 import { type DetectorImage, PixelReader } from "./image.ts";
+import { constantOf, isConstant } from "./constants.ts";
 import { ChainedDetector, checkPoints } from "./chain.ts";
 import { type DetectorFrames, type Images, iteratorOf } from "./iterate.ts";
 import type { Detector } from "./types.ts";
@@ -135,11 +136,12 @@ async function openDetector<Opened>(
     // Before a runtime is started: it may take seconds.
     const config = readConfig(unread, stated);
     session ??= await open();
-    const input = pictureInput(session);
+    const { input, others } = inputsOf(session);
     await prepareEngine(stated.engine ?? "auto");
-    const decoder = decoderOf(withInput(config, stated, input, file), stated, ALL_TASKS);
+    const known = withInput(config, stated, input, file);
+    const decoder = decoderOf(others.length > 0 ? inInputPixels(known) : known, stated, ALL_TASKS);
     checkPreparation(decoder);
-    const spec = inputSpecOf(input, decoder);
+    const spec = inputSpecOf(input, others, decoder);
     const { overlaps } = session;
     const lanes: FrameLane[] = [];
     for (let i = 0; i < (overlaps ? 2 : 1); i++)
@@ -224,15 +226,29 @@ async function bytesOf(model: unknown): Promise<Uint8Array | null> {
   return new Uint8Array(await response.arrayBuffer());
 }
 
-/** Returns the input that takes the picture. */
-function pictureInput({ inputs }: Session): SessionTensor {
-  if (inputs.length === 1) return inputs[0];
+/** Returns the input that takes the picture, and those that tell its size. */
+function inputsOf({ inputs, feedsConstants = false }: Session): {
+  readonly input: SessionTensor;
+  readonly others: readonly SessionTensor[];
+} {
+  if (inputs.length === 1) return { input: inputs[0], others: [] };
   const names = inputs.map(({ name }) => name).join(", ");
+  const pictures = inputs.filter((input) => !isConstant(input));
+  if (pictures.length === 1 && feedsConstants)
+    return { input: pictures[0], others: inputs.filter(isConstant) };
   return refuse(
     "inputs",
     `${inputs.length} inputs (${names})`,
-    "one, which takes the picture. Run such a network yourself, and decode its outputs by createDecoder",
+    pictures.length === 1
+      ? "one, or a runtime whose session feeds constants, such as onnxRuntime. Run such a network yourself, and decode its outputs by createDecoder"
+      : "one, which takes the picture. Run such a network yourself, and decode its outputs by createDecoder",
   );
+}
+
+/** Returns the config for a network that is told the size of its input: its boxes are in pixels of the input. */
+function inInputPixels(config: Config): Config {
+  const { finishedIn } = TRAITS[familyOf(config, config.outputs ?? []).family];
+  return (config.coordinates ?? finishedIn) === "photo" ? { ...config, coordinates: "pixels" } : config;
 }
 
 /** Returns the config, with what runtime and file state of the input beneath the caller's own. */
@@ -289,7 +305,11 @@ function checkPreparation({ config, prepareRule }: Decoder): void {
 }
 
 /** Returns the input tensor of a frame. */
-function inputSpecOf({ name, dims }: SessionTensor, { prepareRule }: Decoder): InputSpec {
+function inputSpecOf(
+  { name, dims }: SessionTensor,
+  others: readonly SessionTensor[],
+  { prepareRule }: Decoder,
+): InputSpec {
   const { size, layout = "NCHW", type = "f32" } = prepareRule;
   if (!size)
     throw new ConfigError([
@@ -307,7 +327,8 @@ function inputSpecOf({ name, dims }: SessionTensor, { prepareRule }: Decoder): I
   const isOther = dims?.some((given, i) => typeof given === "number" && given > 0 && given !== own[i]);
   if (isOther || (dims && dims.length !== own.length))
     refuse("inputs", `${name} [${dims?.join()}]`, `[${own.join()}], one picture of three channels`);
-  return { name, dims: own, type };
+  const constants = others.map((other) => constantOf(other, size));
+  return { name, dims: own, type, ...(constants.length > 0 && { constants }) };
 }
 
 function blankImage({ prepareRule }: Decoder): ImageInput {

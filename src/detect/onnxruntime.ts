@@ -63,6 +63,7 @@ export function onnxRuntime(ort: Ort, options: object = {}): Runtime<Uint8Array 
 }
 
 class OnnxSession implements Session {
+  readonly feedsConstants = true;
   readonly overlaps: boolean;
   readonly inputs: Session["inputs"];
   readonly #ort: Ort;
@@ -114,7 +115,13 @@ class OnnxLane implements Lane {
     this.#ort = ort;
     this.#session = session;
     this.#input = arrayFor(input);
-    this.#feeds = { [input.name]: this.#tensor(TYPES[input.type], this.#input, input.dims) };
+    const others = (input.constants ?? []).map(
+      ({ name, type, data, dims }) => [name, this.#tensor(type, data, dims)] as const,
+    );
+    this.#feeds = {
+      [input.name]: this.#tensor(TYPES[input.type], this.#input, input.dims),
+      ...Object.fromEntries(others),
+    };
   }
 
   input(): SlotArray {
@@ -139,7 +146,7 @@ class OnnxLane implements Lane {
     this.#fetches = null;
   }
 
-  #tensor(type: string, data: SlotArray, dims: readonly number[]): never {
+  #tensor(type: string, data: SlotArray | BigInt64Array, dims: readonly number[]): never {
     return new this.#ort.Tensor(type as never, data as never, dims) as never;
   }
 

@@ -19,6 +19,16 @@ export interface InputSpec {
   readonly name: string;
   readonly dims: readonly number[];
   readonly type: InputType;
+  /** What the network's other inputs get with every frame. Absent: it has none. */
+  readonly constants?: readonly ConstantInput[];
+}
+
+/** An input besides the picture, the same for every frame: a pair of numbers that tells the picture's size. */
+export interface ConstantInput {
+  readonly name: string;
+  readonly dims: readonly number[];
+  readonly type: "float32" | "int32" | "int64";
+  readonly data: Float32Array | Int32Array | BigInt64Array;
 }
 
 /** The decoder's slots, by the name of the output. */
@@ -49,6 +59,8 @@ export interface Session {
    * outputs of the one before.
    */
   readonly overlaps: boolean;
+  /** True if its lanes feed `InputSpec.constants`. Default: networks with a second input are refused. */
+  readonly feedsConstants?: boolean;
   /** Makes the memory for one frame under way. */
   createLane(input: InputSpec): Lane;
   /** Frees the network. */

@@ -43,6 +43,7 @@ export function webnn(context: MlContext): Runtime<WebNnGraph> {
     name: "webnn",
     open: async ({ graph, inputs, outputs }) => ({
       overlaps: true,
+      feedsConstants: true,
       inputs: Object.entries(inputs).map(([name, { shape, dataType }]) => ({
         name,
         dims: shape,
@@ -82,6 +83,8 @@ class WebNnLane implements Lane {
     this.#model = model;
     this.#name = input.name;
     this.#input = arrayFor(input);
+    for (const { name, data } of input.constants ?? [])
+      context.writeTensor(model.inputs[name] as never, data as never);
   }
 
   input(): SlotArray {

@@ -90,6 +90,7 @@ export type { DetectorImage, Drawable } from "../detect/image.ts";
 export { liteRt } from "../detect/litert.ts";
 export { onnxRuntime } from "../detect/onnxruntime.ts";
 export type {
+  ConstantInput,
   InputSpec,
   InputType,
   Lane,
