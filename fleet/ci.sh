@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Everything, on a fresh Debian machine with Node 20 or newer: installs what it needs, runs every check of all parts, and ends with one line `N passed, N failed`. Exits non-zero when anything failed. boxwright, in the folder above,
-# is built if it is not. `./ci.sh host` checks that part alone.
+# Everything, on a fresh Debian machine with Node 20 or newer: installs what it needs, runs every check of all parts,
+# and ends with one line `N passed, N failed`. Exits non-zero when anything failed. boxwright, in the folder above, is
+# built if it is not. `./ci.sh host` checks that part alone.
 set -u
 cd "$(dirname "$0")"
 export CI=true ONNXRUNTIME_NODE_INSTALL=skip
@@ -16,7 +17,7 @@ step() {
   if "$@"; then passed=$((passed + 1)); else echo "FAILED: $name"; failed=$((failed + 1)); fi
 }
 
-boxwright() { [ -f ../dist/index.node.mjs ] || (cd .. && { [ -d node_modules ] || npm ci --no-progress; } && npm run --silent build); }
+boxwright() { [ -f ../dist/index.mjs ] || (cd .. && { [ -d node_modules ] || npm ci --no-progress; } && npm run --silent build); }
 
 for part in "${parts[@]}"; do [ ! -f $part/debian.sh ] || step "Debian packages: $part" $part/debian.sh; done
 step "boxwright" boxwright

@@ -6,6 +6,7 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { instantiateSync } from "@assemblyscript/loader";
 import asc from "assemblyscript/asc";
 
 const { version } = createRequire(import.meta.url)("assemblyscript/package.json");
@@ -83,11 +84,18 @@ function toAscii(bytes) {
   return text;
 }
 
-/** Throws if a kernel imports anything besides its memory: runtimes could not instantiate it with the memory alone. */
+/**
+ * Throws if a kernel imports anything besides its memory, or does not run over it: runtimes could not instantiate it
+ * with the memory alone. AssemblyScript's own loader is the judge.
+ */
 function checkBinary(name, binary) {
   const imports = WebAssembly.Module.imports(new WebAssembly.Module(binary)).map(
     (i) => `${i.module}.${i.name}`,
   );
   if (imports.join() !== "env.memory")
     throw new Error(`build/${name}: got the imports ${imports.join(", ")}, expected env.memory alone`);
+  const { exports } = instantiateSync(binary, { env: { memory: new WebAssembly.Memory({ initial: 1, maximum: 1 }) } });
+  const version = Object.keys(exports).find((verb) => /version$/i.test(verb));
+  if (!(exports[version]?.() > 0))
+    throw new Error(`build/${name}: got the exports ${Object.keys(exports).join(", ")}, expected a version above 0`);
 }
