@@ -94,8 +94,12 @@ function checkBinary(name, binary) {
   );
   if (imports.join() !== "env.memory")
     throw new Error(`build/${name}: got the imports ${imports.join(", ")}, expected env.memory alone`);
-  const { exports } = instantiateSync(binary, { env: { memory: new WebAssembly.Memory({ initial: 1, maximum: 1 }) } });
+  const { exports } = instantiateSync(binary, {
+    env: { memory: new WebAssembly.Memory({ initial: 1, maximum: 1 }) },
+  });
   const version = Object.keys(exports).find((verb) => /version$/i.test(verb));
   if (!(exports[version]?.() > 0))
-    throw new Error(`build/${name}: got the exports ${Object.keys(exports).join(", ")}, expected a version above 0`);
+    throw new Error(
+      `build/${name}: got the exports ${Object.keys(exports).join(", ")}, expected a version above 0`,
+    );
 }

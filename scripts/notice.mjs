@@ -6,7 +6,9 @@ const compiler = JSON.parse(read("assemblyscript/package.json"));
 const text = (name) => read(`assemblyscript/${name}`);
 
 if (compiler.license !== "Apache-2.0")
-  throw new Error(`${compiler.name} ${compiler.version}: got licence ${compiler.license}, expected Apache-2.0`);
+  throw new Error(
+    `${compiler.name} ${compiler.version}: got licence ${compiler.license}, expected Apache-2.0`,
+  );
 
 writeFileSync(
   "dist/NOTICE.txt",

@@ -1,7 +1,7 @@
 /** Boxes: two recorded networks on three photos. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createDecoder } from "../../dist/index.node.mjs";
+import { createDecoder } from "../../dist/index.mjs";
 import { drawSvg, imageInfo, readTensors } from "../../dist/node.mjs";
 import { compareDetections } from "./check.mjs";
 import { runEngines } from "./engines.mjs";

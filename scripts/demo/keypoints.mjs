@@ -1,10 +1,8 @@
 /** Keypoints: three recorded networks on photos. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createDecoder } from "../../dist/index.node.mjs";
+import { createDecoder, suppressDetections } from "../../dist/index.mjs";
 import { drawSvg } from "../../dist/node.mjs";
-import "../../dist/pose.mjs";
-import { suppressDetections } from "../../dist/suppress.node.mjs";
 import { compareDetections } from "./check.mjs";
 import { runEngines } from "./engines.mjs";
 import { readJson, readOutputs } from "./fixtures.mjs";

@@ -1,5 +1,5 @@
 /** Cells of the tables, which the terminal and the page share. */
-import { toPixels } from "../../dist/index.node.mjs";
+import { toPixels } from "../../dist/index.mjs";
 
 export const BOX_HEAD = ["label", "confidence", "x_min", "y_min", "x_max", "y_max"];
 

@@ -22,7 +22,7 @@ test("every problem is told at once, where it stands, and no secret is repeated"
   const given = { token: { where: "HUB_TOKEN", value: "abc" } };
   const { problems } = readOptions(options, { port: "x", names: [1], prot: 3 }, given);
   expect(problems).toEqual([
-    "prot: got an option that does not exist, expected one of port, names, token",
+    "prot: got an option that does not exist. Did you mean port?",
     'port: got "x", expected a whole number from 0 to 65535',
     "names: got 1, expected a name",
     "HUB_TOKEN: got a text of 3 characters, expected at least 4 letters",
