@@ -39,7 +39,7 @@ export interface ReadingTraits {
   readonly priors?: true;
   /** Raw rows of a network with one or two classes can have the same shape. */
   readonly looksRaw?: true;
-  /** The network finished the scores and the list. The options cannot change the activation. */
+  /** The network finished the scores and the list. The options cannot change the form of the scores. */
   readonly finished?: true;
   /** The network gives each object once. Nothing is suppressed unless the config names the rule. */
   readonly suppressed?: true;

@@ -1,5 +1,5 @@
 /**
- * Checks of values that show that the config describes another network. A wrong activation or a wrong unit gives boxes
+ * Checks of values that show that the config describes another network. Wrong scores or a wrong unit give boxes
  * that look like boxes. diagnostics.ts says when each check runs.
  */
 import * as A from "../core/abi.ts";
@@ -20,8 +20,8 @@ import type { Column } from "../heads/channels.ts";
 export function outOfRange(plan: Plan, about: string, got: number | null): TensorError {
   const { finished, competing } = READINGS[plan.reading];
   const mayBeLogits = !finished;
-  const value = competing ? "softmax" : "logits";
-  const hint = mayBeLogits ? `if the tensor holds logits, say activation: "${value}"; ` : "";
+  const value = competing ? "softmax-logits" : "logits";
+  const hint = mayBeLogits ? `if the tensor holds logits, say scores: "${value}"; ` : "";
   return new TensorError(
     `${about}: got ${got === null ? "a score outside 0..1" : `score ${Number(got.toPrecision(6))}`}, expected probabilities in 0..1 (scores "probabilities", ${scoresReason(plan.scoresWhy)}); ` +
       `${hint}a transposed tensor, or a wrong scale, gives such numbers too`,

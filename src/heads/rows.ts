@@ -140,7 +140,7 @@ function checkSoftmax({ traits, scores: activation, classes }: CountedQuery, mat
   refuseFor(
     [
       { option: "family", value: family },
-      { option: "scores", value: "softmax" },
+      { option: "scores", value: "softmax-logits" },
     ],
     originText(match),
     `${classes + 1} columns for ${classes} ${classes === 1 ? "class" : "classes"}, which can be read in 2 ways`,

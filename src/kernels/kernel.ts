@@ -137,10 +137,10 @@ export class Kernel {
 
   /** Returns a compiled build, or else its binary. Throws if there is neither. */
   #find(kind: WasmKind): WebAssembly.Module | Uint8Array {
-    const known = modules.get(this.#name + kind);
-    if (known) return known;
     if (!hasWebAssembly())
       throw new Error(`engine "${kind}": this runtime has no WebAssembly. Use engine "ts" or "auto".`);
+    const known = modules.get(this.#name + kind);
+    if (known) return known;
     const binary = this.#binaryOf(kind);
     if (binary === null)
       throw new Error(

@@ -1,4 +1,4 @@
-/** Checks an interpretation against the config: what it leaves over, its batch, element types and activation. */
+/** Checks an interpretation against the config: what it leaves over, its batch, element types and scores. */
 import type { Config } from "../config/types.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
 import { type ScoreForm, type Family, namesHead, TRAITS } from "../core/families.ts";
@@ -73,19 +73,19 @@ export function checkBatch(specs: readonly TensorSpec[], { heads, batch }: Inter
 }
 
 /**
- * Throws a TensorError if the interpretation cannot have the element types or the activation that the config states.
+ * Throws a TensorError if the interpretation cannot have the element types or the scores that the config states.
  */
 export function checkReading(
   config: Config,
   family: Family,
-  { name, about, scores: activation, heads }: Interpretation,
+  { name, about, scores, heads }: Interpretation,
   specs: readonly TensorSpec[],
 ): void {
   for (const head of heads) {
     checkListEnds(head, specs);
     checkClassIdSteps(head, specs);
     for (const column of columnsOf(head, ["score", "objectness", "box"]))
-      checkScale(column, head, specs, activation);
+      checkScale(column, head, specs, scores);
   }
   if (config.coordinates === "strides" && !TRAITS[family].mayBePixels)
     refuse(
@@ -95,7 +95,7 @@ export function checkReading(
     );
   if (config.coordinates === "normalised" && TRAITS[family].mayBePixels)
     refuse(about, 'coordinates "normalised"', `"pixels" or "strides", the units of ${family}'s distances`);
-  if (config.scores === "logits" && activation !== "logits")
+  if (config.scores === "logits" && scores !== "logits")
     refuse(about, 'scores "logits"', `"probabilities": the network has finished the scores of ${name}`);
   if (config.scores === "softmax-logits" && !isSoftmax(heads))
     refuse(
@@ -134,12 +134,7 @@ function checkClassIdSteps(head: HeadDraft, specs: readonly TensorSpec[]): void 
 }
 
 /** Throws a TensorError if a quantised column of scores or boxes has no scale, or one that loses the scores. */
-function checkScale(
-  column: Column,
-  head: HeadDraft,
-  specs: readonly TensorSpec[],
-  activation: ScoreForm,
-): void {
+function checkScale(column: Column, head: HeadDraft, specs: readonly TensorSpec[], scores: ScoreForm): void {
   const spec = specs[column.tensor];
   const { scale, zeroPoint, type } = spec;
   if (scale === null)
@@ -149,7 +144,7 @@ function checkScale(
       `integers (${type}) without a scale`,
       "scale and zeroPoint: real = (raw - zeroPoint) * scale",
     );
-  if (column === head.box || isFloat(spec) || activation === "logits") return;
+  if (column === head.box || isFloat(spec) || scores === "logits") return;
   const [low, high] = rangeOf(spec);
   if (scale < COARSEST_STEP && high > 0 && low < 1) return;
   const shared =

@@ -45,7 +45,7 @@ describe("NN Archive", () => {
         { name: "extra", dims: null, type: "float32", layout: null, order: null },
       ],
       headOutputs: ["b_yolov5", "a_yolov5"],
-      rules: "depthai",
+      ruleSet: "depthai",
     });
   });
 

@@ -18,7 +18,7 @@ describe("NN_config and nn_config", () => {
       confidenceThreshold: 0.3,
       iouThreshold: 0.4,
       maxDetections: 300,
-      rules: "depthai",
+      ruleSet: "depthai",
       // largest map first, whatever the order of the keys; masks may share anchors
       anchorSets: [
         {

@@ -16,7 +16,7 @@ describe("typed options", () => {
     [344, 319],
   ];
 
-  test.each(["nms", "multiLabel", "clamp", "gate", "suppress", "maxCandidates", "pixelOffset", "set"])(
+  test.each(["suppress", "multiLabel", "clamp", "gate", "iouGate", "maxCandidates", "pixelOffset", "set"])(
     "the rule %s belongs into rules",
     (rule) => {
       expect(problemsOf({ family: "yolov8", classes: 1, [rule]: "none" })).toEqual([
@@ -134,7 +134,7 @@ describe("typed options", () => {
 
   test("a set brings its own cap", () => {
     expect(parseConfig({ family: "ssd", rules: "tflite" })).toMatchObject({
-      rules: "tflite",
+      ruleSet: "tflite",
       maxDetections: 10,
     });
     expect(parseConfig({ family: "ssd", rules: { set: "tflite", maxDetections: 4 } }).maxDetections).toBe(4);

@@ -126,7 +126,7 @@ describe("options", () => {
     [
       "a misspelt option",
       option({ confThreshold: 0.5 } as unknown as DecoderOptions),
-      "options.confThreshold: got an unknown name, expected one of engine, onNote, fresh, family, conventions, activation, inputSize, strides, scaleXY, priors, priorFormat, variances, scales, background, boxFormat, coordinates, roles, task, reading, prepare, labels, classes, confidenceThreshold, iouThreshold, suppression, keep, maxDetections, keypoints, keypointNames, edges, keypointScores, keypointCoordinates, keypointRefinement, keypointScale, maskCoefficients, orientedSuppression, angleRange, angleForm, cellGroups, textRule, maskThreshold, unclipRatio, anchors, anchorMasks, outputs",
+      "options.confThreshold: got an unknown name, expected one of engine, onNote, fresh, family, rules, scores, inputSize, strides, scaleXY, priors, priorFormat, variances, scales, background, boxFormat, coordinates, roles, task, reading, prepare, labels, classes, confidenceThreshold, iouThreshold, suppression, keep, maxDetections, keypoints, keypointNames, edges, keypointScores, keypointCoordinates, keypointRefinement, keypointScale, maskCoefficients, orientedSuppression, angleRange, angleForm, cellGroups, textRule, maskThreshold, unclipRatio, anchors, anchorMasks, outputs",
     ],
     ["family", option({ family: "yolo" }), `options.family: got "yolo", expected one of ${FAMILIES}`],
     [
@@ -216,7 +216,7 @@ describe("options", () => {
       "several at once",
       option({ rules: { clamp: "x", foo: 1, maxCandidates: -1 } }),
       'options.rules.clamp: got "x", expected "none" or "before" or "after" or "centre"\n' +
-        "options.rules.foo: got 1, expected a rule: score, gate, nms, suppress, pixelOffset, clamp, multiLabel, maxCandidates, maxDetections, countBackground\n" +
+        "options.rules.foo: got 1, expected a rule: score, gate, suppress, iouGate, pixelOffset, clamp, multiLabel, maxCandidates, maxDetections, countBackground\n" +
         "options.rules.maxCandidates: got -1, expected a whole number",
     ],
   ]);

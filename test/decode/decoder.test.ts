@@ -488,6 +488,7 @@ test("describe, whole: quantised tensors, several labels a cell, a pixel added",
     "head: box [1,4,84] as planes + cls [1,3,84] as planes: 84 cells from number 0, box centre, score class",
     "rules: depthai-nodes: score class, confidence > 0.4, suppression per class at IoU > 0.6, clamp centre, multi-label, +1 pixel, at most 3000 candidates, 20 detections",
     "keep: classes 0, 2",
+    "picture: letterbox to 64x64, pad 114, bilinear; RGB, (x - 0) / 255; f32 NCHW",
   ]);
   // of the raw numbers, what the text says: (67 - 3) / 2 is 32, (35 - 3) / 2 is 16, (199 - 7) / 256 is 0.75
   const box = new Int8Array(4 * 84);

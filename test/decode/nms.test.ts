@@ -125,10 +125,10 @@ describe.each(engines)("nms, %s", (engine) => {
     for (let w = 2; w <= 40; w++)
       for (let k = 1; k < w; k++)
         for (const classIds of [undefined, [1, 1]])
-          for (const suppress of [">", ">="] as const) {
-            const options = { engine, suppress, iouThreshold: k / w, ...(classIds && { classIds }) };
+          for (const iouGate of [">", ">="] as const) {
+            const options = { engine, iouGate, iouThreshold: k / w, ...(classIds && { classIds }) };
             const kept = nms([0, 0, w, 1, 0, 0, k, 1], scores, options);
-            demand(kept.length === (suppress === ">" ? 2 : 1), () => `${k} / ${w}, ${suppress}`);
+            demand(kept.length === (iouGate === ">" ? 2 : 1), () => `${k} / ${w}, ${iouGate}`);
           }
   });
 

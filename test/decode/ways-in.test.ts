@@ -765,9 +765,13 @@ test("inspect reads outputs that are known beforehand as the decoder does: with 
   const quantised = {
     outputs: [{ name: "o", dims: [1, 6, 84], type: "u8" as const, scale: 1 / 255, zeroPoint: 0 }],
   };
-  expect(inspect(config, [], quantised).text).toBe(make(config, quantised).describe().text);
   const square = { outputs: [{ name: "o", dims: [1, 6, 6], order: "rows" as const }] };
-  expect(inspect(config, [], square).text).toBe(make(config, square).describe().text);
+  for (const options of [quantised, square]) {
+    // A decoder says one thing more: how a picture is prepared.
+    const [plan, picture] = make(config, options).describe().text.split("\npicture: ");
+    expect(picture).toMatch(/^letterbox to 64x64, /);
+    expect(inspect(config, [], options).text).toBe(plan);
+  }
 });
 
 test("a frame that is refused leaves slots and counters as they were", () => {
@@ -804,7 +808,7 @@ test("inspect takes four bare tensors for those of TFLite's operator, and says w
   ];
   const [, first, line] = inspect(undefined, specs).text.split("\n");
   expect(first).toBe(
-    "- boxes (yxyx), scores, classes b, count d: a [1,10,4] as rows + c [1,10] as rows: tflite-postprocess",
+    "- boxes (yxyx), scores, classes b, count d: a [1,10,4] as rows + c [1,10] as rows: tflite-postprocess, Sony IMX500",
   );
   expect(line).toContain(
     'roles: { classIds: "b", scores: "c" } }, or classIds and scores the other way round',
@@ -877,7 +881,7 @@ test("prior boxes among outputs whose shapes are known are waited for", () => {
 });
 
 test.each(engines)("of a batch each image has its own count, %s", (engine) => {
-  const roles = { boxes: "b", scores: "s", labels: "l", count: "n" };
+  const roles = { boxes: "b", scores: "s", classIds: "l", count: "n" };
   const d = (): Decoder => make({ family: "tflite-postprocess", classes: 3, roles }, { engine });
   const outputs = (n: TensorInput) => ({
     b: floats([2, 4, 4], Array.from({ length: 8 }, (_, i) => [0.1 * i, 0.1, 0.1 * i + 0.05, 0.2]).flat()),
@@ -909,7 +913,7 @@ test("what says where a list ends is no quantised number", () => {
   expect(() => d.decode({ o: { data, dims: [1, 1, 1, 7], scale: 0.01, zeroPoint: -1 } })).toThrow(
     "got i8 of scale 0.01 and zeroPoint -1, expected numbers as they stand",
   );
-  const roles = { boxes: "b", scores: "s", labels: "l", count: "n" };
+  const roles = { boxes: "b", scores: "s", classIds: "l", count: "n" };
   const lite = make({ family: "tflite-postprocess", classes: 3, roles });
   const n = { data: Uint8Array.of(8), dims: [1], scale: 0.5, zeroPoint: 6 };
   expect(() => lite.decode({ b: filled([1, 4, 4]), s: filled([1, 4]), l: filled([1, 4]), n })).toThrow(

@@ -27,8 +27,8 @@ describe("maps", () => {
     expect(seen(maps, dims, k, order)).toEqual(expected);
   });
 
-  test("anchors outermost", () => {
-    expect(seen(fiveDims, [1, 3, 20, 20, 85], 85)).toEqual(["NAhwK 400 1/85 20x20"]);
+  test("rows of anchors, outermost or in each cell", () => {
+    expect(seen(fiveDims, [1, 3, 20, 20, 85], 85)).toEqual(["NAhwK 400 1/85 20x20", "NhwAK 60 1/1700 20x3"]);
     expect(seen(fiveDims, [1, 3, 20, 20, 85], 84)).toEqual([]);
   });
 });

@@ -110,7 +110,7 @@ describe.each(engines)("scores of 16 and 32 bits beside a column of labels, %s",
     one.b.data.fill(0.1, 0, 2);
     const s = { data: Int16Array.of(9000), dims: [1, 1], type: "i16", scale: 1e-4, zeroPoint: 0 };
     const config = { family: "boxes", classes: 2e6, coordinates: "normalised", keep: [1999999] };
-    const roles = { boxes: "b", scores: "s", labels: "l" };
+    const roles = { boxes: "b", scores: "s", classIds: "l" };
     expect(decode({ ...config, roles }, { ...one, s }, { engine })).toHaveLength(1);
   });
 });

@@ -93,7 +93,7 @@ describe("quantised columns", () => {
   });
 
   test("a count has neither", () => {
-    const roles = { boxes: "b", labels: "l", scores: "s", count: "n" };
+    const roles = { boxes: "b", classIds: "l", scores: "s", count: "n" };
     const post = { family: "tflite-postprocess", classes: 2, roles };
     const shapes = (n: TensorSpecInput): Shapes => ({ b: [1, 9, 4], l: [1, 9], s: [1, 9], n });
     expect(plan(post, shapes({ dims: [1] })).heads).toHaveLength(1);
@@ -124,7 +124,7 @@ describe("numbers for each map", () => {
 });
 
 describe("columns beside the boxes", () => {
-  const roles = { boxes: "b", labels: "l", scores: "s", count: "n" };
+  const roles = { boxes: "b", classIds: "l", scores: "s", count: "n" };
   const post = { family: "tflite-postprocess", classes: 2, roles };
   const shapes = (labels: number[], count: number[], batch = 1): Shapes => ({
     b: [batch, 9, 4],

@@ -33,6 +33,7 @@ test.each<[string, object, object, string[]]>([
       "rules: depthai: score product, confidence >= 0.25, suppression across classes at IoU >= 0.5, clamp before, at most 10 detections",
       "keep: classes 0, 1",
       "note: left alone: extra [3]",
+      "picture: letterbox to 64x64, pad 114, bilinear; RGB, (x - 0) / 255; f32 NCHW",
     ],
   ],
   [
@@ -55,6 +56,7 @@ test.each<[string, object, object, string[]]>([
       "head: b [1,65,4,4] as NCHW: 16 cells from number 0, stride 16 x 8, box distance of 16 bins, score class",
       "rules: ultralytics: score product, confidence > per class, suppression none, clamp after, multi-label, +1 pixel, at most 30000 candidates, 300 detections",
       "note: a 64x32 input has no map of 4x4 cells at a stride of 8, 16, 32 or another power of two: is that its width and height? The option strides settles it",
+      "picture: letterbox to 64x32, pad 114, bilinear; RGB, (x - 0) / 255; f32 NCHW",
     ],
   ],
   [
@@ -76,6 +78,7 @@ test.each<[string, object, object, string[]]>([
       "head: o [2,9,7] as rows: 9 cells from number 0, box centre, score class",
       "rules: ultralytics: score product, confidence > 0.25, suppression across classes at IoU > 0.45, clamp after, at most 7 candidates, 300 detections",
       "note: pixelOffset waits for an input size: no pixel is added",
+      "picture: letterbox to a size not given, pad 114, bilinear; RGB, (x - 0) / 255; f32 NCHW",
     ],
   ],
   [
@@ -91,6 +94,7 @@ test.each<[string, object, object, string[]]>([
       "tensor logits: [1,9,3] f32",
       "head: b [1,9,4] as rows + logits [1,9,3] as rows: 9 cells from number 0, box centre, score class, softmax",
       "rules: ultralytics: score product, confidence > 0.25, suppression none, clamp after, at most 30000 candidates, 300 detections",
+      "picture: stretch to a size not given, pillow; RGB, (x - [123.675, 116.28, 103.53]) / [58.395, 57.12, 57.375]; f32 NCHW",
     ],
   ],
 ])("a plan: %s", (_, config, outputs, lines) => {
@@ -124,12 +128,14 @@ test("a config: typed options", () => {
     "input: 64x32",
     "thresholds: confidence per class, IoU 0.45, at most 300 detections",
     UNKNOWN,
+    "picture: letterbox to 64x32, pad 114, bilinear; RGB, (x - 0) / 255; f32 NCHW",
   ]);
   expect(textOf({ family: "yolov8" }).slice(2)).toEqual([
     "classes: not given",
     "input: not given",
     "thresholds: confidence 0.25, IoU 0.45, at most 300 detections",
     UNKNOWN,
+    "picture: letterbox to a size not given, pad 114, bilinear; RGB, (x - 0) / 255; f32 NCHW",
   ]);
 });
 
@@ -146,6 +152,7 @@ test.each([
     "input: not given",
     "thresholds: confidence 0.5, IoU 0.5, at most 300 detections",
     UNKNOWN,
+    "picture: stretch to a size not given, bilinear; RGB, (x - 0) / 255; f32 NCHW",
   ]);
 });
 
@@ -156,5 +163,6 @@ test("a config that decodes nothing says why, and names no family", () => {
     "input: not given",
     "thresholds: confidence 0.5, IoU 0.5, at most 300 detections",
     UNKNOWN,
+    "picture: stretch to a size not given, bilinear; RGB, (x - 0) / 255; f32 NCHW",
   ]);
 });

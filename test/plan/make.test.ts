@@ -203,6 +203,6 @@ describe("descriptions", () => {
     expect(json).toEqual(JSON.parse(JSON.stringify(json)));
     if (json.kind !== "plan") throw new Error(`got a description of ${json.kind}`);
     expect(json.heads[0]).toMatchObject({ firstSource: 0, priors: null, kind: "centre" });
-    expect(json).toMatchObject({ rules: "ultralytics", iouThreshold: 0.45, maxDetections: 300 });
+    expect(json).toMatchObject({ ruleSet: "ultralytics", iouThreshold: 0.45, maxDetections: 300 });
   });
 });

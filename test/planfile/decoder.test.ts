@@ -405,7 +405,7 @@ describe("a plan decoder", () => {
   });
 
   test("a refusal leaves the slots as they were", () => {
-    const roles = { boxes: "b", scores: "s", labels: "l" };
+    const roles = { boxes: "b", scores: "s", classIds: "l" };
     const config = { family: "boxes", classes: 9, coordinates: "normalised", roles };
     const b = { data: new Float32Array(12).fill(0.5), dims: [1, 3, 4] };
     const s = { data: Float32Array.of(0.9, 0.8, 0.7), dims: [1, 3] };
