@@ -236,7 +236,7 @@ test.each(Object.entries(hostile))("%s: memory stays below 4 times the file and 
   const child = `
     const { readFileSync } = await import("node:fs");
     const bytes = readFileSync(0);
-    const { readModel } = await import("./dist/model.mjs");
+    const { readModel } = await import("./dist/index.mjs");
     await readModel(bytes).catch((e) => { if (e.name !== "ConfigError") throw e; });
     console.log("done");`;
   // The heap's limit stops a reader that takes more.
