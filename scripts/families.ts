@@ -79,7 +79,8 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
     "RF-DETR and LW-DETR",
     "One query may give several detections: the best pairs of query and class count, as many as there are queries. `rules: { multiLabel: false }` takes the best class of each query.",
     "C + 1 columns: the last one was never trained, and is left out. `background: 0` leaves out the first instead.",
-    "Weights of COCO have 91 columns, and class ids are COCO's own, 1 to 90. Pass `labels: COCO80` or `COCO91` of `boxwright/labels`.",
+    "Weights of COCO have 91 columns, and class ids are COCO's own, 1 to 90. Pass `labels: COCO80` or `COCO91` of `boxwright`.",
+    "An NN Archive with `RFDETRParser` has boxes and logits in this order, a class for each column, and the best class of each query.",
     "Masks and keypoints are left alone.",
   ],
   rtdetr: [

@@ -97,10 +97,13 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
       "a subtype of the archive format, for instance yolov5, yolov6r2, yolov8, yolo26",
     );
   const yoloOutputs = metadata.texts("yolo_outputs");
-  const headOutputs = yoloOutputs ?? head.texts("outputs");
+  const allOutputs = yoloOutputs ?? head.texts("outputs");
   if (yoloOutputs) checkOutputs(metadata, "yolo_outputs", yoloOutputs, base);
-  else checkOutputs(head, "outputs", headOutputs ?? [], base);
-  const roles = rolesOf(metadata, base);
+  else checkOutputs(head, "outputs", allOutputs ?? [], base);
+  const ordered = special?.outputs ? orderedOutputs(head, allOutputs ?? [], special.outputs) : null;
+  const headOutputs = ordered ? Object.values(ordered) : allOutputs;
+  const roles = ordered ?? rolesOf(metadata, base);
+  const columns = base.outputs?.find(({ name }) => name === ordered?.scores)?.dims?.at(-1);
   const strides = metadata.positives("strides") ?? (special && metadata.positives("feat_stride_fpn"));
   // MediaPipe's parser has the side of the input in `scale`.
   const scale = special && metadata.take("scale", COUNT);
@@ -116,7 +119,7 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
     kind,
     subtype,
     inputSize: base.inputSize ?? (scale ? [scale, scale] : null),
-    classes: classes ?? labels?.length ?? special?.defaults.classes ?? null,
+    classes: columns ?? classes ?? labels?.length ?? special?.defaults.classes ?? null,
     labels,
     // ClassificationParser: false says that the scores are logits.
     ...(metadata.json.is_softmax === false && { scores: "softmax-logits" as const }),
@@ -139,6 +142,18 @@ function checkOutputs(r: FieldReader, key: string, names: readonly string[], { o
   for (const name of names)
     if (outputs && !outputs.some((o) => o.name === name))
       r.report(key, `"${name}"`, `one of the model's outputs ${outputs.map((o) => o.name).join(", ")}`);
+}
+
+/** Returns the roles of outputs that a parser knows by their order. Further ones are left alone. */
+function orderedOutputs(
+  head: FieldReader,
+  names: readonly string[],
+  order: NonNullable<ParserTraits["outputs"]>,
+): { readonly boxes: string; readonly scores: string } | null {
+  const [boxes, scores] = names;
+  if (names.length >= order.length) return { boxes, scores };
+  head.report("outputs", `[${names.join()}]`, `the names of ${order.join(" and ")}, in this order`);
+  return null;
 }
 
 /** Returns the roles of boxes and scores. One output named for both holds whole detections, and has no role. */

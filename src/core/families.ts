@@ -1005,7 +1005,12 @@ export interface ParserTraits {
     readonly confidenceThreshold: number;
     readonly iouThreshold: number;
     readonly maxDetections: number;
+    readonly scores?: ScoreOption;
+    readonly background?: false;
+    readonly rules?: Partial<Rules>;
   };
+  /** Roles of the head's outputs, which the parser takes in this order. It has a class for each column of scores. */
+  readonly outputs?: readonly ["boxes", "scores"];
   /** How the parser makes points of heat maps, if not as the family's authors do. */
   readonly keypointRefinement?: "none";
 }
@@ -1044,6 +1049,20 @@ export const PARSERS: readonly ParserTraits[] = [
   {
     parser: "ClassificationParser",
     defaults: { family: "classifier", confidenceThreshold: 0, iouThreshold: 0.5, maxDetections: 1000 },
+  },
+  {
+    // The best column of each query, none of which is left out. Masks may stand behind boxes and logits.
+    parser: "RFDETRParser",
+    defaults: {
+      family: "rfdetr",
+      scores: "logits",
+      background: false,
+      rules: { multiLabel: false, gate: ">", suppress: "none" },
+      confidenceThreshold: 0.5,
+      iouThreshold: 0.5,
+      maxDetections: 300,
+    },
+    outputs: ["boxes", "scores"],
   },
   {
     // YOLOv8 for segmentation with a single class. `labelMap` makes the index map that the parser gives.

@@ -134,21 +134,21 @@ describe("NN Archive", () => {
       "parser",
       { model: { heads: [{ parser: "PoseParser" }] } },
       [
-        'model.heads[0].parser: got "PoseParser", expected a parser YOLO, YOLOExtendedParser, SSD, MOBILENET, SCRFDParser, YuNetParser, MPPalmDetectionParser, KeypointParser, HRNetParser, SuperAnimalParser, PPTextDetectionParser, ClassificationParser, FastSAMParser, or the option family',
+        'model.heads[0].parser: got "PoseParser", expected a parser YOLO, YOLOExtendedParser, SSD, MOBILENET, SCRFDParser, YuNetParser, MPPalmDetectionParser, KeypointParser, HRNetParser, SuperAnimalParser, PPTextDetectionParser, ClassificationParser, RFDETRParser, FastSAMParser, or the option family',
       ],
     ],
     [
       "a parser named like something every object has",
       { model: { heads: [{ parser: "constructor" }] } },
       [
-        'model.heads[0].parser: got "constructor", expected a parser YOLO, YOLOExtendedParser, SSD, MOBILENET, SCRFDParser, YuNetParser, MPPalmDetectionParser, KeypointParser, HRNetParser, SuperAnimalParser, PPTextDetectionParser, ClassificationParser, FastSAMParser, or the option family',
+        'model.heads[0].parser: got "constructor", expected a parser YOLO, YOLOExtendedParser, SSD, MOBILENET, SCRFDParser, YuNetParser, MPPalmDetectionParser, KeypointParser, HRNetParser, SuperAnimalParser, PPTextDetectionParser, ClassificationParser, RFDETRParser, FastSAMParser, or the option family',
       ],
     ],
     [
       "no parser",
       { model: { heads: [{}, { parser: 5 }] } },
       [
-        "model.heads[0].parser: got undefined and 5, expected a parser YOLO, YOLOExtendedParser, SSD, MOBILENET, SCRFDParser, YuNetParser, MPPalmDetectionParser, KeypointParser, HRNetParser, SuperAnimalParser, PPTextDetectionParser, ClassificationParser, FastSAMParser, or the option family",
+        "model.heads[0].parser: got undefined and 5, expected a parser YOLO, YOLOExtendedParser, SSD, MOBILENET, SCRFDParser, YuNetParser, MPPalmDetectionParser, KeypointParser, HRNetParser, SuperAnimalParser, PPTextDetectionParser, ClassificationParser, RFDETRParser, FastSAMParser, or the option family",
       ],
     ],
     [

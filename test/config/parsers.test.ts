@@ -90,3 +90,41 @@ describe("parsers that no decoder reads say what does", () => {
     expect(() => parseConfig(archive(parser, [{ name: "out", shape: [1, 1, 32, 64] }]))).toThrow(message);
   });
 });
+
+describe("RFDETRParser: outputs by their order, the best column of each query, no column left out", () => {
+  const outputs = [
+    { name: "a", shape: [1, 2, 4] },
+    { name: "b", shape: [1, 2, 4] },
+  ];
+  const logit = (p: number): number => Math.log(p / (1 - p));
+  const a = { data: [0.5, 0.5, 0.25, 0.5, 0.25, 0.5, 0.5, 0.5], dims: [1, 2, 4] };
+  const b = { data: [0.1, 0.2, 0.6, 0.9, 0.8, 0.7, 0.4, 0.3].map(logit), dims: [1, 2, 4] };
+  const rows = (file: unknown, tensors: object): unknown[] =>
+    createDecoderSync(file)
+      .decode(tensors as never)
+      .toArray()
+      .map((d) => [d.class_id, d.label, +d.confidence.toFixed(5), d.x_min, d.x_max]);
+  const expected = [
+    [3, "3", 0.9, 0.375, 0.625],
+    [0, "cat", 0.8, 0, 0.5],
+  ];
+
+  test("boxes first, and the names of three classes beside four columns", () => {
+    const file = archive("RFDETRParser", outputs, { classes: ["cat", "dog", "cow"] });
+    const { family, confidenceThreshold, maxDetections, classes } = parseConfig(file);
+    expect([family, confidenceThreshold, maxDetections, classes]).toEqual(["rfdetr", 0.5, 300, 4]);
+    expect(rows(file, { a, b })).toEqual(expected);
+  });
+
+  test("masks behind them are left alone", () => {
+    const masks = { name: "c", shape: [1, 2, 8, 16] };
+    const file = archive("RFDETRParser", [...outputs, masks], { classes: ["cat", "dog", "cow"] });
+    expect(rows(file, { a, b, c: { data: new Float32Array(256), dims: masks.shape } })).toEqual(expected);
+  });
+
+  test("one output is too few", () => {
+    expect(() => parseConfig(archive("RFDETRParser", outputs.slice(0, 1)))).toThrow(
+      "outputs: got [a], expected the names of boxes and scores, in this order",
+    );
+  });
+});
