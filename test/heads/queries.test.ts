@@ -106,7 +106,7 @@ describe("C + 1 columns: DETR or RF-DETR", () => {
     );
     expect(error.options).toEqual([
       { option: "family", value: "rfdetr" },
-      { option: "scores", value: "softmax" },
+      { option: "scores", value: "softmax-logits" },
     ]);
   });
 
