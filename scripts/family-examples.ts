@@ -428,10 +428,10 @@ const classifier = exampleOf({
   size: [64, 64],
   body: [
     "// A logit for each class.",
-    "const data = Float32Array.of(0, 0.944); // e^0.944 / (1 + e^0.944) = 0.72",
+    "const data = Float32Array.of(2, 3.45); // e^1.45 / (1 + e^1.45) = 0.81",
   ],
   outputs: one("[1, 2]"),
-  prints: "cat 0.72 0 0 64 64",
+  prints: "cat 0.81 0 0 64 64",
 });
 
 const dbnet = exampleOf({

@@ -52,7 +52,6 @@ export {
   type KnownTask,
   type Keypoint,
   type Mask,
-  type MaskedFields,
   type MaskOptions,
   type MaskPolygon,
   type MaskRle,

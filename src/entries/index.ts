@@ -37,7 +37,6 @@ export {
   type Detection,
   type DetectionFields,
   Detections,
-  type KnownTask,
   type Keypoint,
   type Mask,
   type MaskedFields,

@@ -71,13 +71,15 @@ export const maps: Views = ({ dims, order }, k) => {
 };
 
 /** Sees a feature map with rows of K for each anchor: anchors outermost [N,A,h,w,K], or in each cell [N,h,w,A,K]. */
-export const fiveDims: Views = ({ dims }, k) => {
+export const fiveDims: Views = ({ dims, order }, k) => {
   const [batch, a, b, c, last] = dims;
   if (dims.length !== 5 || last !== k) return [];
-  return [
-    { batch, cells: b * c, channel: 1, cell: k, layout: "NAhwK", w: c, h: b },
-    { batch, cells: a * b, channel: 1, cell: c * k, layout: "NhwAK", w: b, h: a },
-  ];
+  const outermost: ChannelView = { batch, cells: b * c, channel: 1, cell: k, layout: "NAhwK", w: c, h: b };
+  const inCells: ChannelView = { batch, cells: a * b, channel: 1, cell: c * k, layout: "NhwAK", w: b, h: a };
+  // The order of the map before it was split by anchor settles what the shape cannot.
+  if (a === c && order?.toUpperCase() === "NCHW") return [outermost];
+  if (a === c && order?.toUpperCase() === "NHWC") return [inCells];
+  return [outermost, inCells];
 };
 
 /** Sees rows [N,R,K] and planes [N,K,R], without a batch too, with dimensions of 1 anywhere. */

@@ -18,40 +18,48 @@ import { type HeadQuery, namesOf } from "./query.ts";
 /** Throws a TensorError that lists several interpretations, and the option that settles them. */
 export function refuseSeveral(found: readonly Interpretation[], specs: Specs): never {
   const lines = found.map(({ about, name }) => `  - ${about}   (reading: "${name}")\n`);
-  const { words, hint } = settling(found, specs);
+  const { words, hints } = settling(found, specs);
   throw new TensorError(
     `got ${list(specs)}, which can be read in ${found.length} ways:\n${lines.join("")}${words}`,
-    { options: [hint] },
+    { options: hints },
   );
 }
 
-/** Returns the option that tells several interpretations apart. */
-function settling(found: readonly Interpretation[], [first]: Specs): { words: string; hint: OptionHint } {
+/** Returns the options that tell several interpretations apart. */
+function settling(
+  found: readonly Interpretation[],
+  [first]: Specs,
+): { words: string; hints: readonly OptionHint[] } {
   if (found.every(({ awaits }) => awaits !== undefined))
     return {
       words:
         'the unit of its distances settles it: coordinates: "pixels" (mmdetection, mmdeploy) or "strides" (mmyolo). A frame whose values tell does so too',
-      hint: { option: "coordinates", value: "pixels" },
+      hints: [{ option: "coordinates", value: "pixels" }],
     };
   const count = (key: (r: Interpretation) => string): number => new Set(found.map(key)).size;
   const layouts = new Set(found.flatMap(({ tensors }) => tensors.flat().map(({ layout }) => layout)));
   if (count(({ name }) => name) > 1)
     return {
       words: `the option reading settles it, for instance reading: "${found[0].name}"`,
-      hint: { option: "reading", value: found[0].name },
+      hints: [{ option: "reading", value: found[0].name }],
     };
-  if (layouts.size > 1 && count(({ uses }) => uses.join()) === 1)
+  if (layouts.size > 1 && count(({ uses }) => uses.join()) === 1) {
+    const byClasses = count(({ classes }) => String(classes)) > 1;
     return {
-      words: `the tensor's order settles it: outputs: [{name: "${first.name}", dims, order: "rows" or "planes", "NCHW" or "NHWC"}], or order beside data and dims`,
-      hint: { option: "outputs" },
+      words: `the tensor's order settles it: outputs: [{name: "${first.name}", dims, order: "rows" or "planes", "NCHW" or "NHWC"}], or order beside data and dims${byClasses ? "; the number of classes settles it too (option classes, or labels)" : ""}`,
+      hints: [
+        { option: "outputs" },
+        ...(byClasses ? ([{ option: "classes" }, { option: "labels" }] as const) : []),
+      ],
     };
+  }
   const maps = count(({ name, uses }) => (READINGS[name].maps ? [...uses].sort().join() : ""));
   return {
     words:
       maps > 1
         ? 'roles settles it: {boxes: ["name", ...]}, and scores where they stand apart'
         : 'roles settles it: {boxes: "name", scores: "name"}',
-    hint: { option: "roles" },
+    hints: [{ option: "roles" }],
   };
 }
 

@@ -24,7 +24,9 @@ const hintsOf = (error: unknown): readonly OptionHint[] => {
 
 /** Decodes by a config that states too little, and gives what each refusal asks for. */
 function follow(config: unknown, outputs: Outputs, facts: Facts): Detections {
-  const options: Record<string, unknown> = {};
+  // A limit is a wish, which no refusal asks for.
+  const options: Record<string, unknown> =
+    facts["maxDetections"] === undefined ? {} : { maxDetections: facts["maxDetections"] };
   for (let step = 0; step < 12; step++) {
     try {
       return createDecoderSync(config, options as DecoderOptions).decode(outputs);
@@ -128,4 +130,12 @@ test("every option that a refusal names is an option of the decoder, and of the 
 });
 
 /** Options that no command has: the command line prepares by options of its own, and writes no such results. */
-const ELSEWHERE = ["prepare", "keypointNames", "keypointScores", "keypointCoordinates", "maskCoefficients"];
+const ELSEWHERE = [
+  "prepare",
+  "keypointNames",
+  "edges",
+  "keypointRefinement",
+  "keypointScores",
+  "keypointCoordinates",
+  "maskCoefficients",
+];

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { printedBy } from "../support/garbage.ts";
 
-const entry = JSON.stringify(new URL("../../dist/track.mjs", import.meta.url).href);
+const entry = JSON.stringify(new URL("../../dist/index.mjs", import.meta.url).href);
 
 /** Prints the garbage of a frame in bytes: objects in rows that turn in circles, some of them missing now and then. */
 const script = (method: string): string => `

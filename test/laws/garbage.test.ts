@@ -69,7 +69,6 @@ test.each(engines.flatMap((engine) => [[engine, "config"] as const, [engine, "pl
 /** The same of a network with keypoints: fused planes, with a frame and without, and raw maps. */
 const poseScript = (engine: string): string => `
 import { createDecoderSync } from ${built("index")};
-import ${built("pose")};
 const data = new Float32Array(56 * 84).fill(0.01);
 for (let i = 0; i < 80; i += 16)
   for (let k = 0; k < 56; k++) data[k * 84 + i] = k < 2 ? 10 + i / 2 : k < 4 ? 8 : k === 4 ? 0.9 : (k - 5) % 3 === 2 ? 0.5 : k;

@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 
-const built = JSON.stringify(new URL("../../dist/detect.node.mjs", import.meta.url).href);
+const built = JSON.stringify(new URL("../../dist/index.mjs", import.meta.url).href);
 
 /** Prints bytes of images held, and bytes of the heap gained for each frame. */
 const script = (overlaps: boolean, signal: boolean): string => `

@@ -39,24 +39,7 @@ function unreachable(program: ts.Program, file: string): { lost: string[]; types
   return { lost: types.filter((s) => !seen.has(s)).map((s) => s.name), types: types.length };
 }
 
-const names = [
-  "index",
-  "packet",
-  "plan",
-  "pool",
-  "prepare",
-  "priors",
-  "detect",
-  "draw",
-  "labels",
-  "masks",
-  "node",
-  "pose",
-  "oriented",
-  "suppress",
-  "tiles",
-  "track",
-];
+const names = ["core", "index", "node", "plan", "pool"];
 const program = ts.createProgram(names.map(entryFile), {
   target: ts.ScriptTarget.ES2022,
   module: ts.ModuleKind.NodeNext,

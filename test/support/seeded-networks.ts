@@ -182,7 +182,8 @@ export const kinds: Readonly<Record<string, (s: Size) => Made>> = {
     },
     tensors: [
       {
-        spec: { name: "grid", dims: [s.batch, 2, s.h, s.w, 5 + s.classes] },
+        // A map of two columns has as many as anchors: its shape alone fits anchors in each cell too.
+        spec: { name: "grid", dims: [s.batch, 2, s.h, s.w, 5 + s.classes], order: "NCHW" },
         parts: block(s.classes),
         last: true,
       },

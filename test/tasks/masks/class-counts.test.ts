@@ -8,6 +8,7 @@ import { specsOf } from "../../../src/heads/query.ts";
 import type { SegmentPlan } from "../../../src/tasks/masks/plan.ts";
 import { interpretConfig, planOf } from "../../../src/plan/make.ts";
 import { loadPlanSync } from "../../../src/planfile/decoder.ts";
+import { masks } from "../../../src/planfile/masks.ts";
 import { compilePlan } from "../../../src/planfile/write.ts";
 import { createDecoderSync } from "../../../src/entries/index.ts";
 import { ALL_TASKS } from "../../../src/whole/tasks.ts";
@@ -109,7 +110,7 @@ test.each([26, 27, 31, 91, 95, 127])("%i classes: one object is one detection, b
   const file = compilePlan(network(n), { outputs: shapes });
   for (const found of [
     createDecoderSync(network(n)).decode(outputs),
-    loadPlanSync(file.bytes).decode(outputs),
+    loadPlanSync(file.bytes, { tasks: [masks] }).decode(outputs),
     // No input size: its proportions are not there to decide.
     createDecoderSync(network(n, "normalised")).decode(oneObject(n, 1)),
   ])
