@@ -1,8 +1,8 @@
 /** Boxes: two recorded networks on three photos. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createDecoder } from "../../dist/index.mjs";
-import { drawSvg, imageInfo, readTensors } from "../../dist/node.mjs";
+import { createDecoder, drawSvg } from "../../dist/index.mjs";
+import { imageInfo, readTensors } from "../../dist/node.mjs";
 import { compareDetections } from "./check.mjs";
 import { runEngines } from "./engines.mjs";
 import { boxRow, BOX_HEAD } from "./table.mjs";

@@ -1,8 +1,7 @@
 /** Keypoints: three recorded networks on photos. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createDecoder, suppressDetections } from "../../dist/index.mjs";
-import { drawSvg } from "../../dist/node.mjs";
+import { createDecoder, drawSvg, suppressDetections } from "../../dist/index.mjs";
 import { compareDetections } from "./check.mjs";
 import { runEngines } from "./engines.mjs";
 import { readJson, readOutputs } from "./fixtures.mjs";

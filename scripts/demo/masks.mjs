@@ -1,8 +1,8 @@
 /** Masks: a person on a photo by two recorded networks, and a whole segmentation head on seeded tensors. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createDecoder, masksOf } from "../../dist/index.mjs";
-import { drawSvg, readTensors } from "../../dist/node.mjs";
+import { createDecoder, drawSvg, masksOf } from "../../dist/index.mjs";
+import { readTensors } from "../../dist/node.mjs";
 import { compareDetections, differingPixels } from "./check.mjs";
 import { runEngines } from "./engines.mjs";
 import { plainGround, readJson, readOutputs } from "./fixtures.mjs";

@@ -1,7 +1,6 @@
 /** Oriented boxes, on seeded tensors: this repository holds no recording of a network for them. */
 import { join } from "node:path";
-import { createDecoder, toPixels } from "../../dist/index.mjs";
-import { drawSvg } from "../../dist/node.mjs";
+import { createDecoder, drawSvg, toPixels } from "../../dist/index.mjs";
 import { compareNumbers } from "./check.mjs";
 import { runEngines } from "./engines.mjs";
 import { plainGround, readJson, readOutputs } from "./fixtures.mjs";

@@ -1,7 +1,6 @@
 /** The way into a network: one photo becomes two input tensors. */
 import { createHash } from "node:crypto";
-import { prepareImage } from "../../dist/index.mjs";
-import { drawSvg } from "../../dist/node.mjs";
+import { drawSvg, prepareImage } from "../../dist/index.mjs";
 import { runEngines } from "./engines.mjs";
 import { pngOf, readJson, readPng } from "./fixtures.mjs";
 import { fixed } from "./table.mjs";
