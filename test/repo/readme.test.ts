@@ -283,9 +283,9 @@ test("the table of rules says what each set is", () => {
   expect(table).toEqual({
     // held by what parseConfig makes of the two
     "default for": sets.map((set) =>
-      set === parseConfig({ family: "yolov8" }).rules
+      set === parseConfig({ family: "yolov8" }).ruleSet
         ? "typed options"
-        : set === parseConfig({ NN_config: {} }).rules
+        : set === parseConfig({ NN_config: {} }).ruleSet
           ? "config files"
           : "",
     ),
