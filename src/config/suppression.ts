@@ -6,7 +6,7 @@ import type { Suppression } from "./types.ts";
 
 /** Options of `suppress()` that the option `suppression` refuses, each with what to state in its place. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
-  suppress: "rules: { suppress }",
+  iouGate: "rules: { iouGate }",
   pixelOffset: "rules: { pixelOffset }",
   classIds: 'rules: { suppress: "class" } or "all"',
   maxDetections: "the option maxDetections of the decoder",

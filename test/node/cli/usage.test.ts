@@ -32,8 +32,8 @@ test.each<[string, string[], RegExp]>([
   ],
   [
     "the beginning of two",
-    ["decode", "--con", "0.5"],
-    /unknown option --con. Did you mean --rules or --confidence\?\n/,
+    ["decode", "--ang", "0.5"],
+    /unknown option --ang. Did you mean --angle-range or --angle-form\?\n/,
   ],
   [
     "an option and more",

@@ -444,17 +444,17 @@ test("an IoU of 1/3 equals a threshold of 1/3: both are doubles, in the decoder 
     [96, 64, 64, 32, 0, 0, 0.8],
   ];
   const boxes = rows.flatMap((row) => row.slice(0, 5));
-  for (const suppress of [">", ">="] as const)
+  for (const iouGate of [">", ">="] as const)
     for (const [threshold, isKept] of [
-      [1 / 3, suppress === ">"],
+      [1 / 3, iouGate === ">"],
       [1 / 3 - 1e-12, false],
       [1 / 3 + 1e-12, true],
     ] as const) {
-      const options = { iou: "polygon", method: "hard", iouThreshold: threshold, suppress } as const;
+      const options = { iou: "polygon", method: "hard", iouThreshold: threshold, iouGate } as const;
       expect(nmsOriented(boxes, [0.9, 0.8], options)).toHaveLength(isKept ? 2 : 1);
       const decoder = createDecoderSync(
         { ...BASE, inputSize: [256, 128], orientedSuppression: "opencv", iouThreshold: threshold },
-        { rules: { iouGate: suppress } },
+        { rules: { iouGate } },
       );
       expect(decoder.decode(rowsOf(rows))).toHaveLength(isKept ? 2 : 1);
       // `update` changes it between frames.

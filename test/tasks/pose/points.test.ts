@@ -592,7 +592,7 @@ describe("counts are never guessed", () => {
       "edges: got keypoint 2, expected one of 0..1: edges count from 0",
     ],
     [{ keypoints: [2, 3], edges: [1] }, "edges: got [1], expected pairs of keypoints"],
-    [{ keypointScores: "tanh" }, 'keypointScores: got "tanh", expected one of sigmoid, logits'],
+    [{ keypointScores: "tanh" }, 'keypointScores: got "tanh", expected one of probabilities, logits'],
     [{ keypointz: [17, 3] }, "keypointz: got an unknown name, expected keypoints"],
   ])("%o", (options, message) => {
     expect(() => createDecoderSync({ ...TYPED, ...options } as TypedOptions)).toThrow(message);

@@ -179,7 +179,7 @@ test.each([
   [{ sigma: 1 }, /sigma/],
   [{ method: "hard", sigma: 1 }, /sigma: got an unknown name/],
   [{ method: "soft-gaussian", sigma: 0 }, /sigma: got 0, expected a number above 0/],
-  [{ method: "hard", iouGate: ">=" }, /rules: \{ suppress \}/],
+  [{ method: "hard", iouGate: ">=" }, /rules: \{ iouGate \}/],
   [{ method: "hard", maxDetections: 3 }, /the option maxDetections/],
   [{ iouThreshold: 0.3 }, /method: got none/],
   [[1], /suppression/],

@@ -243,8 +243,8 @@ describe("between methods", () => {
   test("hard is the nms of the engines", () => {
     law((scene) => {
       for (const iouThreshold of [0, 0.25, 0.45, 0.5, 1])
-        for (const suppress of [">", ">="] as const) {
-          const options = { iouThreshold, suppress, classIds: scene.classIds };
+        for (const iouGate of [">", ">="] as const) {
+          const options = { iouThreshold, iouGate, classIds: scene.classIds };
           expect([...nms(scene.boxes, scene.scores, options)]).toEqual([
             ...engineNms(scene.boxes, scene.scores, { ...options, method: "hard", engine: "ts" }),
           ]);
@@ -510,7 +510,7 @@ describe("the detections of a decoder", () => {
     [{ boxFormat: "xywh" }, "boxFormat: got an unknown name"],
     [
       { classIds: [0, 0, 0, 0] },
-      'classIds: got an unknown name, expected one of method, iouThreshold, suppress, scoreThreshold, maxDetections, pixelOffset, perClass, size for "hard"',
+      'classIds: got an unknown name, expected one of method, iouThreshold, iouGate, scoreThreshold, maxDetections, pixelOffset, perClass, size for "hard"',
     ],
     [null, "options: got null"],
     [{ perClass: 1 }, "perClass: got 1, expected true or false"],
@@ -531,10 +531,10 @@ describe("refusals", () => {
   test.each([
     [{ method: "softer" }, 'method: got "softer", expected "hard" or "fast"'],
     [{ method: "soft-gaussian", iouThreshold: 0.5 }, "iouThreshold: got an unknown name"],
-    [{ method: "hard", sigma: 0.5 }, "expected one of method, iouThreshold, suppress, scoreThreshold"],
+    [{ method: "hard", sigma: 0.5 }, "expected one of method, iouThreshold, iouGate, scoreThreshold"],
     [{ method: "matrix", sigma: 0 }, "sigma: got 0, expected a number above 0"],
     [{ iouThreshold: 45 }, "iouThreshold: got 45, expected a number in 0..1"],
-    [{ suppress: ">>" }, 'suppress: got ">>"'],
+    [{ iouGate: ">>" }, 'iouGate: got ">>"'],
     [{ classIds: [1] }, "classIds: got 1, expected 2, one for each score"],
     [{ toString: 1 }, "toString: got an unknown name"],
   ])("%j", (options, message) => {
