@@ -62,7 +62,7 @@ const TABLE: Record<
   "gen2_yolo-v3-tf.json": ["nn_config", "yolo", 80, 80, "52:3 26:3 13:3", 0.5, 0.5, "416x416"],
   "gen2_yolo-v3-tiny-tf.json": ["nn_config", "yolo", 80, 80, "26:3 13:3", 0.5, 0.5, "416x416"],
   "nnarchive_luxonis-train_custom_segmentation.json": [
-    'model.heads[0].parser: got "" and "", expected a parser YOLO, YOLOExtendedParser, SSD, MOBILENET, SCRFDParser, YuNetParser, MPPalmDetectionParser, KeypointParser, HRNetParser, SuperAnimalParser, PPTextDetectionParser, ClassificationParser, FastSAMParser, or the option family',
+    'model.heads[0].parser: got "" and "", expected a parser YOLO, YOLOExtendedParser, SSD, MOBILENET, SCRFDParser, YuNetParser, MPPalmDetectionParser, KeypointParser, HRNetParser, SuperAnimalParser, PPTextDetectionParser, ClassificationParser, RFDETRParser, FastSAMParser, or the option family',
   ],
   "ros_mobilenet.json": ["nn_config", "ssd", 21, 21, null, 0.5, 0.5, null],
   "ros_segmentation.json": ['nn_config.NN_family: got "segmentation", expected "YOLO" or "mobilenet"'],
