@@ -178,7 +178,12 @@ async function orientedDecodes({ createDecoderSync }: typeof Boxwright): Promise
     ...(["ultralytics", "probiou", "opencv"] as const).map((orientedSuppression) =>
       row(
         `decode-oriented-${orientedSuppression}`,
-        createDecoderSync({ ...common, classes: CLASSES, task: "oriented", orientedSuppression: orientedSuppression }),
+        createDecoderSync({
+          ...common,
+          classes: CLASSES,
+          task: "oriented",
+          orientedSuppression: orientedSuppression,
+        }),
         planes,
       ),
     ),

@@ -158,8 +158,14 @@ describe("box", () => {
     out = heap.alloc(16);
     const head = boxHead(KIND_DISTANCE, 0.5, 0.25, 1, 2);
     floatAt(head, H_XY_BIAS, 0.5);
+    floatAt(head, H_XY_SCALE, 1);
     expect(box(head, 0, 0, 0, out)).toBe(BOX_OK);
     expect(corners(0, 0.0625, 0.75, 0.625)).toBe(true);
+    // Distances in half cells.
+    floatAt(head, H_XY_SCALE, 0.5);
+    expect(box(head, 0, 0, 0, out)).toBe(BOX_OK);
+    expect(corners(0.125, 0.09375, 0.5, 0.375)).toBe(true);
+    floatAt(head, H_XY_SCALE, 1);
     // Two bins with equal logits: the mean of 0 and 1.
     const data = heap.alloc(32);
     for (let i: usize = 0; i < 32; i += 4) store<f32>(data + i, 7);

@@ -355,7 +355,14 @@ function rotatedCases() {
 
 function orientedCases() {
   const { tensors, golden, size: inputSize, classes } = beyond("obb_v8", /^(output0|box.|cls.|angle.)$/);
-  const config = { family: "yolov8", task: "oriented", inputSize, classes, ...RULE, orientedSuppression: "opencv" };
+  const config = {
+    family: "yolov8",
+    task: "oriented",
+    inputSize,
+    classes,
+    ...RULE,
+    orientedSuppression: "opencv",
+  };
   const planar = chosen(tensors, /^output0$/);
   const maps = chosen(tensors, /^(box|cls|angle)\d$/);
   const ends = beyond("obb_26", /./);
@@ -418,7 +425,13 @@ function orientedCases() {
     {
       name: "oriented, sigmoids, i8, a batch of two",
       config: {
-        ...{ family: "yolov8", task: "oriented", inputSize: [128, 64], classes: 2, orientedSuppression: "probiou" },
+        ...{
+          family: "yolov8",
+          task: "oriented",
+          inputSize: [128, 64],
+          classes: 2,
+          orientedSuppression: "probiou",
+        },
         ...{ angleForm: "fractions", roles: { boxes: "boxes", scores: "scores", angles: "angles" } },
         ...RULE,
       },
