@@ -18,7 +18,7 @@ import type { PartialRule } from "../src/core/prepare-rule.ts";
 import { columnsText, rowOrder } from "../src/core/row-orders.ts";
 import { EXAMPLES } from "./family-examples.ts";
 
-/** A family with a page here. docs/keypoints.md has those of keypoints. */
+/** A family with a page here. docs/keypoints.md and docs/crops.md have those of keypoints alone. */
 type BoxFamily = Exclude<Family, PoseFamily>;
 
 const KIN_BOXES =
@@ -232,6 +232,55 @@ const OWN_FORMS: { readonly [F in BoxFamily]?: readonly (readonly [shapes: strin
   dbnet: [["`[1, 1, H, W]`", "the probability that a pixel belongs to a text"]],
 };
 
+/** Shapes of a task's exports where further channels follow the classes. */
+const CLASSES_LAST: TaskForms = {
+  pose: ["`[1, 4 + C + K x D, N]`", "K points of D values after the classes"],
+  segment: ["`[1, 4 + C + M, N]` + `[1, M, H/4, W/4]`", "M coefficients after the classes, and prototypes"],
+  oriented: ["`[1, 4 + C + 1, N]`", "the angle after the classes"],
+};
+
+type TaskForms = {
+  readonly [T in "pose" | "segment" | "oriented"]?: readonly [shapes: string, what: string];
+};
+
+/** Published networks of a family that do more than boxes: the usual export of each task. */
+const TASK_FORMS: { readonly [F in BoxFamily]?: TaskForms } = {
+  yolov5: {
+    segment: ["`[1, N, 5 + C + M]` + `[1, M, H/4, W/4]`", "M coefficients after the classes, and prototypes"],
+  },
+  yolov7: { pose: ["`[1, N, 5 + C + K x D]`", "K points of D values after the classes"] },
+  yolov8: CLASSES_LAST,
+  yolo11: CLASSES_LAST,
+  yolo12: CLASSES_LAST,
+  yolo26: {
+    pose: ["`[1, N, 6 + K x D]`", "K points of D values after the class id"],
+    segment: ["`[1, N, 6 + M]` + `[1, M, H/4, W/4]`", "M coefficients after the class id, and prototypes"],
+    oriented: ["`[1, N, 7]`", "centre, size, score, class id, angle"],
+  },
+};
+
+/** The page of each task. */
+const TASK_PAGES = { pose: "keypoints.md", segment: "masks.md", oriented: "oriented.md" } as const;
+
+/** Returns the table of a family's exports for other tasks; nothing if it has none. */
+function taskLines(family: BoxFamily): string[] {
+  const forms = TASK_FORMS[family];
+  if (forms === undefined) return [];
+  const tasks = (["pose", "segment", "oriented"] as const).flatMap((task) => {
+    const form = forms[task];
+    const page = TASK_PAGES[task];
+    return form ? [`| \`"${task}"\` | ${form[0]} | ${form[1]}: [${page}](../${page}) |`] : [];
+  });
+  return [
+    "",
+    "Networks for more than boxes need the option `task`:",
+    "",
+    "| `task` | usual export | what it holds |",
+    "|---|---|---|",
+    ...tasks,
+  ];
+}
+
 /** How a head's own maps become boxes, in a sentence. */
 const HEADS: { readonly [H in HeadRule]: string } = {
   anchor: "A cell and an anchor make a box.",
@@ -393,6 +442,7 @@ export function pageOf(family: BoxFamily): string {
       ? ["C is the number of classes. Transposed tensors are told apart by shape."]
       : []),
     ...scoreLines(traits, forms),
+    ...taskLines(family),
     ...nameLine(traits),
     "",
     "## What preparation it wants",
@@ -429,7 +479,7 @@ export function indexPage(): string {
     "|---|---|---|",
     ...rows,
     "",
-    "[keypoints.md](../keypoints.md) has the families of faces, hands and poses.",
+    "[keypoints.md](../keypoints.md) and [crops.md](../crops.md) have the families of faces, hands and poses.",
     "",
   ].join("\n");
 }
