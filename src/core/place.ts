@@ -1,7 +1,7 @@
 /** Places a resized image in the network's input. Preparation, decoding and masks share this rule. */
 import type { PrepareResize } from "./prepare-rule.ts";
 
-/** The whole resized image in the input, in pixels of the input. */
+/** Rectangle of the resized image in the input, in input pixels. May exceed the input. */
 export interface Place {
   /** Left edge. Whole. Negative where the image is cropped. */
   readonly left: number;
@@ -40,7 +40,7 @@ export function placeOf(
     };
   }
   const scale = Math.min(inputWidth / width, inputHeight / height);
-  // Keep one pixel of an image a thousand times as wide as high.
+  // Keep at least one pixel: a 1000:1 image rounds to 0.
   const place = {
     width: Math.max(1, roundToEven(width * scale)),
     height: Math.max(1, roundToEven(height * scale)),

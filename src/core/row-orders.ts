@@ -12,7 +12,7 @@ export interface RowOrder {
   readonly score: number;
   /** `null`: class ids stand in a tensor of their own. */
   readonly classId: number | null;
-  /** A tensor beside the rows says how many each image has: the rows of all images follow each other. */
+  /** True if a second tensor holds the row count of each image. The rows of all images follow each other. */
   readonly isCounted?: true;
 }
 
@@ -53,5 +53,5 @@ export function columnsText(name: RowOrderName, format: string): string {
 /** Buffers of HailoRT, which hold rows "y1 x1 y2 x2 score" of one class after the other, or with the class beside. */
 export type PackedForm = "hailo";
 
-/** Suffix that names the counts of rows which were brought into one form. */
-export const COUNTS = " (rows)";
+/** Suffix of the tensor that holds the row count of each image, after the name of the tensor of rows. */
+export const COUNTS_SUFFIX = " (rows)";

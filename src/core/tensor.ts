@@ -233,8 +233,10 @@ export function specOf(
   if (before !== undefined && (data === null || typeof data !== "object"))
     refuse(where, `data ${show(data)}`, "a typed array");
   const said = t.type ?? null;
+  if ((dims ?? null) === null && "shape" in t)
+    refuse(where, "shape and no dims", "dims: rename shape to dims");
   if (!Array.isArray(dims) || !dims.every((d) => Number.isSafeInteger(d) && d >= 0))
-    refuse(where, `dims ${show(dims)}${"shape" in t ? ", and a shape" : ""}`, "an array of whole numbers");
+    refuse(where, `dims ${show(dims)}`, "an array of whole numbers");
   // Another runtime's name for scale or zero point would be lost. null and undefined lose nothing.
   const unknown = Object.entries(t).find(
     ([k, x]) =>

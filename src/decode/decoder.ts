@@ -375,7 +375,7 @@ class TensorDecoder implements Decoder {
     const finished = this.#finished;
     if (finished === null) return outputs;
     const before = finished.reading;
-    const brought = finished.bring(outputs, Array.isArray(frames) ? frames.length : null);
+    const brought = finished.toOneForm(outputs, Array.isArray(frames) ? frames.length : null);
     if (before !== finished.reading || this.#isBrought !== (brought !== null)) this.#work = null;
     this.#isBrought = brought !== null;
     return brought ?? outputs;

@@ -7,7 +7,13 @@ import type { Config } from "../config/types.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
 import { numbersOf } from "../core/number.ts";
-import { columnsText, COUNTS, rowOrder, ROW_ORDER_NAMES, type RowOrderName } from "../core/row-orders.ts";
+import {
+  columnsText,
+  COUNTS_SUFFIX,
+  rowOrder,
+  ROW_ORDER_NAMES,
+  type RowOrderName,
+} from "../core/row-orders.ts";
 import { isFloat, shape, type TensorInput, type TensorSpec, specOf, volume } from "../core/tensor.ts";
 import { familyOf } from "../heads/query.ts";
 import type { Outputs } from "./inputs.ts";
@@ -28,7 +34,7 @@ interface Rows {
 
 /** Fewest rows of room. */
 const LEAST_ROOM = 16;
-/** How far a score may lie outside 0..1: a step of f16. */
+/** How far a score may lie outside 0..1: two steps of f16, whose spacing above 1 is 2^-10. */
 const SLACK = 2 ** -9;
 
 /** Returns what brings the rows of a config's network into one form; `null` if its family has no finished rows. */
@@ -44,7 +50,7 @@ export class FinishedRows {
   readonly #orders: readonly RowOrderName[];
   readonly #format: string;
   readonly #isPacked: boolean;
-  readonly #isPlain: boolean;
+  readonly #hasOnlyFinishedRows: boolean;
   /** The order, once values told it. */
   #order: RowOrderName | null = null;
   /** The order of the last rows, told or not. */
@@ -59,7 +65,7 @@ export class FinishedRows {
     this.#format = config.boxFormat ?? finishedFormat ?? "xyxy";
     this.#isPacked = packed === "hailo";
     // Rows of priors have their boxes and scores in tensors of their own.
-    this.#isPlain = head === "plain" || head === "prior";
+    this.#hasOnlyFinishedRows = head === "plain" || head === "prior";
   }
 
   /** True if tensors of these shapes hold finished rows. */
@@ -72,13 +78,13 @@ export class FinishedRows {
    * @param images how many images the caller has frames of; `null` if unknown
    * @throws TensorError for rows that fit no order, or several, and for counts that are none
    */
-  bring(outputs: Outputs, images: number | null): { readonly [name: string]: TensorInput } | null {
+  toOneForm(outputs: Outputs, images: number | null): { readonly [name: string]: TensorInput } | null {
     const given = this.#given(outputs);
     if (!this.reads(given.map(({ spec }) => spec))) return null;
     const at = this.#isPacked ? 0 : this.#rowsAmong(given.map(({ spec }) => spec));
     const rows = this.#isPacked
       ? this.#unpack(given[0])
-      : this.#unite(
+      : this.#readRows(
           given[at],
           given.filter((_, i) => i !== at),
           images,
@@ -102,7 +108,7 @@ export class FinishedRows {
     const widths = this.#orders.map((name) => rowOrder(name).width);
     const fitting = specs.flatMap(({ name, dims, type }, i) => {
       // Networks with other exports too have rows [1,N,7] of their cells.
-      const hasRank = dims.length === 2 || (this.#isPlain && dims.length > 2 && dims.length < 5);
+      const hasRank = dims.length === 2 || (this.#hasOnlyFinishedRows && dims.length > 2 && dims.length < 5);
       const isOne = dims.length < 4 || dims[1] === 1;
       const isNamed = [roles?.boxes ?? name].flat().includes(name);
       return isFloat({ type }) && hasRank && isOne && isNamed && widths.includes(dims.at(-1) as number)
@@ -117,7 +123,7 @@ export class FinishedRows {
   }
 
   /** Reads rows that stand in one tensor, with their counts or class ids in another one. */
-  #unite({ spec, data }: Given, others: readonly Given[], images: number | null): Rows | null {
+  #readRows({ spec, data }: Given, others: readonly Given[], images: number | null): Rows | null {
     const { dims } = spec;
     const width = dims.at(-1) as number;
     const values = numbersOf(spec, data);
@@ -136,7 +142,7 @@ export class FinishedRows {
       return hasCounts ? order.isCounted === true : true;
     });
     if (candidates.length === 0) return null;
-    const name = this.#settle(candidates, spec, values, count, hasLabels ? extra : null);
+    const name = this.#chooseOrder(candidates, spec, values, count, hasLabels ? extra : null);
     if (name === null) return null;
     if (hasLabels) return withLabels(values, extra, batch, count / batch);
     const { image } = rowOrder(name);
@@ -148,13 +154,13 @@ export class FinishedRows {
       };
     if (image !== null && (batch === 1 || images === batch || images === null))
       return batch > 1
-        ? { values, width, images: runs(batch, count / batch) }
+        ? { values, width, images: equalRanges(batch, count / batch) }
         : byImage(spec, values, width, image, images);
-    return { values, width, images: runs(batch, count / batch) };
+    return { values, width, images: equalRanges(batch, count / batch) };
   }
 
   /** Returns the order that the values have. Once told, later frames must have it too. */
-  #settle(
+  #chooseOrder(
     candidates: readonly RowOrderName[],
     spec: TensorSpec,
     values: ArrayLike<number>,
@@ -162,13 +168,15 @@ export class FinishedRows {
     labels: ArrayLike<number> | null,
   ): RowOrderName | null {
     const tried = this.#order && candidates.includes(this.#order) ? [this.#order] : candidates;
-    const found = tried.map((name) => fault(rowOrder(name), values, count, labels, this.#config.classes));
+    const found = tried.map((name) =>
+      whyNotOrder(rowOrder(name), values, count, labels, this.#config.classes),
+    );
     const fitting = tried.filter((_, i) => found[i] === null);
     const isTold = fitting.length === 1 || count === 0 || !hasDetections(tried, values, count);
     if (fitting.length === 0) {
-      // Rows of cells of a family with other exports.
+      // The rows may be raw cells: this family has other exports too.
       if (
-        !this.#isPlain &&
+        !this.#hasOnlyFinishedRows &&
         this.#order === null &&
         [4, 5].includes(rowOrder(tried[0]).width - (this.#config.classes ?? 0))
       )
@@ -222,7 +230,7 @@ export class FinishedRows {
     return images;
   }
 
-  /** Copies the rows into [images, room, columns], and leaves out those that are nothing. */
+  /** Copies the rows into [images, room, columns]. Drops padding (negative class id, score or image index). */
   #regroup(name: string, { values, width, images }: Rows): { readonly [name: string]: TensorInput } {
     const { score, classId, image } = rowOrder(this.reading as RowOrderName);
     const most = images.reduce((n, [, count]) => Math.max(n, count), 0);
@@ -233,11 +241,11 @@ export class FinishedRows {
       let n = 0;
       for (let i = first; i < first + count; i++) {
         const at = i * width;
-        const isNothing =
+        const isPadding =
           values[at + (classId as number)] < 0 ||
           values[at + score] < 0 ||
           (image !== null && values[at + image] < 0);
-        if (isNothing) continue;
+        if (isPadding) continue;
         const to = (k * this.#room + n++) * width;
         for (let c = 0; c < width; c++) data[to + c] = values[at + c];
       }
@@ -245,7 +253,7 @@ export class FinishedRows {
     });
     return {
       [name]: { data, dims: [images.length, this.#room, width] },
-      [name + COUNTS]: { data: counts, dims: [images.length] },
+      [name + COUNTS_SUFFIX]: { data: counts, dims: [images.length] },
     };
   }
 
@@ -260,8 +268,8 @@ export class FinishedRows {
   }
 }
 
-/** Returns equal runs of rows. */
-const runs = (images: number, count: number): Rows["images"] =>
+/** Returns ranges of `count` rows, one for each image. */
+const equalRanges = (images: number, count: number): Rows["images"] =>
   Array.from({ length: images }, (_, i) => [i * count, count] as const);
 
 /** Joins mmdeploy's rows with their class ids. */
@@ -276,7 +284,7 @@ function withLabels(
     for (let c = 0; c < 5; c++) joined[i * 6 + c] = values[i * 5 + c];
     joined[i * 6 + 5] = labels[i];
   }
-  return { values: joined, width: 6, images: runs(batch, count) };
+  return { values: joined, width: 6, images: equalRanges(batch, count) };
 }
 
 /** Groups rows by their column of images. */
@@ -310,7 +318,7 @@ function byImage(
 const MOST_IMAGES = 4096;
 
 /** Returns why rows do not have an order, `null` if they have. NaN is left to the decoder, which drops such rows. */
-function fault(
+function whyNotOrder(
   { width, image, box, score, classId }: RowOrder,
   values: ArrayLike<number>,
   count: number,
@@ -323,10 +331,11 @@ function fault(
     const id = labels ? labels[i] : values[at + (classId as number)];
     const s = values[at + score];
     const of = image === null ? 0 : values[at + image];
-    if (isNone(of) || !(of === -1 || (of >= 0 && of < MOST_IMAGES))) return `image ${of} in row ${i}`;
+    if (isFraction(of) || !(of === -1 || (of >= 0 && of < MOST_IMAGES))) return `image ${of} in row ${i}`;
     if (of < 0 || id === -1) continue;
-    if (isNone(id) || id < 0) return `class ${id} in row ${i}`;
+    if (isFraction(id) || id < 0) return `class ${id} in row ${i}`;
     if (classes !== null && id >= classes && s > 0) return `class ${id} of ${classes} in row ${i}`;
+    // Accept -1: super-gradients fills padding with -1, and `#regroup` drops it.
     if (s > 1 + SLACK || s < -1) return `score ${s} in row ${i}`;
     if (s > 0) {
       seen++;
@@ -337,7 +346,7 @@ function fault(
 }
 
 /** True for a finite number that is not whole. */
-const isNone = (x: number): boolean => Number.isFinite(x) && !Number.isInteger(x);
+const isFraction = (x: number): boolean => Number.isFinite(x) && !Number.isInteger(x);
 
 /** True if some row is more than padding in one of the orders. */
 const hasDetections = (names: readonly RowOrderName[], values: ArrayLike<number>, count: number): boolean =>

@@ -47,8 +47,8 @@ export function makeEngine(name: EngineName, bytes: number): Engine {
   checkSize(bytes, RangeError);
   try {
     if (name === "ts") return tsEngine(memoryOf(plainMemory(bytes)));
-    const { memory, verbs } = decodeKernel.instantiate(name, bytes);
-    const { scan, sort, nms, decode } = verbs as Verbs;
+    const { memory, exports } = decodeKernel.instantiate(name, bytes);
+    const { scan, sort, nms, decode } = exports as Verbs;
     return { name, memory: memoryOf(memory.buffer), wasm: memory, scan, sort, nms, decode };
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
@@ -80,8 +80,8 @@ export function masksEngineIn({ name, memory, wasm }: Engine): MasksEngine {
 }
 
 function wasmMasksEngine(name: "simd" | "scalar", over: number | WebAssembly.Memory): MasksEngine {
-  const { memory, verbs } = masksKernel.instantiate(name, over);
-  const { product, cut, resize, paint } = verbs as MasksVerbs;
+  const { memory, exports } = masksKernel.instantiate(name, over);
+  const { product, cut, resize, paint } = exports as MasksVerbs;
   return { name, buffer: memory.buffer, product, cut, resize, paint };
 }
 
@@ -90,7 +90,7 @@ export function makePrepareEngine(wanted: EngineName | "auto", bytes: number): P
   checkEngine(wanted);
   const name = choose(prepareKernel, wanted);
   if (name === "ts") return tsPrepareEngine(plainMemory(bytes));
-  const { memory, verbs } = prepareKernel.instantiate(name, bytes);
-  const { unpack, resample, emit, prepare } = verbs as PrepareVerbs;
+  const { memory, exports } = prepareKernel.instantiate(name, bytes);
+  const { unpack, resample, emit, prepare } = exports as PrepareVerbs;
   return { name, buffer: memory.buffer, unpack, resample, emit, prepare };
 }

@@ -1,6 +1,6 @@
 /**
- * The kernels: three WebAssembly modules, each in two builds. `#kernel`, `#masks-kernel` and `#prepare-kernel` have
- * their binaries: package.json maps these names by condition to what text.ts, node.ts, workerd.ts and none.ts become.
+ * Compiles the three WebAssembly kernels, each in two builds. `#kernel`, `#masks-kernel` and `#prepare-kernel` import
+ * their binaries. package.json maps each name, by runtime, to the build of text.ts, node.ts, workerd.ts or none.ts.
  */
 import { ABI_VERSION } from "../core/abi.ts";
 import { MASKS_ABI_VERSION } from "../core/masks-abi.ts";
@@ -10,29 +10,33 @@ import { kindOf } from "../core/tensor.ts";
 /** The two builds of a kernel: with vector instructions, and without. */
 export type WasmKind = "simd" | "scalar";
 
-/** A binary, a module that the runtime has compiled, or null where neither is at hand. */
+/** Returns a build's bytes or compiled module, or null if this entry has neither. */
 export type BinaryOf = (kind: WasmKind) => Uint8Array<ArrayBuffer> | object | null;
 
 /** Facts about a kernel. */
 interface KernelTraits {
   /** The export that returns the version of the kernel's interface, and the version that it has to return. */
   readonly version: readonly [exportName: string, version: number];
-  readonly verbs: readonly string[];
+  readonly exports: readonly string[];
   /** Beginning of the names of its files. */
-  readonly file: string;
+  readonly filePrefix: string;
 }
 
 export const KERNELS = {
-  decode: { version: ["abiVersion", ABI_VERSION], verbs: ["scan", "sort", "nms", "decode"], file: "" },
+  decode: {
+    version: ["abiVersion", ABI_VERSION],
+    exports: ["scan", "sort", "nms", "decode"],
+    filePrefix: "",
+  },
   masks: {
     version: ["masksAbiVersion", MASKS_ABI_VERSION],
-    verbs: ["product", "cut", "resize", "paint"],
-    file: "masks.",
+    exports: ["product", "cut", "resize", "paint"],
+    filePrefix: "masks.",
   },
   prepare: {
     version: ["prepareAbiVersion", PREPARE_ABI_VERSION],
-    verbs: ["unpack", "resample", "emit", "prepare"],
-    file: "prepare.",
+    exports: ["unpack", "resample", "emit", "prepare"],
+    filePrefix: "prepare.",
   },
 } as const satisfies { readonly [name: string]: KernelTraits };
 
@@ -61,11 +65,11 @@ export class Kernel {
   }
 
   /**
-   * Returns the fastest build that this runtime compiles, null if it compiles none. A page whose
-   * Content-Security-Policy forbids compiling, and a runtime that refuses at the last step, compile none.
+   * Returns the fastest build that this runtime compiles, null if it compiles none. A page may forbid
+   * compiling (Content-Security-Policy), and a runtime may refuse a build that validates but fails to compile.
    */
   best(): WasmKind | null {
-    for (const kind of this.#usable())
+    for (const kind of this.#validKinds())
       try {
         this.compile(kind);
         return kind;
@@ -77,20 +81,20 @@ export class Kernel {
 
   /** Returns a compiled build. Throws if this runtime, or this entry of the package, cannot run it. */
   compile(kind: WasmKind): WebAssembly.Module {
-    const found = this.#find(kind);
+    const found = this.#moduleOrBinary(kind);
     return found instanceof Uint8Array
-      ? this.#keep(kind, new WebAssembly.Module(found as Uint8Array<ArrayBuffer>))
+      ? this.#cache(kind, new WebAssembly.Module(found as Uint8Array<ArrayBuffer>))
       : found;
   }
 
   /** Compiles a build, or that which `best` will return, off the main thread if the runtime can. */
   async compileAhead(wanted: WasmKind | "auto"): Promise<void> {
     if (!hasWebAssembly()) return;
-    const kind = wanted === "auto" ? this.#usable()[0] : wanted;
+    const kind = wanted === "auto" ? this.#validKinds()[0] : wanted;
     try {
-      const found = kind && this.#find(kind);
+      const found = kind && this.#moduleOrBinary(kind);
       if (found instanceof Uint8Array)
-        this.#keep(kind as WasmKind, await WebAssembly.compile(found as Uint8Array<ArrayBuffer>));
+        this.#cache(kind as WasmKind, await WebAssembly.compile(found as Uint8Array<ArrayBuffer>));
     } catch {
       // `compile` meets a refusal again, and reports it.
     }
@@ -100,27 +104,27 @@ export class Kernel {
   instantiate(
     kind: WasmKind,
     over: number | WebAssembly.Memory,
-  ): { readonly memory: WebAssembly.Memory; readonly verbs: unknown } {
+  ): { readonly memory: WebAssembly.Memory; readonly exports: unknown } {
     const module = this.compile(kind);
     const memory = typeof over === "number" ? newMemory(over) : over;
-    const verbs = new WebAssembly.Instance(module, { env: { memory } }).exports as {
+    const exports = new WebAssembly.Instance(module, { env: { memory } }).exports as {
       readonly [name: string]: () => number;
     };
     const [name, expected] = KERNELS[this.#name].version;
-    const version = verbs[name]();
+    const version = exports[name]();
     if (version !== expected)
       throw new Error(
         `kernel "${kind}": got interface version ${version}, expected ${expected}: the file is of another release of boxwright`,
       );
-    return { memory, verbs };
+    return { memory, exports };
   }
 
   /** Returns the builds at hand that this runtime accepts, the fastest first. */
-  #usable(): WasmKind[] {
+  #validKinds(): WasmKind[] {
     if (!hasWebAssembly()) return [];
     return (["simd", "scalar"] as const).filter((kind) => {
       try {
-        const found = this.#find(kind);
+        const found = this.#moduleOrBinary(kind);
         // Validate as a whole: runtimes differ in which vector instructions they know.
         return !(found instanceof Uint8Array) || WebAssembly.validate(found as Uint8Array<ArrayBuffer>);
       } catch {
@@ -130,13 +134,13 @@ export class Kernel {
     });
   }
 
-  #keep(kind: WasmKind, module: WebAssembly.Module): WebAssembly.Module {
+  #cache(kind: WasmKind, module: WebAssembly.Module): WebAssembly.Module {
     modules.set(this.#name + kind, module);
     return module;
   }
 
   /** Returns a compiled build, or else its binary. Throws if there is neither. */
-  #find(kind: WasmKind): WebAssembly.Module | Uint8Array {
+  #moduleOrBinary(kind: WasmKind): WebAssembly.Module | Uint8Array {
     if (!hasWebAssembly())
       throw new Error(`engine "${kind}": this runtime has no WebAssembly. Use engine "ts" or "auto".`);
     const known = modules.get(this.#name + kind);
@@ -145,7 +149,7 @@ export class Kernel {
     if (binary === null)
       throw new Error(
         `engine "${kind}": got no binary, expected one: this entry of the package carries none. ` +
-          `Call provideKernel("${kind}", ...) with boxwright/${KERNELS[this.#name].file}${kind}.wasm first, or use engine "auto".`,
+          `Call provideKernel("${kind}", ...) with boxwright/${KERNELS[this.#name].filePrefix}${kind}.wasm first, or use engine "auto".`,
       );
     return binary as Uint8Array;
   }
@@ -187,11 +191,11 @@ export function provideKernel(kind: WasmKind, kernel: object): void {
   const found = WebAssembly.Module.exports(module).map((e) => e.name);
   const names = Object.keys(KERNELS) as KernelName[];
   const name = names.find((one) => found.includes(KERNELS[one].version[0])) ?? "decode";
-  const { version, verbs, file } = KERNELS[name];
-  const missing = [version[0], ...verbs].filter((verb) => !found.includes(verb));
+  const { version, exports, filePrefix } = KERNELS[name];
+  const missing = [version[0], ...exports].filter((one) => !found.includes(one));
   if (missing.length > 0)
     throw new TypeError(
-      `kernel: got a module with the exports ${found.join(", ") || "(none)"}, expected ${missing.join(", ")} too: the file boxwright/${file}${kind}.wasm`,
+      `kernel: got a module with the exports ${found.join(", ") || "(none)"}, expected ${missing.join(", ")} too: the file boxwright/${filePrefix}${kind}.wasm`,
     );
   modules.set(name + kind, module);
 }

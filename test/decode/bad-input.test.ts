@@ -264,6 +264,11 @@ describe("tensors", () => {
       'tensor "output0": got dims "x", expected an array of whole numbers',
     ],
     [
+      "a shape in place of dims",
+      () => decode(V8, [{ data: new Float32Array(1), shape: [1] }]),
+      'tensor "output0": got shape and no dims, expected dims: rename shape to dims',
+    ],
+    [
       "dims with a fraction",
       () => decode(V8, [{ data: new Float32Array(1), dims: [1, 0.5] }]),
       'tensor "output0": got dims [1,0.5], expected an array of whole numbers',

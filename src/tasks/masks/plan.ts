@@ -76,15 +76,7 @@ const listOf = (names: string | readonly string[] | undefined): readonly string[
  * if several do.
  */
 export function readSegment(query: HeadQuery, specs: Specs): readonly Interpretation[] {
-  const { roles, task } = query;
-  const wanted = roles?.prototypes;
-  const isNamed = specs.some(({ name }) => name === wanted);
-  const coefficientNames = listOf(roles?.coefficients);
-  const ways = specs
-    .flatMap((spec, i) => (isNamed && spec.name !== wanted ? [] : prototypeViews(spec, i)))
-    .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients)
-    .map((seen) => ({ seen, found: withCoefficients(query, specs, seen, coefficientNames) }))
-    .filter(({ found }) => found.length > 0);
+  const ways = waysToRead(query, specs);
   const left = likeliest(
     ways.filter(({ seen }) => hasProportions(seen, query.inputSize)),
     query.inputSize,
@@ -99,6 +91,14 @@ export function readSegment(query: HeadQuery, specs: Specs): readonly Interpreta
       "prototypes with the proportions of the input: inputSize is [width, height]",
     );
   }
+  const fitting = left.length === 0 && query.classes === null ? fittingClasses(query, specs) : [];
+  if (fitting.length > 0)
+    refuseFor(
+      [{ option: "classes" }, { option: "labels" }],
+      "segment",
+      `${got}, and no number of classes`,
+      `option classes, or labels (these shapes would be of ${fitting.join(" or ")} classes), or rows with class ids, 6 columns before the coefficients`,
+    );
   if (left.length === 0)
     refuseFor(
       [{ option: "maskCoefficients" }, { option: "classes" }, { option: "roles" }],
@@ -132,6 +132,37 @@ export function readSegment(query: HeadQuery, specs: Specs): readonly Interpreta
     prototypes: prototypesOf(seen, spec),
   };
   return found.map((reading) => ({ ...reading, uses: [...reading.uses, seen.tensor], task: plan }));
+}
+
+/** One way to read the prototypes, and the readings of the other tensors that go with it. */
+interface Way {
+  readonly seen: PrototypeView;
+  readonly found: readonly Interpretation[];
+}
+
+/** Returns every way to read some tensor as the prototypes of the others. */
+function waysToRead(query: HeadQuery, specs: Specs): readonly Way[] {
+  const { roles, task } = query;
+  const wanted = roles?.prototypes;
+  const isNamed = specs.some(({ name }) => name === wanted);
+  const coefficientNames = listOf(roles?.coefficients);
+  return specs
+    .flatMap((spec, i) => (isNamed && spec.name !== wanted ? [] : prototypeViews(spec, i)))
+    .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients)
+    .map((seen) => ({ seen, found: withCoefficients(query, specs, seen, coefficientNames) }))
+    .filter(({ found }) => found.length > 0);
+}
+
+/** Returns the numbers of classes that the tensors could have: the channels of some dimension less the others. */
+function fittingClasses(query: HeadQuery, specs: Specs): readonly number[] {
+  const masks = [0, ...specs.flatMap((spec, i) => prototypeViews(spec, i).map(({ count }) => count))];
+  const others = masks.flatMap((count) => [count, count + 4, count + 5]); // box, box and objectness
+  const counts = specs.flatMap(({ dims }) => dims.flatMap((d) => others.map((n) => d - n)));
+  const ways = [...new Set(counts)]
+    .filter((classes) => classes >= 1)
+    .flatMap((classes) => waysToRead({ ...query, classes }, specs).map((way) => ({ ...way, classes })))
+    .filter(({ seen }) => hasProportions(seen, query.inputSize));
+  return [...new Set(likeliest(ways, query.inputSize).map(({ classes }) => classes))];
 }
 
 /**

@@ -12,7 +12,7 @@ import { KEYPOINT_WIDTH, POSE_ROWS } from "../pose/rows.ts";
 import { type Cells, MOST_CUBES, groupCells } from "./cells.ts";
 import type { PeakPlan } from "./plan.ts";
 
-/** Attaches the task of a plan. */
+/** Returns the function that turns an image's candidates into detections. */
 export function attachPeaks(work: TaskWork): AfterImageOfTask {
   const task = work.plan.task as PeakPlan;
   if (task.points > 0)
@@ -23,6 +23,7 @@ export function attachPeaks(work: TaskWork): AfterImageOfTask {
         POSE_ROWS,
       );
   const maker = new PeakMaker(work, task);
+  // A block is a byte address, `make` takes a word address.
   return (image, block) => maker.make(image, block >> 2);
 }
 
@@ -31,7 +32,7 @@ class Candidates {
   /** Rows of the kernel's columns. */
   row = new Int32Array(0);
   cell = new Int32Array(0);
-  /** Scores before their activation: in f32 the sigmoid of two of them may be the same. */
+  /** Raw scores. Sort by them: two sigmoids can round to one f32. */
   raw = new Float64Array(0);
   count = 0;
 
@@ -106,7 +107,7 @@ class PeakMaker {
     const length = Math.min(boxes.length, i32[plan + A.P_MAX_DETECTIONS]);
     for (let row = 0; row < length; row++) {
       const { x, y, width, height, classId, score } = boxes[row];
-      this.#place(found, row, plan, [
+      this.#writeBox(found, row, plan, [
         x * unit[0],
         y * unit[1],
         (x + width) * unit[0],
@@ -131,7 +132,7 @@ class PeakMaker {
     const order = this.#sortedPeaks(image, plan);
     const { row, cell: cellOf } = this.#candidates;
     let length = 0;
-    let lost = false;
+    let hasNonFinite = false;
     const kept: number[][] = [];
     for (const i of order) {
       if (length === most) break;
@@ -141,21 +142,21 @@ class PeakMaker {
         readChannels(this.#work, extra, image, cell, 2, this.#pair);
         for (let k = 0; k < 4; k++) box[k] += this.#pair[k & 1] * unit[k & 1];
         if (!box.every(Number.isFinite)) {
-          lost = true;
+          hasNonFinite = true;
           continue;
         }
       }
       const classId = i32[classIds + row[i]];
       if (this.#isSuppressed(box, classId, kept, plan)) continue;
       kept.push([...box, classId]);
-      this.#place(found, length, plan, box);
+      this.#writeBox(found, length, plan, box);
       found.scores[length] = f32[scores + row[i]];
       found.classIds[length] = classId;
       found.sources[length] = cell;
       if (this.#task.points > 0) this.#placePoints(found, length, image, cell, plan);
       length++;
     }
-    if (lost) this.#work.note("offsets of centres are NaN or infinite: these objects are dropped");
+    if (hasNonFinite) this.#work.note("offsets of centres are NaN or infinite: these objects are dropped");
     setLength(found, length);
   }
 
@@ -208,12 +209,13 @@ class PeakMaker {
     if (suppress === "none") return false;
     const threshold = this.#work.memory.f32[plan + A.P_IOU];
     const [width, height] = this.#work.plan.inputSize ?? [1, 1];
-    const more = [pixelOffset / width, pixelOffset / height];
-    const areaOf = (b: readonly number[]): number => (b[2] - b[0] + more[0]) * (b[3] - b[1] + more[1]);
+    const pixelPad = [pixelOffset / width, pixelOffset / height];
+    const areaOf = (b: readonly number[]): number =>
+      (b[2] - b[0] + pixelPad[0]) * (b[3] - b[1] + pixelPad[1]);
     return kept.some((other) => {
       if (suppress === "class" && other[4] !== classId) return false;
-      const across = Math.min(box[2], other[2]) - Math.max(box[0], other[0]) + more[0];
-      const down = Math.min(box[3], other[3]) - Math.max(box[1], other[1]) + more[1];
+      const across = Math.min(box[2], other[2]) - Math.max(box[0], other[0]) + pixelPad[0];
+      const down = Math.min(box[3], other[3]) - Math.max(box[1], other[1]) + pixelPad[1];
       if (!(across > 0 && down > 0)) return false;
       const iou = (across * down) / (areaOf(box) + areaOf(other) - across * down);
       return iouGate === ">=" ? iou >= threshold : iou > threshold;
@@ -221,7 +223,7 @@ class PeakMaker {
   }
 
   /** Writes a box of the network's input to a row, in the coordinates of the frame. */
-  #place(found: Detections, row: number, plan: number, box: readonly number[]): void {
+  #writeBox(found: Detections, row: number, plan: number, box: readonly number[]): void {
     for (let k = 0; k < 4; k++) found.boxes[4 * row + k] = this.#inFrame(box[k], k & 1, plan);
   }
 

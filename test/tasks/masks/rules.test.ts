@@ -277,13 +277,20 @@ describe("refusals", () => {
   };
 
   test("tensors of a network", () => {
-    expect(() => decode({}, { a: rows(10), b: protos(1, 3, 4, 6) })).toThrow(
+    expect(() => decode({ classes: 80 }, { a: rows(10), b: protos(1, 3, 4, 6) })).toThrow(
       /segment: got a \[1,5,10\], b \[1,3,4,6\], expected boxes with 32 coefficients .* prototypes \[1,32,4,6\]/,
     );
     expect(() => decode({ maskCoefficients: 8 }, { a: rows(10), b: protos(1, 4, 4, 6) })).toThrow(
       "expected boxes with 8 coefficients",
     );
     expect(() => decode({}, { a: rows(10) })).toThrow("segment: got a [1,5,10]");
+    const planes = { data: new Float32Array(116 * 8), dims: [1, 116, 8] };
+    expect(() => decode({ family: "yolov8" }, { a: planes, b: protos(1, 32, 4, 6) })).toThrow(
+      "b [1,32,4,6], and no number of classes, expected option classes, or labels (these shapes would be of 80 classes)",
+    );
+    expect(() =>
+      decode({ family: "yolov8", classes: 80 }, { a: planes, b: protos(1, 32, 4, 6) }),
+    ).not.toThrow();
     expect(() => decode({ inputSize: [16, 16] }, { a: rows(10), b: protos(1, 4, 4, 4) })).toThrow(
       'which can be read in 2 ways: "b" as 4 prototypes of 4x4 (NCHW), "b" as 4 prototypes of 4x4 (NHWC)',
     );

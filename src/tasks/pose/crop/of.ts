@@ -18,7 +18,7 @@ import { CROP_WIDTH } from "../rows.ts";
  * @param detection a record, 0..1 across the image
  * @param image size of the image in pixels
  * @param scale factor on the box in place of the family's own
- * @throws RangeError for a detection or an image that is none, or for a decoder without an input size
+ * @throws RangeError for a box without area, for an image without positive size, or for a decoder without an input size
  * @example
  * import { createDecoderSync, cropOf } from "boxwright";
  *
@@ -46,8 +46,8 @@ export function cropOf(
     refuse("cropOf", `scale ${show(scale)}`, "a positive number", RangeError);
   const rule: CropRule = POINT_FACTS[familyOf(decoder.config, outputs ?? []).family]?.crop ?? PERSON_CROP;
   const values = Float64Array.from(keypoints?.flatMap(({ x, y }) => [x * width, y * height]) ?? []);
-  const isWhole = values.length > 0 && values.every(Number.isFinite);
-  const points = isWhole ? { values, step: 2, count: values.length / 2 } : null;
+  const arePointsFinite = values.length > 0 && values.every(Number.isFinite);
+  const points = arePointsFinite ? { values, step: 2, count: values.length / 2 } : null;
   return cropOfObject(scale === undefined ? rule : { ...rule, scale }, box, points, inputSize);
 }
 
@@ -63,8 +63,8 @@ function checkImage(image: { readonly width: number; readonly height: number } |
 }
 
 /**
- * Returns the crop of row `row` in the next frame, by the points of this one. Null if the network's authors track
- * nothing, or if there is no such row.
+ * Returns the crop of row `row` in the next frame, by the points of this one: null if the family has no tracking rule,
+ * or if there is no such row.
  * @param found what the decoder of MediaPipe's landmarks returned
  * @example
  * import { createDecoderSync, nextCropOf } from "boxwright";
