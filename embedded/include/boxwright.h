@@ -180,7 +180,7 @@ bxw_status bxw_mask(bxw_decoder *d, uint32_t image, uint32_t index, uint8_t *mas
 /*
  * Decodes one image of a plan of oriented boxes, in place of bxw_decode, which gives its upright candidates. Suppresses
  * as the plan says: "ultralytics" (ProbIoU, not greedy), "probiou" (greedy) or "opencv" (polygons, greedy), which
- * `boxwright compile --oriented-nms` takes. Returns the count of boxes, or a negative bxw_status.
+ * `boxwright compile --oriented-suppression` takes. Returns the count of boxes, or a negative bxw_status.
  *
  * Writes at most `room` boxes, best first. Then bxw_read has the same rows, with the upright boxes around the oriented
  * ones. `work`: a row for each candidate that suppression may look at, as many as there are cells at most. With too few

@@ -566,7 +566,7 @@ const char *bxw_explain(bxw_status status) {
     case BXW_MEMORY_ALIGN: return "the memory must begin at a multiple of 4; declare it with _Alignas(16)";
     case BXW_NO_SUCH_SLOT: return "no slot has this index or name; ask bxw_slots for their count";
     case BXW_SLOT_SIZE: return "tensor and slot differ in length; compile the plan for the shape of this tensor";
-    case BXW_OUT_OF_RANGE: return "probabilities are outside 0..1; compile the plan with --activation logits";
+    case BXW_OUT_OF_RANGE: return "probabilities are outside 0..1; compile the plan with --scores logits";
     case BXW_BAD_VALUE: return "the setting is outside its range";
     case BXW_NO_SUCH_ROW: return "the image has no detection of this index; ask bxw_read for their count";
     case BXW_NOT_IN_PLAN: return "the plan has no such results; compile a config of that task";

@@ -150,6 +150,12 @@ static inline __attribute__((unused)) u32 I32_TRUNC_S_F32(f32 x) {
     return (u32)(s32)x;
 }
 
+/* Class ids come as doubles, rounded to the nearest whole number. */
+static inline __attribute__((unused)) u32 I32_TRUNC_S_F64(f64 x) {
+    if (BXW_UNLIKELY(!(x > -2147483649.0 && x < 2147483648.0))) bxw_trap(BXW_TRAP_CONVERSION);
+    return (u32)(s32)x;
+}
+
 /* Counts leading zeros. The built-in function is undefined for 0. */
 static inline __attribute__((unused)) u32 I32_CLZ(u32 x) {
     return x ? (u32)__builtin_clz(x) : 32;

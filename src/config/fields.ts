@@ -196,6 +196,10 @@ export class FieldReader {
   labels(key: string): string[] | null {
     const stated = this.json[key];
     if (typeof stated === "string" && isLabelSet(stated)) return [...labelsOf(stated)];
+    if (stated instanceof Map || stated instanceof Set) {
+      this.report(key, stated instanceof Map ? "a Map" : "a Set", "a list of names: [...labels.values()]");
+      return null;
+    }
     const list = isObject(stated) ? Object.keys(stated).map((_, id) => stated[id]) : stated;
     const names = this.array(
       key,

@@ -24,14 +24,18 @@ export function readTypedOptions(r: FieldReader): Config {
 /** Names that other decoders have for an option, in small letters and without what joins words. */
 const ELSEWHERE = {
   confidenceThreshold:
-    "conf confidence threshold confthres confthresh confthreshold scorethreshold minconfidence",
+    "conf confidence threshold confthres confthresh confthreshold scorethreshold minconfidence minscore",
   iouThreshold: "iou iouthres iouthresh nmsthresh nmsthreshold nmsiou",
-  maxDetections: "maxdet topk maxboxes",
+  maxDetections: "maxdet topk maxboxes maxresults",
   inputSize: "imgsz imagesize imgsize inputshape",
-  scores: "probabilities",
+  // "activation" and its like are words of this project before its first release.
+  scores: "sigmoid activation scoreactivation",
+  keypointScores: "keypointactivation",
+  angleForm: "angleactivation",
+  orientedSuppression: "orientednms",
   anchors: "anchorboxes",
   coordinates: "normalised normalized",
-  rules: "agnostic agnosticnms classagnostic",
+  rules: "agnostic agnosticnms classagnostic conventions nms",
   classes: "nc numclasses",
   labels: "names classnames",
 };

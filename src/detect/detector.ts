@@ -161,6 +161,15 @@ async function readSource<Opened>(source: DetectorSource<Opened>): Promise<Sourc
     return refuse("createDetector", show(source), "{ model, runtime } or { session, config }");
   if ("session" in source) {
     const { session, config } = source;
+    // Every adapter makes these members. An ONNX Runtime session is not such a session: it needs its adapter.
+    const members = ["inputs", "createLane", "close"] as const;
+    const lacks = members.filter((name) => (session as Partial<Session> | null)?.[name] === undefined);
+    if (lacks.length > 0)
+      return refuse(
+        "createDetector: session",
+        `one without ${lacks.join(", ")}`,
+        "a session of this package's adapters, or one of your own with inputs, createLane and close. For a file, say { model, runtime: onnxRuntime(ort) }",
+      );
     return { open: () => Promise.resolve(session), config, file: modelIn(config) };
   }
   const { model, runtime, config } = source as {

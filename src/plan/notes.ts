@@ -118,7 +118,10 @@ function lostBesides(
  * Returns a note if an input of this size has one of the maps at none of the strides given, or else at no stride that
  * networks have, a power of two. Any stride will not do: 26 cells of a 640 input would have a stride of 25.
  */
-function strangeMaps(heads: readonly HeadDraft[], { inputSize: size, family, strides }: HeadQuery): string[] {
+function strangeMaps(
+  heads: readonly HeadDraft[],
+  { inputSize: size, family, strides, traits }: HeadQuery,
+): string[] {
   if (size === null) return [];
   // Cells at the edge are whole ones, or are left out.
   const roundings = [Math.ceil, Math.floor];
@@ -128,7 +131,7 @@ function strangeMaps(heads: readonly HeadDraft[], { inputSize: size, family, str
     );
   const maps = heads.map(({ gridWidth, cells }) => [gridWidth, cells / gridWidth]);
   const strange = new Set(maps.filter((map) => !fits(map)).map((map) => map.join("x")));
-  const told = strides === null ? strangeStrides(heads, size, family) : [];
+  const told = strides === null && !traits.peaks ? strangeStrides(heads, size, family) : [];
   if (told.length > 0 || strange.size === 0) return told;
   const usual = strides?.join(", ") ?? "8, 16, 32 or another power of two";
   return [

@@ -293,3 +293,23 @@ describe("typed options", () => {
     expect(problems.map((problem, i) => problem.slice(0, expected[i]?.length))).toEqual(expected);
   });
 });
+
+test.each([
+  ["kepe", ["cat"], "keep"],
+  ["rulse", {}, "rules"],
+  ["inputSzie", [64, 64], "inputSize"],
+  ["activation", "sigmoid", "scores"],
+  ["conventions", "depthai", "rules"],
+  ["keypointActivation", "logits", "keypointScores"],
+  ["angleActivation", "logits", "angleForm"],
+  ["orientedNms", "opencv", "orientedSuppression"],
+  ["minScore", 0.1, "confidenceThreshold"],
+])("a name with swapped letters, or of another project, is refused: %s", (name, value, meant) => {
+  const config = { family: "yolov8", labels: ["person", "cat"], [name]: value };
+  expect(() => readConfig(config, {})).toThrow(`${name}: got an unknown name, expected ${meant}`);
+});
+
+test("labels in a Map are refused, since a Map has no entries of an object", () => {
+  const config = { family: "yolov8", labels: new Map([[0, "person"]]) };
+  expect(() => readConfig(config, {})).toThrow("labels: got a Map, expected a list of names");
+});

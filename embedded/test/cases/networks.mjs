@@ -346,7 +346,7 @@ function rotatedCases() {
     name: `oriented, ${answer}`,
     config: {
       ...{ ...config, ...RULE, orientedSuppression, coordinates: "pixels", confidenceThreshold: 0 },
-      rules: { ...RULE.rules, nms },
+      rules: { ...RULE.rules, suppress: nms },
     },
     outputs,
     golden: goldenOf(answer),
