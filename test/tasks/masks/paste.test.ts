@@ -6,7 +6,22 @@ import { PASTE_RULES, type Pasted, pasteMask } from "../../../src/tasks/masks/pa
 
 const SPEC = { torchvision: pasteOfTorchvision, detectron2: pasteOfDetectron } as const;
 
-/** Quarters of a pixel, which f32 holds exactly: only then is a cut edge the same in both. */
+/**
+ * True if torchvision's grown box has an edge within rounding of a whole pixel. The rule cuts edges in f32, the
+ * specification in doubles: there they may differ by a pixel.
+ */
+const isCutByRounding = (
+  side: number,
+  [x1, y1, x2, y2]: readonly [number, number, number, number],
+): boolean =>
+  [
+    [x1, x2],
+    [y1, y2],
+  ]
+    .flatMap(([a, b]) => [-1, 1].map((sign) => (a + b) / 2 + (sign * (b - a) * (side + 2)) / side / 2))
+    .some((grown) => Math.abs(grown - Math.round(grown)) < 1e-4);
+
+/** Quarters of a pixel, which f32 holds exactly. */
 const edge = fc.integer({ min: -60, max: 200 }).map((quarters) => quarters / 4);
 const cases = fc
   .record({
@@ -37,6 +52,7 @@ const isSet = ({ x, y, data }: Pasted, column: number, row: number): number =>
 test.each(PASTE_RULES)("%s: pixels of random masks", (rule) => {
   fc.assert(
     fc.property(cases, ({ side, cells, box, size }) => {
+      fc.pre(rule !== "torchvision" || !isCutByRounding(side, box));
       const mask: Picture = Array.from({ length: side }, (_, y) => cells.slice(y * side, (y + 1) * side));
       const values = SPEC[rule](mask, box, ...size);
       const pasted = pasteMask(cells, [side, side], box, size, 0.5, rule);
