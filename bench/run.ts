@@ -159,7 +159,8 @@ async function main(): Promise<void> {
 
   const pictures: PictureReport[] = [];
   for (const spec of plan.pictures) {
-    const entries = [ownEntry(), ownEntry("./prepare")] as const;
+    // Decoder and preparation come from one entry.
+    const entries = [ownEntry(), ownEntry()] as const;
     const report = await measurePicture(spec, plan.pictureEngines, { ...plan, entries });
     for (const line of pictureTable(report)) print(line);
     pictures.push(report);

@@ -95,10 +95,6 @@ export async function measureInBrowser({
     const theirs = engine === "ultralytics" ? filesOf(await folderOf("ultralytics")) : {};
     writeFileSync(join(folder, "metadata.zip"), metadataZip());
     const dist = dirname(fileURLToPath(entries[0]));
-    const built = new Map([
-      ["index.ts", join(dist, "index.mjs")],
-      ["prepare.ts", join(dist, "prepare.mjs")],
-    ]);
     await build({
       entryPoints: [fileURLToPath(new URL("page.ts", import.meta.url))],
       outfile: join(folder, "main.mjs"),
@@ -112,9 +108,7 @@ export async function measureInBrowser({
         {
           name: "built",
           setup: (b) =>
-            b.onResolve({ filter: /\/entries\/(index|prepare)\.ts$/ }, ({ path }) => ({
-              path: built.get(path.split("/").at(-1) ?? "") ?? path,
-            })),
+            b.onResolve({ filter: /\/entries\/index\.ts$/ }, () => ({ path: join(dist, "index.mjs") })),
         },
       ],
     });

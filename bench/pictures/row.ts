@@ -12,7 +12,7 @@ import { letterbox, nearest } from "./usual-js.ts";
 export interface PictureTask {
   readonly spec: PictureSpec;
   readonly engine: PictureEngine;
-  /** URLs of the entries `boxwright` and `boxwright/prepare`. */
+  /** URLs of the entries that decode and prepare. */
   readonly entries: readonly [decoder: string, prepare: string];
   readonly milliseconds: number;
   /** Path of the package sharp, if it is needed. */
