@@ -20,7 +20,7 @@ import { type OpenSource, openSource } from "./sources/open.ts";
 import { lockFolder } from "./spool/lock.ts";
 import { type DropReason, Spool } from "./spool/spool.ts";
 
-/** What the log says when the spool drops packets, by reason. */
+/** Log lines about packets that the spool dropped, by reason. */
 const DROPS: Readonly<Record<DropReason, string>> = {
   cap: "the spool is full: dropped its oldest packets (policy drop-oldest). Raise spool.maxBytes or check the receiver",
   disk: "the disk is full or broken: dropped packets (policy drop-oldest). Free space in the state folder",

@@ -10,7 +10,7 @@ export interface Queries {
   all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]>;
 }
 
-/** What a migration may do: queries, and texts of several statements. */
+/** A migration may run queries, and texts of several statements. */
 export interface Schema extends Queries {
   script(sql: string): Promise<void>;
 }

@@ -31,7 +31,7 @@ export function readFlags(args: readonly string[], known: Readonly<Record<string
     const kind = word.startsWith("--") && Object.hasOwn(known, name) ? known[name] : undefined;
     if (kind === undefined) {
       problems.push(`-${word.startsWith("--") ? "-" : ""}${name}: is not known${meantBy(name, names, "--")}`);
-      // What follows is the value of the unknown flag, in all likelihood.
+      // The next argument is most likely the value of the unknown flag.
       if (value === undefined && next?.startsWith("-") === false) i++;
     } else if (kind === "switch") {
       if (value !== undefined) problems.push(`--${name}: got a value, expected the flag alone`);

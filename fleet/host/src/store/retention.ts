@@ -40,7 +40,7 @@ export interface RetentionOptions {
   readonly elapsed?: () => number;
 }
 
-/** What the stored frames take, and how fast they grow. */
+/** Size of the stored frames, and their growth. */
 export interface StoreSize {
   readonly frames: number;
   /** Estimated bytes of all frames. */

@@ -1,4 +1,4 @@
-/** What the host refused for good can be read. */
+/** Packets that the host refused for good can be read. */
 import { expect, test } from "vitest";
 import { recordRefused } from "../../src/store/refused.ts";
 import { testHost } from "../support/host.ts";

@@ -18,7 +18,7 @@ const merged = (env: Environment): NodeJS.ProcessEnv => ({
 });
 
 export interface Ran extends Ended {
-  /** What it printed, if that is JSON. */
+  /** The JSON that the process printed, if any. */
   readonly json: any;
 }
 
