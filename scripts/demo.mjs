@@ -1,7 +1,7 @@
 /**
- * The main job, on recorded outputs of real networks: decodes them with each engine, prints what a detection carries
- * and the time it took, and writes the annotated photos and one page that shows them. Run by `npm run demo`, after a
- * build. The exit code is 1 if engines disagree, or an answer is other than the recorded one.
+ * The main job: runs a network on photos, decodes recorded outputs of others with each engine, prints what a detection
+ * carries and the time it took, and writes the annotated photos and one page that shows them. Run by `npm run demo`,
+ * after a build. The exit code is 1 if engines disagree, or an answer is other than the recorded one.
  *
  *     node scripts/demo.mjs [--out FOLDER] [--fixtures FOLDER] [--rounds 1000]
  */
@@ -12,6 +12,7 @@ import { parseArgs } from "node:util";
 import { rasterise } from "../dist/node.mjs";
 import { boxes } from "./demo/boxes.mjs";
 import { keypoints } from "./demo/keypoints.mjs";
+import { live } from "./demo/live.mjs";
 import { masks } from "./demo/masks.mjs";
 import { oriented } from "./demo/oriented.mjs";
 import { pageOf } from "./demo/page.mjs";
@@ -35,7 +36,7 @@ const { out, fixtures, rounds } = parseArgs({
 
 await mkdir(out, { recursive: true });
 const sections = [];
-for (const task of [boxes, keypoints, masks, oriented, prepare]) {
+for (const task of [live, boxes, keypoints, masks, oriented, prepare]) {
   const section = await task({ fixtures, rounds: Number(rounds) });
   printSection(section);
   for (const shot of section.shots) {

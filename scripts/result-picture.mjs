@@ -23,7 +23,7 @@ const QUALITY = 85;
 
 const PARTS = [
   { task: boxes, file: "yolo-fastest-1.1.coffee" },
-  { task: keypoints, file: "movenet_lightning_192.astronaut" },
+  { task: keypoints, file: "movenet_lightning_192.squat" },
   { task: masks, file: "selfie-segmentation.astronaut" },
 ];
 

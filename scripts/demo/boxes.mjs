@@ -1,4 +1,4 @@
-/** Boxes: two recorded networks on three photos. */
+/** Boxes: two recorded networks on photos. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createDecoder, drawSvg } from "../../dist/index.mjs";
@@ -13,6 +13,7 @@ const NETWORKS = [
     name: "Yolo-Fastest 1.1",
     what: "a YOLOv3 head: two raw maps of 255 channels, described by an nn_config file of family YOLO",
     options: { scores: "logits" },
+    photos: ["astronaut.jpg", "chelsea.png", "coffee.jpg"],
     by: "the rows that formulas in float64 give",
   },
   {
@@ -20,10 +21,10 @@ const NETWORKS = [
     name: "MobileNet-SSD",
     what: "a [1,1,100,7] detection output, described by an NN_config file of family mobilenet",
     options: {},
+    photos: ["chelsea.png", "coffee.jpg"],
     by: "the rows of TensorFlow Lite",
   },
 ];
-const PHOTOS = ["astronaut.jpg", "chelsea.png", "coffee.jpg"];
 
 async function makeShot(network, photo, { fixtures, rounds }) {
   const stem = photo.replace(/\..*$/, "");
@@ -60,7 +61,7 @@ async function makeShot(network, photo, { fixtures, rounds }) {
 export async function boxes(setting) {
   const shots = [];
   for (const network of NETWORKS)
-    for (const photo of PHOTOS) shots.push(await makeShot(network, photo, setting));
+    for (const photo of network.photos) shots.push(await makeShot(network, photo, setting));
   const what = NETWORKS.map(({ name, what }) => `${name}: ${what}.`).join(" ");
-  return { title: "Boxes", what: `Recorded outputs of two networks on three photos. ${what}`, shots };
+  return { title: "Boxes", what: `Recorded outputs of two networks. ${what}`, shots };
 }

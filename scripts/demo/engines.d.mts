@@ -4,6 +4,7 @@ export function runEngines<Answer>(
     readonly engine: string;
     readonly run: () => unknown;
     readonly answer: () => Answer;
+    readonly end?: () => unknown;
   },
 ): Promise<{
   runs: { engine: string; answer: Answer; us: number }[];

@@ -4,25 +4,28 @@ const ENGINES = ["simd", "scalar", "ts"];
 /**
  * Runs a job on each engine.
  * @param rounds how often each engine is timed
- * @param open returns { engine, run, answer }: `run` is timed, `answer` returns what must be equal on all engines
+ * @param open returns { engine, run, answer, end }: `run` is timed, and may return a promise; `answer` returns what
+ * must be equal on all engines; `end`, if there is one, frees what was opened
  * @returns the runs with their medians in microseconds, the first answer, and whether all answers are equal
  */
 export async function runEngines(rounds, open) {
   const runs = [];
   for (const wanted of ENGINES) {
-    const { engine, run, answer } = await open(wanted);
-    runs.push({ engine, answer: answer(), us: median(run, rounds) });
+    const { engine, run, answer, end } = await open(wanted);
+    runs.push({ engine, answer: answer(), us: await median(run, rounds) });
+    await end?.();
   }
   const [first, ...others] = runs.map(({ answer }) => JSON.stringify(answer));
   return { runs, answer: runs[0].answer, same: others.every((other) => other === first) };
 }
 
 /** Returns the median over the second half of the rounds: the first half warms the engine up. */
-function median(run, rounds) {
+async function median(run, rounds) {
   const times = [];
   for (let i = 0; i < rounds; i++) {
     const start = performance.now();
-    run();
+    const ended = run();
+    if (ended instanceof Promise) await ended;
     times.push((performance.now() - start) * 1000);
   }
   const late = times.slice(rounds >> 1).sort((a, b) => a - b);

@@ -11,7 +11,7 @@ const NETWORKS = [
   {
     folder: "movenet_lightning_192",
     name: "MoveNet Lightning",
-    stem: "astronaut",
+    stem: "squat",
     config: { family: "movenet", inputSize: [192, 192], labels: ["person"] },
     options: { confidenceThreshold: 0.2 },
     by: "the rows of TensorFlow Lite",

@@ -51,7 +51,7 @@ const readPacked = (...path: string[]): unknown =>
   JSON.parse(new TextDecoder().decode(readBytes(fixtures, ...path)));
 
 const YUNET = ["beyond", "recorded", "yunet_2026may_320", "astronaut_collage", "outside.json"];
-const MOVENET = ["beyond", "recorded", "movenet_lightning_192", "astronaut", "expected.json"];
+const MOVENET = ["beyond", "recorded", "movenet_lightning_192", "squat", "expected.json"];
 const SELFIE = ["beyond", "recorded", "selfie_segmentation", "astronaut", "expected.json"];
 const SEG = ["beyond", "heads", "seg_v8", "fixture.json"];
 const OBB = ["beyond", "heads", "obb_v8", "fixture.json"];
@@ -66,7 +66,7 @@ describe("on the fixtures", () => {
   let ended: Ended;
   beforeAll(async () => {
     ended = await runDemo(folder.path("out"), fixtures);
-  });
+  }, 60_000);
 
   /** Expects numbers as they are printed, with one decimal, of doubles within 1e-4 of the picture. */
   const expectNear = (printed: readonly string[], wanted: readonly number[]): void => {
@@ -78,13 +78,33 @@ describe("on the fixtures", () => {
 
   test("ends well, and says of all pictures that they are as recorded", () => {
     expect(ended.code).toBe(0);
-    expect(ended.out).toContain("14 of 14 pictures are as recorded, by all engines.");
+    expect(ended.out).toContain("15 of 15 pictures are as recorded, by all engines.");
     const verdicts = ended.out
       .split("\n")
       .filter((line) => line.includes("engines agree to the last digit; as recorded: "));
-    expect(verdicts).toHaveLength(14);
-    for (const title of ["Boxes", "Keypoints", "Masks", "Oriented boxes", "Preparation"])
+    expect(verdicts).toHaveLength(15);
+    for (const title of ["From a photo", "Boxes", "Keypoints", "Masks", "Oriented boxes", "Preparation"])
       expect(ended.out).toContain(`== ${title} ==`);
+  });
+
+  test("runs a network on photos, and finds what OpenCV's runtime finds", () => {
+    for (const [photo, labels, size] of [
+      ["dogs", ["dog", "dog"], [512, 430]],
+      ["hopper", ["person", "tie"], [512, 600]],
+    ] as const) {
+      const { detections } = readJson(fixtures, "models", `yolox_nano.${photo}.json`) as {
+        detections: Row[];
+      };
+      const rows = rowsOf(ended.shots[`YOLOX nano runs on ${photo}.jpg`]);
+      expect(rows.map(([label]) => label)).toEqual(labels);
+      rows.forEach(([, confidence, ...corners], i) => {
+        const { x_min, y_min, x_max, y_max, ...d } = detections[i];
+        expect(Math.abs(Number(confidence) - d.confidence)).toBeLessThan(0.01);
+        [x_min, y_min, x_max, y_max].forEach((v, k) =>
+          expect(Math.abs(Number(corners[k]) / size[k % 2] - Math.min(Math.max(v, 0), 1))).toBeLessThan(0.01),
+        );
+      });
+    }
   });
 
   test("prints the boxes of a recorded network", () => {
@@ -118,17 +138,16 @@ describe("on the fixtures", () => {
   test("prints the pose with its 17 points", () => {
     const { keypoints } = readPacked(...MOVENET) as { keypoints: number[][] };
     const [[label, confidence, left, top, right, bottom, count], ...others] = rowsOf(
-      ended.shots["MoveNet Lightning on astronaut.jpg"],
+      ended.shots["MoveNet Lightning on squat.jpg"],
     );
     expect(others).toEqual([]);
     const [xs, ys, scores] = [0, 1, 2].map((k) => keypoints.map((point) => point[k]));
     expect([label, count]).toEqual(["person", "17"]);
     expect(Number(confidence)).toBeCloseTo(scores.reduce((sum, v) => sum + v) / 17, 4);
     const box = [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
-    expectNear(
-      [left, top, right, bottom],
-      box.map((v) => v * 512),
-    );
+    // The photo of 500 x 610 fills 157 x 192 of the input, from column 17.
+    const photo = box.map((v, k) => (k % 2 === 0 ? ((v * 192 - 17) / 157) * 500 : v * 610));
+    expectNear([left, top, right, bottom], photo);
   });
 
   test("prints as many mask pixels as OpenCV and the formulas count", () => {
@@ -165,7 +184,7 @@ describe("on the fixtures", () => {
     const svgOf = (name: string): string => readFileSync(folder.path(`out/${name}.svg`), "utf8");
     const count = (text: string, part: string): number => text.split(part).length - 1;
     expect(count(svgOf("yunet_2026may_320.astronaut_collage"), "<circle ")).toBe(25);
-    const pose = svgOf("movenet_lightning_192.astronaut");
+    const pose = svgOf("movenet_lightning_192.squat");
     const { keypoints } = readPacked(...MOVENET) as { keypoints: number[][] };
     expect(count(pose, "<circle ")).toBe(keypoints.filter(([, , score]) => score >= 0.25).length);
     expect(pose).toMatch(/<path d="M[^"]+" fill="none" stroke-linecap="round" stroke="#/);
@@ -180,7 +199,7 @@ describe("on the fixtures", () => {
     for (const [name, [width, height]] of Object.entries(sizes))
       expect(imageInfo(readFileSync(folder.path(`out/${name}.png`)))).toMatchObject({ width, height });
     const page = readFileSync(folder.path("out/index.html"), "utf8");
-    expect([count(page, "<section "), count(page, "<figure>")]).toEqual([5, 14]);
+    expect([count(page, "<section "), count(page, "<figure>")]).toEqual([6, 15]);
     for (const [, link] of page.matchAll(/href="([^"#:]+)"/g))
       expect(existsSync(folder.path(`out/${link}`)), link).toBe(true);
   });
@@ -206,7 +225,7 @@ test("answers that differ from the recorded ones are told, and the exit code is 
   );
   const { code, shots, out } = await runDemo(folder.path("changed"), data);
   expect(code).toBe(1);
-  expect(out).toContain("10 of 14 pictures are as recorded, by all engines.");
+  expect(out).toContain("11 of 15 pictures are as recorded, by all engines.");
   const wrong = Object.keys(shots).filter((title) => shots[title].join().includes("OTHER THAN RECORDED"));
   expect(wrong).toEqual([FACES_TITLE, PERSON_TITLE, ORIENTED_TITLE, LETTERBOX_TITLE]);
   expect(shots[FACES_TITLE].join()).toMatch(/row 2: y of point 4 is 0\.\d+, recorded is 0\.\d+/);
