@@ -3,7 +3,6 @@
  * The copy is that of the tensor's bytes, into memory of the same kind as the packet's.
  */
 import type * as Boxwright from "../src/entries/index.ts";
-import type * as Packets from "../src/entries/index.ts";
 import { timeOf, type Timing } from "./measure.ts";
 import { layOut, times, us } from "./table.ts";
 
@@ -18,9 +17,8 @@ const about = { id: "frame-1", source: "/devices/7", subject: "door", time: "202
 
 /** Times a packet that is made and read, and the copy of its tensor, in turns of this process. */
 export async function measureCodec(milliseconds: number): Promise<readonly CodecRow[]> {
-  const built = (name: string): string => new URL(`../dist/${name}.node.mjs`, import.meta.url).href;
-  const { createDecoderSync } = (await import(built("index"))) as typeof Boxwright;
-  const { fromPacket, toPacket } = (await import(built("packet"))) as typeof Packets;
+  const built = new URL("../dist/index.mjs", import.meta.url).href;
+  const { createDecoderSync, fromPacket, toPacket } = (await import(built)) as typeof Boxwright;
   const decoder = createDecoderSync({ family: "yolov8", classes: 80, inputSize: [640, 640] });
   const data = Float32Array.from({ length: SIZE }, (_, i) => (i % 997) / 997);
   const outputs = { output0: { data, dims: [1, 84, 8400] } };

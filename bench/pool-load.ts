@@ -11,7 +11,6 @@
 import { writeFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import type * as Boxwright from "../src/entries/index.ts";
-import type * as Packets from "../src/entries/index.ts";
 import type * as Pools from "../src/entries/pool.ts";
 import { positive, runScript } from "./options.ts";
 import { machineLine, madeBy } from "./report.ts";
@@ -43,7 +42,7 @@ interface Load {
 /** Returns the packet of a type's workload, and the config that decodes it. */
 async function packetOf(type: TypeName): Promise<{ packet: Uint8Array; config: object }> {
   const { createDecoderSync } = (await import(built("index"))) as typeof Boxwright;
-  const { toPacket } = (await import(built("index"))) as typeof Packets;
+  const { toPacket } = (await import(built("index"))) as typeof Boxwright;
   const spec = WORKLOADS.find(({ name }) => name === TYPES[type]);
   if (!spec) throw new Error(`The workload ${TYPES[type]} is missing.`);
   const config = { family: "yolov8", classes: 80, inputSize: [640, 640] };
@@ -86,7 +85,7 @@ async function run(type: TypeName, load: Load): Promise<{ seconds: Second[]; sta
 /** Returns the medians in milliseconds of frames one after the other: decoded here, and by way of a pool. */
 async function oneStream(type: TypeName): Promise<readonly [here: number, pool: number]> {
   const { createDecoderSync } = (await import(built("index"))) as typeof Boxwright;
-  const { fromPacket } = (await import(built("index"))) as typeof Packets;
+  const { fromPacket } = (await import(built("index"))) as typeof Boxwright;
   const { createPool } = (await import(built("pool"))) as typeof Pools;
   const { packet, config } = await packetOf(type);
   const decoder = createDecoderSync(config);

@@ -94,7 +94,8 @@ test.skipIf(!inject("disk") || !inject("nats"))(
     const { state } = await manager.streams.info("BOXWRIGHT");
     expect(state.messages).toBeGreaterThanOrEqual(count - stored);
     disk.makeRoom();
-    await until(async () => (await manager.streams.info("BOXWRIGHT")).state.messages === 0, "empty stream");
+    // The broker delivers a packet that was refused n times after n seconds again.
+    await until(async () => (await manager.streams.info("BOXWRIGHT")).state.messages === 0, "empty stream", 180);
     expect(await idsOf(host)).toEqual(Array.from({ length: count }, (_, n) => `frame-${n}`));
     expect(await healthOf(host), host.output.slice(-1500)).toEqual([200, "ok"]);
     await connection.close();
