@@ -1,12 +1,25 @@
 /** The live page: listens to the host and keeps one card for each camera. */
 import { type Card, createCard } from "./card.ts";
-import type { State } from "./types.ts";
+import type { Camera, State } from "./types.ts";
 import { listOf, duration } from "./words.ts";
 
 const find = (id: string): HTMLElement => document.getElementById(id)!;
 const [fleet, totals, state] = [find("fleet"), find("totals"), find("state")];
 const [main, none, filter] = [find("cameras"), find("none"), find("filter") as HTMLInputElement];
 const cards = new Map<string, Card>();
+
+// The page of one device: `/?source=device:ID` shows the cameras of that source, and of those below it. A hub shows it
+// in a frame of its own, without the head of the page.
+const address = new URLSearchParams(location.search);
+const source = address.get("source");
+document.body.classList.toggle("framed", address.has("framed"));
+if (source !== null) {
+  document.title = `${source} on boxwright host`;
+  find("device").textContent = source;
+  find("one").hidden = false;
+}
+const isShown = (given: Camera): boolean =>
+  source === null || given.source === source || given.source.startsWith(`${source}/`);
 
 function showTotals({ fleet: all, totals: t }: State): void {
   fleet.replaceChildren(...listOf({ cameras: all.cameras, frames: all.frames, detections: all.detections }));
@@ -27,7 +40,7 @@ function showTotals({ fleet: all, totals: t }: State): void {
 function show(given: State): void {
   showTotals(given);
   let isNew = false;
-  for (const camera of given.cameras) {
+  for (const camera of given.cameras.filter(isShown)) {
     let card = cards.get(camera.key);
     if (!card) {
       cards.set(camera.key, (card = createCard()));

@@ -6,6 +6,8 @@ import { UserError, connectionProblem, messageOf } from "boxwright-service/error
 import { Refusal } from "./core/errors.ts";
 import type { Logger } from "boxwright-service/log";
 import { type Metrics, addGauge, createMetrics } from "./core/metrics.ts";
+import { DeviceTokens } from "./access/device-tokens.ts";
+import { HubDocuments } from "./access/hub-document.ts";
 import { Decoding } from "./decode/decoding.ts";
 import { Registry } from "./decode/registry.ts";
 import { createApp } from "./http/app.ts";
@@ -51,17 +53,24 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
   const intake = new Intake({ decoding, registry, writer, metrics, maxPacketBytes: config.maxPacketBytes, now });
   addGauges(metrics, writer, decoding);
   let broker: Broker | null = null;
+  const tokens = config.hub === undefined ? null : new DeviceTokens(now);
+  const { hub, hubSeconds } = config;
+  const documents = hub === undefined ? null : new HubDocuments({ hub, hubSeconds, db, log, now });
   const closeParts = async (): Promise<void> => {
+    await documents?.stop();
     await writer.idle();
     await decoding.close();
     await db.close();
   };
   try {
     await loadConfigs(config, registry);
+    if (documents) documents.onChange = (document) => tokens!.use(document);
+    await documents?.start();
     const app = createApp({
       ...{ db, writer, intake, registry, previews, live, metrics, log },
       ...config,
-      guards: createGuards(config, metrics, log, now),
+      guards: createGuards(config, metrics, log, now, tokens),
+      hubState: () => (documents === null ? "none" : (documents.problem ?? "ok")),
       decoding: () => decoding.stats,
       broker: () => (config.nats === undefined ? null : (broker?.state() ?? Promise.resolve("away"))),
     });

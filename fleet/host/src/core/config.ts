@@ -18,6 +18,8 @@ export interface Config {
   readonly port: number;
   readonly agentToken: string | undefined;
   readonly pageToken: string | undefined;
+  readonly hub: string | undefined;
+  readonly hubSeconds: number;
   readonly database: string;
   readonly databasePool: number;
   readonly keepDays: number;
@@ -45,17 +47,34 @@ export interface Config {
 
 const token = secret("at least 16 letters, digits, . _ ~ + / = or -", /^[\w.~+/=-]{16,256}$/);
 const MIB = 2 ** 20;
+
+/** Parses an address of a hub, without a slash at its end. */
+const hubAddress = (given: unknown): string => {
+  const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : null;
+  if (url && /^https?:$/.test(url.protocol) && url.username === "" && url.search === "" && url.hash === "")
+    return url.href.replace(/\/+$/, "");
+  throw new Error(`got ${show(given)}, expected an address like https://hub.example.org`);
+};
 const GB = 1e9;
 
 /** Every option. `boxwright-host --help` prints this list. */
 export const options: Readonly<Record<keyof Config, Option>> = {
   address: {
     parse: text("an address to listen on"),
-    about: "address to listen on; default 127.0.0.1, and 0.0.0.0 once both tokens are set",
+    about: "address to listen on; default 127.0.0.1, and 0.0.0.0 once pageToken and agentToken (or hub) are set",
   },
   port: { parse: number(0, 65535), fallback: 8790, about: "port to listen on; 0 takes any free one" },
   agentToken: { parse: token, about: "token that agents send as Authorization: Bearer" },
   pageToken: { parse: token, about: "token of the page and the query API: Bearer, or the password in a browser" },
+  hub: {
+    parse: hubAddress,
+    about: "address of the hub whose devices may send, each by a token that the hub signs for it",
+  },
+  hubSeconds: {
+    parse: number(0.1, 3600, false),
+    fallback: 30,
+    about: "seconds between two reads of the hub's keys and revoked devices",
+  },
   database: {
     parse: databasePlace,
     fallback: "boxwright-host.db",
@@ -139,7 +158,7 @@ export function readConfig(
   const given = Object.entries(flags).map(([where, value]) => [where, { where, value }] as const);
   const { values, problems } = readOptions(options, file, Object.fromEntries(given));
   const config = values as unknown as Config;
-  const address = config.address ?? (config.agentToken && config.pageToken ? "0.0.0.0" : "127.0.0.1");
+  const address = config.address ?? ((config.agentToken ?? config.hub) && config.pageToken ? "0.0.0.0" : "127.0.0.1");
   problems.unshift(...found);
   problems.push(...checkTogether({ ...config, address }));
   if (problems.length > 0) throw new ConfigProblems(problems);
@@ -147,9 +166,10 @@ export function readConfig(
 }
 
 /** Returns the problems of options that contradict each other. */
-function checkTogether({ address, agentToken, pageToken, consume, partitions }: Config): string[] {
+function checkTogether({ address, agentToken, pageToken, hub, consume, partitions }: Config): string[] {
   const problems: string[] = [];
-  const missing = Object.entries({ agentToken, pageToken }).filter(([, value]) => value === undefined);
+  const needed = { agentToken: agentToken ?? hub, pageToken };
+  const missing = Object.entries(needed).filter(([, value]) => value === undefined);
   if (!isLoopback(address) && missing.length > 0)
     problems.push(
       `address: got ${show(address)}, which other machines reach, without ${missing.map(([name]) => name).join(" and ")}; expected both tokens, or a loopback address`,

@@ -2,7 +2,8 @@
 
 /**
  * Reason of a refusal, and label of the counter `boxwright_host_refused_total`.
- * - for good: "foreign", "cut off", "too large", "other config", "tensors", "no name", "picture", "config"
+ * - for good: "foreign", "cut off", "too large", "other config", "tensors", "no name", "picture", "config",
+ *   "source" (of another device than the token's)
  * - until the host has the config: "unknown config"
  * - for now: "busy" (queue full, or the sender's share), "slow" (body), "unavailable" (database or threads), "rate"
  *   (previews)
@@ -16,6 +17,7 @@ export type Reason =
   | "no name"
   | "picture"
   | "config"
+  | "source"
   | "unknown config"
   | "busy"
   | "slow"
@@ -32,6 +34,7 @@ const STATUS = {
   "no name": 400,
   picture: 400,
   config: 400,
+  source: 403,
   "unknown config": 409,
   busy: 429,
   slow: 408,
@@ -62,6 +65,6 @@ export class Refusal extends Error {
 
   /** True if sending the same bytes again can never succeed. */
   get isForGood(): boolean {
-    return this.status === 400 || this.status === 413;
+    return this.status === 400 || this.status === 403 || this.status === 413;
   }
 }

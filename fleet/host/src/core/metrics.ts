@@ -41,7 +41,7 @@ export function createMetrics(): Metrics {
     refused,
     denied: counter(
       "denied_total",
-      "Requests denied: token, guess (too many wrong tokens), origin, host name, connection",
+      "Requests denied: token, device (revoked or run out), guess (too many wrong tokens), origin, host name, connection",
       ["what"],
     ),
     redelivered: counter("redelivered_total", "Messages that the broker delivered again"),

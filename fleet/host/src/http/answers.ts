@@ -5,15 +5,19 @@ import type { Env } from "./guards.ts";
 
 /** Content-Security-Policy: scripts, styles and connections of this host only. Images may also be data: URLs. */
 const POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'";
 
-export const safeHeaders: MiddlewareHandler<Env> = async (c, next) => {
-  await next();
-  c.header("Content-Security-Policy", POLICY);
-  c.header("X-Content-Type-Options", "nosniff");
-  c.header("Referrer-Policy", "no-referrer");
-  c.header("Cross-Origin-Resource-Policy", "same-origin");
-  if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
+/** @param hub address of the hub, whose pages may show the page of a device in a frame */
+export const safeHeaders = (hub: string | undefined): MiddlewareHandler<Env> => {
+  const policy = `${POLICY}; frame-ancestors ${hub === undefined ? "'none'" : new URL(hub).origin}`;
+  return async (c, next) => {
+    await next();
+    c.header("Content-Security-Policy", policy);
+    c.header("X-Content-Type-Options", "nosniff");
+    c.header("Referrer-Policy", "no-referrer");
+    c.header("Cross-Origin-Resource-Policy", "same-origin");
+    if (!c.res.headers.has("Cache-Control")) c.header("Cache-Control", "no-store");
+  };
 };
 
 /** Answers with a refusal: the reason, and when to try again. */

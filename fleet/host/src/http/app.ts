@@ -10,12 +10,14 @@ import { type OpsRoutes, addOpsRoutes } from "./ops.ts";
 import { type PageRoutes, addPageRoutes } from "./page.ts";
 import { addQueryRoutes, addRefusedRoute } from "./query.ts";
 
-export type AppOptions = DeviceRoutes & OpsRoutes & PageRoutes & { readonly log: Logger };
+export type AppOptions = DeviceRoutes &
+  OpsRoutes &
+  PageRoutes & { readonly log: Logger; readonly hub: string | undefined };
 
 export function createApp(options: AppOptions): Hono<Env> {
-  const { db, guards, log, metrics } = options;
+  const { db, guards, hub, log, metrics } = options;
   const app = new Hono<Env>();
-  app.use(safeHeaders);
+  app.use(safeHeaders(hub));
   addOpsRoutes(app, options);
   addDeviceRoutes(app, options);
   addQueryRoutes(app, db, guards);

@@ -1,8 +1,9 @@
 /** Routes of agents: packets, configs and previews. */
 import type { Context, Hono } from "hono";
+import { isSourceOf } from "../access/device-tokens.ts";
 import { Refusal } from "../core/errors.ts";
 import type { Registry } from "../decode/registry.ts";
-import type { Intake } from "../intake/intake.ts";
+import type { Intake, MaySend } from "../intake/intake.ts";
 import { type Previews, readAttributes } from "../live/previews.ts";
 import { addressOf } from "boxwright-service/caller";
 import { PACE_WINDOW_MS, readBody } from "./body.ts";
@@ -54,7 +55,7 @@ export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
 
   app.post("/v1/packets", guards.agents, (c) =>
     withBody(c, maxPacketBytes, async (body) => {
-      const { isDuplicate } = await intake.receive(body, "http", false);
+      const { isDuplicate } = await intake.receive(body, "http", false, maySend(c));
       if (isDuplicate) c.header("x-boxwright-duplicate", "1");
       return c.body(null, 204);
     }),
@@ -69,11 +70,20 @@ export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
 
   app.post("/v1/previews", guards.agents, (c) =>
     withBody(c, maxPreviewBytes, (body) => {
-      previews.take(
-        readAttributes((name) => c.req.header(name)),
-        body,
-      );
+      const about = readAttributes((name) => c.req.header(name));
+      maySend(c)?.(about.source);
+      previews.take(about, body);
       return Promise.resolve(c.body(null, 204));
     }),
   );
+}
+
+/** Returns the check of sources for the device whose token came; undefined for a token that stands for all devices. */
+function maySend(c: Context<Env>): MaySend | undefined {
+  const device = c.get("device");
+  if (device === undefined) return undefined;
+  return (source) => {
+    if (!isSourceOf(device, source))
+      throw new Refusal("source", `source: got "${source}", expected that of the token, device:${device}`);
+  };
 }

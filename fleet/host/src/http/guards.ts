@@ -6,12 +6,17 @@ import type { HttpBindings } from "@hono/node-server";
 import type { Context, MiddlewareHandler } from "hono";
 import { isLoopback } from "boxwright-service/options";
 import { tokenCheck } from "boxwright-service/tokens";
+import { type DeviceTokens, isDeviceToken } from "../access/device-tokens.ts";
 import type { Config } from "../core/config.ts";
 import type { Metrics } from "../core/metrics.ts";
 import { tokenOf } from "../core/token.ts";
 
 export interface Env {
   Bindings: HttpBindings;
+  Variables: {
+    /** The device whose token came. Absent for the token that all agents may share, and without tokens. */
+    device?: string;
+  };
 }
 
 export interface Guards {
@@ -21,7 +26,7 @@ export interface Guards {
   readonly readers: MiddlewareHandler<Env>;
 }
 
-type Deny = (c: Context<Env>, what: string, status: 401 | 403 | 429, message: string) => Response;
+type Deny = (c: Context<Env>, what: string, status: 401 | 403 | 429 | 503, message: string) => Response;
 
 /** Wrong tokens of the sender of a request. */
 type GuessesOf = (c: Context<Env>) => { wait(): number; count(): void };
@@ -65,6 +70,7 @@ export function createGuards(
   metrics: Metrics,
   log: Logger,
   now: () => number = Date.now,
+  devices: DeviceTokens | null = null,
 ): Guards {
   const guesses = new Guesses(log, now);
   const deny: Deny = (c, what, status, message) => {
@@ -76,8 +82,8 @@ export function createGuards(
     return { wait: () => guesses.wait(address), count: () => guesses.count(address, c.req.path) };
   };
   return {
-    agents: guard(agentToken, deny, guessesOf, 'Bearer realm="boxwright-host agents"', true),
-    readers: guard(pageToken, deny, guessesOf, 'Basic realm="boxwright-host", charset="UTF-8"', false),
+    agents: guard(agentToken, deny, guessesOf, 'Bearer realm="boxwright-host agents"', true, devices),
+    readers: guard(pageToken, deny, guessesOf, 'Basic realm="boxwright-host", charset="UTF-8"', false, null),
   };
 }
 
@@ -87,10 +93,11 @@ function guard(
   guessesOf: GuessesOf,
   challenge: string,
   writes: boolean,
+  devices: DeviceTokens | null,
 ): MiddlewareHandler<Env> {
   const isRight = token === undefined ? null : tokenCheck(token);
   return async (c, next) => {
-    if (isRight) {
+    if (isRight || devices) {
       const given = tokenOf(c.req.header("Authorization"));
       const guesses = guessesOf(c);
       const wait = given === undefined ? 0 : guesses.wait();
@@ -98,7 +105,17 @@ function guard(
         c.header("Retry-After", String(wait));
         return deny(c, "guess", 429, "Authorization: too many wrong tokens came from this address");
       }
-      if (given !== undefined && isRight(given)) return next();
+      if (given !== undefined && isRight?.(given)) return next();
+      const verdict = given !== undefined && isDeviceToken(given) ? await devices?.check(given) : undefined;
+      if (verdict?.kind === "device") {
+        c.set("device", verdict.device);
+        return next();
+      }
+      if (verdict?.kind === "void") return deny(c, "device", 401, `Authorization: ${verdict.reason}`);
+      if (verdict?.kind === "unknown") {
+        c.header("Retry-After", "5");
+        return deny(c, "device", 503, "Authorization: the host has not heard of the hub yet, which signs such tokens");
+      }
       // A browser asks without a token first: that is no guess.
       if (given !== undefined) guesses.count();
       c.header("WWW-Authenticate", challenge);

@@ -12,18 +12,20 @@ export interface OpsRoutes {
   readonly guards: Guards;
   /** Returns "ok", "away" or another problem of the broker; null if the host runs without one. */
   readonly broker: () => Promise<string> | null;
+  /** Returns "ok", "none" or why the hub's document cannot be read. The host works on without the hub. */
+  readonly hubState: () => string;
 }
 
 const PATIENCE_MS = 2000;
 
-export function addOpsRoutes(app: Hono<Env>, { db, writer, metrics, guards, broker }: OpsRoutes): void {
+export function addOpsRoutes(app: Hono<Env>, { db, writer, metrics, guards, broker, hubState }: OpsRoutes): void {
   app.get("/healthz", async (c) => {
     const [answers, brokerState] = await Promise.all([inTime(db.all("SELECT 1 AS one")), broker()]);
     // Ask more: the SELECT succeeds on a full disk, and in a file that was deleted.
     const problem = writer.problem ?? (await db.problem()) ?? null;
     const ok = answers && problem === null && (brokerState ?? "ok") === "ok";
     const database = problem ?? (answers ? "ok" : "away");
-    const body = { ok, database, broker: brokerState ?? "none" };
+    const body = { ok, database, broker: brokerState ?? "none", hub: hubState() };
     return c.json(body, ok ? 200 : 503);
   });
 

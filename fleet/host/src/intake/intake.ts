@@ -20,6 +20,9 @@ export interface IntakeOptions {
   readonly onStored?: (frame: StoredFrame) => void;
 }
 
+/** Throws a Refusal for the source of another sender. */
+export type MaySend = (source: string) => void;
+
 /** Result of a packet that was not refused. */
 export interface Receipt {
   readonly source: string;
@@ -42,14 +45,15 @@ export class Intake {
    * Takes a packet. Resolves once its detections are durable.
    * @param bytes belong to the host from now on
    * @param mayWait true: waits for room in the camera's queue. False: refuses if the queue is full
+   * @param maySend refuses sources that are not the sender's own; absent: any may come
    * @throws Refusal
    */
-  async receive(bytes: Uint8Array, way: Way, mayWait: boolean): Promise<Receipt> {
+  async receive(bytes: Uint8Array, way: Way, mayWait: boolean, maySend?: MaySend): Promise<Receipt> {
     const { metrics } = this.#options;
     metrics.received.inc({ way });
     metrics.totals.received++;
     try {
-      return await this.#receive(bytes, way, mayWait);
+      return await this.#receive(bytes, way, mayWait, maySend);
     } catch (error) {
       const refusal = refusalOf(error);
       metrics.countRefusal(refusal, way);
@@ -57,10 +61,11 @@ export class Intake {
     }
   }
 
-  async #receive(bytes: Uint8Array, way: Way, mayWait: boolean): Promise<Receipt> {
+  async #receive(bytes: Uint8Array, way: Way, mayWait: boolean, maySend?: MaySend): Promise<Receipt> {
     const { writer, metrics, maxPacketBytes, now, onStored } = this.#options;
     const packet = fromPacket(bytes, { maxBytes: maxPacketBytes });
     const names = namesOf(packet);
+    maySend?.(names.source);
     const time = packet.time === null ? sortableNow(now()) : sortableTime(packet.time);
     if (time === undefined)
       throw new Refusal("foreign", `time: got ${packet.time}, expected a time between the years 0000 and 9999`);

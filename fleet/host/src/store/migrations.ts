@@ -77,6 +77,12 @@ INSERT INTO camera_starts (source, subject, start, frames, first_sequence, last_
     name: "frames by time of storing, by which they are deleted",
     sql: () => "CREATE INDEX frames_by_arrival ON frames (stored_at)",
   },
+  {
+    version: 4,
+    name: "keys and revoked devices of a hub, as read last",
+    sql: (text) =>
+      `CREATE TABLE hub_documents (hub ${text} PRIMARY KEY, document ${text} NOT NULL, read_at BIGINT NOT NULL)`,
+  },
 ];
 
 /** Hosts wrote their versions into a table of their own until the services got one base. */

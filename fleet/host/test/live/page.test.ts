@@ -253,6 +253,23 @@ describe.skipIf(!inject("chromium"))("the page in Chromium", () => {
     expect(await page.textContent("#state")).toBe("live");
   });
 
+  test("the page of a source shows its cameras and those below it, and no head in a frame", async () => {
+    const sources = ["device:a1", "device:a1/yard", "device:a12", "/devices/1"];
+    for (const [n, source] of sources.entries()) await host.post(detectionPacket(n, { source }));
+    await page.goto(`${host.url}/?source=${encodeURIComponent("device:a1")}`);
+    await page.waitForSelector(".camera");
+    const titles = (): Promise<string[]> => page.locator(".camera h2").allTextContents();
+    expect(await titles()).toEqual(["door (device:a1)", "door (device:a1/yard)"]);
+    expect(await page.isVisible("header")).toBe(true);
+    expect(await page.title()).toContain("device:a1");
+    await page.click("text=show all");
+    await page.waitForFunction((all) => document.querySelectorAll(".camera").length === all, sources.length);
+    await page.goto(`${host.url}/?source=device:a12&framed`);
+    await page.waitForSelector(".camera");
+    expect(await titles()).toEqual(["door (device:a12)"]);
+    expect(await page.isVisible("header")).toBe(false);
+  });
+
   test("cards are sorted, a filter hides others, and a silent camera is grey and says since when", async () => {
     for (const subject of ["door 10", "door 2", "yard"]) await host.post(detectionPacket(0, { subject, id: subject }));
     // One camera was heard of an hour ago.

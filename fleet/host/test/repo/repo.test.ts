@@ -12,7 +12,7 @@ const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
 testLayers(
   join(root, "src"),
-  ["core", "store", "decode", "intake", "live", "nats", "http", "host.ts", "cli"],
+  ["core", "store", "decode", "intake", "live", "nats", "access", "http", "host.ts", "cli"],
   // Each way into the host has a file of its own for configs and previews.
   ["configs", "previews", "query"],
 );

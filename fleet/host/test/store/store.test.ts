@@ -149,6 +149,7 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
       await tx.all("INSERT INTO schema_versions (version) VALUES (1)");
       await tx.all("DROP INDEX frames_by_arrival");
       await tx.all("DROP TABLE camera_starts");
+      await tx.all("DROP TABLE hub_documents");
     });
     const again = await openDatabase({ database, databasePool: 1 });
     expect(await again.all("SELECT * FROM camera_starts ORDER BY start")).toEqual(before);

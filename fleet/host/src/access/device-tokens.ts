@@ -1,0 +1,90 @@
+/** Checks the tokens that a hub signs for its devices. The hub is not asked: its document says all that is needed. */
+import { type HubDocument, deviceSource } from "boxwright-service/fleet-protocol";
+import { type JSONWebKeySet, createLocalJWKSet, errors, jwtVerify } from "jose";
+import { messageOf } from "boxwright-service/errors";
+
+/** Seconds by which the clocks of hub and host may differ. */
+const CLOCK_SLACK = 60;
+/** Most tokens whose signatures are remembered: a signature takes 0.1 ms to check, and each packet brings its token. */
+const MOST_KNOWN = 20_000;
+
+/** What became of a token. */
+export type Verdict =
+  | { readonly kind: "device"; readonly device: string }
+  /** No hub has signed it: somebody guesses. */
+  | { readonly kind: "foreign" }
+  /** The hub has signed it, and it is not good any more. */
+  | { readonly kind: "void"; readonly reason: string }
+  /** No document of the hub was read so far. */
+  | { readonly kind: "unknown" };
+
+interface Claims {
+  readonly device: string;
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+/** True for a text in the form of a JSON Web Token. */
+export const isDeviceToken = (text: string): boolean => /^[\w-]+\.[\w-]+\.[\w-]+$/.test(text);
+
+/** True if a device may send packets of this source. */
+export const isSourceOf = (device: string, source: string): boolean =>
+  source === deviceSource(device) || source.startsWith(`${deviceSource(device)}/`);
+
+export class DeviceTokens {
+  readonly #now: () => number;
+  #issuer = "";
+  #keys: ReturnType<typeof createLocalJWKSet> | null = null;
+  /** Second from which tokens of a device are good, by device. */
+  #goodFrom: ReadonlyMap<string, number> = new Map();
+  /** Tokens whose signature is right. */
+  readonly #known = new Map<string, Claims>();
+
+  constructor(now: () => number) {
+    this.#now = now;
+  }
+
+  /** Takes keys and revocations of a hub. */
+  use({ issuer, keys, revoked }: HubDocument): void {
+    this.#issuer = issuer;
+    this.#keys = createLocalJWKSet({ keys } as unknown as JSONWebKeySet);
+    this.#goodFrom = new Map(revoked.map(({ device_id, before }) => [device_id, before]));
+    // A key may be among those that are gone.
+    this.#known.clear();
+  }
+
+  async check(token: string): Promise<Verdict> {
+    if (this.#keys === null) return { kind: "unknown" };
+    const claims = this.#known.get(token) ?? (await this.#read(token));
+    if ("kind" in claims) return claims;
+    const { device, issuedAt, expiresAt } = claims;
+    if (this.#now() / 1000 > expiresAt + CLOCK_SLACK)
+      return { kind: "void", reason: `the token of device ${device} has run out. Is its hub away?` };
+    if (issuedAt < (this.#goodFrom.get(device) ?? 0))
+      return { kind: "void", reason: `the hub has revoked device ${device}` };
+    return { kind: "device", device };
+  }
+
+  /** Checks the signature of a token, and remembers what it says. */
+  async #read(token: string): Promise<Claims | Verdict> {
+    try {
+      const { payload } = await jwtVerify(token, this.#keys!, {
+        issuer: this.#issuer,
+        algorithms: ["EdDSA"],
+        requiredClaims: ["sub", "iat", "exp"],
+        currentDate: new Date(this.#now()),
+        clockTolerance: CLOCK_SLACK,
+      });
+      const claims = { device: payload.sub!, issuedAt: payload.iat!, expiresAt: payload.exp! };
+      if (this.#known.size >= MOST_KNOWN) this.#known.clear();
+      this.#known.set(token, claims);
+      return claims;
+    } catch (error) {
+      // The signature was right. A token of the future tells of a clock that is wrong.
+      const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
+      return isSigned
+        ? { kind: "void", reason: `the token of a device is not good: ${messageOf(error)}` }
+        : { kind: "foreign" };
+    }
+  }
+}

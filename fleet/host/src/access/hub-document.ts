@@ -1,0 +1,124 @@
+/**
+ * Reads the public document of a hub: the keys that its device tokens are signed with, and the devices that it revoked.
+ * The last document is kept in the database, so that a host that starts while the hub is away knows its devices.
+ */
+import { type HubDocument, HUB_DOCUMENT_PATH, readHubDocument } from "boxwright-service/fleet-protocol";
+import type { Database } from "boxwright-service/database";
+import { connectionProblem, messageOf } from "boxwright-service/errors";
+import type { Logger } from "boxwright-service/log";
+
+/** Milliseconds that the hub has to answer. */
+const PATIENCE_MS = 10_000;
+/** Most characters of a document: a million revoked devices have less. */
+const MOST_CHARACTERS = 2 ** 27;
+
+export interface HubOptions {
+  /** Address of the hub. */
+  readonly hub: string;
+  /** Seconds between two reads: a revoked device is refused after at most so many. */
+  readonly hubSeconds: number;
+  readonly db: Database;
+  readonly log: Logger;
+  readonly now: () => number;
+}
+
+export class HubDocuments {
+  /** The last document that was read; null: none so far. */
+  document: HubDocument | null = null;
+  /** Why the last read failed; null if it did not. */
+  problem: string | null = null;
+  /** Called with each new document. */
+  onChange: (document: HubDocument) => void = () => undefined;
+  readonly #options: HubOptions;
+  #etag = "";
+  #timer: NodeJS.Timeout | null = null;
+  #reading: Promise<void> = Promise.resolve();
+  readonly #end = new AbortController();
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+  }
+
+  /** Takes the kept document, reads the hub's, and goes on reading it. */
+  async start(): Promise<void> {
+    await this.#restore();
+    await this.read();
+    const { hub, hubSeconds, log } = this.#options;
+    if (this.document === null) log.warn({ hub }, "tokens of devices are refused until the hub answers");
+    this.#timer = setInterval(() => {
+      this.#reading = this.read();
+    }, hubSeconds * 1000);
+    this.#timer.unref();
+  }
+
+  async stop(): Promise<void> {
+    if (this.#timer) clearInterval(this.#timer);
+    this.#end.abort();
+    await this.#reading;
+  }
+
+  /** Reads the document once. Keeps the one before if that fails. */
+  async read(): Promise<void> {
+    const { hub, log } = this.#options;
+    try {
+      await this.#fetch();
+      if (this.problem !== null) log.info({ hub }, "the hub answers again");
+      this.problem = null;
+    } catch (error) {
+      if (this.#end.signal.aborted) return;
+      const problem = connectionProblem(error);
+      if (problem !== this.problem)
+        log.warn({ hub, error: problem }, "cannot read keys and revoked devices of the hub");
+      this.problem = problem;
+    }
+  }
+
+  async #fetch(): Promise<void> {
+    const late = setTimeout(() => cut.abort(new Error("no answer in time")), PATIENCE_MS);
+    const cut = new AbortController();
+    const stop = (): void => cut.abort();
+    this.#end.signal.addEventListener("abort", stop);
+    try {
+      const answer = await fetch(this.#options.hub + HUB_DOCUMENT_PATH, {
+        headers: this.#etag === "" ? {} : { "if-none-match": this.#etag },
+        redirect: "error",
+        signal: cut.signal,
+      });
+      if (answer.status === 304) return;
+      const text = await answer.text();
+      if (answer.status !== 200 || text.length > MOST_CHARACTERS)
+        throw new Error(`got ${answer.status} with ${text.length} characters, expected 200 and the document of a hub`);
+      this.#take(text);
+      this.#etag = answer.headers.get("etag") ?? "";
+      await this.#keep(text);
+    } finally {
+      clearTimeout(late);
+      this.#end.signal.removeEventListener("abort", stop);
+    }
+  }
+
+  #take(text: string): void {
+    this.document = readHubDocument(JSON.parse(text));
+    this.onChange(this.document);
+  }
+
+  async #restore(): Promise<void> {
+    const { db, hub, log } = this.#options;
+    const [row] = await db.all<{ document: string }>("SELECT document FROM hub_documents WHERE hub = ?", [hub]);
+    try {
+      if (row) this.#take(row.document);
+    } catch (error) {
+      log.warn({ hub, error: messageOf(error) }, "the kept document of the hub cannot be read");
+    }
+  }
+
+  async #keep(text: string): Promise<void> {
+    const { db, hub, now } = this.#options;
+    await db.write((tx) =>
+      tx.all(
+        "INSERT INTO hub_documents (hub, document, read_at) VALUES (?, ?, ?) ON CONFLICT (hub) DO UPDATE SET document = excluded.document, read_at = excluded.read_at",
+        [hub, text, now()],
+      ),
+    );
+  }
+}
