@@ -81,7 +81,7 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
     "C + 1 columns: the last one was never trained, and is left out. `background: 0` leaves out the first instead.",
     "Weights of COCO have 91 columns, and class ids are COCO's own, 1 to 90. Pass `labels: COCO80` or `COCO91` of `boxwright`.",
     "An NN Archive with `RFDETRParser` has boxes and logits in this order, a class for each column, and the best class of each query.",
-    "Masks and keypoints are left alone.",
+    'Task `segment` reads `masks [N,Q,h,w]`, a map of logits for each query. `mask()` resizes it straight to the photo, and the box does not cut it. A named `rule` cuts as for prototypes: `labelMap(found, { size: "network", rule: "proto" })` is what `RFDETRParser` gives.',
   ],
   rtdetr: [
     "RT-DETR 1 to 4",

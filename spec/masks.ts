@@ -112,6 +112,16 @@ export const MASK_RULES: { readonly [rule: string]: (c: MaskCase) => Picture } =
   },
 };
 
+/**
+ * Logits of a query's own map, straight in the photo's size. The box does not cut them: PostProcess of rf-detr,
+ * models/postprocess.py. A pixel is set above 0.
+ */
+export const maskOfQuery = (
+  map: Picture,
+  size: readonly [width: number, height: number],
+  image?: readonly [width: number, height: number],
+): Picture => bilinear(image ? cutPadding(map, ...image) : map, ...size);
+
 /** A picture with a margin of one zero. */
 const padded = (picture: Picture): Picture => {
   const clear = Array<number>(picture[0].length + 2).fill(0);

@@ -100,7 +100,7 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
   const allOutputs = yoloOutputs ?? head.texts("outputs");
   if (yoloOutputs) checkOutputs(metadata, "yolo_outputs", yoloOutputs, base);
   else checkOutputs(head, "outputs", allOutputs ?? [], base);
-  const ordered = special?.outputs ? orderedOutputs(head, allOutputs ?? [], special.outputs) : null;
+  const ordered = special?.outputs ? orderedOutputs(head, allOutputs ?? []) : null;
   const headOutputs = ordered ? Object.values(ordered) : allOutputs;
   const roles = ordered ?? rolesOf(metadata, base);
   const columns = base.outputs?.find(({ name }) => name === ordered?.scores)?.dims?.at(-1);
@@ -131,6 +131,7 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
     strides: strides && strides.length === yoloOutputs?.length ? strides.sort((a, b) => a - b) : strides,
     headOutputs,
     roles,
+    ...(ordered?.masks !== undefined && { task: { name: "segment" as const } }),
   };
   const read = { ...config, ...archiveTask(metadata, config) };
   const { keypointRefinement } = special ?? {};
@@ -144,15 +145,14 @@ function checkOutputs(r: FieldReader, key: string, names: readonly string[], { o
       r.report(key, `"${name}"`, `one of the model's outputs ${outputs.map((o) => o.name).join(", ")}`);
 }
 
-/** Returns the roles of outputs that a parser knows by their order. Further ones are left alone. */
+/** Returns the roles of outputs that a parser knows by their order. A network without masks has no third one. */
 function orderedOutputs(
   head: FieldReader,
   names: readonly string[],
-  order: NonNullable<ParserTraits["outputs"]>,
-): { readonly boxes: string; readonly scores: string } | null {
-  const [boxes, scores] = names;
-  if (names.length >= order.length) return { boxes, scores };
-  head.report("outputs", `[${names.join()}]`, `the names of ${order.join(" and ")}, in this order`);
+): { readonly boxes: string; readonly scores: string; readonly masks?: string } | null {
+  const [boxes, scores, masks] = names;
+  if (names.length >= 2) return { boxes, scores, ...(masks !== undefined && { masks }) };
+  head.report("outputs", `[${names.join()}]`, "the names of boxes and scores, in this order");
   return null;
 }
 

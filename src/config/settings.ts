@@ -236,7 +236,7 @@ function readPriors(r: FieldReader): Float32Array | null {
 
 /** Roles that several outputs may play, and roles for one. */
 const MANY = ["boxes", "scores", "objectness", "keypoints", "coefficients", "angles"];
-const ONE = ["classIds", "priors", "count", "prototypes"];
+const ONE = ["classIds", "priors", "count", "prototypes", "masks"];
 
 /** Reads which output plays which role. */
 function readRoles(r: FieldReader): Roles | null {

@@ -62,6 +62,8 @@ export interface Roles {
   readonly angles?: string | readonly string[];
   /** Prototypes of masks. */
   readonly prototypes?: string;
+  /** Maps of masks, one for each query. */
+  readonly masks?: string;
 }
 
 /** Options of what a network gives besides boxes. Each belongs to the import of its task. */

@@ -99,9 +99,12 @@ export interface NamesForm {
   readonly outputs: { readonly [name: string]: number | null };
   /** Names that its inputs have besides the picture's. Absent: any. */
   readonly inputs?: readonly string[];
+  /** Task that the outputs tell. Absent: that of the family, or boxes alone. */
+  readonly task?: "segment";
 }
 
 export const NAMES_FORMS: readonly NamesForm[] = [
+  { exporter: "rfdetr", family: "rfdetr", outputs: { dets: 4, labels: null, masks: null }, task: "segment" },
   { exporter: "rfdetr", family: "rfdetr", outputs: { dets: 4, labels: null } },
   // RT-DETR, D-FINE and DEIM with their post-processor. torchvision's networks have the same outputs and one input.
   {

@@ -239,8 +239,11 @@ export interface FamilyTraits {
   readonly defaults?: Partial<Record<"iouThreshold" | "maxDetections", number>>;
   /** One map marks the centres of objects. `stride`: pixels of a cell; `null`: what the sizes of input and map give. */
   readonly peaks?: { readonly form: PeakForm; readonly stride: number | null };
-  /** Each row has a finished mask: of the box, or of the whole input. Usual: masks are made of prototypes. */
-  readonly rowMasks?: "box" | "input";
+  /**
+   * Each row has a mask of its own: finished, of the box or of the whole input, or logits of the whole input for each
+   * query. Usual: masks are made of prototypes.
+   */
+  readonly rowMasks?: "box" | "input" | "queries";
   /** Usual export of its networks for masks and keypoints: these channels follow those of the boxes. */
   readonly beyondBoxes?: "rows" | "planes";
   /** Family that stands for this one where shapes alone are looked at: their tensors look alike. */
@@ -510,6 +513,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     select: "pairs",
     outputNames: { boxes: "dets", scores: "labels" },
     coordinates: "normalised",
+    rowMasks: "queries",
     title: "RF-DETR, LW-DETR",
     word: /(rf|lw)[-_]?detr/,
     prepare: {
@@ -1009,8 +1013,11 @@ export interface ParserTraits {
     readonly background?: false;
     readonly rules?: Partial<Rules>;
   };
-  /** Roles of the head's outputs, which the parser takes in this order. It has a class for each column of scores. */
-  readonly outputs?: readonly ["boxes", "scores"];
+  /**
+   * Roles of the head's outputs, which the parser takes in this order. Those of masks may be missing. There is a class
+   * for each column of scores.
+   */
+  readonly outputs?: readonly ["boxes", "scores", "masks"];
   /** How the parser makes points of heat maps, if not as the family's authors do. */
   readonly keypointRefinement?: "none";
 }
@@ -1062,7 +1069,7 @@ export const PARSERS: readonly ParserTraits[] = [
       iouThreshold: 0.5,
       maxDetections: 300,
     },
-    outputs: ["boxes", "scores"],
+    outputs: ["boxes", "scores", "masks"],
   },
   {
     // YOLOv8 for segmentation with a single class. `labelMap` makes the index map that the parser gives.

@@ -106,7 +106,7 @@ export interface MaskOptions {
   readonly size?: "prototype" | "network" | "frame" | readonly [width: number, height: number];
   /**
    * Default: "proto" at the prototypes' size, "input" at that of the network, "image" at others; of Mask R-CNN
-   * "torchvision".
+   * "torchvision". Masks of RF-DETR are cut by the box only where a rule is stated.
    */
   readonly rule?: MaskRule;
   /** A pixel is set if its probability is greater. Default 0.5. */

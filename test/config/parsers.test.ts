@@ -116,10 +116,16 @@ describe("RFDETRParser: outputs by their order, the best column of each query, n
     expect(rows(file, { a, b })).toEqual(expected);
   });
 
-  test("masks behind them are left alone", () => {
+  test("masks stand behind them, and rule proto cuts them as the parser does", () => {
     const masks = { name: "c", shape: [1, 2, 8, 16] };
     const file = archive("RFDETRParser", [...outputs, masks], { classes: ["cat", "dog", "cow"] });
-    expect(rows(file, { a, b, c: { data: new Float32Array(256), dims: masks.shape } })).toEqual(expected);
+    const c = { data: Float32Array.from({ length: 256 }, (_, i) => (i < 128 ? 1 : -1)), dims: masks.shape };
+    expect(rows(file, { a, b, c })).toEqual(expected);
+    const found = createDecoderSync(file).decode({ a, b, c });
+    const areas = (row: number, rule?: "proto"): number =>
+      found.mask(row, { size: "prototype", ...(rule && { rule }) }).data.reduce((n, p) => n + p, 0);
+    // The first detection is query 0, whose map is set everywhere; its box is 4 columns wide and 4 rows high.
+    expect([areas(0), areas(0, "proto"), areas(1)]).toEqual([128, 16, 0]);
   });
 
   test("one output is too few", () => {

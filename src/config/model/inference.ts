@@ -77,8 +77,10 @@ function sizeOf(shape: readonly number[] | null): readonly [number, number] | nu
 /** Returns the roles of the outputs. The file names them by what the network calls them inside. */
 function rolesOf(r: FieldReader): Roles | null {
   const outputs = r.object("outputs");
-  const [boxes, scores] = ["pred_boxes", "pred_logits"].map((key) => outputs.take(key, TEXT));
-  return boxes !== null && scores !== null ? { boxes, scores } : null;
+  const [boxes, scores, masks] = ["pred_boxes", "pred_logits", "pred_masks"].map((key) =>
+    outputs.take(key, TEXT),
+  );
+  return boxes !== null && scores !== null ? { boxes, scores, ...(masks !== null && { masks }) } : null;
 }
 
 /** Returns class names by class id. Ids that no class has are "n/a", as in the lists of `COCO80`. */

@@ -83,6 +83,8 @@ function modelOf(file: NetworkFile): Model {
     ...found?.options,
     ...(found && task === "pose" ? { task, ...(metadata?.keypoints && pointsOf(metadata.keypoints)) } : {}),
     ...(found && (task === "segment" || task === "oriented") ? { task } : {}),
+    // Boxes of a file that lacks the masks which its metadata states are read without them.
+    ...(inference?.task === "segment" && hasMaps(file) ? { task: "segment" as const } : {}),
     ...(names ? { labels: names } : {}),
     ...(inputSize ? { inputSize } : {}),
   };
@@ -107,6 +109,9 @@ function modelOf(file: NetworkFile): Model {
     missing: missingIn({ file, metadata, options, input }),
   };
 }
+
+/** True if an output may hold a map for each query. */
+const hasMaps = ({ outputs }: NetworkFile): boolean => outputs.some(({ dims }) => dims?.length === 4);
 
 interface Findings {
   readonly file: NetworkFile;

@@ -37,14 +37,14 @@ export function recognise(evidence: Evidence): Recognition | null {
     const roles: Roles = Object.fromEntries(form.roles.map((role, i) => [role, outputs[i]]));
     return { exporter: form.exporter, options: { family: form.family, roles } };
   }
-  for (const { exporter, family, outputs, inputs = [] } of NAMES_FORMS) {
+  for (const { exporter, family, outputs, inputs = [], task } of NAMES_FORMS) {
     const areNamed = Object.entries(outputs).every(([name, last]) =>
       file.outputs.some(
         (o) => o.name === name && (last === null || (o.dims?.length === 3 && o.dims[2] === last)),
       ),
     );
     if (areNamed && inputs.every((name) => file.inputs.some((i) => i.name === name)))
-      return { exporter, options: { family } };
+      return { exporter, options: { family, ...(task && { task }) } };
   }
   for (const form of PAIRS_FORMS) {
     const classes = classesOfPairs(form, file.outputs);

@@ -25,6 +25,8 @@ export interface MaskTask {
   readonly tensor: number;
   /** The prototypes of one image. */
   readonly prototypes: Prototypes;
+  /** True if each row has one map of logits, and no coefficients. `prototypes` then describes the map of one row. */
+  readonly isMapOfRow?: boolean;
   /** Count of the grid cells of each head, and the channels of its coefficients. */
   readonly heads: readonly Pick<Head, "cells" | "extra">[];
 }
@@ -32,8 +34,8 @@ export interface MaskTask {
 /** Attaches the task of a plan. */
 export function attachPlan(work: TaskWork): AfterImageOfTask {
   const { heads, task } = work.plan;
-  const { tensors, prototypes } = task as SegmentPlan;
-  return attachMasks(work, { tensor: tensors[0], prototypes, heads });
+  const { tensors, prototypes, isMapOfRow } = task as SegmentPlan;
+  return attachMasks(work, { tensor: tensors[0], prototypes, isMapOfRow, heads });
 }
 
 /** Adds masks to the detections of a plan. Makes a mask only on request, from the tensors in memory. */
@@ -98,36 +100,53 @@ class LiveScene implements Scene {
   get source(): MaskSource {
     const { engine } = this.#place;
     const { prototypes } = this.#task;
+    const { isMapOfRow } = this.#task;
     const inMemory = hasRoom(this.#place, prototypes);
     return {
       engine: engine.name,
       prototypes,
-      place: inMemory ? this.#place : { bytes: this.#bytes() },
+      isMapOfRow,
+      place: inMemory ? this.#place : { bytes: this.#bytes(this.#place.at) },
       reportNaN: this.#reportNaN,
     };
   }
 
   readonly #reportNaN = (coefficients: Float32Array): void => {
-    const what = coefficients.every(Number.isFinite) ? "prototypes" : "coefficients";
+    const what = this.#task.isMapOfRow
+      ? "values"
+      : coefficients.every(Number.isFinite)
+        ? "prototypes"
+        : "coefficients";
     this.#work.note(`${what} of a mask are NaN or infinite: no pixel that is NaN is set`);
   };
 
-  #bytes(): Uint8Array {
-    return new Uint8Array(this.#place.engine.buffer, this.#place.at, prototypeBytes(this.#task.prototypes));
+  sourceOf({ sources }: Detections, row: number): MaskSource {
+    const { source } = this;
+    if (!this.#task.isMapOfRow) return source;
+    const at = this.#place.at + sources[row] * prototypeBytes(source.prototypes);
+    const place = "bytes" in source.place ? { bytes: this.#bytes(at) } : { ...this.#place, at };
+    return { ...source, place };
+  }
+
+  /** Returns the prototypes at an address, or the map of a row. */
+  #bytes(at: number): Uint8Array {
+    return new Uint8Array(this.#place.engine.buffer, at, prototypeBytes(this.#task.prototypes));
   }
 
   /** Returns the scene of a copy of the detections. All copies of the frame's detections share the prototypes. */
   #copyScene(found: Detections): CopiedScene {
     const { source, placement, inputSize } = this;
-    const place = (this.#prototypeCopy ??= { bytes: this.#bytes().slice() });
-    const { count } = source.prototypes;
-    const coefficients = new Float32Array(found.length * count);
-    for (let row = 0; row < found.length; row++)
-      coefficients.set(this.coefficientsOf(found, row), row * count);
-    return new CopiedScene(
-      { inputSize, placement: { ...placement }, source: { ...source, place } },
-      coefficients,
-    );
+    const { isMapOfRow } = this.#task;
+    const shared = isMapOfRow
+      ? source
+      : { ...source, place: (this.#prototypeCopy ??= { bytes: this.#bytes(this.#place.at).slice() }) };
+    const rows = Array.from({ length: found.length }, (_, row): CopiedRow => {
+      const coefficients = this.coefficientsOf(found, row).slice();
+      if (!isMapOfRow) return { coefficients, source: shared };
+      const at = this.#place.at + found.sources[row] * prototypeBytes(source.prototypes);
+      return { coefficients, source: { ...source, place: { bytes: this.#bytes(at).slice() } } };
+    });
+    return new CopiedScene({ inputSize, placement: { ...placement }, source: shared }, rows);
   }
 
   coefficientsOf({ sources }: Detections, row: number): Float32Array {
@@ -136,11 +155,18 @@ class LiveScene implements Scene {
       prototypes: { count },
     } = this.#task;
     const values = this.#coefficients;
+    if (this.#task.isMapOfRow) return values.fill(1);
     const k = headIndexOf(heads, sources[row]);
     const column = heads[k].extra as NonNullable<Head["extra"]>;
     readChannels(this.#work, column, this.#index, sources[row] - firstSource(heads, k), count, values);
     return values;
   }
+}
+
+/** The prototypes and coefficients of one row. */
+interface CopiedRow {
+  readonly source: MaskSource;
+  readonly coefficients: Float32Array;
 }
 
 /** Prototypes, coefficients and placement of copied detections, which later frames do not change. */
@@ -149,34 +175,37 @@ class CopiedScene implements Scene {
   readonly placement: Placement;
   readonly source: MaskSource;
   readonly extras: MaskExtras;
-  /** Coefficients of each row, side by side. */
-  readonly #coefficients: Float32Array;
+  readonly #rows: readonly CopiedRow[];
 
-  constructor({ inputSize, placement, source }: Omit<Scene, "coefficientsOf">, coefficients: Float32Array) {
+  constructor(
+    { inputSize, placement, source }: Pick<Scene, "inputSize" | "placement" | "source">,
+    rows: readonly CopiedRow[],
+  ) {
     this.inputSize = inputSize;
     this.placement = placement;
     this.source = source;
-    this.#coefficients = coefficients;
+    this.#rows = rows;
     this.extras = {
       copy: (_, to) => extend(to, {}, this.extras),
-      select: (rows, to) => extend(to, {}, new CopiedScene(this, this.#coefficientsOfRows(rows)).extras),
+      select: (picked, to) =>
+        extend(
+          to,
+          {},
+          new CopiedScene(
+            this,
+            picked.map((row) => this.#rows[row]),
+          ).extras,
+        ),
       mask: (from, row, options) => maskIn(this, from, row, options),
       labelMap: (from, options) => paintLabels(this, from, options),
     };
   }
 
-  coefficientsOf(_: Detections, row: number): Float32Array {
-    const { count } = this.source.prototypes;
-    return this.#coefficients.subarray(row * count, (row + 1) * count);
+  sourceOf(_: Detections, row: number): MaskSource {
+    return this.#rows[row].source;
   }
 
-  /** Returns the coefficients of rows, side by side. */
-  #coefficientsOfRows(rows: readonly number[]): Float32Array {
-    const { count } = this.source.prototypes;
-    const joined = new Float32Array(rows.length * count);
-    rows.forEach((row, i) =>
-      joined.set(this.#coefficients.subarray(row * count, (row + 1) * count), i * count),
-    );
-    return joined;
+  coefficientsOf(_: Detections, row: number): Float32Array {
+    return this.#rows[row].coefficients;
   }
 }

@@ -51,7 +51,7 @@ export function paintLabels(scene: Scene, found: Detections, options: LabelMapOp
     makeMask(
       space,
       axes,
-      source,
+      scene.sourceOf(found, row),
       inputOf(scene, found, row),
       wanted,
       () => (_, x, y, rows) => {

@@ -232,12 +232,17 @@ function extentOf(
   axes: readonly [Axis, Axis],
   { prototypes }: MaskSource,
   { inputBox, imageBox }: MaskInput,
-  { picture, steps }: Wanted,
+  { picture, steps, isUncut }: Wanted,
 ): Extent {
-  return steps.cropsFirst
-    ? extentOfCells(space, axes, prototypes, inputBox, picture === "prototype", steps.resize === "nearest")
-    : extentOfPixels(space, axes, picture === "image" ? imageBox : inputBox);
+  const isOfCells = steps.cropsFirst;
+  const box = isUncut ? EVERYWHERE : !isOfCells && picture === "image" ? imageBox : inputBox;
+  return isOfCells
+    ? extentOfCells(space, axes, prototypes, box, picture === "prototype", steps.resize === "nearest")
+    : extentOfPixels(space, axes, box);
 }
+
+/** A box that cuts nothing. */
+const EVERYWHERE: readonly number[] = [-Infinity, -Infinity, Infinity, Infinity];
 
 /** Returns the extent of a rule that crops cells: the cells inside the box, and the pixels that read any of them. */
 function extentOfCells(

@@ -13,6 +13,8 @@ import { PROTOTYPE_TYPES, type PrototypeType, type Prototypes } from "./source.t
 export interface SegmentPlan extends TaskPlan {
   /** The prototypes of one image. */
   readonly prototypes: Prototypes;
+  /** True if each row has one map of logits, and no coefficients. `prototypes` then describes the map of one row. */
+  readonly isMapOfRow?: boolean;
 }
 
 /** One way to read a tensor as prototypes. */

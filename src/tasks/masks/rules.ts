@@ -49,6 +49,8 @@ export interface Wanted {
   readonly steps: Steps;
   /** A pixel is set if its value, a logit or a probability, is greater. */
   readonly limit: number;
+  /** True if the box does not cut the mask. */
+  readonly isUncut: boolean;
 }
 
 /** Width and height that each name of the option `size` stands for; `null` if unknown. */
@@ -62,9 +64,13 @@ const NAMES: readonly string[] = ["size", "rule", "threshold"];
 
 /**
  * Checks the options of a mask and fills in the defaults.
+ * @param known `isUncut`: boxes cut masks only by a rule that the options name
  * @throws RangeError that names the option
  */
-export function readMaskOptions(options: MaskOptions | null | undefined, known: KnownSizes): Wanted {
+export function readMaskOptions(
+  options: MaskOptions | null | undefined,
+  known: KnownSizes & { readonly isUncut: boolean },
+): Wanted {
   const { picture, stated, size, threshold } = readPictureOptions(options, known);
   const rule = options?.rule ?? USUAL[picture];
   if (!isPrototypeRule(rule))
@@ -89,6 +95,7 @@ export function readMaskOptions(options: MaskOptions | null | undefined, known: 
     size,
     steps,
     limit: steps.sigmoid ? threshold : Math.log(threshold / (1 - threshold)),
+    isUncut: known.isUncut && options?.rule === undefined,
   };
 }
 

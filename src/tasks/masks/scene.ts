@@ -14,17 +14,20 @@ export interface Scene {
   readonly source: MaskSource;
   readonly inputSize: readonly [number, number] | null;
   readonly placement: Placement;
+  /** Returns the prototypes of a row: those of the scene, or the map that only this row has. */
+  sourceOf(found: Detections, row: number): MaskSource;
   /** Returns the coefficients of a row. The next call may overwrite them. */
   coefficientsOf(found: Detections, row: number): Float32Array;
 }
 
 /** Returns the width and height that each name of the option `size` stands for. */
 export function sizesOf({
-  source: { prototypes },
+  source: { prototypes, isMapOfRow = false },
   inputSize,
   placement: { frame },
-}: Omit<Scene, "coefficientsOf">): KnownSizes {
+}: Pick<Scene, "source" | "inputSize" | "placement">): KnownSizes & { readonly isUncut: boolean } {
   return {
+    isUncut: isMapOfRow,
     prototype: [prototypes.width, prototypes.height],
     network: inputSize,
     frame: frame && turnedSize([Math.round(frame.width), Math.round(frame.height)], frame.rotation ?? 0),
@@ -75,7 +78,7 @@ export function maskIn(scene: Scene, found: Detections, i: number, options?: Mas
       RangeError,
     );
   const wanted = readMaskOptions(options, sizesOf(scene));
-  return maskOfInput(scene.source, scene.placement, inputOf(scene, found, row), wanted);
+  return maskOfInput(scene.sourceOf(found, row), scene.placement, inputOf(scene, found, row), wanted);
 }
 
 /** Most pixels of a mask: those of the largest size, 32,768 x 32,768. */

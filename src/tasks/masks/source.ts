@@ -55,6 +55,8 @@ export interface Place {
 export interface MaskSource {
   readonly engine: EngineName | "auto";
   readonly prototypes: Prototypes;
+  /** True if the source is the map of logits of one row, which its box does not cut unless a rule is named. */
+  readonly isMapOfRow?: boolean;
   /** A decoder's memory, or the bytes of the prototypes, which `writeValues` copies into the space if need be. */
   readonly place: Place | { readonly bytes: Uint8Array };
   /** Called if a value of a mask is NaN or infinite: notes it, or throws. */

@@ -1,8 +1,10 @@
 /** The task "segment". */
 import type { NetworkTask } from "../../decode/tasks.ts";
+import type { HeadQuery } from "../../heads/query.ts";
 import { attachRowMasks } from "./attach-rows.ts";
 import { attachPlan } from "./attach.ts";
 import { readSegment } from "./plan.ts";
+import { readQueryMasks } from "./query-masks.ts";
 import { hasRowMasks, readRowMasks } from "./rows-of-masks.ts";
 
 /**
@@ -16,6 +18,12 @@ import { hasRowMasks, readRowMasks } from "./rows-of-masks.ts";
  */
 export const masks: NetworkTask<"segment"> = {
   task: "segment",
-  read: (query, specs) => (query.traits.rowMasks ? readRowMasks : readSegment)(query, specs),
+  read: (query, specs) => readerOf(query)(query, specs),
   attach: (work) => (work.plan.task && hasRowMasks(work.plan.task) ? attachRowMasks : attachPlan)(work),
 };
+
+/** Returns the reader of a family's masks. */
+function readerOf({ traits: { rowMasks } }: HeadQuery): typeof readSegment {
+  if (rowMasks === undefined) return readSegment;
+  return rowMasks === "queries" ? readQueryMasks : readRowMasks;
+}

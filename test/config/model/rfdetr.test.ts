@@ -68,7 +68,34 @@ describe("rfdetr_inference", () => {
     expect(found.map(({ label }) => label)).toEqual(["dog"]);
   });
 
-  test("masks are left alone", async () => {
+  test("masks are read where the file has them", async () => {
+    const model = await readModel(
+      onnxFile({
+        inputs: [input(1, 3, 384, 384)],
+        outputs: [
+          output("dets", 1, QUERIES, 4),
+          output("labels", 1, QUERIES, 3),
+          output("m", 1, QUERIES, 8, 8),
+        ],
+        metadata: {
+          rfdetr_inference: JSON.stringify({
+            task: "segment",
+            class_names: ["cat", "dog"],
+            outputs: { pred_boxes: "dets", pred_logits: "labels", pred_masks: "m" },
+          }),
+        },
+      }),
+    );
+    expect(model.options).toMatchObject({
+      task: "segment",
+      roles: { boxes: "dets", scores: "labels", masks: "m" },
+    });
+    const m = { data: new Float32Array(QUERIES * 64).fill(1), dims: [1, QUERIES, 8, 8] };
+    const found = (await createDecoder(model)).decode({ ...tensorsOf(3, [0]), m });
+    expect(found.mask(0, { size: "network" }).data.every((p) => p === 1)).toBe(true);
+  });
+
+  test("masks that the file lacks are left alone", async () => {
     const model = await readModel(fileOf(3, { task: "segment", class_names: ["cat", "dog"] }));
     expect(model).toMatchObject({ task: "segment", missing: [] });
     expect((await createDecoder(model)).decode(tensorsOf(3, [0])).length).toBe(1);

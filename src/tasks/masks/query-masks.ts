@@ -1,0 +1,53 @@
+/** Reads networks with queries that give a map of logits for each query: RF-DETR's masks [N,Q,h,w]. */
+import { refuseFor } from "../../core/errors.ts";
+import { list, shape } from "../../core/tensor.ts";
+import { cellsOf } from "../../heads/grids.ts";
+import type { Interpretation, Specs } from "../../heads/head.ts";
+import { interpret } from "../../heads/interpret.ts";
+import type { HeadQuery } from "../../heads/query.ts";
+import { type SegmentPlan, prototypesOf, typeProblem } from "./plan.ts";
+
+/**
+ * Returns every interpretation of boxes and scores, with the maps of their queries. Throws a TensorError if no tensor
+ * has a map for each query.
+ */
+export function readQueryMasks(query: HeadQuery, specs: Specs): readonly Interpretation[] {
+  const { masks, ...others } = query.roles ?? {};
+  const boxes: HeadQuery = { ...query, roles: Object.keys(others).length > 0 ? others : null };
+  const isStated = specs.some(({ name }) => name === masks);
+  const found = specs.flatMap((spec, i) => {
+    if (spec.dims.length !== 4 || spec.dims.includes(0) || (isStated && spec.name !== masks)) return [];
+    const beside = interpret(
+      boxes,
+      specs.map((other, k) => (k === i ? { ...other, dims: [] } : other)),
+    );
+    const fitting = beside.filter(
+      ({ batch, heads }) => batch === spec.dims[0] && cellsOf(heads) === spec.dims[1],
+    );
+    const problem = fitting.length > 0 && typeProblem(spec);
+    if (problem) refuseFor([{ option: "quantisation" }], `masks "${spec.name}"`, ...problem);
+    const [, , height, width] = spec.dims;
+    return fitting.map((one): Interpretation => {
+      const task: SegmentPlan = {
+        name: "segment",
+        crops: "none",
+        about: `masks: logits ${shape(spec)} ${spec.type}, a map of ${width}x${height} for each query`,
+        tensors: [i],
+        isMapOfRow: true,
+        prototypes: prototypesOf({ count: 1, width, height, order: "NCHW" }, spec),
+      };
+      return { ...one, uses: [...one.uses, i], task };
+    });
+  });
+  if (found.length === 0) {
+    // The boxes may be what does not fit: their own error says more.
+    const queries = interpret(boxes, specs)[0]?.tensors[0]?.[0]?.dims[1] ?? "Q";
+    refuseFor(
+      [{ option: "roles" }, { option: "task", value: "detect" }],
+      "segment",
+      list(specs),
+      `for ${query.family}: boxes and scores, and masks [N,${queries},h,w], a map for each query`,
+    );
+  }
+  return found;
+}

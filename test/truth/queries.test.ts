@@ -1,0 +1,63 @@
+/** Masks and keypoints of networks with queries, against the golden answers, in three engines. */
+import { expect, test } from "vitest";
+import { createDecoderSync, labelMap } from "../../src/entries/index.ts";
+import type { TypedOptions } from "../../src/config/types.ts";
+import { engines } from "../support/engines.ts";
+import { pixelsOf, readGoldenFamily } from "../support/golden-families.ts";
+import { describeShared } from "../support/shared-data.ts";
+
+describeShared("golden masks of queries", (data) => {
+  const { fixture, outputs } = readGoldenFamily(data, "rfdetr-seg");
+  const { width, height } = fixture.input;
+  const options: TypedOptions = {
+    family: "rfdetr",
+    task: "segment",
+    classes: fixture.classes,
+    inputSize: [width, height],
+    confidenceThreshold: fixture.gate,
+    rules: { clamp: "none" },
+  };
+  const frame = { width: 96, height: 64, resize: "stretch" } as const;
+  const SIZES = { frame: "frame", native: "prototype" } as const;
+
+  test.each(engines)("rfdetr-seg: the box does not cut the mask, %s", (engine) => {
+    const decoder = createDecoderSync(options, { engine });
+    const found = decoder.decode(outputs, frame);
+    const copy = found.copy();
+    for (const kept of [found, copy])
+      fixture.detections.forEach(({ masks = {}, uncertain = {} }, row) => {
+        for (const [name, size] of Object.entries(SIZES)) {
+          const mask = kept.mask(row, { size });
+          const golden = masks[name];
+          const [rows, columns] = golden.size;
+          const pixels = new Uint8Array(rows * columns);
+          for (let y = 0; y < mask.height; y++)
+            pixels.set(
+              mask.data.subarray(y * mask.width, (y + 1) * mask.width),
+              (mask.y + y) * columns + mask.x,
+            );
+          const right = pixelsOf(golden);
+          const wrong = pixels.reduce((n, p, i) => n + (p === right[i] ? 0 : 1), 0);
+          expect(wrong, `row ${row}, ${name}`).toBeLessThanOrEqual(uncertain[name]);
+        }
+      });
+    // Later frames change the maps in memory, not those of the copy.
+    const first = copy.mask(0).data.slice();
+    decoder.decode({ ...outputs, masks: { ...outputs.masks, data: new Float32Array(12 * 26 * 26) } }, frame);
+    expect(copy.mask(0).data).toEqual(first);
+    expect(found.mask(0).data.every((p) => p === 0)).toBe(true);
+  });
+
+  test("a label map paints the masks in the order of scores", () => {
+    const found = createDecoderSync(options).decode(outputs, frame);
+    const { data: labels } = labelMap(found);
+    const expected = new Int16Array(96 * 64).fill(-1);
+    for (let row = found.length - 1; row >= 0; row--) {
+      const mask = found.mask(row);
+      for (let y = 0; y < mask.height; y++)
+        for (let x = 0; x < mask.width; x++)
+          if (mask.data[y * mask.width + x]) expected[(mask.y + y) * 96 + mask.x + x] = row;
+    }
+    expect([...labels]).toEqual([...expected]);
+  });
+});
