@@ -424,13 +424,22 @@ export const detectionsIn = (
 const distanceOf = (a: Point, b: Point): number =>
   Math.sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y));
 
-/** Returns the centre of an oriented box, and the lengths of its sides. */
-const sidesOf = ([a, b, c, d]: readonly Point[]): Partial<Detection> => ({
-  cx: (a.x + c.x) / 2,
-  cy: (a.y + c.y) / 2,
-  width: distanceOf(a, d),
-  height: distanceOf(a, b),
-});
+/**
+ * Returns the centre of an oriented box, and the lengths of its sides. The width lies along the angle: boxes of text
+ * begin at another corner than those of a network with angles.
+ */
+function sidesOf([a, b, c, d]: readonly Point[], angle = NaN): Partial<Detection> {
+  const along = (p: Point): number => Math.abs((p.x - a.x) * Math.cos(angle) + (p.y - a.y) * Math.sin(angle));
+  const [first, last] = [distanceOf(a, b), distanceOf(a, d)];
+  // Compare the cosines of both sides to the angle.
+  const isFirst = along(b) * last > along(d) * first;
+  return {
+    cx: (a.x + c.x) / 2,
+    cy: (a.y + c.y) / 2,
+    width: isFirst ? first : last,
+    height: isFirst ? last : first,
+  };
+}
 
 /**
  * Returns a detection in pixels of an image of that size: x times the width, y times the height, neither rounded nor
@@ -476,7 +485,7 @@ export function toPixels(d: DetectionFields, width: number, height: number): Det
   const { corners } = pixels;
   // A caller may have put fields of his own beside these: keep them.
   return Object.setPrototypeOf(
-    corners?.length === 4 ? { ...pixels, ...sidesOf(corners) } : pixels,
+    corners?.length === 4 ? { ...pixels, ...sidesOf(corners, d.angle) } : pixels,
     Row.prototype,
   ) as Detection;
 }

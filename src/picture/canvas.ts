@@ -92,7 +92,7 @@ export function drawCanvas(
     for (const mark of list) drawMask(context, mark);
     // Put all tags above all outlines: the line of another box must not cross out a name.
     for (const mark of list) drawOutline(context, mark, stroke);
-    for (const mark of list) drawSkeleton(context, mark, stroke);
+    for (const mark of list) drawSkeleton(context, mark);
     for (const mark of list) drawTag(context, mark);
   } finally {
     context.restore();
@@ -149,9 +149,9 @@ function drawOutline(context: CanvasContext, { box, corners, colour }: Mark, str
   outline();
 }
 
-function drawSkeleton(context: CanvasContext, { skeleton, colour }: Mark, stroke: number): void {
+function drawSkeleton(context: CanvasContext, { skeleton, colour }: Mark): void {
   if (skeleton === null) return;
-  const { lines, dots, radius } = skeleton;
+  const { lines, dots, stroke, radius } = skeleton;
   for (const [style, alpha, width] of [
     ["#000", HALO.opacity, stroke * HALO.width],
     [colour, 1, stroke],

@@ -6,6 +6,8 @@ import type { Drawn, DrawnPoint } from "./drawn.ts";
 export interface Skeleton {
   readonly lines: readonly (readonly [x1: number, y1: number, x2: number, y2: number])[];
   readonly dots: readonly (readonly [x: number, y: number])[];
+  /** Width of a line: thinner than that of a box where points are close together. */
+  readonly stroke: number;
   /** Radius of a dot. */
   readonly radius: number;
 }
@@ -13,8 +15,11 @@ export interface Skeleton {
 /** Points of a lower confidence are not drawn: they lie anywhere. */
 const SEEN = 0.25;
 
-/** Radius of a dot in widths of a box's line. */
+/** Radius of a dot in widths of a line. */
 const DOT = 1.2;
+
+/** A line is at most this part of the distance between points: 468 points would else hide the face below them. */
+const OF_DISTANCE = 1 / 8;
 
 /** Returns the edges of a skeleton where nobody states any: 17 keypoints are usually those of COCO. */
 const usualEdges = (count: number): Edges => (count === COCO17_NAMES.length ? COCO17_EDGES : []);
@@ -29,12 +34,27 @@ export function skeletonOf(
   const isSeen = (p: DrawnPoint | undefined): p is DrawnPoint =>
     p !== undefined && Number.isFinite(p.x) && Number.isFinite(p.y) && (p.confidence ?? 1) >= SEEN;
   const place = ({ x, y }: DrawnPoint): [number, number] => [x * width, y * height];
+  const dots = keypoints.filter(isSeen).map(place);
+  const thin = Math.min(stroke, distanceBetween(dots) * OF_DISTANCE);
   return {
     lines: (edges ?? usualEdges(keypoints.length)).flatMap(([a, b]) => {
       const [from, to] = [keypoints[a], keypoints[b]];
       return isSeen(from) && isSeen(to) ? [[...place(from), ...place(to)] as const] : [];
     }),
-    dots: keypoints.filter(isSeen).map(place),
-    radius: stroke * DOT,
+    dots,
+    stroke: thin,
+    radius: thin * DOT,
   };
+}
+
+/** Returns about how far points are from their neighbours: they fill a rectangle, or lie in a row. */
+function distanceBetween(dots: readonly (readonly [x: number, y: number])[]): number {
+  if (dots.length < 2) return Infinity;
+  const [width, height] = ([0, 1] as const).map((axis) => {
+    const values = dots.map((dot) => dot[axis]);
+    return Math.max(...values) - Math.min(...values);
+  });
+  // Points in one place have no distance, and are drawn as dots of the usual size.
+  const inRow = Math.max(width, height) / (dots.length - 1);
+  return Math.max(Math.sqrt((width * height) / dots.length), inRow) || Infinity;
 }

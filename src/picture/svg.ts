@@ -47,7 +47,7 @@ export function drawSvg(photo: Uint8Array, detections: Iterable<Drawn>, options:
     ...list.flatMap(maskElements),
     // Put all tags above all outlines: the line of another box must not cross out a name.
     ...list.map((mark) => outlineElements(mark, stroke)),
-    ...list.flatMap((mark) => skeletonElements(mark, stroke)),
+    ...list.flatMap((mark) => skeletonElements(mark)),
     ...list.map(tagElements),
     "</svg>",
     "",
@@ -80,9 +80,9 @@ function outlineElements({ box, corners, colour, tag }: Mark, stroke: number): s
   ].join("\n");
 }
 
-function skeletonElements({ skeleton, colour }: Mark, stroke: number): string[] {
+function skeletonElements({ skeleton, colour }: Mark): string[] {
   if (skeleton === null) return [];
-  const { lines, dots, radius } = skeleton;
+  const { lines, dots, stroke, radius } = skeleton;
   const path = lines.map((line) => {
     const [x1, y1, x2, y2] = line.map(decimal);
     return `M${x1} ${y1}L${x2} ${y2}`;

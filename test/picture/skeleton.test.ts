@@ -46,6 +46,20 @@ test("takes the edges of the detections, and those of COCO for 17 keypoints", ()
   expect(paths(svgOf([person]))).toBe(COCO17_EDGES.length);
 });
 
+test("dots and lines are small where points are close together", () => {
+  const mesh = Array.from({ length: 400 }, (_, k) => ({ x: (k % 20) / 20, y: Math.floor(k / 20) / 20 }));
+  const radii = (svg: string): number[] =>
+    [...svg.matchAll(/<circle .*? r="(.*?)"/g)].map(([, r]) => Number(r));
+  const [usual] = radii(svgOf([three]));
+  const dense = radii(svgOf([withPoints(mesh)], [[0, 1]]));
+  expect(dense).toHaveLength(400);
+  // 200 x 100 pixels, cut into 400 parts: points are about 7 pixels apart.
+  for (const radius of dense) expect(radius).toBeLessThan(Math.min(usual, 7 / 4));
+  // Points in one place, and one point alone, are as large as ever.
+  expect(radii(svgOf([withPoints([mesh[0], mesh[0]])]))).toEqual([usual, usual]);
+  expect(radii(svgOf([withPoints([mesh[0]])]))).toEqual([usual]);
+});
+
 test("a canvas shows the same lines and dots", () => {
   const calls: string[] = [];
   const state: Record<string, unknown> = { canvas: { width: 200, height: 100 } };

@@ -1,6 +1,6 @@
 /** Decoders of text: forms of the map, frames, both rules, and bad input. */
 import { expect, test } from "vitest";
-import { createDecoderSync, fromPacket, toPacket } from "../../../src/entries/index.ts";
+import { createDecoderSync, fromPacket, toPacket, toPixels } from "../../../src/entries/index.ts";
 import { about } from "../../packet/support.ts";
 import { engines } from "../../support/engines.ts";
 
@@ -33,6 +33,10 @@ test("a line of text has corners, an angle and an upright box around it", () => 
       expect(upperRight.x * 64).toBeCloseTo(49 + GROW, 4);
       expect(lowerRight.y * 32).toBeCloseTo(19 + GROW, 4);
       expect(text.x_min).toBe(upperLeft.x);
+      // The width lies along the angle, though the corners begin at another one than those of oriented boxes.
+      const { width, height } = toPixels(text, 64, 32);
+      expect(width).toBeCloseTo(39 + 2 * GROW, 3);
+      expect(height).toBeCloseTo(lowerRight.y * 32 - upperLeft.y * 32, 3);
     }
 });
 
