@@ -2,6 +2,7 @@
  * The hub as a function from a request to its answer: makes what routes share, registers them, and dispatches.
  *
  *     request -> limit of the address -> /graphql:  key -> limit of the key -> body -> query
+ *                                     -> /device/*: credential -> limit of the device -> body -> state
  *                                     -> pages:     origin -> session -> form -> page
  *                                     -> /readyz, /metrics, files
  *             -> /healthz
@@ -13,6 +14,7 @@ import { UnavailableError } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";
 import { createMetrics, type Metrics } from "./core/metrics.ts";
 import type { Database } from "boxwright-service/database";
+import { registerAgents } from "./agents/routes.ts";
 import { createEndpoint, type Endpoint } from "./graphql/endpoint.ts";
 import { Exchange } from "./http/exchange.ts";
 import { registerOps } from "./http/ops.ts";
@@ -20,12 +22,21 @@ import { refuse, refuseLimited, refuseMethod } from "./http/refusals.ts";
 import { Router, type Handler } from "./http/router.ts";
 import { reportError, type Services } from "./http/services.ts";
 import { Buckets } from "boxwright-service/bucket";
+import { deleteOldRevocations } from "./nouns/credential.ts";
+import { deleteLeftovers } from "./nouns/leftovers.ts";
+import { deleteOldHours, Heartbeats } from "./nouns/status.ts";
 import { registerAssets } from "./pages/assets.ts";
 import { explainEndpoint, isOpened } from "./pages/explain.tsx";
 import { registerPages } from "./pages/pages.ts";
 
 /** Times of last use are written this often, together. */
 const FLUSH_MS = 60_000;
+/** Heartbeats are written this often, together. */
+const HEARTBEAT_FLUSH_MS = 1000;
+/** Rows that are too old are deleted this often, some at a time. */
+const SWEEP_MS = 60_000;
+const ROWS_A_SWEEP = 5000;
+const DEVICES_A_SWEEP = 100;
 /** A body that still comes after its answer is thrown away for so long; then the connection is cut. */
 const LINGER_MS = 1000;
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/i;
@@ -48,6 +59,8 @@ export interface App {
   close(): Promise<void>;
   readonly metrics: Metrics;
   readonly endpoint: Endpoint;
+  /** Heartbeats that are in memory. */
+  readonly heartbeats: Heartbeats;
   /** Requests of each address. */
   readonly addresses: Buckets;
 }
@@ -60,6 +73,8 @@ export function createApp(options: AppOptions): App {
   const router = new Router();
   const endpoint = createEndpoint(services);
   registerOps(router, services, isDraining);
+  const heartbeats = new Heartbeats();
+  registerAgents(router, { ...services, heartbeats });
   const graphql: Handler = (exchange) =>
     isOpened(exchange) ? explainEndpoint(exchange, options.baseUrl) : endpoint.handle(exchange);
   router.any("/graphql", graphql, { forPrograms: true });
@@ -68,6 +83,9 @@ export function createApp(options: AppOptions): App {
   const dispatch = createDispatch(router, services, notFound);
   const flush = createFlush(services, endpoint);
   const flusher = setInterval(() => void flush(), FLUSH_MS).unref();
+  const flushHeartbeats = createHeartbeatFlush(services, heartbeats);
+  const heart = setInterval(() => void flushHeartbeats(), HEARTBEAT_FLUSH_MS).unref();
+  const sweeper = setInterval(() => void sweep(services), SWEEP_MS).unref();
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     const start = performance.now();
@@ -80,11 +98,12 @@ export function createApp(options: AppOptions): App {
   }
 
   async function close(): Promise<void> {
-    clearInterval(flusher);
+    for (const timer of [flusher, heart, sweeper]) clearInterval(timer);
     await flush();
+    await flushHeartbeats();
   }
 
-  return { handle, drain: () => void (draining = true), flush, close, metrics, endpoint, addresses };
+  return { handle, drain: () => void (draining = true), flush, close, metrics, endpoint, heartbeats, addresses };
 }
 
 function createServices({ config, baseUrl, db, log, now = Date.now }: AppOptions): Services {
@@ -139,4 +158,25 @@ function createFlush({ db, log }: Services, { lastUsed }: Endpoint): () => Promi
       log.error({ err: error }, "times of last use could not be written; they are kept for the next time");
     }
   };
+}
+
+function createHeartbeatFlush({ db, log }: Services, heartbeats: Heartbeats): () => Promise<void> {
+  return async () => {
+    try {
+      await heartbeats.flush(db);
+    } catch (error) {
+      log.error({ err: error }, "heartbeats could not be written; they are kept for the next time");
+    }
+  };
+}
+
+/** Deletes rows that nobody reads any more. */
+async function sweep({ db, now, log }: Services): Promise<void> {
+  try {
+    await deleteOldHours(db, now(), ROWS_A_SWEEP);
+    await deleteLeftovers(db, now(), DEVICES_A_SWEEP);
+    await deleteOldRevocations(db, now());
+  } catch (error) {
+    log.error({ err: error }, "old rows could not be deleted; the next time will try again");
+  }
 }

@@ -27,7 +27,10 @@ export const tables = [
   },
   { name: "audit", columns: ["id", "at", "actor", "action", "team_id", "subject"], key: ["id"] },
 ] as const;
-export const LEFT_OUT = ["sessions", "links"] as const;
+export const LEFT_OUT = [
+  ...["sessions", "links", "adopt_key_groups", "adopt_keys", "device_group_members", "device_groups"],
+  ...["device_hours", "device_credentials", "device_states", "removed_devices"],
+] as const;
 
 export type Table = (typeof tables)[number];
 export type Row = Readonly<Record<string, Value>>;

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { buffer as readStream } from "node:stream/consumers";
 import { UserError } from "../core/errors.ts";
 import { addDevices, listDevices, removeDevice, renameDevice } from "../nouns/device.ts";
-import { teamOf, Usage, type Call, type Commands } from "./command.ts";
+import { ACTOR, teamOf, Usage, type Call, type Commands } from "./command.ts";
 import { decodeDeviceFile, parseDeviceFile } from "./devicefile.ts";
 
 export const deviceCommands: Commands = {
@@ -42,7 +42,10 @@ export const deviceCommands: Commands = {
     values: ["team", "id", "name"],
     run: async (call) => {
       const id = call.need("id");
-      return { id, name: await renameDevice(call.db, (await teamOf(call)).id, id, call.need("name")) };
+      return {
+        id,
+        name: await renameDevice(call.db, Date.now(), ACTOR, (await teamOf(call)).id, id, call.need("name")),
+      };
     },
   },
   "devices remove": {
@@ -50,7 +53,7 @@ export const deviceCommands: Commands = {
     about: "takes a device away",
     values: ["team", "id"],
     run: async (call) => {
-      await removeDevice(call.db, (await teamOf(call)).id, call.need("id"));
+      await removeDevice(call.db, Date.now(), ACTOR, (await teamOf(call)).id, call.need("id"));
       return { removed: call.need("id") };
     },
   },

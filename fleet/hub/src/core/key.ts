@@ -1,5 +1,6 @@
 /**
- * API keys as bytes: mint, read, hash, compare. Pure; the database is elsewhere.
+ * Keys as bytes: mint, read, hash, compare. Pure; the database is elsewhere. API keys of teams begin with `hub_`, adopt
+ * keys with `bwa_`, credentials of devices with `bwd_`.
  *
  *     hub_ a1B2c3D4e5F6 _ 0123456789abcdefghijklmnopqrstuv 0Zx9Qw
  *     |    |              |                                |
@@ -20,10 +21,14 @@ const CHECK_LENGTH = 6;
 
 /** For secret scanners: matches every key of a hub, and nothing shorter or longer. */
 export const KEY_PATTERN = /\bhub_[0-9A-Za-z]{12}_[0-9A-Za-z]{38}\b/;
-const WHOLE_KEY = /^hub_([0-9A-Za-z]{12})_[0-9A-Za-z]{38}$/;
+/** Matches the keys of all three kinds. */
+export const ANY_KEY_PATTERN = /\b(hub|bwa|bwd)_[0-9A-Za-z]{12}_[0-9A-Za-z]{38}\b/;
+const WHOLE_KEY = /^(hub|bwa|bwd)_([0-9A-Za-z]{12})_[0-9A-Za-z]{38}$/;
 const PUBLIC_ID = /^[0-9A-Za-z]{12}$/;
 
 export type RandomBytes = (size: number) => Uint8Array;
+/** API key of a team, adopt key, credential of a device. */
+export type KeyPrefix = "hub" | "bwa" | "bwd";
 
 /** Draws base62 digits, each equally likely. Bytes of 248 and over are thrown away: 248 = 4 * 62. */
 function digits(length: number, random: RandomBytes): string {
@@ -51,17 +56,17 @@ export interface MintedKey {
   readonly hash: string;
 }
 
-export function mintKey(random: RandomBytes = randomBytes): MintedKey {
+export function mintKey(prefix: KeyPrefix = "hub", random: RandomBytes = randomBytes): MintedKey {
   const id = digits(ID_LENGTH, random);
-  const body = `hub_${id}_${digits(SECRET_LENGTH, random)}`;
+  const body = `${prefix}_${id}_${digits(SECRET_LENGTH, random)}`;
   const key = body + checksum(body);
   return { id, key, hash: hashKey(key) };
 }
 
-/** Returns the public id of a well-formed key, else undefined. No secret is compared here. */
-export function readKey(text: string): string | undefined {
-  const id = WHOLE_KEY.exec(text)?.[1];
-  if (id === undefined) return undefined;
+/** Returns the public id of a well-formed key of this kind, else undefined. No secret is compared here. */
+export function readKey(text: string, prefix: KeyPrefix = "hub"): string | undefined {
+  const [, found, id] = WHOLE_KEY.exec(text) ?? [];
+  if (found !== prefix || id === undefined) return undefined;
   const end = text.length - CHECK_LENGTH;
   return checksum(text.slice(0, end)) === text.slice(end) ? id : undefined;
 }

@@ -1,9 +1,9 @@
 /** The hub's log. Texts of errors come from elsewhere, so keys are cut out of them. */
 import { pino } from "pino";
 import { createLogger as create, type DestinationStream, type Logger } from "boxwright-service/log";
-import { KEY_PATTERN } from "./key.ts";
+import { ANY_KEY_PATTERN } from "./key.ts";
 
-const EVERY_KEY = new RegExp(KEY_PATTERN.source.replaceAll("\\b", ""), "g");
+const EVERY_KEY = new RegExp(ANY_KEY_PATTERN.source.replaceAll("\\b", ""), "g");
 
 export function redact(text: string): string {
   return text.replace(EVERY_KEY, (key) => `${key.slice(0, 17)}[redacted]`);

@@ -6,6 +6,7 @@ export interface Metrics {
   readonly requests: Counter<"route" | "status">;
   readonly seconds: Histogram<"route">;
   readonly keyChecks: Counter<"result">;
+  readonly deviceChecks: Counter<"result">;
   readonly limited: Counter<"limit">;
   readonly signIns: Counter<"result">;
   readonly refusedConnections: Counter<"limit">;
@@ -34,6 +35,12 @@ export function createMetrics(): Metrics {
     keyChecks: new Counter({
       name: "hub_key_checks_total",
       help: "API keys judged: ok, none, malformed, no_key (prefix or checksum), unknown, revoked",
+      labelNames: ["result"],
+      registers,
+    }),
+    deviceChecks: new Counter({
+      name: "hub_device_checks_total",
+      help: "Credentials of devices judged: ok, none, malformed, no_key (prefix or checksum), unknown",
       labelNames: ["result"],
       registers,
     }),

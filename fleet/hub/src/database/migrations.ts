@@ -4,6 +4,117 @@
  */
 import type { Migration } from "boxwright-service/migrate";
 
+/**
+ * Rows of a device name it without a foreign key: they outlive its removal by a day, so that "Undo" brings back the
+ * same device. `device_id` of a device with an identity is unique in the hub: tokens and packets carry it alone.
+ */
+const devicesWithIdentity = (text: string): string => `
+CREATE TABLE device_states (
+  team_id ${text} NOT NULL,
+  device_id ${text} NOT NULL UNIQUE,
+  enrolled_at BIGINT NOT NULL,
+  enrolled_by ${text} NOT NULL,
+  serial_number ${text},
+  model ${text} NOT NULL,
+  architecture ${text} NOT NULL,
+  version ${text} NOT NULL,
+  last_contact_at BIGINT,
+  online_since BIGINT,
+  counter BIGINT NOT NULL,
+  process_id ${text},
+  previous_process_id ${text},
+  conflict_at BIGINT,
+  clock_difference BIGINT,
+  host_url ${text},
+  application ${text},
+  application_version ${text},
+  application_state ${text} NOT NULL,
+  report ${text},
+  hour BIGINT,
+  contacts BIGINT NOT NULL,
+  restarts BIGINT NOT NULL,
+  worst_p99 DOUBLE PRECISION,
+  drops BIGINT NOT NULL,
+  desired_version ${text},
+  snap_requested_at BIGINT,
+  PRIMARY KEY (team_id, device_id)
+);
+CREATE TABLE device_hours (
+  team_id ${text} NOT NULL,
+  device_id ${text} NOT NULL,
+  hour BIGINT NOT NULL,
+  contacts BIGINT NOT NULL,
+  restarts BIGINT NOT NULL,
+  worst_p99 DOUBLE PRECISION,
+  drops BIGINT NOT NULL,
+  PRIMARY KEY (team_id, device_id, hour)
+);
+CREATE INDEX device_hours_by_age ON device_hours (hour);
+CREATE TABLE device_credentials (
+  id ${text} PRIMARY KEY,
+  team_id ${text} NOT NULL,
+  device_id ${text} NOT NULL,
+  hash ${text} NOT NULL,
+  created_at BIGINT NOT NULL,
+  used_at BIGINT
+);
+CREATE INDEX device_credentials_of_device ON device_credentials (team_id, device_id);
+CREATE TABLE device_revocations (
+  device_id ${text} PRIMARY KEY,
+  before BIGINT NOT NULL
+);
+`;
+
+const groupsAndAdoptKeys = (text: string): string => `
+CREATE TABLE removed_devices (
+  team_id ${text} NOT NULL,
+  device_id ${text} NOT NULL,
+  removed_at BIGINT NOT NULL,
+  PRIMARY KEY (team_id, device_id)
+);
+CREATE TABLE device_groups (
+  id ${text} PRIMARY KEY,
+  team_id ${text} NOT NULL REFERENCES teams (id),
+  name ${text} NOT NULL,
+  created_at BIGINT NOT NULL,
+  UNIQUE (team_id, name)
+);
+CREATE TABLE device_group_members (
+  team_id ${text} NOT NULL,
+  group_id ${text} NOT NULL REFERENCES device_groups (id),
+  device_id ${text} NOT NULL,
+  PRIMARY KEY (team_id, group_id, device_id)
+);
+CREATE INDEX device_group_members_of_device ON device_group_members (team_id, device_id);
+CREATE TABLE adopt_keys (
+  id ${text} PRIMARY KEY,
+  team_id ${text} NOT NULL REFERENCES teams (id),
+  hash ${text} NOT NULL,
+  form ${text} NOT NULL UNIQUE,
+  name ${text} NOT NULL,
+  device_id ${text},
+  created_by ${text} NOT NULL,
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  max_devices BIGINT NOT NULL,
+  used BIGINT NOT NULL,
+  last_used_at BIGINT,
+  revoked_at BIGINT
+);
+CREATE INDEX adopt_keys_of_team ON adopt_keys (team_id, id);
+CREATE TABLE adopt_key_groups (
+  adopt_key_id ${text} NOT NULL REFERENCES adopt_keys (id),
+  group_id ${text} NOT NULL,
+  PRIMARY KEY (adopt_key_id, group_id)
+);
+CREATE TABLE signing_keys (
+  id ${text} PRIMARY KEY,
+  private_key ${text} NOT NULL,
+  public_key ${text} NOT NULL,
+  created_at BIGINT NOT NULL
+);
+`;
+
 export const migrations: readonly Migration[] = [
   {
     version: 1,
@@ -85,6 +196,11 @@ UPDATE links SET created_by = (
   ORDER BY a.id LIMIT 1
 ) WHERE purpose = 'invite';
 `,
+  },
+  {
+    version: 3,
+    name: "devices with an identity, adopt keys, groups",
+    sql: (text) => devicesWithIdentity(text) + groupsAndAdoptKeys(text),
   },
 ];
 

@@ -68,6 +68,12 @@ export function createEndpoint(services: Services): Endpoint {
       else refuse(exchange, "invalid_request", `, got ${credentials.why}`, challenge("invalid_request"));
       return undefined;
     }
+    if (/^bw[ad]_/.test(credentials.token)) {
+      metrics.keyChecks.inc({ result: "device" });
+      addresses.charge(exchange.address, now(), FAILED_KEY_COST);
+      refuse(exchange, "device_credential");
+      return undefined;
+    }
     const judged = await judgeKey(db, credentials.token);
     metrics.keyChecks.inc({ result: judged.result });
     if (judged.result !== "ok") {

@@ -26,6 +26,12 @@ export const refusals = {
   too_many_requests: [429, "got more requests than the limit allows, expected a pause as long as Retry-After says"],
   unavailable: [503, "the database cannot be reached at the moment; expected to pass, see Retry-After"],
   internal: [500, "internal error"],
+  device_credential: [403, "got a key for /device/*, expected an API key of a team: a device never asks here"],
+  invalid_credential: [401, "got a credential that is unknown or revoked, expected the one of an enrolled device"],
+  invalid_adopt_key: [401, "got an adopt key that is unknown, expected one of a team"],
+  adopt_key_spent: [403, "got an adopt key that enrols no device any more; make another one on the page of adopt keys"],
+  device_conflict: [409, "the device cannot be enrolled"],
+  invalid_device_body: [400, "got a body that does not fit"],
   not_found: [404, "got a path that the hub does not serve"],
 } as const satisfies Record<string, readonly [number, string]>;
 
@@ -46,7 +52,12 @@ export function refuseMethod(exchange: Exchange, allow: string): void {
 }
 
 /** `limit` names the limit that was met, for the metrics. */
-export function refuseLimited(exchange: Exchange, metrics: Metrics, limit: "key" | "address", seconds: number): void {
+export function refuseLimited(
+  exchange: Exchange,
+  metrics: Metrics,
+  limit: "key" | "address" | "device",
+  seconds: number,
+): void {
   metrics.limited.inc({ limit });
   refuse(exchange, "too_many_requests", "", { "retry-after": String(seconds) });
 }

@@ -20,6 +20,22 @@ export type AuditAction =
   | "signed_out"
   | "key.created"
   | "key.revoked"
+  | "device.added"
+  | "device.renamed"
+  | "device.removed"
+  | "device.restored"
+  | "device.enrolled"
+  | "device.revoked"
+  | "device.conflict_cleared"
+  | "group.created"
+  | "group.renamed"
+  | "group.deleted"
+  | "group.device_added"
+  | "group.device_removed"
+  | "adopt_key.created"
+  | "adopt_key.revoked"
+  | "adopt_key.deleted"
+  | "audit.deleted"
   | "backup.restored";
 
 export interface AuditRow {

@@ -2,6 +2,9 @@
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
+import { audit } from "./audit.ts";
+import { voidTokens } from "./credential.ts";
+import { forgetDevice } from "./leftovers.ts";
 import { cleanDeviceId, cleanName } from "./text.ts";
 
 export interface Device {
@@ -20,6 +23,12 @@ export function listDevices(db: Queries, teamId: string, after = "", limit?: num
   return limit === undefined ? db.all(sql, [teamId, after]) : db.all(`${sql} LIMIT ?`, [teamId, after, limit]);
 }
 
+export interface AddOptions {
+  readonly actor?: string;
+  /** True: a device that was removed comes back as it was, with its credential and its groups. */
+  readonly restored?: boolean;
+}
+
 /** Adds all devices or none. */
 export async function addDevices(
   db: Database,
@@ -27,6 +36,7 @@ export async function addDevices(
   teamId: string,
   maxDevices: number,
   list: readonly NewDevice[],
+  { actor = "operator", restored = false }: AddOptions = {},
 ): Promise<Device[]> {
   const devices = list.map(({ id, name }) => ({
     id: id === undefined ? newId(now) : cleanDeviceId(id),
@@ -41,6 +51,7 @@ export async function addDevices(
         `The team has ${count} devices, and may have ${maxDevices}. Remove one first.`,
       );
     }
+    if (!restored) await forgetRemoved(tx, teamId, devices);
     for (const device of devices) {
       const added = await tx.all(
         "INSERT INTO devices (team_id, id, name, created_at) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
@@ -53,30 +64,74 @@ export async function addDevices(
           "The team has a device with this id already.",
         );
     }
+    const [only, ...others] = devices;
+    const subject = only !== undefined && others.length === 0 ? named(only) : `${devices.length} devices`;
+    await audit(tx, now, actor, restored ? "device.restored" : "device.added", teamId, subject);
   });
   return devices;
 }
 
+const named = ({ id, name }: Device): string => `${id} ${name}`;
+
+/** Forgets what is left of removed devices whose ids are given anew: the new ones are others. */
+async function forgetRemoved(tx: Queries, teamId: string, devices: readonly Device[]): Promise<void> {
+  const removed = await tx.all<{ id: string }>("SELECT device_id AS id FROM removed_devices WHERE team_id = ?", [
+    teamId,
+  ]);
+  const ids = new Set(removed.map(({ id }) => id));
+  for (const { id } of devices) if (ids.has(id)) await forgetDevice(tx, teamId, id);
+}
+
 /** Renames a device. Returns the name as it is kept. */
-export async function renameDevice(db: Database, teamId: string, id: string, name: string): Promise<string> {
+export async function renameDevice(
+  db: Database,
+  now: number,
+  actor: string,
+  teamId: string,
+  id: string,
+  name: string,
+): Promise<string> {
   const clean = cleanName(name, "device name");
-  const rows = await db.write((tx) =>
-    tx.all("UPDATE devices SET name = ? WHERE team_id = ? AND id = ? RETURNING id", [clean, teamId, id]),
-  );
-  if (rows.length === 0) throw notInTeam(id);
+  await db.write(async (tx) => {
+    const rows = await tx.all("UPDATE devices SET name = ? WHERE team_id = ? AND id = ? RETURNING id", [
+      clean,
+      teamId,
+      id,
+    ]);
+    if (rows.length === 0) throw notInTeam(id);
+    await audit(tx, now, actor, "device.renamed", teamId, named({ id, name: clean }));
+  });
   return clean;
 }
 
-/** Removes a device. Returns it as it was. */
-export async function removeDevice(db: Database, teamId: string, id: string): Promise<Device> {
-  const [removed] = await db.write((tx) =>
-    tx.all<Device>("DELETE FROM devices WHERE team_id = ? AND id = ? RETURNING id, name", [teamId, id]),
-  );
-  if (removed === undefined) throw notInTeam(id);
-  return removed;
+/**
+ * Removes a device, and returns it as it was. Its credential opens nothing from now on. Its other rows stay for a day,
+ * so that `addDevices` with `restored` brings it back.
+ */
+export async function removeDevice(
+  db: Database,
+  now: number,
+  actor: string,
+  teamId: string,
+  id: string,
+): Promise<Device> {
+  return db.write(async (tx) => {
+    const [removed] = await tx.all<Device>("DELETE FROM devices WHERE team_id = ? AND id = ? RETURNING id, name", [
+      teamId,
+      id,
+    ]);
+    if (removed === undefined) throw notInTeam(id);
+    await voidTokens(tx, now, id);
+    await tx.all(
+      "INSERT INTO removed_devices (team_id, device_id, removed_at) VALUES (?, ?, ?) ON CONFLICT (team_id, device_id) DO UPDATE SET removed_at = excluded.removed_at",
+      [teamId, id, now],
+    );
+    await audit(tx, now, actor, "device.removed", teamId, named(removed));
+    return removed;
+  });
 }
 
-function notInTeam(id: string): UserError {
+export function notInTeam(id: string): UserError {
   return new UserError(
     `got device ${JSON.stringify(id.slice(0, 80))}, expected one that is in the team`,
     404,

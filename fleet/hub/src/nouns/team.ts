@@ -3,6 +3,7 @@ import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { audit } from "./audit.ts";
+import { voidTokensOfTeam } from "./credential.ts";
 import { endInvitations } from "./link.ts";
 import type { Role } from "./role.ts";
 import { cleanEmail, cleanName } from "./text.ts";
@@ -49,6 +50,12 @@ export async function renameTeam(
   return { id: teamId, name: clean };
 }
 
+/** Tables with rows of a team, those that refer to others first. */
+const OF_TEAM = [
+  ...["links", "api_keys", "device_hours", "device_credentials", "device_states", "removed_devices"],
+  ...["device_group_members", "device_groups", "adopt_keys", "devices", "members"],
+];
+
 export interface RemovedTeam {
   readonly devices: number;
   /** Emails. */
@@ -84,7 +91,9 @@ export async function removeTeam(
       );
     for (const key of keys) await audit(tx, now, actor, "key.revoked", team.id, key);
     for (const email of members) await audit(tx, now, actor, "member.removed", team.id, email);
-    for (const table of ["links", "api_keys", "devices", "members"]) await of(`DELETE FROM ${table} WHERE team_id = ?`);
+    await voidTokensOfTeam(tx, now, team.id);
+    await of("DELETE FROM adopt_key_groups WHERE adopt_key_id IN (SELECT id FROM adopt_keys WHERE team_id = ?)");
+    for (const table of OF_TEAM) await of(`DELETE FROM ${table} WHERE team_id = ?`);
     await tx.all("DELETE FROM teams WHERE id = ?", [team.id]);
     await audit(tx, now, actor, "team.removed", team.id, team.name);
     return { devices, members, keys };

@@ -58,7 +58,9 @@ export function registerDevices(router: Router, site: Site, guards: Guards): voi
     base,
     change(async (visit) => {
       const name = visit.form("name");
-      const [device] = await addDevices(db, now(), visit.team.id, config.maxDevices, [{ name }]);
+      const [device] = await addDevices(db, now(), visit.team.id, config.maxDevices, [{ name }], {
+        actor: visit.session.user.email,
+      });
       return tellAt(site, visit, device!, { text: `Added ${device!.name}.` });
     }),
   );
@@ -67,7 +69,7 @@ export function registerDevices(router: Router, site: Site, guards: Guards): voi
     `${base}/:device/rename`,
     change(async (visit) => {
       const id = visit.param("device");
-      const name = await renameDevice(db, visit.team.id, id, visit.form("name"));
+      const name = await renameDevice(db, now(), visit.session.user.email, visit.team.id, id, visit.form("name"));
       const address = `${addressOf(visit, viewOf(visit.exchange))}#device-${id}`;
       return redirect(sayAt(visit.session, address, { text: `Renamed to ${name}.` }));
     }, "rename"),
@@ -76,7 +78,13 @@ export function registerDevices(router: Router, site: Site, guards: Guards): voi
   router.post(
     `${base}/:device/remove`,
     change(async (visit) => {
-      const { id, name } = await removeDevice(db, visit.team.id, visit.param("device"));
+      const { id, name } = await removeDevice(
+        db,
+        now(),
+        visit.session.user.email,
+        visit.team.id,
+        visit.param("device"),
+      );
       const undo = { action: `/teams/${visit.team.id}/devices/restore`, fields: { id, name } };
       const said = { text: `Removed ${name}.`, undo };
       return redirect(sayAt(visit.session, addressOf(visit, viewOf(visit.exchange)), said));
@@ -87,7 +95,10 @@ export function registerDevices(router: Router, site: Site, guards: Guards): voi
     `${base}/restore`,
     change(async (visit) => {
       const device = { id: visit.form("id"), name: visit.form("name") };
-      await addDevices(db, now(), visit.team.id, config.maxDevices, [device]);
+      await addDevices(db, now(), visit.team.id, config.maxDevices, [device], {
+        actor: visit.session.user.email,
+        restored: true,
+      });
       return tellAt(site, visit, device, { text: `${device.name} is back.` });
     }),
   );

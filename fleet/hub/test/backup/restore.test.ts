@@ -107,7 +107,7 @@ for (const { kind, skip } of kinds) {
       );
       await changePassword(db(), NOW, person("renewed"), "new hash");
       await revokeKey(db(), NOW + 5, "x", a.id, key!.id);
-      await removeDevice(db(), a.id, device!.id);
+      await removeDevice(db(), NOW, "test", a.id, device!.id);
       const late = await joinTeam(db(), a.id, "late@example.org");
       const since = (await readAudit(db(), 1000)).length;
       const check = async (result: Awaited<ReturnType<typeof restore>>): Promise<void> => {

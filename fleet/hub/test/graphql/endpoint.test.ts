@@ -154,7 +154,7 @@ for (const { kind, skip } of kinds) {
       expect(await names()).toEqual(["a"]);
       const [device] = await addDevices(elsewhere, Date.now(), team.id, 5000, [{ name: "b" }]);
       expect(await names()).toEqual(["a", "b"]);
-      await renameDevice(elsewhere, team.id, device!.id, "c");
+      await renameDevice(elsewhere, Date.now(), "test", team.id, device!.id, "c");
       expect(await names()).toEqual(["a", "c"]);
       await revokeKey(elsewhere, Date.now(), "operator", team.id, keyId);
       expect((await hub.query(LIST, key)).status).toBe(401);

@@ -28,7 +28,7 @@ describe("documentation", () => {
   });
 
   it("docs/endpoint.md has every refusal with its status, and the limits of a document and a form", () => {
-    const text = read("docs/endpoint.md");
+    const text = read("docs/endpoint.md") + read("docs/devices.md");
     for (const [code, [status]] of Object.entries(refusals)) {
       const rows = text.split("\n").filter((line) => line.includes(`\`${code}\``));
       expect([code, rows.some((row) => row.includes(String(status)))]).toEqual([code, true]);

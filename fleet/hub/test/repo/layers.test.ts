@@ -11,6 +11,7 @@ const LAYERS = [
   "limits",
   "auth",
   "http",
+  "agents",
   "graphql",
   "pages",
   "backup",

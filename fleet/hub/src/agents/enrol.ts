@@ -1,0 +1,32 @@
+/** POST /device/enrol: an adopt key makes a device with a credential. */
+import { readEnrolRequest } from "boxwright-service/fleet-protocol";
+import type { Exchange } from "../http/exchange.ts";
+import { refuse, refuseMethod, type RefusalCode } from "../http/refusals.ts";
+import type { Services } from "../http/services.ts";
+import { enrol } from "../nouns/enrolment.ts";
+import { cleanName } from "../nouns/text.ts";
+import { readJson, sendJson } from "./json-body.ts";
+
+/** A wrong adopt key costs its address so many requests on top: nobody mistypes one so often. */
+const FAILED_KEY_COST = 20;
+
+export async function postEnrol(services: Services, exchange: Exchange): Promise<void> {
+  const { db, now, config, addresses, metrics } = services;
+  if (exchange.method !== "POST") return refuseMethod(exchange, "POST");
+  const request = await readJson(exchange, (body) => {
+    const read = readEnrolRequest(body);
+    return { ...read, name: cleanName(read.name, "name") };
+  });
+  if (request === undefined) return;
+  const done = await enrol(db, now(), request, config.maxDevices);
+  metrics.deviceChecks.inc({ result: done.kind });
+  if (done.kind === "enrolled") return sendJson(exchange, 201, done.answer);
+  if (done.kind !== "conflict") addresses.charge(exchange.address, now(), FAILED_KEY_COST);
+  const [code, detail] = refusalOf(done);
+  refuse(exchange, code, detail);
+}
+
+function refusalOf(done: { kind: string; why?: string }): [RefusalCode, string] {
+  if (done.kind === "spent") return ["adopt_key_spent", ` (it is ${done.why})`];
+  return done.kind === "conflict" ? ["device_conflict", `: ${done.why}`] : ["invalid_adopt_key", ""];
+}

@@ -1,0 +1,48 @@
+/**
+ * GET /.well-known/boxwright-hub.json: public keys of tokens, and the devices whose tokens are void. Hosts read it each
+ * 30 s. It is public: it names ids, which open nothing.
+ */
+import type { HubDocument } from "boxwright-service/fleet-protocol";
+import { sha256 } from "../core/ids.ts";
+import { refuseMethod } from "../http/refusals.ts";
+import type { Handler } from "../http/router.ts";
+import type { Services } from "../http/services.ts";
+import { listRevocations } from "../nouns/credential.ts";
+import { loadSigner } from "../nouns/signing.ts";
+
+/** Anybody may ask, so the database is asked at most this often. A revoked device is refused within a minute. */
+const CACHE_MS = 5000;
+
+interface Page {
+  readonly at: number;
+  readonly text: string;
+  readonly etag: string;
+}
+
+export function createHubDocument({ db, now, baseUrl }: Services): Handler {
+  let last: Promise<Page> | undefined;
+  let lastAt = -Infinity;
+
+  async function read(at: number): Promise<Page> {
+    const { publicKeys } = await loadSigner(db, at);
+    const document = { issuer: baseUrl, keys: publicKeys, revoked: await listRevocations(db, at) };
+    const text = JSON.stringify(document satisfies HubDocument);
+    return { at, text, etag: `"${sha256(text).slice(0, 32)}"` };
+  }
+
+  return async (exchange) => {
+    if (exchange.method !== "GET" && exchange.method !== "HEAD") return refuseMethod(exchange, "GET, HEAD");
+    const at = now();
+    // The clock may also go back.
+    if (last === undefined || Math.abs(at - lastAt) >= CACHE_MS) {
+      lastAt = at;
+      last = read(at);
+      // Ask again after a failure.
+      last.catch(() => (last = undefined));
+    }
+    const { text, etag } = await last;
+    const headers = { etag, "cache-control": "no-cache" };
+    if (exchange.header("if-none-match") === etag) exchange.send(304, "application/json", "", headers);
+    else exchange.send(200, "application/json; charset=utf-8", text, headers);
+  };
+}

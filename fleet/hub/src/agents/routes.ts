@@ -1,0 +1,79 @@
+/**
+ * Routes of agents, `/device/*`: who asks, then the table of what they may ask. An agent is no browser and no backend:
+ * its credential opens nothing else.
+ */
+import { Buckets } from "boxwright-service/bucket";
+import { authorizationOf } from "boxwright-service/caller";
+import { judgeDevice } from "../auth/device-credential.ts";
+import { readCredentials } from "../auth/teamkey.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { refuse, refuseLimited, refuseMethod } from "../http/refusals.ts";
+import type { Handler, Router } from "../http/router.ts";
+import { noteFirstUse, type KnownDevice } from "../nouns/credential.ts";
+import { postRotate, postToken } from "./credentials.ts";
+import { postEnrol } from "./enrol.ts";
+import { postHeartbeat } from "./heartbeat.ts";
+import { createHubDocument } from "./hub-document.ts";
+import type { Agents, Methods } from "./visit.ts";
+
+/** Every route that wants a credential of a device. */
+const ROUTES: Readonly<Record<string, Methods>> = {
+  "/device/heartbeat": { POST: postHeartbeat },
+  "/device/rotate": { POST: postRotate },
+  "/device/token": { POST: postToken },
+};
+
+/** A failed credential costs its address so many requests on top. */
+export const FAILED_CREDENTIAL_COST = 3;
+/** Requests of one device: a heartbeat in 30 s, and now and then the files of a snap. */
+const DEVICE_LIMIT = { rate: 2, burst: 120 };
+
+export function registerAgents(router: Router, agents: Agents): void {
+  const devices = new Buckets(DEVICE_LIMIT);
+  router.any("/device/enrol", (exchange) => postEnrol(agents, exchange), { forPrograms: true });
+  router.any("/.well-known/boxwright-hub.json", createHubDocument(agents), { forPrograms: true });
+  for (const [path, methods] of Object.entries(ROUTES))
+    // A thousand devices may share one address, so each has a limit of its own.
+    router.any(path, authenticated(agents, devices, methods), { forPrograms: true, unlimited: true });
+}
+
+/** Returns a handler that judges the credential, then calls the handler of the method. */
+function authenticated(agents: Agents, devices: Buckets, methods: Methods): Handler {
+  const { db, now, metrics, addresses } = agents;
+  return async (exchange, params) => {
+    const failed = addresses.wait(exchange.address, now());
+    if (failed > 0) return refuseLimited(exchange, metrics, "address", failed);
+    const device = await authenticate(agents, exchange);
+    if (device === undefined) return;
+    const wait = devices.take(device.id, now());
+    if (wait > 0) return refuseLimited(exchange, metrics, "device", wait);
+    const handler = methods[(exchange.method === "HEAD" ? "GET" : exchange.method) as keyof Methods];
+    if (handler === undefined) return refuseMethod(exchange, Object.keys(methods).join(", "));
+    if (device.credential_used_at === null) await noteFirstUse(db, now(), device);
+    return handler(agents, { exchange, device, params });
+  };
+}
+
+/** Returns whose request it is, or answers with a refusal. */
+async function authenticate(agents: Agents, exchange: Exchange): Promise<KnownDevice | undefined> {
+  const { db, now, metrics, addresses } = agents;
+  const credentials = readCredentials(authorizationOf(exchange.request));
+  if (credentials.kind !== "bearer") {
+    metrics.deviceChecks.inc({ result: credentials.kind });
+    addresses.charge(exchange.address, now(), FAILED_CREDENTIAL_COST);
+    refuse(exchange, "invalid_credential", "", challenge);
+    return undefined;
+  }
+  const judged = await judgeDevice(db, credentials.token);
+  metrics.deviceChecks.inc({ result: judged.result });
+  if (judged.result !== "ok") {
+    addresses.charge(exchange.address, now(), FAILED_CREDENTIAL_COST);
+    refuse(exchange, "invalid_credential", "", challenge);
+    return undefined;
+  }
+  exchange.key = judged.device.credential;
+  exchange.team = judged.device.team_id;
+  return judged.device;
+}
+
+const challenge = { "www-authenticate": 'Bearer realm="hub"' };

@@ -1,0 +1,22 @@
+/** What handlers of `/device/*` are given. */
+import type { Exchange } from "../http/exchange.ts";
+import type { Params } from "../http/router.ts";
+import type { Services } from "../http/services.ts";
+import type { KnownDevice } from "../nouns/credential.ts";
+import type { Heartbeats } from "../nouns/status.ts";
+
+/** Services of the routes of agents. */
+export interface Agents extends Services {
+  readonly heartbeats: Heartbeats;
+}
+
+/** A request of a device that has shown its credential. */
+export interface DeviceVisit {
+  readonly exchange: Exchange;
+  readonly device: KnownDevice;
+  readonly params: Params;
+}
+
+export type DeviceHandler = (agents: Agents, visit: DeviceVisit) => Promise<void> | void;
+/** Handlers of one path. */
+export type Methods = Readonly<Partial<Record<"GET" | "POST" | "PUT", DeviceHandler>>>;

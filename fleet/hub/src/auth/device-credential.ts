@@ -1,0 +1,19 @@
+/** Judges the credential of a device. */
+import type { Queries } from "boxwright-service/database";
+import { hashKey, readKey, sameHash } from "../core/key.ts";
+import { lookUpCredential, type KnownDevice } from "../nouns/credential.ts";
+
+export type JudgedDevice =
+  /** `no_key`: prefix or checksum are wrong, and the database was not asked. */
+  { readonly result: "no_key" | "unknown" } | { readonly result: "ok"; readonly device: KnownDevice };
+
+/** Asks the database every time: a revoked credential is refused from the next request on. */
+export async function judgeDevice(db: Queries, token: string): Promise<JudgedDevice> {
+  const id = readKey(token, "bwd");
+  if (id === undefined) return { result: "no_key" };
+  const row = await lookUpCredential(db, id);
+  // Compare in any case, so that an unknown id answers as slowly as a wrong secret.
+  const same = sameHash(hashKey(token), row?.hash ?? "0".repeat(64));
+  if (row === undefined || !same) return { result: "unknown" };
+  return { result: "ok", device: row };
+}

@@ -1,0 +1,174 @@
+/**
+ * Adopt keys: with one a device enrols, and with nothing else of it. A key holds until a time and for a number of
+ * devices. It puts them into groups. Shown once; revoking it does not touch devices that have enrolled.
+ */
+import type { Database, Queries } from "boxwright-service/database";
+import { UserError } from "../core/errors.ts";
+import { sha256 } from "../core/ids.ts";
+import { mintKey, type MintedKey } from "../core/key.ts";
+import { audit } from "./audit.ts";
+import { cleanName } from "./text.ts";
+
+const DAY_MS = 86_400_000;
+export const MAX_ADOPT_DAYS = 365;
+export const MAX_ADOPT_DEVICES = 20_000;
+
+export interface AdoptKey {
+  /** Public id. */
+  readonly id: string;
+  readonly name: string;
+  /** Set for a key that adopts one device which the team has already. */
+  readonly device_id: string | null;
+  /** Email, or `key` and the public id of an API key. */
+  readonly created_by: string;
+  readonly created_at: number;
+  readonly expires_at: number;
+  readonly max_devices: number;
+  /** Devices that enrolled with it. */
+  readonly used: number;
+  readonly last_used_at: number | null;
+  readonly revoked_at: number | null;
+}
+
+export interface NewAdoptKey {
+  readonly name: string;
+  readonly days: number;
+  readonly devices: number;
+  readonly groupIds: readonly string[];
+  /** Device that the key adopts. */
+  readonly deviceId?: string | undefined;
+}
+
+export const ADOPT_KEY_COLUMNS =
+  "id, name, device_id, created_by, created_at, expires_at, max_devices, used, last_used_at, revoked_at";
+
+/** Returns why the key enrols no device, or undefined if it does. */
+export function spentBecause(key: AdoptKey, now: number): "revoked" | "expired" | "used up" | undefined {
+  if (key.revoked_at !== null) return "revoked";
+  if (now >= key.expires_at) return "expired";
+  return key.used >= key.max_devices ? "used up" : undefined;
+}
+
+/**
+ * Makes a key for the form that `nonce` belongs to. The same form sent again makes nothing and returns undefined.
+ * Members may: they add devices too.
+ */
+export async function createAdoptKey(
+  db: Database,
+  now: number,
+  actor: string,
+  teamId: string,
+  nonce: string,
+  wanted: NewAdoptKey,
+): Promise<(MintedKey & { readonly expires_at: number }) | undefined> {
+  const name = cleanName(wanted.name, "adopt key name");
+  checkWhole(wanted.days, MAX_ADOPT_DAYS, "days");
+  checkWhole(wanted.devices, MAX_ADOPT_DEVICES, "devices");
+  const key = mintKey("bwa");
+  const expires_at = now + wanted.days * DAY_MS;
+  const made = await db.write(async (tx) => {
+    await checkGroups(tx, teamId, wanted.groupIds);
+    if (wanted.deviceId !== undefined) await checkDevice(tx, teamId, wanted.deviceId);
+    const rows = await tx.all(
+      "INSERT INTO adopt_keys (id, team_id, hash, form, name, device_id, created_by, created_at, expires_at, max_devices, used) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING RETURNING id",
+      [
+        ...[key.id, teamId, key.hash, sha256(nonce), name, wanted.deviceId ?? null, actor, now, expires_at],
+        wanted.deviceId === undefined ? wanted.devices : 1,
+      ],
+    );
+    if (rows.length === 0) return false;
+    for (const group of new Set(wanted.groupIds))
+      await tx.all("INSERT INTO adopt_key_groups (adopt_key_id, group_id) VALUES (?, ?)", [key.id, group]);
+    await audit(tx, now, actor, "adopt_key.created", teamId, `${key.id} ${name}`);
+    return true;
+  });
+  return made ? { ...key, expires_at } : undefined;
+}
+
+function checkWhole(value: number, max: number, what: string): void {
+  if (Number.isSafeInteger(value) && value >= 1 && value <= max) return;
+  const expected = `expected a whole number from 1 to ${max}`;
+  throw new UserError(`${what}: got ${value}, ${expected}`, 400, `Enter a whole number of ${what} from 1 to ${max}.`);
+}
+
+async function checkGroups(tx: Queries, teamId: string, ids: readonly string[]): Promise<void> {
+  for (const id of ids) {
+    const found = await tx.all("SELECT id FROM device_groups WHERE team_id = ? AND id = ?", [teamId, id]);
+    if (found.length === 0)
+      throw new UserError(
+        `got group ${JSON.stringify(id.slice(0, 80))}, expected one of the team`,
+        404,
+        "This group does not exist any more.",
+      );
+  }
+}
+
+async function checkDevice(tx: Queries, teamId: string, id: string): Promise<void> {
+  const found = await tx.all("SELECT id FROM devices WHERE team_id = ? AND id = ?", [teamId, id]);
+  if (found.length === 0)
+    throw new UserError(
+      `got device ${JSON.stringify(id.slice(0, 80))}, expected one of the team`,
+      404,
+      "This device is not in the team any more.",
+    );
+}
+
+/** Returns keys of a team, the newest first. */
+export function listAdoptKeys(db: Queries, teamId: string): Promise<AdoptKey[]> {
+  return db.all<AdoptKey>(
+    `SELECT ${ADOPT_KEY_COLUMNS} FROM adopt_keys WHERE team_id = ? ORDER BY created_at DESC, id DESC`,
+    [teamId],
+  );
+}
+
+export async function findAdoptKey(db: Queries, teamId: string, id: string): Promise<AdoptKey | undefined> {
+  const rows = await db.all<AdoptKey>(`SELECT ${ADOPT_KEY_COLUMNS} FROM adopt_keys WHERE team_id = ? AND id = ?`, [
+    teamId,
+    id,
+  ]);
+  return rows[0];
+}
+
+const noKey = (id: string): UserError =>
+  // A full key that was pasted by mistake must not come back.
+  new UserError(
+    `got adopt key ${id.slice(0, 12)}, expected the public id of one of the team`,
+    404,
+    "This adopt key does not exist any more.",
+  );
+
+/** Revokes a key. Revoking it again changes nothing. */
+export async function revokeAdoptKey(
+  db: Database,
+  now: number,
+  actor: string,
+  teamId: string,
+  id: string,
+): Promise<AdoptKey> {
+  return db.write(async (tx) => {
+    const key = await findAdoptKey(tx, teamId, id);
+    if (key === undefined) throw noKey(id);
+    if (key.revoked_at !== null) return key;
+    await tx.all("UPDATE adopt_keys SET revoked_at = ? WHERE id = ?", [now, id]);
+    await audit(tx, now, actor, "adopt_key.revoked", teamId, `${id} ${key.name}`);
+    return { ...key, revoked_at: now };
+  });
+}
+
+/** Deletes a key. Devices that enrolled with it stay. */
+export async function deleteAdoptKey(
+  db: Database,
+  now: number,
+  actor: string,
+  teamId: string,
+  id: string,
+): Promise<AdoptKey> {
+  return db.write(async (tx) => {
+    const key = await findAdoptKey(tx, teamId, id);
+    if (key === undefined) throw noKey(id);
+    await tx.all("DELETE FROM adopt_key_groups WHERE adopt_key_id = ?", [id]);
+    await tx.all("DELETE FROM adopt_keys WHERE id = ?", [id]);
+    await audit(tx, now, actor, "adopt_key.deleted", teamId, `${id} ${key.name}`);
+    return key;
+  });
+}

@@ -1,0 +1,130 @@
+/**
+ * Credentials of devices: made at enrolment, rotated by the device, revoked by people. A credential is for one device
+ * and for `/device/*` alone. Only its hash is stored.
+ */
+import type { Database, Queries } from "boxwright-service/database";
+import { mintKey, type MintedKey } from "../core/key.ts";
+import { STATE_COLUMNS, type DeviceState } from "./status.ts";
+
+const DAY_MS = 86_400_000;
+/** A credential that is older is to be rotated. */
+const ROTATE_AFTER_MS = 30 * DAY_MS;
+/** Tokens of devices are good for so long. */
+export const TOKEN_DAYS = 7;
+
+/** A device that has shown its credential. */
+export interface KnownDevice extends DeviceState {
+  readonly team_id: string;
+  readonly team_name: string;
+  readonly id: string;
+  readonly name: string;
+  /** Public id of the credential. */
+  readonly credential: string;
+  readonly credential_created_at: number;
+  readonly credential_used_at: number | null;
+}
+
+const FIND = `SELECT c.id AS credential, c.hash AS hash, c.created_at AS credential_created_at, c.used_at AS credential_used_at, c.team_id AS team_id, t.name AS team_name, d.id AS id, d.name AS name, ${STATE_COLUMNS.map((column) => `s.${column} AS ${column}`).join(", ")} FROM device_credentials c JOIN devices d ON d.team_id = c.team_id AND d.id = c.device_id JOIN device_states s ON s.team_id = c.team_id AND s.device_id = c.device_id JOIN teams t ON t.id = c.team_id WHERE c.id = ?`;
+
+/** Returns the device of a credential. Nothing is cached: a revoked credential is refused at once. */
+export async function lookUpCredential(
+  db: Queries,
+  id: string,
+): Promise<(KnownDevice & { readonly hash: string }) | undefined> {
+  return (await db.all<KnownDevice & { readonly hash: string }>(FIND, [id]))[0];
+}
+
+/** Stores a new credential of a device. */
+export async function addCredential(tx: Queries, now: number, teamId: string, deviceId: string): Promise<MintedKey> {
+  const minted = mintKey("bwd");
+  await tx.all("INSERT INTO device_credentials (id, team_id, device_id, hash, created_at) VALUES (?, ?, ?, ?, ?)", [
+    minted.id,
+    teamId,
+    deviceId,
+    minted.hash,
+    now,
+  ]);
+  return minted;
+}
+
+/** True if the device shall ask for a new credential. */
+export const isOld = ({ credential_created_at }: KnownDevice, now: number): boolean =>
+  now - credential_created_at > ROTATE_AFTER_MS;
+
+/**
+ * Makes the next credential. The one in hand stays good until the next one was used. Asking again, after a lost answer,
+ * replaces the next one.
+ */
+export function rotate(db: Database, now: number, { team_id, id, credential }: KnownDevice): Promise<MintedKey> {
+  return db.write(async (tx) => {
+    await tx.all("DELETE FROM device_credentials WHERE team_id = ? AND device_id = ? AND id <> ?", [
+      team_id,
+      id,
+      credential,
+    ]);
+    return addCredential(tx, now, team_id, id);
+  });
+}
+
+/** Notes the first use of a credential, which ends the ones before it. */
+export async function noteFirstUse(db: Database, now: number, device: KnownDevice): Promise<void> {
+  const { team_id, id, credential, credential_created_at } = device;
+  await db.write(async (tx) => {
+    await tx.all("UPDATE device_credentials SET used_at = ? WHERE id = ? AND used_at IS NULL", [now, credential]);
+    // A next one that was made meanwhile stays.
+    await tx.all("DELETE FROM device_credentials WHERE team_id = ? AND device_id = ? AND id <> ? AND created_at <= ?", [
+      ...[team_id, id, credential, credential_created_at],
+    ]);
+  });
+}
+
+/** Ends every credential of a device, and every token that it has. Returns how many credentials there were. */
+export async function endCredentials(tx: Queries, now: number, teamId: string, deviceId: string): Promise<number> {
+  await voidTokens(tx, now, deviceId);
+  const rows = await tx.all("DELETE FROM device_credentials WHERE team_id = ? AND device_id = ? RETURNING id", [
+    teamId,
+    deviceId,
+  ]);
+  return rows.length;
+}
+
+/** Hosts refuse tokens from before this second, which is over. */
+const secondAfter = (now: number): number => Math.floor(now / 1000) + 1;
+
+export async function voidTokens(tx: Queries, now: number, deviceId: string): Promise<void> {
+  await tx.all(
+    "INSERT INTO device_revocations (device_id, before) VALUES (?, ?) ON CONFLICT (device_id) DO UPDATE SET before = excluded.before",
+    [deviceId, secondAfter(now)],
+  );
+}
+
+/** Voids the tokens of every device of a team. */
+export async function voidTokensOfTeam(tx: Queries, now: number, teamId: string): Promise<void> {
+  await tx.all(
+    "INSERT INTO device_revocations (device_id, before) SELECT device_id, CAST(? AS BIGINT) FROM device_states WHERE team_id = ? ON CONFLICT (device_id) DO UPDATE SET before = excluded.before",
+    [secondAfter(now), teamId],
+  );
+}
+
+/** Returns the revocations that a token may still meet. */
+export function listRevocations(
+  db: Queries,
+  now: number,
+): Promise<{ readonly device_id: string; readonly before: number }[]> {
+  const oldest = Math.floor(now / 1000) - (TOKEN_DAYS + 1) * 86_400;
+  return db.all("SELECT device_id, before FROM device_revocations WHERE before > ? ORDER BY device_id", [oldest]);
+}
+
+/** Returns the second from which tokens of a device are good, or 0. */
+export async function tokensGoodFrom(db: Queries, deviceId: string): Promise<number> {
+  const [row] = await db.all<{ before: number }>("SELECT before FROM device_revocations WHERE device_id = ?", [
+    deviceId,
+  ]);
+  return row?.before ?? 0;
+}
+
+/** Deletes revocations of tokens that have run out. */
+export async function deleteOldRevocations(db: Database, now: number): Promise<void> {
+  const oldest = Math.floor(now / 1000) - (TOKEN_DAYS + 1) * 86_400;
+  await db.write((tx) => tx.all("DELETE FROM device_revocations WHERE before <= ?", [oldest]));
+}

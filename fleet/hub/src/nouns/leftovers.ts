@@ -1,0 +1,31 @@
+/**
+ * Rows of a device beside `devices`. They outlive its removal by a day: "Undo" brings back the same device with its
+ * credential, and not a stranger of the same name.
+ */
+import type { Database, Queries } from "boxwright-service/database";
+
+const DAY_MS = 86_400_000;
+
+/** Tables with `team_id` and `device_id`. */
+const OF_DEVICE = ["device_group_members", "device_hours", "device_credentials", "device_states"];
+
+/** Deletes what is left of a device. */
+export async function forgetDevice(tx: Queries, teamId: string, deviceId: string): Promise<void> {
+  for (const table of OF_DEVICE)
+    await tx.all(`DELETE FROM ${table} WHERE team_id = ? AND device_id = ?`, [teamId, deviceId]);
+}
+
+/** Deletes what is left of at most `limit` devices that were removed a day ago. Returns how many. */
+export async function deleteLeftovers(db: Database, now: number, limit: number): Promise<number> {
+  const found = await db.all<{ team_id: string; device_id: string }>(
+    "SELECT r.team_id AS team_id, r.device_id AS device_id FROM removed_devices r WHERE r.removed_at < ? ORDER BY r.removed_at LIMIT ?",
+    [now - DAY_MS, limit],
+  );
+  for (const { team_id, device_id } of found)
+    await db.write(async (tx) => {
+      const back = await tx.all("SELECT id FROM devices WHERE team_id = ? AND id = ?", [team_id, device_id]);
+      if (back.length === 0) await forgetDevice(tx, team_id, device_id);
+      await tx.all("DELETE FROM removed_devices WHERE team_id = ? AND device_id = ?", [team_id, device_id]);
+    });
+  return found.length;
+}

@@ -1,0 +1,73 @@
+/**
+ * The key with which this hub signs tokens of devices. Hosts fetch its public half. It stands in the database, so that
+ * all processes of a hub sign with one key, and in no backup: a token lives seven days and is renewed each hour.
+ */
+import type { Database, Queries } from "boxwright-service/database";
+import { exportJWK, generateKeyPair, importJWK, SignJWT, type CryptoKey, type JWK } from "jose";
+import { newId } from "../core/ids.ts";
+import { TOKEN_DAYS } from "./credential.ts";
+
+const ALGORITHM = "EdDSA";
+
+interface KeyRow {
+  readonly id: string;
+  readonly private_key: string;
+  readonly public_key: string;
+}
+
+export interface Signer {
+  /** Public keys with `kid`, as hosts read them. */
+  readonly publicKeys: readonly JWK[];
+  sign(claims: TokenClaims): Promise<string>;
+}
+
+export interface TokenClaims {
+  readonly issuer: string;
+  readonly deviceId: string;
+  readonly teamId: string;
+  /** Seconds since 1970. */
+  readonly issuedAt: number;
+  readonly expiresAt: number;
+}
+
+export const tokenSeconds = TOKEN_DAYS * 86_400;
+
+/** Returns the signer of this hub. The first call ever makes its key. */
+export async function loadSigner(db: Database, now: number): Promise<Signer> {
+  let rows = await read(db);
+  if (rows.length === 0) {
+    const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { crv: "Ed25519", extractable: true });
+    const kid = newId(now);
+    const made = [JSON.stringify(await exportJWK(privateKey)), JSON.stringify(await exportJWK(publicKey))];
+    rows = await db.write(async (tx) => {
+      // Another process may have been first.
+      if ((await read(tx)).length === 0)
+        await tx.all("INSERT INTO signing_keys (id, private_key, public_key, created_at) VALUES (?, ?, ?, ?)", [
+          ...[kid, ...made, now],
+        ]);
+      return read(tx);
+    });
+  }
+  const newest = rows[0]!;
+  const key = (await importJWK(JSON.parse(newest.private_key) as JWK, ALGORITHM)) as CryptoKey;
+  const publicKeys = rows.map(({ id, public_key }) => ({
+    ...(JSON.parse(public_key) as JWK),
+    kid: id,
+    alg: ALGORITHM,
+    use: "sig",
+  }));
+  return {
+    publicKeys,
+    sign: ({ issuer, deviceId, teamId, issuedAt, expiresAt }) =>
+      new SignJWT({ team: teamId })
+        .setProtectedHeader({ alg: ALGORITHM, kid: newest.id, typ: "JWT" })
+        .setIssuer(issuer)
+        .setSubject(deviceId)
+        .setIssuedAt(issuedAt)
+        .setExpirationTime(expiresAt)
+        .sign(key),
+  };
+}
+
+const read = (db: Queries): Promise<KeyRow[]> =>
+  db.all<KeyRow>("SELECT id, private_key, public_key FROM signing_keys ORDER BY created_at DESC, id DESC");

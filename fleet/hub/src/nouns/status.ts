@@ -1,0 +1,264 @@
+/**
+ * What a device told last, and since when it is online. Heartbeats are kept in memory and written together, once a
+ * second: 10,000 devices send 333 a second. `ONLINE` and `OFFLINE` follow from the time of the last contact, so nothing
+ * has to run for a device that falls silent.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Database, Queries } from "boxwright-service/database";
+import { HEARTBEAT_SECONDS, type Heartbeat } from "boxwright-service/fleet-protocol";
+import { CLOCK_SKEW_MS } from "../core/clock.ts";
+
+/** A device is offline after three heartbeats that did not come. */
+export const OFFLINE_MS = 3 * HEARTBEAT_SECONDS * 1000;
+/** A clock that differs by more is shown. */
+export const CLOCK_DIFFERENCE_MS = 60_000;
+const HOUR_MS = 3600_000;
+/** Hours of a device are kept for so long. */
+const HISTORY_HOURS = 30 * 24;
+/** Other requests get their turn after so many rows of a batch. */
+const ROWS_A_TURN = 25;
+
+export type Status = "ONLINE" | "OFFLINE";
+
+/** A row of `device_states`. */
+export interface DeviceState {
+  readonly enrolled_at: number;
+  readonly serial_number: string | null;
+  readonly model: string;
+  readonly architecture: string;
+  /** Version of the agent. */
+  readonly version: string;
+  readonly last_contact_at: number | null;
+  readonly online_since: number | null;
+  readonly counter: number;
+  readonly process_id: string | null;
+  readonly previous_process_id: string | null;
+  readonly conflict_at: number | null;
+  /** Milliseconds that the clock of the device is ahead. */
+  readonly clock_difference: number | null;
+  readonly host_url: string | null;
+  /** Identifier of the application that the device runs, its version, and how it went. */
+  readonly application: string | null;
+  readonly application_version: string | null;
+  readonly application_state: "applied" | "failed" | "none";
+  /** The last heartbeat as JSON. */
+  readonly report: string | null;
+  /** Hours since 1970 of the counts that follow. */
+  readonly hour: number | null;
+  readonly contacts: number;
+  readonly restarts: number;
+  readonly worst_p99: number | null;
+  readonly drops: number;
+  /** Version that the device should run; written where applications are given. */
+  readonly desired_version: string | null;
+  readonly snap_requested_at: number | null;
+}
+
+/** Counts of one hour of a device. */
+export type Hour = Pick<DeviceState, "contacts" | "restarts" | "worst_p99" | "drops"> & { readonly hour: number };
+
+export const STATE_COLUMNS = [
+  ...["enrolled_at", "serial_number", "model", "architecture", "version", "last_contact_at", "online_since"],
+  ...["counter", "process_id", "previous_process_id", "conflict_at", "clock_difference", "host_url", "application"],
+  ...["application_version", "application_state", "report", "hour", "contacts", "restarts", "worst_p99", "drops"],
+  ...["desired_version", "snap_requested_at"],
+] as const;
+
+type Contact = Pick<DeviceState, "last_contact_at" | "online_since">;
+
+export function statusOf({ last_contact_at }: Pick<Contact, "last_contact_at">, now: number): Status {
+  if (last_contact_at === null) return "OFFLINE";
+  const silent = now - last_contact_at;
+  // A contact far in the future was written under a wrong clock.
+  return silent < OFFLINE_MS && silent > -CLOCK_SKEW_MS ? "ONLINE" : "OFFLINE";
+}
+
+/** Returns when the status changed last, or null if the device never was online. */
+export function statusChangedAt(state: Contact, now: number): number | null {
+  if (state.last_contact_at === null) return null;
+  return statusOf(state, now) === "ONLINE" ? state.online_since : Math.min(now, state.last_contact_at + OFFLINE_MS);
+}
+
+/** Bounds of `last_contact_at` of a device that is online, for SQL. */
+export const onlineBetween = (now: number): [number, number] => [now - OFFLINE_MS, now + CLOCK_SKEW_MS];
+
+export interface Advanced {
+  readonly state: DeviceState;
+  /** Counts of an hour that is over. */
+  readonly finished: Hour | undefined;
+  /** True if two devices seem to use one credential. */
+  readonly isConflict: boolean;
+}
+
+/** Returns the state after a heartbeat. */
+export function advance(before: DeviceState, beat: Heartbeat, now: number): Advanced {
+  const isFirst = before.process_id === null;
+  const isRestart = !isFirst && beat.process_id !== before.process_id;
+  // Two devices that share a credential take turns: the counter goes back, or a process comes back.
+  const isConflict =
+    !isFirst && (beat.counter < before.counter || (isRestart && beat.process_id === before.previous_process_id));
+  const hour = Math.floor(now / HOUR_MS);
+  const isSameHour = before.hour === hour;
+  const counts = isSameHour ? before : { contacts: 0, restarts: 0, worst_p99: null, drops: 0 };
+  const { p99 } = beat.decode_ms;
+  const worst_p99 = p99 === null ? counts.worst_p99 : Math.max(p99, counts.worst_p99 ?? 0);
+  const state: DeviceState = {
+    ...before,
+    model: beat.model,
+    architecture: beat.architecture,
+    version: beat.version,
+    last_contact_at: now,
+    online_since: statusOf(before, now) === "ONLINE" ? before.online_since : now,
+    counter: beat.counter,
+    process_id: beat.process_id,
+    previous_process_id: isRestart ? before.process_id : before.previous_process_id,
+    conflict_at: isConflict ? now : before.conflict_at,
+    clock_difference: Date.parse(beat.time) - now,
+    host_url: beat.host_url ?? null,
+    application: beat.application.identifier,
+    application_version: beat.application.version,
+    application_state: beat.application.state,
+    report: JSON.stringify(beat),
+    hour,
+    contacts: counts.contacts + 1,
+    restarts: counts.restarts + (isRestart ? 1 : 0),
+    worst_p99,
+    drops: counts.drops + newDrops(before, beat, isFirst || isRestart),
+  };
+  const finished = before.hour === null || isSameHour ? undefined : { ...before, hour: before.hour };
+  return { state, finished, isConflict };
+}
+
+/** Returns the frames that were dropped or lost since the last heartbeat. The agent counts from its start. */
+function newDrops({ report }: DeviceState, beat: Heartbeat, isNewProcess: boolean): number {
+  const total = beat.dropped + beat.lost;
+  if (isNewProcess || report === null) return total;
+  const last = JSON.parse(report) as Heartbeat;
+  return Math.max(0, total - last.dropped - last.lost);
+}
+
+interface Pending {
+  readonly teamId: string;
+  readonly deviceId: string;
+  readonly state: DeviceState;
+  readonly isConflict: boolean;
+  readonly finished: readonly Hour[];
+}
+
+/** Heartbeats that wait to be written. */
+export class Heartbeats {
+  #waiting = new Map<string, Pending>();
+  #writing = new Map<string, Pending>();
+  #flushing: Promise<void> = Promise.resolve();
+
+  /** Takes a heartbeat. `row` is the state in the database, which may be older than the one in memory. */
+  note(teamId: string, deviceId: string, row: DeviceState, beat: Heartbeat, now: number): DeviceState {
+    const earlier = this.#of(deviceId, row);
+    // What others write is newest in the row.
+    const { desired_version, snap_requested_at } = row;
+    const before = earlier === undefined ? row : { ...earlier.state, desired_version, snap_requested_at };
+    const { state, finished, isConflict } = advance(before, beat, now);
+    const waiting = this.#waiting.get(deviceId);
+    this.#waiting.set(deviceId, {
+      ...{ teamId, deviceId, state },
+      isConflict: isConflict || waiting?.isConflict === true,
+      finished: [...(waiting?.finished ?? []), ...(finished === undefined ? [] : [finished])],
+    });
+    return state;
+  }
+
+  get size(): number {
+    return this.#waiting.size + this.#writing.size;
+  }
+
+  /** Writes what waits, one batch after another. After a failure it waits on. */
+  flush(db: Database): Promise<void> {
+    const run = this.#flushing.then(() => this.#flush(db));
+    this.#flushing = run.catch(() => undefined);
+    return run;
+  }
+
+  #of(deviceId: string, { enrolled_at }: DeviceState): Pending | undefined {
+    const found = this.#waiting.get(deviceId) ?? this.#writing.get(deviceId);
+    // The device was enrolled anew meanwhile.
+    return found?.state.enrolled_at === enrolled_at ? found : undefined;
+  }
+
+  async #flush(db: Database): Promise<void> {
+    if (this.#waiting.size === 0) return;
+    this.#writing = this.#waiting;
+    this.#waiting = new Map();
+    try {
+      await db.write(async (tx) => {
+        let rows = 0;
+        for (const pending of this.#writing.values()) {
+          if (++rows % ROWS_A_TURN === 0) await nextTurn();
+          await write(tx, pending);
+        }
+      });
+    } catch (error) {
+      for (const [id, pending] of this.#writing) this.#keep(id, pending);
+      throw error;
+    } finally {
+      this.#writing = new Map();
+    }
+  }
+
+  #keep(id: string, old: Pending): void {
+    const newer = this.#waiting.get(id);
+    if (newer === undefined) this.#waiting.set(id, old);
+    else
+      this.#waiting.set(id, {
+        ...newer,
+        isConflict: newer.isConflict || old.isConflict,
+        finished: [...old.finished, ...newer.finished],
+      });
+  }
+}
+
+async function write(tx: Queries, { teamId, deviceId, state: s, isConflict, finished }: Pending): Promise<void> {
+  const done = await tx.all(
+    "UPDATE device_states SET model = ?, architecture = ?, version = ?, last_contact_at = ?, online_since = ?, counter = ?, process_id = ?, previous_process_id = ?, conflict_at = coalesce(?, conflict_at), clock_difference = ?, host_url = ?, application = ?, application_version = ?, application_state = ?, report = ?, hour = ?, contacts = ?, restarts = ?, worst_p99 = ?, drops = ? WHERE team_id = ? AND device_id = ? AND enrolled_at = ? RETURNING 1 AS done",
+    [
+      ...[s.model, s.architecture, s.version, s.last_contact_at, s.online_since, s.counter, s.process_id],
+      ...[s.previous_process_id, isConflict ? s.conflict_at : null, s.clock_difference, s.host_url, s.application],
+      ...[s.application_version, s.application_state, s.report, s.hour, s.contacts, s.restarts, s.worst_p99, s.drops],
+      ...[teamId, deviceId, s.enrolled_at],
+    ],
+  );
+  if (done.length === 0) return;
+  for (const { hour, contacts, restarts, worst_p99, drops } of finished)
+    await tx.all(
+      "INSERT INTO device_hours (team_id, device_id, hour, contacts, restarts, worst_p99, drops) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+      [teamId, deviceId, hour, contacts, restarts, worst_p99, drops],
+    );
+}
+
+/** Returns the hours of a device of the last `hours`, the oldest first. The present one is in its state. */
+export function hoursOf(db: Queries, teamId: string, deviceId: string, now: number, hours: number): Promise<Hour[]> {
+  return db.all<Hour>(
+    "SELECT hour, contacts, restarts, worst_p99, drops FROM device_hours WHERE team_id = ? AND device_id = ? AND hour > ? ORDER BY hour",
+    [teamId, deviceId, Math.floor(now / HOUR_MS) - hours],
+  );
+}
+
+/** Deletes hours that are too old, at most `limit` of them. Returns how many. */
+export async function deleteOldHours(db: Database, now: number, limit: number): Promise<number> {
+  const oldest = Math.floor(now / HOUR_MS) - HISTORY_HOURS;
+  const rows = await db.write((tx) =>
+    tx.all(
+      "DELETE FROM device_hours WHERE (team_id, device_id, hour) IN (SELECT team_id, device_id, hour FROM device_hours WHERE hour < ? ORDER BY hour LIMIT ?) RETURNING 1 AS done",
+      [oldest, limit],
+    ),
+  );
+  return rows.length;
+}
+
+/** Forgets that two devices seemed to use one credential. Returns false if there is no such device. */
+export async function clearConflict(tx: Queries, teamId: string, deviceId: string): Promise<boolean> {
+  const rows = await tx.all(
+    "UPDATE device_states SET conflict_at = NULL WHERE team_id = ? AND device_id = ? RETURNING 1 AS done",
+    [teamId, deviceId],
+  );
+  return rows.length > 0;
+}
