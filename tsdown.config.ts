@@ -4,8 +4,8 @@ import { fileURLToPath } from "node:url";
 import { transform } from "esbuild";
 import { type UserConfig, defineConfig } from "tsdown";
 
-/** The kernels by the name that package.json maps, each with the beginning of its files. */
-const KERNELS = { kernel: "", "masks-kernel": "masks.", "prepare-kernel": "prepare." };
+/** The kernels' files. */
+const WASM = ["", "masks.", "prepare."].flatMap((prefix) => [`${prefix}simd.wasm`, `${prefix}scalar.wasm`]);
 
 /** What is read of a node of a syntax tree. */
 interface Node {
@@ -13,36 +13,36 @@ interface Node {
   readonly start: number;
   readonly end: number;
   readonly declarations?: readonly { readonly init: Node | null }[];
+  readonly declaration?: Node | null;
   readonly elements?: readonly (Node | null)[];
   readonly properties?: readonly (Node & { readonly value?: Node })[];
 }
 
-/** True if esbuild takes a constant for an effect, as `Math.PI / 2`, `{ ...other }` and `new Float64Array(2)`. */
+/** True if bundlers take the value of a constant for an effect: a call, `Math.PI / 2`, `{ ...other }`. */
 const looksLikeEffect = (node: Node | null | undefined): boolean =>
   !!node &&
-  (/^(Binary|Member|New)Expression$|^SpreadElement$/.test(node.type) ||
+  (/^(Binary|Call|Conditional|Logical|Member|New|TaggedTemplate|Unary)Expression$|^SpreadElement$/.test(
+    node.type,
+  ) ||
     !!node.elements?.some(looksLikeEffect) ||
     !!node.properties?.some((p) => looksLikeEffect(p) || looksLikeEffect(p.value)));
 
 /**
- * Marks the constants of a module as free of effects, since they are. Without the mark, esbuild puts 10 kB of constants
- * that nobody uses beside every import.
+ * Marks the constants of a module as free of effects, since they are, so that bundlers leave out what nobody uses. The
+ * minifier drops the marks that the sources have.
  */
 function droppable(code: string, body: readonly Node[]): string {
   let result = code;
-  for (const { init } of body.flatMap((s) => s.declarations ?? []).reverse())
+  for (const { init } of body.flatMap((s) => (s.declaration ?? s).declarations ?? []).reverse())
     if (init && looksLikeEffect(init)) {
       const value = result.slice(init.start, init.end);
       const returned = init.type === "ObjectExpression" ? `(${value})` : value;
-      result = `${result.slice(0, init.start)}/* @__PURE__ */ (() => ${returned})()${result.slice(init.end)}`;
+      result = `${result.slice(0, init.start)}/*@__PURE__*/(()=>${returned})()${result.slice(init.end)}`;
     }
   return result;
 }
 
-/**
- * Minifies: Node starts in half the time. By esbuild, since rolldown drops the annotations by which bundlers tell what
- * they can leave out.
- */
+/** Minifies: Node starts in half the time. By esbuild, since rolldown would have to do it after the marks are set. */
 const minified = {
   name: "minified",
   async renderChunk(
@@ -52,15 +52,7 @@ const minified = {
   ) {
     if (/\.d\.[mc]?ts$/.test(fileName)) return null;
     const format = fileName.endsWith(".cjs") ? "cjs" : "esm";
-    const result = await transform(code, {
-      minifyIdentifiers: true,
-      minifySyntax: true,
-      // Without blanks esbuild drops the annotations too. Nobody reads them in CommonJS, or in the file for pages.
-      minifyWhitespace: format === "cjs" || fileName === "page.mjs",
-      target: "es2022",
-      format,
-      sourcemap: true,
-    });
+    const result = await transform(code, { minify: true, target: "es2022", format, sourcemap: true });
     if (format === "cjs") return { code: result.code, map: result.map };
     const { body } = this.parse(result.code) as unknown as { body: Node[] };
     return { code: droppable(result.code, body), map: result.map };
@@ -85,36 +77,25 @@ const common = {
   inputOptions: { checks: { pluginTimings: false }, optimization: { inlineConst: { mode: "all" } } },
 } as const satisfies UserConfig;
 
-/** Leaves `#kernel` and the other two to package.json. */
+/** Leaves `#kernels` to package.json. */
 const mapped = {
   name: "mapped-kernels",
-  resolveId: (id: string) => (id.startsWith("#") ? { id, external: true } : null),
+  resolveId: (id: string) => (id === "#kernels" ? { id, external: true } : null),
 };
 
 const source = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** Resolves what the sources of a kernel import of its data. */
-const dataOf = (kernel: keyof typeof KERNELS) => ({
+/** Resolves what the sources behind `#kernels` import of the kernels. */
+const withData = {
   name: "kernel-data",
-  resolveId(id: string) {
-    if (id === "kernel-data") return source(`build/${kernel}.mjs`);
-    const kind = /^kernel-(simd|scalar)\.wasm$/.exec(id)?.[1];
-    return kind ? { id: `./${KERNELS[kernel]}${kind}.wasm`, external: true } : null;
-  },
-});
+  resolveId: (id: string) =>
+    id === "kernel-data" ? source("build/kernels.mjs") : id.endsWith(".wasm") ? { id, external: true } : null,
+};
 
-/** Puts kernels into a file that stands by itself: the vector build as text, or none. */
+/** Puts the kernels into a file that stands by itself: as text, or none. */
 const inlined = (how: "text" | "none") => ({
   name: "inlined-kernels",
-  resolveId: (id: string) => (id.startsWith("#") ? `\0${id}` : null),
-  load: (id: string) =>
-    !id.startsWith("\0#")
-      ? null
-      : how === "none"
-        ? `export { binaryOf } from ${JSON.stringify(source("src/kernels/none.ts"))};`
-        : `import { simdText } from ${JSON.stringify(source(`build/${id.slice(2)}.mjs`))};
-           import { fromAscii } from ${JSON.stringify(source("src/kernels/ascii.ts"))};
-           export const binaryOf = (kind) => (kind === "simd" ? fromAscii(simdText) : null);`,
+  resolveId: (id: string) => (id === "#kernels" ? source(`src/kernels/${how}.ts`) : null),
 });
 
 const ENTRIES = { index: "src/entries/index.ts", core: "src/entries/core.ts", plan: "src/entries/plan.ts" };
@@ -123,6 +104,45 @@ const NODE_ENTRIES = {
   pool: "src/entries/pool.ts",
   "pool-worker": "src/entries/pool-worker.ts",
   cli: "src/entries/cli.ts",
+};
+
+/** What a bundler says of a module: the modules that it imports. */
+interface Graph {
+  getModuleInfo: (id: string) => { readonly importedIds: readonly string[] } | null;
+}
+
+/** The modules that an entry reaches. */
+const reached = new Map<string, Set<string>>();
+function reaches(entry: string, id: string, graph: Graph): boolean {
+  const known = reached.get(entry) ?? new Set<string>();
+  if (!reached.has(entry)) {
+    reached.set(entry, known);
+    const visit = (from: string): void => {
+      if (known.has(from)) return;
+      known.add(from);
+      graph.getModuleInfo(from)?.importedIds.forEach(visit);
+    };
+    visit(source(entry));
+  }
+  return known.has(id);
+}
+
+/** A chunk of modules that entries share. A module goes to the first chunk that wants it. */
+const shared = (name: string, wants: (reachedBy: (entry: keyof typeof ENTRIES) => boolean) => boolean) => ({
+  name: (id: string, graph: Graph) => (wants((entry) => reaches(ENTRIES[entry], id, graph)) ? name : null),
+});
+
+/**
+ * Three chunks that entries share, so that a class of one is the class of the others: what a plan file needs, what
+ * `boxwright/core` adds, and what `boxwright` adds. By itself the bundler makes ten, and each file costs Node half a
+ * millisecond. An entry in a file of its own would save two, and double the package.
+ */
+const codeSplitting = {
+  groups: [
+    shared("decoding", (reachedBy) => reachedBy("plan") && (reachedBy("core") || reachedBy("index"))),
+    shared("networks", (reachedBy) => reachedBy("core")),
+    shared("beside", (reachedBy) => reachedBy("index")),
+  ],
 };
 
 export default defineConfig([
@@ -134,11 +154,10 @@ export default defineConfig([
     // The maps stay out of the tarball, which they would double. A trace of a report is mapped by a build of its tag.
     sourcemap: "hidden",
     plugins: [mapped, minified],
+    outputOptions: { codeSplitting },
     hooks: {
       "build:done": () => {
-        for (const prefix of Object.values(KERNELS))
-          for (const kind of ["simd", "scalar"])
-            copyFileSync(`build/${prefix}${kind}.wasm`, `dist/${prefix}${kind}.wasm`);
+        for (const file of WASM) copyFileSync(`build/${file}`, `dist/${file}`);
         execFileSync(process.execPath, ["scripts/notice.mjs"]);
       },
     },
@@ -149,30 +168,34 @@ export default defineConfig([
     format: "cjs",
     sourcemap: "hidden",
     plugins: [mapped, minified],
+    outputOptions: { codeSplitting },
   },
-  ...(Object.keys(KERNELS) as (keyof typeof KERNELS)[]).flatMap((kernel) => [
-    {
-      ...common,
-      entry: { [kernel]: "src/kernels/text.ts" },
-      format: ["esm" as const, "cjs" as const],
-      plugins: [dataOf(kernel), minified],
-    },
-    {
-      ...common,
-      platform: "node" as const,
-      entry: { [`${kernel}.node`]: "src/kernels/node.ts" },
-      format: ["esm" as const, "cjs" as const],
-      plugins: [dataOf(kernel), minified],
-    },
-    {
-      ...common,
-      entry: { [`${kernel}.workerd`]: "src/kernels/workerd.ts" },
-      format: "esm" as const,
-      plugins: [dataOf(kernel), minified],
-    },
-  ]),
+  {
+    ...common,
+    entry: { kernels: "src/kernels/text.ts" },
+    format: ["esm", "cjs"],
+    plugins: [withData, minified],
+  },
+  {
+    ...common,
+    platform: "node",
+    entry: { "kernels.node": "src/kernels/node.ts" },
+    format: ["esm", "cjs"],
+    plugins: [withData, minified],
+  },
+  {
+    ...common,
+    entry: { "kernels.workerd": "src/kernels/workerd.ts" },
+    format: "esm",
+    plugins: [withData, minified],
+  },
   // For pages without a bundler, and for Parcel, which do not read `imports` of package.json.
-  { ...common, entry: { page: "src/entries/index.ts" }, format: "esm", plugins: [inlined("text"), minified] },
+  {
+    ...common,
+    entry: { page: "src/entries/index.ts" },
+    format: "esm",
+    plugins: [inlined("text"), withData, minified],
+  },
   // Without a binary: engines without WebAssembly, and those who hand one over.
   {
     ...common,

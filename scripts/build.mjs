@@ -21,7 +21,7 @@ const INPUTS = [
   "tsdown.config.ts",
 ];
 /** Written by the build itself. */
-const GENERATED = ["", "prepare-", "masks-"].map((name) => `build/${name}kernel.mjs`);
+const GENERATED = ["build/kernels.mjs"];
 const BINARIES = ["", "prepare.", "masks."].flatMap((name) => [
   `build/${name}simd.wasm`,
   `build/${name}scalar.wasm`,

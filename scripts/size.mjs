@@ -96,7 +96,7 @@ for (const [name, goal] of Object.entries(GOALS)) {
 const expectThat = (what, holds) => holds || problems.push(`tree-shaking: expected ${what}`);
 const minified = (name) => sizes[name].minified;
 const text = (name) => new TextDecoder().decode(bundles[name]);
-const [, simdText] = /simdText =\s*"([^"]{1000,})"/.exec(readFileSync("build/kernel.mjs", "utf8"));
+const [, simdText] = /decodeText =\s*"([^"]{1000,})"/.exec(readFileSync("build/kernels.mjs", "utf8"));
 expectThat("toPixels alone to cost under 3 kB", minified("boxwright: toPixels") < 3000);
 expectThat(
   "nms without the decoder to cost under half of the decoder",

@@ -26,20 +26,24 @@ declare module "*.wasm" {
   export default module;
 }
 
-/** The binaries of a kernel. package.json maps the three names by condition. */
-declare module "#kernel" {
-  export const binaryOf: (kind: "simd" | "scalar") => Uint8Array<ArrayBuffer> | object | null;
-}
-declare module "#masks-kernel" {
-  export const binaryOf: (kind: "simd" | "scalar") => Uint8Array<ArrayBuffer> | object | null;
-}
-declare module "#prepare-kernel" {
-  export const binaryOf: (kind: "simd" | "scalar") => Uint8Array<ArrayBuffer> | object | null;
+/** The binaries of the kernels. package.json maps the name by condition. */
+declare module "#kernels" {
+  type BinaryOf = (kind: "simd" | "scalar") => Uint8Array<ArrayBuffer> | object | null;
+  export const decode: BinaryOf;
+  export const masks: BinaryOf;
+  export const prepare: BinaryOf;
 }
 
-/** What scripts/build-kernel.mjs writes of a kernel. The build of each kernel takes its own. */
+/** What scripts/build-kernel.mjs writes: each kernel's vector build as text, and the bytes of both its builds. */
 declare module "kernel-data" {
-  export const prefix: string;
-  export const byteLengths: { readonly simd: number; readonly scalar: number };
-  export const simdText: string;
+  interface Lengths {
+    readonly simd: number;
+    readonly scalar: number;
+  }
+  export const decodeText: string;
+  export const masksText: string;
+  export const prepareText: string;
+  export const decodeLengths: Lengths;
+  export const masksLengths: Lengths;
+  export const prepareLengths: Lengths;
 }

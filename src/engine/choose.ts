@@ -1,7 +1,5 @@
 /** Chooses engines and makes them: for the decoder, for masks and for pictures. The host owns their memory. */
-import { binaryOf as decodeBinary } from "#kernel";
-import { binaryOf as masksBinary } from "#masks-kernel";
-import { binaryOf as prepareBinary } from "#prepare-kernel";
+import { decode as decodeBinary, masks as masksBinary, prepare as prepareBinary } from "#kernels";
 import { ENGINE_NAMES, type EngineName } from "../core/engine-name.ts";
 import { refuse } from "../core/errors.ts";
 import { checkSize, memoryOf } from "../core/memory.ts";

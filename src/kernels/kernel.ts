@@ -1,6 +1,6 @@
 /**
- * Compiles the three WebAssembly kernels, each in two builds. `#kernel`, `#masks-kernel` and `#prepare-kernel` import
- * their binaries. package.json maps each name, by runtime, to the build of text.ts, node.ts, workerd.ts or none.ts.
+ * Compiles the three WebAssembly kernels, each in two builds. `#kernels` has their binaries: package.json maps the
+ * name, by runtime, to the build of text.ts, node.ts or workerd.ts.
  */
 import { ABI_VERSION } from "../core/abi.ts";
 import { MASKS_ABI_VERSION } from "../core/masks-abi.ts";

@@ -1,18 +1,30 @@
-/** A kernel in Node: both builds lie beside the built file. A bundle has no such files, and falls back to the text. */
+/** The kernels in Node: their files lie beside the built one. A bundle has no such files, and takes the text. */
 import { readFileSync } from "node:fs";
-import { byteLengths, prefix } from "kernel-data";
+import { decodeLengths, masksLengths, prepareLengths } from "kernel-data";
 import type { WasmKind } from "./kernel.ts";
-import { binaryOf as textOf } from "./text.ts";
+import * as text from "./text.ts";
 
-/** Returns the binary of a build, or null where neither a file nor the text has it. */
-export function binaryOf(kind: WasmKind): Uint8Array<ArrayBuffer> | null {
-  try {
-    // Not `new URL(name, import.meta.url)`: bundlers take that for an asset to carry along.
-    const file = readFileSync(new URL(import.meta.url.replace(/[^/]*$/, `${prefix}${kind}.wasm`)));
-    // A bundle may stand beside a file of the same name that is another package's.
-    if (file.length === byteLengths[kind]) return new Uint8Array(file);
-  } catch {
-    // No such file.
-  }
-  return textOf(kind);
-}
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Returns a function that reads a build of a kernel, or gives null where neither a file nor the text has it. */
+const readBy =
+  (
+    filePrefix: string,
+    lengths: Readonly<Record<WasmKind, number>>,
+    textOf: (kind: WasmKind) => Bytes | null,
+  ) =>
+  (kind: WasmKind): Bytes | null => {
+    try {
+      // Not `new URL(name, import.meta.url)`: bundlers take that for an asset to carry along.
+      const file = readFileSync(new URL(import.meta.url.replace(/[^/]*$/, `${filePrefix}${kind}.wasm`)));
+      // A bundle may stand beside a file of the same name that is another package's.
+      if (file.length === lengths[kind]) return new Uint8Array(file);
+    } catch {
+      // No such file.
+    }
+    return textOf(kind);
+  };
+
+export const decode = /* @__PURE__ */ readBy("", decodeLengths, text.decode);
+export const masks = /* @__PURE__ */ readBy("masks.", masksLengths, text.masks);
+export const prepare = /* @__PURE__ */ readBy("prepare.", prepareLengths, text.prepare);

@@ -1,2 +1,4 @@
-/** A kernel in `boxwright/ts` and `boxwright/wasm`, which carry none: `provideKernel` brings it. */
-export const binaryOf = (): null => null;
+/** The kernels in `boxwright/ts` and `boxwright/wasm`, which carry none: `provideKernel` brings them. */
+const none = (): null => null;
+
+export { none as decode, none as masks, none as prepare };

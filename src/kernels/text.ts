@@ -1,8 +1,16 @@
-/** A kernel in pages, in Deno and in bundles: the vector build as text. */
-import { simdText } from "kernel-data";
+/** The kernels in pages, in Deno and in bundles: the vector builds as text. Browsers have vectors. */
+import { decodeText, masksText, prepareText } from "kernel-data";
 import { fromAscii } from "./ascii.ts";
 import type { WasmKind } from "./kernel.ts";
 
-/** Returns the binary of a build, null for that without vectors: browsers have them. */
-export const binaryOf = (kind: WasmKind): Uint8Array<ArrayBuffer> | null =>
-  kind === "simd" ? fromAscii(simdText) : null;
+type Bytes = Uint8Array<ArrayBuffer>;
+
+/** Returns a function that gives the vector build, and null for the other one. */
+const carriedBy =
+  (text: string) =>
+  (kind: WasmKind): Bytes | null =>
+    kind === "simd" ? fromAscii(text) : null;
+
+export const decode = /* @__PURE__ */ carriedBy(decodeText);
+export const masks = /* @__PURE__ */ carriedBy(masksText);
+export const prepare = /* @__PURE__ */ carriedBy(prepareText);

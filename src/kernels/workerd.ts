@@ -1,7 +1,12 @@
-/** A kernel in workerd and its like: such runtimes compile nothing, they import the compiled module of a .wasm file. */
-import scalar from "kernel-scalar.wasm";
-import simd from "kernel-simd.wasm";
+/** The kernels in workerd and its like, which compile nothing: they import a .wasm file as a compiled module. */
+import decodeScalar from "./scalar.wasm";
+import decodeSimd from "./simd.wasm";
+import masksScalar from "./masks.scalar.wasm";
+import masksSimd from "./masks.simd.wasm";
+import prepareScalar from "./prepare.scalar.wasm";
+import prepareSimd from "./prepare.simd.wasm";
 import type { WasmKind } from "./kernel.ts";
 
-/** Returns the compiled module of a build. */
-export const binaryOf = (kind: WasmKind): object => (kind === "simd" ? simd : scalar);
+export const decode = (kind: WasmKind): object => (kind === "simd" ? decodeSimd : decodeScalar);
+export const masks = (kind: WasmKind): object => (kind === "simd" ? masksSimd : masksScalar);
+export const prepare = (kind: WasmKind): object => (kind === "simd" ? prepareSimd : prepareScalar);
