@@ -82,6 +82,7 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
     "Weights of COCO have 91 columns, and class ids are COCO's own, 1 to 90. Pass `labels: COCO80` or `COCO91` of `boxwright`.",
     "An NN Archive with `RFDETRParser` has boxes and logits in this order, a class for each column, and the best class of each query.",
     'Task `segment` reads `masks [N,Q,h,w]`, a map of logits for each query. `mask()` resizes it straight to the photo, and the box does not cut it. A named `rule` cuts as for prototypes: `labelMap(found, { size: "network", rule: "proto" })` is what `RFDETRParser` gives.',
+    "Task `pose` with `keypoints: [K, 3]` reads `keypoints [N,Q,S x K,8]`, the points of each of S classes. `fused_confidence` is the score that `predict()` gives. Older files have a class without points first: `background: 0`.",
   ],
   rtdetr: [
     "RT-DETR 1 to 4",

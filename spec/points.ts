@@ -20,6 +20,32 @@ export const pointOfV7 = (raw: number, cell: number, stride: number): number =>
 export const pointOfV5Face = (raw: number, cell: number, stride: number, anchor: number): number =>
   raw * anchor + cell * stride;
 
+/** A point of RF-DETR: what its eight channels hold, but for the last. x and y are 0..1 of the network's input. */
+export interface QueryPoint {
+  readonly x: number;
+  readonly y: number;
+  readonly findable: number;
+  /** Cholesky factor of the precision: logarithms of its diagonal, and the value below. */
+  readonly l11: number;
+  readonly l21: number;
+  readonly l22: number;
+}
+
+/** RF-DETR: rf-detr, models/postprocess.py. The confidence of a point. */
+export const confidenceOfQueryPoint = ({ findable }: QueryPoint): number => sigmoid(findable);
+
+/** Trace of a point's covariance, the inverse of L times its transpose. */
+const traceOf = ({ l11, l21, l22 }: QueryPoint): number =>
+  Math.exp(-2 * l11) + Math.exp(-2 * l22) + l21 ** 2 * Math.exp(-2 * l11 - 2 * l22);
+
+/** The score that `predict()` of rf-detr gives: confident and certain points raise it. */
+export function fusedScore(score: number, points: readonly QueryPoint[]): number {
+  const weights = points.map(confidenceOfQueryPoint);
+  const sum = weights.reduce((a, b) => a + b);
+  const trace = points.reduce((a, point, k) => a + (weights[k] / sum) * traceOf(point), 0);
+  return sigmoid(Math.log(score) - 0.2 * Math.log(trace));
+}
+
 /** Centre of a box of YOLOv5 and v7, and its width (or height): ultralytics/yolov5, models/yolo.py, Detect. */
 export const centreOfV5 = (raw: number, cell: number, stride: number): number =>
   (2 * sigmoid(raw) - 0.5 + cell) * stride;

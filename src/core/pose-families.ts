@@ -18,7 +18,14 @@ import type { Family } from "./families.ts";
 
 /** Names a form of tensors that only networks with points have. `pose/forms.ts` reads each. */
 export type PoseForm =
-  "after-boxes" | "face" | "anchor-rows" | "part-maps" | "one-pose" | "poses" | "boxes-and-points";
+  | "after-boxes"
+  | "face"
+  | "anchor-rows"
+  | "part-maps"
+  | "one-pose"
+  | "poses"
+  | "boxes-and-points"
+  | "query-points";
 
 /**
  * How the maximum of a heat map becomes a point. Cells have x from 0 to w - 1.
@@ -115,6 +122,7 @@ export const POINT_FACTS: { readonly [F in Family]?: PointFacts } = {
   yunet: { form: "part-maps", grid: [1, 0], ...FIVE },
   movenet: { form: "one-pose", ...COCO },
   "movenet-multipose": { form: "poses", ...COCO },
+  rfdetr: { form: "query-points" },
   rtmo: { form: "boxes-and-points", ...COCO },
   "mediapipe-person": { form: "after-boxes", keypoints: [4, 2], names: PERSON4_NAMES },
   rtmpose: { network: { kind: "simcc" }, ...PERSON },

@@ -41,6 +41,8 @@ export interface DetectionFields {
   readonly y_max: number;
   /** Only of a network with keypoints. */
   readonly keypoints?: readonly Keypoint[];
+  /** Only of RF-DETR with keypoints: the score that its `predict()` gives, lower where the points are uncertain. */
+  readonly fused_confidence?: number;
   /** Only of a network with oriented boxes: radians, in pixels of the image. */
   readonly angle?: number;
   /** Only of a network with oriented boxes: its four corners, in order around it. */
@@ -64,6 +66,10 @@ export interface TaskColumns {
   readonly presences?: Float32Array;
   /** x, y, z of each keypoint in metres. Only of MediaPipe's hand and pose. */
   readonly world?: Float32Array;
+  /**
+   * Score of each row together with its keypoints, as RF-DETR's `predict()` gives it. Only of RF-DETR with keypoints.
+   */
+  readonly fusedScores?: Float32Array;
   /**
    * The crop of each row in the next frame: centre x and y, width and height in pixels of the image, and the angle in
    * radians. Only of MediaPipe's landmarks.
@@ -273,6 +279,7 @@ export class Detections implements Iterable<Detection>, TaskColumns {
   declare readonly presences?: Float32Array;
   declare readonly world?: Float32Array;
   declare readonly nextCrops?: Float32Array;
+  declare readonly fusedScores?: Float32Array;
   declare readonly angles?: Float32Array;
   declare readonly corners?: Float32Array;
 

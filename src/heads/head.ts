@@ -138,6 +138,8 @@ export interface TaskPlan {
   readonly tensors: readonly number[];
   /** True if boxes or scores are wrong without the task. A plan file is then refused, unless the task is "oriented". */
   readonly isNeeded?: boolean;
+  /** True if a plan file cannot hold the task: the network is refused, unless its boxes alone are asked for. */
+  readonly notInFiles?: true;
   /** Most detections of an image, if the network can give no more than so many. Usual: what the config says. */
   readonly mostRows?: number;
   /** Class names, if every network of the family has the same ones. */

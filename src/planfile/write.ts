@@ -22,8 +22,6 @@ import type { Layout } from "../memory/layout.ts";
 import { writeImage } from "../memory/write.ts";
 import { labelsOf } from "../plan/classes.ts";
 import { interpretConfig } from "../plan/make.ts";
-import type { TaskPlan } from "../heads/head.ts";
-import type { SegmentPlan } from "../tasks/masks/plan.ts";
 import type { Plan } from "../plan/plan.ts";
 import * as F from "./format.ts";
 import { edgesOf, namesOfPoints, putTask } from "./task.ts";
@@ -75,9 +73,12 @@ export function compilePlan(
     throw new TensorError(
       `got ${plan.task.about}, expected a network whose boxes need no more than the kernel: a plan file has nothing else`,
     );
-  if (plan.task?.name === "segment" && !hasPrototypes(plan.task))
-    throw new TensorError(
-      `got ${plan.task.about}, expected masks made of prototypes, or task: "detect" for boxes alone: a plan file has no others`,
+  if (plan.task?.notInFiles)
+    refuseFor(
+      [{ option: "task", value: "detect" }],
+      "task",
+      plan.task.about,
+      'task: "detect" for boxes alone: a plan file has no place for these masks or points',
     );
   checkSize(layout.bytes, TensorError);
   const memory = memoryOf(new ArrayBuffer(layout.bytes));
@@ -88,9 +89,6 @@ export function compilePlan(
   const { iouThreshold } = settled;
   return { bytes: fileOf({ image, plan, layout, outputs: specs, labels, iouThreshold }), plan, layout };
 }
-
-/** True if masks are made of prototypes that all rows share. */
-const hasPrototypes = (task: TaskPlan): boolean => "prototypes" in task && !(task as SegmentPlan).isMapOfRow;
 
 /** Returns a function that gives the values of tensor `i` as numbers, or null if they are not at hand. */
 export const valuesIn =

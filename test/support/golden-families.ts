@@ -24,6 +24,7 @@ export interface GoldenBox {
   readonly row?: number;
   readonly class_id: number;
   readonly confidence: number;
+  readonly fused_confidence?: number;
   readonly x_min: number;
   readonly y_min: number;
   readonly x_max: number;

@@ -6,6 +6,39 @@ import { engines } from "../support/engines.ts";
 import { pixelsOf, readGoldenFamily } from "../support/golden-families.ts";
 import { describeShared } from "../support/shared-data.ts";
 
+describeShared("golden keypoints of queries", (data) => {
+  const { fixture, outputs } = readGoldenFamily(data, "rfdetr-keypoints");
+  const { width, height } = fixture.input;
+
+  test.each(engines)("rfdetr-keypoints: points, their confidences, and the score of both, %s", (engine) => {
+    const decoder = createDecoderSync(
+      {
+        family: "rfdetr",
+        task: "pose",
+        classes: 1,
+        keypoints: [5, 3],
+        inputSize: [width, height],
+        confidenceThreshold: fixture.gate,
+        rules: { clamp: "none" },
+      },
+      { engine },
+    );
+    const found = decoder.decode(outputs);
+    for (const kept of [found, found.copy(), structuredClone(found.copy())]) {
+      expect(kept.length).toBe(fixture.detections.length);
+      fixture.detections.forEach(({ row, confidence, fused_confidence = NaN, keypoints = [] }, i) => {
+        expect(kept.sources[i]).toBe(row);
+        expect(Math.abs(kept.scores[i] - confidence)).toBeLessThan(1e-4);
+        expect(Math.abs((kept.fusedScores?.[i] ?? NaN) - fused_confidence)).toBeLessThan(1e-4);
+        keypoints.flat().forEach((value, k) => {
+          expect(Math.abs((kept.keypoints?.[15 * i + k] ?? NaN) - value)).toBeLessThan(1e-4);
+        });
+      });
+    }
+    expect(found.at(0)?.fused_confidence).toBeCloseTo(0.697516561, 5);
+  });
+});
+
 describeShared("golden masks of queries", (data) => {
   const { fixture, outputs } = readGoldenFamily(data, "rfdetr-seg");
   const { width, height } = fixture.input;

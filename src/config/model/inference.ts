@@ -1,6 +1,6 @@
 /** Reads metadata that says, as JSON under one key, what a network is: `rfdetr_inference` of RF-DETR. */
 import { METADATA_FORMS, type MetadataForm, type Task } from "../../core/exporters.ts";
-import { COUNT, FieldReader, TEXT, isObject, isText } from "../fields.ts";
+import { COUNT, FieldReader, type Rule, TEXT, isObject, isText, isWhole } from "../fields.ts";
 import type { Roles, TypedOptions } from "../types.ts";
 import { refuseFile } from "./bytes.ts";
 
@@ -14,6 +14,8 @@ export interface InferenceMetadata {
   readonly taskName: string | null;
   readonly names: readonly string[] | null;
   readonly inputSize: readonly [number, number] | null;
+  /** Keypoints of the class that has most; the other classes are padded. */
+  readonly keypoints: number | null;
   readonly options: Partial<TypedOptions>;
 }
 
@@ -34,6 +36,7 @@ export function readInference(metadata: { readonly [key: string]: string }): Inf
   const select = r.take("num_select", COUNT);
   const roles = rolesOf(r);
   const shape = r.positives("input_shape");
+  const keypoints = r.take<readonly number[]>("num_keypoints_per_class", COUNTS);
   const [mean, std] = [bytesOf(r, "means"), bytesOf(r, "stds")];
   r.throwProblems();
   return {
@@ -42,6 +45,7 @@ export function readInference(metadata: { readonly [key: string]: string }): Inf
     taskName,
     names,
     inputSize: sizeOf(shape),
+    keypoints: keypoints && Math.max(...keypoints),
     options: {
       family: form.family,
       ...(classes !== null && { classes }),
@@ -51,6 +55,11 @@ export function readInference(metadata: { readonly [key: string]: string }): Inf
     },
   };
 }
+
+const COUNTS: Rule<readonly number[]> = [
+  "a list of whole numbers, one for each class",
+  (x) => Array.isArray(x) && x.some((n) => n !== 0) && x.every((n) => isWhole(n)),
+];
 
 function parsed(text: string): unknown {
   try {
@@ -77,10 +86,11 @@ function sizeOf(shape: readonly number[] | null): readonly [number, number] | nu
 /** Returns the roles of the outputs. The file names them by what the network calls them inside. */
 function rolesOf(r: FieldReader): Roles | null {
   const outputs = r.object("outputs");
-  const [boxes, scores, masks] = ["pred_boxes", "pred_logits", "pred_masks"].map((key) =>
-    outputs.take(key, TEXT),
+  const [boxes, scores, masks, keypoints] = ["pred_boxes", "pred_logits", "pred_masks", "pred_keypoints"].map(
+    (key) => outputs.take(key, TEXT),
   );
-  return boxes !== null && scores !== null ? { boxes, scores, ...(masks !== null && { masks }) } : null;
+  if (boxes === null || scores === null) return null;
+  return { boxes, scores, ...(masks !== null && { masks }), ...(keypoints !== null && { keypoints }) };
 }
 
 /** Returns class names by class id. Ids that no class has are "n/a", as in the lists of `COCO80`. */

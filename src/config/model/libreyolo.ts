@@ -15,6 +15,7 @@ export function readLibreyolo(metadata: { readonly [key: string]: string }): Inf
     task: "detect",
     taskName: "detect",
     names: namesOf(names, classes),
+    keypoints: null,
     inputSize: sides.every((n) => Number.isSafeInteger(n) && n > 0) ? sides : null,
     options: {
       family: LIBREYOLO_FORM.family,

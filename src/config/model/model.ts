@@ -7,7 +7,7 @@ import { withoutBackground } from "../background.ts";
 import { type Unxz, packingOf, readArchiveJson } from "./archive.ts";
 import { archiveModel } from "./archive-model.ts";
 import { refuseFile } from "./bytes.ts";
-import { readInference } from "./inference.ts";
+import { type InferenceMetadata, readInference } from "./inference.ts";
 import { readLibreyolo } from "./libreyolo.ts";
 import type { NetworkFile } from "./file.ts";
 import { inputOf, sizeOf } from "./input.ts";
@@ -83,8 +83,7 @@ function modelOf(file: NetworkFile): Model {
     ...found?.options,
     ...(found && task === "pose" ? { task, ...(metadata?.keypoints && pointsOf(metadata.keypoints)) } : {}),
     ...(found && (task === "segment" || task === "oriented") ? { task } : {}),
-    // Boxes of a file that lacks the masks which its metadata states are read without them.
-    ...(inference?.task === "segment" && hasMaps(file) ? { task: "segment" as const } : {}),
+    ...(inference && hasQueryMaps(file) ? taskOf(inference) : {}),
     ...(names ? { labels: names } : {}),
     ...(inputSize ? { inputSize } : {}),
   };
@@ -110,8 +109,14 @@ function modelOf(file: NetworkFile): Model {
   };
 }
 
-/** True if an output may hold a map for each query. */
-const hasMaps = ({ outputs }: NetworkFile): boolean => outputs.some(({ dims }) => dims?.length === 4);
+/** Returns the options of masks or keypoints that stand beside the boxes of queries. */
+function taskOf({ task, keypoints }: InferenceMetadata): Partial<TypedOptions> {
+  if (task === "segment") return { task };
+  return task === "pose" && keypoints !== null ? { task, keypoints: [keypoints, 3] } : {};
+}
+
+/** True if an output may hold a map, or points, for each query. Boxes of a file without it are read alone. */
+const hasQueryMaps = ({ outputs }: NetworkFile): boolean => outputs.some(({ dims }) => dims?.length === 4);
 
 interface Findings {
   readonly file: NetworkFile;

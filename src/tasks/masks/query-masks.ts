@@ -34,6 +34,7 @@ export function readQueryMasks(query: HeadQuery, specs: Specs): readonly Interpr
         about: `masks: logits ${shape(spec)} ${spec.type}, a map of ${width}x${height} for each query`,
         tensors: [i],
         isMapOfRow: true,
+        notInFiles: true,
         prototypes: prototypesOf({ count: 1, width, height, order: "NCHW" }, spec),
       };
       return { ...one, uses: [...one.uses, i], task };

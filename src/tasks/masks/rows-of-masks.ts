@@ -54,6 +54,7 @@ export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpret
         const task: RowMaskPlan = {
           name: "segment",
           refusesRotation: true,
+          notInFiles: true,
           about,
           tensors: [i],
           rowMasks: settled,

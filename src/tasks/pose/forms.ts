@@ -15,17 +15,8 @@ import { type Grid, gridsOf } from "../../heads/grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
 import { type TensorMatch, join, matchOne, playersOf, preferred } from "../../heads/match.ts";
 import type { CountedQuery, HeadQuery } from "../../heads/query.ts";
-import type { PointReading } from "./plan.ts";
-
-/** An interpretation whose heads have their points as `extra`, and the rule that makes x and y of the points. */
-export type Formed = PointReading & { readonly found: Interpretation; readonly shape: PointShape };
-
-interface Form {
-  /** Returns every reading of the tensors in this form. */
-  readonly read: (query: HeadQuery, specs: Specs, shape: PointShape) => readonly Formed[];
-  /** Returns the shapes of the form, for an error. */
-  readonly expected: (query: HeadQuery, shape: PointShape) => string;
-}
+import type { Form, Formed } from "./form.ts";
+import { queryPoints } from "./query-points.ts";
 
 const volumeOf = ([count, values]: PointShape): number => count * values;
 
@@ -414,4 +405,5 @@ export const FORMS: { readonly [F in PoseForm]: Form } = {
   "one-pose": onePose,
   poses: manyPoses,
   "boxes-and-points": boxesAndPoints,
+  "query-points": queryPoints,
 };

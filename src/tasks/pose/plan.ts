@@ -26,7 +26,21 @@ export interface PointReading {
   readonly alone?: boolean;
   /** True if the score is the square root of objectness x class score. The kernel computes the product only. */
   readonly root?: boolean;
+  /** A query has points for each class. Absent: a row has only its own. */
+  readonly slots?: PointSlots;
 }
+
+/** Points of a query, class by class, each in `POINT_CHANNELS` channels. */
+export interface PointSlots {
+  /** Class id of the first points. */
+  readonly firstClass: number;
+}
+
+/**
+ * Channels of a point of RF-DETR: x, y, findable, visible, log l11, l21, log l22 of a Cholesky factor of the precision,
+ * and a part of the class score.
+ */
+export const POINT_CHANNELS = 8;
 
 /** The facts about points that do not depend on the head. */
 export interface PointFacts extends PointReading {

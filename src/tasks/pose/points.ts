@@ -4,10 +4,12 @@ import * as A from "../../core/abi.ts";
 import { expInPlace } from "../../core/number.ts";
 import { type Detections, extend, setLength } from "../../decode/detections.ts";
 import type { AfterImageOfTask, TaskMemory, TaskWork } from "../../decode/tasks.ts";
+import { move } from "../../heads/channels.ts";
 import { firstSource, headIndexOf, readChannels } from "../../memory/extra.ts";
 import { attachCrop } from "./crop/attach.ts";
 import { isCropPlan } from "./crop/plan.ts";
-import { type PointHead, type PointTask, type PosePlan, pointHeadOf } from "./plan.ts";
+import { POINT_CHANNELS, type PointHead, type PointTask, type PosePlan, pointHeadOf } from "./plan.ts";
+import { fuseScore } from "./fuse-score.ts";
 import { KEYPOINT_WIDTH as WIDTH, POSE_ROWS as ROWS, countOf } from "./rows.ts";
 
 /** Confidences may lie outside 0..1 by a step of a quantised tensor. */
@@ -30,12 +32,13 @@ export function attachPoints(work: TaskMemory, plan: PointTask): AfterImageOfTas
       found,
       {
         keypoints: new Float32Array(found.scores.length * count * WIDTH),
+        ...(plan.slots && { fusedScores: new Float32Array(found.scores.length) }),
         ...(names && { keypointNames: names }),
         ...(edges && { edges }),
       },
       ROWS,
     );
-  const raw = new Float64Array(count * plan.values);
+  const raw = new Float64Array(count * stepOf(plan));
   let mayBeWrongUnit = plan.rule === "decoded";
   const checkOnce = (found: Detections, block: number): void => {
     if (mayBeWrongUnit) mayBeWrongUnit = !checkUnit(work, plan, found, block);
@@ -150,10 +153,14 @@ function fillRow(
   raw: Float64Array,
   row: number,
 ): void {
-  const { count, values, rule, yFirst, logits } = plan;
-  const { extra, gridWidth, unit, add, priors } = head;
-  readChannels(work, extra, image, cell, count * values, raw);
-  const keypoints = work.detections[image].keypoints as Float32Array;
+  const { count, values, rule, yFirst, logits, slots } = plan;
+  const { gridWidth, unit, add, priors } = head;
+  const found = work.detections[image];
+  const step = stepOf(plan);
+  const slot = slots ? found.classIds[row] - slots.firstClass : 0;
+  const extra = slot === 0 ? head.extra : move(head.extra, slot * count * step);
+  readChannels(work, extra, image, cell, count * step, raw);
+  const keypoints = found.keypoints as Float32Array;
   // By index: a pattern would make an iterator, which is garbage until V8 sees through it.
   let scaleX = head.scale[0];
   let scaleY = head.scale[1];
@@ -171,7 +178,7 @@ function fillRow(
     shiftY = priors[at + 1];
   }
   const x = yFirst ? 1 : 0;
-  for (let k = 0, from = 0, to = row * count * WIDTH; k < count; k++, from += values, to += WIDTH) {
+  for (let k = 0, from = 0, to = row * count * WIDTH; k < count; k++, from += step, to += WIDTH) {
     keypoints[to] = raw[from + x] * scaleX + shiftX;
     keypoints[to + 1] = raw[from + 1 - x] * scaleY + shiftY;
     let confidence = values === 3 ? raw[from + 2] : 1;
@@ -182,7 +189,17 @@ function fillRow(
     }
     keypoints[to + 2] = confidence;
   }
+  if (found.fusedScores)
+    found.fusedScores[row] = fuseScore(
+      found.scores[row],
+      raw,
+      count,
+      (k) => keypoints[(row * count + k) * WIDTH + 2],
+    );
 }
+
+/** Returns the channels from a point to the next. */
+const stepOf = ({ values, slots }: PointTask): number => (slots ? POINT_CHANNELS : values);
 
 const clampToUnit = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);
 

@@ -12,7 +12,8 @@ import type { Interpretation, Specs } from "../../heads/head.ts";
 import { blankExcept } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import { readCrop } from "./crop/read.ts";
-import { FORMS, type Formed } from "./forms.ts";
+import type { Formed } from "./form.ts";
+import { FORMS } from "./forms.ts";
 import type { PosePlan } from "./plan.ts";
 
 /** Returns every interpretation of the tensors, with points. Throws a TensorError if there is none. */
@@ -135,7 +136,7 @@ function formedOf(
 }
 
 function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
-  const { shape, rule, byAnchor, yFirst, alone, root } = formed;
+  const { shape, rule, byAnchor, yFirst, alone, root, slots } = formed;
   const [count, values] = shape;
   const { task, traits, coordinates, inputSize, family } = query;
   const facts = POINT_FACTS[family] ?? {};
@@ -173,6 +174,7 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
     ...(yFirst && { yFirst }),
     ...(alone && { alone }),
     ...(root && { root }),
+    ...(slots && { slots, notInFiles: true as const }),
     ...((alone || root) && { isNeeded: true }),
     name: "pose",
     about: `pose: ${count} keypoints of ${each}, ${how}`,

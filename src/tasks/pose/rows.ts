@@ -36,9 +36,10 @@ export const POSE_ROWS: Extras = {
       });
     }
     d.keypoints = points;
+    if (found.fusedScores) d.fused_confidence = found.fusedScores[row];
   },
   copy(found, copy) {
-    const { keypoints, depths, presences, world, nextCrops, keypointNames, edges } = found;
+    const { keypoints, depths, presences, world, nextCrops, fusedScores, keypointNames, edges } = found;
     const points = copy.length * countOf(found);
     extend(
       copy,
@@ -47,6 +48,7 @@ export const POSE_ROWS: Extras = {
         ...(depths && { depths: depths.slice(0, points) }),
         ...(presences && { presences: presences.slice(0, points) }),
         ...(world && { world: world.slice(0, points * 3) }),
+        ...(fusedScores && { fusedScores: fusedScores.slice(0, copy.length) }),
         ...(nextCrops && { nextCrops: nextCrops.slice(0, copy.length * CROP_WIDTH) }),
         ...(keypointNames && { keypointNames }),
         ...(edges && { edges }),
@@ -90,12 +92,14 @@ export function readPoseRows(
   // JSON has null for NaN and the infinities.
   const column = (valuesOf: (p: Keypoint) => readonly (number | null)[]): Float32Array =>
     Float32Array.from(points.flatMap(valuesOf).map((v) => v ?? NaN));
+  const fused = rows.map((d) => d.fused_confidence ?? NaN);
   const haveAll = (key: "z" | "presence" | "world"): boolean =>
     points.length > 0 && points.every((p) => p[key] !== undefined);
   extend(
     found,
     {
       keypoints: column((p) => [p.x, p.y, p.confidence]),
+      ...(rows.some((d) => d.fused_confidence !== undefined) && { fusedScores: Float32Array.from(fused) }),
       ...(haveAll("z") && { depths: column(({ z }) => [z as number]) }),
       ...(haveAll("presence") && { presences: column(({ presence }) => [presence as number]) }),
       ...(haveAll("world") && {

@@ -1,0 +1,15 @@
+/** A form of the tensors of a network with points, and what a reader of it finds. */
+import type { PointShape } from "../../core/keypoints.ts";
+import type { Interpretation, Specs } from "../../heads/head.ts";
+import type { HeadQuery } from "../../heads/query.ts";
+import type { PointReading } from "./plan.ts";
+
+/** An interpretation whose heads have their points as `extra`, and the rule that makes x and y of the points. */
+export type Formed = PointReading & { readonly found: Interpretation; readonly shape: PointShape };
+
+export interface Form {
+  /** Returns every reading of the tensors in this form. */
+  readonly read: (query: HeadQuery, specs: Specs, shape: PointShape) => readonly Formed[];
+  /** Returns the shapes of the form, for an error. */
+  readonly expected: (query: HeadQuery, shape: PointShape) => string;
+}
