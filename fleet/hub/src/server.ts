@@ -53,7 +53,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`;
   const running = (app = createApp({ ...options, baseUrl }));
   const perAddress = config.proxyHops > 0 ? undefined : config.addressConnections;
-  limitConnections(server, { perAddress, metrics: running.metrics, log });
+  limitConnections(server, { perAddress, total: config.connections, metrics: running.metrics, log });
   log.info({ baseUrl, host: config.host, port, database: db.kind }, "listening");
 
   async function stop(): Promise<void> {

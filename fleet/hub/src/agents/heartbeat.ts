@@ -12,7 +12,7 @@ export async function postHeartbeat({ now, heartbeats }: Agents, { exchange, dev
   sendJson(exchange, 200, {
     time: new Date(time).toISOString(),
     interval_seconds: HEARTBEAT_SECONDS,
-    desired_version: device.desired_version,
+    desired_version: null,
     rotate: isOld(device, time),
     snap_requested: device.snap_requested_at !== null,
   } satisfies HeartbeatAnswer);

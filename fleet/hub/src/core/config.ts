@@ -36,6 +36,7 @@ export interface Config {
   readonly addressRate: number;
   readonly addressBurst: number;
   readonly addressConnections: number;
+  readonly connections: number;
   readonly signInsPerMinute: number;
   readonly signInBurst: number;
   readonly sessionIdleMinutes: number;
@@ -153,9 +154,15 @@ export const options: Readonly<Record<keyof Config, Option>> = {
   },
   addressConnections: {
     env: "HUB_ADDRESS_CONNECTIONS",
-    parse: number(1, 4096),
+    parse: number(1, 65_535),
     fallback: 256,
     about: "open connections of one address; a proxy in front has to limit them itself",
+  },
+  connections: {
+    env: "HUB_CONNECTIONS",
+    parse: number(64, 65_535),
+    fallback: 20_000,
+    about: "open connections in all; each device keeps one, and one more while it waits for a config",
   },
   signInsPerMinute: {
     env: "HUB_SIGN_INS_PER_MINUTE",

@@ -35,7 +35,6 @@ CREATE TABLE device_states (
   restarts BIGINT NOT NULL,
   worst_p99 DOUBLE PRECISION,
   drops BIGINT NOT NULL,
-  desired_version ${text},
   snap_requested_at BIGINT,
   PRIMARY KEY (team_id, device_id)
 );

@@ -1,14 +1,12 @@
 /**
- * Limits on open connections: so many of one address, and so many in all. Without the first, one machine with 4,096
- * half-sent headers locks everybody out.
+ * Limits on open connections: so many of one address, and so many in all. Without the first, one machine with thousands
+ * of half-sent headers locks everybody out.
  */
 import type { Server, Socket } from "node:net";
 import type { Logger } from "boxwright-service/log";
 import type { Metrics } from "../core/metrics.ts";
 import { callerOf } from "boxwright-service/caller";
 
-/** Connections of one process in all. */
-const MAX_CONNECTIONS = 4096;
 /** Refused connections are logged together, at most once in this time: a flood shall not fill the disk. */
 const LOG_PAUSE_MS = 10_000;
 
@@ -17,6 +15,8 @@ export type ConnectionLimit = "address" | "total";
 export interface ConnectionOptions {
   /** Connections of one address (IPv6: one /64); undefined behind a proxy, whose address all callers share. */
   readonly perAddress: number | undefined;
+  /** Connections of this process in all. */
+  readonly total: number;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
@@ -30,7 +30,7 @@ export function limitConnections(server: Server, options: ConnectionOptions): vo
     metrics.refusedConnections.inc({ limit });
     log(limit, address);
   };
-  server.maxConnections = MAX_CONNECTIONS;
+  server.maxConnections = options.total;
   server.on("drop", (data) => refuse("total", callerOf(data?.remoteAddress ?? "unknown")));
   // Stand before TLS and HTTP: neither shall spend work on a connection that is closed at once.
   const accept = server.listeners("connection") as ((socket: Socket) => void)[];

@@ -49,8 +49,7 @@ export interface DeviceState {
   readonly restarts: number;
   readonly worst_p99: number | null;
   readonly drops: number;
-  /** Version that the device should run; written where applications are given. */
-  readonly desired_version: string | null;
+  /** When somebody asked for a snap that has not come. */
   readonly snap_requested_at: number | null;
 }
 
@@ -61,7 +60,7 @@ export const STATE_COLUMNS = [
   ...["enrolled_at", "serial_number", "model", "architecture", "version", "last_contact_at", "online_since"],
   ...["counter", "process_id", "previous_process_id", "conflict_at", "clock_difference", "host_url", "application"],
   ...["application_version", "application_state", "report", "hour", "contacts", "restarts", "worst_p99", "drops"],
-  ...["desired_version", "snap_requested_at"],
+  "snap_requested_at",
 ] as const;
 
 type Contact = Pick<DeviceState, "last_contact_at" | "online_since">;
@@ -155,8 +154,8 @@ export class Heartbeats {
   note(teamId: string, deviceId: string, row: DeviceState, beat: Heartbeat, now: number): DeviceState {
     const earlier = this.#of(deviceId, row);
     // What others write is newest in the row.
-    const { desired_version, snap_requested_at } = row;
-    const before = earlier === undefined ? row : { ...earlier.state, desired_version, snap_requested_at };
+    const { snap_requested_at } = row;
+    const before = earlier === undefined ? row : { ...earlier.state, snap_requested_at };
     const { state, finished, isConflict } = advance(before, beat, now);
     const waiting = this.#waiting.get(deviceId);
     this.#waiting.set(deviceId, {

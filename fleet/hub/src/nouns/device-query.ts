@@ -1,0 +1,180 @@
+/** Devices with their status, as lists show them: filters, orders and pages, the same for pages and GraphQL. */
+import type { Queries, Value } from "boxwright-service/database";
+import type { Device } from "./device.ts";
+import { onlineBetween, STATE_COLUMNS, type DeviceState, type Status } from "./status.ts";
+
+export interface DeviceFilter {
+  /** A part of the name or of the id, in any case. */
+  readonly search?: string | undefined;
+  readonly status?: Status | undefined;
+  readonly groupId?: string | undefined;
+  /** Identifier of the application that the device told last. */
+  readonly application?: string | undefined;
+  readonly model?: string | undefined;
+  /** Last contact before and after these times, in milliseconds. A device without a contact was before all times. */
+  readonly contactBefore?: number | undefined;
+  readonly contactAfter?: number | undefined;
+  /** "conflict": two devices seem to use one credential. "new": typed in, and never enrolled. */
+  readonly only?: "conflict" | "new" | "failed" | undefined;
+}
+
+export type OrderField = "id" | "name" | "lastContactAt" | "createdAt";
+
+export interface DeviceOrder {
+  readonly field: OrderField;
+  readonly descending: boolean;
+}
+
+/** Where a page begins: behind the row with this value and this id. */
+export interface Position {
+  readonly value: string | number;
+  readonly id: string;
+}
+
+export interface DeviceRow extends Device {
+  readonly created_at: number;
+}
+
+export interface OrderedRow extends DeviceRow {
+  /** Value that the rows are ordered by. */
+  readonly sort: string | number;
+}
+
+const SORTS: Readonly<Record<OrderField, string>> = {
+  id: "d.id",
+  name: "lower(d.name)",
+  lastContactAt: "coalesce(s.last_contact_at, -1)",
+  createdAt: "d.created_at",
+};
+
+const FROM = "FROM devices d LEFT JOIN device_states s ON s.team_id = d.team_id AND s.device_id = d.id";
+
+const fold = (text: string): string => text.normalize("NFKC").toLowerCase();
+
+/** Returns the conditions of a filter, without its search. */
+function conditions(teamId: string, filter: DeviceFilter, now: number): { sql: string; params: Value[] } {
+  const parts = ["d.team_id = ?"];
+  const params: Value[] = [teamId];
+  const add = (sql: string, ...values: Value[]): void => {
+    parts.push(sql);
+    params.push(...values);
+  };
+  const { status, groupId, application, model, contactBefore, contactAfter, only } = filter;
+  if (status === "ONLINE") add("s.last_contact_at > ? AND s.last_contact_at < ?", ...onlineBetween(now));
+  if (status === "OFFLINE")
+    add("(s.last_contact_at IS NULL OR s.last_contact_at <= ? OR s.last_contact_at >= ?)", ...onlineBetween(now));
+  if (groupId !== undefined)
+    add(
+      "EXISTS (SELECT 1 FROM device_group_members m WHERE m.team_id = d.team_id AND m.device_id = d.id AND m.group_id = ?)",
+      groupId,
+    );
+  if (application !== undefined) add("s.application = ?", application);
+  if (model !== undefined) add("s.model = ?", model);
+  if (contactBefore !== undefined) add("(s.last_contact_at IS NULL OR s.last_contact_at < ?)", contactBefore);
+  if (contactAfter !== undefined) add("s.last_contact_at > ?", contactAfter);
+  if (only === "conflict") add("s.conflict_at IS NOT NULL");
+  if (only === "new") add("s.device_id IS NULL");
+  if (only === "failed") add("s.application_state = 'failed'");
+  return { sql: parts.join(" AND "), params };
+}
+
+export interface Slice {
+  readonly order: DeviceOrder;
+  readonly limit: number;
+  readonly after?: Position | undefined;
+  /** Rows to leave out at the beginning; for pages with numbers. */
+  readonly offset?: number | undefined;
+}
+
+/**
+ * Returns devices that match, in order. The search is done here: the databases differ in what they call lower case, and
+ * one of them knows ASCII only. A team has at most 20,000 devices.
+ */
+export async function queryDevices(
+  db: Queries,
+  teamId: string,
+  filter: DeviceFilter,
+  now: number,
+  { order, limit, after, offset = 0 }: Slice,
+): Promise<OrderedRow[]> {
+  const { sql, params } = conditions(teamId, filter, now);
+  const sort = SORTS[order.field];
+  const [direction, beyond] = order.descending ? ["DESC", "<"] : ["ASC", ">"];
+  const start = after === undefined ? "" : ` AND (${sort}, d.id) ${beyond} (?, ?)`;
+  const text = `SELECT d.id AS id, d.name AS name, d.created_at AS created_at, ${sort} AS sort ${FROM} WHERE ${sql}${start} ORDER BY ${sort} ${direction}, d.id ${direction}`;
+  const all = [...params, ...(after === undefined ? [] : [after.value, after.id])];
+  const { search } = filter;
+  if (search === undefined) return db.all<OrderedRow>(`${text} LIMIT ? OFFSET ?`, [...all, limit, offset]);
+  return matching(await db.all<OrderedRow>(text, all), search).slice(offset, offset + limit);
+}
+
+function matching<T extends Device>(rows: readonly T[], search: string): T[] {
+  const wanted = fold(search);
+  return rows.filter(({ id, name }) => fold(name).includes(wanted) || fold(id).includes(wanted));
+}
+
+/** Counts the devices that match. */
+export async function countMatching(db: Queries, teamId: string, filter: DeviceFilter, now: number): Promise<number> {
+  const { sql, params } = conditions(teamId, filter, now);
+  const { search } = filter;
+  if (search !== undefined)
+    return matching(await db.all<Device>(`SELECT d.id AS id, d.name AS name ${FROM} WHERE ${sql}`, params), search)
+      .length;
+  const [row] = await db.all<{ count: number }>(`SELECT count(*) AS count ${FROM} WHERE ${sql}`, params);
+  return row?.count ?? 0;
+}
+
+export interface Counts {
+  readonly total: number;
+  readonly online: number;
+  readonly conflicts: number;
+  readonly failed: number;
+  /** Devices that were typed in and never enrolled. */
+  readonly fresh: number;
+}
+
+/** Counts the devices of a team by what needs a look. */
+export async function countByStatus(db: Queries, teamId: string, now: number): Promise<Counts> {
+  const [row] = await db.all<Counts>(
+    `SELECT count(*) AS total, count(CASE WHEN s.last_contact_at > ? AND s.last_contact_at < ? THEN 1 END) AS online, count(s.conflict_at) AS conflicts, count(CASE WHEN s.application_state = 'failed' THEN 1 END) AS failed, count(CASE WHEN s.device_id IS NULL THEN 1 END) AS fresh ${FROM} WHERE d.team_id = ?`,
+    [...onlineBetween(now), teamId],
+  );
+  return row!;
+}
+
+/** Rows of one query. The text stays the same, so that the database prepares it once. */
+const IDS_A_QUERY = 100;
+const FIND_STATES = `SELECT device_id AS id, ${STATE_COLUMNS.join(", ")} FROM device_states WHERE team_id = ? AND device_id IN (${Array<string>(IDS_A_QUERY).fill("?").join(", ")})`;
+
+/** Returns the states of these devices, by id. A device that never enrolled has none. */
+export async function readStates(
+  db: Queries,
+  teamId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, DeviceState>> {
+  const states = new Map<string, DeviceState>();
+  for (let i = 0; i < ids.length; i += IDS_A_QUERY) {
+    const some = ids.slice(i, i + IDS_A_QUERY);
+    const padded = [...some, ...Array<string>(IDS_A_QUERY - some.length).fill(some[0]!)];
+    for (const row of await db.all<DeviceState & { id: string }>(FIND_STATES, [teamId, ...padded]))
+      states.set(row.id, row);
+  }
+  return states;
+}
+
+export async function findDevice(db: Queries, teamId: string, id: string): Promise<DeviceRow | undefined> {
+  const rows = await db.all<DeviceRow>("SELECT id, name, created_at FROM devices WHERE team_id = ? AND id = ?", [
+    teamId,
+    id,
+  ]);
+  return rows[0];
+}
+
+/** Returns the applications that devices of the team told last. */
+export async function listReportedApplications(db: Queries, teamId: string): Promise<string[]> {
+  const rows = await db.all<{ application: string }>(
+    "SELECT DISTINCT application FROM device_states WHERE team_id = ? AND application IS NOT NULL ORDER BY application LIMIT 200",
+    [teamId],
+  );
+  return rows.map(({ application }) => application);
+}
