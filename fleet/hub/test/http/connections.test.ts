@@ -74,7 +74,7 @@ describe("connections of one address", () => {
   });
 
   it("are counted apart from those over the limit of all", async () => {
-    await start({ env: { HUB_ADDRESS_CONNECTIONS: "4096" } });
+    await start({ env: { HUB_ADDRESS_CONNECTIONS: "4096", HUB_CONNECTIONS: "4096" } });
     const closed = await openHalf(4100);
     await vi.waitFor(() => expect(closed()).toBe(4), { timeout: 20_000 });
     expect(await ask("127.0.0.2")).toBe("ECONNRESET");
