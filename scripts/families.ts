@@ -17,8 +17,10 @@ import {
 import type { PartialRule } from "../src/core/prepare-rule.ts";
 import { columnsText, rowOrder } from "../src/core/row-orders.ts";
 import { EXAMPLES } from "./family-examples.ts";
+import { sourceLines } from "./family-sources.ts";
+import { POINT_FAMILIES, pointPageOf, pointRow } from "./point-families.ts";
 
-/** A family with a page here. docs/keypoints.md and docs/crops.md have those of keypoints alone. */
+/** A family with a page here. point-families.ts has those of keypoints alone. */
 type BoxFamily = Exclude<Family, PoseFamily>;
 
 const KIN_BOXES =
@@ -364,7 +366,7 @@ const FORMS: {
 const list = (value: number | readonly number[]): string => [value].flat().join(", ");
 
 /** Says how a picture is prepared, with the defaults of `PrepareRule`. */
-function preparation(rule: PartialRule): string {
+export function preparation(rule: PartialRule): string {
   const { resize = "letterbox", resample = "bilinear", pad = 114, layout = "NCHW", order = "RGB" } = rule;
   const { mean = 0, std = 255 } = rule;
   const padded = resize.startsWith("letterbox") ? `, padded with ${pad}` : "";
@@ -445,6 +447,7 @@ export function pageOf(family: BoxFamily): string {
     ...scoreLines(traits, forms),
     ...taskLines(family),
     ...nameLine(traits),
+    ...sourceLines(family),
     "",
     "## What preparation it wants",
     "",
@@ -480,7 +483,11 @@ export function indexPage(): string {
     "|---|---|---|",
     ...rows,
     "",
-    "[keypoints.md](../keypoints.md) and [crops.md](../crops.md) have the families of faces, hands and poses.",
+    "Families whose networks all give points, of faces, hands and poses:",
+    "",
+    "| `family` | networks | how points are made |",
+    "|---|---|---|",
+    ...POINT_FAMILIES.map(pointRow),
     "",
   ].join("\n");
 }
@@ -490,6 +497,7 @@ export const pages = (): Map<string, string> =>
   new Map([
     ["README.md", indexPage()],
     ...BOX_FAMILIES.map((family) => [`${family}.md`, pageOf(family)] as const),
+    ...POINT_FAMILIES.map((family) => [`${family}.md`, pointPageOf(family)] as const),
   ]);
 
 const folder = new URL("../docs/families/", import.meta.url);

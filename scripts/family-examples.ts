@@ -23,7 +23,7 @@ const INPUT = "inputSize: [64, 64]";
 const WIDTH = 110;
 
 /** Writes a statement around fields, on lines of their own if one is too long. */
-function aroundFields(before: string, fields: string, after: string): string {
+export function aroundFields(before: string, fields: string, after: string): string {
   const line = `${before}{ ${fields} }${after}`;
   if (line.length <= WIDTH) return line;
   return `${before}{\n  ${fields.replace(/, (?=\w+: )(?![^{]*\})/g, ",\n  ")},\n}${after}`;

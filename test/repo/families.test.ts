@@ -1,7 +1,8 @@
 /** docs/families: the pages are those of the rows, and each example prints what its last line says. */
 import { readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, expect, test, vi } from "vitest";
-import { BOX_FAMILIES, pages } from "../../scripts/families.ts";
+import { FAMILIES } from "../../src/core/families.ts";
+import { pages } from "../../scripts/families.ts";
 
 const folder = new URL("../../docs/families/", import.meta.url);
 const read = (name: string): string => readFileSync(new URL(name, folder), "utf8");
@@ -15,7 +16,7 @@ test("the pages are up to date (npm run families)", () => {
 const files: URL[] = [];
 afterAll(() => files.forEach((file) => rmSync(file, { force: true })));
 
-test.each(BOX_FAMILIES)("the example of %s prints what it says", async (family) => {
+test.each(FAMILIES)("the example of %s prints what it says", async (family) => {
   const [, block] = /```js\n([\s\S]*?)```/.exec(read(`${family}.md`)) ?? [];
   const [, promised] = /^\/\/ (.*)\n$/m.exec(block.slice(block.lastIndexOf("// "))) ?? [];
   const file = new URL(`./.family-${family}.tmp.ts`, import.meta.url);
