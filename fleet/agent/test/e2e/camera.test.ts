@@ -135,8 +135,12 @@ exit 1
     const env = { PATH: `${folder}:${process.env["PATH"]}`, LOG: join(folder, "starts") };
     const source = { kind: "v4l2", path: "/dev/video9", size: [32, 24], fps: 10 };
     const { agent, host, health, metric, log } = await start(source, env, folder);
-    await until(() => host.stored.size === 10, "ten frames");
-    expect(framesOf(host).map((packet) => redOf(packet))).toEqual([1, 1, 1, 1, 1, 0, 0, 0, 0, 0]);
+    const reds = (): number[] => framesOf(host).map((packet) => redOf(packet));
+    await until(() => reds().includes(0), "frames of the second start");
+    // A slow machine skips frames of a live camera: some are red, and all that follow are not.
+    const red = reds().indexOf(0);
+    expect(red).toBeGreaterThan(0);
+    expect(reds()).toEqual(reds().map((_, n) => (n < red ? 1 : 0)));
     expect(log().map(({ msg }) => msg)).toContain(
       "camera lost: [video4linux2,v4l2] ioctl(VIDIOC_DQBUF): No such device",
     );
