@@ -5,5 +5,5 @@ set -eu
 cd "$(dirname "$0")/.."
 export BOXWRIGHT_FUZZ_SECONDS="${1:-7200}" BOXWRIGHT_FUZZ_SEED="${2:-$(date +%s)}"
 [ -f build/scalar.wasm ] || npm run build:kernel
-npx vitest run test/laws/differential.test.ts --reporter=default --disable-console-intercept
+npx vitest run test/laws/differential test/laws/finished-rows --reporter=default --disable-console-intercept
 echo "BOXWRIGHT_FUZZ_SEED=$BOXWRIGHT_FUZZ_SEED BOXWRIGHT_FUZZ_SECONDS=$BOXWRIGHT_FUZZ_SECONDS"

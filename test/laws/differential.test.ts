@@ -15,27 +15,17 @@ import { run as runCommand } from "../../src/node/cli/run.ts";
 import { compareNms } from "../support/compare.ts";
 import { engines } from "../support/engines.ts";
 import { type Outputs, makeCase, networks } from "../support/fuzz-case.ts";
+import { SECONDS, SEED, forSeeds } from "../support/fuzz-seeds.ts";
 import { runCase, shrink, writeCase } from "../support/fuzz-run.ts";
 import { type Random, mulberry32, pick } from "../support/seeded-networks.ts";
 import { askedOf, elementsOf } from "../support/specification.ts";
 import { repeats } from "../support/effort.ts";
 
-const SECONDS = Number(process.env["BOXWRIGHT_FUZZ_SECONDS"] ?? 0);
-const SEED = Number(process.env["BOXWRIGHT_FUZZ_SEED"] ?? 1);
-const CASES = repeats(150, 50);
+// Neighbouring seeds take turns over the kinds, and each has its turn.
+const CASES = Math.max(repeats(150, 50), Object.keys(networks).length);
 /** A mutation test asks only whether a case fails: making it small would take longer than finding it. */
 const SHRINKS = process.env["BOXWRIGHT_FUZZ_SHRINK"] !== "0";
 const folder = fileURLToPath(new URL("../../build/fuzz/", import.meta.url));
-
-/** Calls `one` with seed after seed, for as many as there should be, or for as long. */
-function forSeeds(share: number, count: number, one: (seed: number) => void): number {
-  const end = Date.now() + SECONDS * share * 1000;
-  // Cases of neighbouring seeds of two runs are not the same.
-  const first = (SEED * 1_000_003) % 2 ** 31;
-  let done = 0;
-  while (done < count || Date.now() < end) one(first + done++);
-  return done;
-}
 
 /** Throws with a small case and the command that shows it. */
 function report(seed: number, engine: (typeof engines)[number], complaints: readonly string[]): never {

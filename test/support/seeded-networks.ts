@@ -159,6 +159,43 @@ function splitMaps(channels: number, reading: string, more: object = {}, probabi
   });
 }
 
+/** Boxes and logits of queries. `columns`: columns of scores besides those of the classes. */
+function queryColumns(family: string, columns: number, more: object = {}) {
+  return (s: Size): Made => ({
+    config: {
+      family,
+      classes: s.classes,
+      inputSize: [640, 480],
+      roles: { boxes: "boxes", scores: "logits" },
+      ...more,
+    },
+    tensors: [
+      rows("boxes", { ...s, last: true }, many("box", 4)),
+      rows("logits", { ...s, last: true }, many("score", s.classes + columns)),
+    ],
+    probabilities: false,
+  });
+}
+
+/** A finished list in tensors of its own, without a count. */
+function finishedList(family: string) {
+  return (s: Size): Made => ({
+    config: {
+      family,
+      classes: s.classes,
+      inputSize: [640, 480],
+      coordinates: "normalised",
+      roles: { boxes: "b", classIds: "l", scores: "s" },
+    },
+    tensors: [
+      rows("b", { ...s, last: true }, many("box", 4)),
+      { spec: { name: "l", dims: [s.batch, s.w * s.h] }, parts: ["label"], last: true },
+      { spec: { name: "s", dims: [s.batch, s.w * s.h] }, parts: ["score"], last: true },
+    ],
+    probabilities: true,
+  });
+}
+
 function fusedDistribution(s: Size): Made {
   const { config, ...made } = splitMaps(64, "dfl-grid", { roles: {} })(s);
   const fused = [...many("box", 64), ...many("score", s.classes)];
@@ -368,6 +405,41 @@ export const kinds: Readonly<Record<string, (s: Size) => Made>> = {
   }),
   "rtmdet in pixels": splitMaps(4, "distance-grid", { family: "rtmdet", coordinates: "pixels" }),
   "rtmdet in strides": splitMaps(4, "distance-grid", { family: "rtmdet", coordinates: "strides" }),
+  "rfdetr, a column that nobody trained": queryColumns("rfdetr", 1),
+  "rfdetr, the first column is none": queryColumns("rfdetr", 1, { background: 0 }),
+  "dfine, best pairs": queryColumns("dfine", 0),
+  "dfine with its post-processor": finishedList("dfine"),
+  "imx500, y before x": finishedList("imx500"),
+  "TensorRT's EfficientNMS": finishedList("efficient-nms"),
+  "efficientdet maps": (s) => ({
+    config: {
+      family: "efficientdet",
+      classes: s.classes,
+      inputSize: input(s, 8),
+      priors: priorTable(9 * s.w * s.h),
+    },
+    // Channels first, its cells are counted in another order.
+    tensors: [
+      map("cls", { ...s, last: true }, many("score", 9 * s.classes)),
+      map("box", { ...s, last: true }, many("box", 36)),
+    ],
+    probabilities: false,
+  }),
+  "picodet rows": (s) => ({
+    config: {
+      family: "picodet",
+      classes: s.classes,
+      inputSize: input(s, 8),
+      strides: [8],
+      reading: "dfl-grid",
+      roles: { boxes: "box", scores: "cls" },
+    },
+    tensors: [
+      rows("box", { ...s, last: true }, many("box", 32)),
+      rows("cls", { ...s, last: true }, many("score", s.classes)),
+    ],
+    probabilities: true,
+  }),
   "ppyoloe maps": splitMaps(68, "dfl-grid", { family: "ppyoloe" }, true),
 };
 
