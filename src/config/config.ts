@@ -4,10 +4,11 @@
  */
 import { ConfigError, type ConfigProblem, mismatch } from "../core/errors.ts";
 import { ENGINE_NAMES } from "../core/engine-name.ts";
-import { few, kindOf, show, type TensorSpecInput } from "../core/tensor.ts";
+import { SPEC_NAMES, few, kindOf, show, type TensorSpecInput } from "../core/tensor.ts";
 import { readAnchors } from "./anchors.ts";
 import { alignLabels } from "./background.ts";
-import { FieldReader, isObject, type Json, oneOf } from "./fields.ts";
+import { oneOf } from "../core/options.ts";
+import { FieldReader, isObject, type Json } from "./fields.ts";
 import { isModel, missingIn, readModelConfig } from "./model-config.ts";
 import { readArchive } from "./nn-archive.ts";
 import { readNnConfig } from "./nn-config.ts";
@@ -65,6 +66,10 @@ function read(json: unknown, options: DecoderOptions): Config {
     "an array or a record of {dims, type}",
     (x) => typeof x === "object" && Object.values(x as object).every(isObject),
   ]);
+  for (const [name, output] of Object.entries(outputs ?? {}))
+    new FieldReader(output as unknown as Json, `options.outputs.${name}`, r.problems).reportMisspelt(
+      SPEC_NAMES,
+    );
   if (isModel(root)) r.problems.push(...missingIn(root, over));
   dropSettled(r.problems, over);
   // A config that is half read would give further problems that are none.

@@ -1,7 +1,8 @@
 /** Reads unknown JSON and collects every problem with its path, so that one edit mends the file. */
 import { ConfigError, type ConfigProblem, type OptionName, mismatch } from "../core/errors.ts";
 import { isLabelSet, labelsOf } from "../core/labels.ts";
-import { isNearly, plainName } from "../core/names.ts";
+import { namesFor, nearestName } from "../core/names.ts";
+import { type Rule, nameComplaint, valueComplaint } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
 
 export type Json = { readonly [key: string]: unknown };
@@ -16,39 +17,15 @@ const all = (x: unknown, passes: (v: unknown) => boolean): boolean =>
 
 const isPositive = (x: unknown): x is number => typeof x === "number" && x > 0 && x < Infinity;
 const isNumber = (x: unknown): x is number => typeof x === "number";
-export const isUnit = (x: unknown): x is number => typeof x === "number" && x >= 0 && x <= 1;
 export const isText = (x: unknown): x is string => typeof x === "string";
 /** True if the value is a whole number from 0 up. */
 export const isWhole = (x: unknown): x is number => Number.isInteger(x) && (x as number) >= 0;
 
-/** A rule for values of type T: in words, and as a test. */
-export interface Rule<T> {
-  readonly 0: string;
-  readonly 1: (x: unknown) => boolean;
-  readonly type?: T;
-}
-
 export const TEXT: Rule<string> = ["a string", isText];
 export const TEXTS: Rule<string[]> = ["an array of strings", (a) => all(a, isText)];
-/** Rule: a whole number from 1 up. */
-export const COUNT: Rule<number> = [
-  "a positive whole number below 1e9",
-  (x) => Number.isInteger(x) && isPositive(x) && x < 1e9,
-];
-export const UNIT: Rule<number> = ["a number in 0..1", isUnit];
-/** Rule: one confidence threshold, or one per class. */
-export const CONFIDENCE: Rule<number | readonly number[]> = [
-  "0..1, or an array of such, one per class",
-  (x) => isUnit(x) || (all(x, isUnit) && (x as []).length > 0),
-];
 export const NAMES: Rule<(string | number)[]> = [
   "class names or class numbers",
   (x) => all(x, (v) => isText(v) || Number.isInteger(v)),
-];
-/* @__NO_SIDE_EFFECTS__ */
-export const oneOf = <T extends string>(values: readonly T[]): Rule<T> => [
-  `one of ${values.join(", ")}`,
-  (x) => values.includes(x as T),
 ];
 
 /** Returns w, h, w, h, ... as pairs. */
@@ -70,10 +47,15 @@ export class FieldReader {
     this.problems = problems;
   }
 
+  /** Returns the path of the field `key`. */
+  pathOf(key: string): string {
+    return this.path && key ? `${this.path}.${key}` : this.path + key;
+  }
+
   /** Reports a problem of the field `key`. An option of `createDecoder` may settle it. */
   report(key: string, got: string, expected: string, option?: OptionName): void {
     this.problems.push({
-      path: this.path && key ? `${this.path}.${key}` : this.path + key,
+      path: this.pathOf(key),
       message: mismatch(got, expected),
       ...(option && { option }),
     });
@@ -90,23 +72,21 @@ export class FieldReader {
   }
 
   /** Reports every key that is none of these. A misspelt name would do nothing. */
-  reportUnknown(keys: readonly string[]): void {
-    for (const key of Object.keys(this.json))
-      if (!keys.includes(key)) this.report(key, "an unknown name", `one of ${keys.join(", ")}`);
+  reportUnknown(keys: readonly string[], more = ""): void {
+    for (const key of Object.keys(this.json)) {
+      const complaint = nameComplaint(key, keys, more);
+      if (complaint) this.report(key, ...complaint);
+    }
   }
 
   /**
    * Reports every key that looks like a misspelling of one of these, or that others use for it: it would do nothing.
+   * Files have keys of other tools besides.
    */
-  reportMisspelt(keys: readonly string[], elsewhere: { readonly [name: string]: string } = {}): void {
-    for (const key of Object.keys(this.json)) {
-      const name = plainName(key);
-      const meant = keys.includes(key)
-        ? undefined
-        : (keys.find((k) => isNearly(name, plainName(k))) ??
-          Object.keys(elsewhere).find((k) => elsewhere[k].split(" ").includes(name)));
-      if (meant !== undefined) this.report(key, "an unknown name", meant);
-    }
+  reportMisspelt(keys: readonly string[]): void {
+    for (const key of Object.keys(this.json))
+      if (!keys.includes(key) && nearestName(key, keys) !== undefined)
+        this.report(key, "an unknown name", namesFor(key, keys));
   }
 
   /** Throws a ConfigError if there are problems. */
@@ -122,8 +102,9 @@ export class FieldReader {
   /** Returns the value of a field by a rule. */
   take<T>(key: string, rule: Rule<T>, x = this.json[key]): T | null {
     if (x === undefined || x === null) return null;
-    if (rule[1](x)) return x as T;
-    this.reportValue(key, rule[0], x);
+    const complaint = valueComplaint(x, rule);
+    if (complaint === null) return x as T;
+    this.report(key, ...complaint);
     return null;
   }
 

@@ -13,7 +13,8 @@ import { show } from "../core/tensor.ts";
 import { areChannelsLast } from "./archive-input.ts";
 import { defaultConfig } from "./defaults.ts";
 import { archiveTask } from "./task.ts";
-import { type FieldReader, COUNT, TEXT, UNIT, isText } from "./fields.ts";
+import { COUNT, UNIT } from "../core/options.ts";
+import { type FieldReader, TEXT, isText } from "./fields.ts";
 
 /** One of the archive's heads, and the kind of network that its parser means, or the parser of a single family. */
 interface ArchiveHead {

@@ -1,7 +1,8 @@
 /** Reads `NN_config` and its later spelling `nn_config`: family, classes, anchors, and masks by the width of a map. */
 import { hasBackground, KIND_NAMES, KINDS, type NetworkKind } from "../core/families.ts";
 import { defaultConfig } from "./defaults.ts";
-import { type FieldReader, COUNT, UNIT, isObject, isText } from "./fields.ts";
+import { COUNT, UNIT } from "../core/options.ts";
+import { type FieldReader, isObject, isText } from "./fields.ts";
 import { readMasks } from "./masks.ts";
 import type { AnchorSet, Config } from "./types.ts";
 

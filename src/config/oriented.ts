@@ -1,5 +1,6 @@
 /** Reads the options of oriented boxes, and the angle outputs of an NN Archive. */
-import { type FieldReader, type Rule, oneOf } from "./fields.ts";
+import { type Rule, oneOf } from "../core/options.ts";
+import { type FieldReader } from "./fields.ts";
 import type { TaskOptions } from "./task-options.ts";
 import type { Config, TaskConfig, TaskFields } from "./types.ts";
 

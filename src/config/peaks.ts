@@ -1,5 +1,5 @@
 /** Reads the options of networks that mark the centres of objects in one map. */
-import { oneOf } from "./fields.ts";
+import { oneOf } from "../core/options.ts";
 import type { TaskOptions } from "./task-options.ts";
 
 export const PEAK_OPTIONS: TaskOptions = {

@@ -1,7 +1,8 @@
 /** Reads the options of keypoints, and the keypoint fields of an NN Archive. */
 import { type Edges, MOST_POINTS, type PointShape } from "../core/keypoints.ts";
 import { POINT_FACTS, REFINEMENTS } from "../core/pose-families.ts";
-import { type FieldReader, type Rule, TEXTS, isWhole, oneOf } from "./fields.ts";
+import { type Rule, oneOf } from "../core/options.ts";
+import { type FieldReader, TEXTS, isWhole } from "./fields.ts";
 import type { TaskOptions } from "./task-options.ts";
 import type { Config, TaskConfig } from "./types.ts";
 

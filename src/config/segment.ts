@@ -1,5 +1,6 @@
 /** Reads the options of instance masks, and the mask fields of an NN Archive. */
-import { COUNT, type FieldReader, isText } from "./fields.ts";
+import { COUNT } from "../core/options.ts";
+import { type FieldReader, isText } from "./fields.ts";
 import type { TaskOptions } from "./task-options.ts";
 import type { Config, TaskConfig } from "./types.ts";
 

@@ -6,19 +6,9 @@ import { RULE_SETS, type RuleSet, type Rules } from "../core/rules.ts";
 import { SCORE_OPTIONS, FAMILIES, type Family, TRAITS, familyTyped } from "../core/families.ts";
 import { READING_NAMES } from "../core/readings.ts";
 import { few, show } from "../core/tensor.ts";
-import type { FieldReader } from "./fields.ts";
-import {
-  CONFIDENCE,
-  COUNT,
-  NAMES,
-  type Rule,
-  TEXTS,
-  UNIT,
-  isObject,
-  isText,
-  isWhole,
-  oneOf,
-} from "./fields.ts";
+import { namesFor } from "../core/names.ts";
+import { CONFIDENCE, COUNT, type Rule, UNIT, nameComplaint, oneOf, valueComplaint } from "../core/options.ts";
+import { type FieldReader, NAMES, TEXTS, isObject, isText, isWhole } from "./fields.ts";
 import { mayBePerClass } from "./per-class.ts";
 import { readTask, taskOptionNames } from "./task.ts";
 import { readSuppression } from "./suppression.ts";
@@ -188,15 +178,6 @@ const RULES: { readonly [R in keyof Rules]: Rule<unknown> } = {
   countBackground: among(true, false),
 };
 
-/** What others call a rule. */
-const ALIASES = /* @__PURE__ */ new Map([
-  ["agnostic", 'suppress: "all"'],
-  ["agnostic_nms", 'suppress: "all"'],
-  ["agnosticNms", 'suppress: "all"'],
-  ["multi_label", "multiLabel"],
-  ["max_det", "maxDetections"],
-]);
-
 /** Reads a set by its name, or single rules, over a named set or not. */
 function readRules(r: FieldReader): StatedRules | null {
   const sets = oneOf(Object.keys(RULE_SETS) as RuleSet[]);
@@ -208,8 +189,8 @@ function readRules(r: FieldReader): StatedRules | null {
   for (const [name, value] of Object.entries(rules)) {
     // "constructor" and its like are in every object, and no rules.
     const rule = known.includes(name) ? RULES[name as keyof Rules] : null;
-    if (!rule?.[1](value))
-      c.reportValue(name, rule?.[0] ?? ALIASES.get(name) ?? `a rule: ${known.join(", ")}`);
+    const complaint = nameComplaint(name, known) ?? valueComplaint(value, rule!);
+    if (complaint) c.report(name, ...complaint);
   }
   return { set: c.take("set", sets, set), rules };
 }
@@ -244,7 +225,7 @@ function readRoles(r: FieldReader): Roles | null {
   const roles = r.object("roles");
   for (const role of Object.keys(roles.json)) {
     if (!MANY.includes(role) && !ONE.includes(role))
-      roles.report(role, "an unknown role", `one of ${[...MANY, ...ONE].join(", ")}`);
+      roles.report(role, "an unknown name", namesFor(role, [...MANY, ...ONE]));
     else if (!isText(roles.json[role]) && !(MANY.includes(role) && TEXTS[1](roles.json[role])))
       roles.reportValue(role, "an output's name, or names");
   }

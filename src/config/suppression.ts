@@ -31,7 +31,7 @@ export function readSuppression(r: FieldReader): Suppression | null {
   try {
     checkSuppression(suppression);
   } catch (error) {
-    r.problems.push({ path: "suppression", message: (error as Error).message });
+    r.problems.push({ path: r.pathOf("suppression"), message: (error as Error).message });
   }
   return suppression as Suppression;
 }

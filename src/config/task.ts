@@ -1,7 +1,8 @@
 /** Reads the option `task` and the options of each task. A task that a file states is always read. */
 import { TASKS, type TaskName } from "../core/tasks.ts";
 import { type Family, TRAITS } from "../core/families.ts";
-import { type FieldReader, oneOf } from "./fields.ts";
+import { oneOf } from "../core/options.ts";
+import { type FieldReader } from "./fields.ts";
 import { ORIENTED_OPTIONS } from "./oriented.ts";
 import { PEAK_OPTIONS } from "./peaks.ts";
 import { POSE_OPTIONS } from "./pose.ts";

@@ -1,6 +1,7 @@
 /** Reads the options of text detection, and the fields of depthai's PPTextDetectionParser. */
 import { TRAITS } from "../core/families.ts";
-import { type FieldReader, UNIT, oneOf } from "./fields.ts";
+import { UNIT, oneOf } from "../core/options.ts";
+import { type FieldReader } from "./fields.ts";
 import type { TaskOptions } from "./task-options.ts";
 import type { TaskConfig } from "./types.ts";
 

@@ -10,7 +10,7 @@ import type { Config } from "./types.ts";
 /** Returns the config of typed options, with the defaults of the project that trains YOLO. */
 export function readTypedOptions(r: FieldReader): Config {
   const config = overlay(r, typedDefaults(), readSettings(r));
-  r.reportMisspelt([...settingNames(), "anchors", "anchorMasks"], ELSEWHERE);
+  r.reportMisspelt([...settingNames(), "anchors", "anchorMasks"]);
   for (const key of ["engine", "outputs", "onNote", "fresh"])
     if (r.has(key))
       r.report(key, "it among what describes the network", "it in the second argument of createDecoder");
@@ -20,22 +20,3 @@ export function readTypedOptions(r: FieldReader): Config {
   if (!r.has("family")) r.reportMissing("family", `one of ${FAMILIES.join(", ")}`);
   return { ...config, anchorSets: readAnchors(r, config) };
 }
-
-/** Names that other decoders have for an option, in small letters and without what joins words. */
-const ELSEWHERE = {
-  confidenceThreshold:
-    "conf confidence threshold confthres confthresh confthreshold scorethreshold minconfidence minscore",
-  iouThreshold: "iou iouthres iouthresh nmsthresh nmsthreshold nmsiou",
-  maxDetections: "maxdet topk maxboxes maxresults",
-  inputSize: "imgsz imagesize imgsize inputshape",
-  // "activation" and its like are words of this project before its first release.
-  scores: "sigmoid activation scoreactivation",
-  keypointScores: "keypointactivation",
-  angleForm: "angleactivation",
-  orientedSuppression: "orientednms",
-  anchors: "anchorboxes",
-  coordinates: "normalised normalized",
-  rules: "agnostic agnosticnms classagnostic conventions nms",
-  classes: "nc numclasses",
-  labels: "names classnames",
-};

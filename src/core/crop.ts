@@ -3,6 +3,8 @@
  * Everything is in pixels of the image. `spec/crops.ts` has the same rules in plain doubles.
  */
 import { angleOfVector, writeCosSin } from "./elementary.ts";
+import { refuse } from "./errors.ts";
+import { checkOptions, namesOnly } from "./options.ts";
 
 /** A part of an image. It may be turned, and it may reach beyond the image. */
 export interface Crop {
@@ -165,9 +167,21 @@ export function mapOfCrop(
   return [xx / w, xy / w, (cx - (xx + xy) / 2) / w, yx / h, yy / h, (cy - (yx + yy) / 2) / h];
 }
 
-/** True for a crop: finite numbers, and positive sides. */
-export function isCrop(crop: unknown): crop is Crop {
-  if (typeof crop !== "object" || crop === null) return false;
-  const { cx, cy, width, height, angle = 0 } = crop as Crop;
-  return [cx, cy, width, height, angle].every(Number.isFinite) && width > 0 && height > 0;
+const CROP = /* @__PURE__ */ namesOnly("cx", "cy", "width", "height", "angle");
+
+/**
+ * Checks a crop: known names, finite numbers, positive sides.
+ * @param where where it stands in the error
+ * @throws RangeError
+ */
+export function checkCrop(crop: Crop, where: string): void {
+  checkOptions(crop, CROP, { prefix: `${where}.`, name: where });
+  const { cx, cy, width, height, angle = 0 } = crop;
+  if (!([cx, cy, width, height, angle].every(Number.isFinite) && width > 0 && height > 0))
+    refuse(
+      where,
+      JSON.stringify(crop),
+      "{cx, cy, width, height, angle}: its centre and sides in pixels of the image, its angle in radians",
+      RangeError,
+    );
 }

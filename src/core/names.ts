@@ -1,4 +1,4 @@
-/** Names that people misspell. */
+/** Names that people misspell, or that other projects have for an option. */
 
 /** Returns a name without case, hyphens, underscores and blanks. */
 export const plainName = (name: string): string => name.toLowerCase().replace(/[-_ ]/g, "");
@@ -13,12 +13,62 @@ export function isNearly(a: string, b: string): boolean {
   return restOfX === y || x === restOfY || restOfX === restOfY || isSwapped;
 }
 
-/** Returns the name that a misspelt one means, undefined if there is none. */
-export const nearestName = (name: string, names: readonly string[]): string | undefined =>
-  names.find((known) => isNearly(plainName(name), plainName(known)));
+const CONFIDENCE = "conf confidence confthres confthresh confthreshold minconfidence minscore scorethresh ";
+const IOU = "iou iouthres iouthresh nmsthresh nmsthreshold nmsiou ";
+const AGNOSTIC = "agnostic agnosticnms classagnostic";
 
-/** Returns the names for an error about an unknown one: `one of a, b, c; did you mean b?` */
-export function namesFor(unknown: string, names: readonly string[]): string {
+/**
+ * What others call an option, as plain names. The first row whose option exists where the name stands is meant. What
+ * follows the colon is the value to give. "activation" and its like are words of this project before its first release.
+ */
+const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
+  ["confidenceThreshold", `${CONFIDENCE}threshold score scorethreshold`],
+  ["scoreThreshold", `${CONFIDENCE}confidencethreshold`],
+  ["iouThreshold", `${IOU}threshold`],
+  ["threshold", `${IOU}iouthreshold`],
+  ["maxDetections", "maxdet topk maxboxes maxresults"],
+  ["inputSize", "imgsz imagesize imgsize inputshape"],
+  ["scores", "sigmoid activation scoreactivation"],
+  ["keypointScores", "keypointactivation"],
+  ["angleForm", "angleactivation"],
+  ["orientedSuppression", "orientednms"],
+  ["anchors", "anchorboxes"],
+  ["coordinates", "normalised normalized"],
+  ['suppress: "all"', AGNOSTIC],
+  ["perClass: false", AGNOSTIC],
+  ['rules: { suppress: "all" }', AGNOSTIC],
+  ["rules", "conventions nms"],
+  ["maxLost", "maxage trackbuffer lostbuffer"],
+  ["highThreshold", "trackthresh trackthreshold trackhighthresh"],
+  ["lowThreshold", "tracklowthresh"],
+  ["newThreshold", "newtrackthresh"],
+  ["directionFrames", "deltat"],
+  ["frameRate", "fps"],
+  ["classIds", "classes idxs categoryids"],
+  ["classes", "nc numclasses"],
+  ["labels", "names classnames"],
+  ["tile", "tilesize slice slicesize"],
+  ["imageId", "imageid id"],
+  ["rotation", "orientation"],
+];
+
+/** Returns the name that a misspelt or a foreign one means, undefined if there is none. */
+export function nearestName(name: string, names: readonly string[]): string | undefined {
+  const plain = plainName(name);
+  const isKnown = ([meant, others]: readonly [string, string]): boolean =>
+    names.includes(meant.split(":")[0]) && others.split(" ").includes(plain);
+  return names.find((known) => isNearly(plain, plainName(known))) ?? ELSEWHERE.find(isKnown)?.[0];
+}
+
+/** Fewest names that are too many to list beside the one that is meant. */
+const MANY = 12;
+
+/**
+ * Returns what an error about an unknown name expects: `one of a, b, c; did you mean b?`
+ * @param more what stands after the list, for instance `for "sort"`
+ */
+export function namesFor(unknown: string, names: readonly string[], more = ""): string {
   const meant = nearestName(unknown, names);
-  return `one of ${names.join(", ")}${meant === undefined ? "" : `; did you mean ${meant}?`}`;
+  const all = meant !== undefined && names.length >= MANY ? "a known one" : `one of ${names.join(", ")}`;
+  return `${all}${more}${meant === undefined ? "" : `; did you mean ${meant}?`}`;
 }

@@ -1,5 +1,17 @@
 /** Options of suppression, their defaults and their check. */
 import { refuse } from "./errors.ts";
+import {
+  FLAG,
+  FROM_ZERO,
+  NUMBER,
+  type OptionRules,
+  POSITIVE,
+  type Rule,
+  SIZE,
+  UNIT,
+  checkOptions,
+  oneOf,
+} from "./options.ts";
 import { show } from "./tensor.ts";
 
 /** Meaning of the four values of a box. */
@@ -102,8 +114,6 @@ export type SuppressOptions =
 /** Name of a suppression method. */
 export type SuppressMethod = NonNullable<SuppressOptions["method"]>;
 
-export type Rule = readonly [expected: string, passes: (x: unknown) => boolean];
-
 /** Settings with every default filled in. A method reads those that are its own. */
 export interface Settings {
   readonly method: SuppressMethod;
@@ -119,24 +129,16 @@ export interface Settings {
   readonly pixelOffset: number;
 }
 
-const oneOf = (...values: readonly string[]): Rule => [
-  values.map((v) => `"${v}"`).join(" or "),
-  (x) => values.includes(x as string),
-];
-const isNumber = (x: unknown): x is number => typeof x === "number" && x === x;
-export const UNIT: Rule = ["a number in 0..1", (x) => isNumber(x) && x >= 0 && x <= 1];
-const POSITIVE: Rule = ["a number above 0", (x) => isNumber(x) && x > 0 && x < Infinity];
-
 /** True for an array-like of numbers. False for a string and for an array of BigInt. */
 export const isList = (x: unknown): boolean =>
   typeof x === "object" &&
   typeof (x as Float32Array | null)?.length === "number" &&
   typeof (x as Float32Array)[0] !== "bigint";
 
-export const IOU_GATE: Rule = oneOf(">", ">=");
+export const IOU_GATE: Rule = oneOf([">", ">="]);
 /** Rules of the options that every kind of suppression has. */
-export const COMMON_RULES: Readonly<Record<string, Rule>> = {
-  scoreThreshold: ["a number", isNumber],
+export const COMMON_RULES: OptionRules = {
+  scoreThreshold: NUMBER,
   maxDetections: [
     "a whole number from 0 up",
     (x) => x === Infinity || (Number.isInteger(x) && (x as number) >= 0),
@@ -144,22 +146,17 @@ export const COMMON_RULES: Readonly<Record<string, Rule>> = {
   classIds: ["an array of class ids", isList],
 };
 
-const RULES: Readonly<Record<string, Rule>> = {
-  ...COMMON_RULES,
-  boxFormat: oneOf("xyxy", "yxyx", "cxcywh", "xywh"),
-  pixelOffset: ["a number from 0 up", (x) => isNumber(x) && x >= 0 && x < Infinity],
-};
+export const BOX_FORMAT: Rule = oneOf(["xyxy", "yxyx", "cxcywh", "xywh"]);
 
-const IOU: Readonly<Record<string, Rule>> = { iouThreshold: UNIT };
-const SIGMA: Readonly<Record<string, Rule>> = { sigma: POSITIVE };
+const RULES: OptionRules = { ...COMMON_RULES, boxFormat: BOX_FORMAT, pixelOffset: FROM_ZERO };
+
+const IOU: OptionRules = { iouThreshold: UNIT };
+const SIGMA: OptionRules = { sigma: POSITIVE };
 const HARD = { ...IOU, iouGate: IOU_GATE };
 
 /** Rules of each method's own options, and its defaults where they are not an IoU of 0.45 and a sigma of 0.5. */
 const METHODS: Readonly<
-  Record<
-    SuppressMethod,
-    { readonly rules: Readonly<Record<string, Rule>>; readonly iou?: number; sigma?: number }
-  >
+  Record<SuppressMethod, { readonly rules: OptionRules; readonly iou?: number; sigma?: number }>
 > = {
   hard: { rules: HARD },
   fast: { rules: HARD },
@@ -167,34 +164,19 @@ const METHODS: Readonly<
   "soft-linear": { rules: IOU, iou: 0.3 },
   "soft-gaussian": { rules: SIGMA },
   "soft-tensorflow": { rules: { ...IOU, ...SIGMA }, iou: 1 },
-  matrix: { rules: { ...SIGMA, kernel: oneOf("gaussian", "linear") }, sigma: 2 },
+  matrix: { rules: { ...SIGMA, kernel: oneOf(["gaussian", "linear"]) }, sigma: 2 },
   weighted: { rules: IOU, iou: 0.3 },
   merge: { rules: IOU },
   nmw: { rules: IOU, iou: 0.5 },
 };
 
-/** Checks each option that is given by its rule. Throws a RangeError for a name without a rule. */
-export function checkOptions(given: object, rules: Readonly<Record<string, Rule>>, of = ""): void {
-  if (typeof given !== "object" || (given as object | null) === null)
-    refuse("options", show(given), `an object with some of ${Object.keys(rules).join(", ")}`, RangeError);
-  for (const [name, value] of Object.entries(given)) {
-    const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
-    if (rule === undefined)
-      refuse(name, "an unknown name", `one of ${Object.keys(rules).join(", ")}${of}`, RangeError);
-    if (value !== undefined && !rule[1](value)) refuse(name, show(value), rule[0], RangeError);
-  }
-}
-
 /** Rules of what detections do not have in themselves: they have class ids, and their boxes are corners. */
-export const DETECTION_RULES: Readonly<Record<string, Rule>> = {
+export const DETECTION_RULES: OptionRules = {
   scoreThreshold: RULES.scoreThreshold,
   maxDetections: RULES.maxDetections,
   pixelOffset: RULES.pixelOffset,
-  perClass: ["true or false", (x) => typeof x === "boolean"],
-  size: [
-    "[width, height] of the frame",
-    (x) => Array.isArray(x) && x.length === 2 && x.every((v: unknown) => POSITIVE[1](v)),
-  ],
+  perClass: FLAG,
+  size: SIZE,
 };
 
 /**
@@ -205,11 +187,14 @@ export function settingsOf(given: SuppressOptions, common = RULES): Settings {
   if (typeof given !== "object" || given === null)
     refuse("options", show(given), 'an object such as { method: "soft-gaussian" }', RangeError);
   const method = given.method ?? "hard";
-  const methodRule = oneOf(...Object.keys(METHODS));
-  if (!methodRule[1](method)) refuse("method", show(method), methodRule[0], RangeError);
+  const methodRule = oneOf(Object.keys(METHODS));
+  checkOptions({ method }, { method: methodRule });
   const { rules, iou = 0.45, sigma = 0.5 } = METHODS[method];
-  checkOptions(given, { method: methodRule, ...rules, ...common }, ` for "${method}"`);
-  const own = given as Partial<Settings>;
+  const own: Partial<Settings> = checkOptions<Partial<Settings>>(
+    given as Partial<Settings>,
+    { method: methodRule, ...rules, ...common },
+    { more: ` for "${method}"` },
+  );
   return {
     method,
     iouThreshold: own.iouThreshold ?? iou,
@@ -217,11 +202,11 @@ export function settingsOf(given: SuppressOptions, common = RULES): Settings {
     beta: own.beta ?? 1,
     kernel: own.kernel ?? "gaussian",
     iouGate: own.iouGate ?? ">",
-    scoreThreshold: given.scoreThreshold ?? -Infinity,
-    maxDetections: given.maxDetections ?? Infinity,
-    classIds: given.classIds ?? null,
-    boxFormat: given.boxFormat ?? "xyxy",
-    pixelOffset: given.pixelOffset ?? 0,
+    scoreThreshold: own.scoreThreshold ?? -Infinity,
+    maxDetections: own.maxDetections ?? Infinity,
+    classIds: own.classIds ?? null,
+    boxFormat: own.boxFormat ?? "xyxy",
+    pixelOffset: own.pixelOffset ?? 0,
   };
 }
 

@@ -1,6 +1,7 @@
 /** Tensors as runtimes hand them over, and what is known of them before their data: name, dims, type, quantisation. */
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I32, TYPE_I8, TYPE_U8 } from "./abi.ts";
 import { refuse } from "./errors.ts";
+import { namesFor, nearestName } from "./names.ts";
 
 /** Element types of the kernel. */
 export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "i32";
@@ -217,6 +218,30 @@ export function volume(dims: readonly number[]): number {
 export const scaleOf = <S>(given: S | null | undefined): S | null =>
   given === undefined || given === 0 ? null : given;
 
+/** Names of a tensor, with its data or without. */
+export const SPEC_NAMES: readonly string[] = [
+  "name",
+  "data",
+  "dims",
+  "type",
+  "scale",
+  "zeroPoint",
+  "axis",
+  "order",
+];
+
+/**
+ * Throws for a name that looks misspelt, and for another runtime's name of scale, zero point or type: it would be lost.
+ * Tensors of runtimes have names of their own besides. null and undefined lose nothing.
+ */
+function checkNamesOf(where: string, t: object): void {
+  for (const [name, value] of Object.entries(t)) {
+    if (SPEC_NAMES.includes(name) || (value ?? null) === null) continue;
+    if (/^(quant.*|dtype)$/i.test(name) || nearestName(name, SPEC_NAMES) !== undefined)
+      refuse(where, `an unknown name, ${name}`, namesFor(name, SPEC_NAMES));
+  }
+}
+
 /**
  * Checks a tensor and returns it without its data. Of the data only the class and the length are looked at. `before` is
  * what was known of a tensor whose data comes now. In plain JavaScript null says as little as undefined.
@@ -237,12 +262,7 @@ export function specOf(
     refuse(where, "shape and no dims", "dims: rename shape to dims");
   if (!Array.isArray(dims) || !dims.every((d) => Number.isSafeInteger(d) && d >= 0))
     refuse(where, `dims ${show(dims)}`, "an array of whole numbers");
-  // Another runtime's name for scale or zero point would be lost. null and undefined lose nothing.
-  const unknown = Object.entries(t).find(
-    ([k, x]) =>
-      /^(zero_?points?|quant.*|dtype|scales)$/i.test(k) && k !== "zeroPoint" && (x ?? null) !== null,
-  );
-  if (unknown) refuse(where, `an unknown name, ${unknown[0]}`, "type, scale, zeroPoint, axis");
+  checkNamesOf(where, t);
   const stated = said === null ? null : elementType(String(said));
   if (said !== null && stated === null)
     refuse(where, `type "${String(said)}"`, "one of f32 f16 u8 i8 i16 i32 (or f64, i64)");

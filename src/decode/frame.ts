@@ -2,9 +2,9 @@
  * From the network's input back to the original image. Boxes leave the kernel normalised to the network input. The
  * image was resized into a part of that input, so one scale and one shift per axis bring a box back.
  */
-import { type Crop, isCrop, mapOfCrop } from "../core/crop.ts";
+import { type Crop, checkCrop, mapOfCrop } from "../core/crop.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
-import { namesFor } from "../core/names.ts";
+import { nameComplaint } from "../core/options.ts";
 import { placeOf } from "../core/place.ts";
 import type { PrepareResize } from "../core/prepare-rule.ts";
 import { show } from "../core/tensor.ts";
@@ -89,8 +89,10 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
       RangeError,
     );
   // Every enumerable key counts, inherited ones too: a frame may be made by Object.create.
-  for (const key in frame)
-    if (!KEYS.includes(key)) refuse(`frame.${key}`, "an unknown name", namesFor(key, KEYS), RangeError);
+  for (const key in frame) {
+    const complaint = nameComplaint(key, KEYS);
+    if (complaint) refuse(`frame.${key}`, ...complaint, RangeError);
+  }
   const { width, height, resize, placed, crop, rotation } = frame;
   if (!isSize(width) || !isSize(height))
     refuse(
@@ -115,13 +117,7 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
       `[left, top, width, height] of the resized image, in pixels of the ${input?.join("x") ?? ""} input`,
       RangeError,
     );
-  if (crop !== undefined && !isCrop(crop))
-    refuse(
-      "frame",
-      `crop ${show(crop)}`,
-      "{cx, cy, width, height, angle}: its centre and sides in pixels of the image, its angle in radians",
-      RangeError,
-    );
+  if (crop !== undefined) checkCrop(crop, "frame.crop");
   if (crop !== undefined && (resize !== "stretch" || placed !== undefined))
     refuse(
       "frame",

@@ -6,7 +6,8 @@ import type { Engine } from "../engine/engine.ts";
 import { refuse } from "../core/errors.ts";
 import { IDENTITY, writeColumns } from "../memory/write.ts";
 import { type Columns, columnsOf, wordsFrom } from "../memory/layout.ts";
-import { type Rule, isUnit, isWhole } from "../config/fields.ts";
+import { ANY, FROM_ZERO, type Rule, UNIT, checkOptions, checkValue } from "../core/options.ts";
+import { BOX_FORMAT, COMMON_RULES, IOU_GATE, isList } from "../core/suppression.ts";
 import { show } from "../core/tensor.ts";
 
 /** Options of `nms`. */
@@ -30,39 +31,25 @@ export interface NmsOptions {
   readonly engine?: EngineName | "auto";
 }
 
-const FORMATS: readonly unknown[] = ["xyxy", "yxyx", "cxcywh", "xywh"];
 /** An array of numbers. Strings and 64-bit integers are refused. */
-const LIST: Rule<ArrayLike<number>> = [
-  "an array of numbers",
-  (x) =>
-    typeof x === "object" &&
-    typeof (x as Float32Array | null)?.length === "number" &&
-    typeof (x as Float32Array)[0] !== "bigint",
-];
-const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule<unknown> } = {
-  iouThreshold: ["0..1", isUnit],
-  scoreThreshold: ["a number", (x) => typeof x === "number" && x === x],
-  maxDetections: ["a whole number from 0 up", (x) => x === Infinity || isWhole(x)],
-  classIds: LIST,
-  boxFormat: ["xyxy, yxyx, cxcywh or xywh", (x) => FORMATS.includes(x)],
-  iouGate: ['">" or ">="', (x) => x === ">" || x === ">="],
-  pixelOffset: ["a number from 0 up", (x) => Number.isFinite(x) && (x as number) >= 0],
+const LIST: Rule = ["an array of numbers", isList];
+const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule } = {
+  ...(COMMON_RULES as { scoreThreshold: Rule; maxDetections: Rule; classIds: Rule }),
+  iouThreshold: UNIT,
+  boxFormat: BOX_FORMAT,
+  iouGate: IOU_GATE,
+  pixelOffset: FROM_ZERO,
   method: ['"hard". Other methods: suppress(boxes, scores, { method }).indices', (x) => x === "hard"],
   // `checkEngine` checks it.
-  engine: ["", () => true],
+  engine: ANY,
 };
-const NAMES = /* @__PURE__ */ Object.keys(RULES);
 
 const wrong = (name: string, got: unknown, expected: string): never =>
   refuse(name, show(got), expected, RangeError);
 
-function check(name: string, x: unknown, rule: Rule<unknown>): void {
-  if (!rule[1](x)) wrong(name, x, rule[0]);
-}
-
 /** Throws if an array has texts, null or holes. JavaScript would make numbers of them, or NaN. */
 function checkNumbers(name: string, list: ArrayLike<unknown>): void {
-  check(name, list, LIST);
+  checkValue(name, list, LIST);
   if (!ArrayBuffer.isView(list))
     for (let i = 0; i < list.length; i++)
       if (typeof list[i] !== "number") wrong(`${name}[${i}]`, list[i], "a number");
@@ -103,10 +90,7 @@ export function nms(
 ): Int32Array {
   // In plain JavaScript null says as little as undefined.
   options ??= {};
-  if (typeof options !== "object") wrong("options", options, `an object of ${NAMES.join(", ")}`);
-  for (const name of Object.keys(options) as (keyof NmsOptions)[])
-    if (!NAMES.includes(name)) refuse(name, "an unknown name", `one of ${NAMES.join(", ")}`, RangeError);
-    else if ((options[name] ?? null) !== null) check(name, options[name], RULES[name]);
+  checkOptions(options, RULES);
   checkNumbers("boxes", boxes);
   checkNumbers("scores", scores);
   const classIds = options.classIds ?? null;

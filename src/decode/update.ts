@@ -1,5 +1,6 @@
 /** Reads the thresholds that may change between frames. */
 import { mismatch } from "../core/errors.ts";
+import { CONFIDENCE, UNIT, isUnit, nameComplaint, valueComplaint } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
 import type { Thresholds } from "../memory/write.ts";
 
@@ -21,7 +22,7 @@ export interface UpdateRules {
   readonly confidenceProblem: (confidence: number | readonly number[]) => string | null;
 }
 
-const isUnit = (x: unknown): boolean => typeof x === "number" && x >= 0 && x <= 1;
+const NAMES = ["confidenceThreshold", "iouThreshold", "maxDetections"];
 
 /**
  * Returns the thresholds that hold from now on: those of `update`, and those of `now` where it says nothing.
@@ -37,9 +38,10 @@ export function readUpdate<T extends Partial<Thresholds>>(
   const given: Update = update ?? {};
   if (typeof given !== "object" || Array.isArray(given))
     throw new RangeError(mismatch(show(given), "an object of thresholds"));
-  for (const name of Object.keys(given))
-    if (!["confidenceThreshold", "iouThreshold", "maxDetections"].includes(name))
-      say(name, mismatch("an unknown name", "one of confidenceThreshold, iouThreshold, maxDetections"));
+  for (const name of Object.keys(given)) {
+    const complaint = nameComplaint(name, NAMES);
+    if (complaint) say(name, mismatch(...complaint));
+  }
   // In plain JavaScript null says as little as undefined.
   const confidence = given.confidenceThreshold ?? null;
   const iou = given.iouThreshold ?? null;
@@ -49,10 +51,11 @@ export function readUpdate<T extends Partial<Thresholds>>(
     const problem =
       isUnit(confidence) || (isList && Array.from(confidence).every(isUnit))
         ? confidenceProblem(confidence)
-        : mismatch(show(confidence), "0..1, or an array of such, one per class");
+        : mismatch(...(valueComplaint(confidence, CONFIDENCE) ?? [show(confidence), CONFIDENCE[0]]));
     if (problem !== null) say("confidenceThreshold", problem);
   }
-  if (iou !== null && !isUnit(iou)) say("iouThreshold", mismatch(show(iou), "0..1"));
+  const wrongIou = iou === null ? null : valueComplaint(iou, UNIT);
+  if (wrongIou) say("iouThreshold", mismatch(...wrongIou));
   if (most !== null && !(Number.isInteger(most) && most > 0 && most <= bound))
     say("maxDetections", mismatch(show(most), `1..${bound}, the bound given at creation`));
   if (problems.length > 0) throw new RangeError(problems.join("\n"));

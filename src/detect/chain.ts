@@ -1,6 +1,7 @@
 /** A detector and a network of points behind it: person and pose, palm and hand, face and mesh. */
 import type { Crop } from "../core/crop.ts";
 import { ConfigError, TensorError, mismatch, refuse } from "../core/errors.ts";
+import { checkOptions, namesOnly } from "../core/options.ts";
 import { POINT_FACTS } from "../core/pose-families.ts";
 import type { Decoder } from "../decode/decoder.ts";
 import { Detections, extend, setLength } from "../decode/detections.ts";
@@ -68,7 +69,7 @@ export class ChainedDetector implements Detector {
   }
 
   async detect(image: DetectorImage, options?: { readonly crop?: Crop }): Promise<Detections> {
-    if (options?.crop)
+    if (checkOptions(options ?? {}, namesOnly("crop")).crop)
       refuse(
         "detect",
         "a crop",
@@ -86,9 +87,10 @@ export class ChainedDetector implements Detector {
     frames: DetectorFrames,
     options: { readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<Detections, void, undefined> {
+    const { signal } = checkOptions((options as typeof options | null) ?? {}, namesOnly("signal"));
     const source = iteratorOf(frames);
     this.#enter("detectAll");
-    const arrivals = new Arrivals((options as typeof options | null)?.signal);
+    const arrivals = new Arrivals(signal);
     try {
       let tracked: readonly Crop[] = [];
       for (;;) {

@@ -4,6 +4,8 @@ import { ConfigError, TensorError, mismatch, refuse } from "../core/errors.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import { TRAITS } from "../core/families.ts";
 import { type LabelSet, labelsOf } from "../core/labels.ts";
+import { namesFor, nearestName } from "../core/names.ts";
+import { checkOptions, namesOnly } from "../core/options.ts";
 import type { PrepareRule } from "../core/prepare-rule.ts";
 import { elementType, isBytes, show } from "../core/tensor.ts";
 import { readConfig } from "../config/config.ts";
@@ -99,6 +101,7 @@ export async function createDetector<Opened = never, Second = never>(
   source: DetectorSource<Opened> & { readonly points?: PointsSource<Second> },
   options: DetectorOptions = {},
 ): Promise<Detector> {
+  checkDetectorNames(options ?? {});
   const { most = Infinity, ...rest } = options ?? {};
   const { points } = (source as typeof source | null) ?? {};
   if (options?.most !== undefined && !(Number.isInteger(most) && most > 0 && points))
@@ -119,6 +122,21 @@ export async function createDetector<Opened = never, Second = never>(
     throw error;
   }
 }
+
+/** Options that only a detector has. `readConfig` checks the others. */
+const OWN_OPTIONS = ["warmUp", "most"];
+
+/** Throws a ConfigError for a misspelt option of the detector's own, which `readConfig` does not know. */
+function checkDetectorNames(options: object): void {
+  for (const name of Object.keys(options))
+    if (!OWN_OPTIONS.includes(name) && nearestName(name, OWN_OPTIONS) !== undefined)
+      throw new ConfigError([
+        { path: `options.${name}`, message: mismatch("an unknown name", namesFor(name, OWN_OPTIONS)) },
+      ]);
+}
+
+/** Names of what `createDetector` opens. A second network has options of its own. */
+const SOURCE = /* @__PURE__ */ namesOnly("model", "runtime", "session", "config", "points", "options");
 
 /** Opens one network, and runs it on a blank image. */
 async function openDetector<Opened>(
@@ -159,6 +177,7 @@ async function openDetector<Opened>(
 async function readSource<Opened>(source: DetectorSource<Opened>): Promise<Source> {
   if (typeof source !== "object" || source === null || !("session" in source || "model" in source))
     return refuse("createDetector", show(source), "{ model, runtime } or { session, config }");
+  checkOptions(source, SOURCE, { name: "createDetector", Kind: TensorError });
   if ("session" in source) {
     const { session, config } = source;
     // Every adapter makes these members. An ONNX Runtime session is not such a session: it needs its adapter.
@@ -419,9 +438,10 @@ class SessionDetector implements Detector {
   }
 
   async detect(image: DetectorImage, options?: { readonly crop?: Crop }): Promise<Detections> {
+    const { crop } = checkOptions(options ?? {}, namesOnly("crop"));
     this.#enter("detect");
     try {
-      return await this.#detectOne(image, options?.crop);
+      return await this.#detectOne(image, crop);
     } finally {
       this.#leave();
     }
@@ -447,7 +467,7 @@ class SessionDetector implements Detector {
     frames: DetectorFrames,
     options: { readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<Detections, void, undefined> {
-    const signal = (options as typeof options | null)?.signal;
+    const { signal } = checkOptions((options as typeof options | null) ?? {}, namesOnly("signal"));
     // Before the detector counts as busy: it stays free if there is nothing to iterate over.
     const source = iteratorOf(frames);
     this.#enter("detectAll");

@@ -11,6 +11,7 @@ import {
   grid,
   ultraface,
 } from "../core/built-priors.ts";
+import { checkOptions, namesOnly } from "../core/options.ts";
 
 /** Options of `ssdAnchors`: the fields of MediaPipe's SsdAnchorsCalculatorOptions. */
 export interface SsdAnchorOptions {
@@ -77,6 +78,11 @@ function checkOffset(offset: unknown): void {
     refuse("offset", offset, "a number of cells, 0.5 for the middle of one");
 }
 
+const SSD_OPTIONS = /* @__PURE__ */ namesOnly(
+  ...["inputSize", "strides", "minScale", "maxScale", "aspectRatios", "interpolatedRatio"],
+  ...["reduceLowest", "fixedSize", "offset"],
+);
+
 /**
  * Builds anchors as MediaPipe's SsdAnchorsCalculator and TensorFlow's multiple_grid_anchor_generator define them:
  * scale_k = min + (max - min) k / (layers - 1); per cell the ratios at scale_k and one box at sqrt(scale_k scale_k+1).
@@ -91,9 +97,7 @@ function checkOffset(offset: unknown): void {
  * console.log(anchors.length / 4); // 2766
  */
 export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
-  if (typeof options !== "object" || (options as unknown) === null)
-    refuse("options", options, "{inputSize, strides, minScale, maxScale}");
-  const { inputSize, strides, minScale, maxScale } = options;
+  const { inputSize, strides, minScale, maxScale } = checkOptions(options, SSD_OPTIONS);
   const ratios = options.aspectRatios ?? [1, 2, 0.5, 3, 1 / 3];
   const interpolated = options.interpolatedRatio ?? 1;
   checkPositive("inputSize", inputSize, 2);
@@ -194,6 +198,8 @@ export function ultrafacePriors(inputSize: readonly [number, number] = [320, 240
   return ultraface(inputSize);
 }
 
+const LAYOUT = /* @__PURE__ */ namesOnly("scale", "aspectRatios", "levels");
+
 /**
  * Builds the priors of EfficientDet: three sizes with three ratios in each cell of levels 3 to 7. A decoder has those
  * of D0 to D6 by itself; pass these as `priors` for D7 (`scale: 5`), D7x (`levels: 6`), Lite 0 to 2 (`scale: 3`) and
@@ -210,12 +216,12 @@ export function efficientdetPriors(
   layout: EfficientdetLayout = {},
 ): Float32Array {
   checkPositive("inputSize", inputSize, 2);
-  const { scale = 4, aspectRatios = [1, 2, 0.5], levels = 5 } = layout;
+  const { scale = 4, aspectRatios = [1, 2, 0.5], levels = 5 } = checkOptions(layout ?? {}, LAYOUT);
   checkPositive("scale", [scale], 1);
   checkPositive("aspectRatios", aspectRatios);
   if (!(Number.isInteger(levels) && levels >= 1 && levels <= 8)) refuse("levels", levels, "1 to 8 levels");
   checkCount("inputSize", 4 * aspectRatios.length * cellsOf(inputSize, 8));
-  return efficientdet(inputSize, layout);
+  return efficientdet(inputSize, { scale, aspectRatios, levels });
 }
 
 /** One PriorBox layer of a Caffe SSD. Names are those of its prototxt in camel case. */
@@ -236,6 +242,10 @@ export interface CaffePriorLayer {
   readonly offset?: number;
 }
 
+const CAFFE_LAYER = /* @__PURE__ */ namesOnly(
+  ...["width", "height", "minSize", "maxSize", "aspectRatios", "flip", "step", "offset"],
+);
+
 /**
  * Builds the priors of Caffe's PriorBox layers: min_size, sqrt(min_size max_size), then min_size at each ratio.
  * @returns rows [x_min, y_min, x_max, y_max], 0..1, not clipped.
@@ -255,6 +265,7 @@ export function caffePriors(
   checkPositive("inputSize", inputSize, 2);
   if (!Array.isArray(layers)) refuse("layers", layers, "a list of {width, height, minSize, ...}");
   for (const l of layers as readonly CaffePriorLayer[]) {
+    checkOptions(l, CAFFE_LAYER, { prefix: "layers.", name: "layers" });
     checkPositive("width, height, minSize", [l.width, l.height, l.minSize], 3);
     checkPositive("maxSize, step, aspectRatios", [l.maxSize ?? 1, l.step ?? 1, ...(l.aspectRatios ?? [])]);
     checkOffset(l.offset);

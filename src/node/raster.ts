@@ -1,8 +1,9 @@
 /** Turns a drawing into a PNG, with optional packages of Node. */
 import { createRequire } from "node:module";
 import { showJson } from "../core/json.ts";
-import { DrawError, type Drawn, checkOptions } from "../picture/drawn.ts";
-import { type DrawOptions, drawSvg } from "../picture/svg.ts";
+import { ANY, type OptionRules } from "../core/options.ts";
+import { DrawError, type Drawn, readDrawOptions } from "../picture/drawn.ts";
+import { DRAW_OPTIONS, type DrawOptions, drawSvg } from "../picture/svg.ts";
 import { load, nullIfAbsent } from "./files/load.ts";
 import type { Pixels } from "./images.ts";
 
@@ -13,6 +14,8 @@ export interface RasterOptions {
   /** Width of the picture in pixels. Default: that of the SVG. */
   readonly width?: number;
 }
+
+const RASTER_OPTIONS: OptionRules = { font: ANY, width: ANY };
 
 interface ResvgOptions {
   readonly font: { readonly fontFiles: readonly string[]; readonly loadSystemFonts: boolean };
@@ -54,8 +57,7 @@ export async function rasterPixels(svg: string, options: RasterOptions = {}): Pr
 
 async function render(svg: string, options: RasterOptions): Promise<Rendered> {
   if (typeof svg !== "string") throw new DrawError(`got ${showJson(svg)}, expected the text of an SVG`);
-  checkOptions(options);
-  const { font: ownFont, width } = options ?? {};
+  const { font: ownFont, width } = readDrawOptions(options, RASTER_OPTIONS);
   const Resvg = await loadResvg();
   const font = await fontFor(svg, ownFont, Resvg);
   checkSize(svg, width);
@@ -84,7 +86,8 @@ export async function drawPng(
   detections: Iterable<Drawn>,
   options: DrawOptions & RasterOptions = {},
 ): Promise<Uint8Array> {
-  return rasterise(drawSvg(photo, detections, options), options);
+  const { font, width, ...drawing } = readDrawOptions(options, { ...DRAW_OPTIONS, ...RASTER_OPTIONS });
+  return rasterise(drawSvg(photo, detections, drawing), { font, width });
 }
 
 async function loadResvg(): Promise<Resvg> {

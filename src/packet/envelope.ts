@@ -1,5 +1,6 @@
 /** The CloudEvents 1.0 envelope: where a frame comes from, when it was taken, and which config it belongs to. */
-import { type PacketErrorKind, need } from "./error.ts";
+import { namesFor } from "../core/names.ts";
+import { PacketError, type PacketErrorKind, need } from "./error.ts";
 
 /** Kind of a packet, by the words of a config's `output_format`. */
 export type PacketKind = "raw" | "detection";
@@ -36,6 +37,16 @@ export interface Envelope {
 /** Text without control characters, which could begin another header, and without halves of a pair. */
 const TEXT = /^[^\0-\x1f\x7f-\x9f\ud800-\udfff]{1,1024}$/u;
 
+/** Names of what a sender says about a frame. */
+const NAMES: { readonly [K in keyof Required<PacketAbout>]: true } = {
+  id: true,
+  source: true,
+  subject: true,
+  time: true,
+  sequence: true,
+  traceparent: true,
+};
+
 /** The form of each attribute. Those after `source` may be absent. */
 const FORMS: { readonly [name: string]: RegExp } = {
   id: TEXT,
@@ -63,6 +74,12 @@ export function attributesOf(
   config: string | null,
   prefix: string,
 ): Record<string, unknown> {
+  for (const name of Object.keys(about ?? {}))
+    if (!Object.hasOwn(NAMES, name))
+      throw new PacketError(
+        null,
+        `about.${name}: got an unknown name, expected ${namesFor(name, Object.keys(NAMES))}`,
+      );
   const { time, sequence } = about ?? {};
   const given = {
     ...about,

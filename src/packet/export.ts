@@ -1,6 +1,7 @@
 /** Detections in the formats of other projects. Those have pixels, so each function takes the size of the image. */
 import type { MaskRle, MaskedFields } from "../decode/detections.ts";
-import { need } from "./error.ts";
+import { namesFor, nearestName } from "../core/names.ts";
+import { PacketError, need } from "./error.ts";
 import { recordsOf } from "./read.ts";
 
 /** Size of the original image in pixels. A `Frame` is one. */
@@ -73,6 +74,15 @@ function inPixels(
   });
 }
 
+const IMAGE = ["width", "height", "imageId", "categories"];
+
+/** Throws for a name that looks misspelt. A frame, which has others besides, is an image as it is. */
+function checkImageNames(image: CocoImage | null | undefined): void {
+  for (const name of Object.keys(image ?? {}))
+    if (!IMAGE.includes(name) && nearestName(name, IMAGE) !== undefined)
+      throw new PacketError(null, `image.${name}: got an unknown name, expected ${namesFor(name, IMAGE)}`);
+}
+
 /**
  * Returns detections as COCO results, which `COCO.loadRes` of pycocotools reads. Join the lists of all images.
  * A mask of the whole image goes into a record as `mask: detections.mask(i, { size: "frame" }).toRle()`.
@@ -85,7 +95,17 @@ function inPixels(
  * console.log(result.category_id, result.bbox); // 17 [160,240,320,240]
  */
 export function toCoco(detections: Iterable<MaskedFields>, image: CocoImage): CocoResult[] {
-  return inPixels(detections, image).map(([{ class_id, confidence, keypoints, mask }, ...bbox]) => {
+  const placed = inPixels(detections, image);
+  checkImageNames(image);
+  // COCO's evaluation joins results and annotations by this id. Without it every result would be left out.
+  need(
+    Number.isSafeInteger(image.imageId),
+    "image.imageId",
+    image.imageId,
+    "the image's id, a whole number",
+    null,
+  );
+  return placed.map(([{ class_id, confidence, keypoints, mask }, ...bbox]) => {
     const { imageId, categories, width, height } = image;
     const category_id = categories ? categories[class_id] : class_id;
     need(category_id !== undefined, "categories", categories, `an id for class ${class_id}`, null);

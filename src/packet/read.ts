@@ -3,7 +3,7 @@ import { rotationProblem } from "../core/turn.ts";
 import type { DetectionFields } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import { readAttributes, envelopeOf, eventType } from "./envelope.ts";
-import { type PacketErrorKind, need } from "./error.ts";
+import { PacketError, type PacketErrorKind, need } from "./error.ts";
 import { Packet } from "./packet.ts";
 import { padded, parse, readHead } from "./text.ts";
 import { type PacketTensor, isIndex, readTensor } from "./wire.ts";
@@ -29,6 +29,9 @@ type Json = Record<string, unknown>;
  * console.log(packet.kind, packet.tensors[0].name, packet.tensors[0].data[1]); // raw n 2
  */
 export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
+  for (const name of Object.keys(options ?? {}))
+    if (name !== "maxBytes")
+      throw new PacketError(null, `${name}: got an unknown name, expected one of maxBytes`);
   const { maxBytes = 2 ** 26 } = options ?? {};
   const [head, end] = readHead(bytes, maxBytes);
   // A detection packet is a structured CloudEvent: a head without outputs.

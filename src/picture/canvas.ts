@@ -1,7 +1,8 @@
 /** Draws detections on a canvas: of a page, of a worker (`OffscreenCanvas`), or of a package for Node. */
 import type { Edges } from "../core/keypoints.ts";
 import { DOT_FILL, DOT_RING, HALO } from "./colours.ts";
-import { DrawError, type Drawn, checkOptions } from "./drawn.ts";
+import { ANY, FUNCTION } from "../core/options.ts";
+import { DrawError, type Drawn, readDrawOptions } from "./drawn.ts";
 import { showJson } from "../core/json.ts";
 import { MASK_OPACITY, type Mark, marksOf } from "./marks.ts";
 import { type Area, FONTS, cornerRadius, textPlace } from "./tags.ts";
@@ -55,6 +56,8 @@ export interface CanvasOptions {
   readonly area?: Area;
 }
 
+const OPTIONS = { tag: FUNCTION, edges: ANY, area: ANY };
+
 /**
  * Draws boxes and tags on a canvas, with the look of `drawSvg`. What stands on the canvas stays: draw the photo first.
  * Boxes outside the photo are drawn at its edge.
@@ -79,8 +82,7 @@ export function drawCanvas(
   detections: Iterable<Drawn>,
   options: CanvasOptions = {},
 ): void {
-  checkOptions(options);
-  const { tag, area = wholeOf(context), edges } = options ?? {};
+  const { tag, area = wholeOf(context), edges } = readDrawOptions(options, OPTIONS);
   checkArea(area);
   const { stroke, list } = marksOf(detections, area, tag, edges);
   context.save();

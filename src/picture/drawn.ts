@@ -1,5 +1,6 @@
 /** A detection as it is drawn, and the checks before its numbers become coordinates. */
 import { isRecord, showJson } from "../core/json.ts";
+import { type OptionRules, checkOptions } from "../core/options.ts";
 import { isInPixels } from "../core/unit.ts";
 
 /**
@@ -77,8 +78,6 @@ function checkDetection(d: Drawn): void {
     );
 }
 
-/** Throws if options are not an object. Plain JavaScript may pass anything. */
-export function checkOptions(options: unknown): void {
-  if (typeof (options ?? {}) !== "object")
-    throw new DrawError(`got options ${showJson(options)}, expected an object`);
-}
+/** Returns what options state. Throws a DrawError for others than those of the rules. */
+export const readDrawOptions = <T extends object>(options: T | null | undefined, rules: OptionRules): T =>
+  checkOptions(options ?? ({} as T), rules, { Kind: DrawError });

@@ -2,7 +2,8 @@
 import { toBase64 } from "./base64.ts";
 import { DOT_FILL, DOT_RING, HALO } from "./colours.ts";
 import type { Edges } from "../core/keypoints.ts";
-import { type Drawn, checkOptions } from "./drawn.ts";
+import { ANY, FUNCTION, type OptionRules } from "../core/options.ts";
+import { type Drawn, readDrawOptions } from "./drawn.ts";
 import { type ImageInfo, imageInfo, storedAs, withoutExif } from "./image-info.ts";
 import { MASK_OPACITY, type Mark, marksOf } from "./marks.ts";
 import { type Area, FONTS, cornerRadius, textPlace } from "./tags.ts";
@@ -16,6 +17,8 @@ export interface DrawOptions {
   /** Pairs of keypoints that a skeleton joins. Default: those of the detections; of COCO for 17 keypoints. */
   readonly edges?: Edges;
 }
+
+export const DRAW_OPTIONS: OptionRules = { tag: FUNCTION, title: ANY, edges: ANY };
 
 /**
  * Returns the photo with boxes and tags, as one SVG file that links to no other file. Boxes outside the photo are drawn
@@ -33,9 +36,7 @@ export interface DrawOptions {
  * console.log(svg.includes(">cat 93%</text>")); // true
  */
 export function drawSvg(photo: Uint8Array, detections: Iterable<Drawn>, options: DrawOptions = {}): string {
-  checkOptions(options);
-  // In plain JavaScript null says as little as undefined.
-  const { tag, title: ownTitle, edges } = options ?? {};
+  const { tag, title: ownTitle, edges } = readDrawOptions(options, DRAW_OPTIONS);
   const info = imageInfo(photo);
   const { width, height } = info;
   const { stroke, list } = marksOf(detections, info, tag, edges);

@@ -5,6 +5,7 @@
 import * as A from "../core/abi.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import { ConfigError, type ConfigProblem, TensorError, mismatch, refuse } from "../core/errors.ts";
+import { namesFor } from "../core/names.ts";
 import { type TensorInput, type TensorSpec, few, show, specOf } from "../core/tensor.ts";
 import { type Best, findBest, recordsOf } from "../decode/best.ts";
 import { type DetectionFields, type Detections, detectionsIn, detectionsOf } from "../decode/detections.ts";
@@ -163,6 +164,8 @@ const decoderOf = (plan: PlanFile, options: ReadOptions): PlanDecoder =>
 
 const isObject = (x: unknown): x is object => typeof x === "object" && x !== null && !Array.isArray(x);
 
+const NAMES = ["engine", "onNote", "fresh", "tasks"];
+
 /** Reads and copies the options. Plain JavaScript may pass no options, or others. */
 function readOptions(options: LoadOptions | null): ReadOptions {
   const given = options ?? {};
@@ -170,7 +173,7 @@ function readOptions(options: LoadOptions | null): ReadOptions {
     throw new ConfigError([{ path: "options", message: mismatch(show(options), "an object") }]);
   const { engine, onNote, fresh, tasks, ...others } = given as LoadOptions;
   const problems = Object.keys(others).map((name) =>
-    problem(name, "an unknown name", "engine, onNote, fresh or tasks: all else is part of the plan"),
+    problem(name, "an unknown name", namesFor(name, NAMES, ": all else is part of the plan")),
   );
   if (typeof (onNote ?? readOptions) !== "function")
     problems.push(problem("onNote", show(onNote), "a function"));

@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { type RecordableHistogram, createHistogram } from "node:perf_hooks";
 import { type ResourceLimits, Worker } from "node:worker_threads";
 import { TensorError, isRefusal, mismatch, refuse } from "../core/errors.ts";
+import { checkOptions, namesOnly } from "../core/options.ts";
 import { type TensorInput, show } from "../core/tensor.ts";
 import { Detections, type Extras, extend, setLength } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
@@ -440,13 +441,12 @@ function whole(name: string, value: number, most = Infinity): number {
 }
 
 /** Throws a RangeError unless the value is an object that has none but the named fields. */
-function checkNames(where: string, given: unknown, names: readonly string[]): void {
-  const form = `{${names.join(", ")}}`;
-  if (typeof given !== "object" || given === null || Array.isArray(given))
-    refuse(where, show(given), form, RangeError);
-  const unknown = Object.keys(given).filter((name) => !names.includes(name));
-  if (unknown.length > 0) refuse(where, `the unknown name ${unknown.join(", ")}`, form, RangeError);
-}
+const checkNames = (where: string, given: unknown, names: readonly string[]): object =>
+  checkOptions(given as object, namesOnly(...names), {
+    prefix: `${where}.`,
+    name: where,
+    form: `{${names.join(", ")}}`,
+  });
 
 /** Returns what the caller says about a frame. Throws a RangeError for unknown names, and for a bare frame. */
 function checkAbout(given: About | null): About {

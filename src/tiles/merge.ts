@@ -1,5 +1,6 @@
 /** Merging what was found in tiles, by the rules of SAHI, in bounded memory. */
 import { refuse } from "../core/errors.ts";
+import { COUNT, FLAG, type Rule, UNIT, checkOptions, oneOf } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
 import {
   CORNER_VALUES,
@@ -69,34 +70,17 @@ const DEFAULTS: Settings = {
   maxDetections: Infinity,
 };
 
-const oneOf = (...values: readonly string[]) =>
-  [values.map((v) => `"${v}"`).join(" or "), (x: unknown) => values.includes(x as string)] as const;
-const COUNT = ["a whole number from 1 up", (x: unknown) => Number.isInteger(x) && (x as number) > 0] as const;
-
-const RULES: { readonly [N in keyof Settings]: readonly [string, (x: unknown) => boolean] } = {
-  method: oneOf("greedy-nmm", "nmm", "nms"),
-  metric: oneOf("ios", "iou"),
-  threshold: ["a number in 0..1", (x) => typeof x === "number" && x >= 0 && x <= 1],
-  perClass: ["true or false", (x) => typeof x === "boolean"],
-  secondTest: oneOf("none", "sahi"),
+const RULES: { readonly [N in keyof Settings]: Rule } = {
+  method: oneOf(["greedy-nmm", "nmm", "nms"]),
+  metric: oneOf(["ios", "iou"]),
+  threshold: UNIT,
+  perClass: FLAG,
+  secondTest: oneOf(["none", "sahi"]),
   maxCandidates: COUNT,
   maxDetections: COUNT,
 };
 
-function settingsOf(given: MergeTilesOptions): Settings {
-  if (typeof given !== "object" || given === null)
-    refuse("options", show(given), "an object of options", RangeError);
-  const names = Object.keys(RULES);
-  const settings: Record<string, unknown> = { ...DEFAULTS };
-  for (const [name, value] of Object.entries(given)) {
-    if (!names.includes(name)) refuse(name, "an unknown name", `one of ${names.join(", ")}`, RangeError);
-    const [expected, passes] = RULES[name as keyof Settings];
-    if (value === undefined) continue;
-    if (!passes(value)) refuse(name, show(value), expected, RangeError);
-    settings[name] = value;
-  }
-  return settings as unknown as Settings;
-}
+const settingsOf = (given: MergeTilesOptions): Settings => ({ ...DEFAULTS, ...checkOptions(given, RULES) });
 
 /** Merged detections: no one knows how the masks of tiles are joined, and their prototypes are gone. */
 const WITHOUT_MASKS: Extras = {

@@ -1,6 +1,6 @@
 /** The plan of tiles: which parts of a large picture are prepared and decoded one by one. */
 import { refuse } from "../core/errors.ts";
-import { show } from "../core/tensor.ts";
+import { FLAG, type OptionRules, type Rule, checkOptions, checkValue } from "../core/options.ts";
 
 /** A part of a picture, in whole pixels. */
 export interface Tile {
@@ -26,21 +26,26 @@ export interface TileOptions {
 const isCount = (x: unknown): x is number => Number.isInteger(x) && (x as number) > 0 && (x as number) < 1e9;
 const isPart = (x: unknown): x is number => typeof x === "number" && x >= 0 && x < 1;
 
-/** Returns a pair of what may be one value or two. Throws a RangeError if they are none. */
-function pairOf(
-  name: string,
-  given: number | readonly [number, number],
-  isValid: (x: unknown) => boolean,
-  expected: string,
-): readonly [number, number] {
-  const pair: readonly unknown[] = Array.isArray(given) ? given : [given, given];
-  if (pair.length !== 2 || !pair.every(isValid)) refuse(name, show(given), expected, RangeError);
-  return pair as readonly [number, number];
-}
+const isPairOf = (x: unknown, isValid: (v: unknown) => boolean): boolean =>
+  Array.isArray(x) && x.length === 2 && x.every(isValid);
+const isOneOrTwo = (x: unknown, isValid: (v: unknown) => boolean): boolean =>
+  isValid(x) || isPairOf(x, isValid);
+
+const pairOf = (x: number | readonly [number, number]): readonly [number, number] =>
+  typeof x === "number" ? [x, x] : x;
+
+const PICTURE: Rule = ["[width, height] of the picture in whole pixels", (x) => isPairOf(x, isCount)];
+const RULES: OptionRules = {
+  tile: ["a whole number of pixels, or [width, height]", (x) => isOneOrTwo(x, isCount)],
+  overlap: ["a part of a tile from 0 to below 1, or [x, y]", (x) => isOneOrTwo(x, isPart)],
+  whole: FLAG,
+};
 
 /** Checks the size of a picture: two whole numbers of pixels. */
-export const sizeOf = (size: readonly [number, number]): readonly [number, number] =>
-  pairOf("size", Array.isArray(size) ? size : NaN, isCount, "[width, height] of the picture in whole pixels");
+export function sizeOf(size: readonly [number, number]): readonly [number, number] {
+  checkValue("size", size, PICTURE);
+  return size;
+}
 
 /** More tiles than any picture is run in: a plan of so many takes megabytes. */
 const MOST_TILES = 100_000;
@@ -74,15 +79,9 @@ function beginnings(length: number, tile: number, overlap: number): number[] {
  */
 export function tiles(size: readonly [number, number], options: TileOptions): readonly Tile[] {
   const [width, height] = sizeOf(size);
-  if (typeof options !== "object" || options === null)
-    refuse("options", show(options), "an object such as { tile: 640 }", RangeError);
-  for (const name of Object.keys(options))
-    if (!["tile", "overlap", "whole"].includes(name))
-      refuse(name, "an unknown name", "one of tile, overlap, whole", RangeError);
-  const { whole = false, overlap = 0.2 } = options;
-  const tile = pairOf("tile", options.tile, isCount, "a whole number of pixels, or [width, height]");
-  const shared = pairOf("overlap", overlap, isPart, "a part of a tile from 0 to below 1, or [x, y]");
-  if (typeof whole !== "boolean") refuse("whole", show(whole), "true or false", RangeError);
+  const { tile: side, overlap = 0.2, whole = false } = checkOptions(options, RULES);
+  checkValue("tile", side, RULES.tile);
+  const [tile, shared] = [pairOf(side), pairOf(overlap)];
   const count = countOf(width, tile[0], shared[0]) * countOf(height, tile[1], shared[1]);
   if (count > MOST_TILES)
     refuse(

@@ -1,5 +1,16 @@
 /** Options of the trackers, their published defaults, and the check of what a caller gives. */
 import { refuse } from "../core/errors.ts";
+import {
+  FLAG,
+  FROM_ZERO,
+  FUNCTION,
+  POSITIVE,
+  type Rule,
+  SIZE,
+  UNIT,
+  checkOptions,
+  oneOf,
+} from "../core/options.ts";
 import { show } from "../core/tensor.ts";
 
 interface CommonOptions {
@@ -74,28 +85,18 @@ export type Complete<T extends TrackerOptions> = Omit<Required<T>, "size" | "onN
   readonly longestPause: number;
 };
 
-type Rule = readonly [expected: string, passes: (x: unknown) => boolean];
-
-const isNumber = (x: unknown, low: number, high: number): boolean =>
-  typeof x === "number" && x >= low && x <= high;
-const UNIT: Rule = ["a number in 0..1", (x) => isNumber(x, 0, 1)];
-const SWITCH: Rule = ["true or false", (x) => typeof x === "boolean"];
-const POSITIVE: Rule = ["a number above 0", (x) => isNumber(x, Number.MIN_VALUE, Number.MAX_VALUE)];
-const FRAMES: Rule = ["a whole number from 1 to 100", (x) => Number.isInteger(x) && isNumber(x, 1, 100)];
+const FRAMES: Rule = [
+  "a whole number from 1 to 100",
+  (x) => Number.isInteger(x) && (x as number) > 0 && (x as number) <= 100,
+];
 
 const COMMON = {
-  method: [
-    '"sort", "bytetrack" or "ocsort"',
-    (x: unknown) => typeof x === "string" && Object.hasOwn(METHODS, x),
-  ],
-  size: [
-    "[width, height] of the frame in pixels",
-    (x: unknown) => Array.isArray(x) && x.length === 2 && x.every((v) => POSITIVE[1](v) && v !== Infinity),
-  ],
+  method: oneOf(["sort", "bytetrack", "ocsort"]),
+  size: SIZE,
   frameRate: POSITIVE,
-  maxLost: ["a number of seconds from 0 up", (x: unknown) => isNumber(x, 0, Number.MAX_VALUE)],
-  perClass: SWITCH,
-  onNote: ["a function", (x: unknown) => typeof x === "function"],
+  maxLost: ["a number of seconds from 0 up", FROM_ZERO[1]],
+  perClass: FLAG,
+  onNote: FUNCTION,
 } as const;
 
 /** The settings of each method: rule and default. */
@@ -107,34 +108,27 @@ const METHODS = {
     confidenceThreshold: [UNIT, 0.6],
     directionFrames: [FRAMES, 3],
     inertia: [UNIT, 0.2],
-    useLowScores: [SWITCH, false],
+    useLowScores: [FLAG, false],
   },
   bytetrack: {
     highThreshold: [UNIT, 0.5],
     lowThreshold: [UNIT, 0.1],
     newThreshold: [UNIT, null],
     matchThreshold: [UNIT, 0.8],
-    fuseScore: [SWITCH, true],
-    pixelOffset: [["a number from 0 up", (x: unknown) => isNumber(x, 0, 1e6)], 1],
+    fuseScore: [FLAG, true],
+    pixelOffset: [FROM_ZERO, 1],
   },
 } as const;
-
-function check(name: string, value: unknown, [expected, passes]: Rule): void {
-  if (!passes(value)) refuse(name, show(value), expected, RangeError);
-}
 
 /** Checks the options and fills in the defaults. Throws a RangeError that names the option. */
 export function complete(given: TrackerOptions): Complete<TrackerOptions> {
   if (typeof given !== "object" || given === null)
     refuse("options", show(given), '{ method: "sort", "bytetrack" or "ocsort" }', RangeError);
-  check("method", given.method, COMMON.method);
+  // Without a method nobody knows the other options.
+  if (!COMMON.method[1](given.method)) refuse("method", show(given.method), COMMON.method[0], RangeError);
   const own: Readonly<Record<string, readonly [Rule, unknown]>> = METHODS[given.method];
-  const names = [...Object.keys(COMMON), ...Object.keys(own)];
-  for (const [name, value] of Object.entries(given)) {
-    if (!names.includes(name))
-      refuse(name, "an unknown name", `one of ${names.join(", ")} for "${given.method}"`, RangeError);
-    if (value !== undefined) check(name, value, own[name]?.[0] ?? COMMON[name as keyof typeof COMMON]);
-  }
+  const ownRules = Object.entries(own).map(([name, [rule]]) => [name, rule] as const);
+  checkOptions(given, { ...COMMON, ...Object.fromEntries(ownRules) }, { more: ` for "${given.method}"` });
   const frameRate = given.frameRate ?? 30;
   const settings: Record<string, unknown> = {
     method: given.method,

@@ -252,7 +252,7 @@ describe("refused NN_config", () => {
         "NN_specific_metadata.classes: got 0, expected a positive whole number below 1e9",
         "NN_specific_metadata.coordinates: got 5, expected 4",
         'NN_config.input_size: got "416", expected "WIDTHxHEIGHT", for instance "416x416"',
-        'NN_specific_metadata.confidence_threshold: got "0.5", expected a number in 0..1',
+        'NN_specific_metadata.confidence_threshold: got "0.5", expected a number in 0..1; a number has no quotes: 0.5',
         "NN_specific_metadata.iou_threshold: got 1.5, expected a number in 0..1",
         "NN_specific_metadata.anchors: got [1,-2], expected only positive numbers",
       ],

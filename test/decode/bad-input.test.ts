@@ -126,7 +126,7 @@ describe("options", () => {
     [
       "a misspelt option",
       option({ confThreshold: 0.5 } as unknown as DecoderOptions),
-      "options.confThreshold: got an unknown name, expected one of engine, onNote, fresh, family, rules, scores, inputSize, strides, scaleXY, priors, priorFormat, variances, scales, background, boxFormat, coordinates, roles, task, reading, prepare, labels, classes, confidenceThreshold, iouThreshold, suppression, keep, maxDetections, keypoints, keypointNames, edges, keypointScores, keypointCoordinates, keypointRefinement, keypointScale, maskCoefficients, orientedSuppression, angleRange, angleForm, cellGroups, textRule, maskThreshold, unclipRatio, anchors, anchorMasks, outputs",
+      "options.confThreshold: got an unknown name, expected a known one; did you mean confidenceThreshold?",
     ],
     ["family", option({ family: "yolo" }), `options.family: got "yolo", expected one of ${FAMILIES}`],
     [
@@ -216,7 +216,7 @@ describe("options", () => {
       "several at once",
       option({ rules: { clamp: "x", foo: 1, maxCandidates: -1 } }),
       'options.rules.clamp: got "x", expected "none" or "before" or "after" or "centre"\n' +
-        "options.rules.foo: got 1, expected a rule: score, gate, suppress, iouGate, pixelOffset, clamp, multiLabel, maxCandidates, maxDetections, countBackground\n" +
+        "options.rules.foo: got an unknown name, expected one of score, gate, suppress, iouGate, pixelOffset, clamp, multiLabel, maxCandidates, maxDetections, countBackground\n" +
         "options.rules.maxCandidates: got -1, expected a whole number",
     ],
   ]);
@@ -572,14 +572,14 @@ roles settles it: {boxes: "name", scores: "name"}`,
         ],
         [
           { confidenceThreshold: "1" },
-          'confidenceThreshold: got "1", expected 0..1, or an array of such, one per class',
+          'confidenceThreshold: got "1", expected 0..1, or an array of such, one per class; a number has no quotes: 1',
         ],
         [
           { confidenceThreshold: [] },
           "confidenceThreshold: got [], expected 0..1, or an array of such, one per class",
         ],
         [{ confidenceThreshold: [0.1] }, "confidenceThreshold: got 1 values, expected 80, one per class"],
-        [{ iouThreshold: -1 }, "iouThreshold: got -1, expected 0..1"],
+        [{ iouThreshold: -1 }, "iouThreshold: got -1, expected a number in 0..1"],
         [{ maxDetections: 301 }, "maxDetections: got 301, expected 1..300, the bound given at creation"],
         [{ maxDetections: 0 }, "maxDetections: got 0, expected 1..300, the bound given at creation"],
       ] as [object, string][]
@@ -608,7 +608,7 @@ roles settles it: {boxes: "name", scores: "name"}`,
         ],
         [
           { width: 3, height: 3, resize: "stretch", orientation: 6 },
-          "frame.orientation: got an unknown name, expected one of width, height, resize, placed, crop, rotation",
+          "frame.orientation: got an unknown name, expected one of width, height, resize, placed, crop, rotation; did you mean rotation?",
         ],
         [
           [{ width: 3, height: 3 }],

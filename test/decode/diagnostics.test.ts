@@ -24,13 +24,25 @@ const decoded = (config: object, outputs: unknown): Decoder => {
 describe("names", () => {
   const typed = { family: "yolov8", classes: 80, inputSize: [640, 640] };
   test.each([
-    [{ ...typed, conf: 0.4 }, "conf: got an unknown name, expected confidenceThreshold"],
-    [{ ...typed, nms_threshold: 0.4 }, "nms_threshold: got an unknown name, expected iouThreshold"],
-    [{ ...typed, topK: 4 }, "topK: got an unknown name, expected maxDetections"],
-    [{ ...typed, imgsz: 640 }, "imgsz: got an unknown name, expected inputSize"],
-    [{ ...typed, agnosticNms: true }, "agnosticNms: got an unknown name, expected rules"],
-    [{ ...typed, normalized: true }, "normalized: got an unknown name, expected coordinates"],
-    [{ ...typed, names: ["a"] }, "names: got an unknown name, expected labels"],
+    [
+      { ...typed, conf: 0.4 },
+      "conf: got an unknown name, expected a known one; did you mean confidenceThreshold?",
+    ],
+    [
+      { ...typed, nms_threshold: 0.4 },
+      "nms_threshold: got an unknown name, expected a known one; did you mean iouThreshold?",
+    ],
+    [{ ...typed, topK: 4 }, "topK: got an unknown name, expected a known one; did you mean maxDetections?"],
+    [{ ...typed, imgsz: 640 }, "imgsz: got an unknown name, expected a known one; did you mean inputSize?"],
+    [
+      { ...typed, agnosticNms: true },
+      'agnosticNms: got an unknown name, expected a known one; did you mean rules: { suppress: "all" }?',
+    ],
+    [
+      { ...typed, normalized: true },
+      "normalized: got an unknown name, expected a known one; did you mean coordinates?",
+    ],
+    [{ ...typed, names: ["a"] }, "names: got an unknown name, expected a known one; did you mean labels?"],
     [{ ...typed, family: "YOLOv11n" }, /^family: got "YOLOv11n", expected "yolo11", or one of yolov2, /],
     [{ ...typed, family: "RT-DETRv2" }, /^family: got "RT-DETRv2", expected "rtdetr", or one of yolov2, /],
     [{ ...typed, family: "no" }, /^family: got "no", expected one of yolov2, /],
@@ -127,10 +139,10 @@ test("a misspelt block or field of a config file is named", () => {
   const of = (key: string) => () =>
     parseConfig({ NN_config: { NN_family: "YOLO", output_format: "raw", [key]: metadata } });
   expect(of("NN_specific_metadta")).toThrow(
-    /NN_config\.NN_specific_metadta: got an unknown name, expected NN_specific_metadata/,
+    /NN_config\.NN_specific_metadta: got an unknown name, .*did you mean NN_specific_metadata\?/,
   );
   expect(of("NN_specific_metadata")).toThrow(
-    /NN_specific_metadata\.anchor_mask: got an unknown name, expected anchor_masks/,
+    /NN_specific_metadata\.anchor_mask: got an unknown name, .*did you mean anchor_masks\?/,
   );
 });
 
@@ -425,7 +437,7 @@ describe("tensors with fields of other libraries", () => {
   const config = { family: "yolov8", classes: 2, inputSize: [64, 64] };
   test.each(["zero_point", "zeropoint", "quantization", "dtype", "scales"])("%s", (name) => {
     expect(() => decoded(config, { o: { ...filled([1, 6, 84]), [name]: -128 } })).toThrow(
-      `tensor "o": got an unknown name, ${name}, expected type, scale, zeroPoint`,
+      `tensor "o": got an unknown name, ${name}, expected one of name, data, dims, type, scale, zeroPoint, axis, order`,
     );
     expect(() => decoded(config, { o: { ...filled([1, 6, 84]), [name]: undefined } })).not.toThrow();
   });

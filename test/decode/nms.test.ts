@@ -430,21 +430,21 @@ describe("bad arguments", () => {
       "classIds: got 1, expected 2, one for each score",
       () => nms(new Float32Array(8), [1, 2], { classIds: [0] }),
     ],
-    ["iouThreshold: got 1.5, expected 0..1", () => nms([0, 0, 1, 1], [1], { iouThreshold: 1.5 })],
-    ["iouThreshold: got NaN, expected 0..1", () => nms([0, 0, 1, 1], [1], { iouThreshold: NaN })],
+    ["iouThreshold: got 1.5, expected a number in 0..1", () => nms([0, 0, 1, 1], [1], { iouThreshold: 1.5 })],
+    ["iouThreshold: got NaN, expected a number in 0..1", () => nms([0, 0, 1, 1], [1], { iouThreshold: NaN })],
     [
       "maxDetections: got -1, expected a whole number from 0 up",
       () => nms([0, 0, 1, 1], [1], { maxDetections: -1 }),
     ],
     ["maxDetections: got 0.5, expected a whole number", () => nms([0, 0, 1, 1], [1], { maxDetections: 0.5 })],
     [
-      'boxFormat: got "corners", expected xyxy, yxyx, cxcywh or xywh',
+      'boxFormat: got "corners", expected one of xyxy, yxyx, cxcywh, xywh',
       () => nms([0, 0, 1, 1], [1], { boxFormat: "corners" as unknown as "xyxy" }),
     ],
     ["scoreThreshold: got NaN, expected a number", () => nms([0, 0, 1, 1], [1], { scoreThreshold: NaN })],
     ["pixelOffset: got Infinity, expected a number", () => nms([0, 0, 1, 1], [1], { pixelOffset: Infinity })],
     [
-      'iouGate: got "=", expected ">" or ">="',
+      'iouGate: got "=", expected one of >, >=',
       () => nms([0, 0, 1, 1], [1], { iouGate: "=" as unknown as ">" }),
     ],
     ["boxes: got undefined, expected an array of numbers", () => (nms as () => unknown)()],
@@ -466,11 +466,11 @@ describe("bad arguments", () => {
       () => nms([0, 0, 1, 1], [1], { iouThreshold: "0.5" as unknown as number }),
     ],
     [
-      "iou: got an unknown name, expected one of iouThreshold, scoreThreshold, ",
+      "iou: got an unknown name, expected one of scoreThreshold, maxDetections, ",
       () => nms([0, 0, 1, 1], [1], { iou: 0.5 } as NmsOptions),
     ],
     [
-      "options: got 0.5, expected an object of iouThreshold, scoreThreshold, ",
+      "options: got 0.5, expected an object with some of scoreThreshold, ",
       () => nms([0, 0, 1, 1], [1], 0.5 as NmsOptions),
     ],
     [

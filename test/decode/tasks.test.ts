@@ -210,7 +210,7 @@ describe("with a task", () => {
     expect(task(segment, { maskCoefficients: 4 })).toMatchObject({ maskCoefficients: 4 });
     expect(() => task({ ...TYPED, maskCoefficients: "3" })).toThrow("maskCoefficients: got");
     expect(() => task({ ...TYPED, maskCoefficents: 3 })).toThrow(
-      "an unknown name, expected maskCoefficients",
+      "an unknown name, expected a known one; did you mean maskCoefficients?",
     );
   });
 

@@ -82,7 +82,7 @@ describe("images", () => {
 test("options that are none: the size is that of the decoder", () => {
   const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 32] });
   expect(() => decoder.prepare(IMAGE, { size: [32, 64] } as never)).toThrow(
-    "size: got an unknown name, expected engine, into or crop. The rule is that of the decoder",
+    "size: got an unknown name, expected one of engine, into, crop; the rule is that of the decoder",
   );
   decoder.prepare(IMAGE, null as never);
 });

@@ -437,7 +437,7 @@ describe("refusals", () => {
     [{ std: 1, factor: 1 }, "rule: got std and factor, expected one of them"],
     [{ type: "i8" }, "rule: scale: got none"],
     [{ scale: 2 }, 'rule: got scale or zeroPoint for type "f32", expected neither'],
-    [{ swapRB: true }, "rule: got an unknown name, swapRB"],
+    [{ swapRB: true }, "rule.swapRB: got an unknown name"],
   ])("rule %j", (change, message) => {
     expect(refused(change)).toContain(message);
   });

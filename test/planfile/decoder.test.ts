@@ -233,8 +233,8 @@ describe("a plan decoder", () => {
     decoder.update({ iouThreshold: 0.45, maxDetections: 1 });
     expect(decoder.decode([OUT]).length).toBe(1);
     for (const [thresholds, message] of [
-      [{ iouThreshold: 2 }, "iouThreshold: got 2, expected 0..1"],
-      [{ iouThreshold: NaN }, "iouThreshold: got NaN, expected 0..1"],
+      [{ iouThreshold: 2 }, "iouThreshold: got 2, expected a number in 0..1"],
+      [{ iouThreshold: NaN }, "iouThreshold: got NaN, expected a number in 0..1"],
       [{ maxDetections: 301 }, "maxDetections: got 301, expected 1..300, the bound given at creation"],
       [{ maxDetections: 0.5 }, "maxDetections: got 0.5, expected 1..300"],
       [
@@ -245,8 +245,8 @@ describe("a plan decoder", () => {
         { iou: 0.5 },
         "iou: got an unknown name, expected one of confidenceThreshold, iouThreshold, maxDetections",
       ],
-      [{ iouThreshold: "0.5" }, 'iouThreshold: got "0.5", expected 0..1'],
-      [{ iouThreshold: 1n }, "iouThreshold: got 1n, expected 0..1"],
+      [{ iouThreshold: "0.5" }, 'iouThreshold: got "0.5", expected a number in 0..1'],
+      [{ iouThreshold: 1n }, "iouThreshold: got 1n, expected a number in 0..1"],
       [{ maxDetections: [2] }, "maxDetections: got [2], expected 1..300"],
       [{ iouThreshold: 0.95, maxDetections: 999 }, "maxDetections: got 999"],
       [{ maxDetections: 2, iou: 1 }, "iou: got an unknown name"],
@@ -445,7 +445,7 @@ describe("a plan decoder", () => {
     for (const [options, message] of [
       [
         { engin: "ts" },
-        "options.engin: got an unknown name, expected engine, onNote, fresh or tasks: all else is part of the plan",
+        "options.engin: got an unknown name, expected one of engine, onNote, fresh, tasks: all else is part of the plan; did you mean engine?",
       ],
       [{ confidenceThreshold: 0.9 }, "options.confidenceThreshold: got an unknown name"],
       ["ts", 'options: got "ts", expected an object'],

@@ -305,8 +305,11 @@ describe("errors", () => {
     await withPool({}, async (pool) => {
       for (const [wrong, message] of [
         [frame, "about: got a bare frame, expected {frame}: pool.decode(stream, outputs, { frame })"],
-        [{ Frame: frame }, "about: got the unknown name Frame, expected {frame, network}"],
-        [{ frame, index: 1 }, "about: got the unknown name index, expected {frame, network}"],
+        [
+          { Frame: frame },
+          "about.Frame: got an unknown name, expected one of frame, network; did you mean frame?",
+        ],
+        [{ frame, index: 1 }, "about.index: got an unknown name, expected one of frame, network"],
         [1, "about: got 1, expected {frame, network}"],
       ] as const)
         await expect(pool.decode("a", smallNetwork().outputs, wrong as never)).rejects.toThrow(
@@ -314,7 +317,7 @@ describe("errors", () => {
         );
       for (const [wrong, message] of [
         [null, "network: got null, expected {config, options}"],
-        [config, "network: got the unknown name family, "],
+        [config, "network.family: got an unknown name, "],
         [{ options: {} }, "network: got no config, expected {config, options}"],
         [{ config, options: { onNote: () => undefined } }, "network.options.onNote: got a function"],
         [{ config: { ...config, labels: () => [] } }, "network: got what no thread can take"],
@@ -326,11 +329,11 @@ describe("errors", () => {
       expect(pool.stats).toMatchObject({ in: 1, out: 1, restarts: 0 });
     });
     await expect(createPool({ networks: [config as never], worker })).rejects.toThrow(
-      /networks\[0\]: got the unknown name family, .*, expected {config, options}/,
+      /networks\[0\]\.family: got an unknown name, expected one of config, options/,
     );
     const networks = [{ config }];
     await expect(createPool({ networks, thread: 4, polcy: "block" } as never)).rejects.toThrow(
-      "options: got the unknown name thread, polcy, expected {networks, threads, ",
+      "options.thread: got an unknown name, expected one of networks, threads, ",
     );
     await expect(createPool(null as never)).rejects.toThrow("options: got null");
     await expect(createPool({ networks, threads: 257 })).rejects.toThrow(

@@ -369,10 +369,10 @@ test("tiles of a decoder, decoded one by one by a generator", () => {
 });
 
 test.each([
-  [{ method: "NMM" }, 'method: got "NMM", expected "greedy-nmm" or "nmm" or "nms"'],
+  [{ method: "NMM" }, 'method: got "NMM", expected one of greedy-nmm, nmm, nms'],
   [{ metric: "giou" }, 'metric: got "giou"'],
   [{ threshold: 2 }, "threshold: got 2"],
-  [{ secondTest: true }, 'secondTest: got true, expected "none" or "sahi"'],
+  [{ secondTest: true }, "secondTest: got true, expected one of none, sahi"],
   [{ maxCandidates: 0 }, "maxCandidates: got 0"],
   [{ toString: 1 }, "toString: got an unknown name"],
 ])("createTileMerger refuses %j", (options, message) => {

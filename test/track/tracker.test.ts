@@ -394,7 +394,7 @@ describe("filters", () => {
 
 describe("what createTracker refuses", () => {
   test.each([
-    [{}, 'method: got undefined, expected "sort", "bytetrack" or "ocsort"'],
+    [{}, "method: got undefined, expected one of sort, bytetrack, ocsort"],
     [{ method: "toString" }, "method"],
     [{ method: "sort", max_age: 3 }, "max_age: got an unknown name, expected one of method, size"],
     [{ method: "sort", inertia: 0.1 }, "inertia: got an unknown name"],

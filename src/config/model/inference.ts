@@ -1,6 +1,7 @@
 /** Reads metadata that says, as JSON under one key, what a network is: `rfdetr_inference` of RF-DETR. */
 import { METADATA_FORMS, type MetadataForm, type Task } from "../../core/exporters.ts";
-import { COUNT, FieldReader, type Rule, TEXT, isObject, isText, isWhole } from "../fields.ts";
+import { COUNT, type Rule } from "../../core/options.ts";
+import { FieldReader, TEXT, isObject, isText, isWhole } from "../fields.ts";
 import type { Roles, TypedOptions } from "../types.ts";
 import { refuseFile } from "./bytes.ts";
 

@@ -1,6 +1,7 @@
 /** `readModel`: a network's own file as plain data, and as the options of a decoder. */
-import { type ConfigProblem, type OptionName, mismatch } from "../../core/errors.ts";
+import { ConfigError, type ConfigProblem, type OptionName, mismatch } from "../../core/errors.ts";
 import { TRAITS } from "../../core/families.ts";
+import { FUNCTION, type OptionRules, checkOptions } from "../../core/options.ts";
 import { isBytes, show } from "../../core/tensor.ts";
 import type { TypedOptions } from "../types.ts";
 import { withoutBackground } from "../background.ts";
@@ -21,6 +22,15 @@ import { type UltralyticsMetadata, readUltralytics } from "./ultralytics.ts";
 export interface ReadModelOptions {
   /** Unpacks an NN Archive that is packed with xz: `(packed) => new XzReadableStream(packed)` of `xz-decompress`. */
   readonly unxz?: Unxz;
+}
+
+const OPTIONS: OptionRules = { unxz: FUNCTION };
+
+/** A ConfigError with one sentence. */
+class OptionError extends ConfigError {
+  constructor(message: string) {
+    super([{ path: "", message }]);
+  }
 }
 
 /**
@@ -46,6 +56,7 @@ export interface ReadModelOptions {
  * console.log(decoder.config.inputSize); // [64,64]
  */
 export async function readModel(bytes: Uint8Array, options: ReadModelOptions = {}): Promise<Model> {
+  checkOptions(options ?? {}, OPTIONS, { Kind: OptionError });
   if (!isBytes(bytes)) return refuseFile("", show(bytes), "the bytes of a model file, a Uint8Array");
   const own = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (isTflite(own)) return modelOf(await readTflite(own));

@@ -1,11 +1,12 @@
 /** `prepareImage`: from the bytes of an image to a network's input tensor. */
-import { type Crop, isCrop } from "../../core/crop.ts";
+import { type Crop, checkCrop } from "../../core/crop.ts";
 import { refuse } from "../../core/errors.ts";
+import { checkOptions, namesOnly } from "../../core/options.ts";
 import * as A from "../../core/prepare-abi.ts";
 import type { EngineName } from "../../core/engine-name.ts";
 import { type Place, placeOf, roundToEven } from "../../core/place.ts";
 import type { PrepareRule } from "../../core/prepare-rule.ts";
-import { kindOf, show } from "../../core/tensor.ts";
+import { kindOf } from "../../core/tensor.ts";
 import type { Frame } from "../../decode/frame.ts";
 import type { ImageInput, PrepareOptions, Prepared, PreparedData } from "../../decode/prepare.ts";
 import { makePrepareEngine } from "../../engine/choose.ts";
@@ -37,6 +38,8 @@ const MOST_WORKSPACES = 4;
 /** The last call whose rule can never change. A stream of frames repeats it, and needs no key made of the rule. */
 let last: (CheckedImage & { rule: PrepareRule; engine: string; work: Workspace }) | null = null;
 
+const OPTIONS = /* @__PURE__ */ namesOnly("engine", "into", "crop");
+
 /**
  * Makes a network's input tensor of an image: resizes, pads, orders the channels, normalises, quantises. `frame` holds
  * the pads and sizes that were used; `decode` takes boxes back with it exactly.
@@ -55,10 +58,13 @@ let last: (CheckedImage & { rule: PrepareRule; engine: string; work: Workspace }
  */
 export function prepareImage(image: ImageInput, rule: PrepareRule, options: PrepareOptions = {}): Prepared {
   const checked = checkImage(image);
-  const { engine = "auto", into, crop } = options ?? {};
-  for (const name in options)
-    if (!["engine", "into", "crop"].includes(name))
-      refuse(name, "an unknown name", "engine, into or crop. The rule is that of the decoder", RangeError);
+  const {
+    engine = "auto",
+    into,
+    crop,
+  } = checkOptions(options ?? {}, OPTIONS, {
+    more: "; the rule is that of the decoder",
+  });
   if (crop !== undefined && checked.rotation !== 0)
     refuse(
       "image.rotation",
@@ -127,13 +133,7 @@ function prepareCrop(
   crop: Crop,
   { engine = "auto", into }: PrepareOptions,
 ): Prepared {
-  if (!isCrop(crop))
-    refuse(
-      "crop",
-      show(crop),
-      "{cx, cy, width, height, angle}: its centre and sides in pixels of the image, its angle in radians",
-      RangeError,
-    );
+  checkCrop(crop, "crop");
   const checked = checkRule(rule);
   const { array, log } = PICTURE_ELEMENTS[checked.type];
   const [width, height] = checked.size;

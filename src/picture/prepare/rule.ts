@@ -2,7 +2,7 @@
 import { refuse } from "../../core/errors.ts";
 import type { PrepareResize, PrepareRule, Resample } from "../../core/prepare-rule.ts";
 import { isBytes, show } from "../../core/tensor.ts";
-import { namesFor } from "../../core/names.ts";
+import { checkOptions, nameComplaint, namesOnly } from "../../core/options.ts";
 import { type QuarterTurns, rotationProblem } from "../../core/turn.ts";
 import { PIXELS, encodedKind } from "../encoded.ts";
 import type { ImageFormat, ImageInput } from "../../decode/prepare.ts";
@@ -37,7 +37,10 @@ const WORDS = {
   border: ["pad", "edge"],
 } as const;
 
-const FIELDS = [...Object.keys(WORDS), "size", "pad", "mean", "std", "factor", "scale", "zeroPoint", "udp"];
+const FIELDS = /* @__PURE__ */ namesOnly(
+  ...["type", "resize", "resample", "layout", "order", "border"],
+  ...["size", "pad", "mean", "std", "factor", "scale", "zeroPoint", "udp"],
+);
 
 const isFinite = (x: unknown): x is number => Number.isFinite(x);
 const isPositive = (x: unknown): x is number => isFinite(x) && x > 0 && x < 3e38;
@@ -47,9 +50,7 @@ const fail = (where: string, got: string, expected: string): never =>
 
 /** Throws a RangeError for a rule that is none. */
 export function checkRule(rule: PrepareRule): CheckedRule {
-  if (typeof rule !== "object" || rule === null) fail("rule", show(rule), "{size: [width, height], ...}");
-  const unknown = Object.keys(rule).find((key) => !FIELDS.includes(key));
-  if (unknown !== undefined) fail("rule", `an unknown name, ${unknown}`, `one of ${FIELDS.join(", ")}`);
+  checkOptions(rule, FIELDS, { prefix: "rule.", name: "rule", form: "{size: [width, height], ...}" });
   const { size, pad = 114, mean = 0, std, factor, scale, zeroPoint = 0, udp = false } = rule;
   if (
     !Array.isArray(size) ||
@@ -182,8 +183,10 @@ function checkNames(image: ImageInput): void {
   const prototype: unknown = Object.getPrototypeOf(image);
   if (prototype !== Object.prototype && prototype !== null) return;
   for (const key in image)
-    if (!NAMES.includes(key) && !IGNORED.includes(key))
-      fail(`image.${key}`, "an unknown name", namesFor(key, NAMES));
+    if (!IGNORED.includes(key)) {
+      const complaint = nameComplaint(key, NAMES);
+      if (complaint) fail(`image.${key}`, ...complaint);
+    }
 }
 
 /** Bytes of a row's pixels, and whether chroma planes follow. */

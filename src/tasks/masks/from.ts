@@ -1,5 +1,6 @@
 /** Makes masks without a decoder, from boxes and coefficients that other code has selected. */
 import { refuse } from "../../core/errors.ts";
+import { checkOptions, namesOnly } from "../../core/options.ts";
 import { numbersOf } from "../../core/number.ts";
 import { type TensorInput, type SlotArray, ELEMENTS, show, shape, specOf } from "../../core/tensor.ts";
 import type { EngineName } from "../../core/engine-name.ts";
@@ -48,8 +49,7 @@ export function masksOf(
     inputSize,
     frame,
   } = (inputs as MaskInputs | null) ?? ({} as MaskInputs);
-  const unknown = Object.keys(inputs ?? {}).find((name) => !INPUTS.includes(name));
-  if (unknown !== undefined) refuse(unknown, "an unknown name", `one of ${INPUTS.join(", ")}`, RangeError);
+  checkOptions(inputs ?? {}, INPUTS, { name: "inputs" });
   const spec = specOf("prototypes", tensor, {});
   for (const [name, list] of Object.entries({ coefficients, boxes }))
     if (typeof (list as ArrayLike<number> | undefined)?.length !== "number" || typeof list === "string")
@@ -112,7 +112,7 @@ export function masksOf(
   });
 }
 
-const INPUTS: readonly string[] = ["prototypes", "coefficients", "boxes", "inputSize", "frame"];
+const INPUTS = /* @__PURE__ */ namesOnly("prototypes", "coefficients", "boxes", "inputSize", "frame");
 
 function checkNumbers(name: string, list: ArrayLike<number>): void {
   for (let i = 0; i < list.length; i++)

@@ -1,5 +1,6 @@
 /** The mask rules, which fix the order of crop, resize and sigmoid, and the check of a mask's options. */
 import { refuse } from "../../core/errors.ts";
+import { checkOptions, namesOnly } from "../../core/options.ts";
 import { show } from "../../core/tensor.ts";
 import type { MaskOptions, PrototypeRule } from "../../decode/detections.ts";
 
@@ -60,7 +61,7 @@ export interface KnownSizes {
   readonly frame: readonly [number, number] | null;
 }
 
-const NAMES: readonly string[] = ["size", "rule", "threshold"];
+const OPTIONS = /* @__PURE__ */ namesOnly("size", "rule", "threshold");
 
 /**
  * Checks the options of a mask and fills in the defaults.
@@ -141,12 +142,8 @@ function readPictureOptions(
   options: MaskOptions | null | undefined,
   known: KnownSizes,
 ): Omit<RowWanted, "rule"> & { readonly stated: NonNullable<MaskOptions["size"]> } {
-  const given: unknown = options ?? NO_OPTIONS;
-  if (typeof given !== "object" || Array.isArray(given))
-    refuse("options", show(given), `an object with some of ${NAMES.join(", ")}`, RangeError);
-  const unknown = Object.keys(given as object).find((name) => !NAMES.includes(name));
-  if (unknown !== undefined) refuse(unknown, "an unknown name", `one of ${NAMES.join(", ")}`, RangeError);
-  const { size = known.frame ? "frame" : "network", threshold = 0.5 } = options ?? NO_OPTIONS;
+  const stated = checkOptions(options ?? NO_OPTIONS, OPTIONS);
+  const { size = known.frame ? "frame" : "network", threshold = 0.5 } = stated;
   const picture = pictureOf(size);
   if (!(typeof threshold === "number" && threshold > 0 && threshold < 1))
     refuse("threshold", show(threshold), "a probability between 0 and 1", RangeError);

@@ -1,7 +1,8 @@
 /** Class maps of semantic segmentation: the class id of each pixel. */
 import { refuse } from "../../core/errors.ts";
+import { COUNT, checkOptions } from "../../core/options.ts";
 import { halfToFloat, numbersOf } from "../../core/number.ts";
-import { type TensorInput, kindOf, shape, show, specOf } from "../../core/tensor.ts";
+import { type TensorInput, kindOf, shape, specOf } from "../../core/tensor.ts";
 
 /** Options of `classMap`. */
 export interface ClassMapOptions {
@@ -30,10 +31,9 @@ export interface ClassMap {
  * const scores = { data: [1, 5, 2, 2, 4, 0, 3, 9], dims: [1, 2, 2, 2], order: "NCHW" as const }; // 2 classes
  * console.log([...classMap(scores).data]); // [1,0,1,1]
  */
-export function classMap(tensor: TensorInput, { classes }: ClassMapOptions = {}): ClassMap {
+export function classMap(tensor: TensorInput, options: ClassMapOptions = {}): ClassMap {
+  const { classes } = checkOptions(options ?? {}, { classes: COUNT });
   const spec = specOf("scores", tensor, {});
-  if (classes !== undefined && !(Number.isInteger(classes) && classes > 0))
-    refuse("classes", show(classes), "a positive whole number", RangeError);
   const { dims, order, type } = spec;
   const [batch, a, b, c] = dims.length === 4 ? dims : [1, ...dims];
   if (dims.length < 3 || dims.length > 4 || batch !== 1 || dims.includes(0))

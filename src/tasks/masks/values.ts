@@ -1,5 +1,6 @@
 /** Maps of numbers: depth, anomaly and their like. */
 import { refuse } from "../../core/errors.ts";
+import { checkOptions, namesOnly } from "../../core/options.ts";
 import { numbersOf } from "../../core/number.ts";
 import { type TensorInput, shape, show, specOf } from "../../core/tensor.ts";
 import { type Frame, affineOf, checkFrame } from "../../decode/frame.ts";
@@ -25,7 +26,7 @@ export interface ValueMap {
   readonly max: number;
 }
 
-const OPTIONS: readonly string[] = ["inputSize", "frame"];
+const OPTIONS = /* @__PURE__ */ namesOnly("inputSize", "frame");
 
 /**
  * Returns a map of numbers over the image: it undoes the letterbox exactly, and resizes bilinearly with half-pixel
@@ -39,9 +40,7 @@ const OPTIONS: readonly string[] = ["inputSize", "frame"];
  * console.log(width, height, min, max); // 2 2 1 5
  */
 export function valueMap(tensor: TensorInput, options: ValueMapOptions = {}): ValueMap {
-  const unknown = Object.keys(options ?? {}).find((name) => !OPTIONS.includes(name));
-  if (unknown !== undefined) refuse(unknown, "an unknown name", `one of ${OPTIONS.join(", ")}`, RangeError);
-  const { inputSize, frame } = options ?? {};
+  const { inputSize, frame } = checkOptions(options ?? {}, OPTIONS);
   const spec = specOf("map", tensor, {});
   const { dims } = spec;
   const [height, width] = dims.filter((d, i) => d !== 1 || i >= dims.length - 2);

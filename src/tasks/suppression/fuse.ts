@@ -2,13 +2,9 @@
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { readCorners, orderOf, writeBox } from "./candidates.ts";
-import {
-  COMMON_RULES,
-  type SuppressBoxFormat,
-  UNIT,
-  checkLengths,
-  checkOptions,
-} from "../../core/suppression.ts";
+import { namesFor, nearestName } from "../../core/names.ts";
+import { type OptionRules, UNIT, checkOptions, oneOf } from "../../core/options.ts";
+import { BOX_FORMAT, COMMON_RULES, type SuppressBoxFormat, checkLengths } from "../../core/suppression.ts";
 
 /** The boxes that one model found. */
 export interface ModelBoxes {
@@ -67,16 +63,13 @@ interface Cluster {
   mean: readonly number[];
 }
 
-const RULES = {
+const RULES: OptionRules = {
   iouThreshold: UNIT,
-  scoreThreshold: COMMON_RULES["scoreThreshold"],
-  score: ['"average" or "max"', (x: unknown) => x === "average" || x === "max"],
-  maxDetections: COMMON_RULES["maxDetections"],
-  boxFormat: [
-    "xyxy, yxyx, cxcywh or xywh",
-    (x: unknown) => ["xyxy", "yxyx", "cxcywh", "xywh"].includes(x as string),
-  ],
-} as const;
+  scoreThreshold: COMMON_RULES.scoreThreshold,
+  score: oneOf(["average", "max"]),
+  maxDetections: COMMON_RULES.maxDetections,
+  boxFormat: BOX_FORMAT,
+};
 
 /** Returns intersection / union of two boxes as corners. */
 function iouOfBoxes(a: readonly number[], b: readonly number[]): number {
@@ -138,12 +131,22 @@ function clustersOf(boxes: readonly Box[], threshold: number): Cluster[] {
   return clusters;
 }
 
+const MODEL = ["boxes", "scores", "classIds", "weight"];
+
+/** Throws for a name that looks misspelt. Detections, which have others besides, are a model as they are. */
+function checkModelNames(model: ModelBoxes, prefix: string): void {
+  for (const name of Object.keys(model))
+    if (!MODEL.includes(name) && nearestName(name, MODEL) !== undefined)
+      refuse(prefix + name, "an unknown name", namesFor(name, MODEL), RangeError);
+}
+
 function checkModels(models: readonly ModelBoxes[]): void {
   if (!Array.isArray(models) || models.length === 0)
     refuse("models", show(models), "a list of {boxes, scores}, one for each model", RangeError);
   models.forEach((model: ModelBoxes | null, i) => {
     if (typeof model !== "object" || model === null)
       refuse(`models[${i}]`, show(model), "{boxes, scores}", RangeError);
+    checkModelNames(model, `models[${i}].`);
     const { boxes, scores, classIds, weight = 1 } = model;
     if (!(weight > 0 && weight < Infinity))
       refuse(`models[${i}].weight`, show(weight), "a number above 0", RangeError);
@@ -211,8 +214,8 @@ function largestCoordinate(boxes: ArrayLike<number>): number {
  */
 export function fuse(models: readonly ModelBoxes[], options: FuseOptions = {}): Fused {
   checkModels(models);
-  checkOptions(options, RULES);
-  const { iouThreshold = 0.55, scoreThreshold = 0, score = "average", boxFormat = "xyxy" } = options;
+  const stated = checkOptions(options, RULES);
+  const { iouThreshold = 0.55, scoreThreshold = 0, score = "average", boxFormat = "xyxy" } = stated;
   const weights = models.map(({ weight = 1 }) => weight);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const fused = clustersOf(sortedBoxes(models, boxFormat, scoreThreshold), iouThreshold)
@@ -225,7 +228,7 @@ export function fuse(models: readonly ModelBoxes[], options: FuseOptions = {}): 
           : ((sum / members.length) * Math.min(models.length, members.length)) / total,
     }))
     .sort((a, b) => b.score - a.score)
-    .slice(0, options.maxDetections);
+    .slice(0, stated.maxDetections);
   const boxes = new Float32Array(fused.length * 4);
   fused.forEach(({ mean }, i) => writeBox(boxes, i * 4, mean, 0, boxFormat));
   return {

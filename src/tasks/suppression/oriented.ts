@@ -2,7 +2,8 @@
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { orderOf } from "./candidates.ts";
-import { COMMON_RULES, IOU_GATE, UNIT, checkLengths, checkOptions, isList } from "../../core/suppression.ts";
+import { type OptionRules, UNIT, checkOptions, checkValue, oneOf } from "../../core/options.ts";
+import { COMMON_RULES, IOU_GATE, checkLengths, isList } from "../../core/suppression.ts";
 import { OrientedKeeper } from "./oriented-keep.ts";
 import { LITTLE, ORIENTED_WIDTH, PolygonIou, ProbIou } from "./oriented-overlap.ts";
 
@@ -24,13 +25,13 @@ export interface OrientedOptions {
   readonly classIds?: ArrayLike<number>;
 }
 
-const RULES = {
+const RULES: OptionRules = {
   ...COMMON_RULES,
-  iou: ['"probiou" or "polygon"', (x: unknown) => x === "probiou" || x === "polygon"],
-  method: ['"fast" or "hard"', (x: unknown) => x === "fast" || x === "hard"],
+  iou: oneOf(["probiou", "polygon"]),
+  method: oneOf(["fast", "hard"]),
   iouThreshold: UNIT,
   iouGate: IOU_GATE,
-} as const;
+};
 
 /**
  * Returns the overlap of two oriented boxes: centre x, centre y, width, height, angle in radians. Polygon IoU is exact.
@@ -43,7 +44,7 @@ const RULES = {
  * console.log(orientedIou(a, b, "polygon").toFixed(6), orientedIou(a, b, "probiou").toFixed(6)); // 0.691604 0.822876
  */
 export function orientedIou(a: ArrayLike<number>, b: ArrayLike<number>, kind: "probiou" | "polygon"): number {
-  checkOptions({ iou: kind }, RULES);
+  checkValue("iou", kind, RULES.iou);
   for (const [name, box] of Object.entries({ a, b }))
     if (!isList(box) || box.length !== ORIENTED_WIDTH || !Array.from(box).every(Number.isFinite))
       refuse(name, show(box), "[cx, cy, width, height, angle]", RangeError);
@@ -114,13 +115,13 @@ export function nmsOriented(
   scores: ArrayLike<number>,
   options: OrientedOptions = {},
 ): Int32Array {
-  checkOptions(options, RULES);
-  const { iou = "probiou", method = "fast", iouThreshold = 0.45, classIds = null } = options;
+  const stated = checkOptions(options, RULES);
+  const { iou = "probiou", method = "fast", iouThreshold = 0.45, classIds = null } = stated;
   checkLengths(boxes, scores, classIds, ORIENTED_WIDTH);
   checkBoxes(boxes, iou);
-  const orEqual = (options.iouGate ?? (method === "fast" ? ">=" : ">")) === ">=";
+  const orEqual = (stated.iouGate ?? (method === "fast" ? ">=" : ">")) === ">=";
   const all = Float64Array.from(boxes);
-  const order = orderOf(all, ORIENTED_WIDTH, scores, options.scoreThreshold ?? -Infinity);
+  const order = orderOf(all, ORIENTED_WIDTH, scores, stated.scoreThreshold ?? -Infinity);
   const n = order.length;
   const sorted = new Float64Array(n * ORIENTED_WIDTH);
   for (let i = 0; i < n; i++)

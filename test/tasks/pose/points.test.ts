@@ -593,7 +593,7 @@ describe("counts are never guessed", () => {
     ],
     [{ keypoints: [2, 3], edges: [1] }, "edges: got [1], expected pairs of keypoints"],
     [{ keypointScores: "tanh" }, 'keypointScores: got "tanh", expected one of probabilities, logits'],
-    [{ keypointz: [17, 3] }, "keypointz: got an unknown name, expected keypoints"],
+    [{ keypointz: [17, 3] }, "keypointz: got an unknown name, expected a known one; did you mean keypoints?"],
   ])("%o", (options, message) => {
     expect(() => createDecoderSync({ ...TYPED, ...options } as TypedOptions)).toThrow(message);
   });

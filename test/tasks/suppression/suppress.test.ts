@@ -529,7 +529,7 @@ describe("the detections of a decoder", () => {
 
 describe("refusals", () => {
   test.each([
-    [{ method: "softer" }, 'method: got "softer", expected "hard" or "fast"'],
+    [{ method: "softer" }, 'method: got "softer", expected one of hard, fast'],
     [{ method: "soft-gaussian", iouThreshold: 0.5 }, "iouThreshold: got an unknown name"],
     [{ method: "hard", sigma: 0.5 }, "expected one of method, iouThreshold, iouGate, scoreThreshold"],
     [{ method: "matrix", sigma: 0 }, "sigma: got 0, expected a number above 0"],
@@ -548,7 +548,7 @@ describe("refusals", () => {
       "boxes: got 3 numbers, expected 4, 4 for each of 1 scores",
     );
     expect(() => nmsOriented([0, 0, 1, 1], [0.5])).toThrow("expected 5, 5 for each of 1 scores");
-    expect(() => nmsOriented([], [], { iou: "giou" as "polygon" })).toThrow('"probiou" or "polygon"');
+    expect(() => nmsOriented([], [], { iou: "giou" as "polygon" })).toThrow("one of probiou, polygon");
     expect(() => fuse([])).toThrow("models: got []");
     expect(() => fuse([{ boxes: [], scores: [], weight: 0 }])).toThrow("models[0].weight: got 0");
     expect(() => suppressDetections(null as never)).toThrow("detections: got null");

@@ -1,0 +1,128 @@
+/** The one check of objects that a caller hands in: their names, their values, and what he may have meant. */
+import { refuse } from "./errors.ts";
+import { namesFor } from "./names.ts";
+import { show } from "./tensor.ts";
+
+/** A rule for values of type T: in words, and as a test. */
+export interface Rule<T = unknown> {
+  readonly 0: string;
+  readonly 1: (x: unknown) => boolean;
+  readonly type?: T;
+}
+
+/** The rule of each option. */
+export type OptionRules = Readonly<Record<string, Rule>>;
+
+const isNumber = (x: unknown): x is number => typeof x === "number" && x === x;
+
+export const isUnit = (x: unknown): x is number => isNumber(x) && x >= 0 && x <= 1;
+
+export const UNIT: Rule<number> = ["a number in 0..1", isUnit];
+/** Rule: a whole number from 1 up. */
+export const COUNT: Rule<number> = [
+  "a positive whole number below 1e9",
+  (x) => Number.isInteger(x) && (x as number) > 0 && (x as number) < 1e9,
+];
+/** Rule: one confidence threshold, or one per class. */
+export const CONFIDENCE: Rule<number | readonly number[]> = [
+  "0..1, or an array of such, one per class",
+  // Array.from fills the holes of an array, which every() would pass over.
+  (x) => isUnit(x) || (Array.isArray(x) && x.length > 0 && Array.from(x).every(isUnit)),
+];
+/** Rule: any number but NaN. */
+export const NUMBER: Rule<number> = ["a number", isNumber];
+/** Rule: a finite number above 0. */
+export const POSITIVE: Rule<number> = ["a number above 0", (x) => isNumber(x) && x > 0 && x < Infinity];
+/** Rule: a finite number from 0 up. */
+export const FROM_ZERO: Rule<number> = ["a number from 0 up", (x) => isNumber(x) && x >= 0 && x < Infinity];
+export const FLAG: Rule<boolean> = ["true or false", (x) => typeof x === "boolean"];
+export const FUNCTION: Rule = ["a function", (x) => typeof x === "function"];
+/** Rule: any value. Who reads the option checks it. */
+export const ANY: Rule = ["a value", () => true];
+/** Rule: width and height of a picture. */
+export const SIZE: Rule<readonly [number, number]> = [
+  "[width, height] of the frame in pixels",
+  (x) => Array.isArray(x) && x.length === 2 && x.every((v) => POSITIVE[1](v)),
+];
+
+/** Returns a rule for one of some words. */
+/* @__NO_SIDE_EFFECTS__ */
+export const oneOf = <T extends string>(values: readonly T[]): Rule<T> => [
+  `one of ${values.join(", ")}`,
+  (x) => values.includes(x as T),
+];
+
+/** Returns rules that only check names, for objects whose values are checked where they are read. */
+/* @__NO_SIDE_EFFECTS__ */
+export const namesOnly = (...names: readonly string[]): OptionRules =>
+  Object.fromEntries(names.map((name) => [name, ANY]));
+
+/** What an error says was found and what was expected. */
+export type Complaint = readonly [got: string, expected: string];
+
+/** Returns what is wrong with a name, null if nothing is. */
+export const nameComplaint = (name: string, names: readonly string[], more = ""): Complaint | null =>
+  names.includes(name) ? null : ["an unknown name", namesFor(name, names, more)];
+
+/** Returns what is wrong with a value, null if nothing is. */
+export const valueComplaint = (value: unknown, rule: Rule): Complaint | null =>
+  rule[1](value) ? null : [show(value), rule[0] + slip(value, rule)];
+
+/** Returns what the caller may have meant by a value that the rule refuses. Empty if nothing is likely. */
+function slip(value: unknown, rule: Rule): string {
+  const passes = rule[1];
+  // A rule of fractions takes 1 and a half, and nothing above 1.
+  const isFraction = passes(0.5) && passes(1) && !passes(2);
+  if (isNumber(value) && isFraction && value >= 5 && value <= 100)
+    return `; ${value} percent is ${value / 100}`;
+  if (typeof value === "string" && value.trim() !== "" && passes(Number(value)))
+    return `; a number has no quotes: ${Number(value)}`;
+  const isPair = [1, 2, 3].every((length) => passes(Array<unknown>(length).fill(value)) === (length === 2));
+  if (isNumber(value) && isPair) return `; a square is [${value}, ${value}]`;
+  return typeof value === "string" && value !== value.toLowerCase() && passes(value.toLowerCase())
+    ? `; in small letters, "${value.toLowerCase()}"`
+    : "";
+}
+
+/** Throws a RangeError about a value against its rule. */
+export function checkValue(name: string, value: unknown, rule: Rule): void {
+  const complaint = valueComplaint(value, rule);
+  if (complaint) refuse(name, ...complaint, RangeError);
+}
+
+/** Where an object stands, what follows its names in an error, and the kind of the error. */
+export interface CheckedAs {
+  /** Stands before each name: `frame.` */
+  readonly prefix?: string;
+  /** Stands after the list of names: ` for "sort"` */
+  readonly more?: string;
+  /** What the object is called if it is none. Default "options". */
+  readonly name?: string;
+  /** What is expected of a value that is no object. Default: "an object with some of" the names. */
+  readonly form?: string;
+  readonly Kind?: new (message: string) => Error;
+}
+
+/**
+ * Checks the names and the values of an object, and returns what it states: `undefined` and `null` say nothing.
+ * Inherited names count too, since an object may be made by `Object.create`.
+ * @throws RangeError, or the kind that is named, about the first name without a rule or value against its rule
+ */
+export function checkOptions<T extends object>(
+  given: T,
+  rules: OptionRules,
+  { prefix = "", more = "", name: called = "options", form, Kind = RangeError }: CheckedAs = {},
+): T {
+  const names = Object.keys(rules);
+  if (typeof given !== "object" || (given as object | null) === null || Array.isArray(given))
+    refuse(called, show(given), form ?? `an object with some of ${names.join(", ")}`, Kind);
+  const stated: Record<string, unknown> = {};
+  for (const name in given) {
+    const value = given[name] ?? null;
+    const complaint =
+      nameComplaint(name, names, more) ?? (value === null ? null : valueComplaint(value, rules[name]));
+    if (complaint) refuse(prefix + name, ...complaint, Kind);
+    if (value !== null) stated[name] = value;
+  }
+  return stated as T;
+}
