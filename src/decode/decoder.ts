@@ -4,7 +4,7 @@ import { ConfigError, mismatch, refuse, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
 import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
 import { neededTask } from "../core/tasks.ts";
-import { type Before, type TensorInput, type TensorSpec, show, specOf } from "../core/tensor.ts";
+import { type Before, type TensorInput, type TensorSpec, specOf } from "../core/tensor.ts";
 import { readConfig } from "../config/config.ts";
 import { isText } from "../config/fields.ts";
 import { hashOf } from "../config/hash.ts";
@@ -18,25 +18,23 @@ import { canGather, gatherRows } from "../memory/gather.ts";
 import { type MemoryImage, type Thresholds, writeImage, writeThresholds } from "../memory/write.ts";
 import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
 import { assemble } from "../memory/assemble.ts";
-import { type Best, findBest } from "./best.ts";
+import { FrameDecoder, type Workspace, bindMethods } from "./base.ts";
+import type { Best } from "./best.ts";
 import { type DetectionFields, type Detections, detectionsIn, detectionsOf } from "./detections.ts";
 import { Diagnostics } from "./diagnostics.ts";
 import { finishedRowsOf, type FinishedRows } from "./finished.ts";
 import type { Frame } from "./frame.ts";
 import {
-  type Inputs,
   type Outputs,
   type Slot,
-  asOutputs,
   copyTensors,
   fitTensors,
-  forgetTensors,
   inputsOf,
   isSlot,
   matchTensors,
   slotsByName,
 } from "./inputs.ts";
-import { FrameLoop, type Frames, type Ready, bindMethods, oneFrame, oneImage } from "./loop.ts";
+import type { Frames } from "./loop.ts";
 import type { ImageInput, PrepareOptions, PrepareTask, Prepared } from "./prepare.ts";
 import type { Stats } from "./stats.ts";
 import { type AfterImageOfTask, type DecoderTask, attachTasks, checkTasks, rowReaders } from "./tasks.ts";
@@ -174,41 +172,36 @@ export function decoderOf(config: Config, options: DecoderOptions, tasks: readon
 const engineOf = (options: DecoderOptions | null): EngineName | "auto" => options?.engine ?? "auto";
 
 /** Everything that belongs to one set of shapes. */
-interface Workspace extends MemoryImage, Ready {
-  readonly inputs: Inputs;
+interface PlanWorkspace extends MemoryImage, Workspace {
   /** The plan block that reads rows gathered from a caller's array, as a list of one. */
   readonly gatherBlocks: readonly number[];
   /** What suppresses by name, and what reads more than boxes. Mostly empty. */
   readonly finish: readonly AfterImageOfTask[];
 }
 
-class TensorDecoder implements Decoder {
+const newStats = () => ({
+  frames: 0,
+  candidates: 0,
+  dropped: { capped: 0, notFinite: 0, empty: 0 },
+  bytes: 0,
+  plans: 0,
+});
+
+class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newStats>> implements Decoder {
   readonly config: Config;
   readonly engine: EngineName;
-  readonly stats = {
-    frames: 0,
-    candidates: 0,
-    dropped: { capped: 0, notFinite: 0, empty: 0 },
-    bytes: 0,
-    plans: 0,
-  };
-  slots: { readonly [name: string]: Slot } = {};
   #hash: string | null = null;
   #thresholds: Thresholds;
-  #work: Workspace | null = null;
+  #work: PlanWorkspace | null = null;
   /** The shapes were given beforehand: tensors of other shapes are refused. */
   #isFixed = false;
   /** The slots hold rows gathered from the last outputs, not whole tensors. */
   #holdsRows = false;
   #prepareRule: PartialRule | null = null;
-  readonly #isFresh: boolean;
-  /** The best score of the last frame; undefined until it is asked for. */
-  #best: Best | null | undefined = null;
   readonly #finished: FinishedRows | null;
   /** The outputs were brought into another form, so that the slots are not theirs. */
   #isBrought = false;
   readonly #diagnostics: Diagnostics;
-  readonly #loop: FrameLoop;
   readonly #tasks: readonly DecoderTask[];
 
   constructor(
@@ -217,18 +210,13 @@ class TensorDecoder implements Decoder {
     { onNote, fresh }: DecoderOptions,
     tasks: readonly DecoderTask[],
   ) {
+    super(newStats(), fresh);
     bindMethods(this, ["decode", "decodeBatch", "update", "describe", "receive", "prepare"]);
     this.config = config;
     this.#tasks = tasks;
-    this.#isFresh = fresh === true;
     this.engine = engine;
     this.#thresholds = config;
     this.#diagnostics = new Diagnostics(config, this.stats, onNote ?? null);
-    this.#loop = new FrameLoop(this.stats, (image, block, candidates, frame) => {
-      const work = this.#work as Workspace;
-      this.#diagnostics.afterImage(work, image, block, candidates, frame);
-      for (const finish of work.finish) finish(image, block, frame);
-    });
     this.#finished = finishedRowsOf(config);
     const known = knownSpecs(config);
     // Rows that change from frame to frame are read once they come.
@@ -246,39 +234,15 @@ class TensorDecoder implements Decoder {
     return this.config.decodes ? (this.#hash ??= hashOf(this.config)) : null;
   }
 
-  decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections {
-    const reused = this.#decode(outputs, oneFrame(frame), oneImage);
-    // Copy first: `onNote` may decode another frame.
-    const found = this.#isFresh ? reused.copy() : reused;
-    this.#diagnostics.report();
-    return found;
-  }
-
-  decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[] {
-    const reused = this.#decode(outputs, frames, allImages);
-    const found = this.#isFresh ? reused.map((d) => d.copy()) : reused;
-    this.#diagnostics.report();
-    return found;
-  }
-
-  get best(): Best | null {
-    if (this.#best === undefined) {
-      this.#best = findBest(this.#work as Workspace, !this.#holdsRows);
-    }
-    return this.#best;
-  }
-
   receive(packet: Receivable): Detections {
-    if (typeof (packet as Receivable | null)?.detectionsBy !== "function")
-      refuse("receive", show(packet), "what fromPacket(bytes) returned");
-    // A packet of detections runs no frame: the best score of the frame before is none of its.
-    this.#best = null;
+    return this.receiveBy<Decoder>(packet, this);
+  }
+
+  protected detectionsOfRecords(rows: readonly DetectionFields[], sources: readonly number[]): Detections {
     const task = this.#work?.plan.task ?? this.config.task;
-    return packet.detectionsBy(this, (rows, sources) => {
-      const found = detectionsOf(rows, sources, rowReaders(this.#tasks), task);
-      this.#diagnostics.checkReceived(found.classIds);
-      return found;
-    });
+    const detections = detectionsOf(rows, sources, rowReaders(this.#tasks), task);
+    this.#diagnostics.checkReceived(detections.classIds);
+    return detections;
   }
 
   get prepareRule(): PartialRule {
@@ -292,30 +256,6 @@ class TensorDecoder implements Decoder {
 
   get #prepare(): PrepareTask {
     return neededTask(this.#tasks, "prepare");
-  }
-
-  /** The steps of a frame. `resultOf` refuses before anything runs, and says what the caller gets. */
-  #decode<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (work: Ready) => R): R {
-    // In plain JavaScript null says as little as undefined.
-    const frames = given ?? undefined;
-    this.#loop.enter();
-    try {
-      this.#loop.check(frames, this.#work ? this.#work.inputSize : (this.config.inputSize ?? undefined));
-      const work =
-        outputs === undefined ? this.#workInSlots() : this.#workFor(this.#bring(asOutputs(outputs), frames));
-      const result = resultOf(work);
-      const blocks = outputs === undefined ? work.blocks : this.#bringIn(work);
-      this.#best = null;
-      this.#diagnostics.beforeScan(work, blocks === work.blocks);
-      this.#loop.run(work, frames, blocks);
-      this.#best = undefined;
-      if (this.#diagnostics.afterFrame())
-        this.#diagnostics.checkBest(work, this.best, this.#thresholds.confidenceThreshold);
-      return result;
-    } finally {
-      if (outputs !== undefined && this.#work) forgetTensors(this.#work.inputs);
-      this.#loop.leave();
-    }
   }
 
   update(update: Update): void {
@@ -352,7 +292,42 @@ class TensorDecoder implements Decoder {
     }
   }
 
-  #workInSlots(): Workspace {
+  protected get workspace(): PlanWorkspace | null {
+    return this.#work;
+  }
+
+  protected get inputSizeIfKnown(): readonly [number, number] | null | undefined {
+    return this.#work ? this.#work.inputSize : (this.config.inputSize ?? undefined);
+  }
+
+  protected get holdsTensors(): boolean {
+    return !this.#holdsRows;
+  }
+
+  protected beforeScan(work: PlanWorkspace, blocks: readonly number[]): void {
+    this.#diagnostics.beforeScan(work, blocks === work.blocks);
+  }
+
+  protected afterImage(image: number, block: number, candidates: number, frame?: Frame): void {
+    const work = this.#work as PlanWorkspace;
+    this.#diagnostics.afterImage(work, image, block, candidates, frame);
+    for (const finish of work.finish) finish(image, block, frame);
+  }
+
+  protected afterFrame(work: PlanWorkspace): void {
+    if (this.#diagnostics.afterFrame())
+      this.#diagnostics.checkBest(work, this.best, this.#thresholds.confidenceThreshold);
+  }
+
+  protected addNote(text: string): void {
+    this.#diagnostics.add(text);
+  }
+
+  protected report(): void {
+    this.#diagnostics.report();
+  }
+
+  protected workInSlots(): PlanWorkspace {
     if (!this.#work)
       throw new TensorError(
         "decode() was called without outputs, but the shapes are not known yet. " +
@@ -382,14 +357,15 @@ class TensorDecoder implements Decoder {
   }
 
   /** Returns the workspace for these outputs; makes it anew if they are not those of the plan. */
-  #workFor(outputs: Outputs): Workspace {
+  protected workFor(given: Outputs, frames: Frames): PlanWorkspace {
+    const outputs = this.#bring(given, frames);
     const { inputs } = this.#work ?? {};
     if (!inputs || !matchTensors(inputs, outputs) || !fitTensors(inputs)) this.#rebuild(outputs);
-    return this.#work as Workspace;
+    return this.#work as PlanWorkspace;
   }
 
   /** Brings the matched tensors into memory. Returns the plan blocks that read them. */
-  #bringIn(work: Workspace): readonly number[] {
+  protected bringIn(work: PlanWorkspace): readonly number[] {
     const { inputs, gatherBlocks } = work;
     const arrays = inputs.given;
     if (this.#holdsRows)
@@ -450,7 +426,7 @@ class TensorDecoder implements Decoder {
       numbersOf(specs[i], tensors[i].data),
     );
     this.#build(interpreted, isList ? tensors.map((t) => t.name ?? null) : []);
-    if (!matchTensors((this.#work as Workspace).inputs, outputs))
+    if (!matchTensors((this.#work as PlanWorkspace).inputs, outputs))
       refuse("", `outputs ${names.join(", ")}`, "each tensor once, by its name or in its place");
   }
 
@@ -473,11 +449,6 @@ class TensorDecoder implements Decoder {
     const detections = layout.detections.map((d) =>
       detectionsIn(memory.buffer, d, plan.maxDetections, labels),
     );
-    const note = (text: string): void => {
-      this.#diagnostics.add(text);
-      // A mask is made after its frame. During a frame, decode() reports at the end: `onNote` may decode another one.
-      if (!this.#loop.isRunning) this.#diagnostics.report();
-    };
     this.#work = {
       ...image,
       engine,
@@ -494,21 +465,18 @@ class TensorDecoder implements Decoder {
         engine,
         config: this.config,
         detections,
-        note,
+        note: (text) => this.note(text),
         thresholds: () => this.#thresholds,
       }),
     };
     this.slots = this.#isBrought ? {} : slotsByName(inputs);
     this.#holdsRows = false;
     this.#diagnostics.begin(plan.notes, labels);
-    this.#best = null;
-    this.#loop.reset();
+    this.beginPlan();
     this.stats.bytes = memory.buffer.byteLength;
     this.stats.plans++;
   }
 }
-
-const allImages = (work: Ready): readonly Detections[] => work.detections;
 
 /** Throws if a tensor of the plan is missing, or has another shape than was given beforehand. */
 function checkShapes(specs: readonly TensorSpec[], planned: readonly TensorSpec[]): void {

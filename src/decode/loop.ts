@@ -167,16 +167,3 @@ export function oneImage(ready: Ready): Detections {
 /** True if the kernel found a probability above 1, beyond the slack of its element type, in this plan block. */
 export const isOutOfRange = ({ engine }: Ready, block: number): boolean =>
   engine.memory.i32[(block >> 2) + A.P_OUT_OF_RANGE] > 0;
-
-/**
- * Binds methods to their decoder, so that they work without it: `const { decode } = decoder`. They stay out of sight,
- * as methods are.
- */
-export function bindMethods<D extends object>(decoder: D, names: readonly (keyof D & string)[]): void {
-  for (const name of names)
-    Object.defineProperty(decoder, name, {
-      value: (decoder[name] as (...given: unknown[]) => unknown).bind(decoder),
-      configurable: true,
-      writable: true,
-    });
-}

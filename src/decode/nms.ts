@@ -1,5 +1,7 @@
 /** Suppression by itself, for boxes that something else decoded. */
 import * as A from "../core/abi.ts";
+import { writeCorners } from "../core/corners.ts";
+import type { SuppressBoxFormat } from "../core/suppression.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import { checkEngine, chooseEngine, makeEngine } from "../engine/choose.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -23,7 +25,7 @@ export interface NmsOptions {
   /** Class id of each box: boxes suppress each other within a class only. Default: one class. */
   readonly classIds?: ArrayLike<number>;
   /** Meaning of a box's four values. Default: corners, "xyxy". */
-  readonly boxFormat?: "xyxy" | "yxyx" | "cxcywh" | "xywh";
+  readonly boxFormat?: SuppressBoxFormat;
   /** ">": suppress at an IoU above the threshold (default). ">=": at the threshold too. */
   readonly iouGate?: ">" | ">=";
   /** Added to widths and heights in areas, in the boxes' own unit. Default 0. */
@@ -180,7 +182,7 @@ function copyAsCorners(
   boxes: ArrayLike<number>,
   scores: ArrayLike<number>,
   classIds: ArrayLike<number> | null,
-  format: NonNullable<NmsOptions["boxFormat"]>,
+  format: SuppressBoxFormat,
   threshold: number,
 ): number {
   const { at } = w;
@@ -189,33 +191,9 @@ function copyAsCorners(
   let count = 0;
   for (let i = 0; i < scores.length; i++) {
     const score = scores[i];
-    let a = boxes[i * 4];
-    let b = boxes[i * 4 + 1];
-    let c = boxes[i * 4 + 2];
-    let d = boxes[i * 4 + 3];
-    if (format === "yxyx") {
-      const y = a;
-      a = b;
-      b = y;
-      const y2 = c;
-      c = d;
-      d = y2;
-    } else if (format === "xywh") {
-      c += a;
-      d += b;
-    } else if (format === "cxcywh") {
-      a -= c / 2;
-      b -= d / 2;
-      c += a;
-      d += b;
-    }
     if (!(score > threshold || (threshold === -Infinity && score === threshold))) continue;
     const o = (at.boxes >> 2) + count * 4;
-    // Two corners in either order make the same box, as in the ONNX operator NonMaxSuppression.
-    f32[o] = Math.min(a, c);
-    f32[o + 1] = Math.min(b, d);
-    f32[o + 2] = Math.max(a, c);
-    f32[o + 3] = Math.max(b, d);
+    writeCorners(f32, o, boxes, i * 4, format);
     // Infinity - Infinity and NaN - NaN are NaN: drop what is not finite.
     const sum = f32[o] + f32[o + 1] + f32[o + 2] + f32[o + 3];
     if (sum - sum !== 0) continue;

@@ -7,7 +7,8 @@ import type { EngineName } from "../core/engine-name.ts";
 import { ConfigError, type ConfigProblem, TensorError, mismatch, refuse } from "../core/errors.ts";
 import { namesFor } from "../core/names.ts";
 import { type TensorInput, type TensorSpec, few, show, specOf } from "../core/tensor.ts";
-import { type Best, findBest, recordsOf } from "../decode/best.ts";
+import { FrameDecoder, type Workspace, bindMethods } from "../decode/base.ts";
+import { type Best, recordsOf } from "../decode/best.ts";
 import { type DetectionFields, type Detections, detectionsIn, detectionsOf } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import { EmptyFrames, Notes, PaddingCheck, noteOfEmptied, noteOfNotFinite } from "../decode/frame-notes.ts";
@@ -15,23 +16,13 @@ import {
   type Inputs,
   type Outputs,
   type Slot,
-  asOutputs,
   copyTensors,
   fitTensors,
-  forgetTensors,
   inputsOf,
   matchTensors,
   slotsByName,
 } from "../decode/inputs.ts";
-import {
-  FrameLoop,
-  type Frames,
-  type Ready,
-  bindMethods,
-  isOutOfRange,
-  oneFrame,
-  oneImage,
-} from "../decode/loop.ts";
+import { type Ready, isOutOfRange } from "../decode/loop.ts";
 import type { Stats } from "../decode/stats.ts";
 import { checkTaskList } from "../decode/tasks.ts";
 import { type Update, readUpdate } from "../decode/update.ts";
@@ -190,32 +181,32 @@ const problem = (name: string, got: string, expected: string): ConfigProblem => 
   message: mismatch(got, expected),
 });
 
-class FileDecoder implements PlanDecoder {
+const newStats = () => ({
+  frames: 0,
+  candidates: 0,
+  dropped: { capped: 0, notFinite: 0, empty: 0 },
+  bytes: 0,
+});
+
+class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> implements PlanDecoder {
   readonly engine: EngineName;
   readonly inputSize: readonly [number, number] | null;
   readonly labels: readonly string[] | null;
-  readonly stats = { frames: 0, candidates: 0, dropped: { capped: 0, notFinite: 0, empty: 0 }, bytes: 0 };
-  readonly slots: { readonly [name: string]: Slot };
   /** Rows of the detection columns: the largest `maxDetections`. */
   readonly #rows: number;
-  readonly #ready: Ready;
-  readonly #inputs: Inputs;
-  readonly #loop: FrameLoop;
-  readonly #isFresh: boolean;
+  readonly #work: Workspace;
   /** What the network gives besides boxes; `null` where boxes are all. */
   readonly #task: AttachedTask | null;
   readonly #tasks: readonly FileTask[];
   readonly #notes: Notes;
   readonly #empty = new EmptyFrames();
-  /** A note already tells of boxes that are none. */
+  /** A note already tells of dropped boxes. */
   #hasToldDropped = false;
   readonly #padding = new PaddingCheck();
-  /** The best score of the last frame; undefined until it is asked for. */
-  #best: Best | null | undefined = null;
 
   constructor(plan: PlanFile, engine: Engine, { onNote, fresh, tasks }: ReadOptions) {
-    bindMethods(this, ["decode", "decodeBatch", "update"]);
-    this.#isFresh = fresh === true;
+    super(newStats(), fresh);
+    bindMethods(this, ["decode", "decodeBatch", "update", "receive"]);
     this.#notes = new Notes(onNote);
     const { image, slots, outputs, rows, labels, images, inputSize } = plan;
     const { buffer } = engine.memory;
@@ -227,94 +218,90 @@ class FileDecoder implements PlanDecoder {
     const tensors = slots.map((slot) => slot.spec);
     const addresses = slots.map((slot) => slot.address);
     const places = slots.map((slot) => slot.place);
-    this.#inputs = inputsOf(buffer, tensors, addresses, { places, outputs, ownNames: null, known: tensors });
-    this.#ready = {
+    const detections = images.map((i) => detectionsIn(buffer, i, rows, labels));
+    this.#work = {
       engine,
+      inputs: inputsOf(buffer, tensors, addresses, { places, outputs, ownNames: null, known: tensors }),
       blocks: images.map((i) => i.plan),
       inputSize,
       // Masks and oriented boxes are not taken back from a crop.
       crops: [TASK_BOXES, TASK_KEYPOINTS].includes(plan.task) ? "upright" : "none",
       inPhoto: false,
-      detections: images.map((i) => detectionsIn(buffer, i, rows, labels)),
+      detections,
     };
     this.#tasks = tasks;
-    this.#task = attachTaskOf(
-      {
-        plan,
-        engine,
-        detections: this.#ready.detections,
-        note: (text) => {
-          this.#notes.addOnce(text);
-          // A mask is made after its frame, and decode() reports the notes of a frame at its end.
-          if (!this.#loop.isRunning) this.#notes.report();
-        },
-      },
-      tasks,
-    );
-    this.#loop = new FrameLoop(this.stats, (image, block, candidates, frame) => {
-      checkRange(this.#ready, block);
-      this.#task?.afterImage(image, block, frame);
-      if (candidates > 0) this.#notes.add(this.#padding.noteOf(this.#ready, block, frame));
-      if (candidates > 0 || this.#hasToldDropped) return;
-      const { frames } = this.stats;
-      const note = noteOfEmptied(this.#ready, block, frames) ?? noteOfNotFinite(this.#ready, block, frames);
-      this.#hasToldDropped = note !== null;
-      this.#notes.add(note);
-    });
-    this.slots = slotsByName(this.#inputs);
+    this.#task = attachTaskOf({ plan, engine, detections, note: (text) => this.note(text) }, tasks);
+    this.slots = slotsByName(this.#work.inputs);
     this.stats.bytes = buffer.byteLength;
   }
 
-  decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections {
-    const reused = this.#decode(outputs, oneFrame(frame), oneImage);
-    // Copy first: `onNote` may decode another frame.
-    const found = this.#isFresh ? reused.copy() : reused;
-    this.#notes.report();
-    return found;
-  }
-
-  decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[] {
-    const reused = this.#decode(outputs, frames, ({ detections }) => detections);
-    const found = this.#isFresh ? reused.map((d) => d.copy()) : reused;
-    this.#notes.report();
-    return found;
-  }
-
-  get best(): Best | null {
-    return this.#best === undefined ? (this.#best = findBest(this.#ready, true)) : this.#best;
-  }
-
   receive(packet: PlanReceivable): Detections {
-    if (typeof (packet as PlanReceivable | null)?.detectionsBy !== "function")
-      refuse("receive", show(packet), "what fromPacket(bytes) returned");
-    const decode = (outputs?: Outputs | TensorInput, frame?: Frame): Detections =>
-      this.decode(outputs, frame);
-    return packet.detectionsBy({ decode, configHash: null }, (rows, sources) =>
-      detectionsOf(rows, sources, this.#tasks, this.#task?.known),
-    );
+    return this.receiveBy(packet, { decode: this.decode, configHash: null });
   }
 
-  #decode<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (ready: Ready) => R): R {
-    const frames = given ?? undefined;
-    this.#loop.enter();
-    try {
-      const result = resultOf(this.#ready);
-      this.#loop.check(frames, this.inputSize);
-      if (outputs !== undefined) this.#copyIn(asOutputs(outputs));
-      this.#best = null;
-      this.#loop.run(this.#ready, frames);
-      this.#best = undefined;
-      if (this.#empty.count(this.stats.candidates) && !this.#hasToldDropped)
-        this.#notes.add(this.#empty.noteOf(this.#ready, this.best, lowestThreshold(this.#ready)));
-      return result;
-    } finally {
-      if (outputs !== undefined) forgetTensors(this.#inputs);
-      this.#loop.leave();
-    }
+  protected detectionsOfRecords(rows: readonly DetectionFields[], sources: readonly number[]): Detections {
+    return detectionsOf(rows, sources, this.#tasks, this.#task?.known);
+  }
+
+  protected get workspace(): Workspace {
+    return this.#work;
+  }
+
+  protected get inputSizeIfKnown(): readonly [number, number] | null {
+    return this.inputSize;
+  }
+
+  protected get holdsTensors(): boolean {
+    return true;
+  }
+
+  protected workInSlots(): Workspace {
+    return this.#work;
+  }
+
+  protected workFor(outputs: Outputs): Workspace {
+    const { inputs } = this.#work;
+    if (!matchTensors(inputs, outputs) || !fitTensors(inputs)) refuseTensors(inputs, outputs);
+    return this.#work;
+  }
+
+  /** Copies a caller's arrays into the slots: all of them, or none. */
+  protected bringIn({ inputs, blocks }: Workspace): readonly number[] {
+    copyTensors(inputs);
+    return blocks;
+  }
+
+  protected beforeScan(): void {
+    // Scores and boxes are checked when the plan is compiled.
+  }
+
+  protected afterImage(image: number, block: number, candidates: number, frame?: Frame): void {
+    const work = this.#work;
+    checkRange(work, block);
+    this.#task?.afterImage(image, block, frame);
+    if (candidates > 0) this.#notes.add(this.#padding.noteOf(work, block, frame));
+    if (candidates > 0 || this.#hasToldDropped) return;
+    const { frames } = this.stats;
+    const note = noteOfEmptied(work, block, frames) ?? noteOfNotFinite(work, block, frames);
+    this.#hasToldDropped = note !== null;
+    this.#notes.add(note);
+  }
+
+  protected afterFrame(work: Workspace): void {
+    if (this.#empty.count(this.stats.candidates) && !this.#hasToldDropped)
+      this.#notes.add(this.#empty.noteOf(work, this.best, lowestThreshold(work)));
+  }
+
+  protected addNote(text: string): void {
+    this.#notes.addOnce(text);
+  }
+
+  protected report(): void {
+    this.#notes.report();
   }
 
   update(update: Update): void {
-    const { f32, i32 } = this.#ready.engine.memory;
+    const { f32, i32 } = this.#work.engine.memory;
     const { iouThreshold, maxDetections } = readUpdate<Partial<Thresholds>>(
       update,
       {},
@@ -323,17 +310,10 @@ class FileDecoder implements PlanDecoder {
         confidenceProblem: () => mismatch("a change", "none: it is part of the plan"),
       },
     );
-    for (const block of this.#ready.blocks) {
+    for (const block of this.#work.blocks) {
       if (iouThreshold !== undefined) f32[(block >> 2) + A.P_IOU] = iouThreshold;
       if (maxDetections !== undefined) i32[(block >> 2) + A.P_MAX_DETECTIONS] = maxDetections;
     }
-  }
-
-  /** Copies a caller's arrays into the slots: all of them, or none. */
-  #copyIn(outputs: Outputs): void {
-    const inputs = this.#inputs;
-    if (!matchTensors(inputs, outputs) || !fitTensors(inputs)) refuseTensors(inputs, outputs);
-    copyTensors(inputs);
   }
 }
 

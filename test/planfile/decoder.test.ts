@@ -703,9 +703,13 @@ test("packets decode by a plan file as by a config, raw and decoded", () => {
   const found = local.decode(tensors, frame).copy();
   expect(found.length).toBeGreaterThan(0);
   const decoder = loadPlanSync(planOf(CONFIG, tensors));
+  // Methods work without their decoder.
+  const { receive } = decoder;
   for (const given of [tensors, found]) {
-    const received = decoder.receive(fromPacket(toPacket(local, given, frame, about)));
+    const received = receive(fromPacket(toPacket(local, given, frame, about)));
     expect(received.toArray()).toEqual(found.toArray());
+    // A packet of detections runs no frame.
+    expect(decoder.best === null).toBe(given === found);
   }
   const other = { output0: { data: new Float32Array(12), dims: [1, 2, 6] } };
   expect(() => decoder.receive(fromPacket(toPacket(local, other, frame, about)))).toThrow(TensorError);

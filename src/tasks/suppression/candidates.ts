@@ -1,5 +1,5 @@
 /** The candidates of a suppression: corners in doubles, and the order of the scores. Measures their overlaps. */
-
+import { writeCorners } from "../../core/corners.ts";
 import type { SuppressBoxFormat } from "../../core/suppression.ts";
 
 export interface Candidates {
@@ -26,28 +26,10 @@ export interface Outcome {
   readonly members: readonly (readonly number[])[] | null;
 }
 
-/** Reads boxes as corners. The two corners of a box may come in either order. */
+/** Returns the corners of the boxes. */
 export function readCorners(boxes: ArrayLike<number>, n: number, format: SuppressBoxFormat): Float64Array {
   const corners = new Float64Array(n * 4);
-  for (let i = 0; i < n * 4; i += 4) {
-    let a = boxes[i];
-    let b = boxes[i + 1];
-    let c = boxes[i + 2];
-    let d = boxes[i + 3];
-    if (format === "yxyx") [a, b, c, d] = [b, a, d, c];
-    if (format === "cxcywh") {
-      a -= c / 2;
-      b -= d / 2;
-    }
-    if (format === "cxcywh" || format === "xywh") {
-      c += a;
-      d += b;
-    }
-    corners[i] = Math.min(a, c);
-    corners[i + 1] = Math.min(b, d);
-    corners[i + 2] = Math.max(a, c);
-    corners[i + 3] = Math.max(b, d);
-  }
+  for (let i = 0; i < n * 4; i += 4) writeCorners(corners, i, boxes, i, format);
   return corners;
 }
 

@@ -1,0 +1,38 @@
+/** Boxes by the corners that suppression works on. */
+import type { SuppressBoxFormat } from "./suppression.ts";
+
+/**
+ * Writes the box at `from` as corners to `corners` at `to`. Two corners in either order make the same box, as in the
+ * ONNX operator NonMaxSuppression.
+ */
+export function writeCorners(
+  corners: Float32Array | Float64Array,
+  to: number,
+  boxes: ArrayLike<number>,
+  from: number,
+  format: SuppressBoxFormat,
+): void {
+  let a = boxes[from];
+  let b = boxes[from + 1];
+  let c = boxes[from + 2];
+  let d = boxes[from + 3];
+  if (format === "yxyx") {
+    const y = a;
+    a = b;
+    b = y;
+    const y2 = c;
+    c = d;
+    d = y2;
+  } else if (format !== "xyxy") {
+    if (format === "cxcywh") {
+      a -= c / 2;
+      b -= d / 2;
+    }
+    c += a;
+    d += b;
+  }
+  corners[to] = Math.min(a, c);
+  corners[to + 1] = Math.min(b, d);
+  corners[to + 2] = Math.max(a, c);
+  corners[to + 3] = Math.max(b, d);
+}

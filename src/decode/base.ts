@@ -1,0 +1,142 @@
+/** The steps of a frame, which the decoders of `createDecoder` and `loadPlan` share. */
+import type { EngineName } from "../core/engine-name.ts";
+import { refuse } from "../core/errors.ts";
+import { type TensorInput, show } from "../core/tensor.ts";
+import { type Best, findBest } from "./best.ts";
+import type { DetectionFields, Detections } from "./detections.ts";
+import type { Frame } from "./frame.ts";
+import { type Inputs, type Outputs, type Slot, asOutputs, forgetTensors } from "./inputs.ts";
+import { FrameLoop, type Frames, type Ready, oneFrame, oneImage } from "./loop.ts";
+import type { Counters } from "./stats.ts";
+
+/** What a frame runs on, with the slots of its tensors. */
+export interface Workspace extends Ready {
+  readonly inputs: Inputs;
+}
+
+/** Makes detections of the records of a packet. */
+export type ColumnsOf = (rows: readonly DetectionFields[], sources: readonly number[]) => Detections;
+
+/** A packet, as far as `receive` knows one. `D`: what it asks of the decoder. */
+interface Received<D> {
+  detectionsBy(decoder: D, columnsOf: ColumnsOf): Detections;
+}
+
+export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
+  abstract readonly engine: EngineName;
+  readonly stats: S;
+  slots: { readonly [name: string]: Slot } = {};
+  readonly #loop: FrameLoop;
+  readonly #isFresh: boolean;
+  /** The best score of the last frame; undefined until it is asked for. */
+  #best: Best | null | undefined = null;
+
+  constructor(stats: S, fresh: boolean | undefined) {
+    this.stats = stats;
+    this.#isFresh = fresh === true;
+    this.#loop = new FrameLoop(stats, (...image) => this.afterImage(...image));
+  }
+
+  decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections {
+    const reused = this.#run(outputs, oneFrame(frame), oneImage);
+    // Copy first: `onNote` may decode another frame.
+    const result = this.#isFresh ? reused.copy() : reused;
+    this.report();
+    return result;
+  }
+
+  decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[] {
+    const reused = this.#run(outputs, frames, allImages);
+    const result = this.#isFresh ? reused.map((d) => d.copy()) : reused;
+    this.report();
+    return result;
+  }
+
+  get best(): Best | null {
+    if (this.#best === undefined) this.#best = findBest(this.workspace as W, this.holdsTensors);
+    return this.#best;
+  }
+
+  /** Returns the detections of a packet. `decoder`: this one, as the packet asks for it. */
+  protected receiveBy<D>(packet: Received<D>, decoder: D): Detections {
+    if (typeof (packet as Received<D> | null)?.detectionsBy !== "function")
+      refuse("receive", show(packet), "what fromPacket(bytes) returned");
+    // A packet of detections runs no frame: the best score of the frame before is none of its.
+    this.#best = null;
+    return packet.detectionsBy(decoder, (rows, sources) => this.detectionsOfRecords(rows, sources));
+  }
+
+  /** The steps of a frame. `resultOf` refuses before anything runs, and says what the caller gets. */
+  #run<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (work: Ready) => R): R {
+    // In plain JavaScript null says as little as undefined.
+    const frames = given ?? undefined;
+    this.#loop.enter();
+    try {
+      this.#loop.check(frames, this.inputSizeIfKnown);
+      const work = outputs === undefined ? this.workInSlots() : this.workFor(asOutputs(outputs), frames);
+      const result = resultOf(work);
+      const blocks = outputs === undefined ? work.blocks : this.bringIn(work);
+      this.#best = null;
+      this.beforeScan(work, blocks);
+      this.#loop.run(work, frames, blocks);
+      this.#best = undefined;
+      this.afterFrame(work);
+      return result;
+    } finally {
+      if (outputs !== undefined && this.workspace) forgetTensors(this.workspace.inputs);
+      this.#loop.leave();
+    }
+  }
+
+  /** Forgets the last frame: a new plan begins. */
+  protected beginPlan(): void {
+    this.#best = null;
+    this.#loop.reset();
+  }
+
+  /** Passes a note on. One that comes between frames, of a mask for instance, is reported at once. */
+  protected note(text: string): void {
+    this.addNote(text);
+    // During a frame, decode() reports at the end: `onNote` may decode another one.
+    if (!this.#loop.isRunning) this.report();
+  }
+
+  /** What the last frame ran on; null before the first one, where the shapes are not known. */
+  protected abstract get workspace(): W | null;
+  /** Width and height of the network's input: null if the plan states none, undefined while they are not known. */
+  protected abstract get inputSizeIfKnown(): readonly [number, number] | null | undefined;
+  /** True if the slots hold the whole tensors of the last frame. */
+  protected abstract get holdsTensors(): boolean;
+  /** Returns the workspace whose slots the caller has written. Throws if there is none. */
+  protected abstract workInSlots(): W;
+  /** Returns the workspace of these outputs, with the tensors matched. */
+  protected abstract workFor(outputs: Outputs, frames: Frames): W;
+  /** Brings the matched tensors into memory. Returns the plan blocks that read them. */
+  protected abstract bringIn(work: W): readonly number[];
+  protected abstract beforeScan(work: W, blocks: readonly number[]): void;
+  /** As `AfterImage` of loop.ts. */
+  protected abstract afterImage(image: number, block: number, candidates: number, frame?: Frame): void;
+  protected abstract afterFrame(work: W): void;
+  protected abstract detectionsOfRecords(
+    rows: readonly DetectionFields[],
+    sources: readonly number[],
+  ): Detections;
+  protected abstract addNote(text: string): void;
+  /** Calls `onNote` with the notes that it has not received yet. */
+  protected abstract report(): void;
+}
+
+const allImages = (work: Ready): readonly Detections[] => work.detections;
+
+/**
+ * Binds methods to their decoder, so that they work without it: `const { decode } = decoder`. They stay out of sight,
+ * as methods are.
+ */
+export function bindMethods<D extends object>(decoder: D, names: readonly (keyof D & string)[]): void {
+  for (const name of names)
+    Object.defineProperty(decoder, name, {
+      value: (decoder[name] as (...given: unknown[]) => unknown).bind(decoder),
+      configurable: true,
+      writable: true,
+    });
+}
