@@ -143,6 +143,7 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   "hailo-nms": [
     "networks that HailoRT suppressed: by class, by score, or in TensorFlow's form",
     "`classes` says where a buffer by class ends. Class ids begin at 0; tappas adds 1.",
+    "Records with masks (`NMS_WITH_BYTE_MASK`) are refused: ask HailoRT for another format of the output.",
   ],
   imx500: [
     "networks of the Sony IMX500, as picamera2 hands them over",

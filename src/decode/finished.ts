@@ -414,14 +414,40 @@ function fromPlanes(spec: TensorSpec, values: ArrayLike<number>, classes: number
 
 const RECORD = 22;
 
+/** Bytes of a record with a mask: those of a record, the mask's size, a pointer, and the mask's place in the buffer. */
+const MASK_RECORD = 46;
+
+/**
+ * True if a buffer holds records with masks. Each record says where its mask stands: after all records, and after the
+ * mask of the record before.
+ */
+function holdsMasks(view: DataView, length: number): boolean {
+  const n = view.getUint16(0, true);
+  let end = 2 + n * MASK_RECORD;
+  if (n === 0 || end > length) return false;
+  for (let at = 2; at < 2 + n * MASK_RECORD; at += MASK_RECORD) {
+    const size = Number(view.getBigUint64(at + RECORD, true));
+    const place = Number(view.getBigUint64(at + MASK_RECORD - 8, true));
+    if (place < end || size === 0 || place + size > length) return false;
+    end = place + size;
+  }
+  return true;
+}
+
 /** Reads NMS_BY_SCORE: a u16 count, then records of five f32 and a u16 class id, packed. */
 function byScore(spec: TensorSpec, data: Uint8Array): Rows {
   const batch = spec.dims.length > 1 ? spec.dims[0] : 1;
   const length = data.length / batch;
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  if (holdsMasks(view, length))
+    refuse(
+      shape(spec),
+      "records with masks, HailoRT's NMS_WITH_BYTE_MASK",
+      "HAILO_NMS_BY_SCORE or HAILO_NMS_BY_CLASS as the format of the output: these masks are not read",
+    );
   const most = (length - 2) / RECORD;
   if (!Number.isInteger(most))
     refuse(shape(spec), `${length} bytes`, "a count of two bytes and records of 22");
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
   return collect(spec, batch, (image, add) => {
     let at = image * length;
     const n = view.getUint16(at, true);

@@ -80,14 +80,118 @@ test("FastSAMParser: YOLOv8 for segmentation with one class, and its index map",
   expect([map.width, map.height, map.data[16 * 64 + 36], map.data[0]]).toEqual([64, 32, 0, -1]);
 });
 
-describe("parsers that no decoder reads say what does", () => {
+interface Parser {
+  readonly parser: string;
+  /** The family that its networks are read as. */
+  readonly family: string;
+  readonly outputs: { readonly [name: string]: readonly number[] };
+  readonly metadata?: object;
+  readonly inputSize?: readonly [number, number];
+}
+
+/** Outputs of the strides 8, 16, 32, with so many columns each. */
+const byStride = (names: { readonly [name: string]: number }, anchors: number): Parser["outputs"] =>
+  Object.fromEntries(
+    [8, 16, 32].flatMap((s) =>
+      Object.entries(names).map(([name, columns]) => [
+        `${name}_${s}`,
+        [1, anchors * (64 / s) * (32 / s), columns],
+      ]),
+    ),
+  );
+
+const DETECTIONS = { detections: [1, 1, 5, 7] };
+
+/** The parsers of depthai-core and depthai-nodes whose networks are decoded. */
+const DECODED: readonly Parser[] = [
+  {
+    parser: "YOLO",
+    family: "yolov6",
+    outputs: {
+      output1_yolov6r2: [1, 7, 4, 8],
+      output2_yolov6r2: [1, 7, 2, 4],
+      output3_yolov6r2: [1, 7, 1, 2],
+    },
+    metadata: { n_classes: 2, subtype: "yolov6r2" },
+  },
+  {
+    parser: "YOLOExtendedParser",
+    family: "yolo26",
+    outputs: { output_yolo26: [1, 42, 7] },
+    metadata: { n_classes: 2, subtype: "yolo26" },
+  },
+  { parser: "SSD", family: "ssd", outputs: DETECTIONS, metadata: { n_classes: 2 } },
+  { parser: "MOBILENET", family: "ssd", outputs: DETECTIONS, metadata: { n_classes: 2 } },
+  {
+    parser: "RFDETRParser",
+    family: "rfdetr",
+    outputs: { dets: [1, 9, 4], labels: [1, 9, 3], masks: [1, 9, 4, 8] },
+    metadata: { classes: ["a", "b"] },
+  },
+  {
+    parser: "KeypointParser",
+    family: "keypoints",
+    outputs: { points: [1, 42] },
+    metadata: { n_keypoints: 21 },
+  },
+  {
+    parser: "HRNetParser",
+    family: "hrnet",
+    outputs: { heat: [1, 17, 8, 16] },
+    metadata: { n_keypoints: 17 },
+  },
+  { parser: "SuperAnimalParser", family: "superanimal", outputs: { heat: [1, 8, 16, 39] } },
+  { parser: "SCRFDParser", family: "scrfd", outputs: byStride({ score: 1, bbox: 4, kps: 10 }, 2) },
+  { parser: "YuNetParser", family: "yunet", outputs: byStride({ cls: 1, obj: 1, bbox: 4, kps: 10 }, 1) },
+  {
+    parser: "MPPalmDetectionParser",
+    family: "mediapipe-palm",
+    outputs: { boxes: [1, 2016, 18], scores: [1, 2016, 1] },
+    metadata: { scale: 192 },
+    inputSize: [192, 192],
+  },
+  {
+    parser: "FastSAMParser",
+    family: "yolov8",
+    outputs: { output0: [1, 37, 42], protos_output: [1, 32, 8, 16] },
+    metadata: { n_prototypes: 32 },
+  },
+  { parser: "PPTextDetectionParser", family: "dbnet", outputs: { map: [1, 1, 32, 64] } },
+  {
+    parser: "ClassificationParser",
+    family: "classifier",
+    outputs: { scores: [1, 3] },
+    metadata: { classes: ["a", "b", "c"] },
+  },
+];
+
+describe("every parser is decoded, or refused with the reason", () => {
+  test.each(DECODED)("$parser", ({ parser, family, outputs, metadata, inputSize }) => {
+    const list = Object.entries(outputs).map(([name, shape]) => ({ name, shape }));
+    const decoder = createDecoderSync(archive(parser, list, metadata, inputSize));
+    const tensors = Object.fromEntries(
+      list.map(({ name, shape }) => [
+        name,
+        { data: new Float32Array(shape.reduce((x, y) => x * y, 1)), dims: shape },
+      ]),
+    );
+    expect(decoder.decode(tensors).length).toBeLessThanOrEqual(3);
+    expect(decoder.describe().text).toMatch(new RegExp(`^family: ${family} `));
+  });
+
   test.each([
     ["SegmentationParser", "classMap(tensor)"],
     ["MapOutputParser", "valueMap(tensor"],
+    ["ImageOutputParser", "boxwright makes no pictures of a network's output"],
+    ["RegressionParser", "the tensor holds the numbers"],
     ["EmbeddingsParser", "the tensor holds the embedding"],
+    ["ClassificationSequenceParser", "boxwright reads no sequences of characters"],
+    ["MLSDParser", "boxwright reads no lines"],
     ["LaneDetectionParser", "boxwright reads no lanes"],
-  ])("%s", (parser, message) => {
-    expect(() => parseConfig(archive(parser, [{ name: "out", shape: [1, 1, 32, 64] }]))).toThrow(message);
+    ["XFeatMonoParser", "boxwright matches no features"],
+    ["XFeatStereoParser", "boxwright matches no features"],
+  ])("%s", (parser, reason) => {
+    expect(() => parseConfig(archive(parser, [{ name: "out", shape: [1, 1, 32, 64] }]))).toThrow(reason);
   });
 });
 

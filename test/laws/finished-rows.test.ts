@@ -264,4 +264,22 @@ describe("rows that are none", () => {
       }),
     ).toThrow("2 class ids, expected 3");
   });
+
+  test("records of HailoRT with masks are told from those without", () => {
+    const bytes = 2 + 2 * 46 + 12 + 20;
+    const buffer = new DataView(new ArrayBuffer(bytes));
+    buffer.setUint16(0, 2, true);
+    [12, 20].forEach((size, i) => {
+      const at = 2 + 46 * i;
+      [0.1, 0.1, 0.5, 0.5, 0.9].forEach((x, k) => buffer.setFloat32(at + 4 * k, x, true));
+      buffer.setUint16(at + 20, 1, true);
+      buffer.setBigUint64(at + 22, BigInt(size), true);
+      buffer.setBigUint64(at + 38, BigInt(2 + 92 + 12 * i), true);
+    });
+    expect(() =>
+      createDecoderSync(optionsOf({ family: "hailo-nms" })).decode({
+        nms: { data: new Uint8Array(buffer.buffer), dims: [1, bytes] },
+      }),
+    ).toThrow("got records with masks, HailoRT's NMS_WITH_BYTE_MASK");
+  });
 });
