@@ -299,7 +299,7 @@ function extrasOf(family: Family, tensors: readonly TensorSpec[], priors: Tensor
 }
 
 /** Returns the square input whose maps at strides 8, 16, 32 add up to a dimension, else 640. */
-function sizeGuess(tensors: readonly TensorSpec[]): readonly [number, number] {
+export function sizeGuess(tensors: readonly TensorSpec[]): readonly [number, number] {
   for (const { dims } of tensors)
     for (const d of dims)
       for (let s = 64; s <= 1536; s += 32) if (((s / 8) ** 2 * 21) / 16 === d) return [s, s];

@@ -1,6 +1,6 @@
 /** Reads the values of options. Only the form of a value is checked here: the library checks what the value means. */
 import { showJson } from "../../core/json.ts";
-import { LARGEST as LARGEST_FILE } from "../files/load.ts";
+import { LARGEST as LARGEST_FILE } from "../files/tensor.ts";
 import { UsageError, type Values } from "./options.ts";
 
 /** Largest whole number that an option takes. */

@@ -4,12 +4,9 @@ import { promisify } from "node:util";
 import { gunzip } from "node:zlib";
 import { TensorError } from "../../core/errors.ts";
 import { packingOf } from "./archive.ts";
-import { refusal } from "./tensor.ts";
+import { LARGEST, refusal } from "./tensor.ts";
 
 const unzipped = promisify(gunzip);
-/** Longest typed array of the smallest supported runtime, in bytes: more is never read. */
-export const LARGEST = 2 ** 31 - 1;
-
 /** Paths that mean standard input. */
 const STANDARD_INPUT = ["-", "/dev/stdin"];
 

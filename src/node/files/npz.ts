@@ -5,9 +5,8 @@
 import { inflateRawSync } from "node:zlib";
 import { type RefuseZip, type ZipEntry, dataOf, readDirectory } from "../../config/model/zip.ts";
 import { crc32 } from "../../core/crc32.ts";
-import { LARGEST } from "./load.ts";
 import { parseNpy } from "./npy.ts";
-import { type NamedTensor, checkBytes, refusal } from "./tensor.ts";
+import { LARGEST, type NamedTensor, checkBytes, refusal } from "./tensor.ts";
 
 /** Deflate packs at most 1032 to 1. A larger declared size is a lie. */
 const DEFLATE_RATIO = 1032;

@@ -1,5 +1,4 @@
-/** Tells the format of a tensor file by its bytes. */
-import { basename } from "node:path";
+/** Tells the format of a tensor file by its bytes. The site uses this file in pages, with a stand-in for node:zlib. */
 import { TensorError } from "../../core/errors.ts";
 import { PLAN_MAGIC } from "../../planfile/format.ts";
 import { isNpy, parseNpy } from "./npy.ts";
@@ -59,6 +58,7 @@ const beginningOf = (bytes: Uint8Array): string =>
     : `a file that begins with ${Array.from(bytes.subarray(0, 8), (b) => b.toString(16).padStart(2, "0")).join(" ")}`;
 
 const tensorName = (path: string): string =>
-  basename(path)
+  path
+    .replace(/^.*[\\/](?=[^\\/])/s, "")
     .replace(/\.gz$/i, "")
     .replace(/\.npy$/i, "");

@@ -4,11 +4,11 @@ import { TensorError } from "../../core/errors.ts";
 import { isRecord, showJson } from "../../core/json.ts";
 import { packingOf, readArchiveConfig } from "./archive.ts";
 import { isDescription, isTensorList } from "./bin.ts";
-import { LARGEST, loadUnpacked } from "./load.ts";
+import { loadUnpacked } from "./load.ts";
 import { isModelFile, readModelFile } from "./model-file.ts";
 import { parseTensors } from "./parse.ts";
 import { decodeText, isRaw, rawFileOf, readList, readRaw } from "./raw.ts";
-import type { NamedTensor } from "./tensor.ts";
+import { LARGEST, type NamedTensor } from "./tensor.ts";
 
 /** Contents of a file: the text of a network's config, or tensors. */
 export type Input =

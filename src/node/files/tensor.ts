@@ -56,6 +56,9 @@ const ARRAYS: Record<ElementType, ArrayType> = {
   f64: Float64Array,
 };
 
+/** Longest typed array of the smallest supported runtime, in bytes: more is never read. */
+export const LARGEST = 2 ** 31 - 1;
+
 export const ELEMENT_TYPES = Object.keys(ARRAYS) as ElementType[];
 
 export const bytesPerElement = (type: ElementType): number => ARRAYS[type].BYTES_PER_ELEMENT;

@@ -1,0 +1,49 @@
+import { fileURLToPath } from "node:url";
+import { defineConfig } from "vitepress";
+import { finish } from "../scripts/finish.mjs";
+import { PLACEHOLDER } from "../scripts/relocate.mjs";
+import { sidebar } from "./sidebar.ts";
+
+const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const isBuild = process.argv.includes("build");
+
+export default defineConfig({
+  title: "boxwright",
+  description:
+    "Turns the raw output tensors of detection networks into labelled boxes, in any JavaScript runtime.",
+  lang: "en",
+  srcDir: ".pages",
+  outDir: "dist",
+  cacheDir: ".cache",
+  // finish() makes the addresses of a build relative.
+  base: isBuild ? PLACEHOLDER : "/",
+  lastUpdated: false,
+  head: [["link", { rel: "icon", type: "image/svg+xml", href: `${isBuild ? PLACEHOLDER : "/"}icon.svg` }]],
+  themeConfig: {
+    logo: "/icon.svg",
+    nav: [
+      { text: "Playground", link: "/playground" },
+      { text: "Documentation", link: "/overview", activeMatch: "^/(?!playground|measure|index)." },
+      { text: "Measure", link: "/measure" },
+    ],
+    sidebar: sidebar(at("../.pages")),
+    outline: [2, 3],
+    search: { provider: "local" },
+    externalLinkIcon: true,
+  },
+  vite: {
+    publicDir: at("../.pages/public"),
+    resolve: {
+      alias: [
+        { find: /^boxwright$/, replacement: at("../../src/entries/index.ts") },
+        { find: /^#(kernel|masks-kernel|prepare-kernel)$/, replacement: at("../../dist/$1.mjs") },
+        { find: /^@repo\//, replacement: at("../../") },
+        { find: "node:zlib", replacement: at("../src/zlib.ts") },
+      ],
+    },
+    server: { fs: { allow: [at("../..")] } },
+    build: { chunkSizeWarningLimit: 2000, assetsInlineLimit: 0 },
+    worker: { format: "es" },
+  },
+  buildEnd: (site) => finish(site),
+});

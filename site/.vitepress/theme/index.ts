@@ -1,0 +1,25 @@
+import { defineAsyncComponent, defineComponent, h } from "vue";
+import type { Theme } from "vitepress";
+import DefaultTheme from "vitepress/theme-without-fonts";
+import "./style.css";
+import "./playground.css";
+
+/** Makes a component that only browsers load: pages are rendered without it when the site is built. */
+const inBrowser = (load: () => Promise<object>) =>
+  import.meta.env.SSR
+    ? defineComponent({ render: () => h("div", { class: "loading" }) })
+    : defineAsyncComponent(load as never);
+
+export default {
+  extends: DefaultTheme,
+  enhanceApp({ app }) {
+    app.component(
+      "PlaygroundPage",
+      inBrowser(() => import("../../src/components/PlaygroundPage.vue")),
+    );
+    app.component(
+      "MeasurePage",
+      inBrowser(() => import("../../src/components/MeasurePage.vue")),
+    );
+  },
+} satisfies Theme;

@@ -1,0 +1,79 @@
+/** Writes the examples of the playground from the fixtures: a photo, a file of tensors, and what a user would state. */
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { readTensors, writeSafetensors } from "../../dist/node.mjs";
+import { pages, root } from "./pages.mjs";
+
+const fixtures = join(root, "test/fixtures");
+
+const read = (...path) => {
+  const file = join(fixtures, ...path);
+  return existsSync(file) ? readFileSync(file) : gunzipSync(readFileSync(`${file}.gz`));
+};
+const readJson = (...path) => JSON.parse(read(...path).toString());
+
+/** Returns the tensors of a folder that its JSON lists. */
+function tensorsOf(folder, outputs) {
+  return outputs.map(({ name, file, dtype, shape }) => {
+    const bytes = Uint8Array.from(read(folder, file));
+    return dtype === "float16"
+      ? { name, data: new Uint16Array(bytes.buffer), dims: shape, type: "f16" }
+      : { name, data: new Float32Array(bytes.buffer), dims: shape, type: "f32" };
+  });
+}
+
+async function boxes() {
+  const folder = "yolo-fastest-1.1";
+  return {
+    tensors: await readTensors(join(fixtures, folder, "coffee/meta.json")),
+    photo: "coffee.jpg",
+    config: readJson(folder, "config.json"),
+    options: { scores: "logits" },
+    resize: "stretch",
+  };
+}
+
+function keypoints() {
+  const folder = "beyond/recorded/yunet_2026may_320/astronaut_collage";
+  return {
+    tensors: tensorsOf(folder, readJson(folder, "meta.json").outputs),
+    photo: "astronaut_collage.jpg",
+    config: { family: "yunet", inputSize: [320, 320], labels: ["face"] },
+    options: { confidenceThreshold: 0.6, iouThreshold: 0.3, rules: { clamp: "none", gate: ">=" } },
+    resize: "letterbox-topleft",
+  };
+}
+
+/** Heads of this project's own, drawn from a seed: no recording of a real network for the task stands here. */
+function seeded(name, kept, more) {
+  const folder = join("beyond/heads", name);
+  const { input, classes, outputs } = readJson(folder, "fixture.json");
+  return {
+    tensors: tensorsOf(
+      folder,
+      outputs.filter((output) => kept.includes(output.name)),
+    ),
+    photo: null,
+    config: { family: "yolov8", classes, inputSize: [input.width, input.height], ...more },
+    options: { confidenceThreshold: 0.5, rules: { clamp: "none" } },
+    resize: "none",
+  };
+}
+
+/** Writes all examples to the folder that the site serves. */
+export async function writeExamples() {
+  const folder = join(pages, "public/examples");
+  mkdirSync(folder, { recursive: true });
+  const all = {
+    boxes: await boxes(),
+    keypoints: keypoints(),
+    masks: seeded("seg_v8", ["output0", "output1"], { task: "segment", coordinates: "pixels" }),
+    oriented: seeded("obb_v8", ["output0"], { task: "oriented" }),
+  };
+  for (const [name, { tensors, photo, ...stated }] of Object.entries(all)) {
+    writeFileSync(join(folder, `${name}.safetensors`), writeSafetensors(tensors));
+    if (photo !== null) cpSync(join(fixtures, "photos", photo), join(folder, photo));
+    writeFileSync(join(folder, `${name}.json`), JSON.stringify({ photo, ...stated }, null, 1));
+  }
+}

@@ -1,0 +1,48 @@
+/** Ends a build: relative addresses, the Markdown beside each page, and llms.txt. */
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { relocate } from "./relocate.mjs";
+
+/** @param site what VitePress hands to `buildEnd` */
+export function finish({ outDir, srcDir, pages }) {
+  relocate(outDir);
+  const documents = pages.filter((page) => !/^(index|playground|measure)\.md$/.test(page)).sort();
+  for (const page of documents) cpSync(join(srcDir, page), join(outDir, page));
+  writeFileSync(join(outDir, "llms.txt"), llmsText(srcDir, documents));
+}
+
+/** Returns the list of pages for language models, as https://llmstxt.org asks for. */
+function llmsText(srcDir, documents) {
+  const line = (page) => {
+    const text = readFileSync(join(srcDir, page), "utf8");
+    const title = /^# (.+)$/m.exec(text)?.[1] ?? page;
+    // The first paragraph that is plain text says what a page is about.
+    const about =
+      /^(?![#|`>\-*!<])[A-Za-z`].*(?:\n(?!\n).+)*/m.exec(
+        text.replace(/^---[\s\S]*?^---$/m, "").replace(/^# .+$/m, ""),
+      )?.[0] ?? "";
+    const sentence = about
+      .replace(/\s+/g, " ")
+      .replace(/\[([^\]]*)\]\([^)]*\)/g, "$1")
+      .split(/(?<=[.:])\s/)[0];
+    return `- [${title}](${page})${sentence === "" ? "" : `: ${sentence}`}`;
+  };
+  const [first, others] = [/^[^/]+$/, /\//].map((which) => documents.filter((page) => which.test(page)));
+  return [
+    "# boxwright",
+    "",
+    "> Turns the raw output tensors of YOLO, SSD and DETR networks into labelled boxes, keypoints, masks and oriented",
+    "> boxes: one call, in any JavaScript runtime.",
+    "",
+    "Each page below is Markdown; the same address with .html is for people.",
+    "",
+    "## Documentation",
+    "",
+    ...first.map(line),
+    "",
+    "## Optional",
+    "",
+    ...others.map(line),
+    "",
+  ].join("\n");
+}

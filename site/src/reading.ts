@@ -1,0 +1,263 @@
+/** Reads tensors with boxwright: detections, candidates, heat maps, and how long each engine takes. */
+import {
+  type Decoder,
+  type DecoderOptions,
+  type Detections,
+  type EngineName,
+  type Frame,
+  type LabelSet,
+  type Model,
+  createDecoder,
+  labelsOf,
+  orientedIou,
+} from "boxwright";
+import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
+import type { Grid } from "./numbers.ts";
+
+/** What a decoder is made of. */
+export interface Wanted {
+  readonly config: unknown;
+  readonly options: DecoderOptions & { readonly labels?: LabelSet | DecoderOptions["labels"] };
+  readonly tensors: readonly NamedTensor[];
+  readonly frame: Frame | undefined;
+}
+
+/** A box that passed the threshold, and what suppression did to it. */
+export interface Candidate {
+  readonly label: string;
+  readonly class_id: number;
+  readonly confidence: number;
+  readonly x_min: number;
+  readonly y_min: number;
+  readonly x_max: number;
+  readonly y_max: number;
+  readonly source: number;
+  /** Index of the detection that it is, or that suppressed it. -1: left out because of a limit. */
+  readonly detection: number;
+  readonly isKept: boolean;
+  /** Overlap with the detection that suppressed it. */
+  readonly iou: number;
+}
+
+const ENGINES: readonly EngineName[] = ["simd", "scalar", "ts"];
+
+/** Most candidates that are listed. */
+const MOST_CANDIDATES = 3000;
+/** Most cells of a heat map. */
+const MOST_CELLS = 200_000;
+
+/** Returns options with the named list of labels in place of its name. */
+export function withLabels({ labels, ...options }: Wanted["options"]): DecoderOptions {
+  if (labels === undefined) return options;
+  return { ...options, labels: typeof labels === "string" ? labelsOf(labels) : labels };
+}
+
+/** Opens a decoder of the tensors. */
+export async function openDecoder({ config, options }: Wanted, more: DecoderOptions = {}): Promise<Decoder> {
+  return createDecoder(config as Model, { ...withLabels(options), ...more });
+}
+
+/** Rules with which nothing is suppressed. */
+const withoutSuppression = ({ rules }: DecoderOptions): DecoderOptions => ({
+  rules: { ...(typeof rules === "string" ? { set: rules } : rules), suppress: "none", maxCandidates: 0 },
+});
+
+/** Returns options without the method that suppresses by name. */
+function withoutMethod(options: Wanted["options"]): Wanted["options"] {
+  const rest: { -readonly [K in keyof Wanted["options"]]: Wanted["options"][K] } = { ...options };
+  delete rest.suppression;
+  return rest;
+}
+
+/** Finds what passes the threshold before suppression. */
+export class CandidateFinder {
+  #decoder: Decoder;
+
+  private constructor(decoder: Decoder) {
+    this.#decoder = decoder;
+  }
+
+  /** Returns null if the network's own suppression cannot be left out. */
+  static async open(wanted: Wanted): Promise<CandidateFinder | null> {
+    const options = withoutMethod(wanted.options);
+    try {
+      const more = { ...withoutSuppression(options), maxDetections: MOST_CANDIDATES };
+      return new CandidateFinder(await openDecoder({ ...wanted, options }, more));
+    } catch {
+      return null;
+    }
+  }
+
+  /** Returns all candidates, best first, each with the detection that suppressed it. */
+  find(
+    wanted: Wanted,
+    found: Detections,
+    thresholds: { confidenceThreshold: number; iouThreshold: number },
+    across: boolean,
+  ): Candidate[] {
+    this.#decoder.update({ confidenceThreshold: thresholds.confidenceThreshold });
+    const all = this.#decoder.decode(wanted.tensors as never, wanted.frame);
+    const kept = found.toArray();
+    const bySource = new Map(kept.map((d, i) => [`${found.sources[i]}/${d.class_id}`, i]));
+    return all.toArray().map((c, i) => {
+      const source = all.sources[i];
+      const own = bySource.get(`${source}/${c.class_id}`);
+      const { detection, iou } = own === undefined ? suppressor(c, kept, across) : { detection: own, iou: 1 };
+      const isKept = own !== undefined;
+      return {
+        ...c,
+        source,
+        isKept,
+        iou,
+        detection: isKept || iou > 0.8 * thresholds.iouThreshold ? detection : -1,
+      };
+    });
+  }
+}
+
+type Box = ReturnType<Detections["toArray"]>[number];
+
+/** Returns the detection that overlaps a candidate most, among those that come before it. */
+function suppressor(
+  candidate: Box,
+  kept: readonly Box[],
+  across: boolean,
+): { detection: number; iou: number } {
+  let best = { detection: -1, iou: 0 };
+  kept.forEach((d, i) => {
+    if (d.confidence < candidate.confidence || (!across && d.class_id !== candidate.class_id)) return;
+    const iou = overlap(candidate, d);
+    if (iou > best.iou) best = { detection: i, iou };
+  });
+  return best;
+}
+
+function overlap(a: Box, b: Box): number {
+  if (a.corners && b.corners) return turnedOverlap(a, b);
+  const width = Math.min(a.x_max, b.x_max) - Math.max(a.x_min, b.x_min);
+  const height = Math.min(a.y_max, b.y_max) - Math.max(a.y_min, b.y_min);
+  if (width <= 0 || height <= 0) return 0;
+  const area = ({ x_min, y_min, x_max, y_max }: Box): number => (x_max - x_min) * (y_max - y_min);
+  return (width * height) / (area(a) + area(b) - width * height);
+}
+
+/** Returns the IoU of oriented boxes, in units of the picture's sides. */
+function turnedOverlap(a: Box, b: Box): number {
+  const boxOf = ({ corners }: Box): [number, number, number, number, number] => {
+    const [p, q, r] = corners as readonly { x: number; y: number }[];
+    const angle = Math.atan2(q.y - p.y, q.x - p.x);
+    return [
+      (p.x + r.x) / 2,
+      (p.y + r.y) / 2,
+      Math.hypot(q.x - p.x, q.y - p.y),
+      Math.hypot(r.x - q.x, r.y - q.y),
+      angle,
+    ];
+  };
+  return orientedIou(boxOf(a), boxOf(b), "polygon");
+}
+
+/** Returns the best score at each place of the picture: of all heads, or of those that read one tensor. */
+export class HeatMaps {
+  #found: Detections | null = null;
+  #heads: readonly { first: number; cells: number; names: readonly string[] }[] = [];
+
+  static async make(wanted: Wanted): Promise<HeatMaps> {
+    const maps = new HeatMaps();
+    try {
+      const options = withoutMethod(wanted.options);
+      const probe = await openDecoder(wanted);
+      probe.decode(wanted.tensors as never, wanted.frame);
+      const { json } = probe.describe();
+      if (json.kind !== "plan") return maps;
+      maps.#heads = json.heads.map(({ firstSource, cells, origin }) => ({
+        first: firstSource,
+        cells,
+        names: origin.tensors.map(({ name }) => name),
+      }));
+      const cells = json.heads.reduce((sum, head) => sum + head.cells, 0);
+      const more = { confidenceThreshold: 1e-4, maxDetections: Math.min(cells, MOST_CELLS) };
+      const decoder = await openDecoder({ ...wanted, options }, { ...withoutSuppression(options), ...more });
+      maps.#found = decoder.decode(wanted.tensors as never, wanted.frame);
+    } catch {
+      // A network that suppresses by itself, or reads no cells, has no such map.
+    }
+    return maps;
+  }
+
+  /** True if a head reads the tensor. */
+  reads = (name: string): boolean => this.#heads.some(({ names }) => names.includes(name));
+
+  /** Returns a grid over the picture, null if there is nothing to show. */
+  grid(name: string | null, aspect: number): Grid | null {
+    const found = this.#found;
+    const heads = this.#heads.filter(({ names }) => name === null || names.includes(name));
+    if (found === null || heads.length === 0) return null;
+    const cells = Math.max(...heads.map((head) => head.cells));
+    const side = Math.min(80, Math.max(8, Math.round(Math.sqrt(cells))));
+    const [width, height] =
+      aspect >= 1
+        ? [side, Math.max(1, Math.round(side / aspect))]
+        : [Math.max(1, Math.round(side * aspect)), side];
+    const values = new Float32Array(width * height);
+    for (let i = 0; i < found.length; i++) {
+      const source = found.sources[i];
+      if (!heads.some(({ first, cells }) => source >= first && source < first + cells)) continue;
+      const [x1, y1, x2, y2] = found.boxes.subarray(4 * i, 4 * i + 4);
+      const [x, y] = [Math.floor(((x1 + x2) / 2) * width), Math.floor(((y1 + y2) / 2) * height)];
+      if (x < 0 || y < 0 || x >= width || y >= height) continue;
+      values[y * width + x] = Math.max(values[y * width + x], found.scores[i]);
+    }
+    return { width, height, values };
+  }
+}
+
+/** Milliseconds of one decode by an engine, null if it cannot run here. */
+export interface EngineTime {
+  readonly engine: EngineName;
+  readonly ms: number | null;
+}
+
+/** Returns the median time that each engine needs. Engines that cannot run here are named all the same. */
+export async function timeEngines(
+  wanted: Wanted,
+  thresholds: { confidenceThreshold: number; iouThreshold: number },
+): Promise<EngineTime[]> {
+  const times: EngineTime[] = [];
+  for (const engine of ENGINES)
+    try {
+      const decoder = await openDecoder(wanted, { engine, ...thresholds });
+      times.push({ engine, ms: medianOf(() => decoder.decode(wanted.tensors as never, wanted.frame)) });
+      await new Promise((resolve) => setTimeout(resolve));
+    } catch {
+      times.push({ engine, ms: null });
+    }
+  return times;
+}
+
+/** Rounds and milliseconds after which a measurement ends. */
+const ROUNDS = 60;
+const LONGEST = 150;
+/** Milliseconds that a sample takes at least: many times a step of the clock, which may be 0.1. */
+const CLOCK = 1.5;
+
+/** Returns the median time of a job, the first rounds left out. */
+export function medianOf(job: () => unknown, rounds = ROUNDS, longest = LONGEST): number {
+  const times: number[] = [];
+  const end = performance.now() + longest;
+  // The clock of a browser is coarse: take several calls together where one is too short for it.
+  job();
+  let calls = 1;
+  for (let ms = 0; ms < CLOCK && calls < 1 << 14; calls *= 2) {
+    const start = performance.now();
+    for (let call = 0; call < calls; call++) job();
+    ms = performance.now() - start;
+  }
+  for (let i = 0; i < rounds && (i < 5 || performance.now() < end); i++) {
+    const start = performance.now();
+    for (let call = 0; call < calls; call++) job();
+    times.push((performance.now() - start) / calls);
+  }
+  const late = times.slice(times.length >> 1).sort((a, b) => a - b);
+  return late[late.length >> 1];
+}
