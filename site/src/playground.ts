@@ -1,13 +1,6 @@
 /** The state of the playground, and what its controls do. */
 import { computed, reactive, shallowReactive, watch } from "vue";
-import {
-  type Decoder,
-  type Detections,
-  type DetectorOptions,
-  type Frame,
-  type Model,
-  provideKernel,
-} from "boxwright";
+import type { Decoder, Detections, DetectorOptions, Frame, Model } from "boxwright";
 import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
 import type { Possibility } from "@repo/src/node/possibilities.ts";
 import { type Snippet, snippets } from "./code.ts";
@@ -28,6 +21,8 @@ import {
   withLabels,
 } from "./reading.ts";
 
+import { provideScalar } from "./scalar.ts";
+
 /** Milliseconds of the stages of what is shown. */
 export interface Stages {
   prepare: number | null;
@@ -38,18 +33,6 @@ export interface Stages {
 
 /** How a photo may stand in the network's input. */
 export const RESIZES = ["letterbox", "letterbox-topleft", "stretch", "crop", "none"] as const;
-
-let scalarKernel: Promise<void> | undefined;
-
-/** Hands over the kernel for browsers without vectors, so that its time can be measured. */
-function provideScalar(): Promise<void> {
-  scalarKernel ??= (async () => {
-    if (typeof WebAssembly !== "object") return;
-    const { default: address } = await import("@repo/dist/scalar.wasm?url");
-    provideKernel("scalar", await (await fetch(address)).arrayBuffer());
-  })().catch(() => undefined);
-  return scalarKernel;
-}
 
 const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

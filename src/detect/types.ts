@@ -3,6 +3,7 @@ import type { Crop } from "../core/crop.ts";
 import type { Decoder } from "../decode/decoder.ts";
 import type { Detections } from "../decode/detections.ts";
 import type { DetectorImage } from "./image.ts";
+import type { DetectorFrames } from "./iterate.ts";
 
 /** Milliseconds that the steps of the last image took. */
 export interface Timings {
@@ -30,12 +31,12 @@ export interface Detector {
   /**
    * Finds the objects of each image of a stream, in order. Frame n-1 is decoded, and n+1 prepared, while n runs, if the
    * runtime does not block the thread. A result is overwritten by the next one.
-   * @param frames any iterable: a list, a generator, a stream
+   * @param frames any iterable: a list, a generator, a stream; or a playing `<video>`
    * @param options `signal` ends the loop, with its reason, when the frame that runs is done
    * @throws as `detect`
    */
   detectAll(
-    frames: Iterable<DetectorImage> | AsyncIterable<DetectorImage>,
+    frames: DetectorFrames,
     options?: { readonly signal?: AbortSignal },
   ): AsyncGenerator<Detections, void, undefined>;
   /** Frees the network. A detector that is closed finds nothing any more. */

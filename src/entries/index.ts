@@ -86,6 +86,7 @@ export {
 } from "../detect/detector.ts";
 export type { Detector, Timings } from "../detect/types.ts";
 export type { DetectorImage, Drawable } from "../detect/image.ts";
+export type { DetectorFrames, PlayingVideo } from "../detect/iterate.ts";
 export { liteRt } from "../detect/litert.ts";
 export { onnxRuntime } from "../detect/onnxruntime.ts";
 export type {

@@ -1,0 +1,87 @@
+/** Detects in a playing video, frame by frame, and follows what it finds. */
+import { type Detections, type DetectorOptions, type Tracker, createTracker, drawCanvas } from "boxwright";
+import { type OpenNetwork, openNetwork } from "./network.ts";
+
+/** What a frame gave. */
+export interface LiveFrame {
+  readonly count: number;
+  /** Ids that are in view. */
+  readonly ids: number;
+  readonly prepare: number;
+  readonly run: number;
+  readonly decode: number;
+  readonly framesPerSecond: number;
+}
+
+/** A network that runs on what a video shows. */
+export class Live {
+  readonly #network: OpenNetwork;
+  readonly #end = new AbortController();
+  #tracker: Tracker | null = null;
+
+  private constructor(network: OpenNetwork) {
+    this.#network = network;
+  }
+
+  static async open(model: Uint8Array, options: DetectorOptions, config?: unknown): Promise<Live> {
+    return new Live(await openNetwork(model, options, config));
+  }
+
+  update(confidenceThreshold: number, iouThreshold: number): void {
+    this.#network.detector.decoder.update({ confidenceThreshold, iouThreshold });
+  }
+
+  /** Draws the detections of each frame on a canvas, and tells of it, until the video ends or `close` is called. */
+  async follow(
+    video: HTMLVideoElement,
+    canvas: HTMLCanvasElement,
+    tell: (frame: LiveFrame) => void,
+  ): Promise<void> {
+    const { detector } = this.#network;
+    const context = canvas.getContext("2d")!;
+    let last = 0;
+    let framesPerSecond = 0;
+    try {
+      for await (const found of detector.detectAll(video, { signal: this.#end.signal })) {
+        const now = performance.now() / 1000;
+        if (last > 0) framesPerSecond = 0.8 * framesPerSecond + 0.2 / Math.max(0.001, now - last);
+        last = now;
+        const size = [video.videoWidth, video.videoHeight] as const;
+        if (canvas.width !== size[0] || canvas.height !== size[1]) {
+          [canvas.width, canvas.height] = size;
+          this.#tracker = null;
+        } else context.clearRect(0, 0, ...size);
+        this.#tracker ??= createTracker({ method: "bytetrack", size });
+        const ids = this.#tracker.update(found, now);
+        draw(context, found, ids);
+        const { prepare, run, decode } = detector.timings;
+        const count = found.length;
+        const inView = ids.subarray(0, count).filter((id) => id > 0).length;
+        tell({ count, ids: inView, prepare, run, decode, framesPerSecond });
+      }
+    } catch (error) {
+      if (!this.#end.signal.aborted) throw error;
+    }
+  }
+
+  /** Ends `follow` and frees the network. */
+  async close(): Promise<void> {
+    this.#end.abort();
+    // A frame that is at work ends first.
+    for (let i = 0; i < 50; i++)
+      try {
+        return await this.#network.detector.close();
+      } catch {
+        await new Promise((resolve) => setTimeout(resolve, 100));
+      }
+  }
+}
+
+/** Draws boxes with the id of their track in front of the label. */
+function draw(context: CanvasRenderingContext2D, found: Detections, ids: ArrayLike<number>): void {
+  const rows = found.toArray();
+  const idOf = new Map<object, number>(rows.map((row, i) => [row, ids[i]]));
+  drawCanvas(context, Object.assign(rows, { edges: found.edges }), {
+    tag: (d) => `${idOf.get(d) ? `${idOf.get(d)}: ` : ""}${d.label} ${Math.round(100 * d.confidence)}%`,
+  });
+}

@@ -1,0 +1,63 @@
+/** Measures the workloads of the benchmark in this browser. */
+import { type EngineName, createDecoder, nms } from "boxwright";
+import { optionsOf } from "@repo/bench/typed-options.ts";
+import {
+  WORKLOADS,
+  type Workload,
+  type WorkloadSpec,
+  makeWorkload,
+  nmsOptions,
+} from "@repo/bench/workloads.ts";
+import { medianOf } from "./reading.ts";
+import { provideScalar } from "./scalar.ts";
+
+export const ENGINES: readonly EngineName[] = ["simd", "scalar", "ts"];
+
+/** The rows of the table, in order. */
+export const ROWS: readonly WorkloadSpec[] = WORKLOADS;
+
+/** Microseconds of one decode by each engine, null where an engine does not run here. */
+export interface Measured {
+  readonly name: string;
+  readonly title: string;
+  readonly found: number;
+  readonly us: { readonly [E in EngineName]: number | null };
+}
+
+/** Rounds and milliseconds of one figure. */
+const ROUNDS = 100;
+const LONGEST = 500;
+
+/** Returns what is timed, and the count of what it finds. */
+async function jobOf(workload: Workload, engine: EngineName): Promise<() => number> {
+  if (workload.kind === "nms") {
+    const { boxes, scores } = workload.tensors as Record<string, { readonly data: Float32Array }>;
+    const options = { ...nmsOptions(workload), engine };
+    return () => nms(boxes.data, scores.data, options).length;
+  }
+  const decoder = await createDecoder(optionsOf(workload) as never, { engine });
+  const tensors = workload.tensors as never;
+  return () => decoder.decode(tensors).length;
+}
+
+/** Measures one workload after the other, and gives the page its turn between them. */
+export async function* measureAll(signal: AbortSignal): AsyncGenerator<Measured> {
+  await provideScalar();
+  for (const spec of ROWS) {
+    const workload = makeWorkload(spec);
+    const us: { [E in EngineName]: number | null } = { simd: null, scalar: null, ts: null };
+    let found = 0;
+    for (const engine of ENGINES) {
+      await new Promise((resolve) => setTimeout(resolve));
+      if (signal.aborted) return;
+      try {
+        const job = await jobOf(workload, engine);
+        found = job();
+        us[engine] = 1000 * medianOf(job, ROUNDS, LONGEST);
+      } catch {
+        // This browser has no such engine: the table says so.
+      }
+    }
+    yield { name: spec.name, title: spec.title, found, us };
+  }
+}

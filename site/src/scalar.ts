@@ -1,0 +1,14 @@
+/** Hands over the kernel for browsers without vector instructions, so that its time can be measured. */
+import { provideKernel } from "boxwright";
+
+let provided: Promise<void> | undefined;
+
+/** Does nothing where there is no WebAssembly. */
+export function provideScalar(): Promise<void> {
+  provided ??= (async () => {
+    if (typeof WebAssembly !== "object") return;
+    const { default: address } = await import("@repo/dist/scalar.wasm?url");
+    provideKernel("scalar", await (await fetch(address)).arrayBuffer());
+  })().catch(() => undefined);
+  return provided;
+}

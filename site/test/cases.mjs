@@ -1,0 +1,316 @@
+/** What a visitor does on the site. Each case has a page of its own. */
+import { join } from "node:path";
+import { documentation } from "./documentation.mjs";
+import { equal, isTrue, openPlayground, readText, settled, summaryOf } from "./steps.mjs";
+
+/** What each example finds: the counts are those of the recordings of the fixtures. */
+const EXAMPLES = [
+  { name: "boxes", found: 2, says: "1 cup, 1 dining table", tensors: 2 },
+  { name: "keypoints", found: 6, says: "6 face", tensors: 12 },
+  { name: "masks", found: 19, says: "", tensors: 2 },
+  { name: "oriented", found: 19, says: "", tensors: 1 },
+  { name: "large", found: 34, says: "", tensors: 1 },
+];
+
+const examples = EXAMPLES.map(({ name, found, says, tensors }) => ({
+  name: `example ${name}`,
+  async run({ page, address }) {
+    await openPlayground(page, address);
+    await page.click(`[data-example=${name}]`);
+    await settled(page, name);
+    const summary = await summaryOf(page);
+    equal(summary.count, found, "detections");
+    isTrue(summary.text.includes(says), `got "${summary.text}", expected it to say ${says}`);
+    equal(await page.locator("[data-tensor]").count(), tensors, "tensors");
+    isTrue((await readText(page, "[data-description]")).includes("family:"), "describe() is shown");
+    // Each picture of a tensor has more than one colour.
+    const isPlain = await page.evaluate(() =>
+      [...document.querySelectorAll("[data-tensor] canvas")].some((canvas) => {
+        const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+        return new Set(new Uint32Array(data.buffer)).size < 2;
+      }),
+    );
+    isTrue(!isPlain, "a tensor has a picture of one colour");
+    await page.waitForSelector("[data-times]");
+    for (const engine of ["simd", "scalar", "ts"])
+      isTrue(/\d/.test(await readText(page, `[data-time=${engine}]`)), `no time of ${engine}`);
+  },
+}));
+
+const playground = [
+  {
+    name: "candidates say what suppressed them, and one is shown",
+    async run({ page, address }) {
+      await openPlayground(page, address);
+      const text = await readText(page, "[data-candidates]");
+      isTrue(/^16 candidates, 2 kept, 14 suppressed/.test(text), text);
+      const rows = page.locator("tbody tr", { has: page.locator("button.small") });
+      isTrue(
+        /suppressed by 1, IoU 0\.\d\d/.test(await rows.nth(1).innerText()),
+        "the second names its suppressor",
+      );
+      const before = await overlayBytes(page);
+      await rows.nth(1).locator("button").click();
+      await page.waitForSelector("tr.chosen");
+      isTrue(before !== (await overlayBytes(page)), "the chosen candidate is drawn");
+    },
+  },
+  {
+    name: "a slider decodes again, by mouse and by keyboard, within a frame",
+    async run({ page, address }) {
+      await openPlayground(page, address);
+      await page.click("[data-example=large]");
+      await settled(page, "large");
+      await page.waitForSelector("[data-times]");
+      // Steps by the keyboard: the time from the key to the drawn boxes, without the wait for the screen.
+      const slider = page.locator("[data-slider=confidence]");
+      await slider.focus();
+      const before = (await summaryOf(page)).count;
+      for (let i = 0; i < 30; i++) await page.keyboard.press("ArrowRight");
+      const after = (await summaryOf(page)).count;
+      isTrue(after < before, `${before} boxes at 0.25, ${after} at 0.4`);
+      const ms = await page.evaluate(async () => {
+        const input = document.querySelector("[data-slider=confidence]");
+        const times = [];
+        for (let step = 0; step < 60; step++) {
+          const start = performance.now();
+          input.value = String(0.2 + step * 0.005);
+          input.dispatchEvent(new Event("input", { bubbles: true }));
+          await new Promise((resolve) => queueMicrotask(resolve));
+          await Promise.resolve();
+          times.push(performance.now() - start);
+        }
+        return times.sort((a, b) => a - b)[30];
+      });
+      console.log(`  a step of the slider at [1,84,8400]: ${ms.toFixed(1)} ms (median of 60)`);
+    },
+  },
+  {
+    name: "code and config are copied, and the config decodes as before",
+    context: { permissions: ["clipboard-read", "clipboard-write"] },
+    async run({ page, address }) {
+      await openPlayground(page, address);
+      await page.click("[data-example=keypoints]");
+      await settled(page, "keypoints");
+      for (const name of ["Config", "Node", "Page", "Worker", "Tensors", "Agent"]) {
+        await page.click(`[data-code=${name}]`);
+        await page.click("[data-copy]");
+        await page.waitForFunction(() =>
+          document.querySelector("[data-copied]").textContent.includes("is copied"),
+        );
+        const text = await page.evaluate(() => navigator.clipboard.readText());
+        isTrue(text.includes("yunet") || text.includes("config.json"), `${name}: ${text}`);
+        if (name === "Config" || name === "Agent") JSON.parse(text);
+      }
+    },
+  },
+  {
+    name: "a link brings the settings back",
+    async run({ page, address, context }) {
+      await openPlayground(page, address);
+      await page.click("[data-example=boxes]");
+      await settled(page, "boxes");
+      await page.fill("[data-slider=confidence]", "0.5");
+      await page.click("text=Copy link");
+      await page.waitForFunction(() => location.hash.includes("confidence=0.5"));
+      const other = await context.newPage();
+      await other.goto(page.url());
+      await settled(other, "boxes");
+      equal((await summaryOf(other)).count, 1, "detections at 0.5");
+    },
+  },
+  {
+    name: "another reading is taken by a click",
+    async run({ page, address }) {
+      await openPlayground(page, address);
+      await page.click("[data-example=large]");
+      await settled(page, "large");
+      await page.locator("[data-possibility]").first().click();
+      await page.waitForSelector(".badge");
+      isTrue((await page.inputValue("[data-config]")).includes('"family"'), "its config is shown");
+    },
+  },
+  {
+    name: "a config that is no JSON, or nonsense, is refused in words",
+    async run({ page, address }) {
+      await openPlayground(page, address);
+      await page.fill("[data-config]", "{ family: ");
+      await page.click("form button[type=submit]");
+      isTrue((await readText(page, "form [role=alert]")).includes("Config is not JSON"), "says so");
+      await page.fill("[data-config]", '{ "family": "yolov88", "classes": 80 }');
+      await page.click("form button[type=submit]");
+      isTrue(/yolov8/.test(await readText(page, "header [role=alert]")), "proposes the family");
+    },
+  },
+];
+
+/** Returns a short text that differs when the drawn boxes do. */
+const overlayBytes = (page) =>
+  page.evaluate(() => {
+    const canvas = document.querySelector("[data-overlay]");
+    return canvas.toDataURL();
+  });
+
+/** Returns the bytes of a .npy file of f32. */
+function npyOf(dims, fill = () => undefined) {
+  const header = `{'descr': '<f4', 'fortran_order': False, 'shape': (${dims.join(", ")}), }`;
+  const padded = header.padEnd(Math.ceil((header.length + 11) / 64) * 64 - 11) + "\n";
+  const start = 10 + padded.length;
+  const bytes = Buffer.alloc(start + 4 * dims.reduce((a, b) => a * b, 1));
+  bytes.write("\x93NUMPY\x01\x00", "latin1");
+  bytes.writeUInt16LE(padded.length, 8);
+  bytes.write(padded, 10, "latin1");
+  fill((i, value) => bytes.writeFloatLE(value, start + 4 * i));
+  return bytes;
+}
+
+/** Writes one object into planes of [1, 84, cells]: a cup of 100 x 80 pixels around (320, 240). */
+const oneCup = (cells) => (write) =>
+  [320, 240, 100, 80].forEach((v, channel) => write(channel * cells + 7, v)) ??
+  write((4 + 41) * cells + 7, 0.9);
+
+const files = [
+  {
+    name: "tensors and a photo from disk, without a config",
+    async run({ page, address, fixture, file }) {
+      await openPlayground(page, address);
+      await page.setInputFiles("#pg-files", [
+        file("output0.npy", npyOf([1, 84, 8400], oneCup(8400))),
+        fixture("photos/chelsea.png"),
+      ]);
+      await settled(page, "");
+      const { count, text } = await summaryOf(page);
+      equal(count, 1, "detections");
+      isTrue(text.includes("41"), text);
+      await page.fill("[data-options]", '{ "labels": "coco80" }');
+      await page.click("form button[type=submit]");
+      await page.waitForFunction(() => document.querySelector("[data-summary]").textContent.includes("cup"));
+    },
+  },
+  {
+    name: "a model and a photo from disk",
+    async run({ page, address, root, fixture }) {
+      await openPlayground(page, address);
+      await page.setInputFiles("#pg-files", [
+        join(root, "site/pages/public/models/FastestDet.onnx"),
+        fixture("photos/coffee.jpg"),
+      ]);
+      await page.fill("[data-options]", '{ "family": "fastestdet", "labels": "coco80" }');
+      await page.click("form button[type=submit]");
+      await settled(page, "");
+      const { count, text } = await summaryOf(page);
+      isTrue(count > 0 && text.includes("cup"), text);
+      isTrue(/ms/.test(await readText(page, "[data-stage=run]")), "the time of the run is shown");
+    },
+  },
+  {
+    name: "an npz, a safetensors file and an archive from disk",
+    async run({ page, address, fixture, root }) {
+      await openPlayground(page, address);
+      await page.setInputFiles("#pg-files", [fixture("files/deflated.npz")]);
+      await page.waitForFunction(() => document.querySelectorAll("[data-tensor]").length === 3);
+      await page.click("text=Clear");
+      await page.setInputFiles("#pg-files", [join(root, "site/dist/examples/boxes.safetensors")]);
+      await page.waitForFunction(() => document.querySelectorAll("[data-tensor]").length === 2);
+      await page.click("text=Clear");
+      await page.setInputFiles("#pg-files", [fixture("files/nnarchive.tar.gz")]);
+      await page.waitForSelector("#pg-config, header [role=alert]");
+    },
+  },
+  {
+    name: "wrong files are refused, each by its name",
+    async run({ page, address, file }) {
+      await openPlayground(page, address);
+      const wrong = [
+        ["empty.npy", Buffer.alloc(0), /empty\.npy: got an empty file/],
+        ["hello.onnx", Buffer.from("hello"), /hello\.onnx/],
+        ["cut.npy", npyOf([1, 84, 100]).subarray(0, 400), /cut\.npy/],
+        ["noise.bin", Buffer.from("this is nothing"), /noise\.bin: got a file that begins with 74 68 69 73/],
+        [
+          "photo.jpg",
+          Buffer.from([0xff, 0xd8, 0xff, 0xe0, 1, 2, 3]),
+          /photo\.jpg: the browser cannot decode/,
+        ],
+        ["config.json", Buffer.from("{ not json"), /config\.json is not JSON/],
+        ["archive.tar.xz", Buffer.from("\xfd7zXZ\0....", "latin1"), /packed with xz/],
+        ["checkpoint.pt", Buffer.from("PK\x03\x04aaaaaaaaaaaaaaaaaaaaaaaaaaaa", "latin1"), /checkpoint\.pt/],
+      ];
+      for (const [name, bytes, expected] of wrong) {
+        await page.setInputFiles("#pg-files", [file(name, bytes)]);
+        await page.waitForFunction(
+          (n) => document.querySelector("header [role=alert]")?.textContent.includes(n),
+          name,
+        );
+        const text = await readText(page, "header [role=alert]");
+        isTrue(expected.test(text), `${name}: ${text}`);
+      }
+      // What was there still works.
+      await page.click("[data-example=boxes]");
+      await settled(page, "boxes");
+    },
+  },
+  {
+    name: "a tensor of 200 MB",
+    async run({ page, address, file }) {
+      const cells = 600_000;
+      const path = file("large.npy", npyOf([1, 84, cells], oneCup(cells)));
+      await openPlayground(page, address);
+      await page.setInputFiles("#pg-files", [path]);
+      await settled(page, "");
+      equal((await summaryOf(page)).count, 1, "detections");
+      await page.waitForFunction(() => /to 320/.test(document.querySelector("[data-tensor]").textContent));
+    },
+  },
+];
+
+const surroundings = [
+  {
+    name: "without WebAssembly tensors decode, and a model says why it cannot run",
+    flags: ["--js-flags=--noexpose-wasm"],
+    async run({ page, address, root, fixture }) {
+      await openPlayground(page, address);
+      equal(await page.evaluate(() => typeof WebAssembly), "undefined", "WebAssembly");
+      equal(await readText(page, "[data-engine]"), "ts", "engine");
+      equal((await summaryOf(page)).count, 2, "detections");
+      await page.waitForSelector("[data-times]");
+      equal(await readText(page, "[data-time=simd]"), "does not run here", "simd");
+      await page.setInputFiles("#pg-files", [
+        join(root, "site/pages/public/models/FastestDet.onnx"),
+        fixture("photos/coffee.jpg"),
+      ]);
+      await page.waitForFunction(() =>
+        document.querySelector("header [role=alert]")?.textContent.includes("no WebAssembly"),
+      );
+    },
+  },
+  {
+    name: "the camera gives frames with boxes and ids",
+    context: { permissions: ["camera"] },
+    async run({ page, address }) {
+      await openPlayground(page, address);
+      await page.click("text=Camera or video");
+      await page.click("[data-live=camera]");
+      await page.waitForFunction(() => Number(document.querySelector("[data-frames]")?.textContent) >= 5);
+      await page.click("[data-live=stop]");
+      await page.waitForFunction(() => !document.querySelector("[data-live=camera]").disabled);
+      await page.click("[data-live=camera]");
+      await page.waitForFunction(() => Number(document.querySelector("[data-frames]")?.textContent) >= 2);
+    },
+  },
+  {
+    name: "the measuring page fills its table",
+    async run({ page, address }) {
+      await page.goto(`${address}measure.html`);
+      await page.click("[data-measure]");
+      await page.waitForFunction(() => document.querySelectorAll("[data-row]").length >= 3);
+      const us = await page
+        .locator("[data-row='v8@.25'] [data-us]")
+        .evaluateAll((cells) => cells.map((c) => Number(c.dataset.us)));
+      isTrue(us.length === 3 && us.every((v) => v > 0), `times of three engines: ${us}`);
+      equal(await page.locator("[data-row='v8@.25'] td").first().innerText(), "34", "found");
+      await page.click("text=Stop");
+    },
+  },
+];
+
+export const cases = [...examples, ...playground, ...files, ...surroundings, ...documentation];

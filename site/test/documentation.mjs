@@ -1,0 +1,79 @@
+/** What a reader does in the documentation. */
+import { equal, isTrue, readText } from "./steps.mjs";
+
+export const documentation = [
+  {
+    name: "from the first page to a document, on to a family, and back, from any sub-path",
+    async run({ page, address }) {
+      await page.goto(address);
+      isTrue((await readText(page, "h1")).includes("boxwright"), "the first page");
+      await page.click("text=Read the documentation");
+      await page.waitForFunction(
+        () => location.pathname.endsWith("overview.html") || location.pathname.endsWith("overview"),
+      );
+      await page.locator(".VPSidebar a", { hasText: "From a photo to detections" }).click();
+      await page.waitForFunction(() =>
+        document.querySelector("h1").textContent.includes("From a photo to detections"),
+      );
+      await page.locator(".VPSidebar", { hasText: "Families" }).locator("text=Families").first().click();
+      await page.locator(".VPSidebar a", { hasText: /^yolov8$/ }).click();
+      await page.waitForFunction(() => document.querySelector("h1").textContent.includes("yolov8"));
+      // A link of the frame leads to the right place from a page in a folder.
+      await page.locator(".VPNavBar a", { hasText: "Playground" }).click();
+      await page.waitForSelector(".playground h1");
+      await page.goBack();
+      await page.waitForFunction(() => document.querySelector("h1").textContent.includes("yolov8"));
+      await page.reload();
+      isTrue((await readText(page, "h1")).includes("yolov8"), "the page opens by its address too");
+    },
+  },
+  {
+    name: "search finds a page",
+    async run({ page, address }) {
+      await page.goto(`${address}overview.html`);
+      await page.locator("#local-search button, .VPNavBarSearch button").first().click();
+      await page.fill("#localsearch-input", "letterbox");
+      await page.waitForSelector(".VPLocalSearchBox .result");
+      await page.keyboard.press("Enter");
+      await page.waitForFunction(() => !location.pathname.endsWith("overview.html"));
+    },
+  },
+  {
+    name: "Markdown beside each page, and a list of the pages",
+    async run({ page, address }) {
+      const text = async (path) => {
+        const response = await page.request.get(address + path);
+        equal(response.status(), 200, path);
+        return response.text();
+      };
+      isTrue((await text("detect.md")).startsWith("# From a photo"), "detect.md");
+      const list = await text("llms.txt");
+      const links = [...list.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link);
+      isTrue(links.length > 60, `${links.length} pages in llms.txt`);
+      for (const link of links) await text(link);
+    },
+  },
+  {
+    name: "every link of every page leads somewhere",
+    async run({ page, address }) {
+      const seen = new Set();
+      const queue = [address];
+      const broken = [];
+      while (queue.length > 0) {
+        const url = queue.pop();
+        const bare = url.split("#")[0];
+        if (seen.has(bare)) continue;
+        seen.add(bare);
+        const response = await page.request.get(bare);
+        if (response.status() !== 200) broken.push(bare.slice(address.length));
+        else if (/\/$|\.html$/.test(bare))
+          for (const [, link] of (await response.text()).matchAll(/<a [^>]*href="([^"]+)"/g)) {
+            const next = new URL(link.replaceAll("&amp;", "&"), bare);
+            if (next.href.startsWith(address)) queue.push(next.href);
+          }
+      }
+      equal(broken.join(", "), "", "links that lead nowhere");
+      isTrue(seen.size > 80, `${seen.size} addresses`);
+    },
+  },
+];
