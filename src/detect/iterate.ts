@@ -14,7 +14,9 @@ export interface PlayingVideo {
   readonly videoWidth: number;
   readonly videoHeight: number;
   readonly ended: boolean;
+  /** Calls back when the next frame is shown. */
   requestVideoFrameCallback(callback: () => void): number;
+  /** Calls back when the video has ended. */
   addEventListener(name: "ended", listener: () => void, options: { readonly once: true }): void;
 }
 
