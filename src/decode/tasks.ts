@@ -9,10 +9,10 @@
  * task in this order:
  *
  * 1. `read` (plan/task.ts) returns the interpretations.
- *    - If E extra channels follow those of the boxes in one tensor: set `extra: E` in the spec of that tensor and
- *      call `interpret`. The boxes are then read as without a task. `withExtra` (heads/extra.ts) gives each head
- *      the column of its extra channels.
- *    - If the extra channels have tensors of their own: leave the specs as they are and call `joinExtra` (same file).
+ *    - If extra channels may follow those of the boxes in one tensor, call `readFused` (heads/extra.ts). The boxes are
+ *      then read as without a task, and each head has the column of its extra channels.
+ *    - If they may have tensors of their own, call `readBeside`, and `preferFused` or `fullest` for the results of
+ *      both (same file).
  *    - Put what a frame needs into `interpretation.task`, as plain data. Its `tensors` lists the tensors that no head
  *      reads, such as prototypes; add them to `uses` too. `plan.task.tensors` then has their indices among
  *      `plan.tensors`, and the layout gives them slots.

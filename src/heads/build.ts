@@ -47,8 +47,8 @@ export function buildInterpretation<M extends TensorMatch = TensorMatch>(
 ): Interpretation {
   const { matches, usual, fields } = reading;
   const parts = reading.parts ?? (matches as readonly M[]);
-  const activation = (usual && query.scores) ?? usual ?? "probabilities";
-  const logits = activation === "logits";
+  const scores = (usual && query.scores) ?? usual ?? "probabilities";
+  const logits = scores === "logits";
   const heads = parts.map((match) => buildHead(query, match, logits, fields(match, logits)));
   const isDecoded = heads.every(({ kind }) => Object.values(BOX_KINDS).includes(kind));
   return {
@@ -56,7 +56,7 @@ export function buildInterpretation<M extends TensorMatch = TensorMatch>(
     about: `${reading.title}: ${matches.map(originText).join(", ")}`,
     batch: oneBatch(matches),
     classes: reading.classes ?? query.classes ?? 1,
-    scores: activation,
+    scores,
     heads,
     tensors: matches.map(({ tensors }) => tensors),
     uses: [...matches.flatMap(usesOf), ...(reading.alsoUses ?? [])],

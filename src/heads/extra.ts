@@ -12,7 +12,7 @@ export function columnAfterHead({ box, bins, score, classes, classId, objectness
 }
 
 /** Returns the interpretation with `extra` set in each head: the channels after its own, in the box tensor. */
-export const withExtra = (found: Interpretation): Interpretation => ({
+const withExtra = (found: Interpretation): Interpretation => ({
   ...found,
   heads: found.heads.map((head) => ({ ...head, extra: columnAfterHead(head) })),
 });
@@ -96,6 +96,35 @@ export function joinExtra(
           .map((view) => ({ tensor, view })),
   );
   return joinOneTensor(found, views) ?? joinTensorPerHead(found, views);
+}
+
+/** Reads boxes of tensors, as `interpret` does. */
+type ReadBoxes = (specs: Specs) => readonly Interpretation[];
+
+/** Returns the readings whose extra channels follow the others of each head. */
+export const readFused = (read: ReadBoxes, specs: Specs, channels: number): readonly Interpretation[] =>
+  read(specs.map((spec) => ({ ...spec, extra: channels }))).map(withExtra);
+
+/**
+ * Returns the readings whose extra channels are in tensors of their own, as `joinExtra`.
+ * @param boxes the tensors without those that hold nothing but extra channels
+ */
+export const readBeside = (
+  read: ReadBoxes,
+  boxes: Specs,
+  specs: Specs,
+  channels: number,
+  mayHold: (index: number) => boolean,
+): readonly Interpretation[] =>
+  read(boxes).flatMap((found) => joinExtra(found, specs, channels, mayHold) ?? []);
+
+/** Returns those of the fused readings that use the most tensors; without one, the others. */
+export function preferFused(
+  fused: readonly Interpretation[],
+  beside: readonly Interpretation[],
+): readonly Interpretation[] {
+  const full = fullest([...fused, ...beside]).filter((reading) => fused.includes(reading));
+  return full.length > 0 ? full : beside;
 }
 
 /** Returns the interpretation with the extra channels of all heads in one tensor, one head after the other. */

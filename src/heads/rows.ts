@@ -131,11 +131,10 @@ export const queryRows = (query: CountedQuery, specs: Specs): Interpretation[] =
  * Throws a TensorError if C + 1 columns of logits may be of a lookalike, in which each column is a class of its own.
  * The name of the output or the option `scores` tells.
  */
-function checkSoftmax({ traits, scores: activation, classes }: CountedQuery, match: TensorMatch): void {
+function checkSoftmax({ traits, scores, classes }: CountedQuery, match: TensorMatch): void {
   const { lookalike } = traits;
-  const [, scores] = match.tensors;
-  if (!lookalike || traits.softmax || activation === "probabilities" || lookalike.ours.test(scores.name))
-    return;
+  const [, { name }] = match.tensors;
+  if (!lookalike || traits.softmax || scores === "probabilities" || lookalike.ours.test(name)) return;
   const { family } = lookalike;
   refuseFor(
     [

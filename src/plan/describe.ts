@@ -73,16 +73,16 @@ const confidenceText = ({ confidenceThreshold }: Config): string =>
 
 /** Describes a plan, with the thresholds of `config`. */
 export function describePlan(config: Config, plan: Plan): Description {
-  const { scores: activation, classes, inputSize, batch } = plan;
+  const { scores, classes, inputSize, batch } = plan;
   const { ruleSet, confidenceThreshold, iouThreshold, maxDetections } = config;
   const heads = plan.heads.map((head, i) => ({ ...head, firstSource: cellsOf(plan.heads.slice(0, i)) }));
   const fn = heads.some(({ scoreFn }) => scoreFn === "softmax") ? "softmax" : "sigmoid";
   const holds =
-    activation === "probabilities" ? "the tensor holds probabilities" : `the decoder applies the ${fn}`;
+    scores === "probabilities" ? "the tensor holds probabilities" : `the decoder applies the ${fn}`;
   const lines = [
     `family: ${plan.family} (${familyReason(plan.familyWhy)})`,
     `reading: ${plan.reading}: ${plan.about}`,
-    `scores: ${activation} (${holds}) (${scoresReason(plan.scoresWhy)})`,
+    `scores: ${scores} (${holds}) (${scoresReason(plan.scoresWhy)})`,
     `input: ${inputSize?.join("x") ?? `${NOT_GIVEN}, boxes are normalised`}; batch ${batch}; ${classes} class${classes === 1 ? "" : "es"}`,
     ...plan.tensors.map(tensorText),
     ...heads.map((head) => headText(head, inputSize)),

@@ -100,7 +100,7 @@ export function planOf(interpreted: Interpreted): Plan {
   if (found.length === 0) refuseAll(query, why, specs);
   if (found.length > 1) refuseSeveral(found, specs);
   const [interpretation] = found;
-  const { name, uses, scores: activation, about, inputSize, batch, listIds, inPhoto } = interpretation;
+  const { name, uses, scores, about, inputSize, batch, listIds, inPhoto } = interpretation;
   const unused = specs.filter((_, i) => !uses.includes(i));
   checkNamed(config, interpretation, specs, unused);
   checkBatch(specs, interpretation);
@@ -116,7 +116,7 @@ export function planOf(interpreted: Interpreted): Plan {
     reading: name,
     about,
     notes: [...notesOfFamily(query, why), ...notesOf(query, interpretation, settled, specs, unused)],
-    scores: activation,
+    scores,
     scoresWhy: scoresWhy(config, query, interpretation),
     inputSize,
     batch,
@@ -190,11 +190,11 @@ function countClasses({ confidenceThreshold }: Config, { classes, heads }: Inter
 
 /** Returns the statement that settled the form of the scores. */
 function scoresWhy(
-  { scores: activation, format }: Config,
+  { scores, format }: Config,
   { family }: HeadQuery,
   { name }: Interpretation,
 ): ScoresReason {
-  if (activation !== null) return { kind: "option" };
+  if (scores !== null) return { kind: "option" };
   return format === "options"
     ? { kind: "family", value: family, reading: name }
     : { kind: "format", value: format };

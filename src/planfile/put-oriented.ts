@@ -1,8 +1,8 @@
 /** Writes how oriented boxes get their angles and are suppressed. `task.ts` writes where the angles are. */
-import type { AngleActivation, OrientedNms, OrientedPlan } from "../tasks/oriented/plan.ts";
+import type { AngleForm, OrientedNms, OrientedPlan } from "../tasks/oriented/plan.ts";
 import * as F from "./format.ts";
 
-const ANGLES: { readonly [A in AngleActivation]: number } = {
+const ANGLES: { readonly [A in AngleForm]: number } = {
   radians: F.ANGLE_RADIANS,
   logits: F.ANGLE_LOGITS,
   fractions: F.ANGLE_SIGMOID,

@@ -7,7 +7,7 @@ import { Detections, extend, setLength, toPixels } from "../../src/decode/detect
 import { createDecoderSync as createCoreDecoder } from "../../src/entries/core.ts";
 import { ConfigError, refuseFor } from "../../src/core/errors.ts";
 import type { DecoderTask, NetworkTask } from "../../src/decode/tasks.ts";
-import { joinExtra, withExtra } from "../../src/heads/extra.ts";
+import { readBeside, readFused } from "../../src/heads/extra.ts";
 import { interpret } from "../../src/heads/interpret.ts";
 import { firstSource, headIndexOf, readChannels } from "../../src/memory/extra.ts";
 import type { Column } from "../../src/heads/channels.ts";
@@ -25,14 +25,10 @@ const probe: NetworkTask<"oriented"> = {
   rules: { suppress: "none" },
   read(query, specs) {
     const named = query.roles?.angles;
+    const boxesOf = (tensors: typeof specs) => interpret(query, tensors);
     const found = named
-      ? interpret(query, specs).flatMap(
-          (one) => joinExtra(one, specs, EXTRA, (i) => specs[i].name === named) ?? [],
-        )
-      : interpret(
-          query,
-          specs.map((spec) => ({ ...spec, extra: EXTRA })),
-        ).map(withExtra);
+      ? readBeside(boxesOf, specs, specs, EXTRA, (i) => specs[i].name === named)
+      : readFused(boxesOf, specs, EXTRA);
     if (found.length === 0) refuseFor([{ option: "classes" }], "probe", "nothing", "something");
     return found.map((one) => ({
       ...one,

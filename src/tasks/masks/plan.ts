@@ -3,7 +3,7 @@ import { interpret } from "../../heads/interpret.ts";
 import { refuseFor } from "../../core/errors.ts";
 import type { TensorSpec } from "../../core/tensor.ts";
 import { few, shape } from "../../core/tensor.ts";
-import { fullest, joinExtra, withExtra } from "../../heads/extra.ts";
+import { preferFused, readBeside, readFused } from "../../heads/extra.ts";
 import type { Interpretation, Specs, TaskPlan } from "../../heads/head.ts";
 import { preferred } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";
@@ -212,19 +212,10 @@ function withCoefficients(
   const isFree = (i: number): boolean =>
     i !== tensor && (names.length === 0 || names.includes(specs[i].name));
   const mayFollowClasses = names.every((name) => !specs.some((spec) => spec.name === name));
-  const afterClasses = mayFollowClasses
-    ? interpret(
-        query,
-        others.map((spec) => ({ ...spec, extra: count })),
-      ).map(withExtra)
-    : [];
-  const inOwnTensors = interpret(query, boxes).flatMap(
-    (found) => joinExtra(found, others, count, isFree) ?? [],
-  );
-  const full = fullest([...afterClasses, ...inOwnTensors]).filter((reading) =>
-    afterClasses.includes(reading),
-  );
-  return (full.length > 0 ? full : inOwnTensors).filter((reading) => reading.batch === batch);
+  const read = (tensors: Specs): readonly Interpretation[] => interpret(query, tensors);
+  const fused = mayFollowClasses ? readFused(read, others, count) : [];
+  const beside = readBeside(read, boxes, others, count, isFree);
+  return preferFused(fused, beside).filter((reading) => reading.batch === batch);
 }
 
 /** Returns the shapes that an error asks for. */

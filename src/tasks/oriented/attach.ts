@@ -236,22 +236,22 @@ class OrientedMaker {
    * @throws TensorError if a value that should be the result of a sigmoid is outside 0..1
    */
   #angleOf({ extra, step, start }: HeadCells, image: number, cell: number): number {
-    const { angle: activation } = this.#task;
+    const { angle: form } = this.#task;
     if (step === 0) readChannels(this.#work, extra, image, cell, 1, this.#angle);
     const raw = step === 0 ? this.#angle[0] : this.#work.memory.f32[start + cell * step];
     if (!Number.isFinite(raw)) return NaN;
-    if (activation === "radians") {
+    if (form === "radians") {
       if (raw < this.#minAngle || raw > this.#maxAngle) this.#noteRange(raw);
       return raw;
     }
-    if (activation === "fractions" && (raw < -0.01 || raw > 1.01))
+    if (form === "fractions" && (raw < -0.01 || raw > 1.01))
       refuseFor(
         [{ option: "angleForm" }],
         this.#task.about,
         `${raw} where an angle is the sigmoid of a value`,
         'a number in 0..1. Say angleForm: "logits" if the network has not applied the sigmoid, "radians" if the angles are decoded',
       );
-    return ((activation === "logits" ? 1 / (1 + exp(-raw)) : raw) - 0.25) * Math.PI;
+    return ((form === "logits" ? 1 / (1 + exp(-raw)) : raw) - 0.25) * Math.PI;
   }
 
   #noteRange(angle: number): void {

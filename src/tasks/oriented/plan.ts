@@ -8,7 +8,7 @@ import type { Head, TaskPlan } from "../../heads/head.ts";
  * angle = (v - 0.25) pi.
  */
 export const ANGLE_FORMS = ["radians", "logits", "fractions"] as const;
-export type AngleActivation = (typeof ANGLE_FORMS)[number];
+export type AngleForm = (typeof ANGLE_FORMS)[number];
 
 /** Range of angles that are (sigmoid - 0.25) pi. */
 export const SIGMOID_RANGE = [-Math.PI / 4, (3 * Math.PI) / 4] as const;
@@ -25,7 +25,7 @@ export const ORIENTED_NMS = {
 export type OrientedNms = keyof typeof ORIENTED_NMS;
 
 export interface OrientedPlan extends TaskPlan {
-  readonly angle: AngleActivation;
+  readonly angle: AngleForm;
   /** Range of the network's angles in radians; `null`: any angle up to two turns. An angle outside gets a note. */
   readonly range: readonly [number, number] | null;
   /** True: angles of detections are in [0, pi/2). False: they are those of the network. */

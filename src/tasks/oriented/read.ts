@@ -3,12 +3,13 @@ import { interpret } from "../../heads/interpret.ts";
 import { refuseFor } from "../../core/errors.ts";
 import { list, volume } from "../../core/tensor.ts";
 import { READINGS } from "../../core/readings.ts";
-import { fullest, joinExtra, withExtra } from "../../heads/extra.ts";
+import { fullest, readBeside, readFused } from "../../heads/extra.ts";
 import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
+import { blankExcept } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import type { TaskConfig } from "../../config/types.ts";
 import type { Rules } from "../../core/rules.ts";
-import { type AngleActivation, ORIENTED_NMS, type OrientedPlan, SIGMOID_RANGE } from "./plan.ts";
+import { type AngleForm, ORIENTED_NMS, type OrientedPlan, SIGMOID_RANGE } from "./plan.ts";
 
 /** A query, with the fields of the config that it carries along. */
 type Query = HeadQuery & { readonly task: TaskConfig | null; readonly rules?: Partial<Rules> };
@@ -43,25 +44,20 @@ export function readOriented(query: HeadQuery, specs: Specs): readonly Interpret
 /** Reads tensors in which the angle is the last channel, after the classes. */
 function readAfterClasses(query: HeadQuery, specs: Specs): Found[] {
   if (query.roles?.angles) return [];
-  return interpretBoxes(
-    query,
-    specs.map((spec) => ({ ...spec, extra: 1 })),
-  ).map((boxes) => ({
-    boxes: withExtra(boxes),
-    hasJoinedAngles: false,
-  }));
+  const read = (tensors: Specs): Interpretation[] => interpretBoxes(query, tensors);
+  return readFused(read, specs, 1).map((boxes) => ({ boxes, hasJoinedAngles: false }));
 }
 
 /** Reads angles in tensors of their own. */
 function readOtherTensors(query: HeadQuery, specs: Specs): Found[] {
   const named = query.roles?.angles === undefined ? null : [query.roles.angles].flat();
+  const mayHold = (i: number): boolean => named === null || named.includes(specs[i].name);
   // Hide named tensors of angles: they have the shape of scores of one class.
-  const others = named ? specs.map((s) => (named.includes(s.name) ? { ...s, dims: [] } : s)) : specs;
-  return interpretBoxes(query, others).flatMap((boxes) => {
-    const joined = joinExtra(boxes, specs, 1, (i) => named === null || named.includes(specs[i].name));
-    if (joined === null) return [];
-    const tensors = new Set(joined.heads.map(({ extra }) => extra?.tensor));
-    return { boxes: joined, hasJoinedAngles: joined.heads.length > 1 && tensors.size === 1 };
+  const others = blankExcept(specs, (_, i) => named === null || !mayHold(i));
+  const read = (tensors: Specs): Interpretation[] => interpretBoxes(query, tensors);
+  return readBeside(read, others, specs, 1, mayHold).map((boxes) => {
+    const tensors = new Set(boxes.heads.map(({ extra }) => extra?.tensor));
+    return { boxes, hasJoinedAngles: boxes.heads.length > 1 && tensors.size === 1 };
   });
 }
 
@@ -81,7 +77,7 @@ function interpretBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
 function planOf(query: Query, found: Interpretation, hasJoinedAngles: boolean): OrientedPlan {
   const { task, traits, rules } = query;
   const isRaw = READINGS[found.name].maps === true;
-  const own: AngleActivation = isRaw ? (traits.angle ?? "logits") : "radians";
+  const own: AngleForm = isRaw ? (traits.angle ?? "logits") : "radians";
   if (hasJoinedAngles && isRaw && !task?.angleForm)
     refuseFor(
       [{ option: "angleForm" }],
@@ -114,7 +110,7 @@ function planOf(query: Query, found: Interpretation, hasJoinedAngles: boolean): 
   };
 }
 
-const ANGLES: { readonly [A in AngleActivation]: string } = {
+const ANGLES: { readonly [A in AngleForm]: string } = {
   radians: "angles in radians",
   logits: "angles (sigmoid(v) - 0.25) pi",
   fractions: "angles (v - 0.25) pi",

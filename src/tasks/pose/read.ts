@@ -6,7 +6,7 @@ import { POINT_FACTS } from "../../core/pose-families.ts";
 import { READINGS } from "../../core/readings.ts";
 import { type TensorSpec, list, volume } from "../../core/tensor.ts";
 import { type Views, maps, rows } from "../../heads/channels.ts";
-import { fullest, joinExtra, readInOneOrder, withExtra } from "../../heads/extra.ts";
+import { preferFused, readBeside, readFused, readInOneOrder } from "../../heads/extra.ts";
 import { gridsOf } from "../../heads/grids.ts";
 import type { Interpretation, Specs } from "../../heads/head.ts";
 import { blankExcept } from "../../heads/match.ts";
@@ -82,15 +82,11 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   const channels = shape[0] * shape[1];
   const plain = withoutPoints(query);
   const named = query.roles?.keypoints ? [query.roles.keypoints].flat() : null;
-  const fused = named
-    ? []
-    : interpret(
-        plain,
-        specs.map((spec) => ({ ...spec, extra: channels })),
-      ).map(withExtra);
+  const read = (tensors: Specs): readonly Interpretation[] => interpret(plain, tensors);
+  const fused = named ? [] : readFused(read, specs, channels);
   const flat = specs.map((spec) => flattened(query, spec, shape));
   const join = (boxes: Specs, mayHold: (index: number) => boolean): readonly Interpretation[] =>
-    interpret(plain, boxes).flatMap((found) => joinExtra(found, flat, channels, mayHold) ?? []);
+    readBeside(read, boxes, flat, channels, mayHold);
   // Hide the tensors of points: boxes or scores may have as many channels.
   const joinHidden = (mayHold: (index: number) => boolean): readonly Interpretation[] =>
     join(
@@ -109,10 +105,10 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   const most = Math.max(...used);
   const last = kinds[kinds.length - 1];
   const beside = most > 0 ? tries[used.indexOf(most)] : join(specs, (i) => last[i]);
-  const fullestFused = fullest([...fused, ...beside]).filter((found) => fused.includes(found));
-  return fullestFused.length > 0
-    ? fullestFused.map((found) => formedOf(query, found, specs, shape, true))
-    : beside.map((found) => formedOf(query, found, flat, shape, false));
+  return preferFused(fused, beside).map((found) => {
+    const isFused = fused.includes(found);
+    return formedOf(query, found, isFused ? specs : flat, shape, isFused);
+  });
 }
 
 /**
