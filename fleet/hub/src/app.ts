@@ -9,12 +9,14 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Passwords } from "./auth/derive.ts";
+import { Checker } from "./check/check.ts";
 import type { Config } from "./core/config.ts";
 import { UnavailableError } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";
 import { createMetrics, type Metrics } from "./core/metrics.ts";
 import type { Database } from "boxwright-service/database";
 import { registerAgents } from "./agents/routes.ts";
+import { Files } from "./files/files.ts";
 import { createEndpoint, type Endpoint } from "./graphql/endpoint.ts";
 import { Exchange } from "./http/exchange.ts";
 import { registerOps } from "./http/ops.ts";
@@ -24,10 +26,13 @@ import { reportError, type Services } from "./http/services.ts";
 import { Buckets } from "boxwright-service/bucket";
 import { deleteOldRevocations } from "./nouns/credential.ts";
 import { deleteLeftovers } from "./nouns/leftovers.ts";
+import { deleteOrphans, sweepSnaps } from "./nouns/snap-deletion.ts";
 import { deleteOldHours, Heartbeats } from "./nouns/status.ts";
+import { Desired } from "./nouns/waiting.ts";
 import { registerAssets } from "./pages/assets.ts";
 import { explainEndpoint, isOpened } from "./pages/explain.tsx";
 import { registerPages } from "./pages/pages.ts";
+import { handleModel } from "./uploads/models.ts";
 
 /** Times of last use are written this often, together. */
 const FLUSH_MS = 60_000;
@@ -35,6 +40,8 @@ const FLUSH_MS = 60_000;
 const HEARTBEAT_FLUSH_MS = 1000;
 /** Rows that are too old are deleted this often, some at a time. */
 const SWEEP_MS = 60_000;
+/** Files that no row names are looked for this often. */
+const CLEAN_MS = 3600_000;
 const ROWS_A_SWEEP = 5000;
 const DEVICES_A_SWEEP = 100;
 /** A body that still comes after its answer is thrown away for so long; then the connection is cut. */
@@ -54,6 +61,8 @@ export interface App {
   handle(request: IncomingMessage, response: ServerResponse): void;
   /** From now on /readyz answers 503 and connections are not kept. */
   drain(): void;
+  /** Answers the requests that wait for a change. */
+  endWaits(): void;
   /** Writes the times of last use that are in memory. */
   flush(): Promise<void>;
   close(): Promise<void>;
@@ -71,10 +80,14 @@ export function createApp(options: AppOptions): App {
   let draining = false;
   const isDraining = (): boolean => draining;
   const router = new Router();
+  const { desired } = services;
+  desired.start();
   const endpoint = createEndpoint(services);
   registerOps(router, services, isDraining);
   const heartbeats = new Heartbeats();
   registerAgents(router, { ...services, heartbeats });
+  const model = endpoint.forKey((exchange, { sha256 = "" }, sender) => handleModel(services, exchange, sender, sha256));
+  router.any("/models/:sha256", model, { forPrograms: true });
   const graphql: Handler = (exchange) =>
     isOpened(exchange) ? explainEndpoint(exchange, options.baseUrl) : endpoint.handle(exchange);
   router.any("/graphql", graphql, { forPrograms: true });
@@ -86,6 +99,9 @@ export function createApp(options: AppOptions): App {
   const flushHeartbeats = createHeartbeatFlush(services, heartbeats);
   const heart = setInterval(() => void flushHeartbeats(), HEARTBEAT_FLUSH_MS).unref();
   const sweeper = setInterval(() => void sweep(services), SWEEP_MS).unref();
+  const cleaner = setInterval(() => void clean(services), CLEAN_MS).unref();
+  // A hub that was killed may have left files that no row names.
+  void clean(services);
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     const start = performance.now();
@@ -98,17 +114,25 @@ export function createApp(options: AppOptions): App {
   }
 
   async function close(): Promise<void> {
-    for (const timer of [flusher, heart, sweeper]) clearInterval(timer);
+    for (const timer of [flusher, heart, sweeper, cleaner]) clearInterval(timer);
+    desired.stop();
     await flush();
     await flushHeartbeats();
   }
 
-  return { handle, drain: () => void (draining = true), flush, close, metrics, endpoint, heartbeats, addresses };
+  return {
+    ...{ handle, flush, close, metrics, endpoint, heartbeats, addresses },
+    drain: () => void (draining = true),
+    endWaits: () => desired.stop(),
+  };
 }
 
 function createServices({ config, baseUrl, db, log, now = Date.now }: AppOptions): Services {
   const addresses = new Buckets({ rate: config.addressRate, burst: config.addressBurst });
-  return { config, baseUrl, db, now, log, metrics: createMetrics(), addresses };
+  const onError = (error: unknown): void => log.error({ err: error }, "what devices should run could not be read");
+  const desired = new Desired({ db, onError });
+  const [files, checker] = [new Files(config.filesFolder), new Checker()];
+  return { config, baseUrl, db, now, log, metrics: createMetrics(), addresses, desired, files, checker };
 }
 
 /** Returns the way of every request: limit of the address, then the handler of the route. */
@@ -171,12 +195,22 @@ function createHeartbeatFlush({ db, log }: Services, heartbeats: Heartbeats): ()
 }
 
 /** Deletes rows that nobody reads any more. */
-async function sweep({ db, now, log }: Services): Promise<void> {
+async function sweep({ db, now, log, files, config }: Services): Promise<void> {
   try {
     await deleteOldHours(db, now(), ROWS_A_SWEEP);
     await deleteLeftovers(db, now(), DEVICES_A_SWEEP);
     await deleteOldRevocations(db, now());
+    await sweepSnaps(db, files, now(), config);
   } catch (error) {
     log.error({ err: error }, "old rows could not be deleted; the next time will try again");
+  }
+}
+
+/** Deletes files that no row names. */
+async function clean({ db, now, log, files }: Services): Promise<void> {
+  try {
+    await deleteOrphans(db, files, now());
+  } catch (error) {
+    log.error({ err: error }, "files that no row names could not be deleted; the next time will try again");
   }
 }

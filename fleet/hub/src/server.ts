@@ -61,6 +61,7 @@ export async function serve(options: ServeOptions): Promise<Running> {
     log.info("draining");
     // A balancer needs time to see /readyz before connections are refused.
     await sleep(config.drainSeconds * 1000);
+    running.endWaits();
     await closeServer(server, DRAIN_LIMIT_MS, () => underWay);
     await running.close();
     await db.close();

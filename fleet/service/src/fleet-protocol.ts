@@ -120,7 +120,9 @@ export interface DesiredConfig {
     readonly version: number;
     readonly hash: string;
   };
-  readonly config: Readonly<Record<string, unknown>>;
+  /** null: the model file says how to decode. */
+  readonly config: Readonly<Record<string, unknown>> | null;
+  /** Options of `createDetector`. */
   readonly options: Readonly<Record<string, unknown>>;
   readonly model: { readonly sha256: string; readonly size: number; readonly name: string } | null;
   readonly snaps: readonly SnapRule[];

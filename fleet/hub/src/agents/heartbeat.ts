@@ -4,7 +4,13 @@ import { isOld } from "../nouns/credential.ts";
 import { readJson, sendJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
-export async function postHeartbeat({ now, heartbeats }: Agents, { exchange, device }: DeviceVisit): Promise<void> {
+/** A snap that somebody asked for is of no use later. */
+const REQUEST_MS = 600_000;
+
+export async function postHeartbeat(
+  { now, heartbeats, desired }: Agents,
+  { exchange, device }: DeviceVisit,
+): Promise<void> {
   const beat = await readJson(exchange, readHeartbeat);
   if (beat === undefined) return;
   const time = now();
@@ -12,8 +18,8 @@ export async function postHeartbeat({ now, heartbeats }: Agents, { exchange, dev
   sendJson(exchange, 200, {
     time: new Date(time).toISOString(),
     interval_seconds: HEARTBEAT_SECONDS,
-    desired_version: null,
+    desired_version: await desired.etag(device.team_id, device.id),
     rotate: isOld(device, time),
-    snap_requested: device.snap_requested_at !== null,
+    snap_requested: time - (device.snap_requested_at ?? -Infinity) < REQUEST_MS,
   } satisfies HeartbeatAnswer);
 }

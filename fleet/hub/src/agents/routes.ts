@@ -11,9 +11,11 @@ import { refuse, refuseLimited, refuseMethod } from "../http/refusals.ts";
 import type { Handler, Router } from "../http/router.ts";
 import { noteFirstUse, type KnownDevice } from "../nouns/credential.ts";
 import { postRotate, postToken } from "./credentials.ts";
+import { getConfig, getModel, postReport } from "./desired-config.ts";
 import { postEnrol } from "./enrol.ts";
 import { postHeartbeat } from "./heartbeat.ts";
 import { createHubDocument } from "./hub-document.ts";
+import { postSnap, putSnapFile } from "./snaps.ts";
 import type { Agents, Methods } from "./visit.ts";
 
 /** Every route that wants a credential of a device. */
@@ -21,6 +23,11 @@ const ROUTES: Readonly<Record<string, Methods>> = {
   "/device/heartbeat": { POST: postHeartbeat },
   "/device/rotate": { POST: postRotate },
   "/device/token": { POST: postToken },
+  "/device/config": { GET: getConfig },
+  "/device/report": { POST: postReport },
+  "/device/models/:sha256": { GET: getModel },
+  "/device/snaps": { POST: postSnap },
+  "/device/snaps/:snap/files/:sha256": { PUT: putSnapFile },
 };
 
 /** A failed credential costs its address so many requests on top. */

@@ -32,8 +32,12 @@ export function makeNonce(session: Session, purpose: string): string {
   return `${random}.${seal(session.token, `${purpose} ${random}`)}`;
 }
 
+export function isOwnMark(session: Session, given: string): boolean {
+  return sameText(given, csrfOf(session));
+}
+
 export function checkCsrf(session: Session, given: string): void {
-  if (!sameText(given, csrfOf(session))) throw foreignForm();
+  if (!isOwnMark(session, given)) throw foreignForm();
 }
 
 export function checkNonce(session: Session, purpose: string, nonce: string): void {

@@ -25,11 +25,39 @@ export const tables = [
     columns: ["id", "team_id", "hash", "form", "created_by", "created_at", "last_used_at", "revoked_at"],
     key: ["id"],
   },
+  { name: "device_groups", columns: ["id", "team_id", "name", "created_at"], key: ["id"] },
+  {
+    name: "device_group_members",
+    columns: ["team_id", "group_id", "device_id"],
+    key: ["team_id", "group_id", "device_id"],
+  },
+  {
+    name: "apps",
+    columns: ["team_id", "id", "identifier", "name", "tags", "created_at", "updated_at", "newest"],
+    key: ["team_id", "id"],
+  },
+  {
+    name: "app_versions",
+    columns: [
+      ...["team_id", "app_id", "number", "hash", "content", "model_sha256", "description", "created_at"],
+      "created_by",
+    ],
+    key: ["team_id", "app_id", "hash"],
+  },
+  {
+    name: "assignments",
+    columns: [
+      ...["team_id", "kind", "target_id", "app_id", "version", "next_version", "share", "rollout_id", "rollout_state"],
+      ...["revision", "changed_at", "changed_by"],
+    ],
+    key: ["team_id", "kind", "target_id"],
+  },
   { name: "audit", columns: ["id", "at", "actor", "action", "team_id", "subject"], key: ["id"] },
 ] as const;
 export const LEFT_OUT = [
-  ...["sessions", "links", "adopt_key_groups", "adopt_keys", "device_group_members", "device_groups"],
+  ...["sessions", "links", "adopt_key_groups", "adopt_keys"],
   ...["device_hours", "device_credentials", "device_states", "removed_devices"],
+  ...["team_changes", "app_reports", "models", "snap_tags", "snap_extras", "snap_files", "snaps"],
 ] as const;
 
 export type Table = (typeof tables)[number];

@@ -18,6 +18,8 @@ import {
 } from "boxwright-service/options";
 import { MAX_DEVICES } from "./answer.ts";
 
+const MIB = 2 ** 20;
+
 export interface Config {
   readonly databaseUrl: string | undefined;
   readonly databaseFile: string;
@@ -42,6 +44,14 @@ export interface Config {
   readonly sessionIdleMinutes: number;
   readonly sessionHours: number;
   readonly drainSeconds: number;
+  readonly filesFolder: string;
+  readonly modelBytes: number;
+  readonly teamModelBytes: number;
+  readonly snapFileBytes: number;
+  readonly teamSnapBytes: number;
+  readonly snapDays: number;
+  readonly snapsPerHour: number;
+  readonly snapBytesPerHour: number;
 }
 
 function origin(given: unknown): string {
@@ -193,6 +203,54 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     parse: number(0, 300, false),
     fallback: 0,
     about: "after SIGTERM: seconds of answering on, with /readyz at 503, before the port closes",
+  },
+  filesFolder: {
+    env: "HUB_FILES",
+    parse: text("the path of a folder"),
+    fallback: "hub-files",
+    about: "folder of model files and snaps; hubs on one database share it",
+  },
+  modelBytes: {
+    env: "HUB_MODEL_BYTES",
+    parse: number(1, 2 ** 40),
+    fallback: 256 * MIB,
+    about: "bytes of one model file",
+  },
+  teamModelBytes: {
+    env: "HUB_TEAM_MODEL_BYTES",
+    parse: number(1, 2 ** 50),
+    fallback: 4096 * MIB,
+    about: "bytes of all model files of a team",
+  },
+  snapFileBytes: {
+    env: "HUB_SNAP_FILE_BYTES",
+    parse: number(1, 2 ** 30),
+    fallback: 8 * MIB,
+    about: "bytes of one file of a snap",
+  },
+  teamSnapBytes: {
+    env: "HUB_TEAM_SNAP_BYTES",
+    parse: number(1, 2 ** 50),
+    fallback: 4096 * MIB,
+    about: "bytes of all snaps of a team; the oldest are deleted to make room",
+  },
+  snapDays: {
+    env: "HUB_SNAP_DAYS",
+    parse: number(1, 3650),
+    fallback: 30,
+    about: "days after which a snap is deleted",
+  },
+  snapsPerHour: {
+    env: "HUB_SNAPS_PER_HOUR",
+    parse: number(1, 1e6),
+    fallback: 360,
+    about: "snaps an hour of one device",
+  },
+  snapBytesPerHour: {
+    env: "HUB_SNAP_BYTES_PER_HOUR",
+    parse: number(1, 2 ** 40),
+    fallback: 256 * MIB,
+    about: "bytes of snaps an hour of one device",
   },
 };
 

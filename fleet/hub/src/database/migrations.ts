@@ -201,6 +201,142 @@ UPDATE links SET created_by = (
     name: "devices with an identity, adopt keys, groups",
     sql: (text) => devicesWithIdentity(text) + groupsAndAdoptKeys(text),
   },
+  {
+    version: 4,
+    name: "applications, model files, assignments",
+    // Rows of a device name it without a foreign key: they outlive its removal, so that "Undo" brings all back.
+    sql: (text) => `
+CREATE TABLE team_changes (
+  team_id ${text} PRIMARY KEY,
+  count BIGINT NOT NULL
+);
+CREATE TABLE apps (
+  team_id ${text} NOT NULL REFERENCES teams (id),
+  id ${text} NOT NULL,
+  identifier ${text} NOT NULL,
+  name ${text} NOT NULL,
+  tags ${text} NOT NULL,
+  created_at BIGINT NOT NULL,
+  updated_at BIGINT NOT NULL,
+  newest BIGINT NOT NULL,
+  PRIMARY KEY (team_id, id),
+  UNIQUE (team_id, identifier)
+);
+CREATE TABLE models (
+  team_id ${text} NOT NULL REFERENCES teams (id),
+  sha256 ${text} NOT NULL,
+  size BIGINT NOT NULL,
+  name ${text} NOT NULL,
+  created_at BIGINT NOT NULL,
+  complete_at BIGINT,
+  PRIMARY KEY (team_id, sha256)
+);
+CREATE TABLE app_versions (
+  team_id ${text} NOT NULL,
+  app_id ${text} NOT NULL,
+  number BIGINT NOT NULL,
+  hash ${text} NOT NULL,
+  content ${text} NOT NULL,
+  model_sha256 ${text},
+  description ${text} NOT NULL,
+  created_at BIGINT NOT NULL,
+  created_by ${text} NOT NULL,
+  PRIMARY KEY (team_id, app_id, number),
+  UNIQUE (team_id, app_id, hash),
+  FOREIGN KEY (team_id, app_id) REFERENCES apps (team_id, id)
+);
+CREATE INDEX app_versions_of_model ON app_versions (team_id, model_sha256);
+CREATE TABLE assignments (
+  team_id ${text} NOT NULL,
+  kind ${text} NOT NULL CHECK (kind IN ('device', 'group')),
+  target_id ${text} NOT NULL,
+  app_id ${text} NOT NULL,
+  version BIGINT,
+  next_version BIGINT,
+  share BIGINT,
+  rollout_id ${text},
+  rollout_state ${text} CHECK (rollout_state IN ('running', 'stopped')),
+  revision BIGINT NOT NULL,
+  changed_at BIGINT NOT NULL,
+  changed_by ${text} NOT NULL,
+  PRIMARY KEY (team_id, kind, target_id),
+  FOREIGN KEY (team_id, app_id) REFERENCES apps (team_id, id)
+);
+CREATE INDEX assignments_of_app ON assignments (team_id, app_id);
+CREATE TABLE app_reports (
+  team_id ${text} NOT NULL,
+  device_id ${text} NOT NULL,
+  app_id ${text} NOT NULL,
+  version BIGINT NOT NULL,
+  state ${text} NOT NULL CHECK (state IN ('applied', 'failed')),
+  code ${text} NOT NULL,
+  message ${text} NOT NULL,
+  at BIGINT NOT NULL,
+  PRIMARY KEY (team_id, device_id, app_id, version)
+);
+CREATE INDEX app_reports_of_app ON app_reports (team_id, app_id, version, state);
+CREATE INDEX app_reports_of_device ON app_reports (team_id, device_id, at);
+`,
+  },
+  {
+    version: 5,
+    name: "snaps",
+    sql: (text) => `
+CREATE TABLE snaps (
+  team_id ${text} NOT NULL,
+  id ${text} NOT NULL,
+  device_id ${text} NOT NULL,
+  device_snap_id ${text} NOT NULL,
+  digest ${text} NOT NULL,
+  name ${text} NOT NULL,
+  app_identifier ${text},
+  event ${text} NOT NULL,
+  bytes BIGINT NOT NULL,
+  created_at BIGINT NOT NULL,
+  received_at BIGINT NOT NULL,
+  complete_at BIGINT,
+  PRIMARY KEY (team_id, id),
+  UNIQUE (team_id, device_id, device_snap_id)
+);
+CREATE INDEX snaps_by_time ON snaps (team_id, created_at, id);
+CREATE INDEX snaps_by_device ON snaps (team_id, device_id, created_at, id);
+CREATE INDEX snaps_by_arrival ON snaps (team_id, device_id, received_at);
+CREATE INDEX snaps_by_name ON snaps (team_id, name, created_at, id);
+CREATE INDEX snaps_by_app ON snaps (team_id, app_identifier, created_at, id);
+CREATE TABLE snap_files (
+  team_id ${text} NOT NULL,
+  snap_id ${text} NOT NULL,
+  id ${text} NOT NULL,
+  name ${text} NOT NULL,
+  size BIGINT NOT NULL,
+  sha256 ${text} NOT NULL,
+  content_type ${text} NOT NULL,
+  classification ${text} NOT NULL,
+  PRIMARY KEY (team_id, id),
+  FOREIGN KEY (team_id, snap_id) REFERENCES snaps (team_id, id)
+);
+CREATE INDEX snap_files_of_snap ON snap_files (team_id, snap_id);
+CREATE INDEX snap_files_by_hash ON snap_files (team_id, sha256);
+CREATE INDEX snap_files_by_class ON snap_files (team_id, classification, snap_id);
+CREATE TABLE snap_tags (
+  team_id ${text} NOT NULL,
+  snap_id ${text} NOT NULL,
+  tag ${text} NOT NULL,
+  PRIMARY KEY (team_id, tag, snap_id),
+  FOREIGN KEY (team_id, snap_id) REFERENCES snaps (team_id, id)
+);
+CREATE INDEX snap_tags_of_snap ON snap_tags (team_id, snap_id);
+CREATE TABLE snap_extras (
+  team_id ${text} NOT NULL,
+  snap_id ${text} NOT NULL,
+  key ${text} NOT NULL,
+  value ${text} NOT NULL,
+  PRIMARY KEY (team_id, key, value, snap_id),
+  FOREIGN KEY (team_id, snap_id) REFERENCES snaps (team_id, id)
+);
+CREATE INDEX snap_extras_of_snap ON snap_extras (team_id, snap_id);
+`,
+  },
 ];
 
 export const schemaVersion = migrations.at(-1)!.version;

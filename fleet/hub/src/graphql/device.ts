@@ -1,36 +1,30 @@
 /** Devices of a team as GraphQL answers them: whole or in pages, with a limit on the values of one answer. */
-import { MAX_VALUES } from "../core/answer.ts";
 import type { Queries } from "boxwright-service/database";
 import { listDevices, type Device } from "../nouns/device.ts";
 import { isDeviceId } from "../nouns/text.ts";
+import type { PageArguments, PageInfo } from "./connection.ts";
 import { queryError } from "./errors.ts";
-
-export interface PageArguments {
-  readonly first?: number | null;
-  readonly after?: string | null;
-}
+import type { Values } from "./values.ts";
 
 export interface Connection {
   readonly nodes: readonly Device[];
-  readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
+  readonly pageInfo: PageInfo;
 }
 
 /** The pages that one request asks for. */
 export class DevicePages {
   readonly #db: Queries;
   readonly #teamId: string;
+  readonly #values: Values;
   /** Pages read so far, by their arguments: aliases of one page share one query. */
   readonly #pages = new Map<string, Connection>();
   /** Settles when every page asked for so far is read and counted. */
   #turn: Promise<unknown> = Promise.resolve();
-  /** Fields of the document. */
-  fields = 0;
-  /** Values of the pages that were asked for. */
-  values = 0;
 
-  constructor(db: Queries, teamId: string) {
+  constructor(db: Queries, teamId: string, values: Values) {
     this.#db = db;
     this.#teamId = teamId;
+    this.#values = values;
   }
 
   /** Reads one page after another, so that the page that makes the answer too large is the last one read. */
@@ -41,12 +35,11 @@ export class DevicePages {
   }
 
   async #readCounted(first: number | undefined, after: string | undefined): Promise<Connection> {
-    this.#checkValues();
+    this.#values.check();
     const name = `${first ?? ""} ${after ?? ""}`;
     let page = this.#pages.get(name);
     if (page === undefined) this.#pages.set(name, (page = await this.#readPage(first, after)));
-    this.values += page.nodes.length * this.fields;
-    this.#checkValues();
+    this.#values.count(page.nodes.length);
     return page;
   }
 
@@ -59,12 +52,6 @@ export class DevicePages {
     const nodes = hasNextPage ? rows.slice(0, first) : rows;
     const last = nodes.at(-1);
     return { nodes, pageInfo: { hasNextPage, endCursor: last === undefined ? null : encodeCursor(last.id) } };
-  }
-
-  #checkValues(): void {
-    if (this.values <= MAX_VALUES) return;
-    const message = `Answer too large: got ${this.values} values (devices x fields of the query), expected at most ${MAX_VALUES}; ask for pages with \`first\` and \`after\`.`;
-    throw queryError("answer_too_large", message);
   }
 }
 

@@ -82,11 +82,11 @@ export class Documents {
       return { errors: [withCode(error, code)], cost: REFUSED };
     }
     const other = document.definitions.find(
-      (node) => node.kind === Kind.OPERATION_DEFINITION && node.operation !== OperationTypeNode.QUERY,
+      (node) => node.kind === Kind.OPERATION_DEFINITION && node.operation === OperationTypeNode.SUBSCRIPTION,
     );
     if (other !== undefined)
       return {
-        errors: [queryError("invalid_query", "got a mutation or subscription, expected queries only")],
+        errors: [queryError("invalid_query", "got a subscription, expected a query or a mutation")],
         cost: REFUSED,
       };
     const size = checkLimits(document);

@@ -5,11 +5,13 @@ import { readBody } from "../http/body.ts";
 import { authorizationOf } from "boxwright-service/caller";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse, refuseLimited, refuseMethod } from "../http/refusals.ts";
+import type { Handler, Params } from "../http/router.ts";
 import { reportError, type Services } from "../http/services.ts";
 import { Buckets } from "boxwright-service/bucket";
 import { LastUsed, type KeyRow } from "../nouns/apikey.ts";
 import { DevicePages } from "./device.ts";
 import type { Documents } from "./documents.ts";
+import { Values } from "./values.ts";
 import { createProtocol, type Operation } from "./protocol.ts";
 
 /** Bytes of a request. The longest query of 1000 tokens that anyone would write is a tenth of it. */
@@ -20,7 +22,17 @@ const FAILED_KEY_COST = 3;
 const VALUES_A_REQUEST = 1000;
 const JSON_IN_UTF8 = /^application\/json\s*(;\s*charset="?utf-?8"?\s*)?;?$/i;
 
+/** Who holds a key: their team, and their name in the audit. */
+export interface KeyHolder {
+  readonly teamId: string;
+  readonly actor: string;
+}
+
+export type KeyHandler = (exchange: Exchange, params: Params, holder: KeyHolder) => Promise<void> | void;
+
 export interface Endpoint {
+  /** Returns a handler for a path beside /graphql that wants a key. */
+  readonly forKey: (handler: KeyHandler) => Handler;
   readonly handle: (exchange: Exchange) => Promise<void>;
   readonly documents: Documents;
   /** Requests of each key. */
@@ -35,68 +47,51 @@ interface Caller {
 }
 
 export function createEndpoint(services: Services): Endpoint {
-  const { config, db, now, addresses, metrics } = services;
+  const { config, db, now, addresses } = services;
   const protocol = createProtocol();
   const keys = new Buckets({ rate: config.keyRate, burst: config.keyBurst });
   const lastUsed = new LastUsed();
+  const admit = createGate(services, keys, lastUsed);
+
+  const forKey = (handler: KeyHandler): Handler => {
+    return async (exchange, params) => {
+      if (isBrowser(exchange.request.headers)) return refuse(exchange, "browser_request");
+      const caller = await admit(exchange);
+      if (caller !== undefined)
+        await handler(exchange, params, { teamId: caller.row.team_id, actor: `key ${caller.id}` });
+    };
+  };
 
   async function handle(exchange: Exchange): Promise<void> {
     const { request } = exchange;
     if (isBrowser(request.headers)) return refuse(exchange, "browser_request");
     if (exchange.method !== "POST") return refuseMethod(exchange, "POST");
-    const caller = await authenticate(exchange);
+    const caller = await admit(exchange);
     if (caller === undefined) return;
-    const time = now();
-    const wait = keys.take(caller.id, time);
-    if (wait > 0) return refuseLimited(exchange, metrics, "key", wait);
-    lastUsed.note(caller.id, time);
     const type = request.headers["content-type"];
     if (type === undefined || !JSON_IN_UTF8.test(type))
       return refuse(exchange, "unsupported_type", `, got ${JSON.stringify(type?.slice(0, 80) ?? "none")}`);
     const body = await readBody(request, MAX_BODY);
     if (body.kind === "gone") return;
     if (body.kind === "refused") return refuse(exchange, body.code);
-    await execute(exchange, caller, time, body.text);
-  }
-
-  /** Returns whose request it is, or answers with a refusal. */
-  async function authenticate(exchange: Exchange): Promise<Caller | undefined> {
-    const credentials = readCredentials(authorizationOf(exchange.request));
-    if (credentials.kind !== "bearer") {
-      metrics.keyChecks.inc({ result: credentials.kind });
-      if (credentials.kind === "none") refuse(exchange, "no_credentials", misplaced(exchange), challenge());
-      else refuse(exchange, "invalid_request", `, got ${credentials.why}`, challenge("invalid_request"));
-      return undefined;
-    }
-    if (/^bw[ad]_/.test(credentials.token)) {
-      metrics.keyChecks.inc({ result: "device" });
-      addresses.charge(exchange.address, now(), FAILED_KEY_COST);
-      refuse(exchange, "device_credential");
-      return undefined;
-    }
-    const judged = await judgeKey(db, credentials.token);
-    metrics.keyChecks.inc({ result: judged.result });
-    if (judged.result !== "ok") {
-      addresses.charge(exchange.address, now(), FAILED_KEY_COST);
-      refuse(exchange, "invalid_token", "", challenge("invalid_token"));
-      return undefined;
-    }
-    exchange.key = judged.id;
-    exchange.team = judged.row.team_id;
-    return judged;
+    await execute(exchange, caller, now(), body.text);
   }
 
   async function execute(exchange: Exchange, { id, row }: Caller, time: number, body: string): Promise<void> {
+    const values = new Values();
     const operation: Operation = {
+      ...services,
       team: { id: row.team_id, name: row.team_name },
-      devices: new DevicePages(db, row.team_id),
+      actor: `key ${id}`,
+      values,
+      devices: new DevicePages(db, row.team_id, values),
       requestId: exchange.id,
       onInternalError: (error) => reportError(services, exchange, error),
       cost: 0,
     };
     const reply = await protocol.handle(body, exchange.request.headers.accept, operation);
     if (reply === undefined) return refuse(exchange, "not_acceptable");
-    const cost = operation.cost + Math.floor(operation.devices.values / VALUES_A_REQUEST);
+    const cost = operation.cost + Math.floor(values.total / VALUES_A_REQUEST);
     if (cost > 0) {
       // Charge the address too: a team may have any number of keys.
       keys.charge(id, time, cost);
@@ -105,7 +100,55 @@ export function createEndpoint(services: Services): Endpoint {
     exchange.send(reply.status, reply.type, reply.body, reply.headers);
   }
 
-  return { handle, documents: protocol.documents, keys, lastUsed };
+  return { handle, forKey, documents: protocol.documents, keys, lastUsed };
+}
+
+/** Admits requests by their key, and limits them. */
+function createGate(services: Services, keys: Buckets, lastUsed: LastUsed) {
+  const { now, metrics } = services;
+  /** Returns who asks, or answers with a refusal. */
+  return async (exchange: Exchange): Promise<Caller | undefined> => {
+    const caller = await authenticate(services, exchange);
+    if (caller === undefined) return undefined;
+    const time = now();
+    const wait = keys.take(caller.id, time);
+    if (wait > 0) {
+      refuseLimited(exchange, metrics, "key", wait);
+      return undefined;
+    }
+    lastUsed.note(caller.id, time);
+    return caller;
+  };
+}
+
+/** Returns whose request it is, or answers with a refusal. */
+async function authenticate(
+  { db, now, addresses, metrics }: Services,
+  exchange: Exchange,
+): Promise<Caller | undefined> {
+  const credentials = readCredentials(authorizationOf(exchange.request));
+  if (credentials.kind !== "bearer") {
+    metrics.keyChecks.inc({ result: credentials.kind });
+    if (credentials.kind === "none") refuse(exchange, "no_credentials", misplaced(exchange), challenge());
+    else refuse(exchange, "invalid_request", `, got ${credentials.why}`, challenge("invalid_request"));
+    return undefined;
+  }
+  if (/^bw[ad]_/.test(credentials.token)) {
+    metrics.keyChecks.inc({ result: "device" });
+    addresses.charge(exchange.address, now(), FAILED_KEY_COST);
+    refuse(exchange, "device_credential");
+    return undefined;
+  }
+  const judged = await judgeKey(db, credentials.token);
+  metrics.keyChecks.inc({ result: judged.result });
+  if (judged.result !== "ok") {
+    addresses.charge(exchange.address, now(), FAILED_KEY_COST);
+    refuse(exchange, "invalid_token", "", challenge("invalid_token"));
+    return undefined;
+  }
+  exchange.key = judged.id;
+  exchange.team = judged.row.team_id;
+  return judged;
 }
 
 /** True if a web page sent the request. Node's own fetch sends Sec-Fetch-Mode, which is therefore not looked at. */

@@ -3,7 +3,7 @@ import { GraphQLError } from "graphql";
 
 export const queryCodes = {
   syntax_error: "the text of the query is not GraphQL",
-  invalid_query: "the query does not fit the schema, is no query, or has no operation of that name",
+  invalid_query: "the query does not fit the schema, is a subscription, or has no operation of that name",
   invalid_input: "a variable or an argument does not fit",
   query_too_large: "the query is over a limit of a document",
   answer_too_large: "the answer would have too many values",

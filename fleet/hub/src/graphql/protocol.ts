@@ -1,13 +1,14 @@
 /** GraphQL over HTTP around the schema: from a body to status and answer. Knows no sockets. */
 import { readFileSync } from "node:fs";
-import { buildSchema, execute, getOperationAST, GraphQLError, Kind } from "graphql";
+import { buildSchema, execute, getOperationAST, GraphQLError, Kind, OperationTypeNode } from "graphql";
 import type { DocumentNode, ExecutionResult } from "graphql";
 import { UnavailableError } from "boxwright-service/errors";
 import { isObject } from "boxwright-service/options";
 import { refusalBody, refusals } from "../http/refusals.ts";
 import { Documents } from "./documents.ts";
 import { queryError, withCode } from "./errors.ts";
-import { root, type TeamContext } from "./team.ts";
+import type { TeamContext } from "./context.ts";
+import { root } from "./team.ts";
 
 const NEW_TYPE = "application/graphql-response+json";
 const OLD_TYPE = "application/json";
@@ -50,13 +51,13 @@ export function createProtocol(): Protocol {
       const refuse = (errors: readonly GraphQLError[]): Reply =>
         answer(type === NEW_TYPE ? 400 : 200, type, { errors });
       if (entry.errors !== undefined) return refuse(entry.errors);
-      const wrongName = checkName(entry.document, operationName);
-      if (wrongName) return refuse([wrongName]);
-      operation.devices.fields = entry.fields;
+      const asked = getOperationAST(entry.document, operationName);
+      if (asked == null) return refuse([wrongName(entry.document, operationName)]);
+      operation.values.fields = entry.fields;
       const { errors, data } = await execute({
         schema,
         document: entry.document,
-        rootValue: root,
+        rootValue: asked.operation === OperationTypeNode.MUTATION ? root.mutation : root.query,
         contextValue: operation,
         operationName,
         variableValues: variables,
@@ -78,9 +79,8 @@ function mediaTypeFor(accept: string | undefined): string | undefined {
   return undefined;
 }
 
-/** Returns an error if the document has no operation of that name, or several and no name. */
-function checkName(document: DocumentNode, operationName: string | null): GraphQLError | undefined {
-  if (getOperationAST(document, operationName)) return undefined;
+/** Returns the error of a document that has no operation of that name, or several and no name. */
+function wrongName(document: DocumentNode, operationName: string | null): GraphQLError {
   const names = document.definitions.flatMap((node) =>
     node.kind === Kind.OPERATION_DEFINITION ? [node.name?.value ?? "(none)"] : [],
   );

@@ -1,21 +1,18 @@
-/** The root of every query: the team of the API key, and its devices. */
-import type { Team } from "../nouns/team.ts";
-import type { Connection, DevicePages, PageArguments } from "./device.ts";
-
-/** Shared by the resolvers of one request. */
-export interface TeamContext {
-  readonly team: Team;
-  readonly devices: DevicePages;
-}
-
-interface TeamValue extends Team {
-  readonly devices: (args: PageArguments) => Promise<Connection>;
-}
+/** The root of every operation: the team of the API key. `query` reads it, `mutation` changes it. */
+import { appMutations, appQueries } from "./applications.ts";
+import type { PageArguments } from "./connection.ts";
+import type { TeamContext } from "./context.ts";
 
 export const root = {
-  team: (_: unknown, { team, devices }: TeamContext): TeamValue => ({
-    id: team.id,
-    name: team.name,
-    devices: (args) => devices.read(args),
-  }),
+  query: {
+    team: (_: unknown, context: TeamContext) => ({
+      id: context.team.id,
+      name: context.team.name,
+      devices: (args: PageArguments) => context.devices.read(args),
+      ...appQueries(context),
+    }),
+  },
+  mutation: {
+    team: (_: unknown, context: TeamContext) => ({ ...appMutations(context) }),
+  },
 };

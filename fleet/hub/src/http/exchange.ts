@@ -1,6 +1,7 @@
 /** One request and its answer: what every route reads of the one and writes of the other. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { pipeline, type Readable } from "node:stream";
 import { addressOf } from "boxwright-service/caller";
 
 /** A list stands for a header that is sent several times. */
@@ -62,6 +63,21 @@ export class Exchange {
     if (this.#isDraining()) flat.push("Connection", "close");
     this.#response.writeHead(status, flat);
     this.#response.end(body);
+  }
+
+  /** Sends `length` bytes of a stream. If it breaks, the connection is cut: the caller sees that bytes are missing. */
+  sendStream(status: number, type: string, length: number, body: Readable, headers: AnswerHeaders = {}): void {
+    const response = this.#response;
+    if (response.headersSent || response.destroyed) return void body.destroy();
+    const flat = ["X-Request-Id", this.id, "X-Content-Type-Options", "nosniff", "Content-Type", type];
+    flat.push("Content-Length", String(length));
+    for (const [name, value] of Object.entries(headers)) for (const one of [value].flat()) flat.push(name, one);
+    if (this.#isDraining()) flat.push("Connection", "close");
+    response.writeHead(status, flat);
+    if (this.method === "HEAD") {
+      body.destroy();
+      response.end();
+    } else pipeline(body, response, () => undefined);
   }
 
   /** Calls `work` when the connection is done with this answer, also if the caller hangs up before it. */

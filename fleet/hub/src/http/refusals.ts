@@ -32,18 +32,32 @@ export const refusals = {
   adopt_key_spent: [403, "got an adopt key that enrols no device any more; make another one on the page of adopt keys"],
   device_conflict: [409, "the device cannot be enrolled"],
   invalid_device_body: [400, "got a body that does not fit"],
+  too_large: [413, "got more than a limit allows"],
+  wrong_hash: [422, "got bytes of another hash than their name, expected those of the hash; send them again"],
+  unsupported_media: [415, "got a file that is no picture of the stated type, expected a JPEG, PNG or WebP"],
+  snap_conflict: [409, "got another snap under the id of an earlier one, expected the same or a new id"],
+  out_of_step: [409, "got bytes for another place of the file than its end"],
+  invalid_upload: [400, "got an upload that does not fit"],
+  foreign_script: [403, "got a request that no page of this session sent, expected one of the hub's own pages"],
   not_found: [404, "got a path that the hub does not serve"],
 } as const satisfies Record<string, readonly [number, string]>;
 
 export type RefusalCode = keyof typeof refusals;
 
 /** Returns the body of a refusal, in the form of GraphQL's errors. */
-export function refusalBody(code: RefusalCode, detail = ""): string {
-  return JSON.stringify({ errors: [{ message: refusals[code][1] + detail, extensions: { code } }] });
+export function refusalBody(code: RefusalCode, detail = "", more: object = {}): string {
+  return JSON.stringify({ errors: [{ message: refusals[code][1] + detail, extensions: { code, ...more } }] });
 }
 
-export function refuse(exchange: Exchange, code: RefusalCode, detail = "", headers: AnswerHeaders = {}): void {
-  exchange.send(refusals[code][0], "application/json; charset=utf-8", refusalBody(code, detail), headers);
+/** `more` is what programs read beside the code. */
+export function refuse(
+  exchange: Exchange,
+  code: RefusalCode,
+  detail = "",
+  headers: AnswerHeaders = {},
+  more: object = {},
+): void {
+  exchange.send(refusals[code][0], "application/json; charset=utf-8", refusalBody(code, detail, more), headers);
 }
 
 export function refuseMethod(exchange: Exchange, allow: string): void {

@@ -5,6 +5,9 @@ import type { Logger } from "boxwright-service/log";
 import type { Metrics } from "../core/metrics.ts";
 import type { Database } from "boxwright-service/database";
 import type { Buckets } from "boxwright-service/bucket";
+import type { Checker } from "../check/check.ts";
+import type { Files } from "../files/files.ts";
+import type { Desired } from "../nouns/waiting.ts";
 import type { Exchange } from "./exchange.ts";
 
 export interface Services {
@@ -17,6 +20,12 @@ export interface Services {
   readonly metrics: Metrics;
   /** Requests of each address. */
   readonly addresses: Buckets;
+  /** What devices should run. */
+  readonly desired: Desired;
+  /** Model files and pictures. */
+  readonly files: Files;
+  /** Checks applications. */
+  readonly checker: Checker;
 }
 
 /** Logs and counts an error of the hub itself. The caller gets the request id and nothing else of it. */

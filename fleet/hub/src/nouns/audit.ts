@@ -36,6 +36,17 @@ export type AuditAction =
   | "adopt_key.revoked"
   | "adopt_key.deleted"
   | "audit.deleted"
+  | "app.created"
+  | "app.updated"
+  | "app.version_saved"
+  | "app.deleted"
+  | "app.assigned"
+  | "app.unassigned"
+  | "rollout.ended"
+  | "rollout.stopped"
+  | "model.added"
+  | "model.removed"
+  | "snap.deleted"
   | "backup.restored";
 
 export interface AuditRow {

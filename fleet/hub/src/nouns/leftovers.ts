@@ -7,12 +7,13 @@ import type { Database, Queries } from "boxwright-service/database";
 const DAY_MS = 86_400_000;
 
 /** Tables with `team_id` and `device_id`. */
-const OF_DEVICE = ["device_group_members", "device_hours", "device_credentials", "device_states"];
+const OF_DEVICE = ["device_group_members", "device_hours", "device_credentials", "device_states", "app_reports"];
 
 /** Deletes what is left of a device. */
 export async function forgetDevice(tx: Queries, teamId: string, deviceId: string): Promise<void> {
   for (const table of OF_DEVICE)
     await tx.all(`DELETE FROM ${table} WHERE team_id = ? AND device_id = ?`, [teamId, deviceId]);
+  await tx.all("DELETE FROM assignments WHERE team_id = ? AND kind = 'device' AND target_id = ?", [teamId, deviceId]);
 }
 
 /** Deletes what is left of at most `limit` devices that were removed a day ago. Returns how many. */

@@ -52,6 +52,18 @@ export async function renameTeam(
 
 /** Tables with rows of a team, those that refer to others first. */
 const OF_TEAM = [
+  ...[
+    "snap_files",
+    "snap_tags",
+    "snap_extras",
+    "snaps",
+    "assignments",
+    "app_reports",
+    "app_versions",
+    "apps",
+    "models",
+  ],
+  ...["team_changes"],
   ...["links", "api_keys", "device_hours", "device_credentials", "device_states", "removed_devices"],
   ...["device_group_members", "device_groups", "adopt_keys", "devices", "members"],
 ];

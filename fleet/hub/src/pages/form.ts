@@ -9,6 +9,9 @@ import type { Exchange } from "../http/exchange.ts";
  */
 export const MAX_FORM = 8 * 1024;
 
+/** Bytes of the form of a version: a config of 128 KiB, percent-encoded. */
+export const MAX_APPLICATION_FORM = 512 * 1024;
+
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 
 /** Returns a field of a form; a field that was not sent is empty. */
@@ -30,11 +33,7 @@ export function isForm(exchange: Exchange): boolean {
 }
 
 const PROBLEMS: Readonly<Record<BodyRefusal, readonly [UserStatus, string, string]>> = {
-  body_too_large: [
-    413,
-    `got a form of more than ${MAX_FORM} bytes, expected less`,
-    "What you entered is too long. Shorten it.",
-  ],
+  body_too_large: [413, "got a form over its limit, expected less", "What you entered is too long. Shorten it."],
   unsupported_encoding: [
     415,
     "got a compressed form, expected one without Content-Encoding",
@@ -48,8 +47,8 @@ const PROBLEMS: Readonly<Record<BodyRefusal, readonly [UserStatus, string, strin
 };
 
 /** Reads a form. Call it as late as possible: a caller who may not send the form shall cause no parsing. */
-export async function readForm(exchange: Exchange): Promise<Form> {
-  const body = await readBody(exchange.request, MAX_FORM);
+export async function readForm(exchange: Exchange, max = MAX_FORM): Promise<Form> {
+  const body = await readBody(exchange.request, max);
   if (body.kind === "gone") throw new HungUp();
   if (body.kind === "refused") {
     const [status, message, shown] = PROBLEMS[body.code];

@@ -2,8 +2,9 @@
  * Guards of pages, in this order: checks for everybody, the session, the form of a POST and its mark, membership of the
  * team in the path. Nothing of a form is read before its sender has a session.
  */
-import { checkCsrf, csrfOf, endedSessionCookie, readSessionCookie } from "../auth/cookie.ts";
+import { checkCsrf, csrfOf, isOwnMark, endedSessionCookie, readSessionCookie } from "../auth/cookie.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { refuse } from "../http/refusals.ts";
 import type { Handler, Params } from "../http/router.ts";
 import { reportError } from "../http/services.ts";
 import { UserError } from "../core/errors.ts";
@@ -40,10 +41,20 @@ type Page<V> = (visit: V) => Promise<Answer> | Answer;
 export interface Guards {
   /** For everybody. The page itself reads the form of a POST. */
   open(page: Page<Visit>): Handler;
-  signedIn(page: Page<SignedIn>): Handler;
+  signedIn(page: Page<SignedIn>, options?: FormOptions): Handler;
   /** For members of the team in the path. To others the team does not exist. */
-  member(page: Page<Member>): Handler;
+  member(page: Page<Member>, options?: FormOptions): Handler;
+  /** For scripts of the hub's own pages, which answer for themselves. The mark of a form comes in a header. */
+  script(work: (visit: Member) => Promise<void> | void): Handler;
 }
+
+export interface FormOptions {
+  /** Bytes that the form may have. */
+  readonly maxForm?: number;
+}
+
+/** The header in which a script sends the mark of its page. */
+export const CSRF_HEADER = "x-hub-csrf";
 
 export function createGuards(site: Site): Guards {
   const { db, now, baseUrl } = site;
@@ -60,27 +71,42 @@ export function createGuards(site: Site): Guards {
     };
   };
 
-  const signedIn = (page: Page<SignedIn>): Handler => {
+  const signedIn = (page: Page<SignedIn>, { maxForm }: FormOptions = {}): Handler => {
     return open(async (visit) => {
       const session = await sessionOf(site, visit);
       if (session === undefined)
         return redirect("/sign-in", visit.token === undefined ? {} : { "set-cookie": endedSessionCookie });
       const teams = await teamsOf(db, session.user.id);
       if (visit.exchange.method !== "POST") return page({ ...visit, session, teams, form: emptyForm });
-      const form = await readForm(visit.exchange);
+      const form = await readForm(visit.exchange, maxForm);
       checkCsrf(session, form("csrf"));
       return page({ ...visit, session, teams, form });
     });
   };
 
-  const member = (page: Page<Member>): Handler => {
+  const member = (page: Page<Member>, options?: FormOptions): Handler => {
     return signedIn((visit) => {
       const team = visit.teams.find(({ id }) => id === visit.param("team"));
       return team === undefined ? notFound(frameOf(visit, "Not found")) : page({ ...visit, team });
-    });
+    }, options);
   };
 
-  return { open, signedIn, member };
+  const script = (work: (visit: Member) => Promise<void> | void): Handler => {
+    return async (exchange, params) => {
+      const visit = toVisit(exchange, params);
+      const session = await sessionOf(site, visit);
+      const teams = session === undefined ? [] : await teamsOf(db, session.user.id);
+      const team = teams.find(({ id }) => id === visit.param("team"));
+      if (session === undefined || team === undefined) return refuse(exchange, "not_found");
+      if (exchange.method !== "GET" && exchange.method !== "HEAD") {
+        const mark = exchange.header(CSRF_HEADER) ?? "";
+        if (!isOwnForm(exchange, baseUrl) || !isOwnMark(session, mark)) return refuse(exchange, "foreign_script");
+      }
+      await work({ ...visit, session, teams, team, form: emptyForm });
+    };
+  };
+
+  return { open, signedIn, member, script };
 
   function toVisit(exchange: Exchange, params: Params): Visit {
     return { exchange, param: (name) => params[name] ?? "", token: readSessionCookie(exchange.header("cookie")) };

@@ -18,6 +18,7 @@ export interface Frame {
 
 const ENTRIES = [
   ["devices", "Devices"],
+  ["apps", "Applications"],
   ["settings", "Team settings"],
   ["members", "Members"],
 ] as const;

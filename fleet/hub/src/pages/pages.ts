@@ -4,10 +4,14 @@ import type { Handler, Router } from "../http/router.ts";
 import type { Services } from "../http/services.ts";
 import { registerAccount } from "./account.tsx";
 import { notFound } from "./answer.tsx";
+import { registerApplication } from "./application.tsx";
+import { registerApplicationEdit } from "./application-edit.tsx";
+import { registerApplications } from "./applications.tsx";
 import { registerDevices } from "./devices.tsx";
 import { createGuards, frameOf } from "./guards.tsx";
 import { registerLink } from "./open-link.tsx";
 import { registerMembers } from "./members.tsx";
+import { registerModels } from "./models.ts";
 import { registerSettings } from "./settings.tsx";
 import { registerSignIn } from "./sign-in.tsx";
 import { createSite } from "./site.ts";
@@ -22,6 +26,10 @@ export function registerPages(router: Router, services: Services & { readonly pa
     registerTeams,
     registerAccount,
     registerDevices,
+    registerApplications,
+    registerApplication,
+    registerApplicationEdit,
+    registerModels,
     registerSettings,
     registerMembers,
   ])

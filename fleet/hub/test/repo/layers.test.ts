@@ -7,10 +7,13 @@ import { describe, expect, it } from "vitest";
 const LAYERS = [
   "core",
   "database",
+  "files",
   "nouns",
+  "check",
   "limits",
   "auth",
   "http",
+  "uploads",
   "agents",
   "graphql",
   "pages",
@@ -21,7 +24,19 @@ const LAYERS = [
 ];
 
 /** One thing in several layers: its rules, its answers, its pages, its commands. */
-const SHARED = ["answer", "audit", "config", "device", "devices", "errors", "team", "teams"];
+const SHARED = [
+  "answer",
+  "application",
+  "applications",
+  "audit",
+  "config",
+  "device",
+  "devices",
+  "errors",
+  "models",
+  "team",
+  "teams",
+];
 
 testLayers(fileURLToPath(new URL("../../src", import.meta.url)), LAYERS, SHARED);
 

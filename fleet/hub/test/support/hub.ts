@@ -34,6 +34,7 @@ export interface TestDatabase {
   readonly db: Database;
   /** Configuration that opens the database once more. */
   readonly config: { databaseUrl: string | undefined; databaseFile: string };
+  readonly filesFolder: string;
   /** Opens another connection to the same data. */
   again(): Database;
   remove(): Promise<void>;
@@ -62,6 +63,7 @@ export async function openTestDatabase(kind: Kind, options: { migrated?: boolean
   return {
     db,
     config: { databaseUrl, databaseFile },
+    filesFolder: join(folder.path, "files"),
     again: open,
     remove: async () => {
       for (const other of others) await other.close().catch(() => undefined);
@@ -176,6 +178,7 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
     HUB_ADDRESS_BURST: "100000",
     HUB_SIGN_INS_PER_MINUTE: "100000",
     HUB_SIGN_IN_BURST: "1000",
+    HUB_FILES: storage.filesFolder,
     ...options.env,
   });
   const log = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) });

@@ -1,0 +1,93 @@
+/**
+ * GET /device/config: what the device should run, as soon as it should run something else. POST /device/report: how it
+ * went. GET /device/models/{sha256}: the model file.
+ */
+import { readReport, type DesiredConfig } from "boxwright-service/fleet-protocol";
+import type { Exchange } from "../http/exchange.ts";
+import { sendFile } from "../http/range.ts";
+import { refuse } from "../http/refusals.ts";
+import { isSha256 } from "../files/files.ts";
+import { findApp, findVersion } from "../nouns/application.ts";
+import type { DesiredVersion } from "../nouns/desired.ts";
+import { lookUpCredential } from "../nouns/credential.ts";
+import { findModel } from "../nouns/model.ts";
+import { noteReport, plainEtag } from "../nouns/report.ts";
+import { UserError } from "../core/errors.ts";
+import { readJson } from "./json-body.ts";
+import type { Agents, DeviceVisit } from "./visit.ts";
+
+/** Proxies cut a silent connection after a minute. */
+const MAX_WAIT_SECONDS = 50;
+const JSON_TYPE = "application/json; charset=utf-8";
+
+export async function getConfig(agents: Agents, { exchange, device }: DeviceVisit): Promise<void> {
+  const { desired } = agents;
+  const held = exchange.header("if-none-match");
+  const etag = held === undefined ? null : plainEtag(held);
+  const seconds = readWait(exchange.header("prefer"));
+  const before = await desired.version(device.team_id, device.id);
+  let version = before;
+  if (seconds > 0 && (before?.etag ?? null) === etag) {
+    const onHangUp = (work: () => void): void => exchange.afterAnswer(work);
+    version = await desired.waitForOther(device.team_id, device.id, etag, { milliseconds: seconds * 1000, onHangUp });
+    // Whoever was revoked meanwhile gets nothing.
+    if (version?.etag !== before?.etag && (await lookUpCredential(agents.db, device.credential)) === undefined)
+      return refuse(exchange, "invalid_credential");
+  }
+  const applied = seconds > 0 ? { "preference-applied": `wait=${seconds}` } : {};
+  await answerConfig(agents, exchange, device.team_id, { version, etag, applied });
+}
+
+async function answerConfig(
+  { db }: Agents,
+  exchange: Exchange,
+  teamId: string,
+  answer: { version: DesiredVersion | undefined; etag: string | null; applied: Record<string, string> },
+): Promise<void> {
+  const { version, etag, applied } = answer;
+  if (version === undefined) return exchange.send(204, JSON_TYPE, "", applied);
+  const headers = { ...applied, etag: `"${version.etag}"`, "cache-control": "private, no-cache" };
+  if (version.etag === etag) return exchange.send(304, JSON_TYPE, "", headers);
+  const app = await findApp(db, teamId, version.appId);
+  const found = await findVersion(db, teamId, version.appId, version.number);
+  // Removed in this moment.
+  if (app === undefined || found === undefined) return exchange.send(204, JSON_TYPE, "", applied);
+  const { config, options, model, snaps } = found.content;
+  const body: DesiredConfig = {
+    application: { identifier: app.identifier, name: app.name, version: found.number, hash: found.hash },
+    ...{ config, options, model, snaps },
+  };
+  exchange.send(200, JSON_TYPE, JSON.stringify(body), headers);
+}
+
+/** Returns the seconds that `Prefer: wait=N` asks for (RFC 7240), at most ours; 0 without it. */
+function readWait(prefer: string | undefined): number {
+  const [, seconds = "0"] = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?(?:$|[,;\s])/i.exec(prefer ?? "") ?? [];
+  return Math.min(Number(seconds), MAX_WAIT_SECONDS);
+}
+
+export async function postReport({ db, now, desired }: Agents, { exchange, device }: DeviceVisit): Promise<void> {
+  const report = await readJson(exchange, (body) => {
+    const given = body as { version?: unknown } | null;
+    const version = typeof given?.version === "string" ? plainEtag(given.version) : given?.version;
+    return readReport(given === null ? given : { ...given, version });
+  });
+  if (report === undefined) return;
+  try {
+    if (await noteReport(db, now(), device.team_id, device.id, report)) desired.wake(device.team_id);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return refuse(exchange, "invalid_device_body", `: ${error.message}`);
+  }
+  exchange.send(204, JSON_TYPE, "");
+}
+
+export async function getModel({ db, files }: Agents, { exchange, device, params }: DeviceVisit): Promise<void> {
+  const sha256 = params["sha256"] ?? "";
+  const file = isSha256(sha256) ? await findModel(db, device.team_id, sha256) : undefined;
+  const place = { team: device.team_id, kind: "models", sha256 } as const;
+  if (file === undefined || file.complete_at === null || (await files.size(place)) === undefined)
+    return refuse(exchange, "not_found", ", expected a model file of the team");
+  const read = (start: number, end: number) => files.read(place, start, end);
+  sendFile(exchange, { size: file.size, type: "application/octet-stream", etag: sha256, read });
+}

@@ -1,0 +1,68 @@
+/**
+ * POST /device/snaps: what a device wants to send. PUT /device/snaps/{snap}/files/{sha256}: the bytes of one file. The
+ * limits come first, then the bytes. Both may be sent again after a cut.
+ */
+import type { SnapAnswer } from "boxwright-service/fleet-protocol";
+import { isSha256, type FilePlace } from "../files/files.ts";
+import { pictureInfo } from "../files/picture.ts";
+import { refuse } from "../http/refusals.ts";
+import { addSnap, endRequest, findExpectedFile, finish, readSnapRequest, type Added } from "../nouns/snap.ts";
+import { readJson, sendJson } from "./json-body.ts";
+import type { Agents, DeviceVisit } from "./visit.ts";
+
+/** A frame with 300 detections has 50 KB. */
+const MAX_BODY = 256 * 1024;
+
+export async function postSnap(agents: Agents, visit: DeviceVisit): Promise<void> {
+  const { db, now, config, files } = agents;
+  const { exchange, device } = visit;
+  const request = await readJson(exchange, readSnapRequest, MAX_BODY);
+  if (request === undefined) return;
+  const source = { teamId: device.team_id, deviceId: device.id };
+  const added = await addSnap(db, files, now(), source, request, config);
+  if (added.kind !== "added") return refuseSnap(visit, added);
+  if (added.missing.length === 0 && device.snap_requested_at !== null) await endRequest(db, source);
+  sendJson(exchange, 201, { snap_id: added.id, missing: added.missing } satisfies SnapAnswer);
+}
+
+function refuseSnap({ exchange }: DeviceVisit, added: Exclude<Added, { kind: "added" }>): void {
+  if (added.kind === "conflict") return refuse(exchange, "snap_conflict");
+  const { limit, why } = added;
+  if (added.kind === "too_large") return refuse(exchange, "too_large", `: ${why}`, {}, { limit });
+  refuse(exchange, "too_many_requests", `: ${why}`, { "retry-after": String(added.seconds) }, { limit });
+}
+
+export async function putSnapFile(agents: Agents, { exchange, device, params }: DeviceVisit): Promise<void> {
+  const { db, now, files } = agents;
+  const { snap = "", sha256 = "" } = params;
+  const source = { teamId: device.team_id, deviceId: device.id };
+  const expected = isSha256(sha256) ? await findExpectedFile(db, source, snap, sha256) : undefined;
+  if (expected === undefined) return refuse(exchange, "not_found", ", expected a file of a snap of this device");
+  const { size, content_type } = expected;
+  const place: FilePlace = { team: device.team_id, kind: "snaps", sha256 };
+  if ((await files.size(place)) !== size) {
+    const length = exchange.header("content-length");
+    if (length !== undefined && Number(length) !== size)
+      return refuse(exchange, "too_large", `: got ${length} bytes, expected the ${size} that were stated`);
+    const received = await files.receive(place, exchange.request, {
+      ...{ offset: 0, size },
+      check: (head) => wrongPicture(head, content_type),
+    });
+    if (received.kind === "partial") return refuse(exchange, "wrong_hash", `: got ${received.size} bytes of ${size}`);
+    if (received.kind === "out_of_step")
+      return refuse(exchange, "snap_conflict", ": another request sends this file now", { "retry-after": "1" });
+    if (received.kind === "too_large") return refuse(exchange, "too_large", `: expected ${size} bytes`);
+    if (received.kind === "wrong_hash") return refuse(exchange, "wrong_hash", `: got ${received.sha256}`);
+    if (received.kind === "wrong_kind") return refuse(exchange, "unsupported_media", `: ${received.why}`);
+  }
+  const missing = await finish(db, files, now(), device.team_id, snap);
+  if (missing.length === 0 && device.snap_requested_at !== null) await endRequest(db, source);
+  exchange.send(204, "application/json", "");
+}
+
+/** Returns why a file is no picture of the stated type, or undefined. */
+function wrongPicture(head: Buffer, stated: string): string | undefined {
+  const info = pictureInfo(head);
+  if (typeof info === "string") return info;
+  return info.type === stated ? undefined : `got ${info.type} by its first bytes, expected ${stated} as stated`;
+}

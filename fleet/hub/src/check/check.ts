@@ -1,0 +1,64 @@
+/** Checks applications with boxwright itself, in a thread: config, options, and the model file if there is one. */
+import { Worker } from "node:worker_threads";
+import { messageOf } from "boxwright-service/errors";
+
+export interface CheckRequest {
+  /** NN_config, nn_config or an NN Archive's config.json; null: the model file says how to decode. */
+  readonly config: Readonly<Record<string, unknown>> | null;
+  /** Options of `createDetector`. */
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly modelPath: string | null;
+}
+
+export interface CheckProblem {
+  /** Field of the config, or empty. */
+  readonly path: string;
+  readonly message: string;
+}
+
+export type CheckResult =
+  /** What boxwright's `describe()` says. */
+  | { readonly description: string; readonly problems?: undefined }
+  | { readonly problems: readonly CheckProblem[]; readonly description?: undefined };
+
+/** Megabytes and milliseconds that a check may take. */
+const MOST_MB = 256;
+const MOST_MS = 20_000;
+/** Checks that may wait for their turn. Each takes a thread and its memory, so one runs at a time. */
+const MOST_WAITING = 16;
+
+const failed = (message: string): CheckResult => ({ problems: [{ path: "", message }] });
+
+export class Checker {
+  #last: Promise<unknown> = Promise.resolve();
+  #waiting = 0;
+
+  /** Checks one application after another. */
+  check(request: CheckRequest): Promise<CheckResult> {
+    if (this.#waiting >= MOST_WAITING)
+      return Promise.resolve(failed(`${MOST_WAITING} other checks wait already; try again soon`));
+    this.#waiting++;
+    const turn = this.#last.then(() => run(request)).finally(() => this.#waiting--);
+    this.#last = turn;
+    return turn;
+  }
+}
+
+function run(request: CheckRequest): Promise<CheckResult> {
+  return new Promise((resolve) => {
+    // Take the built file for src/ too, which tests run: a thread runs no TypeScript.
+    const file = new URL(import.meta.url.replace(/(src|dist)\/check\/check\.[jt]s$/, "dist/check/worker.js"));
+    const worker = new Worker(file, { workerData: request, resourceLimits: { maxOldGenerationSizeMb: MOST_MB } });
+    const end = (result: CheckResult): void => {
+      clearTimeout(limit);
+      resolve(result);
+    };
+    const limit = setTimeout(() => {
+      end(failed(`the check had no answer after ${MOST_MS / 1000} s`));
+      void worker.terminate();
+    }, MOST_MS);
+    worker.once("message", end);
+    worker.once("error", (error) => end(failed(`the check failed: ${messageOf(error)}`)));
+    worker.once("exit", () => end(failed("the check ended without an answer")));
+  });
+}

@@ -1,0 +1,40 @@
+/** Checks a draft of an application whole: its form, its model file, and what boxwright says of it. */
+import type { Database } from "boxwright-service/database";
+import { UserError } from "../core/errors.ts";
+import type { Files } from "../files/files.ts";
+import { contentOf } from "../nouns/application.ts";
+import { readDraft, type AppContent } from "../nouns/application-content.ts";
+import type { Checker } from "./check.ts";
+
+export interface DraftChecks {
+  readonly db: Database;
+  readonly files: Files;
+  readonly checker: Checker;
+}
+
+/** A draft that can be saved. */
+export interface CheckedDraft {
+  readonly content: AppContent;
+  readonly description: string;
+}
+
+/**
+ * Checks a draft.
+ * @throws UserError with every problem, in boxwright's words
+ */
+export async function checkDraft(
+  { db, files, checker }: DraftChecks,
+  teamId: string,
+  given: Parameters<typeof readDraft>[0],
+): Promise<CheckedDraft> {
+  const content = await contentOf(db, teamId, readDraft(given));
+  const { config, options, model } = content;
+  const modelPath = model === null ? null : files.path({ team: teamId, kind: "models", sha256: model.sha256 });
+  const { problems, description } = await checker.check({ config, options, modelPath });
+  if (problems !== undefined)
+    throw new UserError(
+      problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("\n"),
+    );
+  // A label may hold what a database does not take.
+  return { content, description: description.replaceAll("\0", "\ufffd") };
+}

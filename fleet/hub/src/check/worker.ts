@@ -1,0 +1,52 @@
+/**
+ * Reads one application in a thread, and ends. A config or file that takes too much time or memory ends this thread
+ * only.
+ */
+import { readFileSync } from "node:fs";
+import { parentPort, workerData } from "node:worker_threads";
+import { ConfigError, createDecoderSync, labelsOf, parseConfig, readModel, type LabelSet, type Model } from "boxwright";
+import { inspect } from "boxwright/node";
+import type { CheckProblem, CheckRequest, CheckResult } from "./check.ts";
+
+/** Converts options of `createDetector` to those of `createDecoder`: no `warmUp`, and labels in place of their name. */
+function decoderOptions(options: Readonly<Record<string, unknown>>): object {
+  const rest: Record<string, unknown> = { ...options };
+  delete rest["warmUp"];
+  if (typeof rest["labels"] === "string") rest["labels"] = labelsOf(rest["labels"] as LabelSet);
+  return rest;
+}
+
+/** Returns the outputs of a model, or none if the file leaves a shape or type open. */
+function outputsOf(model: Model): Parameters<typeof inspect>[1] {
+  const specs = model.outputs.map(({ name, dims, type, quantisation }) => ({
+    ...{ name, dims, type },
+    ...(quantisation?.scale.length === 1 && { scale: quantisation.scale[0], zeroPoint: quantisation.zeroPoint[0] }),
+  }));
+  const isOpen = specs.some(({ dims, type }) => dims === null || dims.includes(null) || type === null);
+  return isOpen ? [] : (specs as unknown as Parameters<typeof inspect>[1]);
+}
+
+async function describe({ config, options, modelPath }: CheckRequest): Promise<string> {
+  const stated = decoderOptions(options);
+  const model = modelPath === null ? null : await readModel(readFileSync(modelPath));
+  if (config === null) {
+    if (model === null) throw new RangeError("got neither a config nor a model file, expected one of them");
+    createDecoderSync(model, stated);
+    return inspect(model, [], stated).text;
+  }
+  parseConfig(config);
+  createDecoderSync(config, stated);
+  return inspect(config, model === null ? [] : outputsOf(model), stated).text;
+}
+
+/** Returns every problem of an error. A config tells all at once. */
+function problemsOf(error: unknown): CheckProblem[] {
+  if (error instanceof ConfigError) return error.problems.map(({ path, message }) => ({ path, message }));
+  return [{ path: "", message: error instanceof Error ? error.message : String(error) }];
+}
+
+const result: CheckResult = await describe(workerData as CheckRequest).then(
+  (description) => ({ description }),
+  (error: unknown) => ({ problems: problemsOf(error) }),
+);
+parentPort?.postMessage(result);

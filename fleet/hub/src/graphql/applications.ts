@@ -1,0 +1,190 @@
+/** Applications as GraphQL answers and changes them. */
+import { UserError } from "../core/errors.ts";
+import { checkDraft } from "../check/draft.ts";
+import {
+  createApp,
+  deleteApp,
+  findApp,
+  findVersion,
+  listApps,
+  listVersions,
+  saveVersion,
+  updateApp,
+  type App,
+  type AppVersion,
+} from "../nouns/application.ts";
+import { assign, endRollout, listAssignments, unassign, type Assignment, type Target } from "../nouns/assignment.ts";
+import { etagOf } from "../nouns/desired.ts";
+import { countReports } from "../nouns/report.ts";
+import type { TeamContext } from "./context.ts";
+import { connectionOf, readPage, type PageArguments } from "./connection.ts";
+import { attempt, given, isNoText } from "./mutation.ts";
+
+const iso = (time: number): string => new Date(time).toISOString();
+
+function toApp(context: TeamContext, app: App): object {
+  const { db, team, values } = context;
+  const version = async (number: number): Promise<object | null> => {
+    const found = await findVersion(db, team.id, app.id, number);
+    return found === undefined ? null : toVersion(context, app, found);
+  };
+  return {
+    id: app.id,
+    identifier: app.identifier,
+    name: app.name,
+    isPublic: false,
+    scope: "TEAM",
+    tags: app.tags,
+    createdAt: iso(app.created_at),
+    updatedAt: iso(app.updated_at),
+    newestVersion: () => version(app.newest),
+    version: ({ number }: { number: number }) => version(number),
+    versions: async (args: PageArguments) => {
+      const page = readPage(args, /^\d{1,15}$/);
+      const before = page.after === undefined ? undefined : Number(page.after);
+      const rows = await listVersions(db, team.id, app.id, {
+        ...(before !== undefined && { before }),
+        limit: page.limit,
+      });
+      values.count(rows.length);
+      return connectionOf(
+        rows,
+        page,
+        ({ number }) => String(number),
+        (row) => toVersion(context, app, row),
+      );
+    },
+    assignments: async () => {
+      const rows = await listAssignments(db, team.id, app.id);
+      values.count(rows.length);
+      return rows.map(toAssignment);
+    },
+  };
+}
+
+function toVersion({ db, team }: TeamContext, app: App, version: AppVersion): object {
+  const { config, options, model, snaps } = version.content;
+  const count = async (state: "applied" | "failed"): Promise<number> => {
+    const rows = await countReports(db, team.id, app.id);
+    return rows.find((row) => row.version === version.number && row.state === state)?.count ?? 0;
+  };
+  return {
+    number: version.number,
+    hash: version.hash,
+    etag: etagOf(app.identifier, version.hash),
+    ...{ config, options, snaps },
+    model: model === null ? null : { sha256: model.sha256, size: model.size, name: model.name },
+    description: version.description,
+    createdAt: iso(version.created_at),
+    createdBy: version.created_by,
+    appliedCount: () => count("applied"),
+    failedCount: () => count("failed"),
+  };
+}
+
+function toAssignment(row: Assignment): object {
+  return {
+    deviceId: row.kind === "device" ? row.target_id : null,
+    groupId: row.kind === "group" ? row.target_id : null,
+    version: row.version,
+    rolloutVersion: row.next_version,
+    rolloutShare: row.share,
+    rolloutState: row.rollout_state?.toUpperCase() ?? null,
+    revision: row.revision,
+    changedAt: iso(row.changed_at),
+    changedBy: row.changed_by,
+  };
+}
+
+/** Fields of `team` in a query. */
+export const appQueries = (context: TeamContext) => ({
+  app: async ({ appId }: { appId: string }) => {
+    const app = isNoText(appId) ? undefined : await findApp(context.db, context.team.id, appId);
+    return app === undefined ? null : toApp(context, app);
+  },
+  apps: async (args: PageArguments) => {
+    const page = readPage(args, /^[0-9a-f-]{36}$/);
+    const rows = await listApps(context.db, context.team.id, page.after, page.limit);
+    context.values.count(rows.length);
+    return connectionOf(
+      rows,
+      page,
+      ({ id }) => id,
+      (app) => toApp(context, app),
+    );
+  },
+});
+
+interface VersionArguments {
+  readonly appId: string;
+  readonly config?: unknown;
+  readonly options?: unknown;
+  readonly snaps?: unknown;
+  readonly modelSha256?: string | null;
+  readonly ifNewest?: number | null;
+}
+
+interface TargetArguments {
+  readonly deviceId?: string | null;
+  readonly groupId?: string | null;
+  readonly ifRevision?: number | null;
+}
+
+function targetOf({ deviceId, groupId }: TargetArguments): Target {
+  const [device, group] = [given(deviceId), given(groupId)];
+  if (device !== undefined && group === undefined) return { kind: "device", id: device };
+  if (group !== undefined && device === undefined) return { kind: "group", id: group };
+  throw new UserError("deviceId, groupId: expected one of them");
+}
+
+/** Fields of `team` in a mutation. */
+export function appMutations(context: TeamContext) {
+  const { db, now, actor, team, desired } = context;
+  const change = () => ({ now: now(), actor, teamId: team.id });
+  /** Runs a change after which devices may have something else to run. */
+  const changeDesired = async <T extends object>(work: () => Promise<T>) => {
+    const outcome = await attempt(work);
+    desired.wake(team.id);
+    return outcome;
+  };
+  return {
+    createApp: (args: { name: string; identifier?: string | null; tags?: string[] | null }) =>
+      attempt(async () => {
+        const { name, identifier, tags } = args;
+        const wanted = { name, identifier: given(identifier), tags: given(tags) ?? [] };
+        return { app: toApp(context, await createApp(db, now(), actor, team.id, wanted)) };
+      }),
+    updateApp: (args: { appId: string; name?: string | null; tags?: string[] | null }) =>
+      attempt(async () => {
+        const wanted = { name: given(args.name), tags: given(args.tags) };
+        return { app: toApp(context, await updateApp(db, now(), actor, team.id, args.appId, wanted)) };
+      }),
+    deleteApp: ({ appId }: { appId: string }) =>
+      attempt(async () => ({ app: toApp(context, await deleteApp(db, now(), actor, team.id, appId)) })),
+    saveAppVersion: (args: VersionArguments) =>
+      attempt(async () => {
+        const { config = null, options = null, snaps = null, modelSha256 = null } = args;
+        const checked = await checkDraft(context, team.id, { config, options, snaps, modelSha256 });
+        const wanted = { ...checked, expected: given(args.ifNewest) };
+        const { version, isNew } = await saveVersion(db, now(), actor, team.id, args.appId, wanted);
+        const app = await findApp(db, team.id, args.appId);
+        return { version: toVersion(context, app!, version), isNew };
+      }),
+    assignApp: (args: TargetArguments & { appId: string; version: number; share?: number | null }) =>
+      changeDesired(async () => {
+        const { appId, version } = args;
+        const wanted = { appId, version, share: given(args.share), expected: given(args.ifRevision) };
+        return { assignment: toAssignment(await assign(db, change(), { target: targetOf(args), ...wanted })) };
+      }),
+    unassignApp: (args: TargetArguments) =>
+      changeDesired(async () => {
+        await unassign(db, change(), targetOf(args), given(args.ifRevision));
+        return {};
+      }),
+    endAppRollout: ({ groupId, ifRevision }: { groupId: string; ifRevision?: number | null }) =>
+      changeDesired(async () => {
+        await endRollout(db, change(), { kind: "group", id: groupId }, given(ifRevision));
+        return {};
+      }),
+  };
+}

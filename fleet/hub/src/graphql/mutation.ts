@@ -1,0 +1,23 @@
+/** What results of mutations have in common: `status` and `failedMessage`, as the original's. */
+import { UserError } from "../core/errors.ts";
+
+export type Outcome<T extends object> =
+  | ({ readonly status: "SUCCESS"; readonly failedMessage: null } & T)
+  | { readonly status: "FAILED"; readonly failedMessage: string };
+
+/** Runs a change. An error that the caller can put right is a result; all others are errors of the hub. */
+export async function attempt<T extends object>(change: () => Promise<T>): Promise<Outcome<T>> {
+  try {
+    return { status: "SUCCESS", failedMessage: null, ...(await change()) };
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return { status: "FAILED", failedMessage: error.message };
+  }
+}
+
+/** Returns an argument that was given, undefined for null. */
+export const given = <T>(value: T | null | undefined): T | undefined => value ?? undefined;
+
+/** True for texts that no row has: PostgreSQL calls a NUL an error of the query. */
+export const isNoText = (...texts: readonly (string | null | undefined)[]): boolean =>
+  texts.some((text) => text?.includes("\0") === true);

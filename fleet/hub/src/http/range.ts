@@ -1,0 +1,44 @@
+/** Sends files, whole or in part: `Range` with one range of bytes, as a client asks that goes on after a cut. */
+import type { Readable } from "node:stream";
+import type { AnswerHeaders, Exchange } from "./exchange.ts";
+
+export interface SentFile {
+  readonly size: number;
+  readonly type: string;
+  /** Without quotes. The name of the bytes: a file with it never changes. */
+  readonly etag: string;
+  readonly read: (start: number, end: number) => Readable;
+}
+
+interface Range {
+  readonly start: number;
+  /** Included. */
+  readonly end: number;
+}
+
+/** Returns the range that a header asks for; "whole" if there is none of ours, "beyond" if the file ends before it. */
+export function readRange(header: string | undefined, size: number): Range | "whole" | "beyond" {
+  const [, first, last] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? "") ?? [];
+  if (first === undefined || last === undefined || (first === "" && last === "")) return "whole";
+  if (first === "")
+    return size === 0 || last === "0" ? "beyond" : { start: Math.max(0, size - Number(last)), end: size - 1 };
+  const start = Number(first);
+  const end = last === "" ? size - 1 : Math.min(Number(last), size - 1);
+  if (last !== "" && Number(last) < start) return "whole";
+  return start >= size ? "beyond" : { start, end };
+}
+
+/** Sends a file to a GET or HEAD. */
+export function sendFile(exchange: Exchange, file: SentFile, more: AnswerHeaders = {}): void {
+  const { size, type, read } = file;
+  const etag = `"${file.etag}"`;
+  const headers = { "cache-control": "private, max-age=31536000, immutable", etag, "accept-ranges": "bytes", ...more };
+  if (exchange.header("if-none-match")?.includes(etag) === true) return exchange.send(304, type, "", headers);
+  const condition = exchange.header("if-range");
+  const range = condition === undefined || condition === etag ? readRange(exchange.header("range"), size) : "whole";
+  if (range === "beyond") return exchange.send(416, type, "", { ...headers, "content-range": `bytes */${size}` });
+  if (range === "whole") return exchange.sendStream(200, type, size, read(0, Math.max(0, size - 1)), headers);
+  const { start, end } = range;
+  const told = { ...headers, "content-range": `bytes ${start}-${end}/${size}` };
+  exchange.sendStream(206, type, end - start + 1, read(start, end), told);
+}

@@ -1,0 +1,136 @@
+/** What a version of an application holds: config, options, model and rules for snaps. Read from what people send. */
+import { createHash } from "node:crypto";
+import { isObject, show } from "boxwright-service/options";
+import type { SnapRule } from "boxwright-service/fleet-protocol";
+import { UserError } from "../core/errors.ts";
+
+export interface AppContent {
+  /** NN_config, nn_config or an NN Archive's config.json; null: the model file says how to decode. */
+  readonly config: Readonly<Record<string, unknown>> | null;
+  /** Options of `createDetector`. */
+  readonly options: Readonly<Record<string, unknown>>;
+  /** null: the device brings its own. */
+  readonly model: { readonly sha256: string; readonly size: number; readonly name: string } | null;
+  readonly snaps: readonly SnapRule[];
+}
+
+/** A version as somebody wrote it. The size of a model is known to the hub. */
+export interface AppDraft extends Omit<AppContent, "model"> {
+  readonly modelSha256: string | null;
+}
+
+/** Characters of config and options together. The labels of 1,000 classes take 20,000. */
+export const MAX_CONTENT = 128 * 1024;
+const MAX_RULES = 20;
+const MAX_PER_HOUR = 3600;
+
+/** Collects problems, so that all are told at once. */
+class Problems {
+  readonly lines: string[] = [];
+
+  /** Returns what `read` returns, or undefined with its problem noted. */
+  try<T>(read: () => T): T | undefined {
+    try {
+      return read();
+    } catch (error) {
+      this.lines.push((error as Error).message);
+      return undefined;
+    }
+  }
+}
+
+/**
+ * Reads a draft. `config`, `options` and `snaps` are JSON: as text, or parsed.
+ * @throws UserError with every problem
+ */
+export function readDraft(given: {
+  readonly config: unknown;
+  readonly options: unknown;
+  readonly snaps: unknown;
+  readonly modelSha256: unknown;
+}): AppDraft {
+  const problems = new Problems();
+  const config = problems.try(() => readObject("config", given.config));
+  const options = problems.try(() => readObject("options", given.options) ?? {});
+  const snaps = problems.try(() => readRules(given.snaps));
+  const modelSha256 = problems.try(() => readHash(given.modelSha256));
+  if (JSON.stringify([config, options]).length > MAX_CONTENT)
+    problems.lines.push(`config and options: got more than ${MAX_CONTENT} characters, expected less`);
+  if (problems.lines.length > 0) throw new UserError(problems.lines.join("\n"));
+  return { config: config!, options: options!, snaps: snaps!, modelSha256: modelSha256! };
+}
+
+/** Returns JSON from text; what is no text is parsed already. Nothing, an empty text and null are null. */
+function parse(name: string, given: unknown): unknown {
+  if (given === undefined || given === null) return null;
+  if (typeof given !== "string") return given;
+  if (given.trim() === "") return null;
+  try {
+    return JSON.parse(given) as unknown;
+  } catch (error) {
+    throw new Error(`${name}: got text that is not JSON (${(error as Error).message}), expected a JSON object`);
+  }
+}
+
+function readObject(name: string, given: unknown): Record<string, unknown> | null {
+  const value = parse(name, given);
+  if (value === null || isObject(value)) return value;
+  throw new Error(`${name}: got ${show(value).slice(0, 40)}, expected a JSON object`);
+}
+
+function readHash(given: unknown): string | null {
+  if (given === undefined || given === null || given === "") return null;
+  if (typeof given === "string" && /^[0-9a-f]{64}$/.test(given)) return given;
+  throw new Error(`model: got ${show(given).slice(0, 80)}, expected a SHA-256 in 64 hexadecimal digits`);
+}
+
+function readRules(given: unknown): SnapRule[] {
+  const list = parse("snaps", given) ?? [];
+  if (!Array.isArray(list) || list.length > MAX_RULES)
+    throw new Error(`snaps: got ${show(list).slice(0, 40)}, expected a list of at most ${MAX_RULES} rules`);
+  return list.map(readRule);
+}
+
+/** The fields of a rule. `class` may be left out. */
+const RULE_FIELDS = ["name", "class", "min_confidence", "per_hour"];
+
+function readRule(given: unknown, index: number): SnapRule {
+  const at = `snaps[${index}]`;
+  if (!isObject(given)) throw new Error(`${at}: got ${show(given).slice(0, 40)}, expected ${RULE_FIELDS.join(", ")}`);
+  const unknown = Object.keys(given).find((name) => !RULE_FIELDS.includes(name));
+  if (unknown !== undefined) throw new Error(`${at}: got ${show(unknown)}, expected ${RULE_FIELDS.join(", ")}`);
+  const { name, class: label, min_confidence, per_hour } = given;
+  const wrong = (field: string, value: unknown, expected: string): Error =>
+    new Error(`${at}.${field}: got ${show(value)?.slice(0, 80)}, expected ${expected}`);
+  if (typeof name !== "string" || !isSnapName(name)) throw wrong("name", name, "a text of 1 to 56 characters");
+  if (label !== undefined && label !== null && (typeof label !== "string" || label === "" || label.length > 100))
+    throw wrong("class", label, "a label of the network, or none");
+  if (typeof min_confidence !== "number" || !(min_confidence >= 0 && min_confidence <= 1))
+    throw wrong("min_confidence", min_confidence, "a number from 0 to 1");
+  if (!Number.isInteger(per_hour) || (per_hour as number) < 1 || (per_hour as number) > MAX_PER_HOUR)
+    throw wrong("per_hour", per_hour, `a whole number from 1 to ${MAX_PER_HOUR}`);
+  const rule = { name, min_confidence, per_hour: per_hour as number };
+  return typeof label === "string" ? { ...rule, class: label } : rule;
+}
+
+/** True for a text that can name a snap. */
+export function isSnapName(text: string): boolean {
+  return text.length >= 1 && text.length <= 56 && !/[\u0000-\u001f\u007f]/.test(text);
+}
+
+/** Returns JSON with the names of each object in order: the same content has one text. */
+export function canonicalJson(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
+  if (!isObject(value)) return JSON.stringify(value) ?? "null";
+  const names = Object.keys(value).filter((name) => value[name] !== undefined);
+  return `{${names
+    .sort()
+    .map((name) => `${JSON.stringify(name)}:${canonicalJson(value[name])}`)
+    .join(",")}}`;
+}
+
+/** Names a version by its content: 64 hexadecimal digits. The name of the model file does not count. */
+export function contentHash({ config, options, model, snaps }: AppContent): string {
+  const text = canonicalJson({ config, options, model: model?.sha256 ?? null, snaps });
+  return createHash("sha256").update(text).digest("hex");
+}

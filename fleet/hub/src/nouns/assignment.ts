@@ -1,0 +1,248 @@
+/**
+ * Which version a device should run. A device has an assignment of its own or those of its groups; its own goes first,
+ * then the one that was changed last. A roll-out gives a newer version to a share of a group. A write names the
+ * revision that its writer saw: two people do not overwrite each other.
+ */
+import { createHash } from "node:crypto";
+import type { Database, Queries } from "boxwright-service/database";
+import { UserError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { needApp, needVersion } from "./application.ts";
+import { audit } from "./audit.ts";
+import { countChange } from "./changes.ts";
+
+export type TargetKind = "device" | "group";
+
+export interface Target {
+  readonly kind: TargetKind;
+  readonly id: string;
+}
+
+export interface Assignment {
+  readonly kind: TargetKind;
+  readonly target_id: string;
+  readonly app_id: string;
+  /** What all run, but for the share of a roll-out. null: nothing, while the first version is rolled out. */
+  readonly version: number | null;
+  /** The version that is rolled out; null: no roll-out. */
+  readonly next_version: number | null;
+  /** Per cent of the group that get it. */
+  readonly share: number | null;
+  readonly rollout_id: string | null;
+  /** "stopped": a device reported that it cannot use the version. Who has not applied it gets the other one. */
+  readonly rollout_state: "running" | "stopped" | null;
+  /** Counts the changes. */
+  readonly revision: number;
+  readonly changed_at: number;
+  readonly changed_by: string;
+}
+
+const COLUMNS =
+  "kind, target_id, app_id, version, next_version, share, rollout_id, rollout_state, revision, changed_at, changed_by";
+
+/** Who changes assignments, when, in which team. */
+export interface Change {
+  readonly now: number;
+  readonly actor: string;
+  readonly teamId: string;
+}
+
+export async function findAssignment(db: Queries, teamId: string, target: Target): Promise<Assignment | undefined> {
+  const [row] = await db.all<Assignment>(
+    `SELECT ${COLUMNS} FROM assignments WHERE team_id = ? AND kind = ? AND target_id = ?`,
+    [teamId, target.kind, target.id],
+  );
+  return row;
+}
+
+/** Returns the assignments of a team, or those of an application. */
+export function listAssignments(db: Queries, teamId: string, appId?: string): Promise<Assignment[]> {
+  const sql = `SELECT ${COLUMNS} FROM assignments WHERE team_id = ?`;
+  const order = "ORDER BY kind DESC, target_id";
+  return appId === undefined
+    ? db.all(`${sql} ${order}`, [teamId])
+    : db.all(`${sql} AND app_id = ? ${order}`, [teamId, appId]);
+}
+
+export interface Assign {
+  readonly target: Target;
+  readonly appId: string;
+  readonly version: number;
+  /** Per cent of a group that get the version first; 100: all at once. */
+  readonly share?: number | undefined;
+  /** Revision that the writer saw, 0 for none; undefined: they did not look. */
+  readonly expected?: number | undefined;
+}
+
+/**
+ * Gives a version to a device or a group. With a share below 100 it begins a roll-out, or widens the one of the same
+ * version. Giving the other version ends a roll-out: that is how one goes back.
+ */
+export function assign(db: Database, change: Change, given: Assign): Promise<Assignment> {
+  const { now, actor, teamId } = change;
+  const { target, share = 100 } = given;
+  if (!Number.isInteger(share) || share < 1 || share > 100)
+    throw new UserError(
+      `share: got ${share}, expected a whole number from 1 to 100`,
+      400,
+      "Enter a share of 1 to 100.",
+    );
+  if (share < 100 && target.kind === "device")
+    throw new UserError("share: got one for a device, expected a group", 400, "Only groups have roll-outs.");
+  return db.write(async (tx) => {
+    await checkTarget(tx, teamId, target);
+    const app = await needApp(tx, teamId, given.appId);
+    await needVersion(tx, teamId, app, given.version);
+    const before = await findAssignment(tx, teamId, target);
+    checkRevision(before, given.expected);
+    const row = nextAssignment(before, { ...given, appId: app.id, share }, change);
+    await store(tx, teamId, row);
+    const what = share < 100 ? `${share} % of ${target.kind}` : target.kind;
+    await audit(tx, now, actor, "app.assigned", teamId, `${app.identifier} ${given.version} ${what} ${target.id}`);
+    await countChange(tx, teamId);
+    return row;
+  });
+}
+
+/** Returns what stands after a change. */
+function nextAssignment(
+  before: Assignment | undefined,
+  { target, appId, version, share }: Assign & { readonly share: number },
+  { now, actor }: Change,
+): Assignment {
+  const row = {
+    kind: target.kind,
+    target_id: target.id,
+    app_id: appId,
+    revision: (before?.revision ?? 0) + 1,
+    changed_at: now,
+    changed_by: actor,
+  };
+  const none = { next_version: null, share: null, rollout_id: null, rollout_state: null };
+  if (share === 100) return { ...row, version, ...none };
+  const same = before?.app_id === appId;
+  // The same version again: the sample stays, and grows.
+  const isSame = same && before.next_version === version && before.rollout_id !== null;
+  return {
+    ...row,
+    version: same ? before.version : null,
+    next_version: version,
+    share,
+    rollout_id: isSame ? before.rollout_id : newId(now),
+    rollout_state: "running",
+  };
+}
+
+/** Takes the application away from a device or a group. */
+export async function unassign(
+  db: Database,
+  { now, actor, teamId }: Change,
+  target: Target,
+  expected?: number,
+): Promise<void> {
+  await db.write(async (tx) => {
+    const before = await findAssignment(tx, teamId, target);
+    if (before === undefined)
+      throw new UserError(`got ${target.kind} ${target.id.slice(0, 80)} without an application, expected one`, 404);
+    checkRevision(before, expected);
+    await tx.all("DELETE FROM assignments WHERE team_id = ? AND kind = ? AND target_id = ?", [
+      teamId,
+      target.kind,
+      target.id,
+    ]);
+    const app = await needApp(tx, teamId, before.app_id);
+    await audit(tx, now, actor, "app.unassigned", teamId, `${app.identifier} ${target.kind} ${target.id}`);
+    await countChange(tx, teamId);
+  });
+}
+
+/** Ends a roll-out: all devices get the version that the others have. */
+export async function endRollout(
+  db: Database,
+  { now, actor, teamId }: Change,
+  target: Target,
+  expected?: number,
+): Promise<void> {
+  await db.write(async (tx) => {
+    const before = await findAssignment(tx, teamId, target);
+    if (before === undefined || before.next_version === null)
+      throw new UserError(`got ${target.kind} ${target.id.slice(0, 80)} without a roll-out, expected one`, 409);
+    checkRevision(before, expected);
+    const { app_id, next_version } = before;
+    const app = await needApp(tx, teamId, app_id);
+    if (before.version === null)
+      await tx.all("DELETE FROM assignments WHERE team_id = ? AND kind = ? AND target_id = ?", [
+        ...[teamId, target.kind, target.id],
+      ]);
+    else
+      await store(tx, teamId, {
+        ...before,
+        ...{ next_version: null, share: null, rollout_id: null, rollout_state: null },
+        ...{ revision: before.revision + 1, changed_at: now, changed_by: actor },
+      });
+    await audit(tx, now, actor, "rollout.ended", teamId, `${app.identifier} ${next_version} group ${target.id}`);
+    await countChange(tx, teamId);
+  });
+}
+
+/** Stops the roll-outs of a version to a group of this device. Returns how many. */
+export async function stopRollouts(
+  tx: Queries,
+  { now, teamId }: Change,
+  report: { readonly deviceId: string; readonly appId: string; readonly version: number },
+): Promise<number> {
+  const stopped = await tx.all<{ target_id: string }>(
+    "UPDATE assignments SET rollout_state = 'stopped', revision = revision + 1 WHERE team_id = ? AND kind = 'group' AND app_id = ? AND next_version = ? AND rollout_state = 'running' " +
+      "AND target_id IN (SELECT group_id FROM device_group_members WHERE team_id = ? AND device_id = ?) RETURNING target_id",
+    [teamId, report.appId, report.version, teamId, report.deviceId],
+  );
+  for (const { target_id } of stopped)
+    await audit(
+      tx,
+      now,
+      `device ${report.deviceId}`,
+      "rollout.stopped",
+      teamId,
+      `${report.version} group ${target_id}`,
+    );
+  if (stopped.length > 0) await countChange(tx, teamId);
+  return stopped.length;
+}
+
+async function checkTarget(tx: Queries, teamId: string, { kind, id }: Target): Promise<void> {
+  const table = kind === "device" ? "devices" : "device_groups";
+  const found = await tx.all(`SELECT id FROM ${table} WHERE team_id = ? AND id = ?`, [teamId, id]);
+  if (found.length > 0) return;
+  throw new UserError(
+    `got ${kind} ${JSON.stringify(id.slice(0, 80))}, expected one of the team`,
+    404,
+    `The team has no such ${kind}.`,
+  );
+}
+
+function checkRevision(before: Assignment | undefined, expected: number | undefined): void {
+  const got = before?.revision ?? 0;
+  if (expected === undefined || expected === got) return;
+  throw new UserError(
+    `revision: got ${expected}, expected ${got}: it was changed meanwhile`,
+    409,
+    "Somebody changed this meanwhile. Look at it again, then repeat your change.",
+  );
+}
+
+async function store(tx: Queries, teamId: string, row: Assignment): Promise<void> {
+  const names = COLUMNS.split(", ") as (keyof Assignment)[];
+  const values = names.map((name) => row[name]);
+  const update = names.filter((name) => name !== "kind" && name !== "target_id").map((n) => `${n} = excluded.${n}`);
+  await tx.all(
+    `INSERT INTO assignments (team_id, ${COLUMNS}) VALUES (?, ${names.map(() => "?").join(", ")}) ` +
+      `ON CONFLICT (team_id, kind, target_id) DO UPDATE SET ${update.join(", ")}`,
+    [teamId, ...values],
+  );
+}
+
+/** Returns whether a device is in the first `share` per cent of a roll-out. The same devices in each process. */
+export function isInShare(deviceId: string, rolloutId: string, share: number): boolean {
+  const first = createHash("sha256").update(`${rolloutId} ${deviceId}`).digest().readUInt32BE(0);
+  return (first / 2 ** 32) * 100 < share;
+}

@@ -1,0 +1,19 @@
+/**
+ * Tells all hub processes that something of a team changed that its devices wait for: what they should run, or that
+ * somebody asked for a snap. A counter in the database serves any number of processes, on both databases.
+ */
+import type { Queries } from "boxwright-service/database";
+
+/** Counts a change. Call it in the transaction of the change, and `Desired.wake` after it. */
+export async function countChange(tx: Queries, teamId: string): Promise<void> {
+  await tx.all(
+    "INSERT INTO team_changes (team_id, count) VALUES (?, 1) ON CONFLICT (team_id) DO UPDATE SET count = team_changes.count + 1",
+    [teamId],
+  );
+}
+
+/** Returns the count of changes of each team that had one. */
+export async function readChanges(db: Queries): Promise<Map<string, number>> {
+  const rows = await db.all<{ team_id: string; count: number }>("SELECT team_id, count FROM team_changes");
+  return new Map(rows.map(({ team_id, count }) => [team_id, count]));
+}

@@ -1,0 +1,92 @@
+/** Resolves what devices should run, from the assignments of their team. */
+import type { Queries } from "boxwright-service/database";
+import { isInShare, type Assignment } from "./assignment.ts";
+
+/** What a device should run. */
+export interface DesiredVersion {
+  readonly appId: string;
+  readonly number: number;
+  /** ETag without quotes: identifier and the beginning of the content's hash. */
+  readonly etag: string;
+  /** The assignment that says so. */
+  readonly by: Assignment;
+}
+
+export function etagOf(identifier: string, hash: string): string {
+  return `${identifier}:${hash.slice(0, 16)}`;
+}
+
+interface Row extends Assignment {
+  readonly identifier: string;
+  readonly hash: string | null;
+  readonly next_hash: string | null;
+}
+
+/**
+ * Returns what devices of a team should run. Devices without an application are left out.
+ * @param deviceId undefined for all devices
+ */
+export async function resolveDesired(
+  db: Queries,
+  teamId: string,
+  deviceId?: string,
+): Promise<Map<string, DesiredVersion>> {
+  const rows = await db.all<Row>(
+    "SELECT a.kind AS kind, a.target_id AS target_id, a.app_id AS app_id, a.version AS version, a.next_version AS next_version, a.share AS share, a.rollout_id AS rollout_id, a.rollout_state AS rollout_state, a.revision AS revision, a.changed_at AS changed_at, a.changed_by AS changed_by, " +
+      "p.identifier AS identifier, v.hash AS hash, n.hash AS next_hash FROM assignments a JOIN apps p ON p.team_id = a.team_id AND p.id = a.app_id " +
+      "LEFT JOIN app_versions v ON v.team_id = a.team_id AND v.app_id = a.app_id AND v.number = a.version " +
+      "LEFT JOIN app_versions n ON n.team_id = a.team_id AND n.app_id = a.app_id AND n.number = a.next_version " +
+      "WHERE a.team_id = ? ORDER BY a.changed_at DESC, a.target_id",
+    [teamId],
+  );
+  const found = new Map<string, DesiredVersion>();
+  if (rows.length === 0) return found;
+  for (const row of rows)
+    if (row.kind === "device" && (deviceId === undefined || row.target_id === deviceId))
+      put(found, row.target_id, row, false);
+  const groups = rows.filter(({ kind }) => kind === "group");
+  if (groups.length === 0) return found;
+  const members = await membersOf(db, teamId, deviceId);
+  // The rows come in the order of their last change, the newest first.
+  for (const row of groups) {
+    const applied = row.rollout_state === "stopped" ? await appliedOf(db, teamId, row) : undefined;
+    for (const id of members.get(row.target_id) ?? []) {
+      if (found.has(id)) continue;
+      const inShare = row.rollout_id !== null && isInShare(id, row.rollout_id, row.share ?? 0);
+      put(found, id, row, inShare && (applied === undefined || applied.has(id)));
+    }
+  }
+  return found;
+}
+
+function put(found: Map<string, DesiredVersion>, deviceId: string, row: Row, isNext: boolean): void {
+  const number = isNext ? row.next_version : row.version;
+  const hash = isNext ? row.next_hash : row.hash;
+  if (number === null || hash === null) return;
+  found.set(deviceId, { appId: row.app_id, number, etag: etagOf(row.identifier, hash), by: row });
+}
+
+/** Returns the devices of each group. */
+async function membersOf(db: Queries, teamId: string, deviceId?: string): Promise<Map<string, string[]>> {
+  const sql = "SELECT group_id, device_id FROM device_group_members WHERE team_id = ?";
+  const rows =
+    deviceId === undefined
+      ? await db.all<{ group_id: string; device_id: string }>(sql, [teamId])
+      : await db.all<{ group_id: string; device_id: string }>(`${sql} AND device_id = ?`, [teamId, deviceId]);
+  const groups = new Map<string, string[]>();
+  for (const { group_id, device_id } of rows) {
+    const list = groups.get(group_id);
+    if (list === undefined) groups.set(group_id, [device_id]);
+    else list.push(device_id);
+  }
+  return groups;
+}
+
+/** Returns the devices that use the version of a roll-out. */
+async function appliedOf(db: Queries, teamId: string, { app_id, next_version }: Row): Promise<Set<string>> {
+  const rows = await db.all<{ device_id: string }>(
+    "SELECT device_id FROM app_reports WHERE team_id = ? AND app_id = ? AND version = ? AND state = 'applied'",
+    [teamId, app_id, next_version],
+  );
+  return new Set(rows.map(({ device_id }) => device_id));
+}

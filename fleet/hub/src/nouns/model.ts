@@ -1,0 +1,125 @@
+/** Model files of a team. A row stands before the first byte arrives: it holds the place within the quota. */
+import type { Database, Queries } from "boxwright-service/database";
+import { UserError } from "../core/errors.ts";
+import { audit } from "./audit.ts";
+import { cleanName } from "./text.ts";
+
+export interface ModelFile {
+  readonly sha256: string;
+  readonly size: number;
+  readonly name: string;
+  readonly created_at: number;
+  /** When its last byte arrived; null before that. */
+  readonly complete_at: number | null;
+}
+
+export interface ModelLimits {
+  /** Bytes of one file. */
+  readonly modelBytes: number;
+  /** Bytes of all model files of a team. */
+  readonly teamModelBytes: number;
+}
+
+const COLUMNS = "sha256, size, name, created_at, complete_at";
+
+/** Returns the finished model files of a team, the newest first. */
+export function listModels(db: Queries, teamId: string): Promise<ModelFile[]> {
+  return db.all(
+    `SELECT ${COLUMNS} FROM models WHERE team_id = ? AND complete_at IS NOT NULL ORDER BY created_at DESC, sha256`,
+    [teamId],
+  );
+}
+
+/** Returns a model file, finished or not. */
+export async function findModel(db: Queries, teamId: string, sha256: string): Promise<ModelFile | undefined> {
+  const [row] = await db.all<ModelFile>(`SELECT ${COLUMNS} FROM models WHERE team_id = ? AND sha256 = ?`, [
+    teamId,
+    sha256,
+  ]);
+  return row;
+}
+
+/** Makes room for a file. Returns the row as it is: a file that is there already is not sent again. */
+export async function beginModel(
+  db: Database,
+  now: number,
+  teamId: string,
+  limits: ModelLimits,
+  file: { readonly sha256: string; readonly size: number; readonly name: string },
+): Promise<ModelFile> {
+  const name = cleanName(file.name, "name of the model file");
+  const { modelBytes, teamModelBytes } = limits;
+  if (file.size > modelBytes)
+    throw new UserError(
+      `model file: got ${file.size} bytes, expected at most ${modelBytes}`,
+      413,
+      `The file has ${file.size} bytes. A model file may have ${modelBytes}.`,
+    );
+  return db.write(async (tx) => {
+    const known = await findModel(tx, teamId, file.sha256);
+    if (known !== undefined && (known.complete_at !== null || known.size === file.size)) return known;
+    const [sum] = await tx.all<{ bytes: number | null }>(
+      "SELECT CAST(sum(size) AS BIGINT) AS bytes FROM models WHERE team_id = ? AND sha256 <> ?",
+      [teamId, file.sha256],
+    );
+    const used = sum?.bytes ?? 0;
+    if (used + file.size > teamModelBytes)
+      throw new UserError(
+        `model files: got ${file.size} bytes more for a team that has ${used}, expected at most ${teamModelBytes} in all`,
+        413,
+        `The model files of the team have ${used} bytes, and may have ${teamModelBytes}. Remove one first.`,
+      );
+    await tx.all(
+      "INSERT INTO models (team_id, sha256, size, name, created_at, complete_at) VALUES (?, ?, ?, ?, ?, NULL) " +
+        "ON CONFLICT (team_id, sha256) DO UPDATE SET size = excluded.size, name = excluded.name",
+      [teamId, file.sha256, file.size, name, now],
+    );
+    return { sha256: file.sha256, size: file.size, name, created_at: now, complete_at: null };
+  });
+}
+
+/** Notes that the file is there, whole and with the right hash. */
+export async function completeModel(
+  db: Database,
+  now: number,
+  actor: string,
+  teamId: string,
+  { sha256, name }: ModelFile,
+): Promise<void> {
+  await db.write(async (tx) => {
+    const done = await tx.all(
+      "UPDATE models SET complete_at = ? WHERE team_id = ? AND sha256 = ? AND complete_at IS NULL RETURNING sha256",
+      [now, teamId, sha256],
+    );
+    if (done.length > 0) await audit(tx, now, actor, "model.added", teamId, `${name} ${sha256}`);
+  });
+}
+
+/** Removes a model file that no version names. The caller removes the bytes. */
+export async function removeModel(
+  db: Database,
+  now: number,
+  actor: string,
+  teamId: string,
+  sha256: string,
+): Promise<void> {
+  await db.write(async (tx) => {
+    const [used] = await tx.all<{ count: number }>(
+      "SELECT count(*) AS count FROM app_versions WHERE team_id = ? AND model_sha256 = ?",
+      [teamId, sha256],
+    );
+    if ((used?.count ?? 0) > 0)
+      throw new UserError(
+        `model ${sha256}: got a model that ${used?.count} versions name, expected one that none does`,
+        409,
+        "Versions of an application use this model file. Remove the application first.",
+      );
+    const removed = await tx.all<{ name: string }>(
+      "DELETE FROM models WHERE team_id = ? AND sha256 = ? RETURNING name",
+      [teamId, sha256],
+    );
+    if (removed.length === 0)
+      throw new UserError(`got model ${sha256}, expected one of the team`, 404, "The team has no such model file.");
+    await audit(tx, now, actor, "model.removed", teamId, `${removed[0]!.name} ${sha256}`);
+  });
+}

@@ -1,0 +1,106 @@
+/** What devices say about the versions that they were given: one row for each device and version. */
+import type { Database, Queries } from "boxwright-service/database";
+import type { ConfigReport } from "boxwright-service/fleet-protocol";
+import { UserError } from "../core/errors.ts";
+import { stopRollouts } from "./assignment.ts";
+import { etagOf } from "./desired.ts";
+
+export interface Report {
+  readonly device_id: string;
+  readonly app_id: string;
+  readonly version: number;
+  readonly state: "applied" | "failed";
+  readonly code: string;
+  readonly message: string;
+  readonly at: number;
+}
+
+const COLUMNS = "device_id, app_id, version, state, code, message, at";
+/** Reports that are kept of one device. */
+const MAX_REPORTS = 20;
+
+/** Returns the reports of a device, the newest first. The first one is its reported state. */
+export function reportsOf(db: Queries, teamId: string, deviceId: string): Promise<Report[]> {
+  return db.all(`SELECT ${COLUMNS} FROM app_reports WHERE team_id = ? AND device_id = ? ORDER BY at DESC LIMIT ?`, [
+    teamId,
+    deviceId,
+    MAX_REPORTS,
+  ]);
+}
+
+export interface ReportCount {
+  readonly version: number;
+  readonly state: "applied" | "failed";
+  readonly count: number;
+}
+
+/** Counts the newest reports of an application by version and state. */
+export function countReports(db: Queries, teamId: string, appId: string): Promise<ReportCount[]> {
+  return db.all(
+    "SELECT r.version AS version, r.state AS state, count(*) AS count FROM app_reports r WHERE r.team_id = ? AND r.app_id = ? " +
+      "AND r.at = (SELECT max(o.at) FROM app_reports o WHERE o.team_id = r.team_id AND o.device_id = r.device_id) GROUP BY r.version, r.state",
+    [teamId, appId],
+  );
+}
+
+/** Returns the newest failures of an application. */
+export function failuresOf(db: Queries, teamId: string, appId: string, limit = 20): Promise<Report[]> {
+  return db.all(
+    `SELECT ${COLUMNS} FROM app_reports WHERE team_id = ? AND app_id = ? AND state = 'failed' ORDER BY at DESC LIMIT ?`,
+    [teamId, appId, limit],
+  );
+}
+
+/** Returns the ETag without quotes and without the mark of a weak one. */
+export const plainEtag = (etag: string): string => etag.trim().replace(/^W\//, "").replace(/^"|"$/g, "");
+
+/**
+ * Keeps a report. A failure stops the roll-outs of this version to the device's groups.
+ * @returns true if devices have something else to run now
+ * @throws UserError for a version that the hub never handed out
+ */
+export async function noteReport(
+  db: Database,
+  now: number,
+  teamId: string,
+  deviceId: string,
+  { version: etag, state, error }: ConfigReport,
+): Promise<boolean> {
+  return db.write(async (tx) => {
+    const version = await versionOf(tx, teamId, plainEtag(etag));
+    if (version === undefined)
+      throw new UserError(`version: got ${JSON.stringify(etag.slice(0, 128))}, expected one that the hub gave`, 404);
+    await tx.all(
+      `INSERT INTO app_reports (team_id, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ` +
+        "ON CONFLICT (team_id, device_id, app_id, version) DO UPDATE SET state = excluded.state, code = excluded.code, message = excluded.message, at = excluded.at",
+      [teamId, deviceId, version.app_id, version.number, state, error?.code ?? "", error?.message ?? "", now],
+    );
+    await forgetOld(tx, teamId, deviceId);
+    if (state === "applied") return false;
+    const change = { now, actor: `device ${deviceId}`, teamId };
+    return (await stopRollouts(tx, change, { deviceId, appId: version.app_id, version: version.number })) > 0;
+  });
+}
+
+async function versionOf(
+  tx: Queries,
+  teamId: string,
+  etag: string,
+): Promise<{ app_id: string; number: number } | undefined> {
+  const at = etag.lastIndexOf(":");
+  const hash = etag.slice(at + 1);
+  if (at < 1 || !/^[0-9a-f]{16}$/.test(hash)) return undefined;
+  const rows = await tx.all<{ app_id: string; number: number; identifier: string; hash: string }>(
+    "SELECT v.app_id AS app_id, v.number AS number, p.identifier AS identifier, v.hash AS hash FROM apps p JOIN app_versions v ON v.team_id = p.team_id AND v.app_id = p.id " +
+      "WHERE p.team_id = ? AND p.identifier = ? AND v.hash >= ? AND v.hash <= ?",
+    [teamId, etag.slice(0, at), hash, `${hash}g`],
+  );
+  return rows.find((row) => etagOf(row.identifier, row.hash) === etag);
+}
+
+async function forgetOld(tx: Queries, teamId: string, deviceId: string): Promise<void> {
+  await tx.all(
+    "DELETE FROM app_reports WHERE team_id = ? AND device_id = ? AND at < (SELECT min(k.at) FROM (SELECT at FROM app_reports WHERE team_id = ? AND device_id = ? ORDER BY at DESC LIMIT ?) k)",
+    [teamId, deviceId, teamId, deviceId, MAX_REPORTS],
+  );
+}

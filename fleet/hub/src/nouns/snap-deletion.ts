@@ -1,0 +1,139 @@
+/**
+ * Deletes snaps: on demand, by age, and of a team that has too many bytes. Rows go first, then files. A hub
+ * that is killed between the two leaves a file without a row, which `deleteOrphans` finds.
+ */
+import type { Database, Queries } from "boxwright-service/database";
+import type { FilePlace, Files } from "../files/files.ts";
+import { findSnaps, type SnapFilter } from "./snap-query.ts";
+
+/** Snaps of one transaction. */
+const AT_ONCE = 100;
+const DAY_MS = 86_400_000;
+
+const marks = (list: readonly unknown[]): string => list.map(() => "?").join(", ");
+
+/** Deletes snaps of a team, and those of their files that no other snap has. Returns how many there were. */
+export async function deleteSnaps(db: Database, files: Files, teamId: string, ids: readonly string[]): Promise<number> {
+  let deleted = 0;
+  for (let at = 0; at < ids.length; at += AT_ONCE) {
+    const some = ids.slice(at, at + AT_ONCE);
+    const gone = await db.write(async (tx) => {
+      const list = marks(some);
+      const hashes = await tx.all<{ sha256: string }>(
+        `DELETE FROM snap_files WHERE team_id = ? AND snap_id IN (${list}) RETURNING sha256`,
+        [teamId, ...some],
+      );
+      for (const table of ["snap_tags", "snap_extras"])
+        await tx.all(`DELETE FROM ${table} WHERE team_id = ? AND snap_id IN (${list})`, [teamId, ...some]);
+      const rows = await tx.all(`DELETE FROM snaps WHERE team_id = ? AND id IN (${list}) RETURNING id`, [
+        teamId,
+        ...some,
+      ]);
+      return { count: rows.length, hashes: new Set(hashes.map(({ sha256 }) => sha256)) };
+    });
+    deleted += gone.count;
+    for (const sha256 of gone.hashes) await removeUnused(db, files, { team: teamId, kind: "snaps", sha256 });
+  }
+  return deleted;
+}
+
+/** Deletes what a filter finds, at most `limit` snaps. */
+export async function deleteSnapsBy(
+  db: Database,
+  files: Files,
+  teamId: string,
+  filter: SnapFilter,
+  limit: number,
+): Promise<number> {
+  const ids = (await findSnaps(db, teamId, filter, { limit })).map(({ id }) => id);
+  return deleteSnaps(db, files, teamId, ids);
+}
+
+async function removeUnused(db: Queries, files: Files, place: FilePlace): Promise<void> {
+  if (!(await isUsed(db, place))) await files.remove(place);
+}
+
+async function isUsed(db: Queries, { team, kind, sha256 }: FilePlace): Promise<boolean> {
+  const table = kind === "models" ? "models" : "snap_files";
+  const rows = await db.all(`SELECT sha256 FROM ${table} WHERE team_id = ? AND sha256 = ? LIMIT 1`, [team, sha256]);
+  return rows.length > 0;
+}
+
+export interface RetentionLimits {
+  readonly snapDays: number;
+  readonly teamSnapBytes: number;
+}
+
+/** Deletes snaps that are too old, that were never finished, or that are too many bytes. */
+export async function sweepSnaps(db: Database, files: Files, now: number, limits: RetentionLimits): Promise<number> {
+  let deleted = 0;
+  const teams = await db.all<{ team_id: string; bytes: number }>(
+    "SELECT team_id, CAST(sum(bytes) AS BIGINT) AS bytes FROM snaps GROUP BY team_id",
+  );
+  for (const { team_id, bytes } of teams) {
+    const old = await db.all<{ id: string }>(
+      "SELECT id FROM snaps WHERE team_id = ? AND (created_at < ? OR (complete_at IS NULL AND received_at < ?)) LIMIT 1000",
+      [team_id, now - limits.snapDays * DAY_MS, now - DAY_MS],
+    );
+    deleted += await deleteSnaps(
+      db,
+      files,
+      team_id,
+      old.map(({ id }) => id),
+    );
+    if (bytes > limits.teamSnapBytes) deleted += await makeRoom(db, files, team_id, bytes - limits.teamSnapBytes);
+  }
+  return deleted;
+}
+
+/** Deletes the oldest snaps of the device with most bytes until `bytes` are free: none can displace the others. */
+async function makeRoom(db: Database, files: Files, teamId: string, bytes: number): Promise<number> {
+  let deleted = 0;
+  for (let left = bytes; left > 0;) {
+    const [most] = await db.all<{ device_id: string }>(
+      "SELECT device_id FROM snaps WHERE team_id = ? GROUP BY device_id ORDER BY sum(bytes) DESC LIMIT 1",
+      [teamId],
+    );
+    if (most === undefined) break;
+    const oldest = await db.all<{ id: string; bytes: number }>(
+      "SELECT id, bytes FROM snaps WHERE team_id = ? AND device_id = ? ORDER BY created_at, id LIMIT 20",
+      [teamId, most.device_id],
+    );
+    const ids: string[] = [];
+    for (const snap of oldest) {
+      if (left <= 0) break;
+      ids.push(snap.id);
+      left -= snap.bytes;
+    }
+    deleted += await deleteSnaps(db, files, teamId, ids);
+  }
+  return deleted;
+}
+
+/** Unfinished model files are deleted after so long without a byte. */
+const PART_MS = DAY_MS;
+
+/**
+ * Deletes files that no row names and parts that nobody goes on with, and the rows of models that were never finished.
+ * @param graceMs a file that was touched since may belong to a row that is being written
+ */
+export async function deleteOrphans(db: Database, files: Files, now: number, graceMs = 600_000): Promise<number> {
+  let deleted = 0;
+  for await (const { isPart, ...place } of files.untouchedSince(now - graceMs)) {
+    const used = await isUsed(db, place);
+    const isOld = await isUntouched(files, place, now - PART_MS);
+    if (used && !(isPart && isOld)) continue;
+    if (isPart) await files.removePart(place);
+    else await files.remove(place);
+    deleted++;
+  }
+  await db.write((tx) =>
+    tx.all("DELETE FROM models WHERE complete_at IS NULL AND created_at < ?", [now - 2 * PART_MS]),
+  );
+  return deleted;
+}
+
+async function isUntouched(files: Files, place: FilePlace, before: number): Promise<boolean> {
+  const touched = await files.partTouchedAt(place);
+  return touched !== undefined && touched < before;
+}

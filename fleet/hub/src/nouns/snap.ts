@@ -1,0 +1,240 @@
+/**
+ * Snaps: pictures that devices sent, with their detections. First the device says what it will send, and the limits are
+ * checked; then its files come. A snap is seen when all of them are there. One that stays unfinished is deleted after a
+ * day.
+ */
+import { createHash } from "node:crypto";
+import type { Database, Queries } from "boxwright-service/database";
+import { count, line, list, object, optional, pattern, time, wrong, type Fields } from "boxwright-service/body-checks";
+import type { SnapFile, SnapRequest } from "boxwright-service/fleet-protocol";
+import { newId } from "../core/ids.ts";
+import { isSha256, type Files } from "../files/files.ts";
+import { pictureTypes } from "../files/picture.ts";
+import { canonicalJson } from "./application-content.ts";
+
+const MAX_TAGS = 20;
+const MAX_FILES = 20;
+const MAX_EXTRAS = 25;
+/** A time of a device that is further from the hub's is no time: it has no clock, or a wrong one. */
+const OLDEST_MS = 30 * 86_400_000;
+const NEWEST_MS = 60_000;
+const HOUR_MS = 3600_000;
+
+const name56 = line(1, 56);
+const extraKey = line(1, 40);
+const extraValue = line(0, 100);
+
+function readFile(value: unknown, name: string): SnapFile {
+  const given = object(value, name);
+  const isType = (text: unknown): boolean => (pictureTypes as readonly unknown[]).includes(text);
+  if (!isType(given["content_type"]))
+    throw wrong(`${name}.content_type`, given["content_type"], pictureTypes.join(", "));
+  if (typeof given["sha256"] !== "string" || !isSha256(given["sha256"]))
+    throw wrong(`${name}.sha256`, given["sha256"], "64 hexadecimal digits");
+  return {
+    name: line(1, 100)(given["name"], `${name}.name`),
+    size: count(given["size"], `${name}.size`),
+    sha256: given["sha256"],
+    content_type: given["content_type"] as string,
+    classification: name56(given["classification"], `${name}.classification`),
+  };
+}
+
+function readExtras(value: unknown): Record<string, string> {
+  const entries = Object.entries(object(value ?? {}, "extras"));
+  if (entries.length > MAX_EXTRAS) throw wrong("extras", entries.length, `at most ${MAX_EXTRAS} entries`);
+  return Object.fromEntries(
+    entries.map(([key, text]) => [extraKey(key, "key of extras"), extraValue(text, `extras.${key.slice(0, 40)}`)]),
+  );
+}
+
+/** Checks the event: a CloudEvent whose data holds the detections, if it has data. */
+function readEvent(value: unknown): Fields {
+  const event = object(value, "event");
+  for (const field of ["id", "source", "type"]) line(1, 500)(event[field], `event.${field}`);
+  const data = event["data"];
+  if (data === undefined || data === null) return event;
+  const { detections } = object(data, "event.data");
+  if (detections !== undefined && !Array.isArray(detections))
+    throw wrong("event.data.detections", detections, "a list");
+  return event;
+}
+
+export function readSnapRequest(body: unknown): SnapRequest {
+  const given = object(body, "body");
+  const files = list(MAX_FILES, readFile)(given["files"], "files");
+  if (files.length === 0) throw wrong("files", given["files"], `1 to ${MAX_FILES} files`);
+  return {
+    id: pattern("1 to 64 letters, digits and . _ : -", /^[\w.:-]{1,64}$/)(given["id"], "id"),
+    name: name56(given["name"], "name"),
+    tags: [...new Set(list(MAX_TAGS, name56)(given["tags"] ?? [], "tags"))],
+    extras: readExtras(given["extras"]),
+    created_at: time(given["created_at"], "created_at"),
+    application: optional(line(1, 100))(given["application"], "application"),
+    event: readEvent(given["event"]),
+    files,
+  };
+}
+
+export interface SnapLimits {
+  readonly snapFileBytes: number;
+  readonly teamSnapBytes: number;
+  readonly snapsPerHour: number;
+  readonly snapBytesPerHour: number;
+}
+
+export type Added =
+  | { readonly kind: "added"; readonly id: string; readonly missing: readonly string[] }
+  /** Another snap of the device has this id. */
+  | { readonly kind: "conflict" }
+  | { readonly kind: "too_large"; readonly limit: string; readonly why: string }
+  | { readonly kind: "too_many"; readonly limit: string; readonly why: string; readonly seconds: number };
+
+export interface SnapSource {
+  readonly teamId: string;
+  readonly deviceId: string;
+}
+
+/** Takes what a device says about a snap. The same snap again is the same snap. */
+export async function addSnap(
+  db: Database,
+  files: Files,
+  now: number,
+  { teamId, deviceId }: SnapSource,
+  request: SnapRequest,
+  limits: SnapLimits,
+): Promise<Added> {
+  const large = request.files.find(({ size }) => size > limits.snapFileBytes);
+  if (large !== undefined) {
+    const why = `files: got ${large.size} bytes, expected at most ${limits.snapFileBytes} in a file`;
+    return { kind: "too_large", limit: "file_bytes", why };
+  }
+  const bytes = request.files.reduce((sum, { size }) => sum + size, 0);
+  if (bytes > limits.teamSnapBytes)
+    return { kind: "too_large", limit: "team_bytes", why: `files: got ${bytes} bytes, more than a team may have` };
+  const digest = createHash("sha256").update(canonicalJson(request)).digest("hex");
+  const stored = await db.write(async (tx) => {
+    const [known] = await tx.all<{ id: string; digest: string }>(
+      "SELECT id, digest FROM snaps WHERE team_id = ? AND device_id = ? AND device_snap_id = ?",
+      [teamId, deviceId, request.id],
+    );
+    if (known !== undefined) return known.digest === digest ? known.id : ({ kind: "conflict" } as const);
+    const limited = await checkRate(tx, now, { teamId, deviceId }, bytes, limits);
+    if (limited !== undefined) return limited;
+    const id = newId(now);
+    await insert(tx, now, { teamId, deviceId }, id, { request, digest, bytes });
+    return id;
+  });
+  if (typeof stored !== "string") return stored;
+  return { kind: "added", id: stored, missing: await finish(db, files, now, teamId, stored) };
+}
+
+async function checkRate(
+  tx: Queries,
+  now: number,
+  { teamId, deviceId }: SnapSource,
+  bytes: number,
+  { snapsPerHour, snapBytesPerHour }: SnapLimits,
+): Promise<Added | undefined> {
+  const recent = await tx.all<{ received_at: number; bytes: number }>(
+    "SELECT received_at, bytes FROM snaps WHERE team_id = ? AND device_id = ? AND received_at > ? ORDER BY received_at LIMIT ?",
+    [teamId, deviceId, now - HOUR_MS, snapsPerHour],
+  );
+  const limit = (name: string, why: string): Added => {
+    const seconds = Math.max(1, Math.ceil((recent[0]!.received_at + HOUR_MS - now) / 1000));
+    return { kind: "too_many", limit: name, why: `snaps: got more than ${why} in an hour from one device`, seconds };
+  };
+  if (recent.length >= snapsPerHour) return limit("snaps_per_hour", `${snapsPerHour}`);
+  const sum = recent.reduce((all, snap) => all + snap.bytes, bytes);
+  return recent.length > 0 && sum > snapBytesPerHour ? limit("bytes_per_hour", `${snapBytesPerHour} bytes`) : undefined;
+}
+
+async function insert(
+  tx: Queries,
+  now: number,
+  { teamId, deviceId }: SnapSource,
+  id: string,
+  { request, digest, bytes }: { request: SnapRequest; digest: string; bytes: number },
+): Promise<void> {
+  const stated = Date.parse(request.created_at);
+  const createdAt = stated > now - OLDEST_MS && stated < now + NEWEST_MS ? stated : now;
+  await tx.all(
+    "INSERT INTO snaps (team_id, id, device_id, device_snap_id, digest, name, app_identifier, event, bytes, created_at, received_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+    [
+      ...[teamId, id, deviceId, request.id, digest, request.name, request.application ?? null],
+      ...[JSON.stringify(request.event), bytes, createdAt, now],
+    ],
+  );
+  for (const file of request.files)
+    await tx.all(
+      "INSERT INTO snap_files (team_id, snap_id, id, name, size, sha256, content_type, classification) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      [teamId, id, newId(now), file.name, file.size, file.sha256, file.content_type, file.classification],
+    );
+  for (const tag of request.tags)
+    await tx.all("INSERT INTO snap_tags (team_id, snap_id, tag) VALUES (?, ?, ?)", [teamId, id, tag]);
+  for (const [key, value] of Object.entries(request.extras))
+    await tx.all("INSERT INTO snap_extras (team_id, snap_id, key, value) VALUES (?, ?, ?, ?)", [
+      teamId,
+      id,
+      key,
+      value,
+    ]);
+}
+
+/** Returns the hashes that a snap lacks. If there are none, the snap is seen from now on. */
+export async function finish(
+  db: Database,
+  files: Files,
+  now: number,
+  teamId: string,
+  snapId: string,
+): Promise<string[]> {
+  const rows = await db.all<{ sha256: string; size: number }>(
+    "SELECT sha256, size FROM snap_files WHERE team_id = ? AND snap_id = ?",
+    [teamId, snapId],
+  );
+  const missing = new Set<string>();
+  for (const { sha256, size } of rows)
+    if ((await files.size({ team: teamId, kind: "snaps", sha256 })) !== size) missing.add(sha256);
+  if (missing.size === 0 && rows.length > 0)
+    await db.write((tx) =>
+      tx.all("UPDATE snaps SET complete_at = ? WHERE team_id = ? AND id = ? AND complete_at IS NULL", [
+        ...[now, teamId, snapId],
+      ]),
+    );
+  return [...missing];
+}
+
+/** Returns a file that a device said it would send. */
+export async function findExpectedFile(
+  db: Queries,
+  { teamId, deviceId }: SnapSource,
+  snapId: string,
+  sha256: string,
+): Promise<Pick<SnapFile, "size" | "content_type"> | undefined> {
+  const [row] = await db.all<Pick<SnapFile, "size" | "content_type">>(
+    "SELECT f.size AS size, f.content_type AS content_type FROM snap_files f JOIN snaps s ON s.team_id = f.team_id AND s.id = f.snap_id WHERE f.team_id = ? AND f.snap_id = ? AND f.sha256 = ? AND s.device_id = ?",
+    [teamId, snapId, sha256, deviceId],
+  );
+  return row;
+}
+
+/** Asks a device for a snap. It hears of it with its next heartbeat. Returns false if it has no identity. */
+export async function requestSnap(db: Database, now: number, { teamId, deviceId }: SnapSource): Promise<boolean> {
+  const rows = await db.write((tx) =>
+    tx.all("UPDATE device_states SET snap_requested_at = ? WHERE team_id = ? AND device_id = ? RETURNING 1 AS done", [
+      ...[now, teamId, deviceId],
+    ]),
+  );
+  return rows.length > 0;
+}
+
+/** Notes that the snap that somebody asked for is there. */
+export async function endRequest(db: Database, { teamId, deviceId }: SnapSource): Promise<void> {
+  await db.write((tx) =>
+    tx.all(
+      "UPDATE device_states SET snap_requested_at = NULL WHERE team_id = ? AND device_id = ? AND snap_requested_at IS NOT NULL",
+      [teamId, deviceId],
+    ),
+  );
+}

@@ -1,0 +1,175 @@
+/**
+ * What devices should run, in memory: heartbeats and waiting requests ask here and cost no query. A write wakes the
+ * devices of its team in this process at once. Other processes, and commands, count their changes in the database,
+ * which each process reads once a second.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Database } from "boxwright-service/database";
+import { UnavailableError } from "boxwright-service/errors";
+import { readChanges } from "./changes.ts";
+import { resolveDesired, type DesiredVersion } from "./desired.ts";
+
+const POLL_MS = 1000;
+/** Reading anew waits so long for further changes: a hundred devices that join a group are one change. */
+const GATHER_MS = 50;
+/** Teams that are remembered. One that was forgotten costs queries again. */
+const MAX_TEAMS = 1000;
+
+interface TeamState {
+  /** Grows with each wake: what was read before it may be old. */
+  generation: number;
+  versions: ReadonlyMap<string, DesiredVersion> | undefined;
+  loading: Promise<void> | undefined;
+  /** Requests that wait, by device. */
+  readonly waiting: Map<string, Set<() => void>>;
+}
+
+export interface DesiredOptions {
+  readonly db: Database;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface WaitOptions {
+  readonly milliseconds: number;
+  /** Registers what happens when the caller hangs up. */
+  readonly onHangUp: (work: () => void) => void;
+}
+
+export class Desired {
+  readonly #db: Database;
+  readonly #onError: (error: unknown) => void;
+  readonly #teams = new Map<string, TeamState>();
+  #counts: ReadonlyMap<string, number> | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #isStopped = false;
+
+  constructor({ db, onError }: DesiredOptions) {
+    this.#db = db;
+    this.#onError = onError;
+  }
+
+  /** Begins to look for changes of other processes. */
+  start(): void {
+    this.#timer = setInterval(() => void this.poll().catch(this.#onError), POLL_MS).unref();
+  }
+
+  /** Answers all waiting requests, and lets none wait from now on. */
+  stop(): void {
+    this.#isStopped = true;
+    clearInterval(this.#timer);
+    for (const { waiting } of this.#teams.values()) for (const set of waiting.values()) for (const end of set) end();
+  }
+
+  /** Count of waiting requests. */
+  get waiting(): number {
+    let count = 0;
+    for (const { waiting } of this.#teams.values()) for (const set of waiting.values()) count += set.size;
+    return count;
+  }
+
+  /** Returns what a device should run; undefined: nothing. Costs queries only if its team is not known yet. */
+  async version(teamId: string, deviceId: string): Promise<DesiredVersion | undefined> {
+    const team = this.#team(teamId);
+    while (team.versions === undefined) {
+      if (this.#isStopped) throw new UnavailableError("the hub is stopping");
+      await (team.loading ??= this.#load(teamId, team));
+    }
+    return team.versions.get(deviceId);
+  }
+
+  /** Returns the ETag, without quotes, of what a device should run. */
+  async etag(teamId: string, deviceId: string): Promise<string | null> {
+    return (await this.version(teamId, deviceId))?.etag ?? null;
+  }
+
+  /** Waits until a device should run something else than `etag` (null: nothing), or until the time is up. */
+  async waitForOther(
+    teamId: string,
+    deviceId: string,
+    etag: string | null,
+    { milliseconds, onHangUp }: WaitOptions,
+  ): Promise<DesiredVersion | undefined> {
+    const until = performance.now() + milliseconds;
+    let hungUp = false;
+    let end = (): void => undefined;
+    onHangUp(() => {
+      hungUp = true;
+      end();
+    });
+    for (;;) {
+      const version = await this.version(teamId, deviceId);
+      const left = until - performance.now();
+      if ((version?.etag ?? null) !== etag || left <= 0 || hungUp || this.#isStopped) return version;
+      await new Promise<void>((resolve) => (end = this.#sleep(this.#team(teamId), deviceId, left, resolve)));
+    }
+  }
+
+  /** Calls `done` when the device is woken, or after `milliseconds`. Returns what ends the wait before. */
+  #sleep({ waiting }: TeamState, deviceId: string, milliseconds: number, done: () => void): () => void {
+    const set = waiting.get(deviceId) ?? new Set();
+    waiting.set(deviceId, set);
+    const end = (): void => {
+      clearTimeout(timer);
+      set.delete(end);
+      if (set.size === 0 && waiting.get(deviceId) === set) waiting.delete(deviceId);
+      done();
+    };
+    const timer = setTimeout(end, milliseconds);
+    set.add(end);
+    return end;
+  }
+
+  /** Reads anew what the devices of a team should run. Call it after the transaction of a change. */
+  wake(teamId: string): void {
+    const team = this.#teams.get(teamId);
+    if (team === undefined) return;
+    team.generation++;
+    // The next question waits for the new answer.
+    team.versions = undefined;
+    team.loading ??= this.#load(teamId, team);
+    team.loading.catch(this.#onError);
+  }
+
+  /** Reads a team, and wakes its devices whose version changed. */
+  async #load(teamId: string, team: TeamState): Promise<void> {
+    try {
+      for (;;) {
+        const { generation } = team;
+        if (generation > 0) await sleep(GATHER_MS);
+        if (this.#isStopped) return;
+        const versions = await resolveDesired(this.#db, teamId);
+        if (generation !== team.generation) continue;
+        team.versions = versions;
+        // Those whose version did not change look at it in memory, and wait on.
+        for (const set of team.waiting.values()) for (const end of set) end();
+        return;
+      }
+    } finally {
+      team.loading = undefined;
+    }
+  }
+
+  /** Looks for teams with changes of other processes. */
+  async poll(): Promise<void> {
+    if (this.#teams.size === 0) return;
+    const counts = await readChanges(this.#db);
+    const before = this.#counts;
+    this.#counts = counts;
+    for (const teamId of this.#teams.keys())
+      if (before === undefined || before.get(teamId) !== counts.get(teamId)) this.wake(teamId);
+  }
+
+  #team(teamId: string): TeamState {
+    let team = this.#teams.get(teamId);
+    if (team !== undefined) return team;
+    if (this.#teams.size >= MAX_TEAMS)
+      for (const [id, { waiting }] of this.#teams)
+        if (waiting.size === 0) {
+          this.#teams.delete(id);
+          break;
+        }
+    team = { generation: 0, versions: undefined, loading: undefined, waiting: new Map() };
+    this.#teams.set(teamId, team);
+    return team;
+  }
+}

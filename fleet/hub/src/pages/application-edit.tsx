@@ -1,0 +1,267 @@
+/**
+ * The form of a new version: config, options, model and rules for snaps. "Check" shows what boxwright says, and the
+ * difference to the version that it began with. A script presses it while somebody types.
+ */
+import { csrfOf } from "../auth/cookie.ts";
+import { checkDraft } from "../check/draft.ts";
+import { UserError } from "../core/errors.ts";
+import type { Router } from "../http/router.ts";
+import { findVersion, needApp, saveVersion, type App, type AppVersion } from "../nouns/application.ts";
+import { listModels, type ModelFile } from "../nouns/model.ts";
+import { redirect, show, type Answer } from "./answer.tsx";
+import { diffLines } from "./diff.ts";
+import { MAX_APPLICATION_FORM } from "./form.ts";
+import { frameOf, type Guards, type Member } from "./guards.tsx";
+import { Csrf, Message } from "./layout.tsx";
+import { readSaid, SaidMessage, sayAt } from "./said.tsx";
+import type { Site } from "./site.ts";
+
+/** The form as it was typed. */
+interface Typed {
+  readonly config: string;
+  readonly options: string;
+  readonly snaps: string;
+  readonly model: string;
+  /** Number of the version that the form began with; 0: none. */
+  readonly from: number;
+}
+
+/** What the hub says about what was typed. */
+interface Verdict {
+  readonly problem?: string;
+  readonly description?: string;
+}
+
+export function registerApplicationEdit(router: Router, site: Site, guards: Guards): void {
+  const path = "/teams/:team/apps/:app/edit";
+  router.get(
+    path,
+    guards.member(async (visit) => {
+      const app = await needApp(site.db, visit.team.id, visit.param("app"));
+      const asked = Number(new URLSearchParams(visit.exchange.search).get("from") ?? app.newest);
+      const number = Number.isSafeInteger(asked) ? asked : 0;
+      const version = await findVersion(site.db, visit.team.id, app.id, number);
+      return editPage(site, visit, app, typedOf(version), {});
+    }),
+  );
+  router.post(
+    path,
+    guards.member((visit) => postEdit(site, visit), { maxForm: MAX_APPLICATION_FORM }),
+  );
+}
+
+function typedOf(version: AppVersion | undefined): Typed {
+  if (version === undefined) return { config: "", options: "", snaps: "", model: "", from: 0 };
+  const { config, options, model, snaps } = version.content;
+  return {
+    config: config === null ? "" : pretty(config),
+    options: Object.keys(options).length === 0 ? "" : pretty(options),
+    snaps: snaps.length === 0 ? "" : pretty(snaps),
+    model: model?.sha256 ?? "",
+    from: version.number,
+  };
+}
+
+export const pretty = (value: unknown): string => JSON.stringify(value, null, 2);
+
+async function postEdit(site: Site, visit: Member): Promise<Answer> {
+  const { team, session, form } = visit;
+  const app = await needApp(site.db, team.id, visit.param("app"));
+  const from = Number(form("from"));
+  const typed: Typed = {
+    // Browsers send line ends as CRLF.
+    config: form("config").replaceAll("\r\n", "\n"),
+    options: form("options").replaceAll("\r\n", "\n"),
+    snaps: form("snaps").replaceAll("\r\n", "\n"),
+    model: form("model"),
+    from: Number.isSafeInteger(from) && from > 0 ? from : 0,
+  };
+  try {
+    const { config, options, snaps, model: modelSha256 } = typed;
+    const checked = await checkDraft(site, team.id, { config, options, snaps, modelSha256 });
+    if (form("do") !== "save") return await editPage(site, visit, app, typed, { description: checked.description });
+    const expected = Number(form("newest"));
+    const saved = await saveVersion(site.db, site.now(), session.user.email, team.id, app.id, { ...checked, expected });
+    const { number } = saved.version;
+    const text = saved.isNew ? `Saved as version ${number}.` : `This is version ${number}, which was saved before.`;
+    return redirect(sayAt(session, `/teams/${team.id}/apps/${app.id}/versions/${number}`, { text }));
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return editPage(site, visit, app, typed, { problem: error.shown }, form("do") === "save" ? error.status : 200);
+  }
+}
+
+async function editPage(
+  site: Site,
+  visit: Member,
+  app: App,
+  typed: Typed,
+  verdict: Verdict,
+  status = 200,
+): Promise<Answer> {
+  const { team, session, exchange } = visit;
+  const models = await listModels(site.db, team.id);
+  const before = typedOf(await findVersion(site.db, team.id, app.id, typed.from));
+  const base = `/teams/${team.id}/apps/${app.id}`;
+  const csrf = csrfOf(session);
+  return show(
+    frameOf(visit, app.newest === 0 ? `First version of ${app.name}` : `New version of ${app.name}`, "apps"),
+    <>
+      <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
+      <form method="post" action={`${base}/edit`} data-check="check">
+        <Csrf value={csrf} />
+        <input type="hidden" name="from" value={String(typed.from)} />
+        <input type="hidden" name="newest" value={String(app.newest)} />
+        <Area name="config" label="Config" rows={16} value={typed.config}>
+          NN_config, nn_config or an NN Archive's config.json. Empty: the model file says how to decode.
+        </Area>
+        <ModelField models={models} chosen={typed.model} uploads={`/teams/${team.id}/models`} csrf={csrf} />
+        <Area name="options" label="Options" rows={4} value={typed.options}>
+          Options of boxwright's createDetector, as JSON. For example <code>{'{"labels": "coco80"}'}</code>
+        </Area>
+        <Area name="snaps" label="Snaps" rows={5} value={typed.snaps}>
+          When a device sends a picture, as JSON. For example{" "}
+          <code>{'[{"name": "person", "class": "person", "min_confidence": 0.8, "per_hour": 10}]'}</code>
+        </Area>
+        <div class="actions">
+          <button type="submit" name="do" value="check">
+            Check
+          </button>
+          <button type="submit" name="do" value="save" class="main">
+            Save version
+          </button>
+          <a class="button" href={base}>
+            Cancel
+          </a>
+        </div>
+      </form>
+      <div id="check" aria-live="polite">
+        <CheckResult verdict={verdict} before={before} typed={typed} />
+      </div>
+    </>,
+    status,
+  );
+}
+
+function Area(props: { name: string; label: string; rows: number; value: string; children?: unknown }) {
+  const hint = `${props.name}-hint`;
+  return (
+    <div class="field">
+      <label for={props.name}>{props.label}</label>
+      <p class="soft" id={hint}>
+        {props.children}
+      </p>
+      <textarea
+        id={props.name}
+        name={props.name}
+        rows={props.rows}
+        spellcheck={false}
+        aria-describedby={hint}
+        class="code"
+      >
+        {props.value}
+      </textarea>
+    </div>
+  );
+}
+
+function ModelField(props: { models: readonly ModelFile[]; chosen: string; uploads: string; csrf: string }) {
+  return (
+    <div class="field">
+      <label for="model">Model file</label>
+      <select id="model" name="model">
+        <option value="">The device brings its own</option>
+        {props.models.map(({ sha256, name, size }) => (
+          <option value={sha256} selected={sha256 === props.chosen}>
+            {name} ({sizeText(size)}, {sha256.slice(0, 8)})
+          </option>
+        ))}
+      </select>
+      <p class="actions" data-upload={props.uploads} data-csrf={props.csrf} hidden>
+        <label class="button" for="model-file">
+          Send a model file
+        </label>
+        <input id="model-file" type="file" class="hidden" />
+        <span id="model-file-status" role="status"></span>
+      </p>
+    </div>
+  );
+}
+
+export function sizeText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} bytes`;
+  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+}
+
+function CheckResult({ verdict, before, typed }: { verdict: Verdict; before: Typed; typed: Typed }) {
+  const { problem, description } = verdict;
+  const isChecked = problem !== undefined || description !== undefined;
+  return (
+    <>
+      {problem !== undefined && (
+        <Message kind="error">
+          <pre class="wrap">{problem}</pre>
+        </Message>
+      )}
+      {description !== undefined && (
+        <>
+          <h2>What boxwright makes of it</h2>
+          <pre class="machine" tabindex={0} role="region" aria-label="What boxwright makes of it">
+            {description}
+          </pre>
+        </>
+      )}
+      {isChecked && before.from > 0 && (
+        <Difference title={`Difference to version ${before.from}`} before={textOf(before)} after={textOf(typed)} />
+      )}
+    </>
+  );
+}
+
+/** Returns a version as one text, for the difference. */
+function textOf({ config, options, snaps, model }: Typed): string {
+  const parts = [
+    ["config", tidy(config)],
+    ["model", model],
+    ["options", tidy(options)],
+    ["snaps", tidy(snaps)],
+  ] as const;
+  return parts.flatMap(([name, text]) => (text === "" ? [] : [`${name}: ${text}`])).join("\n");
+}
+
+/** Returns JSON as the hub prints it: spaces are no difference. What is no JSON stays. */
+function tidy(text: string): string {
+  try {
+    return text.trim() === "" ? "" : pretty(JSON.parse(text));
+  } catch {
+    return text;
+  }
+}
+
+export const versionText = (version: AppVersion): string => textOf(typedOf(version));
+
+export function Difference({ title, before, after }: { title: string; before: string; after: string }) {
+  const lines = diffLines(before, after);
+  const changed = lines.some(({ kind }) => kind !== "same");
+  const marks = { same: " ", added: "+", removed: "-" } as const;
+  return (
+    <>
+      <h2>{title}</h2>
+      {changed ? (
+        <pre class="machine diff" tabindex={0} role="region" aria-label={title}>
+          {lines.map(({ kind, text }) =>
+            kind === "same" ? (
+              `  ${text}\n`
+            ) : kind === "added" ? (
+              <ins>{`${marks.added} ${text}\n`}</ins>
+            ) : (
+              <del>{`${marks.removed} ${text}\n`}</del>
+            ),
+          )}
+        </pre>
+      ) : (
+        <p>None.</p>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,105 @@
+/** Applications of a team: the list, and new ones. */
+import { csrfOf } from "../auth/cookie.ts";
+import type { UserError } from "../core/errors.ts";
+import type { Router } from "../http/router.ts";
+import { createApp, listApps, type App } from "../nouns/application.ts";
+import { listAssignments, type Assignment } from "../nouns/assignment.ts";
+import { redirect, show, type Answer } from "./answer.tsx";
+import { attempt } from "./attempt.ts";
+import { frameOf, type Guards, type Member } from "./guards.tsx";
+import { Csrf, Message } from "./layout.tsx";
+import { readSaid, SaidMessage, sayAt } from "./said.tsx";
+import type { Site } from "./site.ts";
+
+export function registerApplications(router: Router, site: Site, guards: Guards): void {
+  const { db, now } = site;
+  const base = "/teams/:team/apps";
+  router.get(
+    base,
+    guards.member((visit) => listPage(site, visit)),
+  );
+  router.post(
+    base,
+    guards.member((visit) =>
+      attempt(
+        async () => {
+          const { team, session, form } = visit;
+          const app = await createApp(db, now(), session.user.email, team.id, { name: form("name") });
+          const address = `/teams/${team.id}/apps/${app.id}/edit`;
+          return redirect(sayAt(session, address, { text: `${app.name} is there. Give it its first version.` }));
+        },
+        (problem) => listPage(site, visit, problem),
+      ),
+    ),
+  );
+}
+
+async function listPage({ db }: Site, visit: Member, problem?: UserError): Promise<Answer> {
+  const { team, session, exchange, form } = visit;
+  const [apps, assignments] = [await listApps(db, team.id), await listAssignments(db, team.id)];
+  const csrf = csrfOf(session);
+  const base = `/teams/${team.id}/apps`;
+  return show(
+    frameOf(visit, "Applications", "apps"),
+    <>
+      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
+      <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
+      <p class="soft">
+        An application is what a device runs: a network's config, options and model file. Every save is a new version.
+      </p>
+      <form method="post" action={base} class="line tools">
+        <Csrf value={csrf} />
+        <div>
+          <label for="name">Name of the new application</label>
+          <input
+            id="name"
+            name="name"
+            required
+            maxlength={100}
+            autocomplete="off"
+            value={problem === undefined ? "" : form("name").slice(0, 200)}
+          />
+        </div>
+        <button class="main" type="submit">
+          Add application
+        </button>
+      </form>
+      <p class="count">{countOf(apps.length)}</p>
+      {apps.length > 0 && (
+        <ul class="list" aria-label="Applications">
+          {apps.map((app) => (
+            <AppItem app={app} base={base} assignments={assignments.filter(({ app_id }) => app_id === app.id)} />
+          ))}
+        </ul>
+      )}
+    </>,
+    problem?.status ?? 200,
+  );
+}
+
+const countOf = (count: number): string =>
+  count === 0 ? "No applications yet." : `${count} ${count === 1 ? "application" : "applications"}`;
+
+function AppItem({ app, base, assignments }: { app: App; base: string; assignments: readonly Assignment[] }) {
+  const groups = assignments.filter(({ kind }) => kind === "group").length;
+  const devices = assignments.length - groups;
+  const given = [
+    ...(groups > 0 ? [`${groups} ${groups === 1 ? "group" : "groups"}`] : []),
+    ...(devices > 0 ? [`${devices} ${devices === 1 ? "device" : "devices"}`] : []),
+  ];
+  const stopped = assignments.some(({ rollout_state }) => rollout_state === "stopped");
+  return (
+    <li>
+      <div class="what">
+        <strong>
+          <a href={`${base}/${app.id}`}>{app.name}</a>
+        </strong>
+        <span class="soft">
+          {app.newest === 0 ? "no version yet" : `version ${app.newest}`}
+          {given.length > 0 ? `, given to ${given.join(" and ")}` : ", given to nobody"}
+          {stopped && <strong class="bad">, a roll-out stopped</strong>}
+        </span>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,87 @@
+/**
+ * Model files as people and backends send them: resumable, in a few requests or one.
+ *
+ *     HEAD .../models/{sha256}           200 Upload-Offset, Upload-Complete; 404: begin at 0
+ *     PUT  .../models/{sha256}?name=...  Upload-Offset: where these bytes begin, Upload-Length: bytes of the whole file
+ *                                        201 it is complete; 202 go on at Upload-Offset; 409 go on at Upload-Offset
+ */
+import { UserError } from "../core/errors.ts";
+import { isSha256, type FilePlace } from "../files/files.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { refuse, refuseMethod } from "../http/refusals.ts";
+import type { Services } from "../http/services.ts";
+import { beginModel, completeModel, findModel, type ModelFile } from "../nouns/model.ts";
+
+export interface Sender {
+  readonly teamId: string;
+  /** For the audit. */
+  readonly actor: string;
+}
+
+const JSON_TYPE = "application/json; charset=utf-8";
+const NUMBER = /^\d{1,15}$/;
+
+/** Answers HEAD and PUT of a model file of a sender who is known. */
+export async function handleModel(
+  services: Services,
+  exchange: Exchange,
+  sender: Sender,
+  sha256: string,
+): Promise<void> {
+  if (!isSha256(sha256)) return refuse(exchange, "not_found", ", expected a SHA-256 of 64 hexadecimal digits");
+  if (exchange.method === "HEAD" || exchange.method === "GET") return tellOffset(services, exchange, sender, sha256);
+  if (exchange.method !== "PUT") return refuseMethod(exchange, "HEAD, PUT");
+  try {
+    await putModel(services, exchange, sender, sha256);
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    refuse(exchange, error.status === 413 ? "too_large" : "invalid_upload", `: ${error.message}`);
+  }
+}
+
+async function tellOffset(
+  { db, files }: Services,
+  exchange: Exchange,
+  { teamId }: Sender,
+  sha256: string,
+): Promise<void> {
+  const file = await findModel(db, teamId, sha256);
+  if (file === undefined) return refuse(exchange, "not_found", ", expected a model file of the team");
+  const isComplete = file.complete_at !== null;
+  const offset = isComplete ? file.size : await files.partSize({ team: teamId, kind: "models", sha256 });
+  exchange.send(200, JSON_TYPE, "", offsetHeaders(offset, isComplete));
+}
+
+const offsetHeaders = (offset: number, isComplete: boolean): Record<string, string> => ({
+  "upload-offset": String(offset),
+  "upload-complete": isComplete ? "?1" : "?0",
+});
+
+async function putModel(services: Services, exchange: Exchange, sender: Sender, sha256: string): Promise<void> {
+  const { db, files, now, config } = services;
+  const offset = readNumber(exchange.header("upload-offset") ?? "0", "Upload-Offset");
+  const length = exchange.header("upload-length") ?? exchange.header("content-length");
+  const size = readNumber(length ?? "", "Upload-Length");
+  const name = new URLSearchParams(exchange.search).get("name") ?? `${sha256.slice(0, 12)}.onnx`;
+  const file = await beginModel(db, now(), sender.teamId, config, { sha256, size, name });
+  if (file.complete_at !== null) return answerComplete(exchange, file);
+  const place: FilePlace = { team: sender.teamId, kind: "models", sha256 };
+  const received = await files.receive(place, exchange.request, { offset, size });
+  if (received.kind === "partial") return exchange.send(202, JSON_TYPE, "", offsetHeaders(received.size, false));
+  if (received.kind === "out_of_step")
+    return refuse(exchange, "out_of_step", `: go on at ${received.size}`, offsetHeaders(received.size, false));
+  if (received.kind === "too_large") return refuse(exchange, "too_large", `: expected ${size} bytes in all`);
+  if (received.kind !== "complete")
+    return refuse(exchange, "wrong_hash", received.kind === "wrong_hash" ? `: got ${received.sha256}` : "");
+  await completeModel(db, now(), sender.actor, sender.teamId, file);
+  answerComplete(exchange, file);
+}
+
+function answerComplete(exchange: Exchange, { sha256, size, name }: ModelFile): void {
+  exchange.send(201, JSON_TYPE, JSON.stringify({ sha256, size, name }), offsetHeaders(size, true));
+}
+
+function readNumber(text: string, header: string): number {
+  if (NUMBER.test(text)) return Number(text);
+  throw new UserError(`${header}: got ${JSON.stringify(text.slice(0, 40))}, expected a whole number`);
+}
