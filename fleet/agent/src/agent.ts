@@ -4,14 +4,22 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { Camera, type Device } from "./camera.ts";
 import { messageOf } from "boxwright-service/errors";
-import { reserveSequences } from "./core/starts.ts";
+import { SEQUENCES_PER_START, reserveSequences } from "./core/starts.ts";
 import { HealthReport } from "./health/health.ts";
 import { Metrics, type Parts } from "./health/metrics.ts";
 import { type HealthServer, openHealthServer } from "./health/server.ts";
-import { LiveConfig } from "./network/live-config.ts";
+import { configFiles } from "./network/config-files.ts";
+import { LiveConfig, type NetworkChooser } from "./network/live-config.ts";
 import { Network } from "./network/network.ts";
 import { Previews } from "./previews.ts";
 import type { Settings } from "./settings/types.ts";
+import { deviceSource } from "boxwright-service/fleet-protocol";
+import { Application } from "./hub/application.ts";
+import { HubClient } from "./hub/client.ts";
+import { identify } from "./hub/enrol.ts";
+import { IdentityFile } from "./hub/identity.ts";
+import { BEATS_PER_START, HubLink, type Status } from "./hub/link.ts";
+import { Snaps } from "./hub/snaps.ts";
 import { ConfigStore } from "./sinks/configs.ts";
 import { Delivery } from "./sinks/delivery.ts";
 import { openSink } from "./sinks/open.ts";
@@ -56,30 +64,39 @@ export class Agent {
   #tasks: Promise<unknown> = Promise.resolve();
   #server: HealthServer | null = null;
 
-  private constructor(settings: Settings, network: Network, config: LiveConfig, log: Logger, unlock: () => void) {
+  private constructor(settings: Settings, { network, config, hub }: Opened, log: Logger, unlock: () => void) {
     const { state } = settings;
+    const name = hub ? deviceSource(hub.client.identity.deviceId) : settings.device;
+    const firstSequence = reserveSequences(state);
+    const link =
+      hub &&
+      new HubLink({
+        ...hub,
+        firstBeat: (firstSequence / SEQUENCES_PER_START) * BEATS_PER_START,
+        status: () => this.#status(settings),
+        log,
+      });
     this.#network = network;
     this.#log = log;
     this.#unlock = unlock;
     const configs = new ConfigStore(state);
-    const sinks = settings.sinks.map((sink) => openSink(sink, (hash) => configs.find(hash)));
+    const sinks = settings.sinks.map((sink) => openSink(sink, (hash) => configs.find(hash), link));
     const names = sinks.map(({ name }) => name);
     const spool = new Spool(join(state, "spool"), names, settings.spool);
     spool.onDrop = (reason, count) => log.warn({ reason, count, ...spool.stats.dropped }, DROPS[reason]);
     this.#left = spool.waiting;
     const refused = new RefusedFolder(state, settings.spool.refusedBytes);
-    const previews = settings.preview && new Previews(settings.preview, settings.device, sinks, log);
+    const previews = settings.preview && new Previews(settings.preview, name, sinks, log);
     const device: Device = {
-      ...{ name: settings.device, network, config, configs, spool, previews, log },
-      firstSequence: reserveSequences(state),
+      ...{ name, network, config, configs, spool, previews, log, firstSequence, snaps: hub?.snaps ?? null },
       onProcessed: this.metrics.count,
     };
     this.#sources = settings.sources.map((source) => openSource(source, state, log));
     const cameras = this.#sources.map((source) => new Camera(source, device));
     const deliveries = sinks.map((sink) => new Delivery(sink, spool.reader(sink.name), refused, log));
-    this.#parts = { cameras, deliveries, spool, config, previews };
+    this.#parts = { cameras, deliveries, spool, config, previews, hub: link };
     this.metrics.add(this.#parts);
-    this.report = new HealthReport(settings.device, this.#parts, () => network.plan);
+    this.report = new HealthReport(name, this.#parts, () => network.plan);
   }
 
   /**
@@ -90,12 +107,8 @@ export class Agent {
     mkdirSync(settings.state, { recursive: true, mode: 0o700 });
     const unlock = lockFolder(settings.state);
     try {
-      const network = await Network.open(settings.network);
-      const config = new LiveConfig(settings.network.config, settings.state, network, log);
-      await config.start();
-      const agent = new Agent(settings, network, config, log, unlock);
+      const agent = new Agent(settings, await open(settings, log), log, unlock);
       await agent.#listen(settings);
-      config.watch();
       return agent;
     } catch (error) {
       unlock();
@@ -108,10 +121,11 @@ export class Agent {
    * unexpected error of a part: failures of frames, receivers and disks are counted and retried instead.
    */
   async run(): Promise<RunResult> {
-    const { cameras, deliveries, spool } = this.#parts;
+    const { cameras, deliveries, spool, hub } = this.#parts;
+    const linked = hub?.run(this.#end.signal);
     const delivering = Promise.all(deliveries.map((delivery) => delivery.run(this.#end.signal)));
     const taking = Promise.all(cameras.map((camera) => this.#runCamera(camera)));
-    this.#tasks = Promise.allSettled([taking, delivering]);
+    this.#tasks = Promise.allSettled([taking, delivering, linked]);
     await Promise.race([taking, delivering]);
     await Promise.race([spool.drained(this.#end.signal), delivering]);
     const result = this.result();
@@ -162,10 +176,61 @@ export class Agent {
     };
   }
 
+  /** What the hub is told with each heartbeat. */
+  #status({ sinks, spool: limits }: Settings): Status {
+    const { cameras, spool, hub } = this.#parts;
+    const { failed, lost } = this.result();
+    const count = (of: (camera: Camera) => number): number => cameras.reduce((sum, camera) => sum + of(camera), 0);
+    const host = sinks.find((sink) => sink.kind === "http");
+    const problem = this.report.read().problems[0];
+    return {
+      frames: count(({ stats }) => stats.frames),
+      dropped: count(({ source }) => source.stats.dropped),
+      lost: failed + lost,
+      decode_ms: this.metrics.decodeTimes,
+      spool: { bytes: spool.bytes, limit: limits.maxBytes, frames: spool.waiting },
+      last_error: problem?.slice(0, 1000) ?? null,
+      // The page of this device.
+      ...(host && hub && { host_url: `${host.url}/?source=${encodeURIComponent(hub.source)}` }),
+    };
+  }
+
   async #listen({ health }: Settings): Promise<void> {
     if (!health) return;
     this.#server = await openHealthServer(health, this.report, this.metrics);
     this.port = this.#server.port;
     this.#log.info({ host: health.host, port: this.port }, "health server listens");
   }
+}
+
+/** What an agent is made of besides its settings. */
+interface Opened {
+  readonly network: Network;
+  readonly config: NetworkChooser;
+  readonly hub: { readonly client: HubClient; readonly application: Application; readonly snaps: Snaps } | null;
+}
+
+/**
+ * Enrols the device if it has to be, and chooses the network.
+ * @throws the error of settings, model or config
+ */
+async function open({ state, hub, network: given }: Settings, log: Logger): Promise<Opened> {
+  const network = new Network(given);
+  const { model } = given;
+  const files = model === null ? null : new LiveConfig(configFiles({ ...given, model }, network), state, log);
+  if (!hub) {
+    // Without a hub the settings name a model.
+    await files!.start();
+    files!.watch();
+    return { network, config: files!, hub: null };
+  }
+  const client = new HubClient(new IdentityFile(state), await identify(state, hub, log));
+  const application = new Application({ state, network, files, log });
+  await application.start();
+  const snaps = new Snaps({
+    ...{ state, network, log, maxBytes: hub.snapBytes },
+    rules: () => application.rules,
+    application: () => application.running,
+  });
+  return { network, config: application, hub: { client, application, snaps } };
 }

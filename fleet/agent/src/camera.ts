@@ -2,7 +2,7 @@
 import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
 import { RareLog } from "./core/log.ts";
-import type { LiveConfig } from "./network/live-config.ts";
+import type { NetworkChooser } from "./network/live-config.ts";
 import type { Network, Processed } from "./network/network.ts";
 import type { Previews } from "./previews.ts";
 import type { ConfigStore } from "./sinks/configs.ts";
@@ -21,14 +21,21 @@ export interface CameraStats {
   lost: number;
 }
 
+/** Takes frames besides the spool, without delay. */
+export interface FrameTaker {
+  offer(camera: string, frame: SourceFrame, processed: Processed): void;
+}
+
 /** The parts that all cameras of a device share. */
 export interface Device {
   readonly name: string;
   readonly network: Network;
-  readonly config: LiveConfig;
+  readonly config: NetworkChooser;
   readonly configs: ConfigStore;
   readonly spool: Spool;
   readonly previews: Previews | null;
+  /** Null: the device has no hub. */
+  readonly snaps: FrameTaker | null;
   readonly log: Logger;
   /** Sequence of the first frame of this start (core/starts.ts). */
   readonly firstSequence: number;
@@ -63,7 +70,7 @@ export class Camera {
   }
 
   async #take(frame: SourceFrame, signal: AbortSignal): Promise<void> {
-    const processed = await this.#process(frame);
+    const processed = await this.#process(frame, signal);
     if (!processed) return;
     const { spool, config, configs, previews, onProcessed } = this.#device;
     onProcessed(this.source.camera, processed);
@@ -79,14 +86,15 @@ export class Camera {
     this.#try(() => frame.done());
     this.#try(() => config.prove(processed.plan));
     previews?.offer(this.source.camera, frame);
+    this.#device.snaps?.offer(this.source.camera, frame, processed);
   }
 
-  async #process({ image, id, time }: SourceFrame): Promise<Processed | null> {
+  async #process({ image, id, time }: SourceFrame, signal: AbortSignal): Promise<Processed | null> {
     const { name, network, firstSequence } = this.#device;
     const { camera } = this.source;
     const sequence = firstSequence + this.stats.frames++;
     try {
-      const processed = await network.process(image, { id, source: name, subject: camera, time, sequence });
+      const processed = await network.process(image, { id, source: name, subject: camera, time, sequence }, signal);
       this.problem = null;
       return processed;
     } catch (error) {

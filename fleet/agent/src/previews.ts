@@ -4,7 +4,7 @@ import { messageOf } from "boxwright-service/errors";
 import { wait } from "./core/wait.ts";
 import type { PreviewSettings } from "./settings/types.ts";
 import type { Sink } from "./sinks/sink.ts";
-import { writePreview } from "./sources/picture.ts";
+import { writeJpeg } from "./sources/picture.ts";
 import type { SourceFrame } from "./sources/source.ts";
 
 /**
@@ -12,6 +12,8 @@ import type { SourceFrame } from "./sources/source.ts";
  * pictures a second of a camera.
  */
 const LAST_WAIT = 500;
+/** Quality of the JPEG: a page shows it for seconds. */
+const QUALITY = 70;
 
 export class Previews {
   /** Counts of pictures that a receiver took, and of pictures that none took. */
@@ -62,7 +64,7 @@ export class Previews {
 
   async #send(camera: string, { image, id, time }: SourceFrame): Promise<void> {
     try {
-      const jpeg = await writePreview(image, this.#settings.width);
+      const jpeg = await writeJpeg(image, this.#settings.width, QUALITY);
       const preview = { jpeg, source: this.#device, subject: camera, id, time: time.toISOString() };
       for (const sink of this.#sinks) await sink.preview!(preview);
       this.stats.sent++;

@@ -8,7 +8,7 @@ export interface Flags {
   readonly values: Readonly<Record<string, string | true>>;
   /** Words that belong to no flag. */
   readonly words: readonly string[];
-  readonly problems: readonly string[];
+  readonly problems: string[];
 }
 
 export function readFlags(args: readonly string[], known: Readonly<Record<string, FlagKind>>): Flags {

@@ -185,7 +185,7 @@ export interface HubDocument {
 
 const word = line(1, 100);
 const version = line(1, 64);
-const etag = pattern("a version as in ETag, without quotes", /^[\w.:-]{1,128}$/);
+const etag = pattern("a version as in ETag, without quotes", /^[\w.:@-]{1,128}$/);
 const token = pattern("a token", /^[\w.~+/=-]{16,4096}$/);
 
 const problem: Check<Problem> = (value, name) => {
@@ -292,6 +292,49 @@ export const readRotateAnswer = (body: unknown): RotateAnswer => ({
 export function readTokenAnswer(body: unknown): TokenAnswer {
   const given = object(body, "body");
   return { token: token(given["token"], "token"), expires_at: time(given["expires_at"], "expires_at") };
+}
+
+const snapRule: Check<SnapRule> = (value, name) => {
+  const given = object(value, name);
+  return {
+    name: line(1, 56)(given["name"], `${name}.name`),
+    class: optional(line(1, 200))(given["class"], `${name}.class`),
+    min_confidence: milliseconds(given["min_confidence"], `${name}.min_confidence`) ?? 0,
+    per_hour: milliseconds(given["per_hour"], `${name}.per_hour`) ?? 0,
+  };
+};
+
+/** Checks all but config and options, which the decoder checks. */
+export function readDesiredConfig(body: unknown): DesiredConfig {
+  const given = object(body, "body");
+  const about = object(given["application"], "application");
+  return {
+    application: {
+      identifier: word(about["identifier"], "application.identifier"),
+      name: line(0, 200)(about["name"], "application.name"),
+      version: count(about["version"], "application.version"),
+      hash: line(1, 128)(about["hash"], "application.hash"),
+    },
+    config: nullable(object)(given["config"], "config"),
+    options: nullable(object)(given["options"], "options") ?? {},
+    model: nullable((value, name) => {
+      const file = object(value, name);
+      return {
+        sha256: pattern("a SHA-256", /^[\da-f]{64}$/)(file["sha256"], `${name}.sha256`),
+        size: count(file["size"], `${name}.size`),
+        name: line(0, 300)(file["name"], `${name}.name`),
+      };
+    })(given["model"], "model"),
+    snaps: nullable(list(64, snapRule))(given["snaps"], "snaps") ?? [],
+  };
+}
+
+export function readSnapAnswer(body: unknown): SnapAnswer {
+  const given = object(body, "body");
+  return {
+    snap_id: line(1, 128)(given["snap_id"], "snap_id"),
+    missing: list(64, pattern("a SHA-256", /^[\da-f]{64}$/))(given["missing"], "missing"),
+  };
 }
 
 export function readHubDocument(body: unknown): HubDocument {

@@ -2,7 +2,8 @@
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { type FlagKind, readFlags } from "boxwright-service/flags";
+import { type FlagKind, type Flags, readFlags } from "boxwright-service/flags";
+import { isLoopback } from "boxwright-service/options";
 import { type Problem, SettingsError } from "../core/errors.ts";
 import { deviceName, sha256 } from "../core/ids.ts";
 import { readSettings, readSettingsFile } from "../settings/read.ts";
@@ -11,9 +12,14 @@ import type { Settings } from "../settings/types.ts";
 export const USAGE = `boxwright-agent SETTINGS.json            run by a settings file
 boxwright-agent SETTINGS.json --check    check the file, the model and the config, and end
 boxwright-agent --photos FOLDER --model NETWORK.onnx [options]
+boxwright-agent --photos FOLDER --hub URL --key ADOPT_KEY [options]
 
   --config FILE     config of the network. Without one, the model file has to say how to decode
-  --to WHERE        a file (detections.ndjson by default) or the address of a host, http://localhost:8790
+  --to WHERE        a file (detections.ndjson by default) or the address of a host, http://localhost:8790, which is the
+                    default beside a hub on this machine
+  --hub URL         the hub that this device belongs to: it gives the network if there is no --model
+  --key KEY         adopt key of the hub, for the first start; or --key-file FILE
+  --name NAME       name of this device on the hub's page
   --token-file FILE token of the host
   --family NAME     family of the network, if the model file does not say it
   --labels NAME     class names: coco80, coco91, voc20, voc21
@@ -29,6 +35,7 @@ export interface Command {
 
 const OPTIONS: Readonly<Record<string, FlagKind>> = {
   ...{ photos: "text", model: "text", config: "text", to: "text", "token-file": "text", family: "text" },
+  ...{ hub: "text", key: "text", "key-file": "text", name: "text" },
   ...{ labels: "text", raw: "switch", watch: "switch", state: "text", check: "switch", help: "switch" },
 };
 
@@ -55,9 +62,10 @@ export function readCommand(args: readonly string[]): Command | null {
 }
 
 /** Returns settings for a folder of photos. */
-function shortSettings(values: Readonly<Record<string, string | boolean | undefined>>): Settings {
+function shortSettings(values: Flags["values"]): Settings {
   const { photos, model, config, family, labels } = values;
-  const to = String(values.to ?? "detections.ndjson");
+  const hub = hubOf(values);
+  const to = String(values.to ?? defaultTarget(hub?.url));
   const token = values["token-file"];
   const isHost = /^https?:\/\//.test(to);
   const problem = isHost ? null : problemOfFile(to);
@@ -65,17 +73,19 @@ function shortSettings(values: Readonly<Record<string, string | boolean | undefi
   const path = resolve(String(photos));
   const options = { ...(family !== undefined && { family }), ...(labels !== undefined && { labels }) };
   const settings = {
-    device: deviceName(stateBase()),
-    state: values.state ?? stateFor(path, isHost ? to : resolve(to)),
+    ...(hub ? { hub } : { device: deviceName(stateBase()) }),
+    state: values.state ?? (hub ? hubState(String(hub.url)) : stateFor(path, isHost ? to : resolve(to))),
     network: {
-      ...{ model, options, output_format: values.raw ? "raw" : "detection" },
+      ...(model !== undefined && { model }),
+      ...{ options, output_format: values.raw ? "raw" : "detection" },
       ...(config !== undefined && { config }),
     },
     sources: [
       {
         kind: existsSync(path) && /\.(jpe?g|png|webp)$/i.test(path) ? "image" : "folder",
         path,
-        ...(values.watch && { watch: true }),
+        // A device of a hub stays online when it has seen all photos.
+        ...((values.watch ?? hub) && { watch: true }),
       },
     ],
     sinks: [
@@ -91,6 +101,30 @@ function shortSettings(values: Readonly<Record<string, string | boolean | undefi
   } catch (error) {
     throw error instanceof SettingsError ? new SettingsError(error.problems.map(withFlag)) : error;
   }
+}
+
+/** Returns the settings of the hub that flags name; null: none. */
+function hubOf(values: Flags["values"]): { readonly url: string | true } | null {
+  const { hub: url, key: adoptKey, "key-file": adoptKeyFile, name } = values;
+  if (url !== undefined)
+    return {
+      url,
+      ...(adoptKey !== undefined && { adoptKey }),
+      ...(adoptKeyFile !== undefined && { adoptKeyFile }),
+      ...(name !== undefined && { name }),
+    };
+  const lonely = ["key", "key-file", "name"].filter((flag) => values[flag] !== undefined);
+  if (lonely.length === 0) return null;
+  throw new SettingsError(
+    lonely.map((flag) => ({ path: `--${flag}`, message: "got it without --hub, expected both" })),
+  );
+}
+
+/** Returns where detections go if no flag says it: to a host beside the hub, or to a file. */
+function defaultTarget(hub: string | true | undefined): string {
+  if (hub === undefined) return "detections.ndjson";
+  if (URL.canParse(String(hub)) && isLoopback(new URL(String(hub)).hostname)) return "http://localhost:8790";
+  throw new SettingsError([{ path: "--to", message: "got none, expected the address of a host, or a file" }]);
 }
 
 /** Returns why detections cannot be written to a file of that name; null if they can. */
@@ -109,6 +143,10 @@ const FLAGS: Readonly<Record<string, string>> = {
   "sinks[0].path": "--to",
   "sinks[0].tokenFile": "--token-file",
   state: "--state",
+  "hub.url": "--hub",
+  "hub.adoptKey": "--key",
+  "hub.adoptKeyFile": "--key-file",
+  "hub.name": "--name",
 };
 
 /** Renames the path of a problem from the settings field to the command-line option that filled it. */
@@ -120,6 +158,10 @@ function withFlag({ path, message }: Problem): Problem {
 /** Returns the folder of what commands of this user remember: the id of the device, and a folder for each command. */
 const stateBase = (): string =>
   join(process.env["XDG_STATE_HOME"] ?? join(homedir(), ".local", "state"), "boxwright-agent");
+
+/** Returns the state folder of this machine as a device of a hub. */
+export const hubState = (hub: string): string =>
+  join(stateBase(), `hub-${sha256(hub.replace(/\/+$/, "")).slice(0, 16)}`);
 
 /** Returns the state folder of a pair of photos and target: two different commands do not share one. */
 function stateFor(photos: string, target: string): string {

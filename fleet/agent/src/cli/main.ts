@@ -6,7 +6,9 @@ import { messageOf } from "boxwright-service/errors";
 import { SettingsError } from "../core/errors.ts";
 import { openLog } from "../core/log.ts";
 import { Network } from "../network/network.ts";
+import { ENROL_USAGE, runEnrol } from "./enrol-command.ts";
 import { providerProblems } from "../network/session.ts";
+import { isEnrolled } from "../hub/enrol.ts";
 import type { Settings } from "../settings/types.ts";
 import { hwaccelProblems } from "../sources/ffmpeg.ts";
 import { USAGE, readCommand } from "./arguments.ts";
@@ -22,9 +24,13 @@ async function main(): Promise<number> {
     process.stdout.write(await runRefused(process.argv.slice(3)));
     return FINE;
   }
+  if (process.argv[2] === "enrol") {
+    process.stdout.write(await runEnrol(process.argv.slice(3)));
+    return FINE;
+  }
   const command = readCommand(process.argv.slice(2));
   if (!command) {
-    process.stdout.write(USAGE + REFUSED_USAGE);
+    process.stdout.write(USAGE + ENROL_USAGE + REFUSED_USAGE);
     return process.argv.length > 2 ? FINE : WRONG;
   }
   const { network, sources } = command.settings;
@@ -62,15 +68,23 @@ function printSummary({ sent, waiting, failed, lost }: RunResult): void {
 }
 
 /** Opens model and config, runs a blank picture, and says what the agent would do. */
-async function check({ network: given }: Settings): Promise<number> {
-  const network = await Network.open(given);
+async function check({ hub, state, network: given }: Settings): Promise<number> {
+  if (hub) {
+    const identity = await isEnrolled(state, hub.url);
+    const enrolled = identity
+      ? `enrolled in ${hub.url} as ${identity.name}, device:${identity.deviceId}`
+      : "not enrolled yet";
+    process.stdout.write(`${enrolled}\n`);
+  }
+  const { model } = given;
+  if (model === null) {
+    process.stdout.write("the hub gives the network\n");
+    return FINE;
+  }
+  const network = await Network.open({ ...given, model });
   const config: unknown = given.config === null ? undefined : JSON.parse(readFileSync(given.config, "utf8"));
   await network.use(config);
-  const grey = { data: new Uint8Array(64 * 48 * 3).fill(114), width: 64, height: 48, format: "rgb" } as const;
-  await network.process(grey, { id: "check", source: "/check" });
-  // Use the config again: `use` now also decodes the outputs of the blank picture.
-  await network.use(config);
-  const { decoder, decodes } = network.plan;
+  const { decoder, decodes } = network.plan!;
   process.stdout.write(`${decodes ? "the device decodes" : "the host decodes"}\n${decoder.describe().text}\n`);
   await network.close();
   return FINE;

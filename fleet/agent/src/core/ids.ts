@@ -28,17 +28,16 @@ export function sha256(...parts: readonly (string | Uint8Array)[]): string {
 /** Returns the message id by which a broker recognises a packet that is sent twice. */
 export const messageId = (source: string, id: string): string => sha256(`${source}\n${id}`);
 
-/**
- * Returns the name of this device: its host name, which another machine may have too, and an id of its own. The id
- * stands in the file `device` of the folder, and is made by the first call.
- */
-export function deviceName(folder: string): string {
+/** Returns the name of this device: its host name, which another machine may have too, and an id of its own. */
+export const deviceName = (folder: string): string => `/devices/${hostname()}-${ownId(folder)}`;
+
+/** Returns the id of this device. It stands in the file `device` of the folder, and is made by the first call. */
+export function ownId(folder: string): string {
   const path = join(folder, "device");
   const read = (): string => readFileSync(path, "utf8").trim();
-  const nameOf = (id: string): string => `/devices/${hostname()}-${id}`;
   try {
     const id = read();
-    if (/^[\da-f]{12}$/.test(id)) return nameOf(id);
+    if (/^[\da-f]{12}$/.test(id)) return id;
     rmSync(path);
   } catch (error) {
     if (codeOf(error) !== "ENOENT") throw error;
@@ -54,5 +53,5 @@ export function deviceName(folder: string): string {
   } finally {
     rmSync(own, { force: true });
   }
-  return nameOf(read());
+  return read();
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
  * Count of sequences reserved for one start. A camera with more frames would reuse sequences of the next start. Hosts
  * count missing frames within each start (host/src/store/frames.ts).
  */
-const SEQUENCES_PER_START = 2 ** 32;
+export const SEQUENCES_PER_START = 2 ** 32;
 /** Sequences stay below 2^52, so that doubles hold them exactly. */
 const MOST_STARTS = 2 ** 20;
 

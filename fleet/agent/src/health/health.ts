@@ -15,26 +15,27 @@ export interface Health {
 /** Builds health reports. Remembers when the count of losses last rose: a loss is a problem only for some time. */
 export class HealthReport {
   readonly #parts: Parts;
-  readonly #plan: () => NetworkPlan;
+  readonly #plan: () => NetworkPlan | null;
   readonly #device: string;
   #lost = 0;
   #lostAt = -Infinity;
 
-  constructor(device: string, parts: Parts, plan: () => NetworkPlan) {
+  constructor(device: string, parts: Parts, plan: () => NetworkPlan | null) {
     this.#device = device;
     this.#parts = parts;
     this.#plan = plan;
   }
 
   read(): Health {
-    const { cameras, deliveries, spool, config } = this.#parts;
+    const { cameras, deliveries, spool, config, hub } = this.#parts;
     const problems = this.#problems();
     const plan = this.#plan();
     return {
       status: problems.length === 0 ? "ok" : "failing",
       problems,
       device: this.#device,
-      config: { ...config.state, hash: plan.record?.hash ?? null, decodes: plan.decodes },
+      config: { ...config.state, hash: plan?.record?.hash ?? null, decodes: plan?.decodes ?? null },
+      hub: hub && { problem: hub.problem, isRevoked: hub.isRevoked },
       cameras: cameras.map(({ source, stats, problem }) => ({
         camera: source.camera,
         ...stats,
@@ -52,8 +53,11 @@ export class HealthReport {
   }
 
   #problems(): string[] {
-    const { cameras, deliveries, spool, config } = this.#parts;
+    const { cameras, deliveries, spool, config, hub } = this.#parts;
     const problems: string[] = [];
+    // A hub that is away is no problem: everything goes on without it.
+    if (hub?.isRevoked) problems.push(`hub: ${hub.problem}`);
+    if (this.#plan() === null) problems.push("network: frames wait until the hub gives this device an application");
     for (const { sink, waitsFor, hasMistake } of deliveries)
       if (hasMistake) problems.push(`sink ${sink.name}: ${waitsFor}`);
     if (config.state.error !== null) problems.push(`config: ${config.state.error}`);

@@ -2,8 +2,9 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { Camera } from "../camera.ts";
 import type { Processed } from "../network/network.ts";
-import type { LiveConfig } from "../network/live-config.ts";
+import type { NetworkChooser } from "../network/live-config.ts";
 import type { Previews } from "../previews.ts";
+import type { HubLink } from "../hub/link.ts";
 import type { Delivery } from "../sinks/delivery.ts";
 import type { Spool } from "../spool/spool.ts";
 
@@ -12,20 +13,26 @@ export interface Parts {
   readonly cameras: readonly Camera[];
   readonly deliveries: readonly Delivery[];
   readonly spool: Spool;
-  readonly config: LiveConfig;
+  readonly config: NetworkChooser;
   readonly previews: Previews | null;
+  readonly hub: HubLink | null;
 }
 
 type Reading = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 const PREFIX = "boxwright_agent_";
 /** Seconds: from a small network on a fast machine to a large one on a slow one. */
+/** Count of the last frames whose decoding times are told. */
+const LAST_FRAMES = 1000;
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 export class Metrics {
   readonly registry = new Registry();
   readonly #steps: Histogram<"step">;
   readonly #packets: Counter<"camera" | "kind">;
+  /** Milliseconds of decoding the last frames, in a ring. */
+  readonly #decodes: number[] = [];
+  #decoded = 0;
 
   constructor() {
     const registers = [this.registry];
@@ -48,11 +55,23 @@ export class Metrics {
   /** Counts a frame that went through the network. */
   readonly count = (camera: string, { kind, times }: Processed): void => {
     this.#packets.inc({ camera, kind });
+    if (kind === "detection") this.#decodes[this.#decoded++ % LAST_FRAMES] = times.pack;
     for (const step of ["prepare", "run", "pack"] as const) this.#steps.observe({ step }, times[step] / 1000);
   };
 
+  /** Milliseconds of decoding a frame, of the last ones; null if this device has decoded none. */
+  get decodeTimes(): { readonly p50: number | null; readonly p99: number | null } {
+    const sorted = this.#decodes.toSorted((a, b) => a - b);
+    const at = (share: number): number | null => sorted[Math.floor(share * (sorted.length - 1))] ?? null;
+    return { p50: at(0.5), p99: at(0.99) };
+  }
+
   /** Adds what the parts count themselves. */
-  add({ cameras, deliveries, spool, config, previews }: Parts): void {
+  add({ cameras, deliveries, spool, config, previews, hub }: Parts): void {
+    if (hub)
+      this.#level("hub_up", "1 while the hub answers, 0 while it is away or has revoked the device", [], () => [
+        [{}, hub.problem === null ? 1 : 0],
+      ]);
     this.#total("frames_total", "Frames of each camera, by what became of them", ["camera", "outcome"], () =>
       cameras.flatMap(({ source, stats }) => [
         [{ camera: source.camera, outcome: "spooled" }, stats.spooled],

@@ -1,10 +1,10 @@
-/** Watches the config file. Tests a changed config before use. If the test fails, the last good config stays in use. */
-import { readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+/** Tests a changed model or config before use. If the test fails, the last good one stays in use. */
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
-import { codeOf, messageOf } from "boxwright-service/errors";
+import { messageOf } from "boxwright-service/errors";
+import { readIfThere, replaceFile } from "../core/files.ts";
 import { sha256 } from "../core/ids.ts";
-import type { Network } from "./network.ts";
 import type { NetworkPlan } from "./plan.ts";
 
 /** Count of starts in a row without a finished frame after which the config is blamed for the crashes. */
@@ -12,83 +12,118 @@ const MOST_STARTS = 3;
 
 /** The state of the config, for /healthz. */
 export interface ConfigState {
-  /** "applied": the file's content is in use. "failed": it is not, and the last good one is. */
+  /** "applied": the newest content is in use. "failed": it is not, and the last good one is. */
   state: "applied" | "failed";
-  /** The problem of the file; null if it is in use. */
+  /** The problem of the newest content; null if it is in use. */
   error: string | null;
   /** Changes applied and refused since the start. */
   applied: number;
   failed: number;
 }
 
-export class LiveConfig {
+/** What a network is chosen by. */
+export interface ConfigContent {
+  /** The config itself. The last good one is kept as this text. */
+  readonly text: string;
+  /** Differs from that of the content before. A content that failed is not tested again before it changes. */
+  readonly id: string;
+}
+
+/** Where a config comes from: files that an operator writes, or the application that a hub gives. */
+export interface ConfigSource {
+  /** Begins the names of the files of state: "config" or "application". */
+  readonly name: string;
+  /** Place in log lines. */
+  readonly place: string;
+  /** Returns the content. Null if it is unchanged, or not there, as while another program replaces a file. */
+  read(isStart: boolean): ConfigContent | null;
+  /**
+   * Chooses the network by such a text.
+   * @throws the error of a model or config that cannot be used
+   */
+  use(text: string): Promise<NetworkPlan>;
+}
+
+/** What decides which network is in use. */
+export interface NetworkChooser {
+  readonly state: Readonly<ConfigState>;
+  prove(plan: NetworkPlan): void;
+  close(): void;
+}
+
+export class LiveConfig implements NetworkChooser {
   readonly state: ConfigState = { state: "applied", error: null, applied: 0, failed: 0 };
-  readonly #path: string | null;
+  readonly #source: ConfigSource;
   readonly #folder: string;
-  readonly #network: Network;
   readonly #log: Logger;
-  /** Content that was tested last. A failed content is not tested again before it changes. */
+  /** Id of the content that was tested last. */
   #tried: string | null = null;
   /** The config in use, if no frame has proven it yet; else null. */
   #unproven: { readonly text: string; readonly plan: NetworkPlan } | null = null;
-  /** Time and size of the file at the last look. */
-  #seen = "";
   #timer: NodeJS.Timeout | null = null;
   #isLooking = false;
 
   /** @param folder of state: the last good config is kept there */
-  constructor(path: string | null, folder: string, network: Network, log: Logger) {
-    this.#path = path;
+  constructor(source: ConfigSource, folder: string, log: Logger) {
+    this.#source = source;
     this.#folder = folder;
-    this.#network = network;
     this.#log = log;
   }
 
   /**
-   * Applies the file, or the last good config if the file fails.
-   * @throws what is wrong with the file, if there is no last good one
+   * Applies the content, or the last good one if it fails.
+   * @returns false if there is no content
+   * @throws what is wrong with the content, if there is no last good one
    */
-  async start(): Promise<void> {
-    if (this.#path === null) return this.#network.use(undefined);
-    const text = this.#read() ?? "";
-    this.#tried = text;
+  async start(): Promise<boolean> {
+    const content = this.#source.read(true);
+    if (content === null) return false;
+    const { text, id } = content;
+    this.#tried = id;
     try {
       this.#countStart(text);
-      await this.#network.use(JSON.parse(text));
-      this.#unproven = { text, plan: this.#network.plan };
+      this.#unproven = { text, plan: await this.#source.use(text) };
+      this.state.state = "applied";
+      this.state.error = null;
     } catch (error) {
       const good = this.#lastGood();
       if (good === null || good === text) throw error;
-      await this.#network.use(JSON.parse(good));
+      await this.#source.use(good);
       this.#fail(error);
     }
+    return true;
   }
 
-  /** Begins to watch the file. */
+  /** Begins to look for changes. */
   watch(milliseconds = 1000): void {
-    if (this.#path !== null) this.#timer = setInterval(() => void this.look(), milliseconds).unref();
+    this.#timer ??= setInterval(() => void this.look(), milliseconds).unref();
   }
 
-  /** Looks at the file, and applies it if its content is new. */
+  /** Looks once, and applies a content that is new. */
   async look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
     try {
-      const text = this.#read();
-      if (text === null || text === this.#tried) return;
-      this.#tried = text;
-      await this.#network.use(JSON.parse(text));
-      this.#unproven = { text, plan: this.#network.plan };
+      const content = this.#source.read(false);
+      if (content === null || content.id === this.#tried) return;
+      this.#tried = content.id;
+      const plan = await this.#source.use(content.text);
+      this.#unproven = { text: content.text, plan };
       this.state.applied++;
       this.state.state = "applied";
       this.state.error = null;
-      this.#log.info({ config: this.#network.plan.record?.hash }, "config applied");
+      this.#log.info({ config: plan.record?.hash }, `${this.#source.name} applied`);
     } catch (error) {
-      this.state.failed++;
-      this.#fail(error);
+      this.refuse(error);
     } finally {
       this.#isLooking = false;
     }
+  }
+
+  /** Counts a content that cannot be used. What is in use stays. */
+  refuse(error: unknown): void {
+    this.state.failed++;
+    this.#fail(error);
   }
 
   /**
@@ -97,36 +132,32 @@ export class LiveConfig {
    */
   prove(plan: NetworkPlan): void {
     if (this.#unproven?.plan !== plan) return;
-    const path = this.#file("config.good.json");
-    writeFileSync(`${path}.new`, this.#unproven.text);
-    renameSync(`${path}.new`, path);
-    writeFileSync(this.#file("starts.json"), "{}");
+    replaceFile(this.#file("good"), this.#unproven.text);
+    replaceFile(this.#file("starts"), "{}");
     this.#unproven = null;
+  }
+
+  /** Returns the text that was proven last, or null. */
+  get good(): string | null {
+    return this.#lastGood();
+  }
+
+  /** Forgets what was proven. */
+  forget(): void {
+    for (const what of ["good", "starts"] as const) rmSync(this.#file(what), { force: true });
+    this.#tried = this.#unproven = null;
   }
 
   close(): void {
     if (this.#timer) clearInterval(this.#timer);
+    this.#timer = null;
   }
 
   #fail(error: unknown): void {
     this.state.state = "failed";
     this.state.error = messageOf(error);
-    this.#log.error({ config: this.#path }, `config refused, the last good one stays: ${messageOf(error)}`);
-  }
-
-  /** Returns the content of the file. Null if it is unchanged, or missing, as while another program replaces it. */
-  #read(): string | null {
-    try {
-      const { mtimeMs, size, ino } = statSync(this.#path!);
-      const seen = `${mtimeMs} ${size} ${ino}`;
-      if (seen === this.#seen) return null;
-      const text = readFileSync(this.#path!, "utf8");
-      this.#seen = seen;
-      return text;
-    } catch (error) {
-      if (codeOf(error) === "ENOENT") return null;
-      throw error;
-    }
+    const { name, place } = this.#source;
+    this.#log.error({ [name]: place }, `${name} refused, the last good one stays: ${messageOf(error)}`);
   }
 
   /**
@@ -137,26 +168,24 @@ export class LiveConfig {
     const content = sha256(text);
     let before: { content?: string; starts?: number } = {};
     try {
-      before = JSON.parse(readFileSync(this.#file("starts.json"), "utf8")) as typeof before;
+      before = JSON.parse(readIfThere(this.#file("starts")) ?? "{}") as typeof before;
     } catch {
-      // The first start.
+      // A damaged count begins again.
     }
     const starts = before.content === content ? (before.starts ?? 0) + 1 : 1;
-    writeFileSync(this.#file("starts.json"), JSON.stringify({ content, starts }));
+    replaceFile(this.#file("starts"), JSON.stringify({ content, starts }));
     const good = this.#lastGood();
     if (starts > MOST_STARTS && good !== null && good !== text)
-      throw new Error(`the process ended ${MOST_STARTS} times before a frame went through with this config`);
+      throw new Error(
+        `the process ended ${MOST_STARTS} times before a frame went through with this ${this.#source.name}`,
+      );
   }
 
   #lastGood(): string | null {
-    try {
-      return readFileSync(this.#file("config.good.json"), "utf8");
-    } catch {
-      return null;
-    }
+    return readIfThere(this.#file("good"));
   }
 
-  #file(name: string): string {
-    return join(this.#folder, name);
+  #file(what: "good" | "starts"): string {
+    return join(this.#folder, `${this.#source.name}.${what}.json`);
   }
 }

@@ -1,4 +1,4 @@
-/** Runs pictures through the network, one at a time, with the config that is in use at that moment. */
+/** Runs pictures through the network, one at a time, with the model and config that are in use at that moment. */
 import { readFile } from "node:fs/promises";
 import {
   type Frame,
@@ -7,10 +7,11 @@ import {
   type PacketAbout,
   type PacketKind,
   type TensorInput,
+  fromPacket,
   toPacket,
 } from "boxwright";
 import { messageOf } from "boxwright-service/errors";
-import { Turns } from "../core/wait.ts";
+import { Bell, Turns } from "../core/wait.ts";
 import type { NetworkSettings } from "../settings/types.ts";
 import { type NetworkPlan, makePlan } from "./plan.ts";
 import { type SharedRuntime, openRuntime } from "./session.ts";
@@ -38,71 +39,162 @@ interface LastOutputs {
   readonly frame: Frame;
 }
 
+/** A model, and how its outputs are decoded. */
+export interface NetworkChoice {
+  /** Differs between two models. A model that is open is not opened again. */
+  readonly modelId: string;
+  /** Name of the model in messages. */
+  readonly modelName: string;
+  readonly read: () => Promise<Uint8Array>;
+  /** Parsed config; undefined: the model file alone says how to decode. */
+  readonly config: unknown;
+  /** Options of `createDetector`. */
+  readonly options: Readonly<Record<string, unknown>>;
+}
+
+interface OpenModel {
+  readonly id: string;
+  readonly bytes: Uint8Array;
+  readonly runtime: SharedRuntime;
+}
+
+/** A blank picture: a network has to run it, and its config to decode what comes out. */
+const BLANK = { data: new Uint8Array(64 * 48 * 3).fill(114), width: 64, height: 48, format: "rgb" } as const;
+
 export class Network {
-  readonly #settings: NetworkSettings;
-  readonly #model: Uint8Array;
-  readonly #runtime: SharedRuntime;
+  readonly #settings: Omit<NetworkSettings, "model" | "config">;
   readonly #turns = new Turns();
+  /** Changes of the network, one after the other. Frames go on while a model is opened. */
+  readonly #changes = new Turns();
+  readonly #chosen = new Bell();
+  #model: OpenModel | null = null;
   #plan: NetworkPlan | null = null;
   #last: LastOutputs | null = null;
 
-  private constructor(settings: NetworkSettings, model: Uint8Array, runtime: SharedRuntime) {
+  constructor(settings: Omit<NetworkSettings, "model" | "config">) {
     this.#settings = settings;
-    this.#model = model;
-    this.#runtime = runtime;
   }
 
-  /** Opens the model. `use` has to follow. */
-  static async open(settings: NetworkSettings): Promise<Network> {
-    const model = await readFile(settings.model);
-    const runtime = await openRuntime(model, settings).catch((error: unknown) => {
-      if (settings.providers)
-        throw new Error(
-          `network.providers: ${settings.model} cannot be opened by ${settings.providers.join(", ")}: ` +
-            `${messageOf(error)}. Leave the setting out to run on the processor`,
-        );
-      throw new Error(`${settings.model} cannot be opened, expected an ONNX file: ${messageOf(error)}`);
-    });
-    return new Network(settings, model, runtime);
+  /** Opens the model of the settings. `use` has to follow. */
+  static async open(settings: NetworkSettings & { readonly model: string }): Promise<Network> {
+    const network = new Network(settings);
+    const { model: modelId } = settings;
+    network.#model = await network.#open({ modelId, modelName: modelId, read: () => readFile(modelId) });
+    return network;
   }
 
-  /** The config in use: its hash, what a host needs of it, and who decodes. */
-  get plan(): NetworkPlan {
-    return this.#plan!;
+  /** The config in use: its hash, what a host needs of it, and who decodes. Null: there is no network yet. */
+  get plan(): NetworkPlan | null {
+    return this.#plan;
+  }
+
+  /** Switches to another config of the same model, by the options of the settings. `choose` says more. */
+  use(config: unknown): Promise<void> {
+    return this.#turns.take(() => this.#switch(this.#model!, config, this.#settings.options));
   }
 
   /**
-   * Switches to another config. A running frame ends with the old one, and later frames wait, so that none is lost.
-   * @param config parsed file; undefined to use the model file alone
-   * @throws the error of an invalid config; the old config then stays in use
+   * Switches to another model or config. A running frame ends with the old one, and later frames wait, so that none is
+   * lost.
+   * @throws the error of a model or config that cannot be used, alone or together; the old ones then stay in use
    */
-  use(config: unknown): Promise<void> {
-    return this.#turns.take(async () => {
-      const { options, outputFormat } = this.#settings;
-      const plan = await makePlan({ model: this.#model, runtime: this.#runtime, config, options, outputFormat });
-      // Decode the last outputs: a valid config may still not fit this network. Do so for raw configs too, since hosts
-      // decode with them.
+  async choose(choice: NetworkChoice): Promise<void> {
+    const { modelId, config, options } = choice;
+    // The next frame goes through another config of the same model.
+    if (this.#model?.id === modelId) {
+      const isSwitched = await this.#turns.take(async () => {
+        if (this.#model?.id !== modelId) return false;
+        await this.#switch(this.#model, config, options);
+        return true;
+      });
+      if (isSwitched) return;
+    }
+    await this.#changes.take(async () => {
+      const isOpen = this.#model?.id === modelId;
+      const model = isOpen ? this.#model! : await this.#open(choice);
       try {
-        if (this.#last && plan.record) plan.decoder.decode(this.#last.outputs, this.#last.frame);
+        await this.#turns.take(() => this.#switch(model, config, options));
       } catch (error) {
-        await plan.detector.close();
+        if (!isOpen) await model.runtime.close();
         throw error;
       }
-      await this.#plan?.detector.close();
-      this.#plan = plan;
     });
   }
 
-  /**
-   * Runs one picture.
-   * @throws the error of preparation, runtime or decoder; later frames may still succeed
-   */
-  process(image: ImageInput, about: PacketAbout): Promise<Processed> {
-    return this.#turns.take(() => this.#process(image, about));
+  /** Closes model and config. Frames wait until there is a network again. */
+  clear(): Promise<void> {
+    return this.#changes.take(() =>
+      this.#turns.take(async () => {
+        await this.#plan?.detector.close();
+        await this.#model?.runtime.close();
+        this.#plan = this.#model = this.#last = null;
+      }),
+    );
   }
 
-  async #process(image: ImageInput, about: PacketAbout): Promise<Processed> {
-    const { plan } = this;
+  async #open({ modelId: id, modelName, read }: Omit<NetworkChoice, "config" | "options">): Promise<OpenModel> {
+    const { providers } = this.#settings;
+    const bytes = await read();
+    try {
+      return { id, bytes, runtime: await openRuntime(bytes, this.#settings) };
+    } catch (error) {
+      if (providers)
+        throw new Error(
+          `network.providers: ${modelName} cannot be opened by ${providers.join(", ")}: ${messageOf(error)}. ` +
+            "Leave the setting out to run on the processor",
+        );
+      throw new Error(`${modelName} cannot be opened, expected an ONNX file: ${messageOf(error)}`);
+    }
+  }
+
+  async #switch(model: OpenModel, config: unknown, options: NetworkChoice["options"]): Promise<void> {
+    const { bytes, runtime } = model;
+    const plan = await makePlan({ model: bytes, runtime, config, options, outputFormat: this.#settings.outputFormat });
+    try {
+      await this.#try(plan, model === this.#model ? this.#last : null);
+    } catch (error) {
+      await plan.detector.close();
+      throw error;
+    }
+    await this.#plan?.detector.close();
+    if (this.#model && this.#model !== model) {
+      await this.#model.runtime.close();
+      this.#last = null;
+    }
+    this.#model = model;
+    this.#plan = plan;
+    this.#chosen.ring();
+  }
+
+  /**
+   * Decodes the last outputs of the model, or those of a blank picture: a valid config may still not fit this network.
+   * Do so for raw configs too, since hosts decode with them.
+   */
+  async #try({ decoder, detector, lane, record, scales }: NetworkPlan, last: LastOutputs | null): Promise<void> {
+    if (!record) return;
+    if (last) return void decoder.decode(last.outputs, last.frame);
+    const { frame } = detector.decoder.prepare(BLANK, { into: lane.input() as never });
+    try {
+      decoder.decode(withScales(((await lane.run(null)) ?? {}) as Record<string, TensorInput>, scales), frame);
+    } finally {
+      lane.release();
+    }
+  }
+
+  /**
+   * Runs one picture. Waits as long as there is no network.
+   * @returns null if the signal aborts before there is one
+   * @throws the error of preparation, runtime or decoder; later frames may still succeed
+   */
+  async process(image: ImageInput, about: PacketAbout, signal?: AbortSignal): Promise<Processed | null> {
+    for (;;) {
+      const processed = await this.#turns.take(async () => this.#plan && this.#process(this.#plan, image, about));
+      if (processed || signal?.aborted) return processed;
+      await this.#chosen.heard(signal);
+    }
+  }
+
+  async #process(plan: NetworkPlan, image: ImageInput, about: PacketAbout): Promise<Processed> {
     const { decoder, detector, lane, decodes, scales } = plan;
     const start = performance.now();
     const { frame } = detector.decoder.prepare(image, { into: lane.input() as never });
@@ -120,11 +212,29 @@ export class Network {
     }
   }
 
-  async close(): Promise<void> {
-    await this.#turns.take(async () => {
-      await this.#plan?.detector.close();
-      await this.#runtime.close();
+  /**
+   * Returns a packet of the detections of a frame. Decodes tensors, as a host would.
+   * @returns null if nothing on this device says how
+   */
+  async decoded({ packet, kind, plan }: Processed): Promise<Uint8Array | null> {
+    if (kind === "detection") return packet;
+    if (plan.record === null) return null;
+    return this.#turns.take(() => {
+      const { id, source, subject, time, sequence, frame } = fromPacket(packet);
+      const about = {
+        // Packets of this agent have both.
+        ...{ id: id!, source: source! },
+        ...(subject !== null && { subject }),
+        ...(time !== null && { time }),
+        ...(sequence !== null && { sequence }),
+      };
+      const detections = plan.decoder.receive(fromPacket(packet));
+      return Promise.resolve(toPacket(plan.decoder, detections, frame ?? undefined, about));
     });
+  }
+
+  close(): Promise<void> {
+    return this.clear();
   }
 }
 

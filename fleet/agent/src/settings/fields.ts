@@ -1,5 +1,7 @@
 /** Reads fields of unknown JSON. Collects all problems, so that one error lists them. */
+import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { messageOf } from "boxwright-service/errors";
 import { meantBy } from "boxwright-service/names";
 import type { Problem } from "../core/errors.ts";
 
@@ -77,6 +79,20 @@ export class Fields {
 
   optionalPath(key: string): string | null {
     return this.has(key) ? this.path(key) : (this.#read.add(key), null);
+  }
+
+  /** Reads a secret. A file of its own may hold it, so that the settings file has none. */
+  secret(key: string, fileKey: string): string | null {
+    const secret = this.optionalText(key);
+    const path = this.optionalPath(fileKey);
+    if (path === null) return secret;
+    if (secret !== null) this.#note(fileKey, `stands beside ${key}, expected one of them`);
+    try {
+      return readFileSync(path, "utf8").trim() || null;
+    } catch (error) {
+      this.#note(fileKey, `cannot be read (${messageOf(error)})`);
+      return null;
+    }
   }
 
   number(key: string, [least, most]: readonly [number, number], fallback: number, isWhole = true): number {

@@ -7,7 +7,8 @@ import { deviceName } from "../core/ids.ts";
 import { Fields, isObject } from "./fields.ts";
 import { readSink } from "./sinks.ts";
 import { readSource } from "./sources.ts";
-import { LOG_LEVELS, type NetworkSettings, type Settings, type SpoolSettings } from "./types.ts";
+import { machine } from "../core/machine.ts";
+import { type HubSettings, LOG_LEVELS, type NetworkSettings, type Settings, type SpoolSettings } from "./types.ts";
 
 const GIGABYTE = 2 ** 30;
 
@@ -34,11 +35,18 @@ export function readSettings(json: unknown, folder: string): Settings {
   const problems: Problem[] = [];
   const fields = new Fields(json, "", problems, folder);
   const state = fields.path("state", "boxwright-agent");
+  const hub = fields.has("hub") ? readHubFields(fields.object("hub")) : (fields.value("hub"), null);
+  if (hub && fields.has("device"))
+    fields.problem(
+      "device",
+      "stands beside hub, which gives the device its id. Leave it out, or name the device by hub.name",
+    );
   const settings: Settings = {
     // Without a name the device is known by its host name and the id in its state folder.
     device: fields.has("device") ? fields.name("device") : nameOfDevice(fields, state),
+    hub,
     state,
-    network: readNetwork(fields.object("network")),
+    network: readNetwork(fields.object("network"), hub !== null),
     sources: fields.list("sources").map(readSource),
     sinks: fields.list("sinks").map(readSink),
     spool: readSpool(fields.object("spool")),
@@ -73,8 +81,35 @@ function nameOfDevice(fields: Fields, state: string): string {
   }
 }
 
-function readNetwork(fields: Fields): NetworkSettings {
-  const model = fields.path("model");
+/**
+ * Checks the settings of a hub.
+ * @throws SettingsError with every problem at once
+ */
+export function readHub(json: unknown): HubSettings {
+  const problems: Problem[] = [];
+  const hub = readHubFields(new Fields(json, "hub", problems, process.cwd()));
+  if (problems.length > 0) throw new SettingsError(problems);
+  return hub;
+}
+
+function readHubFields(fields: Fields): HubSettings {
+  const given = fields.text("url");
+  const url = URL.canParse(given) ? new URL(given) : null;
+  if (given !== "" && (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search + url.hash !== ""))
+    fields.problem("url", `got "${given}", expected an address like https://hub.example.org`);
+  const hub: HubSettings = {
+    url: url ? url.href.replace(/\/+$/, "") : "",
+    adoptKey: fields.secret("adoptKey", "adoptKeyFile"),
+    name: fields.name("name", machine.name.slice(0, 100)),
+    snapBytes: fields.number("snapBytes", [0, 2 ** 40], 64 * 2 ** 20),
+  };
+  fields.end();
+  return hub;
+}
+
+/** @param hasHub true: the hub gives the network, and the files may be missing */
+function readNetwork(fields: Fields, hasHub: boolean): NetworkSettings {
+  const model = hasHub ? fields.optionalPath("model") : fields.path("model");
   const config = fields.optionalPath("config");
   for (const [key, path] of Object.entries({ model, config }))
     if (path !== null && fields.has(key) && !isFile(path))

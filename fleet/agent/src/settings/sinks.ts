@@ -1,6 +1,4 @@
 /** Checks the settings of a sink. */
-import { readFileSync } from "node:fs";
-import { messageOf } from "boxwright-service/errors";
 import type { Fields } from "./fields.ts";
 import type { SinkSettings } from "./types.ts";
 
@@ -18,7 +16,7 @@ export function readSink(fields: Fields): SinkSettings {
 function readKind(kind: (typeof KINDS)[number], fields: Fields): SinkSettings {
   const name = fields.text("name", kind);
   if (kind === "ndjson") return { kind, name, path: fields.path("path") };
-  const token = readToken(fields);
+  const token = fields.secret("token", "tokenFile");
   if (kind === "http") {
     const url = fields.text("url");
     if (url && !isAddress(url)) fields.problem("url", `got "${url}", expected http:// or https:// and a host`);
@@ -44,18 +42,4 @@ const EXPECTED = "expected a host and port, nats:// or tls://, with user:passwor
 function isBroker(text: string): boolean {
   const address = text.includes("://") ? text : `nats://${text}`;
   return URL.canParse(address) && /^(nats|tls):$/.test(new URL(address).protocol) && new URL(address).hostname !== "";
-}
-
-/** Returns the token. A file of its own may hold it, so that the settings file has no secret. */
-function readToken(fields: Fields): string | null {
-  const token = fields.optionalText("token");
-  const path = fields.optionalPath("tokenFile");
-  if (path === null) return token;
-  if (token !== null) fields.problem("tokenFile", "stands beside token, expected one of them");
-  try {
-    return readFileSync(path, "utf8").trim() || null;
-  } catch (error) {
-    fields.problem("tokenFile", `cannot be read (${messageOf(error)})`);
-    return null;
-  }
 }

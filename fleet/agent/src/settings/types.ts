@@ -1,8 +1,10 @@
 /** The settings of an agent, as checked. Paths are absolute. */
 
 export interface Settings {
-  /** The device: `source` of each packet. */
+  /** The device: `source` of each packet. With a hub, the hub gives the source, and this is unused. */
   readonly device: string;
+  /** The hub that the device belongs to. Null: the agent works by these settings alone. */
+  readonly hub: HubSettings | null;
   /** Folder of the spool, of refused packets and of what is remembered over a restart. */
   readonly state: string;
   readonly network: NetworkSettings;
@@ -14,9 +16,20 @@ export interface Settings {
   readonly log: LogLevel;
 }
 
+export interface HubSettings {
+  /** Address, without a slash at its end. */
+  readonly url: string;
+  /** Enrols the device if it is not yet. Null: it is. */
+  readonly adoptKey: string | null;
+  /** Name of the device on the hub's page at enrolment. */
+  readonly name: string;
+  /** Most bytes of snaps that wait for the hub. */
+  readonly snapBytes: number;
+}
+
 export interface NetworkSettings {
-  /** The ONNX file. */
-  readonly model: string;
+  /** The ONNX file. Null: the hub gives the network. */
+  readonly model: string | null;
   /** The config file, which is watched. Null: the model file alone states how to decode, if it does. */
   readonly config: string | null;
   /** Options of `createDetector` that JSON can hold. */

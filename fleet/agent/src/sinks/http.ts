@@ -3,7 +3,7 @@ import { packetHeaders } from "boxwright";
 import { connectionProblem } from "boxwright-service/errors";
 import { runWithin } from "../core/wait.ts";
 import type { HttpSettings } from "../settings/types.ts";
-import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
+import { type Bearer, type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 
 /** Milliseconds until a request without an answer is aborted. */
 const PATIENCE = 30_000;
@@ -27,14 +27,16 @@ export class HttpSink implements Sink {
   readonly inFlight: number;
   readonly #settings: HttpSettings;
   readonly #findConfig: FindConfig;
+  readonly #bearer: Bearer;
   readonly #patience: number;
 
   /** @param patience milliseconds until a request without an answer is aborted */
-  constructor(settings: HttpSettings, findConfig: FindConfig, patience = PATIENCE) {
+  constructor(settings: HttpSettings, findConfig: FindConfig, bearer: Bearer, patience = PATIENCE) {
     this.name = settings.name;
     this.inFlight = settings.inFlight;
     this.#settings = settings;
     this.#findConfig = findConfig;
+    this.#bearer = bearer;
     this.#patience = patience;
   }
 
@@ -93,7 +95,8 @@ export class HttpSink implements Sink {
     body: Uint8Array | string,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const { url, token } = this.#settings;
+    const { url } = this.#settings;
+    const token = this.#bearer.token();
     const response = await fetch(`${url}${path}`, {
       method,
       headers: { ...headers, ...(token !== null && { authorization: `Bearer ${token}` }) },
@@ -102,6 +105,7 @@ export class HttpSink implements Sink {
       redirect: "error",
       signal,
     });
+    if (response.status === 401) this.#bearer.denied();
     return {
       status: response.status,
       retryAfter: response.headers.get("retry-after"),
@@ -114,7 +118,9 @@ export class HttpSink implements Sink {
 function outcomeOf({ status, retryAfter, isDuplicate, text }: Answer): Outcome {
   if (status >= 200 && status < 300) return { kind: "stored", isDuplicate };
   const reason = `${status} ${text}`.trim();
-  if (status === 400 || status === 413) return { kind: "refused", reason };
+  // The packet is of another source than the token's: it was made before this device was enrolled.
+  const isForeign = status === 403 && /"reason":"source"/.test(text);
+  if (status === 400 || status === 413 || isForeign) return { kind: "refused", reason };
   const milliseconds = waitOf(retryAfter);
   // Keep the packet on a wrong token or path: the settings are at fault, and the operator can correct them.
   return { kind: "later", reason, ...(milliseconds !== null && { milliseconds }) };

@@ -3,14 +3,19 @@ import type { SinkSettings } from "../settings/types.ts";
 import { HttpSink } from "./http.ts";
 import { NatsSink } from "./nats.ts";
 import { NdjsonSink } from "./ndjson.ts";
-import type { FindConfig, Sink } from "./sink.ts";
+import { type Bearer, type FindConfig, type Sink, fixedBearer } from "./sink.ts";
 
-export function openSink(settings: SinkSettings, findConfig: FindConfig): Sink {
+/** @param device the token that the hub signed for this device: a host without a token of its own gets it */
+export function openSink(settings: SinkSettings, findConfig: FindConfig, device: Bearer | null): Sink {
   switch (settings.kind) {
     case "ndjson":
       return new NdjsonSink(settings);
     case "http":
-      return new HttpSink(settings, findConfig);
+      return new HttpSink(
+        settings,
+        findConfig,
+        settings.token === null && device ? device : fixedBearer(settings.token),
+      );
     case "nats":
       return new NatsSink(settings, findConfig);
   }

@@ -35,6 +35,17 @@ export interface Sink {
   close(): Promise<void>;
 }
 
+/** The token of requests to a host. */
+export interface Bearer {
+  /** Returns the token; null: there is none. */
+  token(): string | null;
+  /** Called when a host did not take the token. */
+  denied(): void;
+}
+
+/** A token that never changes, as settings have it. */
+export const fixedBearer = (token: string | null): Bearer => ({ token: () => token, denied: () => undefined });
+
 /** Returns the config of a hash that a packet names. */
 export type FindConfig = (hash: string) => ConfigRecord | null;
 

@@ -29,11 +29,11 @@ function isPhoto(bytes: Uint8Array): boolean {
 const rgb = (picture: Sharp): Sharp => picture.flatten({ background: "#727272" }).toColourspace("srgb").raw();
 
 /** Returns a picture as a JPEG of at most that width. */
-export async function writePreview(image: ImageInput, width: number): Promise<Uint8Array> {
+export async function writeJpeg(image: ImageInput, width: number, quality: number): Promise<Uint8Array> {
   const { data } = image;
   const bytes = new Uint8Array(data.buffer, data.byteOffset, data.byteLength);
   return sharp(bytes, { raw: { width: image.width, height: image.height, channels: 3 } })
     .resize({ width, withoutEnlargement: true })
-    .jpeg({ quality: 70 })
+    .jpeg({ quality })
     .toBuffer();
 }

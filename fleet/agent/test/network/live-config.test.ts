@@ -1,9 +1,10 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fromPacket } from "boxwright";
 import { pino } from "pino";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { Camera, type Device } from "../../src/camera.ts";
+import { configFiles } from "../../src/network/config-files.ts";
 import { LiveConfig } from "../../src/network/live-config.ts";
 import { Network } from "../../src/network/network.ts";
 import { CONFIG, MODEL, pictureOf } from "../support/echo.ts";
@@ -16,18 +17,24 @@ const PICTURE = pictureOf([
   [5, 10, 50, 50, 150, 255],
 ]);
 
+const SETTINGS = {
+  model: MODEL,
+  config: null,
+  options: {},
+  outputFormat: "raw",
+  threads: 1,
+  providers: null,
+} as const;
+
 async function openNetwork(): Promise<Network> {
-  const network = await Network.open({
-    model: MODEL,
-    config: null,
-    options: {},
-    outputFormat: "raw",
-    threads: 1,
-    providers: null,
-  });
+  const network = await Network.open(SETTINGS);
   onTestFinished(() => network.close());
   return network;
 }
+
+/** Watches a config file beside a model. */
+const liveConfig = (file: string, folder: string, network: Network, model = MODEL): LiveConfig =>
+  new LiveConfig(configFiles({ ...SETTINGS, model, config: file }, network), folder, LOG);
 
 const MOBILENET = JSON.stringify({
   nn_config: { output_format: "detection", NN_family: "mobilenet", input_size: "32x24", confidence_threshold: 0.5 },
@@ -44,7 +51,7 @@ const withThreshold = (threshold: number, more: object = {}): string =>
   });
 
 const found = async (network: Network, id: number): Promise<string[]> => {
-  const { packet } = await network.process(PICTURE, about(id));
+  const { packet } = (await network.process(PICTURE, about(id)))!;
   return fromPacket(packet).detections!.map(({ label }) => label);
 };
 
@@ -53,7 +60,7 @@ async function setUp(text: string): Promise<{ folder: string; file: string; netw
   const file = join(folder, "config.json");
   writeFileSync(file, text);
   const network = await openNetwork();
-  return { folder, file, network, live: new LiveConfig(file, folder, network, LOG) };
+  return { folder, file, network, live: liveConfig(file, folder, network) };
 }
 
 describe("a config that changes", () => {
@@ -114,9 +121,9 @@ describe("a start", () => {
     const { folder, file, network, live } = await setUp(withThreshold(0.8));
     await live.start();
     await found(network, 0);
-    live.prove(network.plan);
+    live.prove(network.plan!);
     writeFileSync(file, "{");
-    const again = new LiveConfig(file, folder, network, LOG);
+    const again = liveConfig(file, folder, network);
     await again.start();
     expect(again.state.state).toBe("failed");
     expect(await found(network, 1)).toEqual(["cat"]);
@@ -131,14 +138,14 @@ describe("a start", () => {
     const { folder, file, network, live } = await setUp(withThreshold(0.8));
     await live.start();
     await found(network, 0);
-    live.prove(network.plan);
+    live.prove(network.plan!);
     writeFileSync(file, withThreshold(0.3));
     for (let start = 0; start < 3; start++) {
-      const again = new LiveConfig(file, folder, network, LOG);
+      const again = liveConfig(file, folder, network);
       await again.start();
       expect(again.state.state).toBe("applied");
     }
-    const last = new LiveConfig(file, folder, network, LOG);
+    const last = liveConfig(file, folder, network);
     await last.start();
     expect(last.state.error).toMatch(/ended 3 times/);
     expect(await found(network, 1)).toEqual(["cat"]);
@@ -179,13 +186,38 @@ describe("the last good config", () => {
 });
 
 describe("a network", () => {
-  it("whose config does not fit from the start fails on each frame, and takes the next config", async () => {
-    const { file, network, live } = await setUp(MOBILENET);
+  it("whose config does not fit is refused at the start, before any frame", async () => {
+    const { live, network } = await setUp(MOBILENET);
+    await expect(live.start()).rejects.toThrow(/got output0 \[1,384,6\], expected for ssd/);
+    expect(network.plan).toBeNull();
+  });
+
+  it("is replaced while it runs: a good file is used, and one that cannot be opened or does not fit is refused", async () => {
+    const { folder, file, network } = await setUp(withThreshold(0.8));
+    const model = join(folder, "model.onnx");
+    copyFileSync(MODEL, model);
+    const live = liveConfig(file, folder, network, model);
     await live.start();
-    for (const id of [0, 1]) await expect(network.process(PICTURE, about(id))).rejects.toThrow(/expected for ssd/);
-    writeFileSync(file, withThreshold(0.8));
-    await live.look();
+    expect(await found(network, 0)).toEqual(["cat"]);
+    const replace = async (bytes: Uint8Array): Promise<void> => {
+      writeFileSync(`${model}.new`, bytes);
+      renameSync(`${model}.new`, model);
+      // The first look sees a file that may still be written.
+      await live.look();
+      await live.look();
+    };
+    await replace(readFileSync(MODEL).subarray(0, 100));
+    expect(live.state).toMatchObject({ state: "failed", failed: 1, error: expect.stringMatching(/cannot be opened/) });
+    expect(await found(network, 1)).toEqual(["cat"]);
+    const { modelWithoutMetadata } = await import("../support/echo.ts");
+    await replace(modelWithoutMetadata());
+    expect(live.state).toMatchObject({ state: "applied", applied: 1, error: null });
     expect(await found(network, 2)).toEqual(["cat"]);
+    // Config and model are tested together: the new config is one of another network.
+    writeFileSync(file, MOBILENET);
+    await live.look();
+    expect(live.state.error).toMatch(/expected for ssd/);
+    expect(await found(network, 3)).toEqual(["cat"]);
   });
 
   it("that fails on a frame goes on with the next one", async () => {
@@ -210,7 +242,7 @@ describe("a network", () => {
   it("whose config says no more than raw prepares pictures as the model file says, and names no config", async () => {
     const network = await openNetwork();
     await network.use({ nn_config: { output_format: "raw" } });
-    const { packet } = await network.process(PICTURE, about(0));
+    const { packet } = (await network.process(PICTURE, about(0)))!;
     const { kind, config, tensors } = fromPacket(packet);
     expect({ kind, config }).toEqual({ kind: "raw", config: null });
     // The rows of the picture, boxes in pixels of the input.

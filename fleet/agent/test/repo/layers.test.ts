@@ -4,7 +4,20 @@ import { testLayers } from "boxwright-service/testing/layers";
 
 testLayers(
   join(fileURLToPath(new URL("../..", import.meta.url)), "src"),
-  ["core", "settings", "spool", "network", "sources", "sinks", "previews.ts", "camera.ts", "health", "agent.ts", "cli"],
+  [
+    "core",
+    "settings",
+    "spool",
+    "network",
+    "sources",
+    "sinks",
+    "previews.ts",
+    "camera.ts",
+    "hub",
+    "health",
+    "agent.ts",
+    "cli",
+  ],
   // A source, and a sink, is opened by its settings.
   ["open"],
 );

@@ -11,6 +11,7 @@ import { Backoff } from "../../src/core/wait.ts";
 import { ConfigStore } from "../../src/sinks/configs.ts";
 import { Delivery } from "../../src/sinks/delivery.ts";
 import { HttpSink } from "../../src/sinks/http.ts";
+import { fixedBearer } from "../../src/sinks/sink.ts";
 import { NdjsonSink } from "../../src/sinks/ndjson.ts";
 import { RefusedFolder } from "../../src/sinks/refused.ts";
 import type { Outcome, Sink } from "../../src/sinks/sink.ts";
@@ -82,7 +83,11 @@ describe("HTTP", () => {
     onTestFinished(() => host.stop());
     return {
       host,
-      sink: new HttpSink({ kind: "http", name: "h", url: host.url, token: null, inFlight: 4 }, () => null),
+      sink: new HttpSink(
+        { kind: "http", name: "h", url: host.url, token: null, inFlight: 4 },
+        () => null,
+        fixedBearer(null),
+      ),
     };
   };
 
@@ -136,7 +141,7 @@ describe("HTTP", () => {
     onTestFinished(() => void (server.closeAllConnections(), server.close()));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const settings = { kind: "http", name: "h", url, token: null, inFlight: 4 } as const;
-    const sink = new HttpSink(settings, () => null, 500);
+    const sink = new HttpSink(settings, () => null, fixedBearer(null), 500);
     const outcomes: Outcome[] = [];
     for (let n = 0; n < 20; n++)
       void sink.send(rawPacket(String(n)), new AbortController().signal).then((outcome) => outcomes.push(outcome));

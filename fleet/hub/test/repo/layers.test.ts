@@ -34,7 +34,6 @@ const SHARED = [
   "devices",
   "errors",
   "models",
-  "snaps",
   "team",
   "teams",
 ];

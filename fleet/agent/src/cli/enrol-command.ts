@@ -1,0 +1,39 @@
+/** `boxwright-agent enrol`: gets this device a credential of a hub. */
+import { hostname } from "node:os";
+import { readFlags } from "boxwright-service/flags";
+import { SettingsError } from "../core/errors.ts";
+import { enrol, isEnrolled } from "../hub/enrol.ts";
+import { readHub, readSettingsFile } from "../settings/read.ts";
+import { hubState } from "./arguments.ts";
+
+export const ENROL_USAGE = `boxwright-agent enrol --hub URL --key ADOPT_KEY    makes this device one of the hub's
+boxwright-agent enrol SETTINGS.json --key ADOPT_KEY  the same, for the hub and the state folder of the file
+  --key-file FILE, --name NAME, --state FOLDER; --again enrols a device anew that is enrolled
+`;
+
+/** Runs the command. Returns the text for standard output. */
+export async function runEnrol(args: readonly string[]): Promise<string> {
+  const texts = { hub: "text", key: "text", "key-file": "text", name: "text", state: "text" } as const;
+  const { values, words, problems } = readFlags(args, { ...texts, again: "switch" });
+  problems.push(...words.slice(1).map((word) => `"${word}": belongs to no flag`));
+  if (problems.length > 0) throw new SettingsError(problems.map((message) => ({ path: "command line", message })));
+  const file = words[0] === undefined ? null : readSettingsFile(words[0]);
+  if (file && file.hub === null)
+    throw new SettingsError([{ path: "hub", message: `is not in ${words[0]}, expected { "url": ... }` }]);
+  const { hub, key, name = file?.hub?.name ?? hostname() } = values;
+  const given = {
+    url: hub ?? file?.hub?.url,
+    ...(key !== undefined && { adoptKey: key }),
+    ...(values["key-file"] !== undefined && { adoptKeyFile: values["key-file"] }),
+    name,
+  };
+  const settings = readHub(given);
+  const adoptKey = settings.adoptKey ?? file?.hub?.adoptKey ?? null;
+  const state = typeof values.state === "string" ? values.state : (file?.state ?? hubState(settings.url));
+  const before = values["again"] === true ? null : await isEnrolled(state, settings.url);
+  if (before) return `already enrolled as ${before.name}, device:${before.deviceId}. --again enrols this device anew\n`;
+  if (adoptKey === null)
+    throw new SettingsError([{ path: "--key", message: "got none, expected an adopt key of the hub's page" }]);
+  const { name: called, deviceId, team } = await enrol(state, settings, adoptKey);
+  return `enrolled as ${called} in ${team}, device:${deviceId}. The credential is in ${state}\n`;
+}

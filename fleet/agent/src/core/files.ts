@@ -1,0 +1,26 @@
+/** Files of the state folder that another program, or a power cut, must never find half-written. */
+import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { codeOf } from "boxwright-service/errors";
+
+/** Replaces a file as a whole, and flushes it to the disk. Nobody but the user of this process reads it. */
+export function replaceFile(path: string, text: string): void {
+  const next = `${path}.new`;
+  const file = openSync(next, "w", 0o600);
+  try {
+    writeFileSync(file, text);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+  renameSync(next, path);
+}
+
+/** Returns the content of a file, or null if there is none. */
+export function readIfThere(path: string): string | null {
+  try {
+    return readFileSync(path, "utf8");
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}

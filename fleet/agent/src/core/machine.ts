@@ -1,0 +1,37 @@
+/** What a device tells about itself. */
+import { readFileSync } from "node:fs";
+import { type NetworkInterfaceInfo, hostname, networkInterfaces, release, type } from "node:os";
+import type { NetworkInterface } from "boxwright-service/fleet-protocol";
+
+/** Files in which Linux has the model of the machine: of a board, and of a PC. */
+const MODELS = ["/sys/firmware/devicetree/base/model", "/sys/class/dmi/id/product_name"];
+const MOST_INTERFACES = 16;
+
+function modelOfMachine(): string {
+  for (const path of MODELS)
+    try {
+      const text = readFileSync(path, "latin1")
+        .replace(/[^\x20-\x7e]/g, "")
+        .trim();
+      if (text !== "") return text.slice(0, 100);
+    } catch {
+      // Another kind of machine, or no leave to read.
+    }
+  return `${type()} ${release()}`.slice(0, 100);
+}
+
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8")) as {
+  version: string;
+};
+
+export const machine = { model: modelOfMachine(), architecture: process.arch, version, name: hostname() } as const;
+
+/** Returns the addresses of this machine that others may reach. */
+export function interfacesOf(all: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces()): NetworkInterface[] {
+  const found = Object.entries(all).flatMap(([name, addresses = []]) =>
+    addresses
+      .filter(({ family, internal }) => family === "IPv4" && !internal)
+      .map(({ address, mac }) => ({ name, ipv4: address, mac })),
+  );
+  return found.slice(0, MOST_INTERFACES);
+}

@@ -1,0 +1,210 @@
+/**
+ * The application that the hub gives: config, options and model. It is kept in the state folder, tested before use as a
+ * changed config file is, and left for the last good one if it fails.
+ */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { messageOf } from "boxwright-service/errors";
+import type { ConfigReport, DesiredConfig, Problem, SnapRule } from "boxwright-service/fleet-protocol";
+import { readIfThere, replaceFile } from "../core/files.ts";
+import { type ConfigSource, type ConfigState, LiveConfig, type NetworkChooser } from "../network/live-config.ts";
+import type { Network } from "../network/network.ts";
+import type { NetworkPlan } from "../network/plan.ts";
+import { isObject } from "../settings/fields.ts";
+import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client.ts";
+import { ModelError, Models } from "./models.ts";
+
+/** An application with the ETag of its version, as it is kept. */
+export interface Kept extends DesiredConfig {
+  readonly etag: string;
+}
+
+/** What a heartbeat says of the application. */
+export interface Reported {
+  readonly identifier: string | null;
+  readonly version: string | null;
+  readonly state: "applied" | "failed" | "none";
+  readonly error?: Problem;
+}
+
+export interface ApplicationParts {
+  readonly state: string;
+  readonly network: Network;
+  /** Config files of the operator, which are in use while the hub gives nothing. Null: there are none. */
+  readonly files: LiveConfig | null;
+  readonly log: Logger;
+}
+
+export class Application implements NetworkChooser {
+  readonly #parts: ApplicationParts;
+  readonly #path: string;
+  readonly #models: Models;
+  readonly #live: LiveConfig;
+  /** The version that was tried last; null: the hub gave none. */
+  #tried: { readonly etag: string; readonly identifier: string } | null = null;
+  #isReported = false;
+  /** Rules of the application in use. */
+  rules: readonly SnapRule[] = [];
+  /** Identifier of the application in use; null: none. */
+  running: string | null = null;
+
+  constructor(parts: ApplicationParts) {
+    this.#parts = parts;
+    this.#path = join(parts.state, "application.json");
+    this.#models = new Models(parts.state);
+    this.#live = new LiveConfig(this.#source(), parts.state, parts.log);
+  }
+
+  /** State of what is in use: the hub's application, or the files of the operator. */
+  get state(): ConfigState {
+    return this.#active?.state ?? { state: "applied", error: null, applied: 0, failed: 0 };
+  }
+
+  /** ETag of the version that was tried last. */
+  get etag(): string | null {
+    return this.#tried?.etag ?? null;
+  }
+
+  get reported(): Reported {
+    if (!this.#tried) return { identifier: null, version: null, state: "none" };
+    const { etag: version, identifier } = this.#tried;
+    const { state, error } = this.#live.state;
+    return { identifier, version, state, ...(error !== null && { error: problemOf(error) }) };
+  }
+
+  prove(plan: NetworkPlan): void {
+    this.#active?.prove(plan);
+  }
+
+  /** Applies the kept application, or the files of the operator. Without both, the network waits for the hub. */
+  async start(): Promise<void> {
+    const kept = readKept(readIfThere(this.#path));
+    if (kept) this.#tried = { etag: kept.etag, identifier: kept.application.identifier };
+    try {
+      if (kept && (await this.#live.start())) return;
+    } catch (error) {
+      // Go on without it: the hub is told, and may give another.
+      this.#live.refuse(error);
+    }
+    await this.#useFiles();
+  }
+
+  /**
+   * Takes what the hub wants this device to run.
+   * @param desired null: nothing
+   * @throws HubAwayError if the model cannot be fetched now
+   */
+  async take(desired: Kept | null, hub: HubClient, signal: AbortSignal): Promise<void> {
+    if (desired === null) return this.#leave();
+    const { etag, application, model } = desired;
+    try {
+      if (model) await this.#models.fetch(hub, model, signal);
+    } catch (error) {
+      const isForNow = error instanceof HubAwayError || (error instanceof HubRefusal && error.isForNow);
+      if (isForNow || error instanceof RevokedError) throw error;
+      // A full disk may have room later.
+      if (!(error instanceof ModelError) && !(error instanceof HubRefusal)) throw new HubAwayError(messageOf(error));
+      this.#note(etag, application.identifier);
+      return this.#live.refuse(error);
+    }
+    replaceFile(this.#path, JSON.stringify(desired));
+    this.#note(etag, application.identifier);
+    await this.#live.look();
+    this.#forgetModels();
+  }
+
+  /** Returns the report on the version that was tried last, until it is delivered. */
+  get report(): ConfigReport | null {
+    const { version, state, error } = this.reported;
+    if (this.#isReported || version === null || state === "none") return null;
+    return { version, state, ...(error && { error }) };
+  }
+
+  /** The hub has the report on this version. */
+  delivered(version: string): void {
+    if (version === this.etag) this.#isReported = true;
+  }
+
+  close(): void {
+    this.#live.close();
+    this.#parts.files?.close();
+  }
+
+  get #active(): LiveConfig | null {
+    return this.#tried ? this.#live : this.#parts.files;
+  }
+
+  #note(etag: string, identifier: string): void {
+    this.#tried = { etag, identifier };
+    this.#isReported = false;
+    // The files of the operator wait until the hub gives nothing again.
+    this.#parts.files?.close();
+  }
+
+  /** The hub gives nothing any more: back to the files of the operator, or wait. */
+  async #leave(): Promise<void> {
+    if (!this.#tried) return;
+    this.#tried = null;
+    this.#isReported = false;
+    this.rules = [];
+    this.running = null;
+    rmSync(this.#path, { force: true });
+    this.#live.forget();
+    this.#models.keepOnly(new Set());
+    this.#parts.log.info("the hub gives this device no application");
+    await this.#parts.network.clear();
+    await this.#useFiles();
+  }
+
+  async #useFiles(): Promise<void> {
+    const { files, network, log } = this.#parts;
+    if (files && (await files.start())) files.watch();
+    else if (network.plan === null) log.info("frames wait until the hub gives this device an application");
+  }
+
+  #forgetModels(): void {
+    const texts = [readIfThere(this.#path), this.#live.good];
+    const hashes = texts.map((text) => readKept(text)?.model?.sha256).filter((hash) => hash !== undefined);
+    this.#models.keepOnly(new Set(hashes));
+  }
+
+  #source(): ConfigSource {
+    const { network } = this.#parts;
+    return {
+      name: "application",
+      place: this.#path,
+      read: () => {
+        const text = readIfThere(this.#path);
+        return text === null ? null : { text, id: text };
+      },
+      use: async (text) => {
+        const kept = readKept(text);
+        if (!kept) throw new Error(`${this.#path} is damaged`);
+        const { application, config, options, model, snaps } = kept;
+        if (model === null)
+          throw new Error(`application ${application.name}: it has no model file, and an agent needs one`);
+        const named = { modelId: model.sha256, modelName: model.name, read: () => this.#models.read(model) };
+        await network.choose({ ...named, config: config ?? undefined, options });
+        this.rules = snaps;
+        this.running = application.identifier;
+        return network.plan!;
+      },
+    };
+  }
+}
+
+/** Reads a kept application. Returns null for text that is none. */
+function readKept(text: string | null): Kept | null {
+  try {
+    const json: unknown = JSON.parse(text ?? "null");
+    return isObject(json) && typeof json["etag"] === "string" ? (json as unknown as Kept) : null;
+  } catch {
+    return null;
+  }
+}
+
+function problemOf(message: string): Problem {
+  const code = /^the process ended/.test(message) ? "crashed" : /^model /.test(message) ? "model" : "config";
+  return { code, message: message.slice(0, 1000) };
+}

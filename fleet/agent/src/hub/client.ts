@@ -1,0 +1,177 @@
+/** Requests to a hub, with the credential of the device. */
+import { isObject } from "../settings/fields.ts";
+import { connectionProblem } from "boxwright-service/errors";
+import { runWithin } from "../core/wait.ts";
+import type { Identity, IdentityFile } from "./identity.ts";
+
+/** Milliseconds until a request without an answer is aborted. */
+const PATIENCE = 30_000;
+const MOST_TEXT = 4 * 2 ** 20;
+
+/** The hub does not answer, or not as a hub. A later request may succeed. */
+export class HubAwayError extends Error {
+  override readonly name = "HubAwayError";
+}
+
+/** The hub refuses what was asked. */
+export class HubRefusal extends Error {
+  override readonly name: string = "HubRefusal";
+  readonly status: number;
+  /** Seconds after which the hub wants to be asked again; null: it does not say. */
+  readonly retryAfter: number | null;
+
+  constructor(status: number, message: string, retryAfter: number | null = null) {
+    super(message);
+    this.status = status;
+    this.retryAfter = retryAfter;
+  }
+
+  /** True if the same request may succeed later. */
+  get isForNow(): boolean {
+    return this.status === 408 || this.status === 429 || this.status >= 500;
+  }
+}
+
+/** The hub knows no such credential. It was revoked, or the device was deleted. */
+export class RevokedError extends HubRefusal {
+  override readonly name = "RevokedError";
+}
+
+export interface HubRequest {
+  readonly method?: "GET" | "POST" | "PUT";
+  readonly path: string;
+  readonly body?: object | Uint8Array;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+  /** Milliseconds until the request is aborted. */
+  readonly patience?: number;
+}
+
+export interface HubAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  /** The parsed body; undefined if there is none. */
+  readonly json: unknown;
+}
+
+const NEVER = new AbortController().signal;
+
+/** Sends a request. @param read reads an answer of success */
+async function send<R>(
+  hub: string,
+  credential: string | null,
+  { method = "GET", path, body, headers = {}, signal = NEVER, patience = PATIENCE }: HubRequest,
+  read: (response: Response) => Promise<R>,
+): Promise<R> {
+  const isBytes = body instanceof Uint8Array;
+  return runWithin(patience, signal, async (both) => {
+    let response: Response;
+    try {
+      response = await fetch(hub + path, {
+        method,
+        headers: {
+          ...(body !== undefined && !isBytes && { "content-type": "application/json" }),
+          ...(credential !== null && { authorization: `Bearer ${credential}` }),
+          ...headers,
+        },
+        ...(body !== undefined && { body: isBytes ? (body as Uint8Array<ArrayBuffer>) : JSON.stringify(body) }),
+        // Follow no redirect: the credential goes only to the address in the settings.
+        redirect: "error",
+        signal: both,
+      });
+      if (response.status < 400) return await read(response);
+    } catch (error) {
+      if (error instanceof HubRefusal || error instanceof HubAwayError) throw error;
+      throw new HubAwayError(`the hub ${hub} cannot be reached: ${connectionProblem(error)}`);
+    }
+    throw await refusalOf(response);
+  });
+}
+
+async function refusalOf(response: Response): Promise<HubRefusal> {
+  const text = (await response.text().catch(() => "")).slice(0, MOST_TEXT);
+  const message = `the hub says ${response.status}: ${messageIn(text)}`;
+  const retryAfter = Number(response.headers.get("retry-after") ?? NaN);
+  if (response.status === 401) return new RevokedError(401, message);
+  return new HubRefusal(response.status, message, Number.isFinite(retryAfter) ? retryAfter : null);
+}
+
+/** Returns the message in a body of GraphQL's shape, or the text itself. */
+function messageIn(text: string): string {
+  try {
+    const body: unknown = JSON.parse(text);
+    if (isObject(body)) {
+      const [first] = Array.isArray(body["errors"]) ? (body["errors"] as unknown[]) : [];
+      if (isObject(first) && typeof first["message"] === "string") return first["message"].slice(0, 500);
+      if (typeof body["error"] === "string") return body["error"].slice(0, 500);
+    }
+  } catch {
+    // No JSON: a proxy answered.
+  }
+  return text.slice(0, 200).trim() || "no reason";
+}
+
+async function readJson(response: Response): Promise<HubAnswer> {
+  const text = await response.text();
+  const { status, headers } = response;
+  if (text === "") return { status, headers, json: undefined };
+  try {
+    return { status, headers, json: JSON.parse(text) as unknown };
+  } catch {
+    throw new HubAwayError(`the hub answered ${text.slice(0, 60)}, expected JSON. Is this the address of a hub?`);
+  }
+}
+
+/** Sends a request that needs no credential. */
+export const askHub = (hub: string, request: HubRequest): Promise<HubAnswer> => send(hub, null, request, readJson);
+
+export class HubClient {
+  readonly #file: IdentityFile;
+  #identity: Identity;
+
+  constructor(file: IdentityFile, identity: Identity) {
+    this.#file = file;
+    this.#identity = identity;
+  }
+
+  get identity(): Identity {
+    return this.#identity;
+  }
+
+  /**
+   * Sends a request under the device's credential.
+   * @throws HubAwayError, HubRefusal, or RevokedError if the hub knows the credential no more
+   */
+  ask(request: HubRequest): Promise<HubAnswer> {
+    return this.stream(request, readJson);
+  }
+
+  /** The same, for an answer that is not JSON. */
+  async stream<R>(request: HubRequest, read: (response: Response) => Promise<R>): Promise<R> {
+    const { hub, credential, previous } = this.#identity;
+    try {
+      const answer = await send(hub, credential, request, read);
+      // The hub has seen the new credential: the old one is void.
+      if (previous !== null && this.#identity.credential === credential) this.#change({ previous: null });
+      return answer;
+    } catch (error) {
+      if (!(error instanceof RevokedError) || previous === null) throw error;
+      return send(hub, previous, request, read);
+    }
+  }
+
+  /** Takes a new credential. The old one stays as long as the hub has not seen the new one. */
+  rotate(credential: string): void {
+    this.#change({ credential, previous: this.#identity.credential });
+  }
+
+  /** Takes a new token for hosts. */
+  keepToken(token: string): void {
+    this.#change({ token });
+  }
+
+  #change(change: Partial<Identity>): void {
+    this.#identity = { ...this.#identity, ...change };
+    this.#file.write(this.#identity);
+  }
+}

@@ -1,0 +1,78 @@
+/** Enrols the device: a hub gives it an id and a credential of its own for an adopt key. */
+import type { Logger } from "pino";
+import { mkdirSync } from "node:fs";
+import { readEnrolAnswer } from "boxwright-service/fleet-protocol";
+import { messageOf } from "boxwright-service/errors";
+import { SettingsError } from "../core/errors.ts";
+import { ownId } from "../core/ids.ts";
+import { Backoff, wait } from "../core/wait.ts";
+import type { HubSettings } from "../settings/types.ts";
+import { HubClient, HubRefusal, RevokedError, askHub } from "./client.ts";
+import { type Identity, IdentityFile } from "./identity.ts";
+import { machine } from "../core/machine.ts";
+
+/**
+ * Enrols with an adopt key, and keeps the credential. An enrolment whose answer was lost can be repeated: the hub knows
+ * the device by its serial number.
+ * @throws HubRefusal if the hub does not take the key, HubAwayError if there is no answer
+ */
+export async function enrol(state: string, { url, name }: HubSettings, adoptKey: string): Promise<Identity> {
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  const { model, architecture, version } = machine;
+  const body = { adopt_key: adoptKey, name, model, architecture, version, serial_number: ownId(state) };
+  const { json } = await askHub(url, { method: "POST", path: "/device/enrol", body });
+  const answer = readEnrolAnswer(json);
+  const file = new IdentityFile(state);
+  const identity = {
+    ...{ hub: url, deviceId: answer.device_id, credential: answer.credential, previous: null, token: null },
+    ...{ name: answer.name, team: answer.team },
+  };
+  file.forgetOthers();
+  file.write(identity);
+  return identity;
+}
+
+/**
+ * Returns the identity of the device. Enrols it if it has none yet, and waits for the hub as long as that takes.
+ * @throws SettingsError if the device is not enrolled and has no key, or one that the hub refuses
+ */
+export async function identify(state: string, settings: HubSettings, log: Logger): Promise<Identity> {
+  const { url, adoptKey } = settings;
+  const kept = new IdentityFile(state).read();
+  if (kept?.hub === url) return kept;
+  if (adoptKey === null) throw new SettingsError([{ path: "hub", message: notEnrolled(state, url, kept) }]);
+  const backoff = new Backoff();
+  for (let told = ""; ;) {
+    try {
+      const identity = await enrol(state, settings, adoptKey);
+      log.info({ device: identity.deviceId, name: identity.name, team: identity.team }, "enrolled");
+      return identity;
+    } catch (error) {
+      if (error instanceof HubRefusal && !error.isForNow)
+        throw new SettingsError([{ path: "hub.adoptKey", message: messageOf(error) }]);
+      if (messageOf(error) !== told) log.warn(`cannot enrol, trying again: ${messageOf(error)}`);
+      told = messageOf(error);
+      await wait(backoff.next());
+    }
+  }
+}
+
+const notEnrolled = (state: string, url: string, kept: Identity | null): string =>
+  kept === null
+    ? `this device is not enrolled in ${url} (${state} has no credential). Make an adopt key on the hub's page, ` +
+      "and give it as hub.adoptKey (--key), or run `boxwright-agent enrol`"
+    : `got ${url}, but ${state} belongs to a device of ${kept.hub}. Give that address, or enrol anew with an adopt key`;
+
+/** True if the hub takes the credential that the folder has for it. */
+export async function isEnrolled(state: string, url: string): Promise<Identity | null> {
+  const file = new IdentityFile(state);
+  const identity = file.read();
+  if (identity?.hub !== url) return null;
+  try {
+    await new HubClient(file, identity).ask({ method: "POST", path: "/device/token" });
+    return identity;
+  } catch (error) {
+    if (error instanceof RevokedError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+/** What a device keeps of its enrolment: the file `hub.json` of its state folder, which its user alone can read. */
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { readIfThere, replaceFile } from "../core/files.ts";
+import { type Json, isObject } from "../settings/fields.ts";
+
+export interface Identity {
+  /** Address of the hub. */
+  readonly hub: string;
+  readonly deviceId: string;
+  readonly credential: string;
+  /** The credential before, until the hub has seen the new one; null: none. */
+  readonly previous: string | null;
+  readonly name: string;
+  readonly team: string;
+  /** The last token for hosts; null: none so far. */
+  readonly token: string | null;
+}
+
+export class IdentityFile {
+  readonly #path: string;
+  readonly #state: string;
+
+  constructor(state: string) {
+    this.#state = state;
+    this.#path = join(state, "hub.json");
+  }
+
+  /**
+   * Returns the identity, or null if the device is not enrolled.
+   * @throws Error if the file is damaged
+   */
+  read(): Identity | null {
+    const text = readIfThere(this.#path);
+    if (text === null) return null;
+    let json: Json = {};
+    try {
+      json = JSON.parse(text) as Json;
+    } catch {
+      // Told below.
+    }
+    const { hub, deviceId, credential, previous, name, team, token } = isObject(json) ? json : {};
+    if (![hub, deviceId, credential].every((value) => typeof value === "string" && value !== ""))
+      throw new Error(
+        `${this.#path} is damaged, expected what an enrolment left. Delete it and enrol the device again`,
+      );
+    const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
+    return {
+      ...{ hub: textOf(hub), deviceId: textOf(deviceId), credential: textOf(credential) },
+      ...{ name: textOf(name), team: textOf(team), previous: textOf(previous) || null, token: textOf(token) || null },
+    };
+  }
+
+  write(identity: Identity): void {
+    replaceFile(this.#path, `${JSON.stringify(identity, null, 2)}\n`);
+  }
+
+  /** Forgets what belongs to another enrolment: the application that its hub gave. */
+  forgetOthers(): void {
+    for (const name of ["application.json", "application.good.json", "application.starts.json"])
+      rmSync(join(this.#state, name), { force: true });
+  }
+}

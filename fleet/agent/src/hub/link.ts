@@ -1,0 +1,202 @@
+/** Talks to the hub: heartbeats, the wanted application, and tokens for hosts. All goes on without the hub. */
+import { randomBytes } from "node:crypto";
+import type { Logger } from "pino";
+import { messageOf } from "boxwright-service/errors";
+import {
+  type DesiredConfig,
+  HEARTBEAT_SECONDS,
+  type Heartbeat,
+  deviceSource,
+  readDesiredConfig,
+  readHeartbeatAnswer,
+  readRotateAnswer,
+  readTokenAnswer,
+} from "boxwright-service/fleet-protocol";
+import { Backoff, Bell, wait } from "../core/wait.ts";
+import type { Bearer } from "../sinks/sink.ts";
+import type { Snaps } from "./snaps.ts";
+import type { Application } from "./application.ts";
+import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client.ts";
+import { interfacesOf, machine } from "../core/machine.ts";
+
+/** Seconds for which the hub may hold a request for a change. Proxies cut at 60 s. */
+const HOLD = 50;
+const HOLD_PATIENCE = 65_000;
+/** Least milliseconds between two requests for the application: a hub may answer at once. */
+const LEAST_HOLD = 1000;
+const TOKEN_EVERY = 3_600_000;
+/** Least milliseconds between two tokens. */
+const TOKEN_PAUSE = 5000;
+/** Milliseconds until a revoked device asks again: its hub may have been restored from a backup. */
+const REVOKED_EVERY = 300_000;
+
+/** Counts of heartbeats that one start may send before the next start's would be lower. */
+export const BEATS_PER_START = 2 ** 20;
+
+/** What the agent knows of itself, for a heartbeat. */
+export type Status = Pick<Heartbeat, "frames" | "dropped" | "lost" | "decode_ms" | "spool" | "last_error" | "host_url">;
+
+export interface LinkParts {
+  readonly client: HubClient;
+  readonly application: Application;
+  /** Counter of the first heartbeat. It is above those of all starts before. */
+  readonly firstBeat: number;
+  readonly status: () => Status;
+  readonly snaps: Snaps;
+  readonly log: Logger;
+}
+
+export class HubLink implements Bearer {
+  /** Why the hub cannot be used; null if it answers. */
+  problem: string | null = "not asked yet";
+  /** True if the hub has revoked the device. */
+  isRevoked = false;
+  readonly #parts: LinkParts;
+  readonly #processId = randomBytes(12).toString("hex");
+  #beats = 0;
+  /** Rings when a host did not take the token. */
+  readonly #denied = new Bell();
+
+  constructor(parts: LinkParts) {
+    this.#parts = parts;
+  }
+
+  /** CloudEvents source of this device. */
+  get source(): string {
+    return deviceSource(this.#parts.client.identity.deviceId);
+  }
+
+  /** Returns the token that the hub signed for hosts. It is kept on disk, so that it outlives a restart. */
+  token(): string | null {
+    return this.#parts.client.identity.token;
+  }
+
+  denied(): void {
+    this.#denied.ring();
+  }
+
+  /** Runs until the signal aborts. Never rejects. */
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([
+      this.#repeat(signal, () => this.#beat(signal)),
+      this.#repeat(signal, () => this.#renewToken(signal)),
+      this.#repeat(signal, () => this.#followApplication(signal)),
+      this.#repeat(signal, () => this.#parts.snaps.sendNext(this.#parts.client, signal).then(() => 0)),
+    ]);
+  }
+
+  /** Repeats a task, which returns the milliseconds until its next turn. Waits longer after each failure. */
+  async #repeat(signal: AbortSignal, task: () => Promise<number>): Promise<void> {
+    const backoff = new Backoff(1000, HEARTBEAT_SECONDS * 1000);
+    while (!signal.aborted) {
+      let pause: number;
+      try {
+        pause = await task();
+        backoff.reset();
+        this.#answered();
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#failed(error);
+        const asked = error instanceof HubRefusal ? (error.retryAfter ?? 0) * 1000 : 0;
+        pause = error instanceof RevokedError ? REVOKED_EVERY : Math.max(asked, backoff.next());
+      }
+      await wait(pause, signal);
+    }
+  }
+
+  #answered(): void {
+    if (this.isRevoked || this.problem !== null) this.#parts.log.info("the hub answers");
+    this.isRevoked = false;
+    this.problem = null;
+  }
+
+  #failed(error: unknown): void {
+    const { log, client } = this.#parts;
+    if (error instanceof RevokedError) {
+      if (!this.isRevoked)
+        log.error(
+          { hub: client.identity.hub, device: client.identity.deviceId },
+          "the hub has revoked this device: hosts refuse its packets, which wait in the spool. " +
+            "Enrol it again with a new adopt key (boxwright-agent enrol), or stop it",
+        );
+      this.isRevoked = true;
+      this.problem = "the hub has revoked this device";
+      return;
+    }
+    const problem = messageOf(error);
+    // The hub is away for a while now and then. A refusal is a fault of one of both.
+    if (problem !== this.problem) log[error instanceof HubAwayError ? "warn" : "error"](problem);
+    this.problem = problem;
+  }
+
+  async #beat(signal: AbortSignal): Promise<number> {
+    const { client, application, firstBeat, status, snaps } = this.#parts;
+    const { version, model, architecture } = machine;
+    const body: Heartbeat = {
+      counter: firstBeat + this.#beats++,
+      process_id: this.#processId,
+      ...{ version, model, architecture },
+      time: new Date().toISOString(),
+      application: application.reported,
+      ...status(),
+      network_interfaces: interfacesOf(),
+    };
+    const { json } = await client.ask({ method: "POST", path: "/device/heartbeat", body, signal });
+    const answer = readHeartbeatAnswer(json);
+    if (answer.snap_requested) snaps.request();
+    if (answer.rotate) await this.#rotate(signal);
+    // Not all at once: a hub that restarts would meet every device in the same moment.
+    return Math.max(1, answer.interval_seconds) * 1000 * (0.9 + 0.2 * Math.random());
+  }
+
+  async #rotate(signal: AbortSignal): Promise<void> {
+    const { client, log } = this.#parts;
+    const { json } = await client.ask({ method: "POST", path: "/device/rotate", signal });
+    client.rotate(readRotateAnswer(json).credential);
+    log.info("the device has a new credential");
+  }
+
+  async #renewToken(signal: AbortSignal): Promise<number> {
+    const { client } = this.#parts;
+    const { json } = await client.ask({ method: "POST", path: "/device/token", signal });
+    const { token, expires_at } = readTokenAnswer(json);
+    client.keepToken(token);
+    // A token that lives for less than two hours is renewed at half of its life. One that a host does not take is
+    // renewed soon: the device may have been revoked and brought back.
+    const life = Date.parse(expires_at) - Date.now();
+    await wait(TOKEN_PAUSE, signal);
+    await this.#denied.heard(signal, Math.max(TOKEN_PAUSE, Math.min(TOKEN_EVERY, life / 2)));
+    return 0;
+  }
+
+  /** Waits for another application than the one that was tried last, applies and reports it. */
+  async #followApplication(signal: AbortSignal): Promise<number> {
+    const { client, application } = this.#parts;
+    await this.#report(signal);
+    const since = performance.now();
+    const { etag } = application;
+    const answer = await client.ask({
+      path: "/device/config",
+      headers: { prefer: `wait=${HOLD}`, ...(etag !== null && { "if-none-match": `"${etag}"` }) },
+      signal,
+      patience: HOLD_PATIENCE,
+    });
+    if (answer.status === 200) {
+      const given = (answer.headers.get("etag") ?? "").replace(/^W\/|"/g, "");
+      const desired: DesiredConfig = readDesiredConfig(answer.json);
+      await application.take({ etag: given, ...desired }, client, signal);
+      await this.#report(signal);
+      return 0;
+    }
+    if (answer.status === 204) await application.take(null, client, signal);
+    return Math.max(0, LEAST_HOLD - (performance.now() - since));
+  }
+
+  async #report(signal: AbortSignal): Promise<void> {
+    const { client, application } = this.#parts;
+    const { report } = application;
+    if (!report) return;
+    await client.ask({ method: "POST", path: "/device/report", body: report, signal });
+    application.delivered(report.version);
+  }
+}

@@ -1,0 +1,102 @@
+/** Model files of the hub, kept in the state folder by their content hash. */
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
+import { open, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { sha256 } from "../core/ids.ts";
+import { HubAwayError, type HubClient } from "./client.ts";
+
+/** Milliseconds that one request may take. A download that takes longer goes on where it was cut. */
+const PATIENCE = 600_000;
+
+export interface ModelFile {
+  readonly sha256: string;
+  readonly size: number;
+  readonly name: string;
+}
+
+/** The bytes are not those that the hub named. */
+export class ModelError extends Error {
+  override readonly name = "ModelError";
+}
+
+export class Models {
+  readonly #folder: string;
+
+  constructor(state: string) {
+    this.#folder = join(state, "models");
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+  }
+
+  /**
+   * Reads a kept model.
+   * @throws ModelError if the file is missing or damaged
+   */
+  async read({ sha256: hash, name }: ModelFile): Promise<Uint8Array> {
+    const bytes = await readFile(this.#path(hash)).catch(() => null);
+    if (bytes && sha256(bytes) === hash) return bytes;
+    rmSync(this.#path(hash), { force: true });
+    throw new ModelError(
+      `model ${name}: the kept file is ${bytes ? "damaged" : "missing"}. The hub is asked for it again`,
+    );
+  }
+
+  /**
+   * Fetches a model that is not kept yet. Goes on where an earlier download was cut.
+   * @throws HubAwayError if a later try may succeed, ModelError if the bytes are others, HubRefusal
+   */
+  async fetch(hub: HubClient, model: ModelFile, signal: AbortSignal): Promise<void> {
+    const path = this.#path(model.sha256);
+    if (existsSync(path)) return;
+    const part = `${path}.part`;
+    const from = existsSync(part) ? statSync(part).size : 0;
+    if (from < model.size) await this.#download(hub, model, part, from, signal);
+    const found = await hashOf(part);
+    if (found === model.sha256) return renameSync(part, path);
+    rmSync(part, { force: true });
+    throw new ModelError(`model ${model.name}: got bytes with SHA-256 ${found}, expected ${model.sha256}`);
+  }
+
+  /** Deletes the models that nobody needs. */
+  keepOnly(hashes: ReadonlySet<string>): void {
+    for (const name of readdirSync(this.#folder))
+      if (!hashes.has(name.slice(0, 64))) rmSync(join(this.#folder, name), { force: true });
+  }
+
+  async #download(hub: HubClient, model: ModelFile, part: string, from: number, signal: AbortSignal): Promise<void> {
+    const headers = from > 0 ? { range: `bytes=${from}-` } : {};
+    const path = `/device/models/${model.sha256}`;
+    await hub.stream({ path, headers, signal, patience: PATIENCE }, async (response) => {
+      // A server that does not know ranges sends the whole.
+      const at = response.status === 206 ? from : 0;
+      const file = await open(part, at > 0 ? "r+" : "w", 0o600);
+      try {
+        await file.truncate(at);
+        let length = at;
+        for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+          if (length + chunk.length > model.size)
+            throw new ModelError(`model ${model.name}: got more than the ${model.size} bytes that the hub named`);
+          await file.write(chunk, 0, chunk.length, length);
+          length += chunk.length;
+        }
+        await file.sync();
+        if (length < model.size)
+          throw new HubAwayError(`model ${model.name}: cut off after ${length} of ${model.size} bytes`);
+      } finally {
+        await file.close();
+      }
+    });
+  }
+
+  /** The hash comes from the hub, and becomes a file name: accept nothing else. */
+  #path(hash: string): string {
+    if (!/^[\da-f]{64}$/.test(hash)) throw new ModelError(`model: got ${hash.slice(0, 80)}, expected a SHA-256`);
+    return join(this.#folder, hash);
+  }
+}
+
+async function hashOf(path: string): Promise<string> {
+  const hash = createHash("sha256");
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest("hex");
+}

@@ -1,0 +1,188 @@
+/**
+ * Snaps: pictures with their detections for the hub, by the rules of the application, or when somebody asks. They are
+ * kept on disk until the hub has them.
+ */
+import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { type Packet, fromPacket } from "boxwright";
+import { messageOf } from "boxwright-service/errors";
+import { type SnapRequest, type SnapRule, readSnapAnswer } from "boxwright-service/fleet-protocol";
+import { replaceFile } from "../core/files.ts";
+import { sha256, ulid } from "../core/ids.ts";
+import { RareLog } from "../core/log.ts";
+import { Bell } from "../core/wait.ts";
+import type { Network, Processed } from "../network/network.ts";
+import { writeJpeg } from "../sources/picture.ts";
+import type { SourceFrame } from "../sources/source.ts";
+import { type HubClient, HubRefusal, RevokedError } from "./client.ts";
+
+const HOUR = 3_600_000;
+/** Largest width of a picture in pixels, and its quality: about 300 kB. */
+const [MOST_WIDTH, QUALITY] = [1920, 85];
+/** Limits of a snap that the hub states: count and length of tags, length of an extra. */
+const [MOST_TAGS, MOST_TAG, MOST_EXTRA] = [20, 56, 100];
+/** Name of a snap that somebody asked for. */
+const REQUESTED = "requested";
+
+export interface SnapParts {
+  readonly state: string;
+  /** Most bytes that wait on disk; the oldest are dropped above it. */
+  readonly maxBytes: number;
+  readonly network: Network;
+  readonly rules: () => readonly SnapRule[];
+  /** Identifier of the application in use. */
+  readonly application: () => string | null;
+  readonly log: Logger;
+}
+
+export class Snaps {
+  /** Counts of snaps that the hub has, that were dropped for lack of room, and that it refused. */
+  readonly stats = { sent: 0, dropped: 0, refused: 0 };
+  readonly #parts: SnapParts;
+  readonly #folder: string;
+  readonly #rare: RareLog;
+  readonly #added = new Bell();
+  /** Time of the last snap of each rule. */
+  readonly #last = new Map<string, number>();
+  #isRequested = false;
+  #isBusy = false;
+
+  constructor(parts: SnapParts) {
+    this.#parts = parts;
+    this.#rare = new RareLog(parts.log);
+    this.#folder = join(parts.state, "snaps");
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+  }
+
+  /** Asks for a snap of the next frame. */
+  request(): void {
+    this.#isRequested = true;
+  }
+
+  /** Makes a snap of a frame if a rule, or somebody, wants it. Frames do not wait for it. */
+  offer(camera: string, frame: SourceFrame, processed: Processed): void {
+    // Pictures are large: one at a time.
+    if (this.#isBusy || (!this.#isRequested && this.#openRules().length === 0)) return;
+    this.#isBusy = true;
+    this.#make(camera, frame, processed)
+      .catch((error: unknown) => this.#rare.error({ camera }, `snap failed: ${messageOf(error)}`))
+      .finally(() => (this.#isBusy = false));
+  }
+
+  /**
+   * Waits for a snap, and sends it. Deletes it when the hub has it, or never takes it.
+   * @throws HubAwayError or HubRefusal if the same may succeed later
+   */
+  async sendNext(hub: HubClient, signal: AbortSignal): Promise<void> {
+    const [id] = this.#waiting();
+    if (id === undefined) return this.#added.heard(signal);
+    try {
+      await this.#send(id, hub, signal);
+      this.stats.sent++;
+    } catch (error) {
+      if (!(error instanceof HubRefusal) || error.isForNow || error instanceof RevokedError) throw error;
+      this.stats.refused++;
+      this.#parts.log.error({ snap: id }, `snap refused: ${messageOf(error)}`);
+    }
+    this.#remove(id);
+  }
+
+  /** Rules whose last snap is old enough: `per_hour` of them are spread over the hour, so that they differ. */
+  #openRules(): readonly SnapRule[] {
+    const now = performance.now();
+    return this.#parts
+      .rules()
+      .filter(({ name, per_hour }) => per_hour > 0 && now - (this.#last.get(name) ?? -Infinity) >= HOUR / per_hour);
+  }
+
+  async #make(camera: string, frame: SourceFrame, processed: Processed): Promise<void> {
+    const { network, application } = this.#parts;
+    const packet = await network.decoded(processed);
+    const found = packet ? (fromPacket(packet).detections ?? []) : [];
+    const rule = this.#openRules().find((one) => found.some((detection) => fits(one, detection)));
+    if (!rule && !this.#isRequested) return;
+    const jpeg = await writeJpeg(frame.image, MOST_WIDTH, QUALITY);
+    const id = ulid();
+    const labels = [...new Set(found.map(({ label }) => label).filter((label) => label !== ""))];
+    const snap: SnapRequest = {
+      id,
+      name: rule?.name ?? REQUESTED,
+      tags: labels.slice(0, MOST_TAGS).map((label) => label.slice(0, MOST_TAG)),
+      extras: { camera: camera.slice(0, MOST_EXTRA), frame: frame.id.slice(0, MOST_EXTRA) },
+      created_at: frame.time.toISOString(),
+      application: application(),
+      event: packet ? (JSON.parse(Buffer.from(packet).toString("utf8")) as Record<string, unknown>) : {},
+      files: [
+        {
+          ...{ name: "frame.jpg", size: jpeg.length, sha256: sha256(jpeg) },
+          ...{ content_type: "image/jpeg", classification: "image" },
+        },
+      ],
+    };
+    if (!this.#keep(snap, jpeg)) return;
+    if (rule) this.#last.set(rule.name, performance.now());
+    this.#isRequested = false;
+    this.#added.ring();
+  }
+
+  /** Stores a snap. Returns false if it is larger than all the room there is. */
+  #keep(snap: SnapRequest, jpeg: Uint8Array): boolean {
+    const text = JSON.stringify(snap);
+    if (!this.#makeRoom(jpeg.length + text.length)) return false;
+    writeFileSync(this.#file(snap.id, "jpg"), jpeg, { mode: 0o600 });
+    replaceFile(this.#file(snap.id, "json"), text);
+    return true;
+  }
+
+  #makeRoom(size: number): boolean {
+    const ids = this.#waiting();
+    const sizes = new Map(
+      ids.map((id) => [id, statSync(this.#file(id, "json")).size + statSync(this.#file(id, "jpg")).size]),
+    );
+    let bytes = [...sizes.values()].reduce((sum, one) => sum + one, size);
+    for (const id of ids) {
+      if (bytes <= this.#parts.maxBytes) break;
+      this.#remove(id);
+      bytes -= sizes.get(id)!;
+      this.stats.dropped++;
+      this.#rare.error({}, "the hub is away and hub.snapBytes is full: dropped the oldest snap");
+    }
+    return bytes <= this.#parts.maxBytes;
+  }
+
+  async #send(id: string, hub: HubClient, signal: AbortSignal): Promise<void> {
+    const body = JSON.parse(readFileSync(this.#file(id, "json"), "utf8")) as SnapRequest;
+    const { json } = await hub.ask({ method: "POST", path: "/device/snaps", body, signal });
+    const { snap_id, missing } = readSnapAnswer(json);
+    for (const hash of missing) {
+      const file = body.files.find((one) => one.sha256 === hash);
+      if (!file) continue;
+      const path = `/device/snaps/${encodeURIComponent(snap_id)}/files/${hash}`;
+      const headers = { "content-type": file.content_type };
+      await hub.ask({ method: "PUT", path, headers, body: readFileSync(this.#file(id, "jpg")), signal });
+    }
+  }
+
+  /** Returns the ids of the snaps that wait, the oldest first. */
+  #waiting(): string[] {
+    const names = readdirSync(this.#folder).filter((name) => name.endsWith(".json"));
+    return names.map((name) => name.slice(0, -".json".length)).sort();
+  }
+
+  #remove(id: string): void {
+    for (const end of ["json", "jpg"] as const) rmSync(this.#file(id, end), { force: true });
+  }
+
+  #file(id: string, end: "json" | "jpg"): string {
+    return join(this.#folder, `${id}.${end}`);
+  }
+}
+
+type Found = NonNullable<Packet["detections"]>[number];
+
+/** True if a rule wants a frame with this detection. A rule names a class by its label, or by its id. */
+function fits(rule: SnapRule, { label, class_id, confidence }: Found): boolean {
+  const isWanted = rule.class === undefined || rule.class === label || rule.class === String(class_id);
+  return isWanted && confidence >= rule.min_confidence;
+}

@@ -1,0 +1,50 @@
+/** Model and config as files of an operator, which may be replaced while the agent runs. */
+import { readFileSync, statSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { codeOf } from "boxwright-service/errors";
+import type { NetworkSettings } from "../settings/types.ts";
+import type { ConfigSource } from "./live-config.ts";
+import type { Network } from "./network.ts";
+
+/** Returns what changes when a file is written or replaced. */
+function stampOf(path: string): string {
+  const { mtimeMs, size, ino } = statSync(path);
+  return `${path} ${mtimeMs} ${size} ${ino}`;
+}
+
+/** Makes a source of the files that settings name. */
+export function configFiles(
+  { model, config, options }: NetworkSettings & { readonly model: string },
+  network: Network,
+): ConfigSource {
+  /** Stamps of both files at the last content, and at the last look. */
+  let [taken, seen] = ["", ""];
+  let modelId = "";
+  return {
+    name: "config",
+    place: config ?? model,
+    read(isStart) {
+      try {
+        const stamps = [model, ...(config === null ? [] : [config])].map(stampOf);
+        const now = stamps.join("\n");
+        const isComplete = isStart || now === seen || stamps[0] === modelId;
+        seen = now;
+        // A model is long, and may be half-written: wait until two looks find the same.
+        if (!isStart && (now === taken || !isComplete)) return null;
+        const text = config === null ? "" : readFileSync(config, "utf8");
+        taken = now;
+        modelId = stamps[0]!;
+        return { text, id: `${modelId}\n${text}` };
+      } catch (error) {
+        // A file is away while another program replaces it.
+        if (codeOf(error) === "ENOENT" && !isStart) return null;
+        throw error;
+      }
+    },
+    async use(text) {
+      const parsed: unknown = text === "" && config === null ? undefined : JSON.parse(text);
+      await network.choose({ modelId, modelName: model, read: () => readFile(model), config: parsed, options });
+      return network.plan!;
+    },
+  };
+}
