@@ -12,6 +12,7 @@ import { type FieldReader, NAMES, TEXTS, isObject, isText, isWhole } from "./fie
 import { mayBePerClass } from "./per-class.ts";
 import { readTask, taskOptionNames } from "./task.ts";
 import { readSuppression } from "./suppression.ts";
+import { otherNameOf } from "../core/other-names.ts";
 import type { Config, Roles } from "./types.ts";
 
 /** A named set of rules, and single rules over it. */
@@ -30,9 +31,13 @@ export type Settings = Partial<Omit<Config, "rules">> & {
 /** Returns the family. A name in another spelling gets the one that is meant. */
 function readFamily(r: FieldReader): Family | null {
   const { family } = r.json;
-  const meant = familyTyped(isText(family) ? family : "");
+  const name = isText(family) ? family : "";
+  const other = otherNameOf(name);
+  const meant = other
+    ? `"${other.family}"${other.options ? ` with ${other.options}` : ""} (${other.name} ${other.why})`
+    : familyTyped(name) && `"${familyTyped(name)}"`;
   const rule = oneOf(FAMILIES);
-  return r.take("family", [meant ? `"${meant}", or ${rule[0]}` : rule[0], rule[1]]);
+  return r.take("family", [meant ? `${meant}, or ${rule[0]}` : rule[0], rule[1]]);
 }
 
 /** Copies a list: the caller may change his own later. */

@@ -20,7 +20,7 @@ export { readPacketFile, writePacketFile } from "../node/files/packet-file.ts";
 export { readSafetensors, writeSafetensors } from "../node/files/safetensors.ts";
 export type { ElementType, NamedTensor, TensorData } from "../node/files/tensor.ts";
 export { type Inspection, type PossibilityList, inspect } from "../node/inspect.ts";
-export type { Possibility } from "../node/possibilities.ts";
+export type { Possibility } from "../node/possibility.ts";
 export { type RasterOptions, drawPng, rasterise } from "../node/raster.ts";
 export { type ImageInfo, imageInfo } from "../picture/image-info.ts";
 

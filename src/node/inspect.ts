@@ -1,5 +1,6 @@
 /** Inspects a list of tensors: with a config the plan, without one every family that fits, with the config to write. */
-import { type Inspected, type Possibility, possibilities } from "./possibilities.ts";
+import { possibilities } from "./possibilities.ts";
+import type { Inspected, Possibility } from "./possibility.ts";
 import { readConfig } from "../config/config.ts";
 import type { Config, DecoderOptions } from "../config/types.ts";
 import { refuse, TensorError } from "../core/errors.ts";

@@ -10,37 +10,15 @@ import {
   suggestedFamilies,
   titleOf,
 } from "../core/families.ts";
-import { READINGS, type ReadingName } from "../core/readings.ts";
+import { READINGS } from "../core/readings.ts";
 import { type TensorData, type TensorSpec, volume } from "../core/tensor.ts";
 import type { Interpretation } from "../heads/head.ts";
 import { priorsAmong } from "../heads/ssd.ts";
 import { interpretConfig, planOf } from "../plan/make.ts";
 import { valuesIn } from "../planfile/write.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
-
-/** The shapes to look at, and what is known besides. */
-export interface Inspected {
-  readonly tensors: readonly TensorSpec[];
-  readonly options: DecoderOptions;
-  readonly valuesOf: (name: string) => TensorData | null;
-}
-
-/** One way to read the shapes. */
-export interface Possibility {
-  /** Names of the families that read them so. */
-  readonly families: readonly string[];
-  /** `null`: a column holds class ids, and the shape does not say how many classes there are. */
-  readonly classes: number | null;
-  readonly reading: ReadingName;
-  /** For people: the contents of the tensors, and each of them. */
-  readonly about: string;
-  /** The config to write. */
-  readonly line: string;
-  /**
-   * Higher is likelier: all tensors used, square maps, as many rows as an input has cells, a usual number of classes.
-   */
-  readonly likelihood: number;
-}
+import type { Inspected, Possibility } from "./possibility.ts";
+import { taskPossibilities } from "./task-possibilities.ts";
 
 /** Numbers of classes that published networks have. */
 const USUAL_CLASSES = new Set([1, 20, 80, 90, 91, 365]);
@@ -57,7 +35,10 @@ export function possibilities(inspected: Inspected): Possibility[] {
   const open = more.filter(isOpen);
   const sure = more.filter((found) => !isOpen(found));
   const asLikely = (found: Possibility): Possibility => ({ ...found, likelihood: best });
-  return [...sure.map(asLikely), ...read, ...open.map(asLikely)].sort((a, b) => b.likelihood - a.likelihood);
+  const tasks = taskPossibilities(inspected);
+  return [...sure.map(asLikely), ...read, ...tasks, ...open.map(asLikely)].sort(
+    (a, b) => b.likelihood - a.likelihood,
+  );
 }
 
 /** A config that may be written for the shapes. */
@@ -89,12 +70,15 @@ function readingsOf({ tensors, options, valuesOf }: Inspected): Possibility[] {
         continue;
       }
       found.set(key, {
+        family,
         families: names,
         classes,
         reading: interpretation.name,
         about: interpretation.about,
         line: lineOf(guess, classes, interpretation, options, { priors, tensors }),
-        likelihood: likelihood(interpretation, classes, tensors, inputSize),
+        likelihood:
+          likelihood(interpretation, classes, tensors, inputSize) -
+          (options.inputSize && isLoneMap(interpretation, family) ? 1 : 0),
       });
     }
   }
@@ -163,6 +147,13 @@ const hasOthersBins = ({ heads: [{ bins }] }: Interpretation, family: Family): b
 /** Returns the number of classes; `null` where a column of class ids leaves it open and no option states it. */
 const classesOf = ({ classes }: Guess, { heads }: Interpretation, options: DecoderOptions): number | null =>
   (options.classes ?? options.labels) === undefined && heads.some(({ classId }) => classId) ? null : classes;
+
+/** True if the network has one map, and those of the family have several. */
+const isLoneMap = ({ heads, name }: Interpretation, family: Family): boolean =>
+  heads.length === 1 &&
+  READINGS[name].maps === true &&
+  TRAITS[family].head !== "cell" &&
+  TRAITS[family].oneMap !== true;
 
 /** Returns the names of a family and of those it stands for that have the same export. */
 function namesFor(family: Family, { name }: Interpretation): string[] {

@@ -44,6 +44,15 @@ describe("names", () => {
     ],
     [{ ...typed, names: ["a"] }, "names: got an unknown name, expected a known one; did you mean labels?"],
     [{ ...typed, family: "YOLOv11n" }, /^family: got "YOLOv11n", expected "yolo11", or one of yolov2, /],
+    // Networks that are read as a family of another name.
+    [
+      { ...typed, family: "yoloe-v8s" },
+      /expected "yolov8" \(YOLOE has the tensors of YOLOv8, .*\), or one of/,
+    ],
+    [{ ...typed, family: "YOLO-World" }, /expected "yolov8" \(YOLO-World has /],
+    [{ ...typed, family: "yolov5su" }, /expected "yolov8" \(YOLOv5u and YOLOv3u have the head of YOLOv8\)/],
+    [{ ...typed, family: "fastsam" }, /expected "yolov8" with task: "segment", classes: 1 \(FastSAM is /],
+    [{ ...typed, family: "tfod" }, /expected "boxes" with boxFormat: "yxyx", .*class ids begin at 1/],
     [{ ...typed, family: "RT-DETRv2" }, /^family: got "RT-DETRv2", expected "rtdetr", or one of yolov2, /],
     [{ ...typed, family: "no" }, /^family: got "no", expected one of yolov2, /],
   ])("%j", (config, message) => {

@@ -43,6 +43,40 @@ describe("boxwright inspect", () => {
       expect(out).toContain(line);
   });
 
+  test("names the next step, with the options that the file leaves open", async () => {
+    const next = async (path: string, ...words: string[]): Promise<string | undefined> =>
+      (await call("inspect", path, ...words)).out.trimEnd().split("\n").at(-1);
+    const known = write("known.onnx", ultralyticsOnnx());
+    expect(await next(known)).toBe(`next: npx boxwright run ${known} photo.jpg --draw boxes`);
+    const open = unknown("open.onnx");
+    expect(await next(open)).toBe(
+      `next: npx boxwright run ${open} photo.jpg --family yolov5 --labels coco80 --draw boxes`,
+    );
+    expect(await next(open, "--family", "yolov5", "--labels", "coco80")).toBe(
+      `next: npx boxwright run ${open} photo.jpg --draw boxes`,
+    );
+    // A family in the file's name comes first, and a name that means another family is told.
+    expect(await next(unknown("my yolov7.onnx"))).toMatch(
+      /run ".*my yolov7.onnx" .* --family yolov7 --labels coco80/,
+    );
+    const { out } = await call("inspect", unknown("yolov5su.onnx"));
+    expect(out).toContain(
+      'the name says YOLOv5u and YOLOv3u, which have the head of YOLOv8: family "yolov8"',
+    );
+  });
+
+  test("finds families of points by their tensors, and names them", async () => {
+    const rows = (name: string, values: number) =>
+      [8, 16, 32].map((stride) => output(`${name}_${stride}`, 1, (64 / stride) ** 2, values));
+    const outputs = [...rows("cls", 1), ...rows("obj", 1), ...rows("bbox", 4), ...rows("kps", 10)];
+    const path = write("faces.onnx", onnxFile({ inputs: [input(1, 3, 64, 64)], outputs }));
+    const { out } = await call("inspect", path);
+    expect(out).toContain('{ family: "yunet", classes: 1, inputSize: [64, 64] }');
+    expect(out).toContain(
+      `next: npx boxwright run ${path} photo.jpg --family yunet --labels NAME, --draw boxes`,
+    );
+  });
+
   test("prints the quantisation of a TFLite file, whatever the file is called", async () => {
     const quantised = ultralyticsTflite({ type: "int8", scale: [0.004], zeroPoint: [-120] });
     const { out } = await call("inspect", write("net.bytes", quantised));

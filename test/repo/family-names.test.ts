@@ -10,7 +10,13 @@ import { FAMILIES } from "../../src/core/families.ts";
 import { READING_NAMES } from "../../src/core/readings.ts";
 
 const root = new URL("../../src/", import.meta.url);
-const TABLES = ["core/families.ts", "core/pose-families.ts", "core/readings.ts", "core/exporters.ts"];
+const TABLES = [
+  "core/families.ts",
+  "core/pose-families.ts",
+  "core/readings.ts",
+  "core/exporters.ts",
+  "core/other-names.ts",
+];
 const files = readdirSync(root, { recursive: true, encoding: "utf8" })
   .map((f) => f.replaceAll("\\", "/"))
   .filter((f) => f.endsWith(".ts") && !TABLES.includes(f));

@@ -32,6 +32,7 @@ import { Desired } from "./nouns/waiting.ts";
 import { registerAssets } from "./pages/assets.ts";
 import { explainEndpoint, isOpened } from "./pages/explain.tsx";
 import { registerPages } from "./pages/pages.ts";
+import { sendSnapFile } from "./uploads/snap-file.ts";
 import { handleModel } from "./uploads/models.ts";
 
 /** Times of last use are written this often, together. */
@@ -88,6 +89,8 @@ export function createApp(options: AppOptions): App {
   registerAgents(router, { ...services, heartbeats });
   const model = endpoint.forKey((exchange, { sha256 = "" }, sender) => handleModel(services, exchange, sender, sha256));
   router.any("/models/:sha256", model, { forPrograms: true });
+  const file = endpoint.forKey((exchange, { file = "" }, { teamId }) => sendSnapFile(services, exchange, teamId, file));
+  router.any("/files/:file", file, { forPrograms: true });
   const graphql: Handler = (exchange) =>
     isOpened(exchange) ? explainEndpoint(exchange, options.baseUrl) : endpoint.handle(exchange);
   router.any("/graphql", graphql, { forPrograms: true });

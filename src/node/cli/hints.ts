@@ -13,7 +13,11 @@ export function withHints(error: Error, command: CommandName, words: readonly st
   const hints = hintsOf(error).flatMap(({ option: wanted, value }) =>
     options
       .filter(([, { sets, example }]) => sets === wanted && example !== undefined)
-      .map(([name, { example }]) => `--${name} ${value ?? example}`),
+      .map(([name, { example }]) =>
+        wanted === "family" && value === undefined
+          ? ((error as { readonly familyWords?: string }).familyWords ?? `--${name} ${example}`)
+          : `--${name} ${value ?? example}`,
+      ),
   );
   return hints.length === 0 ? error.message : `${error.message}\nIn this command: ${hints.join(", ")}`;
 }

@@ -1,8 +1,11 @@
 /** `boxwright inspect`: how a config, an archive, tensor files or shapes would be read. */
+import { basename, extname } from "node:path";
+import { otherNameOf } from "../../core/other-names.ts";
 import { type Input, readInputUpTo } from "../files/read.ts";
 import type { TensorHead } from "../files/tensor.ts";
 import { inspectModel, modelIn } from "../inspect-model.ts";
 import { inspect as inspectTensors } from "../inspect.ts";
+import { nextStep, otherNameText } from "../next-step.ts";
 import { configAmong, dataIn, headOf, selectOnly, tensorsAmong } from "./inputs.ts";
 import type { Io } from "./io.ts";
 import { UsageError } from "./options.ts";
@@ -23,9 +26,24 @@ export async function inspect({ positionals, values }: Parsed, io: Io): Promise<
     );
   const setup = await setupOf(values, config?.text);
   const model = modelIn(setup.config);
-  const { text, json } = model
-    ? inspectModel(model, heads, setup.options, dataIn(tensors))
-    : inspectTensors(setup.config, heads, setup.options, dataIn(tensors));
+  if (model === null)
+    return print(inspectTensors(setup.config, heads, setup.options, dataIn(tensors)), values, io);
+  const found = inspectModel(model, heads, setup.options, dataIn(tensors));
+  const path = positionals.find((word) => parseShape(word, 0) === null) ?? "FILE";
+  const other = otherNameOf(basename(path, extname(path)));
+  const lines = [
+    found.text.replace(/\n*$/, ""),
+    ...(other && setup.options.family === undefined ? [otherNameText(other)] : []),
+    nextStep(path, found, setup.options),
+  ];
+  print({ text: lines.join("\n"), json: found.json }, values, io);
+}
+
+function print(
+  { text, json }: { readonly text: string; readonly json: unknown },
+  values: Parsed["values"],
+  io: Io,
+): void {
   io.out(values["json"] ? `${JSON.stringify(json, null, 2)}\n` : text.replace(/\n*$/, "\n"));
 }
 

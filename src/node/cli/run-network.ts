@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, extname, join } from "node:path";
-import { TensorError } from "../../core/errors.ts";
+import { ConfigError, TensorError } from "../../core/errors.ts";
 import { showJson } from "../../core/json.ts";
 import type { PartialRule } from "../../core/prepare-rule.ts";
 import { createDetector } from "../../detect/detector.ts";
@@ -13,6 +13,8 @@ import { drawSvg } from "../../picture/svg.ts";
 import { loadUnpacked } from "../files/load.ts";
 import { readModelFile } from "../files/model-file.ts";
 import { decodeText } from "../files/raw.ts";
+import { inspectModel } from "../inspect-model.ts";
+import { familyWords, likeliest } from "../next-step.ts";
 import { MissingPackage, readPixels, writeJpeg } from "../images.ts";
 import { rasterPixels, rasterise } from "../raster.ts";
 import { type ImageFile, imageFiles } from "./image-files.ts";
@@ -113,7 +115,13 @@ async function detectorOf(path: string, values: Values, prepare: PartialRule): P
   });
   // Errors only: its warnings about a file's weights would bury the results.
   const runtime = onnxRuntime(ort, { logSeverityLevel: 3 });
-  return createDetector({ model: bytes, runtime, config }, { ...options, prepare });
+  return createDetector({ model: bytes, runtime, config }, { ...options, prepare }).catch((error: Error) => {
+    const needsFamily =
+      error instanceof ConfigError && error.options.some((hint) => hint.option === "family");
+    if (!needsFamily || configPath !== undefined) throw error;
+    const words = familyWords(likeliest(inspectModel(model, [], options, () => null).json), path);
+    throw words === null ? error : Object.assign(error, { familyWords: words });
+  });
 }
 
 /** Reads the options that say how photos are prepared. */

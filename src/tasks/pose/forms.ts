@@ -34,8 +34,8 @@ const afterBoxes: Form = {
     interpret(query, specs).flatMap((found): Formed[] => {
       const [{ box, cells }] = found.heads;
       const channels = volume(specs[box.tensor].dims) / found.batch / cells - 4;
-      if (channels % 2 !== 0 || (query.task?.keypoints && channels !== count * 2)) return [];
-      const shape = [channels / 2, 2] as const;
+      if (channels !== count * 2) return [];
+      const shape = [count, 2] as const;
       return [
         { found: withPoints(found, (head) => beside(head.box, 4)), shape, rule: "prior", logits: false },
       ];

@@ -744,3 +744,12 @@ describe.each(engines)("points in 0..1 beside boxes in pixels, %s", (engine) => 
     expect(createDecoderSync(NETWORK, { engine }).decode(output(50, [3, 3, 6, 6], 1)).length).toBe(1);
   });
 });
+
+test("rows of BlazeFace are no palms: the count of points is the family's own", () => {
+  const outputs = {
+    boxes: { data: new Float32Array(896 * 16), dims: [1, 896, 16] },
+    scores: { data: new Float32Array(896), dims: [1, 896, 1] },
+  };
+  const decoder = createDecoderSync({ family: "mediapipe-palm", inputSize: [128, 128] });
+  expect(() => decoder.decode(outputs)).toThrow("[1,N,18] + [1,N,1]");
+});

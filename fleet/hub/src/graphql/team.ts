@@ -2,6 +2,7 @@
 import { appMutations, appQueries } from "./applications.ts";
 import type { PageArguments } from "./connection.ts";
 import type { TeamContext } from "./context.ts";
+import { snapMutations, snapQueries } from "./snaps.ts";
 
 export const root = {
   query: {
@@ -10,9 +11,10 @@ export const root = {
       name: context.team.name,
       devices: (args: PageArguments) => context.devices.read(args),
       ...appQueries(context),
+      ...snapQueries(context),
     }),
   },
   mutation: {
-    team: (_: unknown, context: TeamContext) => ({ ...appMutations(context) }),
+    team: (_: unknown, context: TeamContext) => ({ ...appMutations(context), ...snapMutations(context) }),
   },
 };

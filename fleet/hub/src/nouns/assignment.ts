@@ -10,6 +10,7 @@ import { newId } from "../core/ids.ts";
 import { needApp, needVersion } from "./application.ts";
 import { audit } from "./audit.ts";
 import { countChange } from "./changes.ts";
+import type { Change } from "./group.ts";
 
 export type TargetKind = "device" | "group";
 
@@ -39,13 +40,6 @@ export interface Assignment {
 
 const COLUMNS =
   "kind, target_id, app_id, version, next_version, share, rollout_id, rollout_state, revision, changed_at, changed_by";
-
-/** Who changes assignments, when, in which team. */
-export interface Change {
-  readonly now: number;
-  readonly actor: string;
-  readonly teamId: string;
-}
 
 export async function findAssignment(db: Queries, teamId: string, target: Target): Promise<Assignment | undefined> {
   const [row] = await db.all<Assignment>(

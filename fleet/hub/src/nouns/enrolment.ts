@@ -5,6 +5,7 @@ import { newId } from "../core/ids.ts";
 import { hashKey, readKey, sameHash } from "../core/key.ts";
 import { ADOPT_KEY_COLUMNS, spentBecause, type AdoptKey } from "./adoptkey.ts";
 import { audit } from "./audit.ts";
+import { countChange } from "./changes.ts";
 import { addCredential, endCredentials } from "./credential.ts";
 import { countDevices } from "./device.ts";
 import { cleanName } from "./text.ts";
@@ -48,6 +49,7 @@ export async function enrol(db: Database, now: number, request: EnrolRequest, ma
     const { deviceId } = place;
     await insertState(tx, now, key, deviceId, request);
     await joinGroups(tx, key, deviceId);
+    await countChange(tx, key.team_id);
     if (repeated === undefined)
       await tx.all("UPDATE adopt_keys SET used = used + 1, last_used_at = ? WHERE id = ?", [now, id]);
     const credential = await addCredential(tx, now, key.team_id, deviceId);

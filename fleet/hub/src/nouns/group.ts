@@ -3,6 +3,7 @@ import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { audit } from "./audit.ts";
+import { countChange } from "./changes.ts";
 import { cleanName } from "./text.ts";
 
 export const MAX_GROUPS = 500;
@@ -113,8 +114,10 @@ export async function deleteGroup(db: Database, { now, actor, teamId }: Change, 
     const group = await needGroup(tx, teamId, id);
     await tx.all("DELETE FROM device_group_members WHERE team_id = ? AND group_id = ?", [teamId, id]);
     await tx.all("DELETE FROM adopt_key_groups WHERE group_id = ?", [id]);
+    await tx.all("DELETE FROM assignments WHERE team_id = ? AND kind = 'group' AND target_id = ?", [teamId, id]);
     await tx.all("DELETE FROM device_groups WHERE team_id = ? AND id = ?", [teamId, id]);
     await audit(tx, now, actor, "group.deleted", teamId, named(group));
+    await countChange(tx, teamId);
     return group;
   });
 }
@@ -140,6 +143,7 @@ export async function addToGroup(
     }
     const subject = deviceIds.length === 1 ? deviceIds[0]! : `${deviceIds.length} devices`;
     if (added > 0) await audit(tx, now, actor, "group.device_added", teamId, `${named(group)}: ${subject}`);
+    if (added > 0) await countChange(tx, teamId);
     return { group, added };
   });
 }
@@ -170,6 +174,7 @@ export async function removeFromGroup(
     }
     const subject = deviceIds.length === 1 ? deviceIds[0]! : `${deviceIds.length} devices`;
     if (removed > 0) await audit(tx, now, actor, "group.device_removed", teamId, `${named(group)}: ${subject}`);
+    if (removed > 0) await countChange(tx, teamId);
     return { group, removed };
   });
 }

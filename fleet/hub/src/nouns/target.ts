@@ -1,12 +1,7 @@
-/** Groups and devices, as people name them in a form. */
+/** Devices, as people name them in a form. */
 import type { Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import type { Target } from "./assignment.ts";
-
-/** Returns the groups of a team, by name. */
-export function listGroupNames(db: Queries, teamId: string): Promise<{ id: string; name: string }[]> {
-  return db.all("SELECT id, name FROM device_groups WHERE team_id = ? ORDER BY name, id", [teamId]);
-}
 
 /** Finds one device by its id or its name. */
 export async function findTarget(db: Queries, teamId: string, text: string): Promise<Target> {

@@ -14,8 +14,9 @@ import {
 } from "../nouns/application.ts";
 import { assign, endRollout, listAssignments, unassign, type Assignment, type Target } from "../nouns/assignment.ts";
 import { listDevices } from "../nouns/device.ts";
+import { listGroups } from "../nouns/group.ts";
 import { countReports, failuresOf, type Report, type ReportCount } from "../nouns/report.ts";
-import { listGroupNames, findTarget } from "../nouns/target.ts";
+import { findTarget } from "../nouns/target.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { Difference, pretty, sizeText, versionText } from "./application-edit.tsx";
 import { attempt } from "./attempt.ts";
@@ -128,7 +129,7 @@ async function namesOf(
   targets: readonly Pick<Assignment, "kind" | "target_id">[],
 ): Promise<Map<string, string>> {
   const names = new Map<string, string>();
-  for (const { id, name } of await listGroupNames(db, teamId)) names.set(`group:${id}`, name);
+  for (const { id, name } of await listGroups(db, teamId)) names.set(`group:${id}`, name);
   if (targets.some(({ kind }) => kind === "device"))
     for (const { id, name } of await listDevices(db, teamId)) names.set(`device:${id}`, name);
   return names;
@@ -358,7 +359,7 @@ async function versionPage(site: Site, visit: Member): Promise<Answer> {
     ["Snaps", snaps.length === 0 ? "none" : pretty(snaps)],
     ["What boxwright makes of it", version.description],
   ] as const;
-  const groups = await listGroupNames(db, team.id);
+  const groups = await listGroups(db, team.id);
   return show(
     frameOf(visit, `Version ${version.number} of ${app.name}`, "apps"),
     <>

@@ -10,10 +10,11 @@ import {
   updateApp,
 } from "../../src/nouns/application.ts";
 import { contentHash, readDraft, type AppContent } from "../../src/nouns/application-content.ts";
-import { assign, endRollout, findAssignment, isInShare, unassign, type Change } from "../../src/nouns/assignment.ts";
+import { assign, endRollout, findAssignment, isInShare, unassign } from "../../src/nouns/assignment.ts";
 import { resolveDesired } from "../../src/nouns/desired.ts";
 import { addDevices } from "../../src/nouns/device.ts";
 import { countReports, noteReport, reportsOf } from "../../src/nouns/report.ts";
+import type { Change } from "../../src/nouns/group.ts";
 import { addTeam } from "../../src/nouns/team.ts";
 import { Desired } from "../../src/nouns/waiting.ts";
 import { kinds, NOW, openTestDatabase, type TestDatabase } from "../support/hub.ts";

@@ -34,6 +34,7 @@ const SHARED = [
   "devices",
   "errors",
   "models",
+  "snaps",
   "team",
   "teams",
 ];

@@ -1,0 +1,32 @@
+/** GET of a picture of a snap, for a page or a backend that is known. */
+import type { FilePlace } from "../files/files.ts";
+import type { Exchange } from "../http/exchange.ts";
+import { sendFile } from "../http/range.ts";
+import { refuse, refuseMethod } from "../http/refusals.ts";
+import type { Services } from "../http/services.ts";
+import { findSnapFile } from "../nouns/snap-query.ts";
+
+/** A picture is no page: whatever it holds runs nothing, and no other site shows it. */
+const HEADERS = {
+  "content-security-policy": "default-src 'none'; sandbox",
+  "cross-origin-resource-policy": "same-origin",
+  "content-disposition": "inline",
+  // A browser keeps it for whoever is signed in, and asks each time: after a deletion it is gone.
+  "cache-control": "private, no-cache",
+} as const;
+
+export async function sendSnapFile(
+  { db, files }: Services,
+  exchange: Exchange,
+  teamId: string,
+  fileId: string,
+): Promise<void> {
+  if (exchange.method !== "GET" && exchange.method !== "HEAD") return refuseMethod(exchange, "GET, HEAD");
+  const file = /^[0-9a-f-]{36}$/.test(fileId) ? await findSnapFile(db, teamId, fileId) : undefined;
+  if (file === undefined) return refuse(exchange, "not_found", ", expected a file of a snap of the team");
+  const place: FilePlace = { team: teamId, kind: "snaps", sha256: file.sha256 };
+  // The snap may be deleted in this moment.
+  if ((await files.size(place)) !== file.size) return refuse(exchange, "not_found", ", which was deleted");
+  const read = (start: number, end: number) => files.read(place, start, end);
+  sendFile(exchange, { size: file.size, type: file.content_type, etag: file.sha256, read }, HEADERS);
+}

@@ -1,0 +1,72 @@
+/** Says what comes after `boxwright inspect FILE`: the command that runs the network, with the options it needs. */
+import { basename } from "node:path";
+import type { Model } from "../config/model/types.ts";
+import type { DecoderOptions } from "../config/types.ts";
+import { TRAITS, familyInName, titleOf } from "../core/families.ts";
+import type { OtherName } from "../core/other-names.ts";
+import type { ModelInspection } from "./inspect-model.ts";
+import type { Possibility } from "./possibility.ts";
+
+/** COCO has so many classes, and files without names are mostly of it. */
+const COCO_CLASSES = 80;
+
+/** Most families that are named where several fit. */
+const MOST_FAMILIES = 3;
+
+/** Returns the likeliest possibilities of a network without a family. */
+export function likeliest({ decoder }: ModelInspection["json"]): Possibility[] {
+  if (decoder?.kind !== "possibilities") return [];
+  const best = Math.max(...decoder.possibilities.map(({ likelihood }) => likelihood));
+  return decoder.possibilities.filter(({ likelihood }) => likelihood === best);
+}
+
+/**
+ * Returns the families to choose from, in words of the command line.
+ * @param path of the file. A family in its name comes first
+ */
+export function familyWords(found: readonly Possibility[], path: string): string | null {
+  const named = familyInName(basename(path));
+  const isNamed = ({ family, families }: Possibility): boolean =>
+    named !== null && (family === named || families.join().includes(titleOf(named)));
+  if (named !== null && found.some(isNamed)) return `--family ${named}`;
+  const families = [...new Set(found.map(({ family }) => family))];
+  if (families.length === 0) return null;
+  const [first, ...others] = families.slice(0, MOST_FAMILIES);
+  return `--family ${first}${others.map((family) => ` (or ${family})`).join("")}`;
+}
+
+/**
+ * Returns the line that names the next step.
+ * @param path of the file, as the user wrote it
+ */
+export function nextStep(path: string, { json }: ModelInspection, options: DecoderOptions): string {
+  const { model } = json;
+  const isMissing = (name: string): boolean =>
+    model.missing.some((problem) => problem.path === name) && !Object.hasOwn(options, name);
+  const found = likeliest(json);
+  const words = [
+    ...(isMissing("family") ? [familyWords(found, path) ?? "--family NAME"] : []),
+    ...((model.inputSize ?? options.inputSize) ? [] : ["--input-size WxH"]),
+    ...labelWords(model, found, options),
+  ];
+  if (model.format !== "onnx")
+    return `next: createDetector({ model, runtime: tflite(module) }), which runs a TFLite file in a page (docs/detect.md)${words.length > 0 ? `, with the options that ${words.join(" ")} would set` : ""}`;
+  const file = /[\s'"]/.test(path) ? JSON.stringify(path) : path;
+  return `next: npx boxwright ${["run", file, "photo.jpg", ...words, "--draw", "boxes"].join(" ")}`;
+}
+
+/** Returns the option of names, if the file has none. */
+function labelWords(model: Model, found: readonly Possibility[], options: DecoderOptions): string[] {
+  if (model.names !== null || options.labels !== undefined) return [];
+  const counts = new Set(found.map(({ classes }) => classes));
+  const classes = options.classes ?? (counts.size === 1 ? [...counts][0] : classesOf(model));
+  return [`--labels ${classes === COCO_CLASSES ? "coco80" : classes === 1 ? "NAME," : "A,B,C"}`];
+}
+
+/** Returns the number of classes that the file or its family states. */
+const classesOf = ({ options: { classes, family } }: Model): number | "in shapes" | null =>
+  classes ?? (family && TRAITS[family].classes) ?? null;
+
+/** Says how a network of another name is read. */
+export const otherNameText = ({ name, family, options, why }: OtherName): string =>
+  `the name says ${name}, which ${why}: family "${family}"${options === undefined ? "" : `, ${options}`}`;
