@@ -50,11 +50,28 @@ export interface OrientedDecoder extends Decoder {
   ): readonly OrientedDetections[];
 }
 
-/** Type of the decoder of a config. Typed options that state their task on the spot make its fields certain. */
-export type DecoderOf<C> = [StatedTask<C>] extends ["pose"]
-  ? PoseDecoder
-  : [StatedTask<C>] extends ["oriented"]
-    ? OrientedDecoder
-    : Decoder;
+/**
+ * Type of the decoder of a config. Typed options that state their task on the spot make its fields certain. So does the
+ * task of a file, if it is the only one among `T`, the tasks that were passed.
+ */
+export type DecoderOf<C, T extends { readonly task: string } = never> = [TaskOf<C, T>] extends [never]
+  ? Decoder
+  : [TaskOf<C, T>] extends ["pose"]
+    ? PoseDecoder
+    : [TaskOf<C, T>] extends ["oriented"]
+      ? OrientedDecoder
+      : Decoder;
 
-type StatedTask<C> = C extends { readonly task: infer T } ? T : undefined;
+type TaskOf<C, T extends { readonly task: string }> =
+  IsAny<C> extends true
+    ? PassedTask<T>
+    : C extends { readonly task: infer Stated }
+      ? Stated
+      : C extends { readonly family: string }
+        ? undefined
+        : PassedTask<T>;
+
+type PassedTask<T extends { readonly task: string }> = Exclude<T["task"], "suppression" | "prepare">;
+
+/** True for the type of `JSON.parse`, which is every type at once. */
+type IsAny<C> = 0 extends 1 & C ? true : false;

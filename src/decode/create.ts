@@ -5,10 +5,10 @@ import { type Decoder, type FileConfig, makeDecoder, makeDecoderSync } from "./d
 import { type DecoderTask, checkTaskList } from "./tasks.ts";
 
 /** Options of `createDecoder` of `boxwright/core`. */
-export interface CoreOptions extends DecoderOptions {
+export interface CoreOptions<T extends DecoderTask = DecoderTask> extends DecoderOptions {
   /** What the decoder does besides boxes: some of `pose`, `masks`, `oriented`, `peaks`, `text`, `suppression` and
    * `prepare`. */
-  readonly tasks?: readonly DecoderTask[];
+  readonly tasks?: readonly T[];
 }
 
 /**
@@ -22,7 +22,10 @@ export interface CoreOptions extends DecoderOptions {
  * const decoder = await createDecoder(network, { tasks: [pose] });
  * console.log(decoder.engine); // simd
  */
-export function createDecoder<const C>(config: FileConfig<C>, options?: CoreOptions): Promise<DecoderOf<C>>;
+export function createDecoder<const C, T extends DecoderTask = never>(
+  config: FileConfig<C>,
+  options?: CoreOptions<T>,
+): Promise<DecoderOf<C, T>>;
 export async function createDecoder(config: unknown, options: CoreOptions = {}): Promise<Decoder> {
   const [own, tasks] = split(options);
   return makeDecoder(config, own, tasks);
@@ -37,7 +40,10 @@ export async function createDecoder(config: unknown, options: CoreOptions = {}):
  * const decoder = createDecoderSync({ family: "yolov8", classes: 80, inputSize: [640, 640] }, { engine: "ts" });
  * console.log(decoder.engine); // ts
  */
-export function createDecoderSync<const C>(config: FileConfig<C>, options?: CoreOptions): DecoderOf<C>;
+export function createDecoderSync<const C, T extends DecoderTask = never>(
+  config: FileConfig<C>,
+  options?: CoreOptions<T>,
+): DecoderOf<C, T>;
 export function createDecoderSync(config: unknown, options: CoreOptions = {}): Decoder {
   const [own, tasks] = split(options);
   return makeDecoderSync(config, own, tasks);

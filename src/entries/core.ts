@@ -2,8 +2,9 @@
  * `boxwright/core`: the decoder with the tasks that are passed, for those who count kilobytes. It shares its classes
  * with `boxwright`.
  */
-export type { Decoder } from "../decode/decoder.ts";
+export * from "./shared.ts";
 export { type CoreOptions, createDecoder, createDecoderSync } from "../decode/create.ts";
+export type { KnownTask } from "../decode/detections.ts";
 export type { NetworkTask, SuppressionTask, DecoderTask } from "../decode/tasks.ts";
 export type { PrepareTask } from "../decode/prepare.ts";
 export { masks } from "../tasks/masks/task.ts";
@@ -13,77 +14,3 @@ export { pose } from "../tasks/pose/task.ts";
 export { prepare } from "../tasks/prepare/task.ts";
 export { suppression } from "../tasks/suppression/task.ts";
 export { text } from "../tasks/text/task.ts";
-export type { Best } from "../decode/best.ts";
-export type {
-  DecoderOf,
-  OrientedDecoder,
-  OrientedDetection,
-  OrientedDetections,
-  PoseDecoder,
-  PoseDetection,
-  PoseDetections,
-} from "../decode/by-task.ts";
-export type { FileConfig, Receivable } from "../decode/decoder.ts";
-export type { Outputs, Slot } from "../decode/inputs.ts";
-export type { ImageFormat, ImageInput, PrepareOptions, Prepared, PreparedData } from "../decode/prepare.ts";
-export type { PartialRule, PrepareResize, PrepareRule, Resample } from "../core/prepare-rule.ts";
-export type { Stats } from "../decode/stats.ts";
-export type { Update } from "../decode/update.ts";
-export { parseConfig } from "../config/config.ts";
-export type {
-  AnchorSet,
-  BoxFormat,
-  Config,
-  DecoderOptions,
-  OutputSpec,
-  PriorFormat,
-  Roles,
-  Suppression,
-  TaskConfig,
-  TaskFields,
-  TypedOptions,
-} from "../config/types.ts";
-export { RULE_SETS, type Rules, type RuleSet } from "../core/rules.ts";
-export type { ConfigDescription, Description, HeadDescription, PlanDescription } from "../plan/describe.ts";
-export {
-  type Detection,
-  type DetectionFields,
-  Detections,
-  type KnownTask,
-  type Keypoint,
-  type Mask,
-  type MaskOptions,
-  type MaskPolygon,
-  type MaskRle,
-  type MaskRule,
-  type Point,
-  type TaskColumns,
-  toPixels,
-} from "../decode/detections.ts";
-export type { EngineName } from "../core/engine-name.ts";
-export {
-  ConfigError,
-  type ConfigProblem,
-  type OptionHint,
-  type OptionName,
-  TensorError,
-} from "../core/errors.ts";
-export type { TaskName } from "../core/tasks.ts";
-export { FAMILIES, type ScoreForm, type Family, type PoseFamily } from "../core/families.ts";
-export type { Frame } from "../decode/frame.ts";
-export type { Plan, PlannedSuppression } from "../plan/plan.ts";
-export type { Head, TaskPlan } from "../heads/head.ts";
-export type { ReadingName } from "../core/readings.ts";
-export type {
-  Channels,
-  ElementType,
-  SlotArray,
-  StorageOrder,
-  TensorData,
-  TensorInput,
-  TensorSpec,
-  TensorSpecInput,
-  TypeName,
-} from "../core/tensor.ts";
-export type { WasmKind } from "../kernels/kernel.ts";
-export { provideKernel } from "../kernels/kernel.ts";

@@ -75,6 +75,9 @@ test.each([
   [`void createDecoder(${POSE}).then((decoder) => decoder.decode().toArray()[0].keypoints[0].x);`],
   [`for (const d of createDecoderSync(${ORIENTED}).decode()) d.corners.length + d.angle;`],
   [`core.createDecoderSync(${POSE}, { tasks: [core.pose] }).decodeBatch()[0].keypoints.length;`],
+  ["core.createDecoderSync(JSON.parse(''), { tasks: [core.pose, core.prepare] }).decode().keypoints.length;"],
+  ["core.createDecoderSync({} as unknown, { tasks: [core.oriented] }).decode().angles.length;"],
+  [`core.createDecoderSync(${ORIENTED}, { tasks: [core.pose, core.oriented] }).decode().angles.length;`],
 ])("the task makes its fields certain: %s", (program) => {
   expect(problemsOf(program)).toEqual([]);
 });
@@ -82,6 +85,13 @@ test.each([
 test.each([
   [`for (const d of createDecoderSync(${BOXES}).decode()) d.keypoints.length;`, "'d.keypoints' is possibly"],
   ["createDecoderSync(JSON.parse('')).decode().keypoints.length;", "is possibly 'undefined'"],
+  ["core.createDecoderSync('').decode().keypoints.length;", "is possibly 'undefined'"],
+  [`core.createDecoderSync(${BOXES}, { tasks: [core.pose] }).decode().keypoints.length;`, "is possibly"],
+  [
+    "core.createDecoderSync(JSON.parse(''), { tasks: [core.pose, core.masks] }).decode().keypoints.length;",
+    "is possibly 'undefined'",
+  ],
+  ["core.createDecoderSync('', { tasks: [core.pose], engin: 1 });", "'engin' does not exist"],
 ])("without it they may be missing: %s", (program, problem) => {
   expect(problemsOf(program).join()).toContain(problem);
 });
