@@ -66,7 +66,7 @@ export interface LandmarkFacts {
 }
 
 /** Facts about the points of a family. A field that is absent has the value that its comment calls usual. */
-export interface PointFacts {
+export interface FamilyPoints {
   /**
    * How the tensors are read. Usual: boxes have the layout of a detector without points. The points follow the other
    * channels, or are in tensors of their own.
@@ -106,7 +106,7 @@ const circle = (middle: number): CropRule => ({
 const FIVE = { keypoints: [5, 2], names: FACE5_NAMES } as const;
 const COCO = { keypoints: [17, 3], names: COCO17_NAMES, edges: COCO17_EDGES } as const;
 
-export const POINT_FACTS: { readonly [F in Family]?: PointFacts } = {
+export const POINT_FACTS: { readonly [F in Family]?: FamilyPoints } = {
   // Raw maps with anchors: TexasInstruments/edgeai-yolov5 and WongKinYiu/yolov7 (branch pose), models/yolo.py. The size
   // of the anchor does not enter.
   yolov5: { grid: [2, -0.5] },

@@ -36,7 +36,7 @@ import type { Memory } from "../core/memory.ts";
 import { type TaskName, TASKS, type TaskValueName, neededTask } from "../core/tasks.ts";
 import { show } from "../core/tensor.ts";
 import type { Config } from "../config/types.ts";
-import type { Layout } from "../memory/layout.ts";
+import type { MemoryLayout } from "../memory/layout.ts";
 import type { Thresholds } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { TaskPlanner } from "../plan/task.ts";
@@ -53,7 +53,7 @@ export interface TaskMemory {
   readonly engine: Engine;
   readonly memory: Memory;
   readonly plan: Pick<Plan, "tensors" | "batch" | "inputSize">;
-  readonly layout: Pick<Layout, "slots" | "order" | "workEnd">;
+  readonly layout: Pick<MemoryLayout, "slots" | "order" | "workEnd">;
   /** One entry for each image of the batch. */
   readonly detections: readonly Detections[];
   /** Adds a sentence to the notes, unless the notes of this plan have that sentence already. */
@@ -63,7 +63,7 @@ export interface TaskMemory {
 /** What the decoder of a config gives a task. */
 export interface TaskWork extends TaskMemory {
   readonly plan: Plan;
-  readonly layout: Layout;
+  readonly layout: MemoryLayout;
   readonly config: Config;
   /** Returns the thresholds that the config or `update` gave, in doubles. The kernel has them in f32. */
   readonly thresholds: () => Thresholds;

@@ -42,7 +42,7 @@ interface Candidate {
 }
 
 /** The columns of one object, a row long. */
-interface Found {
+interface FoundPoints {
   readonly points: Detections;
   readonly row: number | null;
 }
@@ -142,7 +142,7 @@ export class ChainedDetector implements Detector {
       ...candidates.filter(({ row }) => row === null),
       ...candidates.filter(({ row }) => row !== null),
     ].slice(0, this.#most);
-    const found: Found[] = [];
+    const found: FoundPoints[] = [];
     for (const { crop, row } of chosen) {
       const points = await this.#second.detect(image, { crop });
       this.#count(this.#second);
@@ -164,8 +164,8 @@ export class ChainedDetector implements Detector {
   }
 
   /** Returns the rows of all objects, the best first. */
-  #join(boxes: Detections | null, found: readonly Found[]): Detections {
-    const own = (one: Found): readonly [Detections, number] =>
+  #join(boxes: Detections | null, found: readonly FoundPoints[]): Detections {
+    const own = (one: FoundPoints): readonly [Detections, number] =>
       this.#hasPresence || !boxes || one.row === null ? [one.points, 0] : [boxes, one.row];
     const sorted = [...found].sort((a, b) => scoreOf(own(b)) - scoreOf(own(a)));
     const rows = sorted.map(own);

@@ -5,7 +5,7 @@
 import type { ImageFormat, ImageInput } from "../decode/prepare.ts";
 
 /** A frame of WebCodecs, as far as it is used. */
-interface Frame {
+interface VideoPicture {
   readonly format: string | null;
   readonly displayWidth: number;
   readonly displayHeight: number;
@@ -29,9 +29,9 @@ export class VideoReader {
 
   /** Returns the pixels of the frame that a video shows; null if a canvas has to read it. */
   async read(video: object): Promise<ImageInput | null> {
-    const { VideoFrame: Open } = globalThis as { VideoFrame?: new (video: object) => Frame };
+    const { VideoFrame: Open } = globalThis as { VideoFrame?: new (video: object) => VideoPicture };
     if (!Open || !this.#works || !isVideo(video)) return null;
-    let frame: Frame | null = null;
+    let frame: VideoPicture | null = null;
     try {
       frame = new Open(video);
       return isWhole(frame) ? await this.#copy(frame) : null;
@@ -43,7 +43,7 @@ export class VideoReader {
     }
   }
 
-  async #copy(frame: Frame): Promise<ImageInput> {
+  async #copy(frame: VideoPicture): Promise<ImageInput> {
     const { displayWidth: width, displayHeight: height } = frame;
     const format = formatOf(frame);
     // Another matrix or range is that of the browser's own conversion.
@@ -60,11 +60,17 @@ const isVideo = (image: object): boolean =>
   "videoWidth" in image && "readyState" in image && Number(image.readyState) >= 2;
 
 /** True if the frame's bytes are the picture as it is shown: neither turned, nor cut, nor scaled. */
-const isWhole = ({ visibleRect, displayWidth, displayHeight, rotation = 0, flip = false }: Frame): boolean =>
+const isWhole = ({
+  visibleRect,
+  displayWidth,
+  displayHeight,
+  rotation = 0,
+  flip = false,
+}: VideoPicture): boolean =>
   rotation === 0 && !flip && visibleRect?.width === displayWidth && visibleRect.height === displayHeight;
 
 /** Returns the planes of a frame in BT.601 of video range, else "rgba". Odd sizes have planes with other strides. */
-function formatOf({ format, colorSpace, displayWidth, displayHeight }: Frame): ImageFormat {
+function formatOf({ format, colorSpace, displayWidth, displayHeight }: VideoPicture): ImageFormat {
   const isUsual = BT601.includes(colorSpace.matrix) && colorSpace.fullRange === false;
   if (!isUsual || displayWidth % 2 !== 0 || displayHeight % 2 !== 0) return "rgba";
   return format === "I420" ? "i420" : format === "NV12" ? "nv12" : "rgba";

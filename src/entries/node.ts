@@ -18,7 +18,7 @@ export { parseTensors } from "../node/files/parse.ts";
 export { type Input, mergeTensors, readInput, readTensors } from "../node/files/read.ts";
 export { readPacketFile, writePacketFile } from "../node/files/packet-file.ts";
 export { readSafetensors, writeSafetensors } from "../node/files/safetensors.ts";
-export type { ElementType, NamedTensor, TensorData } from "../node/files/tensor.ts";
+export type { FileElementType, NamedTensor, FileTensorData } from "../node/files/tensor.ts";
 export { type Inspection, type PossibilityList, inspect } from "../node/inspect.ts";
 export type { Possibility } from "../node/possibility.ts";
 export { type RasterOptions, drawPng, rasterise } from "../node/raster.ts";

@@ -26,7 +26,7 @@ export interface TensorMatch extends HeadOrigin {
 }
 
 /** The channel count of one tensor, and the first channel of its boxes, scores and objectness. */
-export interface Channels {
+export interface ChannelPlan {
   readonly count: number;
   readonly boxes?: number;
   readonly scores?: number;
@@ -36,7 +36,7 @@ export interface Channels {
 const PARTS: readonly Part[] = ["boxes", "objectness", "scores"];
 
 /** Returns a match for each way in which a tensor has these channels. */
-export function matchOne(specs: Specs, views: Views, channels: Channels): TensorMatch[] {
+export function matchOne(specs: Specs, views: Views, channels: ChannelPlan): TensorMatch[] {
   const parts = PARTS.filter((part) => channels[part] !== undefined);
   return specs.flatMap(({ name, dims, extra = 0 }, index) =>
     views(specs[index], channels.count + extra).map((view) => {

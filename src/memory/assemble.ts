@@ -4,7 +4,7 @@
  */
 import { HEAD_WORDS, PLAN_WORDS } from "../core/abi.ts";
 import { checkSize } from "../core/memory.ts";
-import { type Layout, layoutOf } from "./layout.ts";
+import { type MemoryLayout, layoutOf } from "./layout.ts";
 import { checkPerClass } from "../plan/classes.ts";
 import { type Interpreted, planOf } from "../plan/make.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -25,7 +25,7 @@ export interface AssembleOptions {
 /** A plan and where each part of it stands in memory. */
 export interface Assembly {
   readonly plan: Plan;
-  readonly layout: Layout;
+  readonly layout: MemoryLayout;
 }
 
 /**

@@ -5,14 +5,14 @@ import type { Column } from "../heads/channels.ts";
 import type { Memory } from "../core/memory.ts";
 import type { Head } from "../heads/head.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { Layout } from "./layout.ts";
+import type { MemoryLayout } from "./layout.ts";
 import { imageStart } from "./write.ts";
 
 /** The tensors of a plan in memory. */
 export interface TensorsInMemory {
   readonly memory: Memory;
   readonly plan: Pick<Plan, "tensors" | "batch">;
-  readonly layout: Pick<Layout, "slots">;
+  readonly layout: Pick<MemoryLayout, "slots">;
 }
 
 type Cells = Pick<Head, "cells">;

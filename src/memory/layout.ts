@@ -78,7 +78,7 @@ export interface Columns {
   readonly bytes: number;
 }
 
-export interface Layout extends Columns {
+export interface MemoryLayout extends Columns {
   /** Plan blocks and their head records: one for each image, then one for gathered rows if the plan gathers. */
   readonly blocks: readonly number[];
   readonly records: readonly number[];
@@ -204,7 +204,7 @@ function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): ScanRoom {
 }
 
 /** Lays a plan out. `scalarOnly`: only the scalar kernel will run, which needs less scratch. */
-export function layoutOf(plan: Plan, scalarOnly = false): Layout {
+export function layoutOf(plan: Plan, scalarOnly = false): MemoryLayout {
   const { heads, keep, batch } = plan;
   const words = wordsFrom(FIRST_ADDRESS);
   const gathers = plan.gather !== null;

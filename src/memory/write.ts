@@ -3,7 +3,7 @@ import * as A from "../core/abi.ts";
 import { sigmoid } from "../core/number.ts";
 import type { Config } from "../config/types.ts";
 import { rawThreshold, smallestPassing } from "./thresholds.ts";
-import type { Columns, Layout } from "./layout.ts";
+import type { Columns, MemoryLayout } from "./layout.ts";
 import type { Memory } from "../core/memory.ts";
 import { listStart, withGaps } from "../plan/classes.ts";
 import type { GatherHead, Plan } from "../plan/plan.ts";
@@ -27,7 +27,7 @@ const fround = Math.fround;
 export interface MemoryImage {
   readonly memory: Memory;
   readonly plan: Plan;
-  readonly layout: Layout;
+  readonly layout: MemoryLayout;
 }
 
 /** Thresholds that may change between frames. */
@@ -51,7 +51,7 @@ const FNS: { readonly [F in Fn]: number } = {
   squareSigmoid: A.FN_SQUARE_SIGMOID,
   clamp: A.FN_CLAMP,
 };
-const RULES: { readonly [R in Head["rule"]]: number } = {
+const HEAD_RULE_CODES: { readonly [R in Head["rule"]]: number } = {
   class: A.RULE_CLASS,
   product: A.RULE_PRODUCT,
   objectness: A.RULE_OBJECTNESS,
@@ -208,7 +208,7 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
   const only = onlyClass(plan, h);
   // A head of which no class is kept is not scanned. Nothing is gathered yet.
   words(A.H_CELLS, kept?.length === 0 || gathered ? 0 : h.cells);
-  words(A.H_RULE, RULES[h.rule]);
+  words(A.H_RULE, HEAD_RULE_CODES[h.rule]);
   words(A.H_SOURCE, source, gathered ? layout.gatherIndex + source * 4 : 0);
   words(
     A.H_SCORE_TYPE,

@@ -26,7 +26,7 @@ const USUAL_CLASSES = new Set([1, 20, 80, 90, 91, 365]);
 /** Returns every way to read the shapes, the likeliest first. */
 export function possibilities(inspected: Inspected): Possibility[] {
   const { tensors } = inspected;
-  const more = withMore(inspected);
+  const more = readWithTask(inspected);
   // Coefficients of masks are of no use without their prototypes, and those are no head.
   const heads = more.length > 0 ? tensors.filter((t) => !isPrototypes(t)) : tensors;
   const read = readingsOf({ ...inspected, tensors: heads });
@@ -49,7 +49,7 @@ interface Guess {
   readonly anchors: readonly (readonly (readonly number[])[])[] | null;
   readonly inputSize: readonly [number, number];
   /** Fields that the family cannot be read without. */
-  readonly extras: Extras;
+  readonly extras: StandIns;
 }
 
 /** Returns every way in which detection heads read the shapes, the likeliest first. */
@@ -114,7 +114,7 @@ function* guesses(
   );
   const inputSize = options.inputSize ?? sizeGuess(tensors);
   for (const family of families) {
-    const extras = extrasOf(family, tensors, priors);
+    const extras = standInsFor(family, tensors, priors);
     for (const classes of stated === undefined ? classCounts(family, tensors, priors) : [stated])
       for (const anchors of anchorGuesses(family)) yield { family, classes, anchors, inputSize, extras };
   }
@@ -262,14 +262,18 @@ function anchorGuesses(family: Family): (number[][][] | null)[] {
 }
 
 /** Fields of a config that a family cannot be read without. */
-interface Extras {
+interface StandIns {
   readonly roles?: Roles & { readonly classIds: string; readonly scores: string };
   readonly scales?: readonly number[];
   readonly priors?: Float32Array;
 }
 
 /** Returns stand-ins for the fields that a family cannot be read without. Only their lengths matter for a shape. */
-function extrasOf(family: Family, tensors: readonly TensorSpec[], priors: TensorSpec | undefined): Extras {
+function standInsFor(
+  family: Family,
+  tensors: readonly TensorSpec[],
+  priors: TensorSpec | undefined,
+): StandIns {
   const { exports, head, buildPriors } = TRAITS[family];
   const boxes = tensors.find(({ dims }) => dims.length >= 2 && dims[dims.length - 1] === 4);
   const cells = boxes?.dims[boxes.dims.length - 2];
@@ -318,7 +322,7 @@ const isPrototypes = ({ dims }: TensorSpec): boolean =>
  * Returns how the boxes of networks that do more than detect are read. After the classes they have 32 coefficients of
  * masks, told by prototypes beside them or by a usual number of classes, the keypoints of one class, or an angle.
  */
-function withMore(inspected: Inspected): Possibility[] {
+function readWithTask(inspected: Inspected): Possibility[] {
   const { tensors, options } = inspected;
   const hasPrototypes = tensors.some(isPrototypes);
   return tensors.flatMap((tensor) => {

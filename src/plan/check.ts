@@ -16,8 +16,10 @@ const COARSEST_STEP = 0.5;
 export const COLUMNS = ["score", "objectness", "classId", "marker", "count", "box", "extra"] as const;
 
 /** Returns the columns of a head. */
-export const columnsOf = (head: HeadDraft, names: readonly (typeof COLUMNS)[number][] = COLUMNS): Column[] =>
-  names.map((name) => head[name]).filter((column) => !!column);
+export const headColumns = (
+  head: HeadDraft,
+  names: readonly (typeof COLUMNS)[number][] = COLUMNS,
+): Column[] => names.map((name) => head[name]).filter((column) => !!column);
 
 /** True if scores go through a softmax. */
 export const isSoftmax = (heads: readonly HeadDraft[]): boolean =>
@@ -57,7 +59,7 @@ export function checkNamed(
  */
 export function checkBatch(specs: readonly TensorSpec[], { heads, batch }: Interpretation): void {
   for (const head of heads) {
-    for (const column of columnsOf(head)) {
+    for (const column of headColumns(head)) {
       const spec = specs[column.tensor];
       const elements = volume(spec.dims);
       const own = elements / (batch || 1);
@@ -84,7 +86,7 @@ export function checkReading(
   for (const head of heads) {
     checkListEnds(head, specs);
     checkClassIdSteps(head, specs);
-    for (const column of columnsOf(head, ["score", "objectness", "box"]))
+    for (const column of headColumns(head, ["score", "objectness", "box"]))
       checkScale(column, head, specs, scores);
   }
   if (config.coordinates === "strides" && !TRAITS[family].mayBePixels)
@@ -107,7 +109,7 @@ export function checkReading(
 
 /** Throws a TensorError if the columns that say where a list ends are quantised. */
 function checkListEnds(head: HeadDraft, specs: readonly TensorSpec[]): void {
-  for (const column of columnsOf(head, ["marker", "count"])) {
+  for (const column of headColumns(head, ["marker", "count"])) {
     const { scale, zeroPoint, type, ...spec } = specs[column.tensor];
     // The marker ends the list below zero, so a scale alone does no harm there.
     if (zeroPoint !== 0 || (column === head.count && (scale ?? 1) !== 1))
@@ -121,7 +123,7 @@ function checkListEnds(head: HeadDraft, specs: readonly TensorSpec[]): void {
 
 /** Throws a TensorError if the steps of a quantised column of class ids skip some. */
 function checkClassIdSteps(head: HeadDraft, specs: readonly TensorSpec[]): void {
-  for (const column of columnsOf(head, ["classId"])) {
+  for (const column of headColumns(head, ["classId"])) {
     const spec = specs[column.tensor];
     const scale = spec.scale ?? 1;
     if (scale > 1 && !isFloat(spec))

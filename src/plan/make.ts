@@ -16,7 +16,7 @@ import type { ScoresReason } from "../heads/print.ts";
 import { familyOf, type HeadQuery, outputsOf, queryOf } from "../heads/query.ts";
 import { refuseAll, refuseSeveral } from "../heads/refuse.ts";
 import { priorsAmong } from "../heads/ssd.ts";
-import { checkBatch, checkNamed, checkReading, COLUMNS, columnsOf } from "./check.ts";
+import { checkBatch, checkNamed, checkReading, COLUMNS, headColumns } from "./check.ts";
 import { keepIds } from "./classes.ts";
 import { notesOf, notesOfFamily } from "./notes.ts";
 import type { GatherHead, Plan } from "./plan.ts";
@@ -216,7 +216,10 @@ function compact(
   planner: TaskPlanner | undefined,
 ): Pick<Plan, "tensors" | "heads" | "task" | "rules"> {
   const { tensors = [] } = task ?? {};
-  const read = new Set([...tensors, ...heads.flatMap((head) => columnsOf(head).map(({ tensor }) => tensor))]);
+  const read = new Set([
+    ...tensors,
+    ...heads.flatMap((head) => headColumns(head).map(({ tensor }) => tensor)),
+  ]);
   const kept = specs.map((_, i) => i).filter((i) => read.has(i));
   const moved = (column?: Column | null): Column | null | undefined =>
     column && { ...column, tensor: kept.indexOf(column.tensor) };

@@ -9,7 +9,7 @@ import { type HeadInFile, openSection } from "./section.ts";
 import type { FileTask } from "./tasks.ts";
 
 /** T_RULE is the index of a rule in this list. */
-const RULES: readonly PointRule[] = ["decoded", "grid", "prior"];
+const POINT_RULES: readonly PointRule[] = ["decoded", "grid", "prior"];
 
 const ALL_FLAGS =
   F.TASK_FLAG_Y_FIRST + F.TASK_FLAG_LOGITS + F.TASK_FLAG_CLAMP_BEFORE + F.TASK_FLAG_CLAMP_AFTER;
@@ -29,7 +29,7 @@ export const pose: FileTask<"pose"> = {
     const view = new DataView(file.bytes.buffer, file.bytes.byteOffset, file.bytes.length);
     const count = within(word(F.T_COUNT), 0, MOST_POINTS, 1);
     within(rows * count * KEYPOINT_WIDTH * 4, 0, MOST_BYTES, 0);
-    const rule = RULES[word(F.T_RULE)];
+    const rule = POINT_RULES[word(F.T_RULE)];
     const flags = within(word(F.T_FLAGS), 0, ALL_FLAGS, 0);
     const has = (flag: number): boolean => (flags & flag) > 0;
     const names = table(F.T_NAME_TABLE, F.T_NAMES, 1).map((row) => file.text(file.word(row, 0)));

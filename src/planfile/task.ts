@@ -5,7 +5,7 @@ import { ELEMENTS, volume } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
 import type { Head } from "../heads/head.ts";
 import type { SegmentPlan } from "../tasks/masks/plan.ts";
-import type { Layout } from "../memory/layout.ts";
+import type { MemoryLayout } from "../memory/layout.ts";
 import { imageStart } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type OrientedPlan, orientedHeadOf } from "../tasks/oriented/plan.ts";
@@ -16,7 +16,7 @@ import { putOriented } from "./put-oriented.ts";
 /** A head that a task reads. */
 type ExtraHead = Head & { readonly extra: Column };
 
-const RULES: { readonly [R in PointRule]: number } = {
+const POINT_RULE_CODES: { readonly [R in PointRule]: number } = {
   decoded: F.POINTS_DECODED,
   grid: F.POINTS_GRID,
   prior: F.POINTS_PRIOR,
@@ -43,7 +43,7 @@ export function putTask(
   view: DataView,
   { task, headTable, nameTable, edgeTable }: TaskOffsets,
   plan: Plan,
-  layout: Layout,
+  layout: MemoryLayout,
   iouThreshold: number,
 ): void {
   const put = (row: number, index: number, value: number): void =>
@@ -97,7 +97,7 @@ function putPose(put: Put, row: number, { rules: { clamp } }: Plan, pose: PosePl
   put(row, F.T_KIND, F.TASK_KEYPOINTS);
   put(row, F.T_COUNT, pose.count);
   put(row, F.T_VALUES, pose.values);
-  put(row, F.T_RULE, RULES[pose.rule]);
+  put(row, F.T_RULE, POINT_RULE_CODES[pose.rule]);
   put(
     row,
     F.T_FLAGS,

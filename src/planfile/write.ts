@@ -18,7 +18,7 @@ import {
 } from "../core/tensor.ts";
 import { assemble } from "../memory/assemble.ts";
 import { specsOf } from "../heads/query.ts";
-import type { Layout } from "../memory/layout.ts";
+import type { MemoryLayout } from "../memory/layout.ts";
 import { writeImage } from "../memory/write.ts";
 import { labelsOf } from "../plan/classes.ts";
 import { interpretConfig } from "../plan/make.ts";
@@ -31,7 +31,7 @@ import { ALL_TASKS } from "../whole/tasks.ts";
 export interface CompiledPlan {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly plan: Plan;
-  readonly layout: Layout;
+  readonly layout: MemoryLayout;
 }
 
 /**
@@ -118,7 +118,7 @@ interface Contents {
   /** Leading part of the memory image. */
   readonly image: Uint8Array;
   readonly plan: Plan;
-  readonly layout: Layout;
+  readonly layout: MemoryLayout;
   /** All outputs of the network. The plan may read only some of them. */
   readonly outputs: readonly TensorSpec[];
   readonly labels: readonly string[];
@@ -214,7 +214,7 @@ function offsetsOf(
   };
 }
 
-function putImageTable(put: PutWord, { imageTable }: Offsets, layout: Layout): void {
+function putImageTable(put: PutWord, { imageTable }: Offsets, layout: MemoryLayout): void {
   layout.detections.forEach((columns, i) => {
     const row = imageTable + i * F.IMAGE_WORDS * 4;
     put(row, F.I_PLAN, layout.imageBlocks[i]);

@@ -11,7 +11,7 @@ import { type Outputs, asOutputs } from "../decode/inputs.ts";
 import { ORIENTED_ROWS } from "../tasks/oriented/rows.ts";
 import { POSE_ROWS } from "../tasks/pose/rows.ts";
 import {
-  type Columns,
+  type ReplyColumns,
   type PoolNetwork,
   type Reply,
   type Request,
@@ -400,7 +400,7 @@ const WITHOUT_MASKS: Extras = {
 };
 
 /** Makes detections of the columns that a thread sent. */
-function detectionsFrom(columns: Columns, labels: readonly string[] | null): Detections {
+function detectionsFrom(columns: ReplyColumns, labels: readonly string[] | null): Detections {
   const { boxes, scores, classIds, sources, task, hasMasks } = columns;
   const detections = new Detections(boxes, scores, classIds, sources, labels);
   setLength(detections, scores.length);

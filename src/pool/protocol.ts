@@ -22,7 +22,7 @@ export type Request =
   | { readonly id: number; readonly work: Work; readonly index: number };
 
 /** Columns of detections. `labels` is left out if they are those of the network's last answer. */
-export interface Columns {
+export interface ReplyColumns {
   readonly boxes: Float32Array;
   readonly scores: Float32Array;
   readonly classIds: Int32Array;
@@ -38,7 +38,7 @@ export type Reply =
   | { readonly id: number; readonly hash: string | null }
   | {
       readonly id: number;
-      readonly columns: Columns;
+      readonly columns: ReplyColumns;
       /** Index of the network that decoded. */
       readonly index: number;
       readonly milliseconds: number;

@@ -5,7 +5,7 @@ import { Detections, extrasOf, setLength } from "../decode/detections.ts";
 import { fromPacket } from "../packet/read.ts";
 import { createDecoderSync } from "../whole/decoder.ts";
 import {
-  type Columns,
+  type ReplyColumns,
   type Reply,
   type Request,
   type Work,
@@ -74,7 +74,7 @@ function decode(
 }
 
 /** Returns the columns of the rows that count in memory of their own, and those of them that are arrays. */
-function columnsOf(found: Detections): { readonly columns: Columns; readonly arrays: Answer["arrays"] } {
+function columnsOf(found: Detections): { readonly columns: ReplyColumns; readonly arrays: Answer["arrays"] } {
   const hasMasks = extrasOf(found)?.mask !== undefined;
   const { boxes, scores, classIds, sources, ...more } = (hasMasks ? boxesOf(found) : found).copy();
   const { keypoints, keypointNames, edges, angles, corners } = more;

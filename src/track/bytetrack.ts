@@ -3,7 +3,7 @@
  * tracks alive. A track that starts after the first frame is confirmed by its second detection.
  */
 import { FILTER, HeightFilter } from "./filter.ts";
-import type { Frame } from "./frame.ts";
+import type { TrackerFrame } from "./frame.ts";
 import { Matching } from "./match.ts";
 import { type Method, framesOf } from "./method.ts";
 import type { ByteTrackOptions, Complete } from "./options.ts";
@@ -37,7 +37,7 @@ export class ByteTrack implements Method {
     return this.tracks.stage[row] === TRACKED;
   }
 
-  step(frame: Frame): void {
+  step(frame: TrackerFrame): void {
     const { tracks, high, low, options } = this;
     const { highThreshold, lowThreshold, newThreshold, matchThreshold, fuseScore } = options;
     this.predict(frame);
@@ -77,7 +77,7 @@ export class ByteTrack implements Method {
     this.removeDuplicates();
   }
 
-  private predict(frame: Frame): void {
+  private predict(frame: TrackerFrame): void {
     const { tracks, filter } = this;
     tracks.beginFrame();
     filter.setFrames(frame.elapsed);
@@ -93,7 +93,7 @@ export class ByteTrack implements Method {
    * Matches the listed tracks and detections so that the sum of all costs is least. A pair that is not matched costs
    * `limit`.
    */
-  private match(m: Matching, frame: Frame, limit: number, fuseScore: boolean): void {
+  private match(m: Matching, frame: TrackerFrame, limit: number, fuseScore: boolean): void {
     const { tracks } = this;
     const offset = this.options.pixelOffset;
     m.assignment.begin(m.tracks.length, m.detections.length);
@@ -119,7 +119,7 @@ export class ByteTrack implements Method {
     }
   }
 
-  private find(row: number, detection: number, frame: Frame): void {
+  private find(row: number, detection: number, frame: TrackerFrame): void {
     const { tracks, filter, measured } = this;
     measureHeight(frame.boxes, detection * 4, measured);
     filter.update(tracks.filter, row * FILTER, measured);
@@ -129,7 +129,7 @@ export class ByteTrack implements Method {
     tracks.seen[row] = frame.time;
   }
 
-  private start(detection: number, frame: Frame): void {
+  private start(detection: number, frame: TrackerFrame): void {
     const { tracks, filter, measured } = this;
     const row = tracks.add(frame, detection);
     measureHeight(frame.boxes, detection * 4, measured);

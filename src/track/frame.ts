@@ -15,7 +15,7 @@ export interface TrackerInput {
   readonly classIds?: ArrayLike<number>;
 }
 
-export class Frame {
+export class TrackerFrame {
   /** Count of detections that have an area. Filters divide by width and height, so the others take no part. */
   length = 0;
   /** Count of all detections that were given. */

@@ -1,7 +1,7 @@
 /** Pairs of tracks and detections, and how they are assigned to each other. */
 import { BoxGrid } from "../core/box-grid.ts";
 import { Assignment } from "./assign.ts";
-import type { Frame } from "./frame.ts";
+import type { TrackerFrame } from "./frame.ts";
 import { IndexList, room } from "./lists.ts";
 import { iou } from "./overlap.ts";
 import type { Tracks } from "./tracks.ts";
@@ -29,7 +29,7 @@ export class Matching {
   }
 
   /** Prepares `findNear` for the listed tracks and detections. `offset` is that of the IoU. */
-  listNear(frame: Frame, offset: number): void {
+  listNear(frame: TrackerFrame, offset: number): void {
     const count = this.detections.length;
     this.hasGrid = this.tracks.length * count > FEW_PAIRS;
     if (this.hasGrid) {
@@ -90,7 +90,7 @@ export function addOverlaps(
   m: Matching,
   tracks: Tracks,
   boxes: Float64Array,
-  frame: Frame,
+  frame: TrackerFrame,
   threshold: number,
 ): boolean {
   const rows = m.tracks.length;
@@ -121,7 +121,7 @@ export function addOverlaps(
 }
 
 /** Takes back the matches whose IoU is below the threshold. */
-export function dropBelow(m: Matching, boxes: Float64Array, frame: Frame, threshold: number): void {
+export function dropBelow(m: Matching, boxes: Float64Array, frame: TrackerFrame, threshold: number): void {
   for (let r = 0; r < m.tracks.length; r++) {
     const d = m.detectionAt(r);
     if (d >= 0 && iou(boxes, m.tracks.at(r) * 4, frame.boxes, d * 4, 0) < threshold) m.release(r);

@@ -1,13 +1,13 @@
-import type { Frame } from "./frame.ts";
+import type { TrackerFrame } from "./frame.ts";
 import type { Tracks } from "./tracks.ts";
 
 /** One of the published trackers. */
 export interface Method {
   readonly tracks: Tracks;
   /** Advances all tracks to the frame and matches its detections. `tracks.detection` has the matches. */
-  step(frame: Frame): void;
+  step(frame: TrackerFrame): void;
   /** True if the id of a track that was found in this frame is given to the caller. */
-  isShown(row: number, frame: Frame): boolean;
+  isShown(row: number, frame: TrackerFrame): boolean;
   /** Box of each track for the caller, as corners in pixels. */
   readonly shownBoxes: Float64Array;
 }

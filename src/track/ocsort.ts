@@ -4,7 +4,7 @@
  * a track is found again, its filter goes back to the gap and follows a straight line through it.
  */
 import { AreaFilter, FILTER } from "./filter.ts";
-import type { Frame } from "./frame.ts";
+import type { TrackerFrame } from "./frame.ts";
 import { room } from "./lists.ts";
 import { Matching, addOverlaps, dropBelow } from "./match.ts";
 import { type Method, framesOf } from "./method.ts";
@@ -44,7 +44,7 @@ class ObservedTracks extends Tracks {
     this.ring = ring;
   }
 
-  override add(frame: Frame, detection: number): number {
+  override add(frame: TrackerFrame, detection: number): number {
     const row = super.add(frame, detection);
     this.remembered[row] = 0;
     this.newest[row] = -1;
@@ -54,7 +54,7 @@ class ObservedTracks extends Tracks {
   }
 
   /** Remembers a detection. Of two within half a frame, the later one counts. */
-  remember(row: number, detection: number, frame: Frame): void {
+  remember(row: number, detection: number, frame: TrackerFrame): void {
     const { ring } = this;
     const { boxes, time } = frame;
     const n = this.remembered[row];
@@ -73,7 +73,7 @@ class ObservedTracks extends Tracks {
    * Returns where `ringBoxes` holds the detection from `frames` ago, or from so few less as there is one; else the
    * newest. -1 if the track has none.
    */
-  earlier(row: number, frame: Frame, frames: number): number {
+  earlier(row: number, frame: TrackerFrame, frames: number): number {
     const { ring, ringTimes } = this;
     const { time } = frame;
     const n = this.remembered[row];
@@ -133,12 +133,12 @@ export class OcSort implements Method {
     return this.tracks.last;
   }
 
-  isShown(row: number, frame: Frame): boolean {
+  isShown(row: number, frame: TrackerFrame): boolean {
     const { minHits } = this.options;
     return this.tracks.streak[row] >= minHits || frame.count <= minHits;
   }
 
-  step(frame: Frame): void {
+  step(frame: TrackerFrame): void {
     const { tracks, filter, matching: m, low, options } = this;
     const { confidenceThreshold, useLowScores } = options;
     predictAreas(tracks, filter, frame);
@@ -168,7 +168,7 @@ export class OcSort implements Method {
   }
 
   /** Makes the sum of IoUs largest, drops the pairs below the threshold and updates the tracks of the others. */
-  private matchBoxes(m: Matching, boxes: Float64Array, frame: Frame): void {
+  private matchBoxes(m: Matching, boxes: Float64Array, frame: TrackerFrame): void {
     const { iouThreshold } = this.options;
     addOverlaps(m, this.tracks, boxes, frame, iouThreshold);
     m.assignment.solve();
@@ -177,7 +177,7 @@ export class OcSort implements Method {
   }
 
   /** Matches as SORT does, but adds the agreement of directions to the IoUs wherever a sum decides. */
-  private matchByDirection(frame: Frame): void {
+  private matchByDirection(frame: TrackerFrame): void {
     const { tracks, matching: m } = this;
     const { iouThreshold } = this.options;
     if (addOverlaps(m, tracks, tracks.box, frame, iouThreshold)) m.assignment.takeAbove(iouThreshold);
@@ -194,7 +194,7 @@ export class OcSort implements Method {
    * Adds the pairs of a track with all detections. As published, every track gets a detection if there are enough, so
    * each weight has 1 added: then the largest sum is that of the most pairs.
    */
-  private addDirections(row: number, frame: Frame): void {
+  private addDirections(row: number, frame: TrackerFrame): void {
     const { tracks, matching: m } = this;
     const { inertia, directionFrames } = this.options;
     const dy = tracks.direction[row * 2];
@@ -217,14 +217,14 @@ export class OcSort implements Method {
     }
   }
 
-  private findMatches(m: Matching, frame: Frame): void {
+  private findMatches(m: Matching, frame: TrackerFrame): void {
     for (let r = 0; r < m.tracks.length; r++) {
       const d = m.detectionAt(r);
       if (d >= 0) this.find(m.tracks.at(r), d, frame);
     }
   }
 
-  private find(row: number, detection: number, frame: Frame): void {
+  private find(row: number, detection: number, frame: TrackerFrame): void {
     const { tracks, filter, measured } = this;
     const box = detection * 4;
     const from = tracks.earlier(row, frame, this.options.directionFrames);
@@ -246,7 +246,7 @@ export class OcSort implements Method {
   }
 
   /** Notes that a track was not found. In the first frame of a gap the filter is kept for `replay`. */
-  private miss(row: number, frame: Frame): void {
+  private miss(row: number, frame: TrackerFrame): void {
     const { tracks } = this;
     tracks.streak[row] = 0;
     if (tracks.remembered[row] === 0 || tracks.frozenAt[row] === tracks.frozenAt[row]) return;
@@ -255,7 +255,7 @@ export class OcSort implements Method {
   }
 
   /** Leads the filter through a gap: from its state at the beginning along a straight line to this detection. */
-  private replay(row: number, frame: Frame): void {
+  private replay(row: number, frame: TrackerFrame): void {
     const { tracks, filter, measured, virtual } = this;
     const at = row * FILTER;
     const before = tracks.measured;
@@ -284,7 +284,7 @@ export class OcSort implements Method {
     tracks.frozenAt[row] = NaN;
   }
 
-  private start(detection: number, frame: Frame): void {
+  private start(detection: number, frame: TrackerFrame): void {
     const { tracks, filter, measured } = this;
     const row = tracks.add(frame, detection);
     measureArea(frame.boxes, detection * 4, measured, LITTLE);

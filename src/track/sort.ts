@@ -3,7 +3,7 @@
  * score.
  */
 import { AreaFilter, FILTER } from "./filter.ts";
-import type { Frame } from "./frame.ts";
+import type { TrackerFrame } from "./frame.ts";
 import { Matching, addOverlaps, dropBelow } from "./match.ts";
 import { type Method, framesOf } from "./method.ts";
 import type { Complete, SortOptions } from "./options.ts";
@@ -25,12 +25,12 @@ export class Sort implements Method {
     return this.tracks.box;
   }
 
-  isShown(row: number, frame: Frame): boolean {
+  isShown(row: number, frame: TrackerFrame): boolean {
     const { minHits } = this.options;
     return this.tracks.streak[row] >= minHits || frame.count <= minHits;
   }
 
-  step(frame: Frame): void {
+  step(frame: TrackerFrame): void {
     const { tracks, filter, matching: m, options } = this;
     predictAreas(tracks, filter, frame);
     listAll(m, tracks, frame);
@@ -48,7 +48,7 @@ export class Sort implements Method {
     tracks.giveUp(frame.time - framesOf(options));
   }
 
-  private find(row: number, detection: number, frame: Frame): void {
+  private find(row: number, detection: number, frame: TrackerFrame): void {
     const { tracks, filter, measured } = this;
     measureArea(frame.boxes, detection * 4, measured, 0);
     filter.update(tracks.filter, row * FILTER, measured);
@@ -58,7 +58,7 @@ export class Sort implements Method {
     tracks.streak[row]++;
   }
 
-  private start(detection: number, frame: Frame): void {
+  private start(detection: number, frame: TrackerFrame): void {
     const { tracks, filter, measured } = this;
     const row = tracks.add(frame, detection);
     measureArea(frame.boxes, detection * 4, measured, 0);
@@ -68,7 +68,7 @@ export class Sort implements Method {
 }
 
 /** Predicts all tracks, writes their boxes and takes out those whose box is not finite. */
-export function predictAreas(tracks: Tracks, filter: AreaFilter, frame: Frame): void {
+export function predictAreas(tracks: Tracks, filter: AreaFilter, frame: TrackerFrame): void {
   tracks.beginFrame();
   filter.setFrames(frame.elapsed);
   for (let row = 0; row < tracks.length; row++) {
@@ -83,7 +83,7 @@ export function predictAreas(tracks: Tracks, filter: AreaFilter, frame: Frame): 
 }
 
 /** Lists every track and every detection. */
-export function listAll(m: Matching, tracks: Tracks, frame: Frame): void {
+export function listAll(m: Matching, tracks: Tracks, frame: TrackerFrame): void {
   m.clear();
   for (let row = 0; row < tracks.length; row++) m.tracks.push(row);
   for (let d = 0; d < frame.length; d++) m.detections.push(d);

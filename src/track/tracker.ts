@@ -2,7 +2,7 @@
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { ByteTrack } from "./bytetrack.ts";
-import { Frame, type TrackerInput } from "./frame.ts";
+import { TrackerFrame, type TrackerInput } from "./frame.ts";
 import { room } from "./lists.ts";
 import type { Method } from "./method.ts";
 import { OcSort } from "./ocsort.ts";
@@ -60,7 +60,7 @@ class MethodTracker implements Tracker {
   boxes = new Float64Array(0);
   private readonly options: Complete<TrackerOptions>;
   private running: Method;
-  private frame = new Frame();
+  private frame = new TrackerFrame();
   /** Time of the first frame and of the last one in seconds; NaN before. */
   private firstSeconds = NaN;
   private lastSeconds = NaN;
@@ -113,7 +113,7 @@ class MethodTracker implements Tracker {
 
   reset(): void {
     this.running = methodOf(this.options);
-    this.frame = new Frame();
+    this.frame = new TrackerFrame();
     this.firstSeconds = this.lastSeconds = NaN;
     this.longGaps = this.slowGaps = 0;
     this.usualGap = NaN;
@@ -140,7 +140,7 @@ class MethodTracker implements Tracker {
    * Returns the usual gap before this frame, at least one frame, and takes the gap of this frame in. The first gap is
    * taken for the usual one, up to `LONG_GAP`.
    */
-  private usualGapAt({ elapsed, count }: Frame): number {
+  private usualGapAt({ elapsed, count }: TrackerFrame): number {
     if (count === 1) return 1;
     if (Number.isNaN(this.usualGap)) this.usualGap = Math.min(elapsed, LONG_GAP * this.options.frameRate);
     const usual = this.usualGap;
@@ -167,7 +167,7 @@ class MethodTracker implements Tracker {
   }
 
   /** Writes the ids and boxes of this frame's detections. */
-  private answer(frame: Frame): Int32Array {
+  private answer(frame: TrackerFrame): Int32Array {
     const { running, options } = this;
     const { tracks, shownBoxes } = running;
     const ids = this.viewOf(frame.given);

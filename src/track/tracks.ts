@@ -1,6 +1,6 @@
 /** The state of all tracks of one tracker: one row a track, in order of birth, as columns that grow. */
 import { FILTER } from "./filter.ts";
-import type { Frame } from "./frame.ts";
+import type { TrackerFrame } from "./frame.ts";
 import { room } from "./lists.ts";
 
 /** The stage that a track is in. */
@@ -28,7 +28,7 @@ export class Tracks {
   box = new Float64Array(0);
 
   /** Adds a track that begins with a detection, with the next id. Returns its row. */
-  add(frame: Frame, detection: number): number {
+  add(frame: TrackerFrame, detection: number): number {
     const row = this.length++;
     if (row >= this.id.length) this.grow();
     this.id[row] = ++this.lastId;

@@ -14,7 +14,7 @@ import {
   type MemoryImage as InMemory,
   type Thresholds,
 } from "../../src/memory/write.ts";
-import { layoutOf, type Layout } from "../../src/memory/layout.ts";
+import { layoutOf, type MemoryLayout } from "../../src/memory/layout.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import { interpretConfig, planOf as makePlan } from "../../src/plan/make.ts";
 import type { Plan } from "../../src/plan/plan.ts";
@@ -78,7 +78,7 @@ export function expectSameImage(images: readonly MemoryImage[], phase: string, s
   }
 }
 
-function place(layout: Layout, at: number): string {
+function place(layout: MemoryLayout, at: number): string {
   const named = Object.entries(layout)
     .flatMap(([name, v]): [string, number][] =>
       typeof v === "number"
@@ -117,7 +117,7 @@ function fillUnneeded({ engine, layout }: MemoryImage): () => void {
 /** Runs the three phases on all images in step and compares after each; returns detections per image of the batch. */
 export function runInStep(
   images: readonly MemoryImage[],
-  block: (l: Layout) => readonly number[] = (l) => l.imageBlocks,
+  block: (l: MemoryLayout) => readonly number[] = (l) => l.imageBlocks,
 ): number[] {
   const [{ layout }] = images;
   expectSameImage(images, "writing");

@@ -8,7 +8,7 @@ import {
   type TrackerOptions,
 } from "../../src/entries/index.ts";
 import { AreaFilter, FILTER, HeightFilter } from "../../src/track/filter.ts";
-import { Frame } from "../../src/track/frame.ts";
+import { TrackerFrame } from "../../src/track/frame.ts";
 import { OcSort } from "../../src/track/ocsort.ts";
 import { complete } from "../../src/track/options.ts";
 import { mulberry32 } from "../support/seeded-networks.ts";
@@ -325,7 +325,7 @@ describe("published rules that the golden sequences leave open", () => {
     /** Follows one object for frames at these times; null is a frame without it. Returns the filter's state. */
     const stateAfter = (boxes: readonly (readonly number[] | null)[]): Float64Array => {
       const tracker = new OcSort(options);
-      const frame = new Frame();
+      const frame = new TrackerFrame();
       boxes.forEach((box, i) => {
         frame.elapsed = i === 0 ? 0 : 1;
         frame.time = i;

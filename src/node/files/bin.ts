@@ -6,7 +6,7 @@ import { isRecord, showJson } from "../../core/json.ts";
 import { ELEMENTS, elementType as slotType } from "../../core/tensor.ts";
 import {
   ELEMENT_TYPES,
-  type ElementType,
+  type FileElementType,
   type NamedTensor,
   type TensorHead,
   bytesPerElement,
@@ -22,7 +22,7 @@ import {
  * A decoder's slot takes wider elements narrowed, so the names of a slot type include those of wider types: f32 lists
  * "f64 fp64 ..." after its own names. A file's type is the last name of the form f32 or u8 up to the spelling.
  */
-export function elementType(spelling: unknown): ElementType | null {
+export function elementType(spelling: unknown): FileElementType | null {
   const word = typeof spelling === "string" ? spelling.toLowerCase() : "";
   // No slot has this type: a slot's Uint16Array holds f16.
   if (word === "u16" || word === "uint16") return "u16";

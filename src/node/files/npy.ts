@@ -4,9 +4,9 @@
  */
 import { showJson } from "../../core/json.ts";
 import {
-  type ElementType,
+  type FileElementType,
   type NamedTensor,
-  type TensorData,
+  type FileTensorData,
   bytesPerElement,
   checkBytes,
   elementCount,
@@ -15,7 +15,7 @@ import {
 } from "./tensor.ts";
 
 /** Element types by NumPy's name for them, without the byte order. */
-const DTYPES: Record<string, ElementType> = {
+const DTYPES: Record<string, FileElementType> = {
   f4: "f32",
   f2: "f16",
   f8: "f64",
@@ -94,7 +94,7 @@ function field(header: string, key: string, value: RegExp, where: string): strin
 }
 
 /** Returns the element type of a `descr`, for example "<f4". */
-function typeOf(descr: string, where: string): ElementType {
+function typeOf(descr: string, where: string): FileElementType {
   const name = descr.slice(1);
   if (!Object.hasOwn(DTYPES, name) || !/^[<>|=]/.test(descr))
     throw refusal(
@@ -124,7 +124,7 @@ function swapBytes(data: Uint8Array, size: number): Uint8Array {
 }
 
 /** Returns column-major elements in row-major order. Walks the output, and moves the input index by strides. */
-function toRowMajor<T extends TensorData>(values: T, dims: readonly number[]): T {
+function toRowMajor<T extends FileTensorData>(values: T, dims: readonly number[]): T {
   const out = values.slice() as T;
   const strides: number[] = [];
   let step = 1;

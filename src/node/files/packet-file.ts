@@ -6,10 +6,10 @@ import { Packet } from "../../packet/packet.ts";
 import { readFrame } from "../../packet/read.ts";
 import type { PacketTensor, WireType } from "../../packet/wire.ts";
 import { readSafetensors, writeSafetensors } from "./safetensors.ts";
-import type { ElementType, NamedTensor } from "./tensor.ts";
+import type { FileElementType, NamedTensor } from "./tensor.ts";
 
 /** Element type of a file for each of the wire. uint64 has none. */
-const FILE_TYPES: { readonly [T in Exclude<WireType, "uint64">]: ElementType } = {
+const FILE_TYPES: { readonly [T in Exclude<WireType, "uint64">]: FileElementType } = {
   fp32: "f32",
   fp16: "f16",
   uint8: "u8",
@@ -20,7 +20,7 @@ const FILE_TYPES: { readonly [T in Exclude<WireType, "uint64">]: ElementType } =
   int64: "i64",
   fp64: "f64",
 };
-const WIRE_TYPES = Object.entries(FILE_TYPES) as [WireType, ElementType][];
+const WIRE_TYPES = Object.entries(FILE_TYPES) as [WireType, FileElementType][];
 
 /**
  * Writes a raw packet as a safetensors file. The metadata hold the attributes under the names of their headers, and the
@@ -45,7 +45,7 @@ export function writePacketFile(packet: Packet): Uint8Array {
     null,
   );
   const tensors = packet.tensors.map(({ name, data, dims, type, scale, zeroPoint, order }) => {
-    const fileType = FILE_TYPES[type as keyof typeof FILE_TYPES] as ElementType | undefined;
+    const fileType = FILE_TYPES[type as keyof typeof FILE_TYPES] as FileElementType | undefined;
     if (fileType === undefined)
       throw new TensorError(`tensor "${name}": got type ${type}, expected a type that safetensors has`);
     return { name, data, dims: [...dims], type: fileType, scale, zeroPoint, order } as NamedTensor;

@@ -7,10 +7,10 @@ import { isRecord, showJson } from "../../core/json.ts";
 import { type StorageOrder, isBytes, kindOf } from "../../core/tensor.ts";
 
 /** Element type of a tensor in a file. f16 is carried as its raw bits. */
-export type ElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "u16" | "i32" | "u32" | "i64" | "f64";
+export type FileElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "u16" | "i32" | "u32" | "i64" | "f64";
 
 /** Elements of a tensor in a file: one typed array per element type. A Uint16Array holds u16, or the bits of f16. */
-export type TensorData =
+export type FileTensorData =
   | Float32Array
   | Float64Array
   | Uint8Array
@@ -24,9 +24,9 @@ export type TensorData =
 /** A tensor of a file. A list of tensors can be passed to `decode` as it is. */
 export interface NamedTensor {
   name: string;
-  data: TensorData;
+  data: FileTensorData;
   dims: number[];
-  type: ElementType;
+  type: FileElementType;
   /** Scale of quantised data: real = (raw - zeroPoint) * scale. */
   scale?: number;
   /** Zero point of quantised data, in raw units. */
@@ -39,11 +39,11 @@ export interface NamedTensor {
 export type TensorHead = Omit<NamedTensor, "data">;
 
 interface ArrayType {
-  new (buffer: ArrayBufferLike, byteOffset: number, length: number): TensorData;
+  new (buffer: ArrayBufferLike, byteOffset: number, length: number): FileTensorData;
   readonly BYTES_PER_ELEMENT: number;
 }
 
-const ARRAYS: Record<ElementType, ArrayType> = {
+const ARRAYS: Record<FileElementType, ArrayType> = {
   f32: Float32Array,
   f16: Uint16Array,
   u8: Uint8Array,
@@ -59,9 +59,9 @@ const ARRAYS: Record<ElementType, ArrayType> = {
 /** Longest typed array of the smallest supported runtime, in bytes: more is never read. */
 export const LARGEST = 2 ** 31 - 1;
 
-export const ELEMENT_TYPES = Object.keys(ARRAYS) as ElementType[];
+export const ELEMENT_TYPES = Object.keys(ARRAYS) as FileElementType[];
 
-export const bytesPerElement = (type: ElementType): number => ARRAYS[type].BYTES_PER_ELEMENT;
+export const bytesPerElement = (type: FileElementType): number => ARRAYS[type].BYTES_PER_ELEMENT;
 
 /** Returns a refusal of the part of a file that `where` names. */
 export const refusal = (where: string, got: string, expected: string): TensorError =>
@@ -77,7 +77,7 @@ export function checkBytes(bytes: unknown, where: string): void {
 }
 
 /** Throws if `data` is not the typed array that holds elements of `type`. A Buffer counts as a Uint8Array. */
-export function checkDataType(data: unknown, type: ElementType, where: string): void {
+export function checkDataType(data: unknown, type: FileElementType, where: string): void {
   const kind = ARRAYS[type].name;
   if (kindOf(data) !== kind) throw refusal(where, `data in ${kindOrValue(data)}`, `${kind} for ${type}`);
 }
@@ -103,7 +103,7 @@ export function elementCount(dims: unknown, where: string): number {
  * Returns bytes as elements of a type. The result is a view of `bytes` if their address is a multiple of the element
  * size, and else a copy: a typed array cannot begin elsewhere.
  */
-export function typedData(type: ElementType, bytes: Uint8Array): TensorData {
+export function typedData(type: FileElementType, bytes: Uint8Array): FileTensorData {
   const ArrayOf = ARRAYS[type];
   const size = ArrayOf.BYTES_PER_ELEMENT;
   const aligned = bytes.byteOffset % size === 0 ? bytes : new Uint8Array(bytes);

@@ -14,7 +14,7 @@ import type { Placement } from "./axis.ts";
 import { type MaskExtras, paintLabels } from "./labels.ts";
 import type { SegmentPlan } from "./plan.ts";
 import { type Scene, maskIn } from "./scene.ts";
-import { type MaskSource, type Place, type Prototypes, hasRoom, prototypeBytes } from "./source.ts";
+import { type MaskSource, type MaskMemory, type Prototypes, hasRoom, prototypeBytes } from "./source.ts";
 
 /** A placement that is overwritten frame by frame. */
 type OwnPlacement = { -readonly [K in keyof Placement]: Placement[K] };
@@ -55,7 +55,7 @@ class LiveScene implements Scene {
   readonly #work: TaskMemory;
   readonly #task: MaskTask;
   readonly #index: number;
-  readonly #place: Place;
+  readonly #place: MaskMemory;
   /** Coefficients of the row that was asked for last. */
   readonly #coefficients: Float32Array;
   /** A copy of this frame's prototypes, shared by copies of the detections. */

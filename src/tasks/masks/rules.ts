@@ -21,7 +21,7 @@ export type Picture = "prototype" | "network" | "image";
 
 const EVERY: readonly Picture[] = ["prototype", "network", "image"];
 
-export const RULES: { readonly [R in PrototypeRule]: Steps } = {
+export const PROTOTYPE_RULES: { readonly [R in PrototypeRule]: Steps } = {
   proto: { pictures: EVERY, resize: "nearest", cropsFirst: true, sigmoid: false },
   input: { pictures: ["network"], resize: "bilinear", cropsFirst: false, sigmoid: false },
   input_crop_first: { pictures: ["network"], resize: "bilinear", cropsFirst: true, sigmoid: false },
@@ -75,8 +75,8 @@ export function readMaskOptions(
   const { picture, stated, size, threshold } = readPictureOptions(options, known);
   const rule = options?.rule ?? USUAL[picture];
   if (!isPrototypeRule(rule))
-    refuse("rule", show(rule), `one of ${Object.keys(RULES).join(", ")}`, RangeError);
-  const steps = RULES[rule];
+    refuse("rule", show(rule), `one of ${Object.keys(PROTOTYPE_RULES).join(", ")}`, RangeError);
+  const steps = PROTOTYPE_RULES[rule];
   if (!steps.pictures.includes(picture))
     refuse(
       "rule",
@@ -100,7 +100,7 @@ export function readMaskOptions(
   };
 }
 
-const isPrototypeRule = (rule: string): rule is PrototypeRule => Object.hasOwn(RULES, rule);
+const isPrototypeRule = (rule: string): rule is PrototypeRule => Object.hasOwn(PROTOTYPE_RULES, rule);
 
 /** The options of a mask that the network finished, checked and with defaults. */
 export interface RowWanted {

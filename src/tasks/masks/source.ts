@@ -39,7 +39,7 @@ export const prototypeBytes = ({ type, count, width, height }: Prototypes): numb
   count * width * height * PROTOTYPE_TYPES[type].bytes;
 
 /** A decoder's memory with the prototypes in it, scratch that is free between frames, and an engine over the memory. */
-export interface Place {
+export interface MaskMemory {
   readonly engine: MasksEngine;
   readonly i32: Int32Array;
   readonly f32: Float32Array;
@@ -58,7 +58,7 @@ export interface MaskSource {
   /** True if the source is the map of logits of one row, which its box does not cut unless a rule is named. */
   readonly isMapOfRow?: boolean;
   /** A decoder's memory, or the bytes of the prototypes, which `writeValues` copies into the space if need be. */
-  readonly place: Place | { readonly bytes: Uint8Array };
+  readonly place: MaskMemory | { readonly bytes: Uint8Array };
   /** Called if a value of a mask is NaN or infinite: notes it, or throws. */
   readonly reportNaN: (coefficients: Float32Array) => void;
 }
@@ -135,7 +135,7 @@ export function writeValues(
 const align = (address: number): number => Math.ceil(address / 16) * 16;
 
 /** True if the scratch holds the job, the coefficients and at least one row of values. */
-export const hasRoom = ({ free, freeEnd }: Place, { count, width }: Prototypes): boolean =>
+export const hasRoom = ({ free, freeEnd }: MaskMemory, { count, width }: Prototypes): boolean =>
   align(align(free + 4 * M.MASK_JOB_WORDS) + 4 * count) + 4 * width <= freeEnd;
 
 /**

@@ -15,7 +15,7 @@ import { type AngleForm, ORIENTED_NMS, type OrientedPlan, SIGMOID_RANGE } from "
 type Query = HeadQuery & { readonly task: TaskConfig | null; readonly rules?: Partial<Rules> };
 
 /** An interpretation whose heads have their angles. */
-interface Found {
+interface OrientedReading {
   readonly boxes: Interpretation;
   /** True if one tensor has the angles of all feature maps. Exporters differ in how far they decode this tensor. */
   readonly hasJoinedAngles: boolean;
@@ -42,14 +42,14 @@ export function readOriented(query: HeadQuery, specs: Specs): readonly Interpret
 }
 
 /** Reads tensors in which the angle is the last channel, after the classes. */
-function readAfterClasses(query: HeadQuery, specs: Specs): Found[] {
+function readAfterClasses(query: HeadQuery, specs: Specs): OrientedReading[] {
   if (query.roles?.angles) return [];
   const read = (tensors: Specs): Interpretation[] => interpretBoxes(query, tensors);
   return readFused(read, specs, 1).map((boxes) => ({ boxes, hasJoinedAngles: false }));
 }
 
 /** Reads angles in tensors of their own. */
-function readOtherTensors(query: HeadQuery, specs: Specs): Found[] {
+function readOtherTensors(query: HeadQuery, specs: Specs): OrientedReading[] {
   const named = query.roles?.angles === undefined ? null : [query.roles.angles].flat();
   const mayHold = (i: number): boolean => named === null || named.includes(specs[i].name);
   // Hide named tensors of angles: they have the shape of scores of one class.

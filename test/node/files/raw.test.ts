@@ -6,7 +6,7 @@ import { elementType, parseTensorList } from "../../../src/node/files/bin.ts";
 import { parseTensors } from "../../../src/node/files/parse.ts";
 import { readTensors } from "../../../src/node/files/read.ts";
 import { writeSafetensors } from "../../../src/node/files/safetensors.ts";
-import type { ElementType } from "../../../src/node/files/tensor.ts";
+import type { FileElementType } from "../../../src/node/files/tensor.ts";
 import { tempFolder } from "../../support/files.ts";
 
 const { put } = tempFolder();
@@ -106,7 +106,7 @@ test.each<[string, unknown, RegExp]>([
 });
 
 test("elementType knows the spellings of core/tensor.ts, each wide type for itself", () => {
-  const spelled: Record<ElementType, string> = {
+  const spelled: Record<FileElementType, string> = {
     f32: "f32 fp32 float float32",
     f16: "f16 fp16 float16 half",
     f64: "f64 fp64 float64 double",

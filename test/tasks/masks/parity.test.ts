@@ -6,7 +6,7 @@ import { masksEngineIn } from "../../../src/engine/choose.ts";
 import { halfToFloat } from "../../../src/core/number.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
 import type { PrototypeRule } from "../../../src/decode/detections.ts";
-import { RULES } from "../../../src/tasks/masks/rules.ts";
+import { PROTOTYPE_RULES } from "../../../src/tasks/masks/rules.ts";
 import {
   PROTOTYPE_TYPES,
   type PrototypeType,
@@ -161,10 +161,10 @@ describe("masks and label maps", () => {
         const [x, y] = [random() * 1.2 - 0.2, random() * 1.2 - 0.2];
         return [x, y, x + random() * 0.9, y + random() * 0.9];
       });
-      for (const rule of Object.keys(RULES) as PrototypeRule[])
+      for (const rule of Object.keys(PROTOTYPE_RULES) as PrototypeRule[])
         for (const size of ["prototype", "network", "frame", [37, 53]] as const) {
           const picture = typeof size === "string" ? (size === "frame" ? "image" : size) : "image";
-          if (!RULES[rule].pictures.includes(picture) || (size === "frame" && !frame)) continue;
+          if (!PROTOTYPE_RULES[rule].pictures.includes(picture) || (size === "frame" && !frame)) continue;
           const inputs = {
             prototypes: tensor,
             coefficients,

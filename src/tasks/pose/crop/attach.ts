@@ -310,7 +310,7 @@ function refineByHeat(work: TaskWork, plan: LandmarkPlan, image: number, xy: Flo
 }
 
 /** Where the network's input lies in the image. */
-interface Place {
+interface CropPlace {
   /** From 0..1 of the input to 0..1 of the image. */
   readonly map: AffineMap;
   /** Angle of the crop. */
@@ -321,7 +321,7 @@ interface Place {
   readonly width: number;
 }
 
-function placeOf({ memory: { f32 }, plan }: TaskWork, block: number, frame: Frame | undefined): Place {
+function placeOf({ memory: { f32 }, plan }: TaskWork, block: number, frame: Frame | undefined): CropPlace {
   const image = frame
     ? ([frame.width, frame.height] as const)
     : (plan.inputSize as readonly [number, number]);
@@ -347,7 +347,7 @@ function placeOf({ memory: { f32 }, plan }: TaskWork, block: number, frame: Fram
  * Writes the only row, in the coordinates of the image. The box is the smallest one around the points. The score is the
  * presence, which has to pass the threshold, or else the mean of the confidences.
  */
-function fillRow(work: TaskWork, plan: CropPlan, found: Detections, points: Points, place: Place): void {
+function fillRow(work: TaskWork, plan: CropPlan, found: Detections, points: Points, place: CropPlace): void {
   const { count } = plan;
   const { score } = points;
   const threshold = Math.min(...[work.thresholds().confidenceThreshold].flat());
@@ -392,7 +392,7 @@ function fillRow(work: TaskWork, plan: CropPlan, found: Detections, points: Poin
 const turn = new Float64Array(2);
 
 /** Takes points from 0..1 of the input to 0..1 of the image. z keeps the unit of x. Points in metres are turned. */
-function toImage({ xy, z, world }: Points, { map, angle, width }: Place): void {
+function toImage({ xy, z, world }: Points, { map, angle, width }: CropPlace): void {
   const [xx, xy1, x0, yx, yy, y0] = map;
   for (let at = 0; at < xy.length; at += WIDTH) {
     const [x, y] = [xy[at], xy[at + 1]];
@@ -410,7 +410,13 @@ function toImage({ xy, z, world }: Points, { map, angle, width }: Place): void {
 }
 
 /** Writes the crop of the next frame, in pixels of the image. */
-function writeNext(work: TaskWork, plan: CropPlan, found: Detections, { xy }: Points, place: Place): void {
+function writeNext(
+  work: TaskWork,
+  plan: CropPlan,
+  found: Detections,
+  { xy }: Points,
+  place: CropPlace,
+): void {
   const [w, h] = place.image;
   const pixels = Float64Array.from(xy, (v, i) => (i % WIDTH === 0 ? v * w : i % WIDTH === 1 ? v * h : v));
   const crop: Crop = cropOfObject(

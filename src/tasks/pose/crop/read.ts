@@ -15,7 +15,7 @@ type Shared = "name" | "names" | "edges" | "next" | "isNeeded" | "mostRows" | "c
 type Own<P> = P extends CropPlan ? Omit<P, Shared> : never;
 
 /** What a reader finds: the plan without what all plans share, and the images of the batch. */
-interface Found {
+interface CropReading {
   readonly plan: Own<CropPlan>;
   readonly batch: number;
   readonly classes?: number;
@@ -95,7 +95,7 @@ export function readCrop(query: HeadQuery, specs: Specs, network: CropNetwork): 
   ];
 }
 
-function readNetwork(question: Question, network: CropNetwork): Found {
+function readNetwork(question: Question, network: CropNetwork): CropReading {
   if (network.kind === "simcc") return readSimcc(question);
   if (network.kind === "heatmaps") return readHeatmaps(question, network.refinement);
   return network.kind === "vector" ? readVector(question) : readLandmarks(question, network);
@@ -160,7 +160,7 @@ function refinementOf(
 }
 
 /** Reads SimCC: [B,K,Wx] and [B,K,Wy], where Wx and Wy are the same whole multiple of the input's sides. */
-function readSimcc(question: Question): Found {
+function readSimcc(question: Question): CropReading {
   const { specs, input, query, refuseAll, refuseFor } = question;
   refinementOf(question, "none", ["none"]);
   const [w, h] = input;
@@ -214,7 +214,7 @@ const AXIS_Y = /(^|[^a-z])y$|y_?(output|logits)?$/i;
 const isMapOf = (cells: number, side: number): boolean => cells > 1 && Number.isInteger(side / cells);
 
 /** Reads heat maps: [B,K,h,w] or [B,h,w,K], where h and w are the input's sides divided by the same whole factor. */
-function readHeatmaps(question: Question, usual: Refinement): Found {
+function readHeatmaps(question: Question, usual: Refinement): CropReading {
   const { specs, input, query, refuseAll, refuseFor } = question;
   const refinement = refinementOf(question, usual, ["none", "centre", "quarter", "dark-udp"]);
   const stated = query.task?.keypoints?.[0] ?? null;
@@ -274,7 +274,7 @@ function divisorsOf(
 }
 
 /** Reads points as numbers: the KeypointParser of depthai-nodes. */
-function readVector(question: Question): Found {
+function readVector(question: Question): CropReading {
   const { specs, query, refuseAll, refuseFor } = question;
   const count =
     query.task?.keypoints?.[0] ??
@@ -321,7 +321,7 @@ function checkRows({ refuseFor }: Question, spec: TensorSpec, rows: number, valu
 }
 
 /** Reads MediaPipe's landmarks. Tensors of one size come in the order of the export, which names in a row tell too. */
-function readLandmarks(question: Question, facts: LandmarkFacts): Found {
+function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
   const { specs, query, refuseAll, refuseFor } = question;
   const { rows: allowed, values, points, depth = 1, presence, sides, world, heat } = facts;
   const order = inOrderOfExport(specs);
