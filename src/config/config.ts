@@ -110,6 +110,7 @@ function rootOf(json: unknown): Json {
 
 /** Reads the document in the format that its keys tell. */
 function readFormat(r: FieldReader, root: Json): Config {
+  reportBeside(r, root);
   if (isModel(root))
     return isObject(root.archive)
       ? readFormat(new FieldReader(root.archive, "", r.problems), root.archive)
@@ -129,6 +130,25 @@ function readFormat(r: FieldReader, root: Json): Config {
   if (!TYPED.some((key) => key in root)) fail(`an object with ${few(keys, 6)}`, FORMATS);
   return readTypedOptions(r);
 }
+
+/**
+ * Reports options that stand beside a file's own keys, or beside those of `readModel`: nobody would read them. Fields
+ * that a model has by itself are no options.
+ */
+function reportBeside(r: FieldReader, root: Json): void {
+  const block = Object.keys(root).find((key) => key.toLowerCase() === "nn_config" && r.has(key));
+  const file = block ?? (isModel(root) ? "what readModel returned" : isArchive(root) ? "model" : null);
+  if (file === null) return;
+  const own = isModel(root) ? MODEL_FIELDS : [];
+  for (const option of [...settingNames(), "anchors", "anchorMasks", ...OPTIONS_ONLY])
+    if (r.has(option) && !own.includes(option))
+      r.report(option, `it beside ${file}`, "it in the second argument of createDecoder");
+}
+
+/** Fields of what `readModel` returned that have the name of an option. */
+const MODEL_FIELDS: readonly string[] = ["task", "inputSize", "keypoints", "outputs"];
+/** Options that say nothing of the network. */
+const OPTIONS_ONLY: readonly string[] = ["engine", "outputs", "onNote", "fresh"];
 
 /** True if the document has the keys of an NN Archive's config.json. */
 const isArchive = ({ model, ...root }: Json): boolean =>

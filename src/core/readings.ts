@@ -52,7 +52,7 @@ export interface ReadingTraits {
 }
 
 /** Rows that the network finished, with class ids that count no background. */
-const FINISHED: ReadingTraits = { finished: true, suppressed: true, unclamped: true, bareClassIds: true };
+const FINISHED: ReadingTraits = { finished: true, suppressed: true, bareClassIds: true };
 
 export const READINGS: { readonly [R in ReadingName]: ReadingTraits } = {
   "anchor-grid": { maps: true, anchors: true },
@@ -65,7 +65,7 @@ export const READINGS: { readonly [R in ReadingName]: ReadingTraits } = {
   "corner-rows": { rows: true, suppressed: true },
   "prior-rows": { rows: true, priors: true },
   "prior-maps": { priors: true },
-  "end-to-end": { finished: true, suppressed: true, looksRaw: true, bareClassIds: true },
+  "end-to-end": { ...FINISHED, looksRaw: true },
   "detection-output": { finished: true, suppressed: true, unclamped: true },
   "image-box-class-score": FINISHED,
   "image-box-score-class": FINISHED,

@@ -229,6 +229,25 @@ export function checkLengths(
   if (classIds !== null) checkElements("classIds", classIds, isClassId, "a whole number of 32 bits");
 }
 
+/**
+ * Throws a RangeError if most boxes have their second corner before the first: they hold sizes. A few may: two corners
+ * in either order make the same box, as in the ONNX operator NonMaxSuppression.
+ */
+export function checkCorners(boxes: ArrayLike<number>, format: SuppressBoxFormat): void {
+  if (format === "xywh" || format === "cxcywh") return;
+  const count = boxes.length / 4;
+  let turned = 0;
+  for (let i = 0; i < boxes.length; i += 4)
+    if (boxes[i + 2] < boxes[i] || boxes[i + 3] < boxes[i + 1]) turned++;
+  if (turned * 2 > count)
+    refuse(
+      "boxes",
+      `${turned} of ${count} boxes with x2 < x1 or y2 < y1`,
+      `corners, as boxFormat "${format}" says; of corner and size say boxFormat: "xywh", of centre and size "cxcywh"`,
+      RangeError,
+    );
+}
+
 /** True for a number, NaN too: a box or score that is NaN is left out. */
 const isAnyNumber = (x: unknown): boolean => typeof x === "number";
 const isClassId = (x: unknown): boolean => typeof x === "number" && (x | 0) === x;

@@ -343,6 +343,7 @@ export class Detections implements Iterable<Detection>, TaskColumns {
       this.labels,
     );
     setLength(c, n);
+    setFrame(c, FRAMES.get(this));
     extrasOf(this)?.copy(this, c);
     return c;
   }
@@ -352,6 +353,23 @@ export class Detections implements Iterable<Detection>, TaskColumns {
     return this.toArray();
   }
 }
+
+/** The frame that each result of a decoder was taken back to. */
+const FRAMES = /* @__PURE__ */ new WeakMap<Detections, ImageSides | undefined>();
+
+interface ImageSides {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Remembers the frame of a result. */
+export function setFrame(found: Detections, frame: ImageSides | undefined): void {
+  // Results are reused: most streams have one frame, and set it once.
+  if (FRAMES.get(found) !== frame) FRAMES.set(found, frame);
+}
+
+/** Returns the frame that a decoder was given for these detections; undefined if nobody knows. */
+export const frameOfDetections = (found: Detections): ImageSides | undefined => FRAMES.get(found);
 
 /** Sets the number of rows. Only a decoder may do so: for everybody else `length` is read-only. */
 export function setLength(d: { -readonly [K in keyof Detections]: Detections[K] }, n: number): void {

@@ -9,7 +9,14 @@ import { READINGS } from "../core/readings.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { Best } from "./best.ts";
 import type { Frame } from "./frame.ts";
-import { EmptyFrames, Notes, PaddingCheck, noteOfEmptied, noteOfNotFinite } from "./frame-notes.ts";
+import {
+  EmptyFrames,
+  Notes,
+  PaddingCheck,
+  checkPhoto,
+  noteOfEmptied,
+  noteOfNotFinite,
+} from "./frame-notes.ts";
 import { type Ready, isOutOfRange } from "./loop.ts";
 import {
   checkBackground,
@@ -42,6 +49,8 @@ export class Diagnostics {
   #hasCheckedEmptied = false;
   /** A note of this plan already tells of values that are not finite. */
   #hasToldNotFinite = false;
+  /** A note of this plan already tells that boxes lie outside of their photo. */
+  #hasToldPhoto = false;
   /** A note of this plan already tells of a count that is none. */
   #hasToldCount = false;
 
@@ -77,6 +86,7 @@ export class Diagnostics {
     this.#hasCheckedEmptied = false;
     this.#hasToldNotFinite = false;
     this.#hasToldCount = false;
+    this.#hasToldPhoto = false;
   }
 
   /**
@@ -110,6 +120,11 @@ export class Diagnostics {
     if (candidates > 0) {
       if (!this.#hasCheckedBoxes) this.#checkBoxes(work, image, block);
       this.#notes.add(this.#padding.noteOf(work, block, frame));
+      if (work.inPhoto && !this.#hasToldPhoto) {
+        const note = checkPhoto(work, block, frame);
+        if (note !== null) this.add(note);
+        this.#hasToldPhoto = note !== null && frame !== undefined;
+      }
     } else if (!this.#hasCheckedEmptied && work.memory.i32[(block >> 2) + A.P_EMPTY] > 0) {
       this.#checkEmptied(work, block);
     } else if (!this.#hasToldNotFinite) {

@@ -178,7 +178,8 @@ export class FinishedRows {
       if (
         !this.#hasOnlyFinishedRows &&
         this.#order === null &&
-        [4, 5].includes(rowOrder(tried[0]).width - (this.#config.classes ?? 0))
+        [4, 5].includes(rowOrder(tried[0]).width - (this.#config.classes ?? 0)) &&
+        (this.#config.scores === "logits" || areScores(values, rowOrder(tried[0]).width))
       )
         return null;
       const texts = tried.map((name, i) => `${columnsText(name, this.#format)} (${found[i]})`);
@@ -347,6 +348,13 @@ function whyNotOrder(
 
 /** True for a finite number that is not whole. */
 const isFraction = (x: number): boolean => Number.isFinite(x) && !Number.isInteger(x);
+
+/** True if the columns after the box are probabilities, as those of raw cells are. */
+function areScores(values: ArrayLike<number>, width: number): boolean {
+  for (let i = 0; i < values.length; i++)
+    if (i % width > 3 && (values[i] < -SLACK || values[i] > 1 + SLACK)) return false;
+  return true;
+}
 
 /** True if some row is more than padding in one of the orders. */
 const hasDetections = (names: readonly RowOrderName[], values: ArrayLike<number>, count: number): boolean =>

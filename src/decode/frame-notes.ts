@@ -2,6 +2,7 @@
 import * as A from "../core/abi.ts";
 import type { Frame } from "./frame.ts";
 import { type Best, recordsOf } from "./best.ts";
+import { refuse } from "../core/errors.ts";
 import type { Ready } from "./loop.ts";
 
 /** Empty frames in a row before the best score is checked. Each later check waits for twice as many. */
@@ -164,6 +165,39 @@ export class PaddingCheck {
       `resize "${frame.resize}": was the picture stretched, or placed otherwise, by the step before the network?`
     );
   }
+}
+
+/**
+ * Checks candidates in pixels of the photo against the photo, whose size only the frame states.
+ * @returns a note if there is no frame, or if every box is centred outside of the photo; else null
+ * @throws TensorError for boxes beyond the input where no frame states another size
+ */
+export function checkPhoto(
+  { engine: { memory }, inputSize }: Ready,
+  block: number,
+  frame: Frame | undefined,
+): string | null {
+  if (inputSize === null) return null;
+  const { i32, f32 } = memory;
+  const p = block >> 2;
+  const count = i32[p + A.P_CANDIDATES];
+  const boxes = i32[p + A.P_BOXES] >> 2;
+  let most = 0;
+  let outside = 0;
+  for (let i = boxes; i < boxes + 4 * count; i += 4) {
+    most = Math.max(most, f32[i + 2], f32[i + 3]);
+    if (isInPadding(f32, p, i, 0, inputSize) || isInPadding(f32, p, i, 1, inputSize)) outside++;
+  }
+  const expected =
+    'the frame, { width, height, resize }: these boxes are in pixels of the photo (coordinates "photo")';
+  const size = inputSize.join("x");
+  // A photo has the size of the input only by chance. A box may reach a little over its edge.
+  if (frame === undefined && most > 1.1)
+    refuse("frame", `none, and boxes that reach beyond the ${size} of the input`, expected);
+  if (frame === undefined) return `boxes are taken for pixels of the ${size} input: pass ${expected}`;
+  return outside === count
+    ? `every box is centred outside of the photo of ${frame.width}x${frame.height}: is that its size, and are boxes in its pixels? Of the input's pixels say coordinates: "pixels"`
+    : null;
 }
 
 /** True if a candidate is centred more than a pixel of the input outside the picture, along one axis. */

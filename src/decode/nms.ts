@@ -9,7 +9,7 @@ import { refuse } from "../core/errors.ts";
 import { IDENTITY, writeColumns } from "../memory/write.ts";
 import { type Columns, columnsOf, wordsFrom } from "../memory/layout.ts";
 import { ANY, FROM_ZERO, type Rule, UNIT, checkOptions, checkValue } from "../core/options.ts";
-import { BOX_FORMAT, COMMON_RULES, IOU_GATE, isList } from "../core/suppression.ts";
+import { BOX_FORMAT, COMMON_RULES, IOU_GATE, checkCorners, isList } from "../core/suppression.ts";
 import { show } from "../core/tensor.ts";
 
 /** Options of `nms`. */
@@ -74,7 +74,8 @@ const PLAN = A.FIRST_ADDRESS;
  * Greedy non-maximum suppression. From the best score down, a box is kept unless its IoU with a kept box is above
  * `iouThreshold`. IoU is intersection / union in f32, and 0 for an empty union. The kernel of the decoder computes it.
  * `suppress` has the other methods, which lower scores or merge boxes, and computes in doubles.
- * @param boxes four values a box, in any unit, rounded to f32; corners in either order make the same box
+ * @param boxes four values a box, in any unit, rounded to f32; corners in either order make the same box, but if most
+ * have x2 < x1 or y2 < y1 they are refused: they hold sizes
  * @param scores one for each box; a box with a NaN score or that is not finite is left out
  * @returns indices of the kept boxes in order of score, ties by index
  * @throws RangeError for lengths that do not fit, for elements that are no numbers, and for unknown options or values;
@@ -187,6 +188,7 @@ function copyAsCorners(
 ): number {
   const { at } = w;
   const { f32, i32 } = w.engine.memory;
+  checkCorners(boxes, format);
   w.isCounting = false;
   let count = 0;
   for (let i = 0; i < scores.length; i++) {

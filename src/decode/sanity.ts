@@ -191,6 +191,8 @@ export function checkLabels(
 ): string | null {
   const n = labels?.length ?? classes ?? Infinity;
   const odd = classIds.find((c) => c < 0 || c >= n);
+  if (odd !== undefined && odd < 0)
+    return `class ${odd} was found, and class ids count from 0: is this the column of class ids?`;
   return odd === undefined
     ? null
     : `class ${odd} was found, and there are ${n} ${labels ? "labels" : "classes"}: are they those of this network?`;

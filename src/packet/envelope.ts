@@ -34,8 +34,14 @@ export interface Envelope {
   readonly config: string | null;
 }
 
+/** A form of text: in words, and as a test. */
+interface Form {
+  readonly 0: string;
+  readonly 1: RegExp;
+}
+
 /** Text without control characters, which could begin another header, and without halves of a pair. */
-const TEXT = /^[^\0-\x1f\x7f-\x9f\ud800-\udfff]{1,1024}$/u;
+const TEXT: Form = ["text of 1 to 1024 characters", /^[^\0-\x1f\x7f-\x9f\ud800-\udfff]{1,1024}$/u];
 
 /** Names of what a sender says about a frame. */
 const NAMES: { readonly [K in keyof Required<PacketAbout>]: true } = {
@@ -48,16 +54,19 @@ const NAMES: { readonly [K in keyof Required<PacketAbout>]: true } = {
 };
 
 /** The form of each attribute. Those after `source` may be absent. */
-const FORMS: { readonly [name: string]: RegExp } = {
+const FORMS: { readonly [name: string]: Form } = {
   id: TEXT,
   source: TEXT,
   subject: TEXT,
   // RFC 3339. A minute may have a leap second.
-  time: /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i,
+  time: [
+    'a Date, or text in RFC 3339: "2026-01-31T12:00:00Z"',
+    /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i,
+  ],
   // As many digits as the largest safe integer, so that texts sort like the numbers (CloudEvents "sequence").
-  sequence: /^\d{16}$/,
-  traceparent: /^[\da-f-]{55}$/,
-  config: /^[\da-f]{16}$/,
+  sequence: ["a whole number from 0 up", /^\d{16}$/],
+  traceparent: ["55 characters, as in W3C Trace Context", /^[\da-f-]{55}$/],
+  config: ["16 hexadecimal digits", /^[\da-f]{16}$/],
 };
 
 /** Returns the CloudEvents type of a kind. */
@@ -85,7 +94,9 @@ export function attributesOf(
     ...about,
     // toJSON of a Date that is none gives null, which would pass for no time.
     time: time instanceof Date ? String(time.toJSON()) : time,
-    sequence: sequence?.toString().padStart(16, "0"),
+    // The message about a wrong number shows what the caller gave.
+    sequence:
+      Number.isSafeInteger(sequence) && sequence! >= 0 ? String(sequence).padStart(16, "0") : sequence,
     config,
   };
   const found = {
@@ -117,13 +128,13 @@ export function readAttributes(
 ): Attributes {
   const found: Record<string, unknown> = {};
   for (const name in FORMS) {
-    const form = FORMS[name];
+    const [words, form] = [FORMS[name][0], FORMS[name][1]];
     const value = (found[name] = given[prefix + name] ?? null);
     need(
       value === null ? !(isNamed && /^id|^so/.test(name)) : typeof value === "string" && form.test(value),
       where + name,
       value,
-      form === TEXT ? "text of 1 to 1024 characters" : form,
+      words,
       kind,
     );
   }

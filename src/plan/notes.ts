@@ -2,7 +2,7 @@
 import type { Rules } from "../core/rules.ts";
 import type { FamilyReason } from "../core/families.ts";
 import { notesOnNames } from "../core/families.ts";
-import { READINGS } from "../core/readings.ts";
+import { READINGS, type ReadingName } from "../core/readings.ts";
 import { few, list, type TensorSpec } from "../core/tensor.ts";
 import { areUsualStrides, cellsOf, gridsOf, gridsOfRows } from "../heads/grids.ts";
 import type { HeadDraft, Interpretation } from "../heads/head.ts";
@@ -44,6 +44,7 @@ export function notesOf(
     ...(query.anchorSets?.length && query.traits.head !== "anchor"
       ? [`${query.family} has no anchors: those given are not used`]
       : []),
+    ...notRead(query, name, heads),
     ...(named.length > 0 && !specs.some((s) => named.includes(s.name))
       ? [`roles name none of these outputs: ${few(named, 6)}`]
       : []),
@@ -52,6 +53,31 @@ export function notesOf(
       : []),
     ...(query.keep?.length === 0 ? ["keep names no class: nothing will be found"] : []),
     ...(reading.rowPerCell ? strangeRows(query, cellsOf(heads)) : []),
+  ];
+}
+
+/** Readings that have no prior boxes, and a background all the same. */
+const WITH_BACKGROUND: readonly ReadingName[] = [
+  ...(["detection-output", "postprocess", "queries", "boxes-scores", "class-scores"] as const),
+  ...(["prior-rows", "prior-maps"] as const),
+];
+
+/** Returns a note on options that nothing reads: the caller believes in a network that this is not. */
+function notRead(query: HeadQuery, name: ReadingName, heads: readonly HeadDraft[]): string[] {
+  const { priors, anchors, finished } = READINGS[name];
+  const hasPriors = priors === true || heads.some((head) => head.priors !== null);
+  const isVaried = query.variances !== null;
+  const unread = [
+    ...(hasPriors ? [] : [query.priors && "priors", query.priorFormat && "priorFormat"]),
+    ...(hasPriors || !isVaried ? [] : [query.scalesGiven ? "scales" : "variances"]),
+    ...(query.background === null || WITH_BACKGROUND.includes(name) ? [] : ["background"]),
+    ...(anchors || query.scaleXY === null ? [] : ["scaleXY"]),
+    ...(finished && query.strides ? ["strides"] : []),
+  ].filter((option) => option !== null);
+  if (unread.length === 0) return [];
+  const are = unread.length > 1 ? "are" : "is";
+  return [
+    `${unread.join(", ")} ${are} not used: ${query.family} is read as "${name}", which has no such thing`,
   ];
 }
 

@@ -9,6 +9,7 @@ import {
   type TaskColumns,
   extend,
   extrasOf,
+  frameOfDetections,
   setLength,
 } from "../decode/detections.ts";
 import { type Candidates, isSameClass } from "../tasks/suppression/candidates.ts";
@@ -98,6 +99,18 @@ const WITHOUT_MASKS: Extras = {
 /** Doubles of a row: corners in pixels of the picture, score. */
 const ROW = 5;
 
+/** Throws a RangeError if detections were taken back to another frame than the tile: their boxes would be moved. */
+function checkFrameOf(detections: Detections, width: number, height: number): void {
+  const frame = frameOfDetections(detections);
+  if (frame && (Math.abs(frame.width - width) > 1 || Math.abs(frame.height - height) > 1))
+    refuse(
+      "detections",
+      `those of a frame of ${frame.width}x${frame.height} for a tile of ${width}x${height}`,
+      `the tile as the frame: decode(outputs, { width: ${width}, height: ${height}, resize })`,
+      RangeError,
+    );
+}
+
 class Merger implements TileMerger {
   length = 0;
   dropped = 0;
@@ -126,6 +139,7 @@ class Merger implements TileMerger {
     const given: Partial<Detections> | null = detections;
     if (!(given && given.boxes && given.scores && given.classIds && given.sources))
       refuse("detections", show(detections), "what decode() returned for the tile", RangeError);
+    checkFrameOf(detections, width, height);
     if (detections.length > 0) this.checkKind(detections);
     const { length: n, boxes, scores, classIds, sources } = detections;
     if (detections.angles && this.settings.method !== "nms")

@@ -273,8 +273,8 @@ describe("typed options", () => {
     ],
     [
       "roles",
-      { roles: { boxes: 1, masks: "m", classIds: ["a", "b"] } },
-      ["roles.boxes: got 1", "roles.masks: got an unknown name", "roles.classIds: got"],
+      { roles: { boxes: 1, shapes: "m", classIds: ["a", "b"] } },
+      ["roles.boxes: got 1", "roles.shapes: got an unknown name", "roles.classIds: got"],
     ],
     ["set", { rules: "mine" }, ['rules: got "mine", expected one of ultralytics, depthai']],
     ["set of an object's own", { rules: "toString" }, ['rules: got "toString", expected one of']],

@@ -238,7 +238,7 @@ describe("toPacket refuses what a reader would refuse", () => {
     [{ time: new Date(NaN) }, 'about.time: got "null"'],
     [{ time: 0 }, "about.time: got 0"],
     [{ time: "2026-01-31T12:00:61Z" }, 'about.time: got "2026'],
-    [{ sequence: -1 }, 'about.sequence: got "00000000000000-1'],
+    [{ sequence: -1 }, "about.sequence: got -1, expected a whole number from 0 up"],
     [{ sequence: 1.5 }, "about.sequence"],
     [{ traceparent: "00-x" }, 'about.traceparent: got "00-x'],
   ])("%j", (change, message) => {

@@ -1,6 +1,6 @@
 /** The candidates of a suppression: corners in doubles, and the order of the scores. Measures their overlaps. */
 import { writeCorners } from "../../core/corners.ts";
-import type { SuppressBoxFormat } from "../../core/suppression.ts";
+import { type SuppressBoxFormat, checkCorners } from "../../core/suppression.ts";
 
 export interface Candidates {
   /** x1, y1, x2, y2 of every box, in order of the rows. */
@@ -26,8 +26,12 @@ export interface Outcome {
   readonly members: readonly (readonly number[])[] | null;
 }
 
-/** Returns the corners of the boxes. */
+/**
+ * Returns the corners of the boxes.
+ * @throws RangeError if most boxes hold sizes in place of their second corners
+ */
 export function readCorners(boxes: ArrayLike<number>, n: number, format: SuppressBoxFormat): Float64Array {
+  checkCorners(boxes, format);
   const corners = new Float64Array(n * 4);
   for (let i = 0; i < n * 4; i += 4) writeCorners(corners, i, boxes, i, format);
   return corners;

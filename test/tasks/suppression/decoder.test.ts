@@ -175,7 +175,7 @@ test("describe names the method", () => {
 });
 
 test.each([
-  ["softly", /suppression: method: got "softly", expected "hard" or "fast"/],
+  ["softly", /options\.suppression: method: got "softly", expected one of hard, fast/],
   [{ sigma: 1 }, /sigma/],
   [{ method: "hard", sigma: 1 }, /sigma: got an unknown name/],
   [{ method: "soft-gaussian", sigma: 0 }, /sigma: got 0, expected a number above 0/],
