@@ -438,10 +438,10 @@ class SessionDetector implements Detector {
   }
 
   async detect(image: DetectorImage, options?: { readonly crop?: Crop }): Promise<Detections> {
-    const { crop } = checkOptions(options ?? {}, namesOnly("crop"));
+    checkOptions(options ?? {}, namesOnly("crop"));
     this.#enter("detect");
     try {
-      return await this.#detectOne(image, crop);
+      return await this.#detectOne(image, options?.crop);
     } finally {
       this.#leave();
     }
