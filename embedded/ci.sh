@@ -42,12 +42,14 @@ collect() {
 collected=0
 finish() { echo "$passed passed, $failed failed"; [ "$failed" -eq 0 ]; exit; }
 
-# The tests and the example on one target. face.txt and size.json are for tools/measure.mjs.
+# The tests and the examples on one target. face.txt, fomo.txt and size.json are for tools/measure.mjs.
 run_target() { # target, variant
   tools/build.sh "$1" "$2" || return
   tools/run.sh "$1" "$2" conformance || return
   tools/run.sh "$1" "$2" elementary || return
   tools/run.sh "$1" "$2" face | tee "build/$1-$2/face.txt"
+  [ "${PIPESTATUS[0]}" -eq 0 ] || return 1
+  tools/run.sh "$1" "$2" fomo | tee "build/$1-$2/fomo.txt"
   return "${PIPESTATUS[0]}"
 }
 
@@ -86,11 +88,11 @@ check "kernel as C, plans and cases" 0 tools/prepare.sh
 collect
 [ "$failed" -eq 0 ] || finish
 
-check "host sanitized, forged plans" 4 run_sanitized
+check "host sanitized, forged plans" 5 run_sanitized
 check "missing bounds checks are seen" 0 sees_missing_checks
 check "count of instructions" 0 bash -c 'tools/count.sh >build/instructions.txt'
 for target in host arm64 armhf m3 m4 m7; do
-  for variant in O2 Os Os-unchecked; do check "$target $variant" 3 run_target "$target" "$variant"; done
+  for variant in O2 Os Os-unchecked; do check "$target $variant" 4 run_target "$target" "$variant"; done
 done
 check "public header in C" 0 public_header c
 check "public header in C++" 0 public_header c++

@@ -1,6 +1,6 @@
 /*
  * Reports what a decode needs, measured on the board: instructions and depth of the stack. The linker option
- * --wrap=bxw_decode puts __wrap_bxw_decode in place of bxw_decode.
+ * --wrap=bxw_decode puts __wrap_bxw_decode in place of bxw_decode, and so for bxw_decode_cells.
  */
 #include "../test/report.h"
 #include "boxwright.h"
@@ -15,6 +15,8 @@
 
 int32_t __real_bxw_decode(bxw_decoder *d);
 int32_t __wrap_bxw_decode(bxw_decoder *d);
+int32_t __real_bxw_decode_cells(bxw_decoder *d, uint32_t image, bxw_cell *work, uint32_t rows);
+int32_t __wrap_bxw_decode_cells(bxw_decoder *d, uint32_t image, bxw_cell *work, uint32_t rows);
 
 /* Returns the bytes of stack that were overwritten since the program started. */
 static uint32_t stack_used(void) {
@@ -23,16 +25,33 @@ static uint32_t stack_used(void) {
     return (uint32_t)((uintptr_t)stack_top - (uintptr_t)at);
 }
 
-int32_t __wrap_bxw_decode(bxw_decoder *d) {
+/* Starts the counter. */
+static void start(void) {
     SYST_RVR = TICKS;
     SYST_CVR = 0;
     SYST_CSR = 5; /* on, clock of the processor, no interrupt */
-    const int32_t count = __real_bxw_decode(d);
+}
+
+/* Reports what was counted since. */
+static void report(void) {
     const uint32_t ticks = TICKS - SYST_CVR;
     report_text("measured: ");
     report_number(ticks * INSTRUCTIONS_PER_TICK);
     report_text(" instructions, stack ");
     report_number(stack_used());
     report_text(" bytes\n");
+}
+
+int32_t __wrap_bxw_decode(bxw_decoder *d) {
+    start();
+    const int32_t count = __real_bxw_decode(d);
+    report();
+    return count;
+}
+
+int32_t __wrap_bxw_decode_cells(bxw_decoder *d, uint32_t image, bxw_cell *work, uint32_t rows) {
+    start();
+    const int32_t count = __real_bxw_decode_cells(d, image, work, rows);
+    report();
     return count;
 }

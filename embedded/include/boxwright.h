@@ -45,7 +45,7 @@ typedef enum bxw_status {
     BXW_OUT_OF_RANGE = -10, /* a probability is outside 0..1: the plan was compiled with the wrong activation */
     BXW_BAD_VALUE = -11,    /* a setting is outside its range */
     BXW_NO_SUCH_ROW = -12,  /* the image has no detection of this index */
-    BXW_NOT_IN_PLAN = -13   /* the plan has no keypoints, no masks, or no oriented boxes */
+    BXW_NOT_IN_PLAN = -13   /* the plan has no keypoints, no masks, no oriented boxes, or no cells */
 } bxw_status;
 
 /* How the original image was resized to the input of the network. */
@@ -123,6 +123,19 @@ typedef struct bxw_candidate {
     int32_t class_id;
 } bxw_candidate;
 
+/* Columns and rows of a map. */
+typedef struct bxw_area {
+    uint32_t x, y, width, height;
+} bxw_area;
+
+/* A cell as bxw_decode_cells holds it. A program provides the room and does not look inside. */
+typedef struct bxw_cell {
+    bxw_area area, grown;
+    uint32_t source;
+    int32_t class_id;
+    float score;
+} bxw_cell;
+
 /*
  * Checks the plan and copies its image into `memory`, which needs bxw_memory_bytes(plan) bytes and alignment 4. With
  * alignment 16 the slots are 16-aligned too. The plan is read where it lies, at any address, in flash for instance.
@@ -189,6 +202,17 @@ bxw_status bxw_mask(bxw_decoder *d, uint32_t image, uint32_t index, uint8_t *mas
  */
 int32_t bxw_decode_oriented(bxw_decoder *d, uint32_t image, bxw_oriented_box *boxes, uint32_t room,
                             bxw_candidate *work, uint32_t work_rows);
+
+/*
+ * Decodes one image of a plan of cells (FOMO), in place of bxw_decode, which gives its single cells. Groups cells as the
+ * plan says: as the SDK of Edge Impulse does, or into the box around those that touch. Returns the count of groups, which
+ * bxw_read then has, or a negative bxw_status.
+ *
+ * `work`: a row of 44 bytes for each cell and class that passes the threshold. With too few rows, BXW_MEMORY_SMALL says
+ * how many this frame needs. Beyond 4,096 groups of the SDK's rule the others are left out. src/cells.c has this
+ * function alone.
+ */
+int32_t bxw_decode_cells(bxw_decoder *d, uint32_t image, bxw_cell *work, uint32_t work_rows);
 
 /*
  * Sets the size of the original image and how it was resized. Boxes are then relative to that image, until the next

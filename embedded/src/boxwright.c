@@ -208,7 +208,8 @@ static bxw_status check_task(bxw_decoder *d) {
     const uint32_t heads = word(t, BXW_T_HEADS), table = word(t, BXW_T_HEAD_TABLE), rule = word(t, BXW_T_RULE);
     const uint32_t length = word(d->plan, BXW_F_FILE_BYTES);
     if (kind == BXW_TASK_BOXES) return BXW_OK;
-    if (kind > BXW_TASK_ORIENTED) return refuse(d, BXW_DAMAGED, kind, BXW_TASK_ORIENTED);
+    if (kind > BXW_TASK_CELLS) return refuse(d, BXW_DAMAGED, kind, BXW_TASK_CELLS);
+    if (kind == BXW_TASK_CELLS && heads != 1) return refuse(d, BXW_DAMAGED, heads, 1);
     if (!fits(table, heads, BXW_EXTRA_WORDS * 4, length)) return refuse(d, BXW_DAMAGED, table, length);
     if (values < (kind == BXW_TASK_KEYPOINTS ? 2u : 1u) || values > 3) return refuse(d, BXW_DAMAGED, values, 3);
     if (rule > BXW_POINTS_PRIOR) return refuse(d, BXW_DAMAGED, rule, BXW_POINTS_PRIOR);

@@ -16,6 +16,8 @@ static _Alignas(16) uint8_t copy[8192];
 /* Rows for the candidates of the largest oriented case, and for the boxes that are kept. */
 static bxw_candidate work[3600];
 static bxw_oriented_box turned[300];
+/* Rows for the cells of the largest map. */
+static bxw_cell cells[1200];
 
 static float real(uint32_t at, uint32_t index) {
     float value;
@@ -111,6 +113,25 @@ static int32_t check_oriented(bxw_decoder *d, uint32_t c, const char *name) {
     return sum;
 }
 
+/* Groups the cells of all images. Returns the count of groups, which check_detections compares. */
+static int32_t check_cells(bxw_decoder *d, uint32_t c, const char *name) {
+    int32_t sum = 0;
+    for (uint32_t image = 0; image < word(c, C_IMAGES); image++) {
+        const int32_t few = bxw_decode_cells(d, image, cells, 0);
+        report_check(name, "too few rows", few == BXW_MEMORY_SMALL && d->expected > 0, d->got, d->expected);
+        const int32_t n = bxw_decode_cells(d, image, cells, sizeof cells / sizeof *cells);
+        report_check(name, "groups of cells", n > 0, (uint32_t)-n, 0);
+        sum += n;
+    }
+    return sum;
+}
+
+/* Decodes all images of a case by the function of its task. */
+static int32_t decode_case(bxw_decoder *d, uint32_t c, const char *name) {
+    if (word(c, C_IS_ORIENTED) != 0) return check_oriented(d, c, name);
+    return word(c, C_IS_CELLS) != 0 ? check_cells(d, c, name) : bxw_decode(d);
+}
+
 static void check_detections(bxw_decoder *d, uint32_t c, const char *name) {
     bxw_stats sum = {0};
     report_check(name, "images", bxw_images(d) == word(c, C_IMAGES), bxw_images(d), word(c, C_IMAGES));
@@ -166,16 +187,20 @@ static void run_case(uint32_t c) {
     bxw_status set = bxw_set_frame(&d, word(c, C_WIDTH), word(c, C_HEIGHT), (bxw_resize)word(c, C_RESIZE));
     report_check(name, "frame", set == BXW_OK, d.got, d.expected);
     const int is_oriented = word(c, C_IS_ORIENTED) != 0;
-    int32_t n = is_oriented ? check_oriented(&d, c, name) : bxw_decode(&d);
+    const int32_t n = decode_case(&d, c, name);
     report_check(name, "decode", n >= 0, (uint32_t)-n, 0);
     if (!is_oriented) {
         const int32_t none = bxw_decode_oriented(&d, 0, turned, 0, work, 0);
         report_check(name, "no oriented boxes", none == BXW_NOT_IN_PLAN, (uint32_t)-none, (uint32_t)-BXW_NOT_IN_PLAN);
     }
+    if (word(c, C_IS_CELLS) == 0) {
+        const int32_t none = bxw_decode_cells(&d, 0, cells, 0);
+        report_check(name, "no cells", none == BXW_NOT_IN_PLAN, (uint32_t)-none, (uint32_t)-BXW_NOT_IN_PLAN);
+    }
     check_detections(&d, c, name);
     check_golden(&d, c, name);
     /* The kernel keeps no state: a second decode gives the same detections. */
-    const int32_t again = is_oriented ? check_oriented(&d, c, name) : bxw_decode(&d);
+    const int32_t again = decode_case(&d, c, name);
     report_check(name, "detections of a second decode", again == n, (uint32_t)again, (uint32_t)n);
     check_detections(&d, c, name);
     report_text("ok: ");

@@ -33,6 +33,15 @@ static void use_oriented(bxw_decoder *d, uint32_t image) {
     free(boxes);
 }
 
+/* Groups cells, in heap blocks of exact size. */
+static void use_cells(bxw_decoder *d, uint32_t image) {
+    if (bxw_decode_cells(d, image, NULL, 0) != BXW_MEMORY_SMALL || d->expected > 4096) return;
+    const uint32_t rows = d->expected;
+    bxw_cell *work = malloc(rows * sizeof *work);
+    sink += (uint32_t)bxw_decode_cells(d, image, work, rows);
+    free(work);
+}
+
 /* Asks for keypoints and mask of a detection, into heap blocks of exact size. */
 static void use_extras(bxw_decoder *d, uint32_t image, uint32_t index) {
     const bxw_window whole = bxw_mask_size(d);
@@ -60,6 +69,7 @@ static void use(bxw_decoder *d, uint32_t c) {
     bxw_decode(d);
     for (uint32_t image = 0; image < bxw_images(d) && image < 8; image++) {
         use_oriented(d, image);
+        use_cells(d, image);
         const bxw_detections found = bxw_read(d, image);
         sink += bxw_stats_of(d, image).candidates;
         for (uint32_t i = 0; i < found.count; i++) {

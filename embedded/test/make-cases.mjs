@@ -5,6 +5,7 @@
  *     cases-spoilt.bin   the same with one wrong bit in an expected score
  *     large.bin          networks of common size, for counting instructions
  *     face-tensor.bin    the tensor of the face example
+ *     fomo-tensor.bin    the tensor of the FOMO example
  *
  * A case holds a plan from `boxwright compile`, tensors, and the detections of the JavaScript engines, which C must
  * reproduce bit for bit. The three engines must agree. Recorded cases also hold detections computed elsewhere in double
@@ -18,7 +19,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createDecoderSync, toPixels } from "boxwright";
-import { cases, largeCases } from "./cases/networks.mjs";
+import { cases, fomoTensor, largeCases } from "./cases/networks.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
 const build = join(here, "build");
@@ -223,6 +224,7 @@ function writeCase(file, c, plan, expected) {
     pointsOf(expected),
     c.config.task === "segment" ? 1 : 0,
     c.config.task === "oriented" ? 1 : 0,
+    c.config.task === "peaks" ? 1 : 0,
   ]);
 }
 
@@ -261,3 +263,4 @@ writeFileSync(join(build, "cases.bin"), bytes);
 writeFileSync(join(build, "cases-spoilt.bin"), spoilt(bytes));
 writeFileSync(join(build, "large.bin"), await fileOf(largeCases()));
 writeFileSync(join(build, "face-tensor.bin"), cases[0].outputs.out0.data);
+writeFileSync(join(build, "fomo-tensor.bin"), fomoTensor().data);

@@ -45,8 +45,9 @@ link() { # program, arguments of the linker...
 compile build/boxwright_kernel.c boxwright_kernel.o
 compile src/boxwright.c boxwright.o -Wpedantic -Wconversion -Wcast-align
 compile src/oriented.c oriented.o -Wpedantic -Wconversion -Wcast-align
+compile src/cells.c cells.o -Wpedantic -Wconversion -Wcast-align
 compile src/kernel.c kernel.o
-library=("$out"/{boxwright_kernel,boxwright,oriented,kernel}.o)
+library=("$out"/{boxwright_kernel,boxwright,oriented,cells,kernel}.o)
 board=() small=()
 case $target in
   m*)
@@ -56,7 +57,7 @@ case $target in
     board=(-T boards/flash.ld)
     # The face example must link for 64 KiB of flash and of RAM. measure.c reports what its decode needs.
     small=(-Wl,--defsym=FLASH_BYTES=0x10000,--defsym=RAM_BYTES=0x10000,--defsym=STACK_BYTES=0x800
-      "$out/measure.o" -Wl,--wrap=bxw_decode)
+      "$out/measure.o" -Wl,--wrap=bxw_decode -Wl,--wrap=bxw_decode_cells)
     ;;
 esac
 
@@ -65,13 +66,16 @@ compile test/report.c report.o
 compile test/conformance.c conformance.o
 compile test/elementary.c elementary.o -fno-math-errno
 compile examples/face.c face.o
+compile examples/fomo.c fomo.o
 embed cases build/cases.bin
 embed cases build/cases-spoilt.bin
 embed tensor build/face-tensor.bin
+embed tensor build/fomo-tensor.bin
 link conformance "${board[@]}" "$out"/{conformance,report,cases}.o
 link elementary "${board[@]}" "$out"/{elementary,report}.o
 link conformance-spoilt "${board[@]}" "$out"/{conformance,report,cases-spoilt}.o
 link face "${board[@]}" "${small[@]}" "$out"/{face,report,face-tensor}.o
+link fomo "${board[@]}" "${small[@]}" "$out"/{fomo,report,fomo-tensor}.o
 
 if [ "$variant" = sanitized ]; then
   compile test/forged.c forged.o
@@ -84,5 +88,8 @@ bytes() {
 }
 read -r code _ < <(bytes "$out"/{boxwright_kernel,boxwright,kernel}.o)
 read -r oriented _ < <(bytes "$out/oriented.o")
+read -r cells _ < <(bytes "$out/cells.o")
 read -r flash ram < <(bytes "$out/face")
-echo "{\"library\": $code, \"oriented\": $oriented, \"flash\": $flash, \"ram\": $ram}" >"$out/size.json"
+read -r fomo_flash fomo_ram < <(bytes "$out/fomo")
+printf '{"library": %s, "oriented": %s, "cells": %s, "flash": %s, "ram": %s, "fomoFlash": %s, "fomoRam": %s}\n' \
+  "$code" "$oriented" "$cells" "$flash" "$ram" "$fomo_flash" "$fomo_ram" >"$out/size.json"

@@ -51,20 +51,21 @@ function codeTable() {
   );
 }
 
-function orientedTable() {
-  const size = (target, variant) => figure(JSON.parse(read(`${target}-${variant}/size.json`)).oriented);
+/** Code of a source that only some programs link. */
+function sourceTable(source) {
+  const size = (target, variant) => figure(JSON.parse(read(`${target}-${variant}/size.json`))[source]);
   return table(
     ["", ...Object.values(VARIANTS).slice(0, 2)],
     Object.entries(TARGETS).map(([t, name]) => [name, size(t, "O2"), size(t, "Os")]),
   );
 }
 
-function boardTable() {
-  const tensor = 16900;
+/** Flash, RAM, stack and instructions of an example on the boards. `tensor`: bytes that stand in for the network. */
+function boardTable(example, tensor, sizesOf) {
   const rows = ["m3", "m4", "m7"].map((t) => {
-    const { flash, ram } = JSON.parse(read(`${t}-Os/size.json`));
+    const [flash, ram] = sizesOf(JSON.parse(read(`${t}-Os/size.json`)));
     const [instructions, stack] = find(
-      `${t}-Os/face.txt`,
+      `${t}-Os/${example}.txt`,
       /^measured: (\d+) instructions, stack (\d+) bytes/m,
     );
     return [TARGETS[t], ...[flash - tensor, ram, stack, instructions].map(figure)];
@@ -87,6 +88,7 @@ function compilers() {
 
 function measured() {
   const [planMemory] = find("face_plan.h", /face_memory_bytes = (\d+)/);
+  const [fomoMemory] = find("fomo_plan.h", /fomo_memory_bytes = (\d+)/);
   return `Compilers: ${compilers()}.
 
 Code of the library with its kernel, in bytes:
@@ -95,12 +97,21 @@ ${codeTable()}
 
 Code of \`src/oriented.c\`, which only programs with oriented boxes link:
 
-${orientedTable()}
+${sourceTable("oriented")}
+
+Code of \`src/cells.c\`, which only programs with FOMO link:
+
+${sourceTable("cells")}
 
 The face example with \`-Os\`: flash without its tensor, RAM with the memory of the plan (${figure(planMemory)} bytes)
 and 2,048 bytes of stack, stack used, and instructions of one decode of [1,13,13,25] floats (QEMU, in steps of 40):
 
-${boardTable()}
+${boardTable("face", 16900, ({ flash, ram }) => [flash, ram])}
+
+The FOMO example with \`-Os\`: likewise, with the memory of its plan (${figure(fomoMemory)} bytes), 6,336 bytes of rows for
+all 144 cells, and one \`bxw_decode_cells\` of [1,12,12,2] in i8, whose 13 cells over the threshold are two faces:
+
+${boardTable("fomo", 288, ({ fomoFlash, fomoRam }) => [fomoFlash, fomoRam])}
 
 Instructions of one decode on x86-64 with \`-O2\` (callgrind):
 

@@ -11,6 +11,7 @@ export {
 } from "../planfile/decoder.ts";
 export { masks } from "../planfile/masks.ts";
 export { oriented } from "../planfile/oriented.ts";
+export { peaks } from "../planfile/peaks.ts";
 export { pose } from "../planfile/pose.ts";
 export type { FileTask } from "../planfile/tasks.ts";
 export type { Best } from "../decode/best.ts";

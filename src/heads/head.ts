@@ -136,9 +136,7 @@ export interface TaskPlan {
   readonly about: string;
   /** Indices of tensors that no head reads: of the outputs in an interpretation, of the plan's tensors in a plan. */
   readonly tensors: readonly number[];
-  /** True if boxes or scores are wrong without the task. A plan file is then refused, unless the task is "oriented". */
-  readonly isNeeded?: boolean;
-  /** True if a plan file cannot hold the task: the network is refused, unless its boxes alone are asked for. */
+  /** True if a plan file cannot hold the task: the network is then refused. */
   readonly notInFiles?: true;
   /** Most detections of an image, if the network can give no more than so many. Usual: what the config says. */
   readonly mostRows?: number;

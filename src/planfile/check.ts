@@ -152,7 +152,7 @@ export function checkTask(
   const { length } = file.bytes;
   const task = within(imageBytes, F.TASK_WORDS * 4, length);
   const word = (index: number): number => file.word(task, index);
-  const kind = within(word(F.T_KIND), 0, F.TASK_ORIENTED, 0);
+  const kind = within(word(F.T_KIND), 0, F.TASK_CELLS, 0);
   if (kind === F.TASK_BOXES) return kind;
   // Checks that the last of `counts` steps leads to an element of a slot.
   const reaches = (
@@ -174,6 +174,12 @@ export function checkTask(
   }
   const values = within(word(F.T_VALUES), 0, 3, kind === F.TASK_KEYPOINTS ? 2 : 1);
   const rule = within(word(F.T_RULE), 0, F.POINTS_PRIOR, 0);
+  if (kind === F.TASK_CELLS) {
+    // Each cell is itself. Its table says how wide the map is.
+    within(count * values, 0, 1, 1);
+    within(rule, 0, F.CELLS_ENCLOSING, 0);
+    within(word(F.T_HEADS), 0, 1, 1);
+  }
   if (kind === F.TASK_ORIENTED) {
     within(word(F.T_ANGLE), 0, F.ANGLE_SIGMOID, 0);
     within(word(F.T_SUPPRESSION), 0, F.ORIENTED_OPENCV, 0);

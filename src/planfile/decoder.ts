@@ -29,7 +29,7 @@ import { type Update, readUpdate } from "../decode/update.ts";
 import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Thresholds } from "../memory/write.ts";
-import { TASK_BOXES, TASK_KEYPOINTS } from "./format.ts";
+import { TASK_BOXES, TASK_CELLS, TASK_KEYPOINTS } from "./format.ts";
 import { type PlanFile, readPlan } from "./read.ts";
 import { type AttachedTask, type FileTask, attachTaskOf } from "./tasks.ts";
 
@@ -172,7 +172,7 @@ function readOptions(options: LoadOptions | null): ReadOptions {
   if (problems.length > 0) throw new ConfigError(problems);
   const wanted = engine ?? "auto";
   checkEngine(wanted);
-  checkTaskList(tasks ?? [], ["pose", "segment", "oriented"]);
+  checkTaskList(tasks ?? [], ["pose", "segment", "oriented", "peaks"]);
   return { engine: wanted, onNote, fresh, tasks: tasks ?? [] };
 }
 
@@ -225,7 +225,7 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
       blocks: images.map((i) => i.plan),
       inputSize,
       // Masks and oriented boxes are not taken back from a crop.
-      crops: [TASK_BOXES, TASK_KEYPOINTS].includes(plan.task) ? "upright" : "none",
+      crops: [TASK_BOXES, TASK_KEYPOINTS, TASK_CELLS].includes(plan.task) ? "upright" : "none",
       inPhoto: false,
       detections,
     };

@@ -70,7 +70,7 @@ export const MAX_RANK = 8;
 export const T_KIND = 0; //               TASK_*
 export const T_COUNT = 1; //              keypoints of a detection, coefficients of a mask, or 1 angle
 export const T_VALUES = 2; //             extra channels of each: 2 or 3 for keypoints, 1 for coefficients and angles
-export const T_RULE = 3; //               keypoints: POINTS_*
+export const T_RULE = 3; //               keypoints: POINTS_*; cells: CELLS_*
 export const T_FLAGS = 4; //              sum of TASK_FLAG_*
 export const T_HEADS = 5; //              number of heads
 export const T_HEAD_TABLE = 6; //         offset
@@ -94,13 +94,16 @@ export const TASK_BOXES = 0; //           nothing besides boxes
 export const TASK_KEYPOINTS = 1;
 export const TASK_MASKS = 2;
 export const TASK_ORIENTED = 3;
+export const TASK_CELLS = 4; //           the map says which cells hold the centre of an object
 export const POINTS_DECODED = 0; //       x = raw * E_SCALE_X
 export const POINTS_GRID = 1; //          x = raw * E_SCALE_X + (column + E_ADD) * E_UNIT_X
 export const POINTS_PRIOR = 2; //         x = raw * (E_SCALE_X * width of the prior) + centre of the prior
+export const CELLS_SDK = 0; //            cells are grouped as the SDK of Edge Impulse does
+export const CELLS_ENCLOSING = 1; //      the box around all cells of a class that touch
 export const TASK_FLAG_Y_FIRST = 1; //    y stands before x
 export const TASK_FLAG_LOGITS = 2; //     confidences need a sigmoid
-export const TASK_FLAG_CLAMP_BEFORE = 4; // points are clamped to the input
-export const TASK_FLAG_CLAMP_AFTER = 8; // points are clamped to the image
+export const TASK_FLAG_CLAMP_BEFORE = 4; // points, or boxes of cells, are clamped to the input
+export const TASK_FLAG_CLAMP_AFTER = 8; // points, or boxes of cells, are clamped to the image
 export const TASK_FLAG_REGULAR = 16; //   angles of results are in [0, pi/2)
 export const TASK_FLAG_AT_THRESHOLD = 32; // an overlap equal to the threshold suppresses too
 export const TASK_FLAG_PER_CLASS = 64; // boxes suppress each other within a class only
@@ -127,7 +130,7 @@ export const E_TABLE = 8; //              POINTS_PRIOR: address of f32[E_CELLS][
 export const E_TURNS = 8; //              oriented boxes: 1 if the angle also rotates the vector from cell to box centre
 export const E_SCALE_X = 9; //            f64
 export const E_SCALE_Y = 11; //           f64
-export const E_UNIT_X = 13; //            f64; oriented boxes: width of a cell in pixels of the input
+export const E_UNIT_X = 13; //            f64; cells: width of one; oriented boxes: likewise, in pixels of the input
 export const E_UNIT_Y = 15; //            f64
 export const E_ADD = 17; //               f64; oriented boxes: place of a cell's centre, in cells from its corner
 export const EXTRA_WORDS = 19;

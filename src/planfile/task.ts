@@ -1,6 +1,7 @@
 /** Writes what a task reads besides boxes: the task record and the head table of a plan file. */
 import { refuse } from "../core/errors.ts";
 import type { Edges } from "../core/keypoints.ts";
+import type { Rules } from "../core/rules.ts";
 import { ELEMENTS, volume } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
 import type { Head } from "../heads/head.ts";
@@ -9,6 +10,7 @@ import type { MemoryLayout } from "../memory/layout.ts";
 import { imageStart } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type OrientedPlan, orientedHeadOf } from "../tasks/oriented/plan.ts";
+import { type PeakPlan, cellTaskOf } from "../tasks/peaks/plan.ts";
 import { type PointRule, type PosePlan, pointHeadOf } from "../tasks/pose/plan.ts";
 import * as F from "./format.ts";
 import { putOriented } from "./put-oriented.ts";
@@ -51,6 +53,7 @@ export function putTask(
   if (!plan.task) return;
   const isPose = plan.task.name === "pose";
   const isOriented = plan.task.name === "oriented";
+  const isCells = plan.task.name === "peaks";
   put(task, F.T_HEADS, plan.heads.length);
   put(task, F.T_HEAD_TABLE, headTable);
   if (isPose) {
@@ -65,11 +68,14 @@ export function putTask(
   } else if (isOriented) {
     putOriented(put, task, plan.task as OrientedPlan);
     view.setFloat64(task + F.T_IOU * 4, iouThreshold, true);
-  } else putMasks(put, task, plan, plan.task as SegmentPlan);
+  } else if (isCells) putCells(put, task, plan);
+  else putMasks(put, task, plan, plan.task as SegmentPlan);
   let source = 0;
   (plan.heads as readonly ExtraHead[]).forEach((head, i) => {
     const row = headTable + i * F.EXTRA_WORDS * 4;
-    const { extra, cells, gridWidth } = head;
+    const { cells, gridWidth } = head;
+    // Cells have no extra channels: the row has their own.
+    const extra = isCells ? head.score : head.extra;
     put(row, F.E_SOURCE, source);
     put(row, F.E_CELLS, cells);
     put(row, F.E_SLOT, extra.tensor);
@@ -82,6 +88,7 @@ export function putTask(
     const putDoubles = (doubles: readonly number[]): void =>
       doubles.forEach((x, k) => view.setFloat64(row + (F.E_SCALE_X + 2 * k) * 4, x, true));
     if (isPose) putDoubles(doublesOf(plan, plan.task as PosePlan, head));
+    if (isCells) putDoubles([0, 0, ...head.unit]);
     if (isOriented) {
       const { rotatesCentre, cell, bias } = orientedHeadOf(head, plan.inputSize as readonly [number, number]);
       put(row, F.E_TURNS, Number(rotatesCentre));
@@ -101,10 +108,7 @@ function putPose(put: Put, row: number, { rules: { clamp } }: Plan, pose: PosePl
   put(
     row,
     F.T_FLAGS,
-    (pose.yFirst ? F.TASK_FLAG_Y_FIRST : 0) |
-      (pose.logits ? F.TASK_FLAG_LOGITS : 0) |
-      (clamp === "before" ? F.TASK_FLAG_CLAMP_BEFORE : 0) |
-      (clamp === "after" || clamp === "centre" ? F.TASK_FLAG_CLAMP_AFTER : 0),
+    (pose.yFirst ? F.TASK_FLAG_Y_FIRST : 0) | (pose.logits ? F.TASK_FLAG_LOGITS : 0) | clampFlags(clamp),
   );
 }
 
@@ -113,6 +117,24 @@ function doublesOf(plan: Plan, pose: PosePlan, head: Head): readonly number[] {
   const { scale, unit, add } = pointHeadOf(plan, pose, head);
   return [...scale, ...unit, add];
 }
+
+/** Writes how cells are grouped. The kernel finds those that pass. */
+function putCells(put: Put, row: number, plan: Plan): void {
+  const { groups, clamp } = cellTaskOf(plan, plan.task as PeakPlan);
+  put(row, F.T_KIND, F.TASK_CELLS);
+  put(row, F.T_COUNT, 1);
+  put(row, F.T_VALUES, 1);
+  put(row, F.T_RULE, groups === "enclosing" ? F.CELLS_ENCLOSING : F.CELLS_SDK);
+  put(row, F.T_FLAGS, clampFlags(clamp));
+}
+
+/** Returns the flags of a clamp. */
+const clampFlags = (clamp: Rules["clamp"]): number =>
+  clamp === "before"
+    ? F.TASK_FLAG_CLAMP_BEFORE
+    : clamp === "after" || clamp === "centre"
+      ? F.TASK_FLAG_CLAMP_AFTER
+      : 0;
 
 function putMasks(put: Put, row: number, { tensors, batch }: Plan, task: SegmentPlan): void {
   const { count, width, height, ...steps } = task.prototypes;

@@ -17,6 +17,7 @@ import {
   volume,
 } from "../core/tensor.ts";
 import { assemble } from "../memory/assemble.ts";
+import type { TaskPlan } from "../heads/head.ts";
 import { specsOf } from "../heads/query.ts";
 import type { MemoryLayout } from "../memory/layout.ts";
 import { writeImage } from "../memory/write.ts";
@@ -68,17 +69,12 @@ export function compilePlan(
       "boxes in pixels of the photo",
       'coordinates: "pixels" and a network that is told the size of its input: a plan file has no place for the photo\'s',
     );
-  // A plan file holds what oriented boxes need. It does not hold what other tasks do to boxes and scores.
-  if (plan.task?.isNeeded && plan.task.name !== "oriented")
-    throw new TensorError(
-      `got ${plan.task.about}, expected a network whose boxes need no more than the kernel: a plan file has nothing else`,
-    );
   if (plan.task?.notInFiles)
     refuseFor(
-      [{ option: "task", value: "detect" }],
-      "task",
+      isSeparable(plan.task) ? [{ option: "task", value: "detect" }] : [],
+      "",
       plan.task.about,
-      'task: "detect" for boxes alone: a plan file has no place for these masks or points',
+      `a network whose boxes need no more than the kernel${isSeparable(plan.task) ? ', or task: "detect" for boxes alone' : ""}: a plan file has no place for the rest`,
     );
   checkSize(layout.bytes, TensorError);
   const memory = memoryOf(new ArrayBuffer(layout.bytes));
@@ -89,6 +85,9 @@ export function compilePlan(
   const { iouThreshold } = settled;
   return { bytes: fileOf({ image, plan, layout, outputs: specs, labels, iouThreshold }), plan, layout };
 }
+
+/** True if the boxes of a network can be read without its task. */
+const isSeparable = (task: TaskPlan): boolean => "isMapOfRow" in task || "slots" in task;
 
 /** Returns a function that gives the values of tensor `i` as numbers, or null if they are not at hand. */
 export const valuesIn =

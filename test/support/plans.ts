@@ -1,6 +1,7 @@
 /** Plan files with every task. */
 import { masks } from "../../src/planfile/masks.ts";
 import { oriented } from "../../src/planfile/oriented.ts";
+import { peaks } from "../../src/planfile/peaks.ts";
 import { pose } from "../../src/planfile/pose.ts";
 import {
   type LoadOptions,
@@ -9,7 +10,7 @@ import {
   loadPlanSync as loadSync,
 } from "../../src/planfile/decoder.ts";
 
-const tasks = [pose, masks, oriented];
+const tasks = [pose, masks, oriented, peaks];
 
 export const loadPlan = (bytes: Uint8Array | ArrayBuffer, options: LoadOptions = {}): Promise<PlanDecoder> =>
   load(bytes, { tasks, ...options });

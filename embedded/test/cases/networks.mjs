@@ -469,6 +469,53 @@ function orientedCases() {
   ];
 }
 
+/** A map of 12 x 12 cells in i8, background and face: two faces of several cells. */
+export function fomoTensor() {
+  const data = new Int8Array(288).fill(-128);
+  const faces = [
+    [2, 3, 3, 3],
+    [8, 7, 2, 2],
+  ];
+  for (const [left, top, width, height] of faces)
+    for (let y = top; y < top + height; y++)
+      for (let x = left; x < left + width; x++) data[(y * 12 + x) * 2 + 1] = 20 + 3 * x + y;
+  return { data, dims: [1, 12, 12, 2], type: "i8", scale: 1 / 256, zeroPoint: -128 };
+}
+
+/** Maps of cells, by both rules: FOMO. */
+function cellCases() {
+  const random = seeded(61);
+  const config = { family: "fomo", task: "peaks", inputSize: [96, 96] };
+  // Most cells are low, so that there are several groups.
+  const scattered = (dims) => f32(dims, () => random() ** 2);
+  return [
+    { name: "cells, two faces", config: { ...config, classes: 1 }, outputs: { map: fomoTensor() } },
+    {
+      name: "cells, three classes, a batch of two",
+      config: { ...config, classes: 3, maxDetections: 30 },
+      outputs: { map: scattered([2, 12, 12, 4]) },
+      frame: { width: 320, height: 240, resize: "crop" },
+    },
+    {
+      name: "cells, enclosing, channels first",
+      config: {
+        ...config,
+        classes: 2,
+        cellGroups: "enclosing",
+        inputSize: [160, 96],
+        rules: { clamp: "after" },
+      },
+      outputs: { map: scattered([1, 3, 12, 20]) },
+      frame: { width: 300, height: 200, resize: "letterbox" },
+    },
+    {
+      name: "cells, enclosing, i8",
+      config: { ...config, classes: 1, cellGroups: "enclosing" },
+      outputs: { map: quantised(scattered([1, 12, 12, 2]), "i8") },
+    },
+  ];
+}
+
 export const cases = [
   ...recordedCases(),
   ...planesCases(),
@@ -479,6 +526,7 @@ export const cases = [
   ...maskCases(),
   ...orientedCases(),
   ...rotatedCases(),
+  ...cellCases(),
 ];
 
 /** Networks of common size, for counting instructions. Half floats keep boxes and scores in one tensor. */

@@ -101,7 +101,6 @@ function planOf(query: Query, found: Interpretation, hasJoinedAngles: boolean): 
       `oriented boxes: ${ANGLES[angle]}; suppression ${isDone ? "none" : way}; angles of results ` +
       (regular ? "in [0, pi/2)" : "as the network gives them"),
     tensors: [],
-    isNeeded: true,
     angle,
     range: traits.angle ? null : SIGMOID_RANGE,
     regular,

@@ -1,5 +1,5 @@
 /**
- * Makes detections of the candidates of a frame: keeps the peaks, groups cells, suppresses, and adds points. The
+ * Makes detections of the candidates of a frame: keeps the peaks, suppresses, and adds points. The
  * kernel has found every class of every cell that passes, unsorted (rules `multiLabel`, `suppress: "none"`).
  */
 import * as A from "../../core/abi.ts";
@@ -9,12 +9,13 @@ import type { Column } from "../../heads/channels.ts";
 import type { Head } from "../../heads/head.ts";
 import { readChannels } from "../../memory/extra.ts";
 import { KEYPOINT_WIDTH, POSE_ROWS } from "../pose/rows.ts";
-import { type Cells, MOST_CUBES, groupCells } from "./cells.ts";
-import type { PeakPlan } from "./plan.ts";
+import { attachCells, placeInFrame } from "./attach-cells.ts";
+import { type PeakPlan, cellTaskOf } from "./plan.ts";
 
 /** Returns the function that turns an image's candidates into detections. */
 export function attachPeaks(work: TaskWork): AfterImageOfTask {
   const task = work.plan.task as PeakPlan;
+  if (task.form === "cells") return attachCells(work, cellTaskOf(work.plan, task));
   if (task.points > 0)
     for (const found of work.detections)
       extend(
@@ -53,75 +54,20 @@ class PeakMaker {
   readonly #value = new Float64Array(1);
   readonly #pair = new Float64Array(2);
   readonly #points: Float64Array;
-  readonly #cells: Cells;
 
   constructor(work: TaskWork, task: PeakPlan) {
     this.#work = work;
     this.#task = task;
     [this.#head] = work.plan.heads;
     this.#points = new Float64Array(2 * task.points);
-    const room = task.form === "cells" ? work.plan.capacity : 0;
-    this.#cells = {
-      x: new Int32Array(room),
-      y: new Int32Array(room),
-      classIds: new Int32Array(room),
-      scores: new Float32Array(room),
-      count: 0,
-    };
   }
 
-  /** @param plan word address of the image's plan block */
+  /**
+   * Keeps the peaks, best first, and suppresses if the rules say so.
+   * @param plan word address of the image's plan block
+   */
   make(image: number, plan: number): void {
     const found = this.#work.detections[image];
-    if (this.#task.form === "cells") this.#makeCells(found, plan);
-    else this.#makePeaks(found, image, plan);
-  }
-
-  /** Groups the cells that passed. */
-  #makeCells(found: Detections, plan: number): void {
-    const { i32, f32 } = this.#work.memory;
-    const { gridWidth, unit } = this.#head;
-    const cells = this.#cells;
-    const count = i32[plan + A.P_CANDIDATES];
-    const sources = i32[plan + A.P_SOURCES] >> 2;
-    const classIds = i32[plan + A.P_CLASS_IDS] >> 2;
-    const scores = i32[plan + A.P_SCORES] >> 2;
-    this.#candidates.grow(count);
-    const order = this.#candidates.row;
-    for (let i = 0; i < count; i++) order[i] = i;
-    order
-      .subarray(0, count)
-      .sort((a, b) => i32[sources + a] - i32[sources + b] || i32[classIds + a] - i32[classIds + b]);
-    for (let i = 0; i < count; i++) {
-      const cell = i32[sources + order[i]];
-      cells.x[i] = cell % gridWidth;
-      cells.y[i] = Math.floor(cell / gridWidth);
-      cells.classIds[i] = i32[classIds + order[i]];
-      cells.scores[i] = f32[scores + order[i]];
-    }
-    cells.count = count;
-    const boxes = groupCells(cells, this.#task.groups ?? "edge-impulse");
-    if (boxes.length >= MOST_CUBES && this.#task.groups === "edge-impulse")
-      this.#work.note(`the map has ${MOST_CUBES} groups of cells or more: the others are left out`);
-    boxes.sort((a, b) => b.score - a.score || a.first - b.first);
-    const length = Math.min(boxes.length, i32[plan + A.P_MAX_DETECTIONS]);
-    for (let row = 0; row < length; row++) {
-      const { x, y, width, height, classId, score } = boxes[row];
-      this.#writeBox(found, row, plan, [
-        x * unit[0],
-        y * unit[1],
-        (x + width) * unit[0],
-        (y + height) * unit[1],
-      ]);
-      found.scores[row] = score;
-      found.classIds[row] = classId;
-      found.sources[row] = y * gridWidth + x;
-    }
-    setLength(found, length);
-  }
-
-  /** Keeps the peaks, best first, and suppresses if the rules say so. */
-  #makePeaks(found: Detections, image: number, plan: number): void {
     const { i32, f32 } = this.#work.memory;
     const { unit, extra } = this.#head;
     const isOffset = this.#task.form === "centres" && extra !== undefined;
@@ -229,11 +175,8 @@ class PeakMaker {
 
   /** Returns a coordinate in the frame, with the clamp that the config states. */
   #inFrame(x: number, axis: number, plan: number): number {
-    const { f32 } = this.#work.memory;
     const { clamp } = this.#task.rules ?? this.#work.plan.rules;
-    const inside = clamp === "before" ? toUnit(x) : x;
-    const placed = inside * f32[plan + A.P_SCALE_X + axis] + f32[plan + A.P_SHIFT_X + axis];
-    return clamp === "after" || clamp === "centre" ? toUnit(placed) : placed;
+    return placeInFrame(x, axis, clamp, this.#work.memory.f32, plan);
   }
 
   /** Writes the points of a cell to a row: all x first, then all y, in cells from the cell's left upper corner. */
@@ -251,5 +194,3 @@ class PeakMaker {
     }
   }
 }
-
-const toUnit = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);

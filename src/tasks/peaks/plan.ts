@@ -1,6 +1,8 @@
 /** The part of a plan about networks that mark the centres of objects in a map. Plain data. */
 import type { PeakForm } from "../../core/families.ts";
 import type { TaskPlan } from "../../heads/head.ts";
+import type { Plan } from "../../plan/plan.ts";
+import type { CellTask } from "./attach-cells.ts";
 import type { CellGroups } from "./cells.ts";
 
 export interface PeakPlan extends TaskPlan {
@@ -12,3 +14,12 @@ export interface PeakPlan extends TaskPlan {
   /** Count of the points of an object, all x before all y; 0 for none. */
   readonly points: number;
 }
+
+/** Returns what the cells of a plan need. */
+export const cellTaskOf = ({ heads: [head], capacity, rules }: Plan, task: PeakPlan): CellTask => ({
+  groups: task.groups ?? "edge-impulse",
+  gridWidth: head.gridWidth,
+  unit: head.unit,
+  capacity,
+  clamp: (task.rules ?? rules).clamp,
+});

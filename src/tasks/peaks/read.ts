@@ -116,10 +116,16 @@ interface Form {
 /** Adds the task's part of the plan to an interpretation. */
 const withTask = (
   found: Interpretation,
-  task: Omit<PeakPlan, "name" | "tensors" | "isNeeded">,
+  task: Omit<PeakPlan, "name" | "tensors" | "notInFiles">,
 ): Interpretation => ({
   ...found,
-  task: { name: "peaks", tensors: [], isNeeded: true, ...task } as PeakPlan,
+  task: {
+    name: "peaks",
+    tensors: [],
+    // A plan file holds groups of cells. Peaks need the values around them.
+    ...(task.form !== "cells" && { notInFiles: true }),
+    ...task,
+  } as PeakPlan,
 });
 
 /** Reads FOMO: one map of the background and the classes. */

@@ -170,8 +170,9 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
     ...(yFirst && { yFirst }),
     ...(alone && { alone }),
     ...(root && { root }),
-    ...(slots && { slots, notInFiles: true as const }),
-    ...((alone || root) && { isNeeded: true }),
+    ...(slots && { slots }),
+    // TypeScript computes boxes, scores or points that a plan file has no place for.
+    ...((alone || root || slots) && { notInFiles: true as const }),
     name: "pose",
     about: `pose: ${count} keypoints of ${each}, ${how}`,
     tensors: [],

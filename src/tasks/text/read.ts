@@ -83,7 +83,7 @@ function interpretationOf(query: HeadQuery, specs: Specs, map: TextMap): Interpr
     refusesRotation: true,
     about: `text: turned boxes around pixels above ${maskThreshold} in a ${width}x${height} map, ${words}`,
     tensors: [],
-    isNeeded: true,
+    notInFiles: true,
     settings: { rule, maskThreshold, unclipRatio },
     width,
     height,

@@ -118,7 +118,7 @@ describe("tensors that are none", () => {
   test("a plan file holds no such points", () => {
     const outputs = Object.entries(good).map(([name, { dims }]) => ({ name, dims, type: "f32" as const }));
     expect(() => compilePlan({ ...OPTIONS, classes: 1 }, { outputs })).toThrow(
-      'expected task: "detect" for boxes alone',
+      'or task: "detect" for boxes alone',
     );
   });
 });

@@ -11,7 +11,7 @@ import type { HeadDraft, Interpretation, Specs } from "../../../heads/head.ts";
 import type { HeadQuery } from "../../../heads/query.ts";
 import type { CropPlan, HeatmapPlan, LandmarkPlan, SimccPlan, VectorPlan } from "./plan.ts";
 
-type Shared = "name" | "names" | "edges" | "next" | "isNeeded" | "mostRows" | "crops";
+type Shared = "name" | "names" | "edges" | "next" | "notInFiles" | "mostRows" | "crops";
 type Own<P> = P extends CropPlan ? Omit<P, Shared> : never;
 
 /** What a reader finds: the plan without what all plans share, and the images of the batch. */
@@ -74,7 +74,7 @@ export function readCrop(query: HeadQuery, specs: Specs, network: CropNetwork): 
     names,
     edges,
     next,
-    isNeeded: true,
+    notInFiles: true,
     mostRows: 1,
     crops: "turned",
   } as const;

@@ -1,0 +1,190 @@
+/* Groups cells of a map into boxes: FOMO. Takes the steps of src/tasks/peaks/cells.ts, so that the bits agree. */
+#include "boxwright.h"
+#include "parts.h"
+
+/* Most cubes, as in src/tasks/peaks/cells.ts: each cell is compared with each cube of its class. */
+enum { MOST_CUBES = 4096 };
+
+/* True if a cell stands before another one: by its place in the map, then by class. */
+static int is_earlier(const bxw_cell *a, const bxw_cell *b) {
+    return a->source != b->source ? a->source < b->source : a->class_id < b->class_id;
+}
+
+/* True if a group stands before another one: by score, then by the cell that began it. */
+static int is_better(const bxw_cell *a, const bxw_cell *b) {
+    return a->score != b->score ? a->score > b->score : is_earlier(a, b);
+}
+
+/* Sorts rows in place. Shell's method: short, and quick for the few hundred rows of a map. */
+static void sort(bxw_cell *rows, uint32_t count, int (*before)(const bxw_cell *, const bxw_cell *)) {
+    uint32_t gap = 1;
+    while (gap < count / 3) gap = 3 * gap + 1;
+    for (; gap > 0; gap /= 3)
+        for (uint32_t i = gap; i < count; i++) {
+            const bxw_cell row = rows[i];
+            uint32_t to = i;
+            for (; to >= gap && before(&row, &rows[to - gap]); to -= gap) rows[to] = rows[to - gap];
+            rows[to] = row;
+        }
+}
+
+/* Copies the candidates of an image to the rows, in the order of the map. */
+static bxw_status read_cells(bxw_decoder *d, const uint8_t *p, uint32_t across, bxw_cell *rows, uint32_t room) {
+    static const uint32_t columns[] = {BXW_P_SCORES, BXW_P_CLASS_IDS, BXW_P_SOURCES};
+    const uint32_t count = word(p, BXW_P_CANDIDATES);
+    for (uint32_t i = 0; i < sizeof columns / sizeof *columns; i++)
+        if (!fits(word(p, columns[i]), count, 4, d->memory_bytes))
+            return refuse(d, BXW_DAMAGED, word(p, columns[i]), d->memory_bytes);
+    if (count > room) return refuse(d, BXW_MEMORY_SMALL, room, count);
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t source = word(d->memory + word(p, BXW_P_SOURCES), i);
+        const int32_t class_id = (int32_t)word(d->memory + word(p, BXW_P_CLASS_IDS), i);
+        const float score = real(d->memory + word(p, BXW_P_SCORES), i);
+        const bxw_area area = {source % across, source / across, 1, 1};
+        rows[i] = (bxw_cell){area, area, source, class_id, score};
+    }
+    sort(rows, count, is_earlier);
+    return BXW_OK;
+}
+
+/*
+ * Lets an area take up a part that touches it. Returns 0 if the part does not. Left and upper edges move first: the
+ * comparison of the right and lower edges sees the moved ones, as in the SDK.
+ */
+static int take_up(bxw_area *a, const bxw_area *part) {
+    if (a->x + a->width < part->x || a->y + a->height < part->y || a->x > part->x + part->width ||
+        a->y > part->y + part->height)
+        return 0;
+    if (part->x < a->x) a->x = part->x;
+    if (part->y < a->y) a->y = part->y;
+    if (part->x + part->width > a->x + a->width) a->width = part->x + part->width - a->x;
+    if (part->y + part->height > a->y + a->height) a->height = part->y + part->height - a->y;
+    return 1;
+}
+
+/* Groups as the SDK of Edge Impulse does. Returns the count of groups, which stand in the first rows. */
+static uint32_t group_by_sdk(bxw_cell *rows, uint32_t count) {
+    uint32_t cubes = 0, kept = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t k = 0;
+        while (k < cubes && !(rows[k].class_id == rows[i].class_id && take_up(&rows[k].area, &rows[i].area))) k++;
+        if (k < cubes) {
+            if (rows[i].score > rows[k].score) rows[k].score = rows[i].score;
+        } else if (cubes < MOST_CUBES)
+            rows[cubes++] = rows[i];
+    }
+    /* The second pass drops cubes that touch an earlier one, which grows; its result stays as it was. */
+    for (uint32_t i = 0; i < cubes; i++) {
+        uint32_t k = 0;
+        while (k < kept && !(rows[k].class_id == rows[i].class_id && take_up(&rows[k].grown, &rows[i].area))) k++;
+        if (k < kept) continue;
+        rows[kept] = rows[i];
+        rows[kept].grown = rows[kept].area;
+        kept++;
+    }
+    return kept;
+}
+
+/* Returns the row of a cell of a class, or `count`. Rows stand in the order of the map. */
+static uint32_t row_of(const bxw_cell *rows, uint32_t count, uint32_t source, int32_t class_id) {
+    const bxw_cell wanted = {.source = source, .class_id = class_id};
+    uint32_t from = 0, to = count;
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+        if (is_earlier(&rows[middle], &wanted)) from = middle + 1;
+        else to = middle;
+    }
+    return from < count && rows[from].source == source && rows[from].class_id == class_id ? from : count;
+}
+
+/* Returns the row that began the group of a row. `grown.x` leads towards it. */
+static uint32_t root_of(bxw_cell *rows, uint32_t row) {
+    uint32_t root = row;
+    while (rows[root].grown.x != root) root = rows[root].grown.x;
+    while (rows[row].grown.x != root) {
+        const uint32_t next = rows[row].grown.x;
+        rows[row].grown.x = root;
+        row = next;
+    }
+    return root;
+}
+
+/* Groups all cells of a class that touch, into their enclosing boxes. Returns the count of groups. */
+static uint32_t group_by_touch(bxw_cell *rows, uint32_t count, uint32_t across) {
+    /* Neighbours before a cell: left above, above, right above, left. */
+    static const struct {
+        int32_t dx, dy;
+    } steps[] = {{-1, -1}, {0, -1}, {1, -1}, {-1, 0}};
+    uint32_t groups = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        rows[i].grown.x = i;
+        for (uint32_t k = 0; k < sizeof steps / sizeof *steps; k++) {
+            const int64_t x = (int64_t)rows[i].area.x + steps[k].dx, y = (int64_t)rows[i].area.y + steps[k].dy;
+            if (x < 0 || y < 0 || x >= across) continue;
+            const uint32_t other = row_of(rows, i, (uint32_t)(y * across + x), rows[i].class_id);
+            if (other == i) continue;
+            const uint32_t a = root_of(rows, other), b = root_of(rows, i);
+            if (a < b) rows[b].grown.x = a;
+            else rows[a].grown.x = b;
+        }
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t root = root_of(rows, i);
+        bxw_area *box = &rows[root].area;
+        if (root == i) continue;
+        const uint32_t x = rows[i].area.x, right = box->x + box->width;
+        const uint32_t end = right > x + 1 ? right : x + 1;
+        if (x < box->x) box->x = x;
+        box->width = end - box->x;
+        box->height = rows[i].area.y + 1 - box->y;
+        if (rows[i].score > rows[root].score) rows[root].score = rows[i].score;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (rows[i].grown.x == i) rows[groups++] = rows[i];
+    return groups;
+}
+
+static double within_unit(double x) { return x < 0 ? 0 : x > 1 ? 1 : x; }
+
+/* Writes a group to a row of the detections. */
+static void write_group(const bxw_decoder *d, uint32_t image, uint32_t row, const bxw_cell *group) {
+    const uint8_t *t = task_of(d), *columns = image_row(d, image), *p = block(d, image);
+    const uint8_t *head = d->plan + word(t, BXW_T_HEAD_TABLE);
+    const uint32_t flags = word(t, BXW_T_FLAGS), across = word(head, BXW_E_GRID_W);
+    const bxw_area *a = &group->area;
+    const uint32_t edges[4] = {a->x, a->y, a->x + a->width, a->y + a->height};
+    uint8_t *box = d->memory + word(columns, BXW_I_BOXES) + (size_t)row * 16;
+    for (uint32_t k = 0; k < 4; k++) {
+        double x = (double)edges[k] * real64(head, k & 1 ? BXW_E_UNIT_Y : BXW_E_UNIT_X);
+        if (flags & BXW_TASK_FLAG_CLAMP_BEFORE) x = within_unit(x);
+        x = x * (double)real(p, BXW_P_SCALE_X + (k & 1)) + (double)real(p, BXW_P_SHIFT_X + (k & 1));
+        put_real(box, k, (float)(flags & BXW_TASK_FLAG_CLAMP_AFTER ? within_unit(x) : x));
+    }
+    put_real(d->memory + word(columns, BXW_I_SCORES), row, group->score);
+    put(d->memory + word(columns, BXW_I_CLASS_IDS), row, (uint32_t)group->class_id);
+    put(d->memory + word(columns, BXW_I_SOURCES), row, a->y * across + a->x);
+}
+
+int32_t bxw_decode_cells(bxw_decoder *d, uint32_t image, bxw_cell *work, uint32_t work_rows) {
+    const uint8_t *t = task_of(d);
+    if (word(t, BXW_T_KIND) != BXW_TASK_CELLS)
+        return (int32_t)refuse(d, BXW_NOT_IN_PLAN, word(t, BXW_T_KIND), BXW_TASK_CELLS);
+    if (image >= bxw_images(d)) return (int32_t)refuse(d, BXW_NO_SUCH_ROW, image, bxw_images(d));
+    const uint32_t across = word(d->plan + word(t, BXW_T_HEAD_TABLE), BXW_E_GRID_W);
+    uint8_t *p = block(d, image);
+    /* Images share the candidate columns, so that each is completed before the next. */
+    bxw_run_decode(d, word(image_row(d, image), BXW_I_PLAN));
+    const uint32_t outside = word(p, BXW_P_OUT_OF_RANGE);
+    if (outside > 0) return (int32_t)refuse(d, BXW_OUT_OF_RANGE, outside, 0);
+    const bxw_status status = read_cells(d, p, across, work, work_rows);
+    if (status != BXW_OK) return (int32_t)status;
+    const uint32_t cells = word(p, BXW_P_CANDIDATES), most = word(d->plan, BXW_F_MAX_DETECTIONS);
+    uint32_t groups = word(t, BXW_T_RULE) == BXW_CELLS_ENCLOSING ? group_by_touch(work, cells, across)
+                                                                 : group_by_sdk(work, cells);
+    sort(work, groups, is_better);
+    if (groups > word(p, BXW_P_MAX_DETECTIONS)) groups = word(p, BXW_P_MAX_DETECTIONS);
+    if (groups > most) groups = most;
+    for (uint32_t i = 0; i < groups; i++) write_group(d, image, i, &work[i]);
+    put(p, BXW_P_DETECTIONS, groups);
+    return (int32_t)groups;
+}
