@@ -70,10 +70,11 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   "damo-yolo": [
     "DAMO-YOLO",
     "With four classes nothing tells boxes from scores: say `roles: { boxes, scores }`.",
+    "Trained on RGB. The video part of its demo feeds BGR, which gives lower scores.",
   ],
   "yolo-nas": [
     "YOLO-NAS of super-gradients, exported with suppression (flat or by batch) or without",
-    "super-gradients brings the long side to 636 pixels and centres that in 640; `prepare` brings it to 640.",
+    "super-gradients brings the long side to 636 pixels and centres that in 640; `prepare` brings it to 640, and the frame says so.",
     'The usual export takes bytes and divides them itself: pass `prepare: { type: "u8", std: 1 }`.',
   ],
   fastestdet: ["FastestDet"],
@@ -114,7 +115,7 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
     "EfficientDet without post-processing",
     "The priors of D0 to D6 are built in. `efficientdetPriors` makes those of D7, D7x, Lite and of mmdetection's order of ratios: pass them as `priors`.",
     'The authors suppress with soft-NMS: `suppression: "soft-gaussian"`.',
-    "Lite wants `prepare: { mean: 127, std: 128 }`. `pad` is a channel before mean and std; the authors pad with 0 after them.",
+    "The authors pad with 0 after mean and std. `pad` comes before them, and 114 is nearest to that. Lite wants `prepare: { mean: 127, std: 128, pad: 127 }`.",
     "TFLite files of Lite end in TFLite_Detection_PostProcess: [tflite-postprocess](tflite-postprocess.md).",
   ],
   "ssd-detection-output": [

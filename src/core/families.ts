@@ -282,59 +282,83 @@ const IMAGENET = {
   std: [58.395, 57.12, 57.375],
 } as const;
 
+/** A network with anchors, by the number of its version. */
+const anchored = (version: string, more: Partial<FamilyTraits>): FamilyTraits => ({
+  head: "anchor",
+  exports: ANCHOR_EXPORTS,
+  raw: "logits",
+  version,
+  ...more,
+});
+
+/** A network with the tensors of YOLOv8, by the number of its version. */
+const kinOfV8 = (version: string, more: Partial<FamilyTraits> = {}): FamilyTraits => ({
+  head: "distance",
+  exports: DISTANCE_EXPORTS,
+  raw: "logits",
+  like: "yolov8",
+  version,
+  ...more,
+});
+
+/** A network whose post-processor is that of RT-DETR, raw or with it inside. */
+const kinOfRtdetr = (title: string, word: RegExp, more: Partial<FamilyTraits>): FamilyTraits => ({
+  head: "plain",
+  exports: QUERY_EXPORTS,
+  raw: "logits",
+  select: "pairs",
+  everyColumn: true,
+  coordinates: "normalised",
+  finishedIn: "photo",
+  finishedFormat: "xyxy",
+  title,
+  word,
+  ...more,
+});
+
+/** A network that decodes its boxes, or whose maps a task reads. Its shapes tell the classes. */
+const decoded = (more: Partial<FamilyTraits>): FamilyTraits => ({
+  head: "plain",
+  exports: [],
+  raw: "probabilities",
+  classes: "in shapes",
+  ...more,
+});
+
 const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
-  yolov2: {
-    head: "anchor",
-    exports: ANCHOR_EXPORTS,
-    raw: "logits",
+  yolov2: /* @__PURE__ */ anchored("2", {
     archived: "logits",
     softmax: true,
     anchorUnit: "cells",
     oneMap: true,
-    version: "2",
     prepare: STRETCH,
-  },
-  yolov3: {
-    head: "anchor",
-    exports: ANCHOR_EXPORTS,
-    raw: "logits",
+  }),
+  yolov3: /* @__PURE__ */ anchored("3", {
     archived: "logits",
-    version: "3",
     subtypes: ["yolov3", "yolov3-tiny"],
     prepare: STRETCH,
-  },
-  yolov4: {
-    head: "anchor",
-    exports: ANCHOR_EXPORTS,
-    raw: "logits",
+  }),
+  yolov4: /* @__PURE__ */ anchored("4", {
     archived: "logits",
     // onnx/models, yolov4: the network ends before the sigmoid of x and y, and after that of its scores.
     scoresInCells: "probabilities",
     like: "yolov3",
-    version: "4",
     subtypes: ["yolov4", "yolov4-tiny"],
     prepare: STRETCH,
-  },
-  yolov5: {
-    head: "anchor",
-    exports: ANCHOR_EXPORTS,
-    raw: "logits",
+  }),
+  yolov5: /* @__PURE__ */ anchored("5", {
     squareSize: true,
     suggested: 2,
     beyondBoxes: "rows",
-    version: "5",
     subtypes: ["yolov5", "yolo-p"],
-  },
-  yolov7: {
-    head: "anchor",
+  }),
+  yolov7: /* @__PURE__ */ anchored("7", {
     exports: ["anchor-maps", "objectness-rows", "finished-rows"],
     finishedRows: ["image-box-class-score"],
-    raw: "logits",
     squareSize: true,
     like: "yolov5",
-    version: "7",
     subtypes: ["yolov7"],
-  },
+  }),
   // The exporters of YOLOv6 r1 and YOLOX put the sigmoid of objectness and classes into the network.
   yolov6r1: {
     head: "point",
@@ -371,50 +395,17 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     // "-u" subtypes are the anchor-free rebuilds of older networks
     subtypes: ["yolov8", "yolov8n", "yolov3-u", "yolov3-tinyu", "yolov5-u"],
   },
-  yolov9: {
-    head: "distance",
-    exports: DISTANCE_EXPORTS,
-    raw: "logits",
-    like: "yolov8",
-    version: "9",
-    subtypes: ["yolov9"],
-  },
-  yolov10: {
-    head: "distance",
-    exports: DISTANCE_EXPORTS,
-    raw: "logits",
-    endToEnd: true,
-    like: "yolov8",
-    version: "10",
-    subtypes: ["yolov10"],
-  },
-  yolo11: {
-    head: "distance",
-    exports: DISTANCE_EXPORTS,
-    raw: "logits",
-    like: "yolov8",
-    version: "11",
-    subtypes: ["yolov11"],
-  },
-  yolo12: {
-    head: "distance",
-    exports: DISTANCE_EXPORTS,
-    raw: "logits",
-    like: "yolov8",
-    version: "12",
-    subtypes: ["yolov12"],
-  },
-  yolov13: { head: "distance", exports: DISTANCE_EXPORTS, raw: "logits", like: "yolov8", version: "13" },
-  yolo26: {
-    head: "distance",
+  yolov9: /* @__PURE__ */ kinOfV8("9", { subtypes: ["yolov9"] }),
+  yolov10: /* @__PURE__ */ kinOfV8("10", { endToEnd: true, subtypes: ["yolov10"] }),
+  yolo11: /* @__PURE__ */ kinOfV8("11", { subtypes: ["yolov11"] }),
+  yolo12: /* @__PURE__ */ kinOfV8("12", { subtypes: ["yolov12"] }),
+  yolov13: /* @__PURE__ */ kinOfV8("13"),
+  yolo26: /* @__PURE__ */ kinOfV8("26", {
     exports: ["class-rows", "corner-rows", "distance-maps", "end-to-end"],
-    raw: "logits",
     endToEnd: true,
     angle: "radians",
-    like: "yolov8",
-    version: "26",
     subtypes: ["yolo26"],
-  },
+  }),
   nanodet: {
     head: "distance",
     exports: ["distance-maps"],
@@ -433,7 +424,8 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
       std: [57.375, 57.12, 58.395],
     },
   },
-  // PaddleDetection, heads/pico_head.py. Before 2022 its demos fed BGR.
+  // PaddleDetection, heads/pico_head.py, and configs/picodet/_base_: `interp: 2` is cv2.INTER_CUBIC. Before 2022 its
+  // demos fed BGR.
   picodet: {
     head: "distance",
     exports: ["distance-maps", "class-rows", "finished-rows"],
@@ -447,7 +439,8 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     word: /pico-?det/,
     prepare: IMAGENET,
   },
-  // PaddleDetection, heads/ppyoloe_head.py. PP-YOLOE+ divides by 255 alone.
+  // PaddleDetection, heads/ppyoloe_head.py, and configs/ppyoloe/_base_: `interp: 2` too. PP-YOLOE+ divides by 255
+  // alone.
   ppyoloe: {
     head: "distance",
     exports: ["class-rows", "distance-maps", "finished-rows"],
@@ -476,7 +469,8 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
       std: [57.375, 57.12, 58.395],
     },
   },
-  // tinyvision/DAMO-YOLO, base_models/heads/zero_head.py. The network decodes its boxes.
+  // tinyvision/DAMO-YOLO, base_models/heads/zero_head.py. The network decodes its boxes. dataset/datasets/coco.py
+  // trains on RGB of 0..255. tools/demo.py feeds RGB of pictures, and BGR of videos.
   "damo-yolo": {
     head: "distance",
     exports: ["class-rows"],
@@ -486,7 +480,8 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     word: /damo[-_]?yolo/,
     prepare: { resize: "stretch", std: 1 },
   },
-  // Deci-AI/super-gradients, dfl_heads.py. The network decodes its boxes.
+  // Deci-AI/super-gradients, dfl_heads.py. The network decodes its boxes. training/processing/processing.py,
+  // default_yolo_nas_coco_processing_params: RGB, long side 636, centred in 640 with 114, / 255.
   "yolo-nas": {
     head: "distance",
     exports: ["class-rows", "finished-rows", "postprocess"],
@@ -523,61 +518,11 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     },
   },
   // RT-DETR 1 to 4, D-FINE and DEIM share one post-processor. Their authors resize by Pillow and subtract no mean.
-  rtdetr: {
-    head: "plain",
-    exports: QUERY_EXPORTS,
-    raw: "logits",
-    select: "pairs",
-    everyColumn: true,
-    coordinates: "normalised",
-    finishedIn: "photo",
-    finishedFormat: "xyxy",
-    title: "RT-DETR",
-    word: /rt[-_]?detr/,
-    prepare: PILLOW,
-  },
-  dfine: {
-    head: "plain",
-    exports: QUERY_EXPORTS,
-    raw: "logits",
-    select: "pairs",
-    everyColumn: true,
-    coordinates: "normalised",
-    finishedIn: "photo",
-    finishedFormat: "xyxy",
-    like: "rtdetr",
-    title: "D-FINE",
-    word: /(^|[^a-z])d[-_]?fine/,
-    prepare: PILLOW,
-  },
+  rtdetr: /* @__PURE__ */ kinOfRtdetr("RT-DETR", /rt[-_]?detr/, { prepare: PILLOW }),
+  dfine: /* @__PURE__ */ kinOfRtdetr("D-FINE", /(^|[^a-z])d[-_]?fine/, { like: "rtdetr", prepare: PILLOW }),
   // Before "deim", whose word is in its. Its sizes differ in the mean, so it has no preparation of its own.
-  deimv2: {
-    head: "plain",
-    exports: QUERY_EXPORTS,
-    raw: "logits",
-    select: "pairs",
-    everyColumn: true,
-    coordinates: "normalised",
-    finishedIn: "photo",
-    finishedFormat: "xyxy",
-    like: "rtdetr",
-    title: "DEIMv2",
-    word: /(^|[^a-z])deim[-_]?v?2/,
-  },
-  deim: {
-    head: "plain",
-    exports: QUERY_EXPORTS,
-    raw: "logits",
-    select: "pairs",
-    everyColumn: true,
-    coordinates: "normalised",
-    finishedIn: "photo",
-    finishedFormat: "xyxy",
-    like: "rtdetr",
-    title: "DEIM",
-    word: /(^|[^a-z])deim/,
-    prepare: PILLOW,
-  },
+  deimv2: /* @__PURE__ */ kinOfRtdetr("DEIMv2", /(^|[^a-z])deim[-_]?v?2/, { like: "rtdetr" }),
+  deim: /* @__PURE__ */ kinOfRtdetr("DEIM", /(^|[^a-z])deim/, { like: "rtdetr", prepare: PILLOW }),
   detr: {
     head: "plain",
     exports: ["queries", "query-rows"],
@@ -620,34 +565,29 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     word: /efficientdet/,
     prepare: {
       resize: "letterbox-topleft",
-      pad: 0,
+      // dataloader.py pads with 0 after normalising: the mean, which 114 is nearest to over three channels.
+      pad: 114,
       layout: "NHWC",
       mean: [123.675, 116.28, 103.53],
       std: [58.395, 57.12, 57.375],
     },
   },
-  "ssd-detection-output": {
-    head: "plain",
+  "ssd-detection-output": /* @__PURE__ */ decoded({
     exports: ["detection-output"],
-    raw: "probabilities",
-    classes: "in shapes",
     background: "first",
     coordinates: "normalised",
     like: "ssd",
     prepare: SIGNED,
-  },
-  "tflite-postprocess": {
-    head: "plain",
+  }),
+  "tflite-postprocess": /* @__PURE__ */ decoded({
     exports: ["postprocess"],
-    raw: "probabilities",
-    classes: "in shapes",
     background: "first",
     idsLeaveOutBackground: true,
     coordinates: "normalised",
     finishedFormat: "yxyx",
     suggested: 3,
     prepare: SIGNED,
-  },
+  }),
   blazeface: {
     head: "prior",
     exports: ["prior-rows"],
@@ -673,40 +613,28 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     word: /ultraface/,
     prepare: { resize: "stretch", mean: 127, std: 128 },
   },
-  mmdeploy: {
-    head: "plain",
+  mmdeploy: /* @__PURE__ */ decoded({
     exports: FINISHED_EXPORTS,
-    raw: "probabilities",
-    classes: "in shapes",
     finishedRows: ["box-score-labels", "end-to-end"],
     title: "MMDeploy",
     word: /mmdeploy/,
-  },
+  }),
   // The network divides boxes by its input "scale_factor", so that they are in pixels of the photo.
-  "paddle-nms": {
-    head: "plain",
+  "paddle-nms": /* @__PURE__ */ decoded({
     exports: FINISHED_EXPORTS,
-    raw: "probabilities",
-    classes: "in shapes",
     finishedRows: ["class-score-box"],
     finishedIn: "photo",
     title: "PaddleDetection with NMS",
     word: /paddle[-_]?nms/,
-  },
-  "efficient-nms": {
-    head: "plain",
+  }),
+  "efficient-nms": /* @__PURE__ */ decoded({
     exports: ["postprocess"],
-    raw: "probabilities",
-    classes: "in shapes",
     finishedFormat: "xyxy",
     title: "TensorRT's EfficientNMS",
     word: /efficient[-_]?nms/,
-  },
-  "hailo-nms": {
-    head: "plain",
+  }),
+  "hailo-nms": /* @__PURE__ */ decoded({
     exports: FINISHED_EXPORTS,
-    raw: "probabilities",
-    classes: "in shapes",
     coordinates: "normalised",
     finishedRows: ["end-to-end"],
     finishedFormat: "yxyx",
@@ -714,22 +642,16 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     title: "HailoRT's NMS",
     word: /hailo/,
     typedOnly: true,
-  },
-  imx500: {
-    head: "plain",
+  }),
+  imx500: /* @__PURE__ */ decoded({
     exports: ["postprocess"],
-    raw: "probabilities",
-    classes: "in shapes",
     finishedFormat: "yxyx",
     title: "Sony IMX500",
     word: /imx500/,
     typedOnly: true,
-  },
-  boxes: {
-    head: "plain",
+  }),
+  boxes: /* @__PURE__ */ decoded({
     exports: ["boxes-scores", "postprocess", "finished-rows"],
-    raw: "probabilities",
-    classes: "in shapes",
     finishedRows: [
       "image-box-class-score",
       "image-box-score-class",
@@ -738,26 +660,18 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
       "class-score-box",
       "box-score-labels",
     ],
-  },
+  }),
   // torchvision, models/detection/transform.py and roi_heads.py: pictures keep their size, class 0 is the background.
-  "mask-rcnn": {
-    head: "plain",
-    exports: [],
-    raw: "probabilities",
-    classes: "in shapes",
+  "mask-rcnn": /* @__PURE__ */ decoded({
     rowMasks: "box",
     task: "segment",
     title: "Mask R-CNN",
     word: /mask[-_ ]?r[-_ ]?cnn/,
     threshold: 0.05,
     prepare: STRETCH,
-  },
+  }),
   // open-mmlab/mmdeploy, codebase/mmdet: dets, labels and masks of the input's size.
-  "rtmdet-ins": {
-    head: "plain",
-    exports: [],
-    raw: "probabilities",
-    classes: "in shapes",
+  "rtmdet-ins": /* @__PURE__ */ decoded({
     rowMasks: "input",
     task: "segment",
     title: "RTMDet-Ins (mmdeploy)",
@@ -770,13 +684,10 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
       mean: [103.53, 116.28, 123.675],
       std: [57.375, 57.12, 58.395],
     },
-  },
+  }),
   // Class scores of the whole picture. The box is the picture.
-  classifier: {
-    head: "plain",
+  classifier: /* @__PURE__ */ decoded({
     exports: ["class-scores"],
-    raw: "probabilities",
-    classes: "in shapes",
     coordinates: "normalised",
     title: "classification",
     rules: { suppress: "none", multiLabel: true },
@@ -787,12 +698,9 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
       mean: [123.675, 116.28, 103.53],
       std: [58.395, 57.12, 57.375],
     },
-  },
+  }),
   // PaddleOCR, ppocr/postprocess/db_postprocess.py and configs/det.
-  dbnet: {
-    head: "plain",
-    exports: [],
-    raw: "probabilities",
+  dbnet: /* @__PURE__ */ decoded({
     classes: 1,
     coordinates: "normalised",
     title: "DBNet, PaddleOCR text detection",
@@ -806,13 +714,9 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
       mean: [123.675, 116.28, 103.53],
       std: [58.395, 57.12, 57.375],
     },
-  },
+  }),
   // Edge Impulse, ei_postprocessing_common.h and ei_fill_result_struct.h: softmax inside, value >= 0.5.
-  fomo: {
-    head: "plain",
-    exports: [],
-    raw: "probabilities",
-    classes: "in shapes",
+  fomo: /* @__PURE__ */ decoded({
     background: "first",
     title: "FOMO (Edge Impulse)",
     task: "peaks",
@@ -821,14 +725,11 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     threshold: 0.5,
     word: /(^|[^a-z])fomo([^a-z]|$)/,
     prepare: { resize: "crop", layout: "NHWC" },
-  },
+  }),
   // xingyizhou/CenterNet, models/decode.py ctdet_decode and detectors/base_detector.py.
-  centernet: {
-    head: "plain",
-    exports: [],
+  centernet: /* @__PURE__ */ decoded({
     raw: "logits",
     archived: "logits",
-    classes: "in shapes",
     title: "CenterNet",
     task: "peaks",
     peaks: { form: "centres", stride: 4 },
@@ -841,11 +742,9 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
       mean: [104.04, 113.985, 119.85],
       std: [73.695, 69.87, 70.89],
     },
-  },
+  }),
   // quic/ai-hub-models, models/face_det_lite/utils.py detect.
-  "face-det-lite": {
-    head: "plain",
-    exports: [],
+  "face-det-lite": /* @__PURE__ */ decoded({
     raw: "logits",
     archived: "logits",
     classes: 1,
@@ -857,7 +756,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     defaults: { iouThreshold: 0.2 },
     word: /face[-_ ]?det[-_ ]?lite/,
     prepare: { pad: 0 },
-  },
+  }),
 };
 
 /** Pictures of mmpose: Config data_preprocessor of RTMPose, HRNet and ViTPose. Outside of the photo stands black. */

@@ -44,6 +44,10 @@ export interface GoldenFamily {
   readonly outputs: readonly GoldenOutput[];
   readonly detections: readonly GoldenBox[];
   readonly components?: readonly GoldenBox[];
+  /** The best class of each query (depthai-nodes), and every column a class (`predict()`). */
+  readonly by_query?: { readonly detections: readonly GoldenBox[] };
+  readonly all_logits?: { readonly detections: readonly GoldenBox[] };
+  readonly second_image?: readonly GoldenBox[];
 }
 
 const ARRAYS = {
