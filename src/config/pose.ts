@@ -33,7 +33,7 @@ function readOptions(r: FieldReader): TaskConfig {
     keypointNames: r.take("keypointNames", TEXTS),
     edges: r.take("edges", EDGES),
     keypointScores: r.take("keypointScores", oneOf(["probabilities", "logits"] as const)),
-    keypointCoordinates: r.take("keypointCoordinates", oneOf(["pixels", "normalised"] as const)),
+    keypointCoordinates: r.take("keypointCoordinates", oneOf(["pixels", "normalised", "strides"] as const)),
     keypointRefinement: r.take("keypointRefinement", oneOf(REFINEMENTS)),
     keypointScale: r.take("keypointScale", POSITIVE),
   });

@@ -77,7 +77,7 @@ export interface TaskFields {
   /** The confidence of a keypoint: "probabilities", or "logits", still raw. Task "pose". */
   readonly keypointScores?: "probabilities" | "logits";
   /** Unit of decoded keypoints. Default: that of the boxes. Task "pose". */
-  readonly keypointCoordinates?: "pixels" | "normalised";
+  readonly keypointCoordinates?: "pixels" | "normalised" | "strides";
   /**
    * How the maximum of a heat map becomes a point: the rule of the family's authors by default. "none": the cell,
    * without a refinement. Task "pose".

@@ -58,13 +58,11 @@ const OPTIONS = /* @__PURE__ */ namesOnly("engine", "into", "crop");
  */
 export function prepareImage(image: ImageInput, rule: PrepareRule, options: PrepareOptions = {}): Prepared {
   const checked = checkImage(image);
-  const {
-    engine = "auto",
-    into,
-    crop,
-  } = checkOptions(options ?? {}, OPTIONS, {
+  const { engine = "auto", into } = checkOptions(options ?? {}, OPTIONS, {
     more: "; the rule is that of the decoder",
   });
+  // A crop that is null is one that was not found, and not the whole picture.
+  const crop = options?.crop;
   if (crop !== undefined && checked.rotation !== 0)
     refuse(
       "image.rotation",

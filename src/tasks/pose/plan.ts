@@ -26,6 +26,8 @@ export interface PointReading {
   readonly alone?: boolean;
   /** True if the score is the square root of objectness x class score. The kernel computes the product only. */
   readonly root?: boolean;
+  /** True if points that are taken for decoded ones may be raw: they stand beside maps, in one tensor for all cells. */
+  readonly mayBeRaw?: boolean;
   /** A query has points for each class. Absent: a row has only its own. */
   readonly slots?: PointSlots;
 }

@@ -79,6 +79,55 @@ const AWAY = 2;
 /** One normalised coordinate above this may be a point in pixels, or one that the network has made up. */
 const FAR = 16;
 
+/** Decoded points of trained networks lie in or near their box. Of raw ones, hardly any does. */
+const IN_BOXES = 0.2;
+/** A raw point lies fewer strides from its cell. */
+const MOST_STRIDES = 64;
+
+/**
+ * Checks whether points are raw: offsets from their cell in strides. Their tensor has the cells of all maps, as one of
+ * decoded points has. Some raw value is negative; others are left to the check of the unit.
+ * @throws TensorError if few points lie within their box, or as far from it as it is wide or high
+ */
+function checkInBoxes(
+  { memory: { f32 }, plan: { inputSize } }: TaskMemory,
+  plan: PointTask,
+  found: Detections,
+  block: number,
+): void {
+  const keypoints = found.keypoints as Float32Array;
+  const p = block >> 2;
+  let inside = 0;
+  let seen = 0;
+  let isSigned = false;
+  let furthest = 0;
+  for (let row = 0; row < found.length; row++)
+    for (let k = 0; k < plan.count; k++) {
+      const at = (row * plan.count + k) * WIDTH;
+      // Points at 0 are missing.
+      if (keypoints[at] === 0 && keypoints[at + 1] === 0) continue;
+      seen++;
+      let isNear = true;
+      for (let axis = 0; axis < 2; axis++) {
+        const low = found.boxes[row * 4 + axis];
+        const high = found.boxes[row * 4 + 2 + axis];
+        const point = keypoints[at + axis] * f32[p + A.P_SCALE_X + axis] + f32[p + A.P_SHIFT_X + axis];
+        if (!(point >= low - (high - low) && point <= high + (high - low))) isNear = false;
+        const raw = keypoints[at + axis] * (plan.normalised ? 1 : (inputSize?.[axis] ?? 1));
+        if (raw < 0) isSigned = true;
+        furthest = Math.max(furthest, Math.abs(raw));
+      }
+      if (isNear) inside++;
+    }
+  if (isSigned && furthest < MOST_STRIDES && seen >= FEW && inside < seen * IN_BOXES)
+    refuseFor(
+      [{ option: "keypointCoordinates", value: "strides" }],
+      plan.about,
+      `${seen - inside} of ${seen} keypoints far from their box`,
+      'decoded keypoints; if they are raw, offsets from their cell in strides, say keypointCoordinates: "strides"',
+    );
+}
+
 /**
  * Checks the unit of decoded points, 0..1 across the input, before they are clamped. Boxes have a check of their own:
  * exports exist whose boxes and points differ.
@@ -87,6 +136,7 @@ const FAR = 16;
  */
 function checkUnit(work: TaskMemory, plan: PointTask, found: Detections, block: number): boolean {
   const { inputSize } = work.plan;
+  if (plan.mayBeRaw) checkInBoxes(work, plan, found, block);
   const end = found.length * plan.count * WIDTH;
   const keypoints = found.keypoints as Float32Array;
   if (plan.normalised) {

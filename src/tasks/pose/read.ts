@@ -126,13 +126,22 @@ function formedOf(
   const { maps: areMaps, finished } = READINGS[found.name];
   const extra = head.extra as NonNullable<typeof head.extra>;
   const hasMap = isFused || maps(specs[extra.tensor], shape[0] * shape[1]).length > 0;
-  const rule = head.priors ? "prior" : areMaps && hasMap ? "grid" : "decoded";
+  // The raw points of all cells may stand in one tensor, which looks like a decoded one.
+  const mayBeRaw = areMaps === true && !hasMap;
+  const isRaw = hasMap || query.task?.keypointCoordinates === "strides";
+  const rule = head.priors ? "prior" : areMaps && isRaw ? "grid" : "decoded";
   const isExported = !isFused && query.format === "nn-archive" && !finished && areMaps === true;
-  return { found, shape, rule, logits: rule === "grid" || isExported };
+  return {
+    found,
+    shape,
+    rule,
+    logits: rule === "grid" || isExported,
+    ...(mayBeRaw && rule === "decoded" && { mayBeRaw }),
+  };
 }
 
 function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
-  const { shape, rule, byAnchor, yFirst, alone, root, slots } = formed;
+  const { shape, rule, byAnchor, yFirst, alone, root, slots, mayBeRaw } = formed;
   const [count, values] = shape;
   const { task, traits, coordinates, inputSize, family } = query;
   const facts = POINT_FACTS[family] ?? {};
@@ -145,6 +154,13 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
       "keypointNames",
       `${names.length} names`,
       `${count}, one per keypoint`,
+    );
+  if (task?.keypointCoordinates === "strides" && rule !== "grid")
+    refuseFor(
+      [{ option: "keypointCoordinates" }],
+      list(specs),
+      'keypointCoordinates "strides" for keypoints that belong to no cell of a map',
+      '"pixels" or "normalised": only boxes in feature maps have raw keypoints',
     );
   const normalised = (task?.keypointCoordinates ?? coordinates ?? traits.coordinates) === "normalised";
   if (rule === "decoded" && !normalised && !inputSize)
@@ -168,6 +184,7 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
     rule,
     ...(byAnchor && { byAnchor }),
     ...(yFirst && { yFirst }),
+    ...(mayBeRaw && { mayBeRaw }),
     ...(alone && { alone }),
     ...(root && { root }),
     ...(slots && { slots }),
