@@ -19,6 +19,15 @@ for (const form of document.querySelectorAll("form[method=post]")) {
     form.dataset.sent = "yes";
   });
 }
+// One box that ticks all. Without script it is not there.
+for (const label of document.querySelectorAll("label[data-all]")) {
+  const all = label.querySelector("input");
+  const boxes = document.querySelectorAll(`input[type=checkbox][name=${label.dataset.all}]`);
+  label.hidden = false;
+  all.addEventListener("change", () => {
+    for (const box of boxes) box.checked = all.checked;
+  });
+}
 // A page that comes back from the browser's memory has its forms usable again.
 addEventListener("pageshow", () => {
   for (const form of document.querySelectorAll("form[data-sent]")) delete form.dataset.sent;

@@ -24,6 +24,7 @@ import { refuse, refuseLimited, refuseMethod } from "./http/refusals.ts";
 import { Router, type Handler } from "./http/router.ts";
 import { reportError, type Services } from "./http/services.ts";
 import { Buckets } from "boxwright-service/bucket";
+import { deleteOldAudit } from "./nouns/audit.ts";
 import { deleteOldRevocations } from "./nouns/credential.ts";
 import { deleteLeftovers } from "./nouns/leftovers.ts";
 import { deleteOrphans, sweepSnaps } from "./nouns/snap-deletion.ts";
@@ -43,6 +44,7 @@ const HEARTBEAT_FLUSH_MS = 1000;
 const SWEEP_MS = 60_000;
 /** Files that no row names are looked for this often. */
 const CLEAN_MS = 3600_000;
+const DAY_MS = 86_400_000;
 const ROWS_A_SWEEP = 5000;
 const DEVICES_A_SWEEP = 100;
 /** A body that still comes after its answer is thrown away for so long; then the connection is cut. */
@@ -204,6 +206,7 @@ async function sweep({ db, now, log, files, config }: Services): Promise<void> {
     await deleteLeftovers(db, now(), DEVICES_A_SWEEP);
     await deleteOldRevocations(db, now());
     await sweepSnaps(db, files, now(), config);
+    await deleteOldAudit(db, now() - config.auditDays * DAY_MS, ROWS_A_SWEEP);
   } catch (error) {
     log.error({ err: error }, "old rows could not be deleted; the next time will try again");
   }

@@ -1,7 +1,7 @@
 /** Fills a database from a backup. Access that was taken away since the backup stays away. */
 import { UserError } from "../core/errors.ts";
 import type { Database, Queries } from "boxwright-service/database";
-import { audit } from "../nouns/audit.ts";
+import { audit, KEPT, type AuditAction } from "../nouns/audit.ts";
 import { memberKey, readKnown, readTakenAway, type Known, type TakenAway } from "./access.ts";
 import { LEFT_OUT, tables, type Row, type Table } from "./format.ts";
 import { readBackup, type Line } from "./read.ts";
@@ -78,8 +78,11 @@ async function restoreAudit(tx: Queries, lines: readonly Line[]): Promise<boolea
   let added = 0;
   for (const { table, row } of lines) {
     if (table.name !== "audit") continue;
+    const done = await insert(tx, table, row);
+    // Old rows of other actions may have been deleted.
+    if (!KEPT.includes(row["action"] as AuditAction)) continue;
     rows++;
-    added += (await insert(tx, table, row)).length;
+    added += done.length;
   }
   return rows > 0 && added === 0;
 }

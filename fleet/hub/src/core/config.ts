@@ -43,6 +43,7 @@ export interface Config {
   readonly signInBurst: number;
   readonly sessionIdleMinutes: number;
   readonly sessionHours: number;
+  readonly auditDays: number;
   readonly drainSeconds: number;
   readonly filesFolder: string;
   readonly modelBytes: number;
@@ -197,6 +198,12 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     parse: number(1, 8760),
     fallback: 168,
     about: "a session ends after this long in any case",
+  },
+  auditDays: {
+    env: "HUB_AUDIT_DAYS",
+    parse: number(1, 36_500),
+    fallback: 365,
+    about: "rows of the audit are deleted after so many days, but for those that say who lost access",
   },
   drainSeconds: {
     env: "HUB_DRAIN_SECONDS",

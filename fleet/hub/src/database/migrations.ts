@@ -68,6 +68,7 @@ const groupsAndAdoptKeys = (text: string): string => `
 CREATE TABLE removed_devices (
   team_id ${text} NOT NULL,
   device_id ${text} NOT NULL,
+  name ${text} NOT NULL,
   removed_at BIGINT NOT NULL,
   PRIMARY KEY (team_id, device_id)
 );

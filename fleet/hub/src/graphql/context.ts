@@ -2,12 +2,19 @@
 import type { Services } from "../http/services.ts";
 import type { Team } from "../nouns/team.ts";
 import type { Values } from "./values.ts";
-import type { DevicePages } from "./device.ts";
+import type { Group } from "../nouns/group.ts";
+import type { DeviceState } from "../nouns/status.ts";
+import type { Batch } from "./batch.ts";
+import type { DeviceReader } from "./device-arguments.ts";
 
 export interface TeamContext extends Services {
   readonly team: Team;
   /** Who asks, for the audit: the public id of the key. */
   readonly actor: string;
-  readonly devices: DevicePages;
+  readonly devices: DeviceReader;
+  /** States of devices that have enrolled, by id. */
+  readonly states: Batch<DeviceState>;
+  /** Groups of devices, by id of the device. */
+  readonly groups: Batch<Group[]>;
   readonly values: Values;
 }

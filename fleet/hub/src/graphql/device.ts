@@ -1,69 +1,237 @@
-/** Devices of a team as GraphQL answers them: whole or in pages, with a limit on the values of one answer. */
-import type { Queries } from "boxwright-service/database";
-import { listDevices, type Device } from "../nouns/device.ts";
+/**
+ * Devices as GraphQL answers them: whole or in pages, filtered and ordered, with a limit on the values of one answer.
+ */
+import type { Heartbeat } from "boxwright-service/fleet-protocol";
+import { listDevices, removeDevice, renameDevice, type Device } from "../nouns/device.ts";
+import { revokeDevice } from "../nouns/credential.ts";
+import { findDevice, needDevice, queryDevices, type OrderField } from "../nouns/device-query.ts";
+import { hoursOf, statusChangedAt, statusOf, type DeviceState, type Status } from "../nouns/status.ts";
 import { isDeviceId } from "../nouns/text.ts";
-import type { PageArguments, PageInfo } from "./connection.ts";
+import type { TeamContext } from "./context.ts";
+import { readFilter, type Connection, type DeviceReader, type DevicesArguments } from "./device-arguments.ts";
 import { queryError } from "./errors.ts";
-import type { Values } from "./values.ts";
+import { toGroup } from "./group-node.ts";
+import { attempt, isNoText } from "./mutation.ts";
+import { cursorOf, readPosition } from "./ordered.ts";
 
-export interface Connection {
-  readonly nodes: readonly Device[];
-  readonly pageInfo: PageInfo;
+const HOURS = 24;
+const MAX_HOURS = 720;
+const HOUR_MS = 3_600_000;
+
+const isoOrNull = (time: number | null | undefined): string | null =>
+  time === null || time === undefined ? null : new Date(time).toISOString();
+
+/** A device in an answer. A list of ids and names asks for nothing else. */
+export class DeviceNode {
+  readonly id: string;
+  readonly name: string;
+
+  constructor({ id, name }: Device) {
+    this.id = id;
+    this.name = name;
+  }
+
+  kind(): string {
+    return "SELF_HOSTED";
+  }
+  capabilities(): string[] {
+    return [];
+  }
+  availableUpgrade(): null {
+    return null;
+  }
+  async status(_: unknown, { states, now }: TeamContext): Promise<Status> {
+    const state = await states.load(this.id);
+    return state === undefined ? "OFFLINE" : statusOf(state, now());
+  }
+  async lastStatusChangeAt(_: unknown, { states, now }: TeamContext): Promise<string | null> {
+    const state = await states.load(this.id);
+    return state === undefined ? null : isoOrNull(statusChangedAt(state, now()));
+  }
+  lastContactAt(_: unknown, context: TeamContext): Promise<string | null> {
+    return this.#time(context, "last_contact_at");
+  }
+  enrolledAt(_: unknown, context: TeamContext): Promise<string | null> {
+    return this.#time(context, "enrolled_at");
+  }
+  conflictAt(_: unknown, context: TeamContext): Promise<string | null> {
+    return this.#time(context, "conflict_at");
+  }
+  model(_: unknown, context: TeamContext): Promise<unknown> {
+    return this.#told(context, "model");
+  }
+  serialNumber(_: unknown, context: TeamContext): Promise<unknown> {
+    return this.#told(context, "serial_number");
+  }
+  architecture(_: unknown, context: TeamContext): Promise<unknown> {
+    return this.#told(context, "architecture");
+  }
+  version(_: unknown, context: TeamContext): Promise<unknown> {
+    return this.#told(context, "version");
+  }
+  hostUrl(_: unknown, context: TeamContext): Promise<unknown> {
+    return this.#told(context, "host_url");
+  }
+  async clockDifferenceSeconds(_: unknown, { states }: TeamContext): Promise<number | null> {
+    const difference = (await states.load(this.id))?.clock_difference ?? null;
+    return difference === null ? null : difference / 1000;
+  }
+  async networkInterfaces(_: unknown, { states }: TeamContext): Promise<object[]> {
+    const all = reportOf(await states.load(this.id))?.network_interfaces ?? [];
+    return all.map(({ name, ipv4, mac }) => ({ interfaceName: name, ipv4Address: ipv4, macAddress: mac }));
+  }
+  async application(_: unknown, { states }: TeamContext): Promise<object | null> {
+    const state = await states.load(this.id);
+    if (state === undefined || state.application_state === "none") return null;
+    return {
+      identifier: state.application,
+      version: state.application_version,
+      state: state.application_state.toUpperCase(),
+      error: reportOf(state)?.application.error ?? null,
+    };
+  }
+  async health(_: unknown, { states }: TeamContext): Promise<object | null> {
+    const beat = reportOf(await states.load(this.id));
+    if (beat === undefined) return null;
+    return {
+      ...{ frames: beat.frames, dropped: beat.dropped, lost: beat.lost },
+      ...{ decodeP50Ms: beat.decode_ms.p50, decodeP99Ms: beat.decode_ms.p99 },
+      ...{ spoolBytes: beat.spool.bytes, spoolLimitBytes: beat.spool.limit, spoolFrames: beat.spool.frames },
+      lastError: beat.last_error ?? null,
+    };
+  }
+  async groups(_: unknown, { groups, values }: TeamContext): Promise<object[]> {
+    const rows = (await groups.load(this.id)) ?? [];
+    values.count(rows.length);
+    return rows.map(toGroup);
+  }
+  async hours({ last }: { last?: number | null }, { db, team, now, states, values }: TeamContext): Promise<object[]> {
+    const count = last ?? HOURS;
+    if (count < 1 || count > MAX_HOURS)
+      throw queryError("invalid_input", `last: got ${count}, expected 1 to ${MAX_HOURS}`);
+    values.count(count);
+    const state = await states.load(this.id);
+    const rows = await hoursOf(db, team.id, this.id, now(), count);
+    const present = Math.floor(now() / HOUR_MS);
+    const current = state?.hour == null || state.hour <= present - count ? [] : [{ ...state, hour: state.hour }];
+    return [...rows, ...current].map(({ hour, contacts, restarts, worst_p99, drops }) => ({
+      ...{ startsAt: isoOrNull(hour * HOUR_MS), contacts, restarts, slowestDecodeMs: worst_p99, dropped: drops },
+    }));
+  }
+
+  async #told({ states }: TeamContext, column: keyof DeviceState): Promise<unknown> {
+    return (await states.load(this.id))?.[column] ?? null;
+  }
+  async #time({ states }: TeamContext, column: "last_contact_at" | "enrolled_at" | "conflict_at") {
+    return isoOrNull((await states.load(this.id))?.[column]);
+  }
 }
 
+const reportOf = (state: DeviceState | undefined): Heartbeat | undefined =>
+  state?.report == null ? undefined : (JSON.parse(state.report) as Heartbeat);
+
+const FIELDS: Readonly<Record<string, OrderField>> = { ID: "id", NAME: "name", LAST_CONTACT_AT: "lastContactAt" };
+
 /** The pages that one request asks for. */
-export class DevicePages {
-  readonly #db: Queries;
-  readonly #teamId: string;
-  readonly #values: Values;
+export class DevicePages implements DeviceReader {
+  readonly #context: Pick<TeamContext, "db" | "team" | "now" | "values">;
   /** Pages read so far, by their arguments: aliases of one page share one query. */
   readonly #pages = new Map<string, Connection>();
   /** Settles when every page asked for so far is read and counted. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(db: Queries, teamId: string, values: Values) {
-    this.#db = db;
-    this.#teamId = teamId;
-    this.#values = values;
+  constructor(context: Pick<TeamContext, "db" | "team" | "now" | "values">) {
+    this.#context = context;
   }
 
   /** Reads one page after another, so that the page that makes the answer too large is the last one read. */
-  read(args: PageArguments): Promise<Connection> {
-    const page = this.#turn.then(() => this.#readCounted(args.first ?? undefined, args.after ?? undefined));
+  read(args: DevicesArguments): Promise<Connection> {
+    const page = this.#turn.then(() => this.#readCounted(args));
     this.#turn = page.catch(() => undefined);
     return page;
   }
 
-  async #readCounted(first: number | undefined, after: string | undefined): Promise<Connection> {
-    this.#values.check();
-    const name = `${first ?? ""} ${after ?? ""}`;
+  async #readCounted(args: DevicesArguments): Promise<Connection> {
+    const { values } = this.#context;
+    values.check();
+    const { first, after, filter, orderBy } = args;
+    const name = JSON.stringify([first, after, filter, orderBy]);
     let page = this.#pages.get(name);
-    if (page === undefined) this.#pages.set(name, (page = await this.#readPage(first, after)));
-    this.#values.count(page.nodes.length);
+    if (page === undefined) this.#pages.set(name, (page = await this.#readPage(args)));
+    values.count(page.nodes.length);
     return page;
   }
 
-  async #readPage(first: number | undefined, after: string | undefined): Promise<Connection> {
-    if (first !== undefined && first < 1) throw queryError("invalid_input", `first: got ${first}, expected at least 1`);
-    const start = after === undefined ? "" : decodeCursor(after);
+  async #readPage({ first, after, filter, orderBy }: DevicesArguments): Promise<Connection> {
+    const { db, team, now } = this.#context;
+    if (first != null && first < 1) throw queryError("invalid_input", `first: got ${first}, expected at least 1`);
     // Read one more than asked for: it tells whether there is a next page.
-    const rows = await listDevices(this.#db, this.#teamId, start, first === undefined ? undefined : first + 1);
-    const hasNextPage = first !== undefined && rows.length > first;
-    const nodes = hasNextPage ? rows.slice(0, first) : rows;
-    const last = nodes.at(-1);
-    return { nodes, pageInfo: { hasNextPage, endCursor: last === undefined ? null : encodeCursor(last.id) } };
+    const limit = first == null ? undefined : first + 1;
+    if (filter == null && orderBy == null) {
+      const start = after == null ? "" : decodeId(after);
+      const rows = await listDevices(db, team.id, start, limit);
+      return connectionOf(rows, limit, ({ id }) => id);
+    }
+    const order = { field: FIELDS[orderBy?.field ?? "ID"]!, descending: orderBy?.direction === "DESC" };
+    const slice = { order, limit: limit ?? MAX_ROWS, after: after == null ? undefined : readPosition(decode(after)) };
+    const rows = await queryDevices(db, team.id, readFilter(filter ?? {}), now(), slice);
+    return connectionOf(rows, limit, ({ sort, id }) => cursorOf({ value: sort, id }));
   }
 }
 
-function encodeCursor(id: string): string {
-  return Buffer.from(id).toString("base64url");
+/** More than a team may have. */
+const MAX_ROWS = 100_000;
+
+function connectionOf<T extends Device>(
+  rows: readonly T[],
+  limit: number | undefined,
+  positionOf: (row: T) => string,
+): Connection {
+  const hasNextPage = limit !== undefined && rows.length >= limit;
+  const shown = hasNextPage ? rows.slice(0, limit - 1) : rows;
+  const nodes = shown.map((row) => new DeviceNode(row));
+  const last = shown.at(-1);
+  return {
+    nodes,
+    edges: () => nodes.map((node, i) => ({ node, cursor: encode(positionOf(shown[i]!)) })),
+    pageInfo: { hasNextPage, endCursor: last === undefined ? null : encode(positionOf(last)) },
+  };
 }
 
-function decodeCursor(cursor: string): string {
-  const id = Buffer.from(cursor, "base64url").toString();
-  if (isDeviceId(id) && encodeCursor(id) === cursor) return id;
+const encode = (text: string): string => Buffer.from(text).toString("base64url");
+const decode = (cursor: string): string => Buffer.from(cursor, "base64url").toString();
+
+function decodeId(cursor: string): string {
+  const id = decode(cursor);
+  if (isDeviceId(id) && encode(id) === cursor) return id;
   throw queryError(
     "invalid_input",
     `after: got ${JSON.stringify(cursor.slice(0, 80))}, expected an endCursor of an earlier answer`,
   );
 }
+
+/** Fields of `team` in a query. */
+export const deviceQueries = (context: TeamContext) => ({
+  devices: (args: DevicesArguments) => context.devices.read(args),
+  device: async ({ deviceId }: { deviceId: string }) => {
+    const found = isNoText(deviceId) ? undefined : await findDevice(context.db, context.team.id, deviceId);
+    return found === undefined ? null : new DeviceNode(found);
+  },
+});
+
+/** Fields of `team` in a mutation. */
+export const deviceMutations = ({ db, now, actor, team }: TeamContext) => ({
+  renameDevice: ({ deviceId, name }: { deviceId: string; name: string }) =>
+    attempt(async () => {
+      const kept = await renameDevice(db, now(), actor, team.id, deviceId, name);
+      return { device: new DeviceNode({ id: deviceId, name: kept }) };
+    }),
+  deleteDevice: ({ deviceId }: { deviceId: string }) =>
+    attempt(async () => ({ device: new DeviceNode(await removeDevice(db, now(), actor, team.id, deviceId)) })),
+  revokeDeviceCredential: ({ deviceId }: { deviceId: string }) =>
+    attempt(async () => {
+      const device = await needDevice(db, team.id, deviceId);
+      await revokeDevice(db, now(), actor, { teamId: team.id, id: device.id, name: device.name });
+      return { device: new DeviceNode(device) };
+    }),
+});

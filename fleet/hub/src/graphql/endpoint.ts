@@ -9,6 +9,9 @@ import type { Handler, Params } from "../http/router.ts";
 import { reportError, type Services } from "../http/services.ts";
 import { Buckets } from "boxwright-service/bucket";
 import { LastUsed, type KeyRow } from "../nouns/apikey.ts";
+import { readStates } from "../nouns/device-query.ts";
+import { groupsOfMany } from "../nouns/group.ts";
+import { Batch } from "./batch.ts";
 import { DevicePages } from "./device.ts";
 import type { Documents } from "./documents.ts";
 import { Values } from "./values.ts";
@@ -79,12 +82,15 @@ export function createEndpoint(services: Services): Endpoint {
 
   async function execute(exchange: Exchange, { id, row }: Caller, time: number, body: string): Promise<void> {
     const values = new Values();
+    const team = { id: row.team_id, name: row.team_name };
     const operation: Operation = {
       ...services,
-      team: { id: row.team_id, name: row.team_name },
+      team,
       actor: `key ${id}`,
       values,
-      devices: new DevicePages(db, row.team_id, values),
+      devices: new DevicePages({ ...services, team, values }),
+      states: new Batch((ids) => readStates(db, team.id, ids)),
+      groups: new Batch((ids) => groupsOfMany(db, team.id, ids)),
       requestId: exchange.id,
       onInternalError: (error) => reportError(services, exchange, error),
       cost: 0,

@@ -1,20 +1,31 @@
 /** The root of every operation: the team of the API key. `query` reads it, `mutation` changes it. */
+import { adoptKeyMutations, adoptKeyQueries } from "./adopt-keys.ts";
 import { appMutations, appQueries } from "./applications.ts";
-import type { PageArguments } from "./connection.ts";
 import type { TeamContext } from "./context.ts";
 import { snapMutations, snapQueries } from "./snaps.ts";
+import { deviceMutations, deviceQueries } from "./device.ts";
+import { groupMutations, groupQueries } from "./groups.ts";
 
 export const root = {
   query: {
+    status: () => "ok",
     team: (_: unknown, context: TeamContext) => ({
       id: context.team.id,
       name: context.team.name,
-      devices: (args: PageArguments) => context.devices.read(args),
+      ...deviceQueries(context),
+      ...groupQueries(context),
+      ...adoptKeyQueries(context),
       ...appQueries(context),
       ...snapQueries(context),
     }),
   },
   mutation: {
-    team: (_: unknown, context: TeamContext) => ({ ...appMutations(context), ...snapMutations(context) }),
+    team: (_: unknown, context: TeamContext) => ({
+      ...deviceMutations(context),
+      ...groupMutations(context),
+      ...adoptKeyMutations(context),
+      ...appMutations(context),
+      ...snapMutations(context),
+    }),
   },
 };

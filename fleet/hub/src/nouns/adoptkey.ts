@@ -11,6 +11,8 @@ import { cleanName } from "./text.ts";
 
 const DAY_MS = 86_400_000;
 export const MAX_ADOPT_DAYS = 365;
+/** Keys of a team, spent ones too. */
+const MAX_ADOPT_KEYS = 1000;
 export const MAX_ADOPT_DEVICES = 20_000;
 
 export interface AdoptKey {
@@ -67,6 +69,15 @@ export async function createAdoptKey(
   const key = mintKey("bwa");
   const expires_at = now + wanted.days * DAY_MS;
   const made = await db.write(async (tx) => {
+    const [row] = await tx.all<{ count: number }>("SELECT count(*) AS count FROM adopt_keys WHERE team_id = ?", [
+      teamId,
+    ]);
+    if ((row?.count ?? 0) >= MAX_ADOPT_KEYS)
+      throw new UserError(
+        `got one more adopt key for a team of ${MAX_ADOPT_KEYS}, expected at most ${MAX_ADOPT_KEYS}`,
+        409,
+        `The team has ${MAX_ADOPT_KEYS} adopt keys, which is the limit. Delete old ones first.`,
+      );
     await checkGroups(tx, teamId, wanted.groupIds);
     if (wanted.deviceId !== undefined) await checkDevice(tx, teamId, wanted.deviceId);
     const rows = await tx.all(
@@ -119,6 +130,15 @@ export function listAdoptKeys(db: Queries, teamId: string): Promise<AdoptKey[]> 
     `SELECT ${ADOPT_KEY_COLUMNS} FROM adopt_keys WHERE team_id = ? ORDER BY created_at DESC, id DESC`,
     [teamId],
   );
+}
+
+/** Returns the groups that devices of a key join. */
+export async function groupIdsOf(db: Queries, id: string): Promise<string[]> {
+  const rows = await db.all<{ group_id: string }>(
+    "SELECT group_id FROM adopt_key_groups WHERE adopt_key_id = ? ORDER BY group_id",
+    [id],
+  );
+  return rows.map(({ group_id }) => group_id);
 }
 
 export async function findAdoptKey(db: Queries, teamId: string, id: string): Promise<AdoptKey | undefined> {

@@ -1,5 +1,5 @@
-/** The audit log: one row for each change of who may do what. Rows are only ever added. */
-import type { Queries } from "boxwright-service/database";
+/** The audit log: one row for each change of who may do what. Rows that say who lost access are kept for ever. */
+import type { Database, Queries, Value } from "boxwright-service/database";
 import { newId } from "../core/ids.ts";
 
 export type AuditAction =
@@ -78,6 +78,70 @@ export async function audit(
     teamId,
     subject,
   ]);
+}
+
+export interface AuditFilter {
+  /** Beginning of an action: "device." for all of devices. */
+  readonly action?: string | undefined;
+  /** A part of the subject or of the actor. */
+  readonly subject?: string | undefined;
+  /** Rows before the one with this id. */
+  readonly before?: string | undefined;
+}
+
+/** Returns the pattern of LIKE for a text that holds `text`. */
+const part = (text: string): string => `%${text.toLowerCase().replace(/[!%_]/g, "!$&")}%`;
+
+/** Returns rows of a team that match, the newest first. */
+export function findAudit(db: Queries, teamId: string, filter: AuditFilter, limit: number): Promise<AuditRow[]> {
+  const { action = "", subject = "", before } = filter;
+  const params: Value[] = [teamId];
+  let where = "team_id = ?";
+  const add = (sql: string, ...values: Value[]): void => {
+    where += ` AND ${sql}`;
+    params.push(...values);
+  };
+  if (action !== "") add("substr(action, 1, CAST(? AS INTEGER)) = ?", action.length, action);
+  if (subject !== "")
+    add("(lower(subject) LIKE ? ESCAPE '!' OR lower(actor) LIKE ? ESCAPE '!')", part(subject), part(subject));
+  if (before !== undefined) add("id < ?", before);
+  const sql = `SELECT id, at, actor, action, team_id, subject FROM audit WHERE ${where} ORDER BY id DESC LIMIT ?`;
+  return db.all<AuditRow>(sql, [...params, limit]);
+}
+
+/** Actions that a restore or a list of keys reads. Their rows are kept. */
+export const KEPT: readonly AuditAction[] = [
+  ...(["user.created", "user.removed", "member.joined", "member.removed"] as const),
+  ...(["key.created", "key.revoked", "backup.restored"] as const),
+];
+const NOT_KEPT = `action NOT IN (${KEPT.map((action) => `'${action}'`).join(", ")})`;
+
+/** Deletes rows from before a time, but for those that a restore reads. Returns how many. */
+export async function deleteAudit(
+  tx: Queries,
+  now: number,
+  actor: string,
+  teamId: string,
+  before: number,
+): Promise<number> {
+  const rows = await tx.all(`DELETE FROM audit WHERE team_id = ? AND at < ? AND ${NOT_KEPT} RETURNING 1 AS done`, [
+    teamId,
+    before,
+  ]);
+  const subject = `${rows.length} rows from before ${new Date(before).toISOString().slice(0, 10)}`;
+  if (rows.length > 0) await audit(tx, now, actor, "audit.deleted", teamId, subject);
+  return rows.length;
+}
+
+/** Deletes rows of all teams and of none from before a time, the oldest first, at most `limit`. Returns how many. */
+export async function deleteOldAudit(db: Database, before: number, limit: number): Promise<number> {
+  const rows = await db.write((tx) =>
+    tx.all(
+      `DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ? AND ${NOT_KEPT} ORDER BY id LIMIT ?) RETURNING 1 AS done`,
+      [before, limit],
+    ),
+  );
+  return rows.length;
 }
 
 /** Returns the newest rows, the newest first. */

@@ -4,6 +4,7 @@
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { mintKey, type MintedKey } from "../core/key.ts";
+import { audit } from "./audit.ts";
 import { STATE_COLUMNS, type DeviceState } from "./status.ts";
 
 const DAY_MS = 86_400_000;
@@ -75,6 +76,34 @@ export async function noteFirstUse(db: Database, now: number, device: KnownDevic
     await tx.all("DELETE FROM device_credentials WHERE team_id = ? AND device_id = ? AND id <> ? AND created_at <= ?", [
       ...[team_id, id, credential, credential_created_at],
     ]);
+  });
+}
+
+export interface ListedCredential {
+  /** Public id. */
+  readonly id: string;
+  readonly created_at: number;
+  readonly used_at: number | null;
+}
+
+/** Returns the credentials of a device that hold, the oldest first: one, or two while it rotates. */
+export function credentialsOf(db: Queries, teamId: string, deviceId: string): Promise<ListedCredential[]> {
+  return db.all<ListedCredential>(
+    "SELECT id, created_at, used_at FROM device_credentials WHERE team_id = ? AND device_id = ? ORDER BY created_at, id",
+    [teamId, deviceId],
+  );
+}
+
+/** Revokes what a device has. It has to enrol anew. */
+export async function revokeDevice(
+  db: Database,
+  now: number,
+  actor: string,
+  { teamId, id, name }: { readonly teamId: string; readonly id: string; readonly name: string },
+): Promise<void> {
+  await db.write(async (tx) => {
+    const ended = await endCredentials(tx, now, teamId, id);
+    if (ended > 0) await audit(tx, now, actor, "device.revoked", teamId, `${id} ${name}`);
   });
 }
 

@@ -1,6 +1,6 @@
 /** Devices with their status, as lists show them: filters, orders and pages, the same for pages and GraphQL. */
 import type { Queries, Value } from "boxwright-service/database";
-import type { Device } from "./device.ts";
+import { notInTeam, type Device } from "./device.ts";
 import { onlineBetween, STATE_COLUMNS, type DeviceState, type Status } from "./status.ts";
 
 export interface DeviceFilter {
@@ -168,6 +168,13 @@ export async function findDevice(db: Queries, teamId: string, id: string): Promi
     id,
   ]);
   return rows[0];
+}
+
+/** Returns a device of the team, or throws. */
+export async function needDevice(db: Queries, teamId: string, id: string): Promise<DeviceRow> {
+  const found = await findDevice(db, teamId, id);
+  if (found === undefined) throw notInTeam(id);
+  return found;
 }
 
 /** Returns the applications that devices of the team told last. */

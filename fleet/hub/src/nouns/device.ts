@@ -104,10 +104,7 @@ export async function renameDevice(
   return clean;
 }
 
-/**
- * Removes a device, and returns it as it was. Its credential opens nothing from now on. Its other rows stay for a day,
- * so that `addDevices` with `restored` brings it back.
- */
+/** Removes a device, and returns it as it was. */
 export async function removeDevice(
   db: Database,
   now: number,
@@ -115,20 +112,46 @@ export async function removeDevice(
   teamId: string,
   id: string,
 ): Promise<Device> {
+  return (await removeDevices(db, now, actor, teamId, [id]))[0]!;
+}
+
+/**
+ * Removes all of these devices or none. Their credentials open nothing from now on. Their other rows stay for a day, so
+ * that they can be brought back.
+ */
+export async function removeDevices(
+  db: Database,
+  now: number,
+  actor: string,
+  teamId: string,
+  ids: readonly string[],
+): Promise<Device[]> {
   return db.write(async (tx) => {
-    const [removed] = await tx.all<Device>("DELETE FROM devices WHERE team_id = ? AND id = ? RETURNING id, name", [
-      teamId,
-      id,
-    ]);
-    if (removed === undefined) throw notInTeam(id);
-    await voidTokens(tx, now, id);
-    await tx.all(
-      "INSERT INTO removed_devices (team_id, device_id, removed_at) VALUES (?, ?, ?) ON CONFLICT (team_id, device_id) DO UPDATE SET removed_at = excluded.removed_at",
-      [teamId, id, now],
-    );
-    await audit(tx, now, actor, "device.removed", teamId, named(removed));
-    return removed;
+    const all: Device[] = [];
+    for (const id of new Set(ids)) {
+      const [removed] = await tx.all<Device>("DELETE FROM devices WHERE team_id = ? AND id = ? RETURNING id, name", [
+        teamId,
+        id,
+      ]);
+      if (removed === undefined) throw notInTeam(id);
+      await voidTokens(tx, now, id);
+      await tx.all(
+        "INSERT INTO removed_devices (team_id, device_id, name, removed_at) VALUES (?, ?, ?, ?) ON CONFLICT (team_id, device_id) DO UPDATE SET name = excluded.name, removed_at = excluded.removed_at",
+        [teamId, id, removed.name, now],
+      );
+      await audit(tx, now, actor, "device.removed", teamId, named(removed));
+      all.push(removed);
+    }
+    return all;
   });
+}
+
+/** Returns the devices that were removed together at this time, and that are not back. */
+export function removedAt(db: Queries, teamId: string, at: number): Promise<Device[]> {
+  return db.all<Device>(
+    "SELECT device_id AS id, name FROM removed_devices WHERE team_id = ? AND removed_at = ? AND NOT EXISTS (SELECT 1 FROM devices d WHERE d.team_id = removed_devices.team_id AND d.id = removed_devices.device_id) ORDER BY device_id",
+    [teamId, at],
+  );
 }
 
 export function notInTeam(id: string): UserError {

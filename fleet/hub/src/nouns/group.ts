@@ -46,6 +46,26 @@ export async function groupsOf(db: Queries, teamId: string, deviceId: string): P
   );
 }
 
+/** Memberships of one query. The text stays the same, so that the database prepares it once. */
+const IDS_A_QUERY = 100;
+const FIND_GROUPS = `SELECT m.device_id AS device_id, g.id AS id, g.name AS name, g.created_at AS created_at FROM device_group_members m JOIN device_groups g ON g.id = m.group_id WHERE m.team_id = ? AND m.device_id IN (${Array<string>(IDS_A_QUERY).fill("?").join(", ")}) ORDER BY lower(g.name), g.id`;
+
+/** Returns the groups of these devices, by id of the device. */
+export async function groupsOfMany(
+  db: Queries,
+  teamId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Group[]>> {
+  const groups = new Map<string, Group[]>();
+  for (let i = 0; i < ids.length; i += IDS_A_QUERY) {
+    const some = ids.slice(i, i + IDS_A_QUERY);
+    const padded = [...some, ...Array<string>(IDS_A_QUERY - some.length).fill(some[0]!)];
+    for (const { device_id, ...group } of await db.all<Group & { device_id: string }>(FIND_GROUPS, [teamId, ...padded]))
+      groups.set(device_id, [...(groups.get(device_id) ?? []), group]);
+  }
+  return groups;
+}
+
 const noGroup = (id: string): UserError =>
   new UserError(
     `got group ${JSON.stringify(id.slice(0, 80))}, expected one of the team`,

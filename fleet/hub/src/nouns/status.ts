@@ -7,6 +7,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, Queries } from "boxwright-service/database";
 import { HEARTBEAT_SECONDS, type Heartbeat } from "boxwright-service/fleet-protocol";
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
+import { audit } from "./audit.ts";
 
 /** A device is offline after three heartbeats that did not come. */
 export const OFFLINE_MS = 3 * HEARTBEAT_SECONDS * 1000;
@@ -253,11 +254,18 @@ export async function deleteOldHours(db: Database, now: number, limit: number): 
   return rows.length;
 }
 
-/** Forgets that two devices seemed to use one credential. Returns false if there is no such device. */
-export async function clearConflict(tx: Queries, teamId: string, deviceId: string): Promise<boolean> {
-  const rows = await tx.all(
-    "UPDATE device_states SET conflict_at = NULL WHERE team_id = ? AND device_id = ? RETURNING 1 AS done",
-    [teamId, deviceId],
-  );
-  return rows.length > 0;
+/** Forgets that two devices seemed to use one credential. */
+export async function clearConflict(
+  db: Database,
+  now: number,
+  actor: string,
+  { teamId, id, name }: { readonly teamId: string; readonly id: string; readonly name: string },
+): Promise<void> {
+  await db.write(async (tx) => {
+    const rows = await tx.all(
+      "UPDATE device_states SET conflict_at = NULL WHERE team_id = ? AND device_id = ? AND conflict_at IS NOT NULL RETURNING 1 AS done",
+      [teamId, id],
+    );
+    if (rows.length > 0) await audit(tx, now, actor, "device.conflict_cleared", teamId, `${id} ${name}`);
+  });
 }

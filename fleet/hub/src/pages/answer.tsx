@@ -14,9 +14,12 @@ export interface Answer {
 /** Seconds in which a full queue of sign-ins moves on by several. */
 export const BUSY_WAIT = 5;
 
+/** What pages may load. A page that shows more adds it. */
+export const PAGE_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+
 const SECURITY = {
-  "content-security-policy":
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  "content-security-policy": PAGE_POLICY,
   // Not `no-referrer`: with it browsers send `Origin: null` with our own forms.
   "referrer-policy": "same-origin",
   "cross-origin-opener-policy": "same-origin",

@@ -1,47 +1,41 @@
-/**
- * Devices of a team: search, pages, adding, renaming, removing. The address holds the state of the page: the search,
- * the page of the list, and the row whose form is open. Back, reload and a link to a colleague show the same.
- */
+/** Devices of a team: the list with its filters, adding, renaming, removing, and what is done to many at once. */
 import { csrfOf } from "../auth/cookie.ts";
-import type { UserError } from "../core/errors.ts";
-import type { Exchange } from "../http/exchange.ts";
+import { UserError } from "../core/errors.ts";
 import type { Router } from "../http/router.ts";
 import {
   addDevices,
   countDevices,
-  findDevices,
   removeDevice,
+  removeDevices,
+  removedAt,
   renameDevice,
   type Device,
-  type DevicePage,
 } from "../nouns/device.ts";
+import {
+  countByStatus,
+  countMatching,
+  listReportedApplications,
+  queryDevices,
+  readStates,
+} from "../nouns/device-query.ts";
+import { addToGroup, listGroups, removeFromGroup } from "../nouns/group.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { attempt } from "./attempt.ts";
+import { Bulk, Count, DeviceItem, Filters, Pages, Tally, type ListProps } from "./device-items.tsx";
+import { closed, emptyView, filterOf, isFiltered, orderOf, queryOf, readView, type View } from "./device-view.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
 import { Csrf, Message } from "./layout.tsx";
 import { readSaid, SaidMessage, sayAt, type Said } from "./said.tsx";
 import type { Site } from "./site.ts";
 
 const DEVICES_A_PAGE = 100;
-const MAX_SEARCH = 100;
-
-/** The part of the address behind `?`. */
-interface View {
-  readonly search: string;
-  readonly page: number;
-  /** Id of the device whose form for a new name is open. */
-  readonly rename?: string | undefined;
-  /** Id of the device that the page asks about before it removes it. */
-  readonly remove?: string | undefined;
-}
 
 export function registerDevices(router: Router, site: Site, guards: Guards): void {
   const { db, now, config } = site;
   const base = "/teams/:team/devices";
-  const page = guards.member((visit) => devicesPage(site, visit, viewOf(visit.exchange)));
   const change = (work: (visit: Member) => Promise<Answer>, open?: "rename" | "remove") =>
     guards.member((visit) => {
-      const view = viewOf(visit.exchange);
+      const view = viewOf(visit);
       const failed = (problem: UserError): Promise<Answer> =>
         devicesPage(site, visit, open === undefined ? view : { ...view, [open]: visit.param("device") }, problem);
       return attempt(() => work(visit), failed);
@@ -49,18 +43,21 @@ export function registerDevices(router: Router, site: Site, guards: Guards): voi
   /** For Enter in the address bar after a form failed: the page that the form belongs to. */
   const formPage = (open?: "rename" | "remove") =>
     guards.member((visit) => {
-      const view = viewOf(visit.exchange);
+      const view = viewOf(visit);
       return redirect(addressOf(visit, open === undefined ? view : { ...view, [open]: visit.param("device") }));
     });
+  const actorOf = (visit: Member): string => visit.session.user.email;
 
-  router.get(base, page);
+  router.get(
+    base,
+    guards.member((visit) => devicesPage(site, visit, viewOf(visit))),
+  );
   router.post(
     base,
     change(async (visit) => {
-      const name = visit.form("name");
-      const [device] = await addDevices(db, now(), visit.team.id, config.maxDevices, [{ name }], {
-        actor: visit.session.user.email,
-      });
+      const list = [{ name: visit.form("name") }];
+      const actor = actorOf(visit);
+      const [device] = await addDevices(db, now(), visit.team.id, config.maxDevices, list, { actor });
       return tellAt(site, visit, device!, { text: `Added ${device!.name}.` });
     }),
   );
@@ -69,8 +66,8 @@ export function registerDevices(router: Router, site: Site, guards: Guards): voi
     `${base}/:device/rename`,
     change(async (visit) => {
       const id = visit.param("device");
-      const name = await renameDevice(db, now(), visit.session.user.email, visit.team.id, id, visit.form("name"));
-      const address = `${addressOf(visit, viewOf(visit.exchange))}#device-${id}`;
+      const name = await renameDevice(db, now(), actorOf(visit), visit.team.id, id, visit.form("name"));
+      const address = `${addressOf(visit, viewOf(visit))}#device-${id}`;
       return redirect(sayAt(visit.session, address, { text: `Renamed to ${name}.` }));
     }, "rename"),
   );
@@ -78,103 +75,148 @@ export function registerDevices(router: Router, site: Site, guards: Guards): voi
   router.post(
     `${base}/:device/remove`,
     change(async (visit) => {
-      const { id, name } = await removeDevice(
-        db,
-        now(),
-        visit.session.user.email,
-        visit.team.id,
-        visit.param("device"),
-      );
+      const { id, name } = await removeDevice(db, now(), actorOf(visit), visit.team.id, visit.param("device"));
       const undo = { action: `/teams/${visit.team.id}/devices/restore`, fields: { id, name } };
       const said = { text: `Removed ${name}.`, undo };
-      return redirect(sayAt(visit.session, addressOf(visit, viewOf(visit.exchange)), said));
-    }),
+      return redirect(sayAt(visit.session, addressOf(visit, closed(viewOf(visit))), said));
+    }, "remove"),
   );
   router.get(`${base}/restore`, formPage());
   router.post(
     `${base}/restore`,
-    change(async (visit) => {
-      const device = { id: visit.form("id"), name: visit.form("name") };
-      await addDevices(db, now(), visit.team.id, config.maxDevices, [device], {
-        actor: visit.session.user.email,
-        restored: true,
-      });
-      return tellAt(site, visit, device, { text: `${device.name} is back.` });
-    }),
+    change((visit) => restore(site, visit)),
   );
+  router.get(`${base}/bulk`, formPage());
+  router.post(
+    `${base}/bulk`,
+    change((visit) => changeMany(site, visit)),
+  );
+}
+
+const viewOf = ({ exchange }: Member): View => readView(exchange.search);
+
+function addressOf({ team }: Member, view: View): string {
+  const open = view.rename ?? view.remove;
+  return `/teams/${team.id}/devices${queryOf(view)}${open === undefined ? "" : `#device-${encodeURIComponent(open)}`}`;
 }
 
 /** Sends to the page that a device is on, and tells what happened to it. */
 async function tellAt({ db }: Site, visit: Member, { id }: Device, said: Said): Promise<Answer> {
   const page = Math.ceil((await countDevices(db, visit.team.id, id)) / DEVICES_A_PAGE);
-  return redirect(sayAt(visit.session, `${addressOf(visit, { search: "", page })}#device-${id}`, said));
+  return redirect(sayAt(visit.session, `${addressOf(visit, { ...emptyView, page })}#device-${id}`, said));
 }
 
-function viewOf({ search: text }: Exchange): View {
-  const query = new URLSearchParams(text);
-  const page = Number(query.get("page") ?? 1);
-  return {
-    search: (query.get("q") ?? "").trim().slice(0, MAX_SEARCH),
-    page: Number.isSafeInteger(page) && page > 0 ? page : 1,
-    rename: query.get("rename") ?? undefined,
-    remove: query.get("remove") ?? undefined,
-  };
+/** Brings back one device, or all that were removed together. */
+async function restore(site: Site, visit: Member): Promise<Answer> {
+  const { db, now, config } = site;
+  const { team, form, session } = visit;
+  const at = Number(form("removed"));
+  const many = form("removed") === "" ? undefined : await removedAt(db, team.id, Number.isSafeInteger(at) ? at : 0);
+  const devices = many ?? [{ id: form("id"), name: form("name") }];
+  if (devices.length === 0)
+    throw new UserError("got nothing to bring back", 404, "These devices are back already, or gone for good.");
+  const options = { actor: session.user.email, restored: true };
+  await addDevices(db, now(), team.id, config.maxDevices, devices, options);
+  const [only, ...others] = devices;
+  const text = others.length === 0 ? `${only!.name} is back.` : `${devices.length} devices are back.`;
+  return tellAt(site, visit, only!, { text });
 }
 
-/** Returns the query of a view, without what is the default. */
-function queryOf({ search, page, rename, remove }: View): string {
-  const query = new URLSearchParams();
-  if (search !== "") query.set("q", search);
-  if (page > 1) query.set("page", String(page));
-  if (rename !== undefined) query.set("rename", rename);
-  if (remove !== undefined) query.set("remove", remove);
-  const text = query.toString();
-  return text === "" ? "" : `?${text}`;
+/** Does something to every device whose box is ticked. */
+async function changeMany(site: Site, visit: Member): Promise<Answer> {
+  const { db, now } = site;
+  const { team, form, session } = visit;
+  const ids = form.all("device");
+  const action = form("action");
+  if (ids.length === 0) throw new UserError("got no device", 400, "Tick the devices first.");
+  const change = { now: now(), actor: session.user.email, teamId: team.id };
+  const back = (said: Said): Answer => redirect(sayAt(session, addressOf(visit, closed(viewOf(visit))), said));
+  if (action === "ask") return askRemoval(visit, ids);
+  if (action === "remove") {
+    const removed = await removeDevices(db, change.now, change.actor, team.id, ids);
+    const undo = { action: `/teams/${team.id}/devices/restore`, fields: { removed: String(change.now) } };
+    return back({ text: `Removed ${countText(removed.length)}.`, undo });
+  }
+  if (form("group") === "") throw new UserError("got no group", 400, "Make a group first, on the page of groups.");
+  if (action === "take") {
+    const { group, removed } = await removeFromGroup(db, change, form("group"), ids);
+    return back({ text: `Took ${countText(removed)} out of ${group.name}.` });
+  }
+  const { group, added } = await addToGroup(db, change, form("group"), ids);
+  return back({ text: `Added ${countText(added)} to ${group.name}.` });
 }
 
-function addressOf({ team }: Member, view: View): string {
-  const { rename, remove } = view;
-  const open = rename ?? remove;
-  return `/teams/${team.id}/devices${queryOf(view)}${open === undefined ? "" : `#device-${encodeURIComponent(open)}`}`;
+const countText = (count: number): string => `${count} ${count === 1 ? "device" : "devices"}`;
+
+/** Asks before it removes many. */
+function askRemoval(visit: Member, ids: readonly string[]): Answer {
+  const { team, session } = visit;
+  const view = closed(viewOf(visit));
+  const base = `/teams/${team.id}/devices`;
+  return show(
+    { ...frameOf(visit, "Remove devices", "devices"), narrow: true },
+    <form method="post" action={`${base}/bulk${queryOf(view)}`} class="question">
+      <Csrf value={csrfOf(session)} />
+      {ids.map((id) => (
+        <input type="hidden" name="device" value={id} />
+      ))}
+      <p>
+        Remove <strong>{countText(ids.length)}</strong>? Programs that ask the hub do not get them any more, and their
+        agents are refused.
+      </p>
+      <button class="danger" type="submit" name="action" value="remove">
+        Remove them
+      </button>
+      <a class="button" href={base + queryOf(view)}>
+        Keep them
+      </a>
+    </form>,
+  );
 }
 
-async function devicesPage({ db }: Site, visit: Member, asked: View, problem?: UserError): Promise<Answer> {
+async function devicesPage({ db, now }: Site, visit: Member, asked: View, problem?: UserError): Promise<Answer> {
   const { team, exchange, session, form, param } = visit;
-  const found = await findDevices(db, team.id, { search: asked.search, page: asked.page, size: DEVICES_A_PAGE });
-  const props: DevicesProps = {
+  const time = now();
+  const filter = filterOf(asked, time);
+  const counts = await countByStatus(db, team.id, time);
+  const matches = isFiltered(asked) ? await countMatching(db, team.id, filter, time) : counts.total;
+  const pages = Math.max(1, Math.ceil(matches / DEVICES_A_PAGE));
+  const page = Math.min(asked.page, pages);
+  const slice = { order: orderOf(asked), limit: DEVICES_A_PAGE, offset: (page - 1) * DEVICES_A_PAGE };
+  const devices = await queryDevices(db, team.id, filter, time, slice);
+  const props: ListProps = {
     base: `/teams/${team.id}/devices`,
-    found,
-    view: { ...asked, page: found.page },
+    ...{ devices, counts, matches, pages, pageSize: DEVICES_A_PAGE, now: time },
+    states: await readStates(
+      db,
+      team.id,
+      devices.map(({ id }) => id),
+    ),
+    view: { ...asked, page },
+    groups: await listGroups(db, team.id),
+    applications: await listReportedApplications(db, team.id),
     csrf: csrfOf(session),
-    problem: problem?.shown,
     // Keep what was typed, in the form that it was typed into.
     typed: form("name").slice(0, 200),
     failed: problem === undefined ? undefined : param("device"),
-    said: readSaid(session, exchange),
   };
-  return show(frameOf(visit, "Devices", "devices"), <Devices {...props} />, problem?.status ?? 200);
+  const content = (
+    <>
+      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
+      <SaidMessage said={readSaid(session, exchange)} csrf={props.csrf} />
+      <Devices {...props} />
+    </>
+  );
+  return show(frameOf(visit, "Devices", "devices"), content, problem?.status ?? 200);
 }
 
-interface DevicesProps {
-  readonly base: string;
-  readonly found: DevicePage;
-  readonly view: View;
-  readonly csrf: string;
-  readonly problem: string | undefined;
-  readonly typed: string;
-  /** Id of the device whose form failed; empty for the form of a new one. */
-  readonly failed: string | undefined;
-  readonly said: Said | undefined;
-}
-
-function Devices(props: DevicesProps) {
-  const { base, found, view, csrf } = props;
+function Devices(props: ListProps) {
+  const { base, devices, counts, view, csrf } = props;
   return (
     <>
-      {props.problem !== undefined && <Message kind="error">{props.problem}</Message>}
-      <SaidMessage said={props.said} csrf={csrf} />
+      <Tally {...props} />
       <div class="tools">
-        {(found.total > 0 || view.search !== "") && <Search base={base} search={view.search} />}
+        {(counts.total > 0 || isFiltered(view)) && <Filters {...props} />}
         <form method="post" action={base} class="line">
           <Csrf value={csrf} />
           <div>
@@ -193,133 +235,18 @@ function Devices(props: DevicesProps) {
           </button>
         </form>
       </div>
-      <Count found={found} search={view.search} base={base} />
-      {found.devices.length > 0 && (
-        <ul class="list devices" aria-label="Devices">
-          {found.devices.map((device) => (
-            <DeviceItem device={device} {...props} />
-          ))}
-        </ul>
+      <Count {...props} />
+      {devices.length > 0 && (
+        <>
+          <ul class="list devices" aria-label="Devices">
+            {devices.map((device) => (
+              <DeviceItem device={device} {...props} />
+            ))}
+          </ul>
+          <Bulk {...props} />
+        </>
       )}
-      <Pages found={found} base={base} view={view} />
+      <Pages {...props} />
     </>
-  );
-}
-
-function Search({ base, search }: { base: string; search: string }) {
-  return (
-    <form method="get" action={base} role="search" class="line">
-      <div>
-        <label for="q">Search by name or id</label>
-        <input id="q" name="q" type="search" maxlength={MAX_SEARCH} autocomplete="off" value={search} />
-      </div>
-      <button type="submit">Search</button>
-    </form>
-  );
-}
-
-const amount = (count: number): string => `${count.toLocaleString("en")} ${count === 1 ? "device" : "devices"}`;
-
-function Count({ found, search, base }: { found: DevicePage; search: string; base: string }) {
-  if (search !== "")
-    return (
-      <p class="count">
-        {found.matches.toLocaleString("en")} of {amount(found.total)} match <strong>{search}</strong>.{" "}
-        <a href={base}>Show all</a>
-      </p>
-    );
-  if (found.total === 0) return <p class="count">No devices yet. Add the first one above.</p>;
-  if (found.pages === 1) return <p class="count">{amount(found.total)}</p>;
-  const first = (found.page - 1) * DEVICES_A_PAGE + 1;
-  return (
-    <p class="count">
-      {amount(found.total)}, {first.toLocaleString("en")} to {(first + found.devices.length - 1).toLocaleString("en")}{" "}
-      on this page
-    </p>
-  );
-}
-
-function Pages({ found: { page, pages }, base, view }: { found: DevicePage; base: string; view: View }) {
-  if (pages === 1) return <></>;
-  const link = (to: number, text: string) => (
-    <a href={base + queryOf({ search: view.search, page: to })} rel={to < page ? "prev" : "next"}>
-      {text}
-    </a>
-  );
-  return (
-    <nav class="pages" aria-label="Pages of the list">
-      {page > 1 && link(page - 1, "Previous page")}
-      <span>
-        Page {page} of {pages}
-      </span>
-      {page < pages && link(page + 1, "Next page")}
-    </nav>
-  );
-}
-
-function DeviceItem({ device, ...props }: DevicesProps & { readonly device: Device }) {
-  const { base, view, csrf } = props;
-  const { id, name } = device;
-  const closed: View = { search: view.search, page: view.page };
-  const anchor = `device-${id}`;
-  const back = `${base}${queryOf(closed)}#${anchor}`;
-  if (view.rename === id)
-    return (
-      <li id={anchor} class="open">
-        <form method="post" action={`${base}/${id}/rename${queryOf(closed)}`} class="line">
-          <Csrf value={csrf} />
-          <div>
-            <label for="new-name">New name of {name}</label>
-            <input
-              id="new-name"
-              name="name"
-              required
-              maxlength={100}
-              autocomplete="off"
-              autofocus
-              value={props.failed === id ? props.typed : name}
-            />
-          </div>
-          <button class="main" type="submit">
-            Save
-          </button>
-          <a class="button" href={back}>
-            Cancel
-          </a>
-        </form>
-      </li>
-    );
-  if (view.remove === id)
-    return (
-      <li id={anchor} class="open">
-        <form method="post" action={`${base}/${id}/remove${queryOf(closed)}`} class="question">
-          <Csrf value={csrf} />
-          <p>
-            Remove <strong>{name}</strong>? Programs that ask the hub do not get it any more.
-          </p>
-          <button class="danger" type="submit">
-            Remove it
-          </button>
-          <a class="button" href={back}>
-            Keep it
-          </a>
-        </form>
-      </li>
-    );
-  return (
-    <li id={anchor}>
-      <div class="what">
-        <strong>{name}</strong>
-        <code class="soft">{id}</code>
-      </div>
-      <div class="do">
-        <a class="button" href={`${base}${queryOf({ ...closed, rename: id })}#${anchor}`} aria-label={`Rename ${name}`}>
-          Rename
-        </a>
-        <a class="button" href={`${base}${queryOf({ ...closed, remove: id })}#${anchor}`} aria-label={`Remove ${name}`}>
-          Remove
-        </a>
-      </div>
-    </li>
   );
 }

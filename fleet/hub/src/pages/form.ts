@@ -14,10 +14,17 @@ export const MAX_APPLICATION_FORM = 512 * 1024;
 
 const FORM_TYPE = /^application\/x-www-form-urlencoded\s*(;|$)/i;
 
-/** Returns a field of a form; a field that was not sent is empty. */
-export type Form = (name: string) => string;
+export interface Form {
+  /** Returns a field; a field that was not sent is empty. */
+  (name: string): string;
+  /** Returns every value of a field that may be sent several times. */
+  all(name: string): string[];
+}
 
-export const emptyForm: Form = () => "";
+const formOf = (fields: URLSearchParams): Form =>
+  Object.assign((name: string) => fields.get(name) ?? "", { all: (name: string) => fields.getAll(name) });
+
+export const emptyForm: Form = formOf(new URLSearchParams());
 
 /** The caller hung up before the form was read. Nobody is left to answer. */
 export class HungUp extends Error {}
@@ -54,6 +61,5 @@ export async function readForm(exchange: Exchange, max = MAX_FORM): Promise<Form
     const [status, message, shown] = PROBLEMS[body.code];
     throw new UserError(message, status, shown);
   }
-  const fields = new URLSearchParams(body.text);
-  return (name) => fields.get(name) ?? "";
+  return formOf(new URLSearchParams(body.text));
 }

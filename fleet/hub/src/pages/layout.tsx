@@ -19,8 +19,11 @@ export interface Frame {
 const ENTRIES = [
   ["devices", "Devices"],
   ["apps", "Applications"],
+  ["groups", "Groups"],
+  ["adopt-keys", "Adopt keys"],
   ["settings", "Team settings"],
   ["members", "Members"],
+  ["audit", "Audit"],
 ] as const;
 
 export function Layout({ frame, children }: { frame: Frame; children?: Child }) {

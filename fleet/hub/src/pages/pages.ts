@@ -7,6 +7,10 @@ import { notFound } from "./answer.tsx";
 import { registerApplication } from "./application.tsx";
 import { registerApplicationEdit } from "./application-edit.tsx";
 import { registerApplications } from "./applications.tsx";
+import { registerAdoptKeys } from "./adopt-keys.tsx";
+import { registerAudit } from "./audit.tsx";
+import { registerDevice } from "./device.tsx";
+import { registerGroups } from "./groups.tsx";
 import { registerDevices } from "./devices.tsx";
 import { createGuards, frameOf } from "./guards.tsx";
 import { registerLink } from "./open-link.tsx";
@@ -30,6 +34,10 @@ export function registerPages(router: Router, services: Services & { readonly pa
     registerApplication,
     registerApplicationEdit,
     registerModels,
+    registerDevice,
+    registerGroups,
+    registerAdoptKeys,
+    registerAudit,
     registerSettings,
     registerMembers,
   ])

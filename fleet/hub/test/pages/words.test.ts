@@ -1,6 +1,8 @@
 /** Messages of pages when something cannot be done, and the address bar after a form. */
 import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
+import { createApp } from "../../src/nouns/application.ts";
+import { listDevices } from "../../src/nouns/device.ts";
 import { kinds, Person, placeOf } from "../support/hub.ts";
 import { useSignedInHub } from "../support/signed-in.ts";
 
@@ -21,10 +23,16 @@ describe("the address bar after a form", () => {
 
   it("leads to the page that the form belongs to, for every form there is", async () => {
     expect(posted.length).toBeGreaterThan(13);
+    const [device] = await listDevices(site.hub.storage.db, site.hub.team.id);
+    const app = await createApp(site.hub.storage.db, Date.now(), "test", site.hub.team.id, { name: "gate" });
     for (const pattern of posted) {
       const path = pattern
         .replace(":team", site.hub.team.id)
-        .replace(":device", "x")
+        .replace(":device", device!.id)
+        .replace(":app", app.id)
+        .replace("${action}", "assign")
+        .replace(":group", "x")
+        .replace(":key", "x")
         .replace(":user", site.hub.admin.id)
         .replace(":invitation", "x");
       if (pattern === "/link/:token") continue;
@@ -33,7 +41,7 @@ describe("the address bar after a form", () => {
         const place = placeOf(answer);
         expect([pattern, place]).toEqual([
           pattern,
-          expect.stringMatching(/^\/($|teams\/[^/]*\/(devices|settings|members))/),
+          expect.stringMatching(/^\/($|teams\/[^/]*\/(devices|groups|apps|adopt-keys|settings|members))/),
         ]);
         expect([pattern, (await site.admin.get(place)).status === 404]).toEqual([pattern, false]);
       } else expect([pattern, answer.status]).toEqual([pattern, 200]);

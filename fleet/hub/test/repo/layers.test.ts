@@ -25,6 +25,7 @@ const LAYERS = [
 
 /** One thing in several layers: its rules, its answers, its pages, its commands. */
 const SHARED = [
+  "adopt-keys",
   "answer",
   "application",
   "applications",
@@ -33,6 +34,7 @@ const SHARED = [
   "device",
   "devices",
   "errors",
+  "groups",
   "models",
   "snaps",
   "team",

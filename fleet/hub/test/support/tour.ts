@@ -38,6 +38,8 @@ export async function tour(page: Page, hub: TourStop, look: (name: string) => Pr
   await page.waitForURL("**/teams");
   await look("teams");
   await devices(page, hub, look);
+  await groups(page, hub, look);
+  await adoptKeys(page, hub, look);
   await settings(page, hub, look);
   await members(page, hub, look);
   await page.goto(`${hub.url}/account`);
@@ -100,6 +102,87 @@ async function devices(page: Page, { url, team, emptyTeam }: TourStop, look: Loo
   await page.getByRole("button", { name: "Undo" }).click();
   await page.getByText("is back.").waitFor();
   await look("device-restored");
+}
+
+async function groups(page: Page, { url, team, emptyTeam }: TourStop, look: Look): Promise<void> {
+  const list = `${url}/teams/${team}/groups`;
+  await page.goto(`${url}/teams/${emptyTeam}/groups`);
+  await look("groups-none");
+  const name = `Überwachungskameras im Norden ${Date.now()}`;
+  for (const one of [name, name]) {
+    await page.goto(list);
+    await page.getByLabel("Name of the new group").fill(one);
+    await page.getByRole("button", { name: "Make group" }).click();
+    await page.waitForLoadState();
+  }
+  await look("group-not-made");
+  await page.goto(list);
+  await look("groups");
+  await page.getByRole("link", { name: `Rename ${name}` }).click();
+  await look("group-rename");
+  await page.goto(list);
+  await page.getByRole("link", { name: `Delete ${name}` }).click();
+  await look("group-delete");
+  const devices = `${url}/teams/${team}/devices`;
+  await page.goto(devices);
+  await page.locator("label[data-all] input").check();
+  await page.getByRole("button", { name: "Add to group" }).click();
+  await page.getByText("Added 100 devices").waitFor();
+  await look("devices-grouped");
+  await page.goto(`${devices}?status=offline&sort=name`);
+  await look("devices-filtered");
+  await page.getByRole("checkbox", { name: "Tick Camera 1", exact: true }).check();
+  await page.getByRole("button", { name: "Remove", exact: true }).last().click();
+  await look("devices-remove");
+}
+
+/** A heartbeat of a device in good health, but for its clock. */
+const HEARTBEAT = {
+  ...{ counter: 1, process_id: "tour", version: "1.0.0", model: "Raspberry Pi 5", architecture: "arm64" },
+  application: { identifier: "gate-people", version: "gate-people:0123456789abcdef", state: "failed" },
+  ...{ frames: 123_456, dropped: 12, lost: 0, decode_ms: { p50: 2.1, p99: 9.7 } },
+  spool: { bytes: 2_000_000, limit: 64_000_000, frames: 3 },
+  ...{ time: "1970-01-01T00:02:00Z", last_error: "camera away" },
+  network_interfaces: [{ name: "eth0", ipv4: "10.0.0.17", mac: "dc:a6:32:00:00:01" }],
+};
+
+async function adoptKeys(page: Page, { url, team, emptyTeam }: TourStop, look: Look): Promise<void> {
+  await page.goto(`${url}/teams/${emptyTeam}/adopt-keys`);
+  await look("adopt-keys-none");
+  await page.goto(`${url}/teams/${team}/adopt-keys`);
+  await page.getByLabel("What it is for").fill("Northern wall, autumn");
+  await page.getByLabel("Devices at most").fill("3");
+  await page.getByRole("checkbox").first().check();
+  await page.getByRole("button", { name: "Make adopt key" }).click();
+  await look("adopt-key-created");
+  const key = await page.getByRole("group", { name: "Your new adopt key" }).textContent();
+  const about = { name: "Northern gate, left", model: "Raspberry Pi 5", architecture: "arm64", version: "1.0.0" };
+  const enrolled = await page.request.post(`${url}/device/enrol`, { data: { adopt_key: key, ...about } });
+  const { device_id, credential } = (await enrolled.json()) as { device_id: string; credential: string };
+  const headers = { authorization: `Bearer ${credential}` };
+  for (const counter of [2, 1]) {
+    const beat = await page.request.post(`${url}/device/heartbeat`, { data: { ...HEARTBEAT, counter }, headers });
+    if (beat.status() !== 200) throw new Error(await beat.text());
+  }
+  await page.goto(`${url}/teams/${team}/adopt-keys`);
+  await look("adopt-keys");
+  const device = `${url}/teams/${team}/devices/${device_id}`;
+  // Heartbeats are written once a second.
+  do await page.goto(device);
+  while ((await page.getByText("camera away").count()) === 0);
+  await look("device");
+  await page.goto(`${url}/teams/${team}/devices?q=${device_id}`);
+  await look("devices-enrolled");
+  await page.goto(device);
+  await page.getByRole("link", { name: "Revoke the credential" }).click();
+  await look("device-revoke");
+  await page.getByRole("button", { name: "Revoke it" }).click();
+  await page.getByText("Revoked: the hub refuses this device.").waitFor();
+  await look("device-revoked");
+  await page.getByRole("button", { name: "Make an adopt key" }).click();
+  await look("device-adopt-key");
+  await page.goto(`${url}/teams/${team}/audit?kind=device.`);
+  await look("audit");
 }
 
 async function settings(page: Page, { url, team }: TourStop, look: Look): Promise<void> {

@@ -1,0 +1,63 @@
+/** Groups of devices as GraphQL answers and changes them. */
+import {
+  addToGroup,
+  createGroup,
+  deleteGroup,
+  findGroup,
+  listGroups,
+  removeFromGroup,
+  renameGroup,
+} from "../nouns/group.ts";
+import { connectionOf, readPage, type PageArguments } from "./connection.ts";
+import type { TeamContext } from "./context.ts";
+import { toGroup } from "./group-node.ts";
+import { attempt, isNoText } from "./mutation.ts";
+import { ANY_CURSOR, cursorOf, sliceOf, type OrderArgument } from "./ordered.ts";
+
+interface GroupsArguments extends PageArguments {
+  readonly orderBy?: OrderArgument | null;
+}
+
+/** Fields of `team` in a query. */
+export const groupQueries = ({ db, team, values }: TeamContext) => ({
+  deviceGroup: async ({ deviceGroupId }: { deviceGroupId: string }) => {
+    const group = isNoText(deviceGroupId) ? undefined : await findGroup(db, team.id, deviceGroupId);
+    return group === undefined ? null : toGroup(group);
+  },
+  deviceGroups: async ({ orderBy, ...args }: GroupsArguments) => {
+    const page = readPage(args, ANY_CURSOR);
+    const valueOf = ({ name, created_at }: { name: string; created_at: number }): string | number =>
+      orderBy?.field === "CREATED_AT" ? created_at : name.toLowerCase();
+    const rows = sliceOf(await listGroups(db, team.id), valueOf, orderBy?.direction === "DESC", page);
+    values.count(rows.length);
+    return connectionOf(rows, page, (row) => cursorOf({ value: valueOf(row), id: row.id }), toGroup);
+  },
+});
+
+interface MemberArguments {
+  readonly deviceGroupId: string;
+  readonly deviceId: string;
+}
+
+/** Fields of `team` in a mutation. */
+export function groupMutations({ db, now, actor, team }: TeamContext) {
+  const change = () => ({ now: now(), actor, teamId: team.id });
+  return {
+    createDeviceGroup: ({ name }: { name: string }) =>
+      attempt(async () => ({ deviceGroup: toGroup(await createGroup(db, change(), name)) })),
+    renameDeviceGroup: ({ deviceGroupId, name }: { deviceGroupId: string; name: string }) =>
+      attempt(async () => ({ deviceGroup: toGroup(await renameGroup(db, change(), deviceGroupId, name)) })),
+    deleteDeviceGroup: ({ deviceGroupId }: { deviceGroupId: string }) =>
+      attempt(async () => ({ deviceGroup: toGroup(await deleteGroup(db, change(), deviceGroupId)) })),
+    deviceGroupAddDevice: ({ deviceGroupId, deviceId }: MemberArguments) =>
+      attempt(async () => {
+        const { group } = await addToGroup(db, change(), deviceGroupId, [deviceId]);
+        return { deviceGroup: toGroup(group) };
+      }),
+    deviceGroupRemoveDevice: ({ deviceGroupId, deviceId }: MemberArguments) =>
+      attempt(async () => {
+        const { group } = await removeFromGroup(db, change(), deviceGroupId, [deviceId]);
+        return { deviceGroup: toGroup(group) };
+      }),
+  };
+}

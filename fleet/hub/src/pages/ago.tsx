@@ -1,0 +1,24 @@
+/** How long ago something was. The exact time is in the title. */
+const STEPS = [
+  ["day", 86_400_000],
+  ["hour", 3_600_000],
+  ["minute", 60_000],
+] as const;
+
+/** Returns a length of time in its largest unit: "3 minutes". Less than a minute is "less than a minute". */
+export function durationText(ms: number): string {
+  for (const [unit, size] of STEPS) {
+    const count = Math.floor(ms / size);
+    if (count > 0) return `${count.toLocaleString("en")} ${unit}${count === 1 ? "" : "s"}`;
+  }
+  return "less than a minute";
+}
+
+export function Ago({ at, now }: { at: number; now: number }) {
+  const iso = new Date(at).toISOString();
+  return (
+    <time datetime={iso} title={`${iso.slice(0, 19).replace("T", " ")} UTC`}>
+      {at > now ? `in ${durationText(at - now)}` : `${durationText(now - at)} ago`}
+    </time>
+  );
+}

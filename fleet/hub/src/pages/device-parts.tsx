@@ -1,0 +1,167 @@
+/** Pieces of the page of a device: what it told last, its history, its last picture. */
+import type { Heartbeat } from "boxwright-service/fleet-protocol";
+import { CLOCK_DIFFERENCE_MS, statusChangedAt, statusOf, type DeviceState, type Hour } from "../nouns/status.ts";
+import { Ago, durationText } from "./ago.tsx";
+import { Breakable } from "./layout.tsx";
+
+type Fact = readonly [string, unknown];
+
+/** Rows of a name and a value. Values that are not known are left out. */
+export function Facts({ rows }: { rows: readonly Fact[] }) {
+  return (
+    <dl class="facts">
+      {rows
+        .filter(([, value]) => value !== undefined && value !== null && value !== "" && value !== false)
+        .map(([name, value]) => (
+          <div>
+            <dt>{name}</dt>
+            <dd>{typeof value === "string" ? <Breakable text={value} /> : value}</dd>
+          </div>
+        ))}
+    </dl>
+  );
+}
+
+const MEGABYTE = 2 ** 20;
+const megabytes = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(1)} MB`;
+const milliseconds = (value: number | null): string => (value === null ? "none" : `${value.toFixed(1)} ms`);
+
+/** Status of a device that has enrolled. */
+export function StatusFacts({ state, now }: { state: DeviceState; now: number }) {
+  const beat = state.report === null ? undefined : (JSON.parse(state.report) as Heartbeat);
+  const changed = statusChangedAt(state, now);
+  const isOnline = statusOf(state, now) === "ONLINE";
+  const offset = state.clock_difference;
+  return (
+    <Facts
+      rows={[
+        [
+          "Status",
+          <>
+            <span class={`status ${isOnline ? "online" : "offline"}`}>{isOnline ? "online" : "offline"}</span>
+            {changed !== null && <> for {durationText(now - changed)}</>}
+          </>,
+        ],
+        ["Last contact", state.last_contact_at === null ? "none yet" : <Ago at={state.last_contact_at} now={now} />],
+        ["Clock", offset !== null && Math.abs(offset) > CLOCK_DIFFERENCE_MS && <Clock offset={offset} />],
+        ["Model", state.model],
+        ["Architecture", state.architecture],
+        ["Serial number", state.serial_number],
+        ["Agent", state.version],
+        ["Application", state.application === null ? "none" : state.application],
+        ["Version", state.application_version],
+        ["Last error", beat?.last_error],
+        ["Frames", beat && `${beat.frames.toLocaleString("en")} since its agent started`],
+        ["Dropped", beat && `${beat.dropped.toLocaleString("en")} dropped, ${beat.lost.toLocaleString("en")} lost`],
+        ["Decoding", beat && `${milliseconds(beat.decode_ms.p50)} half, ${milliseconds(beat.decode_ms.p99)} 99 %`],
+        ["Waiting", beat && spoolText(beat.spool)],
+        ["Network", beat?.network_interfaces && networkText(beat.network_interfaces)],
+      ]}
+    />
+  );
+}
+
+function Clock({ offset }: { offset: number }) {
+  return (
+    <strong class="bad">
+      {durationText(Math.abs(offset))} {offset > 0 ? "ahead" : "behind"}
+    </strong>
+  );
+}
+
+function spoolText({ bytes, limit, frames }: Heartbeat["spool"]): string {
+  const share = limit === 0 ? "" : ` (${Math.round((100 * bytes) / limit)} %)`;
+  return `${frames.toLocaleString("en")} frames, ${megabytes(bytes)} of ${megabytes(limit)}${share}`;
+}
+
+function networkText(all: NonNullable<Heartbeat["network_interfaces"]>): string {
+  return all.map(({ name, ipv4, mac }) => [name, ipv4, mac].filter((part) => part !== "").join(" ")).join(", ");
+}
+
+/** The host's page of the device, and the last picture with its boxes inside of it. */
+export function LastPicture({ address, isFramed }: { address: string; isFramed: boolean }) {
+  return (
+    <>
+      <p>
+        <a href={address} rel="noreferrer">
+          Page of this device on its host
+        </a>
+      </p>
+      {isFramed && <iframe class="picture" title="Last picture and detections" src={framed(address)} loading="lazy" />}
+    </>
+  );
+}
+
+function framed(address: string): string {
+  const url = new URL(address);
+  url.searchParams.set("framed", "");
+  return url.href;
+}
+
+/** True if a page of this hub may show the host's page inside of it: a page over TLS shows none without it. */
+export function mayFrame(address: string, baseUrl: string): boolean {
+  return address.startsWith("https:") || baseUrl.startsWith("http:");
+}
+
+/** Heartbeats of a full hour. */
+const FULL_HOUR = 120;
+const BAR_HEIGHT = 40;
+const DAYS = 30;
+export const HISTORY_HOURS = DAYS * 24;
+const HOUR_MS = 3_600_000;
+/** Hours that the table names. */
+const TABLE_HOURS = 24;
+
+/** Contacts by the hour as bars, and the last day as a table. */
+export function History({ hours, now }: { hours: readonly Hour[]; now: number }) {
+  if (hours.length === 0) return <p class="soft">No contact in the last {DAYS} days.</p>;
+  const last = Math.floor(now / HOUR_MS);
+  const bars = hours.map(({ hour, contacts }) => {
+    const height = Math.max(1, Math.round((BAR_HEIGHT * Math.min(contacts, FULL_HOUR)) / FULL_HOUR));
+    return `M${HISTORY_HOURS - 1 - (last - hour)} ${BAR_HEIGHT}v-${height}h1v${height}z`;
+  });
+  const total = hours.reduce((sum, { contacts }) => sum + contacts, 0);
+  const table = hours.filter(({ hour }) => hour > last - TABLE_HOURS).reverse();
+  return (
+    <>
+      <svg
+        class="bars"
+        viewBox={`0 0 ${HISTORY_HOURS} ${BAR_HEIGHT}`}
+        preserveAspectRatio="none"
+        role="img"
+        aria-label={`Contacts by the hour: ${total.toLocaleString("en")} in ${DAYS} days`}
+      >
+        <path d={bars.join("")} />
+      </svg>
+      <p class="soft scale">
+        <span>{DAYS} days ago</span>
+        <span>contacts by the hour</span>
+        <span>now</span>
+      </p>
+      {table.length > 0 && (
+        <details>
+          <summary>The last day as a table</summary>
+          <table>
+            <thead>
+              <tr>
+                {["Hour (UTC)", "Contacts", "Restarts", "Slowest decode", "Dropped"].map((name) => (
+                  <th scope="col">{name}</th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>
+              {table.map(({ hour, contacts, restarts, worst_p99, drops }) => (
+                <tr>
+                  <th scope="row">{new Date(hour * HOUR_MS).toISOString().slice(11, 16)}</th>
+                  {[contacts, restarts, milliseconds(worst_p99), drops].map((value) => (
+                    <td>{value}</td>
+                  ))}
+                </tr>
+              ))}
+            </tbody>
+          </table>
+        </details>
+      )}
+    </>
+  );
+}

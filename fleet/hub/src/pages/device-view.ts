@@ -1,0 +1,117 @@
+/**
+ * The address of the list of devices holds its whole state: search, filters, order, page, and the row whose form is
+ * open. Back, reload and a link to a colleague show the same.
+ */
+import type { DeviceFilter, DeviceOrder, OrderField } from "../nouns/device-query.ts";
+
+export const MAX_SEARCH = 100;
+
+/** The part of the address behind `?`. A filter that is off is the empty text. */
+export interface View {
+  readonly search: string;
+  readonly status: string;
+  readonly group: string;
+  readonly app: string;
+  /** No contact for so long: "hour", "day", "week". */
+  readonly silent: string;
+  /** "conflict", "failed", "new". */
+  readonly only: string;
+  /** "name" or "contact", behind "-" to turn it round; empty: as they were added. */
+  readonly sort: string;
+  readonly page: number;
+  /** Id of the device whose form for a new name is open. */
+  readonly rename?: string | undefined;
+  /** Id of the device that the page asks about before it removes it. */
+  readonly remove?: string | undefined;
+}
+
+export const SILENT: Readonly<Record<string, readonly [number, string]>> = {
+  hour: [3_600_000, "more than an hour"],
+  day: [86_400_000, "more than a day"],
+  week: [7 * 86_400_000, "more than a week"],
+};
+export const SORTS: Readonly<Record<string, readonly [OrderField, string]>> = {
+  "": ["id", "as added"],
+  name: ["name", "name"],
+  "-name": ["name", "name, backwards"],
+  "-contact": ["lastContactAt", "last contact, newest first"],
+  contact: ["lastContactAt", "last contact, oldest first"],
+};
+export const ONLY: Readonly<Record<string, string>> = {
+  conflict: "credential in use twice",
+  failed: "application failed",
+  new: "never enrolled",
+};
+const STATUS: readonly string[] = ["online", "offline"];
+
+/** Parameters of the address, by field of the view. */
+const NAMES = {
+  search: "q",
+  status: "status",
+  group: "group",
+  app: "app",
+  silent: "silent",
+  only: "only",
+  sort: "sort",
+};
+
+export const emptyView: View = {
+  ...{ search: "", status: "", group: "", app: "", silent: "", only: "", sort: "" },
+  page: 1,
+};
+
+export function readView(search: string): View {
+  const query = new URLSearchParams(search);
+  const text = (name: string): string => (query.get(name) ?? "").trim().slice(0, MAX_SEARCH);
+  const known = (name: string, values: object): string => (Object.hasOwn(values, text(name)) ? text(name) : "");
+  const page = Number(query.get("page") ?? 1);
+  return {
+    search: text("q"),
+    status: STATUS.includes(text("status")) ? text("status") : "",
+    group: text("group"),
+    app: text("app"),
+    silent: known("silent", SILENT),
+    only: known("only", ONLY),
+    sort: known("sort", SORTS),
+    page: Number.isSafeInteger(page) && page > 0 ? page : 1,
+    rename: query.get("rename") ?? undefined,
+    remove: query.get("remove") ?? undefined,
+  };
+}
+
+/** Returns the query of a view, without what is the default. */
+export function queryOf(view: View): string {
+  const query = new URLSearchParams();
+  for (const [field, name] of Object.entries(NAMES)) {
+    const value = view[field as keyof typeof NAMES];
+    if (value !== "") query.set(name, value);
+  }
+  if (view.page > 1) query.set("page", String(view.page));
+  if (view.rename !== undefined) query.set("rename", view.rename);
+  if (view.remove !== undefined) query.set("remove", view.remove);
+  const text = query.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+/** Returns the view without an open form. */
+export const closed = (view: View): View => ({ ...view, rename: undefined, remove: undefined });
+
+export const isFiltered = ({ search, status, group, app, silent, only }: View): boolean =>
+  [search, status, group, app, silent, only].some((value) => value !== "");
+
+export function filterOf(view: View, now: number): DeviceFilter {
+  const given = (text: string): string | undefined => (text === "" ? undefined : text);
+  const silent = SILENT[view.silent];
+  return {
+    search: given(view.search),
+    status: view.status === "" ? undefined : view.status === "online" ? "ONLINE" : "OFFLINE",
+    groupId: given(view.group),
+    application: given(view.app),
+    contactBefore: silent === undefined ? undefined : now - silent[0],
+    only: given(view.only) as DeviceFilter["only"],
+  };
+}
+
+export function orderOf({ sort }: View): DeviceOrder {
+  return { field: SORTS[sort]![0], descending: sort.startsWith("-") };
+}

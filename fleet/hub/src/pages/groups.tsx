@@ -1,0 +1,181 @@
+/** Groups of devices: the list, new ones, renaming, deleting. */
+import { csrfOf } from "../auth/cookie.ts";
+import type { UserError } from "../core/errors.ts";
+import type { Router } from "../http/router.ts";
+import { createGroup, deleteGroup, listGroups, renameGroup, type Group } from "../nouns/group.ts";
+import { redirect, show, type Answer } from "./answer.tsx";
+import { attempt } from "./attempt.ts";
+import { frameOf, type Guards, type Member } from "./guards.tsx";
+import { Csrf, Message } from "./layout.tsx";
+import { readSaid, SaidMessage, sayAt } from "./said.tsx";
+import type { Site } from "./site.ts";
+
+/** The group whose form is open. */
+interface Open {
+  readonly rename?: string | undefined;
+  readonly remove?: string | undefined;
+}
+
+export function registerGroups(router: Router, site: Site, guards: Guards): void {
+  const { db, now } = site;
+  const base = "/teams/:team/groups";
+  const changeOf = ({ session, team }: Member) => ({ now: now(), actor: session.user.email, teamId: team.id });
+  const form = (path: string, open: keyof Open | undefined, work: (visit: Member) => Promise<string>): void => {
+    const openAt = (visit: Member): Open => (open === undefined ? {} : { [open]: visit.param("group") });
+    router.post(
+      path,
+      guards.member((visit) =>
+        attempt(
+          async () => redirect(sayAt(visit.session, addressOf(visit), { text: await work(visit) })),
+          (problem) => groupsPage(site, visit, openAt(visit), problem),
+        ),
+      ),
+    );
+    if (path !== base)
+      router.get(
+        path,
+        guards.member((visit) => redirect(`${addressOf(visit)}?${open}=${visit.param("group")}`)),
+      );
+  };
+
+  router.get(
+    base,
+    guards.member((visit) => {
+      const query = new URLSearchParams(visit.exchange.search);
+      return groupsPage(site, visit, {
+        rename: query.get("rename") ?? undefined,
+        remove: query.get("remove") ?? undefined,
+      });
+    }),
+  );
+  form(base, undefined, async (visit) => {
+    const { name } = await createGroup(db, changeOf(visit), visit.form("name"));
+    return `Made ${name}.`;
+  });
+  form(`${base}/:group/rename`, "rename", async (visit) => {
+    const { name } = await renameGroup(db, changeOf(visit), visit.param("group"), visit.form("name"));
+    return `Renamed to ${name}.`;
+  });
+  form(`${base}/:group/remove`, "remove", async (visit) => {
+    const { name } = await deleteGroup(db, changeOf(visit), visit.param("group"));
+    return `Deleted ${name}. Its devices are still there.`;
+  });
+}
+
+const addressOf = ({ team }: Member): string => `/teams/${team.id}/groups`;
+
+async function groupsPage({ db }: Site, visit: Member, open: Open, problem?: UserError): Promise<Answer> {
+  const { team, session, exchange, form } = visit;
+  const groups = await listGroups(db, team.id);
+  const csrf = csrfOf(session);
+  const base = addressOf(visit);
+  const typed = problem === undefined ? undefined : form("name").slice(0, 200);
+  return show(
+    frameOf(visit, "Groups", "groups"),
+    <>
+      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
+      <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
+      <p class="soft">Devices of a group get the same application. A device may be in several groups.</p>
+      <form method="post" action={base} class="line tools">
+        <Csrf value={csrf} />
+        <div>
+          <label for="name">Name of the new group</label>
+          <input
+            id="name"
+            name="name"
+            required
+            maxlength={100}
+            autocomplete="off"
+            value={open.rename === undefined ? typed : undefined}
+          />
+        </div>
+        <button class="main" type="submit">
+          Make group
+        </button>
+      </form>
+      <p class="count">
+        {groups.length === 0 ? "No groups yet." : `${groups.length} ${groups.length === 1 ? "group" : "groups"}`}
+      </p>
+      {groups.length > 0 && (
+        <ul class="list" aria-label="Groups">
+          {groups.map((group) => (
+            <GroupItem group={group} base={base} csrf={csrf} open={open} typed={typed} />
+          ))}
+        </ul>
+      )}
+    </>,
+    problem?.status ?? 200,
+  );
+}
+
+interface GroupItemProps {
+  readonly group: Group & { readonly devices: number };
+  readonly base: string;
+  readonly csrf: string;
+  readonly open: Open;
+  readonly typed: string | undefined;
+}
+
+function GroupItem({ group: { id, name, devices }, base, csrf, open, typed }: GroupItemProps) {
+  if (open.rename === id)
+    return (
+      <li class="open">
+        <form method="post" action={`${base}/${id}/rename`} class="line">
+          <Csrf value={csrf} />
+          <div>
+            <label for="new-name">New name of {name}</label>
+            <input
+              id="new-name"
+              name="name"
+              required
+              maxlength={100}
+              autocomplete="off"
+              autofocus
+              value={typed ?? name}
+            />
+          </div>
+          <button class="main" type="submit">
+            Save
+          </button>
+          <a class="button" href={base}>
+            Cancel
+          </a>
+        </form>
+      </li>
+    );
+  if (open.remove === id)
+    return (
+      <li class="open">
+        <form method="post" action={`${base}/${id}/remove`} class="question">
+          <Csrf value={csrf} />
+          <p>
+            Delete <strong>{name}</strong>? Its devices stay. They lose the application that the group gives them.
+          </p>
+          <button class="danger" type="submit">
+            Delete it
+          </button>
+          <a class="button" href={base}>
+            Keep it
+          </a>
+        </form>
+      </li>
+    );
+  return (
+    <li>
+      <div class="what">
+        <strong>{name}</strong>
+        <a href={`${base.replace(/groups$/, "devices")}?group=${id}`}>
+          {devices.toLocaleString("en")} {devices === 1 ? "device" : "devices"}
+        </a>
+      </div>
+      <div class="do">
+        <a class="button" href={`${base}?rename=${id}`} aria-label={`Rename ${name}`}>
+          Rename
+        </a>
+        <a class="button" href={`${base}?remove=${id}`} aria-label={`Delete ${name}`}>
+          Delete
+        </a>
+      </div>
+    </li>
+  );
+}

@@ -1,0 +1,52 @@
+/** An adopt key that was just made. It stands in this answer and nowhere else. */
+import { CopyText, Message } from "./layout.tsx";
+
+export interface MadeAdoptKey {
+  readonly id: string;
+  readonly key: string;
+  readonly expires_at: number;
+}
+
+interface NewAdoptKeyProps {
+  /** Undefined: the form has made its key already. */
+  readonly made: MadeAdoptKey | undefined;
+  readonly baseUrl: string;
+  readonly back: string;
+  readonly backText: string;
+}
+
+export function NewAdoptKey({ made, baseUrl, back, backText }: NewAdoptKeyProps) {
+  const link = (
+    <p>
+      <a href={back}>Back to {backText}</a>
+    </p>
+  );
+  if (made === undefined)
+    return (
+      <>
+        <Message kind="error">
+          This form has made its key already, and a key is shown only once. No second key was made.
+        </Message>
+        {link}
+      </>
+    );
+  return (
+    <>
+      <Message kind="done">
+        <CopyText id="adopt-key" label="Your new adopt key" value={made.key} />
+        <p>
+          <strong>Copy it now: it is not shown again.</strong> It holds until{" "}
+          {new Date(made.expires_at).toISOString().slice(0, 16).replace("T", " ")} UTC.
+        </p>
+      </Message>
+      <h2>Use it</h2>
+      <p>On the device, where the agent is installed:</p>
+      <CopyText
+        id="enrol-line"
+        label="In a shell of the device"
+        value={`boxwright-agent enrol --hub ${baseUrl} --key ${made.key}`}
+      />
+      {link}
+    </>
+  );
+}
