@@ -7,6 +7,7 @@ import type * as Suppress from "../src/entries/index.ts";
 import type * as Tiles from "../src/entries/index.ts";
 import type * as Track from "../src/entries/index.ts";
 import { type MaskRow, maskRows } from "./masks.ts";
+import { networkRows } from "./networks.ts";
 import { timeOf } from "./measure.ts";
 import { chosen, positive, runScript } from "./options.ts";
 import { mulberry32 } from "./random.ts";
@@ -350,6 +351,7 @@ async function rowsOf(): Promise<(Row | MaskRow)[]> {
     ...cropRows(await load<typeof Boxwright>("index")),
     ...tileRows(await load<typeof Tiles>("index")),
     ...maskRows(await load<typeof Boxwright>("index")),
+    ...networkRows(await load<typeof Boxwright>("index")),
   ];
 }
 

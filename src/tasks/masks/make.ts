@@ -77,11 +77,14 @@ export function makeMask(
   handlerFor: (x: Span, y: Span) => StripHandler,
   free: FreePixels | null = null,
 ): void {
-  const extent = extentOf(space, axes, source, input, wanted);
-  const { x, y } = extent;
-  const handle = handlerFor(x, y);
-  if (x.to <= x.from || y.to <= y.from) return;
-  fillWindow(space, source, input, extent, wanted);
+  const whole = extentOf(space, axes, source, input, wanted);
+  const isEmpty = whole.x.to <= whole.x.from || whole.y.to <= whole.y.from;
+  if (!isEmpty) fillWindow(space, source, input, whole, wanted);
+  // A mask that no box cuts covers the picture, and most of the picture is far from the object.
+  const isLarge = !isEmpty && wanted.isUncut && wanted.picture !== "prototype" && wanted.limit >= 0;
+  const extent = isLarge ? { ...whole, ...setPartOf(space, axes, whole) } : whole;
+  const handle = handlerFor(extent.x, extent.y);
+  if (extent.x.to <= extent.x.from || extent.y.to <= extent.y.from) return;
   space.f32[(space.job >> 2) + M.M_THRESHOLD] = wanted.limit;
   if (wanted.picture === "prototype") cutOut(space, extent, handle);
   else if (free === null) resizeInStrips(space, extent, handle);
@@ -90,6 +93,30 @@ export function makeMask(
     const set = wanted.limit >= 0 ? new SetPixels(space, axes[0], extent.window) : null;
     resizeNeeded(space, extent, handle, free, set);
   }
+}
+
+/** Returns the pixels that read a positive value of the window. Weights are not negative, so others are at most 0. */
+function setPartOf(
+  { f32, at, columns, rows }: MaskSpace,
+  [xAxis, yAxis]: readonly [Axis, Axis],
+  { x, y, window }: Extent,
+): { readonly x: Span; readonly y: Span } {
+  const width = window.x.to - window.x.from;
+  let i = at.logits >> 2;
+  let [left, right, top, bottom] = [width, 0, window.y.to, window.y.from];
+  for (let row = window.y.from; row < window.y.to; row++)
+    for (let column = 0; column < width; column++) {
+      if (!(f32[i++] > 0)) continue;
+      if (column < left) left = column;
+      if (column >= right) right = column + 1;
+      if (row < top) top = row;
+      bottom = row + 1;
+    }
+  const cells = { from: window.x.from + left, to: window.x.from + right };
+  return {
+    x: intersect(pixelsThatRead(columns, xAxis.pixels, cells), x),
+    y: intersect(pixelsThatRead(rows, yAxis.pixels, { from: top, to: bottom }), y),
+  };
 }
 
 /** Returns the bytes of a row of the window's values. */

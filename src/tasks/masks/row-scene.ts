@@ -148,13 +148,17 @@ function resizeWhole(
   const rows = tableOf(height);
   fillBilinear(xAxis, columns);
   fillBilinear(yAxis, rows);
-  const data = new Uint8Array(width * height);
-  for (let y = 0, at = 0; y < height; y++) {
+  const lit = litCells(map, cells, threshold);
+  const [left, right] = litPixels(columns, width, lit.first, lit.last);
+  const [top, bottom] = litPixels(rows, height, lit.top, lit.bottom);
+  const [w, h] = [right - left, bottom - top];
+  const data = new Uint8Array(w * h);
+  for (let y = top; y < bottom; y++) {
     const near = rows.near[y] * cells[0];
     const far = rows.far[y] * cells[0];
     const a = rows.nearWeights[y];
     const b = rows.farWeights[y];
-    for (let x = 0; x < width; x++, at++) {
+    for (let x = left, at = (y - top) * w; x < right; x++, at++) {
       const n = columns.near[x];
       const f = columns.far[x];
       const upper = map[near + n] * columns.nearWeights[x] + map[near + f] * columns.farWeights[x];
@@ -162,7 +166,39 @@ function resizeWhole(
       if (upper * a + lower * b > threshold) data[at] = 1;
     }
   }
-  return new PixelMask(0, 0, width, height, size, data);
+  return new PixelMask(left, top, w, h, size, data);
+}
+
+/** Rounding of a mean of four cells, in parts of the threshold and of 1. */
+const ROUNDING = 1e-6;
+
+/** Returns the cells that a pixel above the threshold can rest on. `last` < `first` if there are none. */
+function litCells(
+  map: Float32Array,
+  [width, height]: readonly [number, number],
+  threshold: number,
+): { readonly first: number; readonly last: number; readonly top: number; readonly bottom: number } {
+  const least = threshold - ROUNDING * (1 + Math.abs(threshold));
+  let [first, last, top, bottom] = [width, -1, height, -1];
+  for (let y = 0, at = 0; y < height; y++)
+    for (let x = 0; x < width; x++, at++) {
+      // NaN is no less than anything, and is looked at.
+      if (map[at] < least) continue;
+      if (x < first) first = x;
+      if (x > last) last = x;
+      if (y < top) top = y;
+      bottom = y;
+    }
+  return { first, last, top, bottom };
+}
+
+/** Returns the pixels of an axis that rest on one of these cells, from the first up to the last, which is excluded. */
+function litPixels({ near, far }: Table, pixels: number, first: number, last: number): [number, number] {
+  let from = 0;
+  let to = pixels;
+  while (from < pixels && far[from] < first) from++;
+  while (to > from && near[to - 1] > last) to--;
+  return [from, to];
 }
 
 function labelMapOf(scene: RowScene, found: Detections, options: LabelMapOptions = {}): LabelMap {

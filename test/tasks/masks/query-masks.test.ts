@@ -49,10 +49,15 @@ describe.each(engines)("%s", (engine) => {
         [frame.width, frame.height],
         frame.resize === "letterbox" ? [frame.width, frame.height] : undefined,
       );
-      for (let y = 0; y < mask.height; y++)
-        for (let x = 0; x < mask.width; x++) {
-          const value = right[mask.y + y][mask.x + x];
-          if (Math.abs(value) > 1e-4) expect(mask.data[y * mask.width + x]).toBe(value > 0 ? 1 : 0);
+      const pixelAt = (x: number, y: number): number => {
+        const [column, line] = [x - mask.x, y - mask.y];
+        const isInside = column >= 0 && line >= 0 && column < mask.width && line < mask.height;
+        return isInside ? mask.data[line * mask.width + column] : 0;
+      };
+      for (let y = 0; y < frame.height; y++)
+        for (let x = 0; x < frame.width; x++) {
+          const value = right[y][x];
+          if (Math.abs(value) > 1e-4) expect(pixelAt(x, y)).toBe(value > 0 ? 1 : 0);
         }
     }
   });
@@ -118,4 +123,34 @@ describe("tensors that are none", () => {
     ] as const;
     expect(() => compilePlan(OPTIONS, { outputs })).toThrow('or task: "detect" for boxes alone');
   });
+});
+
+test("a mask covers the pixels that may be set, and no more of the picture", () => {
+  for (const engine of engines) {
+    const masks = new Float32Array(2 * 8 * 8).fill(-4);
+    // Cells 2 and 3 of rows 4 to 6 of a map of 8 x 8 cells, for a picture of 80 x 80 pixels.
+    for (const row of [4, 5, 6]) masks.fill(4, row * 8 + 2, row * 8 + 4);
+    const outputs = {
+      dets: { data: Float32Array.of(0.3, 0.6, 0.4, 0.4, 0.7, 0.2, 0.1, 0.1), dims: [1, 2, 4] },
+      labels: { data: Float32Array.of(3, -9, 2, -9), dims: [1, 2, 2] },
+      masks: { data: masks, dims: [1, 2, 8, 8] },
+    };
+    const decoder = createDecoderSync(
+      { family: "rfdetr", task: "segment", classes: 1, inputSize: [32, 32] },
+      { engine },
+    );
+    const found = decoder.decode(outputs, { width: 80, height: 80, resize: "stretch" });
+    expect(found.length).toBe(2);
+    const first = found.mask(0);
+    expect([first.x, first.y, first.width, first.height]).toEqual([15, 35, 30, 40]);
+    const map = Array.from({ length: 8 }, (_, row) => [...masks.subarray(row * 8, row * 8 + 8)]);
+    expect(first.area).toBe(
+      maskOfQuery(map, [80, 80])
+        .flat()
+        .filter((value) => value > 0).length,
+    );
+    expect(found.mask(1).area).toBe(0);
+    // With a threshold below 0.5, pixels that read no positive logit count: the whole picture is looked at.
+    expect(found.mask(0, { threshold: 0.01 }).width).toBe(80);
+  }
 });
