@@ -77,10 +77,10 @@ const common = {
   inputOptions: { checks: { pluginTimings: false }, optimization: { inlineConst: { mode: "all" } } },
 } as const satisfies UserConfig;
 
-/** Leaves `#kernels` to package.json. */
+/** Leaves `#kernels` and `#photos` to package.json. */
 const mapped = {
-  name: "mapped-kernels",
-  resolveId: (id: string) => (id === "#kernels" ? { id, external: true } : null),
+  name: "mapped",
+  resolveId: (id: string) => (/^#(kernels|photos)$/.test(id) ? { id, external: true } : null),
 };
 
 const source = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
@@ -94,8 +94,13 @@ const withData = {
 
 /** Puts the kernels into a file that stands by itself: as text, or none. */
 const inlined = (how: "text" | "none") => ({
-  name: "inlined-kernels",
-  resolveId: (id: string) => (id === "#kernels" ? source(`src/kernels/${how}.ts`) : null),
+  name: "inlined",
+  resolveId: (id: string) =>
+    id === "#kernels"
+      ? source(`src/kernels/${how}.ts`)
+      : id === "#photos"
+        ? source("src/detect/no-photos.ts")
+        : null,
 });
 
 const ENTRIES = { index: "src/entries/index.ts", core: "src/entries/core.ts", plan: "src/entries/plan.ts" };
@@ -175,6 +180,17 @@ export default defineConfig([
     entry: { kernels: "src/kernels/text.ts" },
     format: ["esm", "cjs"],
     plugins: [withData, minified],
+  },
+  {
+    ...common,
+    entry: { photos: "src/detect/no-photos.ts" },
+    format: ["esm", "cjs"],
+  },
+  {
+    ...common,
+    platform: "node",
+    entry: { "photos.node": "src/node/photos.ts" },
+    format: ["esm", "cjs"],
   },
   {
     ...common,

@@ -34,6 +34,16 @@ declare module "#kernels" {
   export const prepare: BinaryOf;
 }
 
+/** What decodes the file of a photo, null if no package does. package.json maps the name by condition. */
+declare module "#photos" {
+  interface Photo {
+    readonly data: Uint8Array;
+    readonly width: number;
+    readonly height: number;
+  }
+  export const decodePhoto: ((bytes: Uint8Array) => Promise<Photo>) | null;
+}
+
 /** What scripts/build-kernel.mjs writes: each kernel's vector build as text, and the bytes of both its builds. */
 declare module "kernel-data" {
   interface Lengths {

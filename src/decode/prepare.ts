@@ -17,8 +17,10 @@ export interface ImageInput {
   readonly width: number;
   /** Height in pixels. */
   readonly height: number;
-  /** Default "rgba". Alpha is ignored. */
-  readonly format?: ImageFormat;
+  /** Default: that of `channels`, else "rgba". Alpha is ignored. "raw" is what sharp says: `channels` counts. */
+  readonly format?: ImageFormat | "raw";
+  /** Bytes of a pixel: 1 is gray, 3 rgb, 4 rgba. A `format` goes over it. */
+  readonly channels?: number;
   /** Bytes from one row to the next. Default: no gap. Chroma rows of "i420" have half of it, rounded up. */
   readonly stride?: number;
   /**

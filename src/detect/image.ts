@@ -2,6 +2,7 @@
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { PIXELS, encodedKind } from "../picture/encoded.ts";
+import { decodePhoto, photoOf } from "./photos.ts";
 import { VideoReader } from "./video.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 
@@ -15,8 +16,11 @@ export type Drawable =
   | { readonly videoWidth: number; readonly videoHeight: number }
   | { readonly displayWidth: number; readonly displayHeight: number };
 
-/** An image for a detector: pixels, or something that can be drawn. */
-export type DetectorImage = ImageInput | Drawable;
+/** The file of a photo, as its bytes: JPEG or PNG, and in a page whatever the browser shows. */
+export type PhotoFile = Uint8Array | ArrayBuffer | Blob;
+
+/** An image for a detector: pixels, something that can be drawn, or the file of a photo. */
+export type DetectorImage = ImageInput | Drawable | PhotoFile;
 
 interface Context {
   drawImage(image: unknown, x: number, y: number, width: number, height: number): void;
@@ -43,12 +47,14 @@ export class PixelReader {
   readonly #video = new VideoReader();
 
   /**
-   * Returns the pixels of an image, a promise only of a `<video>`: its frame is read without a canvas where the browser
-   * can.
+   * Returns the pixels of an image. A promise only of the file of a photo, and of a `<video>`, whose frame is read
+   * without a canvas where the browser can.
    */
   readNow(image: DetectorImage): ImageInput | Promise<ImageInput> {
-    if (typeof image !== "object" || image === null || !("videoWidth" in image)) return this.read(image);
-    return this.#video.read(image).then((pixels) => pixels ?? this.read(image));
+    if (typeof image !== "object" || image === null) return this.read(image);
+    if ("videoWidth" in image) return this.#video.read(image).then((pixels) => pixels ?? this.read(image));
+    const photo = photoOf(image);
+    return photo === null ? this.read(image) : decodePhoto(photo, (bitmap) => this.read(bitmap));
   }
 
   /** Returns the pixels of an image, by a canvas if it has to be drawn. */
@@ -58,7 +64,7 @@ export class PixelReader {
     if ("data" in image) return image as ImageInput;
     const encoded = encodedKind(image);
     if (encoded !== null) refuse("image", encoded, `something that can be drawn, or ${PIXELS}`);
-    const [width, height] = sizeOf(image);
+    const [width, height] = sizeOf(image as Drawable);
     if (!(width > 0 && height > 0))
       refuse(
         "image",

@@ -21,6 +21,7 @@ export { readSafetensors, writeSafetensors } from "../node/files/safetensors.ts"
 export type { FileElementType, NamedTensor, FileTensorData } from "../node/files/tensor.ts";
 export { type Inspection, type PossibilityList, inspect } from "../node/inspect.ts";
 export type { Possibility } from "../node/possibility.ts";
+export { type Pixels, readImage } from "../node/images.ts";
 export { type RasterOptions, drawPng, rasterise } from "../node/raster.ts";
 export { type ImageInfo, imageInfo } from "../picture/image-info.ts";
 

@@ -1,4 +1,5 @@
 /** Reads the pixels of photos, and writes JPEG, with optional packages of Node. */
+import { createRequire } from "node:module";
 import { DrawError } from "../picture/drawn.ts";
 import { type ImageInfo, imageInfo } from "../picture/image-info.ts";
 
@@ -22,17 +23,24 @@ const MOST_MEGABYTES = 4096;
 const JPEG_QUALITY = 92;
 
 /**
- * Reads a PNG or JPEG. A camera's photo may lie on its side: the pixels stand upright.
+ * Reads a PNG or JPEG by the optional package for it: pngjs, jpeg-js. A camera's photo may lie on its side: the pixels
+ * stand upright.
+ * @example
+ * import { readFileSync } from "node:fs";
+ * import { readImage } from "boxwright/node";
+ *
+ * const { width, height } = await readImage(readFileSync("test/fixtures/photos/chelsea.png"));
+ * console.log(width, height); // 451 300
  * @param where name of the file in error messages
  * @throws DrawError if the bytes are no such image or are damaged, or the package for the format is missing
  */
-export async function readPixels(bytes: Uint8Array, where: string): Promise<Pixels> {
+export async function readImage(bytes: Uint8Array, where = "image"): Promise<Pixels> {
   const info = imageInfo(bytes, where);
   if (info.width * info.height > MOST_MEGAPIXELS * 1e6)
     throw new DrawError(
       `${where}: got ${info.width} x ${info.height} pixels, expected at most ${MOST_MEGAPIXELS} million`,
     );
-  const read = info.mime === "image/png" ? await pngReader() : await jpegReader();
+  const read = info.mime === "image/png" ? pngReader() : jpegReader();
   try {
     return upright(read(bytes), info.orientation);
   } catch (error) {
@@ -47,21 +55,20 @@ export async function readPixels(bytes: Uint8Array, where: string): Promise<Pixe
  * @throws DrawError if the package for JPEG is missing
  */
 export async function writeJpeg({ data, width, height }: Pixels): Promise<Uint8Array> {
-  const jpeg = await loadJpeg();
-  return jpeg.encode({ data, width, height }, JPEG_QUALITY).data;
+  return loadJpeg().encode({ data, width, height }, JPEG_QUALITY).data;
 }
 
 const formatOf = ({ mime }: ImageInfo): string => (mime === "image/png" ? "PNG" : "JPEG");
 
 type Reader = (bytes: Uint8Array) => Pixels;
 
-async function pngReader(): Promise<Reader> {
-  const { PNG } = (await import("pngjs").catch(() => missing("PNG", "pngjs"))).default;
+function pngReader(): Reader {
+  const { PNG } = load<{ readonly PNG: { readonly sync: { read(bytes: Buffer): Pixels } } }>("PNG", "pngjs");
   return (bytes) => PNG.sync.read(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
 }
 
-async function jpegReader(): Promise<Reader> {
-  const jpeg = await loadJpeg();
+function jpegReader(): Reader {
+  const jpeg = loadJpeg();
   const limits = { maxResolutionInMP: MOST_MEGAPIXELS, maxMemoryUsageInMB: MOST_MEGABYTES };
   return (bytes) => jpeg.decode(bytes, { useTArray: true, formatAsRGBA: true, ...limits });
 }
@@ -72,15 +79,15 @@ interface Jpeg {
   encode(pixels: Pixels, quality: number): { readonly data: Uint8Array };
 }
 
-async function loadJpeg(): Promise<Jpeg> {
-  const module = (await import("jpeg-js").catch(() => missing("JPEG", "jpeg-js"))) as unknown as {
-    readonly default: Jpeg;
-  };
-  return module.default;
-}
+const loadJpeg = (): Jpeg => load<Jpeg>("JPEG", "jpeg-js");
 
-function missing(format: string, name: string): never {
-  throw new MissingPackage(`a ${format}`, name);
+/** Loads an optional package. Not by `import`: bundlers would refuse to build where it is not installed. */
+function load<T>(format: string, name: string): T {
+  try {
+    return createRequire(import.meta.url)(name) as T;
+  } catch {
+    throw new MissingPackage(`a ${format}`, name);
+  }
 }
 
 /** Returns the pixels turned upright, by an EXIF orientation. */

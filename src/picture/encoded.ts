@@ -9,22 +9,31 @@ const SIGNATURES: readonly (readonly [kind: string, start: readonly number[]])[]
   ["BMP", [0x42, 0x4d]],
 ];
 
+/** Returns the bytes of an image that is a view or a buffer, else null. */
+export function bytesOfImage(image: object): Uint8Array | null {
+  if (ArrayBuffer.isView(image)) return new Uint8Array(image.buffer, image.byteOffset, image.byteLength);
+  return image instanceof ArrayBuffer ? new Uint8Array(image) : null;
+}
+
+/** Returns the format of a photo's file by its first bytes, null if they begin no such file. */
+export const photoFormat = (bytes: Uint8Array): string | null =>
+  SIGNATURES.find(([, start]) => start.every((byte, i) => bytes[i] === byte))?.[0] ?? null;
+
+/** True for a `Blob`, such as the file of an `<input>`. */
+export const isBlob = (image: object): image is Blob => typeof Blob === "function" && image instanceof Blob;
+
 /** Returns what an image is if its pixels are still encoded, or if it is bytes without a size. Else null. */
 export function encodedKind(image: object): string | null {
-  const isView = ArrayBuffer.isView(image);
-  if (isView || image instanceof ArrayBuffer) {
-    const bytes = isView
-      ? new Uint8Array(image.buffer, image.byteOffset, image.byteLength)
-      : new Uint8Array(image);
-    const kind = SIGNATURES.find(([, start]) => start.every((byte, i) => bytes[i] === byte))?.[0];
-    return kind === undefined
-      ? `${bytes.length} bytes without a width and a height`
-      : `the bytes of a ${kind} file`;
-  }
-  return typeof Blob === "function" && image instanceof Blob ? `a Blob of type "${image.type}"` : null;
+  const bytes = bytesOfImage(image);
+  if (bytes === null) return isBlob(image) ? `a Blob of type "${image.type}"` : null;
+  const format = photoFormat(bytes);
+  return format === null
+    ? `${bytes.length} bytes without a width and a height`
+    : `the bytes of a ${format} file`;
 }
 
 /** What to pass in place of a file. */
 export const PIXELS =
-  "pixels, { data, width, height }: decode the file first, with createImageBitmap(new Blob([bytes])) in a page, " +
-  "sharp or pngjs in Node";
+  "pixels, { data, width, height }. Decode the file first: createImageBitmap(new Blob([bytes])) in a page, " +
+  "readImage(bytes) of boxwright/node in Node, or sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true }), " +
+  "whose result is passed as { data, ...info }. A detector's detect() takes the file itself";

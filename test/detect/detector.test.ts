@@ -266,11 +266,11 @@ describe("detectAll", () => {
     await expect(detector.detectAll([3 as unknown as DetectorImage]).next()).rejects.toThrow("image: got 3");
     const png = Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a);
     for (const [encoded, found] of [
-      [png, "the bytes of a PNG file"],
-      [png.buffer, "the bytes of a PNG file"],
-      [Buffer.from([0xff, 0xd8, 0xff, 0xe0]), "the bytes of a JPEG file"],
+      [png, "the bytes of a PNG file ("],
+      [png.buffer, "the bytes of a PNG file ("],
+      [Buffer.from([0xff, 0xd8, 0xff, 0xe0]), "the bytes of a JPEG file ("],
       [new Uint8Array(5), "5 bytes without a width and a height"],
-      [new Blob([png], { type: "image/png" }), 'a Blob of type "image/png"'],
+      [new Blob([png], { type: "image/png" }), 'a Blob of type "image/png" ('],
     ] as const)
       await expect(detector.detect(encoded as unknown as DetectorImage)).rejects.toThrow(
         `image: got ${found}`,

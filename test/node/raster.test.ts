@@ -3,7 +3,7 @@ import { drawPng, rasterise } from "../../src/node/raster.ts";
 import { colourOf } from "../../src/picture/colours.ts";
 import { imageInfo } from "../../src/picture/image-info.ts";
 import { drawSvg } from "../../src/picture/svg.ts";
-import { readPixels, upright } from "../../src/node/images.ts";
+import { readImage, upright } from "../../src/node/images.ts";
 import { box, exif, jpeg, photo, pixels, png, rects, rgb, turnedPng } from "../support/pictures.ts";
 
 test("draws boxes at their coordinates, in the colour of their class", async () => {
@@ -55,9 +55,9 @@ test.each(["chelsea.png", "coffee.jpg"])("keeps the size of %s, or takes another
 
 test("reads a turned PNG upright, as the JPEG of the same orientation", async () => {
   const plain = photo("chelsea.png");
-  const stored = await readPixels(plain, "photo");
+  const stored = await readImage(plain, "photo");
   for (let orientation = 1; orientation <= 8; orientation++) {
-    const turned = await readPixels(turnedPng(plain, orientation), "photo");
+    const turned = await readImage(turnedPng(plain, orientation), "photo");
     expect(turned).toEqual(upright(stored, orientation));
     if (orientation >= 5) expect([turned.width, turned.height]).toEqual([300, 451]);
   }

@@ -15,7 +15,7 @@ import { readModelFile } from "../files/model-file.ts";
 import { decodeText } from "../files/raw.ts";
 import { inspectModel } from "../inspect-model.ts";
 import { familyWords, likeliest } from "../next-step.ts";
-import { MissingPackage, readPixels, writeJpeg } from "../images.ts";
+import { MissingPackage, readImage, writeJpeg } from "../images.ts";
 import { rasterPixels, rasterise } from "../raster.ts";
 import { type ImageFile, imageFiles } from "./image-files.ts";
 import type { Io } from "./io.ts";
@@ -221,7 +221,7 @@ async function runOne(
   values: Values,
 ): Promise<ImageResult> {
   const bytes = await file.read();
-  const pixels = await readPixels(bytes, file.path);
+  const pixels = await readImage(bytes, file.path);
   const found = await detector.detect(pixels).catch((error: Error) => {
     error.message = `${file.path}: ${error.message}`;
     throw error;

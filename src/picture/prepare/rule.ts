@@ -171,9 +171,9 @@ export interface CheckedImage {
 }
 
 /** Names of an image. The second list has what decoders of photos add, and what says nothing about the bytes. */
-const NAMES: readonly string[] = ["data", "width", "height", "format", "stride", "rotation"];
+const NAMES: readonly string[] = ["data", "width", "height", "format", "channels", "stride", "rotation"];
 const IGNORED: readonly string[] = [
-  ...["channels", "size", "premultiplied", "depth", "hasAlpha", "space", "density"],
+  ...["size", "premultiplied", "depth", "hasAlpha", "space", "density"],
   ...["gamma", "interlace", "palette", "color", "alpha", "bpp", "colorType", "colorSpace", "pixelFormat"],
   ...["exifBuffer", "comments", "text", "resolution", "transparency", "iccEmbeddedProfile", "animated"],
 ];
@@ -204,6 +204,28 @@ const ROW_BYTES: { readonly [F in ImageFormat]: (width: number) => number } = {
 export const chromaStrideOf = (format: ImageFormat, stride: number): number =>
   format === "nv12" ? stride : format === "i420" ? (stride + 1) >> 1 : 0;
 
+/** Formats by the count of channels that a decoder of photos states. */
+const BY_CHANNELS: { readonly [count: number]: ImageFormat } = { 1: "gray", 3: "rgb", 4: "rgba" };
+
+/** Returns the format of an image: the stated one, or that of its channels. sharp calls all its pixels "raw". */
+function formatOf({ format, channels }: ImageInput): ImageFormat {
+  const formats = Object.keys(ROW_BYTES);
+  if (format !== undefined && format !== "raw") {
+    if (!formats.includes(format))
+      fail("image: format", show(format), formats.map((f) => `"${f}"`).join(", "));
+    return format;
+  }
+  if (channels === undefined && format === undefined) return "rgba";
+  return (
+    BY_CHANNELS[channels as number] ??
+    fail(
+      "image: channels",
+      show(channels),
+      `1, 3 or 4 for gray, rgb or rgba, or a format: ${formats.map((f) => `"${f}"`).join(", ")}`,
+    )
+  );
+}
+
 /** Throws a RangeError for an image that is none, or whose bytes are too few. */
 export function checkImage(image: ImageInput): CheckedImage {
   if (typeof image !== "object" || image === null)
@@ -211,13 +233,12 @@ export function checkImage(image: ImageInput): CheckedImage {
   const encoded = encodedKind(image);
   if (encoded !== null) fail("image", encoded, PIXELS);
   checkNames(image);
-  const { data, width, height, format = "rgba" } = image;
+  const { data, width, height } = image;
   if (!isBytes(data))
     fail("image: data", show(data), "the bytes of the pixels, a Uint8Array or Uint8ClampedArray");
   if (![width, height].every((s) => Number.isInteger(s) && s > 0 && s <= 1 << 16))
     fail("image", `width ${show(width)}, height ${show(height)}`, "whole pixels, 1 to 65536");
-  const formats = Object.keys(ROW_BYTES);
-  if (!formats.includes(format)) fail("image: format", show(format), formats.map((f) => `"${f}"`).join(", "));
+  const format = formatOf(image);
   const row = ROW_BYTES[format](width);
   const stride = image.stride ?? row;
   if (!Number.isInteger(stride) || stride < row || stride > 1 << 20)
@@ -234,13 +255,18 @@ export function checkImage(image: ImageInput): CheckedImage {
   if (file?.includes("file")) fail("image: data", file, PIXELS);
   const turned = rotationProblem(image.rotation);
   if (turned) fail("image.rotation", ...turned);
+  const channelCount = [1, 3, 4].find((n) => data.length === n * width * height);
   if (data.length < needed)
     fail(
       "image: data",
-      `${data.length} bytes`,
-      `at least ${needed} for ${width}x${height} "${format}"${stride === row ? "" : ` with stride ${stride}`}`,
+      channelCount === undefined ? `${data.length} bytes` : `${data.length} bytes, ${channelCount} a pixel`,
+      `at least ${needed} for ${width}x${height} "${format}"${stride === row ? "" : ` with stride ${stride}`}` +
+        (channelCount === 3
+          ? '. Say format: "rgb" or "bgr"'
+          : channelCount === 1
+            ? '. Say format: "gray"'
+            : ""),
     );
-  const channelCount = [3, 4].find((n) => data.length === n * width * height);
   if (channelCount !== undefined && needed < data.length && image.stride === undefined)
     fail(
       "image: data",
