@@ -63,6 +63,12 @@ const LISTS: { readonly [name in LabelSet]: readonly string[] } = {
 /** True if a list has the name. */
 export const isLabelSet = (name: string): name is LabelSet => Object.hasOwn(LISTS, name);
 
+/** Returns what to do about classes without names if their count is that of COCO's, else null. */
+export const namesOfCoco = (labels: readonly string[] | null, classes: number | null): string | null =>
+  labels === null && (classes === 80 || classes === 91)
+    ? `labels: "coco${classes}" names them if they are COCO's`
+    : null;
+
 /**
  * Returns class names by the name of their list.
  * @throws RangeError if there is no such list

@@ -33,6 +33,16 @@ export interface Ort {
   readonly Tensor: new (type: never, data: never, dims: readonly number[]) => object;
 }
 
+/** Session options of ONNX Runtime: those that are asked for most, and all others that it has. */
+export interface OrtOptions {
+  /** Where the network runs, in order of preference: `["webgpu"]`, `["cuda", "cpu"]`. */
+  readonly executionProviders?: readonly unknown[];
+  /** What the runtime prints: 0 all, 2 warnings, 3 errors, 4 what ends it. Default 3: some files have 200 warnings. */
+  readonly logSeverityLevel?: number;
+  readonly intraOpNumThreads?: number;
+  readonly [option: string]: unknown;
+}
+
 /**
  * Runs networks by ONNX Runtime.
  *
@@ -51,13 +61,14 @@ export interface Ort {
  * image.data.set([0, 1, 2, 3, 4, 5].flatMap((i) => [[0, 0, 255, 255, 230, 255][i], 0, 0, 255])); // what it will find
  * for (const d of await detector.detect(image)) console.log(d.label, d.confidence.toFixed(2)); // dog 0.90
  */
-export function onnxRuntime(ort: Ort, options: object = {}): Runtime<Uint8Array | OrtSession> {
+export function onnxRuntime(ort: Ort, options: OrtOptions = {}): Runtime<Uint8Array | OrtSession> {
+  const all = { logSeverityLevel: 3, ...options };
   return {
     name: "onnxRuntime",
     open: async (model) =>
       new OnnxSession(
         ort,
-        ArrayBuffer.isView(model) ? await ort.InferenceSession.create(model as Uint8Array, options) : model,
+        ArrayBuffer.isView(model) ? await ort.InferenceSession.create(model as Uint8Array, all) : model,
       ),
   };
 }

@@ -2,10 +2,13 @@
 import { refuse } from "../core/errors.ts";
 import { PIXELS, bytesOfImage, encodedKind, isBlob, photoFormat } from "../picture/encoded.ts";
 import type { ImageInput } from "../decode/prepare.ts";
-import type { Drawable } from "./image.ts";
 
 /** What a browser makes of a photo. */
-type Bitmap = Drawable & { close(): void };
+interface Bitmap {
+  readonly width: number;
+  readonly height: number;
+  close(): void;
+}
 
 /** Globals of a page or a worker, as far as they are used. */
 interface Decoding {
@@ -26,7 +29,7 @@ export function photoOf(image: object): Uint8Array | Blob | null {
  */
 export async function decodePhoto(
   photo: Uint8Array | Blob,
-  draw: (bitmap: Drawable) => ImageInput,
+  draw: (bitmap: Bitmap) => ImageInput,
 ): Promise<ImageInput> {
   try {
     // Imported when it is needed: the start of a program that decodes no photo is not slower.

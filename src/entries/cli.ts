@@ -19,6 +19,15 @@ process.exitCode = await run(process.argv.slice(2), {
     process.stdout.write(text);
   },
   err: (text) => process.stderr.write(text),
+  onInterrupt(tell) {
+    const end = (): never => {
+      tell();
+      // What a shell expects of a command that SIGINT ended.
+      process.exit(130);
+    };
+    process.once("SIGINT", end);
+    return () => process.off("SIGINT", end);
+  },
   stdin: async () => {
     if (process.stdin.isTTY)
       throw new UsageError("standard input is a terminal. Pipe a photo, or a list of paths.");

@@ -2,6 +2,7 @@
 export * from "./shared.ts";
 export { createDecoder, createDecoderSync } from "../whole/decoder.ts";
 export type { MaskedFields } from "../decode/detections.ts";
+export type { ClonedDetections, DetectionList } from "../decode/rows.ts";
 
 // From an image to detections, by a runtime that is installed.
 export {
@@ -12,10 +13,10 @@ export {
   createDetector,
 } from "../detect/detector.ts";
 export type { Detector, Timings } from "../detect/types.ts";
-export type { DetectorImage, Drawable } from "../detect/image.ts";
+export type { DetectorImage, Drawable, PhotoFile } from "../detect/image.ts";
 export type { DetectorFrames, PlayingVideo } from "../detect/iterate.ts";
 export { liteRt } from "../detect/litert.ts";
-export { onnxRuntime } from "../detect/onnxruntime.ts";
+export { type OrtOptions, onnxRuntime } from "../detect/onnxruntime.ts";
 export type {
   ConstantInput,
   InputSpec,
@@ -99,7 +100,7 @@ export { labelMap, type LabelMap, type LabelMapOptions } from "../tasks/masks/la
 export { type Tile, type TileOptions, tiles } from "../tiles/plan.ts";
 export { type MergeTilesOptions, type TileMerger, createTileMerger, mergeTiles } from "../tiles/merge.ts";
 export { type Tracker, createTracker } from "../track/tracker.ts";
-export type { TrackerInput } from "../track/frame.ts";
+export type { TrackerDetections, TrackerInput } from "../track/frame.ts";
 export type { ByteTrackOptions, OcSortOptions, SortOptions, TrackerOptions } from "../track/options.ts";
 
 // Frames as they travel from a device to a host, raw or decoded, and formats of other projects.

@@ -44,8 +44,8 @@ export function pointMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   );
 }
 
-const UNDECODED =
-  'boxes taken as undecoded (cell and stride still to be applied); boxFormat: "cxcywh" says they are decoded';
+/** Decoded boxes that are read as undecoded ones leave the picture, which is refused: no note is needed. */
+const UNDECODED = 'undecoded boxes (boxFormat: "cxcywh" says that they are decoded), objectness, classes';
 
 /** Reads the undecoded rows of the same networks: the cells of all maps, one map after the other. */
 export function pointRows(query: CountedQuery, specs: Specs): Interpretation[] {
@@ -54,13 +54,12 @@ export function pointRows(query: CountedQuery, specs: Specs): Interpretation[] {
     slices(query, match).map((parts) =>
       buildInterpretation(query, {
         name: "point-rows",
-        title: "undecoded boxes, objectness, classes",
+        // A reading that the config states needs no advice.
+        title: query.reading === null ? UNDECODED : "undecoded boxes, objectness, classes",
         usual: query.traits.raw,
         fields: (part) => ({ whFn: "exp", size: unitOf(query, part) }),
         matches: [match],
         parts,
-        // A reading that the config states needs no note.
-        notes: query.reading === null ? [UNDECODED] : [],
       }),
     ),
   );

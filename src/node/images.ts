@@ -10,11 +10,32 @@ export interface Pixels {
   readonly height: number;
 }
 
-/** An optional package is not installed. */
+/** Optional packages are not installed. */
 export class MissingPackage extends DrawError {
-  constructor(what: string, name: string) {
-    super(`${what} needs an optional package that is not installed. Run npm install ${name}`);
+  constructor(what: string, ...names: readonly string[]) {
+    const are = names.length > 1 ? "optional packages that are" : "an optional package that is";
+    super(`${what} needs ${are} not installed. Run npm install ${names.join(" ")}`);
   }
+}
+
+/** Returns the optional packages that a photo of that name needs, and more if it is drawn on. */
+export function packagesFor(path: string, isDrawn: boolean): string[] {
+  const drawing = isDrawn ? ["@resvg/resvg-js"] : [];
+  if (/\.png$/i.test(path)) return ["pngjs", ...drawing];
+  return /\.jpe?g$/i.test(path) ? ["jpeg-js", ...drawing] : drawing;
+}
+
+/** Throws a MissingPackage that names all of these packages that are not installed. */
+export function checkPackages(names: readonly string[]): void {
+  const { resolve } = createRequire(import.meta.url);
+  const missing = [...new Set(names)].filter((name) => {
+    try {
+      return resolve(name) === "";
+    } catch {
+      return true;
+    }
+  });
+  if (missing.length > 0) throw new MissingPackage("the command", ...missing);
 }
 
 /** Largest photo that is read, in millions of pixels. Its pixels are held three times for a moment. */

@@ -1,4 +1,5 @@
 /** Turns a drawing into a PNG, with optional packages of Node. */
+import type { DetectionList } from "../decode/rows.ts";
 import { createRequire } from "node:module";
 import { showJson } from "../core/json.ts";
 import { ANY, type OptionRules } from "../core/options.ts";
@@ -83,7 +84,7 @@ async function render(svg: string, options: RasterOptions): Promise<Rendered> {
  */
 export async function drawPng(
   photo: Uint8Array,
-  detections: Iterable<Drawn>,
+  detections: DetectionList<Drawn>,
   options: DrawOptions & RasterOptions = {},
 ): Promise<Uint8Array> {
   const { font, width, ...drawing } = readDrawOptions(options, { ...DRAW_OPTIONS, ...RASTER_OPTIONS });

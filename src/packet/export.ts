@@ -1,4 +1,5 @@
 /** Detections in the formats of other projects. Those have pixels, so each function takes the size of the image. */
+import type { DetectionList } from "../decode/rows.ts";
 import type { MaskRle, MaskedFields } from "../decode/detections.ts";
 import { namesFor, nearestName } from "../core/names.ts";
 import { PacketError, need } from "./error.ts";
@@ -59,7 +60,7 @@ export interface SupervisionFrame {
 
 /** Returns each detection with its left upper corner, width and height in pixels. */
 function inPixels(
-  detections: Iterable<MaskedFields>,
+  detections: DetectionList<MaskedFields>,
   image: ImageSize,
 ): readonly (readonly [MaskedFields, x: number, y: number, width: number, height: number])[] {
   // Plain JavaScript may pass anything, or leave the image out.
@@ -94,7 +95,7 @@ function checkImageNames(image: CocoImage | null | undefined): void {
  * const [result] = toCoco([cat], { imageId: 7, width: 640, height: 480, categories: [1, 17] });
  * console.log(result.category_id, result.bbox); // 17 [160,240,320,240]
  */
-export function toCoco(detections: Iterable<MaskedFields>, image: CocoImage): CocoResult[] {
+export function toCoco(detections: DetectionList<MaskedFields>, image: CocoImage): CocoResult[] {
   const placed = inPixels(detections, image);
   checkImageNames(image);
   // COCO's evaluation joins results and annotations by this id. Without it every result would be left out.
@@ -133,7 +134,7 @@ export function toCoco(detections: Iterable<MaskedFields>, image: CocoImage): Co
  * console.log(predictions[0].x, predictions[0].y, predictions[0].detection_id); // 320 360 frame-7-0
  */
 export function toRoboflow(
-  detections: Iterable<MaskedFields>,
+  detections: DetectionList<MaskedFields>,
   image: ImageSize,
   id = "frame",
 ): RoboflowPredictions {
@@ -160,7 +161,7 @@ export function toRoboflow(
  * const cat = { class_id: 1, label: "cat", confidence: 0.5, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
  * console.log(toSupervision([cat], { width: 640, height: 480 }).xyxy); // [[160,240,480,480]]
  */
-export function toSupervision(detections: Iterable<MaskedFields>, image: ImageSize): SupervisionFrame {
+export function toSupervision(detections: DetectionList<MaskedFields>, image: ImageSize): SupervisionFrame {
   const all = inPixels(detections, image);
   return {
     xyxy: all.map(([, x, y, width, height]) => [x, y, x + width, y + height]),

@@ -1,4 +1,5 @@
 /** Packets from bytes. Each field is checked before it is used: the bytes come from another machine. */
+import { rowsOf } from "../decode/rows.ts";
 import { rotationProblem } from "../core/turn.ts";
 import type { DetectionFields } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
@@ -109,8 +110,9 @@ export function recordsOf(
   where: string,
   kind?: PacketErrorKind | null,
 ): readonly DetectionFields[] {
-  const isList = (given as Iterable<unknown> | null)?.[Symbol.iterator];
-  const records = Array.from((isList ? given : [given]) as Iterable<DetectionFields | null>);
+  const rows = rowsOf(given);
+  const isList = (rows as Iterable<unknown> | null)?.[Symbol.iterator];
+  const records = Array.from((isList ? rows : [rows]) as Iterable<DetectionFields | null>);
   records.forEach((d, i) => {
     const { class_id: id = -1, label, confidence, x_min, y_min, x_max, y_max } = d ?? ({} as DetectionFields);
     need(

@@ -1,4 +1,5 @@
 /** Draws detections on a canvas: of a page, of a worker (`OffscreenCanvas`), or of a package for Node. */
+import type { DetectionList } from "../decode/rows.ts";
 import type { Edges } from "../core/keypoints.ts";
 import { DOT_FILL, DOT_RING, HALO } from "./colours.ts";
 import { ANY, FUNCTION } from "../core/options.ts";
@@ -79,7 +80,7 @@ const OPTIONS = { tag: FUNCTION, edges: ANY, area: ANY };
  */
 export function drawCanvas(
   context: CanvasContext,
-  detections: Iterable<Drawn>,
+  detections: DetectionList<Drawn>,
   options: CanvasOptions = {},
 ): void {
   const { tag, area = wholeOf(context), edges } = readDrawOptions(options, OPTIONS);

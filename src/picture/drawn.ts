@@ -1,4 +1,5 @@
 /** A detection as it is drawn, and the checks before its numbers become coordinates. */
+import { type DetectionList, rowsOf } from "../decode/rows.ts";
 import { isRecord, showJson } from "../core/json.ts";
 import { type OptionRules, checkOptions } from "../core/options.ts";
 import { isInPixels } from "../core/unit.ts";
@@ -48,7 +49,8 @@ export class DrawError extends Error {
 }
 
 /** Returns the detections as a list, every one of which can be drawn. */
-export function checkDetections(detections: Iterable<Drawn>): Drawn[] {
+export function checkDetections(given: DetectionList<Drawn>): Drawn[] {
+  const detections = rowsOf(given) as Iterable<Drawn>;
   if (typeof (detections as Partial<Iterable<Drawn>> | null)?.[Symbol.iterator] !== "function")
     throw new DrawError(
       `got detections ${showJson(detections)}, expected what decode returned, or a list of detections`,

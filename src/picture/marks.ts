@@ -1,4 +1,5 @@
 /** Lays out detections on a picture: what `drawSvg` and `drawCanvas` draw, each in its own way. */
+import type { DetectionList } from "../decode/rows.ts";
 import { colourOf, coloursOf, inkOn } from "./colours.ts";
 import { showJson } from "../core/json.ts";
 import { DrawError, type Drawn, checkDetections } from "./drawn.ts";
@@ -45,7 +46,7 @@ export interface Marks {
  * @throws DrawError if detections cannot be drawn
  */
 export function marksOf(
-  detections: Iterable<Drawn>,
+  detections: DetectionList<Drawn>,
   { width, height }: { readonly width: number; readonly height: number },
   tag: (detection: Drawn) => string = defaultTag,
   ownEdges?: Edges,
@@ -98,7 +99,7 @@ function topOf(
 }
 
 /** Returns detections that have masks, `null` for others. A clone has none. */
-function masksOf(detections: Iterable<Drawn>): Masked | null {
+function masksOf(detections: DetectionList<Drawn>): Masked | null {
   const found = detections as Partial<Masked> & { readonly extras?: { readonly mask?: unknown } };
   // The rows of the command carry the function alone.
   const has = found.extras ? found.extras.mask : Array.isArray(detections) && found.mask;

@@ -1,4 +1,5 @@
 /** Draws detections on their photo as one SVG file. Runs in every JavaScript runtime. */
+import type { DetectionList } from "../decode/rows.ts";
 import { toBase64 } from "./base64.ts";
 import { DOT_FILL, DOT_RING, HALO } from "./colours.ts";
 import type { Edges } from "../core/keypoints.ts";
@@ -35,7 +36,11 @@ export const DRAW_OPTIONS: OptionRules = { tag: FUNCTION, title: ANY, edges: ANY
  * const svg = drawSvg(photo, [cat]);
  * console.log(svg.includes(">cat 93%</text>")); // true
  */
-export function drawSvg(photo: Uint8Array, detections: Iterable<Drawn>, options: DrawOptions = {}): string {
+export function drawSvg(
+  photo: Uint8Array,
+  detections: DetectionList<Drawn>,
+  options: DrawOptions = {},
+): string {
   const { tag, title: ownTitle, edges } = readDrawOptions(options, DRAW_OPTIONS);
   const info = imageInfo(photo);
   const { width, height } = info;

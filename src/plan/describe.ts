@@ -1,5 +1,6 @@
 /** Describes a config or a plan: in words for people, and as plain data for programs. */
 import type { AnchorSet, Config } from "../config/types.ts";
+import { namesOfCoco } from "../core/labels.ts";
 import type { RuleSet } from "../core/rules.ts";
 import { few, isFloat, type TensorSpec } from "../core/tensor.ts";
 import { cellsOf } from "../heads/grids.ts";
@@ -48,7 +49,7 @@ export function describeConfig(config: Config): Description {
   const lines = [
     `config: ${config.format}${formatText(config)}`,
     ...(decodes ? [`family: ${family} (${familyReason(why)})`] : []),
-    `classes: ${classes ?? NOT_GIVEN}${labels ? `, labels ${few(labels, 3)}` : ""}`,
+    `classes: ${classes ?? NOT_GIVEN}${labels ? `, labels ${few(labels, 3)}` : namesText(config, classes)}`,
     ...(anchorSets?.length ? [`anchors: ${anchorSets.map(anchorsText).join("; ")}`] : []),
     `input: ${inputSize?.join("x") ?? NOT_GIVEN}`,
     `thresholds: confidence ${confidenceText(config)}, IoU ${config.iouThreshold}, at most ${config.maxDetections} detections`,
@@ -56,6 +57,12 @@ export function describeConfig(config: Config): Description {
   ];
   return { text: lines.join("\n"), json: throughJson<ConfigDescription>({ kind: "config", config }) };
 }
+
+/** Returns how classes that have no names get them. */
+const namesText = ({ labels }: Config, classes: number | null): string => {
+  const advice = namesOfCoco(labels, classes);
+  return advice === null ? "" : ` without names (${advice})`;
+};
 
 const NOT_GIVEN = "not given";
 
@@ -83,7 +90,7 @@ export function describePlan(config: Config, plan: Plan): Description {
     `family: ${plan.family} (${familyReason(plan.familyWhy)})`,
     `reading: ${plan.reading}: ${plan.about}`,
     `scores: ${scores} (${holds}) (${scoresReason(plan.scoresWhy)})`,
-    `input: ${inputSize?.join("x") ?? `${NOT_GIVEN}, boxes are normalised`}; batch ${batch}; ${classes} class${classes === 1 ? "" : "es"}`,
+    `input: ${inputSize?.join("x") ?? `${NOT_GIVEN}, boxes are normalised`}; batch ${batch}; ${classes} class${classes === 1 ? "" : "es"}${namesText(config, classes)}`,
     ...plan.tensors.map(tensorText),
     ...heads.map((head) => headText(head, inputSize)),
     rulesText(config, plan),

@@ -1,4 +1,5 @@
 /** The detections of one frame as the trackers read them: doubles in pixels. */
+import type { DetectionFields } from "../decode/detections.ts";
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { room } from "./lists.ts";
@@ -13,6 +14,21 @@ export interface TrackerInput {
   readonly scores: ArrayLike<number>;
   /** Class id of each detection. Only `perClass` reads it. */
   readonly classIds?: ArrayLike<number>;
+}
+
+/** Detections for a tracker: columns, or a list of detections as `toArray()` and JSON give it. */
+export type TrackerDetections = TrackerInput | readonly DetectionFields[];
+
+/** Returns the columns of a list, and columns as they are. */
+function columnsOf(given: TrackerDetections): TrackerInput {
+  if (!Array.isArray(given)) return given as TrackerInput;
+  const list = given as readonly DetectionFields[];
+  return {
+    length: list.length,
+    boxes: list.flatMap((d) => [d?.x_min, d?.y_min, d?.x_max, d?.y_max]),
+    scores: list.map((d) => d?.confidence),
+    classIds: list.map((d) => d?.class_id),
+  };
 }
 
 export class TrackerFrame {
@@ -39,7 +55,8 @@ export class TrackerFrame {
    * Copies the detections, boxes times the size of the frame.
    * @param size width and height in pixels that boxes in 0..1 are multiplied by; null for boxes in pixels
    */
-  read(given: TrackerInput, size: readonly [number, number] | null, perClass: boolean): void {
+  read(detections: TrackerDetections, size: readonly [number, number] | null, perClass: boolean): void {
+    const given = columnsOf(detections);
     const n = lengthOf(given, perClass);
     this.length = this.given = 0;
     this.places = room(this.places, n);

@@ -2,7 +2,7 @@
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { ByteTrack } from "./bytetrack.ts";
-import { TrackerFrame, type TrackerInput } from "./frame.ts";
+import { type TrackerDetections, TrackerFrame } from "./frame.ts";
 import { room } from "./lists.ts";
 import type { Method } from "./method.ts";
 import { OcSort } from "./ocsort.ts";
@@ -29,7 +29,7 @@ export interface Tracker {
    * @throws RangeError for a frame out of order, for columns that do not fit, for times in milliseconds, and if most
    * boxes are no corners. The tracker then stays as it was.
    */
-  update(detections: TrackerInput, seconds: number): Int32Array;
+  update(detections: TrackerDetections, seconds: number): Int32Array;
   /** Forgets all tracks and times. Ids begin at 1 again. */
   reset(): void;
 }
@@ -84,7 +84,7 @@ class MethodTracker implements Tracker {
     return this.running.tracks.length;
   }
 
-  update(detections: TrackerInput, seconds: number): Int32Array {
+  update(detections: TrackerDetections, seconds: number): Int32Array {
     const { frame, running, options } = this;
     if (!Number.isFinite(seconds)) refuse("seconds", show(seconds), "the time of the frame", RangeError);
     if (seconds <= this.lastSeconds)

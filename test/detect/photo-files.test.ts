@@ -113,3 +113,34 @@ test("pixels as sharp gives them need no format", async () => {
     /the bytes of a PNG file/,
   );
 });
+
+test("a network of 80 classes without names says how it gets them, once", async () => {
+  const output0 = { data: new Float32Array(84 * 21), dims: [1, 84, 21] };
+  const input = new Float32Array(3 * 32 * 32);
+  const lane = {
+    input: () => input,
+    run: () => Promise.resolve({ output0 }),
+    release: () => {},
+    close: () => {},
+  };
+  const session = {
+    inputs: [{ name: "images", dims: [1, 3, 32, 32], type: "float32" as const }],
+    overlaps: false,
+    createLane: () => lane,
+    close: () => Promise.resolve(),
+  };
+  const advice = 'labels: "coco80" names them if they are COCO\'s';
+  for (const [labels, expected] of [
+    [undefined, [`the network has class ids and no names: ${advice}`]],
+    ["coco80", []],
+  ] as const) {
+    const notes: string[] = [];
+    const config = { family: "yolov8", classes: 80, inputSize: [32, 32] };
+    const options = { ...(labels && { labels }), onNote: (note: string) => void notes.push(note) };
+    const detector = await createDetector({ session, config }, options);
+    await detector.detect({ data: new Uint8Array(32 * 32 * 4), width: 32, height: 32 });
+    expect(notes.filter((note) => note.includes("names"))).toEqual(expected);
+    const said = detector.decoder.describe().text.includes(advice);
+    expect(said).toBe(labels === undefined);
+  }
+});

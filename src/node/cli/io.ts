@@ -6,6 +6,11 @@ export interface Io {
   err(text: string): void;
   /** Reads standard input to its end. Default: it is empty. */
   stdin?(): Promise<Uint8Array>;
+  /**
+   * Calls `tell` if somebody ends the command by Ctrl-C, before it ends. Returns what takes that back. Default: nobody
+   * does.
+   */
+  onInterrupt?(tell: () => void): () => void;
   /** True if standard error is a terminal, where a line can be written over. Default: false. */
   readonly isTerminal?: boolean;
 }

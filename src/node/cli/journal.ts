@@ -29,15 +29,26 @@ export class Journal {
 
   /**
    * Begins a run, or goes on with the one that was stopped.
-   * @throws TensorError if that one had other settings
+   * @throws TensorError if that one had other settings, and for results that a run without --resume would overwrite
    */
   static async open(out: string, settings: Settings, resumes: boolean): Promise<Journal> {
     const journal = new Journal(out, settings);
     if (resumes) await journal.#read();
+    else await journal.#checkEmpty();
     // Write anew: the last line may have been cut, and the file has to be one that can be written.
     const lines = [lineOf({ settings }), ...[...journal.#results.values()].map(lineOf)];
     await journal.#guard(writeFile(journal.#partial, lines.join("")));
     return journal;
+  }
+
+  /** Throws if there are results of a run that was stopped. */
+  async #checkEmpty(): Promise<void> {
+    const text = await readFile(this.#partial, "utf8").catch(() => "");
+    const count = text.split("\n").map(parse).filter(isResult).length;
+    if (count > 0)
+      throw new TensorError(
+        `${this.#partial}: got ${count} ${count === 1 ? "result" : "results"} of a run that was stopped or failed in part. Add --resume to go on with it, or remove the file to start over.`,
+      );
   }
 
   /** Reads the settings in the first line, and a result in each other one. What ends without a line end was cut. */
@@ -66,9 +77,7 @@ export class Journal {
   }
 
   #refusal(got: string, expected: string): TensorError {
-    return new TensorError(
-      `${this.#partial}: ${mismatch(got, expected)}. Remove the file, or leave out --resume to start over.`,
-    );
+    return new TensorError(`${this.#partial}: ${mismatch(got, expected)}. Remove the file to start over.`);
   }
 
   /** True if the image was done before. */

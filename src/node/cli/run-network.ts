@@ -15,7 +15,7 @@ import { readModelFile } from "../files/model-file.ts";
 import { decodeText } from "../files/raw.ts";
 import { inspectModel } from "../inspect-model.ts";
 import { familyWords, likeliest } from "../next-step.ts";
-import { MissingPackage, readImage, writeJpeg } from "../images.ts";
+import { MissingPackage, checkPackages, packagesFor, readImage, writeJpeg } from "../images.ts";
 import { rasterPixels, rasterise } from "../raster.ts";
 import { type ImageFile, imageFiles } from "./image-files.ts";
 import type { Io } from "./io.ts";
@@ -52,6 +52,8 @@ export async function runNetwork({ positionals, values }: Parsed, io: Io): Promi
     ),
     [modelPath, textOf(values, "config"), ...files.map(({ path }) => path)],
   );
+  // Before the network runs, which may take long.
+  checkPackages(["onnxruntime-node", ...files.flatMap(({ path }) => packagesFor(path, drawings.has(path)))]);
   const detector = await detectorOf(modelPath, values, prepare);
   try {
     const journal =
@@ -114,7 +116,7 @@ async function detectorOf(path: string, values: Values, prepare: PartialRule): P
     throw new MissingPackage("a network", "onnxruntime-node");
   });
   // Errors only: its warnings about a file's weights would bury the results.
-  const runtime = onnxRuntime(ort, { logSeverityLevel: 3 });
+  const runtime = onnxRuntime(ort);
   return createDetector({ model: bytes, runtime, config }, { ...options, prepare }).catch((error: Error) => {
     const needsFamily =
       error instanceof ConfigError && error.options.some((hint) => hint.option === "family");
@@ -159,6 +161,9 @@ interface Task {
   readonly values: Values;
 }
 
+const GO_ON = "The same command with --resume goes on from there.";
+const KEEP = "With --out FILE a run that is stopped can go on.";
+
 /** Runs every photo. One that fails is reported, and the next one follows. */
 async function runAll(
   detector: Detector,
@@ -172,6 +177,11 @@ async function runAll(
   );
   const todo = journal ? await todoOf(journal, files, io) : files;
   const progress = new Progress(io, todo.length);
+  let ended = 0;
+  const forget = io.onInterrupt?.(() => {
+    progress.clear();
+    io.err(`boxwright: stopped after ${ended} of ${todo.length} images. ${journal ? GO_ON : KEEP}\n`);
+  });
   if (!journal) io.out(printer.begin);
   let failed = 0;
   let printed = 0;
@@ -192,7 +202,9 @@ async function runAll(
       io.err(`boxwright: ${(error as Error).message}\n`);
     }
     progress.count();
+    ended++;
   }
+  forget?.();
   if (journal) await journal.finish(format, labels, failed === 0);
   else io.out(printer.end);
   if (failed > 0)

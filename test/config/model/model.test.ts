@@ -323,13 +323,13 @@ describe("YOLOX", () => {
       inputSize: [64, 64],
       reading: "point-rows",
     });
-    // The file proves that the boxes are raw. Without it the decoder says that it takes them so.
+    // The file proves that the boxes are raw. Without it the decoder says what else they may be.
     const outputs = { output: { dims: [1, 84, 7] } };
     const { reading, ...others } = model.options;
     expect(reading).toBe("point-rows");
     expect(createDecoderSync(model, { outputs }).describe().text).not.toContain("note:");
     expect(createDecoderSync(others, { outputs }).describe().text).toContain(
-      "note: boxes taken as undecoded",
+      'reading: point-rows: undecoded boxes (boxFormat: "cxcywh" says that they are decoded), objectness',
     );
     const data = new Float32Array(84 * 7);
     // Cell 10 is column 2 of row 1 at stride 8: centre (2 + 0.5) * 8, (1 + 1) * 8, size e^ln2 * 8 x 8.

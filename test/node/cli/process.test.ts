@@ -1,6 +1,16 @@
 /** The built command, in a process of its own. */
-import { execFileSync, spawnSync } from "node:child_process";
-import { closeSync, existsSync, mkdirSync, openSync, readdirSync } from "node:fs";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  readdirSync,
+  writeFileSync,
+} from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { helpText } from "../../../src/node/cli/help.ts";
@@ -50,3 +60,27 @@ test.skipIf(!existsSync("/dev/full"))(
     });
   },
 );
+
+test("Ctrl-C says how far the run came, and --resume goes on from there", async () => {
+  const photos = folder.path("photos");
+  mkdirSync(photos);
+  for (let i = 0; i < 300; i++) writeFileSync(`${photos}/${i}.png`, png(32, 24));
+  const out = folder.path("found.json");
+  const words = [cli, "run", fixture("detect/network.onnx"), photos, "--out", out];
+  const running = spawn(process.execPath, words, { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  running.stderr.setEncoding("utf8").on("data", (text: string) => (said += text));
+  // The first line of the file has the settings.
+  const lines = (): number =>
+    existsSync(`${out}.partial`) ? readFileSync(`${out}.partial`, "utf8").split("\n").length : 0;
+  while (lines() < 5 && running.exitCode === null) await sleep(5);
+  running.kill("SIGINT");
+  const [code] = (await once(running, "close")) as [number];
+  expect(code).toBe(130);
+  expect(said).toMatch(
+    /^boxwright: stopped after \d+ of 300 images\. The same command with --resume goes on/,
+  );
+  const again = spawnSync(process.execPath, [...words, "--resume"], { encoding: "utf8" });
+  expect(again.stderr).toMatch(/^boxwright: \d+ of 300 images are done already\n$/);
+  expect(again.status).toBe(0);
+});

@@ -218,7 +218,7 @@ test("a run with other settings does not go on with the results of the first", a
   ] as const) {
     const said = await refused(...words, ...other);
     expect(said).toContain(
-      `${out}.partial: got results of a run with another ${name}, expected those of the same settings. Remove the file, or leave out --resume to start over.`,
+      `${out}.partial: got results of a run with another ${name}, expected those of the same settings. Remove the file to start over.`,
     );
     expect(readFileSync(`${out}.partial`, "utf8")).toBe(partial);
   }
@@ -227,7 +227,11 @@ test("a run with other settings does not go on with the results of the first", a
     Buffer.concat([readFileSync(model), Buffer.from([0x92, 0x03, 0])]),
   );
   expect(await refused("run", copy, ...words.slice(2))).toContain("another network file");
-  // Without --resume the run starts over; the format decides no result.
+  // Without --resume nothing is overwritten; without the file the run starts over. The format decides no result.
+  expect(await refused(...words.slice(0, -1), "--confidence", "0.95")).toContain(
+    `${out}.partial: got 1 result of a run that was stopped or failed in part. Add --resume to go on with it, or remove the file`,
+  );
+  rmSync(`${out}.partial`);
   expect((await boxwright(...words.slice(0, -1), "--confidence", "0.95")).code).toBe(1);
   expect(await refused(...words)).toContain("another config or threshold");
   writeFileSync(`${out}.partial`, partial);

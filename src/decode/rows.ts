@@ -1,0 +1,64 @@
+/** Reads detections that crossed to another thread: `structuredClone` carries the columns, and no function. */
+import type { Detection, DetectionFields, Detections } from "./detections.ts";
+
+/** Columns as `structuredClone` and `postMessage` carry them. */
+export type ClonedDetections = Pick<
+  Detections,
+  | "length"
+  | "boxes"
+  | "scores"
+  | "classIds"
+  | "labels"
+  | "keypoints"
+  | "keypointNames"
+  | "depths"
+  | "angles"
+  | "corners"
+>;
+
+/** What drawing and exporting take: what `decode` returned, a list of detections, or a clone of either. */
+export type DetectionList<D extends object = Detection> = Iterable<D> | ClonedDetections;
+
+const isClone = (given: unknown): given is ClonedDetections =>
+  typeof given === "object" &&
+  given !== null &&
+  !(Symbol.iterator in given) &&
+  ["boxes", "scores", "classIds"].every((name) =>
+    ArrayBuffer.isView((given as Record<string, unknown>)[name]),
+  ) &&
+  Number.isInteger((given as ClonedDetections).length);
+
+/** Returns the detections of a clone as objects, and everything else as it is. */
+export const rowsOf = <T>(given: T): T | DetectionFields[] => (isClone(given) ? rowsOfClone(given) : given);
+
+function rowsOfClone(c: ClonedDetections): DetectionFields[] {
+  const { boxes, scores, classIds, labels, keypoints, keypointNames, depths, angles, corners } = c;
+  // Columns may be longer than the rows that count.
+  const points = keypoints ? keypoints.length / (3 * scores.length) : 0;
+  return Array.from({ length: c.length }, (_, row) => ({
+    class_id: classIds[row],
+    label: labels?.[classIds[row]] ?? String(classIds[row]),
+    confidence: scores[row],
+    x_min: boxes[4 * row],
+    y_min: boxes[4 * row + 1],
+    x_max: boxes[4 * row + 2],
+    y_max: boxes[4 * row + 3],
+    ...(keypoints && {
+      keypoints: Array.from({ length: points }, (_, k) => {
+        const at = 3 * (row * points + k);
+        const name = keypointNames?.[k];
+        return {
+          x: keypoints[at],
+          y: keypoints[at + 1],
+          confidence: keypoints[at + 2],
+          ...(name !== undefined && { name }),
+          ...(depths && { z: depths[row * points + k] }),
+        };
+      }),
+    }),
+    ...(angles && { angle: angles[row] }),
+    ...(corners && {
+      corners: [0, 2, 4, 6].map((k) => ({ x: corners[8 * row + k], y: corners[8 * row + k + 1] })),
+    }),
+  }));
+}
