@@ -211,6 +211,7 @@ export default defineConfig([
     entry: { page: "src/entries/index.ts" },
     format: "esm",
     plugins: [inlined("text"), withData, minified],
+    outputOptions: { codeSplitting: false },
   },
   // Without a binary: engines without WebAssembly, and those who hand one over.
   {
@@ -218,6 +219,7 @@ export default defineConfig([
     entry: { bare: "src/entries/index.ts" },
     format: ["esm", "cjs"],
     plugins: [inlined("none"), minified],
+    outputOptions: { codeSplitting: false },
   },
   // The declarations of all entries in one go, so that a Decoder of one is a Decoder of the others.
   {

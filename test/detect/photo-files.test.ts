@@ -104,7 +104,7 @@ test("pixels as sharp gives them need no format", async () => {
   );
   const prepare = (image: object) => (): unknown => decoder.prepare(image as ImageInput);
   expect(prepare({ data: three, width, height })).toThrow(
-    `got ${three.length} bytes, 3 a pixel, expected at least ${4 * width * height} for ${width}x${height} "rgba". Say format: "rgb" or "bgr"`,
+    `got ${three.length} bytes, expected at least ${4 * width * height} for ${width}x${height} "rgba". These are 3 bytes a pixel: format: "rgb" or "bgr"`,
   );
   expect(prepare({ data: three, width, height, format: "raw", channels: 2 })).toThrow(
     "image: channels: got 2, expected 1, 3 or 4",

@@ -259,13 +259,11 @@ export function checkImage(image: ImageInput): CheckedImage {
   if (data.length < needed)
     fail(
       "image: data",
-      channelCount === undefined ? `${data.length} bytes` : `${data.length} bytes, ${channelCount} a pixel`,
+      `${data.length} bytes`,
       `at least ${needed} for ${width}x${height} "${format}"${stride === row ? "" : ` with stride ${stride}`}` +
-        (channelCount === 3
-          ? '. Say format: "rgb" or "bgr"'
-          : channelCount === 1
-            ? '. Say format: "gray"'
-            : ""),
+        (channelCount === 3 && image.stride === undefined
+          ? '. These are 3 bytes a pixel: format: "rgb" or "bgr"'
+          : ""),
     );
   if (channelCount !== undefined && needed < data.length && image.stride === undefined)
     fail(
