@@ -5,7 +5,7 @@ import type { DefaultTheme } from "vitepress";
 
 /** The pages of docs/ by what the reader wants to do. */
 const GROUPS: readonly (readonly [title: string, pages: readonly string[]])[] = [
-  ["Begin", ["overview", "photo", "detect", "get-a-network", "troubleshooting"]],
+  ["Begin", ["overview", "photo", "detect", "sources", "troubleshooting"]],
   ["Read a network", ["networks", "model-files", "nn-config", "rules", "prepare", "crops"]],
   ["Beyond boxes", ["keypoints", "masks", "oriented", "suppression", "tiles", "tracking"]],
   [
