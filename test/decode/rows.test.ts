@@ -14,6 +14,13 @@ import { readFixture } from "../support/files.ts";
 const photo = readFixture("photos/chelsea.png");
 const size = { width: 451, height: 300 };
 
+/** Returns the value of a channel: the box, two scores, then points in pixels with a probability each. */
+function valueOf(channel: number, cell: number): number {
+  if (channel < 4) return [10 + cell * 0.6, 32, 12, 20][channel];
+  if (channel < 6) return 0.3 + cell / 200;
+  return channel === 8 || channel === 11 ? 0.7 : 20 + channel;
+}
+
 /** Returns three detections of a network with so many values beside box and class, of eight cells. */
 function decodeWith(options: object, extra: number): Detections {
   const decoder = createDecoderSync({
@@ -25,9 +32,7 @@ function decodeWith(options: object, extra: number): Detections {
   });
   const channels = 6 + extra;
   const data = new Float32Array(channels * 84);
-  for (const cell of [3, 20, 70])
-    for (let c = 0; c < channels; c++)
-      data[c * 84 + cell] = c < 4 ? [10 + cell * 0.6, 32, 12, 20][c] : c < 6 ? 0.3 + cell / 200 : c === 8 || c === 11 ? 0.7 : 20 + c;
+  for (const cell of [3, 20, 70]) for (let c = 0; c < channels; c++) data[c * 84 + cell] = valueOf(c, cell);
   return decoder.decode({ output0: { data, dims: [1, channels, 84] } });
 }
 

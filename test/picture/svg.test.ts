@@ -63,7 +63,7 @@ test("refuses detections and options that are none", () => {
     );
   expect(drawSvg(png(10, 10), [], null as unknown as undefined)).toBe(drawSvg(png(10, 10), []));
   expect(() => drawSvg(png(10, 10), [], "x" as unknown as object)).toThrow(
-    'got options "x", expected an object',
+    'options: got "x", expected an object',
   );
   const unnumbered = { ...box(0, 0, 1, 1), class_id: undefined } as unknown as Drawn;
   expect(() => drawSvg(png(10, 10), [unnumbered])).toThrow(/expected finite class_id/);
