@@ -51,6 +51,8 @@ function readExtras(value: unknown): Record<string, string> {
 /** Checks the event: a CloudEvent whose data holds the detections, if it has data. */
 function readEvent(value: unknown): Fields {
   const event = object(value, "event");
+  // A device whose network nobody decodes has no detections.
+  if (Object.keys(event).length === 0) return event;
   for (const field of ["id", "source", "type"]) line(1, 500)(event[field], `event.${field}`);
   const data = event["data"];
   if (data === undefined || data === null) return event;

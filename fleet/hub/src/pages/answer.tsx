@@ -16,7 +16,7 @@ export const BUSY_WAIT = 5;
 
 /** What pages may load. A page that shows more adds it. */
 export const PAGE_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const SECURITY = {
   "content-security-policy": PAGE_POLICY,

@@ -138,6 +138,7 @@ async function editPage(
       <div id="check" aria-live="polite">
         <CheckResult verdict={verdict} before={before} typed={typed} />
       </div>
+      <script type="module" src="/application.js"></script>
     </>,
     status,
   );

@@ -36,9 +36,13 @@ export function registerApplication(router: Router, site: Site, guards: Guards):
           const app = await needApp(site.db, visit.team.id, visit.param("app"));
           const said = await work(visit, app);
           site.desired.wake(visit.team.id);
-          return redirect(sayAt(visit.session, `/teams/${visit.team.id}/apps/${app.id}`, said));
+          return redirect(sayAt(visit.session, backOf(visit) ?? `/teams/${visit.team.id}/apps/${app.id}`, said));
         },
-        (problem) => appPage(site, visit, problem),
+        (problem) => {
+          // The page of the device shows no error of another page.
+          if (backOf(visit) !== undefined) throw problem;
+          return appPage(site, visit, problem);
+        },
       ),
     );
   /** For Enter in the address bar after a form failed. */
@@ -52,18 +56,31 @@ export function registerApplication(router: Router, site: Site, guards: Guards):
     `${base}/versions/:number`,
     guards.member((visit) => versionPage(site, visit)),
   );
-  for (const [action, work] of Object.entries({
-    assign: postAssign,
-    unassign: postUnassign,
-    end: postEnd,
-    name: postName,
-  })) {
-    router.get(`${base}/${action}`, formPage);
+  const form = (path: string, work: (site: Site, visit: Member, app: App) => Promise<Said>): void => {
+    router.get(path, formPage);
     router.post(
-      `${base}/${action}`,
+      path,
       change((visit, app) => work(site, visit, app)),
     );
-  }
+  };
+  form(`${base}/assign`, postAssign);
+  form(`${base}/unassign`, postUnassign);
+  form(`${base}/end`, postEnd);
+  form(`${base}/name`, postName);
+  // From the page of a device: the newest version of what it names.
+  router.get(
+    "/teams/:team/apps/give",
+    guards.member((visit) => redirect(`/teams/${visit.team.id}/apps`)),
+  );
+  router.post(
+    "/teams/:team/apps/give",
+    guards.member(async (visit) => {
+      const app = await needApp(site.db, visit.team.id, visit.form("app"));
+      const said = await give(site, visit, app, app.newest);
+      site.desired.wake(visit.team.id);
+      return redirect(sayAt(visit.session, backOf(visit) ?? `/teams/${visit.team.id}/apps/${app.id}`, said));
+    }),
+  );
   router.get(`${base}/remove`, formPage);
   router.post(
     `${base}/remove`,
@@ -97,10 +114,18 @@ function targetOf(site: Site, { form, team }: Member): Promise<Target> {
   return findTarget(site.db, team.id, form("device"));
 }
 
-async function postAssign(site: Site, visit: Member, app: App): Promise<Said> {
+/** Returns the page of the device that a form is on, or undefined. */
+function backOf({ form, team }: Member): string | undefined {
+  const [, id] = /^device:([0-9A-Za-z._:-]{1,64})$/.exec(form("target")) ?? [];
+  return form("back") === "device" && id !== undefined ? `/teams/${team.id}/devices/${id}` : undefined;
+}
+
+const postAssign = (site: Site, visit: Member, app: App): Promise<Said> =>
+  give(site, visit, app, Number(visit.form("version")));
+
+async function give(site: Site, visit: Member, app: App, version: number): Promise<Said> {
   const target = await targetOf(site, visit);
   const share = target.kind === "device" ? 100 : Number(visit.form("share") || 100);
-  const version = Number(visit.form("version"));
   await assign(site.db, changeOf(site, visit), { target, appId: app.id, version, share, expected: revisionOf(visit) });
   const names = await namesOf(site, visit.team.id, [{ kind: target.kind, target_id: target.id }]);
   const whom = names.get(`${target.kind}:${target.id}`) ?? target.id;

@@ -12,6 +12,7 @@ import { Ago } from "./ago.tsx";
 import { notFound, PAGE_POLICY, redirect, show, type Answer } from "./answer.tsx";
 import { attempt } from "./attempt.ts";
 import { History, HISTORY_HOURS, LastPicture, mayFrame, StatusFacts } from "./device-parts.tsx";
+import { applicationSection, snapSection } from "./device-sections.tsx";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
 import { Csrf, Message } from "./layout.tsx";
 import { NewAdoptKey } from "./new-adopt-key.tsx";
@@ -25,7 +26,10 @@ export interface ShownDevice extends DeviceRow {
 }
 
 /** Sections of the page that other parts of the hub add, in their order, below the status. */
-const SECTIONS: readonly ((site: Site, visit: Member, device: ShownDevice) => Promise<Child>)[] = [];
+const SECTIONS: readonly ((site: Site, visit: Member, device: ShownDevice) => Promise<Child>)[] = [
+  applicationSection,
+  snapSection,
+];
 
 /** An adopt key for a device that the team has is made to be used now. */
 const ADOPT_DAYS = 1;

@@ -19,6 +19,7 @@ export interface Frame {
 const ENTRIES = [
   ["devices", "Devices"],
   ["apps", "Applications"],
+  ["snaps", "Snaps"],
   ["groups", "Groups"],
   ["adopt-keys", "Adopt keys"],
   ["settings", "Team settings"],

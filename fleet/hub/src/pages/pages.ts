@@ -18,6 +18,7 @@ import { registerMembers } from "./members.tsx";
 import { registerModels } from "./models.ts";
 import { registerSettings } from "./settings.tsx";
 import { registerSignIn } from "./sign-in.tsx";
+import { registerSnaps } from "./snaps.tsx";
 import { createSite } from "./site.ts";
 import { registerTeams } from "./teams.tsx";
 
@@ -38,6 +39,7 @@ export function registerPages(router: Router, services: Services & { readonly pa
     registerGroups,
     registerAdoptKeys,
     registerAudit,
+    registerSnaps,
     registerSettings,
     registerMembers,
   ])

@@ -88,6 +88,11 @@ for (const { kind, skip } of kinds) {
       expect((await putFile(theirs, id, files[0]!)).status).toBe(404);
     });
 
+    it("may have no detections: a device whose network the host decodes", async () => {
+      const id = await sendSnap(agent, [picture()], { event: {} });
+      expect((await ask(`query { team { snap(snapId: "${id}") { event } } }`)).snap.event).toEqual({});
+    });
+
     it("are refused whole if a field is over its limit", async () => {
       const good = snapOf([picture()]);
       const cases: [object, string][] = [

@@ -3,8 +3,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { createApp } from "../../src/nouns/application.ts";
 import { listDevices } from "../../src/nouns/device.ts";
+import { Agent } from "../support/agent.ts";
 import { kinds, Person, placeOf } from "../support/hub.ts";
+import { png } from "../support/pictures.ts";
 import { useSignedInHub } from "../support/signed-in.ts";
+import { sendSnap } from "../support/snaps.ts";
 
 const pages = new URL("../../src/pages/", import.meta.url);
 
@@ -23,14 +26,16 @@ describe("the address bar after a form", () => {
 
   it("leads to the page that the form belongs to, for every form there is", async () => {
     expect(posted.length).toBeGreaterThan(13);
-    const [device] = await listDevices(site.hub.storage.db, site.hub.team.id);
-    const app = await createApp(site.hub.storage.db, Date.now(), "test", site.hub.team.id, { name: "gate" });
+    const { db } = site.hub.storage;
+    const [device] = await listDevices(db, site.hub.team.id);
+    const app = await createApp(db, Date.now(), "test", site.hub.team.id, { name: "gate" });
+    const snap = await sendSnap(await Agent.enrol(site.hub), [png(4, 4, [1, 1, 1])]);
     for (const pattern of posted) {
       const path = pattern
         .replace(":team", site.hub.team.id)
         .replace(":device", device!.id)
         .replace(":app", app.id)
-        .replace("${action}", "assign")
+        .replace(":snap", snap)
         .replace(":group", "x")
         .replace(":key", "x")
         .replace(":user", site.hub.admin.id)
@@ -41,7 +46,7 @@ describe("the address bar after a form", () => {
         const place = placeOf(answer);
         expect([pattern, place]).toEqual([
           pattern,
-          expect.stringMatching(/^\/($|teams\/[^/]*\/(devices|groups|apps|adopt-keys|settings|members))/),
+          expect.stringMatching(/^\/($|teams\/[^/]*\/(devices|groups|apps|snaps|adopt-keys|settings|members))/),
         ]);
         expect([pattern, (await site.admin.get(place)).status === 404]).toEqual([pattern, false]);
       } else expect([pattern, answer.status]).toEqual([pattern, 200]);
