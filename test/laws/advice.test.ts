@@ -2,14 +2,19 @@
  * Every refusal that names options is followed, one option after the other, until the network decodes. The networks are
  * the examples of all families. The facts about each are the options of its example.
  */
-import { readFileSync, readdirSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EXAMPLES } from "../../scripts/family-examples.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import { ConfigError, type OptionHint, TensorError } from "../../src/core/errors.ts";
 import { type Detections, createDecoderSync, toPixels } from "../../src/entries/index.ts";
+import { type TensorInput, specOf } from "../../src/core/tensor.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
 import { COMMAND_NAMES, optionsOf } from "../../src/node/cli/options.ts";
+import { writeSafetensors } from "../../src/node/files/safetensors.ts";
+import { boxwright } from "../support/cli.ts";
 
 type Covered = keyof typeof EXAMPLES;
 type Facts = Readonly<Record<string, unknown>>;
@@ -65,6 +70,38 @@ const printed = (family: Covered): RegExp =>
     `^(\\w+) ${EXAMPLES[family].split("\n// ").pop()?.replace(/^\w+ /, "").replaceAll(".", "\\.")}$`,
   );
 
+/** Spells a fact as the value of an option; `null` if the command line cannot state it in one word. */
+function spelled(fact: unknown): string | null {
+  if (typeof fact === "string" || typeof fact === "number" || fact === false) return String(fact);
+  if (!Array.isArray(fact) || !fact.every((v) => typeof v === typeof fact[0])) return null;
+  return typeof fact[0] === "object" ? null : fact.join(fact.length === 2 && fact[0] > 31 ? "x" : ",");
+}
+
+/**
+ * Decodes a file by the command line, and gives what each refusal asks for in the words of the command. The family is
+ * stated: without it the command says what describes a network.
+ */
+async function followByCommand(path: string, facts: Facts): Promise<void> {
+  const words = [`--family=${facts["family"]}`];
+  for (let step = 0; step < 12; step++) {
+    const { code, err } = await boxwright("decode", path, ...words);
+    if (code === 0) return;
+    const asked = /In this command: (.*)/.exec(err)?.[1] ?? "";
+    const hints = [...asked.matchAll(/--([\w-]+) ([^\s,]+)/g)];
+    const known = hints.flatMap(([, name, value]) => {
+      const { sets = "", example } = optionsOf("decode")[name];
+      const fact = facts[sets] === undefined ? null : spelled(facts[sets]);
+      const told = fact ?? (value === example ? null : value);
+      return told === null ? [] : [[`--${name}=${told}`, fact !== null] as const];
+    });
+    // A fact goes before a value that the error knows.
+    const [next] = [...known.filter(([, isFact]) => isFact), ...known];
+    if (!next) throw new Error(`a dead end after ${words.join(" ")}: ${err}`);
+    words.push(next[0]);
+  }
+  throw new Error(`no end after ${words.join(" ")}`);
+}
+
 const model = {
   format: "onnx",
   missing: [
@@ -100,6 +137,28 @@ describe("the advice of refusals leads to the answer", () => {
       { model: { heads: [{ parser: "Other" }], outputs: undefined } },
     ])
       await run(family, (given, outputs) => follow(config, outputs, given));
+  });
+});
+
+describe("the advice of the command line leads to a decode", () => {
+  test.each(plain)("%s", async (family) => {
+    const folder = mkdtempSync(join(tmpdir(), "advice-"));
+    const cases: [string, Facts][] = [];
+    await run(family, (facts, outputs) => {
+      const tensors = Object.entries(outputs as Record<string, TensorInput>).map(([name, t]) => ({
+        ...specOf(name, t, {}),
+        ...(t.data instanceof BigInt64Array && { type: "i64" }),
+        data: t.data,
+      }));
+      const path = `${folder}/${family}-${cases.length}.safetensors`;
+      // Priors come from a file there.
+      if (!("priors" in facts) && Object.values(facts).every((fact) => spelled(fact) !== null)) {
+        writeFileSync(path, writeSafetensors(tensors as never));
+        cases.push([path, facts]);
+      }
+      return createDecoderSync(facts as never).decode(outputs);
+    });
+    for (const [path, facts] of cases) await followByCommand(path, facts);
   });
 });
 
@@ -139,3 +198,11 @@ const ELSEWHERE = [
   "keypointCoordinates",
   "maskCoefficients",
 ];
+
+test("a text in place of a model is told as text", async () => {
+  const path = join(mkdtempSync(join(tmpdir(), "advice-")), "model.onnx");
+  writeFileSync(path, "hello");
+  const { code, err } = await boxwright("inspect", path);
+  expect(code).toBe(1);
+  expect(err).toMatch(/model\.onnx: got text that begins with "hello", expected the bytes of ONNX, TFLite/);
+});

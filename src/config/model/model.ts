@@ -65,10 +65,20 @@ export async function readModel(bytes: Uint8Array, options: ReadModelOptions = {
   const other = OTHERS.find(([beginning]) => beginning.every((byte, i) => own[i] === byte));
   if (own.length === 0 || other)
     refuseFile("", other?.[1] ?? "an empty file", "ONNX, TFLite or an NN Archive");
+  const text = beginningOfText(own);
+  if (text !== null)
+    refuseFile("", `text that begins with ${show(text)}`, "the bytes of ONNX, TFLite or an NN Archive");
   return modelOf(readOnnx(own));
 }
 
 const letters = (text: string): readonly number[] => Array.from(text, (letter) => letter.charCodeAt(0));
+
+/** Returns the beginning of bytes that are all letters of a text, `null` for others. ONNX begins with a small number. */
+function beginningOfText(bytes: Uint8Array): string | null {
+  const first = Array.from(bytes.subarray(0, 40));
+  const isLetter = (byte: number): boolean => byte > 31 || byte === 9 || byte === 10 || byte === 13;
+  return first.every((byte) => isLetter(byte) && byte < 127) ? String.fromCharCode(...first).trim() : null;
+}
 
 /** How other files begin, which people hand over as models. ONNX has no such mark. */
 const OTHERS: readonly (readonly [beginning: readonly number[], what: string])[] = [

@@ -435,7 +435,7 @@ describe("other files", () => {
     ["nothing", new Uint8Array(0), "got an empty file, expected ONNX, TFLite or an NN Archive"],
     ["a PyTorch checkpoint", Buffer.from("PK\x03\x04rest"), "export the network to ONNX first"],
     ["a config", Buffer.from('{"model": {}}'), "createDecoder takes a config as it is"],
-    ["text", Buffer.from("some text"), "ONNX file: got wire type 3 at byte 0"],
+    ["text", Buffer.from("some text"), 'got text that begins with "some text"'],
     [
       "no bytes",
       "model.onnx" as unknown as Uint8Array,
