@@ -25,7 +25,7 @@ import {
   checkDistributions,
   checkLabels,
   checkOverlaps,
-  checkProbabilities,
+  checkScores,
   looksActivated,
   meetsNaN,
   noteOfCount,
@@ -96,7 +96,7 @@ export class Diagnostics {
   beforeScan(work: Work, isWhole: boolean): void {
     if (this.#hasCheckedScores || !isWhole) return;
     checkDistributions(work);
-    const lost = checkProbabilities(work);
+    const lost = checkScores(work);
     this.#hasToldNotFinite = lost > 0;
     if (lost > 0) this.#notes.add(`${lost} scores of the first frame are NaN, which pass no threshold`);
     if (looksActivated(work))

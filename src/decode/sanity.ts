@@ -13,7 +13,7 @@ import { READINGS } from "../core/readings.ts";
 import { cellsOf } from "../heads/grids.ts";
 import { scoresReason } from "../heads/print.ts";
 import type { Fn, Head } from "../heads/head.ts";
-import { ELEMENTS, isFloat, shape } from "../core/tensor.ts";
+import { ELEMENTS, isFloat, shape, volume } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
 
 /** Makes the error for a probability outside 0..1. It names the option that would explain it. */
@@ -82,22 +82,32 @@ function within(i32: Int32Array, at: number, step: number, n: number, top: numbe
 const isList = ({ marker, count }: Head): boolean => marker !== null || count !== null;
 
 /**
- * Checks every score and objectness of a plan whose network has activated them. Infinite ones are dropped later.
+ * Checks every score and objectness of a plan. Infinite ones are dropped later.
  * @returns how many are NaN: a network whose half floats overflow gives them, they never pass, and nothing else would
  * tell
- * @throws TensorError for a probability outside 0..1
+ * @throws TensorError for a probability outside 0..1, where the network has activated them
  */
-export function checkProbabilities(image: MemoryImage): number {
+export function checkScores(image: MemoryImage): number {
   const { plan } = image;
   let lost = 0;
-  if (plan.scores === "logits") return lost;
   for (const h of plan.heads) {
     // Rows after the end of a list are undefined.
-    if (isList(h)) continue;
+    if (isList(h)) {
+      lost += countLostRows(image, h);
+      continue;
+    }
     const check = (f: Column | null, fn: Fn, channels: number): void => {
-      if (!f || fn !== "none") return;
+      if (!f) return;
       const s = plan.tensors[f.tensor];
       const slack = slackOf(s);
+      if (fn !== "none") {
+        if (!mayHoldNaN(image, f.tensor)) return;
+        everyValue(image, h, f, channels, 0, (v) => {
+          if (v !== v) lost++;
+          return true;
+        });
+        return;
+      }
       everyValue(image, h, f, channels, 1 + slack, (v, i, c) => {
         if (v !== v) lost++;
         if ((v > 1 + slack || v < -slack) && Number.isFinite(v))
@@ -107,6 +117,38 @@ export function checkProbabilities(image: MemoryImage): number {
     };
     check(h.score, h.scoreFn, h.classId || h.rule === "objectness" ? 1 : h.classes);
     check(h.objectness, h.objectnessFn, 1);
+  }
+  return lost;
+}
+
+/** True if some element of a tensor may be NaN. A sum over f32 tells, without a call for each element. */
+function mayHoldNaN({ memory: { f32 }, plan, layout }: MemoryImage, tensor: number): boolean {
+  const { type, dims } = plan.tensors[tensor];
+  if (type !== "f32") return type === "f16";
+  const first = layout.slots[tensor] >> 2;
+  const end = first + volume(dims);
+  let sum = 0;
+  for (let i = first; i < end; i++) sum += f32[i];
+  return Number.isNaN(sum);
+}
+
+/** Returns the value of a column in a cell. */
+function valueIn({ memory, plan, layout }: MemoryImage, image: number, f: Column, cell: number): number {
+  const s = plan.tensors[f.tensor];
+  const { bytes, code } = ELEMENTS[s.type];
+  const at = imageStart(plan, f, image) + f.offset + cell * f.cell;
+  return value(memory, code, layout.slots[f.tensor] + at * bytes, s.scale ?? 1, s.zeroPoint);
+}
+
+/** Returns how many rows of a list have a score that is NaN, over all images. */
+function countLostRows(image: MemoryImage, { cells, count, marker, score }: Head): number {
+  let lost = 0;
+  for (let i = 0; i < image.plan.batch; i++) {
+    const rows = count ? valueIn(image, i, count, 0) : cells;
+    for (let cell = 0; cell < Math.min(rows, cells); cell++) {
+      if (marker && valueIn(image, i, marker, cell) < 0) break;
+      if (Number.isNaN(valueIn(image, i, score, cell))) lost++;
+    }
   }
   return lost;
 }
@@ -128,17 +170,8 @@ export function meetsNaN(of: MemoryImage, image: number, frameIndex: number): bo
   return false;
 }
 
-function isNaNIn(
-  { memory, plan, layout }: MemoryImage,
-  image: number,
-  f: Column | null,
-  cell: number,
-): boolean {
-  if (f === null) return false;
-  const { bytes, code } = ELEMENTS[plan.tensors[f.tensor].type];
-  const at = imageStart(plan, f, image) + f.offset + cell * f.cell;
-  return Number.isNaN(value(memory, code, layout.slots[f.tensor] + at * bytes, 1, 0));
-}
+const isNaNIn = (of: MemoryImage, image: number, f: Column | null, cell: number): boolean =>
+  f !== null && Number.isNaN(valueIn(of, image, f, cell));
 
 /** True if all values that should be logits lie in 0..1, and some above 0. Possible, but worth a note. */
 export function looksActivated(image: MemoryImage): boolean {

@@ -5,7 +5,7 @@ import { cellsOf } from "../../heads/grids.ts";
 import type { Interpretation, Specs } from "../../heads/head.ts";
 import { interpret } from "../../heads/interpret.ts";
 import type { HeadQuery } from "../../heads/query.ts";
-import { type SegmentPlan, prototypesOf, typeProblem } from "./plan.ts";
+import { type SegmentPlan, hasProportions, prototypesOf, typeProblem } from "./plan.ts";
 
 /**
  * Returns every interpretation of boxes and scores, with the maps of their queries. Throws a TensorError if no tensor
@@ -22,7 +22,10 @@ export function readQueryMasks(query: HeadQuery, specs: Specs): readonly Interpr
       specs.map((other, k) => (k === i ? { ...other, dims: [] } : other)),
     );
     const fitting = beside.filter(
-      ({ batch, heads }) => batch === spec.dims[0] && cellsOf(heads) === spec.dims[1],
+      ({ batch, heads }) =>
+        batch === spec.dims[0] &&
+        cellsOf(heads) === spec.dims[1] &&
+        hasProportions({ width: spec.dims[3], height: spec.dims[2] }, query.inputSize),
     );
     const problem = fitting.length > 0 && typeProblem(spec);
     if (problem) refuseFor([{ option: "quantisation" }], `masks "${spec.name}"`, ...problem);
@@ -47,7 +50,7 @@ export function readQueryMasks(query: HeadQuery, specs: Specs): readonly Interpr
       [{ option: "roles" }, { option: "task", value: "detect" }],
       "segment",
       list(specs),
-      `for ${query.family}: boxes and scores, and masks [N,${queries},h,w], a map for each query`,
+      `for ${query.family}: boxes and scores, and masks [N,${queries},h,w], a map for each query in the proportions of the input`,
     );
   }
   return found;

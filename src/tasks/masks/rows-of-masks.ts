@@ -46,6 +46,7 @@ export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpret
       const isSmall = maps.width <= MOST_BOX_CELLS && maps.height <= MOST_BOX_CELLS;
       // torchvision's ONNX export pastes inside: its maps show the whole picture.
       const settled = place === "box" && !isSmall ? "input" : place;
+      if (!hasSize(maps, settled, query.inputSize)) return [];
       return boxes.map((one): Interpretation => {
         const about =
           settled === "box"
@@ -73,6 +74,10 @@ export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpret
     );
   return found;
 }
+
+/** True if a map of a box is square, or if one of the input has its proportions. */
+const hasSize = ({ width, height }: Maps, place: RowMaskPlace, inputSize: HeadQuery["inputSize"]): boolean =>
+  place === "box" ? width === height : !inputSize || width * inputSize[1] === height * inputSize[0];
 
 const EXPECTED =
   "boxes [N,4] + labels [N] + scores [N] + masks [N,1,28,28], or dets [1,N,5] + labels [1,N] + masks [1,N,h,w]";

@@ -79,6 +79,7 @@ class PeakMaker {
     const { row, cell: cellOf } = this.#candidates;
     let length = 0;
     let hasNonFinite = false;
+    let hasLostPoints = false;
     const kept: number[][] = [];
     for (const i of order) {
       if (length === most) break;
@@ -99,10 +100,14 @@ class PeakMaker {
       found.scores[length] = f32[scores + row[i]];
       found.classIds[length] = classId;
       found.sources[length] = cell;
-      if (this.#task.points > 0) this.#placePoints(found, length, image, cell, plan);
+      if (this.#task.points > 0) {
+        this.#placePoints(found, length, image, cell, plan);
+        hasLostPoints ||= !this.#points.every(Number.isFinite);
+      }
       length++;
     }
     if (hasNonFinite) this.#work.note("offsets of centres are NaN or infinite: these objects are dropped");
+    if (hasLostPoints) this.#work.note("keypoints are NaN or infinite, and are given as they are");
     setLength(found, length);
   }
 

@@ -1,5 +1,6 @@
 /** The score of a detection of RF-DETR together with the covariances of its keypoints. */
 import { POINT_CHANNELS } from "./plan.ts";
+import { KEYPOINT_WIDTH } from "./rows.ts";
 
 /** Weight of the covariance: `trace_alpha` of rf-detr, models/postprocess.py. */
 const TRACE_ALPHA = 0.2;
@@ -8,20 +9,22 @@ const TRACE_ALPHA = 0.2;
  * Returns the score that `predict()` of rf-detr gives: sigmoid(ln score - 0.2 ln t). t is the mean trace of the points'
  * covariances, weighted by their confidences.
  * @param raw channels of all points
- * @param confidenceAt returns the confidence of a point
+ * @param keypoints x, y and confidence of all points
+ * @param at index of the first of them
  */
 export function fuseScore(
   score: number,
   raw: Float64Array,
   count: number,
-  confidenceAt: (k: number) => number,
+  keypoints: Float32Array,
+  at: number,
 ): number {
   let sum = 0;
   let weights = 0;
   for (let k = 0; k < count; k++) {
-    const at = k * POINT_CHANNELS;
-    const [l11, l21, l22] = [raw[at + 4], raw[at + 5], raw[at + 6]];
-    const weight = confidenceAt(k);
+    const first = k * POINT_CHANNELS;
+    const [l11, l21, l22] = [raw[first + 4], raw[first + 5], raw[first + 6]];
+    const weight = keypoints[at + k * KEYPOINT_WIDTH + 2];
     const trace = Math.exp(-2 * l11) + Math.exp(-2 * l22) + l21 * l21 * Math.exp(-2 * l11 - 2 * l22);
     sum += weight * trace;
     weights += weight;

@@ -239,13 +239,9 @@ function fillRow(
     }
     keypoints[to + 2] = confidence;
   }
+  // No closure here: it would be garbage of every frame with points.
   if (found.fusedScores)
-    found.fusedScores[row] = fuseScore(
-      found.scores[row],
-      raw,
-      count,
-      (k) => keypoints[(row * count + k) * WIDTH + 2],
-    );
+    found.fusedScores[row] = fuseScore(found.scores[row], raw, count, keypoints, row * count * WIDTH);
 }
 
 /** Returns the channels from a point to the next. */

@@ -88,7 +88,7 @@ describe("tensors that are none", () => {
       masks: { ...good.masks, ...masks } as TensorInput,
     });
   };
-  const expected = "masks [N,5,h,w], a map for each query";
+  const expected = "masks [N,5,h,w], a map for each query in the proportions of the input";
 
   test.each([
     ["no masks", { data: new Float32Array(8), dims: [1, 8] }],

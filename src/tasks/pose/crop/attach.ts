@@ -234,10 +234,13 @@ function computeLandmarks(work: TaskWork, plan: LandmarkPlan): Compute {
     points.score = logits ? sigmoid(one[0]) : probabilityOf(work, one[0], "presence", about);
     if (side >= 0) {
       read(side, image, one);
+      if (Number.isNaN(one[0])) work.note("the side is NaN, and is taken for the first");
       points.classId = probabilityOf(work, one[0], "side", about) > 0.5 ? 1 : 0;
     }
     if (world >= 0) {
       read(world, image, points.world as Float64Array);
+      if (hasNaN(points.world as Float64Array))
+        work.note("points in metres are NaN, and are given as they are");
       checkMetres(work, raw, points.world as Float64Array, values, about);
     }
   };
@@ -303,6 +306,7 @@ function refineByHeat(work: TaskWork, plan: LandmarkPlan, image: number, xy: Flo
         if (weight > most) most = weight;
       }
     }
+    if (Number.isNaN(sum)) work.note("heat maps are NaN, and do not move points");
     if (!(most >= HEAT_LEAST && sum > 0)) continue;
     xy[k * WIDTH] = across / sum / width;
     xy[k * WIDTH + 1] = down / sum / height;

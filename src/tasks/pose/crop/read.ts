@@ -340,9 +340,7 @@ function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
   const [presenceAt, sideAt] = order.filter((i) => volume(specs[i].dims) === batch);
   if (presenceAt === undefined || (sides && sideAt === undefined)) return refuseAll(expected);
   const worldAt = !world ? undefined : values === 3 ? second : sized(rows * 3)[0];
-  const heatAt = !heat
-    ? undefined
-    : order.find((i) => specs[i].dims.length === 4 && specs[i].dims[3] === rows && specs[i].dims[1] > 1);
+  const heatAt = !heat ? undefined : order.find((i) => isHeatOf(specs[i], rows, question.input));
   checkRows(question, specs[pointsAt], rows, values);
   const tensors = [pointsAt, presenceAt];
   const place = (at: number | undefined): number => (at === undefined ? -1 : tensors.push(at) - 1);
@@ -377,6 +375,10 @@ function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
   };
   return { plan, batch, classes: sides ? 2 : 1 };
 }
+
+/** True for heat maps [B,h,w,K] in the proportions of the input. */
+const isHeatOf = ({ dims }: TensorSpec, rows: number, [width, height]: readonly [number, number]): boolean =>
+  dims.length === 4 && dims[3] === rows && dims[1] > 1 && dims[2] * height === dims[1] * width;
 
 /** Returns the indices of the tensors by the number at the end of their names, if all names differ in it alone. */
 function inOrderOfExport(specs: Specs): number[] {

@@ -1,0 +1,146 @@
+/**
+ * Golden tensors of each family that were damaged: a column is missing, rows and columns are exchanged, one tensor has
+ * fewer rows, values are NaN. Each ends in an error or a note, never in silence.
+ */
+import { describe, expect, test } from "vitest";
+import type { TypedOptions } from "../../src/config/types.ts";
+import type { TensorInput } from "../../src/core/tensor.ts";
+import { createDecoderSync } from "../../src/entries/index.ts";
+import { readGoldenFamily } from "../support/golden-families.ts";
+import { describeShared } from "../support/shared-data.ts";
+
+/** Options of each golden case, besides the class count and the input size. */
+const OPTIONS: { readonly [name: string]: Partial<TypedOptions> } = {
+  "rfdetr-custom": { family: "rfdetr" },
+  "rfdetr-seg": { family: "rfdetr", task: "segment" },
+  "rfdetr-keypoints": { family: "rfdetr", task: "pose", keypoints: [5, 3] },
+  "dfine-raw": { family: "dfine" },
+  "dfine-post": { family: "dfine" },
+  "rtdetr-ultralytics": { family: "rtdetr" },
+  "picodet-maps": { family: "picodet" },
+  "picodet-boxes": { family: "picodet" },
+  "ppyoloe-maps": { family: "ppyoloe" },
+  "ppyoloe-rows": { family: "ppyoloe" },
+  "rtmdet-maps": { family: "rtmdet" },
+  "damo-yolo": { family: "damo-yolo" },
+  "yolonas-raw": { family: "yolo-nas" },
+  "efficientdet-maps": { family: "efficientdet" },
+  "paddle-nms": { family: "paddle-nms" },
+  "mmdeploy-dets": { family: "mmdeploy" },
+  "yolonas-flat": { family: "yolo-nas" },
+  "yolonas-batch": { family: "yolo-nas" },
+  "yolov7-trt": { family: "efficient-nms" },
+  imx500: { family: "imx500" },
+  "hailo-by-class": { family: "hailo-nms" },
+  "hailo-tf": { family: "hailo-nms" },
+  "fomo-f32": { family: "fomo" },
+  centernet: { family: "centernet" },
+  "face-det-lite": { family: "face-det-lite" },
+  maskrcnn: { family: "mask-rcnn", coordinates: "pixels" },
+  "rtmdet-ins": { family: "rtmdet-ins" },
+  "dbnet-text": { family: "dbnet" },
+  rtmo: { family: "rtmo" },
+  "rtmpose-simcc": { family: "rtmpose" },
+  "heatmaps-hrnet": { family: "hrnet" },
+  "mediapipe-face-mesh": { family: "face-mesh" },
+  "mediapipe-hand": { family: "hand-landmarks" },
+  "mediapipe-pose": { family: "pose-landmarks" },
+};
+
+/** Damage that leaves tensors of the network: other shapes that it may have, or values that no detection reads. */
+const HARMLESS: { readonly [name: string]: RegExp } = {
+  // Every column is a class, if there are as many as classes.
+  "rfdetr-custom": /^labels: a column missing/,
+  "rfdetr-seg": /^labels: a column missing/,
+  "rfdetr-keypoints": /^labels: a column missing/,
+  // Planes are read as rows are, and a query less is another network.
+  "rtdetr-ultralytics": /transposed|a row missing/,
+  "picodet-maps": /^cls_.*transposed|^reg_.*NaN/,
+  "picodet-boxes": /^scores: transposed/,
+  "damo-yolo": /^output: transposed/,
+  "yolonas-raw": /^scores: transposed/,
+  // No detection stands in these levels.
+  "efficientdet-maps": /^box_net_[4567]: NaN/,
+  // A detection less, and room for one less.
+  "yolonas-flat": /a row missing/,
+  "hailo-tf": /a column missing/,
+};
+
+type Tensors = Record<string, TensorInput>;
+
+interface Damaged {
+  readonly what: string;
+  readonly tensors: Tensors;
+}
+
+const volume = (dims: readonly number[]): number => dims.reduce((a, b) => a * b, 1);
+
+/** Returns a tensor with a dimension cut by one. */
+function cut({ data, dims, ...rest }: TensorInput, axis: number): TensorInput {
+  const after = volume(dims.slice(axis + 1));
+  const length = dims[axis];
+  const kept = Array.from(data as ArrayLike<number>).filter(
+    (_, i) => Math.floor(i / after) % length < length - 1,
+  );
+  const array = data.constructor as unknown as { from: (list: readonly unknown[]) => TensorInput["data"] };
+  return { ...rest, data: array.from(kept), dims: dims.map((d, k) => (k === axis ? d - 1 : d)) };
+}
+
+/** Returns a tensor whose last two dimensions are exchanged, with the values where they were. */
+const turned = (tensor: TensorInput): TensorInput => {
+  const dims = [...tensor.dims];
+  dims.push(...dims.splice(-2).reverse());
+  return { ...tensor, dims };
+};
+
+const isFloat = ({ data }: TensorInput): boolean => data instanceof Float32Array;
+
+/** Returns every way to damage one of the tensors. */
+function damagesOf(tensors: Tensors): Damaged[] {
+  return Object.entries(tensors).flatMap(([name, tensor]): Damaged[] => {
+    const { dims } = tensor;
+    const last = dims.length - 1;
+    const withTensor = (what: string, other: TensorInput): Damaged => ({
+      what: `${name}: ${what}`,
+      tensors: { ...tensors, [name]: other },
+    });
+    const isSquare = dims[last] === dims[last - 1];
+    return [
+      ...(dims[last] > 1 ? [withTensor("a column missing", cut(tensor, last))] : []),
+      ...(last > 0 && dims[last - 1] > 1 && !isSquare ? [withTensor("transposed", turned(tensor))] : []),
+      ...(last > 0 && dims[last - 1] > 1 ? [withTensor("a row missing", cut(tensor, last - 1))] : []),
+      ...(isFloat(tensor)
+        ? [withTensor("NaN", { ...tensor, data: new Float32Array(volume(dims)).fill(NaN) })]
+        : []),
+    ];
+  });
+}
+
+describeShared("damaged golden tensors", (data) => {
+  describe.each(Object.keys(OPTIONS))("%s", (name) => {
+    const { fixture, outputs } = readGoldenFamily(data, name);
+    const { width, height } = fixture.input;
+    const options = {
+      ...OPTIONS[name],
+      ...(fixture.classes > 0 && { classes: fixture.classes }),
+      inputSize: [width, height],
+      confidenceThreshold: fixture.gate ?? 0.3,
+    } as TypedOptions;
+
+    const damages = damagesOf(outputs).filter(({ what }) => !HARMLESS[name]?.test(what));
+    test.each(damages)("$what", ({ tensors }) => {
+      const notes: string[] = [];
+      let error: Error | null = null;
+      try {
+        const decoder = createDecoderSync(options, { onNote: (note) => notes.push(note) });
+        const found = decoder.decode(tensors);
+        // Masks are read on demand.
+        if (found.length > 0 && /maskrcnn|seg|ins/.test(name)) found.mask(0, { size: "network" });
+      } catch (thrown) {
+        error = thrown as Error;
+      }
+      if (error) expect(["TensorError", "ConfigError"]).toContain(error.name);
+      else expect(notes).not.toEqual([]);
+    });
+  });
+});
