@@ -73,7 +73,7 @@ export async function readModel(bytes: Uint8Array, options: ReadModelOptions = {
 
 const letters = (text: string): readonly number[] => Array.from(text, (letter) => letter.charCodeAt(0));
 
-/** Returns the beginning of bytes that are all letters of a text, `null` for others. ONNX begins with a small number. */
+/** Returns how bytes begin that are all letters of a text, `null` for others. ONNX begins with a small number. */
 function beginningOfText(bytes: Uint8Array): string | null {
   const first = Array.from(bytes.subarray(0, 40));
   const isLetter = (byte: number): boolean => byte > 31 || byte === 9 || byte === 10 || byte === 13;
