@@ -152,7 +152,7 @@ const PAGES: { readonly [F in PoseFamily]: PointPage } = {
       ],
     ],
     notes: [
-      'Classes are "left" and "right" of a mirrored picture. Without a mirror, say `labels: ["right", "left"]`.',
+      'Classes are "left" and "right" of the picture as it is. MediaPipe takes every picture for a mirrored one: `labels: ["right", "left"]` gives its names.',
       "[mediapipe-palm](mediapipe-palm.md) makes the crop.",
     ],
   },
