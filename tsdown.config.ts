@@ -52,7 +52,14 @@ const minified = {
   ) {
     if (/\.d\.[mc]?ts$/.test(fileName)) return null;
     const format = fileName.endsWith(".cjs") ? "cjs" : "esm";
-    const result = await transform(code, { minify: true, target: "es2022", format, sourcemap: true });
+    // Node prints the line of an error that nobody catches: it must not be the whole file.
+    const result = await transform(code, {
+      minify: true,
+      lineLimit: 200,
+      target: "es2022",
+      format,
+      sourcemap: true,
+    });
     if (format === "cjs") return { code: result.code, map: result.map };
     const { body } = this.parse(result.code) as unknown as { body: Node[] };
     return { code: droppable(result.code, body), map: result.map };

@@ -274,7 +274,7 @@ export function specOf(
       return refuse(
         where,
         `data of type ${kind}${Array.isArray(data) ? ` of ${typeof data[0]}s` : ""}`,
-        "a typed array",
+        kind === "ArrayBuffer" ? "a typed array over it: new Float32Array(data) for f32" : "a typed array",
       );
     // A stated type wins over the array's class if both share their bytes: f16 and i16, i8 and u8.
     const shares = (t: ElementType): boolean => ["f16 i16", "i16 f16", "i8 u8"].includes(`${t} ${own}`);

@@ -97,6 +97,7 @@ describe("each entry answers as recorded", () => {
       "loadPlanSync",
       "masks",
       "oriented",
+      "peaks",
       "pose",
       "provideKernel",
       "toPixels",
