@@ -81,6 +81,16 @@ export interface TaskColumns {
   readonly corners?: Float32Array;
 }
 
+/** The columns of points, as many numbers in each row. Names and edges are no columns. */
+export const POINT_COLUMNS = [
+  "keypoints",
+  "depths",
+  "presences",
+  "world",
+  "nextCrops",
+  "fusedScores",
+] as const satisfies readonly (keyof TaskColumns)[];
+
 /** Count of the values of a row of `corners`: x and y of each of the four corners. */
 export const CORNER_VALUES = 8;
 

@@ -4,7 +4,7 @@ import { ConfigError, TensorError, mismatch, refuse } from "../core/errors.ts";
 import { checkOptions, namesOnly } from "../core/options.ts";
 import { POINT_FACTS } from "../core/pose-families.ts";
 import type { Decoder } from "../decode/decoder.ts";
-import { Detections, extend, setLength } from "../decode/detections.ts";
+import { Detections, POINT_COLUMNS, extend, setLength } from "../decode/detections.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 import { familyOf } from "../heads/query.ts";
 import { cropOf, nextCropOf } from "../tasks/pose/crop/of.ts";
@@ -178,7 +178,7 @@ export class ChainedDetector implements Detector {
     );
     setLength(joined, rows.length);
     const [first] = sorted;
-    const columns = COLUMNS.filter((name) => first?.points[name]).map(
+    const columns = POINT_COLUMNS.filter((name) => first?.points[name]).map(
       (name) => [name, concatenate(sorted.map(({ points }) => points[name] as Float32Array))] as const,
     );
     const { keypointNames, edges } = first?.points ?? {};
@@ -195,8 +195,6 @@ export class ChainedDetector implements Detector {
     return joined;
   }
 }
-
-const COLUMNS = ["keypoints", "depths", "presences", "world", "nextCrops"] as const;
 
 const scoreOf = ([d, row]: readonly [Detections, number]): number => d.scores[row];
 

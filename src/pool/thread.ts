@@ -1,7 +1,7 @@
 /** A thread of a pool: makes a decoder for each network, decodes frames in the order of their messages. */
 import type { MessagePort } from "node:worker_threads";
 import type { Decoder } from "../decode/decoder.ts";
-import { Detections, extrasOf, setLength } from "../decode/detections.ts";
+import { Detections, POINT_COLUMNS, extrasOf, setLength } from "../decode/detections.ts";
 import { fromPacket } from "../packet/read.ts";
 import { createDecoderSync } from "../whole/decoder.ts";
 import {
@@ -78,12 +78,17 @@ function columnsOf(found: Detections): { readonly columns: ReplyColumns; readonl
   const hasMasks = extrasOf(found)?.mask !== undefined;
   const { boxes, scores, classIds, sources, ...more } = (hasMasks ? boxesOf(found) : found).copy();
   const { keypoints, keypointNames, edges, angles, corners } = more;
+  const points = Object.fromEntries(
+    POINT_COLUMNS.flatMap((name) => (more[name] ? [[name, more[name]] as const] : [])),
+  );
   const task = keypoints
-    ? { keypoints, ...(keypointNames && { keypointNames }), ...(edges && { edges }) }
+    ? { ...points, ...(keypointNames && { keypointNames }), ...(edges && { edges }) }
     : angles && { angles, corners };
   return {
     columns: { boxes, scores, classIds, sources, ...(task && { task }), ...(hasMasks && { hasMasks }) },
-    arrays: [boxes, scores, classIds, sources, keypoints, angles, corners].filter((c) => c !== undefined),
+    arrays: [boxes, scores, classIds, sources, ...Object.values(points), angles, corners].filter(
+      (c) => c !== undefined,
+    ),
   };
 }
 

@@ -41,6 +41,23 @@ test.each([
   });
 });
 
+test("landmarks arrive with depths, metres and the crop of the next frame", () => {
+  const config = { family: "hand-landmarks", inputSize: [224, 224] } as const;
+  const outputs = {
+    Identity: { data: Float32Array.from({ length: 63 }, (_, i) => 20 + 3 * i), dims: [1, 63] },
+    Identity_1: { data: Float32Array.of(0.9), dims: [1, 1] },
+    Identity_2: { data: Float32Array.of(0.8), dims: [1, 1] },
+    Identity_3: { data: Float32Array.from({ length: 63 }, (_, i) => i / 1000), dims: [1, 63] },
+  };
+  const expected = createDecoderSync(config).decode(outputs).copy();
+  expect(Object.keys(expected)).toEqual(expect.arrayContaining(["depths", "world", "nextCrops"]));
+  return withPool(config, async (pool) => {
+    const found = (await pool.decode("door", structuredClone(outputs)))?.detections;
+    expect(found).toEqual(expected);
+    expect(found?.toArray()).toEqual(expected.toArray());
+  });
+});
+
 test("masks stay in their thread, and the error says what to do", () => {
   const { config, outputs } = tasks.segment;
   const decoder = createDecoderSync(config);

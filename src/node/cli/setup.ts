@@ -126,7 +126,19 @@ function keypointsOf(values: Values): [number, number] | undefined {
   return [Number(match[1]), Number(match[2])];
 }
 
-const PARTS = ["boxes", "scores", "objectness", "labels", "priors", "count", "keypoints", "angles"];
+const PARTS = [
+  "boxes",
+  "scores",
+  "objectness",
+  "classIds",
+  "priors",
+  "count",
+  "keypoints",
+  "coefficients",
+  "prototypes",
+  "masks",
+  "angles",
+];
 
 /** Reads --role. A part that is given twice is played by several tensors. */
 function rolesOf(values: Values): Record<string, string | string[]> | undefined {

@@ -1,7 +1,14 @@
 /** Suppression of a decoder's detections. */
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
-import { CORNER_VALUES, Detections, extend, extrasOf, setLength } from "../../decode/detections.ts";
+import {
+  CORNER_VALUES,
+  Detections,
+  POINT_COLUMNS,
+  extend,
+  extrasOf,
+  setLength,
+} from "../../decode/detections.ts";
 import { DETECTION_RULES, type SuppressOptions, settingsOf } from "../../core/suppression.ts";
 import { suppress } from "./suppress.ts";
 
@@ -98,13 +105,18 @@ export function suppressDetections(
   }
   if (keypoints) {
     const groups = method === "weighted" ? left.members : null;
-    const moved = rows.flatMap((row, i) =>
-      meanOf(keypoints, keypoints.length / n, groups?.[i] ?? [row], scores),
-    );
+    const moved = POINT_COLUMNS.flatMap((name) => {
+      const column = copy[name];
+      if (!column) return [];
+      const values = rows.flatMap((row, i) =>
+        meanOf(column, column.length / n, groups?.[i] ?? [row], scores),
+      );
+      return [[name, Float32Array.from(values)] as const];
+    });
     extend(
       result,
       {
-        keypoints: Float32Array.from(moved),
+        ...Object.fromEntries(moved),
         ...(keypointNames && { keypointNames }),
         ...(edges && { edges }),
       },

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { mulberry32 } from "../../../bench/random.ts";
 import { type QueryPoint, confidenceOfQueryPoint, fusedScore } from "../../../spec/points.ts";
-import { createDecoderSync, readModel } from "../../../src/entries/index.ts";
+import { createDecoderSync, readModel, suppressDetections } from "../../../src/entries/index.ts";
 import type { TypedOptions } from "../../../src/config/types.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
 import { compilePlan } from "../../../src/planfile/write.ts";
@@ -83,6 +83,15 @@ describe.each(engines)("%s", (engine) => {
       expect(d.fused_confidence).toBeCloseTo(fusedScore(d.confidence, points), 6);
     });
   });
+});
+
+test("suppression keeps the score of box and points beside its row", () => {
+  const found = createDecoderSync({ ...OPTIONS, classes: 1 } as TypedOptions).decode(tensors(2, 1, () => 0));
+  const left = suppressDetections(found, { method: "hard", iouThreshold: 0.1 });
+  expect(left.length).toBeGreaterThan(0);
+  expect(left.length).toBeLessThan(found.length);
+  for (const [row, source] of [...left.sources].entries())
+    expect(left.fusedScores?.[row]).toBe(found.fusedScores?.[found.sources.indexOf(source)]);
 });
 
 describe("tensors that are none", () => {
