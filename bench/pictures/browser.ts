@@ -80,35 +80,44 @@ function filesOf(folder: string): Record<string, string> {
   );
 }
 
-/** Measures a row in a page of its own. */
-export async function measureInBrowser({
-  spec,
-  engine,
-  entries,
-  milliseconds,
-}: PictureTask): Promise<object> {
+/** What a page is built with. */
+interface PageOptions {
+  /** Constants of the page, as JSON. */
+  readonly define: { readonly [name: string]: string };
+  /** True if @ultralytics/yolo is served beside the page. */
+  readonly theirs: boolean;
+  readonly flags?: string[];
+  /** Folder of the built package, in place of this project's. */
+  readonly dist?: string;
+}
+
+/** Bundles a file of this folder, opens it in Chromium, and returns what it leaves as `boxwrightResult`. */
+export async function runPage(
+  file: string,
+  { define, theirs, flags = [], dist }: PageOptions,
+): Promise<object> {
   const folder = mkdtempSync(join(tmpdir(), "boxwright-page-"));
+  const built = dist ?? fileURLToPath(new URL("../../dist", import.meta.url));
   try {
     const playwright: unknown = createRequire(import.meta.url)(
       await orMissing("playwright-core", obtain("playwright")),
     );
-    const theirs = engine === "ultralytics" ? filesOf(await folderOf("ultralytics")) : {};
+    const extra = theirs ? filesOf(await folderOf("ultralytics")) : {};
     writeFileSync(join(folder, "metadata.zip"), metadataZip());
-    const dist = dirname(fileURLToPath(entries[0]));
     await build({
-      entryPoints: [fileURLToPath(new URL("page.ts", import.meta.url))],
+      entryPoints: [fileURLToPath(new URL(file, import.meta.url))],
       outfile: join(folder, "main.mjs"),
       bundle: true,
       format: "esm",
       platform: "browser",
       target: "es2022",
-      define: { TASK: JSON.stringify({ spec, engine, milliseconds }) },
+      define: { ...define },
       logLevel: "error",
       plugins: [
         {
           name: "built",
           setup: (b) =>
-            b.onResolve({ filter: /\/entries\/index\.ts$/ }, () => ({ path: join(dist, "index.mjs") })),
+            b.onResolve({ filter: /\/entries\/index\.ts$/ }, () => ({ path: join(built, "index.mjs") })),
         },
       ],
     });
@@ -116,7 +125,8 @@ export async function measureInBrowser({
       playwright,
       folder,
       app: folder,
-      extra: theirs,
+      extra,
+      flags,
       // Only an isolated page has a fine clock.
       headers: {
         "cross-origin-opener-policy": "same-origin",
@@ -127,3 +137,11 @@ export async function measureInBrowser({
     rmSync(folder, { recursive: true, force: true });
   }
 }
+
+/** Measures a row in a page of its own. */
+export const measureInBrowser = ({ spec, engine, entries, milliseconds }: PictureTask): Promise<object> =>
+  runPage("page.ts", {
+    define: { TASK: JSON.stringify({ spec, engine, milliseconds }) },
+    theirs: engine === "ultralytics",
+    dist: dirname(fileURLToPath(entries[0])),
+  });

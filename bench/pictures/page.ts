@@ -5,6 +5,7 @@ import { IOU_THRESHOLD } from "../workloads.ts";
 import { frameWorkload, pictureBoxes, placeOf } from "./frame.ts";
 import { type PictureRun, prepareOurs } from "./ours.ts";
 import { type PictureEngine, type PictureSpec, pixelsOf } from "./picture.ts";
+import { type Pipeline, openPipeline } from "./ultralytics.ts";
 
 declare const TASK: { spec: PictureSpec; engine: PictureEngine; milliseconds: number };
 
@@ -66,31 +67,8 @@ function withCanvas(spec: PictureSpec): PictureRun {
   };
 }
 
-/** The part of @ultralytics/yolo that is used: its steps around a network that somebody else runs. */
-interface Pipeline {
-  preprocess_rgba(rgba: Uint8Array, width: number, height: number): Float32Array;
-  postprocess(
-    outputs: Float32Array[],
-    shapes: Uint32Array,
-    milliseconds: number,
-    confidence: number,
-    iou: number,
-    classes: null,
-    colormap: string,
-    depthViz: string,
-  ): { boxes: { x1: number; y1: number; x2: number; y2: number; conf: number; cls: number }[] };
-}
-
 async function withUltralytics(spec: PictureSpec): Promise<PictureRun> {
-  // A name that the bundler cannot follow: the package is served beside the page, never bundled.
-  const url = "/ultralytics/pkg/ultralytics_inference_web.js";
-  const module = (await import(/* @vite-ignore */ url)) as {
-    default(): Promise<unknown>;
-    YoloPipeline: new (tflite: Uint8Array) => Pipeline;
-  };
-  await module.default();
-  const metadata = await fetch("/metadata.zip");
-  const pipeline = new module.YoloPipeline(new Uint8Array(await metadata.arrayBuffer()));
+  const pipeline = await openPipeline();
   const { width, height } = spec;
   const pixels = pixelsOf(spec);
   const workload = frameWorkload();

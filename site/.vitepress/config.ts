@@ -1,11 +1,29 @@
 import { fileURLToPath } from "node:url";
-import { defineConfig } from "vitepress";
+import { type MarkdownRenderer, defineConfig } from "vitepress";
 import { finish } from "../scripts/finish.mjs";
 import { PLACEHOLDER } from "../scripts/relocate.mjs";
 import { sidebar } from "./sidebar.ts";
 
 const at = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 const isBuild = process.argv.includes("build");
+
+/** Puts a live decode under each example of a family that needs nothing but the package. */
+function addLiveExamples(md: MarkdownRenderer): void {
+  const fence = md.renderer.rules.fence!;
+  md.renderer.rules.fence = (tokens, i, options, env, self) => {
+    const html = fence(tokens, i, options, env, self);
+    const { info, content } = tokens[i];
+    const imports = [...content.matchAll(/from "([^"]+)"/g)].map(([, name]) => name);
+    const isExample =
+      /^families\//.test(env.relativePath) &&
+      info.startsWith("js") &&
+      imports.length > 0 &&
+      imports.every((name) => name === "boxwright");
+    return isExample
+      ? `${html}<ClientOnly><LiveExample code="${encodeURIComponent(content)}" /></ClientOnly>`
+      : html;
+  };
+}
 
 export default defineConfig({
   title: "boxwright",
@@ -31,12 +49,13 @@ export default defineConfig({
     search: { provider: "local" },
     externalLinkIcon: true,
   },
+  markdown: { config: addLiveExamples },
   vite: {
     publicDir: at("../.pages/public"),
     resolve: {
       alias: [
         { find: /^boxwright$/, replacement: at("../../src/entries/index.ts") },
-        { find: /^#(kernel|masks-kernel|prepare-kernel)$/, replacement: at("../../dist/$1.mjs") },
+        { find: /^#(kernels)$/, replacement: at("../../dist/$1.mjs") },
         { find: /^@repo\//, replacement: at("../../") },
         { find: "node:zlib", replacement: at("../src/zlib.ts") },
       ],

@@ -69,7 +69,7 @@ export async function writeExamples() {
     boxes: await boxes(),
     keypoints: keypoints(),
     masks: seeded("seg_v8", ["output0", "output1"], { task: "segment", coordinates: "pixels" }),
-    oriented: seeded("obb_v8", ["output0"], { task: "oriented" }),
+    oriented: seeded("obb_v8", ["output0"], { task: "oriented", orientedSuppression: "opencv" }),
   };
   for (const [name, { tensors, photo, ...stated }] of Object.entries(all)) {
     writeFileSync(join(folder, `${name}.safetensors`), writeSafetensors(tensors));

@@ -1,5 +1,6 @@
-/** Ends a build: relative addresses, the Markdown beside each page, and llms.txt. */
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+/** Ends a build: relative addresses, the Markdown beside each page, llms.txt, and the service worker. */
+import { createHash } from "node:crypto";
+import { cpSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { relocate } from "./relocate.mjs";
 
@@ -9,6 +10,25 @@ export function finish({ outDir, srcDir, pages }) {
   const documents = pages.filter((page) => !/^(index|playground|measure)\.md$/.test(page)).sort();
   for (const page of documents) cpSync(join(srcDir, page), join(outDir, page));
   writeFileSync(join(outDir, "llms.txt"), llmsText(srcDir, documents));
+  writeFileSync(join(outDir, "sw.js"), serviceWorker(outDir));
+}
+
+/** What works without a network after the first visit: the playground, its examples, and the programs of all pages. */
+const KEPT =
+  /^(index|playground|measure)\.html$|^examples\/|^assets\/.*\.(js|css)$|^assets\/scalar.*wasm$|^(icon\.svg|vp-icons\.css|hashmap\.json)$/;
+
+/** Returns the program of the service worker, with its list of files. */
+function serviceWorker(outDir) {
+  const files = readdirSync(outDir, { recursive: true })
+    .map((file) => file.replaceAll("\\", "/"))
+    .filter((file) => KEPT.test(file))
+    .sort();
+  const hash = createHash("sha256");
+  for (const file of files) hash.update(file).update(readFileSync(join(outDir, file)));
+  const program = readFileSync(new URL("../src/sw.js", import.meta.url), "utf8");
+  return program
+    .replace("boxwright-VERSION", `boxwright-${hash.digest("hex").slice(0, 12)}`)
+    .replace("const FILES = [];", `const FILES = ${JSON.stringify(files)};`);
 }
 
 /** Returns the list of pages for language models, as https://llmstxt.org asks for. */

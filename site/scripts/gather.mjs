@@ -1,6 +1,8 @@
 /** Gathers all that VitePress builds the site from. */
 import { writeExamples } from "./examples.mjs";
 import { gatherPages } from "./pages.mjs";
+import { writeReference } from "./reference.mjs";
 
 gatherPages();
+writeReference();
 await writeExamples();

@@ -40,7 +40,7 @@ const relocatedStyle = (text, up) => text.replaceAll(PLACEHOLDER, up);
  */
 function relocatedPage(text, up) {
   const setBase = `<script>${VARIABLE}=new URL(${JSON.stringify(up)},location.href).pathname</script>`;
-  const absolute = `<script>{const b=${VARIABLE},u=${JSON.stringify(up)};for(const e of document.querySelectorAll("[href],[src]"))for(const n of["href","src"]){const v=e.getAttribute(n);if(v!==null&&e.tagName!=="LINK"&&e.tagName!=="SCRIPT"&&v.startsWith(u))e.setAttribute(n,b+v.slice(u.length))}}</script>`;
+  const absolute = `<script>{const b=${VARIABLE},u=${JSON.stringify(up)};for(const e of document.querySelectorAll("[href],[src]"))for(const n of["href","src"]){const v=e.getAttribute(n);if(v!==null&&e.rel!=="stylesheet"&&!/preload/.test(e.rel)&&e.tagName!=="SCRIPT"&&v.startsWith(u))e.setAttribute(n,b+v.slice(u.length))}}</script>`;
   return text
     .replaceAll(
       /(<script[^>]*>)([\s\S]*?)(<\/script>)/g,

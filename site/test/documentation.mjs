@@ -28,6 +28,39 @@ export const documentation = [
     },
   },
   {
+    name: "examples of families run in place and print what they say",
+    async run({ page, address }) {
+      for (const family of ["yolov8", "ssd", "detr"]) {
+        await page.goto(`${address}families/${family}.html`);
+        const live = page.locator("[data-live-example]").first();
+        await live.scrollIntoViewIfNeeded();
+        await page.waitForSelector("[data-live-example][data-ran=true]");
+        const printed = (await live.locator("[data-printed]").innerText()).trim();
+        const source = await (await page.request.get(`${address}families/${family}.md`)).text();
+        const said = [...source.matchAll(/^\/\/ (.+)$/gm)].map(([, line]) => line);
+        isTrue(printed !== "" && said.includes(printed), `${family} printed "${printed}"`);
+      }
+    },
+  },
+  {
+    name: "types have pages, with links among them",
+    async run({ page, address }) {
+      await page.goto(`${address}reference/functions.html`);
+      isTrue((await readText(page, "#name-createdecoder")).includes("createDecoder"), "createDecoder");
+      const ids = new Set();
+      for (const file of ["functions", "classes", "interfaces", "types", "variables"])
+        for (const [, id] of (
+          await (await page.request.get(`${address}reference/${file}.html`)).text()
+        ).matchAll(/ id="(name-[^"]+)"/g))
+          ids.add(`${file}.html#${id}`);
+      const links = await page
+        .locator(".vp-doc a[href*='#name-']")
+        .evaluateAll((all) => all.map((a) => a.href.split("/").at(-1)));
+      const broken = [...new Set(links)].filter((link) => !ids.has(link));
+      equal(broken.join(", "), "", "links to types that are missing");
+    },
+  },
+  {
     name: "search finds a page",
     async run({ page, address }) {
       await page.goto(`${address}overview.html`);

@@ -21,7 +21,7 @@ const FLAGS = [
   "--use-fake-device-for-media-stream",
 ];
 /** Milliseconds after which a click or a wait has failed. */
-const PATIENCE = 30_000;
+const PATIENCE = 60_000;
 
 const { chromium } = createRequire(import.meta.url)(await obtain("playwright"));
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";

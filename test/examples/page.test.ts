@@ -21,12 +21,18 @@ interface Browser {
   newPage(): Promise<Page>;
   close(): Promise<void>;
 }
+interface Route {
+  request(): { url(): string };
+  fulfill(answer: { path: string } | { status: number }): Promise<void>;
+}
 interface Page {
   on(event: "request", listener: (request: { url(): string }) => void): void;
   on(event: "pageerror", listener: (error: Error) => void): void;
   goto(url: string): Promise<unknown>;
   setInputFiles(selector: string, path: string): Promise<void>;
   click(selector: string): Promise<void>;
+  fill(selector: string, value: string): Promise<void>;
+  route(pattern: string, answer: (route: Route) => Promise<void>): Promise<void>;
   textContent(selector: string): Promise<string | null>;
   evaluate<T>(script: string): Promise<T>;
 }
@@ -92,6 +98,45 @@ async function withPage(
   }
 }
 
+/** Opens no-build/ as it stands. Its CDN is answered with the package as built, and with a model beside the page. */
+async function withoutBuild(use: (page: Page) => Promise<void>): Promise<void> {
+  const packageOf = (name: string): string =>
+    fileURLToPath(
+      new URL(
+        `node_modules/${name}/`,
+        packed === undefined ? import.meta.url.replace(/test\/examples\/.*/, "") : exampleUrl(""),
+      ),
+    );
+  const own =
+    packed === undefined ? fileURLToPath(new URL("../../", import.meta.url)) : packageOf("boxwright");
+  const places: readonly (readonly [RegExp, string])[] = [
+    [/^https:\/\/cdn\.jsdelivr\.net\/npm\/boxwright\//, own],
+    [/^https:\/\/cdn\.jsdelivr\.net\/npm\/onnxruntime-web@[\d.]+\//, packageOf("onnxruntime-web")],
+    [/^http:\/\/localhost:9\//, fileURLToPath(exampleUrl("no-build/"))],
+  ];
+  const model = await folder.put("model.onnx", readFixture("detect/network.onnx"));
+  const playwright = createRequire(import.meta.url)(await obtain("playwright")) as Playwright;
+  const browser = await playwright.chromium.launch({
+    executablePath: chromium,
+    args: ["--no-sandbox", "--disable-gpu"],
+  });
+  try {
+    const page = await browser.newPage();
+    await page.route("**/*", async (route) => {
+      const url = route.request().url();
+      const [start, place] = places.find(([pattern]) => pattern.test(url)) ?? [];
+      if (!start || place === undefined) return route.fulfill({ status: 404 });
+      return route.fulfill({
+        path: url.endsWith("/model.onnx") ? model : join(place, url.replace(start, "")),
+      });
+    });
+    await page.goto("http://localhost:9/index.html");
+    await use(page);
+  } finally {
+    await browser.close();
+  }
+}
+
 const expectStatus = (page: Page, text: string | RegExp): Promise<void> =>
   expect.poll(() => page.textContent("#status"), { timeout: 30_000 }).toMatch(text);
 
@@ -118,6 +163,32 @@ describe.skipIf(!canBrowse)("pages (need Chromium and playwright)", () => {
       await expectStatus(page, /^2 found/);
       await expectBox(page);
     });
+  }, 120_000);
+
+  test("no-build: imports from a CDN and draws boxes on a photo", async () => {
+    const photo = await folder.put("one.png", pngOf([dog]));
+    await withoutBuild(async (page) => {
+      await expectStatus(page, "Ready");
+      await page.setInputFiles("#file", photo);
+      await expectStatus(page, "1 found");
+      await expectBox(page);
+    });
+  }, 120_000);
+
+  test("stackblitz: decodes a tensor, and again when the slider moves", async () => {
+    // The folder is a package of its own, so a clone does not find boxwright from there.
+    const built = fileURLToPath(new URL("../../dist/index.mjs", import.meta.url));
+    const use = async (page: Page): Promise<void> => {
+      await expectStatus(page, "3 found");
+      await page.fill("#threshold", "0.5");
+      await expectStatus(page, "2 found");
+    };
+    await withPage(
+      "stackblitz",
+      {},
+      use,
+      packed === undefined ? { resolve: { alias: { boxwright: built } } } : {},
+    );
   }, 120_000);
 
   test.skipIf(!isThere("tflite"))(

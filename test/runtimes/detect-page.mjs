@@ -19,6 +19,46 @@ function check(what, found, rows) {
   else failures.push(`${what}: got ${got}, expected ${expected}`);
 }
 
+/** Returns a playing video that shows a canvas. */
+async function videoOf(canvas) {
+  const video = document.createElement("video");
+  video.muted = true;
+  video.srcObject = canvas.captureStream();
+  const first = new Promise((resolve) => video.requestVideoFrameCallback(resolve));
+  await video.play();
+  await first;
+  return video;
+}
+
+/** Detects in a playing video, by VideoFrame and by a canvas, and follows it as a stream. */
+async function checkVideo(detector, canvas, rows) {
+  const paint = setInterval(() => canvas.getContext("2d").putImageData(opaque(rows), 0, 0), 50);
+  const video = await videoOf(canvas);
+  const { copyTo } = VideoFrame.prototype;
+  let copies = 0;
+  VideoFrame.prototype.copyTo = function (...given) {
+    copies++;
+    return copyTo.apply(this, given);
+  };
+  try {
+    check("a video", await detector.detect(video), rows);
+    if (copies > 0) passed++;
+    else failures.push("a video was not read by VideoFrame.copyTo");
+    let frames = 0;
+    for await (const found of detector.detectAll(video)) {
+      check(`frame ${frames} of a video`, found, rows);
+      if (++frames === 3) break;
+    }
+    // A reader that has failed once takes the canvas from then on.
+    VideoFrame.prototype.copyTo = () => Promise.reject(new Error("refused by the test"));
+    check("a video whose frames cannot be copied", await detector.detect(video), rows);
+  } finally {
+    VideoFrame.prototype.copyTo = copyTo;
+    clearInterval(paint);
+    video.srcObject.getTracks().forEach((track) => track.stop());
+  }
+}
+
 /** A picture as a canvas has it: opaque, or else the canvas forgets its colours. */
 function opaque(rows) {
   const { data, width, height } = pictureOf(rows, layout);
@@ -36,6 +76,7 @@ async function run() {
   [canvas.width, canvas.height] = [32, 24];
   canvas.getContext("2d").putImageData(opaque([dog]), 0, 0);
   check("a canvas", await detector.detect(canvas), [dog]);
+  await checkVideo(detector, canvas, [dog]);
   const stream = [[dog], [], [cat], [dog, cat], [cat]];
   let i = 0;
   for await (const found of detector.detectAll(stream.map((rows) => pictureOf(rows, layout))))

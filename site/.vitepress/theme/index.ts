@@ -21,5 +21,21 @@ export default {
       "MeasurePage",
       inBrowser(() => import("../../src/components/MeasurePage.vue")),
     );
+    app.component(
+      "LiveExample",
+      inBrowser(() => import("../../src/components/LiveExample.vue")),
+    );
+    keepForOffline();
   },
 } satisfies Theme;
+
+/** Lets a service worker keep the site, when the page has loaded. */
+function keepForOffline(): void {
+  if (import.meta.env.SSR || import.meta.env.DEV || !("serviceWorker" in navigator)) return;
+  const register = (): void => {
+    // Without it the site works all the same, online.
+    navigator.serviceWorker.register(`${import.meta.env.BASE_URL}sw.js`).catch(() => undefined);
+  };
+  if (document.readyState === "complete") register();
+  else window.addEventListener("load", register, { once: true });
+}

@@ -1,0 +1,119 @@
+/**
+ * Measures a live frame in a page: from the `<video>` of Chromium's fake camera to boxes, the network left out. live.ts
+ * bundles it, and replaces WAY. Leaves its result as `boxwrightResult`.
+ */
+import { type Session, createDetector } from "../../src/entries/index.ts";
+import { optionsOf } from "../typed-options.ts";
+import { IOU_THRESHOLD } from "../workloads.ts";
+import { frameWorkload } from "./frame.ts";
+import { type Pipeline, openPipeline } from "./ultralytics.ts";
+
+/** How a row reads the frame. */
+export type Way = "copyTo" | "canvas" | "ultralytics";
+
+declare const WAY: Way;
+declare const MILLISECONDS: number;
+
+/** The parts of a page that this file uses. The project is compiled without types of the DOM. */
+interface Video {
+  muted: boolean;
+  srcObject: object;
+  readonly videoWidth: number;
+  readonly videoHeight: number;
+  play(): Promise<void>;
+  requestVideoFrameCallback(callback: () => void): number;
+}
+interface Context {
+  drawImage(source: Video, x: number, y: number): void;
+  getImageData(x: number, y: number, width: number, height: number): { data: Uint8Array };
+}
+interface Page {
+  document: { createElement(name: "video"): Video };
+  navigator: { mediaDevices: { getUserMedia(wanted: object): Promise<object> } };
+  OffscreenCanvas: new (
+    width: number,
+    height: number,
+  ) => { getContext(kind: "2d", options: object): Context };
+  VideoFrame?: unknown;
+  boxwrightResult?: object;
+  boxwrightError?: string;
+}
+const page = globalThis as unknown as Page;
+
+const SIZE = { width: 1280, height: 720 };
+
+async function openCamera(): Promise<Video> {
+  const video = page.document.createElement("video");
+  video.muted = true;
+  video.srcObject = await page.navigator.mediaDevices.getUserMedia({ video: SIZE });
+  await video.play();
+  return video;
+}
+
+/** Returns a step of our detector. Its network gives the tensor of the benchmark and takes no time. */
+async function ours(video: Video): Promise<() => Promise<number>> {
+  const workload = frameWorkload();
+  const { inputSize } = workload;
+  const session: Session = {
+    inputs: [{ name: "images", dims: [1, 3, inputSize, inputSize], type: "float32" }],
+    overlaps: false,
+    createLane: ({ dims }) => {
+      const input = new Float32Array(dims.reduce((a, b) => a * b));
+      return {
+        input: () => input,
+        run: () => Promise.resolve(workload.tensors),
+        release: () => undefined,
+        close: () => undefined,
+      };
+    },
+    close: () => undefined,
+  };
+  const detector = await createDetector({ session, config: optionsOf(workload) });
+  return async () => (await detector.detect(video)).length;
+}
+
+/** Returns a step of @ultralytics/yolo, which gets its pixels by a canvas. */
+async function theirs(video: Video): Promise<() => Promise<number>> {
+  const pipeline: Pipeline = await openPipeline();
+  const { tensors, threshold } = frameWorkload();
+  const { data, dims } = tensors.output0;
+  const shapes = Uint32Array.of(dims.length, ...dims);
+  const { width, height } = SIZE;
+  const context = new page.OffscreenCanvas(width, height).getContext("2d", { willReadFrequently: true });
+  return () => {
+    context.drawImage(video, 0, 0);
+    const { data: pixels } = context.getImageData(0, 0, width, height);
+    pipeline.preprocess_rgba(new Uint8Array(pixels.buffer), width, height);
+    const outputs = [data as Float32Array];
+    const { boxes } = pipeline.postprocess(outputs, shapes, 0, threshold, IOU_THRESHOLD, null, "", "");
+    return Promise.resolve(boxes.length);
+  };
+}
+
+/** Times one step a frame, when the camera has a new one. */
+async function measure(): Promise<object> {
+  if (WAY === "canvas") delete page.VideoFrame;
+  const video = await openCamera();
+  if (video.videoWidth !== SIZE.width)
+    throw new Error(`The camera gives ${video.videoWidth} pixels in a row.`);
+  const step = WAY === "ultralytics" ? await theirs(video) : await ours(video);
+  const times: number[] = [];
+  let found = 0;
+  const warm = performance.now() + MILLISECONDS / 2;
+  const end = warm + MILLISECONDS;
+  while (performance.now() < end) {
+    await new Promise<void>((resolve) => video.requestVideoFrameCallback(resolve));
+    const start = performance.now();
+    found = await step();
+    if (start > warm) times.push(performance.now() - start);
+  }
+  times.sort((a, b) => a - b);
+  const at = (part: number): number => times[Math.floor(times.length * part)];
+  return { median: at(0.5), min: times[0], p90: at(0.9), frames: times.length, found };
+}
+
+try {
+  page.boxwrightResult = await measure();
+} catch (error) {
+  page.boxwrightError = String(error);
+}
