@@ -1,38 +1,16 @@
 /** The state of the playground, and what its controls do. */
-import { computed, reactive, shallowReactive, watch } from "vue";
-import type { Decoder, Detections, DetectorOptions, Frame, Model } from "boxwright";
-import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
-import type { Possibility } from "@repo/src/node/possibilities.ts";
+import { computed, watch } from "vue";
+import type { DetectorOptions, Frame } from "boxwright";
 import { type Snippet, snippets } from "./code.ts";
 import { loadExample } from "./examples.ts";
-import { type Part, type Photo, readFile } from "./files.ts";
+import { type Part, readFile } from "./files.ts";
 import { fromHash, toHash } from "./link.ts";
 import { type OpenNetwork, openNetwork } from "./network.ts";
-import { type Range, rangeOf } from "./numbers.ts";
-import { optionsOf, possibilitiesOf } from "./possible.ts";
-import {
-  type Candidate,
-  CandidateFinder,
-  type EngineTime,
-  HeatMaps,
-  type Wanted,
-  openDecoder,
-  timeEngines,
-  withLabels,
-} from "./reading.ts";
-
+import { rangeOf } from "./numbers.ts";
+import { firstComplete, optionsOf, possibilitiesOf } from "./possible.ts";
+import { CandidateFinder, HeatMaps, type Wanted, openDecoder, timeEngines, withLabels } from "./reading.ts";
 import { provideScalar } from "./scalar.ts";
-
-/** Milliseconds of the stages of what is shown. */
-export interface Stages {
-  prepare: number | null;
-  run: number | null;
-  decode: number | null;
-  draw: number | null;
-}
-
-/** How a photo may stand in the network's input. */
-export const RESIZES = ["letterbox", "letterbox-topleft", "stretch", "crop", "none"] as const;
+import { createState } from "./state.ts";
 
 const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -40,45 +18,12 @@ export type Playground = ReturnType<typeof createPlayground>;
 
 /** Makes the state of a playground. */
 export function createPlayground() {
-  /** Texts and numbers that controls change. */
-  const inputs = reactive({
-    confidence: 0.25,
-    iou: 0.45,
-    resize: "letterbox" as string,
-    /** JSON of the config; empty: the model or the shapes say it. */
-    configText: "",
-    /** JSON of options over the config. */
-    optionsText: "",
-    heat: true,
-    example: "",
-  });
-  /** What is shown. Replaced, never changed in place. */
-  const shown = shallowReactive({
-    busy: "",
-    errors: [] as string[],
-    notes: [] as string[],
-    photo: null as Photo | null,
-    tensors: [] as readonly NamedTensor[],
-    ranges: {} as { readonly [name: string]: Range },
-    model: null as { readonly name: string; readonly model: Model; readonly bytes: Uint8Array } | null,
-    video: null as File | null,
-    possibilities: [] as readonly Possibility[],
-    /** Index of the possibility that was taken, -1: a config or model says it. */
-    taken: -1,
-    decoder: null as Decoder | null,
-    description: "",
-    detections: null as Detections | null,
-    candidates: null as readonly Candidate[] | null,
-    heat: null as HeatMaps | null,
-    times: [] as readonly EngineTime[],
-    /** Grows with each decode: pictures are drawn anew. */
-    turn: 0,
-  });
-  const stages = reactive<Stages>({ prepare: null, run: null, decode: null, draw: null });
-
+  const { inputs, shown, stages } = createState();
   let wanted: Wanted | null = null;
   let finder: CandidateFinder | null = null;
   let across = false;
+  /** True if the sliders have to take the thresholds of the config that comes next. */
+  let adoptsThresholds = false;
   let network: OpenNetwork | null = null;
   /** Grows with each change of the files or the config. What an older change began is dropped. */
   let version = 0;
@@ -156,7 +101,6 @@ export function createPlayground() {
     } else {
       shown.model = { name: part.name, model: part.model, bytes: part.bytes };
       shown.tensors = [];
-      inputs.configText = "";
       void network?.detector.close();
       network = null;
     }
@@ -167,17 +111,20 @@ export function createPlayground() {
     if (inputs.example !== "") clear();
     shown.errors = [];
     shown.busy = "Reading files";
-    const isNew = shown.tensors.length === 0;
+    // A guess is made anew of all tensors.
+    if (shown.taken >= 0 && shown.model === null) inputs.configText = "";
+    shown.taken = -1;
+    const parts: Part[] = [];
     for (const file of files)
       try {
-        take(await readFile(file));
+        parts.push(await readFile(file));
       } catch (error) {
         shown.errors = [...shown.errors, message(error)];
       }
-    const isFirst = isNew && inputs.configText === "" && shown.model === null;
-    if (isFirst || shown.taken >= 0)
-      Object.assign(inputs, { configText: shown.taken >= 0 ? "" : inputs.configText });
-    shown.taken = -1;
+    // A config belongs to the model before, unless it comes with the new one.
+    if (parts.some(({ kind }) => kind === "model")) inputs.configText = "";
+    parts.forEach(take);
+    adoptsThresholds = true;
     await rebuild();
   }
 
@@ -245,7 +192,7 @@ export function createPlayground() {
     }
     const needed = model.missing.filter(({ path }) => !(path in options.value));
     if (needed.length > 0 && config.value === null && shown.taken < 0) {
-      const first = shown.possibilities.findIndex((possibility) => optionsOf(possibility) !== null);
+      const first = firstComplete(shown.possibilities);
       if (first < 0) throw new Error(needed.map(({ path, message: why }) => `${path}: ${why}`).join(" "));
       shown.taken = first;
       inputs.optionsText = JSON.stringify({ ...options.value, ...optionsOf(shown.possibilities[first]) });
@@ -276,7 +223,7 @@ export function createPlayground() {
     })();
     shown.possibilities = possibilitiesOf({ tensors, options: options.value });
     if (config.value === null && shown.model === null) {
-      const first = shown.possibilities.findIndex((possibility) => optionsOf(possibility) !== null);
+      const first = firstComplete(shown.possibilities);
       if (first < 0)
         throw new Error(
           shown.possibilities.length === 0
@@ -298,6 +245,10 @@ export function createPlayground() {
     if (isOld()) return;
     wanted = made;
     shown.decoder = decoder;
+    const { confidenceThreshold, iouThreshold } = decoder.config;
+    if (adoptsThresholds && typeof confidenceThreshold === "number")
+      Object.assign(inputs, { confidence: confidenceThreshold, iou: iouThreshold });
+    adoptsThresholds = false;
     decode();
     const description = decoder.describe();
     shown.description = description.text;

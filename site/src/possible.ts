@@ -3,7 +3,8 @@ import type { DecoderOptions, Model } from "boxwright";
 import { inspect } from "@repo/src/node/inspect.ts";
 import { inspectModel } from "@repo/src/node/inspect-model.ts";
 import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
-import { type Possibility, sizeGuess } from "@repo/src/node/possibilities.ts";
+import { sizeGuess } from "@repo/src/node/possibilities.ts";
+import type { Possibility } from "@repo/src/node/possibility.ts";
 
 /** Options that say what a network is. The list of what shapes can be leaves them out. */
 const SIZE = ["inputSize"] as const;
@@ -58,3 +59,7 @@ export function optionsOf({ line }: Possibility): { readonly [name: string]: unk
     return null;
   }
 }
+
+/** Returns the index of the likeliest possibility whose options are complete, -1 if there is none. */
+export const firstComplete = (possibilities: readonly Possibility[]): number =>
+  possibilities.findIndex((possibility) => optionsOf(possibility) !== null);

@@ -286,12 +286,15 @@ const surroundings = [
   {
     name: "offline after the first visit",
     async run({ page, address, context }) {
-      await page.goto(`${address}detect.html`);
       await openPlayground(page, address);
       await page.evaluate(() => navigator.serviceWorker.ready);
       await page.waitForFunction(async () =>
         (await caches.keys()).some((name) => name.startsWith("boxwright-")),
       );
+      await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
+      // Pages of the documentation are kept when they are visited.
+      await page.goto(`${address}detect.html`);
+      await openPlayground(page, address);
       await context.setOffline(true);
       await page.reload();
       await settled(page, "boxes");

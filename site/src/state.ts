@@ -1,0 +1,59 @@
+/** What the playground keeps: what its controls change, and what it shows. */
+import { reactive, shallowReactive } from "vue";
+import type { Decoder, Detections, Model } from "boxwright";
+import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
+import type { Possibility } from "@repo/src/node/possibility.ts";
+import type { Photo } from "./files.ts";
+import type { Range } from "./numbers.ts";
+import type { Candidate, EngineTime, HeatMaps } from "./reading.ts";
+
+/** Milliseconds of the stages of what is shown. */
+export interface Stages {
+  prepare: number | null;
+  run: number | null;
+  decode: number | null;
+  draw: number | null;
+}
+
+/** How a photo may stand in the network's input. */
+export const RESIZES = ["letterbox", "letterbox-topleft", "stretch", "crop", "none"] as const;
+
+/** Makes the state, empty. */
+export function createState() {
+  /** Texts and numbers that controls change. */
+  const inputs = reactive({
+    confidence: 0.25,
+    iou: 0.45,
+    resize: "letterbox" as string,
+    /** JSON of the config; empty: the model or the shapes say it. */
+    configText: "",
+    /** JSON of options over the config. */
+    optionsText: "",
+    heat: true,
+    example: "",
+  });
+  /** What is shown. Replaced, never changed in place. */
+  const shown = shallowReactive({
+    busy: "",
+    errors: [] as string[],
+    notes: [] as string[],
+    photo: null as Photo | null,
+    tensors: [] as readonly NamedTensor[],
+    ranges: {} as { readonly [name: string]: Range },
+    model: null as { readonly name: string; readonly model: Model; readonly bytes: Uint8Array } | null,
+    video: null as File | null,
+    possibilities: [] as readonly Possibility[],
+    /** Index of the possibility that was taken, -1: a config or model says it. */
+    taken: -1,
+    decoder: null as Decoder | null,
+    description: "",
+    detections: null as Detections | null,
+    candidates: null as readonly Candidate[] | null,
+    heat: null as HeatMaps | null,
+    times: [] as readonly EngineTime[],
+    /** Grows with each decode: pictures are drawn anew. */
+    turn: 0,
+  });
+  const stages = reactive<Stages>({ prepare: null, run: null, decode: null, draw: null });
+  return { inputs, shown, stages };
+}
