@@ -8,13 +8,17 @@ import { createGzip } from "node:zlib";
 import { UserError } from "../core/errors.ts";
 import type { Database, Queries, Value } from "boxwright-service/database";
 import { schemaVersion } from "../database/migrations.ts";
-import { FORMAT, tables, type Row, type Table } from "./format.ts";
+import { FORMAT, NOT_IN_BACKUP, tables, type Row, type Table } from "./format.ts";
 
 /** Rows that one query reads. */
 const PAGE = 1000;
 
 /** Writes the file whole or not at all: under another name, synced, then renamed. */
-export async function backup(db: Database, now: number, file: string): Promise<{ rows: number }> {
+export async function backup(
+  db: Database,
+  now: number,
+  file: string,
+): Promise<{ rows: number; leftOut: readonly string[] }> {
   // The name must be new: a file that is there already may be readable by others, or be a link elsewhere.
   const draft = `${file}.${randomBytes(6).toString("hex")}.part`;
   try {
@@ -25,7 +29,7 @@ export async function backup(db: Database, now: number, file: string): Promise<{
     // The folder holds the new name, and is synced on its own.
     const folder = await open(dirname(file), "r");
     await folder.sync().finally(() => folder.close());
-    return { rows };
+    return { rows, leftOut: NOT_IN_BACKUP };
   } catch (error) {
     await rm(draft, { force: true });
     throw fileProblem(file, error);

@@ -7,7 +7,9 @@
  *     ...
  *     {"end":true,"rows":123}
  *
- * Sessions and one-time links are left out: restored, they would open doors that were closed since.
+ * Sessions, one-time links, adopt keys and credentials of devices are left out: restored, they would open doors that
+ * were closed since. Snaps and model files are left out too: they are files, and large. A restore leaves those that are
+ * there.
  */
 import type { Value } from "boxwright-service/database";
 
@@ -54,10 +56,17 @@ export const tables = [
   },
   { name: "audit", columns: ["id", "at", "actor", "action", "team_id", "subject"], key: ["id"] },
 ] as const;
+/** Tables that a restore empties. */
 export const LEFT_OUT = [
   ...["sessions", "links", "adopt_key_groups", "adopt_keys"],
   ...["device_hours", "device_credentials", "device_states", "removed_devices"],
-  ...["team_changes", "app_reports", "models", "snap_tags", "snap_extras", "snap_files", "snaps"],
+  "app_reports",
+] as const;
+
+/** What a backup does not hold, in words. */
+export const NOT_IN_BACKUP = [
+  ...["sessions", "one-time links", "adopt keys", "credentials and history of devices"],
+  ...["snaps", "model files"],
 ] as const;
 
 export type Table = (typeof tables)[number];

@@ -24,6 +24,8 @@ export interface Restored {
   readonly keptPasswords: readonly string[];
   /** Ids of teams whose administrators in the backup were all removed or demoted since. */
   readonly teamsWithoutAdmin: readonly string[];
+  /** SHA-256 of model files that versions name and the hub does not have. */
+  readonly missingModels: readonly string[];
 }
 
 /**
@@ -37,6 +39,7 @@ export async function restore(db: Database, now: number, file: string, replace: 
   return db.write(async (tx) => {
     if (!replace) await checkEmpty(tx);
     const known = await readKnown(tx);
+    const models = await tx.all<Row>(`SELECT ${MODEL_COLUMNS} FROM models`);
     await empty(tx);
     const knowsSince = await restoreAudit(tx, lines);
     const filter = new AccessFilter(known, await readTakenAway(tx));
@@ -52,7 +55,8 @@ export async function restore(db: Database, now: number, file: string, replace: 
       null,
       `${lines.length} rows of ${new Date(taken).toISOString()}`,
     );
-    return { rows: lines.length, taken, knowsSince, ...filter.report() };
+    const missingModels = await restoreModels(tx, models);
+    return { rows: lines.length, taken, knowsSince, ...filter.report(), missingModels };
   });
 }
 
@@ -66,25 +70,44 @@ async function checkEmpty(tx: Queries): Promise<void> {
   }
 }
 
-/** Deletes every row but those of the audit, the rows that refer to others first. */
+const MODEL_COLUMNS = "team_id, sha256, size, name, created_at, complete_at";
+
+/** Brings back the rows of model files, whose bytes stayed, and returns the hashes of those that are missing. */
+async function restoreModels(tx: Queries, models: readonly Row[]): Promise<string[]> {
+  const teams = new Set((await tx.all<{ id: string }>("SELECT id FROM teams")).map(({ id }) => id));
+  const names = MODEL_COLUMNS.split(", ");
+  for (const row of models)
+    if (teams.has(String(row["team_id"])))
+      await tx.all(
+        `INSERT INTO models (${MODEL_COLUMNS}) VALUES (${names.map(() => "?").join(", ")})`,
+        names.map((name) => row[name] ?? null),
+      );
+  // Devices of other processes may wait for a change.
+  await tx.all("UPDATE team_changes SET count = count + 1");
+  const missing = await tx.all<{ sha256: string }>(
+    "SELECT DISTINCT v.model_sha256 AS sha256 FROM app_versions v LEFT JOIN models m ON m.team_id = v.team_id AND m.sha256 = v.model_sha256 WHERE v.model_sha256 IS NOT NULL AND m.complete_at IS NULL ORDER BY sha256",
+  );
+  return missing.map(({ sha256 }) => sha256);
+}
+
+/** Deletes every row but those of the audit and of snaps, the rows that refer to others first. */
 async function empty(tx: Queries): Promise<void> {
-  const names = [...LEFT_OUT, ...tables.map(({ name }) => name).reverse()];
+  const names = [...LEFT_OUT, "models", ...tables.map(({ name }) => name).reverse()];
   for (const name of names) if (name !== "audit") await tx.all(`DELETE FROM ${name}`);
 }
 
 /** Adds the audit of the backup. Returns true if the database had all of it already. */
 async function restoreAudit(tx: Queries, lines: readonly Line[]): Promise<boolean> {
-  let rows = 0;
+  let known = 0;
   let added = 0;
   for (const { table, row } of lines) {
     if (table.name !== "audit") continue;
     const done = await insert(tx, table, row);
+    if (done.length === 0) known++;
     // Old rows of other actions may have been deleted.
-    if (!KEPT.includes(row["action"] as AuditAction)) continue;
-    rows++;
-    added += done.length;
+    else if (KEPT.includes(row["action"] as AuditAction)) added++;
   }
-  return rows > 0 && added === 0;
+  return known > 0 && added === 0;
 }
 
 /** Returns one row if one was added. A row of the audit may be there already. */
@@ -97,7 +120,7 @@ function insert(tx: Queries, { name, columns }: Table, row: Row): Promise<object
   );
 }
 
-type Report = Omit<Restored, "rows" | "taken" | "knowsSince">;
+type Report = Omit<Restored, "rows" | "taken" | "knowsSince" | "missingModels">;
 
 /** Decides row by row what comes back, in the order of the tables: people before their memberships. */
 class AccessFilter {

@@ -6,7 +6,7 @@ import { iso, type Call, type Commands } from "./command.ts";
 export const backupCommands: Commands = {
   backup: {
     usage: "hub backup --out FILE",
-    about: "writes everything but sessions and links to FILE (gzipped JSON lines), while the hub runs",
+    about: "writes FILE (gzipped JSON lines) while the hub runs; the result names what is left out",
     values: ["out"],
     run: async ({ db, need }) => ({ file: need("out"), ...(await backup(db, Date.now(), need("out"))) }),
   },
@@ -22,7 +22,7 @@ export const backupCommands: Commands = {
 
 async function runRestore({ db, need, has, warn }: Call): Promise<unknown> {
   const { taken, knowsSince, ...result } = await restore(db, Date.now(), need("from"), has("replace"));
-  const { inForce, teamsWithoutAdmin } = result;
+  const { inForce, teamsWithoutAdmin, missingModels } = result;
   if (!knowsSince && inForce.keys + inForce.users > 0)
     warn(
       `this database does not know what happened after the backup of ${iso(taken)}: whatever was taken away since is in force again, ` +
@@ -33,6 +33,11 @@ async function runRestore({ db, need, has, warn }: Call): Promise<unknown> {
     warn(
       `the administrators of ${teamsWithoutAdmin.join(", ")} in the backup were removed or demoted since: ` +
         "invite one (hub users invite --role admin), or name one (hub users role)",
+    );
+  if (missingModels.length > 0)
+    warn(
+      `versions of applications name ${missingModels.length} model files that the hub does not have: ` +
+        `send them again (PUT /models/SHA256); ${missingModels.join(", ")}`,
     );
   return { backup: iso(taken), ...result };
 }

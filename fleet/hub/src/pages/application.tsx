@@ -257,7 +257,7 @@ function AssignmentItem({ assignment: a, ...props }: AppProps & { readonly assig
           target={target}
           assignment={a}
           fields={{}}
-          label={`Take it from ${name}`}
+          label={`Take away from ${name}`}
         >
           Take away
         </PostButton>

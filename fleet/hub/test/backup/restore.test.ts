@@ -9,6 +9,11 @@ import { UserError } from "../../src/core/errors.ts";
 import { schemaVersion } from "../../src/database/migrations.ts";
 import { createKey, lookUpKey, revokeKey } from "../../src/nouns/apikey.ts";
 import { readAudit } from "../../src/nouns/audit.ts";
+import { createApp, listVersions, saveVersion } from "../../src/nouns/application.ts";
+import { assign, unassign } from "../../src/nouns/assignment.ts";
+import { resolveDesired } from "../../src/nouns/desired.ts";
+import { addToGroup, createGroup, groupsOf } from "../../src/nouns/group.ts";
+import { beginModel, completeModel } from "../../src/nouns/model.ts";
 import { addDevices, listDevices, removeDevice } from "../../src/nouns/device.ts";
 import { openSession } from "../../src/nouns/session.ts";
 import { addTeam, findTeam, membersOf, removeMember, setRole } from "../../src/nouns/team.ts";
@@ -21,6 +26,45 @@ for (const { kind, skip } of kinds) {
     const db = () => storage.db;
     beforeEach(async () => void (storage = await openTestDatabase(kind)));
     afterEach(() => storage.remove());
+
+    it("keeps groups, applications, versions and who is given them; leaves snaps and models that are there", async () => {
+      const folder = temporaryFolder();
+      const file = join(folder.path, "b.gz");
+      const team = await addTeam(db(), NOW, "test", "Crew");
+      const change = { now: NOW, actor: "test", teamId: team.id };
+      const [device] = await addDevices(db(), NOW, team.id, 10, [{ name: "gate" }]);
+      const group = await createGroup(db(), change, "Gates");
+      await addToGroup(db(), change, group.id, [device!.id]);
+      const app = await createApp(db(), NOW, "test", team.id, { name: "Gate" });
+      const sha256 = "a".repeat(64);
+      const limits = { modelBytes: 100, teamModelBytes: 1000 };
+      const model = await beginModel(db(), NOW, team.id, limits, { sha256, size: 3, name: "m.onnx" });
+      await completeModel(db(), NOW, "test", team.id, model);
+      for (const classes of [1, 2]) {
+        const content = { config: { classes }, options: {}, model: { sha256, size: 3, name: "m.onnx" }, snaps: [] };
+        await saveVersion(db(), NOW, "test", team.id, app.id, { content, description: "" });
+      }
+      const target = { kind: "group", id: group.id } as const;
+      await assign(db(), change, { target, appId: app.id, version: 1 });
+      await assign(db(), change, { target, appId: app.id, version: 2, share: 50 });
+      const { leftOut } = await backup(db(), NOW, file);
+      expect(leftOut).toEqual(expect.arrayContaining(["snaps", "model files"]));
+      const desired = [...(await resolveDesired(db(), team.id)).values()];
+      const versions = await listVersions(db(), team.id, app.id);
+
+      for (const other of kinds.filter(({ skip: isSkipped }) => !isSkipped)) {
+        const fresh = await openTestDatabase(other.kind);
+        expect((await restore(fresh.db, NOW, file, false)).missingModels).toEqual([sha256]);
+        expect([...(await resolveDesired(fresh.db, team.id)).values()]).toEqual(desired);
+        expect(await listVersions(fresh.db, team.id, app.id)).toEqual(versions);
+        expect(await groupsOf(fresh.db, team.id, device!.id)).toMatchObject([{ name: "Gates" }]);
+        await fresh.remove();
+      }
+      await unassign(db(), change, target);
+      expect((await restore(db(), NOW, file, true)).missingModels).toEqual([]);
+      expect([...(await resolveDesired(db(), team.id)).values()]).toEqual(desired);
+      folder.remove();
+    });
 
     it.each(kinds.filter((other) => !other.skip))(
       "backs up into $kind, without secrets, sessions and links",
