@@ -5,6 +5,8 @@
  *     for (const { id, name } of await hub.devices()) console.log(id, name);
  */
 
+import { createOperations, type Operations } from "./operations.ts";
+
 export interface HubClientOptions {
   /** Address of the hub, without `/graphql`. */
   readonly baseUrl: string;
@@ -25,10 +27,7 @@ export interface HubClientOptions {
   readonly sleep?: (ms: number) => Promise<void>;
 }
 
-export interface Device {
-  readonly id: string;
-  readonly name: string;
-}
+export type * from "./operations.ts";
 
 export interface GraphQLErrorEntry {
   readonly message: string;
@@ -77,6 +76,11 @@ export class HubUnavailableError extends HubError {
   override readonly name = "HubUnavailableError";
 }
 
+/** The hub answered, and did not make the change: its result says FAILED. The message is the hub's. */
+export class HubMutationError extends HubError {
+  override readonly name = "HubMutationError";
+}
+
 /** The hub answered, and the query has errors. `data` holds what could be read. */
 export class HubQueryError extends HubError {
   override readonly name = "HubQueryError";
@@ -99,9 +103,7 @@ export interface TypedDocument<Data, Variables> {
   readonly loc?: { readonly source: { readonly body: string } } | undefined;
 }
 
-export interface HubClient {
-  /** Returns all devices of the team, in the order of their ids. Asks for as many pages as it takes. */
-  devices(): Promise<Device[]>;
+export interface HubClient extends Operations {
   /** Sends any query. A text has the type you say it has; a typed document brings its own. */
   query<Data, Variables extends Record<string, unknown> = Record<string, unknown>>(
     document: string | TypedDocument<Data, Variables>,
@@ -109,22 +111,13 @@ export interface HubClient {
   ): Promise<Data>;
 }
 
-const DEVICES =
-  "query Devices($first: Int!, $after: String) { team { devices(first: $first, after: $after) { nodes { id name } pageInfo { hasNextPage endCursor } } } }";
-/** Devices that one request asks for. The hub refuses an answer of more than 100,000 values. */
-const PAGE = 1000;
 /** Codes of errors in the query. All others are refusals of the request. */
 const QUERY_CODES = ["syntax_error", "invalid_query", "invalid_input", "query_too_large", "answer_too_large"];
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 20_000;
 
-interface DevicesAnswer {
-  readonly team: {
-    readonly devices: {
-      readonly nodes: readonly Device[];
-      readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
-    };
-  };
+interface MutationAnswer {
+  readonly team: Readonly<Record<string, { readonly status: string; readonly failedMessage: string | null }>>;
 }
 
 export function createHubClient(options: HubClientOptions): HubClient {
@@ -140,19 +133,15 @@ export function createHubClient(options: HubClientOptions): HubClient {
     return readAnswer(sent) as Data;
   }
 
-  return {
-    query,
-    async devices() {
-      const all: Device[] = [];
-      for (let after: string | null = null; ;) {
-        const data: DevicesAnswer = await query(DEVICES, { first: PAGE, after });
-        const { nodes, pageInfo } = data.team.devices;
-        all.push(...nodes);
-        if (!pageInfo.hasNextPage) return all;
-        after = pageInfo.endCursor;
-      }
-    },
-  };
+  /** Sends a mutation. It is not sent again after a broken connection: the hub may have made the change. */
+  async function change(text: string, variables: Record<string, unknown>): Promise<unknown> {
+    const data = readAnswer(await post(JSON.stringify({ query: text, variables }), false)) as MutationAnswer;
+    for (const { status, failedMessage } of Object.values(data.team))
+      if (status === "FAILED") throw new HubMutationError(failedMessage ?? "the hub did not make the change", 200);
+    return data;
+  }
+
+  return { query, ...createOperations((text, variables) => query(text, variables), change) };
 }
 
 function refuseBrowser(): void {
@@ -168,8 +157,8 @@ interface Sent {
   readonly text: string;
 }
 
-/** Returns a function that sends a body, with retries. */
-function createPost(options: HubClientOptions): (body: string) => Promise<Sent> {
+/** Returns a function that sends a body, with retries. A body that is not repeatable is sent again only after 429. */
+function createPost(options: HubClientOptions): (body: string, isRepeatable?: boolean) => Promise<Sent> {
   const {
     retries = 3,
     timeoutMs = 10_000,
@@ -206,7 +195,7 @@ function createPost(options: HubClientOptions): (body: string) => Promise<Sent> 
     }
   }
 
-  return async (body) => {
+  return async (body, isRepeatable = true) => {
     for (let tries = 0; ; tries++) {
       const outcome = await once(body);
       if (outcome instanceof HubRequestError) throw outcome;
@@ -214,7 +203,8 @@ function createPost(options: HubClientOptions): (body: string) => Promise<Sent> 
       if (!failed && outcome.response.status !== 429 && outcome.response.status !== 503) return outcome;
       const asked = failed ? undefined : retryAfter(outcome.response);
       // A longer pause than the client is willing to sleep is for the caller to decide.
-      if (tries >= retries || (asked !== undefined && asked * 1000 > MAX_PAUSE_MS)) {
+      const isFinal = !isRepeatable && (failed || outcome.response.status === 503);
+      if (isFinal || tries >= retries || (asked !== undefined && asked * 1000 > MAX_PAUSE_MS)) {
         if (failed) throw outcome;
         return outcome;
       }

@@ -25,6 +25,9 @@ const devices = await run(["devices", "import", "--team", team.id, "-"], env, {
   input: "Front door\nLoading dock\nGreenhouse\n",
 });
 if (devices.code !== 0) throw new Error(devices.stderr);
+const adopt = await run(["adopt-keys", "create", "--team", team.id, "--name", "Demo devices", "--devices", "10"], env);
+if (adopt.code !== 0) throw new Error(adopt.stderr);
+const { key: adoptKey } = adopt.json as { key: string };
 let hub: HubProcess;
 try {
   hub = await HubProcess.start(env);
@@ -46,6 +49,10 @@ A hub with a demo team of three devices runs at ${hub.url}
 
    export HUB_API_KEY=hub_...
    curl ${hub.url}/graphql -H "Authorization: Bearer $HUB_API_KEY" -H "Content-Type: application/json" -d '{"query":"query { team { devices { nodes { id name } } } }"}'
+
+3. To see a device of your own, let an agent enrol (the key is good for ten devices and seven days):
+
+   ../agent/start.sh --hub ${hub.url} --key ${adoptKey} --photos DIR
 
 Ctrl-C stops it.
 `);

@@ -10,6 +10,7 @@ import { options as configOptions, readConfig, readConfigFile, type Config } fro
 import { UnavailableError, UserError } from "boxwright-service/errors";
 import { redact } from "../core/log.ts";
 import { openDatabase } from "../database/open.ts";
+import { adoptKeyCommands } from "./adopt-keys.ts";
 import { auditCommands } from "./audit.ts";
 import { backupCommands } from "./backup.ts";
 import { Usage, type Command, type Commands } from "./command.ts";
@@ -26,6 +27,7 @@ const commands: Commands = {
   ...userCommands,
   ...teamCommands,
   ...deviceCommands,
+  ...adoptKeyCommands,
   ...keyCommands,
   ...auditCommands,
   ...backupCommands,

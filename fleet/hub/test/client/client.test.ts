@@ -9,6 +9,7 @@ import {
   createHubClient,
   HubAuthError,
   HubError,
+  HubMutationError,
   HubQueryError,
   HubRateLimitError,
   HubRequestError,
@@ -16,6 +17,7 @@ import {
 } from "../../client/index.ts";
 import { queryCodes } from "../../src/graphql/errors.ts";
 import { LIST, startHub, type TestHub } from "../support/hub.ts";
+import { Agent } from "../support/agent.ts";
 import { namesIn, typedPage, type List } from "../support/queries.ts";
 
 let hub: TestHub;
@@ -58,6 +60,40 @@ describe("the hub's client", () => {
     expect(page.team.devices.nodes).toHaveLength(1);
     // @ts-expect-error -- a variable of the wrong type
     await expect(client.query(typedPage, { first: "x" })).rejects.toThrow(HubQueryError);
+  });
+
+  it("has a method for each documented operation of devices, groups and adopt keys", async () => {
+    const { key } = await hub.makeTeam("Operated", ["gate"]);
+    const client = createHubClient({ baseUrl: hub.url, apiKey: key });
+    const group = await client.createDeviceGroup("walls");
+    const made = await client.createAdoptKey({ name: "autumn", maxDevices: 2, deviceGroupIds: [group.id] });
+    expect(made.adoptKey).toMatchObject({ name: "autumn", status: "ACTIVE", usedCount: 0, maxDevices: 2 });
+    const agent = await Agent.enrol(hub, made.key, { name: "by key" });
+    await agent.beat();
+    await hub.running.app.heartbeats.flush(hub.storage.db);
+    expect(await client.device(agent.id)).toMatchObject({ name: "by key", status: "ONLINE", application: null });
+    expect(await client.device("nothing")).toBeNull();
+    expect((await client.deviceDetails({ status: "OFFLINE" })).map(({ name }) => name)).toEqual(["gate"]);
+    expect((await client.devices({ deviceGroupId: group.id })).map(({ id }) => id)).toEqual([agent.id]);
+    await client.deviceGroupRemoveDevice(group.id, agent.id);
+    await client.deviceGroupAddDevice(group.id, agent.id);
+    expect((await client.renameDeviceGroup(group.id, "towers")).name).toBe("towers");
+    expect(await client.deviceGroups()).toMatchObject([{ name: "towers" }]);
+    expect((await client.renameDevice(agent.id, "north")).name).toBe("north");
+    await client.revokeDeviceCredential(agent.id);
+    expect((await agent.beat()).status).toBe(401);
+    expect((await client.revokeAdoptKey(made.adoptKey.id)).status).toBe("REVOKED");
+    expect(await client.adoptKeys()).toMatchObject([{ usedCount: 1 }]);
+    await client.deleteAdoptKey(made.adoptKey.id);
+    await client.deleteDeviceGroup(group.id);
+    expect((await client.deleteDevice(agent.id)).id).toBe(agent.id);
+    await expect(client.deleteDevice(agent.id)).rejects.toThrow(HubMutationError);
+    // A change whose answer was lost may be there: it is not sent again.
+    let sent = 0;
+    const broken: typeof fetch = () => (sent++, Promise.reject(new Error("reset")));
+    const other = createHubClient({ baseUrl: hub.url, apiKey: key, fetch: broken });
+    await expect(other.createDeviceGroup("x")).rejects.toThrow(HubUnavailableError);
+    expect(sent).toBe(1);
   });
 
   it("reads all devices in pages, in the order of their ids", async () => {
@@ -254,6 +290,9 @@ describe("the hub's client", () => {
       peerDependencies?: unknown;
     };
     expect([dependencies, peerDependencies]).toEqual([undefined, undefined]);
-    expect(readFileSync(new URL("index.ts", folder), "utf8")).not.toMatch(/^import|require\(|import\(/m);
+    for (const file of ["index.ts", "operations.ts"]) {
+      const text = readFileSync(new URL(file, folder), "utf8");
+      expect([file, text.match(/^(import|export) .* from "(?!\.\/)|require\(|import\(/gm)]).toEqual([file, null]);
+    }
   });
 });

@@ -10,7 +10,21 @@ import { kinds, LIST, temporaryFolder } from "../support/hub.ts";
 import { PostgresServer } from "boxwright-service/testing/postgres";
 import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../support/process.ts";
 import { openDatabase } from "../../src/database/open.ts";
+import type { Database } from "boxwright-service/database";
+import { createAdoptKey } from "../../src/nouns/adoptkey.ts";
 import { revokeKey } from "../../src/nouns/apikey.ts";
+
+async function useDatabase<T>(
+  place: { databaseUrl: string | undefined; databaseFile: string },
+  work: (db: Database) => Promise<T>,
+): Promise<T> {
+  const db = await openDatabase({ ...place, databasePool: 1 }, { create: false });
+  try {
+    return await work(db);
+  } finally {
+    await db.close();
+  }
+}
 
 const ROUNDS = inject("full") ? 100 : 5;
 
@@ -77,6 +91,26 @@ for (const { kind, skip } of kinds) {
         made.push(await makeKey(person, team));
         await revoke(made[0]!);
 
+        const database = { databaseUrl: env["DATABASE_URL"], databaseFile: env["HUB_DATABASE_FILE"] ?? "" };
+        const adopt = await useDatabase(database, (db) =>
+          createAdoptKey(db, Date.now(), "operator", team, "kills", {
+            ...{ name: "kills", days: 1, devices: 20_000, groupIds: [] },
+          }),
+        );
+        /** Credentials of devices whose enrolment was acknowledged. */
+        const credentials: string[] = [];
+        const enrol = () =>
+          fetch(`${hub.url}/device/enrol`, {
+            method: "POST",
+            headers: { "content-type": "application/json" },
+            body: JSON.stringify({
+              adopt_key: adopt!.key,
+              ...{ name: "enrolled", model: "m", architecture: "x", version: "1" },
+            }),
+          });
+        const tokenOf = (credential: string) =>
+          fetch(`${hub.url}/device/token`, { method: "POST", headers: { authorization: `Bearer ${credential}` } });
+
         for (let round = 0; round < ROUNDS; round++) {
           // The session survives restarts, and its form tokens with it.
           const path = `/teams/${team}/devices`;
@@ -99,6 +133,15 @@ for (const { kind, skip } of kinds) {
               else if (!allowed.includes(answer.status)) unexpected.push(answer.status);
             }
           });
+          const enroller = (async () => {
+            while (!over) {
+              const answer = await enrol().catch(() => undefined);
+              if (answer === undefined) return;
+              const json = (await answer.json().catch(() => ({}))) as { credential?: string };
+              if (answer.status === 201 && json.credential !== undefined) credentials.push(json.credential);
+              else if (![500, 503].includes(answer.status) && answer.status !== 201) unexpected.push(answer.status);
+            }
+          })();
           const keeper = (async () => {
             const key = /hub_\w{12}_\w{38}/.exec(
               await (await post(`/teams/${team}/keys`, { csrf, nonce })).text(),
@@ -109,12 +152,13 @@ for (const { kind, skip } of kinds) {
             if (doomed >= 0) await revoke(made[doomed]!);
           })().catch(() => undefined);
           // Each round has something to lose; then the kill falls anywhere.
-          const enough = acknowledged.size + 2;
-          while (acknowledged.size < enough && unexpected.length === 0) await sleep(1);
+          const [enough, enrolledBefore] = [acknowledged.size + 2, credentials.length];
+          const isReady = (): boolean => acknowledged.size >= enough && credentials.length > enrolledBefore;
+          while (!isReady() && unexpected.length === 0) await sleep(1);
           await sleep(60 + (round % 10) * 20);
           await Promise.all([server?.kill(), hub.end("SIGKILL")]);
           over = true;
-          await Promise.all([...writers, keeper]);
+          await Promise.all([...writers, enroller, keeper]);
           expect(unexpected).toEqual([]);
           await server?.start();
           hub = await HubProcess.start(env);
@@ -128,6 +172,7 @@ for (const { kind, skip } of kinds) {
           );
           const lost = [...acknowledged].filter((name) => !names.has(name));
           expect(lost).toEqual([]);
+          for (const credential of credentials.slice(-20)) expect((await tokenOf(credential)).status).toBe(200);
           for (const key of [revoked[0]!, ...revoked.slice(-5)]) expect((await list(key)).status).toBe(401);
         }
         for (const key of revoked) expect((await list(key)).status).toBe(401);
@@ -135,11 +180,20 @@ for (const { kind, skip } of kinds) {
           // Made and shown, so it is there; the last may have been revoked without our hearing of it.
           if (made.indexOf(key) % 2 === 1) expect((await list(key)).status).toBe(200);
         }
+        // Each enrolment is there whole or not at all: device, state, credential, and the count of its key.
+        const [whole] = await useDatabase(database, (db) =>
+          db.all<Record<string, number>>(
+            "SELECT (SELECT used FROM adopt_keys) AS used, (SELECT count(*) FROM device_states) AS states, (SELECT count(*) FROM devices WHERE name = 'enrolled') AS devices, (SELECT count(DISTINCT device_id) FROM device_credentials) AS credentials",
+          ),
+        );
+        expect(new Set(Object.values(whole!)).size).toBe(1);
+        expect(whole!["used"]).toBeGreaterThanOrEqual(credentials.length);
+        expect(credentials.length).toBeGreaterThan(0);
         expect(acknowledged.size).toBeGreaterThan(ROUNDS);
         expect(revoked.length).toBeGreaterThan(0);
         expect(cutOff).toBeGreaterThan(0);
         console.log(
-          `${kind}: ${ROUNDS} kills, ${acknowledged.size} acknowledged devices all there, ${made.length} keys made, ${revoked.length} revoked and refused, ${cutOff} writes cut off`,
+          `${kind}: ${ROUNDS} kills, ${acknowledged.size} acknowledged devices all there, ${credentials.length} enrolments, ${made.length} keys made, ${revoked.length} revoked and refused, ${cutOff} writes cut off`,
         );
         await hub.stop();
         await server?.remove();

@@ -1,0 +1,40 @@
+/** `hub adopt-keys` */
+import { newToken } from "../core/ids.ts";
+import { createAdoptKey, listAdoptKeys, revokeAdoptKey } from "../nouns/adoptkey.ts";
+import { ACTOR, iso, teamOf, type Commands } from "./command.ts";
+
+const DAYS = 7;
+
+export const adoptKeyCommands: Commands = {
+  "adopt-keys create": {
+    usage: "hub adopt-keys create --team TEAM --name NAME [--days N] [--devices N]",
+    about: "a key with which devices enrol; by default for 7 days and one device",
+    values: ["team", "name", "days", "devices"],
+    run: async (call) => {
+      const { db, need, get } = call;
+      const wanted = {
+        name: need("name"),
+        days: Number(get("days") ?? DAYS),
+        devices: Number(get("devices") ?? 1),
+        groupIds: [],
+      };
+      const made = await createAdoptKey(db, Date.now(), ACTOR, (await teamOf(call)).id, newToken(), wanted);
+      return { id: made!.id, key: made!.key, expires: iso(made!.expires_at) };
+    },
+  },
+  "adopt-keys list": {
+    usage: "hub adopt-keys list --team TEAM",
+    about: "a team's adopt keys, without the keys themselves",
+    values: ["team"],
+    run: async (call) => listAdoptKeys(call.db, (await teamOf(call)).id),
+  },
+  "adopt-keys revoke": {
+    usage: "hub adopt-keys revoke --team TEAM --key PUBLIC_ID",
+    about: "ends an adopt key; devices that enrolled with it are not touched",
+    values: ["team", "key"],
+    run: async (call) => {
+      const { name } = await revokeAdoptKey(call.db, Date.now(), ACTOR, (await teamOf(call)).id, call.need("key"));
+      return { revoked: call.need("key"), name };
+    },
+  },
+};
