@@ -5,17 +5,15 @@
  * With PostgreSQL installed it reports on both databases. `-- --short` takes a third of the time. `--sqlite` or
  * `--postgres` reports on one database, `--speed` or `--floods` on one half.
  */
-import { execFile } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import os from "node:os";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import autocannon from "autocannon";
 import { findPostgres, PostgresServer } from "boxwright-service/testing/postgres";
 import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../test/support/process.ts";
+import { headersOf, LIST, LIST_QUERY, steady as paced, type Steady } from "./steady.ts";
 
 const short = process.argv.includes("--short");
 /** True if this part is asked for: it is named, or no other part is. */
@@ -27,8 +25,6 @@ const floodRate = short ? 500 : 1000;
 const floodSeconds = short ? 5 : 15;
 /** Requests a second of the good client: below the limits of a key and an address. */
 const PACE = 80;
-const LIST_QUERY = "query { team { devices { nodes { id name } } } }";
-const LIST = JSON.stringify({ query: LIST_QUERY });
 const METRICS_TOKEN = "metrics-token-of-the-load-run";
 const PUBLIC = "https://hub.example.org";
 const SETTINGS: Environment = {
@@ -44,12 +40,6 @@ interface Target {
   readonly key: string;
   readonly otherKey: string;
 }
-
-const headersOf = (key: string, address = "198.51.100.1"): Record<string, string> => ({
-  authorization: `Bearer ${key}`,
-  "content-type": "application/json",
-  "x-forwarded-for": address,
-});
 
 async function metricsOf(hub: HubProcess): Promise<string> {
   return (
@@ -98,54 +88,8 @@ async function load(target: Target, connections: number, duration = seconds): Pr
   };
 }
 
-interface Steady {
-  readonly p50: number;
-  readonly p99: number;
-  readonly wrong: number;
-  readonly sent: number;
-}
-
-/** The good client runs in a process of its own, so that it does not wait for the generator of the flood. */
-async function steady(target: Target, perSecond: number, forSeconds: number): Promise<Steady> {
-  const { stdout } = await promisify(execFile)(process.execPath, [
-    fileURLToPath(import.meta.url),
-    "--steady",
-    String(target.hub.port),
-    target.key,
-    String(perSecond),
-    String(forSeconds),
-  ]);
-  return JSON.parse(stdout) as Steady;
-}
-
-/** Requests that load and compile the client. They are sent at the same pace and not counted. */
-const WARM_UP = 50;
-
-/** Sends requests at a steady pace. A time begins when its request was due, not when it could be sent. */
-async function beSteady(port: number, key: string, perSecond: number, forSeconds: number): Promise<Steady> {
-  const times: number[] = [];
-  let wrong = 0;
-  const pending: Promise<void>[] = [];
-  const start = performance.now();
-  const count = WARM_UP + perSecond * forSeconds;
-  for (let i = 0; i < count; i++) {
-    const due = start + (i * 1000) / perSecond;
-    const wait = due - performance.now();
-    if (wait > 0) await sleep(wait);
-    pending.push(
-      fetch(`http://127.0.0.1:${port}/graphql`, { method: "POST", headers: headersOf(key, "203.0.113.7"), body: LIST })
-        .then(async (response) => {
-          if (response.status !== 200 || !(await response.text()).includes("Device number 24")) wrong++;
-          if (i >= WARM_UP) times.push(performance.now() - due);
-        })
-        .catch(() => void wrong++),
-    );
-  }
-  await Promise.all(pending);
-  times.sort((a, b) => a - b);
-  const at = (part: number): number => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? NaN;
-  return { p50: at(0.5), p99: at(0.99), wrong, sent: count };
-}
+const steady = ({ hub, key }: Target, perSecond: number, forSeconds: number): Promise<Steady> =>
+  paced(hub.port, key, perSecond, forSeconds);
 
 const round = (value: number): string => value.toFixed(value < 10 ? 2 : value < 100 ? 1 : 0);
 
@@ -327,13 +271,6 @@ async function report(name: string, env: Environment, limit: number): Promise<vo
   const hub = await HubProcess.start({ ...env, ...SETTINGS });
   await reportFloods(name, { ...target, hub });
   await hub.stop();
-}
-
-const steadyAt = process.argv.indexOf("--steady");
-if (steadyAt >= 0) {
-  const [port, key, perSecond, forSeconds] = process.argv.slice(steadyAt + 1);
-  console.log(JSON.stringify(await beSteady(Number(port), key!, Number(perSecond), Number(forSeconds))));
-  process.exit(0);
 }
 
 console.log(
