@@ -100,7 +100,8 @@ export function checkScores(image: MemoryImage): number {
       if (!f) return;
       const s = plan.tensors[f.tensor];
       const slack = slackOf(s);
-      if (fn !== "none") {
+      // A network of logits without class channels has a score that nothing activates: it is not used.
+      if (plan.scores === "logits" || fn !== "none") {
         if (!mayHoldNaN(image, f.tensor)) return;
         everyValue(image, h, f, channels, 0, (v) => {
           if (v !== v) lost++;
