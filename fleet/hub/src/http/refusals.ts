@@ -65,6 +65,10 @@ export function refuseMethod(exchange: Exchange, allow: string): void {
   refuse(exchange, "method_not_allowed", detail, { allow });
 }
 
+/** A list of 5,000 devices and 5 fields uses 26 requests up, which nobody guesses. */
+const WHY_KEY =
+  "; a long answer counts as several requests, one more for every 1000 of its values: ask for pages with `first`, or for fewer fields";
+
 /** `limit` names the limit that was met, for the metrics. */
 export function refuseLimited(
   exchange: Exchange,
@@ -73,5 +77,5 @@ export function refuseLimited(
   seconds: number,
 ): void {
   metrics.limited.inc({ limit });
-  refuse(exchange, "too_many_requests", "", { "retry-after": String(seconds) });
+  refuse(exchange, "too_many_requests", limit === "key" ? WHY_KEY : "", { "retry-after": String(seconds) });
 }

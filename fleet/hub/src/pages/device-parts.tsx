@@ -53,7 +53,7 @@ export function StatusFacts({ state, now }: { state: DeviceState; now: number })
         ["Last error", beat?.last_error],
         ["Frames", beat && `${beat.frames.toLocaleString("en")} since its agent started`],
         ["Dropped", beat && `${beat.dropped.toLocaleString("en")} dropped, ${beat.lost.toLocaleString("en")} lost`],
-        ["Decoding", beat && `${milliseconds(beat.decode_ms.p50)} half, ${milliseconds(beat.decode_ms.p99)} 99 %`],
+        ["Decoding", beat && `${milliseconds(beat.decode_ms.p50)} median, ${milliseconds(beat.decode_ms.p99)} p99`],
         ["Waiting", beat && spoolText(beat.spool)],
         ["Network", beat?.network_interfaces && networkText(beat.network_interfaces)],
       ]}
