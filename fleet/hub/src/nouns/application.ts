@@ -79,6 +79,7 @@ export async function needApp(db: Queries, teamId: string, idOrIdentifier: strin
 export function identifierOf(name: string): string {
   const plain = name
     .normalize("NFKD")
+    .replace(/\p{Mark}/gu, "")
     .toLowerCase()
     .replace(/[^a-z0-9._]+/g, "-")
     .replace(/^[^a-z0-9]+|-+$/g, "");

@@ -21,7 +21,7 @@ import { redirect, show, type Answer } from "./answer.tsx";
 import { Difference, pretty, sizeText, versionText } from "./application-edit.tsx";
 import { attempt } from "./attempt.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Csrf, Message } from "./layout.tsx";
+import { Breakable, Csrf, Message } from "./layout.tsx";
 import { readSaid, SaidMessage, sayAt, type Said } from "./said.tsx";
 import type { Site } from "./site.ts";
 import { Time } from "./time.tsx";
@@ -325,8 +325,12 @@ function Versions({ versions, base, counts }: AppProps & { readonly versions: re
               <a href={`${base}/versions/${number}`}>Version {number}</a> <code class="soft">{hash.slice(0, 8)}</code>
             </strong>
             <span class="soft">
-              <Time at={created_at} /> by {created_by}
-              {content.model !== null && `, ${content.model.name}`}
+              <Time at={created_at} /> by <Breakable text={created_by} />
+              {content.model !== null && (
+                <>
+                  , <Breakable text={content.model.name} />
+                </>
+              )}
               {count(number, "applied") > 0 && `, in use on ${count(number, "applied")}`}
               {count(number, "failed") > 0 && <span class="bad">, failed on {count(number, "failed")}</span>}
             </span>
@@ -390,7 +394,7 @@ async function versionPage(site: Site, visit: Member): Promise<Answer> {
     <>
       <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
       <p class="soft">
-        <Time at={version.created_at} /> by {version.created_by}, <a href={base}>{app.name}</a>
+        <Time at={version.created_at} /> by <Breakable text={version.created_by} />, <a href={base}>{app.name}</a>
       </p>
       <GiveForm base={base} csrf={csrf} version={version.number} groups={groups} />
       <p class="actions">

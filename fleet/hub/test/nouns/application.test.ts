@@ -8,6 +8,7 @@ import {
   listVersions,
   saveVersion,
   updateApp,
+  identifierOf,
 } from "../../src/nouns/application.ts";
 import { contentHash, readDraft, type AppContent } from "../../src/nouns/application-content.ts";
 import { assign, endRollout, findAssignment, isInShare, unassign } from "../../src/nouns/assignment.ts";
@@ -24,6 +25,13 @@ const content = (threshold: number): AppContent => ({
   options: {},
   model: null,
   snaps: [],
+});
+
+describe("an identifier", () => {
+  it("is made of the name", () => {
+    const names = ["Front door (v2)", "Personen am nördlichen Tor", "  --x", "温室"];
+    expect(names.map(identifierOf)).toEqual(["front-door-v2", "personen-am-nordlichen-tor", "x", "app"]);
+  });
 });
 
 describe("content", () => {

@@ -1,6 +1,8 @@
 /** Visits every page of the hub in every state worth looking at. The tests measure each, a script takes pictures. */
 import type { Page } from "playwright-core";
 import { password } from "./person.ts";
+import { png } from "./pictures.ts";
+import { snapOf } from "./snaps.ts";
 
 /** Names as people give them: long, with long words and other scripts. */
 export const tourNames = {
@@ -40,6 +42,7 @@ export async function tour(page: Page, hub: TourStop, look: (name: string) => Pr
   await devices(page, hub, look);
   await groups(page, hub, look);
   await adoptKeys(page, hub, look);
+  await applications(page, hub, look);
   await settings(page, hub, look);
   await members(page, hub, look);
   await page.goto(`${hub.url}/account`);
@@ -183,6 +186,93 @@ async function adoptKeys(page: Page, { url, team, emptyTeam }: TourStop, look: L
   await look("device-adopt-key");
   await page.goto(`${url}/teams/${team}/audit?kind=device.`);
   await look("audit");
+}
+
+const CONFIG = `{"family": "yolov8", "classes": 2, "inputSize": [640, 640], "labels": ["person", "Überwachungskamera"]}`;
+
+async function applications(page: Page, { url, team, emptyTeam }: TourStop, look: Look): Promise<void> {
+  await page.goto(`${url}/teams/${emptyTeam}/apps`);
+  await look("apps-none");
+  await page.goto(`${url}/teams/${emptyTeam}/snaps`);
+  await look("snaps-none");
+  await page.goto(`${url}/teams/${team}/apps`);
+  await page.getByLabel("Name of the new application").fill(`Personen am nördlichen Tor ${Date.now()}`);
+  await page.getByRole("button", { name: "Add application" }).click();
+  await look("app-first-version");
+  const config = page.getByLabel("Config", { exact: true });
+  await config.fill(`{"family": "yolov99", "clases": 2}`);
+  await page.getByRole("button", { name: "Check", exact: true }).click();
+  await page.getByRole("alert").waitFor();
+  await look("app-version-refused");
+  await config.fill(CONFIG);
+  await page.getByRole("button", { name: "Save version" }).click();
+  await page.getByText("Saved as version 1.").waitFor();
+  await page.getByRole("link", { name: "Change it in a new version" }).click();
+  await config.fill(CONFIG.replace("2", '2, "maxDetections": 50'));
+  await page.getByRole("button", { name: "Check", exact: true }).click();
+  await page.getByRole("heading", { name: "Difference to version 1" }).waitFor();
+  await look("app-version-checked");
+  await page.getByRole("button", { name: "Save version" }).click();
+  await page.getByText("Saved as version 2.").waitFor();
+  await page.getByRole("button", { name: "Give it to the group" }).click();
+  await page.getByText("Version 2 goes to").waitFor();
+  await page.getByRole("link", { name: "Version 1", exact: true }).click();
+  await page.getByLabel("Share first, in per cent").fill("25");
+  await page.getByRole("button", { name: "Give it to the group" }).click();
+  await page.getByText("Version 1 goes to 25 %").waitFor();
+  await look("app");
+  await page.getByRole("link", { name: "Version 2", exact: true }).click();
+  await look("app-version");
+  await page.goto(`${url}/teams/${team}/apps`);
+  await look("apps");
+  await snaps(page, { url, team }, look);
+}
+
+/** Sends two snaps as a device does, and looks at them. */
+async function snaps(page: Page, { url, team }: Pick<TourStop, "url" | "team">, look: Look): Promise<void> {
+  await page.goto(`${url}/teams/${team}/adopt-keys`);
+  await page.getByLabel("What it is for").fill(`Snaps ${Date.now()}`);
+  await page.getByRole("button", { name: "Make adopt key" }).click();
+  const key = await page.getByRole("group", { name: "Your new adopt key" }).textContent();
+  const about = { name: "Southern gate", model: "Raspberry Pi 5", architecture: "arm64", version: "1.0.0" };
+  const enrolled = await page.request.post(`${url}/device/enrol`, { data: { adopt_key: key, ...about } });
+  const { device_id, credential } = (await enrolled.json()) as { device_id: string; credential: string };
+  const headers = { authorization: `Bearer ${credential}` };
+  let last = "";
+  for (const [i, colour] of (
+    [
+      [40, 90, 140],
+      [140, 90, 40],
+    ] as const
+  ).entries()) {
+    const bytes = png(640, 360, colour);
+    const snap = {
+      ...snapOf([bytes]),
+      id: `tour-${i}-${Date.now()}`,
+      name: "person at the gate",
+      tags: ["night", "gate"],
+    };
+    const posted = await page.request.post(`${url}/device/snaps`, { data: snap, headers });
+    const { snap_id, missing } = (await posted.json()) as { snap_id: string; missing: string[] };
+    for (const hash of missing)
+      await page.request.put(`${url}/device/snaps/${snap_id}/files/${hash}`, { data: bytes, headers });
+    last = snap_id;
+  }
+  await page.goto(`${url}/teams/${team}/snaps`);
+  await page.locator("canvas[data-drawn=yes]").first().waitFor({ state: "attached" });
+  await look("snaps");
+  await page.goto(`${url}/teams/${team}/snaps?tag=night&name=nothing`);
+  await look("snaps-filtered");
+  await page.goto(`${url}/teams/${team}/snaps/${last}`);
+  await page.locator("canvas[data-drawn=yes]").first().waitFor({ state: "attached" });
+  await look("snap");
+  await page.getByRole("link", { name: "Delete", exact: true }).click();
+  await look("snap-delete");
+  await page.goto(`${url}/teams/${team}/devices/${device_id}`);
+  await page.getByRole("button", { name: "Ask for a snap" }).click();
+  await page.getByText("Asked. The snap comes").waitFor();
+  await page.locator("canvas[data-drawn=yes]").first().waitFor({ state: "attached" });
+  await look("device-with-snaps");
 }
 
 async function settings(page: Page, { url, team }: TourStop, look: Look): Promise<void> {
