@@ -4,8 +4,9 @@ cd "$(dirname "$0")"
 . ../service/ci-lib.sh
 export BOXWRIGHT_HOST_CI=1
 
-# test/fleet runs the agent too.
+# test/fleet runs agent and hub too.
 step "agent" npm run --silent build --workspace boxwright-agent --prefix ..
+step "hub" npm run --silent build --workspace boxwright-hub --prefix ..
 step "build" npm run --silent build
 step "types, lint, format" npm run --silent check
 step "tests" tests 0

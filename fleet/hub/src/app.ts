@@ -28,7 +28,7 @@ import { deleteOldAudit } from "./nouns/audit.ts";
 import { deleteOldRevocations } from "./nouns/credential.ts";
 import { deleteLeftovers } from "./nouns/leftovers.ts";
 import { deleteOrphans, sweepSnaps } from "./nouns/snap-deletion.ts";
-import { deleteOldHours, Heartbeats } from "./nouns/status.ts";
+import { deleteOldHours, Heartbeats, setHeartbeatSeconds } from "./nouns/status.ts";
 import { Desired } from "./nouns/waiting.ts";
 import { registerAssets } from "./pages/assets.ts";
 import { explainEndpoint, isOpened } from "./pages/explain.tsx";
@@ -78,6 +78,7 @@ export interface App {
 }
 
 export function createApp(options: AppOptions): App {
+  setHeartbeatSeconds(options.config.heartbeatSeconds);
   const services = createServices(options);
   const { metrics, addresses } = services;
   let draining = false;

@@ -21,10 +21,14 @@ declare module "vitest" {
     systemd: boolean;
     /** True if the agent beside this workspace is built. */
     agent: boolean;
+    /** True if the hub beside this workspace is built. */
+    hub: boolean;
   }
 }
 
-const AGENT = fileURLToPath(new URL("../../../agent/dist/cli/main.js", import.meta.url));
+/** True if the command of a workspace beside this one is built. */
+const isBuilt = (part: string): boolean =>
+  existsSync(fileURLToPath(new URL(`../../../${part}/dist/cli/main.js`, import.meta.url)));
 
 /** Arguments of `unshare` for a mount namespace. */
 const NAMESPACE = process.getuid?.() === 0 ? ["-m"] : ["-rm"];
@@ -35,7 +39,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const postgres = findPostgres() === undefined ? undefined : await PostgresServer.create();
   const disk = spawnSync("unshare", [...NAMESPACE, "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0;
   const systemd = has("systemd-analyze");
-  const agent = existsSync(AGENT);
+  const [agent, hub] = [isBuilt("agent"), isBuilt("hub")];
   const missing = [
     ...(postgres ? [] : ["PostgreSQL (Debian: postgresql)"]),
     ...(natsServer ? [] : ["nats-server (Debian: nats-server)"]),
@@ -43,6 +47,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     ...(disk ? [] : ["mount namespaces (Debian: util-linux, mount; containers may forbid them)"]),
     ...(systemd ? [] : ["systemd-analyze (Debian: systemd)"]),
     ...(agent ? [] : ["built agent (../agent: npm run build)"]),
+    ...(hub ? [] : ["built hub (../hub: npm run build)"]),
   ];
   if (missing.length > 0 && process.env["BOXWRIGHT_HOST_CI"] === "1")
     throw new Error(`BOXWRIGHT_HOST_CI=1: got a machine without ${missing.join(", ")}`);
@@ -53,5 +58,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("disk", disk);
   project.provide("systemd", systemd);
   project.provide("agent", agent);
+  project.provide("hub", hub);
   return async () => postgres?.remove();
 }

@@ -1,6 +1,7 @@
 /** POST /device/heartbeat: a device tells how it is, and hears what it should run. */
-import { HEARTBEAT_SECONDS, readHeartbeat, type HeartbeatAnswer } from "boxwright-service/fleet-protocol";
+import { readHeartbeat, type HeartbeatAnswer } from "boxwright-service/fleet-protocol";
 import { isOld } from "../nouns/credential.ts";
+import { heartbeatSeconds } from "../nouns/status.ts";
 import { readJson, sendJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
@@ -17,7 +18,7 @@ export async function postHeartbeat(
   heartbeats.note(device.team_id, device.id, device, beat, time);
   sendJson(exchange, 200, {
     time: new Date(time).toISOString(),
-    interval_seconds: HEARTBEAT_SECONDS,
+    interval_seconds: heartbeatSeconds(),
     desired_version: await desired.etag(device.team_id, device.id),
     rotate: isOld(device, time),
     snap_requested: time - (device.snap_requested_at ?? -Infinity) < REQUEST_MS,

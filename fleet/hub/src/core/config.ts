@@ -43,6 +43,7 @@ export interface Config {
   readonly signInBurst: number;
   readonly sessionIdleMinutes: number;
   readonly sessionHours: number;
+  readonly heartbeatSeconds: number;
   readonly auditDays: number;
   readonly drainSeconds: number;
   readonly filesFolder: string;
@@ -210,6 +211,12 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     parse: number(0, 300, false),
     fallback: 0,
     about: "after SIGTERM: seconds of answering on, with /readyz at 503, before the port closes",
+  },
+  heartbeatSeconds: {
+    env: "HUB_HEARTBEAT_SECONDS",
+    parse: number(1, 3600),
+    fallback: 30,
+    about: "seconds between two heartbeats of a device; after three missed ones it is offline",
   },
   filesFolder: {
     env: "HUB_FILES",

@@ -9,8 +9,13 @@ import { HEARTBEAT_SECONDS, type Heartbeat } from "boxwright-service/fleet-proto
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
 import { audit } from "./audit.ts";
 
-/** A device is offline after three heartbeats that did not come. */
-export const OFFLINE_MS = 3 * HEARTBEAT_SECONDS * 1000;
+let interval = HEARTBEAT_SECONDS;
+/** Returns the seconds between two heartbeats of a device. */
+export const heartbeatSeconds = (): number => interval;
+/** Sets them for this process, once, before the hub takes requests. */
+export const setHeartbeatSeconds = (seconds: number): void => void (interval = seconds);
+/** A device is offline after so many milliseconds: three heartbeats did not come. */
+export const offlineMs = (): number => 3 * interval * 1000;
 /** A clock that differs by more is shown. */
 export const CLOCK_DIFFERENCE_MS = 60_000;
 const HOUR_MS = 3600_000;
@@ -70,17 +75,17 @@ export function statusOf({ last_contact_at }: Pick<Contact, "last_contact_at">, 
   if (last_contact_at === null) return "OFFLINE";
   const silent = now - last_contact_at;
   // A contact far in the future was written under a wrong clock.
-  return silent < OFFLINE_MS && silent > -CLOCK_SKEW_MS ? "ONLINE" : "OFFLINE";
+  return silent < offlineMs() && silent > -CLOCK_SKEW_MS ? "ONLINE" : "OFFLINE";
 }
 
 /** Returns when the status changed last, or null if the device never was online. */
 export function statusChangedAt(state: Contact, now: number): number | null {
   if (state.last_contact_at === null) return null;
-  return statusOf(state, now) === "ONLINE" ? state.online_since : Math.min(now, state.last_contact_at + OFFLINE_MS);
+  return statusOf(state, now) === "ONLINE" ? state.online_since : Math.min(now, state.last_contact_at + offlineMs());
 }
 
 /** Bounds of `last_contact_at` of a device that is online, for SQL. */
-export const onlineBetween = (now: number): [number, number] => [now - OFFLINE_MS, now + CLOCK_SKEW_MS];
+export const onlineBetween = (now: number): [number, number] => [now - offlineMs(), now + CLOCK_SKEW_MS];
 
 export interface Advanced {
   readonly state: DeviceState;

@@ -8,7 +8,7 @@ import {
   deleteOldHours,
   Heartbeats,
   hoursOf,
-  OFFLINE_MS,
+  offlineMs,
   statusChangedAt,
   statusOf,
   type DeviceState,
@@ -50,7 +50,7 @@ describe("a heartbeat", () => {
   it("makes a device online, and silence makes it offline, with the times of both changes", () => {
     const { state } = run([0, beat(1)], [30_000, beat(2)]);
     expect([statusOf(state, NOW + 40_000), statusChangedAt(state, NOW + 40_000)]).toEqual(["ONLINE", NOW]);
-    const late = NOW + 30_000 + OFFLINE_MS;
+    const late = NOW + 30_000 + offlineMs();
     expect([statusOf(state, late), statusChangedAt(state, late + HOUR)]).toEqual(["OFFLINE", late]);
     const back = advance(state, beat(3), late + HOUR).state;
     expect(statusChangedAt(back, late + HOUR + 1)).toBe(late + HOUR);
