@@ -14,6 +14,7 @@ mkdirSync(folder, { recursive: true, mode: 0o700 });
 const port = process.env["HUB_PORT"] ?? "8787";
 const env = {
   HUB_DATABASE_FILE: join(folder, "hub.db"),
+  HUB_FILES: join(folder, "files"),
   HUB_PORT: port,
   HUB_LOG_LEVEL: process.env["HUB_LOG_LEVEL"] ?? "warn",
 };
