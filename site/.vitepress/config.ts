@@ -49,7 +49,11 @@ export default defineConfig({
     search: { provider: "local" },
     externalLinkIcon: true,
   },
-  markdown: { config: addLiveExamples },
+  markdown: {
+    config: addLiveExamples,
+    // The usual colours are too pale on the ground of a code block.
+    theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
+  },
   vite: {
     publicDir: at("../.pages/public"),
     resolve: {

@@ -221,8 +221,8 @@ export function createPlayground() {
         shown.ranges = { ...shown.ranges, [tensor.name]: range };
       }
     })();
-    shown.possibilities = possibilitiesOf({ tensors, options: options.value });
     if (config.value === null && shown.model === null) {
+      shown.possibilities = possibilitiesOf({ tensors, options: options.value });
       const first = firstComplete(shown.possibilities);
       if (first < 0)
         throw new Error(
@@ -259,6 +259,9 @@ export function createPlayground() {
     finder = await CandidateFinder.open(made);
     if (isOld()) return;
     findCandidates();
+    await new Promise((resolve) => setTimeout(resolve));
+    if (isOld()) return;
+    shown.possibilities = possibilitiesOf({ tensors, options: options.value });
     const heat = await HeatMaps.make(made);
     if (isOld()) return;
     shown.heat = heat;
