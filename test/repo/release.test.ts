@@ -1,6 +1,7 @@
 /** The release script: versions, changelog and tag agree, or nothing is published. */
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { withRepository } from "../../scripts/npm-manifest.mjs";
 import { disagreements, next, notes, release } from "../../scripts/release.mjs";
 
 const CHANGELOG = "# Changelog\n\n## Unreleased\n\n- New.\n- More.\n\n## 1.2.3 (2026-01-02)\n\n- Old.\n";
@@ -54,4 +55,22 @@ test("a tag has to agree with the manifest, the lockfile and the changelog", () 
   expect(disagreements("v1.3.0", { ...files, version: "1.3.0", locked: "1.3.0" })).toEqual([
     "CHANGELOG.md: got nothing under 1.3.0, expected what is new in it",
   ]);
+});
+
+test("the release fills in where the project is, with a Node that npm trusts", () => {
+  const { repository, homepage, bugs, name } = withRepository(
+    { name: "boxwright" },
+    "https://example.org/owner/name",
+  ) as ReturnType<typeof withRepository> & { readonly name: string };
+  expect([name, repository, homepage, bugs]).toEqual([
+    "boxwright",
+    { type: "git", url: "git+https://example.org/owner/name.git" },
+    "https://example.org/owner/name#readme",
+    { url: "https://example.org/owner/name/issues" },
+  ]);
+  const workflow = readFileSync(new URL("../../.github/workflows/release.yml", import.meta.url), "utf8");
+  const filled = workflow.indexOf('node scripts/npm-manifest.mjs "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY"');
+  expect(filled).toBeGreaterThan(0);
+  expect(filled).toBeLessThan(workflow.indexOf("npm publish"));
+  expect(Number(/node-version: (\d+)/.exec(workflow)?.[1])).toBeGreaterThanOrEqual(24);
 });

@@ -49,6 +49,9 @@ const NAMES = {
   deno: "Deno",
   quickjs: "QuickJS (quickjs-emscripten)",
   hermes: "Hermes",
+  jest: "Jest",
+  metro: "Metro",
+  next: "Next.js",
 };
 let chromium = "";
 /** What the table calls a runtime: its name, and the version that was run. */

@@ -4,7 +4,7 @@
  */
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { appendFile, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -83,6 +83,10 @@ export async function writePrograms(app) {
       'const cases = await (await fetch("/cases.json")).json();\n' +
       asynchronous +
       "globalThis.boxwrightResult = result;\n",
+    // Parcel knows no top-level await.
+    "page-plain.mjs":
+      'import * as boxwright from "boxwright";\nimport { runAll } from "./conformance.mjs";\n' +
+      'fetch("/cases.json").then(async (r) => (globalThis.boxwrightResult = runAll(boxwright, await r.json())));\n',
     "page-wasm.mjs":
       'import * as boxwright from "boxwright/wasm";\nimport { runAll } from "./conformance.mjs";\n' +
       'const cases = await (await fetch("/cases.json")).json();\n' +
@@ -110,6 +114,8 @@ export async function writePrograms(app) {
     "small-beside.mjs":
       'import { createTracker, fuse, mergeTiles, nmsOriented, orientedIou, suppress, tiles } from "boxwright";\n' +
       "globalThis.boxwright = [createTracker, fuse, mergeTiles, nmsOriented, orientedIou, suppress, tiles];\n",
+    // Metro and Jest know no top-level await.
+    "plain.mjs": `${esm("boxwright")}globalThis.boxwrightResult = runAll(boxwright, cases);\n`,
     "embedded.mjs": `${esm("boxwright/ts")}globalThis.boxwrightResult = JSON.stringify(runAll(boxwright, cases));\n`,
     "embedded-plan.mjs": `${esm("boxwright/plan")}globalThis.boxwrightResult = JSON.stringify(runAll(boxwright, cases));\n`,
     "small-plan-ts.mjs":
@@ -204,6 +210,28 @@ const BUNDLERS = {
     });
     if (stats.hasErrors()) throw new Error(stats.toString({ all: false, errors: true }));
   },
+  // It knows no `imports` of package.json, and takes the file that `module` names.
+  async parcel(app, entry, outdir) {
+    const core = await obtain("parcel");
+    const { Parcel } = require(core);
+    const bundler = new Parcel({
+      entries: join(app, entry),
+      defaultConfig: require.resolve("@parcel/config-default", { paths: [core] }),
+      shouldDisableCache: true,
+      mode: "production",
+      defaultTargetOptions: { sourceMaps: false },
+      targets: {
+        main: {
+          distDir: outdir,
+          distEntry: "main.mjs",
+          outputFormat: "esmodule",
+          context: "browser",
+          engines: { browsers: ["last 2 Chrome versions"] },
+        },
+      },
+    });
+    await bundler.run();
+  },
   async vite(app, entry, outdir) {
     const { build } = await load(join(dirname(await obtain("vite")), "..", "dist", "node", "index.js"));
     await build({
@@ -246,6 +274,137 @@ const page = (bundler, { entry = "page.mjs", csp, flags, files = [], small = "sm
     await mkdir(tiny, { recursive: true });
     await BUNDLERS[bundler](app, small, tiny);
     return { result, loaded: codeSize([join(tiny, "main.mjs"), ...files.map((f) => join(pack, f))]) };
+  },
+});
+
+// ---- tools that bring modules into Node in their own way ----
+
+/** Jest in the environment jsdom, which asks for the condition "browser" and has no Node but in the sandbox. */
+const jest = () => ({
+  async go(app) {
+    const { build } = require(await obtain("esbuild"));
+    const program = await obtain("jest");
+    const folder = join(app, "out", "jest");
+    await build({
+      entryPoints: [join(app, "plain.mjs")],
+      outfile: join(folder, "plain.test.js"),
+      bundle: true,
+      format: "cjs",
+      external: ["boxwright"],
+      // Node's import of the package would say `.default`.
+      platform: "node",
+      footer: {
+        js: `test("answers", () => require("fs").writeFileSync(${JSON.stringify(join(folder, "result.txt"))}, ${JSON.stringify(MARK)} + JSON.stringify(globalThis.boxwrightResult)));`,
+      },
+      logLevel: "error",
+    });
+    const config = {
+      rootDir: app,
+      roots: [folder],
+      testEnvironment: require.resolve("jest-environment-jsdom", { paths: [program] }),
+      transform: {},
+      cacheDirectory: join(folder, "cache"),
+    };
+    await run(process.execPath, [program, "--ci", "--runInBand", "--config", JSON.stringify(config)], {
+      cwd: app,
+      env: { ...process.env, NODE_OPTIONS: "" },
+    });
+    return {
+      result: parse(await readFile(join(folder, "result.txt"), "utf8")),
+      loaded: loadedBy(join(app, "cjs.cjs")),
+    };
+  },
+});
+
+/** The bundler of React Native. Its bundle is run in Node: Hermes has rows of its own. */
+const metro = () => ({
+  async go(app) {
+    const Metro = require(await obtain("metro"));
+    const bundle = async (entry) => {
+      const config = await Metro.loadConfig(
+        { cwd: app, resetCache: true },
+        {
+          projectRoot: app,
+          resolver: { sourceExts: ["mjs", "js", "cjs", "json"], useWatchman: false },
+          transformer: {
+            getTransformOptions: () =>
+              Promise.resolve({ transform: { experimentalImportSupport: true, inlineRequires: false } }),
+          },
+          reporter: { update() {} },
+        },
+      );
+      const out = join(app, "out", `metro-${entry.replace(".mjs", ".js")}`);
+      await Metro.runBuild(config, {
+        entry: join(app, entry),
+        out,
+        dev: false,
+        minify: true,
+        platform: "android",
+      });
+      return out;
+    };
+    const file = await bundle("plain.mjs");
+    await appendFile(
+      file,
+      `\nconsole.log(${JSON.stringify(MARK)} + JSON.stringify(globalThis.boxwrightResult));\n`,
+    );
+    return {
+      result: await start(await obtain("node20"), [file], app),
+      loaded: codeSize([await bundle("small.mjs")]),
+    };
+  },
+});
+
+/** Next.js: a route of the server, and the same program in a page of the browser. */
+const next = () => ({
+  async go(app) {
+    const program = await obtain("next");
+    const folder = join(app, "next");
+    const modules = join(program, "..", "..", "..", "..");
+    await mkdir(join(folder, "app", "answer"), { recursive: true });
+    await mkdir(join(folder, "node_modules"), { recursive: true });
+    for (const name of ["next", "react", "react-dom"])
+      await symlink(join(modules, name), join(folder, "node_modules", name), "dir");
+    await cp(join(app, "node_modules", "boxwright"), join(folder, "node_modules", "boxwright"), {
+      recursive: true,
+    });
+    for (const name of ["conformance.mjs", "beside.mjs", "cases.mjs"])
+      await cp(join(app, name), join(folder, name));
+    const files = {
+      "package.json": '{"private":true}\n',
+      "next.config.mjs": "export default { outputFileTracingRoot: import.meta.dirname };\n",
+      "app/layout.js":
+        "export default function Layout({ children }) { return <html><body>{children}</body></html>; }\n",
+      "app/page.js": "export default function Page() { return <p>boxwright</p>; }\n",
+      "app/answer/route.js":
+        'import * as boxwright from "boxwright";\nimport { runAll } from "../../conformance.mjs";\nimport { cases } from "../../cases.mjs";\n' +
+        'export const dynamic = "force-dynamic";\nexport const GET = () => Response.json(runAll(boxwright, cases));\n',
+    };
+    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
+    const env = { ...process.env, NODE_OPTIONS: "", NEXT_TELEMETRY_DISABLED: "1", CI: "true" };
+    const node = await obtain("node22");
+    await run(node, [program, "build"], { cwd: folder, env, maxBuffer: 1 << 26 });
+    const child = spawn(node, [program, "start", "--hostname", "127.0.0.1", "--port", "0"], {
+      cwd: folder,
+      env,
+    });
+    try {
+      const address = await new Promise((resolve, reject) => {
+        let text = "";
+        child.on("exit", (code) => reject(new Error(`next start: exit ${code}\n${text}`)));
+        for (const stream of [child.stdout, child.stderr])
+          stream.on("data", (d) => {
+            text += d;
+            const found = /http:\/\/127\.0\.0\.1:\d+/.exec(text);
+            if (found && /Ready/.test(text)) resolve(found[0]);
+          });
+      });
+      const response = await fetch(`${address}/answer`);
+      if (!response.ok) throw new Error(`next: got status ${response.status}`);
+      return { result: await response.json(), loaded: loadedBy(join(app, "esm.mjs")) };
+    } finally {
+      child.kill();
+    }
   },
 });
 
@@ -384,7 +543,7 @@ const WITH_WASM = STRICT.replace("script-src 'self'", "script-src 'self' 'wasm-u
 
 /** `how`: what was done to the runtime; `engine`: what `auto` has to choose there. */
 export const TARGETS = [
-  ...["node20", "node22", "node24"].flatMap((node) => [
+  ...["node20", "node22", "node24", "node26"].flatMap((node) => [
     { runtime: node, how: "ESM", engine: "simd", ...script(node, "esm.mjs") },
     { runtime: node, how: "CommonJS", engine: "simd", ...script(node, "cjs.cjs") },
   ]),
@@ -467,12 +626,16 @@ export const TARGETS = [
     engine: "simd",
     ...workerd("fetch-plan.mjs", "small-plan.mjs"),
   },
+  { runtime: "jest", how: "environment jsdom, CommonJS", engine: "simd", ...jest() },
+  { runtime: "metro", how: "the bundle of React Native, in Node", engine: "simd", ...metro() },
+  { runtime: "next", how: "route of the server", engine: "simd", ...next() },
   ...["vite", "webpack", "esbuild", "rolldown"].map((bundler) => ({
     runtime: "Chromium",
     how: bundler,
     engine: "simd",
     ...page(bundler),
   })),
+  { runtime: "Chromium", how: "Parcel", engine: "simd", ...page("parcel", { entry: "page-plain.mjs" }) },
   {
     runtime: "Chromium",
     how: "esbuild, strict Content-Security-Policy",
