@@ -93,11 +93,7 @@ export interface SuppressionTask {
 
 /** What the option `tasks` takes. */
 export type DecoderTask =
-  | NetworkTask<"pose">
-  | NetworkTask<"segment">
-  | NetworkTask<"oriented">
-  | NetworkTask<"peaks">
-  | NetworkTask<"text">
+  | { [N in Exclude<TaskName, "detect">]: NetworkTask<N> }[Exclude<TaskName, "detect">]
   | SuppressionTask
   | PrepareTask;
 
@@ -117,12 +113,8 @@ export function checkTaskList(tasks: unknown, known: readonly string[] = VALUE_N
   ]);
 }
 
-const VALUE_NAMES: readonly TaskValueName[] = [
-  "pose",
-  "segment",
-  "oriented",
-  "peaks",
-  "text",
+const VALUE_NAMES: readonly string[] = [
+  ...Object.keys(TASKS).filter((name) => name !== "detect"),
   "suppression",
   "prepare",
 ];

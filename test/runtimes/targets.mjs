@@ -319,13 +319,21 @@ const jest = () => ({
 /** The bundler of React Native. Its bundle is run in Node: Hermes has rows of its own. */
 const metro = () => ({
   async go(app) {
-    const Metro = require(await obtain("metro"));
+    const program = await obtain("metro");
+    const Metro = require(program);
+    const modules = join(dirname(program), "..", "..");
     const bundle = async (entry) => {
       const config = await Metro.loadConfig(
         { cwd: app, resetCache: true },
         {
           projectRoot: app,
-          resolver: { sourceExts: ["mjs", "js", "cjs", "json"], useWatchman: false },
+          // Its own runtime lies beside it.
+          watchFolders: [modules],
+          resolver: {
+            nodeModulesPaths: [modules],
+            sourceExts: ["mjs", "js", "cjs", "json"],
+            useWatchman: false,
+          },
           transformer: {
             getTransformOptions: () =>
               Promise.resolve({ transform: { experimentalImportSupport: true, inlineRequires: false } }),
@@ -372,7 +380,7 @@ const next = () => ({
       await cp(join(app, name), join(folder, name));
     const files = {
       "package.json": '{"private":true}\n',
-      "next.config.mjs": "export default { outputFileTracingRoot: import.meta.dirname };\n",
+      "next.config.mjs": "export default { outputFileTracingRoot: '/', turbopack: { root: '/' } };\n",
       "app/layout.js":
         "export default function Layout({ children }) { return <html><body>{children}</body></html>; }\n",
       "app/page.js": "export default function Page() { return <p>boxwright</p>; }\n",
