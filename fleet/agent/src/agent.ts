@@ -84,6 +84,10 @@ export class Agent {
     const names = sinks.map(({ name }) => name);
     const spool = new Spool(join(state, "spool"), names, settings.spool);
     spool.onDrop = (reason, count) => log.warn({ reason, count, ...spool.stats.dropped }, DROPS[reason]);
+    spool.onDisk = (problem) => {
+      if (problem === null) log.info("the disk takes packets again");
+      else log.error({ state }, `the spool cannot be written: ${problem}. Free space in the state folder`);
+    };
     this.#left = spool.waiting;
     const refused = new RefusedFolder(state, settings.spool.refusedBytes);
     const previews = settings.preview && new Previews(settings.preview, name, sinks, log);

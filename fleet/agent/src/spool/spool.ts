@@ -39,6 +39,8 @@ export class Spool {
   diskProblem: string | null = null;
   /** True while packets wait for free space. */
   isBlocked = false;
+  /** Called when the disk fails, with the reason, and when it takes packets again, with null. */
+  onDisk: (problem: string | null) => void = () => undefined;
   /** Called after packets were dropped. */
   onDrop: (reason: DropReason, count: number) => void = () => undefined;
   readonly #folder: string;
@@ -173,13 +175,19 @@ export class Spool {
       this.#unflushed.add(last);
       if (this.#settings.fsync === "each") this.#flush();
     } catch (error) {
-      this.diskProblem = messageOf(error);
+      this.#noteDisk(messageOf(error));
       return false;
     }
-    this.diskProblem = null;
+    this.#noteDisk(null);
     this.stats.written++;
     this.#written.ring();
     return true;
+  }
+
+  #noteDisk(problem: string | null): void {
+    const isNew = (problem === null) !== (this.diskProblem === null);
+    this.diskProblem = problem;
+    if (isNew) this.onDisk(problem);
   }
 
   /** Creates the segment that grows from now on. */
@@ -196,7 +204,7 @@ export class Spool {
       this.#createSegment(this.#segments.at(-1)!.next);
       return true;
     } catch (error) {
-      this.diskProblem = messageOf(error);
+      this.#noteDisk(messageOf(error));
       return false;
     }
   }
@@ -266,7 +274,7 @@ export class Spool {
       this.#flush();
       for (const { cursor } of this.#readers.values()) cursor.sync();
     } catch (error) {
-      this.diskProblem = messageOf(error);
+      this.#noteDisk(messageOf(error));
     }
   }
 }

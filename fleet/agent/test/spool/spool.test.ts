@@ -269,6 +269,8 @@ describe("a disk that is full", () => {
     const disk = smallDisk();
     const folder = temporaryFolder();
     const spool = openSpool(folder, {}, ["a"], disk);
+    const told: (string | null)[] = [];
+    spool.onDisk = (problem) => told.push(problem);
     await spool.append(packet(0));
     disk.room = 60;
     const writing = spool.append(packet(1));
@@ -277,6 +279,8 @@ describe("a disk that is full", () => {
     expect(readFileSync(join(folder, segments(folder)[0]!)).length).toBe(HEADER_BYTES + 100);
     disk.room = Infinity;
     expect(await writing).toBe(true);
+    // Once for each turn, however often it tried.
+    expect(told).toEqual(["ENOSPC: no space left", null]);
     expect(await readAll(spool.reader("a"))).toEqual([0, 1]);
   });
 });
