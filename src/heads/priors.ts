@@ -97,7 +97,9 @@ const SSD_OPTIONS = /* @__PURE__ */ namesOnly(
  * console.log(anchors.length / 4); // 2766
  */
 export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
-  const { inputSize, strides, minScale, maxScale } = checkOptions(options, SSD_OPTIONS);
+  const { inputSize, strides, minScale, maxScale } = checkOptions(options, SSD_OPTIONS, {
+    form: "{inputSize, strides, minScale, maxScale}",
+  });
   const ratios = options.aspectRatios ?? [1, 2, 0.5, 3, 1 / 3];
   const interpolated = options.interpolatedRatio ?? 1;
   checkPositive("inputSize", inputSize, 2);
