@@ -118,26 +118,30 @@ describe("the cap of the spool", () => {
 });
 
 describe("a config", () => {
-  it("that does not fit the network: the error stays in health and log, the process lives, the next one works", async () => {
+  it("that does not fit the network is told at the start, and refused while the agent runs", async () => {
     const { folder, host, settings } = await setUp(1);
     const config = join(folder, "config.json");
     const mobilenet = { output_format: "detection", NN_family: "mobilenet", input_size: "32x24" };
-    writeFileSync(config, JSON.stringify({ nn_config: mobilenet, mappings: { labels: ["a", "b"] } }));
-    const agent = startProcess([
-      writeSettings(folder, {
-        ...settings,
-        network: { model: MODEL, config: "config.json" },
-        sources: [{ kind: "folder", camera: "door", path: "photos", watch: true }],
-      }),
-    ]);
+    const unfit = JSON.stringify({ nn_config: mobilenet, mappings: { labels: ["a", "b"] } });
+    writeFileSync(config, unfit);
+    const file = writeSettings(folder, {
+      ...settings,
+      network: { model: MODEL, config: "config.json" },
+      sources: [{ kind: "folder", camera: "door", path: "photos", watch: true }],
+    });
+    const refused = await startProcess([file]).ended;
+    expect(refused.text).toMatch(/got output0 \[1,384,6\], expected for ssd/);
+    expect(refused.code).toBe(2);
+    writeFileSync(config, JSON.stringify(CONFIG));
+    const agent = startProcess([file]);
     const { health } = await readerOf(agent);
-    await until(async () => (await health()).cameras[0].failed === 1, "the failure");
-    const failing = await health();
-    expect(failing.code).toBe(503);
-    expect(failing.problems[0]).toMatch(/camera door: got output0 \[1,384,6\], expected for ssd/);
+    writeFileSync(`${config}.new`, unfit);
+    renameSync(`${config}.new`, config);
+    await until(async () => (await health()).config.state === "failed", "the refusal");
+    expect((await health()).problems[0]).toMatch(/config: got output0/);
     writeFileSync(`${config}.new`, JSON.stringify(CONFIG));
     renameSync(`${config}.new`, config);
-    await until(async () => (await health()).config.applied === 1, "the new config");
+    await until(async () => (await health()).config.state === "applied", "the good config");
     writeFileSync(join(folder, "photos", "later.png"), await photoOf(50));
     await until(() => host.stored.size >= 1, "a packet");
     const good = await health();
