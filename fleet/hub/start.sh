@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Starts the hub from a clone: installs and builds what is missing, and runs it with its data in a folder, hub-data/ of
-# the present one if none is given. The first start makes a team, and prints the link by which its administrator signs in.
+# Starts the hub from a clone: installs and builds what is missing, then runs `hub serve`.
+# The first argument names the folder of the hub's data. The default is hub-data/ in the current folder.
+# The first start makes a team. It prints the sign-in link of the administrator, and an adopt key for one device.
 set -eu
 folder=$(cd "$(dirname "$0")" && pwd)
 data=${1:-hub-data}
@@ -10,15 +11,22 @@ install() { [ -d node_modules ] || npm ci --no-progress --no-audit --no-fund --l
 mkdir -p -m 700 "$data"
 cd "$data"
 if [ ! -e hub.db ] && [ -z "${DATABASE_URL:-}" ]; then
-  link=$(node "$folder/dist/cli/main.js" init --email you@example.org --team "My team" |
-    node -pe 'JSON.parse(require("fs").readFileSync(0)).link')
+  made=$(node "$folder/dist/cli/main.js" init --email you@example.org --team "My team")
+  link=$(node -pe 'JSON.parse(process.argv[1]).link' "$made")
+  team=$(node -pe 'JSON.parse(process.argv[1]).team.id' "$made")
+  adopt=$(node "$folder/dist/cli/main.js" adopt-keys create --team "$team" --name "First device")
+  key=$(node -pe 'JSON.parse(process.argv[1]).key' "$adopt")
   cat <<END
 
 Open this link in a browser and choose a password. It works once, for a day:
 
     $link
 
-Then "Adopt keys" makes a key for the agent.
+An agent enrols as a device of this hub with this adopt key, for one device and seven days:
+
+    $key
+
+It is not shown again. The page "Adopt keys" makes more.
 
 END
 fi
