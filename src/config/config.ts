@@ -132,8 +132,8 @@ function readFormat(r: FieldReader, root: Json): Config {
 }
 
 /**
- * Reports options that stand beside a file's own keys, or beside those of `readModel`: nobody would read them. Fields
- * that a model has by itself are no options.
+ * Reports options that stand beside a file's own keys, or beside those of `readModel`: no code would read them. Fields
+ * that `readModel` itself returns are no options.
  */
 function reportBeside(r: FieldReader, root: Json): void {
   const block = Object.keys(root).find((key) => key.toLowerCase() === "nn_config" && r.has(key));
@@ -147,7 +147,7 @@ function reportBeside(r: FieldReader, root: Json): void {
 
 /** Fields of what `readModel` returned that have the name of an option. */
 const MODEL_FIELDS: readonly string[] = ["task", "inputSize", "keypoints", "outputs"];
-/** Options that say nothing of the network. */
+/** Options that do not describe the network. */
 const OPTIONS_ONLY: readonly string[] = ["engine", "outputs", "onNote", "fresh"];
 
 /** True if the document has the keys of an NN Archive's config.json. */

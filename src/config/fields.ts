@@ -80,8 +80,8 @@ export class FieldReader {
   }
 
   /**
-   * Reports every key that looks like a misspelling of one of these, or that others use for it: it would do nothing.
-   * Files have keys of other tools besides.
+   * Reports every key that is a misspelling of one of these, or another project's name for one: it would do nothing.
+   * Other unknown keys pass, since files have keys of other tools.
    */
   reportMisspelt(keys: readonly string[]): void {
     for (const key of Object.keys(this.json))

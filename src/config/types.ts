@@ -62,7 +62,7 @@ export interface Roles {
   readonly angles?: string | readonly string[];
   /** Prototypes of masks. */
   readonly prototypes?: string;
-  /** Maps of masks, one for each query. */
+  /** Masks of a network with queries: a map of logits for each query. */
   readonly masks?: string;
 }
 
@@ -76,7 +76,10 @@ export interface TaskFields {
   readonly edges?: readonly (readonly [number, number])[];
   /** The confidence of a keypoint: "probabilities", or "logits", still raw. Task "pose". */
   readonly keypointScores?: "probabilities" | "logits";
-  /** Unit of decoded keypoints. Default: that of the boxes. Task "pose". */
+  /**
+   * Unit of decoded keypoints. Default: that of the boxes. "strides": the points are raw, offsets from their cell in
+   * strides, and stand in one tensor for all cells. Task "pose".
+   */
   readonly keypointCoordinates?: "pixels" | "normalised" | "strides";
   /**
    * How the maximum of a heat map becomes a point: the rule of the family's authors by default. "none": the cell,

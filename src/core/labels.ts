@@ -63,8 +63,11 @@ const LISTS: { readonly [name in LabelSet]: readonly string[] } = {
 /** True if a list has the name. */
 export const isLabelSet = (name: string): name is LabelSet => Object.hasOwn(LISTS, name);
 
-/** Returns what to do about classes without names if their count is that of COCO's, else null. */
-export const namesOfCoco = (labels: readonly string[] | null, classes: number | null): string | null =>
+/** Returns how to name classes that have no names, if COCO has as many classes (80) or class ids (91). Else null. */
+export const adviceOnCocoLabels = (
+  labels: readonly string[] | null,
+  classes: number | null,
+): string | null =>
   labels === null && (classes === 80 || classes === 91)
     ? `labels: "coco${classes}" names them if they are COCO's`
     : null;

@@ -18,8 +18,9 @@ const IOU = "iou iouthres iouthresh nmsthresh nmsthreshold nmsiou ";
 const AGNOSTIC = "agnostic agnosticnms classagnostic";
 
 /**
- * What others call an option, as plain names. The first row whose option exists where the name stands is meant. What
- * follows the colon is the value to give. "activation" and its like are words of this project before its first release.
+ * Names that other projects have for an option, as `plainName` writes them. A row counts only if its option exists in
+ * the object at hand, and the first such row wins. A colon is followed by the value to set. "activation" and its like
+ * are names that this project had before its first release.
  */
 const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
   ["confidenceThreshold", `${CONFIDENCE}threshold score scorethreshold`],
@@ -52,7 +53,7 @@ const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
   ["rotation", "orientation"],
 ];
 
-/** Returns the name that a misspelt or a foreign one means, undefined if there is none. */
+/** Returns the known name that a misspelt or foreign name means, undefined if there is none. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const plain = plainName(name);
   const isKnown = ([meant, others]: readonly [string, string]): boolean =>
@@ -60,12 +61,12 @@ export function nearestName(name: string, names: readonly string[]): string | un
   return names.find((known) => isNearly(plain, plainName(known))) ?? ELSEWHERE.find(isKnown)?.[0];
 }
 
-/** Fewest names that are too many to list beside the one that is meant. */
+/** From so many names on, an error that knows the name that is meant does not list all of them. */
 const MANY = 12;
 
 /**
  * Returns what an error about an unknown name expects: `one of a, b, c; did you mean b?`
- * @param more what stands after the list, for instance `for "sort"`
+ * @param more text after the list, for instance ` for "sort"`
  */
 export function namesFor(unknown: string, names: readonly string[], more = ""): string {
   const meant = nearestName(unknown, names);

@@ -1,9 +1,9 @@
-/** The one check of objects that a caller hands in: their names, their values, and what he may have meant. */
+/** Checks the names and values of objects that a caller passes, and suggests what the caller may have meant. */
 import { refuse } from "./errors.ts";
 import { namesFor } from "./names.ts";
 import { show } from "./tensor.ts";
 
-/** A rule for values of type T: in words, and as a test. */
+/** A rule for values of type T: the words for an error, and the test. */
 export interface Rule<T = unknown> {
   readonly 0: string;
   readonly 1: (x: unknown) => boolean;
@@ -37,7 +37,7 @@ export const POSITIVE: Rule<number> = ["a number above 0", (x) => isNumber(x) &&
 export const FROM_ZERO: Rule<number> = ["a number from 0 up", (x) => isNumber(x) && x >= 0 && x < Infinity];
 export const FLAG: Rule<boolean> = ["true or false", (x) => typeof x === "boolean"];
 export const FUNCTION: Rule = ["a function", (x) => typeof x === "function"];
-/** Rule: any value. Who reads the option checks it. */
+/** Rule: any value. The code that reads the option checks the value. */
 export const ANY: Rule = ["a value", () => true];
 /** Rule: width and height of a picture. */
 export const SIZE: Rule<readonly [number, number]> = [
@@ -45,7 +45,7 @@ export const SIZE: Rule<readonly [number, number]> = [
   (x) => Array.isArray(x) && x.length === 2 && x.every((v) => POSITIVE[1](v)),
 ];
 
-/** Returns a rule for one of some words. */
+/** Returns a rule that accepts one of these words. */
 /* @__NO_SIDE_EFFECTS__ */
 export const oneOf = <T extends string>(values: readonly T[]): Rule<T> => [
   `one of ${values.join(", ")}`,
@@ -71,12 +71,13 @@ export const valueComplaint = (value: unknown, rule: Rule): Complaint | null =>
 /** Returns what the caller may have meant by a value that the rule refuses. Empty if nothing is likely. */
 function slip(value: unknown, rule: Rule): string {
   const passes = rule[1];
-  // A rule of fractions takes 1 and a half, and nothing above 1.
+  // A rule for fractions accepts 0.5 and 1, and refuses 2.
   const isFraction = passes(0.5) && passes(1) && !passes(2);
   if (isNumber(value) && isFraction && value >= 5 && value <= 100)
     return `; ${value} percent is ${value / 100}`;
   if (typeof value === "string" && value.trim() !== "" && passes(Number(value)))
     return `; a number has no quotes: ${Number(value)}`;
+  // A rule for pairs accepts the value twice in a list, not once and not three times.
   const isPair = [1, 2, 3].every((length) => passes(Array<unknown>(length).fill(value)) === (length === 2));
   if (isNumber(value) && isPair) return `; a square is [${value}, ${value}]`;
   return typeof value === "string" && value !== value.toLowerCase() && passes(value.toLowerCase())
@@ -90,21 +91,21 @@ export function checkValue(name: string, value: unknown, rule: Rule): void {
   if (complaint) refuse(name, ...complaint, RangeError);
 }
 
-/** Where an object stands, what follows its names in an error, and the kind of the error. */
+/** Wording and class of the errors of `checkOptions`. */
 export interface CheckedAs {
   /** Stands before each name: `frame.` */
   readonly prefix?: string;
   /** Stands after the list of names: ` for "sort"` */
   readonly more?: string;
-  /** What the object is called if it is none. Default "options". */
+  /** Name of the argument, for an error about a value that is no object. Default "options". */
   readonly name?: string;
-  /** What is expected of a value that is no object. Default: "an object with some of" the names. */
+  /** Expected form, for the same error. Default: "an object with some of" the names. */
   readonly form?: string;
   readonly Kind?: new (message: string) => Error;
 }
 
 /**
- * Checks the names and the values of an object, and returns what it states: `undefined` and `null` say nothing.
+ * Checks the names and the values of an object. Returns a copy without the values that are `undefined` or `null`.
  * Inherited names count too, since an object may be made by `Object.create`.
  * @throws RangeError, or the kind that is named, about the first name without a rule or value against its rule
  */

@@ -4,12 +4,12 @@ import type { Family } from "./families.ts";
 export interface OtherName {
   /** Name for people. */
   readonly name: string;
-  /** How a user may write it, in small letters. */
+  /** Matches the spellings of users, in small letters and with hyphens for blanks and underscores. */
   readonly word: RegExp;
   readonly family: Family;
-  /** Options besides the family, as they are written. */
+  /** Options to pass besides the family, as source text for a message. */
   readonly options?: string;
-  /** Why that family. */
+  /** Why that family reads the network: the predicate of a sentence that begins with `name`. */
   readonly why: string;
 }
 
@@ -77,7 +77,7 @@ export const OTHER_NAMES: readonly OtherName[] = [
   },
 ];
 
-/** Returns the network that is read as a family of another name, undefined for none. */
+/** Returns the entry whose spellings match the name, undefined if there is none. */
 export const otherNameOf = (name: string): OtherName | undefined => {
   const plain = name.toLowerCase().replace(/[_ ]/g, "-");
   return OTHER_NAMES.find(({ word }) => word.test(plain));

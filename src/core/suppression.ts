@@ -230,8 +230,8 @@ export function checkLengths(
 }
 
 /**
- * Throws a RangeError if most boxes have their second corner before the first: they hold sizes. A few may: two corners
- * in either order make the same box, as in the ONNX operator NonMaxSuppression.
+ * Throws a RangeError if the second corner of most boxes lies before the first: the boxes then hold sizes. A few such
+ * boxes pass: two corners in either order make the same box, as in the ONNX operator NonMaxSuppression.
  */
 export function checkCorners(boxes: ArrayLike<number>, format: SuppressBoxFormat): void {
   if (format === "xywh" || format === "cxcywh") return;

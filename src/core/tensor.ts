@@ -231,8 +231,8 @@ export const SPEC_NAMES: readonly string[] = [
 ];
 
 /**
- * Throws for a name that looks misspelt, and for another runtime's name of scale, zero point or type: it would be lost.
- * Tensors of runtimes have names of their own besides. null and undefined lose nothing.
+ * Throws for a name that looks misspelt, and for another runtime's name of scale, zero point or type. Its value would
+ * be lost. Other names pass, since tensors of runtimes have fields of their own. So do null and undefined values.
  */
 function checkNamesOf(where: string, t: object): void {
   for (const [name, value] of Object.entries(t)) {

@@ -9,26 +9,27 @@ import { type Inputs, type Outputs, type Slot, asOutputs, forgetTensors } from "
 import { FrameLoop, type Frames, type Ready, oneFrame, oneImage } from "./loop.ts";
 import type { Counters } from "./stats.ts";
 
-/** What a frame runs on, with the slots of its tensors. */
+/** Everything that a frame runs on: engine, plan blocks, detections, and the slots of the tensors. */
 export interface Workspace extends Ready {
   readonly inputs: Inputs;
 }
 
-/** Makes detections of the records of a packet. */
+/** Makes detections of a packet's records and of the source index of each. */
 export type ColumnsOf = (rows: readonly DetectionFields[], sources: readonly number[]) => Detections;
 
-/** A packet, as far as `receive` knows one. `D`: what it asks of the decoder. */
+/** A packet, as far as `receive` uses it. `D`: the decoder that the packet takes. */
 interface Received<D> {
   detectionsBy(decoder: D, columnsOf: ColumnsOf): Detections;
 }
 
+/** Decodes frames. Subclasses find the workspace of a frame, and add their own checks and notes. */
 export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
   abstract readonly engine: EngineName;
   readonly stats: S;
   slots: { readonly [name: string]: Slot } = {};
   readonly #loop: FrameLoop;
   readonly #isFresh: boolean;
-  /** The best score of the last frame; undefined until it is asked for. */
+  /** The best score of the last frame. Undefined until the caller asks for it, null if there is none. */
   #best: Best | null | undefined = null;
 
   constructor(stats: S, fresh: boolean | undefined) {
@@ -57,16 +58,19 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
     return this.#best;
   }
 
-  /** Returns the detections of a packet. `decoder`: this one, as the packet asks for it. */
+  /** Returns the detections of a packet. `decoder` is `this`, under the type that the packet takes. */
   protected receiveBy<D>(packet: Received<D>, decoder: D): Detections {
     if (typeof (packet as Received<D> | null)?.detectionsBy !== "function")
       refuse("receive", show(packet), "what fromPacket(bytes) returned");
-    // A packet of detections runs no frame: the best score of the frame before is none of its.
+    // A packet of detections runs no frame: forget the best score of the frame before.
     this.#best = null;
     return packet.detectionsBy(decoder, (rows, sources) => this.detectionsOfRecords(rows, sources));
   }
 
-  /** The steps of a frame. `resultOf` refuses before anything runs, and says what the caller gets. */
+  /**
+   * Runs the steps of a frame.
+   * @param resultOf returns what the caller gets. Throws before anything runs if the batch does not fit the call
+   */
   #run<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (work: Ready) => R): R {
     // In plain JavaScript null says as little as undefined.
     const frames = given ?? undefined;
@@ -129,8 +133,8 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
 const allImages = (work: Ready): readonly Detections[] => work.detections;
 
 /**
- * Binds methods to their decoder, so that they work without it: `const { decode } = decoder`. They stay out of sight,
- * as methods are.
+ * Binds methods to their decoder, so that `const { decode } = decoder` works. Bound methods are not enumerable, like
+ * those of a class.
  */
 export function bindMethods<D extends object>(decoder: D, names: readonly (keyof D & string)[]): void {
   for (const name of names)

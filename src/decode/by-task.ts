@@ -51,8 +51,8 @@ export interface OrientedDecoder extends Decoder {
 }
 
 /**
- * Type of the decoder of a config. Typed options that state their task on the spot make its fields certain. So does the
- * task of a file, if it is the only one among `T`, the tasks that were passed.
+ * Type of the decoder of a config. A task that typed options state as a literal settles which fields detections have.
+ * So does the task of a file, if `T`, the tasks that were passed, have no other.
  */
 export type DecoderOf<C, T extends { readonly task: string } = never> = [TaskOf<C, T>] extends [never]
   ? Decoder

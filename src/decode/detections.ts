@@ -81,7 +81,7 @@ export interface TaskColumns {
   readonly corners?: Float32Array;
 }
 
-/** The columns of points, as many numbers in each row. Names and edges are no columns. */
+/** Columns of keypoints with the same count of numbers in each row. `keypointNames` and `edges` are not among them. */
 export const POINT_COLUMNS = [
   "keypoints",
   "depths",
@@ -364,7 +364,7 @@ export class Detections implements Iterable<Detection>, TaskColumns {
   }
 }
 
-/** The frame that each result of a decoder was taken back to. */
+/** The frame whose image the coordinates of a decoder's result refer to. */
 const FRAMES = /* @__PURE__ */ new WeakMap<Detections, ImageSides | undefined>();
 
 interface ImageSides {
@@ -372,13 +372,13 @@ interface ImageSides {
   readonly height: number;
 }
 
-/** Remembers the frame of a result. */
+/** Remembers the frame of a result. Undefined: the decoder was given none. */
 export function setFrame(found: Detections, frame: ImageSides | undefined): void {
   // Results are reused: most streams have one frame, and set it once.
   if (FRAMES.get(found) !== frame) FRAMES.set(found, frame);
 }
 
-/** Returns the frame that a decoder was given for these detections; undefined if nobody knows. */
+/** Returns the frame that a decoder was given for these detections; undefined if there was none. */
 export const frameOfDetections = (found: Detections): ImageSides | undefined => FRAMES.get(found);
 
 /** Sets the number of rows. Only a decoder may do so: for everybody else `length` is read-only. */

@@ -74,8 +74,8 @@ const PLAN = A.FIRST_ADDRESS;
  * Greedy non-maximum suppression. From the best score down, a box is kept unless its IoU with a kept box is above
  * `iouThreshold`. IoU is intersection / union in f32, and 0 for an empty union. The kernel of the decoder computes it.
  * `suppress` has the other methods, which lower scores or merge boxes, and computes in doubles.
- * @param boxes four values a box, in any unit, rounded to f32; corners in either order make the same box, but if most
- * have x2 < x1 or y2 < y1 they are refused: they hold sizes
+ * @param boxes four values a box, in any unit, rounded to f32. Corners in either order make the same box. If most boxes
+ * have x2 < x1 or y2 < y1, all are refused: they hold sizes
  * @param scores one for each box; a box with a NaN score or that is not finite is left out
  * @returns indices of the kept boxes in order of score, ties by index
  * @throws RangeError for lengths that do not fit, for elements that are no numbers, and for unknown options or values;

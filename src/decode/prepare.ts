@@ -17,9 +17,12 @@ export interface ImageInput {
   readonly width: number;
   /** Height in pixels. */
   readonly height: number;
-  /** Default: that of `channels`, else "rgba". Alpha is ignored. "raw" is what sharp says: `channels` counts. */
+  /**
+   * Default: the format that `channels` means, else "rgba". Alpha is ignored. "raw", which sharp states, counts as no
+   * format.
+   */
   readonly format?: ImageFormat | "raw";
-  /** Bytes of a pixel: 1 is gray, 3 rgb, 4 rgba. A `format` goes over it. */
+  /** Bytes of a pixel: 1 is gray, 3 rgb, 4 rgba. Any `format` but "raw" overrides it. */
   readonly channels?: number;
   /** Bytes from one row to the next. Default: no gap. Chroma rows of "i420" have half of it, rounded up. */
   readonly stride?: number;

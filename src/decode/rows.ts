@@ -1,7 +1,7 @@
-/** Reads detections that crossed to another thread: `structuredClone` carries the columns, and no function. */
+/** Reads clones of `Detections` from another thread: `structuredClone` keeps the columns and drops the methods. */
 import type { Detection, DetectionFields, Detections } from "./detections.ts";
 
-/** Columns as `structuredClone` and `postMessage` carry them. */
+/** The columns of `Detections`, as `structuredClone` and `postMessage` carry them. */
 export type ClonedDetections = Pick<
   Detections,
   | "length"
@@ -33,7 +33,7 @@ export const rowsOf = <T>(given: T): T | DetectionFields[] => (isClone(given) ? 
 
 function rowsOfClone(c: ClonedDetections): DetectionFields[] {
   const { boxes, scores, classIds, labels, keypoints, keypointNames, depths, angles, corners } = c;
-  // Columns may be longer than the rows that count.
+  // Columns have room for more rows than `length`.
   const points = keypoints ? keypoints.length / (3 * scores.length) : 0;
   return Array.from({ length: c.length }, (_, row) => ({
     class_id: classIds[row],

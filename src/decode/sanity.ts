@@ -82,10 +82,10 @@ function within(i32: Int32Array, at: number, step: number, n: number, top: numbe
 const isList = ({ marker, count }: Head): boolean => marker !== null || count !== null;
 
 /**
- * Checks every score and objectness of a plan. Infinite ones are dropped later.
- * @returns how many are NaN: a network whose half floats overflow gives them, they never pass, and nothing else would
- * tell
- * @throws TensorError for a probability outside 0..1, where the network has activated them
+ * Checks every score and objectness of a plan. The kernel drops infinite ones later.
+ * @returns the count of NaN. A network whose f16 values overflow gives NaN, which pass no threshold: without this count
+ * the frame would look like an empty scene
+ * @throws TensorError for a probability outside 0..1, if the network applied the activation
  */
 export function checkScores(image: MemoryImage): number {
   const { plan } = image;
@@ -122,7 +122,7 @@ export function checkScores(image: MemoryImage): number {
   return lost;
 }
 
-/** True if some element of a tensor may be NaN. A sum over f32 tells, without a call for each element. */
+/** True if some element of a tensor may be NaN. Sums f32 elements, without a call for each: a NaN makes the sum NaN. */
 function mayHoldNaN({ memory: { f32 }, plan, layout }: MemoryImage, tensor: number): boolean {
   const { type, dims } = plan.tensors[tensor];
   if (type !== "f32") return type === "f16";

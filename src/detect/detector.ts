@@ -3,7 +3,7 @@ import type { Crop } from "../core/crop.ts";
 import { ConfigError, TensorError, mismatch, refuse } from "../core/errors.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import { TRAITS } from "../core/families.ts";
-import { type LabelSet, labelsOf, namesOfCoco } from "../core/labels.ts";
+import { type LabelSet, labelsOf, adviceOnCocoLabels } from "../core/labels.ts";
 import { namesFor, nearestName } from "../core/names.ts";
 import { checkOptions, namesOnly } from "../core/options.ts";
 import type { PrepareRule } from "../core/prepare-rule.ts";
@@ -167,7 +167,7 @@ async function openDetector<Opened>(
     const detector = new SessionDetector(session, decoder, lanes);
     for (let i = 0; i < warmUp; i++) await detector.warmUp(blankImage(decoder));
     const { classes } = decoder.describe().json as { readonly classes?: number | null };
-    const advice = namesOfCoco(decoder.config.labels, classes ?? decoder.config.classes);
+    const advice = adviceOnCocoLabels(decoder.config.labels, classes ?? decoder.config.classes);
     if (advice !== null) stated.onNote?.(`the network has class ids and no names: ${advice}`);
     return detector;
   } catch (error) {

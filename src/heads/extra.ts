@@ -101,7 +101,7 @@ export function joinExtra(
 /** Reads boxes of tensors, as `interpret` does. */
 type ReadBoxes = (specs: Specs) => readonly Interpretation[];
 
-/** Returns the readings whose extra channels follow the others of each head. */
+/** Returns the readings whose extra channels follow the channels of the boxes, in the tensor of each head. */
 export const readFused = (read: ReadBoxes, specs: Specs, channels: number): readonly Interpretation[] =>
   read(specs.map((spec) => ({ ...spec, extra: channels }))).map(withExtra);
 
@@ -118,7 +118,7 @@ export const readBeside = (
 ): readonly Interpretation[] =>
   read(boxes).flatMap((found) => joinExtra(found, specs, channels, mayHold) ?? []);
 
-/** Returns those of the fused readings that use the most tensors; without one, the others. */
+/** Returns the fused readings, if some use as many tensors as any reading does. Else returns `beside`. */
 export function preferFused(
   fused: readonly Interpretation[],
   beside: readonly Interpretation[],

@@ -44,7 +44,10 @@ export function pointMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   );
 }
 
-/** Decoded boxes that are read as undecoded ones leave the picture, which is refused: no note is needed. */
+/**
+ * Title of rows that are read as undecoded ones. It names the option for decoded boxes. No note says so too: decoded
+ * boxes that are read so lie outside the picture, and are refused.
+ */
 const UNDECODED = 'undecoded boxes (boxFormat: "cxcywh" says that they are decoded), objectness, classes';
 
 /** Reads the undecoded rows of the same networks: the cells of all maps, one map after the other. */

@@ -1,6 +1,6 @@
 /** Describes a config or a plan: in words for people, and as plain data for programs. */
 import type { AnchorSet, Config } from "../config/types.ts";
-import { namesOfCoco } from "../core/labels.ts";
+import { adviceOnCocoLabels } from "../core/labels.ts";
 import type { RuleSet } from "../core/rules.ts";
 import { few, isFloat, type TensorSpec } from "../core/tensor.ts";
 import { cellsOf } from "../heads/grids.ts";
@@ -60,7 +60,7 @@ export function describeConfig(config: Config): Description {
 
 /** Returns how classes that have no names get them. */
 const namesText = ({ labels }: Config, classes: number | null): string => {
-  const advice = namesOfCoco(labels, classes);
+  const advice = adviceOnCocoLabels(labels, classes);
   return advice === null ? "" : ` without names (${advice})`;
 };
 

@@ -56,13 +56,13 @@ export function notesOf(
   ];
 }
 
-/** Readings that have no prior boxes, and a background all the same. */
+/** Readings that may have a score column of the background. */
 const WITH_BACKGROUND: readonly ReadingName[] = [
   ...(["detection-output", "postprocess", "queries", "boxes-scores", "class-scores"] as const),
   ...(["prior-rows", "prior-maps"] as const),
 ];
 
-/** Returns a note on options that nothing reads: the caller believes in a network that this is not. */
+/** Returns a note on options that the reading does not use: the caller may expect another network. */
 function notRead(query: HeadQuery, name: ReadingName, heads: readonly HeadDraft[]): string[] {
   const { priors, anchors, finished } = READINGS[name];
   const hasPriors = priors === true || heads.some((head) => head.priors !== null);

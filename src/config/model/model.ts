@@ -73,7 +73,7 @@ export async function readModel(bytes: Uint8Array, options: ReadModelOptions = {
 
 const letters = (text: string): readonly number[] => Array.from(text, (letter) => letter.charCodeAt(0));
 
-/** Returns how bytes begin that are all letters of a text, `null` for others. ONNX begins with a small number. */
+/** Returns the first characters of a file of ASCII text, `null` for others. ONNX begins with a control character. */
 function beginningOfText(bytes: Uint8Array): string | null {
   const first = Array.from(bytes.subarray(0, 40));
   const isLetter = (byte: number): boolean => byte > 31 || byte === 9 || byte === 10 || byte === 13;
@@ -136,7 +136,7 @@ function taskOf({ task, keypoints }: InferenceMetadata): Partial<TypedOptions> {
   return task === "pose" && keypoints !== null ? { task, keypoints: [keypoints, 3] } : {};
 }
 
-/** True if an output may hold a map, or points, for each query. Boxes of a file without it are read alone. */
+/** True if an output may hold a map, or points, for each query. Without such an output only boxes are read. */
 const hasQueryMaps = ({ outputs }: NetworkFile): boolean => outputs.some(({ dims }) => dims?.length === 4);
 
 interface Findings {
