@@ -21,11 +21,11 @@ export function createPlayground() {
   const { inputs, shown, stages } = createState();
   let wanted: Wanted | null = null;
   let finder: CandidateFinder | null = null;
-  let across = false;
-  /** True if the sliders have to take the thresholds of the config that comes next. */
+  let suppressesAcrossClasses = false;
+  /** True if the sliders have to take over the thresholds of the next config. */
   let adoptsThresholds = false;
   let network: OpenNetwork | null = null;
-  /** Grows with each change of the files or the config. What an older change began is dropped. */
+  /** Grows with each change of files or config. Work that an older change began is dropped. */
   let version = 0;
 
   const config = computed<unknown>(() =>
@@ -111,7 +111,7 @@ export function createPlayground() {
     if (inputs.example !== "") clear();
     shown.errors = [];
     shown.busy = "Reading files";
-    // A guess is made anew of all tensors.
+    // Drop the guess: the next one is made of all tensors.
     if (shown.taken >= 0 && shown.model === null) inputs.configText = "";
     shown.taken = -1;
     const parts: Part[] = [];
@@ -128,7 +128,7 @@ export function createPlayground() {
     await rebuild();
   }
 
-  /** Shows an example. What a link says of it goes over its own settings. */
+  /** Shows an example. Settings in a link override those of the example. */
   async function openExample(name: string, over: ReturnType<typeof fromHash> = {}): Promise<void> {
     clear();
     shown.busy = "Loading the example";
@@ -162,7 +162,7 @@ export function createPlayground() {
     await rebuild();
   }
 
-  /** Makes everything anew that hangs on files, config and options. */
+  /** Computes everything again that depends on files, config and options. */
   async function rebuild(): Promise<void> {
     const mine = ++version;
     const isOld = (): boolean => mine !== version;
@@ -252,9 +252,9 @@ export function createPlayground() {
     decode();
     const description = decoder.describe();
     shown.description = description.text;
-    across = description.json.kind === "plan" && description.json.rules.suppress === "all";
+    suppressesAcrossClasses = description.json.kind === "plan" && description.json.rules.suppress === "all";
     shown.busy = "";
-    // The rest is shown when it is there. Boxes do not wait for it.
+    // Show the boxes first. Candidates, heat maps and times follow.
     await new Promise((resolve) => setTimeout(resolve));
     finder = await CandidateFinder.open(made);
     if (isOld()) return;
@@ -292,7 +292,7 @@ export function createPlayground() {
   function findCandidates(): void {
     if (wanted === null || finder === null || shown.detections === null) return;
     try {
-      shown.candidates = finder.find(wanted, shown.detections, thresholds(), across);
+      shown.candidates = finder.find(wanted, shown.detections, thresholds(), suppressesAcrossClasses);
     } catch {
       shown.candidates = null;
     }
@@ -319,7 +319,7 @@ export function createPlayground() {
     return `${location.origin}${location.pathname}#${toHash({ example, confidence, iou, resize, config: configText, options: optionsText })}`;
   }
 
-  /** Opens what the address says. */
+  /** Restores the state that the address holds. */
   async function openLink(): Promise<void> {
     const stated = fromHash(location.hash);
     if (stated.example !== undefined) return openExample(stated.example, stated);

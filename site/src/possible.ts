@@ -1,4 +1,4 @@
-/** Lists what shapes can be, and makes options of an entry of that list. */
+/** Lists the readings that shapes allow, and makes options of one of them. */
 import type { DecoderOptions, Model } from "boxwright";
 import { inspect } from "@repo/src/node/inspect.ts";
 import { inspectModel } from "@repo/src/node/inspect-model.ts";
@@ -6,12 +6,12 @@ import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
 import { sizeGuess } from "@repo/src/node/possibilities.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";
 
-/** Options that say what a network is. The list of what shapes can be leaves them out. */
+/** Options that the search for readings takes. Other options would decide what the search is to find. */
 const SIZE = ["inputSize"] as const;
 
 /**
- * Returns what tensors, or the outputs of a model, can be: the likeliest first. A model that says it itself has no
- * such list.
+ * Returns the readings that tensors, or the outputs of a model, allow: the likeliest first. The list is empty for a
+ * model whose file says how to decode.
  */
 export function possibilitiesOf({
   tensors = [],
@@ -50,7 +50,7 @@ export function possibilitiesOf({
 const valuesOf = (tensors: readonly NamedTensor[], name: string): never =>
   (tensors.find((tensor) => tensor.name === name)?.data ?? null) as never;
 
-/** Returns the options of a possibility, null if its config has parts that only the reader knows. */
+/** Returns the options of a possibility; null if the user has to complete them. */
 export function optionsOf({ line }: Possibility): { readonly [name: string]: unknown } | null {
   const object = line.replace(/\}, or .*$/, "}").replace(/([{,]\s*)([A-Za-z]\w*):/g, '$1"$2":');
   try {

@@ -14,7 +14,7 @@ import {
 import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
 import type { Grid } from "./numbers.ts";
 
-/** What a decoder is made of. */
+/** Everything that one decode needs. */
 export interface Wanted {
   readonly config: unknown;
   readonly options: DecoderOptions & { readonly labels?: LabelSet | DecoderOptions["labels"] };
@@ -32,7 +32,7 @@ export interface Candidate {
   readonly x_max: number;
   readonly y_max: number;
   readonly source: number;
-  /** Index of the detection that it is, or that suppressed it. -1: left out because of a limit. */
+  /** Index of the detection that this candidate became, or that suppressed it. -1: a limit left it out. */
   readonly detection: number;
   readonly isKept: boolean;
   /** Overlap with the detection that suppressed it. */
@@ -62,7 +62,7 @@ const withoutSuppression = ({ rules }: DecoderOptions): DecoderOptions => ({
   rules: { ...(typeof rules === "string" ? { set: rules } : rules), suppress: "none", maxCandidates: 0 },
 });
 
-/** Returns options without the method that suppresses by name. */
+/** Returns options without `suppression`, so that no method suppresses candidates. */
 function withoutMethod(options: Wanted["options"]): Wanted["options"] {
   const rest: { -readonly [K in keyof Wanted["options"]]: Wanted["options"][K] } = { ...options };
   delete rest.suppression;
@@ -93,7 +93,7 @@ export class CandidateFinder {
     wanted: Wanted,
     found: Detections,
     thresholds: { confidenceThreshold: number; iouThreshold: number },
-    across: boolean,
+    acrossClasses: boolean,
   ): Candidate[] {
     this.#decoder.update({ confidenceThreshold: thresholds.confidenceThreshold });
     const all = this.#decoder.decode(wanted.tensors as never, wanted.frame);
@@ -102,7 +102,8 @@ export class CandidateFinder {
     return all.toArray().map((c, i) => {
       const source = all.sources[i];
       const own = bySource.get(`${source}/${c.class_id}`);
-      const { detection, iou } = own === undefined ? suppressor(c, kept, across) : { detection: own, iou: 1 };
+      const { detection, iou } =
+        own === undefined ? suppressor(c, kept, acrossClasses) : { detection: own, iou: 1 };
       const isKept = own !== undefined;
       return {
         ...c,
@@ -117,15 +118,15 @@ export class CandidateFinder {
 
 type Box = ReturnType<Detections["toArray"]>[number];
 
-/** Returns the detection that overlaps a candidate most, among those that come before it. */
+/** Returns the detection that overlaps a candidate most, among those with at least its confidence. */
 function suppressor(
   candidate: Box,
   kept: readonly Box[],
-  across: boolean,
+  acrossClasses: boolean,
 ): { detection: number; iou: number } {
   let best = { detection: -1, iou: 0 };
   kept.forEach((d, i) => {
-    if (d.confidence < candidate.confidence || (!across && d.class_id !== candidate.class_id)) return;
+    if (d.confidence < candidate.confidence || (!acrossClasses && d.class_id !== candidate.class_id)) return;
     const iou = overlap(candidate, d);
     if (iou > best.iou) best = { detection: i, iou };
   });
@@ -157,7 +158,7 @@ function turnedOverlap(a: Box, b: Box): number {
   return orientedIou(boxOf(a), boxOf(b), "polygon");
 }
 
-/** Returns the best score at each place of the picture: of all heads, or of those that read one tensor. */
+/** Heat maps: the best score at each place of the picture, of all heads or of the heads that read one tensor. */
 export class HeatMaps {
   #found: Detections | null = null;
   #heads: readonly { first: number; cells: number; names: readonly string[] }[] = [];

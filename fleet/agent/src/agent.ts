@@ -180,7 +180,7 @@ export class Agent {
     };
   }
 
-  /** What the hub is told with each heartbeat. */
+  /** Returns the status that each heartbeat carries. */
   #status({ sinks, spool: limits }: Settings): Status {
     const { cameras, spool, hub } = this.#parts;
     const { failed, lost } = this.result();
@@ -207,7 +207,7 @@ export class Agent {
   }
 }
 
-/** What an agent is made of besides its settings. */
+/** Parts that are opened before the agent is made. */
 interface Opened {
   readonly network: Network;
   readonly config: NetworkChooser;
@@ -215,7 +215,7 @@ interface Opened {
 }
 
 /**
- * Enrols the device if it has to be, and chooses the network.
+ * Enrols the device if the settings name a hub and it is not enrolled yet. Chooses the network.
  * @throws the error of settings, model or config
  */
 async function open({ state, hub, network: given }: Settings, log: Logger): Promise<Opened> {

@@ -1,7 +1,7 @@
 /**
- * What hub, agent and host say to each other: one type for each body, and checks of what arrives. Names are those on
- * the wire. A check throws a sentence that names the field, what was got and what was expected. Unknown fields pass:
- * hub and agents are not updated on one day.
+ * Messages between hub, agent and host: one type for each body, and a function that checks it on arrival. Field names
+ * are those on the wire. A check throws a ProtocolError that names the field, what it got and what it expected. Unknown
+ * fields pass, because hub and agents are updated on different days.
  */
 import {
   count,
@@ -77,12 +77,12 @@ export interface Heartbeat {
   /** Clock of the device, in ISO 8601. */
   readonly time: string;
   readonly application: ApplicationState;
-  /** Frames since the agent started, and of those: dropped by its own rules, lost for good. */
+  /** Frames since the agent started. `dropped` ones came too fast; `lost` ones failed or were never delivered. */
   readonly frames: number;
   readonly dropped: number;
   readonly lost: number;
   readonly decode_ms: { readonly p50: number | null; readonly p99: number | null };
-  /** Bytes and frames that wait, and how many bytes may. */
+  /** Bytes and frames that wait for a receiver, and the most bytes that may wait. */
   readonly spool: { readonly bytes: number; readonly limit: number; readonly frames: number };
   readonly last_error?: string | null | undefined;
   readonly network_interfaces?: readonly NetworkInterface[] | undefined;
@@ -128,7 +128,7 @@ export interface DesiredConfig {
   readonly snaps: readonly SnapRule[];
 }
 
-/** A snap is sent for a frame with such a detection. Without `class`: of any class. */
+/** The agent sends a snap of a frame with such a detection. Without `class`, every class counts. */
 export interface SnapRule {
   readonly name: string;
   readonly class?: string | undefined;
@@ -152,7 +152,7 @@ export interface SnapFile {
 }
 
 export interface SnapRequest {
-  /** Made by the device: the same snap sent again is the same snap. */
+  /** Chosen by the device, so that a snap that is sent twice is stored once. */
   readonly id: string;
   readonly name: string;
   readonly tags: readonly string[];
@@ -170,7 +170,7 @@ export interface SnapAnswer {
   readonly missing: readonly string[];
 }
 
-/** A device whose tokens from before this time (seconds since 1970, as in `iat`) are void. */
+/** Tokens of the device are void if their `iat` is below `before`, in seconds since 1970. */
 export interface Revoked {
   readonly device_id: string;
   readonly before: number;

@@ -2,7 +2,7 @@
 import { hostname } from "node:os";
 import { readFlags } from "boxwright-service/flags";
 import { SettingsError } from "../core/errors.ts";
-import { enrol, isEnrolled } from "../hub/enrol.ts";
+import { acceptedIdentity, enrol } from "../hub/enrol.ts";
 import { readHub, readSettingsFile } from "../settings/read.ts";
 import { hubState } from "./arguments.ts";
 
@@ -30,7 +30,7 @@ export async function runEnrol(args: readonly string[]): Promise<string> {
   const settings = readHub(given);
   const adoptKey = settings.adoptKey ?? file?.hub?.adoptKey ?? null;
   const state = typeof values.state === "string" ? values.state : (file?.state ?? hubState(settings.url));
-  const before = values["again"] === true ? null : await isEnrolled(state, settings.url);
+  const before = values["again"] === true ? null : await acceptedIdentity(state, settings.url);
   if (before) return `already enrolled as ${before.name}, device:${before.deviceId}. --again enrols this device anew\n`;
   if (adoptKey === null)
     throw new SettingsError([{ path: "--key", message: "got none, expected an adopt key of the hub's page" }]);

@@ -8,7 +8,7 @@ import { openLog } from "../core/log.ts";
 import { Network } from "../network/network.ts";
 import { ENROL_USAGE, runEnrol } from "./enrol-command.ts";
 import { providerProblems } from "../network/session.ts";
-import { isEnrolled } from "../hub/enrol.ts";
+import { acceptedIdentity } from "../hub/enrol.ts";
 import type { Settings } from "../settings/types.ts";
 import { hwaccelProblems } from "../sources/ffmpeg.ts";
 import { USAGE, readCommand } from "./arguments.ts";
@@ -70,7 +70,7 @@ function printSummary({ sent, waiting, failed, lost }: RunResult): void {
 /** Opens model and config, runs a blank picture, and says what the agent would do. */
 async function check({ hub, state, network: given }: Settings): Promise<number> {
   if (hub) {
-    const identity = await isEnrolled(state, hub.url);
+    const identity = await acceptedIdentity(state, hub.url);
     const enrolled = identity
       ? `enrolled in ${hub.url} as ${identity.name}, device:${identity.deviceId}`
       : "not enrolled yet";

@@ -1,6 +1,6 @@
 /**
- * The application that the hub gives: config, options and model. It is kept in the state folder, tested before use as a
- * changed config file is, and left for the last good one if it fails.
+ * The application that the hub gives: config, options and model. The agent keeps it in the state folder, and tests it
+ * before use like a changed config file. If the test fails, the last good application stays in use.
  */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
@@ -56,7 +56,7 @@ export class Application implements NetworkChooser {
     this.#live = new LiveConfig(this.#source(), parts.state, parts.log);
   }
 
-  /** State of what is in use: the hub's application, or the files of the operator. */
+  /** State of the network in use: the hub's application, or the files of the operator. */
   get state(): ConfigState {
     return this.#active?.state ?? { state: "applied", error: null, applied: 0, failed: 0 };
   }
@@ -121,7 +121,7 @@ export class Application implements NetworkChooser {
     return { version, state, ...(error && { error }) };
   }
 
-  /** The hub has the report on this version. */
+  /** Notes that the hub has received the report on this version. */
   delivered(version: string): void {
     if (version === this.etag) this.#isReported = true;
   }
@@ -142,7 +142,7 @@ export class Application implements NetworkChooser {
     this.#parts.files?.close();
   }
 
-  /** The hub gives nothing any more: back to the files of the operator, or wait. */
+  /** Drops the application, since the hub gives none any more. Uses the files of the operator, if there are any. */
   async #leave(): Promise<void> {
     if (!this.#tried) return;
     this.#tried = null;

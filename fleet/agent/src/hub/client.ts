@@ -56,7 +56,7 @@ export interface HubAnswer {
 
 const NEVER = new AbortController().signal;
 
-/** Sends a request. @param read reads an answer of success */
+/** Sends a request. @param read reads the response if its status is below 400 */
 async function send<R>(
   hub: string,
   credential: string | null,
@@ -146,7 +146,7 @@ export class HubClient {
     return this.stream(request, readJson);
   }
 
-  /** The same, for an answer that is not JSON. */
+  /** Sends a request like `ask`, and hands the response to `read`. */
   async stream<R>(request: HubRequest, read: (response: Response) => Promise<R>): Promise<R> {
     const { hub, credential, previous } = this.#identity;
     try {
@@ -160,12 +160,12 @@ export class HubClient {
     }
   }
 
-  /** Takes a new credential. The old one stays as long as the hub has not seen the new one. */
+  /** Stores a new credential. The old one is kept until the hub has accepted the new one. */
   rotate(credential: string): void {
     this.#change({ credential, previous: this.#identity.credential });
   }
 
-  /** Takes a new token for hosts. */
+  /** Stores a new token for hosts. */
   keepToken(token: string): void {
     this.#change({ token });
   }

@@ -63,8 +63,8 @@ const notEnrolled = (state: string, url: string, kept: Identity | null): string 
       "and give it as hub.adoptKey (--key), or run `boxwright-agent enrol`"
     : `got ${url}, but ${state} belongs to a device of ${kept.hub}. Give that address, or enrol anew with an adopt key`;
 
-/** True if the hub takes the credential that the folder has for it. */
-export async function isEnrolled(state: string, url: string): Promise<Identity | null> {
+/** Returns the identity in the folder if the hub accepts its credential, else null. */
+export async function acceptedIdentity(state: string, url: string): Promise<Identity | null> {
   const file = new IdentityFile(state);
   const identity = file.read();
   if (identity?.hub !== url) return null;

@@ -1,4 +1,4 @@
-/** Talks to the hub: heartbeats, the wanted application, and tokens for hosts. All goes on without the hub. */
+/** Talks to the hub: heartbeats, the application to run, tokens for hosts, and snaps. Frames go on without the hub. */
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
@@ -30,7 +30,7 @@ const TOKEN_PAUSE = 5000;
 /** Milliseconds until a revoked device asks again: its hub may have been restored from a backup. */
 const REVOKED_EVERY = 300_000;
 
-/** Counts of heartbeats that one start may send before the next start's would be lower. */
+/** Counters reserved for the heartbeats of one start. The next start begins above them, so that counters only grow. */
 export const BEATS_PER_START = 2 ** 20;
 
 /** What the agent knows of itself, for a heartbeat. */
@@ -47,7 +47,7 @@ export interface LinkParts {
 }
 
 export class HubLink implements Bearer {
-  /** Why the hub cannot be used; null if it answers. */
+  /** Error of the last request to the hub; null if it succeeded. */
   problem: string | null = "not asked yet";
   /** True if the hub has revoked the device. */
   isRevoked = false;
@@ -71,6 +71,7 @@ export class HubLink implements Bearer {
     return this.#parts.client.identity.token;
   }
 
+  /** Notes that a host has refused the token. */
   denied(): void {
     this.#denied.ring();
   }

@@ -15,7 +15,7 @@ export interface ModelFile {
   readonly name: string;
 }
 
-/** The bytes are not those that the hub named. */
+/** A model file has other bytes than the hub stated. */
 export class ModelError extends Error {
   override readonly name = "ModelError";
 }

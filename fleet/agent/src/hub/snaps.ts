@@ -60,7 +60,7 @@ export class Snaps {
     this.#isRequested = true;
   }
 
-  /** Makes a snap of a frame if a rule, or somebody, wants it. Frames do not wait for it. */
+  /** Makes a snap of a frame if a rule fits or somebody asked. Frames do not wait for the snap. */
   offer(camera: string, frame: SourceFrame, processed: Processed): void {
     // Pictures are large: one at a time.
     if (this.#isBusy || (!this.#isRequested && this.#openRules().length === 0)) return;
@@ -71,7 +71,7 @@ export class Snaps {
   }
 
   /**
-   * Waits for a snap, and sends it. Deletes it when the hub has it, or never takes it.
+   * Waits for a snap, and sends it. Deletes the snap when the hub has stored it, or has refused it for good.
    * @throws HubAwayError or HubRefusal if the same may succeed later
    */
   async sendNext(hub: HubClient, signal: AbortSignal): Promise<void> {
@@ -88,7 +88,9 @@ export class Snaps {
     this.#remove(id);
   }
 
-  /** Rules whose last snap is old enough: `per_hour` of them are spread over the hour, so that they differ. */
+  /**
+   * Returns the rules whose last snap is old enough. Spreads `per_hour` snaps over the hour, so that pictures differ.
+   */
   #openRules(): readonly SnapRule[] {
     const now = performance.now();
     return this.#parts

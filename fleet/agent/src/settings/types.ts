@@ -19,7 +19,7 @@ export interface Settings {
 export interface HubSettings {
   /** Address, without a slash at its end. */
   readonly url: string;
-  /** Enrols the device if it is not yet. Null: it is. */
+  /** Adopt key that enrols the device. Null: the device has to be enrolled already. */
   readonly adoptKey: string | null;
   /** Name of the device on the hub's page at enrolment. */
   readonly name: string;

@@ -1,4 +1,4 @@
-/** Checks the tokens that a hub signs for its devices. The hub is not asked: its document says all that is needed. */
+/** Checks the tokens that a hub signs for its devices, with the public keys and revocations of the hub's document. */
 import { type HubDocument, deviceSource } from "boxwright-service/fleet-protocol";
 import { type JSONWebKeySet, createLocalJWKSet, errors, jwtVerify } from "jose";
 import { messageOf } from "boxwright-service/errors";
@@ -8,14 +8,14 @@ const CLOCK_SLACK = 60;
 /** Most tokens whose signatures are remembered: a signature takes 0.1 ms to check, and each packet brings its token. */
 const MOST_KNOWN = 20_000;
 
-/** What became of a token. */
+/** Result of a check. */
 export type Verdict =
   | { readonly kind: "device"; readonly device: string }
-  /** No hub has signed it: somebody guesses. */
+  /** The signature is wrong or missing. It counts as a guess. */
   | { readonly kind: "foreign" }
-  /** The hub has signed it, and it is not good any more. */
+  /** The hub has signed the token, but the token is expired or revoked. */
   | { readonly kind: "void"; readonly reason: string }
-  /** No document of the hub was read so far. */
+  /** The host has no document of the hub yet, so it cannot tell. */
   | { readonly kind: "unknown" };
 
 interface Claims {
@@ -35,7 +35,7 @@ export class DeviceTokens {
   readonly #now: () => number;
   #issuer = "";
   #keys: ReturnType<typeof createLocalJWKSet> | null = null;
-  /** Second from which tokens of a device are good, by device. */
+  /** By device: the second from which its tokens are valid. */
   #goodFrom: ReadonlyMap<string, number> = new Map();
   /** Tokens whose signature is right. */
   readonly #known = new Map<string, Claims>();
@@ -49,7 +49,7 @@ export class DeviceTokens {
     this.#issuer = issuer;
     this.#keys = createLocalJWKSet({ keys } as unknown as JSONWebKeySet);
     this.#goodFrom = new Map(revoked.map(({ device_id, before }) => [device_id, before]));
-    // A key may be among those that are gone.
+    // Check signatures again: the document may have lost a key.
     this.#known.clear();
   }
 
@@ -80,7 +80,7 @@ export class DeviceTokens {
       this.#known.set(token, claims);
       return claims;
     } catch (error) {
-      // The signature was right. A token of the future tells of a clock that is wrong.
+      // These errors come after the signature was found right. A token from the future means a wrong clock.
       const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
       return isSigned
         ? { kind: "void", reason: `the token of a device is not good: ${messageOf(error)}` }

@@ -39,7 +39,7 @@ export class HubDocuments {
     this.#options = options;
   }
 
-  /** Takes the kept document, reads the hub's, and goes on reading it. */
+  /** Loads the stored document, reads the hub's, and reads it again every `hubSeconds`. */
   async start(): Promise<void> {
     await this.#restore();
     await this.read();
@@ -57,7 +57,7 @@ export class HubDocuments {
     await this.#reading;
   }
 
-  /** Reads the document once. Keeps the one before if that fails. */
+  /** Reads the document once. If that fails, the last document stays in use. */
   async read(): Promise<void> {
     const { hub, log } = this.#options;
     try {

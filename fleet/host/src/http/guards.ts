@@ -14,7 +14,7 @@ import { tokenOf } from "../core/token.ts";
 export interface Env {
   Bindings: HttpBindings;
   Variables: {
-    /** The device whose token came. Absent for the token that all agents may share, and without tokens. */
+    /** Id of the device that sent its token. Absent for `agentToken`, and for requests without a token. */
     device?: string;
   };
 }

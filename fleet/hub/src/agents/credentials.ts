@@ -13,7 +13,7 @@ export async function postRotate({ db, now }: Agents, { exchange, device }: Devi
 export async function postToken({ db, now, baseUrl }: Agents, { exchange, device }: DeviceVisit): Promise<void> {
   const time = now();
   const signer = await loadSigner(db, time);
-  // Hosts refuse tokens from before a revocation. A device that was adopted anew in the same second gets a later one.
+  // Hosts refuse tokens issued before a revocation. Date the token later if the device enrolled again in that second.
   const issuedAt = Math.max(Math.floor(time / 1000), await tokensGoodFrom(db, device.id));
   const expiresAt = issuedAt + tokenSeconds;
   const token = await signer.sign({

@@ -1,6 +1,6 @@
 /**
- * GET /device/config: what the device should run, as soon as it should run something else. POST /device/report: how it
- * went. GET /device/models/{sha256}: the model file.
+ * GET /device/config: the version that the device should run. With `Prefer: wait`, the answer waits for a change. POST
+ * /device/report: the device says if it can use the version. GET /device/models/{sha256}: the model file.
  */
 import { readReport, type DesiredConfig } from "boxwright-service/fleet-protocol";
 import type { Exchange } from "../http/exchange.ts";
@@ -16,7 +16,7 @@ import { UserError } from "../core/errors.ts";
 import { readJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
-/** Proxies cut a silent connection after a minute. */
+/** Longest wait. It stays below a minute: proxies often cut a silent connection then. */
 const MAX_WAIT_SECONDS = 50;
 const JSON_TYPE = "application/json; charset=utf-8";
 
@@ -30,7 +30,7 @@ export async function getConfig(agents: Agents, { exchange, device }: DeviceVisi
   if (seconds > 0 && (before?.etag ?? null) === etag) {
     const onHangUp = (work: () => void): void => exchange.afterAnswer(work);
     version = await desired.waitForOther(device.team_id, device.id, etag, { milliseconds: seconds * 1000, onHangUp });
-    // Whoever was revoked meanwhile gets nothing.
+    // Check the credential again: it may have been revoked during the wait.
     if (version?.etag !== before?.etag && (await lookUpCredential(agents.db, device.credential)) === undefined)
       return refuse(exchange, "invalid_credential");
   }
@@ -50,7 +50,7 @@ async function answerConfig(
   if (version.etag === etag) return exchange.send(304, JSON_TYPE, "", headers);
   const app = await findApp(db, teamId, version.appId);
   const found = await findVersion(db, teamId, version.appId, version.number);
-  // Removed in this moment.
+  // The application was removed after its version was looked up.
   if (app === undefined || found === undefined) return exchange.send(204, JSON_TYPE, "", applied);
   const { config, options, model, snaps } = found.content;
   const body: DesiredConfig = {
@@ -60,7 +60,7 @@ async function answerConfig(
   exchange.send(200, JSON_TYPE, JSON.stringify(body), headers);
 }
 
-/** Returns the seconds that `Prefer: wait=N` asks for (RFC 7240), at most ours; 0 without it. */
+/** Returns the seconds that `Prefer: wait=N` asks for (RFC 7240), at most MAX_WAIT_SECONDS; 0 without the header. */
 function readWait(prefer: string | undefined): number {
   const [, seconds = "0"] = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?(?:$|[,;\s])/i.exec(prefer ?? "") ?? [];
   return Math.min(Number(seconds), MAX_WAIT_SECONDS);

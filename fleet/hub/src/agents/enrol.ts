@@ -7,7 +7,7 @@ import { enrol } from "../nouns/enrolment.ts";
 import { cleanName } from "../nouns/text.ts";
 import { readJson, sendJson } from "./json-body.ts";
 
-/** A wrong adopt key costs its address so many requests on top: nobody mistypes one so often. */
+/** Requests that a refused adopt key costs its address, beside the request itself. This slows down guessing. */
 const FAILED_KEY_COST = 20;
 
 export async function postEnrol(services: Services, exchange: Exchange): Promise<void> {

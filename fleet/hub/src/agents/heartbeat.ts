@@ -1,11 +1,11 @@
-/** POST /device/heartbeat: a device tells how it is, and hears what it should run. */
+/** POST /device/heartbeat: a device reports its status. The answer names the version to run. */
 import { readHeartbeat, type HeartbeatAnswer } from "boxwright-service/fleet-protocol";
 import { isOld } from "../nouns/credential.ts";
 import { heartbeatSeconds } from "../nouns/status.ts";
 import { readJson, sendJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
-/** A snap that somebody asked for is of no use later. */
+/** Milliseconds for which a request for a snap is passed on. A later picture shows another scene. */
 const REQUEST_MS = 600_000;
 
 export async function postHeartbeat(

@@ -1,6 +1,6 @@
 /**
- * Routes of agents, `/device/*`: who asks, then the table of what they may ask. An agent is no browser and no backend:
- * its credential opens nothing else.
+ * Routes of agents. Enrolment and the public document of the hub need no credential. Every other route first checks the
+ * credential of the device, which opens neither pages nor `/graphql`.
  */
 import { Buckets } from "boxwright-service/bucket";
 import { authorizationOf } from "boxwright-service/caller";
@@ -30,7 +30,7 @@ const ROUTES: Readonly<Record<string, Methods>> = {
   "/device/snaps/:snap/files/:sha256": { PUT: putSnapFile },
 };
 
-/** A failed credential costs its address so many requests on top. */
+/** Requests that a refused credential costs its address. */
 export const FAILED_CREDENTIAL_COST = 3;
 /** Requests of one device: a heartbeat in 30 s, and now and then the files of a snap. */
 const DEVICE_LIMIT = { rate: 2, burst: 120 };
@@ -44,12 +44,12 @@ export function registerAgents(router: Router, agents: Agents): void {
     router.any(path, authenticated(agents, devices, methods), { forPrograms: true, unlimited: true });
 }
 
-/** Returns a handler that judges the credential, then calls the handler of the method. */
+/** Returns a handler that checks the credential and the limits, then calls the handler of the method. */
 function authenticated(agents: Agents, devices: Buckets, methods: Methods): Handler {
   const { db, now, metrics, addresses } = agents;
   return async (exchange, params) => {
-    const failed = addresses.wait(exchange.address, now());
-    if (failed > 0) return refuseLimited(exchange, metrics, "address", failed);
+    const addressWait = addresses.wait(exchange.address, now());
+    if (addressWait > 0) return refuseLimited(exchange, metrics, "address", addressWait);
     const device = await authenticate(agents, exchange);
     if (device === undefined) return;
     const wait = devices.take(device.id, now());
@@ -61,7 +61,9 @@ function authenticated(agents: Agents, devices: Buckets, methods: Methods): Hand
   };
 }
 
-/** Returns whose request it is, or answers with a refusal. */
+/**
+ * Returns the device that sent the request. Answers with a refusal and returns undefined if the credential is wrong.
+ */
 async function authenticate(agents: Agents, exchange: Exchange): Promise<KnownDevice | undefined> {
   const { db, now, metrics, addresses } = agents;
   const credentials = readCredentials(authorizationOf(exchange.request));

@@ -1,6 +1,6 @@
 /**
- * POST /device/snaps: what a device wants to send. PUT /device/snaps/{snap}/files/{sha256}: the bytes of one file. The
- * limits come first, then the bytes. Both may be sent again after a cut.
+ * POST /device/snaps announces a snap, and the hub checks its limits. PUT /device/snaps/{snap}/files/{sha256} sends the
+ * bytes of one file. A device may repeat both requests after a broken connection.
  */
 import type { SnapAnswer } from "boxwright-service/fleet-protocol";
 import { isSha256, type FilePlace } from "../files/files.ts";

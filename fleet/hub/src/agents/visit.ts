@@ -1,4 +1,4 @@
-/** What handlers of `/device/*` are given. */
+/** Arguments of the handlers of `/device/*`. */
 import type { Exchange } from "../http/exchange.ts";
 import type { Params } from "../http/router.ts";
 import type { Services } from "../http/services.ts";

@@ -24,17 +24,17 @@ export interface FilePlace {
   readonly sha256: string;
 }
 
-/** What became of the bytes of one request. */
+/** Result of one request that sends bytes. */
 export type Received =
   | { readonly kind: "complete" }
-  /** Some are missing: `size` are there. */
+  /** Bytes are missing; `size` is the count of those that have arrived. */
   | { readonly kind: "partial"; readonly size: number }
   /** Bytes were sent for another place of the file than its end, or another request sends it right now. */
   | { readonly kind: "out_of_step"; readonly size: number }
   | { readonly kind: "too_large" }
-  /** The bytes are not those of the hash. They are thrown away. */
+  /** The bytes have another hash. They were deleted. */
   | { readonly kind: "wrong_hash"; readonly sha256: string }
-  /** The bytes are not of the kind that they should be. They are thrown away. */
+  /** `check` refused the bytes. They were deleted. */
   | { readonly kind: "wrong_kind"; readonly why: string };
 
 export interface Sent {

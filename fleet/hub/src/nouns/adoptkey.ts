@@ -1,6 +1,6 @@
 /**
- * Adopt keys: with one a device enrols, and with nothing else of it. A key holds until a time and for a number of
- * devices. It puts them into groups. Shown once; revoking it does not touch devices that have enrolled.
+ * Adopt keys. A device enrols with one, and the key opens nothing else. A key is valid until a time and for a count of
+ * devices, and puts them into groups. It is shown once. Revoking a key leaves enrolled devices as they are.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
@@ -11,7 +11,7 @@ import { cleanName } from "./text.ts";
 
 const DAY_MS = 86_400_000;
 export const MAX_ADOPT_DAYS = 365;
-/** Keys of a team, spent ones too. */
+/** Most keys of a team, revoked and used ones included. */
 const MAX_ADOPT_KEYS = 1000;
 export const MAX_ADOPT_DEVICES = 20_000;
 
@@ -19,7 +19,7 @@ export interface AdoptKey {
   /** Public id. */
   readonly id: string;
   readonly name: string;
-  /** Set for a key that adopts one device which the team has already. */
+  /** Device of the team that the key adopts; null: the key makes new devices. */
   readonly device_id: string | null;
   /** Email, or `key` and the public id of an API key. */
   readonly created_by: string;
@@ -53,7 +53,7 @@ export function spentBecause(key: AdoptKey, now: number): "revoked" | "expired" 
 
 /**
  * Makes a key for the form that `nonce` belongs to. The same form sent again makes nothing and returns undefined.
- * Members may: they add devices too.
+ * Members may make keys, since they may add devices too.
  */
 export async function createAdoptKey(
   db: Database,

@@ -1,4 +1,4 @@
-/** What a version of an application holds: config, options, model and rules for snaps. Read from what people send. */
+/** Content of an application's version: config, options, model and rules for snaps. Reads it from what people send. */
 import { createHash } from "node:crypto";
 import { isObject, show } from "boxwright-service/options";
 import type { SnapRule } from "boxwright-service/fleet-protocol";
@@ -9,12 +9,12 @@ export interface AppContent {
   readonly config: Readonly<Record<string, unknown>> | null;
   /** Options of `createDetector`. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** null: the device brings its own. */
+  /** null: the version names no model file. An agent refuses such a version. */
   readonly model: { readonly sha256: string; readonly size: number; readonly name: string } | null;
   readonly snaps: readonly SnapRule[];
 }
 
-/** A version as somebody wrote it. The size of a model is known to the hub. */
+/** A version as somebody wrote it: the model is named by its hash alone. */
 export interface AppDraft extends Omit<AppContent, "model"> {
   readonly modelSha256: string | null;
 }
@@ -60,7 +60,7 @@ export function readDraft(given: {
   return { config: config!, options: options!, snaps: snaps!, modelSha256: modelSha256! };
 }
 
-/** Returns JSON from text; what is no text is parsed already. Nothing, an empty text and null are null. */
+/** Parses a text as JSON. Returns other values unchanged; undefined, null and an empty text become null. */
 function parse(name: string, given: unknown): unknown {
   if (given === undefined || given === null) return null;
   if (typeof given !== "string") return given;
@@ -118,7 +118,7 @@ export function isSnapName(text: string): boolean {
   return text.length >= 1 && text.length <= 56 && !/[\u0000-\u001f\u007f]/.test(text);
 }
 
-/** Returns JSON with the names of each object in order: the same content has one text. */
+/** Returns JSON with sorted keys, so that equal content gives equal text. */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(",")}]`;
   if (!isObject(value)) return JSON.stringify(value) ?? "null";
@@ -129,7 +129,7 @@ export function canonicalJson(value: unknown): string {
     .join(",")}}`;
 }
 
-/** Names a version by its content: 64 hexadecimal digits. The name of the model file does not count. */
+/** Returns the SHA-256 of a version's content in hexadecimal digits. The name of the model file is left out. */
 export function contentHash({ config, options, model, snaps }: AppContent): string {
   const text = canonicalJson({ config, options, model: model?.sha256 ?? null, snaps });
   return createHash("sha256").update(text).digest("hex");

@@ -177,7 +177,7 @@ export async function deleteApp(db: Database, now: number, actor: string, teamId
   });
 }
 
-/** Returns versions of an application, the newest first. `before` is the number that they stand behind. */
+/** Returns versions of an application, the newest first. With `before`, only versions with a smaller number. */
 export async function listVersions(
   db: Queries,
   teamId: string,
@@ -237,7 +237,7 @@ export interface SaveVersion {
 }
 
 /**
- * Saves a version that was checked. Content that the application had before is that version again.
+ * Saves a checked version. If an earlier version has the same content, returns that version and saves nothing.
  * @throws UserError 409 if somebody saved another version meanwhile
  */
 export async function saveVersion(

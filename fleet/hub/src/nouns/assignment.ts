@@ -1,7 +1,7 @@
 /**
- * Which version a device should run. A device has an assignment of its own or those of its groups; its own goes first,
- * then the one that was changed last. A roll-out gives a newer version to a share of a group. A write names the
- * revision that its writer saw: two people do not overwrite each other.
+ * Assignments: a device or a group is given a version. A device follows its own assignment. Without one, it follows
+ * that of its groups which was changed last. A roll-out gives another version to a share of a group. A write may name
+ * the revision that its writer saw, so that two people do not overwrite each other.
  */
 import { createHash } from "node:crypto";
 import type { Database, Queries } from "boxwright-service/database";
@@ -23,16 +23,16 @@ export interface Assignment {
   readonly kind: TargetKind;
   readonly target_id: string;
   readonly app_id: string;
-  /** What all run, but for the share of a roll-out. null: nothing, while the first version is rolled out. */
+  /** Version of all devices outside of the roll-out; null: none, since the roll-out is of the first version. */
   readonly version: number | null;
-  /** The version that is rolled out; null: no roll-out. */
+  /** Version of the devices in the roll-out; null: there is no roll-out. */
   readonly next_version: number | null;
-  /** Per cent of the group that get it. */
+  /** Per cent of the group in the roll-out. */
   readonly share: number | null;
   readonly rollout_id: string | null;
-  /** "stopped": a device reported that it cannot use the version. Who has not applied it gets the other one. */
+  /** "stopped": a device could not use `next_version`. Only devices that have applied it keep it. */
   readonly rollout_state: "running" | "stopped" | null;
-  /** Counts the changes. */
+  /** Grows by one with each change. */
   readonly revision: number;
   readonly changed_at: number;
   readonly changed_by: string;
@@ -69,8 +69,8 @@ export interface Assign {
 }
 
 /**
- * Gives a version to a device or a group. With a share below 100 it begins a roll-out, or widens the one of the same
- * version. Giving the other version ends a roll-out: that is how one goes back.
+ * Gives a version to a device or a group. A share below 100 begins a roll-out, or widens the roll-out of the same
+ * version. A share of 100 ends a roll-out: all get the version. To go back, give the earlier version.
  */
 export function assign(db: Database, change: Change, given: Assign): Promise<Assignment> {
   const { now, actor, teamId } = change;
@@ -98,7 +98,7 @@ export function assign(db: Database, change: Change, given: Assign): Promise<Ass
   });
 }
 
-/** Returns what stands after a change. */
+/** Returns the assignment after a version was given. */
 function nextAssignment(
   before: Assignment | undefined,
   { target, appId, version, share }: Assign & { readonly share: number },
@@ -114,15 +114,15 @@ function nextAssignment(
   };
   const none = { next_version: null, share: null, rollout_id: null, rollout_state: null };
   if (share === 100) return { ...row, version, ...none };
-  const same = before?.app_id === appId;
-  // The same version again: the sample stays, and grows.
-  const isSame = same && before.next_version === version && before.rollout_id !== null;
+  const isSameApp = before?.app_id === appId;
+  // Keep the id of a roll-out that is widened: its hash chooses the devices, and those chosen so far have to stay.
+  const isWidened = isSameApp && before.next_version === version && before.rollout_id !== null;
   return {
     ...row,
-    version: same ? before.version : null,
+    version: isSameApp ? before.version : null,
     next_version: version,
     share,
-    rollout_id: isSame ? before.rollout_id : newId(now),
+    rollout_id: isWidened ? before.rollout_id : newId(now),
     rollout_state: "running",
   };
 }
@@ -150,7 +150,7 @@ export async function unassign(
   });
 }
 
-/** Ends a roll-out: all devices get the version that the others have. */
+/** Ends a roll-out: all devices get the version from before it. Without one, the assignment is deleted. */
 export async function endRollout(
   db: Database,
   { now, actor, teamId }: Change,
@@ -179,7 +179,7 @@ export async function endRollout(
   });
 }
 
-/** Stops the roll-outs of a version to a group of this device. Returns how many. */
+/** Stops the roll-outs of a version in all groups of the device that reported a failure. Returns how many. */
 export async function stopRollouts(
   tx: Queries,
   { now, teamId }: Change,
@@ -235,7 +235,7 @@ async function store(tx: Queries, teamId: string, row: Assignment): Promise<void
   );
 }
 
-/** Returns whether a device is in the first `share` per cent of a roll-out. The same devices in each process. */
+/** True if a device is in the first `share` per cent of a roll-out. Every process chooses the same devices. */
 export function isInShare(deviceId: string, rolloutId: string, share: number): boolean {
   const first = createHash("sha256").update(`${rolloutId} ${deviceId}`).digest().readUInt32BE(0);
   return (first / 2 ** 32) * 100 < share;

@@ -1,6 +1,6 @@
 /**
- * Tells all hub processes that something of a team changed that its devices wait for: what they should run, or that
- * somebody asked for a snap. A counter in the database serves any number of processes, on both databases.
+ * Counts the changes that devices of a team wait for: another version to run, or a request for a snap. The counter is
+ * in the database, so that all hub processes see it, on SQLite and PostgreSQL.
  */
 import type { Queries } from "boxwright-service/database";
 

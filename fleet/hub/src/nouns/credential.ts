@@ -8,9 +8,9 @@ import { audit } from "./audit.ts";
 import { STATE_COLUMNS, type DeviceState } from "./status.ts";
 
 const DAY_MS = 86_400_000;
-/** A credential that is older is to be rotated. */
+/** Age after which a device is told to rotate its credential. */
 const ROTATE_AFTER_MS = 30 * DAY_MS;
-/** Tokens of devices are good for so long. */
+/** Days for which the token of a device is valid. */
 export const TOKEN_DAYS = 7;
 
 /** A device that has shown its credential. */
@@ -48,13 +48,13 @@ export async function addCredential(tx: Queries, now: number, teamId: string, de
   return minted;
 }
 
-/** True if the device shall ask for a new credential. */
+/** True if the device has to ask for a new credential. */
 export const isOld = ({ credential_created_at }: KnownDevice, now: number): boolean =>
   now - credential_created_at > ROTATE_AFTER_MS;
 
 /**
- * Makes the next credential. The one in hand stays good until the next one was used. Asking again, after a lost answer,
- * replaces the next one.
+ * Makes the next credential. The present one stays valid until the device uses the next one. A second call, after a
+ * lost answer, replaces the next one.
  */
 export function rotate(db: Database, now: number, { team_id, id, credential }: KnownDevice): Promise<MintedKey> {
   return db.write(async (tx) => {
@@ -72,7 +72,7 @@ export async function noteFirstUse(db: Database, now: number, device: KnownDevic
   const { team_id, id, credential, credential_created_at } = device;
   await db.write(async (tx) => {
     await tx.all("UPDATE device_credentials SET used_at = ? WHERE id = ? AND used_at IS NULL", [now, credential]);
-    // A next one that was made meanwhile stays.
+    // Keep a newer credential: the device may be rotating right now.
     await tx.all("DELETE FROM device_credentials WHERE team_id = ? AND device_id = ? AND id <> ? AND created_at <= ?", [
       ...[team_id, id, credential, credential_created_at],
     ]);
@@ -86,7 +86,7 @@ export interface ListedCredential {
   readonly used_at: number | null;
 }
 
-/** Returns the credentials of a device that hold, the oldest first: one, or two while it rotates. */
+/** Returns the valid credentials of a device, the oldest first: one, or two while it rotates. */
 export function credentialsOf(db: Queries, teamId: string, deviceId: string): Promise<ListedCredential[]> {
   return db.all<ListedCredential>(
     "SELECT id, created_at, used_at FROM device_credentials WHERE team_id = ? AND device_id = ? ORDER BY created_at, id",
@@ -94,7 +94,7 @@ export function credentialsOf(db: Queries, teamId: string, deviceId: string): Pr
   );
 }
 
-/** Revokes what a device has. It has to enrol anew. */
+/** Revokes the credentials and the tokens of a device. The device has to enrol again. */
 export async function revokeDevice(
   db: Database,
   now: number,
@@ -117,9 +117,13 @@ export async function endCredentials(tx: Queries, now: number, teamId: string, d
   return rows.length;
 }
 
-/** Hosts refuse tokens from before this second, which is over. */
+/**
+ * Returns the start of the next second. Hosts refuse tokens issued before it. `iat` counts whole seconds, so this
+ * covers tokens that were issued in the present second.
+ */
 const secondAfter = (now: number): number => Math.floor(now / 1000) + 1;
 
+/** Voids every token that a device has now. */
 export async function voidTokens(tx: Queries, now: number, deviceId: string): Promise<void> {
   await tx.all(
     "INSERT INTO device_revocations (device_id, before) VALUES (?, ?) ON CONFLICT (device_id) DO UPDATE SET before = excluded.before",
@@ -135,7 +139,7 @@ export async function voidTokensOfTeam(tx: Queries, now: number, teamId: string)
   );
 }
 
-/** Returns the revocations that a token may still meet. */
+/** Returns the revocations that hosts still need. Tokens from before an older one have expired. */
 export function listRevocations(
   db: Queries,
   now: number,
@@ -144,7 +148,7 @@ export function listRevocations(
   return db.all("SELECT device_id, before FROM device_revocations WHERE before > ? ORDER BY device_id", [oldest]);
 }
 
-/** Returns the second from which tokens of a device are good, or 0. */
+/** Returns the second from which tokens of a device are valid; 0: it was never revoked. */
 export async function tokensGoodFrom(db: Queries, deviceId: string): Promise<number> {
   const [row] = await db.all<{ before: number }>("SELECT before FROM device_revocations WHERE device_id = ?", [
     deviceId,

@@ -82,7 +82,7 @@ async function membersOf(db: Queries, teamId: string, deviceId?: string): Promis
   return groups;
 }
 
-/** Returns the devices that use the version of a roll-out. */
+/** Returns the devices that have reported the version of a roll-out as applied. */
 async function appliedOf(db: Queries, teamId: string, { app_id, next_version }: Row): Promise<Set<string>> {
   const rows = await db.all<{ device_id: string }>(
     "SELECT device_id FROM app_reports WHERE team_id = ? AND app_id = ? AND version = ? AND state = 'applied'",

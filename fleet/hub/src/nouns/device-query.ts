@@ -1,4 +1,4 @@
-/** Devices with their status, as lists show them: filters, orders and pages, the same for pages and GraphQL. */
+/** Finds devices with their status by filter and order, in slices. Pages and GraphQL use the same queries. */
 import type { Queries, Value } from "boxwright-service/database";
 import { notInTeam, type Device } from "./device.ts";
 import { onlineBetween, STATE_COLUMNS, type DeviceState, type Status } from "./status.ts";
@@ -25,7 +25,7 @@ export interface DeviceOrder {
   readonly descending: boolean;
 }
 
-/** Where a page begins: behind the row with this value and this id. */
+/** Start of a slice: after the row with this sort value and this id. */
 export interface Position {
   readonly value: string | number;
   readonly id: string;
@@ -133,7 +133,7 @@ export interface Counts {
   readonly fresh: number;
 }
 
-/** Counts the devices of a team by what needs a look. */
+/** Counts the devices of a team: online, never enrolled, failing, in conflict. */
 export async function countByStatus(db: Queries, teamId: string, now: number): Promise<Counts> {
   const [row] = await db.all<Counts>(
     `SELECT count(*) AS total, count(CASE WHEN s.last_contact_at > ? AND s.last_contact_at < ? THEN 1 END) AS online, count(s.conflict_at) AS conflicts, count(CASE WHEN s.application_state = 'failed' THEN 1 END) AS failed, count(CASE WHEN s.device_id IS NULL THEN 1 END) AS fresh ${FROM} WHERE d.team_id = ?`,

@@ -12,7 +12,7 @@ import { cleanName } from "./text.ts";
 
 export type Enrolment =
   | { readonly kind: "enrolled"; readonly answer: EnrolAnswer }
-  /** No key of ours. Prefix and checksum are judged without the database. */
+  /** `no_key`: prefix or checksum are wrong, and the database was not asked. `unknown`: no such key is stored. */
   | { readonly kind: "no_key" | "unknown" }
   | { readonly kind: "spent"; readonly why: string }
   | { readonly kind: "conflict"; readonly why: string };
@@ -44,17 +44,17 @@ export async function enrol(db: Database, now: number, request: EnrolRequest, ma
     const repeated = await findUnused(tx, key, request.serial_number);
     const spent = spentBecause(repeated === undefined ? key : { ...key, used: 0 }, now);
     if (spent !== undefined) return { kind: "spent", why: spent };
-    const place = await placeFor(tx, now, key, repeated, { name, maxDevices });
-    if (place.kind !== "place") return place;
-    const { deviceId } = place;
+    const found = await findOrMakeDevice(tx, now, key, repeated, { name, maxDevices });
+    if (found.kind !== "device") return found;
+    const { deviceId } = found;
     await insertState(tx, now, key, deviceId, request);
     await joinGroups(tx, key, deviceId);
     await countChange(tx, key.team_id);
     if (repeated === undefined)
       await tx.all("UPDATE adopt_keys SET used = used + 1, last_used_at = ? WHERE id = ?", [now, id]);
     const credential = await addCredential(tx, now, key.team_id, deviceId);
-    await audit(tx, now, `adopt key ${id}`, "device.enrolled", key.team_id, `${deviceId} ${place.name}`);
-    const answer = { device_id: deviceId, credential: credential.key, name: place.name, team: key.team_name };
+    await audit(tx, now, `adopt key ${id}`, "device.enrolled", key.team_id, `${deviceId} ${found.name}`);
+    const answer = { device_id: deviceId, credential: credential.key, name: found.name, team: key.team_name };
     return { kind: "enrolled", answer };
   });
 }
@@ -69,17 +69,17 @@ async function findUnused(tx: Queries, key: KeyRow, serial: string | undefined):
   return found?.device_id;
 }
 
-type Place = { readonly kind: "place"; readonly deviceId: string; readonly name: string };
+type FoundDevice = { readonly kind: "device"; readonly deviceId: string; readonly name: string };
 type Conflict = Extract<Enrolment, { kind: "conflict" }>;
 
-/** Finds or makes the device. Afterwards it has no state and no credential. */
-async function placeFor(
+/** Finds or makes the device. Ends the credentials and deletes the state of one that had enrolled before. */
+async function findOrMakeDevice(
   tx: Queries,
   now: number,
   key: KeyRow,
   repeated: string | undefined,
   wanted: { readonly name: string; readonly maxDevices: number },
-): Promise<Place | Conflict> {
+): Promise<FoundDevice | Conflict> {
   const { team_id } = key;
   const known = key.device_id ?? repeated;
   if (known === undefined) {
@@ -89,7 +89,7 @@ async function placeFor(
     await tx.all("INSERT INTO devices (team_id, id, name, created_at) VALUES (?, ?, ?, ?)", [
       ...[team_id, deviceId, wanted.name, now],
     ]);
-    return { kind: "place", deviceId, name: wanted.name };
+    return { kind: "device", deviceId, name: wanted.name };
   }
   const [device] = await tx.all<{ name: string }>("SELECT name FROM devices WHERE team_id = ? AND id = ?", [
     ...[team_id, known],
@@ -102,7 +102,7 @@ async function placeFor(
     await endCredentials(tx, now, team_id, known);
     await tx.all("DELETE FROM device_states WHERE team_id = ? AND device_id = ?", [team_id, known]);
   }
-  return { kind: "place", deviceId: known, name: device.name };
+  return { kind: "device", deviceId: known, name: device.name };
 }
 
 async function insertState(
@@ -121,7 +121,7 @@ async function insertState(
   );
 }
 
-/** Puts a device into the groups of the key. A group that was deleted since is left out. */
+/** Puts a device into the groups of the key that still exist. */
 async function joinGroups(tx: Queries, key: KeyRow, deviceId: string): Promise<void> {
   await tx.all(
     "INSERT INTO device_group_members (team_id, group_id, device_id) SELECT g.team_id, g.id, CAST(? AS TEXT) FROM adopt_key_groups k JOIN device_groups g ON g.id = k.group_id WHERE k.adopt_key_id = ? AND g.team_id = ? ON CONFLICT DO NOTHING",

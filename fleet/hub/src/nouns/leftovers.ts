@@ -1,6 +1,6 @@
 /**
- * Rows of a device beside `devices`. They outlive its removal by a day: "Undo" brings back the same device with its
- * credential, and not a stranger of the same name.
+ * Deletes the rows of a removed device in other tables than `devices`. They stay for a day, so that "Undo" brings back
+ * the device with its credential, groups and history.
  */
 import type { Database, Queries } from "boxwright-service/database";
 
@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000;
 /** Tables with `team_id` and `device_id`. */
 const OF_DEVICE = ["device_group_members", "device_hours", "device_credentials", "device_states", "app_reports"];
 
-/** Deletes what is left of a device. */
+/** Deletes the rows of a device in all those tables. */
 export async function forgetDevice(tx: Queries, teamId: string, deviceId: string): Promise<void> {
   for (const table of OF_DEVICE)
     await tx.all(`DELETE FROM ${table} WHERE team_id = ? AND device_id = ?`, [teamId, deviceId]);

@@ -39,7 +39,7 @@ export async function findModel(db: Queries, teamId: string, sha256: string): Pr
   return row;
 }
 
-/** Makes room for a file. Returns the row as it is: a file that is there already is not sent again. */
+/** Reserves the bytes of a file within the quota. Returns the row; `complete_at` says if the file is there already. */
 export async function beginModel(
   db: Database,
   now: number,

@@ -1,4 +1,4 @@
-/** What devices say about the versions that they were given: one row for each device and version. */
+/** Reports of devices on the versions that they were given: one row for each device and version. */
 import type { Database, Queries } from "boxwright-service/database";
 import type { ConfigReport } from "boxwright-service/fleet-protocol";
 import { UserError } from "../core/errors.ts";
@@ -56,7 +56,7 @@ export const plainEtag = (etag: string): string => etag.trim().replace(/^W\//, "
 
 /**
  * Keeps a report. A failure stops the roll-outs of this version to the device's groups.
- * @returns true if devices have something else to run now
+ * @returns true if the report changes what devices should run
  * @throws UserError for a version that the hub never handed out
  */
 export async function noteReport(

@@ -1,6 +1,6 @@
 /**
- * Deletes snaps: on demand, by age, and of a team that has too many bytes. Rows go first, then files. A hub
- * that is killed between the two leaves a file without a row, which `deleteOrphans` finds.
+ * Deletes snaps: on demand, by age, and of a team above its limit of bytes. Rows go first, then files. A hub that is
+ * killed between the two leaves a file without a row, which `deleteOrphans` finds.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import type { FilePlace, Files } from "../files/files.ts";
@@ -64,7 +64,7 @@ export interface RetentionLimits {
   readonly teamSnapBytes: number;
 }
 
-/** Deletes snaps that are too old, that were never finished, or that are too many bytes. */
+/** Deletes snaps that are too old, that were never finished, or that exceed the bytes of their team. */
 export async function sweepSnaps(db: Database, files: Files, now: number, limits: RetentionLimits): Promise<number> {
   let deleted = 0;
   const teams = await db.all<{ team_id: string; bytes: number }>(
@@ -86,7 +86,7 @@ export async function sweepSnaps(db: Database, files: Files, now: number, limits
   return deleted;
 }
 
-/** Deletes the oldest snaps of the device with most bytes until `bytes` are free: none can displace the others. */
+/** Deletes the oldest snaps of the device with most bytes until `bytes` are free. So no device displaces the others. */
 async function makeRoom(db: Database, files: Files, teamId: string, bytes: number): Promise<number> {
   let deleted = 0;
   for (let left = bytes; left > 0;) {
@@ -110,7 +110,7 @@ async function makeRoom(db: Database, files: Files, teamId: string, bytes: numbe
   return deleted;
 }
 
-/** Unfinished model files are deleted after so long without a byte. */
+/** Milliseconds without a new byte after which an unfinished model file is deleted. */
 const PART_MS = DAY_MS;
 
 /**

@@ -25,10 +25,13 @@ export interface Snap {
   readonly files: readonly SnapFileRow[];
 }
 
-/** What is not given does not filter. All that is given must hold; of a list, one entry, but each tag and extra. */
+/**
+ * A snap matches if all given fields match. Of `tags` and `extras`, every entry has to match; of other lists, one
+ * entry. A missing field matches every snap.
+ */
 export interface SnapFilter {
   readonly from?: number | undefined;
-  /** Not included. */
+  /** End of the time range, itself excluded. */
   readonly to?: number | undefined;
   readonly deviceIds?: readonly string[] | undefined;
   readonly appIdentifiers?: readonly string[] | undefined;

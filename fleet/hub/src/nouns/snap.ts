@@ -1,7 +1,7 @@
 /**
- * Snaps: pictures that devices sent, with their detections. First the device says what it will send, and the limits are
- * checked; then its files come. A snap is seen when all of them are there. One that stays unfinished is deleted after a
- * day.
+ * Snaps: pictures of devices, with their detections. The device first announces a snap, and the hub checks the limits.
+ * Then the device sends the files. Pages and GraphQL show the snap once all files have arrived. An unfinished snap is
+ * deleted after a day.
  */
 import { createHash } from "node:crypto";
 import type { Database, Queries } from "boxwright-service/database";
@@ -15,7 +15,7 @@ import { canonicalJson } from "./application-content.ts";
 const MAX_TAGS = 20;
 const MAX_FILES = 20;
 const MAX_EXTRAS = 25;
-/** A time of a device that is further from the hub's is no time: it has no clock, or a wrong one. */
+/** Milliseconds before and after the hub's time. A device's time beyond them is replaced: its clock is wrong. */
 const OLDEST_MS = 30 * 86_400_000;
 const NEWEST_MS = 60_000;
 const HOUR_MS = 3600_000;
@@ -51,7 +51,7 @@ function readExtras(value: unknown): Record<string, string> {
 /** Checks the event: a CloudEvent whose data holds the detections, if it has data. */
 function readEvent(value: unknown): Fields {
   const event = object(value, "event");
-  // A device whose network nobody decodes has no detections.
+  // The event is empty if no config says how to decode the device's network.
   if (Object.keys(event).length === 0) return event;
   for (const field of ["id", "source", "type"]) line(1, 500)(event[field], `event.${field}`);
   const data = event["data"];
@@ -87,7 +87,7 @@ export interface SnapLimits {
 
 export type Added =
   | { readonly kind: "added"; readonly id: string; readonly missing: readonly string[] }
-  /** Another snap of the device has this id. */
+  /** The device has another snap with this id. */
   | { readonly kind: "conflict" }
   | { readonly kind: "too_large"; readonly limit: string; readonly why: string }
   | { readonly kind: "too_many"; readonly limit: string; readonly why: string; readonly seconds: number };
@@ -97,7 +97,7 @@ export interface SnapSource {
   readonly deviceId: string;
 }
 
-/** Takes what a device says about a snap. The same snap again is the same snap. */
+/** Stores the announcement of a snap. A repeated announcement of the same snap stores nothing new. */
 export async function addSnap(
   db: Database,
   files: Files,
@@ -183,7 +183,7 @@ async function insert(
     ]);
 }
 
-/** Returns the hashes that a snap lacks. If there are none, the snap is seen from now on. */
+/** Returns the hashes of files that a snap lacks. If none is missing, marks the snap as finished. */
 export async function finish(
   db: Database,
   files: Files,
@@ -207,7 +207,7 @@ export async function finish(
   return [...missing];
 }
 
-/** Returns a file that a device said it would send. */
+/** Returns a file that the device has announced. */
 export async function findExpectedFile(
   db: Queries,
   { teamId, deviceId }: SnapSource,
@@ -221,7 +221,7 @@ export async function findExpectedFile(
   return row;
 }
 
-/** Asks a device for a snap. It hears of it with its next heartbeat. Returns false if it has no identity. */
+/** Asks a device for a snap. The answer to its next heartbeat says so. Returns false if the device never enrolled. */
 export async function requestSnap(db: Database, now: number, { teamId, deviceId }: SnapSource): Promise<boolean> {
   const rows = await db.write((tx) =>
     tx.all("UPDATE device_states SET snap_requested_at = ? WHERE team_id = ? AND device_id = ? RETURNING 1 AS done", [
@@ -231,7 +231,7 @@ export async function requestSnap(db: Database, now: number, { teamId, deviceId 
   return rows.length > 0;
 }
 
-/** Notes that the snap that somebody asked for is there. */
+/** Clears the request for a snap, once the snap has arrived. */
 export async function endRequest(db: Database, { teamId, deviceId }: SnapSource): Promise<void> {
   await db.write((tx) =>
     tx.all(

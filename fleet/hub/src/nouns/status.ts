@@ -1,7 +1,7 @@
 /**
- * What a device told last, and since when it is online. Heartbeats are kept in memory and written together, once a
- * second: 10,000 devices send 333 a second. `ONLINE` and `OFFLINE` follow from the time of the last contact, so nothing
- * has to run for a device that falls silent.
+ * The last report of each device, and since when the device is online. The hub collects heartbeats in memory and writes
+ * them together, once a second: 10,000 devices send 333 a second. `ONLINE` and `OFFLINE` follow from the time of the
+ * last contact, so no timer has to run for a device that falls silent.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, Queries } from "boxwright-service/database";
@@ -12,14 +12,14 @@ import { audit } from "./audit.ts";
 let interval = HEARTBEAT_SECONDS;
 /** Returns the seconds between two heartbeats of a device. */
 export const heartbeatSeconds = (): number => interval;
-/** Sets them for this process, once, before the hub takes requests. */
+/** Sets the seconds between two heartbeats, once, before the hub takes requests. */
 export const setHeartbeatSeconds = (seconds: number): void => void (interval = seconds);
-/** A device is offline after so many milliseconds: three heartbeats did not come. */
+/** Returns the milliseconds without contact after which a device is offline: three missed heartbeats. */
 export const offlineMs = (): number => 3 * interval * 1000;
-/** A clock that differs by more is shown. */
+/** Milliseconds above which the page shows the difference of the device's clock. */
 export const CLOCK_DIFFERENCE_MS = 60_000;
 const HOUR_MS = 3600_000;
-/** Hours of a device are kept for so long. */
+/** Count of hours that the hub keeps of each device. */
 const HISTORY_HOURS = 30 * 24;
 /** Other requests get their turn after so many rows of a batch. */
 const ROWS_A_TURN = 25;
@@ -55,7 +55,7 @@ export interface DeviceState {
   readonly restarts: number;
   readonly worst_p99: number | null;
   readonly drops: number;
-  /** When somebody asked for a snap that has not come. */
+  /** When somebody asked for a snap; null: nobody did, or the snap has come. */
   readonly snap_requested_at: number | null;
 }
 
@@ -99,7 +99,7 @@ export interface Advanced {
 export function advance(before: DeviceState, beat: Heartbeat, now: number): Advanced {
   const isFirst = before.process_id === null;
   const isRestart = !isFirst && beat.process_id !== before.process_id;
-  // Two devices that share a credential take turns: the counter goes back, or a process comes back.
+  // Two devices that share a credential take turns: the counter goes back, or the previous process returns.
   const isConflict =
     !isFirst && (beat.counter < before.counter || (isRestart && beat.process_id === before.previous_process_id));
   const hour = Math.floor(now / HOUR_MS);
@@ -158,8 +158,8 @@ export class Heartbeats {
 
   /** Takes a heartbeat. `row` is the state in the database, which may be older than the one in memory. */
   note(teamId: string, deviceId: string, row: DeviceState, beat: Heartbeat, now: number): DeviceState {
-    const earlier = this.#of(deviceId, row);
-    // What others write is newest in the row.
+    const earlier = this.#pendingOf(deviceId, row);
+    // Take this field from the row: pages and GraphQL write it, heartbeats do not.
     const { snap_requested_at } = row;
     const before = earlier === undefined ? row : { ...earlier.state, snap_requested_at };
     const { state, finished, isConflict } = advance(before, beat, now);
@@ -176,16 +176,16 @@ export class Heartbeats {
     return this.#waiting.size + this.#writing.size;
   }
 
-  /** Writes what waits, one batch after another. After a failure it waits on. */
+  /** Writes the waiting heartbeats, one batch after another. A batch that fails waits for the next call. */
   flush(db: Database): Promise<void> {
     const run = this.#flushing.then(() => this.#flush(db));
     this.#flushing = run.catch(() => undefined);
     return run;
   }
 
-  #of(deviceId: string, { enrolled_at }: DeviceState): Pending | undefined {
+  #pendingOf(deviceId: string, { enrolled_at }: DeviceState): Pending | undefined {
     const found = this.#waiting.get(deviceId) ?? this.#writing.get(deviceId);
-    // The device was enrolled anew meanwhile.
+    // Ignore what waits from before a new enrolment.
     return found?.state.enrolled_at === enrolled_at ? found : undefined;
   }
 
@@ -202,14 +202,15 @@ export class Heartbeats {
         }
       });
     } catch (error) {
-      for (const [id, pending] of this.#writing) this.#keep(id, pending);
+      for (const [id, pending] of this.#writing) this.#putBack(id, pending);
       throw error;
     } finally {
       this.#writing = new Map();
     }
   }
 
-  #keep(id: string, old: Pending): void {
+  /** Returns a heartbeat whose write failed to those that wait. A newer one of the device keeps its state. */
+  #putBack(id: string, old: Pending): void {
     const newer = this.#waiting.get(id);
     if (newer === undefined) this.#waiting.set(id, old);
     else
@@ -239,7 +240,7 @@ async function write(tx: Queries, { teamId, deviceId, state: s, isConflict, fini
     );
 }
 
-/** Returns the hours of a device of the last `hours`, the oldest first. The present one is in its state. */
+/** Returns the last `hours` full hours of a device, the oldest first. The current hour is in its state. */
 export function hoursOf(db: Queries, teamId: string, deviceId: string, now: number, hours: number): Promise<Hour[]> {
   return db.all<Hour>(
     "SELECT hour, contacts, restarts, worst_p99, drops FROM device_hours WHERE team_id = ? AND device_id = ? AND hour > ? ORDER BY hour",
@@ -259,7 +260,7 @@ export async function deleteOldHours(db: Database, now: number, limit: number): 
   return rows.length;
 }
 
-/** Forgets that two devices seemed to use one credential. */
+/** Clears the mark that two devices seem to use one credential. */
 export async function clearConflict(
   db: Database,
   now: number,

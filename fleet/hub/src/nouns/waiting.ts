@@ -1,7 +1,7 @@
 /**
- * What devices should run, in memory: heartbeats and waiting requests ask here and cost no query. A write wakes the
- * devices of its team in this process at once. Other processes, and commands, count their changes in the database,
- * which each process reads once a second.
+ * Keeps in memory what each device should run, so that heartbeats and waiting requests cost no query. A change in this
+ * process wakes the waiting devices of the team at once. Changes of other processes and of commands raise a counter in
+ * the database. Each process reads the counters once a second.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "boxwright-service/database";
@@ -10,13 +10,13 @@ import { readChanges } from "./changes.ts";
 import { resolveDesired, type DesiredVersion } from "./desired.ts";
 
 const POLL_MS = 1000;
-/** Reading anew waits so long for further changes: a hundred devices that join a group are one change. */
+/** Milliseconds to gather changes before a team is read again: a hundred devices that join a group cost one read. */
 const GATHER_MS = 50;
-/** Teams that are remembered. One that was forgotten costs queries again. */
+/** Most teams in memory. Another team displaces one without waiting devices, which is read again when asked for. */
 const MAX_TEAMS = 1000;
 
 interface TeamState {
-  /** Grows with each wake: what was read before it may be old. */
+  /** Grows with each wake. Versions read under an earlier generation may be out of date. */
   generation: number;
   versions: ReadonlyMap<string, DesiredVersion> | undefined;
   loading: Promise<void> | undefined;
@@ -48,7 +48,7 @@ export class Desired {
     this.#onError = onError;
   }
 
-  /** Begins to look for changes of other processes. */
+  /** Starts to poll for changes of other processes. */
   start(): void {
     this.#timer = setInterval(() => void this.poll().catch(this.#onError), POLL_MS).unref();
   }
@@ -104,7 +104,7 @@ export class Desired {
     }
   }
 
-  /** Calls `done` when the device is woken, or after `milliseconds`. Returns what ends the wait before. */
+  /** Calls `done` when the device is woken, or after `milliseconds`. Returns a function that ends the wait early. */
   #sleep({ waiting }: TeamState, deviceId: string, milliseconds: number, done: () => void): () => void {
     const set = waiting.get(deviceId) ?? new Set();
     waiting.set(deviceId, set);
@@ -124,7 +124,7 @@ export class Desired {
     const team = this.#teams.get(teamId);
     if (team === undefined) return;
     team.generation++;
-    // The next question waits for the new answer.
+    // Make the next call of `version` wait for the new versions.
     team.versions = undefined;
     team.loading ??= this.#load(teamId, team);
     team.loading.catch(this.#onError);
@@ -140,7 +140,7 @@ export class Desired {
         const versions = await resolveDesired(this.#db, teamId);
         if (generation !== team.generation) continue;
         team.versions = versions;
-        // Those whose version did not change look at it in memory, and wait on.
+        // Wake every request. `waitForOther` goes on waiting if the version is the same.
         for (const set of team.waiting.values()) for (const end of set) end();
         return;
       }

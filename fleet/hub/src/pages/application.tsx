@@ -39,7 +39,7 @@ export function registerApplication(router: Router, site: Site, guards: Guards):
           return redirect(sayAt(visit.session, backOf(visit) ?? `/teams/${visit.team.id}/apps/${app.id}`, said));
         },
         (problem) => {
-          // The page of the device shows no error of another page.
+          // Let the router answer: the form is on the page of a device, and this page is another one.
           if (backOf(visit) !== undefined) throw problem;
           return appPage(site, visit, problem);
         },
@@ -67,7 +67,7 @@ export function registerApplication(router: Router, site: Site, guards: Guards):
   form(`${base}/unassign`, postUnassign);
   form(`${base}/end`, postEnd);
   form(`${base}/name`, postName);
-  // From the page of a device: the newest version of what it names.
+  // This form is on the page of a device. It gives the newest version of the application that it names.
   router.get(
     "/teams/:team/apps/give",
     guards.member((visit) => redirect(`/teams/${visit.team.id}/apps`)),
@@ -114,7 +114,7 @@ function targetOf(site: Site, { form, team }: Member): Promise<Target> {
   return findTarget(site.db, team.id, form("device"));
 }
 
-/** Returns the page of the device that a form is on, or undefined. */
+/** Returns the address of the device's page if the form is there, else undefined. */
 function backOf({ form, team }: Member): string | undefined {
   const [, id] = /^device:([0-9A-Za-z._:-]{1,64})$/.exec(form("target")) ?? [];
   return form("back") === "device" && id !== undefined ? `/teams/${team.id}/devices/${id}` : undefined;

@@ -25,19 +25,19 @@ export interface ShownDevice extends DeviceRow {
   readonly state: DeviceState | undefined;
 }
 
-/** Sections of the page that other parts of the hub add, in their order, below the status. */
+/** Sections below the status, in their order. */
 const SECTIONS: readonly ((site: Site, visit: Member, device: ShownDevice) => Promise<Child>)[] = [
   applicationSection,
   snapSection,
 ];
 
-/** An adopt key for a device that the team has is made to be used now. */
+/** Days for which an adopt key of an existing device is valid: people use it at once. */
 const ADOPT_DAYS = 1;
 
 export function registerDevice(router: Router, site: Site, guards: Guards): void {
   const { db, now } = site;
   const base = "/teams/:team/devices/:device";
-  /** A form below the page of the device. `work` returns what it did. */
+  /** Registers a form of the page. `work` returns a sentence on what it did, or an answer of its own. */
   const form = (path: string, work: (visit: Member, device: DeviceRow) => Promise<string | Answer>): void => {
     router.get(
       path,
