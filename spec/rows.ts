@@ -3,7 +3,7 @@
  * are left. Nothing is suppressed again. Edges stay in the order and the unit of the network.
  */
 
-/** One row, whatever order its columns had. */
+/** One row, after its columns are named. */
 export interface Row {
   /** Index of the image in the batch. */
   readonly image: number;
@@ -41,7 +41,7 @@ export const ROWS = {
 /** True unless the row only fills the tensor: its image, class or score is negative. */
 const isRow = ({ image, classId, score }: Row): boolean => !(image < 0 || classId < 0 || score < 0);
 
-/** True if every number of a row is one. */
+/** True if no number of the row is NaN or infinite. */
 const isFinite = ({ classId, score, box }: Row): boolean => [classId, score, ...box].every(Number.isFinite);
 
 /** Returns the detections of one image, best first; equal scores stay in the order of their rows. */
@@ -56,7 +56,7 @@ export const detectionsOf = (
     .sort((a, b) => b.score - a.score)
     .slice(0, maxDetections);
 
-/** Gives rows that follow each other image by image their images: PaddleDetection's second output counts them. */
+/** Sets the image of each row. Rows stand image by image, and PaddleDetection's second output counts those of each. */
 export const byCounts = (rows: readonly Row[], counts: readonly number[]): readonly Row[] =>
   counts.flatMap((count, image) => {
     const first = counts.slice(0, image).reduce((a, b) => a + b, 0);

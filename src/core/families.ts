@@ -282,7 +282,7 @@ const IMAGENET = {
   std: [58.395, 57.12, 57.375],
 } as const;
 
-/** A network with anchors, by the number of its version. */
+/** Returns the traits of a YOLO with anchors. `version` is its number. */
 const anchored = (version: string, more: Partial<FamilyTraits>): FamilyTraits => ({
   head: "anchor",
   exports: ANCHOR_EXPORTS,
@@ -291,7 +291,7 @@ const anchored = (version: string, more: Partial<FamilyTraits>): FamilyTraits =>
   ...more,
 });
 
-/** A network with the tensors of YOLOv8, by the number of its version. */
+/** Returns the traits of a YOLO with the tensors of YOLOv8. `version` is its number. */
 const kinOfV8 = (version: string, more: Partial<FamilyTraits> = {}): FamilyTraits => ({
   head: "distance",
   exports: DISTANCE_EXPORTS,
@@ -301,7 +301,7 @@ const kinOfV8 = (version: string, more: Partial<FamilyTraits> = {}): FamilyTrait
   ...more,
 });
 
-/** A network whose post-processor is that of RT-DETR, raw or with it inside. */
+/** Returns the traits of a network with RT-DETR's post-processor, which an export contains or leaves out. */
 const kinOfRtdetr = (title: string, word: RegExp, more: Partial<FamilyTraits>): FamilyTraits => ({
   head: "plain",
   exports: QUERY_EXPORTS,
@@ -316,7 +316,7 @@ const kinOfRtdetr = (title: string, word: RegExp, more: Partial<FamilyTraits>): 
   ...more,
 });
 
-/** A network that decodes its boxes, or whose maps a task reads. Its shapes tell the classes. */
+/** Returns the traits of a network that decodes its boxes, or whose maps a task reads. Shapes tell the class count. */
 const decoded = (more: Partial<FamilyTraits>): FamilyTraits => ({
   head: "plain",
   exports: [],
@@ -913,8 +913,8 @@ export interface ParserTraits {
     readonly rules?: Partial<Rules>;
   };
   /**
-   * Roles of the head's outputs, which the parser takes in this order. Those of masks may be missing. There is a class
-   * for each column of scores.
+   * Roles of the head's outputs, in the order in which the parser takes them. The output of masks may be missing. Every
+   * column of scores is a class.
    */
   readonly outputs?: readonly ["boxes", "scores", "masks"];
   /** How the parser makes points of heat maps, if not as the family's authors do. */
@@ -957,7 +957,7 @@ export const PARSERS: readonly ParserTraits[] = [
     defaults: { family: "classifier", confidenceThreshold: 0, iouThreshold: 0.5, maxDetections: 1000 },
   },
   {
-    // The best column of each query, none of which is left out. Masks may stand behind boxes and logits.
+    // The best column of each query, and no column is the background. A third output has masks.
     parser: "RFDETRParser",
     defaults: {
       family: "rfdetr",

@@ -123,7 +123,7 @@ export async function createDetector<Opened = never, Second = never>(
   }
 }
 
-/** Options that only a detector has. `readConfig` checks the others. */
+/** Options that a detector has and a decoder lacks. `readConfig` checks the others. */
 const OWN_OPTIONS = ["warmUp", "most"];
 
 /** Throws a ConfigError for a misspelt option of the detector's own, which `readConfig` does not know. */
@@ -135,7 +135,7 @@ function checkDetectorNames(options: object): void {
       ]);
 }
 
-/** Names of what `createDetector` opens. A second network has options of its own. */
+/** Fields of the first argument of `createDetector`. `options` are those of a second network, in `points`. */
 const SOURCE = /* @__PURE__ */ namesOnly("model", "runtime", "session", "config", "points", "options");
 
 /** Opens one network, and runs it on a blank image. */

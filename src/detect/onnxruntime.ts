@@ -33,11 +33,11 @@ export interface Ort {
   readonly Tensor: new (type: never, data: never, dims: readonly number[]) => object;
 }
 
-/** Session options of ONNX Runtime: those that are asked for most, and all others that it has. */
+/** Session options of ONNX Runtime. The most usual ones have types; all others pass too. */
 export interface OrtOptions {
   /** Where the network runs, in order of preference: `["webgpu"]`, `["cuda", "cpu"]`. */
   readonly executionProviders?: readonly unknown[];
-  /** What the runtime prints: 0 all, 2 warnings, 3 errors, 4 what ends it. Default 3: some files have 200 warnings. */
+  /** Least severity that is printed: 0 all, 2 warnings, 3 errors, 4 fatal. Default 3: some files cause 200 warnings. */
   readonly logSeverityLevel?: number;
   readonly intraOpNumThreads?: number;
   readonly [option: string]: unknown;

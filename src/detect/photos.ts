@@ -3,7 +3,7 @@ import { refuse } from "../core/errors.ts";
 import { PIXELS, bytesOfImage, encodedKind, isBlob, photoFormat } from "../picture/encoded.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 
-/** What a browser makes of a photo. */
+/** An `ImageBitmap`, as far as it is used. */
 interface Bitmap {
   readonly width: number;
   readonly height: number;
@@ -15,7 +15,7 @@ interface Decoding {
   readonly createImageBitmap?: (photo: Blob) => Promise<Bitmap>;
 }
 
-/** Returns an image that is the file of a photo, null if it is none. */
+/** Returns the bytes or the Blob of an image that is the file of a photo, null for other images. */
 export function photoOf(image: object): Uint8Array | Blob | null {
   if (isBlob(image)) return image;
   const bytes = bytesOfImage(image);
@@ -23,7 +23,7 @@ export function photoOf(image: object): Uint8Array | Blob | null {
 }
 
 /**
- * Returns the pixels of a photo that stands upright, by its EXIF orientation.
+ * Decodes the file of a photo. The pixels stand upright, by its EXIF orientation.
  * @param draw reads the pixels of a bitmap
  * @throws TensorError if nothing here decodes it, or the file is damaged
  */
@@ -32,7 +32,7 @@ export async function decodePhoto(
   draw: (bitmap: Bitmap) => ImageInput,
 ): Promise<ImageInput> {
   try {
-    // Imported when it is needed: the start of a program that decodes no photo is not slower.
+    // Import on demand: a program that decodes no photo starts faster.
     const { decodePhoto: byPackages } = await import("#photos");
     if (byPackages)
       return await byPackages(isBlob(photo) ? new Uint8Array(await photo.arrayBuffer()) : photo);

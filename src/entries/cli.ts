@@ -22,7 +22,7 @@ process.exitCode = await run(process.argv.slice(2), {
   onInterrupt(tell) {
     const end = (): never => {
       tell();
-      // What a shell expects of a command that SIGINT ended.
+      // 128 + 2, the number of SIGINT: shells expect this code of an interrupted command.
       process.exit(130);
     };
     process.once("SIGINT", end);

@@ -6,7 +6,7 @@ import * as text from "./text.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Returns a function that reads a build of a kernel, or gives null where neither a file nor the text has it. */
+/** Returns a function that reads a build of a kernel. It returns null if neither a file nor the text has the build. */
 const readBy =
   (
     filePrefix: string,
@@ -17,7 +17,7 @@ const readBy =
     try {
       // Not `new URL(name, import.meta.url)`: bundlers take that for an asset to carry along.
       const file = readFileSync(new URL(import.meta.url.replace(/[^/]*$/, `${filePrefix}${kind}.wasm`)));
-      // A bundle may stand beside a file of the same name that is another package's.
+      // Check the length: a bundle may lie beside another package's file of the same name.
       if (file.length === lengths[kind]) return new Uint8Array(file);
     } catch {
       // No such file.

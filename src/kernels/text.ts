@@ -5,7 +5,7 @@ import type { WasmKind } from "./kernel.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Returns a function that gives the vector build, and null for the other one. */
+/** Returns a function that returns the vector build, and null for the scalar one. */
 const carriedBy =
   (text: string) =>
   (kind: WasmKind): Bytes | null =>

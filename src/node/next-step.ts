@@ -1,4 +1,4 @@
-/** Says what comes after `boxwright inspect FILE`: the command that runs the network, with the options it needs. */
+/** The last line of `boxwright inspect FILE`: the command that runs the network, with the options that it needs. */
 import { basename } from "node:path";
 import type { Model } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";
@@ -7,10 +7,10 @@ import type { OtherName } from "../core/other-names.ts";
 import type { ModelInspection } from "./inspect-model.ts";
 import type { Possibility } from "./possibility.ts";
 
-/** COCO has so many classes, and files without names are mostly of it. */
+/** Count of COCO's classes. Networks with so many classes and no names are mostly trained on COCO. */
 const COCO_CLASSES = 80;
 
-/** Most families that are named where several fit. */
+/** Most families that a line names if several fit. */
 const MOST_FAMILIES = 3;
 
 /** Returns the likeliest possibilities of a network without a family. */
@@ -21,7 +21,7 @@ export function likeliest({ decoder }: ModelInspection["json"]): Possibility[] {
 }
 
 /**
- * Returns the families to choose from, in words of the command line.
+ * Returns the option `--family` of the command line, with the families to choose from. `null` if nothing fits.
  * @param path of the file. A family in its name comes first
  */
 export function familyWords(found: readonly Possibility[], path: string): string | null {
@@ -63,7 +63,7 @@ function labelWords(model: Model, found: readonly Possibility[], options: Decode
   return [`--labels ${classes === COCO_CLASSES ? "coco80" : classes === 1 ? "NAME," : "A,B,C"}`];
 }
 
-/** Returns the number of classes that the file or its family states. */
+/** Returns the count of classes that the file or its family states. */
 const classesOf = ({ options: { classes, family } }: Model): number | "in shapes" | null =>
   classes ?? (family && TRAITS[family].classes) ?? null;
 

@@ -95,11 +95,12 @@ function valuesOrZeros(
   return (i) => given(i) ?? (priors && specs[i] === priors ? new Float32Array(volume(priors.dims)) : null);
 }
 
-/** Yields the configs that could be written for the shapes. Options that are stated are not guessed. */
+/** Returns the count of classes that the options state. */
 function statedClasses({ classes, labels }: DecoderOptions): number | undefined {
   return classes ?? (labels && Object.keys(labels).length);
 }
 
+/** Yields the configs that could be written for the shapes. Options that are stated are not guessed. */
 function* guesses(
   tensors: readonly TensorSpec[],
   options: DecoderOptions,

@@ -1,4 +1,4 @@
-/** Finds the families of keypoints, peaks, text and masks whose tensors have the shapes at hand, all of them. */
+/** Finds the families with a task (keypoints, peaks, text, masks) that can read all of the shapes at hand. */
 import { readConfig } from "../config/config.ts";
 import { TensorError } from "../core/errors.ts";
 import { FAMILIES, type Family, TRAITS, titleOf } from "../core/families.ts";
@@ -21,10 +21,10 @@ const SIZES = [
   [96, 96],
 ] as const;
 
-/** Numbers of points that networks with heat maps have. Any map could be one of other points. */
+/** Counts of points of published networks with heat maps. Without this list any map could be heat maps of points. */
 const USUAL_POINTS = [17, 21, 26, 39, 68, 98, 106, 133];
 
-/** All tensors are used, which says more than a match of some. */
+/** Likelihood of a reading that uses all tensors: such a match says more than one of some tensors. */
 const LIKELIHOOD = 6;
 
 /** Returns a possibility for each family of a task that reads all tensors. */
@@ -56,8 +56,8 @@ export function taskPossibilities(inspected: Inspected): Possibility[] {
 }
 
 /**
- * Returns a reading of a family by a usual number of classes, `null` if none uses all tensors, with the input sizes for
- * which it stands: one, or two that stand for all.
+ * Tries usual counts of classes. Returns the first reading of the family that uses all tensors, with the input sizes
+ * that fit: one, or two if the size stays open. Returns `null` if there is no such reading.
  */
 function readAny(
   family: Family,
@@ -100,6 +100,6 @@ function readWith(
   }
 }
 
-/** True if the family reads one map of any channels, and the map here has no usual number of them. */
+/** True if the family reads heat maps of any count of points, and the map at hand has no usual count of channels. */
 const hasStrangeMaps = (family: Family, [{ dims }]: Inspected["tensors"]): boolean =>
   POINT_FACTS[family]?.network?.kind === "heatmaps" && !USUAL_POINTS.some((count) => dims.includes(count));

@@ -34,7 +34,7 @@ export interface Envelope {
   readonly config: string | null;
 }
 
-/** A form of text: in words, and as a test. */
+/** A form of text: the words for an error, and the test. */
 interface Form {
   readonly 0: string;
   readonly 1: RegExp;

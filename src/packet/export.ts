@@ -77,7 +77,7 @@ function inPixels(
 
 const IMAGE = ["width", "height", "imageId", "categories"];
 
-/** Throws for a name that looks misspelt. A frame, which has others besides, is an image as it is. */
+/** Throws for a name that looks misspelt. Other names pass, since a frame may be passed as an image. */
 function checkImageNames(image: CocoImage | null | undefined): void {
   for (const name of Object.keys(image ?? {}))
     if (!IMAGE.includes(name) && nearestName(name, IMAGE) !== undefined)

@@ -18,7 +18,7 @@ const SEEN = 0.25;
 /** Radius of a dot in widths of a line. */
 const DOT = 1.2;
 
-/** A line is at most this part of the distance between points: 468 points would else hide the face below them. */
+/** Most width of a line, as a part of the distance between points. Else 468 points hide the face below them. */
 const OF_DISTANCE = 1 / 8;
 
 /** Returns the edges of a skeleton where nobody states any: 17 keypoints are usually those of COCO. */
@@ -47,14 +47,14 @@ export function skeletonOf(
   };
 }
 
-/** Returns about how far points are from their neighbours: they fill a rectangle, or lie in a row. */
+/** Estimates the distance between neighbours, for points that fill their rectangle or lie in a row. */
 function distanceBetween(dots: readonly (readonly [x: number, y: number])[]): number {
   if (dots.length < 2) return Infinity;
   const [width, height] = ([0, 1] as const).map((axis) => {
     const values = dots.map((dot) => dot[axis]);
     return Math.max(...values) - Math.min(...values);
   });
-  // Points in one place have no distance, and are drawn as dots of the usual size.
+  // Points in one place have distance 0. Return Infinity: their dots then have the usual size.
   const inRow = Math.max(width, height) / (dots.length - 1);
   return Math.max(Math.sqrt((width * height) / dots.length), inRow) || Infinity;
 }

@@ -175,7 +175,7 @@ export function checkTask(
   const values = within(word(F.T_VALUES), 0, 3, kind === F.TASK_KEYPOINTS ? 2 : 1);
   const rule = within(word(F.T_RULE), 0, F.POINTS_PRIOR, 0);
   if (kind === F.TASK_CELLS) {
-    // Each cell is itself. Its table says how wide the map is.
+    // A cell has one value. The table of the single head has the width of the map.
     within(count * values, 0, 1, 1);
     within(rule, 0, F.CELLS_ENCLOSING, 0);
     within(word(F.T_HEADS), 0, 1, 1);

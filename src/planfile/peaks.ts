@@ -1,4 +1,4 @@
-/** Reads the cells of a plan file: FOMO. */
+/** Decodes FOMO by a plan file. */
 import * as A from "../core/abi.ts";
 import { attachCells } from "../tasks/peaks/attach-cells.ts";
 import { refusePlan, within } from "./bytes.ts";
@@ -8,7 +8,7 @@ import type { FileTask } from "./tasks.ts";
 
 const ALL_FLAGS = F.TASK_FLAG_CLAMP_BEFORE + F.TASK_FLAG_CLAMP_AFTER;
 
-/** The task "peaks" of plan files. They hold networks whose cells are grouped, and no others. */
+/** The task "peaks" of plan files. Of its networks a plan file holds only those whose cells are grouped: FOMO. */
 export const peaks: FileTask<"peaks"> = {
   task: "peaks",
 
@@ -20,7 +20,7 @@ export const peaks: FileTask<"peaks"> = {
     if (flags & ~ALL_FLAGS) refusePlan(`flags ${flags}`, `some of ${ALL_FLAGS}`);
     for (const { plan: block } of images) {
       const rules = file.word(block, A.P_FLAGS) & (A.FLAG_NMS_CLASS | A.FLAG_NMS_ALL);
-      // The kernel's candidates are cells. Suppression would leave some of them out.
+      // The kernel's candidates are cells, and suppression would drop cells that belong to a group.
       if (rules !== 0) refusePlan("suppression by the kernel", "none in a plan of cells");
     }
     const [{ row, cells, gridWidth }] = heads;

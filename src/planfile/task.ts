@@ -74,7 +74,7 @@ export function putTask(
   (plan.heads as readonly ExtraHead[]).forEach((head, i) => {
     const row = headTable + i * F.EXTRA_WORDS * 4;
     const { cells, gridWidth } = head;
-    // Cells have no extra channels: the row has their own.
+    // Cells have no extra channels: describe the scores of the cells.
     const extra = isCells ? head.score : head.extra;
     put(row, F.E_SOURCE, source);
     put(row, F.E_CELLS, cells);
@@ -118,7 +118,7 @@ function doublesOf(plan: Plan, pose: PosePlan, head: Head): readonly number[] {
   return [...scale, ...unit, add];
 }
 
-/** Writes how cells are grouped. The kernel finds those that pass. */
+/** Writes how cells above the threshold are grouped. */
 function putCells(put: Put, row: number, plan: Plan): void {
   const { groups, clamp } = cellTaskOf(plan, plan.task as PeakPlan);
   put(row, F.T_KIND, F.TASK_CELLS);

@@ -440,7 +440,7 @@ function whole(name: string, value: number, most = Infinity): number {
   return value;
 }
 
-/** Throws a RangeError unless the value is an object that has none but the named fields. */
+/** Throws a RangeError unless the value is an object with the named fields alone. */
 const checkNames = (where: string, given: unknown, names: readonly string[]): object =>
   checkOptions(given as object, namesOnly(...names), {
     prefix: `${where}.`,

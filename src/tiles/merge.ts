@@ -99,7 +99,7 @@ const WITHOUT_MASKS: Extras = {
 /** Doubles of a row: corners in pixels of the picture, score. */
 const ROW = 5;
 
-/** Throws a RangeError if detections were taken back to another frame than the tile: their boxes would be moved. */
+/** Throws a RangeError if the decoder got another frame than the tile: the merge would put its boxes elsewhere. */
 function checkFrameOf(detections: Detections, width: number, height: number): void {
   const frame = frameOfDetections(detections);
   if (frame && (Math.abs(frame.width - width) > 1 || Math.abs(frame.height - height) > 1))

@@ -19,7 +19,7 @@ export interface TrackerInput {
 /** Detections for a tracker: columns, or a list of detections as `toArray()` and JSON give it. */
 export type TrackerDetections = TrackerInput | readonly DetectionFields[];
 
-/** Returns the columns of a list, and columns as they are. */
+/** Returns the columns of a list of detections. Columns are returned as they are. */
 function columnsOf(given: TrackerDetections): TrackerInput {
   if (!Array.isArray(given)) return given as TrackerInput;
   const list = given as readonly DetectionFields[];

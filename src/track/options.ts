@@ -124,7 +124,7 @@ const METHODS = {
 export function complete(given: TrackerOptions): Complete<TrackerOptions> {
   if (typeof given !== "object" || given === null)
     refuse("options", show(given), '{ method: "sort", "bytetrack" or "ocsort" }', RangeError);
-  // Without a method nobody knows the other options.
+  // Check the method first: it decides which other options exist.
   if (!COMMON.method[1](given.method)) refuse("method", show(given.method), COMMON.method[0], RangeError);
   const own: Readonly<Record<string, readonly [Rule, unknown]>> = METHODS[given.method];
   const ownRules = Object.entries(own).map(([name, [rule]]) => [name, rule] as const);

@@ -7,8 +7,8 @@ export interface Io {
   /** Reads standard input to its end. Default: it is empty. */
   stdin?(): Promise<Uint8Array>;
   /**
-   * Calls `tell` if somebody ends the command by Ctrl-C, before it ends. Returns what takes that back. Default: nobody
-   * does.
+   * Calls `tell` when the user presses Ctrl-C, before the process exits. Returns a function that stops listening.
+   * Default: the command does not listen.
    */
   onInterrupt?(tell: () => void): () => void;
   /** True if standard error is a terminal, where a line can be written over. Default: false. */

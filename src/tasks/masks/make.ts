@@ -80,7 +80,7 @@ export function makeMask(
   const whole = extentOf(space, axes, source, input, wanted);
   const isEmpty = whole.x.to <= whole.x.from || whole.y.to <= whole.y.from;
   if (!isEmpty) fillWindow(space, source, input, whole, wanted);
-  // A mask that no box cuts covers the picture, and most of the picture is far from the object.
+  // Without a cut by the box, the extent is the whole picture: make only the part near positive logits.
   const isLarge = !isEmpty && wanted.isUncut && wanted.picture !== "prototype" && wanted.limit >= 0;
   const extent = isLarge ? { ...whole, ...setPartOf(space, axes, whole) } : whole;
   const handle = handlerFor(extent.x, extent.y);
@@ -95,7 +95,7 @@ export function makeMask(
   }
 }
 
-/** Returns the pixels that read a positive value of the window. Weights are not negative, so others are at most 0. */
+/** Returns the pixels that read a positive value of the window. All others are at most 0: no weight is negative. */
 function setPartOf(
   { f32, at, columns, rows }: MaskSpace,
   [xAxis, yAxis]: readonly [Axis, Axis],

@@ -44,7 +44,7 @@ export function readQueryMasks(query: HeadQuery, specs: Specs): readonly Interpr
     });
   });
   if (found.length === 0) {
-    // The boxes may be what does not fit: their own error says more.
+    // `interpret` may throw here, about boxes and scores that do not fit: that error says more.
     const queries = interpret(boxes, specs)[0]?.tensors[0]?.[0]?.dims[1] ?? "Q";
     refuseFor(
       [{ option: "roles" }, { option: "task", value: "detect" }],

@@ -169,10 +169,10 @@ function resizeWhole(
   return new PixelMask(left, top, w, h, size, data);
 }
 
-/** Rounding of a mean of four cells, in parts of the threshold and of 1. */
+/** Largest rounding error of a weighted mean of four cells, as a part of 1 + |threshold|. */
 const ROUNDING = 1e-6;
 
-/** Returns the cells that a pixel above the threshold can rest on. `last` < `first` if there are none. */
+/** Returns the range of the cells that can lift a pixel above the threshold. `last` < `first` if there are none. */
 function litCells(
   map: Float32Array,
   [width, height]: readonly [number, number],
@@ -182,7 +182,7 @@ function litCells(
   let [first, last, top, bottom] = [width, -1, height, -1];
   for (let y = 0, at = 0; y < height; y++)
     for (let x = 0; x < width; x++, at++) {
-      // NaN is no less than anything, and is looked at.
+      // False for NaN, which stays in the range.
       if (map[at] < least) continue;
       if (x < first) first = x;
       if (x > last) last = x;
@@ -192,7 +192,7 @@ function litCells(
   return { first, last, top, bottom };
 }
 
-/** Returns the pixels of an axis that rest on one of these cells, from the first up to the last, which is excluded. */
+/** Returns the range of the pixels of an axis that read one of these cells, the end excluded. */
 function litPixels({ near, far }: Table, pixels: number, first: number, last: number): [number, number] {
   let from = 0;
   let to = pixels;

@@ -75,7 +75,7 @@ export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpret
   return found;
 }
 
-/** True if a map of a box is square, or if one of the input has its proportions. */
+/** True if the map has the shape of its place: square for a box, the proportions of the input for the input. */
 const hasSize = ({ width, height }: Maps, place: RowMaskPlace, inputSize: HeadQuery["inputSize"]): boolean =>
   place === "box" ? width === height : !inputSize || width * inputSize[1] === height * inputSize[0];
 

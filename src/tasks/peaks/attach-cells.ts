@@ -1,11 +1,11 @@
-/** Makes detections of the cells of a map that passed: FOMO. A plan file has all that it needs. */
+/** Makes detections of FOMO's cells above the threshold, for decoders of configs and of plan files. */
 import * as A from "../../core/abi.ts";
 import type { Rules } from "../../core/rules.ts";
 import { setLength } from "../../decode/detections.ts";
 import type { AfterImageOfTask, TaskMemory } from "../../decode/tasks.ts";
 import { type CellGroups, type Cells, MOST_CUBES, groupCells } from "./cells.ts";
 
-/** What the cells of a map need besides memory. */
+/** What the grouping of cells needs besides memory. */
 export interface CellTask {
   readonly groups: CellGroups;
   /** Width of the map in cells. */
@@ -72,7 +72,7 @@ export function attachCells(
 const toUnit = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);
 
 /**
- * Returns a coordinate of the network's input in the frame, clamped as a rule says.
+ * Takes a coordinate, 0..1 across the network's input, to 0..1 across the image, and clamps it by the rule.
  * @param plan word address of the image's plan block
  */
 export function placeInFrame(

@@ -1,6 +1,6 @@
 /**
- * Makes detections of the candidates of a frame: keeps the peaks, suppresses, and adds points. The
- * kernel has found every class of every cell that passes, unsorted (rules `multiLabel`, `suppress: "none"`).
+ * Makes detections of the candidates of a frame: keeps the peaks, suppresses, and adds points. The kernel has found
+ * every class of every cell that passes, unsorted (rules `multiLabel`, `suppress: "none"`).
  */
 import * as A from "../../core/abi.ts";
 import { type Detections, extend, setLength } from "../../decode/detections.ts";

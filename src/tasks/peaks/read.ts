@@ -122,7 +122,7 @@ const withTask = (
   task: {
     name: "peaks",
     tensors: [],
-    // A plan file holds groups of cells. Peaks need the values around them.
+    // Plan files group cells. They have no code that finds peaks among neighbouring cells.
     ...(task.form !== "cells" && { notInFiles: true }),
     ...task,
   } as PeakPlan,

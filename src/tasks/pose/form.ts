@@ -1,10 +1,10 @@
-/** A form of the tensors of a network with points, and what a reader of it finds. */
+/** How the tensors of a network with points are read: one `Form` for each form of tensors that exporters write. */
 import type { PointShape } from "../../core/keypoints.ts";
 import type { Interpretation, Specs } from "../../heads/head.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import type { PointReading } from "./plan.ts";
 
-/** An interpretation whose heads have their points as `extra`, and the rule that makes x and y of the points. */
+/** An interpretation whose heads have their points as `extra`, and the rule that turns raw values into x and y. */
 export type Formed = PointReading & { readonly found: Interpretation; readonly shape: PointShape };
 
 export interface Form {

@@ -8,9 +8,10 @@ const TRACE_ALPHA = 0.2;
 /**
  * Returns the score that `predict()` of rf-detr gives: sigmoid(ln score - 0.2 ln t). t is the mean trace of the points'
  * covariances, weighted by their confidences.
- * @param raw channels of all points
- * @param keypoints x, y and confidence of all points
- * @param at index of the first of them
+ * @param raw channels of all points of the row
+ * @param count points of the row
+ * @param keypoints x, y and confidence of the points of all rows
+ * @param at index of the row's first value in `keypoints`
  */
 export function fuseScore(
   score: number,

@@ -26,13 +26,13 @@ export interface PointReading {
   readonly alone?: boolean;
   /** True if the score is the square root of objectness x class score. The kernel computes the product only. */
   readonly root?: boolean;
-  /** True if points that are taken for decoded ones may be raw: they stand beside maps, in one tensor for all cells. */
+  /** True if points that are read as decoded ones may be raw: one tensor has all points, beside maps of boxes. */
   readonly mayBeRaw?: boolean;
-  /** A query has points for each class. Absent: a row has only its own. */
+  /** Set if a query has points for each class. Absent: a row has one set of points. */
   readonly slots?: PointSlots;
 }
 
-/** Points of a query, class by class, each in `POINT_CHANNELS` channels. */
+/** Points of a query, class by class. Each point has `POINT_CHANNELS` channels. */
 export interface PointSlots {
   /** Class id of the first points. */
   readonly firstClass: number;

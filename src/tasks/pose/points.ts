@@ -79,15 +79,15 @@ const AWAY = 2;
 /** One normalised coordinate above this may be a point in pixels, or one that the network has made up. */
 const FAR = 16;
 
-/** Decoded points of trained networks lie in or near their box. Of raw ones, hardly any does. */
+/** Points are decoded if at least this part of them lies in or near their box. Of raw points, hardly any does. */
 const IN_BOXES = 0.2;
-/** A raw point lies fewer strides from its cell. */
+/** Raw points lie fewer strides than this from their cell. */
 const MOST_STRIDES = 64;
 
 /**
- * Checks whether points are raw: offsets from their cell in strides. Their tensor has the cells of all maps, as one of
- * decoded points has. Some raw value is negative; others are left to the check of the unit.
- * @throws TensorError if few points lie within their box, or as far from it as it is wide or high
+ * Checks that points are decoded, and not raw: offsets from their cell in strides. The shape of the tensor cannot tell.
+ * Only frames with a negative coordinate are judged here, since raw points have some. `checkUnit` judges the others.
+ * @throws TensorError if few points lie in their box, or outside of it by at most its width and height
  */
 function checkInBoxes(
   { memory: { f32 }, plan: { inputSize } }: TaskMemory,
@@ -244,7 +244,7 @@ function fillRow(
     found.fusedScores[row] = fuseScore(found.scores[row], raw, count, keypoints, row * count * WIDTH);
 }
 
-/** Returns the channels from a point to the next. */
+/** Returns the count of channels from one point to the next. */
 const stepOf = ({ values, slots }: PointTask): number => (slots ? POINT_CHANNELS : values);
 
 const clampToUnit = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);

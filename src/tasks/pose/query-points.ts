@@ -6,7 +6,7 @@ import type { HeadQuery } from "../../heads/query.ts";
 import type { Form, Formed } from "./form.ts";
 import { POINT_CHANNELS } from "./plan.ts";
 
-/** [N,Q,S x K,8]: for each query and class, K points. Classes with fewer points are padded. */
+/** [N,Q,S x K,8]: K points for each query and each of S classes. Classes with fewer points are padded. */
 export const queryPoints: Form = {
   read: (query, specs, [count, values]) => {
     if (values !== 3) return [];
@@ -25,7 +25,7 @@ export const queryPoints: Form = {
       );
       return beside.flatMap((found): Formed[] => {
         const [{ score, classes, classBase }] = found.heads;
-        // The first column of scores that is a class. Columns stand side by side.
+        // Index of the first score column that is a class: column 0 may be the background.
         const first = score.offset / score.channel;
         const isWhole = slots === (first + classes) * count;
         if (found.batch !== batch || cellsOf(found.heads) !== queries || !isWhole) return [];

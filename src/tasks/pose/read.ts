@@ -126,7 +126,7 @@ function formedOf(
   const { maps: areMaps, finished } = READINGS[found.name];
   const extra = head.extra as NonNullable<typeof head.extra>;
   const hasMap = isFused || maps(specs[extra.tensor], shape[0] * shape[1]).length > 0;
-  // The raw points of all cells may stand in one tensor, which looks like a decoded one.
+  // One tensor with the raw points of all cells has the shape of one with decoded points.
   const mayBeRaw = areMaps === true && !hasMap;
   const isRaw = hasMap || query.task?.keypointCoordinates === "strides";
   const rule = head.priors ? "prior" : areMaps && isRaw ? "grid" : "decoded";
@@ -188,7 +188,7 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
     ...(alone && { alone }),
     ...(root && { root }),
     ...(slots && { slots }),
-    // TypeScript computes boxes, scores or points that a plan file has no place for.
+    // TypeScript computes their boxes, scores or points, and plan files have no place for that.
     ...((alone || root || slots) && { notInFiles: true as const }),
     name: "pose",
     about: `pose: ${count} keypoints of ${each}, ${how}`,

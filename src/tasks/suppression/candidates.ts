@@ -27,8 +27,8 @@ export interface Outcome {
 }
 
 /**
- * Returns the corners of the boxes.
- * @throws RangeError if most boxes hold sizes in place of their second corners
+ * Returns the corners of the boxes, in doubles.
+ * @throws RangeError if the second corner of most boxes lies before the first: they hold sizes
  */
 export function readCorners(boxes: ArrayLike<number>, n: number, format: SuppressBoxFormat): Float64Array {
   checkCorners(boxes, format);

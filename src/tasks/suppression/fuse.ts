@@ -133,7 +133,7 @@ function clustersOf(boxes: readonly Box[], threshold: number): Cluster[] {
 
 const MODEL = ["boxes", "scores", "classIds", "weight"];
 
-/** Throws for a name that looks misspelt. Detections, which have others besides, are a model as they are. */
+/** Throws for a name that looks misspelt. Other names pass, since `Detections` may be passed as a model. */
 function checkModelNames(model: ModelBoxes, prefix: string): void {
   for (const name of Object.keys(model))
     if (!MODEL.includes(name) && nearestName(name, MODEL) !== undefined)
