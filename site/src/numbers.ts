@@ -69,7 +69,10 @@ export interface Grid {
 /** Longest side of a picture of a tensor that no head reads. */
 const SIDE = 64;
 
-/** Returns a picture of the raw values of the last two dimensions: the mean size of what stands at each place. */
+/**
+ * Returns a picture of raw values over the last two dimensions. Each place has the sum of absolute values over at most
+ * 64 channels, relative to the largest sum.
+ */
 export function rawGrid(tensor: NamedTensor): Grid {
   const { dims } = tensor;
   const value = reader(tensor);

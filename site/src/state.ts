@@ -25,14 +25,14 @@ export function createState() {
     confidence: 0.25,
     iou: 0.45,
     resize: "letterbox" as string,
-    /** JSON of the config; empty: the model or the shapes say it. */
+    /** JSON of the config; empty: the model file or the shapes decide. */
     configText: "",
     /** JSON of options over the config. */
     optionsText: "",
     heat: true,
     example: "",
   });
-  /** What is shown. Replaced, never changed in place. */
+  /** Everything on the page. Replace values; never change them in place. */
   const shown = shallowReactive({
     busy: "",
     errors: [] as string[],
@@ -43,7 +43,7 @@ export function createState() {
     model: null as { readonly name: string; readonly model: Model; readonly bytes: Uint8Array } | null,
     video: null as File | null,
     possibilities: [] as readonly Possibility[],
-    /** Index of the possibility that was taken, -1: a config or model says it. */
+    /** Index of the chosen possibility; -1: a config or a model file decides. */
     taken: -1,
     decoder: null as Decoder | null,
     description: "",
@@ -51,7 +51,7 @@ export function createState() {
     candidates: null as readonly Candidate[] | null,
     heat: null as HeatMaps | null,
     times: [] as readonly EngineTime[],
-    /** Grows with each decode: pictures are drawn anew. */
+    /** Grows with each decode, so that pictures are drawn again. */
     turn: 0,
   });
   const stages = reactive<Stages>({ prepare: null, run: null, decode: null, draw: null });

@@ -1,4 +1,4 @@
-/** A client that asks at a steady pace, in a process of its own: it does not wait for the generator of a load. */
+/** A client with a steady pace, in a process of its own, so that the load generator does not slow it down. */
 import { execFile } from "node:child_process";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";

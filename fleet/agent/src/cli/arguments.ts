@@ -84,7 +84,7 @@ function shortSettings(values: Flags["values"]): Settings {
       {
         kind: existsSync(path) && /\.(jpe?g|png|webp)$/i.test(path) ? "image" : "folder",
         path,
-        // A device of a hub stays online when it has seen all photos.
+        // Keep a device of a hub running after the last photo, so that it stays online.
         ...((values.watch ?? hub) && { watch: true }),
       },
     ],
@@ -103,7 +103,7 @@ function shortSettings(values: Flags["values"]): Settings {
   }
 }
 
-/** Returns the settings of the hub that flags name; null: none. */
+/** Returns the `hub` settings of the flags --hub, --key, --key-file and --name; null without them. */
 function hubOf(values: Flags["values"]): { readonly url: string | true } | null {
   const { hub: url, key: adoptKey, "key-file": adoptKeyFile, name } = values;
   if (url !== undefined)
@@ -120,7 +120,7 @@ function hubOf(values: Flags["values"]): { readonly url: string | true } | null 
   );
 }
 
-/** Returns where detections go if no flag says it: to a host beside the hub, or to a file. */
+/** Returns the default of --to: a file without a hub, the local host beside a hub on this machine. */
 function defaultTarget(hub: string | true | undefined): string {
   if (hub === undefined) return "detections.ndjson";
   if (URL.canParse(String(hub)) && isLoopback(new URL(String(hub)).hostname)) return "http://localhost:8790";

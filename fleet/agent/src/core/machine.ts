@@ -1,9 +1,9 @@
-/** What a device tells about itself. */
+/** Describes this machine for the hub: model, architecture, agent version, addresses. */
 import { readFileSync } from "node:fs";
 import { type NetworkInterfaceInfo, hostname, networkInterfaces, release, type } from "node:os";
 import type { NetworkInterface } from "boxwright-service/fleet-protocol";
 
-/** Files in which Linux has the model of the machine: of a board, and of a PC. */
+/** Files in which Linux states the model of the machine: the first on boards, the second on PCs. */
 const MODELS = ["/sys/firmware/devicetree/base/model", "/sys/class/dmi/id/product_name"];
 const MOST_INTERFACES = 16;
 
@@ -15,7 +15,7 @@ function modelOfMachine(): string {
         .trim();
       if (text !== "") return text.slice(0, 100);
     } catch {
-      // Another kind of machine, or no leave to read.
+      // This machine has no such file, or the user may not read it.
     }
   return `${type()} ${release()}`.slice(0, 100);
 }

@@ -21,16 +21,16 @@ export interface Parts {
 type Reading = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 const PREFIX = "boxwright_agent_";
-/** Seconds: from a small network on a fast machine to a large one on a slow one. */
-/** Count of the last frames whose decoding times are told. */
+/** Count of the last frames whose decoding times heartbeats summarise. */
 const LAST_FRAMES = 1000;
+/** Bounds in seconds: from a small network on a fast machine to a large one on a slow one. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 export class Metrics {
   readonly registry = new Registry();
   readonly #steps: Histogram<"step">;
   readonly #packets: Counter<"camera" | "kind">;
-  /** Milliseconds of decoding the last frames, in a ring. */
+  /** Decoding times of the last frames in milliseconds, as a ring. */
   readonly #decodes: number[] = [];
   #decoded = 0;
 
@@ -59,7 +59,7 @@ export class Metrics {
     for (const step of ["prepare", "run", "pack"] as const) this.#steps.observe({ step }, times[step] / 1000);
   };
 
-  /** Milliseconds of decoding a frame, of the last ones; null if this device has decoded none. */
+  /** Median and 99th percentile of the last decoding times, in milliseconds; null if this device decodes nothing. */
   get decodeTimes(): { readonly p50: number | null; readonly p99: number | null } {
     const sorted = this.#decodes.toSorted((a, b) => a - b);
     const at = (share: number): number | null => sorted[Math.floor(share * (sorted.length - 1))] ?? null;

@@ -20,7 +20,7 @@ export interface Kept extends DesiredConfig {
   readonly etag: string;
 }
 
-/** What a heartbeat says of the application. */
+/** State of the application, as heartbeats report it. */
 export interface Reported {
   readonly identifier: string | null;
   readonly version: string | null;
@@ -41,7 +41,7 @@ export class Application implements NetworkChooser {
   readonly #path: string;
   readonly #models: Models;
   readonly #live: LiveConfig;
-  /** The version that was tried last; null: the hub gave none. */
+  /** Version that was tested last, in use or not; null: the hub gives none. */
   #tried: { readonly etag: string; readonly identifier: string } | null = null;
   #isReported = false;
   /** Rules of the application in use. */
@@ -84,7 +84,7 @@ export class Application implements NetworkChooser {
     try {
       if (kept && (await this.#live.start())) return;
     } catch (error) {
-      // Go on without it: the hub is told, and may give another.
+      // Go on without the application. The report tells the hub, which may give another one.
       this.#live.refuse(error);
     }
     await this.#useFiles();
@@ -103,7 +103,7 @@ export class Application implements NetworkChooser {
     } catch (error) {
       const isForNow = error instanceof HubAwayError || (error instanceof HubRefusal && error.isForNow);
       if (isForNow || error instanceof RevokedError) throw error;
-      // A full disk may have room later.
+      // Try again later: the disk may be full.
       if (!(error instanceof ModelError) && !(error instanceof HubRefusal)) throw new HubAwayError(messageOf(error));
       this.#note(etag, application.identifier);
       return this.#live.refuse(error);

@@ -8,7 +8,7 @@ import type { Identity, IdentityFile } from "./identity.ts";
 const PATIENCE = 30_000;
 const MOST_TEXT = 4 * 2 ** 20;
 
-/** The hub does not answer, or not as a hub. A later request may succeed. */
+/** The hub cannot be reached, or the answer is not a hub's. A later request may succeed. */
 export class HubAwayError extends Error {
   override readonly name = "HubAwayError";
 }
@@ -17,7 +17,7 @@ export class HubAwayError extends Error {
 export class HubRefusal extends Error {
   override readonly name: string = "HubRefusal";
   readonly status: number;
-  /** Seconds after which the hub wants to be asked again; null: it does not say. */
+  /** Seconds that the hub asks to wait (Retry-After); null: it states none. */
   readonly retryAfter: number | null;
 
   constructor(status: number, message: string, retryAfter: number | null = null) {
@@ -140,7 +140,7 @@ export class HubClient {
 
   /**
    * Sends a request under the device's credential.
-   * @throws HubAwayError, HubRefusal, or RevokedError if the hub knows the credential no more
+   * @throws HubAwayError, HubRefusal, or RevokedError if the hub no longer accepts the credential
    */
   ask(request: HubRequest): Promise<HubAnswer> {
     return this.stream(request, readJson);

@@ -1,4 +1,4 @@
-/** What a device keeps of its enrolment: the file `hub.json` of its state folder, which its user alone can read. */
+/** Identity of the device in a hub: the file `hub.json` of the state folder, which its user alone can read. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { readIfThere, replaceFile } from "../core/files.ts";
@@ -9,7 +9,7 @@ export interface Identity {
   readonly hub: string;
   readonly deviceId: string;
   readonly credential: string;
-  /** The credential before, until the hub has seen the new one; null: none. */
+  /** Former credential, kept until the hub has accepted the new one; null: none. */
   readonly previous: string | null;
   readonly name: string;
   readonly team: string;
@@ -37,7 +37,7 @@ export class IdentityFile {
     try {
       json = JSON.parse(text) as Json;
     } catch {
-      // Told below.
+      // The check below throws.
     }
     const { hub, deviceId, credential, previous, name, team, token } = isObject(json) ? json : {};
     if (![hub, deviceId, credential].every((value) => typeof value === "string" && value !== ""))
@@ -55,7 +55,7 @@ export class IdentityFile {
     replaceFile(this.#path, `${JSON.stringify(identity, null, 2)}\n`);
   }
 
-  /** Forgets what belongs to another enrolment: the application that its hub gave. */
+  /** Deletes the application of an earlier enrolment. */
   forgetOthers(): void {
     for (const name of ["application.json", "application.good.json", "application.starts.json"])
       rmSync(join(this.#state, name), { force: true });

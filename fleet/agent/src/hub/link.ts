@@ -125,7 +125,7 @@ export class HubLink implements Bearer {
       return;
     }
     const problem = messageOf(error);
-    // The hub is away for a while now and then. A refusal is a fault of one of both.
+    // Log a refusal as an error: agent or hub is at fault. An unreachable hub is normal for a while.
     if (problem !== this.problem) log[error instanceof HubAwayError ? "warn" : "error"](problem);
     this.problem = problem;
   }
@@ -146,7 +146,7 @@ export class HubLink implements Bearer {
     const answer = readHeartbeatAnswer(json);
     if (answer.snap_requested) snaps.request();
     if (answer.rotate) await this.#rotate(signal);
-    // Not all at once: a hub that restarts would meet every device in the same moment.
+    // Spread the heartbeats: after a restart of the hub, all devices would otherwise come at the same moment.
     return Math.max(1, answer.interval_seconds) * 1000 * (0.9 + 0.2 * Math.random());
   }
 
@@ -162,15 +162,15 @@ export class HubLink implements Bearer {
     const { json } = await client.ask({ method: "POST", path: "/device/token", signal });
     const { token, expires_at } = readTokenAnswer(json);
     client.keepToken(token);
-    // A token that lives for less than two hours is renewed at half of its life. One that a host does not take is
-    // renewed soon: the device may have been revoked and brought back.
+    // Renew a token at half of its life if it lives for less than two hours. Renew it soon if a host refused it: the
+    // device may have been revoked and enrolled again.
     const life = Date.parse(expires_at) - Date.now();
     await wait(TOKEN_PAUSE, signal);
     await this.#denied.heard(signal, Math.max(TOKEN_PAUSE, Math.min(TOKEN_EVERY, life / 2)));
     return 0;
   }
 
-  /** Waits for another application than the one that was tried last, applies and reports it. */
+  /** Waits until the hub gives another version than the last tested one. Applies it and reports the result. */
   async #followApplication(signal: AbortSignal): Promise<number> {
     const { client, application } = this.#parts;
     await this.#report(signal);

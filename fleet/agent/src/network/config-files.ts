@@ -6,7 +6,7 @@ import type { NetworkSettings } from "../settings/types.ts";
 import type { ConfigSource } from "./live-config.ts";
 import type { Network } from "./network.ts";
 
-/** Returns what changes when a file is written or replaced. */
+/** Returns a text that changes when the file is written or replaced. */
 function stampOf(path: string): string {
   const { mtimeMs, size, ino } = statSync(path);
   return `${path} ${mtimeMs} ${size} ${ino}`;
@@ -17,7 +17,7 @@ export function configFiles(
   { model, config, options }: NetworkSettings & { readonly model: string },
   network: Network,
 ): ConfigSource {
-  /** Stamps of both files at the last content, and at the last look. */
+  /** Stamps of both files: when content was returned last, and at the last look. */
   let [taken, seen] = ["", ""];
   let modelId = "";
   return {
@@ -29,14 +29,14 @@ export function configFiles(
         const now = stamps.join("\n");
         const isComplete = isStart || now === seen || stamps[0] === modelId;
         seen = now;
-        // A model is long, and may be half-written: wait until two looks find the same.
+        // Wait until two looks find the same stamps: a large model file may be half-written.
         if (!isStart && (now === taken || !isComplete)) return null;
         const text = config === null ? "" : readFileSync(config, "utf8");
         taken = now;
         modelId = stamps[0]!;
         return { text, id: `${modelId}\n${text}` };
       } catch (error) {
-        // A file is away while another program replaces it.
+        // The file is missing for a moment while another program replaces it.
         if (codeOf(error) === "ENOENT" && !isStart) return null;
         throw error;
       }

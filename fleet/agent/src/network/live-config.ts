@@ -12,7 +12,7 @@ const MOST_STARTS = 3;
 
 /** The state of the config, for /healthz. */
 export interface ConfigState {
-  /** "applied": the newest content is in use. "failed": it is not, and the last good one is. */
+  /** "applied": the newest content is in use. "failed": the newest content failed, and the last good one is in use. */
   state: "applied" | "failed";
   /** The problem of the newest content; null if it is in use. */
   error: string | null;
@@ -21,30 +21,30 @@ export interface ConfigState {
   failed: number;
 }
 
-/** What a network is chosen by. */
+/** A config as text, with an id that tells if it changed. */
 export interface ConfigContent {
   /** The config itself. The last good one is kept as this text. */
   readonly text: string;
-  /** Differs from that of the content before. A content that failed is not tested again before it changes. */
+  /** Changes with the content. Content that failed is not tested again until its id changes. */
   readonly id: string;
 }
 
 /** Where a config comes from: files that an operator writes, or the application that a hub gives. */
 export interface ConfigSource {
-  /** Begins the names of the files of state: "config" or "application". */
+  /** First part of the names of state files: "config" or "application". */
   readonly name: string;
-  /** Place in log lines. */
+  /** Path of the config for log lines. */
   readonly place: string;
-  /** Returns the content. Null if it is unchanged, or not there, as while another program replaces a file. */
+  /** Returns the content. Null if it is unchanged or missing, for example while another program replaces the file. */
   read(isStart: boolean): ConfigContent | null;
   /**
-   * Chooses the network by such a text.
+   * Switches the network to the model and config of a text that `read` returned.
    * @throws the error of a model or config that cannot be used
    */
   use(text: string): Promise<NetworkPlan>;
 }
 
-/** What decides which network is in use. */
+/** Decides which network is in use: LiveConfig by files, Application by the hub. */
 export interface NetworkChooser {
   readonly state: Readonly<ConfigState>;
   prove(plan: NetworkPlan): void;
@@ -99,7 +99,7 @@ export class LiveConfig implements NetworkChooser {
     this.#timer ??= setInterval(() => void this.look(), milliseconds).unref();
   }
 
-  /** Looks once, and applies a content that is new. */
+  /** Looks once, and applies new content. */
   async look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -120,7 +120,7 @@ export class LiveConfig implements NetworkChooser {
     }
   }
 
-  /** Counts a content that cannot be used. What is in use stays. */
+  /** Counts content that cannot be used. The network in use stays. */
   refuse(error: unknown): void {
     this.state.failed++;
     this.#fail(error);

@@ -39,7 +39,7 @@ export interface Sink {
 export interface Bearer {
   /** Returns the token; null: there is none. */
   token(): string | null;
-  /** Called when a host did not take the token. */
+  /** Called when a host has refused the token. */
   denied(): void;
 }
 

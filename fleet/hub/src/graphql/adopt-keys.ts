@@ -1,4 +1,4 @@
-/** Adopt keys as GraphQL answers and changes them. The key itself is in the answer that makes it, and nowhere else. */
+/** Resolvers of adopt keys. Only the answer of `createAdoptKey` holds the key itself. */
 import { newToken } from "../core/ids.ts";
 import {
   createAdoptKey,

@@ -1,4 +1,4 @@
-/** Applications as GraphQL answers and changes them. */
+/** Resolvers of applications. */
 import { UserError } from "../core/errors.ts";
 import { checkDraft } from "../check/draft.ts";
 import {
@@ -141,7 +141,7 @@ function targetOf({ deviceId, groupId }: TargetArguments): Target {
 export function appMutations(context: TeamContext) {
   const { db, now, actor, team, desired } = context;
   const change = () => ({ now: now(), actor, teamId: team.id });
-  /** Runs a change after which devices may have something else to run. */
+  /** Makes a change that may give devices another version, and wakes those that wait. */
   const changeDesired = async <T extends object>(work: () => Promise<T>) => {
     const outcome = await attempt(work);
     desired.wake(team.id);

@@ -1,4 +1,4 @@
-/** Reads what many nodes of one answer ask for in one query. */
+/** Joins the look-ups of many nodes of one answer into one query. */
 export class Batch<T> {
   readonly #read: (ids: readonly string[]) => Promise<ReadonlyMap<string, T>>;
   readonly #found = new Map<string, Promise<T | undefined>>();
@@ -8,7 +8,7 @@ export class Batch<T> {
     this.#read = read;
   }
 
-  /** Returns the value of an id. Ids that are asked for in one turn are read together. */
+  /** Returns the value of an id. All ids requested in one turn of the event loop are read together. */
   load(id: string): Promise<T | undefined> {
     let found = this.#found.get(id);
     if (found === undefined) this.#found.set(id, (found = this.#join(id)));

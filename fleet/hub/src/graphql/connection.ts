@@ -1,4 +1,4 @@
-/** Pages of connections: `first` and `after`, with one row more than asked for to know whether there is a next page. */
+/** Pages of connections: `first` and `after`. Reads one row more than requested, which tells if a next page exists. */
 import { queryError } from "./errors.ts";
 
 export interface PageArguments {
@@ -9,7 +9,7 @@ export interface PageArguments {
 export interface Page {
   /** Rows to read: one more than the page has. */
   readonly limit: number;
-  /** What the cursor says; undefined: from the beginning. */
+  /** Decoded cursor; undefined: begin at the first row. */
   readonly after: string | undefined;
 }
 
@@ -18,11 +18,11 @@ export interface PageInfo {
   readonly endCursor: string | null;
 }
 
-/** Rows of a page without `first`, and at most. */
+/** Rows of a page: without `first`, and at most. */
 const ROWS = 50;
 const MAX_ROWS = 200;
 
-/** Reads the arguments of a page. `form` is what a cursor of this connection holds. */
+/** Reads the arguments of a page. `form` is the pattern of a decoded cursor of this connection. */
 export function readPage({ first, after }: PageArguments, form: RegExp): Page {
   const rows = first ?? ROWS;
   if (rows < 1 || rows > MAX_ROWS) throw queryError("invalid_input", `first: got ${rows}, expected 1 to ${MAX_ROWS}`);
@@ -41,7 +41,7 @@ export interface NodePage {
   readonly pageInfo: PageInfo;
 }
 
-/** Cuts the row that was read too much, and says what follows. */
+/** Makes a page of rows. Removes the extra row, and states if a next page exists. */
 export function connectionOf<T>(
   rows: readonly T[],
   { limit }: Page,

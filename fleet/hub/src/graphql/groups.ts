@@ -1,4 +1,4 @@
-/** Groups of devices as GraphQL answers and changes them. */
+/** Resolvers of groups of devices. */
 import {
   addToGroup,
   createGroup,

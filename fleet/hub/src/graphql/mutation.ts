@@ -15,7 +15,7 @@ export async function attempt<T extends object>(change: () => Promise<T>): Promi
   }
 }
 
-/** Returns an argument that was given, undefined for null. */
+/** Returns an argument, with undefined in place of null. */
 export const given = <T>(value: T | null | undefined): T | undefined => value ?? undefined;
 
 /** True for texts that no row has: PostgreSQL calls a NUL an error of the query. */

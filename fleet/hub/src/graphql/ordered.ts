@@ -1,4 +1,4 @@
-/** Cursors of lists that have an order of their own: the value that rows are ordered by, and the id. */
+/** Cursors of lists with `orderBy`. A cursor holds the value that rows are ordered by, and the id. */
 import type { Position } from "../nouns/device-query.ts";
 import { queryError } from "./errors.ts";
 
@@ -18,14 +18,14 @@ export function readPosition(cursor: string): Position {
     const isValue = typeof value === "string" || typeof value === "number";
     if (isValue && typeof id === "string" && more.length === 0 && !cursor.includes("\\u0000")) return { value, id };
   } catch {
-    // It is no cursor of ours.
+    // The text is no cursor: the error below says so.
   }
   throw queryError("invalid_input", "after: got a text, expected an endCursor of an earlier answer in the same order");
 }
 
 const compare = (a: string | number, b: string | number): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Orders rows and leaves out those up to a position. For lists of some hundred rows. */
+/** Orders rows, and returns at most `limit` after the cursor. Meant for lists of some hundred rows. */
 export function sliceOf<T extends { readonly id: string }>(
   rows: readonly T[],
   valueOf: (row: T) => string | number,

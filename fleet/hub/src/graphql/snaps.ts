@@ -1,4 +1,4 @@
-/** Snaps as GraphQL answers and deletes them. */
+/** Resolvers of snaps. */
 import { UserError } from "../core/errors.ts";
 import { audit } from "../nouns/audit.ts";
 import { requestSnap } from "../nouns/snap.ts";
@@ -47,7 +47,7 @@ function readTime(text: string | null | undefined, name: string): number | undef
   );
 }
 
-/** Reads a filter. The hub has the same words for one value and for a list. */
+/** Reads a filter. Fields for one value and fields for a list become the same lists. */
 function readFilter(input: FilterInput | null | undefined): SnapFilter {
   if (input === null || input === undefined) return {};
   const texts = (list: readonly string[] | null | undefined, name: string): readonly string[] | undefined => {

@@ -73,7 +73,7 @@ export async function addDevices(
 
 const named = ({ id, name }: Device): string => `${id} ${name}`;
 
-/** Forgets what is left of removed devices whose ids are given anew: the new ones are others. */
+/** Deletes the rows of removed devices whose ids new devices take: those are other devices. */
 async function forgetRemoved(tx: Queries, teamId: string, devices: readonly Device[]): Promise<void> {
   const removed = await tx.all<{ id: string }>("SELECT device_id AS id FROM removed_devices WHERE team_id = ?", [
     teamId,

@@ -1,6 +1,6 @@
 /**
  * The form of a new version: config, options, model and rules for snaps. "Check" shows what boxwright says, and the
- * difference to the version that it began with. A script presses it while somebody types.
+ * difference to the version that it began with. A script sends the same check while somebody types.
  */
 import { csrfOf } from "../auth/cookie.ts";
 import { checkDraft } from "../check/draft.ts";
@@ -230,7 +230,7 @@ function textOf({ config, options, snaps, model }: Typed): string {
   return parts.flatMap(([name, text]) => (text === "" ? [] : [`${name}: ${text}`])).join("\n");
 }
 
-/** Returns JSON as the hub prints it: spaces are no difference. What is no JSON stays. */
+/** Returns JSON in the hub's layout, so that spaces make no difference. Returns other text unchanged. */
 function tidy(text: string): string {
   try {
     return text.trim() === "" ? "" : pretty(JSON.parse(text));

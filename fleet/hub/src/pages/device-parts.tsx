@@ -1,4 +1,4 @@
-/** Pieces of the page of a device: what it told last, its history, its last picture. */
+/** Pieces of a device's page: its last report, its history, its last picture. */
 import type { Heartbeat } from "boxwright-service/fleet-protocol";
 import { CLOCK_DIFFERENCE_MS, statusChangedAt, statusOf, type DeviceState, type Hour } from "../nouns/status.ts";
 import { Ago, durationText } from "./ago.tsx";
@@ -98,18 +98,18 @@ function framed(address: string): string {
   return url.href;
 }
 
-/** True if a page of this hub may show the host's page inside of it: a page over TLS shows none without it. */
+/** True if a page of this hub can frame the host's page: browsers frame no http page in an https page. */
 export function mayFrame(address: string, baseUrl: string): boolean {
   return address.startsWith("https:") || baseUrl.startsWith("http:");
 }
 
-/** Heartbeats of a full hour. */
+/** Heartbeats of a full hour at the default interval of 30 s: the height of a full bar. */
 const FULL_HOUR = 120;
 const BAR_HEIGHT = 40;
 const DAYS = 30;
 export const HISTORY_HOURS = DAYS * 24;
 const HOUR_MS = 3_600_000;
-/** Hours that the table names. */
+/** Hours that the table lists. */
 const TABLE_HOURS = 24;
 
 /** Contacts by the hour as bars, and the last day as a table. */

@@ -1,4 +1,4 @@
-/** What the page of a device shows of applications and snaps: what it should run, what it says, its last pictures. */
+/** Sections of a device's page: the application that it should run and its report, and its last snaps. */
 import type { Child } from "hono/jsx";
 import { csrfOf } from "../auth/cookie.ts";
 import { listApps, type App } from "../nouns/application.ts";

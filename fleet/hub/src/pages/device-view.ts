@@ -12,11 +12,11 @@ export interface View {
   readonly status: string;
   readonly group: string;
   readonly app: string;
-  /** No contact for so long: "hour", "day", "week". */
+  /** Least time without contact: "hour", "day" or "week". */
   readonly silent: string;
   /** "conflict", "failed", "new". */
   readonly only: string;
-  /** "name" or "contact", behind "-" to turn it round; empty: as they were added. */
+  /** "name" or "contact", with "-" in front for the reverse order; empty: in the order of adding. */
   readonly sort: string;
   readonly page: number;
   /** Id of the device whose form for a new name is open. */

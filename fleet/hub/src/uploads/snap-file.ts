@@ -25,7 +25,7 @@ export async function sendSnapFile(
   const file = /^[0-9a-f-]{36}$/.test(fileId) ? await findSnapFile(db, teamId, fileId) : undefined;
   if (file === undefined) return refuse(exchange, "not_found", ", expected a file of a snap of the team");
   const place: FilePlace = { team: teamId, kind: "snaps", sha256: file.sha256 };
-  // The snap may be deleted in this moment.
+  // The snap may have been deleted since the query.
   if ((await files.size(place)) !== file.size) return refuse(exchange, "not_found", ", which was deleted");
   const read = (start: number, end: number) => files.read(place, start, end);
   sendFile(exchange, { size: file.size, type: file.content_type, etag: file.sha256, read }, HEADERS);
