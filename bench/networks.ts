@@ -19,7 +19,7 @@ interface Queries {
   readonly maps: Float32Array;
 }
 
-/** Makes queries of which 20 see an object: an ellipse in its box. */
+/** Makes queries. The first 20 see an object, whose mask is an ellipse in the box. */
 function makeQueries(): Queries {
   const random = mulberry32(61);
   const boxes = new Float32Array(QUERIES * 4);
@@ -69,7 +69,7 @@ function makeCells(n: number, classes: number, isSeen: (x: number, y: number) =>
   return cells;
 }
 
-/** A row that OpenCV times in Python; none if it is not installed. */
+/** Returns a row that Python times with OpenCV, or no row if OpenCV is not installed. */
 function opencvRow(name: string, task: string, values: Float32Array, sizes: readonly number[]): MaskRow[] {
   const program = fileURLToPath(new URL("peers/opencv.py", import.meta.url));
   const call = (milliseconds: number): ReturnType<typeof spawnSync> =>
@@ -154,7 +154,7 @@ function decodeRow(
   };
 }
 
-/** Returns the rows. "-worst": every step that grows with the square of what is there has all that it may have. */
+/** Returns the rows. "-worst": the input on which a step with a quadratic time reaches its bound. */
 export function networkRows(boxwright: typeof Boxwright): MaskRow[] {
   const fomo = (n: number) => ({ family: "fomo", classes: 3, inputSize: [8 * n, 8 * n] }) as const;
   const cells = (n: number, isSeen: (x: number, y: number) => boolean) => ({
@@ -164,7 +164,7 @@ export function networkRows(boxwright: typeof Boxwright): MaskRow[] {
   const text = { data: makeText(20), dims: [1, 1, 640, 640] };
   // No two of these cells touch: 6,400 cubes on a map of 160 x 160, of which 4,096 count.
   const apart = cells(160, (x, y) => x % 2 === 0 && y % 2 === 0);
-  // More borders than are followed.
+  // More borders than the decoder follows.
   const dots = Float32Array.from({ length: 640 * 640 }, (_, i) =>
     (i % 640) % 8 < 6 && Math.floor(i / 640) % 8 < 6 ? 0.9 : 0.1,
   );

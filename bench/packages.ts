@@ -57,7 +57,7 @@ async function libreYolo(): Promise<LibreYolo> {
   return (await import(pathToFileURL(program).href)) as LibreYolo;
 }
 
-/** How libreyolo-web is told where the photo is. */
+/** Where the photo lies in the input, in the form of libreyolo-web. */
 const SCALE = {
   originalWidth: PHOTO.width,
   originalHeight: PHOTO.height,
@@ -144,7 +144,7 @@ async function queryRows(boxwright: typeof Boxwright): Promise<Row[]> {
     Tensor: new (type: string, data: Float32Array, dims: number[]) => object;
   };
   const detr = makeQueries(100, 92);
-  // Nothing is the last column.
+  // The last column means no object.
   for (let q = 10; q < 100; q++) detr.logits[q * 92 + 91] = 4;
   const processor = new DetrImageProcessor({ size: { shortest_edge: 800 } });
   const decoder = await boxwright.createDecoder(

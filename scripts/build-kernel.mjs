@@ -1,7 +1,7 @@
 /**
- * Compiles the kernels and writes their data to build/kernels.mjs: each vector build as text for browsers, and the
- * length of both builds, by which Node knows its files. tsdown.config.ts makes `#kernels` of it. Names of targets on
- * the command line compile these alone.
+ * Compiles the kernels and writes build/kernels.mjs: each vector build as text for browsers, and the length of both
+ * builds, by which Node recognises its files. tsdown.config.ts builds `#kernels` from that file. With names of targets
+ * on the command line, compiles these targets alone.
  */
 import { createHash } from "node:crypto";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -66,7 +66,7 @@ function toAscii(bytes) {
     const n = (byte + 3) % 256;
     text += n < 89 ? digit(n + 2) : digit(Math.floor((n - 89) / 91)) + digit((n - 89) % 91);
   }
-  // A page may hold the bundle between script tags.
+  // Refuse a text that would end a script element: a page may contain the bundle inline.
   if (/<\/script|<!--/i.test(text)) throw new Error("the text of a kernel ends a script: change the digits");
   return text;
 }

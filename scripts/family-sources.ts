@@ -2,11 +2,11 @@
 import type { Family } from "../src/core/families.ts";
 
 export interface Source {
-  /** Who makes the network, with the repository or package. */
+  /** Authors of the network, with the repository or package. */
   readonly from: string;
   /** Licence of the code, and of the weights if theirs is another. */
   readonly licence: string;
-  /** Commands of its authors, or none: files are taken as they are. `bash`, unless they begin with "# Python". */
+  /** The authors' commands that make a file, none if they publish files. `bash`, unless they begin with "# Python". */
   readonly commands: readonly string[];
 }
 

@@ -6,15 +6,15 @@ import type { PoseFamily } from "../src/core/families.ts";
 import { aroundFields } from "./family-examples.ts";
 
 interface PointExample {
-  /** Options besides `family`, as they are written. */
+  /** Options besides `family`, as source text. */
   readonly options: string;
   /** Width and height of the picture in pixels. */
   readonly size: readonly [number, number];
-  /** Makes the tensors. */
+  /** Lines of source text that make the tensors. */
   readonly body: readonly string[];
-  /** What `decode` is given. */
+  /** Source text of the argument of `decode`. */
   readonly outputs: string;
-  /** Numbers of the points that are printed. */
+  /** Indices of the points that the example prints. */
   readonly points: readonly [number, number];
   readonly prints: string;
 }

@@ -14,7 +14,7 @@ export type Way = "copyTo" | "canvas" | "ultralytics";
 declare const WAY: Way;
 declare const MILLISECONDS: number;
 
-/** The parts of a page that this file uses. The project is compiled without types of the DOM. */
+/** Types of the DOM that this file uses: the project is compiled without them. */
 interface Video {
   muted: boolean;
   srcObject: object;

@@ -1,4 +1,4 @@
-/** The whole way: a photo is prepared, a network runs on it, and its tensors become boxes. */
+/** Runs a network on photos: prepares each photo, runs ONNX Runtime, and decodes boxes. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createDetector, drawSvg, onnxRuntime } from "../../dist/index.mjs";
@@ -10,10 +10,10 @@ import { boxRow, BOX_HEAD, time } from "./table.mjs";
 
 const PHOTOS = ["dogs.jpg", "hopper.jpg"];
 
-/** OpenCV reads JPEG files and resizes with other roundings, and runs the network by code of its own. */
+/** Largest difference to OpenCV's answers: OpenCV rounds otherwise in JPEG and resize, and runs the network itself. */
 const TOLERANCE = 0.01;
 
-/** A network takes milliseconds: fewer rounds are enough. */
+/** Fewer rounds than for decoding alone, since a run of the network takes milliseconds. */
 const roundsOf = (rounds) => Math.min(rounds, 20);
 
 async function makeShot(photo, { fixtures, rounds }) {

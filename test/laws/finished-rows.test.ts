@@ -1,6 +1,6 @@
 /**
  * Rows that a network finished: spec/rows.ts against all engines on random rows, in every order of columns. The fuzzer
- * (scripts/fuzz.sh) runs it for longer. Then rows that are none.
+ * (scripts/fuzz.sh) runs it for longer. Then rows and counts that are not valid.
  */
 import { describe, expect, test } from "vitest";
 import { type Row, ROWS, byCounts, detectionsOf, rowsOfHailo } from "../../spec/rows.ts";
@@ -16,7 +16,7 @@ import { type Random, mulberry32, pick } from "../support/seeded-networks.ts";
 const [WIDTH, HEIGHT, CLASSES] = [64, 32, 5];
 const THRESHOLD = 0.25;
 
-/** A network that writes rows: how, and what the specification makes of them. */
+/** A network that writes rows: the order of its columns, and how the specification reads them. */
 interface Kind {
   readonly options: Partial<TypedOptions>;
   /** Columns of a row, in order. */

@@ -1,4 +1,4 @@
-/** The same typo has the same error in every object that a caller hands in. */
+/** The same misspelt name gets the same error in every object that a caller passes. */
 import { expect, test } from "vitest";
 import * as all from "../../src/entries/index.ts";
 import { createPool } from "../../src/entries/pool.ts";

@@ -1,4 +1,4 @@
-/** Mistakes of a caller that would give a wrong answer without a word: each is refused, or told by a note. */
+/** Mistakes of a caller that would give a wrong answer in silence: each gets an error or a note. */
 import { describe, expect, test } from "vitest";
 import {
   type Decoder,

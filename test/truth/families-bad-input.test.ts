@@ -47,13 +47,13 @@ const OPTIONS: { readonly [name: string]: Partial<TypedOptions> } = {
   "mediapipe-pose": { family: "pose-landmarks" },
 };
 
-/** Damage that leaves tensors of the network: other shapes that it may have, or values that no detection reads. */
+/** Damage that needs no error and no note, by case: the tensors are still valid, or no detection reads the values. */
 const HARMLESS: { readonly [name: string]: RegExp } = {
-  // Every column is a class, if there are as many as classes.
+  // A network without a background column has one column less.
   "rfdetr-custom": /^labels: a column missing/,
   "rfdetr-seg": /^labels: a column missing/,
   "rfdetr-keypoints": /^labels: a column missing/,
-  // Planes are read as rows are, and a query less is another network.
+  // Transposed tensors are valid, and so is a network with one query less.
   "rtdetr-ultralytics": /transposed|a row missing/,
   "picodet-maps": /^cls_.*transposed|^reg_.*NaN/,
   "picodet-boxes": /^scores: transposed/,
@@ -61,7 +61,7 @@ const HARMLESS: { readonly [name: string]: RegExp } = {
   "yolonas-raw": /^scores: transposed/,
   // No detection stands in these levels.
   "efficientdet-maps": /^box_net_[4567]: NaN/,
-  // A detection less, and room for one less.
+  // A list with one detection less, or with room for one less, is valid.
   "yolonas-flat": /a row missing/,
   "hailo-tf": /a column missing/,
 };
