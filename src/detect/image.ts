@@ -1,4 +1,4 @@
-/** What `detect` takes as an image: pixels as they are, and whatever a canvas can draw. */
+/** What `detect` takes as an image: pixels, whatever a canvas can draw, and files of photos. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { PIXELS, encodedKind } from "../picture/encoded.ts";
@@ -47,8 +47,8 @@ export class PixelReader {
   readonly #video = new VideoReader();
 
   /**
-   * Returns the pixels of an image. A promise only of the file of a photo, and of a `<video>`, whose frame is read
-   * without a canvas where the browser can.
+   * Returns the pixels of an image. Returns a promise only for the file of a photo and for a `<video>`. The frame of a
+   * video is read without a canvas if the browser can.
    */
   readNow(image: DetectorImage): ImageInput | Promise<ImageInput> {
     if (typeof image !== "object" || image === null) return this.read(image);

@@ -9,7 +9,7 @@ export interface Images {
   return?(): unknown;
 }
 
-/** A `<video>` whose browser tells of each frame. */
+/** A `<video>` in a browser that calls back for each frame. */
 export interface PlayingVideo {
   readonly videoWidth: number;
   readonly videoHeight: number;
@@ -23,7 +23,7 @@ export interface PlayingVideo {
 /** What `detectAll` goes through. */
 export type DetectorFrames = Iterable<DetectorImage> | AsyncIterable<DetectorImage> | PlayingVideo;
 
-/** Yields a video at each frame that it shows, until it ends. Frames that come while one is at work are left out. */
+/** Yields a video at each frame that it shows, until it ends. Leaves out frames that come during the work on one. */
 async function* framesOf(video: PlayingVideo): AsyncGenerator<DetectorImage, void, undefined> {
   let wake: () => void = () => undefined;
   video.addEventListener("ended", () => wake(), { once: true });

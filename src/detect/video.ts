@@ -1,6 +1,6 @@
 /**
  * Reads the frame that a `<video>` shows, by WebCodecs: the planes as the decoder of the video made them, without a
- * canvas. Where a browser or a frame does not fit, the canvas of `PixelReader` reads it.
+ * canvas. If the browser lacks WebCodecs, or the frame is turned or scaled, the canvas of `PixelReader` reads it.
  */
 import type { ImageFormat, ImageInput } from "../decode/prepare.ts";
 
@@ -24,7 +24,7 @@ const BT601: readonly unknown[] = ["smpte170m", "bt470bg"];
 /** Reads frames of videos into memory that it keeps. */
 export class VideoReader {
   #bytes = new Uint8Array(0);
-  /** False once a frame could not be read: the browser lacks what it takes. */
+  /** False once a frame could not be read: the browser then lacks a step. */
   #works = true;
 
   /** Returns the pixels of the frame that a video shows; null if a canvas has to read it. */
@@ -46,7 +46,7 @@ export class VideoReader {
   async #copy(frame: VideoPicture): Promise<ImageInput> {
     const { displayWidth: width, displayHeight: height } = frame;
     const format = formatOf(frame);
-    // Another matrix or range is that of the browser's own conversion.
+    // Let the browser convert frames of another matrix or range.
     const options = format === "rgba" ? { format: "RGBA", colorSpace: "srgb" } : {};
     const size = frame.allocationSize(options);
     if (this.#bytes.length !== size) this.#bytes = new Uint8Array(size);

@@ -39,12 +39,12 @@ export interface LoadOptions {
   readonly engine?: EngineName | "auto";
   /**
    * Receives each note on frames once: scores that are all 0 or far below the threshold for many frames, boxes that are
-   * no numbers or lie outside the image. `createDecoder` checks more; a plan file lacks what that needs.
+   * NaN or infinite, or lie outside the image. `createDecoder` checks more than a plan file has the facts for.
    */
   readonly onNote?: (note: string) => void;
   /** True: each result is a copy that later frames leave alone. Default: false, results are overwritten. */
   readonly fresh?: boolean;
-  /** What the plan gives besides boxes: some of `pose`, `masks` and `oriented` of `boxwright/plan`. */
+  /** What the plan gives besides boxes: some of `masks`, `oriented`, `peaks` and `pose` of `boxwright/plan`. */
   readonly tasks?: readonly FileTask[];
 }
 
@@ -195,7 +195,7 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
   /** Rows of the detection columns: the largest `maxDetections`. */
   readonly #rows: number;
   readonly #work: Workspace;
-  /** What the network gives besides boxes; `null` where boxes are all. */
+  /** What the network gives besides boxes; `null` if it gives boxes alone. */
   readonly #task: AttachedTask | null;
   readonly #tasks: readonly FileTask[];
   readonly #notes: Notes;
@@ -224,7 +224,7 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
       inputs: inputsOf(buffer, tensors, addresses, { places, outputs, ownNames: null, known: tensors }),
       blocks: images.map((i) => i.plan),
       inputSize,
-      // Masks and oriented boxes are not taken back from a crop.
+      // Masks and oriented boxes cannot be mapped from a crop to the image.
       crops: [TASK_BOXES, TASK_KEYPOINTS, TASK_CELLS].includes(plan.task) ? "upright" : "none",
       inPhoto: false,
       detections,
@@ -272,7 +272,7 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
   }
 
   protected beforeScan(): void {
-    // Scores and boxes are checked when the plan is compiled.
+    // The checks of `createDecoder` before a scan need a `Plan`, which a plan file does not hold.
   }
 
   protected afterImage(image: number, block: number, candidates: number, frame?: Frame): void {

@@ -177,10 +177,10 @@ async function runAll(
   );
   const todo = journal ? await todoOf(journal, files, io) : files;
   const progress = new Progress(io, todo.length);
-  let ended = 0;
-  const forget = io.onInterrupt?.(() => {
+  let done = 0;
+  const stopListening = io.onInterrupt?.(() => {
     progress.clear();
-    io.err(`boxwright: stopped after ${ended} of ${todo.length} images. ${journal ? GO_ON : KEEP}\n`);
+    io.err(`boxwright: stopped after ${done} of ${todo.length} images. ${journal ? GO_ON : KEEP}\n`);
   });
   if (!journal) io.out(printer.begin);
   let failed = 0;
@@ -202,9 +202,9 @@ async function runAll(
       io.err(`boxwright: ${(error as Error).message}\n`);
     }
     progress.count();
-    ended++;
+    done++;
   }
-  forget?.();
+  stopListening?.();
   if (journal) await journal.finish(format, labels, failed === 0);
   else io.out(printer.end);
   if (failed > 0)

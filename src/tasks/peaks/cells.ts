@@ -99,7 +99,7 @@ function enclosingBoxes(cells: Cells): CellBox[] {
     while (parent[i] !== root) [parent[i], i] = [root, parent[i]];
     return root;
   };
-  // Cells by place and class. The text of both is one number: a map has at most 2^15 columns.
+  // Encode place and class in one number, the key of a cell: a map has at most 2^15 columns.
   const placeOf = (column: number, row: number, classId: number): number =>
     (row * 32769 + column + 1) * 65536 + classId;
   const at = new Map<number, number>();
