@@ -454,7 +454,7 @@ export function pageOf(family: BoxFamily): string {
     "## What preparation it wants",
     "",
     preparation(traits.prepare ?? {}),
-    "`decoder.prepare(image)` does this, and a model file's own statement goes over it: [prepare.md](../prepare.md).",
+    "`decoder.prepare(image)` does this, and a model file's own statement overrides it: [prepare.md](../prepare.md).",
     "",
     "## Options",
     "",

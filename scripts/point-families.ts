@@ -208,7 +208,7 @@ export function pointPageOf(family: PoseFamily): string {
     preparation(TRAITS[family].prepare ?? {}),
     isCrop
       ? "`decoder.prepare(image, { crop })` does this for a crop of `cropOf`."
-      : "`decoder.prepare(image)` does this, and a model file's own statement goes over it: [prepare.md](../prepare.md).",
+      : "`decoder.prepare(image)` does this, and a model file's own statement overrides it: [prepare.md](../prepare.md).",
     "",
     "## Options",
     "",

@@ -61,7 +61,7 @@ interface FrameType {
   readonly layout: "NCHW" | "NHWC" | null;
 }
 
-/** Reads `dai_type`. It goes over the fields before it, `reverse_channels` and `interleaved_to_planar`. */
+/** Reads `dai_type`. It overrides `reverse_channels` and `interleaved_to_planar`. */
 function readFrameType(block: FieldReader, prepare: PartialRule): FrameType {
   const stated = block.take("dai_type", TEXT);
   const [, order, bits, lay] = /^(RGB|BGR)(888|F16F16F16)([pi])$/.exec(stated ?? "") ?? [];

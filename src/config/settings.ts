@@ -106,7 +106,7 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
   const { scales, rules: given, ...fields } = settings;
   const isSetNamed = (given?.set ?? null) !== null;
   const set = given?.set ?? config.ruleSet;
-  // A named set brings its own cap. A bound that is stated, as a rule or by itself, goes over both.
+  // A named set brings its own cap. A bound that is stated, as a rule or by itself, overrides both.
   const cap = isSetNamed ? RULE_SETS[set].maxDetections : Infinity;
   const usual = { ...config, ...usualSettings(config, fields.family) };
   const merged: Config = {
@@ -118,7 +118,7 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
     classes: fields.classes ?? config.classes ?? fields.labels?.length ?? null,
     scalesGiven: scales !== undefined || (fields.variances === undefined && config.scalesGiven),
     ruleSet: set,
-    // Single rules go over those of the config, but a named set replaces them.
+    // Single rules override those of the config, but a named set replaces them all.
     rules: { ...(isSetNamed ? {} : config.rules), ...given?.rules },
   };
   const task = fields.task?.name;

@@ -213,7 +213,7 @@ export interface Config {
   readonly priorFormat: PriorFormat | null;
   /** Class names or class ids to look for; `null`: all. */
   readonly keep: readonly (string | number)[] | null;
-  /** How the network wants its picture, as the option says. It goes over what `picture` says. */
+  /** How the network wants its picture, as the option says. It overrides `picture`. */
   readonly prepare: PartialRule | null;
   /**
    * What the file says of the picture, as it stands there: `inputs` of an NN Archive, or `input` of a `Model`.
@@ -236,7 +236,7 @@ export interface Config {
 }
 
 /**
- * Options of `createDecoder`. They go over what the config says. Lengths are in pixels of the network input unless
+ * Options of `createDecoder`. They override the config. Lengths are in pixels of the network input unless
  * another unit is named.
  */
 export interface DecoderOptions extends TaskFields {

@@ -1,8 +1,8 @@
 /**
- * A task is a value that a decoder is made with. Three tasks read what a network outputs besides boxes: `pose`,
- * `masks` and `oriented`, each the export of its folder in `tasks/`. `suppression` suppresses by a named method,
- * `prepare` makes input tensors. `createDecoder` of `boxwright` passes all, that of `boxwright/core` those of its
- * option `tasks`.
+ * A task is a value that a decoder is made with. Five tasks read what a network outputs besides boxes, or in place of
+ * them: `pose`, `masks`, `oriented`, `peaks` and `text`, each the export of its folder in `tasks/`. `suppression`
+ * suppresses by a named method, `prepare` makes input tensors. `createDecoder` of `boxwright` passes all, that of
+ * `boxwright/core` those of its option `tasks`.
  *
  * The config is read alike whatever was passed (config/task.ts), so that it has one hash: `Config.task` holds the
  * fields of a task as plain data. Declare them in `TaskFields` (config/types.ts). A decoder calls the members of a

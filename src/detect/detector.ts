@@ -77,7 +77,7 @@ export interface DetectorOptions extends Omit<DecoderOptions, "outputs" | "label
 /**
  * Makes a detector from a network's own file and a runtime that is installed.
  * @param source the network, the adapter of its runtime, and a config if the file does not state enough
- * @param options what goes over the config
+ * @param options what overrides the config
  * @throws ConfigError if file, config and options do not say how images are prepared or outputs are decoded: it lists
  * what is missing. TensorError if the network's outputs do not fit. What the runtime throws on a file it cannot open
  * @example

@@ -7,7 +7,7 @@ import { ALL_TASKS } from "./tasks.ts";
 /**
  * Makes a decoder from a config. Compiles the kernel off the main thread if the runtime can.
  * @param config parsed JSON or its text (NN_config, nn_config, NN Archive config.json), or typed options
- * @param options what goes over the config, and what no config says
+ * @param options what overrides the config, and what no config states
  * @throws ConfigError with every problem of the config at once; TensorError if shapes that are known beforehand do not
  * fit it; RangeError for an unknown engine, Error for an engine that cannot run here
  * @example
