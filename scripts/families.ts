@@ -131,7 +131,11 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
     "UltraFace, RFB-320 and slim-320",
     '`variances: [0.1, 0.1, 0.2, 0.2]` for raw offsets, or `boxFormat: "xyxy"` if the network decodes its boxes.',
   ],
-  mmdeploy: ["any detector that MMDeploy exported", "Rows of zeros after the detections are no detections."],
+  mmdeploy: [
+    "any detector that MMDeploy exported",
+    "Rows of zeros after the detections are no detections.",
+    "The file does not state how its network wants the picture. The preparation above is a default: pass that of the network as the option `prepare`.",
+  ],
   "paddle-nms": [
     "PP-YOLOE, PicoDet, RT-DETR and others of PaddleDetection, with NMS inside",
     'The network divides boxes by its input `scale_factor`. `createDecoder` takes them for pixels of the photo, which the frame describes: `coordinates: "pixels"` if it was 1, 1. `createDetector` feeds 1, 1.',
@@ -444,7 +448,7 @@ export function pageOf(family: BoxFamily): string {
     ...forms,
     "",
     ...(forms.some((form) => form.includes("C"))
-      ? ["C is the number of classes. Transposed tensors are told apart by shape."]
+      ? ["C is the count of classes. Transposed tensors are read too: shapes tell them apart."]
       : []),
     ...scoreLines(traits, forms),
     ...taskLines(family),

@@ -194,7 +194,7 @@ export const SOURCES: { readonly [F in Family]: Source } = {
   mmdeploy: mmdeploy("mmdet/detection/detection_onnxruntime_dynamic.py", "yolox_s_8xb8-300e_coco", "det"),
   "paddle-nms": paddle("ppyoloe", "ppyoloe_crn_s_300e_coco"),
   "efficient-nms": {
-    from: "the exporters of YOLOv7, DAMO-YOLO and others for TensorRT",
+    from: "The exporters of YOLOv7, DAMO-YOLO and others for TensorRT",
     licence: "that of the network",
     commands: [
       "python export.py --weights yolov7-tiny.pt --grid --end2end --simplify --img-size 640 640  # WongKinYiu/yolov7",
@@ -211,7 +211,7 @@ export const SOURCES: { readonly [F in Family]: Source } = {
     commands: ["yolo export model=yolo11n.pt format=imx data=coco8.yaml  # Ultralytics"],
   },
   boxes: {
-    from: "any network that finishes its boxes, such as those of Qualcomm AI Hub",
+    from: "Any network that finishes its boxes, such as those of Qualcomm AI Hub",
     licence: "that of the network",
     commands: ["python -m qai_hub_models.models.yolov8_det.export  # Qualcomm AI Hub"],
   },
@@ -231,7 +231,7 @@ export const SOURCES: { readonly [F in Family]: Source } = {
     "det",
   ),
   classifier: {
-    from: "any classifier, such as those of Hugging Face by Optimum",
+    from: "Any classifier, such as those of Hugging Face by Optimum",
     licence: "that of the network",
     commands: ["optimum-cli export onnx --model microsoft/resnet-18 --task image-classification resnet"],
   },
@@ -333,6 +333,6 @@ export function sourceLines(family: Family): string[] {
     `${from}. Licence: ${licence}.`,
     ...(code.length === 0 ? [] : ["", `\`\`\`${language}`, ...code, "```"]),
     "",
-    "[sources.md](../sources.md) has what boxwright needs to know of each exporter's files.",
+    "[sources.md](../sources.md) has the options that the files of each exporter need.",
   ];
 }

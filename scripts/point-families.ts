@@ -199,8 +199,8 @@ export function pointPageOf(family: PoseFamily): string {
     ...forms.map(([shapes, what]) => `| ${shapes} | ${what} |`),
     "",
     ...(forms.some(([shapes]) => shapes.includes("K"))
-      ? ["K is the number of points. Transposed tensors are told apart by shape."]
-      : ["Transposed tensors are told apart by shape."]),
+      ? ["K is the count of points. Transposed tensors are read too: shapes tell them apart."]
+      : ["Transposed tensors are read too: shapes tell them apart."]),
     ...sourceLines(family),
     "",
     "## What preparation it wants",
