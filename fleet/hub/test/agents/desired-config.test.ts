@@ -74,10 +74,12 @@ for (const { kind, skip } of kinds) {
       const etag = `"${first.version.etag}"`;
       expect((await config(agent, { "if-none-match": etag })).status).toBe(304);
       const queries = hub.db.queries;
+      const since = performance.now();
       const next = config(agent, { "if-none-match": etag, prefer: "respond-async, wait=50" });
       await new Promise((resolve) => setTimeout(resolve, 200));
       // Judging the credential is all that it asked the database, beside the look for changes of others once a second.
-      expect(hub.db.queries - queries).toBeLessThanOrEqual(3);
+      const looks = 1 + Math.floor((performance.now() - since) / 1000);
+      expect(hub.db.queries - queries).toBeLessThanOrEqual(3 + 2 * looks);
       await assign(app, 2, agent.id);
       expect((await next).headers.get("etag")).toBe(`"${second.version.etag}"`);
       // Back to the first one.

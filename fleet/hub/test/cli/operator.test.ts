@@ -67,8 +67,11 @@ for (const { kind, skip } of kinds) {
       const log = (await run(["audit", "--team", "Crew"], env)).json as { action: string; actor: string }[];
       expect(log.map((row) => [row.action, row.actor])).toEqual([
         ["key.revoked", "operator"],
+        ["device.removed", "operator"],
         ["key.created", "root@example.org"],
         ["member.joined", "root@example.org"],
+        ["device.added", "operator"],
+        ["device.added", "operator"],
         ["invite.created", "operator"],
         ["team.created", "operator"],
       ]);

@@ -17,7 +17,7 @@ import { png, sha256Of } from "../support/pictures.ts";
 import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../support/process.ts";
 import { snapOf } from "../support/snaps.ts";
 
-const ROUNDS = inject("full") ? 100 : 4;
+const ROUNDS = inject("full") ? 20 : 4;
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`kill -9 with files in flight, on ${kind}`, () => {

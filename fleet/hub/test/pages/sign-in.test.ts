@@ -113,7 +113,9 @@ describe("sign-in", () => {
     );
     for (const answer of answers)
       expect(answer).toMatch(/^HTTP\/1\.1 503 .*retry-after: 5\r\n.*Too many people are signing in/is);
-    expect([passwords.derivations, hub.db.queries]).toEqual([before.derivations, before.queries]);
+    expect(passwords.derivations).toBe(before.derivations);
+    // Once a second the hub looks for changes of others.
+    expect(hub.db.queries - before.queries).toBeLessThanOrEqual(1);
     // A link is looked at first, and then says the same.
     const token = await invite(
       hub.storage.db,
