@@ -171,8 +171,8 @@ export function mapOfCrop(
 const NAMES: readonly string[] = ["cx", "cy", "width", "height", "angle"];
 
 /**
- * Checks a crop: known names, finite numbers, positive sides. Every frame passes here: it makes no garbage.
- * @param where where it stands in the error
+ * Checks a crop: known names, finite numbers, positive sides. Makes no garbage, since it runs for every frame.
+ * @param where name of the crop in an error
  * @throws RangeError
  */
 export function checkCrop(crop: Crop, where: string): void {

@@ -49,9 +49,9 @@ export class Diagnostics {
   #hasCheckedEmptied = false;
   /** A note of this plan already tells of values that are not finite. */
   #hasToldNotFinite = false;
-  /** A note of this plan already tells that boxes lie outside of their photo. */
+  /** A note of this plan already tells that boxes lie outside the photo of their frame. */
   #hasToldPhoto = false;
-  /** A note of this plan already tells of a count that is none. */
+  /** A note of this plan already tells of an invalid count. */
   #hasToldCount = false;
 
   constructor(config: Config, stats: FrameCounts, onNote: ((note: string) => void) | null) {
@@ -90,7 +90,7 @@ export class Diagnostics {
   }
 
   /**
-   * Looks at every score of the first whole frame.
+   * Checks every score of the first frame whose tensors are whole.
    * @throws TensorError if they are not what the config says
    */
   beforeScan(work: Work, isWhole: boolean): void {
@@ -107,7 +107,7 @@ export class Diagnostics {
   }
 
   /**
-   * Looks at the first candidates there are, and at frames without any.
+   * Checks the first candidates, and frames without candidates.
    * @throws TensorError for a probability above 1, and for boxes that contradict the config
    */
   afterImage(work: Work, image: number, block: number, candidates: number, frame: Frame | undefined): void {

@@ -168,9 +168,9 @@ export class PaddingCheck {
 }
 
 /**
- * Checks candidates in pixels of the photo against the photo, whose size only the frame states.
- * @returns a note if there is no frame, or if every box is centred outside of the photo; else null
- * @throws TensorError for boxes beyond the input where no frame states another size
+ * Checks candidates of a network whose boxes are in pixels of the photo. Only the frame states the photo's size.
+ * @returns a note if there is no frame, or if every box is centred outside the photo; else null
+ * @throws TensorError for boxes that reach beyond the input, if there is no frame
  */
 export function checkPhoto(
   { engine: { memory }, inputSize }: Ready,
@@ -191,7 +191,7 @@ export function checkPhoto(
   const expected =
     'the frame, { width, height, resize }: these boxes are in pixels of the photo (coordinates "photo")';
   const size = inputSize.join("x");
-  // A photo has the size of the input only by chance. A box may reach a little over its edge.
+  // Without a frame the photo would need the size of the input. Allow a tenth, since boxes may reach over an edge.
   if (frame === undefined && most > 1.1)
     refuse("frame", `none, and boxes that reach beyond the ${size} of the input`, expected);
   if (frame === undefined) return `boxes are taken for pixels of the ${size} input: pass ${expected}`;

@@ -10,7 +10,7 @@ export interface Pixels {
   readonly height: number;
 }
 
-/** Optional packages are not installed. */
+/** The error about optional packages that are not installed. */
 export class MissingPackage extends DrawError {
   constructor(what: string, ...names: readonly string[]) {
     const are = names.length > 1 ? "optional packages that are" : "an optional package that is";
@@ -38,7 +38,7 @@ export function checkPackages(names: readonly string[]): void {
   if (missing.length > 0) throw new MissingPackage("the command", ...missing);
 }
 
-/** Largest photo that is read, in millions of pixels. Its pixels are held three times for a moment. */
+/** Largest photo that is read, in millions of pixels. Turning a photo upright holds its pixels three times. */
 const MOST_MEGAPIXELS = 250;
 const MOST_MEGABYTES = 4096;
 const JPEG_QUALITY = 92;
