@@ -32,7 +32,7 @@ export function checkPoints(decoder: Decoder): void {
   ]);
 }
 
-/** Overlap of two crops above which both show one object: MediaPipe's hand_landmark_tracking. */
+/** Two crops that overlap by more than this show the same object: MediaPipe's hand_landmark_tracking. */
 const SAME = 0.5;
 
 /** An object whose crop is known, and the row of the detector that it comes from; null if it was tracked. */
@@ -41,7 +41,7 @@ interface Candidate {
   readonly row: number | null;
 }
 
-/** The columns of one object, a row long. */
+/** The points of one object, as detections of one row. */
 interface FoundPoints {
   readonly points: Detections;
   readonly row: number | null;

@@ -1,4 +1,4 @@
-/** What a detector is. */
+/** The interface of a detector. */
 import type { Crop } from "../core/crop.ts";
 import type { Decoder } from "../decode/decoder.ts";
 import type { Detections } from "../decode/detections.ts";
@@ -23,7 +23,8 @@ export interface Detector {
   /**
    * Finds the objects of one image. The next call overwrites the result; `copy()` keeps it. Coordinates are 0..1 across
    * the image.
-   * @param image `{ data, width, height, format?, stride? }` as `ImageData` has it, or something that a canvas draws
+   * @param image pixels, `{ data, width, height, format?, channels?, stride? }` such as `ImageData`; something that a
+   * canvas can draw; or the file of a photo, as its bytes or a `Blob`
    * @param options `crop`: the part of the image that the network gets, in place of the whole image
    * @throws TensorError if the outputs do not fit the config, or another call has not ended; what the runtime throws
    */
