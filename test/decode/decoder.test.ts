@@ -683,7 +683,7 @@ test("typed options are checked by the compiler too, and files are not", () => {
   // @ts-expect-error -- no such family
   expect(() => createDecoderSync({ family: "yolo8", classes: 2 })).toThrow(ConfigError);
   // @ts-expect-error -- no such option
-  expect(() => createDecoderSync({ family: "yolov8", clases: 2 })).toThrow("expected classes");
+  expect(() => createDecoderSync({ family: "yolov8", clases: 2 })).toThrow("did you mean classes");
   // @ts-expect-error -- no number
   expect(() => createDecoderSync({ family: "yolov8", confidenceThreshold: "0.5" })).toThrow(ConfigError);
   const family: string = "yolov8";
