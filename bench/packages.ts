@@ -57,7 +57,7 @@ async function libreYolo(): Promise<LibreYolo> {
   return (await import(pathToFileURL(program).href)) as LibreYolo;
 }
 
-/** Where the photo lies in the input, in the form of libreyolo-web. */
+/** Tells libreyolo-web where the photo lies in the input. */
 const SCALE = {
   originalWidth: PHOTO.width,
   originalHeight: PHOTO.height,

@@ -80,7 +80,7 @@ function filesOf(folder: string): Record<string, string> {
   );
 }
 
-/** What a page is built with. */
+/** Options of a page. */
 interface PageOptions {
   /** Constants of the page, as JSON. */
   readonly define: { readonly [name: string]: string };

@@ -166,14 +166,19 @@ async function openDetector<Opened>(
       lanes.push(new FrameLane(session.createLane(spec), decoder, outputReader(file)));
     const detector = new SessionDetector(session, decoder, lanes);
     for (let i = 0; i < warmUp; i++) await detector.warmUp(blankImage(decoder));
-    const { classes } = decoder.describe().json as { readonly classes?: number | null };
-    const advice = adviceOnCocoLabels(decoder.config.labels, classes ?? decoder.config.classes);
-    if (advice !== null) stated.onNote?.(`the network has class ids and no names: ${advice}`);
+    if (stated.onNote) noteMissingNames(decoder, stated.onNote);
     return detector;
   } catch (error) {
     await session?.close();
     throw error;
   }
+}
+
+/** Tells how class ids get names, if their count is that of COCO. */
+function noteMissingNames(decoder: Decoder, onNote: (note: string) => void): void {
+  const { classes } = decoder.describe().json as { readonly classes?: number | null };
+  const advice = adviceOnCocoLabels(decoder.config.labels, classes ?? decoder.config.classes);
+  if (advice !== null) onNote(`the network has class ids and no names: ${advice}`);
 }
 
 /** Returns how the network is opened, and its config. A model file is read for the config that it states. */

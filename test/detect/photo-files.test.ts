@@ -27,6 +27,25 @@ const png = new Uint8Array(PNG.sync.write(image));
 const found = async (detector: Detector, image: DetectorImage): Promise<object[]> =>
   Array.from(await detector.detect(image), (d) => ({ ...d }));
 
+/** Returns a session of 32 x 32 that takes its picture in this memory, and always gives this output. */
+function sessionOf(
+  input: Float32Array,
+  output0: { readonly data: Float32Array; readonly dims: readonly number[] },
+) {
+  const lane = {
+    input: () => input,
+    run: () => Promise.resolve({ output0 }),
+    release: () => {},
+    close: () => {},
+  };
+  return {
+    inputs: [{ name: "images", dims: [1, 3, 32, 32], type: "float32" as const }],
+    overlaps: false,
+    createLane: () => lane,
+    close: () => Promise.resolve(),
+  };
+}
+
 test("the bytes of a PNG, a buffer of them and a Blob are as good as its pixels", async () => {
   const detector = await open();
   const expected = await found(detector, picture);
@@ -46,19 +65,7 @@ test("the bytes of a JPEG are decoded as readImage does it", async () => {
   expect(Buffer.compare(pixels.data, data)).toBe(0);
   // The picture that the network gets.
   const input = new Float32Array(3 * 32 * 32);
-  const output0 = { data: new Float32Array(6), dims: [1, 1, 6] };
-  const lane = {
-    input: () => input,
-    run: () => Promise.resolve({ output0 }),
-    release: () => {},
-    close: () => {},
-  };
-  const session = {
-    inputs: [{ name: "images", dims: [1, 3, 32, 32], type: "float32" as const }],
-    overlaps: false,
-    createLane: () => lane,
-    close: () => Promise.resolve(),
-  };
+  const session = sessionOf(input, { data: new Float32Array(6), dims: [1, 1, 6] });
   const config = { family: "yolov8", classes: 2, inputSize: [32, 32], reading: "end-to-end" };
   const detector = await createDetector({ session, config }, { warmUp: 0 });
   await detector.detect(pixels);
@@ -116,19 +123,7 @@ test("pixels as sharp gives them need no format", async () => {
 
 test("a network of 80 classes without names says how it gets them, once", async () => {
   const output0 = { data: new Float32Array(84 * 21), dims: [1, 84, 21] };
-  const input = new Float32Array(3 * 32 * 32);
-  const lane = {
-    input: () => input,
-    run: () => Promise.resolve({ output0 }),
-    release: () => {},
-    close: () => {},
-  };
-  const session = {
-    inputs: [{ name: "images", dims: [1, 3, 32, 32], type: "float32" as const }],
-    overlaps: false,
-    createLane: () => lane,
-    close: () => Promise.resolve(),
-  };
+  const session = sessionOf(new Float32Array(3 * 32 * 32), output0);
   const advice = 'labels: "coco80" names them if they are COCO\'s';
   for (const [labels, expected] of [
     [undefined, [`the network has class ids and no names: ${advice}`]],

@@ -1,4 +1,4 @@
-/** What the hub's documents name for devices, groups and adopt keys: one method each, which pages by itself. */
+/** The documented operations on devices, groups and adopt keys: one method each. A list fetches its pages by itself. */
 
 export interface Device {
   readonly id: string;

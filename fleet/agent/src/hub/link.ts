@@ -33,7 +33,7 @@ const REVOKED_EVERY = 300_000;
 /** Counters reserved for the heartbeats of one start. The next start begins above them, so that counters only grow. */
 export const BEATS_PER_START = 2 ** 20;
 
-/** What the agent knows of itself, for a heartbeat. */
+/** The part of a heartbeat that the agent itself counts. */
 export type Status = Pick<Heartbeat, "frames" | "dropped" | "lost" | "decode_ms" | "spool" | "last_error" | "host_url">;
 
 export interface LinkParts {

@@ -29,7 +29,7 @@ export interface ConfigContent {
   readonly id: string;
 }
 
-/** Where a config comes from: files that an operator writes, or the application that a hub gives. */
+/** The origin of a config: files that an operator writes, or the application that a hub gives. */
 export interface ConfigSource {
   /** First part of the names of state files: "config" or "application". */
   readonly name: string;

@@ -306,7 +306,7 @@ describe("an application of the hub", () => {
     await send(1);
     await agent.close();
     const kept = JSON.parse(readFileSync(join(state, "application.json"), "utf8")) as object;
-    // What three starts without a frame leave.
+    // Three starts without a frame leave these files.
     const next = JSON.stringify({ ...kept, etag: "doors@2", config: withThreshold(0.3) });
     writeFileSync(join(state, "application.json"), next);
     writeFileSync(

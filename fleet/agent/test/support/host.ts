@@ -1,8 +1,7 @@
 /** A small host that stores packets in memory, and fails, waits or dies as a test asks. */
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
-import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Packet, createDecoderSync, fromPacket } from "boxwright";
+import { FakeServer } from "./server.ts";
 
 export interface FakeAnswer {
   readonly status: number;
@@ -10,7 +9,7 @@ export interface FakeAnswer {
   readonly body?: string;
 }
 
-export class FakeHost {
+export class FakeHost extends FakeServer {
   /** Packets by source and id, in the order in which they came first. */
   readonly stored = new Map<string, Packet>();
   /** Bytes of each packet that came first. */
@@ -24,41 +23,8 @@ export class FakeHost {
   /** Asks for configs of raw packets. */
   needsConfigs = false;
   count = 0;
-  #server: Server | null = null;
-  #port = 0;
 
-  readonly #tls: { readonly key: Buffer; readonly cert: Buffer } | null;
-
-  /** @param tls key and certificate of a host behind HTTPS */
-  constructor(tls: { readonly key: Buffer; readonly cert: Buffer } | null = null) {
-    this.#tls = tls;
-  }
-
-  get url(): string {
-    return `${this.#tls ? "https" : "http"}://127.0.0.1:${this.#port}`;
-  }
-
-  async start(): Promise<this> {
-    const answer = (request: IncomingMessage, response: ServerResponse): void => {
-      void this.#take(request, response).catch(() => response.destroy());
-    };
-    const server = this.#tls ? createTlsServer(this.#tls, answer) : createServer(answer);
-    await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
-    this.#port = (server.address() as AddressInfo).port;
-    this.#server = server;
-    return this;
-  }
-
-  /** Dies: open connections are cut. The address stays. */
-  async stop(): Promise<void> {
-    const server = this.#server;
-    this.#server = null;
-    if (!server) return;
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
-
-  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);

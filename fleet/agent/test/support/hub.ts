@@ -1,7 +1,6 @@
 /** A small hub for one device. It hands out an application, and is away, cuts, lies or revokes as a test asks. */
 import { createHash } from "node:crypto";
-import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type {
   ConfigReport,
   DesiredConfig,
@@ -9,6 +8,7 @@ import type {
   Heartbeat,
   SnapRequest,
 } from "boxwright-service/fleet-protocol";
+import { FakeServer } from "./server.ts";
 
 export const ADOPT_KEY = "bwa_test-key-0123456789";
 export const hashOf = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
@@ -20,7 +20,7 @@ export interface TestApplication {
   readonly snaps?: DesiredConfig["snaps"];
 }
 
-export class FakeHub {
+export class FakeHub extends FakeServer {
   readonly enrolments: EnrolRequest[] = [];
   readonly beats: Heartbeat[] = [];
   readonly reports: ConfigReport[] = [];
@@ -44,30 +44,6 @@ export class FakeHub {
   tokens = 0;
   #application: TestApplication | null = null;
   #wake: (() => void)[] = [];
-  #server: Server | null = null;
-  #port = 0;
-
-  get url(): string {
-    return `http://127.0.0.1:${this.#port}`;
-  }
-
-  async start(): Promise<this> {
-    const server = createServer((request, response) => {
-      void this.#take(request, response).catch(() => response.destroy());
-    });
-    await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
-    this.#port = (server.address() as AddressInfo).port;
-    this.#server = server;
-    return this;
-  }
-
-  async stop(): Promise<void> {
-    const server = this.#server;
-    this.#server = null;
-    if (!server) return;
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  }
 
   /** Gives the device an application, or takes it away. */
   give(application: TestApplication | null): void {
@@ -75,7 +51,7 @@ export class FakeHub {
     for (const wake of this.#wake.splice(0)) wake();
   }
 
-  async #take(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async take(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const body = Buffer.concat(chunks);

@@ -149,13 +149,17 @@ export async function findAdoptKey(db: Queries, teamId: string, id: string): Pro
   return rows[0];
 }
 
-const noKey = (id: string): UserError =>
+/** Returns a key of the team. Throws a UserError if there is none. */
+async function adoptKeyOf(db: Queries, teamId: string, id: string): Promise<AdoptKey> {
+  const key = await findAdoptKey(db, teamId, id);
+  if (key !== undefined) return key;
   // A full key that was pasted by mistake must not come back.
-  new UserError(
+  throw new UserError(
     `got adopt key ${id.slice(0, 12)}, expected the public id of one of the team`,
     404,
     "This adopt key does not exist any more.",
   );
+}
 
 /** Revokes a key. Revoking it again changes nothing. */
 export async function revokeAdoptKey(
@@ -166,8 +170,7 @@ export async function revokeAdoptKey(
   id: string,
 ): Promise<AdoptKey> {
   return db.write(async (tx) => {
-    const key = await findAdoptKey(tx, teamId, id);
-    if (key === undefined) throw noKey(id);
+    const key = await adoptKeyOf(tx, teamId, id);
     if (key.revoked_at !== null) return key;
     await tx.all("UPDATE adopt_keys SET revoked_at = ? WHERE id = ?", [now, id]);
     await audit(tx, now, actor, "adopt_key.revoked", teamId, `${id} ${key.name}`);
@@ -184,8 +187,7 @@ export async function deleteAdoptKey(
   id: string,
 ): Promise<AdoptKey> {
   return db.write(async (tx) => {
-    const key = await findAdoptKey(tx, teamId, id);
-    if (key === undefined) throw noKey(id);
+    const key = await adoptKeyOf(tx, teamId, id);
     await tx.all("DELETE FROM adopt_key_groups WHERE adopt_key_id = ?", [id]);
     await tx.all("DELETE FROM adopt_keys WHERE id = ?", [id]);
     await audit(tx, now, actor, "adopt_key.deleted", teamId, `${id} ${key.name}`);

@@ -1,0 +1,43 @@
+/** A server that dies and comes back at the same address. */
+import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo } from "node:net";
+
+export abstract class FakeServer {
+  #server: Server | null = null;
+  #port = 0;
+
+  readonly #tls: { readonly key: Buffer; readonly cert: Buffer } | null;
+
+  /** @param tls key and certificate of a server behind HTTPS */
+  constructor(tls: { readonly key: Buffer; readonly cert: Buffer } | null = null) {
+    this.#tls = tls;
+  }
+
+  get url(): string {
+    return `${this.#tls ? "https" : "http"}://127.0.0.1:${this.#port}`;
+  }
+
+  /** Answers a request. An error cuts the connection. */
+  protected abstract take(request: IncomingMessage, response: ServerResponse): Promise<void>;
+
+  async start(): Promise<this> {
+    const answer = (request: IncomingMessage, response: ServerResponse): void => {
+      void this.take(request, response).catch(() => response.destroy());
+    };
+    const server = this.#tls ? createTlsServer(this.#tls, answer) : createServer(answer);
+    await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
+    this.#port = (server.address() as AddressInfo).port;
+    this.#server = server;
+    return this;
+  }
+
+  /** Dies: open connections are cut. The address stays. */
+  async stop(): Promise<void> {
+    const server = this.#server;
+    this.#server = null;
+    if (!server) return;
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
