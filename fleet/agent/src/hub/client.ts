@@ -26,9 +26,9 @@ export class HubRefusal extends Error {
     this.retryAfter = retryAfter;
   }
 
-  /** True if the same request may succeed later. */
+  /** True if the same request may succeed later. A hub that says when to come again means so, whatever the status. */
   get isForNow(): boolean {
-    return this.status === 408 || this.status === 429 || this.status >= 500;
+    return this.retryAfter !== null || this.status === 408 || this.status === 429 || this.status >= 500;
   }
 }
 

@@ -422,4 +422,21 @@ describe("snaps", () => {
     await send(1);
     await until(() => shown(hub).length === 1);
   });
+
+  it("that another device sends at the same moment, with the same picture, are sent again", async () => {
+    const { hub, lines, start, send } = await setUp();
+    hub.give({ etag: "doors@1", model: BYTES, config: CONFIG, snaps: [{ ...rule, per_hour: 1 }] });
+    let refused = 0;
+    hub.answer = ({ method }) =>
+      method === "PUT" && refused++ === 0
+        ? {
+            ...{ status: 409, headers: { "retry-after": "1" } },
+            body: { errors: [{ message: "another request sends this file now" }] },
+          }
+        : null;
+    await start();
+    await send(1);
+    await until(() => shown(hub).length === 1);
+    expect(lines.filter((line) => line.includes("snap refused"))).toEqual([]);
+  });
 });

@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type Page, chromium } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, inject, onTestFailed, test } from "vitest";
 import { Child } from "boxwright-service/testing/child";
 import { chromiumFlags } from "boxwright-service/testing/chromium";
 import { newDatabase } from "boxwright-service/testing/postgres";
@@ -86,6 +86,7 @@ describe.each(kinds)("a fleet on $kind", ({ kind, skip }) => {
     };
     writeFileSync(join(own, "settings.json"), JSON.stringify(settings));
     const process_ = new Child([process.execPath, AGENT, join(own, "settings.json")]);
+    onTestFailed(() => console.error(`${name} wrote:\n${process_.output}`));
     return { name, photos, process: process_, id: "" };
   }
 
