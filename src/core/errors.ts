@@ -59,6 +59,8 @@ export interface ConfigProblem {
 
 /** The config cannot be used. Carries every problem at once, so that one edit mends the file. */
 export class ConfigError extends Error {
+  /** Node prints the name of the class, which minifiers rename. */
+  static override readonly name = "ConfigError";
   override readonly name = "ConfigError";
   readonly problems: readonly ConfigProblem[];
 
@@ -75,6 +77,7 @@ export class ConfigError extends Error {
 
 /** A tensor does not fit the config, or could be read in more than one way. */
 export class TensorError extends Error {
+  static override readonly name = "TensorError";
   override readonly name = "TensorError";
   /** The options that would settle the error. `quantisation` is the scale and zero point of a tensor. */
   readonly options: readonly OptionHint[];

@@ -8,6 +8,7 @@ export type PacketErrorKind = "cut off" | "foreign" | "other config" | "too larg
 
 /** A packet cannot be made or read, or belongs to another config. */
 export class PacketError extends RangeError {
+  static override readonly name = "PacketError";
   override readonly name = "PacketError";
   readonly kind: PacketErrorKind;
 

@@ -45,6 +45,7 @@ export interface DrawnPoint {
  * }
  */
 export class DrawError extends Error {
+  static override readonly name = "DrawError";
   override readonly name = "DrawError";
 }
 

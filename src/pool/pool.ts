@@ -28,6 +28,7 @@ export type PoolErrorKind = "full" | "closed" | "crashed";
 
 /** The pool did not take a frame, or lost it. */
 export class PoolError extends Error {
+  static override readonly name = "PoolError";
   override readonly name = "PoolError";
   readonly kind: PoolErrorKind;
 

@@ -2,12 +2,13 @@
  * What the built package does when it is imported, and what its entries hold. Runs on dist/, which `npm test` builds
  * first.
  */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { inspect } from "node:util";
 import { createContext, runInContext } from "node:vm";
 import { Worker } from "node:worker_threads";
 import { afterAll, describe, expect, test } from "vitest";
@@ -172,6 +173,29 @@ describe("each entry answers as recorded", () => {
     await expect(
       pool.createPool({ networks: [{ config: { family: "none" } }], threads: 1 }),
     ).rejects.toBeInstanceOf(ConfigError);
+  });
+
+  test.each(
+    ["index", "core", "plan", "bare"].flatMap((name) => [`${name}.mjs`, `${name}.cjs`]).concat("pool.mjs"),
+  )("%s: errors print their own name, minified or not", async (file) => {
+    const exported = Object.entries(await load(file));
+    const errors = exported.filter(
+      ([, value]) => value instanceof Function && value.prototype instanceof Error,
+    );
+    expect(errors.length).toBeGreaterThan(0);
+    for (const [name, ErrorOfKind] of errors) {
+      const error = new (ErrorOfKind as unknown as new (...given: unknown[]) => Error)([], "it is wrong");
+      expect(inspect(error).split(":")[0]).toBe(name);
+    }
+  });
+
+  test("an error that nobody catches is printed with its name", () => {
+    const program = `import { createDecoderSync } from ${JSON.stringify(pathToFileURL(join(dist, "index.mjs")).href)};
+      createDecoderSync({ family: "none" });`;
+    const { stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+      encoding: "utf8",
+    });
+    expect(stderr).toMatch(/^ConfigError: family: got "none"/m);
   });
 
   /** Returns the files that an import of `file` loads, and what else it imports. */

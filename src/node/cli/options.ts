@@ -7,6 +7,7 @@ import { suggestedFamilies } from "../../core/families.ts";
 
 /** Wrong usage: exit code 2. */
 export class UsageError extends Error {
+  static override readonly name = "UsageError";
   override readonly name = "UsageError";
 }
 
