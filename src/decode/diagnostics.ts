@@ -151,8 +151,7 @@ export class Diagnostics {
   /** Checks the classes of a packet's detections. Its sender may count the background without labels for it. */
   checkReceived(classIds: Int32Array): void {
     const { labels, classes } = this.#config;
-    const note =
-      (labels ?? classIds.some((id) => id > (classes as number))) && checkLabels(classIds, labels, classes);
+    const note = checkLabels(classIds, labels, classes, 1);
     if (note) this.add(note);
     this.report();
   }
@@ -184,8 +183,8 @@ export class Diagnostics {
   #checkBoxes(work: Work, image: number, block: number): void {
     const { classIds, length } = work.detections[image];
     // The class column of another network may count the background.
-    const classes = READINGS[work.plan.reading].bareClassIds ? this.#config.classes : null;
-    const labels = checkLabels(classIds.subarray(0, length), this.#labels, classes);
+    const spare = READINGS[work.plan.reading].bareClassIds ? 0 : 1;
+    const labels = checkLabels(classIds.subarray(0, length), this.#labels, this.#config.classes, spare);
     for (const check of [checkBoxes, checkOverlaps, checkBackground]) this.#notes.add(check(work, block));
     this.#notes.add(checkClassIds(work, block, image));
     this.#notes.add(labels);

@@ -217,14 +217,19 @@ export function checkDistributions(image: MemoryImage): void {
   }
 }
 
-/** Returns a note if a class id has no label, or is beyond the stated number of classes. */
+/**
+ * Returns a note if a class id has no label, or is beyond the stated number of classes. Without labels, the ids of
+ * another network may count the background: `spare` is 1 then, else 0.
+ */
 export function checkLabels(
   classIds: Int32Array,
   labels: readonly string[] | null,
   classes: number | null,
+  spare: 0 | 1,
 ): string | null {
   const n = labels?.length ?? classes ?? Infinity;
-  const odd = classIds.find((c) => c < 0 || c >= n);
+  const end = labels ? n : n + spare;
+  const odd = classIds.find((c) => c < 0 || c >= end);
   if (odd !== undefined && odd < 0)
     return `class ${odd} was found, and class ids count from 0: is this the column of class ids?`;
   return odd === undefined

@@ -46,6 +46,14 @@ describe.each(engines)("%s", (engine) => {
       "class id 5.4 is no whole number, and is rounded: does the column hold class ids?",
     ]);
   });
+
+  test("an id beyond the class count gets a note, unless one background class explains it", () => {
+    const data = Float32Array.of(2, 5, 16, 79);
+    expect(ids({ data }, 79).notes).toEqual([]);
+    expect(ids({ data }, 78).notes).toEqual([
+      "class 79 was found, and there are 78 classes: are they those of this network?",
+    ]);
+  });
 });
 
 test("steps that skip classes are refused", () => {

@@ -1,6 +1,7 @@
 /**
  * Golden tensors of each family that were damaged: a column is missing, rows and columns are exchanged, one tensor has
- * fewer rows, values are NaN. Each ends in an error or a note, never in silence.
+ * fewer rows or is missing, values are NaN, counts and class ids are too large. Each ends in an error or a note, never
+ * in silence.
  */
 import { describe, expect, test } from "vitest";
 import type { TypedOptions } from "../../src/config/types.ts";
@@ -11,6 +12,7 @@ import { describeShared } from "../support/shared-data.ts";
 
 /** Options of each golden case, besides the class count and the input size. */
 const OPTIONS: { readonly [name: string]: Partial<TypedOptions> } = {
+  "rfdetr-coco": { family: "rfdetr" },
   "rfdetr-custom": { family: "rfdetr" },
   "rfdetr-seg": { family: "rfdetr", task: "segment" },
   "rfdetr-keypoints": { family: "rfdetr", task: "pose", keypoints: [5, 3] },
@@ -21,7 +23,10 @@ const OPTIONS: { readonly [name: string]: Partial<TypedOptions> } = {
   "picodet-boxes": { family: "picodet" },
   "ppyoloe-maps": { family: "ppyoloe" },
   "ppyoloe-rows": { family: "ppyoloe" },
+  "recorded-picodet": { family: "picodet" },
   "rtmdet-maps": { family: "rtmdet" },
+  "rtmdet-maps-mmyolo": { family: "rtmdet" },
+  "libreyolo-yolo9": { family: "yolov9", boxFormat: "xyxy" },
   "damo-yolo": { family: "damo-yolo" },
   "yolonas-raw": { family: "yolo-nas" },
   "efficientdet-maps": { family: "efficientdet" },
@@ -32,19 +37,26 @@ const OPTIONS: { readonly [name: string]: Partial<TypedOptions> } = {
   "yolov7-trt": { family: "efficient-nms" },
   imx500: { family: "imx500" },
   "hailo-by-class": { family: "hailo-nms" },
+  "hailo-by-score": { family: "hailo-nms" },
   "hailo-tf": { family: "hailo-nms" },
+  "yolov7-end2end": { family: "yolov7" },
   "fomo-f32": { family: "fomo" },
+  "fomo-i8": { family: "fomo" },
+  "recorded-fomo": { family: "fomo" },
   centernet: { family: "centernet" },
   "face-det-lite": { family: "face-det-lite" },
   maskrcnn: { family: "mask-rcnn", coordinates: "pixels" },
   "rtmdet-ins": { family: "rtmdet-ins" },
   "dbnet-text": { family: "dbnet" },
+  "recorded-ppocr": { family: "dbnet" },
   rtmo: { family: "rtmo" },
   "rtmpose-simcc": { family: "rtmpose" },
   "heatmaps-hrnet": { family: "hrnet" },
   "mediapipe-face-mesh": { family: "face-mesh" },
+  "recorded-face-mesh": { family: "face-mesh" },
   "mediapipe-hand": { family: "hand-landmarks" },
   "mediapipe-pose": { family: "pose-landmarks" },
+  "recorded-pose": { family: "pose-landmarks" },
 };
 
 /** Damage that needs no error and no note, by case: the tensors are still valid, or no detection reads the values. */
@@ -53,9 +65,10 @@ const HARMLESS: { readonly [name: string]: RegExp } = {
   "rfdetr-custom": /^labels: a column missing/,
   "rfdetr-seg": /^labels: a column missing/,
   "rfdetr-keypoints": /^labels: a column missing/,
-  // Transposed tensors are valid, and so is a network with one query less.
+  // Transposed tensors are valid, and so is a network with one query less. No detection reads the maps of NaN.
   "rtdetr-ultralytics": /transposed|a row missing/,
   "picodet-maps": /^cls_.*transposed|^reg_.*NaN/,
+  "recorded-picodet": /transposed|_[457].tmp_1: NaN$/,
   "picodet-boxes": /^scores: transposed/,
   "damo-yolo": /^output: transposed/,
   "yolonas-raw": /^scores: transposed/,
@@ -64,6 +77,12 @@ const HARMLESS: { readonly [name: string]: RegExp } = {
   // A list with one detection less, or with room for one less, is valid.
   "yolonas-flat": /a row missing/,
   "hailo-tf": /a column missing/,
+  // Tensors that not every export has: offsets, a count, points in metres, heat.
+  centernet: /^reg: missing/,
+  imx500: /^n_valid: missing/,
+  "mediapipe-hand": /^Identity_3: missing/,
+  "mediapipe-pose": /^Identity_3: missing/,
+  "recorded-pose": /^Identity_3: missing/,
 };
 
 type Tensors = Record<string, TensorInput>;
@@ -93,7 +112,15 @@ const turned = (tensor: TensorInput): TensorInput => {
   return { ...tensor, dims };
 };
 
-const isFloat = ({ data }: TensorInput): boolean => data instanceof Float32Array;
+/** Returns the values of a tensor, all replaced by one that is never right; null if its type has none. */
+function spoilt({ data, dims }: TensorInput): readonly [what: string, data: TensorInput["data"]] | null {
+  const count = volume(dims);
+  if (data instanceof Float32Array) return ["NaN", new Float32Array(count).fill(NaN)];
+  if (data instanceof Uint16Array) return ["NaN", new Uint16Array(count).fill(0x7e00)];
+  if (data instanceof BigInt64Array) return ["integers too large", new BigInt64Array(count).fill(9999n)];
+  if (data instanceof Int32Array) return ["integers too large", new Int32Array(count).fill(9999)];
+  return null;
+}
 
 /** Returns every way to damage one of the tensors. */
 function damagesOf(tensors: Tensors): Damaged[] {
@@ -105,13 +132,14 @@ function damagesOf(tensors: Tensors): Damaged[] {
       tensors: { ...tensors, [name]: other },
     });
     const isSquare = dims[last] === dims[last - 1];
+    const values = spoilt(tensor);
+    const others = Object.fromEntries(Object.entries(tensors).filter(([other]) => other !== name));
     return [
       ...(dims[last] > 1 ? [withTensor("a column missing", cut(tensor, last))] : []),
       ...(last > 0 && dims[last - 1] > 1 && !isSquare ? [withTensor("transposed", turned(tensor))] : []),
       ...(last > 0 && dims[last - 1] > 1 ? [withTensor("a row missing", cut(tensor, last - 1))] : []),
-      ...(isFloat(tensor)
-        ? [withTensor("NaN", { ...tensor, data: new Float32Array(volume(dims)).fill(NaN) })]
-        : []),
+      ...(values ? [withTensor(values[0], { ...tensor, data: values[1] })] : []),
+      { what: `${name}: missing`, tensors: others },
     ];
   });
 }
