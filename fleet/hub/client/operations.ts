@@ -1,197 +1,103 @@
-/** The documented operations on devices, groups and adopt keys: one method each. A list fetches its pages by itself. */
+/** All methods of the client beside `query`, and what they share: reading pages, and sending mutations. */
+import { createAppOperations, type AppOperations } from "./apps.ts";
+import { createDeviceOperations, type DeviceOperations } from "./devices.ts";
+import { createSnapOperations, type SnapOperations } from "./snaps.ts";
 
-export interface Device {
-  readonly id: string;
-  readonly name: string;
-}
+export type * from "./apps.ts";
+export type * from "./devices.ts";
+export type * from "./snaps.ts";
 
-export interface DeviceDetail extends Device {
-  readonly status: "ONLINE" | "OFFLINE";
-  readonly model: string | null;
-  readonly serialNumber: string | null;
-  readonly architecture: string | null;
-  /** Version of its agent. */
-  readonly version: string | null;
-  /** ISO 8601. */
-  readonly lastContactAt: string | null;
-  readonly lastStatusChangeAt: string | null;
-  readonly conflictAt: string | null;
-  readonly hostUrl: string | null;
-  readonly application: {
-    readonly identifier: string | null;
-    readonly version: string | null;
-    readonly state: "APPLIED" | "FAILED";
-    readonly error: { readonly code: string; readonly message: string } | null;
-  } | null;
-}
+export interface Operations extends DeviceOperations, AppOperations, SnapOperations {}
 
-/** A device passes if it fits all fields that are given. */
-export interface DevicesFilter {
-  /** A part of the name or of the id, in any case. */
-  readonly search?: string;
-  readonly status?: "ONLINE" | "OFFLINE";
-  readonly deviceGroupId?: string;
-  readonly appIdentifier?: string;
-  readonly model?: string;
-  /** ISO 8601 with an offset. */
-  readonly lastContactBefore?: string;
-  readonly lastContactAfter?: string;
-  readonly only?: "CONFLICT" | "FAILED" | "NEVER_ENROLLED";
-}
-
-export interface DeviceGroup {
-  readonly id: string;
-  readonly name: string;
-  readonly createdAt: string;
-}
-
-export interface AdoptKey {
-  /** Public id. */
-  readonly id: string;
-  readonly name: string;
-  readonly status: "ACTIVE" | "REVOKED" | "EXPIRED" | "USED_UP";
-  readonly expiresAt: string;
-  readonly maxDevices: number;
-  readonly usedCount: number;
-}
-
-export interface NewAdoptKey {
-  readonly name: string;
-  /** 1 to 365, by default 7. */
-  readonly expiresInDays?: number;
-  /** By default 1. */
-  readonly maxDevices?: number;
-  readonly deviceGroupIds?: readonly string[];
-  /** Adopts this device of the team, and no other. */
-  readonly deviceId?: string;
-}
-
-export interface Operations {
-  /** Returns all devices of the team that pass, in the order of their ids. */
-  devices(filter?: DevicesFilter): Promise<Device[]>;
-  /** Returns the same devices with their status. */
-  deviceDetails(filter?: DevicesFilter): Promise<DeviceDetail[]>;
-  /** Returns one device, or null if the team has none of this id. */
-  device(deviceId: string): Promise<DeviceDetail | null>;
-  renameDevice(deviceId: string, name: string): Promise<Device>;
-  deleteDevice(deviceId: string): Promise<Device>;
-  /** The hub refuses the device now, hosts within a minute. */
-  revokeDeviceCredential(deviceId: string): Promise<Device>;
-  deviceGroups(): Promise<DeviceGroup[]>;
-  createDeviceGroup(name: string): Promise<DeviceGroup>;
-  renameDeviceGroup(deviceGroupId: string, name: string): Promise<DeviceGroup>;
-  deleteDeviceGroup(deviceGroupId: string): Promise<DeviceGroup>;
-  deviceGroupAddDevice(deviceGroupId: string, deviceId: string): Promise<DeviceGroup>;
-  deviceGroupRemoveDevice(deviceGroupId: string, deviceId: string): Promise<DeviceGroup>;
-  adoptKeys(): Promise<AdoptKey[]>;
-  /** `key` is in this answer and nowhere else. */
-  createAdoptKey(wanted: NewAdoptKey): Promise<{ readonly key: string; readonly adoptKey: AdoptKey }>;
-  revokeAdoptKey(adoptKeyId: string): Promise<AdoptKey>;
-  deleteAdoptKey(adoptKeyId: string): Promise<AdoptKey>;
-}
-
+/** Sends a document with its variables, and returns the data of the answer. */
 export type Ask = (text: string, variables: Record<string, unknown>) => Promise<unknown>;
 
-/** Rows that one request asks for. The hub refuses an answer of more than 100,000 values. */
-const DEVICES_A_PAGE = 1000;
-const ROWS_A_PAGE = 200;
-const DEVICE = "id name";
-const DETAIL =
-  "id name status model serialNumber architecture version lastContactAt lastStatusChangeAt conflictAt hostUrl application { identifier version state error { code message } }";
-const GROUP = "id name createdAt";
-const ADOPT_KEY = "id name status expiresAt maxDevices usedCount";
-
-interface Page {
-  readonly nodes: readonly unknown[];
+interface PageOf<T> {
+  readonly nodes: readonly T[];
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-type Arguments = Readonly<Record<string, string>>;
+/** A connection to read. */
+export interface Listing {
+  readonly field: string;
+  /** The field of `team` that has the connection, with its arguments; by default `team` itself. */
+  readonly of?: { readonly field: string; readonly args: Arguments };
+  /** Selection of a node. */
+  readonly selection: string;
+  /** Rows of one request. The hub refuses an answer of more than 100,000 values. */
+  readonly rows: number;
+  /** Further arguments: their GraphQL types, and their values. */
+  readonly args?: Arguments;
+  readonly values?: Readonly<Record<string, unknown>>;
+}
 
-/** Returns a maker of functions that send one mutation. `args` are names and types of its arguments. */
-const mutations =
-  (change: Ask) =>
-  <T>(field: string, args: Arguments, selection: string) => {
-    const declared = Object.entries(args).map(([name, type]) => `$${name}: ${type}`);
-    const passed = Object.keys(args).map((name) => `${name}: $${name}`);
-    const text = `mutation (${declared.join(", ")}) { team { ${field}(${passed.join(", ")}) { status failedMessage ${selection} } } }`;
-    return async (variables: Record<string, unknown>): Promise<T> => {
-      const { team } = (await change(text, variables)) as { team: Record<string, unknown> };
-      return team[field] as T;
-    };
-  };
+/** Arguments of a field by name, with their GraphQL types. */
+export type Arguments = Readonly<Record<string, string>>;
+
+const declare = (args: Arguments): string =>
+  Object.entries(args)
+    .map(([name, type]) => `$${name}: ${type}`)
+    .join(", ");
+const pass = (args: Arguments): string =>
+  Object.keys(args)
+    .map((name) => `${name}: $${name}`)
+    .join(", ");
+
+/** What the groups of methods are made with. */
+export interface Toolbox {
+  /** Reads one field of `team`. */
+  readonly read: <T>(field: string, args: Arguments, selection: string) => (values: object) => Promise<T>;
+  /** Reads the pages of a connection one after the other. */
+  readonly each: <T>(listing: Listing) => AsyncGenerator<T, void, undefined>;
+  /** Reads all pages of a connection. */
+  readonly all: <T>(listing: Listing) => Promise<T[]>;
+  /** Makes a function that sends one mutation of `team` and returns its result. */
+  readonly mutation: <T>(field: string, args: Arguments, selection: string) => (values: object) => Promise<T>;
+}
 
 /** @param change sends a mutation, and throws if its result says FAILED */
 export function createOperations(query: Ask, change: Ask): Operations {
-  /** Reads all pages of a connection of the team. */
-  async function all<T>(field: string, selection: string, first: number, filter?: DevicesFilter): Promise<T[]> {
-    const [declared, passed] = filter === undefined ? ["", ""] : [", $filter: DevicesFilterInput", ", filter: $filter"];
-    const text = `query ($first: Int!, $after: String${declared}) { team { ${field}(first: $first, after: $after${passed}) { nodes { ${selection} } pageInfo { hasNextPage endCursor } } } }`;
-    const rows: T[] = [];
+  const read =
+    <T>(field: string, args: Arguments, selection: string) =>
+    async (values: object): Promise<T> => {
+      const [declared, passed] = Object.keys(args).length === 0 ? ["", ""] : [`(${declare(args)})`, `(${pass(args)})`];
+      const text = `query ${declared} { team { ${field}${passed} ${selection} } }`;
+      const { team } = (await query(text, { ...values })) as { team: Record<string, unknown> };
+      return team[field] as T;
+    };
+
+  async function* each<T>({ field, of, selection, rows, args = {}, values = {} }: Listing) {
+    const own = { first: "Int!", after: "String", ...args };
+    const page = `${field}(${pass(own)}) { nodes { ${selection} } pageInfo { hasNextPage endCursor } }`;
+    const inner = of === undefined ? page : `${of.field}(${pass(of.args)}) { ${page} }`;
+    const text = `query (${declare({ ...own, ...of?.args })}) { team { ${inner} } }`;
     for (let after: string | null = null; ;) {
-      const variables = { first, after, ...(filter === undefined ? {} : { filter }) };
-      const { team } = (await query(text, variables)) as { team: Record<string, Page> };
-      const { nodes, pageInfo } = team[field]!;
-      rows.push(...(nodes as T[]));
-      if (!pageInfo.hasNextPage) return rows;
+      const { team } = (await query(text, { first: rows, after, ...values })) as { team: Record<string, unknown> };
+      const parent = of === undefined ? team : (team[of.field] as Record<string, unknown> | null);
+      // The team has no such parent: its list is empty.
+      if (parent === null) return;
+      const { nodes, pageInfo } = parent[field] as PageOf<T>;
+      yield* nodes;
+      if (!pageInfo.hasNextPage) return;
       after = pageInfo.endCursor;
     }
   }
 
-  const mutation = mutations(change);
-  const id = "ID!";
-  const ofDevice = (field: string) => {
-    const send = mutation<{ device: Device }>(field, { deviceId: id }, `device { ${DEVICE} }`);
-    return async (deviceId: string): Promise<Device> => (await send({ deviceId })).device;
+  async function all<T>(listing: Listing): Promise<T[]> {
+    const rows: T[] = [];
+    for await (const row of each<T>(listing)) rows.push(row);
+    return rows;
+  }
+
+  const mutation = <T>(field: string, args: Arguments, selection: string) => {
+    const result = `{ status failedMessage ${selection} }`;
+    const text = `mutation (${declare(args)}) { team { ${field}(${pass(args)}) ${result} } }`;
+    return async (values: object): Promise<T> => {
+      const { team } = (await change(text, { ...values })) as { team: Record<string, unknown> };
+      return team[field] as T;
+    };
   };
-  const ofGroup = (field: string, args: Arguments) => {
-    const send = mutation<{ deviceGroup: DeviceGroup }>(field, args, `deviceGroup { ${GROUP} }`);
-    return async (variables: Record<string, unknown>): Promise<DeviceGroup> => (await send(variables)).deviceGroup;
-  };
-  const ofKey = (field: string) => {
-    const send = mutation<{ adoptKey: AdoptKey }>(field, { adoptKeyId: id }, `adoptKey { ${ADOPT_KEY} }`);
-    return async (adoptKeyId: string): Promise<AdoptKey> => (await send({ adoptKeyId })).adoptKey;
-  };
-  const rename = mutation<{ device: Device }>(
-    "renameDevice",
-    { deviceId: id, name: "String!" },
-    `device { ${DEVICE} }`,
-  );
-  const createGroup = ofGroup("createDeviceGroup", { name: "String!" });
-  const renameGroup = ofGroup("renameDeviceGroup", { deviceGroupId: id, name: "String!" });
-  const deleteGroup = ofGroup("deleteDeviceGroup", { deviceGroupId: id });
-  const add = ofGroup("deviceGroupAddDevice", { deviceGroupId: id, deviceId: id });
-  const remove = ofGroup("deviceGroupRemoveDevice", { deviceGroupId: id, deviceId: id });
-  const makeKey = mutation<{ key: string; adoptKey: AdoptKey }>(
-    "createAdoptKey",
-    {
-      ...{ name: "String!", expiresInDays: "Int! = 7", maxDevices: "Int! = 1" },
-      ...{ deviceGroupIds: "[ID!]", deviceId: "ID" },
-    },
-    `key adoptKey { ${ADOPT_KEY} }`,
-  );
-  return {
-    devices: (filter) => all<Device>("devices", DEVICE, DEVICES_A_PAGE, filter),
-    deviceDetails: (filter) => all<DeviceDetail>("devices", DETAIL, DEVICES_A_PAGE, filter),
-    async device(deviceId) {
-      const text = `query ($deviceId: ID!) { team { device(deviceId: $deviceId) { ${DETAIL} } } }`;
-      return ((await query(text, { deviceId })) as { team: { device: DeviceDetail | null } }).team.device;
-    },
-    renameDevice: async (deviceId, name) => (await rename({ deviceId, name })).device,
-    deleteDevice: ofDevice("deleteDevice"),
-    revokeDeviceCredential: ofDevice("revokeDeviceCredential"),
-    deviceGroups: () => all<DeviceGroup>("deviceGroups", GROUP, ROWS_A_PAGE),
-    createDeviceGroup: (name) => createGroup({ name }),
-    renameDeviceGroup: (deviceGroupId, name) => renameGroup({ deviceGroupId, name }),
-    deleteDeviceGroup: (deviceGroupId) => deleteGroup({ deviceGroupId }),
-    deviceGroupAddDevice: (deviceGroupId, deviceId) => add({ deviceGroupId, deviceId }),
-    deviceGroupRemoveDevice: (deviceGroupId, deviceId) => remove({ deviceGroupId, deviceId }),
-    adoptKeys: () => all<AdoptKey>("adoptKeys", ADOPT_KEY, ROWS_A_PAGE),
-    createAdoptKey: async (wanted) => {
-      const { key, adoptKey } = await makeKey({ ...wanted });
-      return { key, adoptKey };
-    },
-    revokeAdoptKey: ofKey("revokeAdoptKey"),
-    deleteAdoptKey: ofKey("deleteAdoptKey"),
-  };
+
+  const tools: Toolbox = { read, each, all, mutation };
+  return { ...createDeviceOperations(tools), ...createAppOperations(tools), ...createSnapOperations(tools) };
 }

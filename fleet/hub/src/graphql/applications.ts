@@ -34,6 +34,7 @@ function toApp(context: TeamContext, app: App): object {
     name: app.name,
     isPublic: false,
     scope: "TEAM",
+    coverImageUrl: null,
     tags: app.tags,
     createdAt: iso(app.created_at),
     updatedAt: iso(app.updated_at),

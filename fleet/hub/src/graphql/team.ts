@@ -6,6 +6,12 @@ import { snapMutations, snapQueries } from "./snaps.ts";
 import { deviceMutations, deviceQueries } from "./device.ts";
 import { groupMutations, groupQueries } from "./groups.ts";
 
+interface UpdateDevice {
+  readonly clientMutationId?: string | null;
+  readonly deviceId: string;
+  readonly name: string;
+}
+
 export const root = {
   query: {
     status: () => "ok",
@@ -20,6 +26,10 @@ export const root = {
     }),
   },
   mutation: {
+    updateDevice: async ({ input }: { input: UpdateDevice }, context: TeamContext) => ({
+      clientMutationId: input.clientMutationId ?? null,
+      ...(await deviceMutations(context).renameDevice(input)),
+    }),
     team: (_: unknown, context: TeamContext) => ({
       ...deviceMutations(context),
       ...groupMutations(context),

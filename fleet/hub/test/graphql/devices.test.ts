@@ -21,6 +21,20 @@ for (const { kind, skip } of kinds) {
     };
     const flush = () => hub.running.app.heartbeats.flush(hub.storage.db);
 
+    it("renames a device at the root too, as an example of the original writes it", async () => {
+      const [device] = await addDevices(hub.storage.db, Date.now(), hub.team.id, 100, [{ name: "door" }]);
+      const text = `mutation ($input: UpdateDeviceInput!) {
+        updateDevice(input: $input) { clientMutationId status failedMessage device { name } }
+      }`;
+      const update = async (deviceId: string) =>
+        (await ask(text, { input: { clientMutationId: "7", deviceId, name: "gate" } })).data.updateDevice;
+      expect(await update(device!.id)).toEqual({
+        ...{ clientMutationId: "7", status: "SUCCESS", failedMessage: null, device: { name: "gate" } },
+      });
+      expect(await update("nothing")).toMatchObject({ clientMutationId: "7", status: "FAILED", device: null });
+      await ask(`mutation { team { deleteDevice(deviceId: "${device!.id}") { status } } }`);
+    });
+
     it("enrols a device with an adopt key of a mutation, and tells all of it", async () => {
       const { deviceGroup } = await change(`createDeviceGroup(name: "north")`, "deviceGroup { id name }");
       const wanted = `name: "wall", maxDevices: 2, deviceGroupIds: ["${deviceGroup.id}"]`;

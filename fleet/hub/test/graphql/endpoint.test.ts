@@ -113,8 +113,8 @@ for (const { kind, skip } of kinds) {
     it("answers the standard introspection query", async () => {
       const { json } = await hub.query(getIntrospectionQuery());
       expect(json.errors).toBeUndefined();
-      expect(json.data.__schema.queryType.name).toBe("Query");
-      expect(json.data.__schema.mutationType.name).toBe("Mutation");
+      expect(json.data.__schema.queryType.name).toBe("PublicQuery");
+      expect(json.data.__schema.mutationType.name).toBe("PublicMutation");
     });
 
     it("has no subscriptions, and no queries among the mutations", async () => {

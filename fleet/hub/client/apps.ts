@@ -1,0 +1,171 @@
+/** Applications: what devices run. Every save is a version, which never changes. */
+import type { Toolbox } from "./operations.ts";
+
+export interface App {
+  readonly id: string;
+  /** Unique in the team. It never changes. */
+  readonly identifier: string;
+  readonly name: string;
+  readonly tags: readonly string[];
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** null: nobody has saved a version yet. */
+  readonly newestVersion: { readonly number: number; readonly hash: string } | null;
+  /** Who is given which version. */
+  readonly assignments: readonly AppAssignment[];
+}
+
+export interface AppVersion {
+  /** Counts from 1. */
+  readonly number: number;
+  /** SHA-256 of the content. */
+  readonly hash: string;
+  /** What devices name the version by: `DeviceDetail.application.version`. */
+  readonly etag: string;
+  /** null: the model file says how to decode. */
+  readonly config: Readonly<Record<string, unknown>> | null;
+  readonly options: Readonly<Record<string, unknown>>;
+  readonly snaps: readonly SnapRule[];
+  readonly model: { readonly sha256: string; readonly size: number; readonly name: string } | null;
+  /** What boxwright takes each tensor for. */
+  readonly description: string;
+  readonly createdAt: string;
+  readonly createdBy: string;
+  /** Devices that reported this version last, and use it. */
+  readonly appliedCount: number;
+  /** Devices that reported this version last, and cannot use it. */
+  readonly failedCount: number;
+}
+
+/** When a device sends a picture. */
+export interface SnapRule {
+  readonly name: string;
+  /** A label of the network; without it every class counts. */
+  readonly class?: string;
+  /** 0 to 1. */
+  readonly min_confidence: number;
+  readonly per_hour: number;
+}
+
+export interface AppAssignment {
+  /** One of `deviceId` and `groupId` is null. */
+  readonly deviceId: string | null;
+  readonly groupId: string | null;
+  /** What all run, but for the share of a roll-out. */
+  readonly version: number | null;
+  /** null: no roll-out. */
+  readonly rolloutVersion: number | null;
+  /** Per cent of the group. */
+  readonly rolloutShare: number | null;
+  readonly rolloutState: "RUNNING" | "STOPPED" | null;
+  /** Pass it as `ifRevision`, so that you do not overwrite the change of another person. */
+  readonly revision: number;
+  readonly changedAt: string;
+  readonly changedBy: string;
+}
+
+export interface NewApp {
+  readonly name: string;
+  /** By default made of the name. */
+  readonly identifier?: string;
+  readonly tags?: readonly string[];
+}
+
+/** Content of a version. */
+export interface NewAppVersion {
+  /** NN_config, nn_config or an NN Archive's config.json. Without it the model file says how to decode. */
+  readonly config?: Readonly<Record<string, unknown>> | null;
+  /** Options of boxwright's createDetector. */
+  readonly options?: Readonly<Record<string, unknown>>;
+  readonly snaps?: readonly SnapRule[];
+  /** A model file that was sent to `/models`. */
+  readonly modelSha256?: string | null;
+  /** Number of the newest version that you saw, 0 for none. The hub refuses the save if there is a newer one. */
+  readonly ifNewest?: number;
+}
+
+/** Who is given a version: one device, or a group. */
+export type AppTarget = { readonly deviceId: string } | { readonly groupId: string };
+
+export interface Rollout {
+  /** Per cent of the group that get the version first. Repeat with more to widen the roll-out. */
+  readonly share?: number;
+  readonly ifRevision?: number;
+}
+
+export interface AppOperations {
+  apps(): Promise<App[]>;
+  /** @param appId id or identifier. Returns null if the team has no such application. */
+  app(appId: string): Promise<App | null>;
+  /** Returns all versions, the newest first. */
+  appVersions(appId: string): Promise<AppVersion[]>;
+  createApp(wanted: NewApp): Promise<App>;
+  updateApp(appId: string, wanted: { readonly name?: string; readonly tags?: readonly string[] }): Promise<App>;
+  /** The hub refuses it while a device or a group is given the application. */
+  deleteApp(appId: string): Promise<App>;
+  /** Checks content with boxwright and saves it. `isNew` is false if the application had this content before. */
+  saveAppVersion(
+    appId: string,
+    content: NewAppVersion,
+  ): Promise<{ readonly version: AppVersion; readonly isNew: boolean }>;
+  /** Gives a version to a device or a group. An older version goes back to it. */
+  assignApp(appId: string, version: number, target: AppTarget, rollout?: Rollout): Promise<AppAssignment>;
+  /** Takes the application away. Devices go on with what they have. */
+  unassignApp(target: AppTarget, ifRevision?: number): Promise<void>;
+  /** All devices of the group get the version that the others have. */
+  endAppRollout(groupId: string, ifRevision?: number): Promise<void>;
+}
+
+const APPS_A_PAGE = 100;
+/** A version holds its config and a description: some ten kilobytes each. */
+const VERSIONS_A_PAGE = 20;
+const ASSIGNMENT = "deviceId groupId version rolloutVersion rolloutShare rolloutState revision changedAt changedBy";
+const APP = `id identifier name tags createdAt updatedAt newestVersion { number hash } assignments { ${ASSIGNMENT} }`;
+const VERSION =
+  "number hash etag config options snaps model { sha256 size name } description createdAt createdBy appliedCount failedCount";
+
+export function createAppOperations({ read, all, mutation }: Toolbox): AppOperations {
+  const id = { appId: "ID!" };
+  const target = { deviceId: "ID", groupId: "ID", ifRevision: "Int" };
+  const one = read<App | null>("app", id, `{ ${APP} }`);
+  const create = mutation<{ app: App }>(
+    "createApp",
+    { name: "String!", identifier: "String", tags: "[String!]" },
+    `app { ${APP} }`,
+  );
+  const update = mutation<{ app: App }>("updateApp", { ...id, name: "String", tags: "[String!]" }, `app { ${APP} }`);
+  const remove = mutation<{ app: App }>("deleteApp", id, `app { ${APP} }`);
+  const save = mutation<{ version: AppVersion; isNew: boolean }>(
+    "saveAppVersion",
+    { ...id, config: "JSON", options: "JSON", snaps: "JSON", modelSha256: "String", ifNewest: "Int" },
+    `version { ${VERSION} } isNew`,
+  );
+  const assign = mutation<{ assignment: AppAssignment }>(
+    "assignApp",
+    { ...id, version: "Int!", share: "Int", ...target },
+    `assignment { ${ASSIGNMENT} }`,
+  );
+  const unassign = mutation("unassignApp", target, "");
+  const end = mutation("endAppRollout", { groupId: "ID!", ifRevision: "Int" }, "");
+  return {
+    apps: () => all<App>({ field: "apps", selection: APP, rows: APPS_A_PAGE }),
+    app: (appId) => one({ appId }),
+    appVersions: (appId) =>
+      all<AppVersion>({
+        ...{ field: "versions", of: { field: "app", args: id }, values: { appId } },
+        ...{ selection: VERSION, rows: VERSIONS_A_PAGE },
+      }),
+    createApp: async (wanted) => (await create(wanted)).app,
+    updateApp: async (appId, wanted) => (await update({ appId, ...wanted })).app,
+    deleteApp: async (appId) => (await remove({ appId })).app,
+    saveAppVersion: async (appId, content) => {
+      const { version, isNew } = await save({ appId, ...content });
+      return { version, isNew };
+    },
+    assignApp: async (appId, version, whom, rollout) =>
+      (await assign({ appId, version, ...whom, ...rollout })).assignment,
+    unassignApp: async (whom, ifRevision) => void (await unassign({ ...whom, ifRevision })),
+    endAppRollout: async (groupId, ifRevision) => void (await end({ groupId, ifRevision })),
+  };
+}

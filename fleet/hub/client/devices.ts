@@ -1,0 +1,161 @@
+/** Devices, groups and adopt keys: one method for each documented operation. */
+import type { Arguments, Toolbox } from "./operations.ts";
+
+export interface Device {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface DeviceDetail extends Device {
+  readonly status: "ONLINE" | "OFFLINE";
+  readonly model: string | null;
+  readonly serialNumber: string | null;
+  readonly architecture: string | null;
+  /** Version of its agent. */
+  readonly version: string | null;
+  /** ISO 8601. */
+  readonly lastContactAt: string | null;
+  readonly lastStatusChangeAt: string | null;
+  readonly conflictAt: string | null;
+  readonly hostUrl: string | null;
+  readonly application: {
+    readonly identifier: string | null;
+    readonly version: string | null;
+    readonly state: "APPLIED" | "FAILED";
+    readonly error: { readonly code: string; readonly message: string } | null;
+  } | null;
+}
+
+/** A device passes if it fits all fields that are given. */
+export interface DevicesFilter {
+  /** A part of the name or of the id, in any case. */
+  readonly search?: string;
+  readonly status?: "ONLINE" | "OFFLINE";
+  readonly deviceGroupId?: string;
+  readonly appIdentifier?: string;
+  readonly model?: string;
+  /** ISO 8601 with an offset. */
+  readonly lastContactBefore?: string;
+  readonly lastContactAfter?: string;
+  readonly only?: "CONFLICT" | "FAILED" | "NEVER_ENROLLED";
+}
+
+export interface DeviceGroup {
+  readonly id: string;
+  readonly name: string;
+  readonly createdAt: string;
+}
+
+export interface AdoptKey {
+  /** Public id. */
+  readonly id: string;
+  readonly name: string;
+  readonly status: "ACTIVE" | "REVOKED" | "EXPIRED" | "USED_UP";
+  readonly expiresAt: string;
+  readonly maxDevices: number;
+  readonly usedCount: number;
+}
+
+export interface NewAdoptKey {
+  readonly name: string;
+  /** 1 to 365, by default 7. */
+  readonly expiresInDays?: number;
+  /** By default 1. */
+  readonly maxDevices?: number;
+  readonly deviceGroupIds?: readonly string[];
+  /** Adopts this device of the team, and no other. */
+  readonly deviceId?: string;
+}
+
+export interface DeviceOperations {
+  /** Returns all devices of the team that pass, in the order of their ids. */
+  devices(filter?: DevicesFilter): Promise<Device[]>;
+  /** Returns the same devices with their status. */
+  deviceDetails(filter?: DevicesFilter): Promise<DeviceDetail[]>;
+  /** Returns one device, or null if the team has none of this id. */
+  device(deviceId: string): Promise<DeviceDetail | null>;
+  renameDevice(deviceId: string, name: string): Promise<Device>;
+  deleteDevice(deviceId: string): Promise<Device>;
+  /** The hub refuses the device now, hosts within a minute. */
+  revokeDeviceCredential(deviceId: string): Promise<Device>;
+  deviceGroups(): Promise<DeviceGroup[]>;
+  createDeviceGroup(name: string): Promise<DeviceGroup>;
+  renameDeviceGroup(deviceGroupId: string, name: string): Promise<DeviceGroup>;
+  deleteDeviceGroup(deviceGroupId: string): Promise<DeviceGroup>;
+  deviceGroupAddDevice(deviceGroupId: string, deviceId: string): Promise<DeviceGroup>;
+  deviceGroupRemoveDevice(deviceGroupId: string, deviceId: string): Promise<DeviceGroup>;
+  adoptKeys(): Promise<AdoptKey[]>;
+  /** `key` is in this answer and nowhere else. */
+  createAdoptKey(wanted: NewAdoptKey): Promise<{ readonly key: string; readonly adoptKey: AdoptKey }>;
+  revokeAdoptKey(adoptKeyId: string): Promise<AdoptKey>;
+  deleteAdoptKey(adoptKeyId: string): Promise<AdoptKey>;
+}
+
+const DEVICES_A_PAGE = 1000;
+const ROWS_A_PAGE = 200;
+const DEVICE = "id name";
+const DETAIL =
+  "id name status model serialNumber architecture version lastContactAt lastStatusChangeAt conflictAt hostUrl application { identifier version state error { code message } }";
+const GROUP = "id name createdAt";
+const ADOPT_KEY = "id name status expiresAt maxDevices usedCount";
+
+export function createDeviceOperations({ read, all, mutation }: Toolbox): DeviceOperations {
+  const listDevices = <T>(selection: string, filter?: DevicesFilter): Promise<T[]> =>
+    all<T>({
+      ...{ field: "devices", selection, rows: DEVICES_A_PAGE },
+      ...(filter === undefined ? {} : { args: { filter: "DevicesFilterInput" }, values: { filter } }),
+    });
+  const one = read<DeviceDetail | null>("device", { deviceId: "ID!" }, `{ ${DETAIL} }`);
+  const id = "ID!";
+  const ofDevice = (field: string) => {
+    const send = mutation<{ device: Device }>(field, { deviceId: id }, `device { ${DEVICE} }`);
+    return async (deviceId: string): Promise<Device> => (await send({ deviceId })).device;
+  };
+  const ofGroup = (field: string, args: Arguments) => {
+    const send = mutation<{ deviceGroup: DeviceGroup }>(field, args, `deviceGroup { ${GROUP} }`);
+    return async (variables: object): Promise<DeviceGroup> => (await send(variables)).deviceGroup;
+  };
+  const ofKey = (field: string) => {
+    const send = mutation<{ adoptKey: AdoptKey }>(field, { adoptKeyId: id }, `adoptKey { ${ADOPT_KEY} }`);
+    return async (adoptKeyId: string): Promise<AdoptKey> => (await send({ adoptKeyId })).adoptKey;
+  };
+  const rename = mutation<{ device: Device }>(
+    "renameDevice",
+    { deviceId: id, name: "String!" },
+    `device { ${DEVICE} }`,
+  );
+  const createGroup = ofGroup("createDeviceGroup", { name: "String!" });
+  const renameGroup = ofGroup("renameDeviceGroup", { deviceGroupId: id, name: "String!" });
+  const deleteGroup = ofGroup("deleteDeviceGroup", { deviceGroupId: id });
+  const add = ofGroup("deviceGroupAddDevice", { deviceGroupId: id, deviceId: id });
+  const remove = ofGroup("deviceGroupRemoveDevice", { deviceGroupId: id, deviceId: id });
+  const makeKey = mutation<{ key: string; adoptKey: AdoptKey }>(
+    "createAdoptKey",
+    {
+      ...{ name: "String!", expiresInDays: "Int! = 7", maxDevices: "Int! = 1" },
+      ...{ deviceGroupIds: "[ID!]", deviceId: "ID" },
+    },
+    `key adoptKey { ${ADOPT_KEY} }`,
+  );
+  return {
+    devices: (filter) => listDevices<Device>(DEVICE, filter),
+    deviceDetails: (filter) => listDevices<DeviceDetail>(DETAIL, filter),
+    device: (deviceId) => one({ deviceId }),
+    renameDevice: async (deviceId, name) => (await rename({ deviceId, name })).device,
+    deleteDevice: ofDevice("deleteDevice"),
+    revokeDeviceCredential: ofDevice("revokeDeviceCredential"),
+    deviceGroups: () => all<DeviceGroup>({ field: "deviceGroups", selection: GROUP, rows: ROWS_A_PAGE }),
+    createDeviceGroup: (name) => createGroup({ name }),
+    renameDeviceGroup: (deviceGroupId, name) => renameGroup({ deviceGroupId, name }),
+    deleteDeviceGroup: (deviceGroupId) => deleteGroup({ deviceGroupId }),
+    deviceGroupAddDevice: (deviceGroupId, deviceId) => add({ deviceGroupId, deviceId }),
+    deviceGroupRemoveDevice: (deviceGroupId, deviceId) => remove({ deviceGroupId, deviceId }),
+    adoptKeys: () => all<AdoptKey>({ field: "adoptKeys", selection: ADOPT_KEY, rows: ROWS_A_PAGE }),
+    createAdoptKey: async (wanted) => {
+      const { key, adoptKey } = await makeKey({ ...wanted });
+      return { key, adoptKey };
+    },
+    revokeAdoptKey: ofKey("revokeAdoptKey"),
+    deleteAdoptKey: ofKey("deleteAdoptKey"),
+  };
+}
