@@ -142,18 +142,26 @@ function joinOneTensor(found: Interpretation, views: readonly ExtraView[]): Inte
   return { ...found, heads: withColumns, uses: [...uses, whole.tensor] };
 }
 
-/** Returns the interpretation with the extra channels of each head in a tensor that no other head has. */
+/**
+ * Returns the interpretation with the extra channels of each head in a tensor that no other head has. All of these
+ * tensors have one storage order. It is that of the boxes, if each tensor can be read so.
+ */
 function joinTensorPerHead(found: Interpretation, views: readonly ExtraView[]): Interpretation | null {
   const { heads, uses } = found;
-  const mine = heads.map((head) => pickOnly(viewsWithCells(views, head), head));
-  const picked = mine.filter((view) => view !== null);
-  const tensors = new Set(picked.map(({ tensor }) => tensor));
-  if (tensors.size < heads.length) return null;
-  return {
-    ...found,
-    heads: heads.map((head, i) => ({ ...head, extra: columnOf(picked[i]) })),
-    uses: [...uses, ...tensors],
-  };
+  const isPlanar = (head: HeadDraft): boolean => head.box.cell === 1;
+  for (const asBoxes of [true, false]) {
+    const picked = heads
+      .map((head) => pickOnly(viewsWithCells(views, head), isPlanar(head) === asBoxes))
+      .filter((view) => view !== null);
+    const tensors = new Set(picked.map(({ tensor }) => tensor));
+    if (tensors.size === heads.length)
+      return {
+        ...found,
+        heads: heads.map((head, i) => ({ ...head, extra: columnOf(picked[i]) })),
+        uses: [...uses, ...tensors],
+      };
+  }
+  return null;
 }
 
 /** Returns the views that have the cells of a head. */
@@ -168,13 +176,16 @@ const columnOf = ({ tensor, view: { channel, cell } }: ExtraView): Column => ({
 });
 
 /**
- * Returns the view of the only tensor, or `null` if there is no tensor or more than one. If that tensor can be read in
- * two ways, returns the way whose storage order is that of the head's boxes, or `null` if none has that order.
+ * Returns the view of the only tensor in the storage order asked for, or `null` if there is no such view, or more than
+ * one tensor. Without an order, returns a view only if all views have the same steps.
+ * @param isPlanar true for channels first, false for channels last
  */
-function pickOnly(all: readonly ExtraView[], head?: HeadDraft): ExtraView | null {
+function pickOnly(all: readonly ExtraView[], isPlanar?: boolean): ExtraView | null {
   if (all.length === 0 || new Set(all.map(({ tensor }) => tensor)).size > 1) return null;
-  // Take either way: with one channel, planes and rows have the same strides.
-  if (all.every(({ view }) => view.cell === all[0].view.cell)) return all[0];
-  const alike = all.filter(({ view }) => head && (view.cell === 1) === (head.box.cell === 1));
-  return alike.length > 0 ? alike[0] : null;
+  const inOrder = all.filter(({ view }) => (view.cell === 1) === isPlanar);
+  if (inOrder.length > 0) return inOrder[0];
+  const [{ view }] = all;
+  const isOneWay = all.every((other) => other.view.cell === view.cell);
+  // A single cell has the same elements in both orders.
+  return isOneWay && (isPlanar === undefined || view.cells === 1) ? all[0] : null;
 }

@@ -105,3 +105,98 @@ test("points with as many channels as classes are refused with both readings, an
   settled.decode(tensors);
   expect(settled.describe().text).toContain("b8 [1,6,8,8] as NCHW");
 });
+
+/** A map of values that do not depend on its storage order: [1,channels,h,w], or [1,h,w,channels]. */
+function mapOf(
+  order: string,
+  [width, height]: readonly number[],
+  channels: number,
+  stride: number,
+  middle = 0,
+) {
+  const [h, w] = [height / stride, width / stride];
+  const isFirst = order === "NCHW";
+  const data = new Float32Array(channels * h * w);
+  for (let c = 0; c < channels; c++)
+    for (let cell = 0; cell < h * w; cell++)
+      data[isFirst ? c * h * w + cell : cell * channels + c] = ((cell * 31 + c * 17) % 23) / 23 - middle;
+  return { data, dims: isFirst ? [1, channels, h, w] : [1, h, w, channels] };
+}
+
+const segment = (extra: number) => ({ task: "segment", extra }) as const;
+const oriented = { task: "oriented", extra: 1 } as const;
+
+test.each([
+  ["NCHW", "NHWC", [320, 320], 1, 64, segment(10)],
+  ["NHWC", "NCHW", [320, 320], 1, 64, segment(10)],
+  ["NHWC", "NCHW", [416, 416], 1, 64, segment(52)],
+  ["NCHW", "NHWC", [128, 128], 3, 4, segment(8)],
+  ["NCHW", "NHWC", [96, 96], 2, 64, pose(3, 2)],
+  ["NHWC", "NCHW", [64, 64], 1, 64, pose(4, 2)],
+  ["NCHW", "NHWC", [384, 128], 3, 64, pose(6, 2)],
+  ["NCHW", "NHWC", [96, 64], 3, 64, oriented],
+  ["NHWC", "NCHW", [640, 640], 16, 64, oriented],
+] as const)("boxes as %s, more as %s at %j: as in one order", (order, other, size, classes, box, task) => {
+  const { extra, ...options } = task;
+  const decode = (extraOrder: string) => {
+    const strides = [8, 16, 32];
+    const tensors = Object.fromEntries([
+      ...strides.map((stride) => [`c${stride}`, mapOf(extraOrder, size, extra, stride, 0.5)] as const),
+      ...strides.map((stride) => [`a${stride}`, mapOf(order, size, box, stride)] as const),
+      ...strides.map((stride) => [`b${stride}`, mapOf(order, size, classes, stride)] as const),
+      ...(options.task === "segment" ? [["p", mapOf("NCHW", size, extra, 4, 0.5)] as const] : []),
+    ]);
+    const roles = {
+      [{ segment: "coefficients", pose: "keypoints", oriented: "angles" }[options.task]]: strides.map(
+        (s) => `c${s}`,
+      ),
+    };
+    const found = createDecoderSync(
+      { family: "yolov8", classes, inputSize: size, ...options },
+      { maxDetections: 400, iouThreshold: 1, ...(extraOrder === order && { roles }) },
+    ).decode(tensors);
+    return found
+      .toArray()
+      .map((d, i) => ({ ...d, ...(options.task === "segment" && { mask: found.mask(i).data }) }));
+  };
+  const expected = decode(order);
+  expect(expected.length).toBeGreaterThan(3);
+  expect(decode(other)).toEqual(expected);
+});
+
+test("maps of one network in both orders are refused", () => {
+  const size = [320, 192] as const;
+  const tensors = Object.fromEntries(
+    [8, 16, 32].flatMap((stride) => [
+      [`a${stride}`, mapOf("NCHW", size, 66, stride)],
+      [`c${stride}`, mapOf(stride === 16 ? "NHWC" : "NCHW", size, 20, stride)],
+    ]),
+  );
+  const base = { family: "yolov8", classes: 2, inputSize: size } as const;
+  const masks = { ...tensors, p: mapOf("NCHW", size, 20, 4) };
+  expect(() => createDecoderSync({ ...base, task: "segment" }).decode(masks)).toThrow(/segment: got/);
+  expect(() => createDecoderSync({ ...base, task: "pose", keypoints: [10, 2] }).decode(tensors)).toThrow(
+    /no tensor with 10 keypoints/,
+  );
+});
+
+test("boxes and points of four channels in two orders are refused, and roles settle them", () => {
+  const tensors = Object.fromEntries(
+    [8, 16, 32].flatMap((stride) => [
+      [`a${stride}`, mapOf("NHWC", [384, 64], 4, stride)],
+      [`b${stride}`, mapOf("NHWC", [384, 64], 1, stride)],
+      [`c${stride}`, mapOf("NCHW", [384, 64], 4, stride)],
+    ]),
+  );
+  const base = {
+    family: "yolov8",
+    classes: 1,
+    inputSize: [384, 64],
+    task: "pose",
+    keypoints: [2, 2],
+  } as const;
+  expect(() => createDecoderSync(base).decode(tensors)).toThrow(/can be read in 2 ways/);
+  const settled = createDecoderSync({ ...base, roles: { keypoints: ["c8", "c16", "c32"] } });
+  settled.decode(tensors);
+  expect(settled.describe().text).toContain("a8 [1,8,48,4] as NHWC");
+});

@@ -5,7 +5,7 @@ import type { PointShape } from "../../core/keypoints.ts";
 import { POINT_FACTS } from "../../core/pose-families.ts";
 import { READINGS } from "../../core/readings.ts";
 import { type TensorSpec, list, volume } from "../../core/tensor.ts";
-import { type Views, maps, rows } from "../../heads/channels.ts";
+import { type ChannelView, type Views, maps, rows } from "../../heads/channels.ts";
 import { preferFused, readBeside, readFused, readInOneOrder } from "../../heads/extra.ts";
 import { gridsOf } from "../../heads/grids.ts";
 import type { Interpretation, Specs } from "../../heads/head.ts";
@@ -93,18 +93,22 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
       blankExcept(specs, (_, i) => !mayHold(i)),
       mayHold,
     );
+  const grids = gridsOf(query);
+  const isMapOrRows = (views: readonly ChannelView[]): boolean =>
+    views.some(({ w, h }) => w === 0 || grids.length === 0 || grids.some((g) => g.w === w && g.h === h));
   // A map that is as wide as points have channels looks like points too: [1,64,10,10] beside points [1,10,10,10].
   // So each kind of tensors gets its turn, and the one that leaves the fewest tensors alone is right.
   const kinds = named
     ? [flat.map(({ name }) => named.includes(name))]
     : [planar, interleaved, rows, (...see: Parameters<Views>) => [...maps(...see), ...rows(...see)]].map(
-        (views) => flat.map((spec) => views(spec, channels).length > 0),
+        (views) => flat.map((spec) => isMapOrRows(views(spec, channels))),
       );
   const tries = kinds.map((holds) => joinHidden((i) => holds[i]));
   const used = tries.map((some) => Math.max(0, ...some.map(({ uses }) => uses.length)));
   const most = Math.max(...used);
   const last = kinds[kinds.length - 1];
-  const beside = most > 0 ? tries[used.indexOf(most)] : join(specs, (i) => last[i]);
+  // Keep every kind that uses as many: boxes and points may have as many channels, and only the caller knows which.
+  const beside = most > 0 ? tries.filter((_, i) => used[i] === most).flat() : join(specs, (i) => last[i]);
   return preferFused(fused, beside).map((found) => {
     const isFused = fused.includes(found);
     return formedOf(query, found, isFused ? specs : flat, shape, isFused);
