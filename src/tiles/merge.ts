@@ -3,15 +3,17 @@ import { refuse } from "../core/errors.ts";
 import { COUNT, FLAG, type Rule, UNIT, checkOptions, oneOf } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
 import {
-  CORNER_VALUES,
   Detections,
   type Extras,
+  POINT_COLUMNS,
   type TaskColumns,
   extend,
   extrasOf,
   frameOfDetections,
   setLength,
 } from "../decode/detections.ts";
+import { ORIENTED_ROWS } from "../tasks/oriented/rows.ts";
+import { KEYPOINT_WIDTH, POSE_ROWS } from "../tasks/pose/rows.ts";
 import { type Candidates, isSameClass } from "../tasks/suppression/candidates.ts";
 import { keepGreedily } from "../tasks/suppression/greedy.ts";
 import { groupGreedily, groupTransitively, overlapBy } from "../tasks/suppression/groups.ts";
@@ -99,6 +101,45 @@ const WITHOUT_MASKS: Extras = {
 /** Doubles of a row: corners in pixels of the picture, score. */
 const ROW = 5;
 
+/** Columns of tasks that hold numbers of each row. */
+const ROW_COLUMNS = [...POINT_COLUMNS, "angles", "corners"] as const;
+type RowColumn = (typeof ROW_COLUMNS)[number];
+
+/** Says what detections have besides boxes, for comparing and for people. */
+function kindOf(detections: Detections): string {
+  const { keypoints, angles, scores } = detections;
+  const others = ROW_COLUMNS.slice(1, -2).filter((name) => detections[name]);
+  const kind = angles
+    ? "oriented boxes"
+    : keypoints
+      ? `${keypoints.length / scores.length / KEYPOINT_WIDTH} keypoints a row`
+      : "boxes alone";
+  return [kind, ...others].join(" with ");
+}
+
+/** Returns the function that moves value k of a row from its tile into the picture. */
+function moveOf(
+  name: RowColumn,
+  { x, y, width, height }: Tile,
+  [w, h]: readonly [number, number],
+): (value: number, k: number) => number {
+  const place = (v: number, axis: number): number =>
+    axis === 0 ? (x + v * width) / w : (y + v * height) / h;
+  switch (name) {
+    case "keypoints":
+      return (v, k) => (k % KEYPOINT_WIDTH < 2 ? place(v, k % KEYPOINT_WIDTH) : v);
+    case "corners":
+      return (v, k) => place(v, k & 1);
+    case "depths":
+      return (v) => (v * width) / w;
+    // The centre is in pixels of the image. Width, height and angle stay.
+    case "nextCrops":
+      return (v, k) => (k === 0 ? v + x : k === 1 ? v + y : v);
+    default:
+      return (v) => v;
+  }
+}
+
 /** Throws a RangeError if the decoder got another frame than the tile: the merge would put its boxes elsewhere. */
 function checkFrameOf(detections: Detections, width: number, height: number): void {
   const frame = frameOfDetections(detections);
@@ -120,14 +161,13 @@ class Merger implements TileMerger {
   private classIds = new Int32Array(0);
   private sources = new Uint32Array(0);
   private labels: readonly string[] | null = null;
-  /** Keypoints of each row, 0..1 of the picture: x, y, confidence. Empty where the network has none. */
-  private points: Float32Array[] = [];
-  /** Angle and corners of each row, 0..1 of the picture. Empty where boxes are upright. */
-  private oriented: { readonly angle: number; readonly corners: Float32Array }[] = [];
+  /** The values that tasks gave each row, by column, moved into the picture. */
+  private columns: Partial<Record<RowColumn, Float32Array[]>> = {};
   /** What the rows that are held have besides boxes. */
   private kind = "";
   private hasMasks = false;
-  private named: { readonly columns: TaskColumns; readonly extras: Extras } | null = null;
+  private named: Pick<TaskColumns, "keypointNames" | "edges"> = {};
+  private extras: Extras | null = null;
 
   constructor(size: readonly [number, number], settings: Settings) {
     this.size = size;
@@ -160,8 +200,7 @@ class Merger implements TileMerger {
       this.classIds[row] = classIds[i];
       this.sources[row] = sources[i];
     }
-    if (detections.keypoints && n > 0) this.addPoints(tile, detections);
-    if (detections.angles && n > 0) this.addOriented(tile, detections);
+    if (n > 0) this.addColumns(tile, detections);
     this.length += n;
     this.labels ??= detections.labels;
     this.hasMasks ||= extrasOf(detections)?.mask !== undefined;
@@ -169,12 +208,9 @@ class Merger implements TileMerger {
   }
 
   /** Throws if detections have other columns or class names than those that are held: they are of another network. */
-  private checkKind({ angles, keypoints, labels, scores }: Detections): void {
-    const kind = angles
-      ? "oriented boxes"
-      : keypoints
-        ? `${keypoints.length / scores.length / 3} keypoints a row`
-        : "boxes alone";
+  private checkKind(detections: Detections): void {
+    const { labels } = detections;
+    const kind = kindOf(detections);
     const names = labels?.join() ?? "none";
     if (this.length > 0 && kind !== this.kind)
       refuse("detections", kind, `${this.kind}, as in the tiles before`, RangeError);
@@ -183,34 +219,21 @@ class Merger implements TileMerger {
     this.kind = kind;
   }
 
-  /** Keeps the points of a tile's rows, moved into the picture. */
-  private addPoints({ x, y, width, height }: Tile, detections: Detections): void {
-    const { keypoints, keypointNames, edges } = detections.copy();
-    const all = keypoints as Float32Array;
-    const count = all.length / detections.length;
-    const [w, h] = this.size;
-    for (let i = 0; i < detections.length; i++)
-      this.points[this.length + i] = all
-        .subarray(i * count, (i + 1) * count)
-        .map((v, k) => (k % 3 === 0 ? (x + v * width) / w : k % 3 === 1 ? (y + v * height) / h : v));
-    this.named ??= {
-      columns: { ...(keypointNames && { keypointNames }), ...(edges && { edges }) },
-      extras: extrasOf(detections) ?? { copy: () => undefined },
-    };
-  }
-
-  /** Keeps the angles and corners of a tile's rows, moved into the picture. */
-  private addOriented({ x, y, width, height }: Tile, detections: Detections): void {
-    const { angles, corners } = detections as { angles: Float32Array; corners: Float32Array };
-    const [w, h] = this.size;
-    for (let i = 0; i < detections.length; i++)
-      this.oriented[this.length + i] = {
-        angle: angles[i],
-        corners: corners
-          .slice(i * CORNER_VALUES, (i + 1) * CORNER_VALUES)
-          .map((v, k) => (k % 2 === 0 ? (x + v * width) / w : (y + v * height) / h)),
-      };
-    this.named ??= { columns: {}, extras: extrasOf(detections) ?? { copy: () => undefined } };
+  /** Keeps what tasks gave the rows of a tile, moved into the picture. */
+  private addColumns(tile: Tile, detections: Detections): void {
+    const { length, scores, keypoints, angles, keypointNames, edges } = detections;
+    for (const name of ROW_COLUMNS) {
+      const column = detections[name];
+      if (!column) continue;
+      const width = column.length / scores.length;
+      const move = moveOf(name, tile, this.size);
+      const held = (this.columns[name] ??= []);
+      for (let i = 0; i < length; i++)
+        held[this.length + i] = column.slice(i * width, (i + 1) * width).map(move);
+    }
+    this.named = { ...(keypointNames && { keypointNames }), ...(edges && { edges }) };
+    // A clone has columns without functions.
+    this.extras = keypoints ? POSE_ROWS : angles ? ORIENTED_ROWS : null;
   }
 
   merge(): Detections {
@@ -240,9 +263,9 @@ class Merger implements TileMerger {
   clear(): void {
     this.length = this.dropped = 0;
     this.labels = null;
-    this.points = [];
-    this.oriented = [];
-    this.named = null;
+    this.columns = {};
+    this.named = {};
+    this.extras = null;
     this.hasMasks = false;
   }
 
@@ -287,8 +310,7 @@ class Merger implements TileMerger {
         rows.copyWithin(to * ROW, from * ROW, (from + 1) * ROW);
         this.classIds[to] = this.classIds[from];
         this.sources[to] = this.sources[from];
-        if (this.points.length > 0) this.points[to] = this.points[from];
-        if (this.oriented.length > 0) this.oriented[to] = this.oriented[from];
+        for (const held of Object.values(this.columns)) held[to] = held[from];
       });
     this.dropped += this.length - most;
     this.length = most;
@@ -355,20 +377,13 @@ class Merger implements TileMerger {
       }
     });
     setLength(result, n);
-    if (this.named && this.oriented.length > 0)
-      extend(
-        result,
-        {
-          angles: Float32Array.from(groups, ([first]) => this.oriented[first].angle),
-          corners: Float32Array.from(groups.flatMap(([first]) => [...this.oriented[first].corners])),
-        },
-        this.named.extras,
-      );
-    else if (this.named) {
-      // The best row of a group has its points: those of another tile may be cut off.
-      const keypoints = Float32Array.from(groups.flatMap(([first]) => [...this.points[first]]));
-      extend(result, { ...this.named.columns, keypoints }, this.named.extras);
-    } else if (this.hasMasks) extend(result, {}, WITHOUT_MASKS);
+    // The best row of a group keeps its points and corners: those of another tile may be cut off.
+    const columns = Object.entries(this.columns).map(([name, held]) => [
+      name,
+      Float32Array.from(groups.flatMap(([first]) => [...held[first]])),
+    ]);
+    const extras = this.extras ?? (this.hasMasks ? WITHOUT_MASKS : null);
+    if (extras) extend(result, { ...(Object.fromEntries(columns) as TaskColumns), ...this.named }, extras);
     return result;
   }
 
