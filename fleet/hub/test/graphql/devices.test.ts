@@ -1,6 +1,6 @@
 /** Devices, groups and adopt keys by GraphQL, as a backend with a team key uses them, on both databases. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { addDevices } from "../../src/nouns/device.ts";
+import { addDevices, listDevices } from "../../src/nouns/device.ts";
 import { Agent, enrol } from "../support/agent.ts";
 import { kinds, startHub, type TestHub } from "../support/hub.ts";
 
@@ -22,17 +22,19 @@ for (const { kind, skip } of kinds) {
     const flush = () => hub.running.app.heartbeats.flush(hub.storage.db);
 
     it("renames a device at the root too, as an example of the original writes it", async () => {
-      const [device] = await addDevices(hub.storage.db, Date.now(), hub.team.id, 100, [{ name: "door" }]);
-      const text = `mutation ($input: UpdateDeviceInput!) {
+      const { key, team } = await hub.makeTeam("Root", ["door"]);
+      const [device] = await listDevices(hub.storage.db, team.id);
+      const query = `mutation ($input: UpdateDeviceInput!) {
         updateDevice(input: $input) { clientMutationId status failedMessage device { name } }
       }`;
-      const update = async (deviceId: string) =>
-        (await ask(text, { input: { clientMutationId: "7", deviceId, name: "gate" } })).data.updateDevice;
+      const update = async (deviceId: string): Promise<unknown> => {
+        const variables = { input: { clientMutationId: "7", deviceId, name: "gate" } };
+        return (await hub.query(query, key, { body: JSON.stringify({ query, variables }) })).json.data.updateDevice;
+      };
       expect(await update(device!.id)).toEqual({
         ...{ clientMutationId: "7", status: "SUCCESS", failedMessage: null, device: { name: "gate" } },
       });
       expect(await update("nothing")).toMatchObject({ clientMutationId: "7", status: "FAILED", device: null });
-      await ask(`mutation { team { deleteDevice(deviceId: "${device!.id}") { status } } }`);
     });
 
     it("enrols a device with an adopt key of a mutation, and tells all of it", async () => {
