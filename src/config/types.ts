@@ -1,4 +1,5 @@
 /** The types of a config: `Config` as read from a file, and the options that a caller writes. */
+import type { LabelSet } from "../core/labels.ts";
 import type { Rules, RuleSet } from "../core/rules.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import type { ScoreOption, Family, NetworkKind } from "../core/families.ts";
@@ -278,7 +279,7 @@ export interface DecoderOptions extends TaskFields {
    */
   readonly anchorMasks?: readonly (readonly number[])[] | { readonly [side: string]: readonly number[] };
   /** Prior boxes of SSD heads: four numbers per box, or eight with the variances after them (Caffe). */
-  readonly priors?: Float32Array;
+  readonly priors?: Float32Array | readonly number[];
   /** How the rows of `priors` are written. */
   readonly priorFormat?: PriorFormat;
   /** Factors on x, y, w, h of the offsets of SSD heads (Caffe and PyTorch: 0.1, 0.1, 0.2, 0.2). */
@@ -307,8 +308,8 @@ export interface DecoderOptions extends TaskFields {
   readonly reading?: ReadingName;
   /** How `prepare` makes an input tensor of a picture, over what the file says and what is usual for the family. */
   readonly prepare?: PartialRule;
-  /** Class names by class id: a list, or a record (`{0: "person"}`). `COCO80` is one. */
-  readonly labels?: readonly string[] | (object & { readonly [classId: number]: string });
+  /** Class names by class id: a list, a record (`{0: "person"}`), or the name of a list (`"coco80"`). */
+  readonly labels?: LabelSet | readonly string[] | (object & { readonly [classId: number]: string });
   /** Number of classes. Default: the number of labels. */
   readonly classes?: number;
   /** 0..1: one value, or one per class. Default of typed options 0.25, of files 0.5. */

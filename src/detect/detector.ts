@@ -3,7 +3,7 @@ import type { Crop } from "../core/crop.ts";
 import { ConfigError, TensorError, mismatch, refuse } from "../core/errors.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import { TRAITS } from "../core/families.ts";
-import { type LabelSet, labelsOf, adviceOnCocoLabels } from "../core/labels.ts";
+import { adviceOnCocoLabels } from "../core/labels.ts";
 import { namesFor, nearestName } from "../core/names.ts";
 import { checkOptions, namesOnly } from "../core/options.ts";
 import type { PrepareRule } from "../core/prepare-rule.ts";
@@ -62,9 +62,7 @@ export type DetectorSource<Opened> =
 export type PointsSource<Opened> = DetectorSource<Opened> & { readonly options?: DetectorOptions };
 
 /** Options of `createDetector`: those of `createDecoder`, and these. */
-export interface DetectorOptions extends Omit<DecoderOptions, "outputs" | "labels"> {
-  /** Class names: a list, a record by class id, or the name of a list ("coco80", "coco91", "voc20", "voc21"). */
-  readonly labels?: LabelSet | NonNullable<DecoderOptions["labels"]>;
+export interface DetectorOptions extends Omit<DecoderOptions, "outputs"> {
   /** Runs on a blank image before the detector is ready. The first run of most runtimes is slow. Default 1. */
   readonly warmUp?: number;
   /**
@@ -143,11 +141,7 @@ async function openDetector<Opened>(
   source: DetectorSource<Opened>,
   options: DetectorOptions,
 ): Promise<SessionDetector> {
-  const { warmUp = 1, labels, ...rest } = options ?? {};
-  const stated: DecoderOptions = {
-    ...rest,
-    ...(labels !== undefined && { labels: typeof labels === "string" ? labelsOf(labels) : labels }),
-  };
+  const { warmUp = 1, ...stated } = options ?? {};
   const { open, config: unread, file } = await readSource(source);
   let session: Session | null = "session" in source ? source.session : null;
   try {

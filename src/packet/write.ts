@@ -37,13 +37,13 @@ import { CLASSES, NAMES, type WireArray, readTensor } from "./wire.ts";
  * const packet = fromPacket(bytes);
  * console.log(packet.kind, packet.subject, decoder.receive(packet).length); // raw door 1
  */
-export function toPacket(
+export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
   decoder: PacketDecoder,
   outputs: Outputs | TensorInput | Detections,
   frame: Frame | null | undefined,
   about: PacketAbout,
-  into?: Uint8Array,
-): Uint8Array {
+  into?: Uint8Array<Into>,
+): Uint8Array<ArrayBuffer | Into> {
   need(
     decoder?.config && outputs instanceof Object && (!into || classOf(into) === "Uint8Array"),
     "toPacket",
@@ -88,7 +88,11 @@ export function toPacket(
 }
 
 /** Returns JSON followed by arrays: in `into` if it is long enough, else in new memory. */
-function pack(json: object, arrays: readonly WireArray[], into: Uint8Array | undefined): Uint8Array {
+function pack<Into extends ArrayBufferLike>(
+  json: object,
+  arrays: readonly WireArray[],
+  into: Uint8Array<Into> | undefined,
+): Uint8Array<ArrayBuffer | Into> {
   const head = bytesOf(json);
   let at = padded(head.length);
   const length = arrays.reduce((sum, { byteLength }) => sum + byteLength, at);

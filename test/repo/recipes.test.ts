@@ -9,7 +9,6 @@ import { PLACES, recipeBlocks } from "../../bench/recipes/blocks.ts";
 import { reluModel } from "../../bench/recipes/tflite.ts";
 import { timeRecipe, type Opened } from "../../bench/recipes/time.ts";
 import { makeWorkload, WORKLOADS } from "../../bench/workloads.ts";
-import type { Decoder } from "../../src/entries/index.ts";
 import { oneNode } from "../support/onnx.ts";
 
 const blocks = recipeBlocks();
@@ -79,24 +78,5 @@ describe("README", () => {
 
   test("sends readers to the recipes", () => {
     expect(readme).toContain("(docs/recipes.md)");
-  });
-
-  test("the block of docs/api.md that lets a runtime write into the slot does", async () => {
-    const page = readFileSync(new URL("../../docs/api.md", import.meta.url), "utf8");
-    const block = [...page.matchAll(/```js\n([\s\S]*?)```/g)]
-      .map(([, code]) => code)
-      .find((code) => code.includes("session.run(feeds"));
-    const ort = await import("onnxruntime-node");
-    const { createDecoderSync } = await import("../../src/entries/index.ts");
-    const session = await ort.InferenceSession.create(onnx);
-    const feeds = { images: new ort.Tensor("float32", data as Float32Array, dims) };
-    const names = ["createDecoderSync", "options", "ort", "session", "feeds"];
-    const AsyncFunction = (async () => undefined).constructor as FunctionConstructor;
-    const run = new AsyncFunction(...names, `${block}\nreturn decoder;`) as (
-      ...args: unknown[]
-    ) => Promise<Decoder>;
-    const decoder = await run(createDecoderSync, optionsOf(workload), ort, session, feeds);
-    expect(decoder.stats.frames).toBe(1);
-    expect(decoder.decode()).toHaveLength(truth.count);
   });
 });
