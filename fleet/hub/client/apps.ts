@@ -59,10 +59,24 @@ export interface AppAssignment {
   /** Per cent of the group. */
   readonly rolloutShare: number | null;
   readonly rolloutState: "RUNNING" | "STOPPED" | null;
+  /** Devices that cannot use the version, at which the roll-out stops. */
+  readonly rolloutFailureLimit: number | null;
+  readonly rolloutProgress: RolloutProgress | null;
   /** Pass it as `ifRevision`, so that you do not overwrite the change of another person. */
   readonly revision: number;
   readonly changedAt: string;
   readonly changedBy: string;
+}
+
+/** Counts of devices in the share of a roll-out. */
+export interface RolloutProgress {
+  readonly devices: number;
+  readonly applied: number;
+  readonly failed: number;
+  /** They have not said yet if they can use the version. */
+  readonly waiting: number;
+  /** Among those that wait. */
+  readonly offline: number;
 }
 
 export interface NewApp {
@@ -91,6 +105,8 @@ export type AppTarget = { readonly deviceId: string } | { readonly groupId: stri
 export interface Rollout {
   /** Per cent of the group that get the version first. Repeat with more to widen the roll-out. */
   readonly share?: number;
+  /** Devices that cannot use the version, at which the roll-out stops. By default 1, or what it had before. */
+  readonly failureLimit?: number;
   readonly ifRevision?: number;
 }
 
@@ -120,7 +136,8 @@ export interface AppOperations {
 const APPS_A_PAGE = 100;
 /** A version holds its config and a description: some ten kilobytes each. */
 const VERSIONS_A_PAGE = 20;
-const ASSIGNMENT = "deviceId groupId version rolloutVersion rolloutShare rolloutState revision changedAt changedBy";
+const ASSIGNMENT =
+  "deviceId groupId version rolloutVersion rolloutShare rolloutState rolloutFailureLimit rolloutProgress { devices applied failed waiting offline } revision changedAt changedBy";
 const APP = `id identifier name tags createdAt updatedAt newestVersion { number hash } assignments { ${ASSIGNMENT} }`;
 const VERSION =
   "number hash etag config options snaps model { sha256 size name } description createdAt createdBy appliedCount failedCount";
@@ -143,7 +160,7 @@ export function createAppOperations({ read, all, mutation }: Toolbox): AppOperat
   );
   const assign = mutation<{ assignment: AppAssignment }>(
     "assignApp",
-    { ...id, version: "Int!", share: "Int", ...target },
+    { ...id, version: "Int!", share: "Int", failureLimit: "Int", ...target },
     `assignment { ${ASSIGNMENT} }`,
   );
   const unassign = mutation("unassignApp", target, "");

@@ -1,6 +1,7 @@
 /** POST /device/heartbeat: a device reports its status. The answer names the version to run. */
 import { readHeartbeat, type HeartbeatAnswer } from "boxwright-service/fleet-protocol";
 import { isOld } from "../nouns/credential.ts";
+import { noteHeartbeat } from "../nouns/report.ts";
 import { heartbeatSeconds } from "../nouns/status.ts";
 import { readJson, sendJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
@@ -9,12 +10,14 @@ import type { Agents, DeviceVisit } from "./visit.ts";
 const REQUEST_MS = 600_000;
 
 export async function postHeartbeat(
-  { now, heartbeats, desired }: Agents,
+  { db, now, heartbeats, desired }: Agents,
   { exchange, device }: DeviceVisit,
 ): Promise<void> {
   const beat = await readJson(exchange, readHeartbeat);
   if (beat === undefined) return;
   const time = now();
+  // Before the heartbeat counts: a device whose heartbeat fails here says the same again.
+  if (await noteHeartbeat(db, time, device, beat.application)) desired.wake(device.team_id);
   heartbeats.note(device.team_id, device.id, device, beat, time);
   sendJson(exchange, 200, {
     time: new Date(time).toISOString(),

@@ -338,6 +338,14 @@ CREATE TABLE snap_extras (
 CREATE INDEX snap_extras_of_snap ON snap_extras (team_id, snap_id);
 `,
   },
+  {
+    version: 6,
+    name: "limit of failures of a roll-out",
+    sql: () => `
+ALTER TABLE assignments ADD COLUMN failure_limit BIGINT;
+UPDATE assignments SET failure_limit = 1 WHERE next_version IS NOT NULL;
+`,
+  },
 ];
 
 export const schemaVersion = migrations.at(-1)!.version;

@@ -14,7 +14,7 @@ import {
   type AppVersion,
 } from "../nouns/application.ts";
 import { assign, endRollout, listAssignments, unassign, type Assignment, type Target } from "../nouns/assignment.ts";
-import { etagOf } from "../nouns/desired.ts";
+import { etagOf, rolloutProgress } from "../nouns/desired.ts";
 import { countReports } from "../nouns/report.ts";
 import type { TeamContext } from "./context.ts";
 import { connectionOf, readPage, type PageArguments } from "./connection.ts";
@@ -58,7 +58,7 @@ function toApp(context: TeamContext, app: App): object {
     assignments: async () => {
       const rows = await listAssignments(db, team.id, app.id);
       values.count(rows.length);
-      return rows.map(toAssignment);
+      return rows.map((row) => toAssignment(context, row));
     },
   };
 }
@@ -83,7 +83,7 @@ function toVersion({ db, team }: TeamContext, app: App, version: AppVersion): ob
   };
 }
 
-function toAssignment(row: Assignment): object {
+function toAssignment({ db, now, team }: TeamContext, row: Assignment): object {
   return {
     deviceId: row.kind === "device" ? row.target_id : null,
     groupId: row.kind === "group" ? row.target_id : null,
@@ -91,6 +91,8 @@ function toAssignment(row: Assignment): object {
     rolloutVersion: row.next_version,
     rolloutShare: row.share,
     rolloutState: row.rollout_state?.toUpperCase() ?? null,
+    rolloutFailureLimit: row.failure_limit,
+    rolloutProgress: () => (row.rollout_id === null ? null : rolloutProgress(db, now(), team.id, row)),
     revision: row.revision,
     changedAt: iso(row.changed_at),
     changedBy: row.changed_by,
@@ -129,6 +131,11 @@ interface TargetArguments {
   readonly deviceId?: string | null;
   readonly groupId?: string | null;
   readonly ifRevision?: number | null;
+}
+
+interface RolloutArguments {
+  readonly share?: number | null;
+  readonly failureLimit?: number | null;
 }
 
 function targetOf({ deviceId, groupId }: TargetArguments): Target {
@@ -171,11 +178,12 @@ export function appMutations(context: TeamContext) {
         const app = await findApp(db, team.id, args.appId);
         return { version: toVersion(context, app!, version), isNew };
       }),
-    assignApp: (args: TargetArguments & { appId: string; version: number; share?: number | null }) =>
+    assignApp: (args: TargetArguments & { appId: string; version: number } & RolloutArguments) =>
       changeDesired(async () => {
         const { appId, version } = args;
-        const wanted = { appId, version, share: given(args.share), expected: given(args.ifRevision) };
-        return { assignment: toAssignment(await assign(db, change(), { target: targetOf(args), ...wanted })) };
+        const rollout = { share: given(args.share), failureLimit: given(args.failureLimit) };
+        const wanted = { target: targetOf(args), appId, version, ...rollout, expected: given(args.ifRevision) };
+        return { assignment: toAssignment(context, await assign(db, change(), wanted)) };
       }),
     unassignApp: (args: TargetArguments) =>
       changeDesired(async () => {

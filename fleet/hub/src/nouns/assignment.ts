@@ -30,8 +30,10 @@ export interface Assignment {
   /** Per cent of the group in the roll-out. */
   readonly share: number | null;
   readonly rollout_id: string | null;
-  /** "stopped": a device could not use `next_version`. Only devices that have applied it keep it. */
+  /** "stopped": too many devices could not use `next_version`. Only devices that use it keep it. */
   readonly rollout_state: "running" | "stopped" | null;
+  /** Count of devices that stops the roll-out when they cannot use `next_version`; null: there is no roll-out. */
+  readonly failure_limit: number | null;
   /** Grows by one with each change. */
   readonly revision: number;
   readonly changed_at: number;
@@ -39,7 +41,7 @@ export interface Assignment {
 }
 
 const COLUMNS =
-  "kind, target_id, app_id, version, next_version, share, rollout_id, rollout_state, revision, changed_at, changed_by";
+  "kind, target_id, app_id, version, next_version, share, rollout_id, rollout_state, failure_limit, revision, changed_at, changed_by";
 
 export async function findAssignment(db: Queries, teamId: string, target: Target): Promise<Assignment | undefined> {
   const [row] = await db.all<Assignment>(
@@ -64,6 +66,8 @@ export interface Assign {
   readonly version: number;
   /** Per cent of a group that get the version first; 100: all at once. */
   readonly share?: number | undefined;
+  /** Failing devices that stop the roll-out; undefined: as before, or 1. */
+  readonly failureLimit?: number | undefined;
   /** Revision that the writer saw, 0 for none; undefined: they did not look. */
   readonly expected?: number | undefined;
 }
@@ -72,15 +76,11 @@ export interface Assign {
  * Gives a version to a device or a group. A share below 100 begins a roll-out, or widens the roll-out of the same
  * version. A share of 100 ends a roll-out: all get the version. To go back, give the earlier version.
  */
-export function assign(db: Database, change: Change, given: Assign): Promise<Assignment> {
+export async function assign(db: Database, change: Change, given: Assign): Promise<Assignment> {
   const { now, actor, teamId } = change;
-  const { target, share = 100 } = given;
-  if (!Number.isInteger(share) || share < 1 || share > 100)
-    throw new UserError(
-      `share: got ${share}, expected a whole number from 1 to 100`,
-      400,
-      "Enter a share of 1 to 100.",
-    );
+  const { target, share = 100, failureLimit } = given;
+  checkCount("share", share, 100);
+  if (failureLimit !== undefined) checkCount("failure limit", failureLimit, MAX_FAILURE_LIMIT);
   if (share < 100 && target.kind === "device")
     throw new UserError("share: got one for a device, expected a group", 400, "Only groups have roll-outs.");
   return db.write(async (tx) => {
@@ -98,10 +98,22 @@ export function assign(db: Database, change: Change, given: Assign): Promise<Ass
   });
 }
 
+/** Devices that a team may have at most. */
+const MAX_FAILURE_LIMIT = 100_000;
+
+function checkCount(name: string, given: number, max: number): void {
+  if (Number.isInteger(given) && given >= 1 && given <= max) return;
+  throw new UserError(
+    `${name}: got ${given}, expected a whole number from 1 to ${max}`,
+    400,
+    `Enter a ${name} of 1 to ${max}.`,
+  );
+}
+
 /** Returns the assignment after a version was given. */
 function nextAssignment(
   before: Assignment | undefined,
-  { target, appId, version, share }: Assign & { readonly share: number },
+  { target, appId, version, share, failureLimit }: Assign & { readonly share: number },
   { now, actor }: Change,
 ): Assignment {
   const row = {
@@ -112,8 +124,7 @@ function nextAssignment(
     changed_at: now,
     changed_by: actor,
   };
-  const none = { next_version: null, share: null, rollout_id: null, rollout_state: null };
-  if (share === 100) return { ...row, version, ...none };
+  if (share === 100) return { ...row, version, ...NO_ROLLOUT };
   const isSameApp = before?.app_id === appId;
   // Keep the id of a roll-out that is widened: its hash chooses the devices, and those chosen so far have to stay.
   const isWidened = isSameApp && before.next_version === version && before.rollout_id !== null;
@@ -124,8 +135,11 @@ function nextAssignment(
     share,
     rollout_id: isWidened ? before.rollout_id : newId(now),
     rollout_state: "running",
+    failure_limit: failureLimit ?? (isWidened ? before.failure_limit : null) ?? 1,
   };
 }
+
+const NO_ROLLOUT = { next_version: null, share: null, rollout_id: null, rollout_state: null, failure_limit: null };
 
 /** Takes the application away from a device or a group. */
 export async function unassign(
@@ -171,7 +185,7 @@ export async function endRollout(
     else
       await store(tx, teamId, {
         ...before,
-        ...{ next_version: null, share: null, rollout_id: null, rollout_state: null },
+        ...NO_ROLLOUT,
         ...{ revision: before.revision + 1, changed_at: now, changed_by: actor },
       });
     await audit(tx, now, actor, "rollout.ended", teamId, `${app.identifier} ${next_version} group ${target.id}`);
@@ -179,28 +193,28 @@ export async function endRollout(
   });
 }
 
-/** Stops the roll-outs of a version in all groups of the device that reported a failure. Returns how many. */
+/**
+ * Stops the roll-outs of a version that have reached their limit of failures, in the groups of the device that failed.
+ * Failures count from the last change of the roll-out on: whoever widens a stopped one has seen those before.
+ * @returns true if one was stopped
+ */
 export async function stopRollouts(
   tx: Queries,
   { now, teamId }: Change,
   report: { readonly deviceId: string; readonly appId: string; readonly version: number },
-): Promise<number> {
+): Promise<boolean> {
+  const { deviceId, appId, version } = report;
   const stopped = await tx.all<{ target_id: string }>(
     "UPDATE assignments SET rollout_state = 'stopped', revision = revision + 1 WHERE team_id = ? AND kind = 'group' AND app_id = ? AND next_version = ? AND rollout_state = 'running' " +
-      "AND target_id IN (SELECT group_id FROM device_group_members WHERE team_id = ? AND device_id = ?) RETURNING target_id",
-    [teamId, report.appId, report.version, teamId, report.deviceId],
+      "AND target_id IN (SELECT group_id FROM device_group_members WHERE team_id = ? AND device_id = ?) " +
+      "AND (SELECT count(*) FROM device_group_members m JOIN app_reports r ON r.team_id = m.team_id AND r.device_id = m.device_id WHERE m.team_id = assignments.team_id AND m.group_id = assignments.target_id " +
+      "AND r.app_id = assignments.app_id AND r.version = assignments.next_version AND r.state = 'failed' AND r.at >= assignments.changed_at) >= coalesce(failure_limit, 1) RETURNING target_id",
+    [teamId, appId, version, teamId, deviceId],
   );
   for (const { target_id } of stopped)
-    await audit(
-      tx,
-      now,
-      `device ${report.deviceId}`,
-      "rollout.stopped",
-      teamId,
-      `${report.version} group ${target_id}`,
-    );
+    await audit(tx, now, `device ${deviceId}`, "rollout.stopped", teamId, `${version} group ${target_id}`);
   if (stopped.length > 0) await countChange(tx, teamId);
-  return stopped.length;
+  return stopped.length > 0;
 }
 
 async function checkTarget(tx: Queries, teamId: string, { kind, id }: Target): Promise<void> {

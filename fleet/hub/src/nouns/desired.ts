@@ -1,6 +1,7 @@
 /** Resolves what devices should run, from the assignments of their team. */
 import type { Queries } from "boxwright-service/database";
 import { isInShare, type Assignment } from "./assignment.ts";
+import { onlineBetween } from "./status.ts";
 
 /** What a device should run. */
 export interface DesiredVersion {
@@ -32,7 +33,7 @@ export async function resolveDesired(
   deviceId?: string,
 ): Promise<Map<string, DesiredVersion>> {
   const rows = await db.all<Row>(
-    "SELECT a.kind AS kind, a.target_id AS target_id, a.app_id AS app_id, a.version AS version, a.next_version AS next_version, a.share AS share, a.rollout_id AS rollout_id, a.rollout_state AS rollout_state, a.revision AS revision, a.changed_at AS changed_at, a.changed_by AS changed_by, " +
+    "SELECT a.kind AS kind, a.target_id AS target_id, a.app_id AS app_id, a.version AS version, a.next_version AS next_version, a.share AS share, a.rollout_id AS rollout_id, a.rollout_state AS rollout_state, a.failure_limit AS failure_limit, a.revision AS revision, a.changed_at AS changed_at, a.changed_by AS changed_by, " +
       "p.identifier AS identifier, v.hash AS hash, n.hash AS next_hash FROM assignments a JOIN apps p ON p.team_id = a.team_id AND p.id = a.app_id " +
       "LEFT JOIN app_versions v ON v.team_id = a.team_id AND v.app_id = a.app_id AND v.number = a.version " +
       "LEFT JOIN app_versions n ON n.team_id = a.team_id AND n.app_id = a.app_id AND n.number = a.next_version " +
@@ -82,11 +83,61 @@ async function membersOf(db: Queries, teamId: string, deviceId?: string): Promis
   return groups;
 }
 
-/** Returns the devices that have reported the version of a roll-out as applied. */
-async function appliedOf(db: Queries, teamId: string, { app_id, next_version }: Row): Promise<Set<string>> {
-  const rows = await db.all<{ device_id: string }>(
-    "SELECT device_id FROM app_reports WHERE team_id = ? AND app_id = ? AND version = ? AND state = 'applied'",
+/** Returns the devices whose last report says that they use the version of a roll-out. */
+async function appliedOf(db: Queries, teamId: string, row: Row): Promise<Set<string>> {
+  const states = await lastStates(db, teamId, row);
+  return new Set([...states].filter(([, state]) => state === "applied").map(([id]) => id));
+}
+
+/** Returns what the devices said whose last report is about the version of a roll-out. */
+async function lastStates(
+  db: Queries,
+  teamId: string,
+  { app_id, next_version }: Assignment,
+): Promise<Map<string, "applied" | "failed">> {
+  const rows = await db.all<{ device_id: string; state: "applied" | "failed" }>(
+    "SELECT r.device_id AS device_id, r.state AS state FROM app_reports r WHERE r.team_id = ? AND r.app_id = ? AND r.version = ? " +
+      "AND r.at = (SELECT max(o.at) FROM app_reports o WHERE o.team_id = r.team_id AND o.device_id = r.device_id)",
     [teamId, app_id, next_version],
+  );
+  return new Map(rows.map(({ device_id, state }) => [device_id, state]));
+}
+
+/** How far a roll-out is. */
+export interface RolloutProgress {
+  /** Devices in the share of the roll-out. */
+  readonly devices: number;
+  readonly applied: number;
+  readonly failed: number;
+  /** Devices that have not said yet if they can use the version. */
+  readonly waiting: number;
+  /** Devices among `waiting` that are offline. They delay nothing, and get the version when they come back. */
+  readonly offline: number;
+}
+
+/** Counts the devices of a roll-out. Devices that follow another assignment are left out. */
+export async function rolloutProgress(
+  db: Queries,
+  now: number,
+  teamId: string,
+  rollout: Assignment,
+): Promise<RolloutProgress> {
+  const desired = await resolveDesired(db, teamId);
+  const isIn = ([id, { by }]: readonly [string, DesiredVersion]): boolean =>
+    by.rollout_id === rollout.rollout_id && isInShare(id, by.rollout_id ?? "", rollout.share ?? 0);
+  const ids = rollout.rollout_id === null ? [] : [...desired].filter(isIn).map(([id]) => id);
+  const states = await lastStates(db, teamId, rollout);
+  const waiting = ids.filter((id) => !states.has(id));
+  const count = (wanted: string): number => ids.filter((id) => states.get(id) === wanted).length;
+  const online = await onlineAmong(db, now, teamId);
+  const offline = waiting.filter((id) => !online.has(id)).length;
+  return { devices: ids.length, applied: count("applied"), failed: count("failed"), waiting: waiting.length, offline };
+}
+
+async function onlineAmong(db: Queries, now: number, teamId: string): Promise<Set<string>> {
+  const rows = await db.all<{ device_id: string }>(
+    "SELECT device_id FROM device_states WHERE team_id = ? AND last_contact_at > ? AND last_contact_at < ?",
+    [teamId, ...onlineBetween(now)],
   );
   return new Set(rows.map(({ device_id }) => device_id));
 }

@@ -1,8 +1,9 @@
 /** Reports of devices on the versions that they were given: one row for each device and version. */
 import type { Database, Queries } from "boxwright-service/database";
-import type { ConfigReport } from "boxwright-service/fleet-protocol";
+import type { ApplicationState, ConfigReport } from "boxwright-service/fleet-protocol";
 import { UserError } from "../core/errors.ts";
 import { stopRollouts } from "./assignment.ts";
+import type { KnownDevice } from "./credential.ts";
 import { etagOf } from "./desired.ts";
 
 export interface Report {
@@ -20,11 +21,11 @@ const COLUMNS = "device_id, app_id, version, state, code, message, at";
 const MAX_REPORTS = 20;
 
 /** Returns the reports of a device, the newest first. The first one is its reported state. */
-export function reportsOf(db: Queries, teamId: string, deviceId: string): Promise<Report[]> {
+export function reportsOf(db: Queries, teamId: string, deviceId: string, limit = MAX_REPORTS): Promise<Report[]> {
   return db.all(`SELECT ${COLUMNS} FROM app_reports WHERE team_id = ? AND device_id = ? ORDER BY at DESC LIMIT ?`, [
     teamId,
     deviceId,
-    MAX_REPORTS,
+    limit,
   ]);
 }
 
@@ -55,7 +56,7 @@ export function failuresOf(db: Queries, teamId: string, appId: string, limit = 2
 export const plainEtag = (etag: string): string => etag.trim().replace(/^W\//, "").replace(/^"|"$/g, "");
 
 /**
- * Keeps a report. A failure stops the roll-outs of this version to the device's groups.
+ * Keeps a report. A failure counts for the roll-outs of this version to the device's groups, and may stop them.
  * @returns true if the report changes what devices should run
  * @throws UserError for a version that the hub never handed out
  */
@@ -78,8 +79,36 @@ export async function noteReport(
     await forgetOld(tx, teamId, deviceId);
     if (state === "applied") return false;
     const change = { now, actor: `device ${deviceId}`, teamId };
-    return (await stopRollouts(tx, change, { deviceId, appId: version.app_id, version: version.number })) > 0;
+    return stopRollouts(tx, change, { deviceId, appId: version.app_id, version: version.number });
   });
+}
+
+/**
+ * Keeps what a heartbeat says about the application, if that is news: a network may fail long after the device reported
+ * the version as applied, and a report may be lost. A version that the hub does not know says nothing.
+ * @param before what the heartbeat before said
+ * @returns true if it changes what devices should run
+ */
+export async function noteHeartbeat(
+  db: Database,
+  now: number,
+  device: Pick<KnownDevice, "team_id" | "id" | "application_version" | "application_state">,
+  { version, state, error }: ApplicationState,
+): Promise<boolean> {
+  if (version === null || state === "none") return false;
+  if (version === device.application_version && state === device.application_state) return false;
+  const { team_id, id } = device;
+  const [last] = await reportsOf(db, team_id, id, 1);
+  if (last?.state === state) {
+    const known = await versionOf(db, team_id, plainEtag(version));
+    if (known?.app_id === last.app_id && known.number === last.version) return false;
+  }
+  try {
+    return await noteReport(db, now, team_id, id, { version, state, error });
+  } catch (problem) {
+    if (problem instanceof UserError) return false;
+    throw problem;
+  }
 }
 
 async function versionOf(

@@ -16,6 +16,7 @@ import { assign, endRollout, listAssignments, unassign, type Assignment, type Ta
 import { listDevices } from "../nouns/device.ts";
 import { listGroups } from "../nouns/group.ts";
 import { countReports, failuresOf, type Report, type ReportCount } from "../nouns/report.ts";
+import { rolloutProgress, type RolloutProgress } from "../nouns/desired.ts";
 import { findTarget } from "../nouns/target.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { Difference, pretty, sizeText, versionText } from "./application-edit.tsx";
@@ -126,7 +127,9 @@ const postAssign = (site: Site, visit: Member, app: App): Promise<Said> =>
 async function give(site: Site, visit: Member, app: App, version: number): Promise<Said> {
   const target = await targetOf(site, visit);
   const share = target.kind === "device" ? 100 : Number(visit.form("share") || 100);
-  await assign(site.db, changeOf(site, visit), { target, appId: app.id, version, share, expected: revisionOf(visit) });
+  const failureLimit = visit.form("limit") === "" ? undefined : Number(visit.form("limit"));
+  const given = { target, appId: app.id, version, share, failureLimit, expected: revisionOf(visit) };
+  await assign(site.db, changeOf(site, visit), given);
   const names = await namesOf(site, visit.team.id, [{ kind: target.kind, target_id: target.id }]);
   const whom = names.get(`${target.kind}:${target.id}`) ?? target.id;
   return { text: `Version ${version} goes to ${share < 100 ? `${share} % of ` : ""}${whom}.` };
@@ -172,6 +175,7 @@ async function appPage(site: Site, visit: Member, problem?: UserError): Promise<
     assignments,
     names: await namesOf(site, team.id, assignments),
     counts: await countReports(db, team.id, app.id),
+    progress: await progressOf(site, team.id, assignments),
     now: site.now(),
   };
   const versions = await listVersions(db, team.id, app.id, { limit: 100 });
@@ -206,6 +210,18 @@ async function appPage(site: Site, visit: Member, problem?: UserError): Promise<
   );
 }
 
+/** Returns how far each roll-out is. */
+async function progressOf(
+  { db, now }: Site,
+  teamId: string,
+  assignments: readonly Assignment[],
+): Promise<Map<Assignment, RolloutProgress>> {
+  const progress = new Map<Assignment, RolloutProgress>();
+  for (const assignment of assignments)
+    if (assignment.rollout_id !== null) progress.set(assignment, await rolloutProgress(db, now(), teamId, assignment));
+  return progress;
+}
+
 interface AppProps {
   readonly base: string;
   readonly csrf: string;
@@ -214,6 +230,8 @@ interface AppProps {
   /** Names of groups and devices, by `kind:id`. */
   readonly names: ReadonlyMap<string, string>;
   readonly counts: readonly ReportCount[];
+  /** How far the roll-outs are. */
+  readonly progress: ReadonlyMap<Assignment, RolloutProgress>;
   readonly now: number;
 }
 
@@ -231,8 +249,8 @@ function AssignmentItem({ assignment: a, ...props }: AppProps & { readonly assig
         <span class="soft">
           {a.version === null ? "no version for all yet" : `version ${a.version}`}
           {a.next_version !== null && `, roll-out of version ${a.next_version} to ${a.share} %`}
-          {a.rollout_state === "stopped" && <strong class="bad"> stopped: a device cannot use it</strong>}
         </span>
+        <RolloutText assignment={a} progress={props.progress.get(a)} />
       </div>
       <div class="do">
         {next !== undefined && (
@@ -265,6 +283,30 @@ function AssignmentItem({ assignment: a, ...props }: AppProps & { readonly assig
     </li>
   );
 }
+
+/** Says how far a roll-out is, and when it stops. */
+function RolloutText({ assignment: a, progress }: { assignment: Assignment; progress: RolloutProgress | undefined }) {
+  if (progress === undefined) return <></>;
+  const { devices, applied, failed, waiting, offline } = progress;
+  const parts = [
+    `${applied} of ${countText(devices)} use it`,
+    ...(waiting > 0 ? [`${waiting} not heard yet${offline > 0 ? `, ${offline} of them offline` : ""}`] : []),
+  ];
+  const limit = a.failure_limit ?? 1;
+  return (
+    <span class="soft">
+      {parts.join("; ")}
+      {failed > 0 && <span class="bad">; {failed} cannot use it</span>}
+      {a.rollout_state === "stopped" ? (
+        <strong class="bad">; stopped at {countText(limit)} that cannot use it</strong>
+      ) : (
+        `; stops at ${countText(limit)} that cannot use it`
+      )}
+    </span>
+  );
+}
+
+const countText = (count: number): string => `${count} ${count === 1 ? "device" : "devices"}`;
 
 function PostButton(props: {
   base: string;
@@ -446,6 +488,10 @@ function GiveForm(props: {
           <div>
             <label for="share">Share first, in per cent</label>
             <input id="share" name="share" type="number" min={1} max={100} value="100" required />
+          </div>
+          <div>
+            <label for="limit">Devices that fail until it stops</label>
+            <input id="limit" name="limit" type="number" min={1} max={100000} value="1" required />
           </div>
           <button type="submit" class="main">
             Give it to the group

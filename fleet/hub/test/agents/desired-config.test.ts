@@ -48,6 +48,63 @@ for (const { kind, skip } of kinds) {
         headers: { authorization: `Bearer ${hub.key}`, ...headers },
       });
 
+    it("stops a roll-out by a heartbeat too, when a network fails later or a report is lost", async () => {
+      const [first, second] = [await Agent.enrol(hub), await Agent.enrol(hub)];
+      const app = await createApp("Late");
+      const { etag } = (await save(app, { config: CONFIG })).version;
+      await save(app, { config: { ...CONFIG, confidenceThreshold: 0.7 } });
+      const made = await mutate('{ team { createDeviceGroup(name: "late") { deviceGroup { id } } } }');
+      const group = made.deviceGroup.id as string;
+      for (const { id } of [first, second])
+        await mutate(
+          "($group: ID!, $id: ID!) { team { deviceGroupAddDevice(deviceGroupId: $group, deviceId: $id) { status } } }",
+          { group, id },
+        );
+      const give = (version: number, share: number) =>
+        mutate(
+          "($app: ID!, $version: Int!, $group: ID!, $share: Int) { team { assignApp(appId: $app, version: $version, groupId: $group, share: $share, failureLimit: 2) { status failedMessage } } }",
+          { app, version, group, share },
+        );
+      const rollout = async (): Promise<any> => {
+        const { json } = await hub.query(
+          `{ team { app(appId: "${app}") { assignments { rolloutState rolloutFailureLimit rolloutProgress { devices applied failed waiting offline } } } } }`,
+        );
+        return json.data.team.app.assignments[0];
+      };
+      expect(await give(2, 100)).toMatchObject({ status: "SUCCESS" });
+      // 99 % of two devices: nearly always both. Choose a roll-out in which they are.
+      do await give(1, 99);
+      while ((await rollout()).rolloutProgress.devices < 2 && (await give(2, 100)));
+      const beat = async (agent: Agent, state: "applied" | "failed", version = etag) => {
+        const application = {
+          identifier: "late",
+          version,
+          state,
+          error: { code: "crashed", message: "the process ended" },
+        };
+        const { status } = await agent.beat({ application });
+        expect(status).toBe(200);
+        await hub.running.app.heartbeats.flush(hub.storage.db);
+      };
+      await first.ask("/device/report", { json: { version: etag, state: "applied" } });
+      await beat(first, "applied");
+      await beat(second, "applied", "late:0123456789abcdef");
+      expect(await rollout()).toEqual({
+        ...{ rolloutState: "RUNNING", rolloutFailureLimit: 2 },
+        rolloutProgress: { devices: 2, applied: 1, failed: 0, waiting: 1, offline: 0 },
+      });
+      await beat(first, "failed");
+      await beat(first, "failed");
+      expect(await rollout()).toMatchObject({ rolloutState: "RUNNING", rolloutProgress: { applied: 0, failed: 1 } });
+      await beat(second, "failed");
+      expect(await rollout()).toMatchObject({ rolloutState: "STOPPED", rolloutProgress: { failed: 2, waiting: 0 } });
+      expect((await first.beat()).json.desired_version).not.toBe(etag);
+      const sent = hub.db.queries;
+      await beat(second, "failed");
+      // Judging the credential, and the batch of one heartbeat: what is no news costs nothing more.
+      expect(hub.db.queries - sent).toBeLessThanOrEqual(3);
+    });
+
     it("comes with its ETag, waits for a change, and is told by heartbeats too", async () => {
       const agent = await Agent.enrol(hub);
       expect((await config(agent)).status).toBe(204);

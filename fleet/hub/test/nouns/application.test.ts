@@ -12,7 +12,7 @@ import {
 } from "../../src/nouns/application.ts";
 import { contentHash, readDraft, type AppContent } from "../../src/nouns/application-content.ts";
 import { assign, endRollout, findAssignment, isInShare, unassign } from "../../src/nouns/assignment.ts";
-import { resolveDesired } from "../../src/nouns/desired.ts";
+import { resolveDesired, rolloutProgress } from "../../src/nouns/desired.ts";
 import { addDevices } from "../../src/nouns/device.ts";
 import { countReports, noteReport, reportsOf } from "../../src/nouns/report.ts";
 import type { Change } from "../../src/nouns/group.ts";
@@ -174,6 +174,56 @@ for (const { kind, skip } of kinds) {
       await endRollout(db, change, target);
       expect([...(await versions()).values()].every((version) => version === 1)).toBe(true);
       await expect(endRollout(db, change, target)).rejects.toThrow("without a roll-out");
+    });
+
+    it("roll out until as many devices fail as stated, counting anew when somebody widens", async () => {
+      const { devices, group, app } = await prepare(60);
+      const target = { kind: "group", id: group } as const;
+      const give = (share: number, failureLimit?: number, at = NOW) =>
+        assign(db, { ...change, now: at }, { target, appId: app, version: 2, share, failureLimit });
+      await assign(db, change, { target, appId: app, version: 1 });
+      for (const wrong of [0, 1.5, NaN, 100_001]) await expect(give(50, wrong)).rejects.toThrow("failure limit: got");
+      const rollout = await give(50, 3);
+      expect(rollout).toMatchObject({ failure_limit: 3, rollout_state: "running" });
+      const chosen = devices.filter((id) => isInShare(id, rollout.rollout_id!, 50));
+      const etag = (await resolveDesired(db, teamId, chosen[0])).get(chosen[0]!)!.etag;
+      const report = (id: string, state: "applied" | "failed", at = NOW) =>
+        noteReport(db, at, teamId, id, { version: etag, state, error: { code: "config", message: "no" } });
+      // The same device counts once.
+      for (const id of [chosen[0]!, chosen[0]!, chosen[1]!]) expect(await report(id, "failed")).toBe(false);
+      expect(await report(chosen[3]!, "applied")).toBe(false);
+      const state = async () => (await findAssignment(db, teamId, target))!;
+      expect(await rolloutProgress(db, NOW, teamId, await state())).toEqual({
+        ...{ devices: chosen.length, applied: 1, failed: 2, waiting: chosen.length - 3, offline: chosen.length - 3 },
+      });
+      expect(await report(chosen[2]!, "failed")).toBe(true);
+      expect(await state()).toMatchObject({ rollout_state: "stopped", failure_limit: 3 });
+      // Who does not use it goes back; whoever failed before is counted, and does not stop the next step.
+      expect([...(await versions())].filter(([, version]) => version === 2)).toEqual([[chosen[3], 2]]);
+      expect(await give(80, undefined, NOW + 1000)).toMatchObject({ rollout_state: "running", failure_limit: 3 });
+      expect(await report(chosen[4]!, "failed", NOW + 2000)).toBe(false);
+      expect(await report(chosen[5]!, "failed", NOW + 2000)).toBe(false);
+      expect(await report(chosen[6]!, "failed", NOW + 2000)).toBe(true);
+      expect(await give(90, 1, NOW + 3000)).toMatchObject({ failure_limit: 1 });
+      expect(await report(chosen[7]!, "failed", NOW + 4000)).toBe(true);
+      expect(await give(100, undefined, NOW + 5000)).toMatchObject({ version: 2, failure_limit: null });
+    });
+
+    it("keep a device at the earlier version that used the new one long before a stopped roll-out", async () => {
+      const { devices, group, app } = await prepare(2);
+      const [early, late] = devices as [string, string];
+      const target = { kind: "group", id: group } as const;
+      await assign(db, change, { target, appId: app, version: 2 });
+      const etag = (await resolveDesired(db, teamId)).get(early)!.etag;
+      await assign(db, change, { target, appId: app, version: 1 });
+      const old = (await resolveDesired(db, teamId)).get(early)!.etag;
+      const report = (id: string, version: string, state: "applied" | "failed", at: number) =>
+        noteReport(db, at, teamId, id, { version, state, error: { code: "config", message: "no" } });
+      await report(early, etag, "applied", NOW + 1);
+      await report(early, old, "applied", NOW + 2);
+      await assign(db, change, { target, appId: app, version: 2, share: 99 });
+      await report(late, etag, "failed", NOW + 3);
+      expect((await versions()).get(early)).toBe(1);
     });
 
     it("refuse a report of a version that was never given", async () => {
