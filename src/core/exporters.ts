@@ -150,15 +150,6 @@ export const METADATA_FORMS: readonly MetadataForm[] = [
   },
 ];
 
-/** LibreYOLO's YOLO9 for detection: planes of corners. `modelFamily`: value of the metadata key `model_family`. */
-export const LIBREYOLO_FORM: MetadataForm & { readonly modelFamily: string } = {
-  exporter: "libreyolo",
-  family: "yolov9",
-  key: "model_family",
-  modelFamily: "yolo9",
-  tasks: { detect: "detect" },
-};
-
 /** Two tensors per feature map, whose names end in the stride. */
 export interface PairsForm {
   readonly exporter: Exporter;

@@ -994,11 +994,19 @@ export const notesOnNames = (
       family !== read && UNLIKE_THEIR_SHAPES.includes(family) && names.some((name) => hasWord(family, name)),
   );
   const isLibre = boxFormat === null && names.some((name) => /libre-?yolo/i.test(name ?? ""));
+  // TFLite files have other names.
+  const countsBackground =
+    TRAITS[read].idsLeaveOutBackground && names.some((name) => /detection_classes/i.test(name ?? ""));
   return [
     ...said.map(
       (family) =>
         `the name says ${titleOf(family)}, and the tensors are read as ${titleOf(read)}, whose boxes differ: family "${family}" is right if the name is`,
     ),
+    ...(countsBackground
+      ? [
+          `detection_classes is a name of TensorFlow's Object Detection API, whose class ids begin at 1 outside of TFLite: family "boxes" with boxFormat "yxyx" and coordinates "normalised" reads them, with a first label for the background`,
+        ]
+      : []),
     ...(isLibre ? ['the name says LibreYOLO, whose YOLO9 gives corners: boxFormat "xyxy" reads them'] : []),
   ];
 };

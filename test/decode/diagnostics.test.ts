@@ -267,6 +267,18 @@ describe("the four outputs of TFLite's operator", () => {
       [r.class_id, r.confidence, r.x_min, r.y_min, r.x_max, r.y_max].map((v) => Number(v.toFixed(4))),
     );
   };
+  test("names of a SavedModel, whose class ids begin at 1, get a note", () => {
+    const notes: string[] = [];
+    const d = createDecoderSync(config, { engine: "ts", onNote: (note) => notes.push(note) });
+    d.decode({
+      detection_boxes: boxes,
+      detection_classes: classes,
+      detection_scores: scores,
+      num_detections: count,
+    });
+    expect(notes).toEqual([expect.stringMatching(/^detection_classes .* class ids begin at 1 .*"boxes"/)]);
+  });
+
   test.each(["TFLite_Detection_PostProcess", "detections"])("as TensorFlow 1 names them: %s", (n) => {
     expect(found({ [n]: boxes, [`${n}:1`]: classes, [`${n}:2`]: scores, [`${n}:3`]: count })).toEqual(
       expected,

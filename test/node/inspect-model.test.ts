@@ -108,10 +108,10 @@ describe("boxwright inspect", () => {
   });
 
   test("a network for another task is described, without a plan", async () => {
-    const bytes = ultralyticsOnnx({ task: "classify" }, [output("output0", 1, 2)]);
-    const { code, out } = await call("inspect", write("classify.onnx", bytes));
+    const bytes = ultralyticsOnnx({ task: "depth" }, [output("output0", 1, 1, 64, 64)]);
+    const { code, out } = await call("inspect", write("depth.onnx", bytes));
     expect(code).toBe(0);
-    expect(out).toContain('missing task: got a network for "classify"');
+    expect(out).toContain('missing task: got a network for "depth"');
     expect(out).not.toContain("reading:");
   });
 

@@ -1,5 +1,5 @@
 /** Reads metadata that says, as JSON under one key, what a network is: `rfdetr_inference` of RF-DETR. */
-import { METADATA_FORMS, type MetadataForm, type Task } from "../../core/exporters.ts";
+import { type Exporter, METADATA_FORMS, type Task } from "../../core/exporters.ts";
 import { COUNT, type Rule } from "../../core/options.ts";
 import { FieldReader, TEXT, isObject, isText, isWhole } from "../fields.ts";
 import type { Roles, TypedOptions } from "../types.ts";
@@ -10,7 +10,7 @@ const MAX_CLASSES = 100_000;
 
 /** What the metadata says of a network. */
 export interface InferenceMetadata {
-  readonly form: MetadataForm;
+  readonly exporter: Exporter;
   readonly task: Task | null;
   readonly taskName: string | null;
   readonly names: readonly string[] | null;
@@ -41,7 +41,7 @@ export function readInference(metadata: { readonly [key: string]: string }): Inf
   const [mean, std] = [bytesOf(r, "means"), bytesOf(r, "stds")];
   r.throwProblems();
   return {
-    form,
+    exporter: form.exporter,
     task: taskName === null ? "detect" : Object.hasOwn(form.tasks, taskName) ? form.tasks[taskName] : null,
     taskName,
     names,

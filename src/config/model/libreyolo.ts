@@ -1,28 +1,89 @@
 /** Reads LibreYOLO's metadata: `model_family`, `names` as JSON with keys of text, `imgsz_h`, `imgsz_w`. */
-import { LIBREYOLO_FORM } from "../../core/exporters.ts";
+import type { PartialRule } from "../../core/prepare-rule.ts";
 import { isObject } from "../fields.ts";
+import type { TypedOptions } from "../types.ts";
 import type { InferenceMetadata } from "./inference.ts";
 
+const IMAGENET = { mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] };
+
+/** Pillow's resize, which LibreYOLO calls for most networks. */
+const PILLOW: PartialRule = { resample: "pillow" };
+
+/** Options of LibreYOLO's exports for detection, by `model_family`. What is not stated is usual for the family. */
+const FORMS: { readonly [modelFamily: string]: Partial<TypedOptions> } = {
+  // Planes of corners.
+  yolo9: { family: "yolov9", boxFormat: "xyxy", prepare: { resize: "letterbox-topleft" } },
+  // Rows of corners and probabilities.
+  rtmdet: {
+    family: "yolov9",
+    boxFormat: "xyxy",
+    prepare: {
+      ...PILLOW,
+      resize: "letterbox-topleft",
+      order: "BGR",
+      mean: [103.53, 116.28, 123.675],
+      std: [57.375, 57.12, 58.395],
+    },
+  },
+  picodet: { family: "picodet" },
+  yolox: { family: "yolox", boxFormat: "cxcywh", prepare: PILLOW },
+  yolonas: { family: "yolo-nas", prepare: PILLOW },
+  damoyolo: { family: "damo-yolo" },
+  rfdetr: { family: "rfdetr", prepare: PILLOW },
+  dfine: { family: "dfine" },
+  rtdetrv4: { family: "dfine" },
+  ec: { family: "dfine", prepare: IMAGENET },
+  deim: { family: "deim" },
+  deimv2: { family: "deimv2", prepare: { ...PILLOW, resize: "stretch" } },
+  rtdetr: { family: "rtdetr", prepare: { resample: "bilinear" } },
+  rtdetrv2: { family: "rtdetr", prepare: { resample: "bilinear" } },
+};
+
+/** Sizes of DEIMv2 whose backbone is DINOv3, which wants the mean of ImageNet. */
+const DINO_SIZES = ["s", "m", "l", "x"];
+
+type Metadata = { readonly [key: string]: string | undefined };
+
+/** Returns the options of a task, undefined for a network whose tensors are not known. */
+function optionsOf({
+  model_family: family = "",
+  task = "detect",
+  ...rest
+}: Metadata): Partial<TypedOptions> | undefined {
+  if (task === "classify") return { family: "classifier", scores: "softmax-logits", prepare: PILLOW };
+  const form = Object.hasOwn(FORMS, family) ? FORMS[family] : undefined;
+  // Exports for masks and keypoints have tensors of their own. RF-DETR's are those of its authors.
+  if (task !== "detect" && !(family === "rfdetr" && task === "segment")) return undefined;
+  if (family === "deimv2" && DINO_SIZES.includes(rest["size"] ?? rest["model_size"] ?? ""))
+    return { ...form, prepare: { ...form?.prepare, ...IMAGENET } };
+  // Rows of corners, score and class: the graph suppresses.
+  if (form?.boxFormat === "xyxy" && rest["nms"] === "true")
+    return { family: form.family, reading: "end-to-end", prepare: form.prepare };
+  return form;
+}
+
 /** Returns what the metadata says, `null` unless it is of a LibreYOLO network whose exports are known. */
-export function readLibreyolo(metadata: { readonly [key: string]: string }): InferenceMetadata | null {
-  const { model_family: family, task, names, nb_classes: count, imgsz_h: h, imgsz_w: w } = metadata;
-  // Exports for masks and keypoints have tensors of their own.
-  if (family !== LIBREYOLO_FORM.modelFamily || (task ?? "detect") !== "detect") return null;
+export function readLibreyolo(metadata: Metadata): InferenceMetadata | null {
+  const {
+    model_family: family,
+    task = "detect",
+    names,
+    nb_classes: count,
+    imgsz_h: h,
+    imgsz_w: w,
+  } = metadata;
+  const options = family === undefined ? undefined : optionsOf(metadata);
+  if (!options) return null;
   const classes = Number(count ?? metadata["nc"]);
   const sides = [Number(w ?? metadata["imgsz"]), Number(h ?? metadata["imgsz"])] as const;
   return {
-    form: LIBREYOLO_FORM,
-    task: "detect",
-    taskName: "detect",
+    exporter: "libreyolo",
+    task: task === "classify" || task === "segment" ? task : "detect",
+    taskName: task,
     names: namesOf(names, classes),
     keypoints: null,
     inputSize: sides.every((n) => Number.isSafeInteger(n) && n > 0) ? sides : null,
-    options: {
-      family: LIBREYOLO_FORM.family,
-      boxFormat: "xyxy",
-      prepare: { resize: "letterbox-topleft" },
-      ...(Number.isSafeInteger(classes) && classes > 0 && { classes }),
-    },
+    options: { ...options, ...(Number.isSafeInteger(classes) && classes > 0 && { classes }) },
   };
 }
 

@@ -96,7 +96,7 @@ function modelOf(file: NetworkFile): Model {
   const input = inputOf(file.inputs, file.normalisation);
   const inputSize = sizeOf(input) ?? metadata?.inputSize ?? inference?.inputSize ?? null;
   const found = inference
-    ? { exporter: inference.form.exporter, options: inference.options }
+    ? { exporter: inference.exporter, options: inference.options }
     : recognise({ file, metadata, input, inputSize });
   const names = metadata?.names ?? inference?.names ?? (file.labels && withoutBackground(file.labels));
   const task = metadata?.task ?? null;
@@ -151,7 +151,7 @@ const pointsOf = ([count, values]: readonly [number, number]): Partial<TypedOpti
   values === 2 || values === 3 ? { keypoints: [count, values] } : {};
 
 /** Tasks that a decoder reads. */
-const DECODED: readonly string[] = ["detect", "pose", "segment", "oriented"];
+const DECODED: readonly string[] = ["detect", "pose", "segment", "oriented", "classify"];
 
 /** Returns what a decoder needs and the file does not say. */
 function missingIn({ file, metadata, options, input }: Findings): ConfigProblem[] {
@@ -165,7 +165,7 @@ function missingIn({ file, metadata, options, input }: Findings): ConfigProblem[
     add(
       "task",
       `a network for "${task}"`,
-      '"detect", "pose", "segment" or "oriented", which boxwright decodes',
+      '"detect", "pose", "segment", "oriented" or "classify", which boxwright decodes',
     );
   else if (options.family === undefined)
     add(

@@ -30,7 +30,11 @@ export interface Evidence {
 
 /** Returns what the first form that fits says, `null` if none fits. */
 export function recognise(evidence: Evidence): Recognition | null {
-  const { file } = evidence;
+  const { file, metadata } = evidence;
+  if (metadata?.task === "classify") {
+    const isScores = ({ dims }: ModelTensor): boolean => dims?.at(-1) === metadata.names.length;
+    return file.outputs.length === 1 && isScores(file.outputs[0]) ? ULTRALYTICS_CLASSIFIER : null;
+  }
   for (const form of OPERATOR_FORMS) {
     const outputs = file.operatorOutputs[form.operator];
     if (outputs === undefined || outputs.length !== form.roles.length) continue;
@@ -56,6 +60,12 @@ export function recognise(evidence: Evidence): Recognition | null {
   }
   return null;
 }
+
+/** Ultralytics' classifiers end in a softmax. Pictures are resized by Pillow, and their bytes divided by 255 alone. */
+const ULTRALYTICS_CLASSIFIER: Recognition = {
+  exporter: "ultralytics",
+  options: { family: "classifier", prepare: { resample: "pillow", mean: 0, std: 255 } },
+};
 
 /** Returns how many classes the pairs of outputs have, `null` if some output is in no pair. */
 function classesOfPairs(form: PairsForm, outputs: readonly ModelTensor[]): number | null {

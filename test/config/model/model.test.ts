@@ -200,17 +200,34 @@ describe("Ultralytics, ONNX", () => {
     expect(decoder.slots.output1.data.length).toBe(32 * 16 * 16);
   });
 
-  test.each([
-    ["classify", { task: "classify" }, [output("output0", 1, 2)], "classify", null],
-    ["depth", { task: "depth" }, [output("output0", 1, 1, 64, 64)], null, null],
-  ])(
+  test("classify: probabilities of the whole picture, without a mean", async () => {
+    for (const file of [
+      ultralyticsOnnx({ task: "classify" }, [output("output0", 1, 2)]),
+      ultralyticsTflite({ shape: [1, 2] }, { task: "classify" }),
+    ]) {
+      const model = await readModel(file);
+      expect(model).toMatchObject({ exporter: "ultralytics", task: "classify", missing: [] });
+      const decoder = createDecoderSync(model);
+      expect(decoder.prepareRule).toMatchObject({ resize: "crop", resample: "pillow", mean: 0, std: 255 });
+      const [{ name }] = model.outputs;
+      const found = decoder.decode({ [name]: { data: Float32Array.of(0.25, 0.75), dims: [1, 2] } });
+      expect(found.toArray().map((d) => [d.label, d.confidence])).toEqual([
+        ["driver's hat", 0.75],
+        ["person", 0.25],
+      ]);
+    }
+    const other = await readModel(ultralyticsOnnx({ task: "classify" }, [output("output0", 1, 3)]));
+    expect(missing(other)).toEqual(["family"]);
+  });
+
+  test.each([["depth", { task: "depth" }, [output("output0", 1, 1, 64, 64)], null, null]])(
     "%s: the task is told, and no decoder is made of it",
     async (name, metadata, outputs, task, keypoints) => {
       const model = await readModel(ultralyticsOnnx(metadata, outputs));
       expect(model).toMatchObject({ task, keypoints });
       expect(missing(model)).toEqual(["task"]);
       expect(() => createDecoderSync(model, { family: "yolov8" })).toThrow(
-        `task: got a network for "${task ?? metadata.task}", expected "detect", "pose", "segment" or "oriented"`,
+        `task: got a network for "${task ?? metadata.task}", expected "detect", "pose", "segment", "oriented" or "classify"`,
       );
       expect(name).toContain(metadata.task);
     },
