@@ -251,7 +251,13 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
 
   prepare(image: ImageInput, options?: PrepareOptions): Prepared {
     const engine = this.engine === "ts" ? "ts" : "auto";
-    return this.#prepare.prepareImage(image, this.prepareRule as PrepareRule, { engine, ...options });
+    const rule = this.prepareRule as PrepareRule;
+    // A detector passes the same options with every frame: they need no copy.
+    const own: PrepareOptions = options?.engine === undefined ? { engine, ...options } : options;
+    const prepared = this.#prepare.prepareImage(image, rule, own);
+    this.#diagnostics.afterPrepare(image, prepared.frame, rule.size);
+    this.#diagnostics.report();
+    return prepared;
   }
 
   get #prepare(): PrepareTask {

@@ -18,6 +18,8 @@ import {
   noteOfNotFinite,
 } from "./frame-notes.ts";
 import { type Ready, isOutOfRange } from "./loop.ts";
+import { PictureCheck } from "./picture-notes.ts";
+import type { ImageInput } from "./prepare.ts";
 import {
   checkBackground,
   checkBoxes,
@@ -40,6 +42,9 @@ export class Diagnostics {
   readonly #config: Config;
   readonly #stats: FrameCounts;
   readonly #notes: Notes;
+  readonly #pictures = new PictureCheck();
+  /** What a picture showed. It says nothing of a plan, and stays when a plan begins. */
+  #pictureNote: string | null = null;
   #empty = new EmptyFrames();
   #padding = new PaddingCheck();
   #labels: readonly string[] | null = null;
@@ -75,10 +80,18 @@ export class Diagnostics {
     this.#notes.addOnce(note);
   }
 
+  /** Looks at a picture that `prepare` made the input of, and keeps its frame. */
+  afterPrepare(image: ImageInput, frame: Frame, inputSize: readonly [number, number]): void {
+    const note = this.#pictures.noteOf(image, frame, inputSize);
+    if (note === null) return;
+    this.#pictureNote = note;
+    this.add(note);
+  }
+
   /** Begins anew with a new plan, which has notes of its own. */
   begin(notes: readonly string[], labels: readonly string[] | null): void {
     this.#labels = labels;
-    this.#notes.begin(notes);
+    this.#notes.begin(this.#pictureNote === null ? notes : [...notes, this.#pictureNote]);
     this.#empty = new EmptyFrames();
     this.#padding = new PaddingCheck();
     this.#hasCheckedScores = false;
@@ -120,6 +133,8 @@ export class Diagnostics {
     if (candidates > 0) {
       if (!this.#hasCheckedBoxes) this.#checkBoxes(work, image, block);
       this.#notes.add(this.#padding.noteOf(work, block, frame));
+      const forgotten = this.#pictures.noteOfForgotten(frame);
+      if (forgotten !== null) this.add(forgotten);
       if (work.inPhoto && !this.#hasToldPhoto) {
         const note = checkPhoto(work, block, frame);
         if (note !== null) this.add(note);

@@ -6,7 +6,6 @@ import { TRAITS } from "../core/families.ts";
 import { adviceOnCocoLabels } from "../core/labels.ts";
 import { namesFor, nearestName } from "../core/names.ts";
 import { checkOptions, namesOnly } from "../core/options.ts";
-import type { PrepareRule } from "../core/prepare-rule.ts";
 import { elementType, isBytes, show } from "../core/tensor.ts";
 import { readConfig } from "../config/config.ts";
 import { inputOf, sizeOf } from "../config/model/input.ts";
@@ -22,7 +21,6 @@ import type { Frame } from "../decode/frame.ts";
 import type { Outputs } from "../decode/inputs.ts";
 import type { ImageInput, PreparedData } from "../decode/prepare.ts";
 import { prepareEngine } from "../engine/choose.ts";
-import { prepareImage } from "../picture/prepare/prepare.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
 import { type DetectorImage, PixelReader } from "./image.ts";
 import { constantOf, isConstant } from "./constants.ts";
@@ -392,7 +390,7 @@ class FrameLane {
     const start = performance.now();
     this.#options.into = this.#lane.input() as PreparedData;
     this.#options.crop = crop;
-    this.#frame = prepareImage(image, this.#decoder.prepareRule as PrepareRule, this.#options).frame;
+    this.#frame = this.#decoder.prepare(image, this.#options).frame;
     timings.prepare = performance.now() - start;
   }
 

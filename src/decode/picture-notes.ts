@@ -1,0 +1,88 @@
+/** Notes about pictures: bytes that look like another picture than the caller says, and a frame that was forgotten. */
+import type { Frame } from "./frame.ts";
+import type { ImageInput } from "./prepare.ts";
+
+/** Pictures with a content that are looked at. A stream repeats its mistakes. */
+const PICTURES = 3;
+/** Bytes that are looked at: runs of so many, spread over the picture. */
+const RUN = 96;
+const RUNS = 64;
+/** Fewer steps of colour per byte say nothing: a blank picture. */
+const FLAT = 0.5;
+
+export class PictureCheck {
+  #left = PICTURES;
+  /** The last frame that `prepare` returned, if its boxes are not those of the input. */
+  #prepared: Frame | null = null;
+
+  /** Keeps the frame that `prepare` returned for an input of this size. Returns a note about the bytes, or null. */
+  noteOf(image: ImageInput, frame: Frame, inputSize: readonly [number, number]): string | null {
+    this.#prepared = fillsInput(frame, inputSize) ? null : frame;
+    if (this.#left === 0) return null;
+    const { most, steps, pixels } = samplesOf(image.data);
+    if (most === 0 || steps.every((step) => step < FLAT && most > 1)) return null;
+    this.#left--;
+    if (most === 1)
+      return "every byte of the picture is 0 or 1: were its values floats of 0..1 before? Pass bytes of 0..255";
+    const isThree = image.format === "rgb" || image.format === "bgr" || image.channels === 3;
+    return isThree && lookLikePlanes(steps, pixels)
+      ? `the bytes of the picture look like planes, one for each colour, and are read as "${image.format ?? "rgb"}", three bytes a pixel: bring them into the order of height, width, channels`
+      : null;
+  }
+
+  /** Returns a note on candidates that were decoded without the frame of their picture. */
+  noteOfForgotten(frame: Frame | undefined): string | null {
+    if (frame !== undefined || this.#prepared === null) return null;
+    const { width, height, resize } = this.#prepared;
+    return `prepare() returned a frame (${width}x${height}, "${resize}"), and decode() got none: boxes are 0..1 of the network's input, not of the picture. Pass it: decode(outputs, frame)`;
+  }
+}
+
+/** True if places in the input are those in the picture: 0..1 of both. */
+function fillsInput({ placed, rotation, crop }: Frame, [width, height]: readonly [number, number]): boolean {
+  if (rotation || crop) return false;
+  return !placed || (placed[0] === 0 && placed[1] === 0 && placed[2] === width && placed[3] === height);
+}
+
+interface Samples {
+  /** The largest byte. */
+  readonly most: number;
+  /** Mean difference of a byte and the next one, by the byte's place in its pixel of three. */
+  readonly steps: readonly [number, number, number];
+  /** Mean difference of a byte and the third one after it. */
+  readonly pixels: number;
+}
+
+function samplesOf(data: ImageInput["data"]): Samples {
+  const steps: [number, number, number] = [0, 0, 0];
+  let most = 0;
+  let pixels = 0;
+  let count = 0;
+  const apart = Math.max(RUN, Math.floor((data.length - 3) / RUNS));
+  for (let run = 0; run + 3 < data.length; run += apart) {
+    // Runs begin at a pixel of three bytes.
+    const start = run - (run % 3);
+    const end = Math.min(start + RUN, data.length - 3);
+    for (let i = start; i < end; i++, count++) {
+      const value = data[i];
+      if (value > most) most = value;
+      steps[i % 3] += Math.abs(data[i + 1] - value);
+      pixels += Math.abs(data[i + 3] - value);
+    }
+  }
+  const third = Math.max(1, count / 3);
+  return {
+    most,
+    steps: [steps[0] / third, steps[1] / third, steps[2] / third],
+    pixels: pixels / Math.max(1, count),
+  };
+}
+
+/**
+ * True if neighbouring bytes are neighbouring pixels of one colour. Such bytes differ alike at each place of a pixel,
+ * and less than bytes that are three apart. Of colours that stand together neither holds.
+ */
+function lookLikePlanes(steps: Samples["steps"], pixels: number): boolean {
+  const [least, , largest] = [...steps].sort((a, b) => a - b);
+  return least > FLAT && largest < least * 1.2 && largest < pixels * 0.8;
+}
