@@ -293,18 +293,4 @@ export const OUTPUT_ROWS: readonly Row[] = [
     },
     check: (_, [[text]]) => expect(text).toContain("output0"),
   },
-  {
-    page: "fleet/hub/README.md",
-    has: "createHubClient({",
-    given: () => ({ process: { env: { HUB_API_KEY: "key" } } }),
-    modules: {
-      "boxwright-hub-client": {
-        createHubClient: () => ({
-          devices: async () => Promise.resolve([{ id: "7", name: "door" }]),
-          query: async () => Promise.resolve({ team: {} }),
-        }),
-      },
-    },
-    check: (_, printed) => expect(printed).toEqual([["7", "door"]]),
-  },
 ];

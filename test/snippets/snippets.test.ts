@@ -12,6 +12,7 @@ import * as plan from "../../src/entries/plan.ts";
 import { tempFolder } from "../support/files.ts";
 import { type Snippet, allSnippets, runSnippet } from "./blocks.ts";
 import { dogs, echo, fileSystem, files, readPage } from "./given.ts";
+import { HUB_ROWS } from "./rows-hub.ts";
 import { PAGE_ROWS } from "./rows-page.ts";
 import { OUTPUT_ROWS } from "./rows-outputs.ts";
 import { PHOTO_ROWS } from "./rows-photos.ts";
@@ -26,7 +27,7 @@ const ELSEWHERE: readonly (readonly [page: RegExp, has: string, by: string])[] =
 
 const folder = tempFolder();
 const snippets = allSnippets();
-const rows: readonly Row[] = [...PHOTO_ROWS, ...OUTPUT_ROWS];
+const rows: readonly Row[] = [...PHOTO_ROWS, ...OUTPUT_ROWS, ...HUB_ROWS];
 
 const MODULES: Readonly<Record<string, unknown>> = {
   boxwright,
