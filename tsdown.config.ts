@@ -55,7 +55,7 @@ const minified = {
     // Node prints the line of an error that nobody catches: it must not be the whole file.
     const result = await transform(code, {
       minify: true,
-      lineLimit: 200,
+      lineLimit: 500,
       target: "es2022",
       format,
       sourcemap: true,

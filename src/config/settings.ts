@@ -31,13 +31,18 @@ export type Settings = Partial<Omit<Config, "rules">> & {
 /** Returns the family. A name in another spelling gets the one that is meant. */
 function readFamily(r: FieldReader): Family | null {
   const { family } = r.json;
-  const name = isText(family) ? family : "";
-  const other = otherNameOf(name);
-  const meant = other
-    ? `"${other.family}"${other.options ? ` with ${other.options}` : ""} (${other.name} ${other.why})`
-    : familyTyped(name) && `"${familyTyped(name)}"`;
   const rule = oneOf(FAMILIES);
+  const meant = isText(family) && !FAMILIES.includes(family as Family) ? familyMeant(family) : null;
   return r.take("family", [meant ? `${meant}, or ${rule[0]}` : rule[0], rule[1]]);
+}
+
+/** Returns a phrase for an error: the family that a user means who typed `name`. Returns `null` for none. */
+function familyMeant(name: string): string | null {
+  const other = otherNameOf(name);
+  if (other)
+    return `"${other.family}"${other.options ? ` with ${other.options}` : ""} (${other.name} ${other.why})`;
+  const typed = familyTyped(name);
+  return typed && `"${typed}"`;
 }
 
 /** Copies a list: the caller may change his own later. */

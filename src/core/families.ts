@@ -1015,7 +1015,7 @@ export const notesOnNames = (
 const UNLIKE_THEIR_SHAPES: readonly Family[] = ["picodet", "ppyoloe", "rtmdet", "damo-yolo", "yolo-nas"];
 
 const hasWord = (family: Family, name: string | null): boolean =>
-  TRAITS[family].word?.test((name ?? "").toLowerCase()) ?? false;
+  (name && TRAITS[family].word?.test(name.toLowerCase())) === true;
 
 /** Parsers whose networks no decoder reads, and what reads their tensors instead. In small letters. */
 export const OTHER_PARSERS: { readonly [parser: string]: string } = {
@@ -1116,13 +1116,13 @@ const sharesSubtype = (marked: Family | null, named: Family | null): boolean =>
  */
 export function settleFamily(evidence: FamilyEvidence): { family: Family; why: FamilyReason } {
   const { subtype, outputNames, modelName, anchors, kind } = evidence;
+  if (evidence.family) return { family: evidence.family, why: { kind: "option", value: null } };
   // A name that contradicts the file's anchors is no evidence.
   const fitting = (family: Family | null): Family | null =>
     family && (anchors === null || (TRAITS[family].head === "anchor") === anchors) ? family : null;
   const stated = subtype?.toLowerCase() ?? "";
   const model = familyInName(modelName ?? "");
   const found: readonly (readonly [Family | null | undefined, FamilyReason["kind"], string | null])[] = [
-    [evidence.family, "option", null],
     [kind && KINDS[kind].family, "file", kind ? KINDS[kind].nnFamily : null],
     // A "-u" export of an anchor model has no anchors. With anchors it is the classic head after all.
     [stated === "yolov5-u" && anchors ? "yolov5" : null, "subtype with anchors", subtype],

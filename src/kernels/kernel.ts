@@ -50,9 +50,10 @@ const modules = /* @__PURE__ */ new Map<string, WebAssembly.Module>();
 
 /** True if this runtime can run WebAssembly at all. */
 const hasWebAssembly = (): boolean =>
-  typeof WebAssembly === "object" &&
-  typeof WebAssembly.Module === "function" &&
-  typeof WebAssembly.validate === "function";
+  typeof WebAssembly === "object" && typeof WebAssembly.Module === "function";
+
+/** The builds, the fastest first. */
+const KINDS: readonly WasmKind[] = ["simd", "scalar"];
 
 /** Compiles the builds of one kernel, and makes instances of them. */
 export class Kernel {
@@ -65,16 +66,16 @@ export class Kernel {
   }
 
   /**
-   * Returns the fastest build that this runtime compiles, null if it compiles none. A page may forbid
-   * compiling (Content-Security-Policy), and a runtime may refuse a build that validates but fails to compile.
+   * Returns the fastest build that this runtime compiles, null if it compiles none. A runtime may not know all vector
+   * instructions, and a page may forbid compiling (Content-Security-Policy).
    */
   best(): WasmKind | null {
-    for (const kind of this.#validKinds())
+    for (const kind of KINDS)
       try {
         this.compile(kind);
         return kind;
       } catch {
-        // The runtime refuses to compile: try the next one.
+        // Not at hand, or the runtime refuses to compile: try the next one.
       }
     return null;
   }
@@ -89,15 +90,15 @@ export class Kernel {
 
   /** Compiles a build, or that which `best` will return, off the main thread if the runtime can. */
   async compileAhead(wanted: WasmKind | "auto"): Promise<void> {
-    if (!hasWebAssembly()) return;
-    const kind = wanted === "auto" ? this.#validKinds()[0] : wanted;
-    try {
-      const found = kind && this.#moduleOrBinary(kind);
-      if (found instanceof Uint8Array)
-        this.#cache(kind as WasmKind, await WebAssembly.compile(found as Uint8Array<ArrayBuffer>));
-    } catch {
-      // `compile` meets a refusal again, and reports it.
-    }
+    for (const kind of wanted === "auto" ? KINDS : [wanted])
+      try {
+        const found = this.#moduleOrBinary(kind);
+        if (found instanceof Uint8Array)
+          this.#cache(kind, await WebAssembly.compile(found as Uint8Array<ArrayBuffer>));
+        return;
+      } catch {
+        // `compile` meets a refusal again, and reports it.
+      }
   }
 
   /** Returns the exports of a build over a memory, or over at least so many bytes of new memory. */
@@ -117,21 +118,6 @@ export class Kernel {
         `kernel "${kind}": got interface version ${version}, expected ${expected}: the file is of another release of boxwright`,
       );
     return { memory, exports };
-  }
-
-  /** Returns the builds at hand that this runtime accepts, the fastest first. */
-  #validKinds(): WasmKind[] {
-    if (!hasWebAssembly()) return [];
-    return (["simd", "scalar"] as const).filter((kind) => {
-      try {
-        const found = this.#moduleOrBinary(kind);
-        // Validate as a whole: runtimes differ in which vector instructions they know.
-        return !(found instanceof Uint8Array) || WebAssembly.validate(found as Uint8Array<ArrayBuffer>);
-      } catch {
-        // A build that is not at hand, or a runtime that refuses to validate.
-        return false;
-      }
-    });
   }
 
   #cache(kind: WasmKind, module: WebAssembly.Module): WebAssembly.Module {
