@@ -58,8 +58,8 @@ export class HealthReport {
     // A hub that is away is no problem: everything goes on without it.
     if (hub?.isRevoked) problems.push(`hub: ${hub.problem}`);
     if (this.#plan() === null) problems.push("network: frames wait until the hub gives this device an application");
-    for (const { sink, waitsFor, hasMistake } of deliveries)
-      if (hasMistake) problems.push(`sink ${sink.name}: ${waitsFor}`);
+    for (const { sink, waitsFor, needsOperator } of deliveries)
+      if (needsOperator) problems.push(`sink ${sink.name}: ${waitsFor}`);
     if (config.state.error !== null) problems.push(`config: ${config.state.error}`);
     for (const { source, problem } of cameras) {
       const text = problem ?? source.problem;

@@ -25,8 +25,8 @@ export class Delivery {
   readonly stats: DeliveryStats = { stored: 0, duplicate: 0, refused: 0, later: 0 };
   /** Reason of the last attempt that has to be repeated; null after a packet that the receiver took or refused. */
   waitsFor: string | null = null;
-  /** True if `waitsFor` is a mistake of the settings. */
-  hasMistake = false;
+  /** True if only an operator can mend what `waitsFor` says. */
+  needsOperator = false;
   /** Reason of the last permanent refusal. */
   lastRefusal: string | null = null;
   readonly #reader: Reader;
@@ -107,7 +107,7 @@ export class Delivery {
     this.#backoff.reset();
     if (this.waitsFor !== null) this.#log.info({ sink: this.sink.name }, "receiver is back");
     this.waitsFor = null;
-    this.hasMistake = false;
+    this.needsOperator = false;
     if (outcome.kind === "refused") this.#refuse(bytes, outcome.reason);
     else if (outcome.isDuplicate) this.stats.duplicate++;
     this.#reader.acknowledge(index);
@@ -118,10 +118,13 @@ export class Delivery {
    * Pauses all packets. After the pause they test the receiver one at a time. They take turns, since the receiver may
    * put off one packet and take the others.
    */
-  #wait({ reason, milliseconds, isMistake = false }: Extract<Outcome, { kind: "later" }>, signal: AbortSignal): void {
-    if (isMistake && !this.hasMistake) this.#log.error({ sink: this.sink.name }, `packets wait: ${reason}`);
+  #wait(
+    { reason, milliseconds, needsOperator = false }: Extract<Outcome, { kind: "later" }>,
+    signal: AbortSignal,
+  ): void {
+    if (needsOperator && !this.needsOperator) this.#log.error({ sink: this.sink.name }, `packets wait: ${reason}`);
     else if (this.waitsFor === null) this.#log.warn({ sink: this.sink.name }, `packets wait: ${reason}`);
-    this.hasMistake = isMistake;
+    this.needsOperator = needsOperator;
     this.waitsFor = reason;
     this.#pause ??= wait(milliseconds ?? this.#backoff.next(), signal).finally(() => (this.#pause = null));
   }

@@ -4,16 +4,17 @@ import { type JetStreamClient, JetStreamApiError, jetstream, jetstreamManager } 
 import { type KV, Kvm } from "@nats-io/kv";
 import { type ConnectionOptions, type MsgHdrs, type NatsConnection, connect, headers } from "@nats-io/transport-node";
 import { fromPacket, packetHeaders } from "boxwright";
+import { STUCK_BROKER, isThere, isTimeout } from "boxwright-service/broker";
 import { connectionProblem } from "boxwright-service/errors";
 import { messageId, sha256 } from "../core/ids.ts";
 import type { NatsSettings } from "../settings/types.ts";
-import { type FindConfig, type Outcome, type Preview, type Sink, SinkMistake, previewHeaders } from "./sink.ts";
+import { type FindConfig, type Outcome, type Preview, type Sink, NeedsOperator, previewHeaders } from "./sink.ts";
 
 const CONFIGS = "boxwright-configs";
 const STREAM = "BOXWRIGHT";
 /** Milliseconds in which the broker has to acknowledge a packet. */
 const PATIENCE = 10_000;
-/** Error codes of a full stream: too many messages, bytes, or messages of a subject. */
+/** Error codes of a full stream: too many messages, bytes, or messages of a subject. A full disk has the first one. */
 const FULL = new Set([10077, 10167]);
 
 /** A connection and its clients for stream and configs. */
@@ -62,7 +63,7 @@ export class NatsSink implements Sink {
       });
       return { kind: "stored", isDuplicate: duplicate };
     } catch (error) {
-      return outcomeOf(error);
+      return outcomeOf(await this.#explain(error));
     }
   }
 
@@ -92,11 +93,8 @@ export class NatsSink implements Sink {
 
   async #connect(): Promise<Open> {
     const connection = await connect({
-      ...addressOf(this.#settings),
-      name: "boxwright-agent",
+      ...this.#options,
       maxReconnectAttempts: -1,
-      // Limit the handshake: the client would wait 20 s for a broker that dies during it.
-      timeout: 3000,
       pingInterval: 10_000,
     });
     void connection.closed().then(() => (this.#opening = null));
@@ -113,13 +111,30 @@ export class NatsSink implements Sink {
     };
   }
 
+  get #options(): ConnectionOptions {
+    // Limit the handshake: the client would wait 20 s for a broker that dies during it.
+    return { ...addressOf(this.#settings), name: "boxwright-agent", timeout: 3000 };
+  }
+
+  /** Returns what an operator has to do, if the broker is there and does not answer. */
+  async #explain(error: unknown): Promise<unknown> {
+    const isStuck = isTimeout(error) && (await isThere(() => connect({ ...this.#options, reconnect: false })));
+    return isStuck ? new NeedsOperator(STUCK_BROKER) : error;
+  }
+
   /** Stores a config where hosts look for it. Does so once per connection: the broker may have been replaced. */
   async #putConfig(open: Open, hash: string): Promise<void> {
     if (open.put.has(hash)) return;
     const record = this.#findConfig(hash);
     if (!record) return;
-    open.configs ??= await new Kvm(open.stream).create(CONFIGS);
-    await open.configs.put(hash, record.json);
+    try {
+      open.configs ??= await new Kvm(open.stream).create(CONFIGS);
+      await open.configs.put(hash, record.json);
+    } catch (error) {
+      // Make the store anew next time: a broker whose disk was full may have lost it.
+      open.configs = null;
+      throw error;
+    }
     open.put.add(hash);
   }
 }
@@ -132,7 +147,7 @@ function subjectOf(source: string | null, camera: string | null, partitions: num
 
 /**
  * Returns the count of partitions of the stream, as its subjects say. The setting counts if this agent may not ask.
- * @throws SinkMistake if the setting is another count: packets of a partition without a host would stay in the stream
+ * @throws NeedsOperator if the setting is another count: packets of a partition without a host would stay in the stream
  */
 async function partitionsOf(connection: NatsConnection, given: number | null): Promise<number> {
   let subjects: readonly string[];
@@ -145,11 +160,11 @@ async function partitionsOf(connection: NatsConnection, given: number | null): P
   }
   const count = subjects.filter((subject) => /^boxwright\.packets\.\d+\.>$/.test(subject)).length;
   if (count !== subjects.length)
-    throw new SinkMistake(
+    throw new NeedsOperator(
       `stream ${STREAM}: got subjects ${subjects.join(", ")}, expected one a partition, as boxwright.packets.0.>`,
     );
   if (given !== null && given !== count)
-    throw new SinkMistake(
+    throw new NeedsOperator(
       `got partitions ${given}, but stream ${STREAM} has ${count}: leave "partitions" out of the sink`,
     );
   return count;
@@ -199,7 +214,13 @@ function sizeOf(all: MsgHdrs): number {
 
 function outcomeOf(error: unknown): Outcome {
   const reason = connectionProblem(error);
-  if (error instanceof SinkMistake) return { kind: "later", reason, isMistake: true };
+  if (error instanceof NeedsOperator) return { kind: "later", reason, needsOperator: true };
+  if (/no space left/i.test(reason))
+    return {
+      kind: "later",
+      reason: `the disk of the broker is full: ${reason}. Make room where its store_dir is`,
+      needsOperator: true,
+    };
   if (error instanceof JetStreamApiError && FULL.has(error.code))
     return { kind: "later", reason: `the stream is full: ${reason}` };
   // Refuse permanently: the broker's size limit has changed since the connection stated it.

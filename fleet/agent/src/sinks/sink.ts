@@ -7,12 +7,18 @@ export type Outcome =
   | { readonly kind: "stored"; readonly isDuplicate?: boolean }
   /** The receiver never takes it. */
   | { readonly kind: "refused"; readonly reason: string }
-  /** The receiver is away, busy or full, or the settings do not fit it (`isMistake`): the packet stays in the spool. */
-  | { readonly kind: "later"; readonly reason: string; readonly milliseconds?: number; readonly isMistake?: boolean };
+  /** The receiver is away, busy or full: the packet stays in the spool. */
+  | {
+      readonly kind: "later";
+      readonly reason: string;
+      readonly milliseconds?: number;
+      /** True if waiting does not help: the settings do not fit the receiver, or its disk is full. */
+      readonly needsOperator?: boolean;
+    };
 
-/** The settings do not fit the receiver: only an operator can mend it. */
-export class SinkMistake extends Error {
-  override readonly name = "SinkMistake";
+/** A receiver that only an operator can mend. */
+export class NeedsOperator extends Error {
+  override readonly name = "NeedsOperator";
 }
 
 /** A preview picture for the live page. */

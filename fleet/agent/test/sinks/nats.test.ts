@@ -10,6 +10,8 @@ import { addressOf, cameraToken } from "../../src/sinks/nats.ts";
 import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
 import { Broker, natsServer } from "boxwright-service/testing/broker";
+import { SmallDisk } from "boxwright-service/testing/disk";
+import { canMount } from "boxwright-service/testing/mount";
 import { readerOf } from "../support/health.ts";
 import { startProcess, writeSettings } from "../support/process.ts";
 import { until } from "boxwright-service/testing/wait";
@@ -124,6 +126,33 @@ describe.skipIf(natsServer === undefined)("a stream of NATS JetStream", () => {
     expect((await agent.ended).code).toBe(0);
     expect(await broker.messages()).toHaveLength(30);
   });
+
+  it.skipIf(!canMount)(
+    "whose disk is full: log and health say what to look at, and every packet arrives once",
+    async () => {
+      const disk = await SmallDisk.mount("16m");
+      const broker = await Broker.start({ disk });
+      onTestFinished(async () => (await broker.remove(), disk.remove()));
+      await broker.makeStream();
+      const { folder, settings } = await setUp(30);
+      const sinks = [{ kind: "nats", servers: [`127.0.0.1:${broker.port}`] }];
+      // Leave too little room for the first packet.
+      disk.fill(4096);
+      const agent = startProcess([writeSettings(folder, { ...settings, sinks, log: "info", health: { port: 0 } })]);
+      const { health } = await readerOf(agent);
+      await until(async () => (await health()).problems.join().includes("store_dir"), "the full disk in the report");
+      expect((await health()).code).toBe(503);
+      expect(agent.output).toMatch(/packets wait: the .*store_dir/);
+      await broker.kill();
+      disk.makeRoom();
+      await broker.start();
+      const { code, text } = await agent.ended;
+      expect(text).toContain("30 frames sent, 0 failed, 0 lost");
+      expect(code).toBe(0);
+      const ids = (await broker.messages()).map(({ id }) => id);
+      expect([ids.length, new Set(ids).size]).toEqual([30, 30]);
+    },
+  );
 
   it("with a payload limit below a packet refuses it for good, with got and expected", async () => {
     const { folder, broker, settings } = await setUp(2, {}, "max_payload: 4096");

@@ -7,10 +7,12 @@ import type { Metrics } from "../core/metrics.ts";
 import type { Registry } from "../decode/registry.ts";
 import type { Intake } from "../intake/intake.ts";
 import type { Previews } from "../live/previews.ts";
+import { STUCK_BROKER, isTimeout } from "boxwright-service/broker";
 import type { Database } from "boxwright-service/database";
 import { sharedConfigs } from "./configs.ts";
-import { connectTo } from "./connect.ts";
+import { connectTo, isBrokerThere } from "./connect.ts";
 import { Consumption } from "./consume.ts";
+import { StorageWatch } from "./storage.ts";
 import { Sweeper } from "./sweep.ts";
 import { takePreviews } from "./previews.ts";
 
@@ -29,23 +31,31 @@ export class Broker {
   readonly #connection: NatsConnection;
   readonly #consumptions: readonly Consumption[];
   readonly #sweeper: Sweeper;
+  readonly #storage: StorageWatch;
 
-  private constructor(connection: NatsConnection, consumptions: readonly Consumption[], sweeper: Sweeper) {
+  private constructor(
+    connection: NatsConnection,
+    consumptions: readonly Consumption[],
+    sweeper: Sweeper,
+    storage: StorageWatch,
+  ) {
     this.#connection = connection;
     this.#consumptions = consumptions;
     this.#sweeper = sweeper;
+    this.#storage = storage;
   }
 
   /**
    * Connects, and begins to take packets.
-   * @throws the error of a broker that is away, or that has no JetStream
+   * @throws the error of a broker that is away, or whose JetStream is absent or stuck
    */
   static async start(address: string, options: BrokerOptions): Promise<Broker> {
     const { config, registry, previews, metrics, log } = options;
     const connection = await connectTo(address, log);
     registry.shared = await sharedConfigs(connection).catch(async (error: unknown) => {
+      const isStuck = isTimeout(error) && (await isBrokerThere(address));
       await connection.close();
-      throw error;
+      throw isStuck ? new Error(STUCK_BROKER) : error;
     });
     takePreviews(connection, previews, metrics);
     const client = jetstream(connection);
@@ -56,12 +66,14 @@ export class Broker {
     const consumptions = partitions.map(
       (partition) => new Consumption({ ...options, client, settings: config, inFlight, partition }),
     );
-    return new Broker(connection, consumptions, new Sweeper(client, config.ackWait, options));
+    const sweeper = new Sweeper(client, config.ackWait, options);
+    return new Broker(connection, consumptions, sweeper, new StorageWatch(address, client, log));
   }
 
   /** Returns why the broker delivers nothing, "ok" if it does. */
   async state(): Promise<string> {
     if (this.#connection.isClosed()) return "away";
+    if (this.#storage.problem !== null) return this.#storage.problem;
     const late = new Promise<string>((resolve) => setTimeout(resolve, 1000, "away").unref());
     const answer = this.#connection.rtt().then(
       () => this.#consumptions.find(({ problem }) => problem !== null)?.problem ?? "ok",
@@ -71,7 +83,7 @@ export class Broker {
   }
 
   async stop(): Promise<void> {
-    await Promise.all([...this.#consumptions, this.#sweeper].map((taker) => taker.stop()));
+    await Promise.all([...this.#consumptions, this.#sweeper, this.#storage].map((taker) => taker.stop()));
     // Drain instead of closing: acknowledgements may not have been sent yet.
     await this.#connection.drain();
   }

@@ -1,5 +1,6 @@
 /** Connects to the broker, and reconnects for as long as the host runs. */
 import { type ConnectionOptions, type NatsConnection, connect } from "@nats-io/transport-node";
+import { isThere } from "boxwright-service/broker";
 import type { Logger } from "boxwright-service/log";
 
 /** Bytes of a raw packet of a common network: [1, 84, 8400] in f32, and its JSON. */
@@ -36,6 +37,9 @@ export async function connectTo(address: string, log: Logger): Promise<NatsConne
   void report(connection, log);
   return connection;
 }
+
+export const isBrokerThere = (address: string): Promise<boolean> =>
+  isThere(() => connect({ ...settingsOf(address), reconnect: false }));
 
 async function report(connection: NatsConnection, log: Logger): Promise<void> {
   for await (const status of connection.status())

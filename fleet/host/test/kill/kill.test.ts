@@ -2,14 +2,14 @@
  * Kills with SIGKILL in the middle of work, 20 times each. No acknowledged frame may be lost, none stored twice, and
  * the stored output of each camera has to be in order.
  */
-import { createHash } from "node:crypto";
-import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { Kvm } from "@nats-io/kv";
 import { fromPacket } from "boxwright";
 import { afterAll, describe, expect, inject, test } from "vitest";
 import { Broker } from "boxwright-service/testing/broker";
 import { emptyDatabase, kinds, temporaryFolder } from "../support/host.ts";
-import { configBody, decoder, detectionPacket, frameSize, hash, outputsOf, rawPacket } from "../support/frames.ts";
+import { configBody, hash } from "../support/frames.ts";
+import { check, packetOf, publishing, readAll } from "../support/published.ts";
 import { Child } from "boxwright-service/testing/child";
 import { HostProcess } from "../support/process.ts";
 import { sleep, until } from "boxwright-service/testing/wait";
@@ -19,91 +19,6 @@ afterAll(() => Child.killAll());
 const KILLS = 20;
 /** Kills whose redeliveries are timed: each takes some seconds. */
 const ROUNDS = 10;
-const CAMERAS = ["door", "yard", "gate"];
-
-interface Line {
-  readonly id: string;
-  readonly subject: string;
-  readonly time: string;
-  readonly sequence: number;
-  readonly detections: unknown[];
-  readonly storedAt: string;
-}
-
-async function readAll(url: string): Promise<Line[]> {
-  const all: Line[] = [];
-  for (let after = ""; ;) {
-    const text = await (await fetch(`${url}/v1/detections?limit=10000${after}`)).text();
-    const lines = text
-      .split("\n")
-      .filter(Boolean)
-      .map((line) => JSON.parse(line) as Line & { cursor: string });
-    all.push(...lines);
-    if (lines.length < 10_000) return all;
-    after = `&after=${lines.at(-1)!.cursor}`;
-  }
-}
-
-/** Frame n, of one of the cameras; every other one is raw. */
-const packetOf = (n: number): Uint8Array => {
-  const given = { subject: CAMERAS[n % CAMERAS.length]!, sequence: Math.floor(n / CAMERAS.length) };
-  return n % 2 ? rawPacket(n, given) : detectionPacket(n, given);
-};
-
-/** Checks what is stored against what was acknowledged, and returns the figures. */
-async function check(url: string, acknowledged: ReadonlySet<string>): Promise<{ lost: number; twice: number }> {
-  const lines = await readAll(url);
-  const ids = lines.map(({ id }) => id);
-  const lost = [...acknowledged].filter((id) => !ids.includes(id)).length;
-  const twice = ids.length - new Set(ids).size;
-  for (const camera of CAMERAS) {
-    const sequences = lines.filter(({ subject }) => subject === camera).map(({ sequence }) => sequence);
-    expect(sequences).toEqual([...sequences].sort((a, b) => a - b));
-  }
-  for (const { id, detections } of lines.filter((_, i) => i % 37 === 0)) {
-    const n = Number(id.replace("frame-", ""));
-    expect(detections).toEqual(JSON.parse(JSON.stringify(decoder.decode(outputsOf(n), frameSize).toArray())));
-  }
-  const { cameras } = (await (await fetch(`${url}/v1/cameras`)).json()) as { cameras: { frames: number }[] };
-  expect(cameras.reduce((sum, { frames }) => sum + frames, 0)).toBe(ids.length);
-  return { lost, twice };
-}
-
-/** Publishes frames until told to stop, each again until the broker has acknowledged it. */
-class Publisher {
-  readonly acknowledged = new Set<string>();
-  readonly #client: JetStreamClient;
-  #isOver = false;
-  readonly #work: Promise<void>;
-
-  constructor(client: JetStreamClient, pause: number) {
-    this.#client = client;
-    this.#work = this.#run(pause);
-  }
-
-  async stop(): Promise<void> {
-    this.#isOver = true;
-    await this.#work;
-  }
-
-  async #run(pause: number): Promise<void> {
-    for (let n = 0; !this.#isOver; n++) {
-      const id = `frame-${n}`;
-      const msgID = createHash("sha256").update(`/devices/1\n${id}`).digest("hex");
-      const subject = `boxwright.packets.0.${CAMERAS[n % CAMERAS.length]}`;
-      for (;;)
-        try {
-          await this.#client.publish(subject, packetOf(n), { msgID, timeout: 1000 });
-          this.acknowledged.add(id);
-          break;
-        } catch {
-          await sleep(50);
-        }
-      await sleep(pause);
-    }
-  }
-}
-
 /** Numbers of the packets that are left in the stream. */
 async function leftIn(manager: JetStreamManager): Promise<string[]> {
   const { state } = await manager.streams.info("BOXWRIGHT");
@@ -113,18 +28,6 @@ async function leftIn(manager: JetStreamManager): Promise<string[]> {
     if (message) ids.push(fromPacket(message.data).id!);
   }
   return ids;
-}
-
-async function publishing(
-  broker: Broker,
-): Promise<{ publisher: Publisher; left: () => Promise<number>; end: () => Promise<void> }> {
-  const connection = await broker.connect();
-  await (await new Kvm(connection).create("boxwright-configs")).put(hash, configBody);
-  const left = async (): Promise<number> => {
-    const { state } = await (await jetstreamManager(connection)).streams.info("BOXWRIGHT");
-    return state.messages;
-  };
-  return { publisher: new Publisher(jetstream(connection), 3), left, end: () => connection.close() };
 }
 
 describe.skipIf(!inject("nats"))("with the broker", () => {

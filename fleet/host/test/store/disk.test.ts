@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { afterAll, expect, inject, test } from "vitest";
 import { Broker } from "boxwright-service/testing/broker";
-import { SmallDisk } from "../support/disk.ts";
+import { SmallDisk } from "boxwright-service/testing/disk";
 import { detectionPacket } from "../support/frames.ts";
 import { Child } from "boxwright-service/testing/child";
 import { HostProcess } from "../support/process.ts";

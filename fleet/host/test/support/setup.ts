@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import { natsServer } from "boxwright-service/testing/broker";
 import { chromiumPath } from "boxwright-service/testing/chromium";
+import { canMount } from "boxwright-service/testing/mount";
 import { findPostgres, PostgresServer } from "boxwright-service/testing/postgres";
 
 declare module "vitest" {
@@ -30,21 +31,17 @@ declare module "vitest" {
 const isBuilt = (part: string): boolean =>
   existsSync(fileURLToPath(new URL(`../../../${part}/dist/cli/main.js`, import.meta.url)));
 
-/** Arguments of `unshare` for a mount namespace. */
-const NAMESPACE = process.getuid?.() === 0 ? ["-m"] : ["-rm"];
-
 const has = (command: string): boolean => spawnSync("which", [command]).status === 0;
 
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = findPostgres() === undefined ? undefined : await PostgresServer.create();
-  const disk = spawnSync("unshare", [...NAMESPACE, "mount", "-t", "tmpfs", "none", "/mnt"]).status === 0;
   const systemd = has("systemd-analyze");
   const [agent, hub] = [isBuilt("agent"), isBuilt("hub")];
   const missing = [
     ...(postgres ? [] : ["PostgreSQL (Debian: postgresql)"]),
     ...(natsServer ? [] : ["nats-server (Debian: nats-server)"]),
     ...(chromiumPath ? [] : ["Chromium (Debian: chromium)"]),
-    ...(disk ? [] : ["mount namespaces (Debian: util-linux, mount; containers may forbid them)"]),
+    ...(canMount ? [] : ["mount namespaces (Debian: util-linux, mount; containers may forbid them)"]),
     ...(systemd ? [] : ["systemd-analyze (Debian: systemd)"]),
     ...(agent ? [] : ["built agent (../agent: npm run build)"]),
     ...(hub ? [] : ["built hub (../hub: npm run build)"]),
@@ -55,7 +52,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("postgres", postgres?.url);
   project.provide("nats", natsServer !== undefined);
   project.provide("chromium", chromiumPath);
-  project.provide("disk", disk);
+  project.provide("disk", canMount);
   project.provide("systemd", systemd);
   project.provide("agent", agent);
   project.provide("hub", hub);

@@ -5,14 +5,18 @@ import { join } from "node:path";
 import { jetstreamManager } from "@nats-io/jetstream";
 import { type NatsConnection, connect } from "@nats-io/transport-node";
 import { Child } from "./child.ts";
+import type { SmallDisk } from "./disk.ts";
 import { freePort } from "./free-port.ts";
 import type { Certificates } from "./tls.ts";
 import { until } from "./wait.ts";
 
-/** Path of nats-server on this machine, or undefined. */
-export const natsServer = ["/usr/sbin/nats-server", "/usr/bin/nats-server", "/usr/local/bin/nats-server"].find((path) =>
-  existsSync(path),
-);
+/** Path of nats-server on this machine, or undefined. BOXWRIGHT_NATS_SERVER names another one. */
+export const natsServer = [
+  process.env["BOXWRIGHT_NATS_SERVER"] ?? "",
+  "/usr/sbin/nats-server",
+  "/usr/bin/nats-server",
+  "/usr/local/bin/nats-server",
+].find((path) => existsSync(path));
 
 export interface BrokerOptions {
   /** Lines for the configuration file. */
@@ -20,6 +24,8 @@ export interface BrokerOptions {
   readonly tls?: Certificates;
   /** User and password that it asks for. */
   readonly login?: { readonly user: string; readonly pass: string };
+  /** Disk of the packets; default: the one of temporary files. */
+  readonly disk?: SmallDisk;
   /** A free port by default. */
   readonly port?: number;
 }
@@ -32,13 +38,14 @@ export class Broker {
   #server: Child | undefined;
 
   private constructor(port: number, options: BrokerOptions) {
-    const { lines = "max_payload: 8MB", tls, login } = options;
+    const { lines = "max_payload: 8MB", tls, login, disk } = options;
     this.port = port;
     this.#options = options;
     this.url = `${tls ? "tls" : "nats"}://127.0.0.1:${port}`;
     const files = tls ? `tls { cert_file: "${tls.cert}", key_file: "${tls.key}" }\n` : "";
     const users = login ? `authorization { user: "${login.user}", password: "${login.pass}" }\n` : "";
-    const store = `jetstream { store_dir: "${this.#folder}/jetstream" }\n`;
+    // Without a limit of its own the server takes three quarters of the disk.
+    const store = `jetstream { store_dir: "${disk?.path ?? this.#folder}/jetstream"${disk ? ", max_file_store: 1TB" : ""} }\n`;
     writeFileSync(this.#file, `listen: "127.0.0.1:${port}"\n${files}${users}${lines}\n${store}`);
   }
 
@@ -59,7 +66,7 @@ export class Broker {
 
   async start(): Promise<void> {
     if (natsServer === undefined) throw new Error("got no nats-server, expected the Debian package nats-server");
-    this.#server = new Child([natsServer, "-c", this.#file]);
+    this.#server = new Child([...(this.#options.disk?.prefix ?? []), natsServer, "-c", this.#file]);
     await until(
       () =>
         this.connect({ maxReconnectAttempts: 0 }).then(

@@ -1,11 +1,10 @@
 /** A small disk in a mount namespace of its own, to be filled and emptied. Needs no right to mount outside of it. */
 import { type ChildProcess, spawn } from "node:child_process";
-import { rmSync, statfsSync, writeFileSync } from "node:fs";
+import { rmSync, statfsSync, appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll } from "vitest";
-import { temporaryFolder } from "./host.ts";
-
-const isRoot = process.getuid?.() === 0;
+import { temporaryFolder } from "./folder.ts";
+import { NAMESPACE, isRoot } from "./mount.ts";
 
 const disks = new Set<SmallDisk>();
 afterAll(() => Promise.all([...disks].map((disk) => disk.remove())));
@@ -26,7 +25,7 @@ export class SmallDisk {
   static async mount(size: string): Promise<SmallDisk> {
     const { path } = temporaryFolder();
     const script = 'mount -t tmpfs -o size="$1" none "$2" && echo ready && exec sleep 600';
-    const args = [isRoot ? "-m" : "-rm", "sh", "-c", script, "sh", size, path];
+    const args = [...NAMESPACE, "sh", "-c", script, "sh", size, path];
     const holder = spawn("unshare", args, { stdio: ["ignore", "pipe", "inherit"] });
     await new Promise<void>((resolve, reject) => {
       holder.stdout.once("data", () => resolve());
@@ -45,10 +44,10 @@ export class SmallDisk {
     return join(`/proc/${this.#holder.pid}/root`, this.path);
   }
 
-  /** Writes a file as large as the space that is left, but for some bytes. */
+  /** Adds to a file as much as the space that is left, but for some bytes. */
   fill(leave = 0): void {
     const { bavail, bsize } = statfsSync(this.#seen);
-    writeFileSync(join(this.#seen, "filler"), Buffer.alloc(bavail * bsize - leave));
+    appendFileSync(join(this.#seen, "filler"), Buffer.alloc(Math.max(0, bavail * bsize - leave)));
   }
 
   makeRoom(): void {
