@@ -184,7 +184,10 @@ describe("each entry answers as recorded", () => {
     );
     expect(errors.length).toBeGreaterThan(0);
     for (const [name, ErrorOfKind] of errors) {
-      const error = new (ErrorOfKind as unknown as new (...given: unknown[]) => Error)([], "it is wrong");
+      const error = new (ErrorOfKind as unknown as new (...given: unknown[]) => Error)(
+        [{ path: "", message: "it is wrong" }],
+        "it is wrong",
+      );
       expect(inspect(error).split(":")[0]).toBe(name);
     }
   });
