@@ -79,9 +79,14 @@ export function combine(rule: Head["rule"], objectness: number | null, classScor
   return classScore;
 }
 
-/** True if a score passes. Source: the column "gate" of the table of conventions. NaN passes nothing. */
+/**
+ * True if a score passes. Both are compared in f32. NaN passes nothing. Source: the column "gate" of the table of
+ * conventions; the published decoders hold scores and thresholds in f32.
+ */
 export const passes = (score: number, threshold: number, gate: Gate): boolean =>
-  gate === ">" ? score > threshold : score >= threshold;
+  gate === ">"
+    ? Math.fround(score) > Math.fround(threshold)
+    : Math.fround(score) >= Math.fround(threshold);
 
 /**
  * True if objectness lets a cell through. Objectness gates by itself, at the lowest threshold of the classes that are

@@ -54,6 +54,13 @@ export interface PixelPoints {
 
 const HALF_TURN = Math.PI;
 
+/** What an error about an angle in degrees expects. */
+export const IN_RADIANS = "radians, not degrees: multiply by pi / 180";
+
+/** True for an angle in degrees. A network may give any angle, but hardly a whole number beyond two turns. */
+export const isInDegrees = (angle: number): boolean =>
+  Math.abs(angle) > 4 * HALF_TURN && Number.isInteger(angle);
+
 /** Returns an angle in [-pi, pi). */
 export const withinTurn = (angle: number): number =>
   angle - 2 * HALF_TURN * Math.floor((angle + HALF_TURN) / (2 * HALF_TURN));
@@ -187,6 +194,16 @@ export function checkCrop(crop: Crop, where: string): void {
     const complaint = nameComplaint(name, NAMES);
     if (complaint) refuse(`${where}.${name}`, ...complaint, RangeError);
   }
+  const { cx, cy, width, height, angle = 0 } = crop;
+  // A crop of the first pixel is one that was given in 0..1.
+  if (cx >= 0 && cy >= 0 && cx <= 1 && cy <= 1 && width <= 1 && height <= 1)
+    refuse(
+      where,
+      `a centre of ${cx}, ${cy} and sides of ${width} x ${height}`,
+      "pixels of the image, no fractions of it",
+      RangeError,
+    );
+  if (isInDegrees(angle)) refuse(where, `the angle ${angle}`, IN_RADIANS, RangeError);
 }
 
 /** True for a crop: finite numbers, and positive sides. */

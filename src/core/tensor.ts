@@ -296,7 +296,11 @@ export function specOf(
   const scale = scaleOf(t.scale) ?? scaleOf(earlier?.scale);
   const zeroPoint = t.zeroPoint ?? earlier?.zeroPoint ?? 0;
   if (![scale ?? 1].flat().every((s) => typeof s === "number" && s > 0 && s < Infinity))
-    refuse(where, `scale ${show(scale)}`, "a positive number (real = (raw - zeroPoint) * scale)");
+    refuse(
+      where,
+      `scale ${show(scale)}`,
+      `a positive number${ArrayBuffer.isView(scale) ? ", or a list of them: [...scale]" : ""} (real = (raw - zeroPoint) * scale)`,
+    );
   if (![zeroPoint].flat().every(Number.isFinite)) refuse(where, `zeroPoint ${show(zeroPoint)}`, "a number");
   if (float && ((scale ?? 1) !== 1 || zeroPoint !== 0))
     refuse(
@@ -337,7 +341,9 @@ function channelsOf(
     refuse(
       where,
       `${length} scales, ${zeros.length} zero points for dims [${dims.join(",")}]`,
-      `one for each index of axis ${axes.join(" or ")}`,
+      axes.length > 1
+        ? `one for each index of axis ${axes.join(" or ")}: axis says which`
+        : `one of each for every index of ${axis === undefined ? "an axis" : `axis ${axis}, which has ${dims[axis] ?? 0}`}`,
     );
   return { type, scale: scale as number[], zeroPoint: zeros, axis: axes[0] ?? 0 };
 }

@@ -353,7 +353,7 @@ export class Detections implements Iterable<Detection>, TaskColumns {
       this.labels,
     );
     setLength(c, n);
-    setFrame(c, FRAMES.get(this));
+    setSurface(c, SURFACES.get(this));
     extrasOf(this)?.copy(this, c);
     return c;
   }
@@ -364,22 +364,24 @@ export class Detections implements Iterable<Detection>, TaskColumns {
   }
 }
 
-/** The frame whose image the coordinates of a decoder's result refer to. */
-const FRAMES = /* @__PURE__ */ new WeakMap<Detections, ImageSides | undefined>();
+/** What the coordinates of a decoder's result refer to: an image, or [width, height] of the network's input. */
+type Surface = ImageSides | readonly [width: number, height: number] | undefined;
+
+const SURFACES = /* @__PURE__ */ new WeakMap<Detections, Surface>();
 
 interface ImageSides {
   readonly width: number;
   readonly height: number;
 }
 
-/** Remembers the frame of a result. Undefined: the decoder was given none. */
-export function setFrame(found: Detections, frame: ImageSides | undefined): void {
+/** Remembers the frame of a result, or the size of the network's input if the decoder was given no frame. */
+export function setSurface(found: Detections, surface: Surface): void {
   // Results are reused: most streams have one frame, and set it once.
-  if (FRAMES.get(found) !== frame) FRAMES.set(found, frame);
+  if (SURFACES.get(found) !== surface) SURFACES.set(found, surface);
 }
 
-/** Returns the frame that a decoder was given for these detections; undefined if there was none. */
-export const frameOfDetections = (found: Detections): ImageSides | undefined => FRAMES.get(found);
+/** Returns the frame of these detections, or the size of the network's input; undefined if neither is known. */
+export const surfaceOf = (found: Detections): Surface => SURFACES.get(found);
 
 /** Sets the number of rows. Only a decoder may do so: for everybody else `length` is read-only. */
 export function setLength(d: { -readonly [K in keyof Detections]: Detections[K] }, n: number): void {
@@ -491,7 +493,7 @@ function sidesOf([a, b, c, d]: readonly Point[], angle = NaN): Partial<Detection
 export function toPixels(d: DetectionFields, width: number, height: number): Detection {
   if (typeof (d as Partial<DetectionFields> | undefined)?.x_min !== "number")
     throw new TypeError("got something without x_min, expected a detection; of several, each by itself");
-  if (!(width > 0 && height > 0 && width + height < Infinity))
+  if (!([width, height].every(Number.isFinite) && width > 0 && height > 0))
     throw new RangeError(
       `got ${String(width)} x ${String(height)}, expected width and height of the image in pixels`,
     );

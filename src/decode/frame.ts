@@ -65,8 +65,10 @@ function isPlaceOf(
   if (w <= 1 && h <= 1) return false;
   if (resize === "letterbox-topleft" && (isFar(left) || isFar(top))) return false;
   if (input) {
-    const isWithin = isLess(left + w, input[0]) && isLess(top + h, input[1]);
-    const isFilled = isLess(input[0], w) && isLess(input[1], h);
+    const isWithin =
+      isLess(0, left) && isLess(0, top) && isLess(left + w, input[0]) && isLess(top + h, input[1]);
+    const isFilled =
+      isLess(left, 0) && isLess(top, 0) && isLess(input[0], left + w) && isLess(input[1], top + h);
     if (resize !== "crop" && !isWithin) return false;
     if ((resize === "crop" || resize === "stretch") && !isFilled) return false;
   }

@@ -102,7 +102,7 @@ export function nms(
   const most = options.maxDetections ?? n;
   const max = Math.min(n, most);
   const format = options.boxFormat ?? "xyxy";
-  const threshold = options.scoreThreshold ?? -Infinity;
+  const threshold = Math.fround(options.scoreThreshold ?? -Infinity);
   const offset = options.pixelOffset ?? 0;
   const iouGate = options.iouGate ?? ">";
   if (boxes.length !== n * 4)
@@ -192,7 +192,7 @@ function copyAsCorners(
   w.isCounting = false;
   let count = 0;
   for (let i = 0; i < scores.length; i++) {
-    const score = scores[i];
+    const score = Math.fround(scores[i]);
     if (!(score > threshold || (threshold === -Infinity && score === threshold))) continue;
     const o = (at.boxes >> 2) + count * 4;
     writeCorners(f32, o, boxes, i * 4, format);

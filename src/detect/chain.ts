@@ -100,8 +100,8 @@ export class ChainedDetector implements Detector {
         if (done) return;
         const found = await this.#detectOne(value, tracked);
         tracked = Array.from({ length: found.length }, (_, row) => nextCropOf(found, row)).filter(
-          (c) => c !== null,
-        );
+          (c) => c !== null && hasPixels(c),
+        ) as Crop[];
         yield found;
       }
     } finally {
@@ -160,7 +160,8 @@ export class ChainedDetector implements Detector {
     return (boxes?.toArray() ?? [])
       .map((d, row) => ({ d, row }))
       .filter(({ d }) => d.width > 0 && d.height > 0 && Number.isFinite(d.width + d.height))
-      .map(({ d, row }) => ({ crop: cropOf(this.points, d, image), row }));
+      .map(({ d, row }) => ({ crop: cropOf(this.points, d, image), row }))
+      .filter(({ crop }) => hasPixels(crop));
   }
 
   /** Returns the rows of all objects, the best first. */
@@ -216,6 +217,9 @@ function distinct(candidates: readonly Candidate[]): Candidate[] {
       !candidates.slice(i + 1).some((later) => later.row === null && overlapOf(crop, later.crop) > SAME),
   );
 }
+
+/** True for a crop that shows more than a pixel of the image. `prepare` refuses others: they may be in 0..1. */
+const hasPixels = ({ width, height }: Crop): boolean => width > 1 || height > 1;
 
 /** Returns the IoU of two crops as if they were upright, as MediaPipe does. */
 function overlapOf(a: Crop, b: Crop): number {

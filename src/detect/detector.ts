@@ -5,7 +5,7 @@ import type { EngineName } from "../core/engine-name.ts";
 import { TRAITS } from "../core/families.ts";
 import { adviceOnCocoLabels } from "../core/labels.ts";
 import { namesFor, nearestName } from "../core/names.ts";
-import { checkOptions, namesOnly } from "../core/options.ts";
+import { type Rule, checkOptions, checkValue, namesOnly } from "../core/options.ts";
 import { elementType, isBytes, show } from "../core/tensor.ts";
 import { readConfig } from "../config/config.ts";
 import { inputOf, sizeOf } from "../config/model/input.ts";
@@ -134,12 +134,18 @@ function checkDetectorNames(options: object): void {
 /** Fields of the first argument of `createDetector`. `options` are those of a second network, in `points`. */
 const SOURCE = /* @__PURE__ */ namesOnly("model", "runtime", "session", "config", "points", "options");
 
+const WARM_UP: Rule<number> = [
+  "a whole number of runs from 0 to 1000",
+  (x) => Number.isInteger(x) && (x as number) >= 0 && (x as number) <= 1000,
+];
+
 /** Opens one network, and runs it on a blank image. */
 async function openDetector<Opened>(
   source: DetectorSource<Opened>,
   options: DetectorOptions,
 ): Promise<SessionDetector> {
-  const { warmUp = 1, ...stated } = options ?? {};
+  const { warmUp, ...stated } = options ?? {};
+  checkValue("options.warmUp", warmUp ?? 1, WARM_UP);
   const { open, config: unread, file } = await readSource(source);
   let session: Session | null = "session" in source ? source.session : null;
   try {
@@ -157,7 +163,7 @@ async function openDetector<Opened>(
     for (let i = 0; i < (overlaps ? 2 : 1); i++)
       lanes.push(new FrameLane(session.createLane(spec), decoder, outputReader(file)));
     const detector = new SessionDetector(session, decoder, lanes);
-    for (let i = 0; i < warmUp; i++) await detector.warmUp(blankImage(decoder));
+    for (let i = 0; i < (warmUp ?? 1); i++) await detector.warmUp(blankImage(decoder));
     if (stated.onNote) noteMissingNames(decoder, stated.onNote);
     return detector;
   } catch (error) {

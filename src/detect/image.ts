@@ -64,6 +64,12 @@ export class PixelReader {
     if ("data" in image) return image as ImageInput;
     const encoded = encodedKind(image);
     if (encoded !== null) refuse("image", encoded, `something that can be drawn, or ${PIXELS}`);
+    if (Array.isArray(image) || image instanceof Promise)
+      refuse(
+        "image",
+        Array.isArray(image) ? "a list" : "a promise",
+        Array.isArray(image) ? "one image: detectAll() takes a list" : "what it resolves to: await it",
+      );
     const [width, height] = sizeOf(image as Drawable);
     if (!(width > 0 && height > 0))
       refuse(

@@ -40,8 +40,10 @@ export function rawThreshold(spec: Numbers, passes: (value: number) => boolean):
   return spec.type === "f32" ? numberOf(spec, a) : a;
 }
 
-/** Returns the smallest f32 that passes a threshold, which is a double. */
-export const smallestPassing = (threshold: number, gate: ">" | ">="): number =>
-  rawThreshold({ type: "f32", scale: 1, zeroPoint: 0 }, (x) =>
-    gate === ">" ? x > threshold : x >= threshold,
-  );
+/** Returns the smallest f32 that passes a threshold, which is rounded to f32: 0.9 equals the score 0.9 of a tensor. */
+export function smallestPassing(threshold: number, gate: ">" | ">="): number {
+  const least = Math.fround(threshold);
+  return gate === ">="
+    ? least
+    : rawThreshold({ type: "f32", scale: 1, zeroPoint: 0 }, (score) => score > least);
+}

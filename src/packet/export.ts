@@ -109,7 +109,13 @@ export function toCoco(detections: DetectionList<MaskedFields>, image: CocoImage
   return placed.map(([{ class_id, confidence, keypoints, mask }, ...bbox]) => {
     const { imageId, categories, width, height } = image;
     const category_id = categories ? categories[class_id] : class_id;
-    need(category_id !== undefined, "categories", categories, `an id for class ${class_id}`, null);
+    need(
+      Number.isSafeInteger(category_id),
+      "categories",
+      categories,
+      `an id for class ${class_id}, a whole number`,
+      null,
+    );
     need(!mask || `${mask.size}` === `${[height, width]}`, "mask", mask?.size, [height, width], null);
     return {
       image_id: imageId,

@@ -9,8 +9,8 @@ import {
   type TaskColumns,
   extend,
   extrasOf,
-  frameOfDetections,
   setLength,
+  surfaceOf,
 } from "../decode/detections.ts";
 import { ORIENTED_ROWS } from "../tasks/oriented/rows.ts";
 import { KEYPOINT_WIDTH, POSE_ROWS } from "../tasks/pose/rows.ts";
@@ -52,7 +52,8 @@ export interface TileMerger {
   /**
    * Takes the detections of a tile: copies them, moved to the tile's place. Boxes are in 0..1 of the tile, as `decode`
    * gives them with the tile as its frame.
-   * @throws RangeError for a tile that does not lie in the picture, and for oriented boxes unless the method is "nms"
+   * @throws RangeError for a tile that does not lie in the picture, for detections of another frame than the tile, and
+   * for oriented boxes unless the method is "nms"
    */
   add(tile: Tile, detections: Detections): void;
   /** Merges what was taken. Returns detections of their own, best first, in 0..1 of the picture. Adding can go on. */
@@ -142,14 +143,21 @@ function moveOf(
 
 /** Throws a RangeError if the decoder got another frame than the tile: the merge would put its boxes elsewhere. */
 function checkFrameOf(detections: Detections, width: number, height: number): void {
-  const frame = frameOfDetections(detections);
-  if (frame && (Math.abs(frame.width - width) > 1 || Math.abs(frame.height - height) > 1))
-    refuse(
-      "detections",
-      `those of a frame of ${frame.width}x${frame.height} for a tile of ${width}x${height}`,
-      `the tile as the frame: decode(outputs, { width: ${width}, height: ${height}, resize })`,
-      RangeError,
-    );
+  const surface = surfaceOf(detections);
+  if (surface === undefined) return;
+  // Without a frame, boxes are in 0..1 of the input. Those are 0..1 of the tile only if both have one proportion.
+  const isInput = Array.isArray(surface);
+  const [w, h] = "width" in surface ? [surface.width, surface.height] : surface;
+  const isTile = isInput
+    ? Math.abs(w * height - h * width) <= Math.max(w, h)
+    : Math.abs(w - width) <= 1 && Math.abs(h - height) <= 1;
+  if (isTile) return;
+  refuse(
+    "detections",
+    `those of ${isInput ? `an input of ${w}x${h} without a frame` : `a frame of ${w}x${h}`} for a tile of ${width}x${height}`,
+    `the tile as the frame: decode(outputs, { width: ${width}, height: ${height}, resize })`,
+    RangeError,
+  );
 }
 
 class Merger implements TileMerger {
@@ -272,12 +280,13 @@ class Merger implements TileMerger {
   private checkTile(tile: Tile): Tile {
     const [width, height] = this.size;
     const { x, y, width: w, height: h } = tile ?? {};
+    const areNumbers = [x, y, w, h].every(Number.isFinite);
     // A tile in 0..1 lies in the picture too, in its first pixel.
-    if (!(x >= 0 && y >= 0 && w >= 1 && h >= 1 && x + w <= width && y + h <= height))
+    if (!(areNumbers && x >= 0 && y >= 0 && w >= 1 && h >= 1 && x + w <= width && y + h <= height))
       refuse(
         "tile",
         typeof tile === "object" && tile !== null
-          ? `{x: ${x}, y: ${y}, width: ${w}, height: ${h}}`
+          ? `{x: ${show(x)}, y: ${show(y)}, width: ${show(w)}, height: ${show(h)}}`
           : show(tile),
         `a part of the picture of ${width} x ${height} pixels, from tiles()`,
         RangeError,

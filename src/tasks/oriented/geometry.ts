@@ -3,6 +3,7 @@
  * radians. y points down and the angle turns x towards y, so that positive angles are clockwise on a screen.
  */
 
+import { IN_RADIANS, isInDegrees } from "../../core/crop.ts";
 import { angleOfVector, writeCosSin } from "../../core/elementary.ts";
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
@@ -161,18 +162,13 @@ function checkNumbers(list: unknown, length: number, name: string, expected: str
 
 const BOX = "[cx, cy, width, height, angle]";
 
-/** Angle beyond which a whole number is one of degrees: two turns. */
-const MOST_ANGLE = 4 * Math.PI;
-
 /** Throws a RangeError if a box is none, or has negative sides or an angle in degrees. */
 function checkBox(box: OrientedBox): void {
   checkNumbers(box, 5, "box", BOX);
   const [, , width, height, angle] = box;
   if (width < 0 || height < 0)
     refuse("box", `width ${width}, height ${height}`, `${BOX}: no corners`, RangeError);
-  // A network may give any angle, but hardly a whole number of radians so far away.
-  if (Math.abs(angle) > MOST_ANGLE && Number.isInteger(angle))
-    refuse("box", `the angle ${angle}`, "radians, not degrees: multiply by pi / 180", RangeError);
+  if (isInDegrees(angle)) refuse("box", `the angle ${angle}`, IN_RADIANS, RangeError);
 }
 
 const asBox = (values: Float64Array): OrientedBox => Array.from(values) as unknown as OrientedBox;

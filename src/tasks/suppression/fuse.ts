@@ -3,7 +3,7 @@ import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { readCorners, orderOf, writeBox } from "./candidates.ts";
 import { namesFor, nearestName } from "../../core/names.ts";
-import { type OptionRules, UNIT, checkOptions, oneOf } from "../../core/options.ts";
+import { type OptionRules, POSITIVE, UNIT, checkOptions, checkValue, oneOf } from "../../core/options.ts";
 import { BOX_FORMAT, COMMON_RULES, type SuppressBoxFormat, checkLengths } from "../../core/suppression.ts";
 
 /** The boxes that one model found. */
@@ -148,8 +148,7 @@ function checkModels(models: readonly ModelBoxes[]): void {
       refuse(`models[${i}]`, show(model), "{boxes, scores}", RangeError);
     checkModelNames(model, `models[${i}].`);
     const { boxes, scores, classIds, weight = 1 } = model;
-    if (!(weight > 0 && weight < Infinity))
-      refuse(`models[${i}].weight`, show(weight), "a number above 0", RangeError);
+    checkValue(`models[${i}].weight`, weight, POSITIVE);
     checkLengths(boxes, scores, classIds ?? null, 4);
   });
   const filled = models.map((model, i) => ({ ...model, i })).filter(({ scores }) => scores.length > 0);

@@ -94,7 +94,7 @@ function currentSettings({ plan, thresholds }: TaskWork, suppression: PlannedSup
   return {
     ...settingsOf({ method }),
     ...(method !== "soft-tensorflow" && { iouThreshold }),
-    scoreThreshold: Math.min(...[confidenceThreshold].flat()),
+    scoreThreshold: Math.fround(Math.min(...[confidenceThreshold].flat())),
     iouGate: plan.rules.iouGate,
     ...suppression,
   };
@@ -107,8 +107,8 @@ function currentThresholdOf(
 ): (classId: number) => number {
   const { confidenceThreshold } = thresholds();
   if (scoreThreshold !== undefined) return () => scoreThreshold;
-  if (typeof confidenceThreshold === "number") return () => confidenceThreshold;
-  const perClass = withGaps(plan, confidenceThreshold, 0);
+  if (typeof confidenceThreshold === "number") return () => Math.fround(confidenceThreshold);
+  const perClass = withGaps(plan, confidenceThreshold, 0).map(Math.fround);
   const start = listStart(plan, perClass.length);
   return (classId) => perClass[classId - start] ?? 0;
 }

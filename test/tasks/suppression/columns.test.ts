@@ -135,7 +135,7 @@ describe("tiles", () => {
 
   test("a list that holds one result twice", () => {
     const decoder = masksDecoder();
-    const [left, right] = [WHOLE, { ...WHOLE, width: 32 }];
+    const [left, right] = [WHOLE, { ...WHOLE, width: 32, height: 32 }];
     const pairs = [decodeMasks(decoder), decodeMasks(decoder)].map((d, i) => [[left, right][i], d] as const);
     expect(() => mergeTiles(SIZE, pairs)).toThrow(
       "parts[1]: got the detections of parts[0], which the next decode() overwrote, expected a copy() of each",

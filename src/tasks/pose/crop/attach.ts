@@ -354,7 +354,7 @@ function placeOf({ memory: { f32 }, plan }: TaskWork, block: number, frame: Fram
 function fillRow(work: TaskWork, plan: CropPlan, found: Detections, points: Points, place: CropPlace): void {
   const { count } = plan;
   const { score } = points;
-  const threshold = Math.min(...[work.thresholds().confidenceThreshold].flat());
+  const threshold = Math.fround(Math.min(...[work.thresholds().confidenceThreshold].flat()));
   const passes = score === null || Math.fround(score) > threshold;
   setLength(found, 0);
   if (score !== null && score !== score) work.note("the presence is NaN, which passes no threshold");

@@ -1,8 +1,10 @@
 /** The crop of an object: from a detection, or from the points of the frame before. */
 import { type Crop, type CropRule, cropOfObject } from "../../../core/crop.ts";
 import { refuse } from "../../../core/errors.ts";
+import { POSITIVE, checkValue } from "../../../core/options.ts";
 import { PERSON_CROP, POINT_FACTS } from "../../../core/pose-families.ts";
 import { show } from "../../../core/tensor.ts";
+import { isInPixels } from "../../../core/unit.ts";
 import type { Config } from "../../../config/types.ts";
 import type { DetectionFields, Detections } from "../../../decode/detections.ts";
 import { familyOf } from "../../../heads/query.ts";
@@ -42,8 +44,14 @@ export function cropOf(
   const box = [x_min * width, y_min * height, x_max * width, y_max * height] as const;
   if (!(box.every(Number.isFinite) && box[2] > box[0] && box[3] > box[1]))
     refuse("cropOf", `a box ${show([x_min, y_min, x_max, y_max])}`, "a detection with an area", RangeError);
-  if (scale !== undefined && !(scale > 0 && scale < Infinity))
-    refuse("cropOf", `scale ${show(scale)}`, "a positive number", RangeError);
+  if (isInPixels(x_min, y_min, x_max, y_max))
+    refuse(
+      "cropOf",
+      `a box ${show([x_min, y_min, x_max, y_max])}`,
+      "0..1 across the image, no pixels",
+      RangeError,
+    );
+  if (scale !== undefined) checkValue("scale", scale, POSITIVE);
   const rule: CropRule = POINT_FACTS[familyOf(decoder.config, outputs ?? []).family]?.crop ?? PERSON_CROP;
   const values = Float64Array.from(keypoints?.flatMap(({ x, y }) => [x * width, y * height]) ?? []);
   const arePointsFinite = values.length > 0 && values.every(Number.isFinite);
@@ -74,7 +82,10 @@ function checkImage(image: { readonly width: number; readonly height: number } |
  * const found = decoder.decode({ boxes, scores: { data: [0.75], dims: [1, 1, 1] } });
  * console.log(nextCropOf(found, 0)); // null
  */
-export function nextCropOf({ nextCrops, length }: Detections, row: number): Crop | null {
+export function nextCropOf(found: Detections, row: number): Crop | null {
+  if (typeof (found as Detections | null)?.length !== "number")
+    refuse("nextCropOf", show(found), "what decode() returned", RangeError);
+  const { nextCrops, length } = found;
   if (!nextCrops || !(row >= 0 && row < length)) return null;
   const [cx, cy, width, height, angle] = nextCrops.subarray(row * CROP_WIDTH, (row + 1) * CROP_WIDTH);
   return { cx, cy, width, height, angle };

@@ -154,7 +154,7 @@ describe("crops of detections", () => {
       undefined,
       /width 0, height 4, expected the size of the image in pixels/,
     ],
-    [detection, IMAGE, -1, /scale -1, expected a positive number/],
+    [detection, IMAGE, -1, /scale: got -1, expected a number above 0/],
   ])("%# is refused", (d, image, scale, message) => {
     expect(() => cropOf(decoderOf("rtmpose"), d, image, scale)).toThrow(message);
     expect(() => cropOf(decoderOf("rtmpose"), d, image, scale)).toThrow(RangeError);

@@ -1,0 +1,170 @@
+/** Values of another unit or type that JavaScript takes without a word: text for numbers, 0..1 for pixels, degrees. */
+import { describe, expect, test } from "vitest";
+import {
+  createDecoderSync,
+  createDetector,
+  createTileMerger,
+  cropOf,
+  fuse,
+  nextCropOf,
+  nms,
+  prepareImage,
+  toCoco,
+  toPixels,
+} from "../../src/entries/index.ts";
+
+const DIMS = [1, 6, 84];
+const CONFIG = { family: "yolov8", classes: 2, inputSize: [64, 64] } as const;
+const CAT = { class_id: 1, label: "cat", confidence: 0.5, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
+
+/** Outputs with one box of class 1, 20 x 24 around (32, 16). */
+function outputsOf(score: number): { data: Float32Array; dims: number[] }[] {
+  const data = new Float32Array(6 * 84);
+  [32, 16, 20, 24, 0, score].forEach((value, channel) => (data[channel * 84 + 10] = value));
+  return [{ data, dims: DIMS }];
+}
+
+describe("a score that equals its threshold, compared in f32 as published decoders do", () => {
+  // 0.1 is larger in f32 than as a double, 0.9 smaller.
+  test.each([0.1, 0.3, 0.35, 0.7, 0.9])("%s", (threshold) => {
+    const found = (options: object): number =>
+      createDecoderSync({ ...CONFIG, ...options }).decode(outputsOf(threshold)).length;
+    for (const confidenceThreshold of [threshold, [threshold, threshold]])
+      for (const suppression of [undefined, "soft-gaussian"] as const) {
+        expect(found({ confidenceThreshold, suppression, rules: { gate: ">=" } })).toBe(1);
+        expect(found({ confidenceThreshold, suppression, rules: { gate: ">" } })).toBe(0);
+      }
+    expect([...nms([0, 0, 1, 1], [threshold], { scoreThreshold: threshold })]).toEqual([]);
+  });
+});
+
+describe("crops", () => {
+  const pose = createDecoderSync({ family: "rtmpose", inputSize: [192, 256] });
+  const image = { data: new Uint8Array(64 * 48 * 4), width: 64, height: 48 };
+  const crop = { cx: 32, cy: 24, width: 32, height: 32 };
+  const uses: [string, (crop: object) => unknown][] = [
+    ["prepareImage", (c) => prepareImage(image, { size: [64, 64] }, { crop: c as never })],
+    [
+      "decode",
+      (c) =>
+        createDecoderSync(CONFIG).decode(outputsOf(0.9), {
+          ...{ width: 64, height: 48, resize: "stretch" as const },
+          crop: c as never,
+        }),
+    ],
+  ];
+  test.each(uses)("in 0..1 or in degrees: %s", (_, use) => {
+    expect(() => use({ cx: 0.5, cy: 0.5, width: 0.5, height: 0.5 })).toThrow(
+      /crop: got a centre of 0.5, 0.5 and sides of 0.5 x 0.5, expected pixels of the image, no fractions of it/,
+    );
+    expect(() => use({ ...crop, angle: 90 })).toThrow(
+      /crop: got the angle 90, expected radians, not degrees/,
+    );
+    expect(() => use(crop)).not.toThrow();
+  });
+  test("of a detection in pixels, or by a factor that is text", () => {
+    const size = { width: 640, height: 480 };
+    expect(() => cropOf(pose, { ...CAT, x_min: 200, y_min: 20, x_max: 400, y_max: 80 }, size)).toThrow(
+      "cropOf: got a box [200,20,400,80], expected 0..1 across the image, no pixels",
+    );
+    expect(() => cropOf(pose, CAT, size, "1.5" as never)).toThrow(
+      'scale: got "1.5", expected a number above 0',
+    );
+    expect(() => nextCropOf(undefined as never, 0)).toThrow(
+      "nextCropOf: got undefined, expected what decode()",
+    );
+  });
+});
+
+describe("the place of a letterboxed image", () => {
+  const decode = (resize: string, placed: readonly number[]) => () =>
+    createDecoderSync(CONFIG).decode(outputsOf(0.9), { width: 640, height: 480, resize, placed } as never);
+  test("outside of the input is refused, and that of a crop inside", () => {
+    expect(decode("letterbox", [0, -8, 64, 48])).toThrow(/frame: got placed \[0,-8,64,48\]/);
+    expect(decode("letterbox", [-30, 8, 64, 48])).toThrow(/frame: got placed/);
+    expect(decode("crop", [10, 0, 85, 64])).toThrow(/frame: got placed/);
+    expect(decode("letterbox", [0, 8, 64, 48])).not.toThrow();
+    expect(decode("crop", [-10.7, 0, 85.3, 64])).not.toThrow();
+  });
+});
+
+describe("tiles", () => {
+  const decoder = createDecoderSync(CONFIG);
+  const merger = createTileMerger([10_000, 10_000]);
+  test("decoded without a frame, in other proportions than the input", () => {
+    for (const found of [decoder.decode(outputsOf(0.9)), decoder.decode(outputsOf(0.9)).copy()])
+      expect(() => merger.add({ x: 0, y: 0, width: 640, height: 360 }, found)).toThrow(
+        "detections: got those of an input of 64x64 without a frame for a tile of 640x360, expected the tile as the frame: decode(outputs, { width: 640, height: 360, resize })",
+      );
+    merger.clear();
+    merger.add({ x: 0, y: 0, width: 640, height: 640 }, decoder.decode(outputsOf(0.9)));
+    merger.add({ x: 0, y: 0, width: 640, height: 639 }, decoder.decode(outputsOf(0.9)));
+    expect(merger.length).toBe(2);
+  });
+  test("whose place is text", () => {
+    const tile = { x: "1", y: 0, width: 640, height: 640 };
+    expect(() => merger.add(tile as never, decoder.decode(outputsOf(0.9)))).toThrow(
+      'tile: got {x: "1", y: 0',
+    );
+  });
+});
+
+test("text or objects where other functions want numbers", () => {
+  const model = { boxes: [0, 0, 10, 10], scores: [0.9] };
+  expect(() => fuse([{ ...model, weight: "2" as never }])).toThrow(
+    'models[0].weight: got "2", expected a number above 0; a number has no quotes: 2',
+  );
+  expect(() => toPixels(CAT, "640" as never, "480" as never)).toThrow(
+    "got 640 x 480, expected width and height",
+  );
+  for (const category of ["cat", { id: 17, name: "cat" }])
+    expect(() =>
+      toCoco([CAT], { imageId: 1, width: 8, height: 8, categories: [1, category] as never }),
+    ).toThrow(/^categories: got .*, expected an id for class 1, a whole number$/);
+});
+
+describe("a detector", () => {
+  const input = new Float32Array(3 * 64 * 64);
+  let runs = 0;
+  const run = (): Promise<object> => Promise.resolve((runs++, { output0: outputsOf(0.9)[0] }));
+  const session = {
+    inputs: [{ name: "images", dims: [1, 3, 64, 64], type: "float32" }],
+    overlaps: false,
+    createLane: () => ({ input: () => input, run, release: () => undefined, close: () => undefined }),
+    close: () => undefined,
+  };
+  const source = { session: session as never, config: CONFIG };
+  test.each(["yes", "2", true, -1, 0.5, Infinity])("warms up so many times: %s", async (warmUp) => {
+    runs = 0;
+    await expect(createDetector(source, { warmUp: warmUp as never })).rejects.toThrow(
+      /options.warmUp: got .*, expected a whole number of runs from 0 to 1000/,
+    );
+    expect(runs).toBe(0);
+  });
+  test.each([0, 3])("warms up %s times", async (warmUp) => {
+    runs = 0;
+    await createDetector(source, { warmUp });
+    expect(runs).toBe(warmUp);
+  });
+  test("says what is no image", async () => {
+    const detector = await createDetector(source);
+    await expect(detector.detect(Promise.resolve() as never)).rejects.toThrow(
+      "image: got a promise, expected what it resolves to: await it",
+    );
+    await expect(detector.detect([] as never)).rejects.toThrow(
+      "image: got a list, expected one image: detectAll() takes a list",
+    );
+  });
+});
+
+test("scales per channel that do not fit say how many fit, and typed arrays how they become a list", () => {
+  const decode = (tensor: object) => () =>
+    createDecoderSync(CONFIG).decode([{ data: new Uint8Array(504), dims: DIMS, ...tensor } as never]);
+  expect(decode({ scale: [1, 1], axis: 1 })).toThrow(
+    "got 2 scales, 2 zero points for dims [1,6,84], expected one of each for every index of axis 1, which has 6",
+  );
+  expect(decode({ scale: [1, 1] })).toThrow("expected one of each for every index of an axis");
+  expect(decode({ scale: Float32Array.of(1, 1) })).toThrow(
+    /expected a positive number, or a list of them: \[\.\.\.scale\]/,
+  );
+});
