@@ -192,7 +192,7 @@ function shapeOf(r: FieldReader): number[] | null {
  * Returns width and height of the image input: the input that is declared as an image, else the first with a shape. The
  * letters of its layout tell where they stand.
  */
-function inputSizeOf(model: FieldReader): [number, number] | null {
+export function inputSizeOf(model: FieldReader): [number, number] | null {
   const isImage = (r: FieldReader): number => (r.json.input_type === "image" ? 1 : 0);
   let size: [number, number] | null = null;
   // The image may stand anywhere among the inputs.

@@ -1020,8 +1020,9 @@ const hasWord = (family: Family, name: string | null): boolean =>
 /** Parsers whose networks no decoder reads, and what reads their tensors instead. In small letters. */
 export const OTHER_PARSERS: { readonly [parser: string]: string } = {
   segmentationparser:
-    "call classMap(tensor), which gives the class of each pixel; where there is one channel, compare it with 0",
-  mapoutputparser: "call valueMap(tensor, { inputSize, frame }), which gives the number of each pixel",
+    "call classMap(tensor, { ...mapOptions(archive).options, frame }), which gives the class of each pixel",
+  mapoutputparser:
+    "call valueMap(tensor, { ...mapOptions(archive).options, frame }), which gives the number of each pixel",
   imageoutputparser: "write your own code: boxwright makes no pictures of a network's output",
   regressionparser: "write your own code: the tensor holds the numbers",
   embeddingsparser: "write your own code: the tensor holds the embedding",

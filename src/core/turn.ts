@@ -56,7 +56,7 @@ function swap(values: { [at: number]: number }, a: number, b: number): void {
 }
 
 /** An array of pixels. */
-type Pixels = Uint8Array | Int16Array | Uint32Array;
+type Pixels = Uint8Array | Int16Array | Uint16Array | Uint32Array | Float32Array;
 
 /**
  * Writes rows of a picture turned clockwise.
@@ -85,7 +85,7 @@ export function turnRows<T extends Pixels>(
 }
 
 /** Returns a picture turned clockwise, in memory of its own. */
-export function turnPicture<T extends Uint8Array | Int16Array>(
+export function turnPicture<T extends Pixels>(
   from: T,
   size: readonly [number, number],
   turns: QuarterTurns,

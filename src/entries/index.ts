@@ -93,6 +93,7 @@ export type {
 export { type OrientedBox, cornersOf, fitCorners, regularise } from "../tasks/oriented/geometry.ts";
 export { masksOf, type MaskInputs } from "../tasks/masks/from.ts";
 export { classMap, type ClassMap, type ClassMapOptions } from "../tasks/masks/semantic.ts";
+export { mapOptions, type ArchiveMap } from "../tasks/masks/archive-map.ts";
 export { valueMap, type ValueMap, type ValueMapOptions } from "../tasks/masks/values.ts";
 export { labelMap, type LabelMap, type LabelMapOptions } from "../tasks/masks/labels.ts";
 

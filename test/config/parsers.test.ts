@@ -180,8 +180,8 @@ describe("every parser is decoded, or refused with the reason", () => {
   });
 
   test.each([
-    ["SegmentationParser", "classMap(tensor)"],
-    ["MapOutputParser", "valueMap(tensor"],
+    ["SegmentationParser", "classMap(tensor, { ...mapOptions(archive)"],
+    ["MapOutputParser", "valueMap(tensor, { ...mapOptions(archive)"],
     ["ImageOutputParser", "boxwright makes no pictures of a network's output"],
     ["RegressionParser", "the tensor holds the numbers"],
     ["EmbeddingsParser", "the tensor holds the embedding"],

@@ -1,13 +1,34 @@
 /** Class maps of semantic segmentation: the class id of each pixel. */
 import { refuse } from "../../core/errors.ts";
-import { COUNT, checkOptions } from "../../core/options.ts";
+import { ANY, COUNT, FLAG, NUMBER, type Rule, checkOptions } from "../../core/options.ts";
 import { halfToFloat, numbersOf } from "../../core/number.ts";
-import { type TensorInput, kindOf, shape, specOf } from "../../core/tensor.ts";
+import {
+  type TensorInput,
+  type TensorSpec,
+  isFloat,
+  kindOf,
+  shape,
+  show,
+  specOf,
+} from "../../core/tensor.ts";
+import { type Axis, visibleOf } from "./axis.ts";
+import { type OverImageOptions, placeOverImage } from "./over-image.ts";
 
 /** Options of `classMap`. */
-export interface ClassMapOptions {
-  /** Number of classes. Needed where the shape can be read as NCHW and as NHWC. */
+export interface ClassMapOptions extends OverImageOptions {
+  /** Number of classes. Needed where the shape can be read as NCHW and as NHWC. Default: that of the labels. */
   readonly classes?: number;
+  /** Name of each class. */
+  readonly labels?: readonly string[];
+  /**
+   * The tensor holds class ids, since the network took the argmax itself. Default: true for one channel of integers
+   * without a scale.
+   */
+  readonly ids?: boolean;
+  /** Of a single channel of scores: pixels above it are of class 0, the others of none. */
+  readonly threshold?: number;
+  /** True: class 0 is the background, and its pixels are of no class. Default false. */
+  readonly background?: boolean;
 }
 
 /** A picture of class ids. */
@@ -16,15 +37,24 @@ export interface ClassMap {
   readonly height: number;
   /** Number of classes of the network. */
   readonly classes: number;
-  /** Class id of each pixel: the one with the highest score, the first of several. Uint16Array from 257 classes on. */
+  /** Names of the classes, by class id; null if the options have none. */
+  readonly labels: readonly string[] | null;
+  /**
+   * Class id of each pixel: the one with the highest score, the first of several. Uint16Array from 256 classes on. The
+   * largest number, 255 or 65535, stands for no class: the background, or a part of the image that the network did not
+   * see.
+   */
   readonly data: Uint8Array | Uint16Array;
 }
 
+type Ids = ClassMap["data"];
+
 /**
  * Returns the class of each pixel of a semantic segmentation: the argmax over the classes. Scores may be raw or
- * probabilities, floats or quantised: only their order counts. A NaN is below every number.
+ * probabilities, floats or quantised: only their order counts. A NaN is below every number. With a frame, the map lies
+ * over the image: each pixel of the image has the class of the cell in which its centre lies.
  * @throws TensorError if the tensor is none of [1,C,h,w], [1,h,w,C], [C,h,w] and [h,w,C], or may be two of them. Also
- * if it has one class, or a pixel without a score above -Infinity
+ * if it has one class and no `threshold`, a pixel without a score above -Infinity, or ids that are none
  * @example
  * import { classMap } from "boxwright";
  *
@@ -32,8 +62,103 @@ export interface ClassMap {
  * console.log([...classMap(scores).data]); // [1,0,1,1]
  */
 export function classMap(tensor: TensorInput, options: ClassMapOptions = {}): ClassMap {
-  const { classes } = checkOptions(options ?? {}, { classes: COUNT });
+  const {
+    classes,
+    labels = null,
+    inputSize,
+    frame,
+    threshold,
+    background,
+    ...rest
+  } = checkOptions(options ?? {}, {
+    classes: COUNT,
+    labels: LABELS,
+    inputSize: ANY,
+    frame: ANY,
+    ids: FLAG,
+    threshold: NUMBER,
+    background: FLAG,
+  });
   const spec = specOf("scores", tensor, {});
+  const single = oneChannelOf(spec);
+  const ids = rest.ids ?? (single !== null && !isFloat(spec) && spec.scale === null && !spec.channels);
+  const found =
+    ids || (single && threshold !== undefined)
+      ? readSingle(spec, tensor, single, { classes: classes ?? labels?.length, threshold, ids })
+      : argmaxOf(spec, tensor, classes ?? labels?.length);
+  if (labels && labels.length > found.classes)
+    refuse("labels", `${labels.length} names for ${found.classes} classes`, "at most as many", RangeError);
+  const { data } = found;
+  if (background) for (let i = 0; i < data.length; i++) if (data[i] === 0) data[i] = noClass(data);
+  if (!frame) return { ...found, labels };
+  const { x, y, finish } = placeOverImage([found.width, found.height], inputSize, frame);
+  return { ...found, labels, ...finish(nearestOver(data, found.width, x, y)) };
+}
+
+const LABELS: Rule<readonly string[]> = [
+  "a list of names",
+  (x) => Array.isArray(x) && x.every((name) => typeof name === "string"),
+];
+
+/** Returns the id that stands for no class. */
+const noClass = (data: Ids): number => (data.BYTES_PER_ELEMENT === 1 ? 255 : 65535);
+
+const idsFor = (classes: number, pixels: number): Ids =>
+  classes > 255 ? new Uint16Array(pixels) : new Uint8Array(pixels);
+
+/** Returns height and width of a tensor of one channel, null for others. */
+function oneChannelOf({ dims }: TensorSpec): readonly [height: number, width: number] | null {
+  const count = dims.reduce((n, d) => n * d, 1);
+  const [h, w] = dims.length === 4 && dims[3] === 1 ? dims.slice(1, 3) : dims.slice(-2);
+  return dims.length >= 2 && dims.length <= 4 && count > 0 && h * w === count ? [h, w] : null;
+}
+
+interface Single {
+  readonly classes: number | undefined;
+  readonly threshold: number | undefined;
+  readonly ids: boolean;
+}
+
+/** Reads one channel: class ids, or the scores of a single class. */
+function readSingle(
+  spec: TensorSpec,
+  { data }: TensorInput,
+  single: readonly [height: number, width: number] | null,
+  { classes, threshold = 0, ids }: Single,
+): Omit<ClassMap, "labels"> {
+  if (!single) refuse('tensor "scores"', shape(spec), "one channel of ids: [1,h,w], [1,1,h,w] or [1,h,w,1]");
+  const [height, width] = single;
+  const values = numbersOf(spec, data);
+  if (!ids) {
+    const above = Uint8Array.from(values, (v) => (v > threshold ? 0 : 255));
+    return { width, height, classes: 1, data: above };
+  }
+  let most = -1;
+  for (let i = 0; i < values.length; i++) {
+    const id = values[i];
+    const isId =
+      Number.isInteger(id) && id >= 0 && id < 65535 && (classes === undefined || id < classes || id === 255);
+    if (!isId)
+      refuse(
+        'tensor "scores"',
+        `${show(id)} among class ids`,
+        `whole numbers from 0 to ${classes === undefined ? 65534 : classes - 1}, or 255 for no class`,
+      );
+    if (id !== 255 && id > most) most = id;
+  }
+  const count = classes ?? most + 1;
+  const map = idsFor(count, width * height);
+  // In a network of more classes, 255 is one of them.
+  for (let i = 0; i < values.length; i++) map[i] = values[i];
+  return { width, height, classes: count, data: map };
+}
+
+/** Returns the best class of each pixel. */
+function argmaxOf(
+  spec: TensorSpec,
+  tensor: TensorInput,
+  classes: number | undefined,
+): Omit<ClassMap, "labels"> {
   const { dims, order, type } = spec;
   const [batch, a, b, c] = dims.length === 4 ? dims : [1, ...dims];
   if (dims.length < 3 || dims.length > 4 || batch !== 1 || dims.includes(0))
@@ -52,10 +177,10 @@ export function classMap(tensor: TensorInput, options: ClassMapOptions = {}): Cl
     refuse(
       'tensor "scores"',
       `${shape(spec)}, one class`,
-      "two classes or more. Compare a single one with a threshold; class ids need no argmax",
+      "two classes or more, threshold for a single one, or ids: true for class ids",
     );
   const pixels = width * height;
-  const data = count > 256 ? new Uint16Array(pixels) : new Uint8Array(pixels);
+  const data = idsFor(count, pixels);
   const isHalf = type === "f16" && kindOf(tensor.data) !== "Float16Array";
   const values = isHalf
     ? Float32Array.from(tensor.data as ArrayLike<number>, halfToFloat)
@@ -116,4 +241,26 @@ function argmaxOverPixels(
     if (best === -Infinity) lost++;
   }
   return lost;
+}
+
+/** Returns the ids over the upright image: each pixel has that of the cell in which its centre lies. */
+function nearestOver(ids: Ids, w: number, xAxis: Axis, yAxis: Axis): Ids {
+  const { pixels: width } = xAxis;
+  const count = width * yAxis.pixels;
+  const data = ids instanceof Uint8Array ? new Uint8Array(count) : new Uint16Array(count);
+  data.fill(noClass(ids));
+  const across = visibleOf(xAxis);
+  const down = visibleOf(yAxis);
+  const columns = Int32Array.from({ length: width }, (_, x) => cellAt(xAxis, x));
+  for (let y = down.from; y < down.to; y++) {
+    const from = cellAt(yAxis, y) * w;
+    for (let x = across.from; x < across.to; x++) data[y * width + x] = ids[from + columns[x]];
+  }
+  return data;
+}
+
+/** Returns the cell in which the centre of a pixel lies. */
+function cellAt({ pixels, start, length, low, high }: Axis, pixel: number): number {
+  const cell = Math.floor(start + ((pixel + 0.5) * length) / pixels);
+  return cell < low ? low : cell > high - 1 ? high - 1 : cell;
 }

@@ -2,17 +2,12 @@
 import { refuse } from "../../core/errors.ts";
 import { checkOptions, namesOnly } from "../../core/options.ts";
 import { numbersOf } from "../../core/number.ts";
-import { type TensorInput, shape, show, specOf } from "../../core/tensor.ts";
-import { type Frame, affineOf, checkFrame } from "../../decode/frame.ts";
+import { type TensorInput, shape, specOf } from "../../core/tensor.ts";
 import { type Axis, type Table, fillBilinear, visibleOf } from "./axis.ts";
+import { type OverImageOptions, placeOverImage } from "./over-image.ts";
 
 /** Options of `valueMap`. */
-export interface ValueMapOptions {
-  /** Width and height of the network's input in pixels. Needed with a frame. */
-  readonly inputSize?: readonly [width: number, height: number];
-  /** The image, and how it was brought to the input size. Without one, the map is returned as the network gave it. */
-  readonly frame?: Frame;
-}
+export type ValueMapOptions = OverImageOptions;
 
 /** A picture of numbers. */
 export interface ValueMap {
@@ -51,24 +46,9 @@ export function valueMap(tensor: TensorInput, options: ValueMapOptions = {}): Va
     refuse('tensor "map"', shape(spec), "[h,w], [1,h,w], [1,1,h,w] or [1,h,w,1], one channel of one image");
   const values = Float32Array.from(numbersOf(spec, tensor.data));
   if (!frame) return { width: w, height: h, data: values, ...rangeOf(values) };
-  if (inputSize === undefined)
-    refuse("inputSize", "none", "[width, height] of the network's input beside a frame", RangeError);
-  if (!(Array.isArray(inputSize) && inputSize.length === 2 && inputSize.every((x) => x > 0)))
-    refuse("inputSize", show(inputSize), "[width, height] of the network's input", RangeError);
-  if (Math.abs(w * inputSize[1] - h * inputSize[0]) >= Math.max(...inputSize))
-    refuse(
-      "inputSize",
-      `[${inputSize.join(", ")}] for a map of ${w} x ${h}`,
-      "[width, height] of the same proportions",
-      RangeError,
-    );
-  checkFrame(frame, inputSize);
-  return overImage(
-    values,
-    [w, h],
-    [Math.round(frame.width), Math.round(frame.height)],
-    affineOf(frame, inputSize),
-  );
+  const { x, y, finish } = placeOverImage([w, h], inputSize, frame);
+  const found = finish(resizeOver(values, w, x, y));
+  return { ...found, ...rangeOf(found.data) };
 }
 
 /** Returns the least and the largest finite value. */
@@ -84,19 +64,6 @@ function rangeOf(values: Float32Array): { readonly min: number; readonly max: nu
   return min > max ? { min: NaN, max: NaN } : { min, max };
 }
 
-/** Returns the axis of the image among the cells, not cut at whole cells. Never reads cells of padding alone. */
-function axisOf(pixels: number, cells: number, scale: number, shift: number): Axis {
-  const start = (-shift / scale) * cells;
-  const length = cells / scale;
-  return {
-    pixels,
-    start,
-    length,
-    low: Math.max(0, Math.floor(start + 1e-6)),
-    high: Math.min(cells, Math.ceil(start + length - 1e-6)),
-  };
-}
-
 const tableOf = (axis: Axis): Table => {
   const table = {
     near: new Int32Array(axis.pixels),
@@ -108,19 +75,14 @@ const tableOf = (axis: Axis): Table => {
   return table;
 };
 
-function overImage(
-  values: Float32Array,
-  [w, h]: readonly [number, number],
-  [width, height]: readonly [number, number],
-  [scaleX, scaleY, shiftX, shiftY]: readonly number[],
-): ValueMap {
-  const xAxis = axisOf(width, w, scaleX, shiftX);
-  const yAxis = axisOf(height, h, scaleY, shiftY);
+/** Returns the values over the upright image. `w`: cells of a row of the map. */
+function resizeOver(values: Float32Array, w: number, xAxis: Axis, yAxis: Axis): Float32Array {
+  const { pixels: width } = xAxis;
   const columns = tableOf(xAxis);
   const rows = tableOf(yAxis);
   const across = visibleOf(xAxis);
   const down = visibleOf(yAxis);
-  const data = new Float32Array(width * height).fill(NaN);
+  const data = new Float32Array(width * yAxis.pixels).fill(NaN);
   for (let y = down.from; y < down.to; y++) {
     const near = rows.near[y] * w;
     const far = rows.far[y] * w;
@@ -131,7 +93,7 @@ function overImage(
       data[y * width + x] = mix(upper, lower, rows.nearWeights[y], rows.farWeights[y]);
     }
   }
-  return { width, height, data, ...rangeOf(data) };
+  return data;
 }
 
 /** Returns a weighted sum. A value of weight 0 does not count, not even NaN. */

@@ -375,7 +375,7 @@ describe("classMap", () => {
       [pixels, [2, 2, 3]],
     ] as const) {
       const map = classMap({ data, dims: [...dims] }, { classes: 3 });
-      expect(map).toEqual({ width: 2, height: 2, classes: 3, data: Uint8Array.of(0, 1, 1, 2) });
+      expect(map).toEqual({ width: 2, height: 2, classes: 3, labels: null, data: Uint8Array.of(0, 1, 1, 2) });
     }
     const halves = {
       data: Uint16Array.of(0xbc00, 0x3c00, 0x0001, 0x8001),

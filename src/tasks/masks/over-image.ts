@@ -1,0 +1,78 @@
+/** Where a map of the network's whole input lies over the image: the resizing undone exactly, and the turn after it. */
+import { refuse } from "../../core/errors.ts";
+import { show } from "../../core/tensor.ts";
+import { turnPicture, turnedSize, turnsBack } from "../../core/turn.ts";
+import { type Frame, affineOf, checkFrame, uprightOf } from "../../decode/frame.ts";
+import type { Axis } from "./axis.ts";
+
+/** Options that say where a map lies. */
+export interface OverImageOptions {
+  /** Width and height of the network's input in pixels. Needed with a frame. */
+  readonly inputSize?: readonly [width: number, height: number];
+  /** The image, and how it was brought to the input size. Without one, the map is returned as the network gave it. */
+  readonly frame?: Frame;
+}
+
+/** The upright image over a map. */
+export interface OverImage {
+  readonly x: Axis;
+  readonly y: Axis;
+  /** Turns a picture of the upright image back to the image of the frame. */
+  readonly finish: <T extends Uint8Array | Uint16Array | Float32Array>(
+    data: T,
+  ) => { readonly width: number; readonly height: number; readonly data: T };
+}
+
+/**
+ * Returns where the image lies over a map of `cells`.
+ * @throws RangeError for an input size that is missing or does not fit the map, and for a crop that is turned
+ */
+export function placeOverImage(
+  cells: readonly [number, number],
+  inputSize: OverImageOptions["inputSize"],
+  frame: Frame,
+): OverImage {
+  const [w, h] = cells;
+  if (inputSize === undefined)
+    refuse("inputSize", "none", "[width, height] of the network's input beside a frame", RangeError);
+  if (!(Array.isArray(inputSize) && inputSize.length === 2 && inputSize.every((x) => x > 0)))
+    refuse("inputSize", show(inputSize), "[width, height] of the network's input", RangeError);
+  if (Math.abs(w * inputSize[1] - h * inputSize[0]) >= Math.max(...inputSize))
+    refuse(
+      "inputSize",
+      `[${inputSize.join(", ")}] for a map of ${w} x ${h}`,
+      "[width, height] of the same proportions",
+      RangeError,
+    );
+  checkFrame(frame, inputSize);
+  if (frame.crop?.angle)
+    refuse(
+      "frame.crop",
+      `an angle of ${frame.crop.angle}`,
+      "an upright crop: maps are not turned",
+      RangeError,
+    );
+  const upright = uprightOf(frame);
+  const size = [Math.round(upright.width), Math.round(upright.height)] as const;
+  const [scaleX, scaleY, shiftX, shiftY] = affineOf(upright, inputSize);
+  const turns = turnsBack(frame.rotation ?? 0);
+  const [width, height] = turnedSize(size, turns);
+  return {
+    x: axisOf(size[0], w, scaleX, shiftX),
+    y: axisOf(size[1], h, scaleY, shiftY),
+    finish: (data) => ({ width, height, data: turns === 0 ? data : turnPicture(data, size, turns) }),
+  };
+}
+
+/** Returns the axis of the image among the cells, not cut at whole cells. Never reads cells of padding alone. */
+function axisOf(pixels: number, cells: number, scale: number, shift: number): Axis {
+  const start = (-shift / scale) * cells;
+  const length = cells / scale;
+  return {
+    pixels,
+    start,
+    length,
+    low: Math.max(0, Math.floor(start + 1e-6)),
+    high: Math.min(cells, Math.ceil(start + length - 1e-6)),
+  };
+}
