@@ -297,6 +297,20 @@ function withInput(
   const input = inputOf([tensor], null);
   const known = elementType(type ?? "f32");
   const isPicture = PICTURE_TYPES.find((allowed) => allowed === known);
+  const told = sizeOf(input);
+  const size = told?.every((side) => side > 0) ? told : null;
+  const stated = config.inputSize;
+  if (size && stated && size.join() !== stated.join())
+    throw new ConfigError([
+      {
+        path: "inputSize",
+        message: mismatch(
+          `${stated.join("x")}, but the network's input ${name} [${dims?.join()}] takes ${size.join("x")}`,
+          `${size.join("x")}, or a network that was exported for ${stated.join("x")}. Leave the size out to take the network's`,
+        ),
+        option: "inputSize",
+      },
+    ]);
   if (!isPicture)
     refuse(
       "inputs",
@@ -305,7 +319,7 @@ function withInput(
     );
   return {
     ...config,
-    inputSize: (options.inputSize ? null : sizeOf(input)) ?? config.inputSize,
+    inputSize: size ?? stated,
     prepare: {
       ...(input?.layout && { layout: input.layout }),
       ...(type !== null && { type: isPicture }),

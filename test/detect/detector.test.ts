@@ -413,7 +413,11 @@ describe("what is missing is said", () => {
     ];
     await expect(make(images([1, 3, "height", "width"]))).rejects.toThrow("options.inputSize");
     await make(images([1, 3, "height", "width"]), { inputSize: [64, 64] });
+    await make(images([1, 3, -1, -1]), { inputSize: [64, 64] });
     await make(images([1, 64, 64, 3], "uint8"));
+    await expect(make(images([1, 3, 64, 64]), { inputSize: [32, 32] })).rejects.toThrow(
+      "inputSize: got 32x32, but the network's input images [1,3,64,64] takes 64x64",
+    );
     await expect(make(images([8, 3, 64, 64]))).rejects.toThrow(
       "inputs: got images [8,3,64,64], expected [1,3,64,64]",
     );

@@ -1,5 +1,5 @@
 /** The sources "folder" and "image": photos in the order of their names. A watched folder waits for new photos. */
-import { type Dirent } from "node:fs";
+import { type Dirent, type Stats } from "node:fs";
 import { readFile, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -20,6 +20,7 @@ const LAST_TIME = Date.UTC(10_000, 0);
 /** A photo that was found. */
 interface Photo {
   readonly path: string;
+  readonly size: number;
   /** Hash of name, size and time: a photo that is replaced is another one. */
   readonly key: string;
   readonly time: Date;
@@ -108,9 +109,10 @@ export class FolderSource implements Source {
     return !this.#options.isWatched || this.#before.has(key);
   }
 
-  async #read({ path, key, time }: Photo): Promise<SourceFrame | null> {
+  async #read({ path, size, key, time }: Photo): Promise<SourceFrame | null> {
     this.#taken.add(key);
     try {
+      if (size > MOST_BYTES) throw new Error(`got ${size} bytes, expected at most ${MOST_BYTES}`);
       const image = await readPicture(await readFile(path));
       return { image, time, id: key, done: () => this.#journal.add(key) };
     } catch (error) {
@@ -124,7 +126,7 @@ export class FolderSource implements Source {
 /** Returns the photos of a folder and the folders in it, or the one photo that the path names. */
 async function findPhotos({ camera, path }: FolderOptions): Promise<Photo[]> {
   const whole = await stat(path);
-  if (whole.isFile()) return [photoOf(camera, path, whole)].filter((photo) => photo !== null);
+  if (whole.isFile()) return [photoOf(camera, path, whole)];
   const entries: Dirent[] = await readdir(path, { recursive: true, withFileTypes: true });
   const photos: Photo[] = [];
   for (const entry of entries) {
@@ -132,15 +134,13 @@ async function findPhotos({ camera, path }: FolderOptions): Promise<Photo[]> {
     const file = join(entry.parentPath, entry.name);
     // Skip a photo that was deleted after the list was made.
     const found = await stat(file).catch(() => null);
-    const photo = found && photoOf(`${camera}\n${file.slice(path.length)}`, file, found);
-    if (photo) photos.push(photo);
+    if (found) photos.push(photoOf(`${camera}\n${file.slice(path.length)}`, file, found));
   }
   return photos.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-function photoOf(name: string, path: string, { size, mtimeMs, mtime }: import("node:fs").Stats): Photo | null {
-  if (size === 0 || size > MOST_BYTES) return null;
+function photoOf(name: string, path: string, { size, mtimeMs, mtime }: Stats): Photo {
   // Limit the time to 1970..9999, as packets require: archives set times to 0, and device clocks can be wrong.
   const time = mtimeMs >= 1 && mtimeMs < LAST_TIME ? mtime : new Date(1);
-  return { path, key: sha256(`${name}\n${size}\n${mtimeMs}`).slice(0, 32), time };
+  return { path, size, key: sha256(`${name}\n${size}\n${mtimeMs}`).slice(0, 32), time };
 }

@@ -109,6 +109,19 @@ describe("the short command", () => {
     expect(missing.code).toBe(2);
     expect((await run(["--model", MODEL], "empty")).text).toMatch(/no photo in .*empty: expected JPEG, PNG or WebP/);
   });
+
+  it("with an empty photo says so, and ends with 1", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "photos"));
+    await writePhotos(join(folder, "photos"), 2);
+    writeFileSync(join(folder, "photos", "00003.jpg"), "");
+    const args = ["--photos", join(folder, "photos"), "--state", join(folder, "state")];
+    const more = ["--model", MODEL, "--to", join(folder, "out.ndjson")];
+    const { code, text } = await startProcess([...args, ...more]).ended;
+    expect(text).toMatch(/00003.jpg.*photo left out: got an empty file, expected JPEG, PNG or WebP/);
+    expect(text).toContain("2 frames sent, 1 failed, 0 lost");
+    expect(code).toBe(1);
+  });
 });
 
 it("ends with 2 if the port of its health is taken, and says so", async () => {

@@ -160,6 +160,38 @@ describe("a config", () => {
     expect(text).toContain("config refused, the last good one stays");
   });
 
+  it("of another input size than the model's is refused at the start, by --check and while the agent runs", async () => {
+    const { folder, settings } = await setUp(1);
+    const config = join(folder, "config.json");
+    const write = (size: string): void => {
+      writeFileSync(
+        `${config}.new`,
+        JSON.stringify({ ...CONFIG, nn_config: { ...CONFIG.nn_config, input_size: size } }),
+      );
+      renameSync(`${config}.new`, config);
+    };
+    const path = writeSettings(folder, {
+      ...settings,
+      network: { model: MODEL, config: "config.json" },
+      sources: [{ kind: "folder", camera: "door", path: "photos", watch: true }],
+    });
+    const refusal = /inputSize: got 64x48, but the network's input images \[1,3,24,32\] takes 32x24/;
+    write("64x48");
+    for (const more of [[], ["--check"]]) {
+      const { code, text } = await startProcess([path, ...more]).ended;
+      expect(text).toMatch(refusal);
+      expect(code).toBe(2);
+    }
+    write("32x24");
+    const agent = startProcess([path]);
+    const { health } = await readerOf(agent);
+    write("64x48");
+    await until(async () => (await health()).config.state === "failed", "the refusal");
+    expect((await health()).problems[0]).toMatch(refusal);
+    agent.kill("SIGTERM");
+    await agent.ended;
+  });
+
   it("that changes while frames run loses none", async () => {
     const { folder, host, settings } = await setUp(400);
     const config = join(folder, "config.json");

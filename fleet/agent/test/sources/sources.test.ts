@@ -137,6 +137,20 @@ describe("a picture", () => {
     expect([...((await readPicture(clear)).data as Uint8Array)]).toEqual(Array(6).fill(0x72));
   });
 
+  it("above 25 million pixels is read at half of its size, upright", async () => {
+    const { default: sharp } = await import("sharp");
+    const [width, height] = [6251, 4001];
+    const large = sharp({ create: { width, height, channels: 3, background: "red" } }).composite([
+      { input: { create: { width: 600, height: height, channels: 3, background: "blue" } }, left: 0, top: 0 },
+    ]);
+    const bytes = await large.withMetadata({ orientation: 6 }).jpeg().toBuffer();
+    const picture = await readPicture(bytes);
+    expect([picture.width, picture.height]).toEqual([2001, 3126]);
+    // Its left side is on top now.
+    const redAt = (y: number): number => (picture.data as Uint8Array)[(y * 2001 + 1000) * 3]!;
+    expect([redAt(290) < 10, redAt(310) > 245]).toEqual([true, true]);
+  });
+
   it("of one channel has three", async () => {
     const { default: sharp } = await import("sharp");
     const grey = await sharp(Buffer.from([1, 2, 3, 4]), { raw: { width: 2, height: 2, channels: 1 } })
