@@ -39,6 +39,8 @@ const DROPS: Readonly<Record<DropReason, string>> = {
 export interface RunResult {
   /** Count of packets that every sink took. */
   readonly sent: number;
+  /** Count of sent packets that a receiver had already, from an earlier run. */
+  readonly duplicates: number;
   /** Count of packets that stay in the spool for the next start. */
   readonly waiting: number;
   /** Count of frames that failed and photos that cannot be read. */
@@ -174,6 +176,7 @@ export class Agent {
     const offered = this.#left + sum(cameras.map(({ stats }) => stats.spooled + stats.lost));
     return {
       sent: Math.max(0, offered - spool.waiting - lost),
+      duplicates: Math.max(0, ...deliveries.map(({ stats }) => stats.duplicate)),
       waiting: spool.waiting,
       failed: sum(cameras.map(({ stats, source }) => stats.failed + source.stats.unreadable)),
       lost,

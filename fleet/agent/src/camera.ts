@@ -62,7 +62,7 @@ export class Camera {
     for (;;) {
       const frame = await this.source.next(signal);
       if (!frame) {
-        if (!signal.aborted) await this.#device.previews?.finish(this.source.camera, signal);
+        if (!signal.aborted) await this.#device.previews?.finish(this.source, signal);
         return;
       }
       await this.#take(frame, signal);
@@ -85,7 +85,7 @@ export class Camera {
     // Continue if `done` fails, for example on a full disk. A restart then reads the frame again, under the same id.
     this.#try(() => frame.done());
     this.#try(() => config.prove(processed.plan));
-    previews?.offer(this.source.camera, frame);
+    previews?.offer(this.source, frame);
     this.#device.snaps?.offer(this.source.camera, frame, processed);
   }
 

@@ -1,17 +1,24 @@
 /** Sends preview pictures of each camera for a live page. Does not spool pictures: a newer one replaces a lost one. */
+import { type ImageInput, prepareImage } from "boxwright";
 import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
 import { wait } from "./core/wait.ts";
 import type { PreviewSettings } from "./settings/types.ts";
 import type { Sink } from "./sinks/sink.ts";
 import { writeJpeg } from "./sources/picture.ts";
-import type { SourceFrame } from "./sources/source.ts";
+import type { Source, SourceFrame } from "./sources/source.ts";
+
+/** What is told of a source. */
+type About = Pick<Source, "camera" | "isRecorded">;
+type Shown = Pick<SourceFrame, "image" | "id" | "time">;
 
 /**
- * Longest wait before the picture of a source's last frame is sent, in milliseconds. A host refuses more than five
- * pictures a second of a camera.
+ * Wait before each of the pictures that are sent when a source has ended, in milliseconds. A host refuses more than
+ * five pictures a second of a camera.
  */
-const LAST_WAIT = 500;
+const LAST_WAIT = 300;
+/** Pictures of a recorded source that a page shows: the last ones, of which none may be missing. */
+const STRIP = 8;
 /** Quality of the JPEG: a page shows it for seconds. */
 const QUALITY = 70;
 
@@ -26,8 +33,8 @@ export class Previews {
   readonly #last = new Map<string, number>();
   /** Pictures on their way, by camera. */
   readonly #sending = new Map<string, Promise<void>>();
-  /** The last frame of each camera, if it came too soon for a picture. */
-  readonly #skipped = new Map<string, SourceFrame>();
+  /** The last frames of each camera that have no picture yet: one, or STRIP of a recorded source. */
+  readonly #skipped = new Map<string, readonly Shown[]>();
 
   constructor(settings: PreviewSettings, device: string, sinks: readonly Sink[], log: Logger) {
     this.#settings = settings;
@@ -37,35 +44,44 @@ export class Previews {
   }
 
   /** Sends the picture of a frame if the camera's last one is old enough. Does not wait for the receiver. */
-  offer(camera: string, frame: SourceFrame): void {
+  offer(source: About, frame: SourceFrame): void {
+    const { camera, isRecorded } = source;
+    const { id, time, image } = frame;
+    const before = isRecorded ? (this.#skipped.get(camera) ?? []) : [];
+    const waiting = [...before, isRecorded ? { id, time, image: smaller(image, this.#settings.width) } : frame];
     const last = this.#last.get(camera) ?? -Infinity;
     const isTooSoon = performance.now() - last < this.#settings.every * 1000;
-    if (this.#sending.has(camera) || isTooSoon) this.#skipped.set(camera, frame);
-    else this.#start(camera, frame);
+    // The oldest goes first, so that a strip of photos is in their order.
+    if (!this.#sending.has(camera) && !isTooSoon) this.#start(source, waiting.shift()!);
+    this.#skipped.set(camera, waiting.slice(-STRIP));
   }
 
-  /** Sends the picture of a source's last frame after the source has ended, so that a page shows that frame. */
-  async finish(camera: string, signal: AbortSignal): Promise<void> {
+  /** Sends the pictures of a source's last frames after the source has ended, so that a page shows these frames. */
+  async finish(source: About, signal: AbortSignal): Promise<void> {
+    const { camera } = source;
     await this.#sending.get(camera);
-    const frame = this.#skipped.get(camera);
-    if (!frame) return;
-    const rest = Math.min(this.#settings.every * 1000, LAST_WAIT) - (performance.now() - this.#last.get(camera)!);
-    if (rest > 0) await wait(rest, signal);
-    this.#start(camera, frame);
-    await this.#sending.get(camera);
-  }
-
-  #start(camera: string, frame: SourceFrame): void {
-    this.#last.set(camera, performance.now());
+    const skipped = this.#skipped.get(camera) ?? [];
     this.#skipped.delete(camera);
-    const sending = this.#send(camera, frame).finally(() => this.#sending.delete(camera));
+    for (const frame of skipped) {
+      const rest = Math.min(this.#settings.every * 1000, LAST_WAIT) - (performance.now() - this.#last.get(camera)!);
+      if (rest > 0) await wait(rest, signal);
+      if (signal.aborted) return;
+      this.#start(source, frame);
+      await this.#sending.get(camera);
+    }
+  }
+
+  #start(source: About, frame: Shown): void {
+    const { camera } = source;
+    this.#last.set(camera, performance.now());
+    const sending = this.#send(source, frame).finally(() => this.#sending.delete(camera));
     this.#sending.set(camera, sending);
   }
 
-  async #send(camera: string, { image, id, time }: SourceFrame): Promise<void> {
+  async #send({ camera, isRecorded }: About, { image, id, time }: Shown): Promise<void> {
     try {
       const jpeg = await writeJpeg(image, this.#settings.width, QUALITY);
-      const preview = { jpeg, source: this.#device, subject: camera, id, time: time.toISOString() };
+      const preview = { jpeg, source: this.#device, subject: camera, id, time: time.toISOString(), isRecorded };
       for (const sink of this.#sinks) await sink.preview!(preview);
       this.stats.sent++;
     } catch (error) {
@@ -73,4 +89,12 @@ export class Previews {
       this.#log.debug({ camera }, `preview not sent: ${messageOf(error)}`);
     }
   }
+}
+
+/** Returns an RGB picture of at most that width: STRIP photos of 12 million pixels would fill the memory. */
+function smaller(image: ImageInput, width: number): ImageInput {
+  if (image.width <= width) return image;
+  const height = Math.max(1, Math.round((image.height * width) / image.width));
+  const rule = { size: [width, height], resize: "stretch", resample: "area", layout: "NHWC", type: "u8" } as const;
+  return { data: prepareImage(image, rule).tensor.data as Uint8Array, width, height, format: "rgb" };
 }

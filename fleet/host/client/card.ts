@@ -1,7 +1,8 @@
 /** The card of one camera. Names that devices chose are set as text, never as HTML. */
 import { drawPicture } from "./picture.ts";
 import { listOf, duration } from "./words.ts";
-import type { Camera } from "./types.ts";
+import { createStrip } from "./strip.ts";
+import type { Camera, Picture } from "./types.ts";
 
 export interface Card {
   readonly element: HTMLElement;
@@ -23,13 +24,13 @@ export function createCard(): Card {
   const counts = document.createElement("dl");
   const [arrival, note] = [document.createElement("p"), document.createElement("p")];
   arrival.className = "arrival";
-  element.append(canvas, title, counts, note, arrival);
+  const strip = createStrip(() => show());
+  element.append(canvas, strip.element, title, counts, note, arrival);
   let last: { readonly camera: Camera; readonly at: number } | null = null;
   let shown = "";
   let newest = 0;
 
-  async function draw({ key, picture }: Camera): Promise<void> {
-    if (!picture) return;
+  async function draw(key: string, picture: Picture): Promise<void> {
     const turn = ++newest;
     let isDrawn = false;
     await drawPicture(canvas, key, picture, () => (isDrawn = turn === newest));
@@ -48,6 +49,21 @@ export function createCard(): Card {
     arrival.textContent = isSilent ? `silent for ${duration(now)}, since ${since}` : `arrived ${duration(now)} ago`;
   }
 
+  /** Shows the picture that is chosen: the newest, or an earlier one of a recorded source. */
+  function show(): void {
+    if (!last) return;
+    const { key, picture: newest } = last.camera;
+    const picture = strip.chosen ?? newest;
+    note.textContent = noteOf(picture);
+    const wanted = JSON.stringify(picture);
+    if (!picture || wanted === shown) return;
+    shown = wanted;
+    draw(key, picture).catch(() => {
+      // A newer picture took its place on the host. The next event has it.
+      if (shown === wanted) shown = "";
+    });
+  }
+
   return {
     element,
     age,
@@ -57,37 +73,35 @@ export function createCard(): Card {
     show(camera) {
       last = { camera, at: performance.now() };
       age();
-      const { key, source, subject, frames, detections, missing, latency, clockAhead, picture } = camera;
+      const { key, source, subject, frames, detections, missing, latency, clockAhead, isRecorded } = camera;
       element.dataset["key"] = key;
-      title.textContent = subject === "" ? source : subject;
-      if (subject !== "") {
-        const device = document.createElement("span");
-        device.textContent = ` (${source})`;
-        title.append(device);
-      }
+      title.replaceChildren(...titleOf(source, subject));
       counts.replaceChildren(
         ...listOf({
           frames,
           detections,
           missing: missing ?? "unknown",
-          ...(clockAhead === null
-            ? { latency: latency === null ? "unknown" : duration(latency) }
-            : { "clock ahead by": duration(clockAhead) }),
+          ...(clockAhead !== null
+            ? { "clock ahead by": duration(clockAhead) }
+            : // The time from a recording to its arrival is no latency. The note says when it was captured.
+              !isRecorded && { latency: latency === null ? "unknown" : duration(latency) }),
         }),
       );
-      note.textContent = noteOf(camera);
-      const wanted = JSON.stringify(picture);
-      if (wanted === shown) return;
-      shown = wanted;
-      draw(camera).catch(() => {
-        // A newer picture took its place on the host. The next event has it.
-        if (shown === wanted) shown = "";
-      });
+      strip.update(camera);
+      show();
     },
   };
 }
 
-function noteOf({ picture }: Camera): string {
+/** Returns the name of the camera, and that of its device. */
+function titleOf(source: string, subject: string): (string | Node)[] {
+  if (subject === "") return [source];
+  const device = document.createElement("span");
+  device.textContent = ` (${source})`;
+  return [subject, device];
+}
+
+function noteOf(picture: Picture | null): string {
   if (!picture) return "no picture";
   const { detections, count, preview, time, isUnplaced } = picture;
   const boxes = detections === null ? "not decoded yet" : `${count} ${count === 1 ? "box" : "boxes"}`;

@@ -7,8 +7,9 @@ export interface Picture extends Omit<PictureView, "detections"> {
   readonly detections: readonly Drawn[] | null;
 }
 
-export interface Camera extends Omit<CameraView, "picture"> {
+export interface Camera extends Omit<CameraView, "picture" | "strip"> {
   readonly picture: Picture | null;
+  readonly strip: readonly Picture[];
 }
 
 export interface State {

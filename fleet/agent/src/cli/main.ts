@@ -62,9 +62,10 @@ async function run(settings: Settings): Promise<number> {
   return result.failed + result.lost === 0 ? FINE : INCOMPLETE;
 }
 
-function printSummary({ sent, waiting, failed, lost }: RunResult): void {
+function printSummary({ sent, duplicates, waiting, failed, lost }: RunResult): void {
+  const known = duplicates > 0 ? ` (${duplicates} of them duplicates, which the receiver had already)` : "";
   const rest = waiting > 0 ? `, ${waiting} wait for the next start` : "";
-  process.stderr.write(`${sent} frames sent, ${failed} failed, ${lost} lost${rest}\n`);
+  process.stderr.write(`${sent} frames sent${known}, ${failed} failed, ${lost} lost${rest}\n`);
 }
 
 /** Opens model and config, runs a blank picture, and says what the agent would do. */

@@ -28,6 +28,8 @@ export interface Preview {
   readonly subject: string;
   readonly id: string;
   readonly time: string;
+  /** True if the frame was captured before the agent read it: a page then shows the last pictures, and no latency. */
+  readonly isRecorded: boolean;
 }
 
 export interface Sink {
@@ -56,8 +58,9 @@ export const fixedBearer = (token: string | null): Bearer => ({ token: () => tok
 export type FindConfig = (hash: string) => ConfigRecord | null;
 
 /** Returns a preview's CloudEvents attributes as headers, escaped as the HTTP binding says. */
-export function previewHeaders({ source, subject, id, time }: Preview): Record<string, string> {
-  const attributes = { specversion: "1.0", type: "boxwright.preview.v1", source, subject, id, time };
+export function previewHeaders({ source, subject, id, time, isRecorded }: Preview): Record<string, string> {
+  const about = { source, subject, id, time, ...(isRecorded && { recorded: "true" }) };
+  const attributes = { specversion: "1.0", type: "boxwright.preview.v1", ...about };
   const headers: Record<string, string> = { "content-type": "image/jpeg" };
   for (const [name, value] of Object.entries(attributes))
     headers[`ce-${name}`] = value.replace(/[^!#$&-~]+/gu, encodeURIComponent);

@@ -37,6 +37,7 @@ export interface FolderOptions {
 
 export class FolderSource implements Source {
   readonly camera: string;
+  readonly isRecorded = true;
   readonly stats = newStats();
   problem: string | null = null;
   readonly #options: FolderOptions;

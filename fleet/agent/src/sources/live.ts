@@ -23,6 +23,7 @@ export interface LiveOptions {
 
 export class LiveSource implements Source {
   readonly camera: string;
+  readonly isRecorded = false;
   readonly stats = newStats();
   problem: string | null = "no frame yet";
   readonly #options: LiveOptions;

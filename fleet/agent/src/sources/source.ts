@@ -27,6 +27,8 @@ export interface SourceStats {
 
 export interface Source {
   readonly camera: string;
+  /** True if its frames were captured before the agent read them: photos and videos. */
+  readonly isRecorded: boolean;
   readonly stats: SourceStats;
   /** The present problem, such as a camera that does not answer; null if there is none. */
   readonly problem: string | null;

@@ -24,6 +24,7 @@ const USUAL_FPS = 25;
 
 export class VideoSource implements Source {
   readonly camera: string;
+  readonly isRecorded = true;
   readonly stats = newStats();
   problem: string | null = null;
   readonly #settings: VideoSettings;

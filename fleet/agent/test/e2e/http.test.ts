@@ -146,13 +146,25 @@ describe("a folder of photos over HTTP", () => {
     expect([...jpeg.subarray(0, 2)]).toEqual([0xff, 0xd8]);
   });
 
-  it("sends the picture of the last photo too, though it came too soon", async () => {
-    const { folder, host, settings } = await setUp(5);
+  it("says how many packets the receiver had already", async () => {
+    const { folder, host, settings } = await setUp(3);
+    expect((await startProcess([writeSettings(folder, settings)]).ended).code).toBe(0);
+    // Another state folder: the agent knows nothing of its first run.
+    const again = await startProcess([writeSettings(folder, { ...settings, state: "other" })]).ended;
+    expect(again.text).toContain("3 frames sent (3 of them duplicates, which the receiver had already), 0 failed");
+    expect(again.code).toBe(0);
+    expect(host.stored.size).toBe(3);
+  });
+
+  it("sends the pictures of the last eight photos, though they came too soon", async () => {
+    const { folder, host, settings } = await setUp(12);
     const preview = { every: 0.2, width: 16 };
     expect((await startProcess([writeSettings(folder, { ...settings, preview })]).ended).code).toBe(0);
     // Packets overtake each other on their way.
     const packets = [...host.stored.values()].sort((a, b) => a.sequence! - b.sequence!);
-    expect(host.previews.at(-1)!.headers["ce-id"]).toBe(packets[4]!.id);
+    const ids = host.previews.map(({ headers }) => headers["ce-id"]);
+    expect(ids.slice(-8)).toEqual(packets.slice(-8).map(({ id }) => id));
+    expect(host.previews.every(({ headers }) => headers["ce-recorded"] === "true")).toBe(true);
   });
 
   it("gives its token, and reads it from a file", async () => {

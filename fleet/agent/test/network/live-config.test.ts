@@ -161,7 +161,7 @@ describe("the last good config", () => {
     let left = 3;
     const frame = { image: PICTURE, time: new Date(1), id: "1", done: () => undefined };
     const source = {
-      ...{ camera: "c", stats: { dropped: 0, unreadable: 0, restarts: 0 }, problem: null },
+      ...{ camera: "c", stats: { dropped: 0, unreadable: 0, restarts: 0 }, problem: null, isRecorded: true },
       next: async () => (left-- > 0 ? frame : null),
       close: async () => undefined,
     };

@@ -53,12 +53,12 @@ export function addPageRoutes(app: Hono<Env>, { live, previews, metrics, guards,
     app.get(path, guards.readers, (c) => c.body(bytes, 200, { "Content-Type": type, "Cache-Control": "no-cache" }));
 
   app.get("/pictures/:key", guards.readers, (c) => {
-    const preview = previews.get(c.req.param("key"));
-    if (!preview) return c.json({ error: "no picture" }, 404);
+    const kept = previews.get(c.req.param("key"));
+    if (kept.length === 0) return c.json({ error: "no picture" }, 404);
     const number = c.req.query("number");
+    const preview = number === undefined ? kept[0] : kept.find((one) => String(one.number) === number);
     // Refuse an outdated number: the page would draw boxes of one frame on the picture of another.
-    if (number !== undefined && number !== String(preview.number))
-      return c.json({ error: "a newer picture is there" }, 404);
+    if (!preview) return c.json({ error: "a newer picture is there" }, 404);
     const bytes = new Uint8Array(preview.bytes);
     return c.body(bytes, 200, { "Content-Type": preview.mime, "Cache-Control": "private, max-age=60" });
   });

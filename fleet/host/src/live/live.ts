@@ -15,6 +15,11 @@ import { type Preview, type Previews, cameraKey } from "./previews.ts";
 
 /** Most boxes of a picture that the page draws. */
 const MOST_BOXES = 300;
+/**
+ * From so many milliseconds on, the time between capture and arrival is the age of a recording. A spool that waited for
+ * its host is younger, and a photo of today is told by its preview.
+ */
+const RECORDED_MS = 24 * 3_600_000;
 /** Milliseconds for which the detections of a picture are looked up again: raw frames may wait in a spool. */
 const PATIENCE_MS = 60_000;
 const REFRESH_MS = 500;
@@ -42,7 +47,7 @@ export interface CameraView {
   readonly frames: number;
   readonly detections: number;
   readonly missing: number | null;
-  /** Milliseconds from capture to stored; null: no frame so far, or the clock of the device is ahead. */
+  /** Milliseconds from capture to stored; null: no frame so far, a recorded one, or the device's clock is ahead. */
   readonly latency: number | null;
   /** Milliseconds by which the clock of the device is ahead; null: less than CLOCK_SLACK_MS. */
   readonly clockAhead: number | null;
@@ -52,6 +57,10 @@ export interface CameraView {
   readonly interval: number | null;
   readonly lastTime: string | null;
   readonly picture: PictureView | null;
+  /** Pictures before `picture`, the newest first. Empty for live cameras. */
+  readonly strip: readonly PictureView[];
+  /** True if the last frame comes from a photo or a video file. */
+  readonly isRecorded: boolean;
 }
 
 interface Entry {
@@ -150,18 +159,20 @@ export class Live {
 
   async #update(key: string, source: string, subject: string, row: CameraRow | undefined): Promise<boolean> {
     const { previews, now } = this.#options;
-    const preview = previews.get(key);
+    const pictures = previews.get(key);
+    const [preview] = pictures;
     const old = this.#entries.get(key);
-    const isAwaited = preview && !old?.view.picture?.detections && now() - preview.at < PATIENCE_MS;
+    const before = old ? [old.view.picture, ...old.view.strip] : [];
+    const placed = new Map(before.flatMap((view) => (view?.detections ? [[view.preview, view]] : [])));
+    const isAwaited = pictures.some(({ number, at }) => !placed.has(number) && now() - at < PATIENCE_MS);
     const state = `${row?.frames} ${row?.last_id} ${preview?.number}`;
     if (old?.state === state && !isAwaited) return false;
-    const kept = preview && old?.view.picture?.preview === preview.number ? old.view.picture : null;
-    const picture = kept?.detections
-      ? kept
-      : preview
-        ? await this.#pictureOf(preview)
-        : await this.#boxesWithoutPicture(row);
-    if (old?.state === state && picture?.detections === null) return false;
+    const views: PictureView[] = [];
+    for (const one of pictures) views.push(placed.get(one.number) ?? (await this.#pictureOf(one)));
+    const isNews = views.some(({ preview: number, detections }) => detections && !placed.has(number));
+    if (old?.state === state && !isNews) return false;
+    const picture = views[0] ?? (await this.#boxesWithoutPicture(row));
+    const isRecorded = preview?.isRecorded === true || (row?.latency ?? 0) > RECORDED_MS;
     const isAhead = row !== undefined && row.latency < -CLOCK_SLACK_MS;
     const view = {
       key,
@@ -170,11 +181,13 @@ export class Live {
       frames: row?.frames ?? 0,
       detections: row?.detections ?? 0,
       missing: row ? missingOf(row) : null,
-      latency: isAhead ? null : (row?.latency ?? null),
+      latency: isAhead || isRecorded ? null : (row?.latency ?? null),
       clockAhead: isAhead ? -row.latency : null,
       interval: row ? await arrivalInterval(this.#options.db, source, subject) : null,
       lastTime: row?.last_time ?? null,
       picture,
+      strip: views.slice(1),
+      isRecorded,
     };
     this.#entries.set(key, { view, storedAt: row?.stored_at ?? null, state, version: this.#version + 1 });
     return true;

@@ -1,4 +1,4 @@
-/** Keeps the last preview picture of each camera in memory. Browsers decode the pictures, the host does not. */
+/** Keeps the last preview pictures of each camera in memory. Browsers decode the pictures, the host does not. */
 import { createHash } from "node:crypto";
 import { type ImageInfo, imageInfo } from "boxwright/node";
 import { messageOf } from "boxwright-service/errors";
@@ -13,6 +13,8 @@ export interface PreviewAbout {
   readonly id: string;
   /** Time of capture of that frame, as `sortableTime` writes it. */
   readonly time: string;
+  /** True if the frame comes from a photo or a video file. */
+  readonly isRecorded: boolean;
 }
 
 export interface Preview extends PreviewAbout {
@@ -36,6 +38,8 @@ export interface PreviewLimits {
 /** Most bytes of all previews together. */
 const MOST_BYTES = 64 * 2 ** 20;
 const NAME_BYTES = 512;
+/** Pictures of a recorded source that are kept. Of a live camera, the last one. */
+const STRIP = 8;
 
 /** Returns the key of a camera for paths of the page. A hash: devices choose the names. */
 export const cameraKey = (source: string, subject: string): string =>
@@ -55,7 +59,7 @@ export function readAttributes(header: (name: string) => string | undefined): Pr
   const given = { source: read("source", true), subject: read("subject", false), id: read("id", true) };
   const time = sortableTime(read("time", true));
   if (time === undefined) throw new Refusal("no name", "header ce-time: expected a time in RFC 3339");
-  return { ...given, time };
+  return { ...given, time, isRecorded: read("recorded", false) === "true" };
 }
 
 const hasControl = (text: string): boolean => /[\u0000-\u001f\u007f-\u009f]/.test(text);
@@ -72,8 +76,8 @@ export class Previews {
   readonly #limits: PreviewLimits;
   readonly #metrics: Metrics;
   readonly #now: () => number;
-  /** Previews by key of the camera, in the order of their arrival. */
-  readonly #all = new Map<string, Preview>();
+  /** Previews by key of the camera, the newest first. Cameras are in the order of their last arrivals. */
+  readonly #all = new Map<string, readonly Preview[]>();
   #bytes = 0;
   #count = 0;
   /** Called with each new picture. */
@@ -85,12 +89,13 @@ export class Previews {
     this.#now = now;
   }
 
-  get(key: string): Preview | undefined {
-    return this.#all.get(key);
+  /** Returns the pictures of a camera, the newest first. */
+  get(key: string): readonly Preview[] {
+    return this.#all.get(key) ?? [];
   }
 
   /**
-   * Keeps a picture in place of the camera's last one.
+   * Keeps a picture, in place of a live camera's last one.
    * @throws Refusal if it is too large, no picture, or came too soon
    */
   take(about: PreviewAbout, bytes: Uint8Array): void {
@@ -100,7 +105,7 @@ export class Previews {
     const info = this.#infoOf(bytes);
     const key = cameraKey(about.source, about.subject);
     const now = this.#now();
-    const last = this.#all.get(key);
+    const [last] = this.get(key);
     if (last && now - last.at < 1000 / previewsPerSecond)
       throw new Refusal(
         "rate",
@@ -108,7 +113,7 @@ export class Previews {
       );
     const { mime, width, height } = info;
     const preview: Preview = { ...about, mime, width, height, bytes, number: ++this.#count, at: now };
-    this.#keep(key, preview, last);
+    this.#keep(key, preview);
     this.#metrics.previews.inc();
     this.onPreview(preview);
   }
@@ -130,16 +135,20 @@ export class Previews {
     return info;
   }
 
-  #keep(key: string, preview: Preview, last: Preview | undefined): void {
+  #keep(key: string, preview: Preview): void {
+    const before = this.get(key);
+    const kept = [preview, ...before].slice(0, preview.isRecorded ? STRIP : 1);
     this.#all.delete(key);
-    this.#all.set(key, preview);
-    this.#bytes += preview.bytes.length - (last?.bytes.length ?? 0);
+    this.#all.set(key, kept);
+    this.#bytes += bytesOf(kept) - bytesOf(before);
     for (const [oldKey, old] of this.#all) {
       if (this.#all.size <= this.#limits.maxCameras && this.#bytes <= MOST_BYTES) return;
       this.#all.delete(oldKey);
-      this.#bytes -= old.bytes.length;
+      this.#bytes -= bytesOf(old);
       this.#metrics.previewsDropped.inc();
       this.#metrics.totals.previewsDropped++;
     }
   }
 }
+
+const bytesOf = (previews: readonly Preview[]): number => previews.reduce((sum, { bytes }) => sum + bytes.length, 0);

@@ -99,7 +99,12 @@ describe.skipIf(!inject("chromium"))("the page in Chromium", () => {
     expect(requests.filter((url) => !url.startsWith(host.url) && !url.startsWith("data:"))).toEqual([]);
   });
 
-  const preview = (id: string, time: Date, bytes: Uint8Array, subject = "door"): Promise<Response> =>
+  const preview = (
+    id: string,
+    time: Date,
+    bytes: Uint8Array,
+    { subject = "door", isRecorded = false } = {},
+  ): Promise<Response> =>
     fetch(`${host.url}/v1/previews`, {
       method: "POST",
       body: bytes as Uint8Array<ArrayBuffer>,
@@ -107,6 +112,7 @@ describe.skipIf(!inject("chromium"))("the page in Chromium", () => {
         Authorization: `Bearer ${agentToken}`,
         ...{ "ce-source": "/devices/1", "ce-subject": encodeURIComponent(subject), "ce-id": id },
         "ce-time": time.toISOString(),
+        ...(isRecorded && { "ce-recorded": "true" }),
       },
     });
   const packet = (id: string, time: Date, outputs: ReturnType<typeof outputsOf>): Uint8Array =>
@@ -192,6 +198,49 @@ describe.skipIf(!inject("chromium"))("the page in Chromium", () => {
     await host.post(packet("frame-1", time, outputsOf(32, 34, 32, 20)));
     await shown("frame-1", 1);
     expect((await readCanvas(page, 50)).edges).not.toBeNull();
+  });
+
+  test("photos: the last pictures stand in a strip, one is chosen by a click, and there is no latency", async () => {
+    await host.putConfig(decoder.configHash!, JSON.stringify({ config }));
+    const names = ["photo-1", "photo-2", "photo-3"];
+    for (const [n, name] of names.entries()) {
+      // Photos of today: a live camera could be as late.
+      const time = new Date(Date.now() - 60_000 + n * 1000);
+      await host.post(packet(name, time, outputsOf(32, 34, 32, 20)));
+      expect((await preview(name, time, greyPng(320, 160), { isRecorded: true })).status).toBe(204);
+      await new Promise((resolve) => setTimeout(resolve, 15));
+    }
+    await page.goto(host.url);
+    await shown("photo-3", 1);
+    await page.waitForFunction(() => document.querySelectorAll(".strip button").length === 3);
+    expect(await page.textContent(".camera dl")).not.toContain("latency");
+    await page.click(".strip button:last-child");
+    await shown("photo-1", 1);
+    expect((await readCanvas(page, 50)).edges).not.toBeNull();
+    expect(await page.getAttribute(".strip button:last-child", "aria-pressed")).toBe("true");
+
+    // A new photo joins the strip and does not take the place of the chosen one, nor the focus.
+    const time = new Date();
+    await host.post(packet("photo-4", time, outputsOf(32, 34, 32, 20)));
+    await preview("photo-4", time, greyPng(320, 160), { isRecorded: true });
+    await page.waitForFunction(() => document.querySelectorAll(".strip button").length === 4);
+    await shown("photo-1", 1);
+    await page.click(".strip button:first-child");
+    await shown("photo-4", 1);
+  });
+
+  test("a frame of years ago has no latency, one of a minute ago has", async () => {
+    for (const [subject, age] of [
+      ["album", 2396 * 86_400_000],
+      ["door", 60_000],
+    ] as const)
+      await host.post(detectionPacket(0, { subject, id: subject, time: new Date(Date.now() - age).toISOString() }));
+    await page.goto(host.url);
+    await page.waitForFunction(() => document.querySelectorAll(".camera h2").length === 2);
+    const counts = await page.locator(".camera dl").allTextContents();
+    expect(counts[0]).not.toMatch(/latency|days/);
+    expect(counts[1]).toMatch(/latency6\d\.\d s/);
+    expect(await page.locator(".strip:visible").count()).toBe(0);
   });
 
   test("keypoints have their skeleton, and an oriented box stands turned", async () => {

@@ -64,9 +64,10 @@ test("memory of previews is bounded: the camera that was silent longest goes", (
   let now = 0;
   const limits = { maxPreviewBytes: 1e9, maxPreviewPixels: 1e9, previewsPerSecond: 1, maxCameras: 3 };
   const previews = new Previews(limits, metrics, () => (now += 1000));
-  const take = (subject: string, bytes = photo): void =>
-    previews.take({ source: "s", subject, id: "1", time: "2026-01-01T00:00:00.000000000Z" }, bytes);
-  const kept = (): string[] => ["a", "b", "c", "d"].filter((subject) => previews.get(cameraKey("s", subject)));
+  const take = (subject: string, bytes = photo, isRecorded = false): void =>
+    previews.take({ source: "s", subject, id: "1", time: "2026-01-01T00:00:00.000000000Z", isRecorded }, bytes);
+  const count = (subject: string): number => previews.get(cameraKey("s", subject)).length;
+  const kept = (): string[] => ["a", "b", "c", "d"].filter((subject) => count(subject) > 0);
   for (const subject of ["a", "b", "c", "a", "d"]) take(subject);
   expect(kept()).toEqual(["a", "c", "d"]);
   const large = new Uint8Array(50 * 2 ** 20);
@@ -75,4 +76,11 @@ test("memory of previews is bounded: the camera that was silent longest goes", (
   take("b", large);
   expect(kept()).toEqual(["b"]);
   expect(metrics.totals.previewsDropped).toBe(4);
+  // Of a live camera one picture stays, of a recorded one the last eight.
+  for (let i = 0; i < 12; i++) take("c", photo, true);
+  expect([count("b"), count("c")]).toEqual([1, 8]);
+  const numbers = previews.get(cameraKey("s", "c")).map(({ number }) => number);
+  expect(numbers).toEqual([...numbers].sort((one, other) => other - one));
+  take("c");
+  expect(count("c")).toBe(1);
 });
