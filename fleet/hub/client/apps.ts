@@ -79,6 +79,28 @@ export interface RolloutProgress {
   readonly offline: number;
 }
 
+/** A model file that was sent to `/models`. */
+export interface ModelFile {
+  readonly sha256: string;
+  readonly size: number;
+  readonly name: string;
+  readonly createdAt: string;
+  /** False while bytes are missing. */
+  readonly isComplete: boolean;
+  /** Applications with versions that name it. */
+  readonly appIdentifiers: readonly string[];
+  /** Devices that should run such a version. */
+  readonly deviceCount: number;
+}
+
+/** Bytes of the team's files, and its limits. */
+export interface TeamStorage {
+  readonly modelBytes: number;
+  readonly modelBytesLimit: number;
+  readonly snapBytes: number;
+  readonly snapBytesLimit: number;
+}
+
 export interface NewApp {
   readonly name: string;
   /** By default made of the name. */
@@ -131,6 +153,10 @@ export interface AppOperations {
   unassignApp(target: AppTarget, ifRevision?: number): Promise<void>;
   /** All devices of the group get the version that the others have. */
   endAppRollout(groupId: string, ifRevision?: number): Promise<void>;
+  models(): Promise<ModelFile[]>;
+  /** The hub refuses it while a version of an application names the file. */
+  removeModel(sha256: string): Promise<void>;
+  storage(): Promise<TeamStorage>;
 }
 
 const APPS_A_PAGE = 100;
@@ -139,6 +165,7 @@ const VERSIONS_A_PAGE = 20;
 const ASSIGNMENT =
   "deviceId groupId version rolloutVersion rolloutShare rolloutState rolloutFailureLimit rolloutProgress { devices applied failed waiting offline } revision changedAt changedBy";
 const APP = `id identifier name tags createdAt updatedAt newestVersion { number hash } assignments { ${ASSIGNMENT} }`;
+const MODEL = "sha256 size name createdAt isComplete appIdentifiers deviceCount";
 const VERSION =
   "number hash etag config options snaps model { sha256 size name } description createdAt createdBy appliedCount failedCount";
 
@@ -165,6 +192,8 @@ export function createAppOperations({ read, all, mutation }: Toolbox): AppOperat
   );
   const unassign = mutation("unassignApp", target, "");
   const end = mutation("endAppRollout", { groupId: "ID!", ifRevision: "Int" }, "");
+  const removeModel = mutation("removeModel", { sha256: "String!" }, "");
+  const storage = read<TeamStorage>("storage", {}, "{ modelBytes modelBytesLimit snapBytes snapBytesLimit }");
   return {
     apps: () => all<App>({ field: "apps", selection: APP, rows: APPS_A_PAGE }),
     app: (appId) => one({ appId }),
@@ -183,6 +212,9 @@ export function createAppOperations({ read, all, mutation }: Toolbox): AppOperat
     assignApp: async (appId, version, whom, rollout) =>
       (await assign({ appId, version, ...whom, ...rollout })).assignment,
     unassignApp: async (whom, ifRevision) => void (await unassign({ ...whom, ifRevision })),
+    models: () => all<ModelFile>({ field: "models", selection: MODEL, rows: APPS_A_PAGE }),
+    removeModel: async (sha256) => void (await removeModel({ sha256 })),
+    storage: () => storage({}),
     endAppRollout: async (groupId, ifRevision) => void (await end({ groupId, ifRevision })),
   };
 }

@@ -28,6 +28,7 @@ import { deleteOldAudit } from "./nouns/audit.ts";
 import { deleteOldRevocations } from "./nouns/credential.ts";
 import { deleteLeftovers } from "./nouns/leftovers.ts";
 import { deleteOrphans, sweepSnaps } from "./nouns/snap-deletion.ts";
+import { SnapQuota } from "./nouns/snap-quota.ts";
 import { deleteOldHours, Heartbeats, setHeartbeatSeconds } from "./nouns/status.ts";
 import { Desired } from "./nouns/waiting.ts";
 import { registerAssets } from "./pages/assets.ts";
@@ -89,7 +90,7 @@ export function createApp(options: AppOptions): App {
   const endpoint = createEndpoint(services);
   registerOps(router, services, isDraining);
   const heartbeats = new Heartbeats();
-  registerAgents(router, { ...services, heartbeats });
+  registerAgents(router, { ...services, heartbeats, snapQuota: new SnapQuota() });
   const model = endpoint.forKey((exchange, { sha256 = "" }, sender) => handleModel(services, exchange, sender, sha256));
   router.any("/models/:sha256", model, { forPrograms: true });
   const file = endpoint.forKey((exchange, { file = "" }, { teamId }) => sendSnapFile(services, exchange, teamId, file));

@@ -52,6 +52,14 @@ export const milliseconds: Check<number | null> = (value, name) => {
   throw wrong(name, value, "milliseconds or null");
 };
 
+/** Checks a number within bounds. */
+export const within =
+  (min: number, max: number): Check<number> =>
+  (value, name) => {
+    if (typeof value === "number" && value >= min && value <= max) return value;
+    throw wrong(name, value, `a number from ${min} to ${max}`);
+  };
+
 export const flag: Check<boolean> = (value, name) => {
   if (typeof value === "boolean") return value;
   throw wrong(name, value, "true or false");

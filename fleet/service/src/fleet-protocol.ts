@@ -9,6 +9,7 @@ import {
   line,
   list,
   milliseconds,
+  within,
   nullable,
   object,
   optional,
@@ -299,8 +300,8 @@ const snapRule: Check<SnapRule> = (value, name) => {
   return {
     name: line(1, 56)(given["name"], `${name}.name`),
     class: optional(line(1, 200))(given["class"], `${name}.class`),
-    min_confidence: milliseconds(given["min_confidence"], `${name}.min_confidence`) ?? 0,
-    per_hour: milliseconds(given["per_hour"], `${name}.per_hour`) ?? 0,
+    min_confidence: within(0, 1)(given["min_confidence"], `${name}.min_confidence`),
+    per_hour: count(given["per_hour"], `${name}.per_hour`),
   };
 };
 

@@ -1,6 +1,13 @@
 /** Bodies between hub, agent and host: what passes, and what is told of what does not. */
 import { describe, expect, it } from "vitest";
-import { readEnrolRequest, readHeartbeat, readHubDocument, readReport, type Heartbeat } from "../src/fleet-protocol.ts";
+import {
+  readDesiredConfig,
+  readEnrolRequest,
+  readHeartbeat,
+  readHubDocument,
+  readReport,
+  type Heartbeat,
+} from "../src/fleet-protocol.ts";
 
 const beat: Heartbeat = {
   counter: 7,
@@ -19,6 +26,24 @@ const beat: Heartbeat = {
   network_interfaces: [{ name: "eth0", ipv4: "10.0.0.2", mac: "aa:bb:cc:dd:ee:ff" }],
   host_url: "http://localhost:8080/",
 };
+
+describe("rules for snaps", () => {
+  const rule = { name: "person", min_confidence: 0.5, per_hour: 10 };
+  const read = (part: object) =>
+    readDesiredConfig({
+      application: { identifier: "gate", name: "Gate", version: 1, hash: "x" },
+      ...{ config: null, options: {}, model: null, snaps: [{ ...rule, ...part }] },
+    });
+
+  it("say which field is wrong, and what it should be", () => {
+    expect(read({}).snaps).toEqual([rule]);
+    expect(() => read({ min_confidence: 1.5 })).toThrow(
+      "snaps[0].min_confidence: got 1.5, expected a number from 0 to 1",
+    );
+    expect(() => read({ min_confidence: undefined })).toThrow("snaps[0].min_confidence");
+    expect(() => read({ per_hour: 0.5 })).toThrow("snaps[0].per_hour: got 0.5, expected a whole number from 0");
+  });
+});
 
 describe("a heartbeat", () => {
   it("passes whole, and with fields that a newer agent may have", () => {

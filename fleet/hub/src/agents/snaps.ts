@@ -21,6 +21,7 @@ export async function postSnap(agents: Agents, visit: DeviceVisit): Promise<void
   const source = { teamId: device.team_id, deviceId: device.id };
   const added = await addSnap(db, files, now(), source, request, config);
   if (added.kind !== "added") return refuseSnap(visit, added);
+  if (added.bytes > 0) await agents.snapQuota.admit(agents, now(), { ...source, ...added }, config.teamSnapBytes);
   if (added.missing.length === 0 && device.snap_requested_at !== null) await endRequest(db, source);
   sendJson(exchange, 201, { snap_id: added.id, missing: added.missing } satisfies SnapAnswer);
 }

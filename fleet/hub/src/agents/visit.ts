@@ -3,11 +3,13 @@ import type { Exchange } from "../http/exchange.ts";
 import type { Params } from "../http/router.ts";
 import type { Services } from "../http/services.ts";
 import type { KnownDevice } from "../nouns/credential.ts";
+import type { SnapQuota } from "../nouns/snap-quota.ts";
 import type { Heartbeats } from "../nouns/status.ts";
 
 /** Services of the routes of agents. */
 export interface Agents extends Services {
   readonly heartbeats: Heartbeats;
+  readonly snapQuota: SnapQuota;
 }
 
 /** A request of a device that has shown its credential. */

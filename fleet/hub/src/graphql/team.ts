@@ -2,6 +2,7 @@
 import { adoptKeyMutations, adoptKeyQueries } from "./adopt-keys.ts";
 import { appMutations, appQueries } from "./applications.ts";
 import type { TeamContext } from "./context.ts";
+import { modelMutations, modelQueries } from "./models.ts";
 import { snapMutations, snapQueries } from "./snaps.ts";
 import { deviceMutations, deviceQueries } from "./device.ts";
 import { groupMutations, groupQueries } from "./groups.ts";
@@ -22,6 +23,7 @@ export const root = {
       ...groupQueries(context),
       ...adoptKeyQueries(context),
       ...appQueries(context),
+      ...modelQueries(context),
       ...snapQueries(context),
     }),
   },
@@ -35,6 +37,7 @@ export const root = {
       ...groupMutations(context),
       ...adoptKeyMutations(context),
       ...appMutations(context),
+      ...modelMutations(context),
       ...snapMutations(context),
     }),
   },

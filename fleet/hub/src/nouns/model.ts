@@ -1,6 +1,7 @@
 /** Model files of a team. A row stands before the first byte arrives: it holds the place within the quota. */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
+import type { Files } from "../files/files.ts";
 import { audit } from "./audit.ts";
 import { cleanName } from "./text.ts";
 
@@ -22,12 +23,26 @@ export interface ModelLimits {
 
 const COLUMNS = "sha256, size, name, created_at, complete_at";
 
-/** Returns the finished model files of a team, the newest first. */
-export function listModels(db: Queries, teamId: string): Promise<ModelFile[]> {
+/** Returns the finished model files of a team, the newest first; with `unfinished` those too whose bytes still come. */
+export function listModels(
+  db: Queries,
+  teamId: string,
+  { unfinished = false, limit = 10_000, after }: ModelSlice = {},
+): Promise<ModelFile[]> {
+  const finished = unfinished ? "" : " AND complete_at IS NOT NULL";
+  const behind = after === undefined ? "" : " AND (created_at < ? OR (created_at = ? AND sha256 > ?))";
+  const start = after === undefined ? [] : [after.createdAt, after.createdAt, after.sha256];
   return db.all(
-    `SELECT ${COLUMNS} FROM models WHERE team_id = ? AND complete_at IS NOT NULL ORDER BY created_at DESC, sha256`,
-    [teamId],
+    `SELECT ${COLUMNS} FROM models WHERE team_id = ?${finished}${behind} ORDER BY created_at DESC, sha256 LIMIT ?`,
+    [teamId, ...start, limit],
   );
+}
+
+interface ModelSlice {
+  readonly unfinished?: boolean;
+  readonly limit?: number;
+  /** Begins behind this file. */
+  readonly after?: { readonly createdAt: number; readonly sha256: string } | undefined;
 }
 
 /** Returns a model file, finished or not. */
@@ -95,15 +110,23 @@ export async function completeModel(
   });
 }
 
-/** Removes a model file that no version names. The caller removes the bytes. */
-export async function removeModel(
-  db: Database,
-  now: number,
+/**
+ * Removes a model file that no version names, and its bytes. Returns its name. The row goes first: bytes without a row
+ * are found and deleted, and a row without bytes would be a lie.
+ */
+export async function removeModelFile(
+  { db, files, now }: { readonly db: Database; readonly files: Files; readonly now: () => number },
   actor: string,
   teamId: string,
   sha256: string,
-): Promise<void> {
-  await db.write(async (tx) => {
+): Promise<string> {
+  const name = await removeRow(db, now(), actor, teamId, sha256);
+  await files.remove({ team: teamId, kind: "models", sha256 });
+  return name;
+}
+
+function removeRow(db: Database, now: number, actor: string, teamId: string, sha256: string): Promise<string> {
+  return db.write(async (tx) => {
     const [used] = await tx.all<{ count: number }>(
       "SELECT count(*) AS count FROM app_versions WHERE team_id = ? AND model_sha256 = ?",
       [teamId, sha256],
@@ -112,7 +135,7 @@ export async function removeModel(
       throw new UserError(
         `model ${sha256}: got a model that ${used?.count} versions name, expected one that none does`,
         409,
-        "Versions of an application use this model file. Remove the application first.",
+        "Versions of an application name this model file. Remove the application first.",
       );
     const removed = await tx.all<{ name: string }>(
       "DELETE FROM models WHERE team_id = ? AND sha256 = ? RETURNING name",
@@ -121,5 +144,6 @@ export async function removeModel(
     if (removed.length === 0)
       throw new UserError(`got model ${sha256}, expected one of the team`, 404, "The team has no such model file.");
     await audit(tx, now, actor, "model.removed", teamId, `${removed[0]!.name} ${sha256}`);
+    return removed[0]!.name;
   });
 }

@@ -81,23 +81,31 @@ export async function sweepSnaps(db: Database, files: Files, now: number, limits
       team_id,
       old.map(({ id }) => id),
     );
-    if (bytes > limits.teamSnapBytes) deleted += await makeRoom(db, files, team_id, bytes - limits.teamSnapBytes);
+    if (bytes > limits.teamSnapBytes) deleted += await makeRoom({ db, files }, team_id, bytes - limits.teamSnapBytes);
   }
   return deleted;
 }
 
-/** Deletes the oldest snaps of the device with most bytes until `bytes` are free. So no device displaces the others. */
-async function makeRoom(db: Database, files: Files, teamId: string, bytes: number): Promise<number> {
+/**
+ * Deletes the oldest snaps of the device with most bytes until `bytes` are free. So no device displaces the others.
+ * @param kept a snap that stays
+ */
+export async function makeRoom(
+  { db, files }: { readonly db: Database; readonly files: Files },
+  teamId: string,
+  bytes: number,
+  kept = "",
+): Promise<number> {
   let deleted = 0;
   for (let left = bytes; left > 0;) {
     const [most] = await db.all<{ device_id: string }>(
-      "SELECT device_id FROM snaps WHERE team_id = ? GROUP BY device_id ORDER BY sum(bytes) DESC LIMIT 1",
-      [teamId],
+      "SELECT device_id FROM snaps WHERE team_id = ? AND id <> ? GROUP BY device_id ORDER BY sum(bytes) DESC LIMIT 1",
+      [teamId, kept],
     );
     if (most === undefined) break;
     const oldest = await db.all<{ id: string; bytes: number }>(
-      "SELECT id, bytes FROM snaps WHERE team_id = ? AND device_id = ? ORDER BY created_at, id LIMIT 20",
-      [teamId, most.device_id],
+      "SELECT id, bytes FROM snaps WHERE team_id = ? AND device_id = ? AND id <> ? ORDER BY created_at, id LIMIT 20",
+      [teamId, most.device_id, kept],
     );
     const ids: string[] = [];
     for (const snap of oldest) {

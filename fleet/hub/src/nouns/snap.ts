@@ -86,7 +86,13 @@ export interface SnapLimits {
 }
 
 export type Added =
-  | { readonly kind: "added"; readonly id: string; readonly missing: readonly string[] }
+  | {
+      readonly kind: "added";
+      readonly id: string;
+      readonly missing: readonly string[];
+      /** Bytes of its files; 0 if the snap was announced before. */
+      readonly bytes: number;
+    }
   /** The device has another snap with this id. */
   | { readonly kind: "conflict" }
   | { readonly kind: "too_large"; readonly limit: string; readonly why: string }
@@ -120,15 +126,16 @@ export async function addSnap(
       "SELECT id, digest FROM snaps WHERE team_id = ? AND device_id = ? AND device_snap_id = ?",
       [teamId, deviceId, request.id],
     );
-    if (known !== undefined) return known.digest === digest ? known.id : ({ kind: "conflict" } as const);
+    if (known !== undefined)
+      return known.digest === digest ? { id: known.id, bytes: 0 } : ({ kind: "conflict" } as const);
     const limited = await checkRate(tx, now, { teamId, deviceId }, bytes, limits);
     if (limited !== undefined) return limited;
     const id = newId(now);
     await insert(tx, now, { teamId, deviceId }, id, { request, digest, bytes });
-    return id;
+    return { id, bytes };
   });
-  if (typeof stored !== "string") return stored;
-  return { kind: "added", id: stored, missing: await finish(db, files, now, teamId, stored) };
+  if ("kind" in stored) return stored;
+  return { kind: "added", ...stored, missing: await finish(db, files, now, teamId, stored.id) };
 }
 
 async function checkRate(

@@ -171,7 +171,7 @@ function ModelField(props: { models: readonly ModelFile[]; chosen: string; uploa
     <div class="field">
       <label for="model">Model file</label>
       <select id="model" name="model">
-        <option value="">The device brings its own</option>
+        <option value="">None: an agent refuses the version</option>
         {props.models.map(({ sha256, name, size }) => (
           <option value={sha256} selected={sha256 === props.chosen}>
             {name} ({sizeText(size)}, {sha256.slice(0, 8)})
@@ -191,7 +191,8 @@ function ModelField(props: { models: readonly ModelFile[]; chosen: string; uploa
 
 export function sizeText(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
-  return bytes < 1e6 ? `${(bytes / 1e3).toFixed(1)} kB` : `${(bytes / 1e6).toFixed(1)} MB`;
+  if (bytes < 1e6) return `${(bytes / 1e3).toFixed(1)} kB`;
+  return bytes < 1e9 ? `${(bytes / 1e6).toFixed(1)} MB` : `${(bytes / 1e9).toFixed(1)} GB`;
 }
 
 function CheckResult({ verdict, before, typed }: { verdict: Verdict; before: Typed; typed: Typed }) {

@@ -424,7 +424,9 @@ async function versionPage(site: Site, visit: Member): Promise<Answer> {
     ["Config", config === null ? "none: the model file says how to decode" : pretty(config)],
     [
       "Model file",
-      model === null ? "none: the device brings its own" : `${model.name}, ${sizeText(model.size)}\n${model.sha256}`,
+      model === null
+        ? "none: an agent refuses a version without one"
+        : `${model.name}, ${sizeText(model.size)}\n${model.sha256}`,
     ],
     ["Options", Object.keys(options).length === 0 ? "none" : pretty(options)],
     ["Snaps", snaps.length === 0 ? "none" : pretty(snaps)],

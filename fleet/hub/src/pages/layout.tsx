@@ -19,6 +19,7 @@ export interface Frame {
 const ENTRIES = [
   ["devices", "Devices"],
   ["apps", "Applications"],
+  ["models", "Model files"],
   ["snaps", "Snaps"],
   ["groups", "Groups"],
   ["adopt-keys", "Adopt keys"],

@@ -15,7 +15,7 @@ import { registerDevices } from "./devices.tsx";
 import { createGuards, frameOf } from "./guards.tsx";
 import { registerLink } from "./open-link.tsx";
 import { registerMembers } from "./members.tsx";
-import { registerModels } from "./models.ts";
+import { registerModels } from "./models.tsx";
 import { registerSettings } from "./settings.tsx";
 import { registerSignIn } from "./sign-in.tsx";
 import { registerSnaps } from "./snaps.tsx";

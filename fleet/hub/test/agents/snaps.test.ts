@@ -3,6 +3,8 @@ import { existsSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Files } from "../../src/files/files.ts";
+import { addSnap } from "../../src/nouns/snap.ts";
+import { SnapQuota } from "../../src/nouns/snap-quota.ts";
 import { deleteOrphans, sweepSnaps } from "../../src/nouns/snap-deletion.ts";
 import { adoptKey, Agent } from "../support/agent.ts";
 import { kinds, startHub, type TestHub } from "../support/hub.ts";
@@ -280,6 +282,57 @@ for (const { kind, skip } of kinds) {
       await sweepSnaps(db, files, Date.now() + 31 * DAY_MS, limits);
       expect(await left()).toBe("");
       expect(readdirSync(join(hub.storage.filesFolder, team.team.id, "snaps"))).toEqual([]);
+    });
+
+    it("make room as they are announced, and stay themselves", async () => {
+      const { team } = await hub.makeTeam("Quota", []);
+      const [busy, quiet] = [
+        await Agent.enrol(hub, await adoptKey(hub, {}, team.id)),
+        await Agent.enrol(hub, await adoptKey(hub, {}, team.id)),
+      ];
+      const { db } = hub.storage;
+      const files = new Files(hub.storage.filesFolder);
+      const quota = new SnapQuota();
+      const limits = { ...hub.config, snapFileBytes: 1000, teamSnapBytes: 1000 };
+      const names = async (): Promise<string> =>
+        (await db.all<{ name: string }>("SELECT name FROM snaps WHERE team_id = ? ORDER BY name", [team.id]))
+          .map(({ name }) => name)
+          .join("");
+      let id = 0;
+      const add = async (agent: Agent, name: string, size: number, age = 0): Promise<string> => {
+        const created_at = new Date(Date.now() - age).toISOString();
+        const file = {
+          name,
+          size,
+          sha256: sha256Of(Buffer.from(name)),
+          content_type: "image/png",
+          classification: "frame",
+        };
+        const request = { ...snapOf([], { id: `quota-${++id}`, name, created_at }), files: [file] };
+        const source = { teamId: team.id, deviceId: agent.id };
+        const added = await addSnap(db, files, Date.now(), source, request, limits);
+        if (added.kind !== "added") throw new Error(added.kind);
+        await quota.admit({ db, files }, Date.now(), { ...source, ...added }, limits.teamSnapBytes);
+        return names();
+      };
+      await add(quiet, "q", 200);
+      for (const name of ["a", "b", "c"]) await add(busy, name, 250, 10_000 - id * 1000);
+      expect(await names()).toBe("abcq");
+      // The oldest of the busy device goes, and not the one that came just now, though it is older.
+      expect(await add(busy, "d", 250, 60_000)).toBe("bcdq");
+      expect(await add(quiet, "r", 200)).toBe("bcqr");
+      // A thousand bytes alone have room, and all others go.
+      expect(await add(quiet, "x", 1000)).toBe("x");
+      // The hub itself does so when a device announces one, before its bytes come.
+      for (let i = 0; i < 12; i++) {
+        const [file] = snapOf([picture()]).files;
+        const announced = await postSnap(busy, { ...snapOf([]), files: [{ ...file, size: 99_000 }] });
+        expect(announced.status).toBe(201);
+      }
+      const sql = "SELECT CAST(sum(bytes) AS BIGINT) AS bytes FROM snaps WHERE team_id = ?";
+      const [sum] = await db.all<{ bytes: number }>(sql, [team.id]);
+      expect(sum!.bytes).toBeLessThanOrEqual(1_000_000);
+      expect(sum!.bytes).toBeGreaterThan(800_000);
     });
 
     it("leave no file that no row names, and lose none that a row names", async () => {

@@ -46,7 +46,7 @@ describe("the address bar after a form", () => {
         const place = placeOf(answer);
         expect([pattern, place]).toEqual([
           pattern,
-          expect.stringMatching(/^\/($|teams\/[^/]*\/(devices|groups|apps|snaps|adopt-keys|settings|members))/),
+          expect.stringMatching(/^\/($|teams\/[^/]*\/(devices|groups|apps|models|snaps|adopt-keys|settings|members))/),
         ]);
         expect([pattern, (await site.admin.get(place)).status === 404]).toEqual([pattern, false]);
       } else expect([pattern, answer.status]).toEqual([pattern, 200]);

@@ -1,7 +1,7 @@
 /** Visits every page of the hub in every state worth looking at. The tests measure each, a script takes pictures. */
 import type { Page } from "playwright-core";
 import { password } from "./person.ts";
-import { png } from "./pictures.ts";
+import { png, sha256Of } from "./pictures.ts";
 import { snapOf } from "./snaps.ts";
 
 /** Names as people give them: long, with long words and other scripts. */
@@ -225,7 +225,31 @@ async function applications(page: Page, { url, team, emptyTeam }: TourStop, look
   await look("app-version");
   await page.goto(`${url}/teams/${team}/apps`);
   await look("apps");
+  await models(page, { url, team, emptyTeam }, look);
   await snaps(page, { url, team }, look);
+}
+
+/** Sends a model file as a script of a page does, and looks at the list. */
+async function models(
+  page: Page,
+  { url, team, emptyTeam }: Pick<TourStop, "url" | "team" | "emptyTeam">,
+  look: Look,
+): Promise<void> {
+  await page.goto(`${url}/teams/${emptyTeam}/models`);
+  await look("models-none");
+  await page.goto(`${url}/teams/${team}/models`);
+  const mark = await page.locator("input[name=csrf]").first().getAttribute("value");
+  const bytes = Buffer.from(`no model ${Date.now()}`);
+  const name = "Fußgängererkennungsnetzwerk-nördliches-Tor-640x640.onnx";
+  const sent = await page.request.put(
+    `${url}/teams/${team}/models/${sha256Of(bytes)}?name=${encodeURIComponent(name)}`,
+    { data: bytes, headers: { origin: url, "x-hub-csrf": mark ?? "" } },
+  );
+  if (sent.status() !== 201) throw new Error(await sent.text());
+  await page.reload();
+  await look("models");
+  await page.locator("summary", { hasText: "Remove" }).first().click();
+  await look("model-remove");
 }
 
 /** Sends two snaps as a device does, and looks at them. */

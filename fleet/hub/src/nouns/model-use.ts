@@ -1,0 +1,63 @@
+/** Who uses the model files of a team: applications that name them, and devices that are given such a version. */
+import type { Queries } from "boxwright-service/database";
+import { resolveDesired } from "./desired.ts";
+
+export interface ModelUser {
+  readonly id: string;
+  readonly identifier: string;
+  readonly name: string;
+  /** Count of its versions that name the file. */
+  readonly versions: number;
+}
+
+export interface ModelUse {
+  /** Applications with versions that name the file, in the order of their names. */
+  readonly apps: readonly ModelUser[];
+  /** Count of devices that should run such a version. */
+  readonly devices: number;
+}
+
+const NOBODY: ModelUse = { apps: [], devices: 0 };
+
+/** Returns the uses of all model files of a team. */
+export async function readModelUse(db: Queries, teamId: string): Promise<(sha256: string) => ModelUse> {
+  const named = await db.all<ModelUser & { sha256: string }>(
+    "SELECT v.model_sha256 AS sha256, p.id AS id, p.identifier AS identifier, p.name AS name, count(*) AS versions FROM app_versions v JOIN apps p ON p.team_id = v.team_id AND p.id = v.app_id " +
+      "WHERE v.team_id = ? AND v.model_sha256 IS NOT NULL GROUP BY v.model_sha256, p.id, p.identifier, p.name ORDER BY p.name, p.id",
+    [teamId],
+  );
+  const given = await db.all<{ sha256: string; app_id: string; number: number }>(
+    "SELECT DISTINCT v.model_sha256 AS sha256, v.app_id AS app_id, v.number AS number FROM assignments a JOIN app_versions v ON v.team_id = a.team_id AND v.app_id = a.app_id AND (v.number = a.version OR v.number = a.next_version) " +
+      "WHERE a.team_id = ? AND v.model_sha256 IS NOT NULL",
+    [teamId],
+  );
+  const modelOf = new Map(given.map(({ app_id, number, sha256 }) => [`${app_id} ${number}`, sha256]));
+  const devices = new Map<string, number>();
+  if (given.length > 0)
+    for (const { appId, number } of (await resolveDesired(db, teamId)).values()) {
+      const sha256 = modelOf.get(`${appId} ${number}`);
+      if (sha256 !== undefined) devices.set(sha256, (devices.get(sha256) ?? 0) + 1);
+    }
+  const uses = new Map<string, ModelUse>();
+  for (const { sha256, ...app } of named) {
+    const { apps } = uses.get(sha256) ?? NOBODY;
+    uses.set(sha256, { apps: [...apps, app], devices: devices.get(sha256) ?? 0 });
+  }
+  return (sha256) => uses.get(sha256) ?? NOBODY;
+}
+
+/** Bytes of a team's files. */
+export interface Storage {
+  /** Of model files, with what unfinished ones reserve. */
+  readonly modelBytes: number;
+  readonly snapBytes: number;
+}
+
+export async function readStorage(db: Queries, teamId: string): Promise<Storage> {
+  const sum = async (sql: string): Promise<number> =>
+    (await db.all<{ bytes: number | null }>(sql, [teamId]))[0]?.bytes ?? 0;
+  return {
+    modelBytes: await sum("SELECT CAST(sum(size) AS BIGINT) AS bytes FROM models WHERE team_id = ?"),
+    snapBytes: await sum("SELECT CAST(sum(bytes) AS BIGINT) AS bytes FROM snaps WHERE team_id = ?"),
+  };
+}

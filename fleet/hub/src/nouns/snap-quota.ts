@@ -1,0 +1,45 @@
+/**
+ * Keeps the snaps of a team within their bytes as they are announced. The oldest snaps of the device with most bytes
+ * make room. The count of bytes is in memory; it is read anew each minute, since other processes and people change it.
+ */
+import type { Database, Queries } from "boxwright-service/database";
+import type { Files } from "../files/files.ts";
+import { makeRoom } from "./snap-deletion.ts";
+
+const COUNT_MS = 60_000;
+/** Share of the bytes that stays free after room was made, so that not every snap deletes others. */
+const FREE = 0.01;
+
+interface Counted {
+  bytes: number;
+  readonly at: number;
+}
+
+export class SnapQuota {
+  readonly #teams = new Map<string, Counted>();
+
+  /** Makes room for a snap that was announced just now, and is in the table. Deletes others, and never this one. */
+  async admit(
+    { db, files }: { readonly db: Database; readonly files: Files },
+    now: number,
+    snap: { readonly teamId: string; readonly id: string; readonly bytes: number },
+    limit: number,
+  ): Promise<void> {
+    const { teamId, id, bytes } = snap;
+    const known = this.#teams.get(teamId);
+    if (known !== undefined && Math.abs(now - known.at) < COUNT_MS) {
+      known.bytes += bytes;
+      if (known.bytes <= limit) return;
+    }
+    const used = await bytesOf(db, teamId);
+    this.#teams.set(teamId, { bytes: used, at: now });
+    if (used <= limit) return;
+    await makeRoom({ db, files }, teamId, used - limit * (1 - FREE), id);
+    this.#teams.delete(teamId);
+  }
+}
+
+async function bytesOf(db: Queries, teamId: string): Promise<number> {
+  const sql = "SELECT CAST(sum(bytes) AS BIGINT) AS bytes FROM snaps WHERE team_id = ?";
+  return (await db.all<{ bytes: number | null }>(sql, [teamId]))[0]?.bytes ?? 0;
+}

@@ -1,0 +1,137 @@
+/** Model files of a team: the list with who uses each, and removing. A script of another page sends them here. */
+import { csrfOf } from "../auth/cookie.ts";
+import type { UserError } from "../core/errors.ts";
+import type { Router } from "../http/router.ts";
+import { listModels, removeModelFile, type ModelFile } from "../nouns/model.ts";
+import { readModelUse, readStorage, type ModelUse } from "../nouns/model-use.ts";
+import { handleModel } from "../uploads/models.ts";
+import { redirect, show, type Answer } from "./answer.tsx";
+import { sizeText } from "./application-edit.tsx";
+import { attempt } from "./attempt.ts";
+import { frameOf, type Guards, type Member } from "./guards.tsx";
+import { Breakable, Csrf, Message } from "./layout.tsx";
+import { readSaid, SaidMessage, sayAt } from "./said.tsx";
+import type { Site } from "./site.ts";
+import { Time } from "./time.tsx";
+
+export function registerModels(router: Router, site: Site, guards: Guards): void {
+  const base = "/teams/:team/models";
+  const upload = guards.script(({ exchange, team, session, param }) =>
+    handleModel(site, exchange, { teamId: team.id, actor: session.user.email }, param("sha256")),
+  );
+  router.any(`${base}/:sha256`, upload, { forPrograms: true });
+  router.get(
+    base,
+    guards.member((visit) => modelsPage(site, visit)),
+  );
+  router.get(
+    `${base}/:sha256/remove`,
+    guards.member((visit) => redirect(`/teams/${visit.team.id}/models`)),
+  );
+  router.post(
+    `${base}/:sha256/remove`,
+    guards.member((visit) =>
+      attempt(
+        async () => {
+          const { team, session, param } = visit;
+          const name = await removeModelFile(site, session.user.email, team.id, param("sha256"));
+          return redirect(sayAt(session, `/teams/${team.id}/models`, { text: `Removed ${name}.` }));
+        },
+        (problem) => modelsPage(site, visit, problem),
+      ),
+    ),
+  );
+}
+
+async function modelsPage({ db, config }: Site, visit: Member, problem?: UserError): Promise<Answer> {
+  const { team, session, exchange } = visit;
+  const models = await listModels(db, team.id, { unfinished: true });
+  const useOf = await readModelUse(db, team.id);
+  const { modelBytes } = await readStorage(db, team.id);
+  const csrf = csrfOf(session);
+  return show(
+    frameOf(visit, "Model files", "models"),
+    <>
+      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
+      <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
+      <p class="soft">
+        The networks that versions of applications name. Send a file on the page of a new version, or with an API key.
+      </p>
+      <p class="count">
+        {countOf(models.length)}, {sizeText(modelBytes)} of {sizeText(config.teamModelBytes)}
+      </p>
+      {models.length > 0 && (
+        <ul class="list" aria-label="Model files">
+          {models.map((model) => (
+            <ModelItem model={model} use={useOf(model.sha256)} base={`/teams/${team.id}`} csrf={csrf} />
+          ))}
+        </ul>
+      )}
+    </>,
+    problem?.status ?? 200,
+  );
+}
+
+const countOf = (count: number): string =>
+  count === 0 ? "No model files yet" : `${count} model ${count === 1 ? "file" : "files"}`;
+
+interface ModelItemProps {
+  readonly model: ModelFile;
+  readonly use: ModelUse;
+  readonly base: string;
+  readonly csrf: string;
+}
+
+function ModelItem({ model, use, base, csrf }: ModelItemProps) {
+  const { name, sha256, size, created_at, complete_at } = model;
+  const isUsed = use.apps.length > 0;
+  return (
+    <li>
+      <div class="what">
+        <strong>
+          <Breakable text={name} /> <code class="soft">{sha256.slice(0, 8)}</code>
+        </strong>
+        <span class="soft">
+          {sizeText(size)}, <Time at={complete_at ?? created_at} />
+          {complete_at === null && <strong class="bad">, not there whole yet</strong>}
+        </span>
+        <span class="soft">
+          {isUsed ? <Users use={use} base={base} /> : complete_at === null ? "" : "no version names it"}
+        </span>
+      </div>
+      {!isUsed && (
+        <details class="do">
+          <summary class="button" aria-label={`Remove ${name}`}>
+            Remove
+          </summary>
+          <form method="post" action={`${base}/models/${sha256}/remove`} class="question">
+            <Csrf value={csrf} />
+            <p>
+              Remove <strong>{name}</strong>? Its bytes are deleted, for good.
+            </p>
+            <button class="danger" type="submit">
+              Remove it
+            </button>
+          </form>
+        </details>
+      )}
+    </li>
+  );
+}
+
+function Users({ use: { apps, devices }, base }: { use: ModelUse; base: string }) {
+  return (
+    <>
+      {apps.map(({ id, name, versions }, i) => (
+        <>
+          {i > 0 && ", "}
+          <a href={`${base}/apps/${id}`}>
+            <Breakable text={name} />
+          </a>{" "}
+          ({versions} {versions === 1 ? "version" : "versions"})
+        </>
+      ))}
+      {devices > 0 ? `, on ${devices} ${devices === 1 ? "device" : "devices"}` : ", on no device"}
+    </>
+  );
+}
