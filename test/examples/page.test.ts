@@ -165,6 +165,20 @@ describe.skipIf(!canBrowse)("pages (need Chromium and playwright)", () => {
     });
   }, 120_000);
 
+  test("web-worker: draws what a worker found, on a photo, then on the webcam", async () => {
+    const photo = await folder.put("worked.png", pngOf([dog]));
+    const model = { "model.onnx": readFixture("detect/network.onnx") };
+    await withPage("web-worker", model, async (page) => {
+      await expectStatus(page, "Ready");
+      await page.setInputFiles("#file", photo);
+      await expectStatus(page, /^1 found in \d+ ms$/);
+      await expectBox(page);
+      await page.click("#webcam");
+      await expect.poll(() => page.evaluate("canvas.width"), { timeout: 30_000 }).toBe(640);
+      await expectStatus(page, /^\d+ found in \d+ ms$/);
+    });
+  }, 120_000);
+
   test("no-build: imports from a CDN and draws boxes on a photo", async () => {
     const photo = await folder.put("one.png", pngOf([dog]));
     await withoutBuild(async (page) => {
