@@ -60,7 +60,13 @@ export class PixelReader {
   /** Returns the pixels of an image, by a canvas if it has to be drawn. */
   read(image: DetectorImage): ImageInput {
     if (typeof image !== "object" || image === null)
-      return refuse("image", show(image), "{ data, width, height }, or something that can be drawn");
+      return refuse(
+        "image",
+        show(image),
+        typeof image === "string"
+          ? "the picture itself: the bytes of the file (readFileSync(path) in Node), an <img>, or { data, width, height }"
+          : "{ data, width, height }, or something that can be drawn",
+      );
     if ("data" in image) return image as ImageInput;
     const encoded = encodedKind(image);
     if (encoded !== null) refuse("image", encoded, `something that can be drawn, or ${PIXELS}`);

@@ -90,6 +90,12 @@ test("a damaged photo, and a format that nothing decodes, are told with the ways
     await expect(detector.detect(bytes)).rejects.toThrow(message);
 });
 
+test("the path of a photo is told from its bytes", async () => {
+  await expect((await open()).detect("street.jpg" as never)).rejects.toThrow(
+    'got "street.jpg", expected the picture itself: the bytes of the file (readFileSync(path) in Node)',
+  );
+});
+
 test("pixels as sharp gives them need no format", async () => {
   const decoder = await createDecoder({ family: "yolov8", classes: 1, inputSize: [32, 32] });
   const { width, height } = rgba;

@@ -452,6 +452,18 @@ describe("other files", () => {
     ["nothing", new Uint8Array(0), "got an empty file, expected ONNX, TFLite or an NN Archive"],
     ["a PyTorch checkpoint", Buffer.from("PK\x03\x04rest"), "export the network to ONNX first"],
     ["a config", Buffer.from('{"model": {}}'), "createDecoder takes a config as it is"],
+    [
+      "a page",
+      Buffer.from("<!doctype html><title>404"),
+      "got a page in HTML: the server has no file at this address",
+    ],
+    ["a page in capitals", Buffer.from("<HTML>"), "got a page in HTML"],
+    ["a network of OpenVINO", Buffer.from('<?xml version="1.0"?><net>'), "got XML; of OpenVINO's model"],
+    [
+      "a pointer",
+      Buffer.from("version https://git-lfs.github.com/spec/v1\noid sha256:1"),
+      "git lfs pull fetches the file",
+    ],
     ["text", Buffer.from("some text"), 'got text that begins with "some text"'],
     [
       "no bytes",
