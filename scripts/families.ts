@@ -54,7 +54,6 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
     "PicoDet of PaddleDetection",
     "Raw: eight tensors, four of scores and four of distributions, at strides 8, 16, 32 and 64.",
     'Its demos of 2021 feed BGR: `prepare: { order: "BGR", mean: [103.53, 116.28, 123.675], std: [57.375, 57.12, 58.395] }`.',
-    "PaddleDetection resamples with INTER_CUBIC, which `prepare` does not have.",
   ],
   ppyoloe: [
     "PP-YOLOE and PP-YOLOE+ of PaddleDetection",
@@ -74,7 +73,7 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   ],
   "yolo-nas": [
     "YOLO-NAS of super-gradients, exported with suppression (flat or by batch) or without",
-    "super-gradients brings the long side to 636 pixels and centres that in 640; `prepare` brings it to 640, and the frame says so.",
+    "super-gradients brings the long side to 636 pixels and centres that in 640, which is a `margin` of 4. Decode with the frame of `prepare`, which says so.",
     'The usual export takes bytes and divides them itself: pass `prepare: { type: "u8", std: 1 }`.',
   ],
   fastestdet: ["FastestDet"],
@@ -374,8 +373,9 @@ const list = (value: number | readonly number[]): string => [value].flat().join(
 /** Says how a picture is prepared, with the defaults of `PrepareRule`. */
 export function preparation(rule: PartialRule): string {
   const { resize = "letterbox", resample = "bilinear", pad = 114, layout = "NCHW", order = "RGB" } = rule;
-  const { mean = 0, std = 255 } = rule;
-  const padded = resize.startsWith("letterbox") ? `, padded with ${pad}` : "";
+  const { mean = 0, std = 255, margin } = rule;
+  const smaller = margin === undefined ? "" : ` less ${margin} pixels`;
+  const padded = resize.startsWith("letterbox") ? `${smaller}, padded with ${list(pad)}` : "";
   const values = `mean ${list(mean)}, std ${list(std)} of channels in 0..255`;
   return `\`${resize}\`${padded}; resampled \`${resample}\`; ${layout}, ${order}; ${values}.`;
 }

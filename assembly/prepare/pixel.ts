@@ -10,13 +10,15 @@ export function clampByte(x: i32): i32 {
   return x < 0 ? 0 : x > 255 ? 255 : x;
 }
 
-/** Returns the pixel of three values in 0..255, rounded to even. */
+/** Returns the pixel of three values, rounded to even and clamped. Cubic weights leave 0..255. */
 // @ts-ignore: decorator
 @inline
 export function roundPixel(r: f32, g: f32, b: f32): i32 {
-  return (
-    (<i32>(r + ROUND_32 - ROUND_32)) |
-    ((<i32>(g + ROUND_32 - ROUND_32)) << 8) |
-    ((<i32>(b + ROUND_32 - ROUND_32)) << 16)
-  );
+  return roundByte(r) | (roundByte(g) << 8) | (roundByte(b) << 16);
+}
+
+// @ts-ignore: decorator
+@inline
+function roundByte(x: f32): i32 {
+  return clampByte(<i32>(x + ROUND_32 - ROUND_32));
 }

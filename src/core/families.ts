@@ -275,9 +275,10 @@ const STRETCH = { resize: "stretch" } as const;
 // SSD networks of TensorFlow.
 const SIGNED = { resize: "stretch", layout: "NHWC", mean: 127.5, std: 127.5 } as const;
 
-// Networks of PaddleDetection.
+// Networks of PaddleDetection. Their configs say `interp: 2`, which is INTER_CUBIC.
 const IMAGENET = {
   resize: "stretch",
+  resample: "cubic",
   mean: [123.675, 116.28, 103.53],
   std: [58.395, 57.12, 57.375],
 } as const;
@@ -491,6 +492,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     finishedFormat: "xyxy",
     title: "YOLO-NAS",
     word: /yolo[-_]?nas/,
+    prepare: { margin: 4 },
   },
   fastestdet: {
     head: "cell",
@@ -565,8 +567,8 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     word: /efficientdet/,
     prepare: {
       resize: "letterbox-topleft",
-      // dataloader.py pads with 0 after normalising: the mean, which 114 is nearest to over three channels.
-      pad: 114,
+      // dataloader.py pads with 0 after normalising, which is the mean.
+      pad: [123.675, 116.28, 103.53],
       layout: "NHWC",
       mean: [123.675, 116.28, 103.53],
       std: [58.395, 57.12, 57.375],

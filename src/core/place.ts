@@ -20,6 +20,8 @@ export interface Place {
  *   a pixel off the whole pixels that OpenCV makes. The smaller half of what stands over is cut off at the left and at
  *   the top.
  *
+ * - A margin makes a letterboxed image smaller by so many pixels; the input stays as large.
+ *
  *     |<- left ->|<------- width ------->|<- rest ->|
  *     |<----------------- input ------------------->|
  */
@@ -27,6 +29,7 @@ export function placeOf(
   [width, height]: readonly [number, number],
   [inputWidth, inputHeight]: readonly [number, number],
   resize: PrepareResize,
+  margin: number = 0,
 ): Place {
   if (resize === "stretch") return { left: 0, top: 0, width: inputWidth, height: inputHeight };
   if (resize === "crop") {
@@ -39,7 +42,7 @@ export function placeOf(
       height: cropHeight,
     };
   }
-  const scale = Math.min(inputWidth / width, inputHeight / height);
+  const scale = Math.min((inputWidth - margin) / width, (inputHeight - margin) / height);
   // Keep at least one pixel: a 1000:1 image rounds to 0.
   const place = {
     width: Math.max(1, roundToEven(width * scale)),

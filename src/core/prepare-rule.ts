@@ -14,8 +14,10 @@ export type PrepareResize = "letterbox" | "letterbox-topleft" | "stretch" | "cro
  * - `area`: `cv2.resize` with INTER_AREA
  * - `nearest`: `cv2.resize` with INTER_NEAREST
  * - `pillow`: `Image.resize` of Pillow with BILINEAR, which smooths where it shrinks
+ * - `cubic`: `cv2.resize` with INTER_CUBIC, a = -0.75. OpenCV adds rows in another order, so one byte in a million may
+ *   differ by 1
  */
-export type Resample = "bilinear" | "area" | "nearest" | "pillow";
+export type Resample = "bilinear" | "area" | "nearest" | "pillow" | "cubic";
 
 /**
  * From a picture to an input tensor. Channels are bytes, 0..255. A value of the tensor is (channel - mean) / std, or
@@ -26,8 +28,13 @@ export interface PrepareRule {
   readonly size: readonly [number, number];
   /** Default "letterbox". */
   readonly resize?: PrepareResize;
-  /** Channel of the padding, 0..255, normalised like the picture. Default 114. */
-  readonly pad?: number;
+  /**
+   * Value of the padding, 0..255, normalised like the picture: one number, or one for each channel of the tensor, which
+   * may be a fraction, such as the mean. Default 114.
+   */
+  readonly pad?: number | readonly number[];
+  /** Pixels by which a letterboxed image is smaller than the input: 4 fits it to 636 of 640. Default 0. */
+  readonly margin?: number;
   /** What stands outside of the image in a crop: `pad`, or the nearest pixel of the edge. Default "pad". */
   readonly border?: "pad" | "edge";
   /**

@@ -405,7 +405,7 @@ describe("where a rule comes from", () => {
 
   test("every family's row is a rule", () => {
     for (const family of FAMILIES) {
-      const rule = { size: [4, 4], ...TRAITS[family].prepare } as PrepareRule;
+      const rule = { size: [8, 8], ...TRAITS[family].prepare } as PrepareRule;
       expect(() => prepareImage(flat(3, 3, 1), rule), family).not.toThrow();
     }
   });
@@ -429,9 +429,9 @@ describe("refusals", () => {
       { resize: "fit" },
       'rule: resize: got "fit", expected "letterbox", "letterbox-topleft", "stretch", "crop"',
     ],
-    [{ resample: "cubic" }, 'rule: resample: got "cubic"'],
-    [{ pad: 300 }, "rule: pad: got 300, expected a whole number in 0..255"],
-    [{ pad: 1.5 }, "rule: pad: got 1.5"],
+    [{ resample: "lanczos" }, 'rule: resample: got "lanczos"'],
+    [{ pad: 300 }, "rule: pad: got 300, expected a number in 0..255"],
+    [{ pad: -1 }, "rule: pad: got -1"],
     [{ std: 0 }, "rule: std: got 0, expected a positive number"],
     [{ mean: [1, 2] }, "rule: mean: got [1,2], expected a number, or three of them"],
     [{ std: 1, factor: 1 }, "rule: got std and factor, expected one of them"],
@@ -477,4 +477,57 @@ test.each([
 ])("a BigInt is refused as any other value, case %#", (rule, message) => {
   const image = { data: new Uint8Array(12), width: 2, height: 2, format: "rgb" } as const;
   expect(() => prepareImage(image, rule as never)).toThrow(message);
+});
+
+test("a padding for each channel is exact: EfficientDet's is 0 after normalising", () => {
+  const { pad, mean, std } = TRAITS.efficientdet.prepare as PrepareRule;
+  const rule = { size: [8, 4], resize: "letterbox-topleft", pad, mean, std } as const;
+  const { tensor } = prepareImage(flat(4, 4, 50), rule);
+  const data = tensor.data as Float32Array;
+  for (let plane = 0; plane < 3; plane++)
+    for (let y = 0; y < 4; y++)
+      for (let x = 0; x < 8; x++) {
+        const value = data[plane * 32 + y * 8 + x];
+        if (x >= 4) expect(value).toBe(0);
+        else expect(value).toBeLessThan(0);
+      }
+});
+
+test("a margin: YOLO-NAS's long side has 636 of 640 pixels, and boxes come back", () => {
+  const { frame } = prepareImage(flat(300, 200, 1), { size: [640, 640], margin: 4 });
+  expect(frame.placed).toEqual([2, 108, 636, 424]);
+  for (const margin of [-1, 0.5, 5])
+    expect(() => prepareImage(flat(3, 3, 1), { size: [8, 8], margin })).toThrow("rule: margin: got");
+});
+
+test("cubic weights are those of Keys with a = -0.75, to one step of a byte", () => {
+  const weight = (t: number): number => {
+    const x = Math.abs(t);
+    if (x < 1) return 1.25 * x ** 3 - 2.25 * x ** 2 + 1;
+    return x < 2 ? -0.75 * (x ** 3 - 5 * x ** 2 + 8 * x - 4) : 0;
+  };
+  const [width, height] = [9, 7];
+  const data = Uint8Array.from({ length: width * height }, (_, i) => (i * 89) % 256);
+  for (const size of [
+    [20, 5],
+    [5, 20],
+  ] as const) {
+    const { tensor } = prepareImage(
+      { data, width, height, format: "gray" },
+      { size, resize: "stretch", resample: "cubic", type: "u8", layout: "NHWC" },
+    );
+    for (let y = 0; y < size[1]; y++)
+      for (let x = 0; x < size[0]; x++) {
+        const [cx, cy] = [((x + 0.5) * width) / size[0] - 0.5, ((y + 0.5) * height) / size[1] - 0.5];
+        let sum = 0;
+        for (let j = Math.floor(cy) - 1; j <= Math.floor(cy) + 2; j++)
+          for (let i = Math.floor(cx) - 1; i <= Math.floor(cx) + 2; i++) {
+            const at = Math.min(Math.max(j, 0), height - 1) * width + Math.min(Math.max(i, 0), width - 1);
+            sum += weight(cx - i) * weight(cy - j) * data[at];
+          }
+        expect(Math.abs(tensor.data[(y * size[0] + x) * 3] - Math.min(Math.max(sum, 0), 255))).toBeLessThan(
+          1.01,
+        );
+      }
+  }
 });

@@ -88,6 +88,27 @@ export function prepareCase(index: number): PrepareCase {
   };
 }
 
+/** Returns case `index` of the pictures with a margin, a padding for each channel, or cubic weights. */
+export function laterCase(index: number): PrepareCase {
+  const { rule, width, height, ...rest } = prepareCase(index);
+  const random = randomFrom(hash(~index));
+  const below = (n: number): number => random() % n;
+  const size: [number, number] = [8 + below(50), 8 + below(50)];
+  return {
+    ...rest,
+    width: Math.min(width, 90),
+    height: Math.min(height, 90),
+    rule: {
+      ...rule,
+      size,
+      resize: RESIZES[index % 4],
+      margin: [0, 4, 1][index % 3],
+      pad: [below(256), below(256), below(256)],
+      resample: index % 2 === 0 ? "cubic" : rule.resample,
+    },
+  };
+}
+
 /** Returns how many bytes the image of a case has. */
 function bytesOf({ format, height, stride }: PrepareCase): number {
   if (format === "nv12" || format === "i420") return (stride * height * 3) / 2;

@@ -50,7 +50,12 @@ def rgb_of(case):
     return pixels if form == "rgb" else cv2.cvtColor(pixels, cv2.COLOR_BGR2RGB)
 
 
-CV = {"bilinear": cv2.INTER_LINEAR, "area": cv2.INTER_AREA, "nearest": cv2.INTER_NEAREST}
+CV = {
+    "bilinear": cv2.INTER_LINEAR,
+    "area": cv2.INTER_AREA,
+    "nearest": cv2.INTER_NEAREST,
+    "cubic": cv2.INTER_CUBIC,
+}
 
 
 def crop(image, in_width, in_height, how):
@@ -85,7 +90,8 @@ def placed(image, rule):
         return resample(image, in_width, in_height, how)
     if mode == "crop":
         return crop(image, in_width, in_height, how)
-    r = min(in_height / height, in_width / width)
+    margin = rule.get("margin", 0)
+    r = min((in_height - margin) / height, (in_width - margin) / width)
     w, h = max(1, int(round(width * r))), max(1, int(round(height * r)))
     dw, dh = in_width - w, in_height - h
     top, bottom, left, right = 0, dh, 0, dw
@@ -94,7 +100,9 @@ def placed(image, rule):
         top, bottom = int(round(dh - 0.1)), int(round(dh + 0.1))
         left, right = int(round(dw - 0.1)), int(round(dw + 0.1))
     small = resample(image, w, h, how)
-    return cv2.copyMakeBorder(small, top, bottom, left, right, cv2.BORDER_CONSTANT, value=(pad, pad, pad))
+    # Pads stand in the order of the tensor's channels.
+    pads = (pad,) * 3 if isinstance(pad, int) else tuple(pad if rule["order"] == "RGB" else pad[::-1])
+    return cv2.copyMakeBorder(small, top, bottom, left, right, cv2.BORDER_CONSTANT, value=pads)
 
 
 def tensor_of(case):

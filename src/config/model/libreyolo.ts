@@ -25,7 +25,7 @@ const FORMS: { readonly [modelFamily: string]: Partial<TypedOptions> } = {
       std: [57.375, 57.12, 58.395],
     },
   },
-  picodet: { family: "picodet" },
+  picodet: { family: "picodet", prepare: { resample: "bilinear" } },
   yolox: { family: "yolox", boxFormat: "cxcywh", prepare: PILLOW },
   yolonas: { family: "yolo-nas", prepare: PILLOW },
   damoyolo: { family: "damo-yolo" },

@@ -261,7 +261,7 @@ const PREPARE: Options = {
   order: { value: "NAME", help: "order of the input's channels: RGB, BGR" },
   mean: { value: "a,b,c", help: "value to subtract from channels of 0..255, one or one per channel" },
   std: { value: "a,b,c", help: "divisor of channels, one or one per channel: 255 for an input of 0..1" },
-  resample: { value: "NAME", help: "bilinear, area, nearest, pillow" },
+  resample: { value: "NAME", help: "bilinear, area, nearest, pillow, cubic" },
 };
 
 const groups = (own: Options, ...shared: readonly Group[]): readonly Group[] => [

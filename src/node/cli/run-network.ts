@@ -27,7 +27,7 @@ import { checkPlaces } from "./places.ts";
 import { Progress } from "./progress.ts";
 import { type Format, type ImageResult, formatOf, formatter } from "./results.ts";
 import { setupOf } from "./setup.ts";
-import { mostBytes, numberOf, numbersOf, oneOf, textOf } from "./values.ts";
+import { mostBytes, numbersOf, oneOf, textOf } from "./values.ts";
 
 export async function runNetwork({ positionals, values }: Parsed, io: Io): Promise<void> {
   const [modelPath, ...words] = positionals;
@@ -136,16 +136,21 @@ function prepareOf(values: Values): PartialRule {
     "one number above 0, or three separated by commas",
     (list) => isCount(list) && list.every((x) => x > 0),
   );
-  const pad = numberOf(values, "pad", 0, 255);
+  const pad = numbersOf(
+    values,
+    "pad",
+    "one number in 0..255, or three separated by commas",
+    (list) => isCount(list) && list.every((x) => x >= 0 && x <= 255),
+  );
   const resize = oneOf(values, "resize", ["letterbox", "letterbox-topleft", "stretch", "crop"]);
   const order = oneOf(values, "order", ["RGB", "BGR"]);
-  const resample = oneOf(values, "resample", ["bilinear", "area", "nearest", "pillow"]);
+  const resample = oneOf(values, "resample", ["bilinear", "area", "nearest", "pillow", "cubic"]);
   const single = (list: number[]): number | number[] => (list.length === 1 ? list[0] : list);
   return {
     ...(resize && { resize }),
     ...(order && { order }),
     ...(resample && { resample }),
-    ...(pad !== undefined && { pad }),
+    ...(pad && { pad: single(pad) }),
     ...(mean && { mean: single(mean) }),
     ...(std && { std: single(std) }),
   };

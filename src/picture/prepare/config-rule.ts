@@ -71,10 +71,12 @@ const PICTURE_TYPES = ["f32", "f16", "u8", "i8"] as const;
 
 /** Returns a rule in words. */
 export function ruleText(rule: PartialRule): string {
-  const { size, resize = "letterbox", pad = 114, resample = "bilinear" } = rule;
+  const { size, resize = "letterbox", pad = 114, margin = 0, resample = "bilinear" } = rule;
   const { order = "RGB", mean = 0, std = 255, factor, type = "f32", layout = "NCHW" } = rule;
   const { scale, zeroPoint = 0 } = rule;
-  const padded = resize.startsWith("letterbox") ? `, pad ${pad}` : "";
+  const padded = resize.startsWith("letterbox")
+    ? `${margin > 0 ? ` less ${margin} pixels` : ""}, pad ${list(pad)}`
+    : "";
   const by = factor === undefined ? `/ ${list(std)}` : `* ${factor}`;
   const quantised = scale === undefined ? "" : ` / ${scale} + ${zeroPoint}`;
   return (

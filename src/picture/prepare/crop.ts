@@ -63,7 +63,7 @@ export function writeCrop(
   const step = isPlanar ? plane : 1;
   const advance = isPlanar ? 1 : 3;
   /** Bytes of the four pixels around a point that lies at the edge of the image, channel by channel. */
-  const edge = new Uint8Array(12);
+  const edge = new Float64Array(12);
   let out = 0;
   for (let row = 0; row < inputHeight; row++) {
     const rowX = fixed(xy * down * row + x0) + HALF_CUT;
@@ -107,7 +107,7 @@ export function writeCrop(
         const isOutside = tapX < 0 || tapY < 0 || tapX > lastX || tapY > lastY;
         const at = clamp(tapY, lastY) * stride + clamp(tapX, lastX) * pixel;
         for (let channel = 0; channel < 3; channel++)
-          edge[4 * channel + k] = isOutside && !isEdge ? pad : data[at + offsets[channel]];
+          edge[4 * channel + k] = isOutside && !isEdge ? pad[channel] : data[at + offsets[channel]];
       }
       for (let channel = 0; channel < 3; channel++) {
         const e = 4 * channel;

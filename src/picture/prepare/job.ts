@@ -200,7 +200,7 @@ function flipOf(values: PreparedData): number {
 }
 
 /** Returns the element of each byte, 256 for each channel. */
-export const valuesIn = (buffer: ArrayBuffer, { type }: CheckedRule, { values }: JobLayout): PreparedData =>
+const valuesIn = (buffer: ArrayBuffer, { type }: CheckedRule, { values }: JobLayout): PreparedData =>
   new PICTURE_ELEMENTS[type].array(buffer, values, 3 * 256);
 
 /** Writes the tables of columns and rows. */

@@ -13,9 +13,9 @@ import { makePrepareEngine } from "../../engine/choose.ts";
 import type { PrepareEngine } from "../../engine/prepare.ts";
 import { type QuarterTurns, turnRows, turnedSize } from "../../core/turn.ts";
 import { PIXEL_STEPS, type PixelSteps, writeCrop } from "./crop.ts";
-import { JOB, type JobLayout, type Strip, layOut, valuesIn, writeJob } from "./job.ts";
+import { JOB, type JobLayout, type Strip, layOut, writeJob } from "./job.ts";
 import { type CheckedImage, type CheckedRule, checkImage, checkRule, chromaStrideOf } from "./rule.ts";
-import { PICTURE_ELEMENTS } from "./values.ts";
+import { PICTURE_ELEMENTS, padsOf } from "./values.ts";
 
 /** Everything that belongs to one rule and one kind of image. Made once, used for every frame of a stream. */
 interface Workspace {
@@ -179,7 +179,7 @@ function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: EngineName
   workspaces.delete(key);
   workspaces.set(key, work);
   if (workspaces.size > MOST_WORKSPACES) workspaces.delete(workspaces.keys().next().value as string);
-  const isFrozen = [rule, rule.size, rule.mean, rule.std].every(Object.isFrozen);
+  const isFrozen = [rule, rule.size, rule.mean, rule.std, rule.pad].every(Object.isFrozen);
   last = isFrozen ? { ...image, data: NO_BYTES, rule, engine, work } : null;
   return work;
 }
@@ -217,8 +217,8 @@ function makeWorkspace(image: CheckedImage, rule: CheckedRule, wanted: EngineNam
 }
 
 /** Returns the place of an image. Pillow resizes to whole pixels only, so a crop of its pixels has a whole size too. */
-function placeFor(image: readonly [number, number], { size, resize, resample }: CheckedRule): Place {
-  const place = placeOf(image, size, resize);
+function placeFor(image: readonly [number, number], { size, resize, resample, margin }: CheckedRule): Place {
+  const place = placeOf(image, size, resize, margin);
   if (resample !== "pillow") return place;
   return { ...place, width: roundToEven(place.width), height: roundToEven(place.height) };
 }
@@ -243,15 +243,9 @@ function padStrip({ engine, rule, layout }: Workspace): void {
   const elements = (outRow >> log) * Math.max(...strips.map(({ from, to }) => to - from));
   const planes = outPlane === 0 ? 1 : 3;
   const all = new array(engine.buffer, out, elements * planes);
-  const pads = padsOf(engine.buffer, rule, layout);
+  const pads = padsOf(rule);
   if (planes === 3) pads.forEach((pad, plane) => all.fill(pad, plane * elements, (plane + 1) * elements));
   else for (let i = 0; i < elements; i++) all[i] = pads[i % 3];
-}
-
-/** Returns the element of the padding in each channel. */
-function padsOf(buffer: ArrayBuffer, rule: CheckedRule, layout: JobLayout): number[] {
-  const values = valuesIn(buffer, rule, layout);
-  return [0, 1, 2].map((channel) => values[256 * channel + rule.pad]);
 }
 
 function newData({ rule }: Workspace): PreparedData {
@@ -357,10 +351,10 @@ function bringIn({ bytes, layout }: Workspace, image: CheckedImage, { firstRow, 
 }
 
 /** Pads whole rows of the tensor. */
-function padRows({ engine, rule, layout }: Workspace, data: PreparedData, from: number, to: number): void {
+function padRows({ rule, layout }: Workspace, data: PreparedData, from: number, to: number): void {
   if (from >= to) return;
   const [width, height] = rule.size;
-  const [first, second, third] = padsOf(engine.buffer, rule, layout);
+  const [first, second, third] = padsOf(rule);
   if (layout.outPlane !== 0) {
     const plane = width * height;
     data.fill(first, from * width, to * width);

@@ -11,7 +11,9 @@ import type { ImageFormat, ImageInput } from "../../decode/prepare.ts";
 export interface CheckedRule {
   readonly size: readonly [number, number];
   readonly resize: PrepareResize;
-  readonly pad: number;
+  /** One value for each channel of the tensor. */
+  readonly pad: readonly number[];
+  readonly margin: number;
   readonly resample: Resample;
   readonly layout: "NCHW" | "NHWC";
   readonly type: "f32" | "f16" | "u8" | "i8";
@@ -30,7 +32,7 @@ const MOST_PIXELS = 1 << 14;
 
 const WORDS = {
   resize: ["letterbox", "letterbox-topleft", "stretch", "crop"],
-  resample: ["bilinear", "area", "nearest", "pillow"],
+  resample: ["bilinear", "area", "nearest", "pillow", "cubic"],
   layout: ["NCHW", "NHWC"],
   type: ["f32", "f16", "u8", "i8"],
   order: ["RGB", "BGR"],
@@ -39,7 +41,7 @@ const WORDS = {
 
 const FIELDS = /* @__PURE__ */ namesOnly(
   ...["type", "resize", "resample", "layout", "order", "border"],
-  ...["size", "pad", "mean", "std", "factor", "scale", "zeroPoint", "udp"],
+  ...["size", "pad", "margin", "mean", "std", "factor", "scale", "zeroPoint", "udp"],
 );
 
 const isFinite = (x: unknown): x is number => Number.isFinite(x);
@@ -51,7 +53,7 @@ const fail = (where: string, got: string, expected: string): never =>
 /** Throws a RangeError for a rule that is none. */
 export function checkRule(rule: PrepareRule): CheckedRule {
   checkOptions(rule, FIELDS, { prefix: "rule.", name: "rule", form: "{size: [width, height], ...}" });
-  const { size, pad = 114, mean = 0, std, factor, scale, zeroPoint = 0, udp = false } = rule;
+  const { size, pad = 114, margin = 0, mean = 0, std, factor, scale, zeroPoint = 0, udp = false } = rule;
   if (
     !Array.isArray(size) ||
     size.length !== 2 ||
@@ -62,8 +64,8 @@ export function checkRule(rule: PrepareRule): CheckedRule {
       show(size),
       `[width, height] of the network's input, whole pixels up to ${MOST_PIXELS}. A decoder takes the option inputSize`,
     );
-  if (!Number.isInteger(pad) || pad < 0 || pad > 255)
-    fail("rule: pad", show(pad), "a whole number in 0..255");
+  if (!Number.isInteger(margin) || margin < 0 || margin * 2 > Math.min(...size))
+    fail("rule: margin", show(margin), "whole pixels, at most half of the input: 4 for 636 of 640");
   if (std !== undefined && factor !== undefined) fail("rule", "std and factor", "one of them");
   const { type, ...words } = {
     type: word(rule, "type", "f32"),
@@ -87,7 +89,8 @@ export function checkRule(rule: PrepareRule): CheckedRule {
     ...words,
     type,
     size,
-    pad,
+    pad: channels("pad", pad, (x) => isFinite(x) && x >= 0 && x <= 255, "a number in 0..255"),
+    margin,
     mean: channels("mean", mean, isFinite, "a number"),
     divisor,
     multiplies: factor !== undefined,

@@ -55,6 +55,7 @@ export function resamplingOf(x: Axis, y: Axis, resample: Resample): Resampling {
   });
   if (isSame || resample === "nearest") return both(A.KIND_NEAREST, nearestTable);
   if (resample === "pillow") return both(A.KIND_TAPS, pillowTable);
+  if (resample === "cubic") return both(A.KIND_AREA, cubicTable);
   // OpenCV takes the mean of 2 x 2 pixels for both: their weights are the same.
   if (isWhole && block[0] === 2 && block[1] === 2) return both(A.KIND_HALF, (axis) => blockTable(axis, 2));
   if (resample === "bilinear") return both(A.KIND_LINEAR, (axis) => linearTable(axis, bilinearAt));
@@ -152,6 +153,34 @@ function areaTable(axis: Axis): AxisTable {
     for (let i = first; i < last; i++) weights[at + length++] = 1 / width;
     if (end - last > 1e-3) weights[at + length++] = Math.min(Math.min(end - last, 1), width) / width;
     return [hasPart ? first - 1 : first, length];
+  });
+}
+
+/** The a of Keys' cubic, as OpenCV has it. */
+const CUBIC = -0.75;
+
+/** Returns the weights of the four pixels around a place, `x` after the second one, in f32 as OpenCV computes them. */
+function cubicAt(x: number): readonly number[] {
+  const f = Math.fround;
+  const outer = (t: number): number =>
+    f(f(f(f(f(f(CUBIC * t) - 5 * CUBIC) * t) + 8 * CUBIC) * t) - 4 * CUBIC);
+  const inner = (t: number): number => f(f(f(f(f((CUBIC + 2) * t) - (CUBIC + 3)) * t) * t) + 1);
+  const [a, b, c] = [outer(f(x + 1)), inner(x), inner(f(1 - x))];
+  return [a, b, c, f(f(f(1 - a) - b) - c)];
+}
+
+/** Weights are rounded to 11 bits. A pixel at the edge stands for its missing neighbours, and has their weights too. */
+function cubicTable(axis: Axis): AxisTable {
+  const weights = new Float32Array(axis.count * 4);
+  const last = axis.source - 1;
+  return tableOf(axis, weights, 4, (pixel, at) => {
+    const [source, rest] = bilinearAt(pixel, axis);
+    const first = Math.min(Math.max(source - 1, 0), last);
+    cubicAt(rest).forEach((weight, k) => {
+      const place = Math.min(Math.max(source - 1 + k, 0), last);
+      weights[at + place - first] += roundToEven(weight * 2048) / 2048;
+    });
+    return [first, Math.min(Math.max(source + 2, 0), last) - first + 1];
   });
 }
 

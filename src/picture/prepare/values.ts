@@ -20,12 +20,16 @@ export const PICTURE_ELEMENTS: { readonly [T in CheckedRule["type"]]: Element } 
   i8: { log: ELEMENT_BYTE, array: Int8Array, elementOf: (value, rule) => quantise(value, rule, -128) },
 };
 
-/** Returns the value of a byte in one channel of the tensor. The vector kernel takes the same steps. */
+/** Returns the value of a byte, or of a pad, in one channel of the tensor. The vector kernel takes the same steps. */
 export function valueOf(byte: number, channel: number, { mean, divisor, multiplies }: CheckedRule): number {
-  const centred = fround(byte - fround(mean[channel]));
+  const centred = fround(fround(byte) - fround(mean[channel]));
   const by = fround(divisor[channel]);
   return fround(multiplies ? centred * by : centred / by);
 }
+
+/** Returns the element of the padding in each channel of the tensor. */
+export const padsOf = (rule: CheckedRule): number[] =>
+  rule.pad.map((pad, channel) => PICTURE_ELEMENTS[rule.type].elementOf(valueOf(pad, channel, rule), rule));
 
 /** Returns the quantised element of a value, in a byte from `low` up. */
 function quantise(value: number, { scale, zeroPoint }: CheckedRule, low: number): number {

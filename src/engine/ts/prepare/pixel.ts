@@ -9,11 +9,11 @@ export function clampByte(x: number): number {
   return x < 0 ? 0 : x > 255 ? 255 : x;
 }
 
-/** Returns the pixel of three values in 0..255, rounded to even. */
+/** Returns the pixel of three values, rounded to even and clamped. Cubic weights leave 0..255. */
 export function roundPixel(r: number, g: number, b: number): number {
-  return (
-    (fround(r + ROUND_32) - ROUND_32) |
-    ((fround(g + ROUND_32) - ROUND_32) << 8) |
-    ((fround(b + ROUND_32) - ROUND_32) << 16)
-  );
+  return roundByte(r) | (roundByte(g) << 8) | (roundByte(b) << 16);
+}
+
+function roundByte(x: number): number {
+  return clampByte(fround(x + ROUND_32) - ROUND_32);
 }
