@@ -154,7 +154,7 @@ async function openDetector<Opened>(
     session ??= await open();
     const { input, others } = inputsOf(session);
     await prepareEngine(stated.engine ?? "auto");
-    const known = withInput(config, stated, input, file);
+    const known = withInput(config, input, file);
     const decoder = decoderOf(others.length > 0 ? inInputPixels(known) : known, stated, ALL_TASKS);
     checkPreparation(decoder);
     const spec = inputSpecOf(input, others, decoder);
@@ -286,12 +286,7 @@ function inInputPixels(config: Config): Config {
 }
 
 /** Returns the config, with what runtime and file state of the input beneath the caller's own. */
-function withInput(
-  config: Config,
-  options: DecoderOptions,
-  { name, dims, type }: SessionTensor,
-  file: Model | null,
-): Config {
+function withInput(config: Config, { name, dims, type }: SessionTensor, file: Model | null): Config {
   const quantisation = file?.input?.quantisation ?? null;
   const tensor = { name, dims, type: type ?? "f32", quantisation: null, signature: null };
   const input = inputOf([tensor], null);
