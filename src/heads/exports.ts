@@ -2,7 +2,7 @@
 import type { AnchorSet } from "../config/types.ts";
 import { COCO_CLASSES, COCO_LAST } from "../core/coco.ts";
 import type { OptionHint } from "../core/errors.ts";
-import type { ExportName } from "../core/families.ts";
+import type { ExportName, FamilyTraits } from "../core/families.ts";
 import { columnsText, rowOrder } from "../core/row-orders.ts";
 import { anchorMaps } from "./anchors.ts";
 import { cellsOf, gridsOf } from "./grids.ts";
@@ -33,6 +33,11 @@ interface ExportForm<Q extends HeadQuery> {
   readonly expected: (query: Q) => string;
   /** Returns the options that the form waits for. */
   readonly asks?: (query: HeadQuery) => readonly OptionHint[];
+  /**
+   * Returns the class counts that a dimension can stand for in this form: fractions and negative numbers too, which are
+   * none. Usual: class ids are a column, and no dimension tells.
+   */
+  readonly classesIn?: (dimension: number, traits: FamilyTraits) => readonly number[];
 }
 
 /** `counted`: the form can be read only where the number of classes is known. */
@@ -83,21 +88,43 @@ function finishedShapes({ traits, boxFormat }: HeadQuery): string {
     .join("; ");
 }
 
+/** Counts of anchors that a map may have, the most usual first. */
+export const ANCHOR_COUNTS: readonly number[] = [3, 5, 1, 2, 4, 6];
+
+/** Returns `classesIn` of tensors with so many channels besides the classes: one entry for each kind of tensor. */
+const without =
+  (...others: readonly number[]) =>
+  (dimension: number): readonly number[] =>
+    others.map((n) => dimension - n);
+
 export const EXPORTS: { readonly [name in ExportName]: Export } = {
   "anchor-maps": {
     counted: true,
     read: anchorMaps,
     expected: ({ anchorSets, classes }) => mapsWithAnchors(anchorSets ?? [], classes),
     asks: () => [{ option: "anchors" }],
+    // Without a channel of classes, there is one class.
+    classesIn: (d) => ANCHOR_COUNTS.map((anchors) => (d === 5 * anchors ? 1 : d / anchors - 5)),
   },
-  "cell-maps": { counted: true, read: cellMaps, expected: ({ classes }) => mapsOf(5 + classes) },
-  "point-maps": { counted: true, read: pointMaps, expected: ({ classes }) => mapsOf(5 + classes) },
+  "cell-maps": {
+    counted: true,
+    read: cellMaps,
+    expected: ({ classes }) => mapsOf(5 + classes),
+    classesIn: without(5),
+  },
+  "point-maps": {
+    counted: true,
+    read: pointMaps,
+    expected: ({ classes }) => mapsOf(5 + classes),
+    classesIn: without(5),
+  },
   "point-rows": {
     counted: true,
     // A box format says that the network decoded the boxes.
     read: (query, specs) => (query.boxFormat ? objectnessRows : pointRows)(query, specs),
     expected: (query) => `${rowsOf(5 + query.classes)}, ${withInput(query)}`,
     asks: asksInput,
+    classesIn: without(5),
   },
   "distance-maps": {
     counted: true,
@@ -112,19 +139,32 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
           : `${traits.bins ? "" : `${mapsOf(5 + c)}; `}${mapsOf(box, c)}`;
     },
     asks: (query) => (query.traits.ownBins || query.traits.mayBePixels ? asksInput(query) : []),
+    classesIn: (d, { bins, mayBePixels }) => [d - (mayBePixels ? 4 : 4 * (bins ?? 16)), d, d - 5],
   },
-  "objectness-rows": { counted: true, read: objectnessRows, expected: ({ classes }) => rowsOf(5 + classes) },
-  "corner-rows": { counted: true, read: cornerRows, expected: ({ classes }) => rowsOf(5 + classes) },
+  "objectness-rows": {
+    counted: true,
+    read: objectnessRows,
+    expected: ({ classes }) => rowsOf(5 + classes),
+    classesIn: without(5),
+  },
+  "corner-rows": {
+    counted: true,
+    read: cornerRows,
+    expected: ({ classes }) => rowsOf(5 + classes),
+    classesIn: without(5),
+  },
   "class-rows": {
     counted: true,
     read: classRows,
     expected: ({ classes }) => `${rowsOf(4 + classes)}; ${rowsOf(4, classes)}`,
+    classesIn: without(4, 0),
   },
   "end-to-end": { counted: false, read: endToEnd, expected: () => rowsOf(6) },
   queries: {
     counted: true,
     read: queries,
     expected: ({ classes }) => `${rowsOf(4, classes)}; ${rowsOf(4, classes + 1)}`,
+    classesIn: without(0, 1),
   },
   "query-columns": {
     counted: true,
@@ -143,8 +183,14 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
             "background: 0 if the first column is no class",
           ].join("; "),
     asks: () => [{ option: "background" }, { option: "classes" }, { option: "labels" }],
+    classesIn: without(0, 1),
   },
-  "query-rows": { counted: true, read: queryRows, expected: ({ classes }) => rowsOf(4 + classes) },
+  "query-rows": {
+    counted: true,
+    read: queryRows,
+    expected: ({ classes }) => rowsOf(4 + classes),
+    classesIn: without(4),
+  },
   "prior-rows": {
     counted: false,
     read: priorRows,
@@ -153,12 +199,14 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
         ? `${rowsOf(16, 1)} with inputSize`
         : `${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; ssdAnchors and its like make those of standard networks), and variances or scales (got ${variances ? "them" : "none"}), or 8 N with variances after them`,
     asks: (query) => (query.traits.buildPriors ? asksInput(query) : asksPriors(query)),
+    classesIn: without(0, 1),
   },
   "prior-maps": {
     counted: true,
     read: priorMaps,
     expected: ({ classes }) => `${mapsOf(36, 9 * classes)} for each level, with inputSize or priors`,
     asks: (query) => [...asksInput(query), { option: "priors" }],
+    classesIn: (d) => [d / 9],
   },
   "offsets-or-boxes": {
     counted: false,
@@ -166,6 +214,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
     expected: (query) =>
       `${rowsOfBoxes(query)} with variances, or with boxFormat: "xyxy" if they are decoded`,
     asks: () => [{ option: "variances" }, { option: "boxFormat", value: "xyxy" }],
+    classesIn: without(0, 1),
   },
   "detection-output": { counted: false, read: detectionOutput, expected: () => "[1,1,N,7]" },
   postprocess: {
@@ -198,13 +247,23 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
       { option: "roles" },
       ...(background === null ? [{ option: "background" } as const] : []),
     ],
+    classesIn: without(0, 1),
   },
   "class-scores": {
     counted: false,
     read: classScores,
     expected: ({ classes }) => `[1,${classes ?? "C"}], one score for each class of the whole picture`,
+    classesIn: without(0),
   },
 };
 
 /** True if the query knows the number of classes. */
 export const isCounted = (query: HeadQuery): query is CountedQuery => query.classes !== null;
+
+/** Returns the class counts, up to `most`, that the dimensions can stand for in the family's exports. */
+export const classCounts = (traits: FamilyTraits, dimensions: readonly number[], most: number): number[] =>
+  [
+    ...new Set(
+      traits.exports.flatMap((name) => dimensions.flatMap((d) => EXPORTS[name].classesIn?.(d, traits) ?? [])),
+    ),
+  ].filter((n) => Number.isInteger(n) && n >= 1 && n <= most);

@@ -1,6 +1,7 @@
 /** Errors for tensors that can be read in no way, or in several. */
 import { type OptionHint, refuseFor, TensorError } from "../core/errors.ts";
 import {
+  channelsBeforeClasses,
   type Family,
   type FamilyReason,
   representativeOf,
@@ -9,7 +10,7 @@ import {
 } from "../core/families.ts";
 import { READINGS } from "../core/readings.ts";
 import { list, type TensorSpec } from "../core/tensor.ts";
-import { EXPORTS, isCounted } from "./exports.ts";
+import { classCounts, EXPORTS, isCounted } from "./exports.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import { readAll } from "./interpret.ts";
 import { familyReason } from "./print.ts";
@@ -137,7 +138,7 @@ const MOST_FINISHED_ROWS = 1000;
  */
 function extraChannels({ classes, traits }: HeadQuery, specs: Specs): { own: number; extra: number } | null {
   if (classes === null || (traits.head !== "distance" && traits.head !== "anchor")) return null;
-  const raw = classes + (traits.head === "distance" ? 4 : 5);
+  const raw = channelsBeforeClasses(traits) + classes;
   for (const { dims } of specs) {
     if (dims.length !== 3) continue;
     const [channels, rows] = dims.slice(1).sort((a, b) => a - b);
@@ -166,21 +167,18 @@ function adviceOnExtraChannels(query: HeadQuery, specs: Specs): string[] {
 /** Most numbers of classes that an error names. */
 const MOST_GUESSES = 3;
 
-/** Returns the few numbers of classes, up to a thousand, with which the shapes would be read. */
+/** Most classes that an error suggests. */
+const MOST_CLASSES = 1000;
+
+/** Returns the few numbers of classes with which the shapes would be read. */
 function likelyClasses(query: HeadQuery, specs: Specs): string[] {
   const found = extraChannels(query, specs);
   if (found !== null && found.extra >= FEWEST_COEFFICIENTS) return [];
-  const counts = specs.flatMap(({ dims }) =>
-    dims.flatMap((d) => [d, d - 1, d - 4, d - 5, d / 3 - 5, d - 64]),
-  );
-  const fitting = [...new Set(counts)].filter(
-    (classes) =>
-      Number.isInteger(classes) &&
-      classes >= 1 &&
-      classes <= 1000 &&
-      classes !== query.classes &&
-      wouldRead({ ...query, classes }, specs),
-  );
+  const fitting = classCounts(
+    query.traits,
+    specs.flatMap(({ dims }) => dims),
+    MOST_CLASSES,
+  ).filter((classes) => classes !== query.classes && wouldRead({ ...query, classes }, specs));
   return fitting.length === 0 || fitting.length > MOST_GUESSES
     ? []
     : [`these shapes would be of ${fitting.join(" or ")} classes`];

@@ -1,8 +1,7 @@
 /** Finds the families that read shapes alone, by trying the configs that could be written for them. */
-import { readConfig } from "../config/config.ts";
-import type { Config, DecoderOptions, Roles } from "../config/types.ts";
-import { TensorError } from "../core/errors.ts";
+import type { DecoderOptions, Roles } from "../config/types.ts";
 import {
+  channelsBeforeClasses,
   FAMILIES,
   type Family,
   TRAITS,
@@ -12,12 +11,11 @@ import {
 } from "../core/families.ts";
 import { READINGS } from "../core/readings.ts";
 import { type TensorData, type TensorSpec, volume } from "../core/tensor.ts";
+import { ANCHOR_COUNTS, classCounts } from "../heads/exports.ts";
 import type { Interpretation } from "../heads/head.ts";
 import { priorsAmong } from "../heads/ssd.ts";
-import { interpretConfig, planOf } from "../plan/make.ts";
 import { valuesIn } from "../planfile/write.ts";
-import { ALL_TASKS } from "../whole/tasks.ts";
-import type { Inspected, Possibility } from "./possibility.ts";
+import { type Inspected, interpretationsUnder, type Possibility, statedClasses } from "./possibility.ts";
 import { taskPossibilities } from "./task-possibilities.ts";
 
 /** Numbers of classes that published networks have. */
@@ -95,11 +93,6 @@ function valuesOrZeros(
   return (i) => given(i) ?? (priors && specs[i] === priors ? new Float32Array(volume(priors.dims)) : null);
 }
 
-/** Returns the count of classes that the options state. */
-function statedClasses({ classes, labels }: DecoderOptions): number | undefined {
-  return classes ?? (labels && Object.keys(labels).length);
-}
-
 /** Yields the configs that could be written for the shapes. Options that are stated are not guessed. */
 function* guesses(
   tensors: readonly TensorSpec[],
@@ -116,29 +109,24 @@ function* guesses(
   const inputSize = options.inputSize ?? sizeGuess(tensors);
   for (const family of families) {
     const extras = standInsFor(family, tensors, priors);
-    for (const classes of stated === undefined ? classCounts(family, tensors, priors) : [stated])
+    for (const classes of stated === undefined ? countsToTry(family, tensors, priors) : [stated])
       for (const anchors of anchorGuesses(family)) yield { family, classes, anchors, inputSize, extras };
   }
 }
 
-/** Returns all interpretations of a guess, also where several stand; one that stands alone has to make a plan too. */
-function readWith(
+/** Returns all interpretations under a guess. */
+const readWith = (
   { family, classes, anchors, inputSize, extras }: Guess,
   tensors: readonly TensorSpec[],
   options: DecoderOptions,
   values: (index: number) => ArrayLike<number> | null,
-): readonly Interpretation[] {
-  const stated = { family, classes, ...(anchors && { anchors }), ...extras };
-  const config: Config = readConfig(stated, { ...options, inputSize });
-  try {
-    const interpreted = interpretConfig(config, tensors, ALL_TASKS, values);
-    if (interpreted.found.length === 1) planOf(interpreted);
-    return interpreted.found;
-  } catch (e) {
-    if (e instanceof TensorError) return [];
-    throw e;
-  }
-}
+): readonly Interpretation[] =>
+  interpretationsUnder(
+    { family, classes, ...(anchors && { anchors }), ...extras },
+    { ...options, inputSize },
+    tensors,
+    values,
+  );
 
 /** True if the distributions have as many bins as only another family has. */
 const hasOthersBins = ({ heads: [{ bins }] }: Interpretation, family: Family): boolean =>
@@ -220,40 +208,20 @@ const holdVariances = (priors: TensorSpec | undefined, tensors: readonly TensorS
 /** Most classes that a guess may have. */
 const MOST_CLASSES = 2000;
 
-/** Returns the numbers of classes that a dimension can stand for, by the head of a family. */
-function classCounts(
+/** Returns the class counts to try for a family. Where class ids are a column, any count does. */
+function countsToTry(
   family: Family,
   tensors: readonly TensorSpec[],
   priors: TensorSpec | undefined,
-): number[] {
+): readonly number[] {
   const { head, buildPriors } = TRAITS[family];
-  const dims = tensors.flatMap((t) => [...new Set(t.dims.slice(-3))]);
-  const counts = new Set(dims.flatMap(COUNTS[head]));
+  const dims = tensors.flatMap((t) => t.dims.slice(-3));
   // Flat offsets and scores have no dimension of classes. The priors say how many boxes there are.
-  if (head === "prior" && !buildPriors && priors !== undefined)
-    for (const cells of [4, 8].map((n) => volume(priors.dims) / n))
-      for (const t of tensors) [0, 1].forEach((n) => counts.add(volume(t.dims) / cells - n));
-  return [...counts].filter((n) => Number.isInteger(n) && n >= 1 && n <= MOST_CLASSES).sort((a, b) => a - b);
+  const cells = head === "prior" && !buildPriors && priors ? [4, 8].map((n) => volume(priors.dims) / n) : [];
+  const inPriors = tensors.flatMap((t) => cells.map((n) => volume(t.dims) / n));
+  const counts = classCounts(TRAITS[family], [...dims, ...inPriors], MOST_CLASSES);
+  return counts.length > 0 ? counts : [1];
 }
-
-/** Numbers of anchors that a map may have, the most usual first. */
-const ANCHOR_COUNTS = [3, 5, 1, 2, 4, 6];
-
-const plainCounts = (d: number): number[] => [d, d - 1, d - 4];
-
-/** Numbers of classes that a dimension of `d` channels can stand for. */
-const COUNTS: { readonly [H in (typeof TRAITS)[Family]["head"]]: (d: number) => number[] } = {
-  anchor: (d) => [
-    d - 5,
-    ...ANCHOR_COUNTS.filter((a) => d % a === 0).map((a) => d / a - 5),
-    ...(d === 25 ? [1] : []),
-  ],
-  cell: (d) => [d - 5],
-  point: (d) => [d - 5],
-  distance: (d) => [d - 4, d - 5, d - 64, d, d - 32],
-  prior: plainCounts,
-  plain: plainCounts,
-};
 
 /** Returns stand-ins for anchors. Only their number matters for a shape. */
 function anchorGuesses(family: Family): (number[][][] | null)[] {
@@ -334,7 +302,7 @@ function readWithTask(inspected: Inspected): Possibility[] {
     const channels = tensor.dims[axis];
     const family = FAMILIES.find((f) => TRAITS[f].beyondBoxes === (isRows ? "rows" : "planes")) as Family;
     if ((options.family ?? family) !== family) return [];
-    const fixed = TRAITS[family].head === "anchor" ? 5 : 4;
+    const fixed = channelsBeforeClasses(TRAITS[family]);
     const masks = channels - fixed - COEFFICIENTS;
     // What the channels may be just as well as classes alone is no more likely than those.
     const found: [classes: number, what: string, options: string | null, isOpen?: true][] = [];

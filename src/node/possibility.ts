@@ -1,8 +1,13 @@
-/** What shapes alone can be. */
+/** What shapes alone can be, and how a config is tried on them. */
+import { readConfig } from "../config/config.ts";
 import type { DecoderOptions } from "../config/types.ts";
+import { TensorError } from "../core/errors.ts";
 import type { Family } from "../core/families.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TensorData, TensorSpec } from "../core/tensor.ts";
+import type { Interpretation } from "../heads/head.ts";
+import { interpretConfig, planOf } from "../plan/make.ts";
+import { ALL_TASKS } from "../whole/tasks.ts";
 
 /** The shapes to look at, and what is known besides. */
 export interface Inspected {
@@ -28,4 +33,29 @@ export interface Possibility {
    * Higher is likelier: all tensors used, square maps, as many rows as an input has cells, a usual number of classes.
    */
   readonly likelihood: number;
+}
+
+/** Returns the class count that the options state. */
+export const statedClasses = ({ classes, labels }: DecoderOptions): number | undefined =>
+  classes ?? (labels && Object.keys(labels).length);
+
+/**
+ * Returns all interpretations under a config, also if there are several. One that stands alone has to make a plan too.
+ * @param values returns the values of a tensor by its index; `null` if they are not at hand
+ */
+export function interpretationsUnder(
+  config: unknown,
+  options: DecoderOptions,
+  tensors: readonly TensorSpec[],
+  values: (index: number) => ArrayLike<number> | null,
+): readonly Interpretation[] {
+  const read = readConfig(config, options);
+  try {
+    const interpreted = interpretConfig(read, tensors, ALL_TASKS, values);
+    if (interpreted.found.length === 1) planOf(interpreted);
+    return interpreted.found;
+  } catch (e) {
+    if (e instanceof TensorError) return [];
+    throw e;
+  }
 }

@@ -1,12 +1,8 @@
 /** Finds the families with a task (keypoints, peaks, text, masks) that can read all of the shapes at hand. */
-import { readConfig } from "../config/config.ts";
-import { TensorError } from "../core/errors.ts";
 import { FAMILIES, type Family, TRAITS, titleOf } from "../core/families.ts";
 import { POINT_FACTS } from "../core/pose-families.ts";
 import type { Interpretation } from "../heads/head.ts";
-import { interpretConfig, planOf } from "../plan/make.ts";
-import { ALL_TASKS } from "../whole/tasks.ts";
-import type { Inspected, Possibility } from "./possibility.ts";
+import { type Inspected, interpretationsUnder, type Possibility, statedClasses } from "./possibility.ts";
 
 /** Sizes of the inputs of published networks. They are tried where none is stated. */
 const SIZES = [
@@ -64,7 +60,7 @@ function readAny(
   inspected: Inspected,
 ): readonly [Interpretation, sizes: readonly (readonly [number, number])[], classes: number] | null {
   const { options } = inspected;
-  const stated = options.classes ?? (options.labels && Object.keys(options.labels).length);
+  const stated = statedClasses(options);
   const counts = stated === undefined ? (TRAITS[family].classes === 1 ? [1] : [1, 2, 80]) : [stated];
   for (const classes of counts) {
     const sizes: (readonly [number, number])[] = [];
@@ -87,17 +83,8 @@ function readWith(
   { tensors, options }: Inspected,
 ): Interpretation | null {
   if (hasStrangeMaps(family, tensors)) return null;
-  try {
-    const config = readConfig({ family, classes }, { ...options, inputSize });
-    const interpreted = interpretConfig(config, tensors, ALL_TASKS, () => null);
-    const [only, ...others] = interpreted.found;
-    if (others.length > 0 || new Set(only.uses).size < tensors.length) return null;
-    planOf(interpreted);
-    return only;
-  } catch (e) {
-    if (e instanceof TensorError) return null;
-    throw e;
-  }
+  const found = interpretationsUnder({ family, classes }, { ...options, inputSize }, tensors, () => null);
+  return found.length === 1 && new Set(found[0].uses).size === tensors.length ? found[0] : null;
 }
 
 /** True if the family reads heat maps of any count of points, and the map at hand has no usual count of channels. */

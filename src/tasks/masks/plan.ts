@@ -3,6 +3,7 @@ import { interpret } from "../../heads/interpret.ts";
 import { refuseFor } from "../../core/errors.ts";
 import type { TensorSpec } from "../../core/tensor.ts";
 import { few, shape } from "../../core/tensor.ts";
+import { classCounts } from "../../heads/exports.ts";
 import { preferFused, readBeside, readFused } from "../../heads/extra.ts";
 import type { Interpretation, Specs, TaskPlan } from "../../heads/head.ts";
 import { preferred } from "../../heads/match.ts";
@@ -155,13 +156,11 @@ function waysToRead(query: HeadQuery, specs: Specs): readonly Way[] {
     .filter(({ found }) => found.length > 0);
 }
 
-/** Returns the numbers of classes that the tensors could have: the channels of some dimension less the others. */
+/** Returns the class counts that the tensors could have, with and without coefficients after the classes. */
 function fittingClasses(query: HeadQuery, specs: Specs): readonly number[] {
   const masks = [0, ...specs.flatMap((spec, i) => prototypeViews(spec, i).map(({ count }) => count))];
-  const others = masks.flatMap((count) => [count, count + 4, count + 5]); // box, box and objectness
-  const counts = specs.flatMap(({ dims }) => dims.flatMap((d) => others.map((n) => d - n)));
-  const ways = [...new Set(counts)]
-    .filter((classes) => classes >= 1)
+  const channels = specs.flatMap(({ dims }) => dims.flatMap((d) => masks.map((count) => d - count)));
+  const ways = classCounts(query.traits, channels, Infinity)
     .flatMap((classes) => waysToRead({ ...query, classes }, specs).map((way) => ({ ...way, classes })))
     .filter(({ seen }) => hasProportions(seen, query.inputSize));
   return [...new Set(likeliest(ways, query.inputSize).map(({ classes }) => classes))];

@@ -1,6 +1,7 @@
 /** Finds the keypoints among the tensors, and returns the interpretations of a pose network. */
 import { interpret } from "../../heads/interpret.ts";
 import { refuseFor } from "../../core/errors.ts";
+import { channelsBeforeClasses } from "../../core/families.ts";
 import type { PointShape } from "../../core/keypoints.ts";
 import { POINT_FACTS } from "../../core/pose-families.ts";
 import { READINGS } from "../../core/readings.ts";
@@ -249,7 +250,7 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
   const of = `${count} keypoints of ${values} values`;
   if (form === null && classes === null && traits.classes === undefined)
     refuseFor([{ option: "classes" }, { option: "labels" }], list(specs), of, "the number of classes too");
-  const first = traits.head === "anchor" ? 5 : 4;
+  const first = channelsBeforeClasses(traits);
   const own = first + (classes ?? 1);
   const expected =
     form ??
