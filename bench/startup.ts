@@ -1,4 +1,7 @@
-/** Time from the import of the package to the first detection, in a fresh process without a loader. */
+/**
+ * CPU time from the import of the package to the first detection, in a fresh process without a loader: each engine of
+ * `boxwright`, then `boxwright/core`, and both by `require`.
+ */
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
 import { OUR_ENGINES, optionsOf } from "./engines.ts";
@@ -9,7 +12,7 @@ import { layOut, us } from "./table.ts";
 import { compare, measureRound, median, sidesOf } from "./turns.ts";
 import { bytesOf, makeWorkload, WORKLOADS } from "./workloads.ts";
 
-/** Milliseconds. */
+/** Milliseconds of the processor, user and system. */
 interface Start {
   /** The import alone. */
   readonly imported: number;
@@ -19,20 +22,35 @@ interface Start {
   readonly warm: number;
 }
 
+/** How a process loads the package. */
+interface Way {
+  readonly entry: "." | "./core";
+  readonly loader: "import" | "require";
+  readonly engine: string;
+}
+
 /** Runs in the fresh process. The tensor comes by standard input. */
 const PROGRAM = `
 import { readFileSync } from "node:fs";
-const [, entry, engine, options, dims] = process.argv;
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+const [, entry, loader, engine, options, dims] = process.argv;
 const bytes = readFileSync(0);
 const data = new Float32Array(new Uint8Array(bytes).buffer);
 const outputs = { output0: { data, dims: JSON.parse(dims), type: "float32" } };
+const file = fileURLToPath(entry.replace(/mjs$/, "cjs"));
+const load = () => loader === "require" ? createRequire(file)(file) : import(entry);
+const spent = () => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
 const start = async () => {
-  const from = performance.now();
-  const { createDecoderSync } = await import(entry);
-  const imported = performance.now();
+  const from = spent();
+  const { createDecoderSync } = await load();
+  const imported = spent();
   const found = createDecoderSync(JSON.parse(options), { engine }).decode(outputs);
   if (!(found.at(0).confidence > 0)) throw new Error("nothing was found");
-  return [imported - from, performance.now() - from];
+  return [imported - from, spent() - from];
 };
 const [imported, cold] = await start();
 const warm = [];
@@ -43,9 +61,10 @@ console.log(JSON.stringify({ imported, cold, warm: warm.sort((a, b) => a - b)[7]
 const workload = makeWorkload(WORKLOADS[0]);
 const tensor = bytesOf(workload);
 
-async function startOf(entry: string, engine: string): Promise<Start> {
+async function startOf(file: string, { loader, engine }: Way): Promise<Start> {
   const task = [
-    entry,
+    file,
+    loader,
     engine,
     JSON.stringify(optionsOf(workload)),
     JSON.stringify(workload.tensors.output0.dims),
@@ -60,6 +79,14 @@ const summarise = (starts: readonly Start[]): Start => {
   const of = (key: keyof Start): number => median(starts.map((start) => start[key]));
   return { imported: of("imported"), cold: of("cold"), warm: of("warm") };
 };
+
+/** Returns the ways to measure: `boxwright` with each engine, and the other ways with the first engine. */
+const waysOf = (engines: readonly string[]): Way[] => [
+  ...engines.map((engine) => ({ entry: ".", loader: "import", engine }) as const),
+  { entry: "./core", loader: "import", engine: engines[0] },
+  { entry: ".", loader: "require", engine: engines[0] },
+  { entry: "./core", loader: "require", engine: engines[0] },
+];
 
 async function main(): Promise<void> {
   const { values } = parseArgs({
@@ -76,27 +103,31 @@ async function main(): Promise<void> {
   const other = otherEntry(values);
   const rounds = positive("--rounds", values.rounds, 9);
   const made = madeBy("bench:startup");
-  print(`${machineLine(made)}; ${workload.title}; median of ${rounds} processes, milliseconds`);
+  print(
+    `${machineLine(made)}; ${workload.title}; median of ${rounds} processes, milliseconds of the processor`,
+  );
   const rows = [];
-  for (const engine of engines) {
-    const sides = sidesOf<Start>(ownEntry(), other);
+  for (const way of waysOf(engines)) {
+    // Other packages may have no such entry.
+    const sides = sidesOf<Start>(ownEntry(way.entry), way.entry === "." ? other : undefined);
     for (let round = 0; round < rounds; round++)
-      await measureRound(round, sides, (entry) => startOf(entry, engine));
+      await measureRound(round, sides, (file) => startOf(file, way));
     const [ours, theirs] = sides.map((side) => side.rounds);
     const cold = (starts: Start[]): number[] => starts.map((start) => start.cold);
     rows.push({
-      engine,
+      ...way,
       ...summarise(ours),
       ...(theirs && { other: summarise(theirs), comparison: compare(cold(ours), cold(theirs)) }),
     });
   }
-  const lines = rows.map(({ engine, other: before, comparison, ...start }) => [
-    engine,
+  const lines = rows.map(({ entry, loader, engine, other: before, comparison, ...start }) => [
+    `${entry === "." ? "boxwright" : "boxwright/core"}, ${loader}, ${engine}`,
     ...KEYS.map((key) => us(start[key])),
     before === undefined ? "" : us(before.cold),
     comparison === undefined ? "" : comparison.ratio.toFixed(3),
   ]);
-  for (const line of layOut(["engine", ...KEYS, "other cold", "new/other"], lines, 1)) print(line);
+  for (const line of layOut(["entry, loader, engine", ...KEYS, "other cold", "new/other"], lines, 1))
+    print(line);
   writeReport(values.out, { ...made, rounds, workload: workload.name, rows });
 }
 
