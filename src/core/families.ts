@@ -245,7 +245,7 @@ export interface FamilyTraits {
    */
   readonly rowMasks?: "box" | "input" | "queries";
   /** Usual export of its networks for masks and keypoints: these channels follow those of the boxes. */
-  readonly beyondBoxes?: "rows" | "planes";
+  readonly extraChannels?: "rows" | "planes";
   /** Family that stands for this one where shapes alone are looked at: their tensors look alike. */
   readonly like?: Family;
   /** Name for people. Usual: the family's own. */
@@ -350,7 +350,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
   yolov5: /* @__PURE__ */ anchored("5", {
     squareSize: true,
     suggested: 2,
-    beyondBoxes: "rows",
+    extraChannels: "rows",
     subtypes: ["yolov5", "yolo-p"],
   }),
   yolov7: /* @__PURE__ */ anchored("7", {
@@ -391,7 +391,7 @@ const ROWS: { readonly [F in Exclude<Family, PoseFamily>]: FamilyTraits } = {
     exports: DISTANCE_EXPORTS,
     raw: "logits",
     suggested: 1,
-    beyondBoxes: "planes",
+    extraChannels: "planes",
     version: "8",
     // "-u" subtypes are the anchor-free rebuilds of older networks
     subtypes: ["yolov8", "yolov8n", "yolov3-u", "yolov3-tinyu", "yolov5-u"],

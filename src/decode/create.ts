@@ -27,8 +27,8 @@ export function createDecoder<const C, T extends DecoderTask = never>(
   options?: CoreOptions<T>,
 ): Promise<DecoderOf<C, T>>;
 export async function createDecoder(config: unknown, options: CoreOptions = {}): Promise<Decoder> {
-  const [own, tasks] = split(options);
-  return makeDecoder(config, own, tasks);
+  const [ownOptions, tasks] = split(options);
+  return makeDecoder(config, ownOptions, tasks);
 }
 
 /**
@@ -45,8 +45,8 @@ export function createDecoderSync<const C, T extends DecoderTask = never>(
   options?: CoreOptions<T>,
 ): DecoderOf<C, T>;
 export function createDecoderSync(config: unknown, options: CoreOptions = {}): Decoder {
-  const [own, tasks] = split(options);
-  return makeDecoderSync(config, own, tasks);
+  const [ownOptions, tasks] = split(options);
+  return makeDecoderSync(config, ownOptions, tasks);
 }
 
 /** Returns the options of the decoder, and its tasks. `readConfig` refuses options that are no object. */

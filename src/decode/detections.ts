@@ -169,29 +169,30 @@ export interface Mask {
 }
 
 /** What the task of a network does for detections. Tasks give it by `extend`. */
-export interface Extras {
+export interface TaskFunctions {
   /** Adds the task's fields to the object of a row. */
   readonly row?: (
-    found: Detections,
+    detections: Detections,
     row: number,
     d: { -readonly [K in keyof Detection]: Detection[K] },
   ) => void;
   /** Gives a copy the columns of the rows that count, and whatever `mask` needs. */
-  readonly copy: (found: Detections, copy: Detections) => void;
+  readonly copy: (detections: Detections, copy: Detections) => void;
   /** Gives detections that are made of some rows of a copy whatever `mask` needs. Row i of `to` is row `rows[i]`. */
   readonly select?: (rows: readonly number[], to: Detections) => void;
-  readonly mask?: (found: Detections, row: number, options?: MaskOptions) => Mask;
+  readonly mask?: (detections: Detections, row: number, options?: MaskOptions) => Mask;
 }
 
 /**
  * Gives detections the columns of a task, which `structuredClone` carries, and the functions, which it does not.
  */
-export function extend(found: Detections, columns: TaskColumns, extras: Extras): void {
-  Object.defineProperty(Object.assign(found, columns), "extras", { value: extras });
+export function extend(detections: Detections, columns: TaskColumns, taskFunctions: TaskFunctions): void {
+  Object.defineProperty(Object.assign(detections, columns), "taskFunctions", { value: taskFunctions });
 }
 
 /** Returns the functions of a task; undefined for boxes alone, and for a clone. */
-export const extrasOf = (found: Detections): Extras | undefined => (found as { extras?: Extras }).extras;
+export const taskFunctionsOf = (detections: Detections): TaskFunctions | undefined =>
+  (detections as { taskFunctions?: TaskFunctions }).taskFunctions;
 
 /**
  * One box with its label. `x`, `y`, `width` and `height` are computed from the fields, in the same unit. JSON,
@@ -315,7 +316,7 @@ export class Detections implements Iterable<Detection>, TaskColumns {
     const row = i < 0 ? this.length + i : i;
     if (!(Number.isInteger(row) && row >= 0 && row < this.length)) return undefined;
     const d: Detection = new Row(this, row);
-    extrasOf(this)?.row?.(this, row, d);
+    taskFunctionsOf(this)?.row?.(this, row, d);
     return d;
   }
 
@@ -324,7 +325,7 @@ export class Detections implements Iterable<Detection>, TaskColumns {
    * @throws TypeError if the network has no masks
    */
   mask(i: number, options?: MaskOptions): Mask {
-    const mask = extrasOf(this)?.mask;
+    const mask = taskFunctionsOf(this)?.mask;
     if (!mask) throw new TypeError('got no masks, expected what a decoder with task "segment" returned');
     return mask(this, i, options);
   }
@@ -354,7 +355,7 @@ export class Detections implements Iterable<Detection>, TaskColumns {
     );
     setLength(c, n);
     setSurface(c, SURFACES.get(this));
-    extrasOf(this)?.copy(this, c);
+    taskFunctionsOf(this)?.copy(this, c);
     return c;
   }
 
@@ -375,13 +376,13 @@ interface ImageSides {
 }
 
 /** Remembers the frame of a result, or the size of the network's input if the decoder was given no frame. */
-export function setSurface(found: Detections, surface: Surface): void {
+export function setSurface(detections: Detections, surface: Surface): void {
   // Results are reused: most streams have one frame, and set it once.
-  if (SURFACES.get(found) !== surface) SURFACES.set(found, surface);
+  if (SURFACES.get(detections) !== surface) SURFACES.set(detections, surface);
 }
 
 /** Returns the frame of these detections, or the size of the network's input; undefined if neither is known. */
-export const surfaceOf = (found: Detections): Surface => SURFACES.get(found);
+export const surfaceOf = (detections: Detections): Surface => SURFACES.get(detections);
 
 /** Sets the number of rows. Only a decoder may do so: for everybody else `length` is read-only. */
 export function setLength(d: { -readonly [K in keyof Detections]: Detections[K] }, n: number): void {
@@ -401,7 +402,11 @@ export interface RowReader {
    * Gives detections that were made of records the task's columns, if the records have them.
    * @throws RangeError if records differ in what they have
    */
-  readonly readRows?: (found: Detections, rows: readonly DetectionFields[], task: KnownTask | null) => void;
+  readonly readRows?: (
+    detections: Detections,
+    rows: readonly DetectionFields[],
+    task: KnownTask | null,
+  ) => void;
 }
 
 /** Throws a RangeError for records in another unit. A network may give a few boxes whose corners are exchanged. */
@@ -430,16 +435,16 @@ export function detectionsOf(
   if (rows.some((d) => d.corners)) neededTask(tasks, "oriented");
   const labels: string[] = [];
   for (const { class_id, label } of rows) if (label !== String(class_id)) labels[class_id] = label;
-  const found = new Detections(
+  const detections = new Detections(
     Float32Array.from(rows.flatMap((d) => [d.x_min, d.y_min, d.x_max, d.y_max])),
     Float32Array.from(rows, (d) => d.confidence),
     Int32Array.from(rows, (d) => d.class_id),
     Uint32Array.from(rows, (_, i) => sources[i]),
     labels.length > 0 ? labels : null,
   );
-  setLength(found, rows.length);
-  for (const { readRows } of tasks) readRows?.(found, rows, task);
-  return found;
+  setLength(detections, rows.length);
+  for (const { readRows } of tasks) readRows?.(detections, rows, task);
+  return detections;
 }
 
 /** Makes views of the columns in a decoder's memory, `rows` rows long. */

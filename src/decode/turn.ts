@@ -6,9 +6,9 @@ import { type Detections, CORNER_VALUES } from "./detections.ts";
 const KEYPOINT_VALUES = 3;
 
 /** Turns boxes, keypoints and corners back in place. Angles are turned by their task, masks when they are made. */
-export function turnBack(found: Detections, rotation: QuarterTurns): void {
+export function turnBack(detections: Detections, rotation: QuarterTurns): void {
   const turns = turnsBack(rotation);
-  const { length, boxes, keypoints, corners, scores } = found;
+  const { length, boxes, keypoints, corners, scores } = detections;
   turnBoxes(boxes, length, turns);
   const rows = scores.length;
   if (keypoints && rows > 0)

@@ -98,11 +98,11 @@ export class ChainedDetector implements Detector {
         await arrivals.next();
         const { done, value } = coming.take();
         if (done) return;
-        const found = await this.#detectOne(value, tracked);
-        tracked = Array.from({ length: found.length }, (_, row) => nextCropOf(found, row)).filter(
+        const detections = await this.#detectOne(value, tracked);
+        tracked = Array.from({ length: detections.length }, (_, row) => nextCropOf(detections, row)).filter(
           (c) => c !== null && hasPixels(c),
         ) as Crop[];
-        yield found;
+        yield detections;
       }
     } finally {
       arrivals.end();

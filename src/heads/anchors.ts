@@ -52,13 +52,13 @@ function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
     Array.from({ length: MAX_ANCHORS + 1 }, (_, n) => {
       // 0 anchors among the channels: they are a dimension of their own.
       const all = mine.map(({ extra = 0, ...spec }) => ({ ...spec, extra: extra * (n || 1) }));
-      const found = matchOne(all, n > 0 ? maps : fiveDims, {
+      const matches = matchOne(all, n > 0 ? maps : fiveDims, {
         count: channels * (n || 1),
         boxes: 0,
         scores: Math.min(5, channels - 1),
         objectness: 4,
       });
-      return found.map((match) => ({
+      return matches.map((match) => ({
         ...match,
         alone: channels < 6,
         count: n || specs[match.box.tensor].dims[hasAnchorsInside(match) ? 3 : 1],
@@ -73,8 +73,8 @@ function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
 /**
  * Gives each map its anchors, by the map's width, by its name, or by its rank in size among maps of one storage order.
  */
-function fitted(sets: readonly AnchorSet[], specs: Specs, found: readonly AnchorMap[]): FittedMap[] {
-  return byLayout(found).flatMap((mates) => {
+function fitted(sets: readonly AnchorSet[], specs: Specs, maps: readonly AnchorMap[]): FittedMap[] {
+  return byLayout(maps).flatMap((mates) => {
     const widths = [...new Set(mates.map(({ view }) => view.w))].sort((a, b) => b - a);
     // If widths are given, a map of another width does not belong to the head.
     const isRanked = sets.length === widths.length && sets.every(({ side }) => side === null);

@@ -58,16 +58,16 @@ export const maps: Views = ({ dims, order }, k) => {
   const [batch, a, b, c] = batched ? dims : [1, ...dims];
   // [1,R,K] is rows with a batch of 1, not a map one cell high.
   if (!(batched || (dims.length === 3 && (a !== 1 || k === 1))) || /ROWS|PLANES/.test(stated)) return [];
-  const found: ChannelView[] = [];
+  const views: ChannelView[] = [];
   if (a === k && !/^N?HWC$/.test(stated)) {
     const layout = batched ? "NCHW" : "CHW";
-    found.push({ batch, cells: b * c, channel: b * c, cell: 1, layout, w: c, h: b });
+    views.push({ batch, cells: b * c, channel: b * c, cell: 1, layout, w: c, h: b });
   }
-  if (c === k && !/^N?CHW$/.test(stated) && !(found.length > 0 && b === 1)) {
+  if (c === k && !/^N?CHW$/.test(stated) && !(views.length > 0 && b === 1)) {
     const layout = batched ? "NHWC" : "HWC";
-    found.push({ batch, cells: a * b, channel: 1, cell: k, layout, w: b, h: a });
+    views.push({ batch, cells: a * b, channel: 1, cell: k, layout, w: b, h: a });
   }
-  return found;
+  return views;
 };
 
 /** Sees a feature map with rows of K for each anchor: anchors outermost [N,A,h,w,K], or in each cell [N,h,w,A,K]. */
@@ -88,7 +88,7 @@ export const rows: Views = ({ dims, order }, k) => {
   // The order of a map says the same of its cells in a row.
   if (dims.length === 4 && stated === "nchw") stated = "planes";
   if (dims.length === 4 && stated === "nhwc") stated = "rows";
-  const found: ChannelView[] = [];
+  const views: ChannelView[] = [];
   const add = (batch: number, tail: readonly number[]): void => {
     const long = tail.filter((x) => x !== 1);
     // Dimensions of 1 may stand for a single row or for a single channel.
@@ -96,9 +96,9 @@ export const rows: Views = ({ dims, order }, k) => {
       long.length > 2 ? [] : long.length > 1 ? long : k === 1 ? [...long, 1, 1] : [1, ...long, 1];
     // A single cell, or a single channel, is the same in both orders.
     if (b === k && (stated !== "planes" || a === 1 || k === 1))
-      found.push({ batch, cells: a, channel: 1, cell: k, layout: "rows", w: 0, h: 0 });
+      views.push({ batch, cells: a, channel: 1, cell: k, layout: "rows", w: 0, h: 0 });
     if (a === k && k !== 1 && b !== 1 && stated !== "rows")
-      found.push({ batch, cells: b, channel: b, cell: 1, layout: "planes", w: 0, h: 0 });
+      views.push({ batch, cells: b, channel: b, cell: 1, layout: "planes", w: 0, h: 0 });
   };
   if (dims.length > 2) add(dims[0], dims.slice(1));
   else if (dims.length > 1) {
@@ -106,15 +106,15 @@ export const rows: Views = ({ dims, order }, k) => {
     if (k === 1) add(dims[0], [dims[1]]);
     if (k !== 1 || (dims[1] === 1 && dims[0] !== 1)) add(1, dims);
   } else if (dims.length > 0) add(1, dims);
-  return found;
+  return views;
 };
 
 /** Sees rows, or all rows in one dimension: [1, R*K], Caffe's flattened outputs. */
 export const rowsOrFlat: Views = (s, k) => {
-  const found = rows(s, k);
+  const views = rows(s, k);
   const elements = volume(s.dims);
   const isFlat = s.dims.filter((x) => x !== 1).length === 1 && k > 1 && elements % k === 0 && elements !== k;
-  return found.length > 0 || !isFlat
-    ? found
+  return views.length > 0 || !isFlat
+    ? views
     : [{ batch: 1, cells: elements / k, channel: 1, cell: k, layout: "flat", w: 0, h: 0 }];
 };

@@ -12,9 +12,9 @@ export function columnAfterHead({ box, bins, score, classes, classId, objectness
 }
 
 /** Returns the interpretation with `extra` set in each head: the channels after its own, in the box tensor. */
-const withExtra = (found: Interpretation): Interpretation => ({
-  ...found,
-  heads: found.heads.map((head) => ({ ...head, extra: columnAfterHead(head) })),
+const withExtra = (interpretation: Interpretation): Interpretation => ({
+  ...interpretation,
+  heads: interpretation.heads.map((head) => ({ ...head, extra: columnAfterHead(head) })),
 });
 
 /**
@@ -83,19 +83,19 @@ interface ExtraView {
  * @param mayHold true for the index of a tensor that may hold them
  */
 export function joinExtra(
-  found: Interpretation,
+  interpretation: Interpretation,
   specs: Specs,
   channels: number,
   mayHold: (index: number) => boolean,
 ): Interpretation | null {
   const views = specs.flatMap((spec, tensor): ExtraView[] =>
-    found.uses.includes(tensor) || !mayHold(tensor)
+    interpretation.uses.includes(tensor) || !mayHold(tensor)
       ? []
       : [...maps(spec, channels), ...rows(spec, channels)]
-          .filter(({ batch }) => batch === found.batch)
+          .filter(({ batch }) => batch === interpretation.batch)
           .map((view) => ({ tensor, view })),
   );
-  return joinOneTensor(found, views) ?? joinTensorPerHead(found, views);
+  return joinOneTensor(interpretation, views) ?? joinTensorPerHead(interpretation, views);
 }
 
 /** Reads boxes of tensors, as `interpret` does. */
@@ -116,7 +116,7 @@ export const readBeside = (
   channels: number,
   mayHold: (index: number) => boolean,
 ): readonly Interpretation[] =>
-  read(boxes).flatMap((found) => joinExtra(found, specs, channels, mayHold) ?? []);
+  read(boxes).flatMap((interpretation) => joinExtra(interpretation, specs, channels, mayHold) ?? []);
 
 /** Returns the fused readings, if some use as many tensors as any reading does. Else returns `beside`. */
 export function preferFused(
@@ -128,8 +128,8 @@ export function preferFused(
 }
 
 /** Returns the interpretation with the extra channels of all heads in one tensor, one head after the other. */
-function joinOneTensor(found: Interpretation, views: readonly ExtraView[]): Interpretation | null {
-  const { heads, uses } = found;
+function joinOneTensor(interpretation: Interpretation, views: readonly ExtraView[]): Interpretation | null {
+  const { heads, uses } = interpretation;
   const whole = pickOnly(views.filter(({ view }) => view.cells === cellsOf(heads)));
   if (!whole) return null;
   const all = columnOf(whole);
@@ -139,15 +139,18 @@ function joinOneTensor(found: Interpretation, views: readonly ExtraView[]): Inte
     first += head.cells;
     return { ...head, extra };
   });
-  return { ...found, heads: withColumns, uses: [...uses, whole.tensor] };
+  return { ...interpretation, heads: withColumns, uses: [...uses, whole.tensor] };
 }
 
 /**
  * Returns the interpretation with the extra channels of each head in a tensor that no other head has. All of these
  * tensors have one storage order. It is that of the boxes, if each tensor can be read so.
  */
-function joinTensorPerHead(found: Interpretation, views: readonly ExtraView[]): Interpretation | null {
-  const { heads, uses } = found;
+function joinTensorPerHead(
+  interpretation: Interpretation,
+  views: readonly ExtraView[],
+): Interpretation | null {
+  const { heads, uses } = interpretation;
   const isPlanar = (head: HeadDraft): boolean => head.box.cell === 1;
   for (const asBoxes of [true, false]) {
     const picked = heads
@@ -156,7 +159,7 @@ function joinTensorPerHead(found: Interpretation, views: readonly ExtraView[]): 
     const tensors = new Set(picked.map(({ tensor }) => tensor));
     if (tensors.size === heads.length)
       return {
-        ...found,
+        ...interpretation,
         heads: heads.map((head, i) => ({ ...head, extra: columnOf(picked[i]) })),
         uses: [...uses, ...tensors],
       };

@@ -81,10 +81,10 @@ function settleMaps(query: HeadQuery, all: readonly Interpretation[]): readonly 
   const isBesides = ({ tensors }: Interpretation): boolean =>
     ours.length > 0 &&
     tensors.flat().every(({ dims }) => dims.length === 4 && grids.some((g) => isMapOf(dims, g)));
-  const left = all.filter(
+  const remaining = all.filter(
     (r) => !READINGS[r.name].rows || mapsOfRows(query, r) > 2 || !(isMapToo(r) || isBesides(r)),
   );
-  return grids.length > 0 ? preferred(left, (r) => !isMaps(r) || ours.includes(r)) : left;
+  return grids.length > 0 ? preferred(remaining, (r) => !isMaps(r) || ours.includes(r)) : remaining;
 }
 
 /** True if a tensor of four dimensions is a map of the grid, channels first or last. */

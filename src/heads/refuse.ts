@@ -17,32 +17,34 @@ import { familyReason } from "./print.ts";
 import { type HeadQuery, namesOf } from "./query.ts";
 
 /** Throws a TensorError that lists several interpretations, and the option that settles them. */
-export function refuseSeveral(found: readonly Interpretation[], specs: Specs): never {
-  const lines = found.map(({ about, name }) => `  - ${about}   (reading: "${name}")\n`);
-  const { words, hints } = settling(found, specs);
+export function refuseSeveral(interpretations: readonly Interpretation[], specs: Specs): never {
+  const lines = interpretations.map(({ about, name }) => `  - ${about}   (reading: "${name}")\n`);
+  const { words, hints } = settling(interpretations, specs);
   throw new TensorError(
-    `got ${list(specs)}, which can be read in ${found.length} ways:\n${lines.join("")}${words}`,
+    `got ${list(specs)}, which can be read in ${interpretations.length} ways:\n${lines.join("")}${words}`,
     { options: hints },
   );
 }
 
 /** Returns the options that tell several interpretations apart. */
 function settling(
-  found: readonly Interpretation[],
+  interpretations: readonly Interpretation[],
   [first]: Specs,
 ): { words: string; hints: readonly OptionHint[] } {
-  if (found.every(({ awaits }) => awaits !== undefined))
+  if (interpretations.every(({ awaits }) => awaits !== undefined))
     return {
       words:
         'the unit of its distances settles it: coordinates: "pixels" (mmdetection, mmdeploy) or "strides" (mmyolo). A frame whose values tell does so too',
       hints: [{ option: "coordinates", value: "pixels" }],
     };
-  const count = (key: (r: Interpretation) => string): number => new Set(found.map(key)).size;
-  const layouts = new Set(found.flatMap(({ tensors }) => tensors.flat().map(({ layout }) => layout)));
+  const count = (key: (r: Interpretation) => string): number => new Set(interpretations.map(key)).size;
+  const layouts = new Set(
+    interpretations.flatMap(({ tensors }) => tensors.flat().map(({ layout }) => layout)),
+  );
   if (count(({ name }) => name) > 1)
     return {
-      words: `the option reading settles it, for instance reading: "${found[0].name}"`,
-      hints: [{ option: "reading", value: found[0].name }],
+      words: `the option reading settles it, for instance reading: "${interpretations[0].name}"`,
+      hints: [{ option: "reading", value: interpretations[0].name }],
     };
   if (layouts.size > 1 && count(({ uses }) => uses.join()) === 1) {
     const byClasses = count(({ classes }) => String(classes)) > 1;

@@ -47,7 +47,7 @@ interface Guess {
   readonly anchors: readonly (readonly (readonly number[])[])[] | null;
   readonly inputSize: readonly [number, number];
   /** Fields that the family cannot be read without. */
-  readonly extras: StandIns;
+  readonly standIns: StandIns;
 }
 
 /** Returns every way in which detection heads read the shapes, the likeliest first. */
@@ -108,21 +108,21 @@ function* guesses(
   );
   const inputSize = options.inputSize ?? sizeGuess(tensors);
   for (const family of families) {
-    const extras = standInsFor(family, tensors, priors);
+    const standIns = standInsFor(family, tensors, priors);
     for (const classes of stated === undefined ? countsToTry(family, tensors, priors) : [stated])
-      for (const anchors of anchorGuesses(family)) yield { family, classes, anchors, inputSize, extras };
+      for (const anchors of anchorGuesses(family)) yield { family, classes, anchors, inputSize, standIns };
   }
 }
 
 /** Returns all interpretations under a guess. */
 const readWith = (
-  { family, classes, anchors, inputSize, extras }: Guess,
+  { family, classes, anchors, inputSize, standIns }: Guess,
   tensors: readonly TensorSpec[],
   options: DecoderOptions,
   values: (index: number) => ArrayLike<number> | null,
 ): readonly Interpretation[] =>
   interpretationsUnder(
-    { family, classes, ...(anchors && { anchors }), ...extras },
+    { family, classes, ...(anchors && { anchors }), ...standIns },
     { ...options, inputSize },
     tensors,
     values,
@@ -157,7 +157,7 @@ function namesFor(family: Family, { name }: Interpretation): string[] {
 
 /** Returns the config to write, as JavaScript. */
 function lineOf(
-  { family, anchors, extras: { roles } }: Guess,
+  { family, anchors, standIns: { roles } }: Guess,
   classes: number | null,
   { name }: Interpretation,
   { inputSize }: DecoderOptions,
@@ -300,7 +300,7 @@ function readWithTask(inspected: Inspected): Possibility[] {
     const isRows = a > b;
     const axis = isRows ? 2 : 1;
     const channels = tensor.dims[axis];
-    const family = FAMILIES.find((f) => TRAITS[f].beyondBoxes === (isRows ? "rows" : "planes")) as Family;
+    const family = FAMILIES.find((f) => TRAITS[f].extraChannels === (isRows ? "rows" : "planes")) as Family;
     if ((options.family ?? family) !== family) return [];
     const fixed = channelsBeforeClasses(TRAITS[family]);
     const masks = channels - fixed - COEFFICIENTS;

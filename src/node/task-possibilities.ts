@@ -83,8 +83,15 @@ function readWith(
   { tensors, options }: Inspected,
 ): Interpretation | null {
   if (hasStrangeMaps(family, tensors)) return null;
-  const found = interpretationsUnder({ family, classes }, { ...options, inputSize }, tensors, () => null);
-  return found.length === 1 && new Set(found[0].uses).size === tensors.length ? found[0] : null;
+  const interpretations = interpretationsUnder(
+    { family, classes },
+    { ...options, inputSize },
+    tensors,
+    () => null,
+  );
+  return interpretations.length === 1 && new Set(interpretations[0].uses).size === tensors.length
+    ? interpretations[0]
+    : null;
 }
 
 /** True if the family reads heat maps of any count of points, and the map at hand has no usual count of channels. */

@@ -55,9 +55,11 @@ export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
   const { config, configHash } = decoder;
   const isFound = "toArray" in outputs;
   if (isFound || config.outputFormat === "detection") {
-    const found = isFound ? (outputs as Detections) : decoder.decode(outputs as Outputs, frame ?? undefined);
-    const sources = [...found.sources].slice(0, found.length);
-    const data = { frame: frame ?? null, detections: found.toArray(), sources };
+    const detections = isFound
+      ? (outputs as Detections)
+      : decoder.decode(outputs as Outputs, frame ?? undefined);
+    const sources = [...detections.sources].slice(0, detections.length);
+    const data = { frame: frame ?? null, detections: detections.toArray(), sources };
     const attributes = attributesOf("detection", about, configHash, "");
     return pack({ ...attributes, datacontenttype: "application/json", data }, [], into);
   }

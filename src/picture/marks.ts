@@ -100,9 +100,9 @@ function topOf(
 
 /** Returns detections that have masks, `null` for others. A clone has none. */
 function masksOf(detections: DetectionList<Drawn>): Masked | null {
-  const found = detections as Partial<Masked> & { readonly extras?: { readonly mask?: unknown } };
+  const found = detections as Partial<Masked> & { readonly taskFunctions?: { readonly mask?: unknown } };
   // The rows of the command carry the function alone.
-  const has = found.extras ? found.extras.mask : Array.isArray(detections) && found.mask;
+  const has = found.taskFunctions ? found.taskFunctions.mask : Array.isArray(detections) && found.mask;
   return has ? (found as Masked) : null;
 }
 

@@ -75,8 +75,11 @@ export function interpretConfig(
   const query = queryOf(config, family, rules, (i) => valuesOf(specs.indexOf(outputs[i])));
   const planner = plannerOf(planners, config.task?.name ?? query.traits.task);
   const priors = query.traits.head === "prior" ? priorsAmong(outputs, config) : -1;
-  const found = planner ? planner.read(query, outputs) : interpret(query, outputs);
-  const open = found.length > 1 ? found.find(({ awaits }) => awaits !== undefined)?.awaits : undefined;
+  const interpretations = planner ? planner.read(query, outputs) : interpret(query, outputs);
+  const open =
+    interpretations.length > 1
+      ? interpretations.find(({ awaits }) => awaits !== undefined)?.awaits
+      : undefined;
   const awaited = priors >= 0 ? priors : (open ?? -1);
   return {
     config,
@@ -85,7 +88,7 @@ export function interpretConfig(
     specs,
     outputs,
     rules,
-    found,
+    found: interpretations,
     planner,
     awaits: awaited >= 0 && query.valuesOf(awaited) === null ? outputs[awaited] : null,
   };
@@ -96,10 +99,10 @@ export function interpretConfig(
  * @throws TensorError if there is none or more than one, or if it contradicts the config
  */
 export function planOf(interpreted: Interpreted): Plan {
-  const { config, query, why, outputs: specs, rules, found, planner } = interpreted;
-  if (found.length === 0) refuseAll(query, why, specs);
-  if (found.length > 1) refuseSeveral(found, specs);
-  const [interpretation] = found;
+  const { config, query, why, outputs: specs, rules, found: interpretations, planner } = interpreted;
+  if (interpretations.length === 0) refuseAll(query, why, specs);
+  if (interpretations.length > 1) refuseSeveral(interpretations, specs);
+  const [interpretation] = interpretations;
   const { name, uses, scores, about, inputSize, batch, listIds, inPhoto } = interpretation;
   const unused = specs.filter((_, i) => !uses.includes(i));
   checkNamed(config, interpretation, specs, unused);
@@ -161,8 +164,8 @@ function withUnits({ about, heads, name }: Interpretation): Head[] {
 }
 
 /** Returns the rules of a plan: the network's own work is not done again, unless the config names the rule. */
-function settledRules(config: Config, rules: Rules, found: Interpretation): Rules {
-  const { name, heads, pairs, inPhoto } = found;
+function settledRules(config: Config, rules: Rules, interpretation: Interpretation): Rules {
+  const { name, heads, pairs, inPhoto } = interpretation;
   const { suppressed, unclamped } = READINGS[name];
   const settled: Rules = {
     ...rules,

@@ -5,7 +5,7 @@ import { type ResourceLimits, Worker } from "node:worker_threads";
 import { TensorError, isRefusal, mismatch, refuse } from "../core/errors.ts";
 import { checkOptions, namesOnly } from "../core/options.ts";
 import { type TensorInput, show } from "../core/tensor.ts";
-import { Detections, type Extras, extend, setLength } from "../decode/detections.ts";
+import { Detections, type TaskFunctions, extend, setLength } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import { type Outputs, asOutputs } from "../decode/inputs.ts";
 import { ORIENTED_ROWS } from "../tasks/oriented/rows.ts";
@@ -388,7 +388,7 @@ export class DecoderPool {
 }
 
 /** Detections whose masks stayed in a thread. */
-const WITHOUT_MASKS: Extras = {
+const WITHOUT_MASKS: TaskFunctions = {
   copy: (_, to) => extend(to, {}, WITHOUT_MASKS),
   select: (_, to) => extend(to, {}, WITHOUT_MASKS),
   mask: () =>

@@ -1,7 +1,7 @@
 /** A thread of a pool: makes a decoder for each network, decodes frames in the order of their messages. */
 import type { MessagePort } from "node:worker_threads";
 import type { Decoder } from "../decode/decoder.ts";
-import { Detections, POINT_COLUMNS, extrasOf, setLength } from "../decode/detections.ts";
+import { Detections, POINT_COLUMNS, taskFunctionsOf, setLength } from "../decode/detections.ts";
 import { fromPacket } from "../packet/read.ts";
 import { createDecoderSync } from "../whole/decoder.ts";
 import {
@@ -55,9 +55,9 @@ function decode(
   { id, work, index }: Extract<Request, { work: unknown }>,
 ): Answer {
   const start = performance.now();
-  const [network, found] = run(networks, work, index);
-  const { columns, arrays } = columnsOf(found);
-  const { labels } = found;
+  const [network, detections] = run(networks, work, index);
+  const { columns, arrays } = columnsOf(detections);
+  const { labels } = detections;
   const milliseconds = performance.now() - start;
   const isKnown = network.labels === labels;
   network.labels = labels;
@@ -74,9 +74,12 @@ function decode(
 }
 
 /** Returns the columns of the rows that count in memory of their own, and those of them that are arrays. */
-function columnsOf(found: Detections): { readonly columns: ReplyColumns; readonly arrays: Answer["arrays"] } {
-  const hasMasks = extrasOf(found)?.mask !== undefined;
-  const { boxes, scores, classIds, sources, ...more } = (hasMasks ? boxesOf(found) : found).copy();
+function columnsOf(detections: Detections): {
+  readonly columns: ReplyColumns;
+  readonly arrays: Answer["arrays"];
+} {
+  const hasMasks = taskFunctionsOf(detections)?.mask !== undefined;
+  const { boxes, scores, classIds, sources, ...more } = (hasMasks ? boxesOf(detections) : detections).copy();
   const { keypoints, keypointNames, edges, angles, corners } = more;
   const points = Object.fromEntries(
     POINT_COLUMNS.flatMap((name) => (more[name] ? [[name, more[name]] as const] : [])),

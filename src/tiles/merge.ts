@@ -4,11 +4,11 @@ import { COUNT, FLAG, type Rule, UNIT, checkOptions, oneOf } from "../core/optio
 import { show } from "../core/tensor.ts";
 import {
   Detections,
-  type Extras,
+  type TaskFunctions,
   POINT_COLUMNS,
   type TaskColumns,
   extend,
-  extrasOf,
+  taskFunctionsOf,
   setLength,
   surfaceOf,
 } from "../decode/detections.ts";
@@ -87,7 +87,7 @@ const RULES: { readonly [N in keyof Settings]: Rule } = {
 const settingsOf = (given: MergeTilesOptions): Settings => ({ ...DEFAULTS, ...checkOptions(given, RULES) });
 
 /** Merged detections: no one knows how the masks of tiles are joined, and their prototypes are gone. */
-const WITHOUT_MASKS: Extras = {
+const WITHOUT_MASKS: TaskFunctions = {
   copy: (_, to) => extend(to, {}, WITHOUT_MASKS),
   select: (_, to) => extend(to, {}, WITHOUT_MASKS),
   mask: () =>
@@ -175,7 +175,7 @@ class Merger implements TileMerger {
   private kind = "";
   private hasMasks = false;
   private named: Pick<TaskColumns, "keypointNames" | "edges"> = {};
-  private extras: Extras | null = null;
+  private taskFunctions: TaskFunctions | null = null;
 
   constructor(size: readonly [number, number], settings: Settings) {
     this.size = size;
@@ -211,7 +211,7 @@ class Merger implements TileMerger {
     if (n > 0) this.addColumns(tile, detections);
     this.length += n;
     this.labels ??= detections.labels;
-    this.hasMasks ||= extrasOf(detections)?.mask !== undefined;
+    this.hasMasks ||= taskFunctionsOf(detections)?.mask !== undefined;
     if (this.length > this.settings.maxCandidates) this.dropLowest();
   }
 
@@ -241,7 +241,7 @@ class Merger implements TileMerger {
     }
     this.named = { ...(keypointNames && { keypointNames }), ...(edges && { edges }) };
     // A clone has columns without functions.
-    this.extras = keypoints ? POSE_ROWS : angles ? ORIENTED_ROWS : null;
+    this.taskFunctions = keypoints ? POSE_ROWS : angles ? ORIENTED_ROWS : null;
   }
 
   merge(): Detections {
@@ -273,7 +273,7 @@ class Merger implements TileMerger {
     this.labels = null;
     this.columns = {};
     this.named = {};
-    this.extras = null;
+    this.taskFunctions = null;
     this.hasMasks = false;
   }
 
@@ -350,18 +350,18 @@ class Merger implements TileMerger {
   private testAgain(c: Candidates, group: readonly number[]): number[] {
     const { metric, threshold } = this.settings;
     const grown = this.length;
-    const left = [group[0]];
+    const remaining = [group[0]];
     c.corners.copyWithin(grown * 4, group[0] * 4, group[0] * 4 + 4);
     for (let i = 1; i < group.length; i++) {
       if (!(overlapBy(c, metric, grown, group[i]) > threshold)) continue;
-      left.push(group[i]);
+      remaining.push(group[i]);
       for (let k = 0; k < 4; k++) {
         const v = c.corners[group[i] * 4 + k];
         const own = c.corners[grown * 4 + k];
         c.corners[grown * 4 + k] = k < 2 ? Math.min(own, v) : Math.max(own, v);
       }
     }
-    return left;
+    return remaining;
   }
 
   /** Writes one detection for each group: the box around its rows, with the score and source of the first one. */
@@ -391,8 +391,9 @@ class Merger implements TileMerger {
       name,
       Float32Array.from(groups.flatMap(([first]) => [...held[first]])),
     ]);
-    const extras = this.extras ?? (this.hasMasks ? WITHOUT_MASKS : null);
-    if (extras) extend(result, { ...(Object.fromEntries(columns) as TaskColumns), ...this.named }, extras);
+    const taskFunctions = this.taskFunctions ?? (this.hasMasks ? WITHOUT_MASKS : null);
+    if (taskFunctions)
+      extend(result, { ...(Object.fromEntries(columns) as TaskColumns), ...this.named }, taskFunctions);
     return result;
   }
 

@@ -1,7 +1,7 @@
 /** Decodes the files of a command, for `decode` and `draw`. */
 import type { Decoder } from "../../decode/decoder.ts";
 import { createDecoder } from "../../whole/decoder.ts";
-import { type Detection, type Detections, extrasOf } from "../../decode/detections.ts";
+import { type Detection, type Detections, taskFunctionsOf } from "../../decode/detections.ts";
 import type { Frame } from "../../decode/frame.ts";
 import type { Stats } from "../../decode/stats.ts";
 import type { Description } from "../../plan/describe.ts";
@@ -30,14 +30,14 @@ export interface Decoded {
 }
 
 /** Returns the rows. Edges of skeletons and masks stand beside them for drawing; JSON leaves them out. */
-function rowsOf(found: Detections, values: Values): Detection[] {
+function rowsOf(detections: Detections, values: Values): Detection[] {
   if (wantsLabelMaps(values))
     throw new UsageError("--masks png is of boxwright run with --draw FOLDER. Here: --masks rle.");
-  const rows = withMasks(found, values);
+  const rows = withMasks(detections, values);
   return Object.assign(
     rows,
-    found.edges && { edges: found.edges },
-    extrasOf(found)?.mask && { mask: found.mask.bind(found) },
+    detections.edges && { edges: detections.edges },
+    taskFunctionsOf(detections)?.mask && { mask: detections.mask.bind(detections) },
   );
 }
 
@@ -81,7 +81,7 @@ export class Network {
     const results = decoder.decodeBatch(byName, frame);
     const milliseconds = performance.now() - start;
     return {
-      images: results.map((found) => rowsOf(found, values)),
+      images: results.map((detections) => rowsOf(detections, values)),
       engine: decoder.engine,
       frame,
       notes: notesOf(decoder, frame, values),

@@ -17,7 +17,7 @@ const TENSORS = /\.(npy|npz|safetensors)(\.gz)?$/i;
 
 export const isFolder = (path: string): Promise<boolean> =>
   stat(path).then(
-    (found) => found.isDirectory(),
+    (stats) => stats.isDirectory(),
     () => false,
   );
 

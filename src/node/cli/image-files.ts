@@ -61,10 +61,10 @@ async function fromStdin(stdin: () => Promise<Uint8Array>): Promise<ImageFile[]>
 }
 
 async function filesOf(word: string): Promise<ImageFile[]> {
-  const found = await stat(word).catch(() => null);
-  if (found?.isDirectory()) return nonEmpty(await imagesBelow(word, word), word, "a folder");
+  const stats = await stat(word).catch(() => null);
+  if (stats?.isDirectory()) return nonEmpty(await imagesBelow(word, word), word, "a folder");
   // A word that is no path is read all the same: the error of that file says so.
-  if (found || !isPattern(word)) return [fileAt(word, basename(word))];
+  if (stats || !isPattern(word)) return [fileAt(word, basename(word))];
   const base = baseOf(word);
   const isMatch = matcherOf(word);
   const all = (await pathsBelow(base)).filter((path) => isMatch(slashed(path)) && isImagePath(path));

@@ -28,15 +28,15 @@ export async function inspect({ positionals, values }: Parsed, io: Io): Promise<
   const model = modelIn(setup.config);
   if (model === null)
     return print(inspectTensors(setup.config, heads, setup.options, dataIn(tensors)), values, io);
-  const found = inspectModel(model, heads, setup.options, dataIn(tensors));
+  const inspection = inspectModel(model, heads, setup.options, dataIn(tensors));
   const path = positionals.find((word) => parseShape(word, 0) === null) ?? "FILE";
   const other = otherNameOf(basename(path, extname(path)));
   const lines = [
-    found.text.replace(/\n*$/, ""),
+    inspection.text.replace(/\n*$/, ""),
     ...(other && setup.options.family === undefined ? [otherNameText(other)] : []),
-    nextStep(path, found, setup.options),
+    nextStep(path, inspection, setup.options),
   ];
-  print({ text: lines.join("\n"), json: found.json }, values, io);
+  print({ text: lines.join("\n"), json: inspection.json }, values, io);
 }
 
 function print(

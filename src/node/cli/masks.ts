@@ -1,7 +1,7 @@
 /** The option `--masks`: "rle" puts masks into the JSON of results, "png" writes label maps beside drawings. */
 import { deflateSync } from "node:zlib";
 import { crc32 } from "../../core/crc32.ts";
-import { type Detection, type Detections, type MaskRle, extrasOf } from "../../decode/detections.ts";
+import { type Detection, type Detections, type MaskRle, taskFunctionsOf } from "../../decode/detections.ts";
 import { labelMap } from "../../tasks/masks/labels.ts";
 import { UsageError, type Values } from "./options.ts";
 import { textOf } from "./values.ts";
@@ -17,24 +17,24 @@ export const wantsMasks = (values: Values): boolean => /^(rle|png)$/.test(textOf
 /** True if the option asks for label maps as pictures. */
 export const wantsLabelMaps = (values: Values): boolean => textOf(values, "masks") === "png";
 
-function checkHasMasks(found: Detections, values: Values): void {
-  if (!extrasOf(found)?.mask)
+function checkHasMasks(detections: Detections, values: Values): void {
+  if (!taskFunctionsOf(detections)?.mask)
     throw new UsageError(
       `--masks ${textOf(values, "masks")}: this network gives no masks. Name the task: --task segment.`,
     );
 }
 
 /** Returns the rows of detections, with their masks if the option asks for them. */
-export function withMasks(found: Detections, values: Values): MaskedDetection[] {
-  const rows: MaskedDetection[] = found.toArray();
-  if (wantsMasks(values)) checkHasMasks(found, values);
+export function withMasks(detections: Detections, values: Values): MaskedDetection[] {
+  const rows: MaskedDetection[] = detections.toArray();
+  if (wantsMasks(values)) checkHasMasks(detections, values);
   if (!wantsMasks(values) || wantsLabelMaps(values)) return rows;
-  return rows.map((row, i) => Object.assign(row, { mask: found.mask(i).toRle() }));
+  return rows.map((row, i) => Object.assign(row, { mask: detections.mask(i).toRle() }));
 }
 
 /** Returns the label map of a photo as a grey PNG: 0 for no detection, else its row, counted from 1. */
-export function labelPng(found: Detections): Uint8Array {
-  const { width, height, data } = labelMap(found, { size: "frame" });
+export function labelPng(detections: Detections): Uint8Array {
+  const { width, height, data } = labelMap(detections, { size: "frame" });
   return greyPng(
     width,
     height,

@@ -18,12 +18,12 @@ const STANDARD_INPUT = ["-", "/dev/stdin"];
 export async function load(path: string, most = LARGEST): Promise<Uint8Array> {
   if (STANDARD_INPUT.includes(path)) return collect(process.stdin, path, most);
   try {
-    const found = await stat(path);
-    if (!found.isFile() && !found.isDirectory())
+    const stats = await stat(path);
+    if (!stats.isFile() && !stats.isDirectory())
       throw new TensorError(
         `${path}: got a pipe or a device, expected a regular file. To read a pipe, pass - and connect it to standard input.`,
       );
-    if (found.size > most) throw tooLarge(path, `${found.size} bytes`, most);
+    if (stats.size > most) throw tooLarge(path, `${stats.size} bytes`, most);
     const bytes = await readFile(path);
     // Some systems state no size for files that they make up.
     if (bytes.length > most) throw tooLarge(path, `${bytes.length} bytes`, most);

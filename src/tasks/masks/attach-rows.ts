@@ -25,13 +25,18 @@ class LiveMaps implements RowScene {
   readonly #image: number;
   readonly #map: Float32Array;
 
-  constructor(work: TaskWork, { rowMasks, cells, tensors }: RowMaskPlan, found: Detections, image: number) {
+  constructor(
+    work: TaskWork,
+    { rowMasks, cells, tensors }: RowMaskPlan,
+    detections: Detections,
+    image: number,
+  ) {
     this.#work = work;
     [this.#tensor] = tensors;
     this.#image = image;
     this.facts = { place: rowMasks, cells, inputSize: work.plan.inputSize };
     this.#map = new Float32Array(cells[0] * cells[1]);
-    extend(found, {}, extrasOfScene(this));
+    extend(detections, {}, extrasOfScene(this));
   }
 
   /** Stores the placement of a new frame, whose scale and shift stand at word `at`. */

@@ -11,7 +11,7 @@ import { masksEngineIn } from "../../engine/choose.ts";
 import type { Head } from "../../heads/head.ts";
 import { firstSource, headIndexOf, readChannels } from "../../memory/extra.ts";
 import type { Placement } from "./axis.ts";
-import { type MaskExtras, paintLabels } from "./labels.ts";
+import { type MaskFunctions, paintLabels } from "./labels.ts";
 import type { SegmentPlan } from "./plan.ts";
 import { type Scene, maskIn } from "./scene.ts";
 import { type MaskSource, type MaskMemory, type Prototypes, hasRoom, prototypeBytes } from "./source.ts";
@@ -61,7 +61,7 @@ class LiveScene implements Scene {
   /** A copy of this frame's prototypes, shared by copies of the detections. */
   #prototypeCopy: { readonly bytes: Uint8Array } | null = null;
 
-  constructor(work: TaskMemory, task: MaskTask, found: Detections, index: number) {
+  constructor(work: TaskMemory, task: MaskTask, detections: Detections, index: number) {
     const { plan, layout, engine, memory } = work;
     this.#work = work;
     this.#task = task;
@@ -79,12 +79,12 @@ class LiveScene implements Scene {
       free: layout.order,
       freeEnd: layout.workEnd,
     };
-    const extras: MaskExtras = {
-      copy: (from, to) => extend(to, {}, this.#copyScene(from).extras),
+    const taskFunctions: MaskFunctions = {
+      copy: (from, to) => extend(to, {}, this.#copyScene(from).taskFunctions),
       mask: (from, row, options) => maskIn(this, from, row, options),
       labelMap: (from, options) => paintLabels(this, from, options),
     };
-    extend(found, {}, extras);
+    extend(detections, {}, taskFunctions);
   }
 
   /** Stores the placement of a new frame, whose scale and shift stand at word `at`. */
@@ -134,16 +134,16 @@ class LiveScene implements Scene {
   }
 
   /** Returns the scene of a copy of the detections. All copies of the frame's detections share the prototypes. */
-  #copyScene(found: Detections): CopiedScene {
+  #copyScene(detections: Detections): CopiedScene {
     const { source, placement, inputSize } = this;
     const { isMapOfRow } = this.#task;
     const shared = isMapOfRow
       ? source
       : { ...source, place: (this.#prototypeCopy ??= { bytes: this.#bytes(this.#place.at).slice() }) };
-    const rows = Array.from({ length: found.length }, (_, row): CopiedRow => {
-      const coefficients = this.coefficientsOf(found, row).slice();
+    const rows = Array.from({ length: detections.length }, (_, row): CopiedRow => {
+      const coefficients = this.coefficientsOf(detections, row).slice();
       if (!isMapOfRow) return { coefficients, source: shared };
-      const at = this.#place.at + found.sources[row] * prototypeBytes(source.prototypes);
+      const at = this.#place.at + detections.sources[row] * prototypeBytes(source.prototypes);
       return { coefficients, source: { ...source, place: { bytes: this.#bytes(at).slice() } } };
     });
     return new CopiedScene({ inputSize, placement: { ...placement }, source: shared }, rows);
@@ -174,7 +174,7 @@ class CopiedScene implements Scene {
   readonly inputSize: Scene["inputSize"];
   readonly placement: Placement;
   readonly source: MaskSource;
-  readonly extras: MaskExtras;
+  readonly taskFunctions: MaskFunctions;
   readonly #rows: readonly CopiedRow[];
 
   constructor(
@@ -185,8 +185,8 @@ class CopiedScene implements Scene {
     this.placement = placement;
     this.source = source;
     this.#rows = rows;
-    this.extras = {
-      copy: (_, to) => extend(to, {}, this.extras),
+    this.taskFunctions = {
+      copy: (_, to) => extend(to, {}, this.taskFunctions),
       select: (picked, to) =>
         extend(
           to,
@@ -194,7 +194,7 @@ class CopiedScene implements Scene {
           new CopiedScene(
             this,
             picked.map((row) => this.#rows[row]),
-          ).extras,
+          ).taskFunctions,
         ),
       mask: (from, row, options) => maskIn(this, from, row, options),
       labelMap: (from, options) => paintLabels(this, from, options),

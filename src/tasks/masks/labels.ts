@@ -3,7 +3,7 @@ import * as M from "../../core/masks-abi.ts";
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { turnPicture, turnsBack } from "../../core/turn.ts";
-import type { Detections, Extras, Mask, MaskOptions } from "../../decode/detections.ts";
+import type { Detections, TaskFunctions, Mask, MaskOptions } from "../../decode/detections.ts";
 import { makeMask, openSpace } from "./make.ts";
 import { FreePixels } from "./needed.ts";
 import { readMaskOptions } from "./rules.ts";
@@ -24,17 +24,17 @@ export interface LabelMap {
 }
 
 /** Functions of detections with masks. */
-export interface MaskExtras extends Extras {
-  readonly labelMap: (found: Detections, options?: LabelMapOptions) => LabelMap;
+export interface MaskFunctions extends TaskFunctions {
+  readonly labelMap: (detections: Detections, options?: LabelMapOptions) => LabelMap;
 }
 
 /** Largest i16, the element type of a label map. */
 const MOST_ROWS = 32767;
 
 /** Paints all masks of an image into one picture. */
-export function paintLabels(scene: Scene, found: Detections, options: LabelMapOptions = {}): LabelMap {
+export function paintLabels(scene: Scene, detections: Detections, options: LabelMapOptions = {}): LabelMap {
   const { overlap = "first", ...rest } = options ?? {};
-  checkPaint(found, overlap);
+  checkPaint(detections, overlap);
   const given = readMaskOptions(rest, sizesOf(scene));
   const wanted = uprightWanted(given, scene.placement);
   const [width, height] = wanted.size;
@@ -51,8 +51,8 @@ export function paintLabels(scene: Scene, found: Detections, options: LabelMapOp
     makeMask(
       space,
       axes,
-      scene.sourceOf(found, row),
-      inputOf(scene, found, row),
+      scene.sourceOf(detections, row),
+      inputOf(scene, detections, row),
       wanted,
       () => (_, x, y, rows) => {
         i32[w + M.M_LABEL] = row;
@@ -67,7 +67,7 @@ export function paintLabels(scene: Scene, found: Detections, options: LabelMapOp
       free,
     );
   // Begin with the mask that has the pixel in the end: pixels with a label need not be made again.
-  const { length } = found;
+  const { length } = detections;
   for (let i = 0; i < length; i++) paint(overlap === "first" ? i : length - 1 - i);
   if (wanted === given) return { width, height, data: labels.slice() };
   const turns = turnsBack(placement.frame?.rotation ?? 0);
@@ -76,23 +76,28 @@ export function paintLabels(scene: Scene, found: Detections, options: LabelMapOp
 }
 
 /** Throws a RangeError for another name of `overlap`, or for more rows than an i16 counts. */
-function checkPaint(found: Detections, overlap: string): void {
+function checkPaint(detections: Detections, overlap: string): void {
   if (overlap !== "first" && overlap !== "last")
     refuse("overlap", show(overlap), '"first" or "last"', RangeError);
-  if (found.length > MOST_ROWS)
-    refuse("labelMap", `${found.length} detections`, `at most ${MOST_ROWS}, as labels are i16`, RangeError);
+  if (detections.length > MOST_ROWS)
+    refuse(
+      "labelMap",
+      `${detections.length} detections`,
+      `at most ${MOST_ROWS}, as labels are i16`,
+      RangeError,
+    );
 }
 
 /** Paints finished masks into one picture. `maskOf` makes the mask of a row. */
 export function paintMasks(
-  found: Detections,
+  detections: Detections,
   [width, height]: readonly [number, number],
   overlap: LabelMapOptions["overlap"] = "first",
   maskOf: (row: number) => Mask,
 ): LabelMap {
-  checkPaint(found, overlap);
+  checkPaint(detections, overlap);
   const data = new Int16Array(width * height).fill(-1);
-  for (let row = 0; row < found.length; row++) {
+  for (let row = 0; row < detections.length; row++) {
     const mask = maskOf(row);
     for (let y = 0, from = 0; y < mask.height; y++)
       for (let x = 0, at = (mask.y + y) * width + mask.x; x < mask.width; x++, at++)
@@ -116,9 +121,10 @@ export function paintMasks(
  * const map = labelMap(found, { size: "prototype" });
  * console.log(map.width, map.height, [...map.data]); // 4 2 [0,0,0,1,-1,0,0,-1]
  */
-export function labelMap(found: Detections, options?: LabelMapOptions): LabelMap {
-  const paint = (found as unknown as { extras?: Partial<MaskExtras> } | null)?.extras?.labelMap;
+export function labelMap(detections: Detections, options?: LabelMapOptions): LabelMap {
+  const paint = (detections as unknown as { taskFunctions?: Partial<MaskFunctions> } | null)?.taskFunctions
+    ?.labelMap;
   if (!paint)
-    return refuse("labelMap", show(found), 'detections of a decoder with task "segment"', TypeError);
-  return paint(found, options);
+    return refuse("labelMap", show(detections), 'detections of a decoder with task "segment"', TypeError);
+  return paint(detections, options);
 }

@@ -80,12 +80,12 @@ const listOf = (names: string | readonly string[] | undefined): readonly string[
  */
 export function readSegment(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const ways = waysToRead(query, specs);
-  const left = likeliest(
+  const remaining = likeliest(
     ways.filter(({ seen }) => hasProportions(seen, query.inputSize)),
     query.inputSize,
   );
   const got = specs.map(shape).join(", ");
-  if (left.length === 0 && ways.length > 0 && query.inputSize) {
+  if (remaining.length === 0 && ways.length > 0 && query.inputSize) {
     const { tensor, width, height } = ways[0].seen;
     refuseFor(
       [{ option: "inputSize" }],
@@ -94,7 +94,7 @@ export function readSegment(query: HeadQuery, specs: Specs): readonly Interpreta
       "prototypes with the proportions of the input: inputSize is [width, height]",
     );
   }
-  const fitting = left.length === 0 && query.classes === null ? fittingClasses(query, specs) : [];
+  const fitting = remaining.length === 0 && query.classes === null ? fittingClasses(query, specs) : [];
   if (fitting.length > 0)
     refuseFor(
       [{ option: "classes" }, { option: "labels" }],
@@ -102,19 +102,19 @@ export function readSegment(query: HeadQuery, specs: Specs): readonly Interpreta
       `${got}, and no number of classes`,
       `option classes, or labels (these shapes would be of ${fitting.join(" or ")} classes), or rows with class ids, 6 columns before the coefficients`,
     );
-  if (left.length === 0)
+  if (remaining.length === 0)
     refuseFor(
       [{ option: "maskCoefficients" }, { option: "classes" }, { option: "roles" }],
       "segment",
       got,
       expectedShapes(query),
     );
-  if (left.length > 1)
+  if (remaining.length > 1)
     refuseFor(
       [{ option: "maskCoefficients" }, { option: "outputs" }, { option: "roles" }],
       "segment",
-      `${got}, which can be read in ${left.length} ways: ${few(
-        left.map(
+      `${got}, which can be read in ${remaining.length} ways: ${few(
+        remaining.map(
           ({ seen: { tensor, count, width, height, order } }) =>
             `"${specs[tensor].name}" as ${count} prototypes of ${width}x${height} (${order})`,
         ),
@@ -122,7 +122,7 @@ export function readSegment(query: HeadQuery, specs: Specs): readonly Interpreta
       )}`,
       "order of the prototypes (NCHW or NHWC), maskCoefficients, or roles: {prototypes}",
     );
-  const [{ seen, found }] = left;
+  const [{ seen, found: interpretations }] = remaining;
   const spec = specs[seen.tensor];
   const problem = typeProblem(spec);
   if (problem) refuseFor([{ option: "quantisation" }], `prototypes "${spec.name}"`, ...problem);
@@ -134,7 +134,7 @@ export function readSegment(query: HeadQuery, specs: Specs): readonly Interpreta
     tensors: [seen.tensor],
     prototypes: prototypesOf(seen, spec),
   };
-  return found.map((reading) => ({ ...reading, uses: [...reading.uses, seen.tensor], task: plan }));
+  return interpretations.map((reading) => ({ ...reading, uses: [...reading.uses, seen.tensor], task: plan }));
 }
 
 /** One way to read the prototypes, and the readings of the other tensors that go with it. */
@@ -153,7 +153,7 @@ function waysToRead(query: HeadQuery, specs: Specs): readonly Way[] {
     .flatMap((spec, i) => (isNamed && spec.name !== wanted ? [] : prototypeViews(spec, i)))
     .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients)
     .map((seen) => ({ seen, found: withCoefficients(query, specs, seen, coefficientNames) }))
-    .filter(({ found }) => found.length > 0);
+    .filter(({ found: interpretations }) => interpretations.length > 0);
 }
 
 /** Returns the class counts that the tensors could have, with and without coefficients after the classes. */

@@ -15,7 +15,7 @@ export function readQueryMasks(query: HeadQuery, specs: Specs): readonly Interpr
   const { masks, ...others } = query.roles ?? {};
   const boxes: HeadQuery = { ...query, roles: Object.keys(others).length > 0 ? others : null };
   const isStated = specs.some(({ name }) => name === masks);
-  const found = specs.flatMap((spec, i) => {
+  const interpretations = specs.flatMap((spec, i) => {
     if (spec.dims.length !== 4 || spec.dims.includes(0) || (isStated && spec.name !== masks)) return [];
     const beside = interpret(
       boxes,
@@ -43,7 +43,7 @@ export function readQueryMasks(query: HeadQuery, specs: Specs): readonly Interpr
       return { ...one, uses: [...one.uses, i], task };
     });
   });
-  if (found.length === 0) {
+  if (interpretations.length === 0) {
     // `interpret` may throw here, about boxes and scores that do not fit: that error says more.
     const queries = interpret(boxes, specs)[0]?.tensors[0]?.[0]?.dims[1] ?? "Q";
     refuseFor(
@@ -53,5 +53,5 @@ export function readQueryMasks(query: HeadQuery, specs: Specs): readonly Interpr
       `for ${query.family}: boxes and scores, and masks [N,${queries},h,w], a map for each query in the proportions of the input`,
     );
   }
-  return found;
+  return interpretations;
 }

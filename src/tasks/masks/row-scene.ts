@@ -6,7 +6,7 @@ import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { type Detections, type Mask, type MaskOptions, extend } from "../../decode/detections.ts";
 import { type Placement, type Table, fillBilinear, imageAxes, wholeAxis } from "./axis.ts";
-import { type LabelMap, type LabelMapOptions, type MaskExtras, paintMasks } from "./labels.ts";
+import { type LabelMap, type LabelMapOptions, type MaskFunctions, paintMasks } from "./labels.ts";
 import { PixelMask } from "./mask.ts";
 import { PASTE_RULES, type PasteRule, pasteMask } from "./paste.ts";
 import { type KnownSizes, type RowWanted, readRowOptions } from "./rules.ts";
@@ -27,28 +27,28 @@ export interface RowScene {
   readonly facts: RowMaskFacts;
   readonly placement: Placement;
   /** Returns the map of a row. The next call may overwrite it. */
-  mapOf(found: Detections, row: number): Float32Array;
+  mapOf(detections: Detections, row: number): Float32Array;
   /** Called if a value of a mask is NaN. */
   readonly reportNaN: () => void;
 }
 
 /** Returns the functions of detections with such masks. */
-export function extrasOfScene(scene: RowScene): MaskExtras {
+export function extrasOfScene(scene: RowScene): MaskFunctions {
   return {
-    copy: (found, to) => extend(to, {}, extrasOfScene(copyOf(scene, found))),
+    copy: (detections, to) => extend(to, {}, extrasOfScene(copyOf(scene, detections))),
     ...(scene instanceof RowMaps && {
       select: (rows, to) => extend(to, {}, extrasOfScene(scene.pick(rows))),
     }),
-    mask: (found, i, options) => maskOfRow(scene, found, i, options),
-    labelMap: (found, options) => labelMapOf(scene, found, options),
+    mask: (detections, i, options) => maskOfRow(scene, detections, i, options),
+    labelMap: (detections, options) => labelMapOf(scene, detections, options),
   };
 }
 
 /** Returns a copy of the maps of the rows that count, which later frames do not change. */
-const copyOf = (scene: RowScene, found: Detections): RowScene =>
+const copyOf = (scene: RowScene, detections: Detections): RowScene =>
   new RowMaps(
     scene,
-    Array.from({ length: found.length }, (_, row) => scene.mapOf(found, row).slice()),
+    Array.from({ length: detections.length }, (_, row) => scene.mapOf(detections, row).slice()),
   );
 
 /** Maps in memory of their own. */
@@ -84,28 +84,28 @@ const sizesOf = ({ facts: { cells, inputSize }, placement: { frame } }: RowScene
   frame: frame && [Math.round(frame.width), Math.round(frame.height)],
 });
 
-function maskOfRow(scene: RowScene, found: Detections, i: number, options?: MaskOptions): Mask {
-  const row = i < 0 ? found.length + i : i;
-  if (!(Number.isInteger(row) && row >= 0 && row < found.length))
+function maskOfRow(scene: RowScene, detections: Detections, i: number, options?: MaskOptions): Mask {
+  const row = i < 0 ? detections.length + i : i;
+  if (!(Number.isInteger(row) && row >= 0 && row < detections.length))
     refuse(
       "mask",
       `row ${show(i)}`,
-      found.length > 0
-        ? `0 to ${found.length - 1}, or a negative one from the end`
+      detections.length > 0
+        ? `0 to ${detections.length - 1}, or a negative one from the end`
         : "a frame with detections",
       RangeError,
     );
-  return makeRowMask(scene, found, row, readRowOptions(options, sizesOf(scene), rulesOf(scene)));
+  return makeRowMask(scene, detections, row, readRowOptions(options, sizesOf(scene), rulesOf(scene)));
 }
 
 /** Rules that the option `rule` takes. A map of the whole input has only one. */
 const rulesOf = ({ facts: { place } }: RowScene): readonly string[] => (place === "box" ? PASTE_RULES : []);
 
-function makeRowMask(scene: RowScene, found: Detections, row: number, wanted: RowWanted): PixelMask {
-  const map = scene.mapOf(found, row);
+function makeRowMask(scene: RowScene, detections: Detections, row: number, wanted: RowWanted): PixelMask {
+  const map = scene.mapOf(detections, row);
   if (map.some(Number.isNaN)) scene.reportNaN();
   return scene.facts.place === "box"
-    ? pasteIntoBox(scene, found, row, map, wanted)
+    ? pasteIntoBox(scene, detections, row, map, wanted)
     : resizeWhole(scene, map, wanted);
 }
 
@@ -201,8 +201,8 @@ function litPixels({ near, far }: Table, pixels: number, first: number, last: nu
   return [from, to];
 }
 
-function labelMapOf(scene: RowScene, found: Detections, options: LabelMapOptions = {}): LabelMap {
+function labelMapOf(scene: RowScene, detections: Detections, options: LabelMapOptions = {}): LabelMap {
   const { overlap, ...rest } = options ?? {};
   const wanted = readRowOptions(rest, sizesOf(scene), rulesOf(scene));
-  return paintMasks(found, wanted.size, overlap, (row) => makeRowMask(scene, found, row, wanted));
+  return paintMasks(detections, wanted.size, overlap, (row) => makeRowMask(scene, detections, row, wanted));
 }

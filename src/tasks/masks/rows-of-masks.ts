@@ -40,7 +40,7 @@ function mapsIn({ dims }: TensorSpec, tensor: number): Maps[] {
 /** Returns the interpretations of such a network. Throws a TensorError that lists the expected shapes if none fits. */
 export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const place = query.traits.rowMasks as RowMaskPlace;
-  const found = specs.flatMap((spec, i) =>
+  const interpretations = specs.flatMap((spec, i) =>
     mapsIn(spec, i).flatMap((maps) => {
       const boxes = detectionsBeside(query, specs, maps);
       const isSmall = maps.width <= MOST_BOX_CELLS && maps.height <= MOST_BOX_CELLS;
@@ -65,14 +65,14 @@ export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpret
       });
     }),
   );
-  if (found.length === 0)
+  if (interpretations.length === 0)
     refuseFor(
       [{ option: "roles" }],
       "segment",
       list(specs),
       `for ${query.family}: ${EXPECTED}; roles: {boxes, scores, classIds} name them where shapes do not tell`,
     );
-  return found;
+  return interpretations;
 }
 
 /** True if the map has the shape of its place: square for a box, the proportions of the input for the input. */

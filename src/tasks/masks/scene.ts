@@ -15,9 +15,9 @@ export interface Scene {
   readonly inputSize: readonly [number, number] | null;
   readonly placement: Placement;
   /** Returns the prototypes of a row: those of the scene, or the map that only this row has. */
-  sourceOf(found: Detections, row: number): MaskSource;
+  sourceOf(detections: Detections, row: number): MaskSource;
   /** Returns the coefficients of a row. The next call may overwrite them. */
-  coefficientsOf(found: Detections, row: number): Float32Array;
+  coefficientsOf(detections: Detections, row: number): Float32Array;
 }
 
 /** Returns the width and height that each name of the option `size` stands for. */
@@ -35,12 +35,12 @@ export function sizesOf({
 }
 
 /** Returns boxes and coefficients of a row. */
-export function inputOf(scene: Scene, found: Detections, row: number): MaskInput {
-  const { boxes } = found;
+export function inputOf(scene: Scene, detections: Detections, row: number): MaskInput {
+  const { boxes } = detections;
   const b = 4 * row;
   return {
     ...boxesOf([boxes[b], boxes[b + 1], boxes[b + 2], boxes[b + 3]], scene.placement),
-    coefficients: scene.coefficientsOf(found, row),
+    coefficients: scene.coefficientsOf(detections, row),
   };
 }
 
@@ -66,19 +66,24 @@ const inputBoxOf = (
  * @param i index of the row; negative indices count from the end
  * @throws RangeError for a row out of range, and for invalid options
  */
-export function maskIn(scene: Scene, found: Detections, i: number, options?: MaskOptions): Mask {
-  const row = i < 0 ? found.length + i : i;
-  if (!(Number.isInteger(row) && row >= 0 && row < found.length))
+export function maskIn(scene: Scene, detections: Detections, i: number, options?: MaskOptions): Mask {
+  const row = i < 0 ? detections.length + i : i;
+  if (!(Number.isInteger(row) && row >= 0 && row < detections.length))
     refuse(
       "mask",
       `row ${show(i)}`,
-      found.length > 0
-        ? `0 to ${found.length - 1}, or a negative one from the end`
+      detections.length > 0
+        ? `0 to ${detections.length - 1}, or a negative one from the end`
         : "a frame with detections: this one has none",
       RangeError,
     );
   const wanted = readMaskOptions(options, sizesOf(scene));
-  return maskOfInput(scene.sourceOf(found, row), scene.placement, inputOf(scene, found, row), wanted);
+  return maskOfInput(
+    scene.sourceOf(detections, row),
+    scene.placement,
+    inputOf(scene, detections, row),
+    wanted,
+  );
 }
 
 /** Most pixels of a mask: those of the largest size, 32,768 x 32,768. */

@@ -127,8 +127,8 @@ class OrientedMaker {
             limit,
             this.#task.iouThreshold(),
           );
-    const found = this.#work.detections[image];
-    this.#write(found, keptCount, nms === "none" ? null : this.#keeper.kept, plan, frame);
+    const detections = this.#work.detections[image];
+    this.#write(detections, keptCount, nms === "none" ? null : this.#keeper.kept, plan, frame);
   }
 
   /**
@@ -291,7 +291,7 @@ class OrientedMaker {
    * reason given at `#read`.
    * @param kept indices among the candidates; null: the first ones
    */
-  #write(found: Detections, count: number, kept: Int32Array | null, plan: number, frame?: Frame): void {
+  #write(detections: Detections, count: number, kept: Int32Array | null, plan: number, frame?: Frame): void {
     const { i32, f32 } = this.#work.memory;
     const boxes = this.#results;
     const at = this.#corners;
@@ -309,10 +309,10 @@ class OrientedMaker {
       for (let row = 0; row < count; row++)
         turnAngleBack(boxes, row * WIDTH, at, row * CORNER_VALUES, frame.rotation, this.#task.regular, range);
     }
-    const { angles, corners } = found as { angles: Float32Array; corners: Float32Array };
+    const { angles, corners } = detections as { angles: Float32Array; corners: Float32Array };
     for (let c = 0; c < count * CORNER_VALUES; c++) corners[c] = at[c];
-    writeBounds(corners, count, found.boxes);
-    const { scores, classIds, sources } = found;
+    writeBounds(corners, count, detections.boxes);
+    const { scores, classIds, sources } = detections;
     const ids = this.#classIds;
     const order = this.#order;
     const scoresAt = i32[plan + A.P_SCORES] >> 2;
@@ -324,7 +324,7 @@ class OrientedMaker {
       classIds[row] = ids[i];
       sources[row] = i32[sourcesAt + order[i]];
     }
-    setLength(found, count);
+    setLength(detections, count);
   }
 
   /** Maps the corners from the network's input to the frame, 0..1. */

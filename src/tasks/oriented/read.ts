@@ -23,10 +23,10 @@ interface OrientedReading {
 
 /** Returns every interpretation of the tensors as oriented boxes. Throws if there is none. */
 export function readOriented(query: HeadQuery, specs: Specs): readonly Interpretation[] {
-  const found = [...readAfterClasses(query, specs), ...readOtherTensors(query, specs)];
-  if (found.length === 0) refuseShapes(query, specs);
-  const full = fullest(found.map(({ boxes }) => boxes));
-  return found
+  const readings = [...readAfterClasses(query, specs), ...readOtherTensors(query, specs)];
+  if (readings.length === 0) refuseShapes(query, specs);
+  const full = fullest(readings.map(({ boxes }) => boxes));
+  return readings
     .filter(({ boxes }) => full.includes(boxes))
     .map(({ boxes, hasJoinedAngles }) => {
       if (boxes.inputSize === null)
@@ -67,21 +67,24 @@ function readOtherTensors(query: HeadQuery, specs: Specs): OrientedReading[] {
  */
 function interpretBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
   const asCentres = (head: HeadDraft): HeadDraft => ({ ...head, kind: "centre" });
-  return interpret(query, specs).flatMap((found) => {
-    const hasCorners = query.boxFormat === null && found.heads.some(({ kind }) => kind === "corners");
-    if (!hasCorners) return found;
-    return READINGS[found.name].finished ? { ...found, heads: found.heads.map(asCentres) } : [];
+  return interpret(query, specs).flatMap((interpretation) => {
+    const hasCorners =
+      query.boxFormat === null && interpretation.heads.some(({ kind }) => kind === "corners");
+    if (!hasCorners) return interpretation;
+    return READINGS[interpretation.name].finished
+      ? { ...interpretation, heads: interpretation.heads.map(asCentres) }
+      : [];
   });
 }
 
-function planOf(query: Query, found: Interpretation, hasJoinedAngles: boolean): OrientedPlan {
+function planOf(query: Query, interpretation: Interpretation, hasJoinedAngles: boolean): OrientedPlan {
   const { task, traits, rules } = query;
-  const isRaw = READINGS[found.name].maps === true;
+  const isRaw = READINGS[interpretation.name].maps === true;
   const own: AngleForm = isRaw ? (traits.angle ?? "logits") : "radians";
   if (hasJoinedAngles && isRaw && !task?.angleForm)
     refuseFor(
       [{ option: "angleForm" }],
-      found.about,
+      interpretation.about,
       "raw maps, and the angles of all maps in one tensor",
       'angleForm: "radians" if the exporter decoded the angles, "fractions" if it applied the sigmoid (rknn), "logits" if they are raw',
     );
@@ -93,7 +96,9 @@ function planOf(query: Query, found: Interpretation, hasJoinedAngles: boolean): 
   const way =
     `"${suppression}" (${iou === "probiou" ? "ProbIoU" : "polygon IoU"} ` +
     `${orEqual ? ">=" : ">"}, ${method === "fast" ? "suppressed boxes suppress too" : "greedy"})`;
-  const isDone = rules?.suppress ? rules.suppress === "none" : READINGS[found.name].suppressed === true;
+  const isDone = rules?.suppress
+    ? rules.suppress === "none"
+    : READINGS[interpretation.name].suppressed === true;
   return {
     name: "oriented",
     crops: "none",

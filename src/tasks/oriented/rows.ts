@@ -5,14 +5,14 @@ import {
   CORNER_VALUES,
   type DetectionFields,
   type Detections,
-  type Extras,
+  type TaskFunctions,
   type KnownTask,
   type Point,
   extend,
 } from "../../decode/detections.ts";
 
 /** Writes angle and corners to the object of a row, and copies both columns. */
-export const ORIENTED_ROWS: Extras = {
+export const ORIENTED_ROWS: TaskFunctions = {
   row: ({ angles, corners }, row, d) => {
     if (!angles || !corners) return;
     d.angle = angles[row];
@@ -38,7 +38,7 @@ const isPoint = (p: Partial<Point> | null): boolean =>
  * @throws RangeError if some records lack an angle or corners
  */
 export function readOrientedRows(
-  found: Detections,
+  detections: Detections,
   rows: readonly DetectionFields[],
   task: KnownTask | null,
 ): void {
@@ -55,7 +55,7 @@ export function readOrientedRows(
   });
   const points = rows.flatMap((d) => d.corners as NonNullable<DetectionFields["corners"]>);
   extend(
-    found,
+    detections,
     {
       angles: Float32Array.from(rows, (d) => d.angle as number),
       corners: Float32Array.from(points.flatMap(({ x, y }) => [x, y])),

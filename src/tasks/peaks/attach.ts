@@ -17,10 +17,10 @@ export function attachPeaks(work: TaskWork): AfterImageOfTask {
   const task = work.plan.task as PeakPlan;
   if (task.form === "cells") return attachCells(work, cellTaskOf(work.plan, task));
   if (task.points > 0)
-    for (const found of work.detections)
+    for (const detections of work.detections)
       extend(
-        found,
-        { keypoints: new Float32Array(found.scores.length * task.points * KEYPOINT_WIDTH) },
+        detections,
+        { keypoints: new Float32Array(detections.scores.length * task.points * KEYPOINT_WIDTH) },
         POSE_ROWS,
       );
   const maker = new PeakMaker(work, task);
@@ -67,7 +67,7 @@ class PeakMaker {
    * @param plan word address of the image's plan block
    */
   make(image: number, plan: number): void {
-    const found = this.#work.detections[image];
+    const detections = this.#work.detections[image];
     const { i32, f32 } = this.#work.memory;
     const { unit, extra } = this.#head;
     const isOffset = this.#task.form === "centres" && extra !== undefined;
@@ -96,19 +96,19 @@ class PeakMaker {
       const classId = i32[classIds + row[i]];
       if (this.#isSuppressed(box, classId, kept, plan)) continue;
       kept.push([...box, classId]);
-      this.#writeBox(found, length, plan, box);
-      found.scores[length] = f32[scores + row[i]];
-      found.classIds[length] = classId;
-      found.sources[length] = cell;
+      this.#writeBox(detections, length, plan, box);
+      detections.scores[length] = f32[scores + row[i]];
+      detections.classIds[length] = classId;
+      detections.sources[length] = cell;
       if (this.#task.points > 0) {
-        this.#placePoints(found, length, image, cell, plan);
+        this.#placePoints(detections, length, image, cell, plan);
         hasLostPoints ||= !this.#points.every(Number.isFinite);
       }
       length++;
     }
     if (hasNonFinite) this.#work.note("offsets of centres are NaN or infinite: these objects are dropped");
     if (hasLostPoints) this.#work.note("keypoints are NaN or infinite, and are given as they are");
-    setLength(found, length);
+    setLength(detections, length);
   }
 
   /** Returns the candidates that no neighbour of their class exceeds, as indices of `#candidates`, best first. */
@@ -174,8 +174,8 @@ class PeakMaker {
   }
 
   /** Writes a box of the network's input to a row, in the coordinates of the frame. */
-  #writeBox(found: Detections, row: number, plan: number, box: readonly number[]): void {
-    for (let k = 0; k < 4; k++) found.boxes[4 * row + k] = this.#inFrame(box[k], k & 1, plan);
+  #writeBox(detections: Detections, row: number, plan: number, box: readonly number[]): void {
+    for (let k = 0; k < 4; k++) detections.boxes[4 * row + k] = this.#inFrame(box[k], k & 1, plan);
   }
 
   /** Returns a coordinate in the frame, with the clamp that the config states. */
@@ -185,13 +185,13 @@ class PeakMaker {
   }
 
   /** Writes the points of a cell to a row: all x first, then all y, in cells from the cell's left upper corner. */
-  #placePoints(found: Detections, row: number, image: number, cell: number, plan: number): void {
+  #placePoints(detections: Detections, row: number, image: number, cell: number, plan: number): void {
     const { points: count } = this.#task;
     const { extra, unit, gridWidth } = this.#head;
     readChannels(this.#work, extra as Column, image, cell, 2 * count, this.#points);
     const x = cell % gridWidth;
     const y = (cell - x) / gridWidth;
-    const keypoints = found.keypoints as Float32Array;
+    const keypoints = detections.keypoints as Float32Array;
     for (let k = 0, at = row * count * KEYPOINT_WIDTH; k < count; k++, at += KEYPOINT_WIDTH) {
       keypoints[at] = this.#inFrame((x + this.#points[k]) * unit[0], 0, plan);
       keypoints[at + 1] = this.#inFrame((y + this.#points[count + k]) * unit[1], 1, plan);

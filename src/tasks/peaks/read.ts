@@ -23,12 +23,12 @@ const ORDERS = ["NCHW", "NHWC"] as const;
 /** Returns every interpretation of the tensors. Throws a TensorError with the expected shapes if there is none. */
 export function readPeaks(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const { form } = factsOf(query);
-  const found = ORDERS.flatMap((order) => {
+  const interpretations = ORDERS.flatMap((order) => {
     const views = specs.flatMap((spec, index) => viewsIn(spec, index, order));
     return FORMS[form].read(query, views).filter((one) => isOfInput(query, one));
   });
   // A map as wide as it has channels fits in both orders, and is refused: the order has to be stated.
-  return found.length > 0 ? found : refuseMaps(query, specs, form);
+  return interpretations.length > 0 ? interpretations : refuseMaps(query, specs, form);
 }
 
 /** Returns what the row of the family says about its maps. A config may state the task beside another family. */
@@ -115,10 +115,10 @@ interface Form {
 
 /** Adds the task's part of the plan to an interpretation. */
 const withTask = (
-  found: Interpretation,
+  interpretation: Interpretation,
   task: Omit<PeakPlan, "name" | "tensors" | "notInFiles">,
 ): Interpretation => ({
-  ...found,
+  ...interpretation,
   task: {
     name: "peaks",
     tensors: [],
@@ -134,7 +134,7 @@ const cells: Form = {
     views
       .filter(({ channels }) => (query.classes === null ? channels > 1 : channels === query.classes + 1))
       .map((view) => {
-        const found = buildInterpretation(query, {
+        const interpretation = buildInterpretation(query, {
           name: "cell-classes",
           title: "background and classes of each cell",
           usual: query.traits.raw,
@@ -157,7 +157,7 @@ const cells: Form = {
           "edge-impulse": "grouped as the SDK of Edge Impulse does",
           enclosing: "each group of cells that touch in its enclosing box",
         }[groups];
-        return withTask(found, {
+        return withTask(interpretation, {
           about: `cells: a ${view.w}x${view.h} map of ${view.channels - 1} classes, ${words}. Only centres have a meaning`,
           form: "cells",
           groups,
@@ -178,8 +178,8 @@ const OFFSET_NAME = /^reg$|[-_]reg$|off/i;
 
 /** Returns the maps that a role names, else those whose names match, else `null`. */
 function named(views: readonly MapView[], name: string | undefined, usual: RegExp): MapView | null {
-  const found = views.filter(({ spec }) => (name === undefined ? usual.test(spec.name) : spec.name === name));
-  return found.length === 1 ? found[0] : null;
+  const maps = views.filter(({ spec }) => (name === undefined ? usual.test(spec.name) : spec.name === name));
+  return maps.length === 1 ? maps[0] : null;
 }
 
 /** Reads CenterNet: a map of classes, one of widths and heights, and one of offsets in the order of its own export. */
@@ -196,7 +196,7 @@ const centres: Form = {
     if (!hm || !wh || wh.channels !== 2 || !areAlike(hm, wh)) return [];
     if (query.classes !== null && hm.channels !== query.classes) return [];
     if (reg && (reg.channels !== 2 || !areAlike(hm, reg))) return [];
-    const found = buildInterpretation(query, {
+    const interpretation = buildInterpretation(query, {
       name: "centre-maps",
       title: "centres, sizes and offsets",
       usual: query.traits.raw,
@@ -216,7 +216,7 @@ const centres: Form = {
       inputSize: query.inputSize ?? [wh.w * 4, wh.h * 4],
     });
     return [
-      withTask(found, {
+      withTask(interpretation, {
         about: `centres: peaks of 3x3 cells in a ${hm.w}x${hm.h} map, ${reg ? "with offsets" : "in the middle of their cells"}`,
         form: "centres",
         groups: null,
@@ -239,7 +239,7 @@ const faces: Form = {
     const [[score, second], [box, secondBox], [points, secondPoints]] = [of(1), of(4), of(2 * FACE_POINTS)];
     if (!score || !box || !points || second || secondBox || secondPoints || !areAlike(score, box, points))
       return [];
-    const found = buildInterpretation(
+    const interpretation = buildInterpretation(
       { ...query, classes: 1 },
       {
         name: "centre-maps",
@@ -256,7 +256,7 @@ const faces: Form = {
       },
     );
     return [
-      withTask(found, {
+      withTask(interpretation, {
         about: `faces: peaks of 3x3 cells in a ${box.w}x${box.h} map, with ${FACE_POINTS} points`,
         form: "faces",
         groups: null,

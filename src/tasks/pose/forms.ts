@@ -20,9 +20,12 @@ import { queryPoints } from "./query-points.ts";
 
 const volumeOf = ([count, values]: PointShape): number => count * values;
 
-const withPoints = (found: Interpretation, extraOf: (head: HeadDraft) => Column): Interpretation => ({
-  ...found,
-  heads: found.heads.map((head) => ({ ...head, extra: extraOf(head) })),
+const withPoints = (
+  interpretation: Interpretation,
+  extraOf: (head: HeadDraft) => Column,
+): Interpretation => ({
+  ...interpretation,
+  heads: interpretation.heads.map((head) => ({ ...head, extra: extraOf(head) })),
 });
 
 /** Returns the query with a class count: the stated one, else 1. */
@@ -31,13 +34,18 @@ const withClassCount = (query: HeadQuery): CountedQuery => ({ ...query, classes:
 /** Reads BlazeFace and MediaPipe's palms: points follow the four box channels, as offsets from the prior. */
 const afterBoxes: Form = {
   read: (query, specs, [count]) =>
-    interpret(query, specs).flatMap((found): Formed[] => {
-      const [{ box, cells }] = found.heads;
-      const channels = volume(specs[box.tensor].dims) / found.batch / cells - 4;
+    interpret(query, specs).flatMap((interpretation): Formed[] => {
+      const [{ box, cells }] = interpretation.heads;
+      const channels = volume(specs[box.tensor].dims) / interpretation.batch / cells - 4;
       if (channels !== count * 2) return [];
       const shape = [count, 2] as const;
       return [
-        { found: withPoints(found, (head) => beside(head.box, 4)), shape, rule: "prior", logits: false },
+        {
+          found: withPoints(interpretation, (head) => beside(head.box, 4)),
+          shape,
+          rule: "prior",
+          logits: false,
+        },
       ];
     }),
   expected: (_, [count]) =>
@@ -74,8 +82,8 @@ function faceRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
       fields: decodedBoxes(query),
     },
     matches,
-  ).map((found) => ({
-    found: withPoints(found, ({ box }) => beside(box, 5)),
+  ).map((interpretation) => ({
+    found: withPoints(interpretation, ({ box }) => beside(box, 5)),
     shape,
     rule: "decoded",
     logits: false,
@@ -86,12 +94,12 @@ function faceRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
 function faceMaps(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   const points = volumeOf(shape);
   const traits: FamilyTraits = { ...query.traits, exports: ["anchor-maps"], raw: "logits" };
-  const found = interpret(
+  const interpretations = interpret(
     { ...withClassCount(query), traits },
     specs.map((spec) => ({ ...spec, extra: points })),
   );
   // Drop readings without a class channel (rule "objectness"): this network has one, even for a single class.
-  const whole = found.filter(({ heads: [{ rule }] }) => rule !== "objectness");
+  const whole = interpretations.filter(({ heads: [{ rule }] }) => rule !== "objectness");
   return whole.map(({ heads, ...reading }) => ({
     // `interpret` takes the channels after objectness for classes. The points stand there.
     found: {
@@ -131,7 +139,7 @@ function levelsOf(
   points: number,
   { anchors, scores }: { readonly anchors: number; readonly scores: number },
 ): Level[] | null {
-  const found = gridsOf(query, [8, 16, 32]).map((grid): Level | null => {
+  const levels = gridsOf(query, [8, 16, 32]).map((grid): Level | null => {
     const viewsOf = (channels: number): readonly TensorView[] =>
       preferred<TensorView>(
         specs.flatMap((spec, index) =>
@@ -173,8 +181,8 @@ function levelsOf(
     };
     return { grid, scores: columns, boxes: box, points: columnOf(point), match };
   });
-  const whole = found.filter((level) => level !== null);
-  return whole.length > 0 && whole.length === found.length ? whole : null;
+  const whole = levels.filter((level) => level !== null);
+  return whole.length > 0 && whole.length === levels.length ? whole : null;
 }
 
 /** Reads SCRFD: for each level rows of scores, of distances and of points. A cell has one row or two in succession. */
@@ -198,7 +206,7 @@ const anchorRows: Form = {
           };
         }),
       );
-      const found = buildInterpretation(withClassCount(query), {
+      const interpretation = buildInterpretation(withClassCount(query), {
         name: "anchor-grid",
         title: "distances from the cell's left upper corner, points",
         usual: "probabilities",
@@ -208,7 +216,7 @@ const anchorRows: Form = {
         parts,
         alsoUses: levels.map(({ points }) => points.tensor),
       });
-      return [{ found, shape, rule: "grid", logits: false }];
+      return [{ found: interpretation, shape, rule: "grid", logits: false }];
     }),
   expected: (_, shape) =>
     `[1,2hw,1] + [1,2hw,4] + [1,2hw,${volumeOf(shape)}] for each of strides 8, 16, 32, with inputSize`,
@@ -232,7 +240,7 @@ function pointRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] 
   const levels = levelsOf(query, specs, volumeOf(shape), { anchors: 1, scores: 2 });
   if (!levels) return [];
   const parts = levels.map((level) => ({ ...level.match, points: level.points }));
-  const found = buildInterpretation(withClassCount(query), {
+  const interpretation = buildInterpretation(withClassCount(query), {
     name: "point-grid",
     title: "point grids with points",
     usual: "probabilities",
@@ -246,7 +254,7 @@ function pointRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] 
     parts,
     alsoUses: levels.map(({ points }) => points.tensor),
   });
-  return [{ found, shape, rule: "grid", logits: false, root: true }];
+  return [{ found: interpretation, shape, rule: "grid", logits: false, root: true }];
 }
 
 /**
@@ -282,8 +290,8 @@ function facePriors(query: HeadQuery, specs: Specs, shape: PointShape): Formed[]
       extra: beside(box, 4),
     }),
   } as const;
-  return each(withClassCount(query), reading, matches).map((found) => ({
-    found,
+  return each(withClassCount(query), reading, matches).map((interpretation) => ({
+    found: interpretation,
     shape,
     rule: "prior",
     logits: false,
@@ -355,8 +363,8 @@ function readPoses(
       fields: () => ({ unit: [1, 1], ...fields }),
     },
     matches.filter(({ view }) => view.layout === "rows"),
-  ).map((found) => ({
-    found: withPoints(found, ({ box }) => beside(box, -at.box)),
+  ).map((interpretation) => ({
+    found: withPoints(interpretation, ({ box }) => beside(box, -at.box)),
     shape,
     rule: "decoded",
     logits: false,
@@ -388,8 +396,8 @@ const boxesAndPoints: Form = {
         fields: decodedBoxes(query, "xyxy"),
       },
       matches.filter(({ view }) => view.layout === "rows"),
-    ).flatMap((found): Formed[] => {
-      const joined = joinExtra(found, flat, count * values, () => true);
+    ).flatMap((interpretation): Formed[] => {
+      const joined = joinExtra(interpretation, flat, count * values, () => true);
       return joined ? [{ found: joined, shape: [count, values], rule: "decoded", logits: false }] : [];
     });
   },

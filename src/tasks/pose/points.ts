@@ -27,12 +27,12 @@ export function attachPose(work: TaskWork): AfterImageOfTask {
 /** Adds the column of keypoints to the detections of a plan. Returns the function that fills it after each image. */
 export function attachPoints(work: TaskMemory, plan: PointTask): AfterImageOfTask {
   const { count, names, edges } = plan;
-  for (const found of work.detections)
+  for (const detections of work.detections)
     extend(
-      found,
+      detections,
       {
-        keypoints: new Float32Array(found.scores.length * count * WIDTH),
-        ...(plan.slots && { fusedScores: new Float32Array(found.scores.length) }),
+        keypoints: new Float32Array(detections.scores.length * count * WIDTH),
+        ...(plan.slots && { fusedScores: new Float32Array(detections.scores.length) }),
         ...(names && { keypointNames: names }),
         ...(edges && { edges }),
       },
@@ -40,29 +40,30 @@ export function attachPoints(work: TaskMemory, plan: PointTask): AfterImageOfTas
     );
   const raw = new Float64Array(count * stepOf(plan));
   let mayBeWrongUnit = plan.rule === "decoded";
-  const checkOnce = (found: Detections, block: number): void => {
-    if (mayBeWrongUnit) mayBeWrongUnit = !checkUnit(work, plan, found, block);
+  const checkOnce = (detections: Detections, block: number): void => {
+    if (mayBeWrongUnit) mayBeWrongUnit = !checkUnit(work, plan, detections, block);
   };
   return (image, block) => {
-    const found = work.detections[image];
+    const detections = work.detections[image];
     if (plan.root)
-      for (let row = 0; row < found.length; row++) found.scores[row] = Math.sqrt(found.scores[row]);
+      for (let row = 0; row < detections.length; row++)
+        detections.scores[row] = Math.sqrt(detections.scores[row]);
     if (plan.alone) fillOne(work, plan, image, block, raw, checkOnce);
     else {
       fillRows(work, plan, image, raw);
-      checkOnce(found, block);
-      placeInFrame(work, plan, found, block);
+      checkOnce(detections, block);
+      placeInFrame(work, plan, detections, block);
     }
-    noteStrangePoints(work, plan, found);
+    noteStrangePoints(work, plan, detections);
   };
 }
 
 /** Computes the keypoints of each detection, 0..1 across the network's input. */
 function fillRows(work: TaskMemory, plan: PointTask, image: number, raw: Float64Array): void {
   const { heads } = plan;
-  const found = work.detections[image];
-  const { sources } = found;
-  for (let row = 0; row < found.length; row++) {
+  const detections = work.detections[image];
+  const { sources } = detections;
+  for (let row = 0; row < detections.length; row++) {
     const k = headIndexOf(heads, sources[row]);
     fillRow(work, plan, image, heads[k], sources[row] - firstSource(heads, k), raw, row);
   }
@@ -92,16 +93,16 @@ const MOST_STRIDES = 64;
 function checkInBoxes(
   { memory: { f32 }, plan: { inputSize } }: TaskMemory,
   plan: PointTask,
-  found: Detections,
+  detections: Detections,
   block: number,
 ): void {
-  const keypoints = found.keypoints as Float32Array;
+  const keypoints = detections.keypoints as Float32Array;
   const p = block >> 2;
   let inside = 0;
   let seen = 0;
   let isSigned = false;
   let furthest = 0;
-  for (let row = 0; row < found.length; row++)
+  for (let row = 0; row < detections.length; row++)
     for (let k = 0; k < plan.count; k++) {
       const at = (row * plan.count + k) * WIDTH;
       // Points at 0 are missing.
@@ -109,8 +110,8 @@ function checkInBoxes(
       seen++;
       let isNear = true;
       for (let axis = 0; axis < 2; axis++) {
-        const low = found.boxes[row * 4 + axis];
-        const high = found.boxes[row * 4 + 2 + axis];
+        const low = detections.boxes[row * 4 + axis];
+        const high = detections.boxes[row * 4 + 2 + axis];
         const point = keypoints[at + axis] * f32[p + A.P_SCALE_X + axis] + f32[p + A.P_SHIFT_X + axis];
         if (!(point >= low - (high - low) && point <= high + (high - low))) isNear = false;
         const raw = keypoints[at + axis] * (plan.normalised ? 1 : (inputSize?.[axis] ?? 1));
@@ -134,11 +135,11 @@ function checkInBoxes(
  * @returns true if there were enough points to tell
  * @throws TensorError if most points lie many images away, or all lie in the corner and a box does not
  */
-function checkUnit(work: TaskMemory, plan: PointTask, found: Detections, block: number): boolean {
+function checkUnit(work: TaskMemory, plan: PointTask, detections: Detections, block: number): boolean {
   const { inputSize } = work.plan;
-  if (plan.mayBeRaw) checkInBoxes(work, plan, found, block);
-  const end = found.length * plan.count * WIDTH;
-  const keypoints = found.keypoints as Float32Array;
+  if (plan.mayBeRaw) checkInBoxes(work, plan, detections, block);
+  const end = detections.length * plan.count * WIDTH;
+  const keypoints = detections.keypoints as Float32Array;
   if (plan.normalised) {
     let far = 0;
     let furthest = 0;
@@ -170,10 +171,10 @@ function checkUnit(work: TaskMemory, plan: PointTask, found: Detections, block: 
     for (let at = axis; at < end; at += WIDTH)
       furthest = Math.max(furthest, Math.abs(keypoints[at]) * inputSize[axis]);
     const p = (block >> 2) + axis;
-    for (let at = axis + 2; at < found.length * 4; at += 4)
+    for (let at = axis + 2; at < detections.length * 4; at += 4)
       reach = Math.max(
         reach,
-        ((found.boxes[at] - f32[p + A.P_SHIFT_X]) / f32[p + A.P_SCALE_X]) * inputSize[axis],
+        ((detections.boxes[at] - f32[p + A.P_SHIFT_X]) / f32[p + A.P_SCALE_X]) * inputSize[axis],
       );
   }
   // Points at 0 are missing. NaN compares as false.
@@ -205,12 +206,12 @@ function fillRow(
 ): void {
   const { count, values, rule, yFirst, logits, slots } = plan;
   const { gridWidth, unit, add, priors } = head;
-  const found = work.detections[image];
+  const detections = work.detections[image];
   const step = stepOf(plan);
-  const slot = slots ? found.classIds[row] - slots.firstClass : 0;
+  const slot = slots ? detections.classIds[row] - slots.firstClass : 0;
   const extra = slot === 0 ? head.extra : move(head.extra, slot * count * step);
   readChannels(work, extra, image, cell, count * step, raw);
-  const keypoints = found.keypoints as Float32Array;
+  const keypoints = detections.keypoints as Float32Array;
   // By index: a pattern would make an iterator, which is garbage until V8 sees through it.
   let scaleX = head.scale[0];
   let scaleY = head.scale[1];
@@ -240,8 +241,14 @@ function fillRow(
     keypoints[to + 2] = confidence;
   }
   // No closure here: it would be garbage of every frame with points.
-  if (found.fusedScores)
-    found.fusedScores[row] = fuseScore(found.scores[row], raw, count, keypoints, row * count * WIDTH);
+  if (detections.fusedScores)
+    detections.fusedScores[row] = fuseScore(
+      detections.scores[row],
+      raw,
+      count,
+      keypoints,
+      row * count * WIDTH,
+    );
 }
 
 /** Returns the count of channels from one point to the next. */
@@ -253,12 +260,12 @@ const clampToUnit = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);
 function placeInFrame(
   { memory: { f32 } }: TaskMemory,
   { clamp }: PointTask,
-  found: Detections,
+  detections: Detections,
   block: number,
 ): void {
   const p = block >> 2;
-  const keypoints = found.keypoints as Float32Array;
-  const end = found.length * countOf(found) * WIDTH;
+  const keypoints = detections.keypoints as Float32Array;
+  const end = detections.length * countOf(detections) * WIDTH;
   for (let at = 0; at < end; at += WIDTH)
     for (let axis = 0; axis < 2; axis++) {
       let x = keypoints[at + axis];
@@ -278,21 +285,21 @@ function fillOne(
   image: number,
   block: number,
   raw: Float64Array,
-  checkOnce: (found: Detections, block: number) => void,
+  checkOnce: (detections: Detections, block: number) => void,
 ): void {
-  const found = work.detections[image];
+  const detections = work.detections[image];
   const { i32, f32 } = work.memory;
   fillRow(work, plan, image, plan.heads[0], 0, raw, 0);
-  const keypoints = found.keypoints as Float32Array;
+  const keypoints = detections.keypoints as Float32Array;
   let sum = 0;
   for (let k = 0; k < plan.count; k++) sum += keypoints[k * WIDTH + 2];
   const score = Math.fround(sum / plan.count);
   // Compare with the threshold in the head record: `writeThresholds` has combined score threshold and gate in it.
   const passes = score >= f32[(i32[(block >> 2) + A.P_HEAD0] >> 2) + A.H_THRESHOLD];
-  setLength(found, passes ? 1 : 0);
+  setLength(detections, passes ? 1 : 0);
   if (!passes) return;
-  checkOnce(found, block);
-  placeInFrame(work, plan, found, block);
+  checkOnce(detections, block);
+  placeInFrame(work, plan, detections, block);
   const box = [Infinity, Infinity, -Infinity, -Infinity];
   for (let k = 0; k < plan.count; k++)
     for (let axis = 0; axis < 2; axis++) {
@@ -300,10 +307,10 @@ function fillOne(
       if (x < box[axis]) box[axis] = x;
       if (x > box[axis + 2]) box[axis + 2] = x;
     }
-  found.boxes.set(box);
-  found.scores[0] = score;
-  found.classIds[0] = 0;
-  found.sources[0] = 0;
+  detections.boxes.set(box);
+  detections.scores[0] = score;
+  detections.classIds[0] = 0;
+  detections.sources[0] = 0;
 }
 
 /** The sigmoids of 0 and of 1: confidences that all lie between are those of values that were probabilities already. */
@@ -311,9 +318,9 @@ const SIGMOID_OF_0 = 0.5;
 const SIGMOID_OF_1 = 0.731059;
 
 /** Notes keypoints that are not finite, and a sigmoid applied twice. Throws if confidences are no probabilities. */
-function noteStrangePoints(work: TaskMemory, plan: PointTask, found: Detections): void {
-  const keypoints = found.keypoints as Float32Array;
-  const end = found.length * plan.count * WIDTH;
+function noteStrangePoints(work: TaskMemory, plan: PointTask, detections: Detections): void {
+  const keypoints = detections.keypoints as Float32Array;
+  const end = detections.length * plan.count * WIDTH;
   let lost = 0;
   let least = Infinity;
   let most = -Infinity;

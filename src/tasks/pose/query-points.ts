@@ -23,19 +23,20 @@ export const queryPoints: Form = {
         boxes,
         specs.map((other, k) => (k === tensor ? { ...other, dims: [] } : other)),
       );
-      return beside.flatMap((found): Formed[] => {
-        const [{ score, classes, classBase }] = found.heads;
+      return beside.flatMap((interpretation): Formed[] => {
+        const [{ score, classes, classBase }] = interpretation.heads;
         // Index of the first score column that is a class: column 0 may be the background.
         const first = score.offset / score.channel;
         const isWhole = slots === (first + classes) * count;
-        if (found.batch !== batch || cellsOf(found.heads) !== queries || !isWhole) return [];
+        if (interpretation.batch !== batch || cellsOf(interpretation.heads) !== queries || !isWhole)
+          return [];
         const extra = { tensor, offset: 0, channel: 1, cell: slots * POINT_CHANNELS };
         return [
           {
             found: {
-              ...found,
-              uses: [...found.uses, tensor],
-              heads: found.heads.map((head) => ({ ...head, extra })),
+              ...interpretation,
+              uses: [...interpretation.uses, tensor],
+              heads: interpretation.heads.map((head) => ({ ...head, extra })),
             },
             shape: [count, 3],
             rule: "decoded",

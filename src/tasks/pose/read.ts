@@ -110,9 +110,9 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   const last = kinds[kinds.length - 1];
   // Keep every kind that uses as many: boxes and points may have as many channels, and only the caller knows which.
   const beside = most > 0 ? tries.filter((_, i) => used[i] === most).flat() : join(specs, (i) => last[i]);
-  return preferFused(fused, beside).map((found) => {
-    const isFused = fused.includes(found);
-    return formedOf(query, found, isFused ? specs : flat, shape, isFused);
+  return preferFused(fused, beside).map((interpretation) => {
+    const isFused = fused.includes(interpretation);
+    return formedOf(query, interpretation, isFused ? specs : flat, shape, isFused);
   });
 }
 
@@ -122,13 +122,13 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
  */
 function formedOf(
   query: HeadQuery,
-  found: Interpretation,
+  interpretation: Interpretation,
   specs: Specs,
   shape: PointShape,
   isFused: boolean,
 ): Formed {
-  const [head] = found.heads;
-  const { maps: areMaps, finished } = READINGS[found.name];
+  const [head] = interpretation.heads;
+  const { maps: areMaps, finished } = READINGS[interpretation.name];
   const extra = head.extra as NonNullable<typeof head.extra>;
   const hasMap = isFused || maps(specs[extra.tensor], shape[0] * shape[1]).length > 0;
   // One tensor with the raw points of all cells has the shape of one with decoded points.
@@ -137,7 +137,7 @@ function formedOf(
   const rule = head.priors ? "prior" : areMaps && isRaw ? "grid" : "decoded";
   const isExported = !isFused && query.format === "nn-archive" && !finished && areMaps === true;
   return {
-    found,
+    found: interpretation,
     shape,
     rule,
     logits: rule === "grid" || isExported,

@@ -5,7 +5,7 @@ import {
   type Detection,
   type DetectionFields,
   type Detections,
-  type Extras,
+  type TaskFunctions,
   type Keypoint,
   type KnownTask,
   extend,
@@ -18,10 +18,10 @@ export const KEYPOINT_WIDTH = 3;
 export const CROP_WIDTH = 5;
 
 /** Gives the objects of rows their keypoints. */
-export const POSE_ROWS: Extras = {
-  row(found, row, d: { -readonly [K in keyof Detection]: Detection[K] }) {
-    const { keypoints, keypointNames: names, depths, presences, world } = found;
-    const count = countOf(found);
+export const POSE_ROWS: TaskFunctions = {
+  row(detections, row, d: { -readonly [K in keyof Detection]: Detection[K] }) {
+    const { keypoints, keypointNames: names, depths, presences, world } = detections;
+    const count = countOf(detections);
     const points: Keypoint[] = [];
     for (let k = 0, p = row * count; k < count; k++, p++) {
       const [x, y, confidence] = (keypoints as Float32Array).subarray(p * KEYPOINT_WIDTH);
@@ -36,11 +36,11 @@ export const POSE_ROWS: Extras = {
       });
     }
     d.keypoints = points;
-    if (found.fusedScores) d.fused_confidence = found.fusedScores[row];
+    if (detections.fusedScores) d.fused_confidence = detections.fusedScores[row];
   },
-  copy(found, copy) {
-    const { keypoints, depths, presences, world, nextCrops, fusedScores, keypointNames, edges } = found;
-    const points = copy.length * countOf(found);
+  copy(detections, copy) {
+    const { keypoints, depths, presences, world, nextCrops, fusedScores, keypointNames, edges } = detections;
+    const points = copy.length * countOf(detections);
     extend(
       copy,
       {
@@ -72,7 +72,7 @@ const isPoint = (p: Partial<Keypoint> | null): boolean =>
  * @throws RangeError if a record has no keypoints, or another number of them
  */
 export function readPoseRows(
-  found: Detections,
+  detections: Detections,
   rows: readonly DetectionFields[],
   task: KnownTask | null,
 ): void {
@@ -96,7 +96,7 @@ export function readPoseRows(
   const haveAll = (key: "z" | "presence" | "world"): boolean =>
     points.length > 0 && points.every((p) => p[key] !== undefined);
   extend(
-    found,
+    detections,
     {
       keypoints: column((p) => [p.x, p.y, p.confidence]),
       ...(rows.some((d) => d.fused_confidence !== undefined) && { fusedScores: Float32Array.from(fused) }),

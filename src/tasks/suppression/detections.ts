@@ -6,7 +6,7 @@ import {
   Detections,
   POINT_COLUMNS,
   extend,
-  extrasOf,
+  taskFunctionsOf,
   setLength,
 } from "../../decode/detections.ts";
 import { DETECTION_RULES, type SuppressOptions, settingsOf } from "../../core/suppression.ts";
@@ -91,8 +91,8 @@ export function suppressDetections(
     labels,
   );
   setLength(result, Math.min(n, rows.length));
-  extrasOf(copy)?.select?.(rows, result);
-  const extras = extrasOf(detections) ?? { copy: () => undefined };
+  taskFunctionsOf(copy)?.select?.(rows, result);
+  const taskFunctions = taskFunctionsOf(detections) ?? { copy: () => undefined };
   if (angles && corners) {
     const leftCorners = rows.flatMap((row) => [
       ...corners.subarray(row * CORNER_VALUES, (row + 1) * CORNER_VALUES),
@@ -100,7 +100,7 @@ export function suppressDetections(
     extend(
       result,
       { angles: Float32Array.from(rows, (row) => angles[row]), corners: Float32Array.from(leftCorners) },
-      extras,
+      taskFunctions,
     );
   }
   if (keypoints) {
@@ -120,7 +120,7 @@ export function suppressDetections(
         ...(keypointNames && { keypointNames }),
         ...(edges && { edges }),
       },
-      extras,
+      taskFunctions,
     );
   }
   return result;

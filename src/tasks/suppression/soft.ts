@@ -36,27 +36,30 @@ export function keepSoftly(
   const { order } = c;
   const near = new Neighbours(c);
   /** Remaining ranks in no order, their scores, and the place of each rank among them; -1 for a kept one. */
-  const left = order.map((_, rank) => rank);
+  const remaining = order.map((_, rank) => rank);
   const scores = Float64Array.from(order, (row) => c.scores[row]);
-  const placeOf = Int32Array.from(left);
-  let n = left.length;
+  const placeOf = Int32Array.from(remaining);
+  let n = remaining.length;
   const rows: number[] = [];
   const keptScores: number[] = [];
   while (n > 0 && rows.length < max) {
     let best = 0;
     for (let i = 1; i < n; i++)
-      if (scores[i] > scores[best] || (scores[i] === scores[best] && order[left[i]] < order[left[best]]))
+      if (
+        scores[i] > scores[best] ||
+        (scores[i] === scores[best] && order[remaining[i]] < order[remaining[best]])
+      )
         best = i;
-    const rank = left[best];
+    const rank = remaining[best];
     const row = order[rank];
     const score = scores[best];
     if (!passes(score)) break;
     rows.push(row);
     keptScores.push(score);
     n--;
-    left[best] = left[n];
+    remaining[best] = remaining[n];
     scores[best] = scores[n];
-    placeOf[left[best]] = best;
+    placeOf[remaining[best]] = best;
     placeOf[rank] = -1;
     near.find(rank);
     for (let k = 0; k < near.count; k++) {
@@ -85,7 +88,7 @@ export function keepByMatrix(
   /** Largest IoU of each box with a better one. */
   const covered = new Float64Array(n);
   const ious = new Float64Array(n);
-  const left: [row: number, score: number][] = [];
+  const remaining: [row: number, score: number][] = [];
   for (let j = 0; j < n; j++) {
     const row = c.order[j];
     let factor = 1;
@@ -103,9 +106,9 @@ export function keepByMatrix(
       if (own > 0) factor = Math.min(factor, decay(ious[k]) / own);
     }
     const score = c.scores[row] * factor;
-    if (passes(score)) left.push([row, score]);
+    if (passes(score)) remaining.push([row, score]);
   }
-  const kept = left.sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, max);
+  const kept = remaining.sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, max);
   return {
     rows: kept.map(([row]) => row),
     scores: kept.map(([, score]) => score),

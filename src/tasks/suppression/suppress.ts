@@ -111,10 +111,15 @@ export function suppress(
   checkScores(candidates, settings.method);
   const outcome = outcomeOf(candidates, settings);
   const { rows, corners, members } = outcome;
-  const left = new Float32Array(rows.length * 4);
+  const remaining = new Float32Array(rows.length * 4);
   rows.forEach((row, i) => {
-    if (corners !== null) writeBox(left, i * 4, corners, i * 4, settings.boxFormat);
-    else for (let k = 0; k < 4; k++) left[i * 4 + k] = boxes[row * 4 + k];
+    if (corners !== null) writeBox(remaining, i * 4, corners, i * 4, settings.boxFormat);
+    else for (let k = 0; k < 4; k++) remaining[i * 4 + k] = boxes[row * 4 + k];
   });
-  return { indices: Int32Array.from(rows), scores: Float32Array.from(outcome.scores), boxes: left, members };
+  return {
+    indices: Int32Array.from(rows),
+    scores: Float32Array.from(outcome.scores),
+    boxes: remaining,
+    members,
+  };
 }

@@ -83,12 +83,12 @@ class TextMaker {
   }
 
   /** Writes the boxes to the rows, in the coordinates of the frame. */
-  #write(found: Detections, count: number, plan: number): void {
+  #write(detections: Detections, count: number, plan: number): void {
     const { f32 } = this.#work.memory;
     const { width, height } = this.#task;
     const [frameWidth, frameHeight] = this.#sidesOfFrame(plan);
     const { boxes } = this.#reader;
-    const { angles, corners } = found as { angles: Float32Array; corners: Float32Array };
+    const { angles, corners } = detections as { angles: Float32Array; corners: Float32Array };
     const size = [width, height];
     for (let row = 0; row < count; row++) {
       const from = row * TEXT_VALUES;
@@ -102,7 +102,7 @@ class TextMaker {
         if (at < bounds[axis]) bounds[axis] = at;
         if (at > bounds[axis + 2]) bounds[axis + 2] = at;
       }
-      found.boxes.set(bounds, row * 4);
+      detections.boxes.set(bounds, row * 4);
       // The angle of the upper side, in pixels of the picture.
       angles[row] = regular(
         angleOfVector(
@@ -110,11 +110,11 @@ class TextMaker {
           (corners[to + 3] - corners[to + 1]) * frameHeight,
         ),
       );
-      found.scores[row] = boxes[from];
-      found.classIds[row] = 0;
-      found.sources[row] = 0;
+      detections.scores[row] = boxes[from];
+      detections.classIds[row] = 0;
+      detections.sources[row] = 0;
     }
-    setLength(found, count);
+    setLength(detections, count);
   }
 
   /** Returns numbers in the proportions of the frame: a side of the frame is that many pixels of the input. */

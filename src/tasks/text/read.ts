@@ -17,11 +17,11 @@ interface TextMap {
 
 /** Returns every interpretation of the tensors. Throws a TensorError with the expected shapes if there is none. */
 export function readText(query: HeadQuery, specs: Specs): readonly Interpretation[] {
-  const found = specs.flatMap((spec, index) =>
+  const maps = specs.flatMap((spec, index) =>
     mayPlay(query, "scores", spec.name) ? mapsIn(spec, index) : [],
   );
   const { inputSize } = query;
-  const ofInput = found.filter(
+  const ofInput = maps.filter(
     ({ width, height }) => !inputSize || width * inputSize[1] === height * inputSize[0],
   );
   if (ofInput.length === 0)
@@ -48,7 +48,7 @@ function interpretationOf(query: HeadQuery, specs: Specs, map: TextMap): Interpr
   const { index, batch, width, height } = map;
   const { name, dims } = specs[index];
   const column = { tensor: index, offset: 0, channel: 1, cell: width * height };
-  const found = buildInterpretation(
+  const interpretation = buildInterpretation(
     { ...query, classes: 1 },
     {
       name: "text-map",
@@ -88,5 +88,5 @@ function interpretationOf(query: HeadQuery, specs: Specs, map: TextMap): Interpr
     width,
     height,
   };
-  return { ...found, task };
+  return { ...interpretation, task };
 }

@@ -22,7 +22,7 @@ export const text: NetworkTask<"text"> = {
   rules: { suppress: "none", clamp: "none" },
   attach: attachText,
   // Records with corners are read as those of oriented boxes. Only a frame without any needs the task.
-  readRows: (found, rows, task) => {
-    if (rows.length === 0 && task?.name === "text") readOrientedRows(found, rows, { name: "oriented" });
+  readRows: (detections, rows, task) => {
+    if (rows.length === 0 && task?.name === "text") readOrientedRows(detections, rows, { name: "oriented" });
   },
 };

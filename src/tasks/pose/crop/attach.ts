@@ -44,10 +44,10 @@ export function attachCrop(work: TaskWork): AfterImageOfTask {
     score: null,
     classId: 0,
   };
-  for (const found of work.detections) {
-    const room = found.scores.length;
+  for (const detections of work.detections) {
+    const room = detections.scores.length;
     extend(
-      found,
+      detections,
       {
         keypoints: new Float32Array(room * count * WIDTH),
         ...(points.z && { depths: new Float32Array(room * count) }),
@@ -62,11 +62,11 @@ export function attachCrop(work: TaskWork): AfterImageOfTask {
   }
   const compute = computeOf(work, plan);
   return (image, block, frame) => {
-    const found = work.detections[image];
+    const detections = work.detections[image];
     points.score = null;
     points.classId = 0;
     compute(image, points);
-    fillRow(work, plan, found, points, placeOf(work, block, frame));
+    fillRow(work, plan, detections, points, placeOf(work, block, frame));
   };
 }
 
@@ -351,18 +351,24 @@ function placeOf({ memory: { f32 }, plan }: TaskWork, block: number, frame: Fram
  * Writes the only row, in the coordinates of the image. The box is the smallest one around the points. The score is the
  * presence, which has to pass the threshold, or else the mean of the confidences.
  */
-function fillRow(work: TaskWork, plan: CropPlan, found: Detections, points: Points, place: CropPlace): void {
+function fillRow(
+  work: TaskWork,
+  plan: CropPlan,
+  detections: Detections,
+  points: Points,
+  place: CropPlace,
+): void {
   const { count } = plan;
   const { score } = points;
   const threshold = Math.fround(Math.min(...[work.thresholds().confidenceThreshold].flat()));
   const passes = score === null || Math.fround(score) > threshold;
-  setLength(found, 0);
+  setLength(detections, 0);
   if (score !== null && score !== score) work.note("the presence is NaN, which passes no threshold");
   if (!passes) return;
   toImage(points, place);
   const box = [Infinity, Infinity, -Infinity, -Infinity];
   const { xy, z, presences, world } = points;
-  const keypoints = found.keypoints as Float32Array;
+  const keypoints = detections.keypoints as Float32Array;
   let sum = 0;
   let isLost = false;
   for (let at = 0; at < count * WIDTH; at += WIDTH) {
@@ -382,15 +388,15 @@ function fillRow(work: TaskWork, plan: CropPlan, found: Detections, points: Poin
   if (isLost) work.note("keypoints are NaN or infinite, and are given as they are");
   // No point stands anywhere: there is no object to report.
   if (box[0] === Infinity) return;
-  if (z) found.depths?.set(z.subarray(0, count));
-  if (presences) found.presences?.set(presences.subarray(0, count));
-  if (world) found.world?.set(world.subarray(0, count * 3));
-  found.boxes.set(box);
-  found.scores[0] = score ?? clampToUnit(sum / count);
-  found.classIds[0] = points.classId;
-  found.sources[0] = 0;
-  if (plan.next) writeNext(work, plan, found, points, place);
-  setLength(found, 1);
+  if (z) detections.depths?.set(z.subarray(0, count));
+  if (presences) detections.presences?.set(presences.subarray(0, count));
+  if (world) detections.world?.set(world.subarray(0, count * 3));
+  detections.boxes.set(box);
+  detections.scores[0] = score ?? clampToUnit(sum / count);
+  detections.classIds[0] = points.classId;
+  detections.sources[0] = 0;
+  if (plan.next) writeNext(work, plan, detections, points, place);
+  setLength(detections, 1);
 }
 
 const turn = new Float64Array(2);
@@ -417,7 +423,7 @@ function toImage({ xy, z, world }: Points, { map, angle, width }: CropPlace): vo
 function writeNext(
   work: TaskWork,
   plan: CropPlan,
-  found: Detections,
+  detections: Detections,
   { xy }: Points,
   place: CropPlace,
 ): void {
@@ -430,5 +436,5 @@ function writeNext(
     work.plan.inputSize as readonly [number, number],
   );
   const { cx, cy, width, height, angle = 0 } = crop;
-  found.nextCrops?.set([cx, cy, width, height, angle]);
+  detections.nextCrops?.set([cx, cy, width, height, angle]);
 }

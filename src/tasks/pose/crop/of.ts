@@ -73,7 +73,7 @@ function checkImage(image: { readonly width: number; readonly height: number } |
 /**
  * Returns the crop of row `row` in the next frame, by the points of this one: null if the family has no tracking rule,
  * or if there is no such row.
- * @param found what the decoder of MediaPipe's landmarks returned
+ * @param detections what the decoder of MediaPipe's landmarks returned
  * @example
  * import { createDecoderSync, nextCropOf } from "boxwright";
  *
