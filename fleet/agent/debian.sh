@@ -3,6 +3,7 @@
 set -eu
 missing=()
 [ -x /usr/sbin/nats-server ] || command -v nats-server >/dev/null || missing+=(nats-server)
+[ -x /usr/sbin/mosquitto ] || command -v mosquitto >/dev/null || missing+=(mosquitto)
 command -v ffmpeg >/dev/null || missing+=(ffmpeg)
 # A camera over RTSP: GStreamer's server, driven by Debian's Python.
 server=(python3-gi gir1.2-gst-rtsp-server-1.0 gstreamer1.0-plugins-base gstreamer1.0-plugins-good)

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { Camera, type Device } from "./camera.ts";
 import { messageOf } from "boxwright-service/errors";
+import { ownId } from "./core/ids.ts";
 import { SEQUENCES_PER_START, reserveSequences } from "./core/starts.ts";
 import { HealthReport } from "./health/health.ts";
 import { Metrics, type Parts } from "./health/metrics.ts";
@@ -82,7 +83,7 @@ export class Agent {
     this.#log = log;
     this.#unlock = unlock;
     const configs = new ConfigStore(state);
-    const sinks = settings.sinks.map((sink) => openSink(sink, (hash) => configs.find(hash), link));
+    const sinks = settings.sinks.map((sink) => openSink(sink, (hash) => configs.find(hash), ownId(state), link));
     const names = sinks.map(({ name }) => name);
     const spool = new Spool(join(state, "spool"), names, settings.spool);
     spool.onDrop = (reason, count) => log.warn({ reason, count, ...spool.stats.dropped }, DROPS[reason]);

@@ -16,6 +16,7 @@ import { listen } from "./http/listen.ts";
 import { Intake } from "./intake/intake.ts";
 import { Live } from "./live/live.ts";
 import { Previews } from "./live/previews.ts";
+import { MqttSource } from "./mqtt/source.ts";
 import { Broker } from "./nats/broker.ts";
 import type { Database } from "boxwright-service/database";
 import { openDatabase } from "./store/open.ts";
@@ -53,6 +54,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
   const intake = new Intake({ decoding, registry, writer, metrics, maxPacketBytes: config.maxPacketBytes, now });
   addGauges(metrics, writer, decoding);
   let broker: Broker | null = null;
+  let mqtt: MqttSource | null = null;
   const tokens = config.hub === undefined ? null : new DeviceTokens(now);
   const { hub, hubSeconds } = config;
   const documents = hub === undefined ? null : new HubDocuments({ hub, hubSeconds, db, log, now });
@@ -73,11 +75,13 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
       hubState: () => (documents === null ? "none" : (documents.problem ?? "ok")),
       decoding: () => decoding.stats,
       broker: () => (config.nats === undefined ? null : (broker?.state() ?? Promise.resolve("away"))),
+      mqtt: () => (config.mqtt === undefined ? "none" : (mqtt?.problem ?? "ok")),
     });
     const listening = await listen(app, config, metrics);
-    // Do not wait for the broker: HTTP works without it.
+    // Do not wait for the brokers: HTTP works without them.
     const end = new AbortController();
     const options = { config, intake, registry, previews, db, metrics, log, now };
+    mqtt = config.mqtt === undefined ? null : new MqttSource(options);
     void startBroker(config, options, end.signal).then((found) => {
       broker = found;
       // Stop the broker at once if the host was stopped during the connection.
@@ -88,7 +92,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
     retention.start();
     const stop = async (): Promise<void> => {
       end.abort();
-      await Promise.all([listening.stop(), broker?.stop(), retention.stop()]);
+      await Promise.all([listening.stop(), broker?.stop(), mqtt?.stop(), retention.stop()]);
       await closeParts();
     };
     let stopping: Promise<void> | undefined;

@@ -18,7 +18,7 @@ export class SettingsError extends Error {
   }
 }
 
-/** Returns an address without user and password, for logs. */
+/** Returns a text without user and password of the addresses in it. A password may have "@" and "/" in it. */
 export function withoutSecrets(text: string): string {
-  return text.replace(/(\w+:\/\/)[^@/\s]*@/g, "$1***@");
+  return text.replace(/(\w+:\/\/)\S*@/g, "$1***@");
 }

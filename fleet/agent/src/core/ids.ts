@@ -28,6 +28,16 @@ export function sha256(...parts: readonly (string | Uint8Array)[]): string {
 /** Returns the message id by which a broker recognises a packet that is sent twice. */
 export const messageId = (source: string, id: string): string => sha256(`${source}\n${id}`);
 
+/**
+ * Returns a name as a level of a broker's subject or topic. A name with characters that a level may not have gets a
+ * hash, so that different names give different levels.
+ */
+export function tokenOf(name: string): string {
+  if (/^[\w-]{1,64}$/.test(name)) return name;
+  const readable = name.replace(/[^\w-]+/g, "_").slice(0, 48);
+  return `${readable}-${sha256(name).slice(0, 12)}`;
+}
+
 /** Returns the name of this device: its host name, which another machine may have too, and an id of its own. */
 export const deviceName = (folder: string): string => `/devices/${hostname()}-${ownId(folder)}`;
 

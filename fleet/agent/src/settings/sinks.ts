@@ -1,10 +1,14 @@
 /** Checks the settings of a sink. */
+import { type MqttAddress, MQTT_TOPIC, isTopic, readMqttAddress } from "boxwright-service/mqtt";
+import { withoutSecrets } from "../core/errors.ts";
 import type { Fields } from "./fields.ts";
-import type { SinkSettings } from "./types.ts";
+import type { MqttSettings, SinkSettings } from "./types.ts";
 
 /** Largest count of partitions: hosts take as many (`partitions` in host/src/core/config.ts). */
 const MOST_PARTITIONS = 256;
-const KINDS = ["ndjson", "http", "nats"] as const;
+const KINDS = ["ndjson", "http", "nats", "mqtt"] as const;
+/** Most bytes of a packet that hosts take by default (`maxPacketBytes` in host/src/core/config.ts). */
+const PACKET_BYTES = 8 * 2 ** 20;
 
 export function readSink(fields: Fields): SinkSettings {
   const kind = fields.choice("kind", KINDS);
@@ -16,20 +20,52 @@ export function readSink(fields: Fields): SinkSettings {
 function readKind(kind: (typeof KINDS)[number], fields: Fields): SinkSettings {
   const name = fields.text("name", kind);
   if (kind === "ndjson") return { kind, name, path: fields.path("path") };
+  if (kind === "mqtt") return readMqtt(name, fields);
   const token = fields.secret("token", "tokenFile");
   if (kind === "http") {
     const url = fields.text("url");
-    if (url && !isAddress(url)) fields.problem("url", `got "${url}", expected http:// or https:// and a host`);
+    if (url && !isAddress(url))
+      fields.problem("url", `got "${withoutSecrets(url)}", expected http:// or https:// and a host`);
     return { kind, name, url: url.replace(/\/+$/, ""), token, inFlight: fields.number("inFlight", [1, 64], 4) };
   }
   const given = fields.value("servers");
   const servers = Array.isArray(given) ? given.filter((server) => typeof server === "string") : [];
   if (servers.length === 0 || servers.length !== (given as unknown[]).length)
     fields.problem("servers", 'expected a list of addresses, ["127.0.0.1:4222"]');
-  for (const server of servers) if (!isBroker(server)) fields.problem("servers", `got "${server}", ${EXPECTED}`);
+  for (const server of servers)
+    if (!isBroker(server)) fields.problem("servers", `got "${withoutSecrets(server)}", ${EXPECTED}`);
   // Without a count the stream says how many partitions there are.
   const partitions = fields.optionalNumber("partitions", [1, MOST_PARTITIONS]);
   return { kind, name, servers, token, partitions, inFlight: fields.number("inFlight", [1, 1024], 16) };
+}
+
+function readMqtt(name: string, fields: Fields): MqttSettings {
+  const topic = fields.text("topic", MQTT_TOPIC);
+  if (topic !== "" && !isTopic(topic))
+    fields.problem("topic", `got "${topic}", expected a topic without +, # and $, and without a slash at its ends`);
+  return {
+    kind: "mqtt",
+    name,
+    address: readMqttPlace(fields),
+    topic,
+    inFlight: fields.number("inFlight", [1, 1024], 16),
+    maxPacketBytes: fields.number("maxPacketBytes", [1024, 2 ** 28 - 2 ** 20], PACKET_BYTES),
+  };
+}
+
+/** Reads the address, and user and password, which may stand in it or beside it. */
+function readMqttPlace(fields: Fields): MqttAddress {
+  const url = fields.text("url");
+  const user = fields.optionalText("user");
+  const password = fields.secret("password", "passwordFile");
+  const place = readMqttAddress(url);
+  if (url !== "" && !place)
+    fields.problem(
+      "url",
+      `got "${withoutSecrets(url)}", expected an address like mqtt://broker:1883 or mqtts://broker`,
+    );
+  const { host = "", port = 0, isEncrypted = false } = place ?? {};
+  return { host, port, isEncrypted, user: user ?? place?.user ?? null, password: password ?? place?.password ?? null };
 }
 
 function isAddress(text: string): boolean {

@@ -1,4 +1,5 @@
 /** The settings of an agent, as checked. Paths are absolute. */
+import type { MqttAddress } from "boxwright-service/mqtt";
 
 export interface Settings {
   /** The device: `source` of each packet. With a hub, the hub gives the source, and this is unused. */
@@ -110,7 +111,18 @@ export interface NatsSettings {
   readonly inFlight: number;
 }
 
-export type SinkSettings = NdjsonSettings | HttpSettings | NatsSettings;
+export interface MqttSettings {
+  readonly kind: "mqtt";
+  readonly name: string;
+  readonly address: MqttAddress;
+  /** Topic above those of packets, configs and previews. */
+  readonly topic: string;
+  readonly inFlight: number;
+  /** Most bytes of a packet. The host has a limit too, and the broker may. */
+  readonly maxPacketBytes: number;
+}
+
+export type SinkSettings = NdjsonSettings | HttpSettings | NatsSettings | MqttSettings;
 
 export interface SpoolSettings {
   /** Most bytes of packets on disk. */

@@ -6,7 +6,7 @@ import { type ConnectionOptions, type MsgHdrs, type NatsConnection, connect, hea
 import { fromPacket, packetHeaders } from "boxwright";
 import { STUCK_BROKER, isThere, isTimeout } from "boxwright-service/broker";
 import { connectionProblem } from "boxwright-service/errors";
-import { messageId, sha256 } from "../core/ids.ts";
+import { messageId, tokenOf } from "../core/ids.ts";
 import type { NatsSettings } from "../settings/types.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, NeedsOperator, previewHeaders } from "./sink.ts";
 
@@ -69,7 +69,7 @@ export class NatsSink implements Sink {
 
   async preview(preview: Preview): Promise<void> {
     const { connection } = await this.#open();
-    connection.publish(`boxwright.previews.${cameraToken(preview.subject)}`, preview.jpeg, {
+    connection.publish(`boxwright.previews.${tokenOf(preview.subject)}`, preview.jpeg, {
       headers: messageHeaders(previewHeaders(preview)),
     });
   }
@@ -142,7 +142,7 @@ export class NatsSink implements Sink {
 /** Returns the subject of a camera's packets. Hosts take packets of a partition in order. */
 function subjectOf(source: string | null, camera: string | null, partitions: number): string {
   const partition = crc32(`${source ?? ""}\n${camera ?? ""}`) % partitions;
-  return `boxwright.packets.${partition}.${cameraToken(camera ?? "")}`;
+  return `boxwright.packets.${partition}.${tokenOf(camera ?? "")}`;
 }
 
 /**
@@ -187,16 +187,6 @@ export function addressOf({ servers, token }: Pick<NatsSettings, "servers" | "to
     ...(token === null ? own : { token }),
     ...(urls.some(({ protocol }) => protocol === "tls:") && { tls: {} }),
   };
-}
-
-/**
- * Returns a camera's name as a token of a subject. A name with characters that a token may not have gets a hash,
- * so that different names give different tokens.
- */
-export function cameraToken(camera: string): string {
-  if (/^[\w-]{1,64}$/.test(camera)) return camera;
-  const readable = camera.replace(/[^\w-]+/g, "_").slice(0, 48);
-  return `${readable}-${sha256(camera).slice(0, 12)}`;
 }
 
 function messageHeaders(record: Readonly<Record<string, string>>): MsgHdrs {

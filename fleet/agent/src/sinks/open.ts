@@ -1,12 +1,16 @@
 /** Opens the sink that settings name. */
 import type { SinkSettings } from "../settings/types.ts";
 import { HttpSink } from "./http.ts";
+import { MqttSink } from "./mqtt.ts";
 import { NatsSink } from "./nats.ts";
 import { NdjsonSink } from "./ndjson.ts";
 import { type Bearer, type FindConfig, type Sink, fixedBearer } from "./sink.ts";
 
-/** @param device the token that the hub signed for this device: a host without a token of its own gets it */
-export function openSink(settings: SinkSettings, findConfig: FindConfig, device: Bearer | null): Sink {
+/**
+ * @param id of this device, which no other one has
+ * @param device the token that the hub signed for this device: a host without a token of its own gets it
+ */
+export function openSink(settings: SinkSettings, findConfig: FindConfig, id: string, device: Bearer | null): Sink {
   switch (settings.kind) {
     case "ndjson":
       return new NdjsonSink(settings);
@@ -18,5 +22,7 @@ export function openSink(settings: SinkSettings, findConfig: FindConfig, device:
       );
     case "nats":
       return new NatsSink(settings, findConfig);
+    case "mqtt":
+      return new MqttSink(settings, findConfig, id);
   }
 }

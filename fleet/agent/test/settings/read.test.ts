@@ -38,6 +38,8 @@ describe("settings", () => {
             { kind: "nats", servers: [] },
             { kind: "nats", name: "mail", servers: ["smtp://x"] },
             { kind: "nats", name: "many", servers: ["x"], partitions: 257 },
+            { kind: "mqtt", name: "plain", url: "http://user:secr@t/x@broker", topic: "a/#" },
+            { kind: "nats", name: "masked", servers: ["smtp://user:secr@t/x@broker"] },
             7,
           ],
           spool: { maxBytes: 1, policy: "drop" },
@@ -63,9 +65,12 @@ describe("settings", () => {
         "sinks[2].servers",
         "sinks[3].servers",
         "sinks[4].partitions",
-        "sinks[5]",
-        "sinks[5].kind",
-        "sinks[5].path",
+        "sinks[5].topic",
+        "sinks[5].url",
+        "sinks[6].servers",
+        "sinks[7]",
+        "sinks[7].kind",
+        "sinks[7].path",
         "sources[0].path",
         "sources[1].url",
         "sources[2].camera",
@@ -80,6 +85,9 @@ describe("settings", () => {
     expect(problems["lgo"]).toBe("is not known here. Did you mean log?");
     // Hosts have at most 256 partitions. Packets of further ones would stay in the stream.
     expect(problems["sinks[4].partitions"]).toContain("from 1 to 256");
+    // A password may be in an address that is wrong.
+    expect(problems["sinks[5].url"]).toContain('got "http://***@broker", expected an address like mqtt://');
+    expect(problems["sinks[6].servers"]).toContain('got "smtp://***@broker"');
     expect(problems["sinks[1].name"]).toContain('got "http", which sinks[0] has');
   });
 

@@ -19,8 +19,8 @@ function help(): string {
 
 Receives frames of devices, decodes raw ones, and stores their detections.
 A JSON file may hold every option by its name, as in {"port": 8790, "agentToken": "..."}.
-Tokens may come from BOXWRIGHT_AGENT_TOKEN and BOXWRIGHT_PAGE_TOKEN, and a database address from
-BOXWRIGHT_DATABASE: flags are visible to everybody on the machine.
+Tokens may come from BOXWRIGHT_AGENT_TOKEN and BOXWRIGHT_PAGE_TOKEN, and addresses with a password from
+BOXWRIGHT_DATABASE, BOXWRIGHT_NATS and BOXWRIGHT_MQTT: flags are visible to everybody on the machine.
 
 ${lines.join("\n")}
 `;
@@ -31,6 +31,8 @@ const VARIABLES: Readonly<Record<string, keyof Config>> = {
   BOXWRIGHT_AGENT_TOKEN: "agentToken",
   BOXWRIGHT_PAGE_TOKEN: "pageToken",
   BOXWRIGHT_DATABASE: "database",
+  BOXWRIGHT_NATS: "nats",
+  BOXWRIGHT_MQTT: "mqtt",
 };
 
 /** Reads flags, environment and file. */

@@ -1,4 +1,5 @@
 /** Reads the configuration: defaults, a JSON file, then flags. One error lists all problems. */
+import { MQTT_TOPIC, isTopic, readMqttAddress } from "boxwright-service/mqtt";
 import {
   ConfigProblems,
   databasePlace,
@@ -25,6 +26,9 @@ export interface Config {
   readonly keepDays: number;
   readonly keepBytes: number;
   readonly nats: string | undefined;
+  readonly mqtt: string | undefined;
+  readonly mqttTopic: string;
+  readonly mqttClient: string;
   readonly partitions: number;
   readonly consume: readonly number[] | undefined;
   readonly streamBytes: number;
@@ -56,6 +60,12 @@ const hubAddress = (given: unknown): string => {
   throw new Error(`got ${show(given)}, expected an address like https://hub.example.org`);
 };
 const GB = 1e9;
+
+/** Parses the address of a broker. The message does not repeat it: it may hold a password. */
+const mqttPlace = (given: unknown): string => {
+  if (typeof given === "string" && readMqttAddress(given)) return given;
+  throw new Error("got another text, expected an address like mqtt://127.0.0.1:1883 or mqtts://user:password@machine");
+};
 
 /** Every option. `boxwright-host --help` prints this list. */
 export const options: Readonly<Record<keyof Config, Option>> = {
@@ -95,6 +105,23 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     parse: secret("an address like nats://127.0.0.1:4222", /^(nats|tls):\/\/\S+$/),
     about: "NATS server with JetStream; without it packets come over HTTP only",
   },
+  mqtt: {
+    parse: mqttPlace,
+    about: "MQTT 5 broker whose packets this host takes, mqtt://127.0.0.1:1883 or mqtts://user:password@machine",
+  },
+  mqttTopic: {
+    parse: (given) => {
+      if (typeof given === "string" && isTopic(given)) return given;
+      throw new Error(`got ${show(given)}, expected a topic without +, # and $, and without a slash at its ends`);
+    },
+    fallback: MQTT_TOPIC,
+    about: "MQTT topic above those of packets, configs and previews: the same on agents and hosts",
+  },
+  mqttClient: {
+    parse: text("a client id of at most 64 letters, digits, - and _", /^[\w-]{1,64}$/),
+    fallback: "boxwright-host",
+    about: "client id at the MQTT broker, which keeps packets under it while the host is away; another for each host",
+  },
   partitions: { parse: number(1, 256), fallback: 1, about: "partitions of the stream: the same on agents and hosts" },
   consume: { parse: list(number(0, 255)), about: "partitions that this host takes; default all" },
   streamBytes: {
@@ -107,7 +134,7 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     fallback: 30,
     about: "seconds after which the broker delivers a packet again that nobody acknowledged",
   },
-  inFlight: { parse: number(1, 1024), fallback: 16, about: "packets of the broker that this host works on at once" },
+  inFlight: { parse: number(1, 1024), fallback: 16, about: "packets that a broker gives this host at once" },
   configs: {
     parse: list(text("the path of a JSON file")),
     fallback: [],

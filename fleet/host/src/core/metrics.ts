@@ -2,7 +2,7 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { Refusal } from "./errors.ts";
 
-export type Way = "http" | "nats";
+export type Way = "http" | "nats" | "mqtt";
 
 export interface Metrics {
   readonly registry: Registry;

@@ -1,14 +1,15 @@
 /** Finds the configs that this host decodes with: in memory, in the database, or in the broker's store. */
 import { Refusal } from "../core/errors.ts";
+import type { Way } from "../core/metrics.ts";
 import { countConfigs, storeConfig, storedConfig } from "../store/configs.ts";
 import type { Database } from "boxwright-service/database";
 import { type Network, checkNetwork, isHash, readNetwork } from "./networks.ts";
 import type { Decoding } from "./decoding.ts";
 
-/** A store of configs beside the database. Agents and other hosts write to it. */
+/** A store of configs beside the database. Agents write to it, and hosts to one that has `put`. */
 export interface SharedConfigs {
   get(hash: string): Promise<string | undefined>;
-  put(hash: string, body: string): Promise<void>;
+  put?(hash: string, body: string): Promise<void>;
 }
 
 export interface RegistryOptions {
@@ -30,8 +31,8 @@ export class Registry {
   readonly #unknown = new Map<string, number>();
   /** Last check. Checks run one at a time, since each needs a thread and its memory. */
   #checks: Promise<unknown> = Promise.resolve();
-  /** Store of the broker; null until the broker is connected. */
-  shared: SharedConfigs | null = null;
+  /** Stores of the brokers that are connected, by way. */
+  readonly shared = new Map<Way, SharedConfigs>();
   /** Hash of the config for packets that name none. */
   fallback: string | null = null;
 
@@ -73,13 +74,13 @@ export class Registry {
     this.#checks = check.catch(() => undefined);
     const found = await check;
     await storeConfig(this.#options.db, found, body, this.#options.now());
-    await this.shared?.put(found, body);
+    for (const shared of this.shared.values()) await shared.put?.(found, body);
     return found;
   }
 
   async #load(hash: string): Promise<void> {
     const { db, now } = this.#options;
-    const body = (await storedConfig(db, hash)) ?? (await this.shared?.get(hash));
+    const body = (await storedConfig(db, hash)) ?? (await this.#sharedConfig(hash));
     if (body === undefined) {
       if (this.#unknown.size >= MOST_UNKNOWN) this.#unknown.clear();
       this.#unknown.set(hash, now());
@@ -89,6 +90,14 @@ export class Registry {
     this.#checks = check.catch(() => undefined);
     await check;
     await storeConfig(db, hash, body, now());
+  }
+
+  async #sharedConfig(hash: string): Promise<string | undefined> {
+    for (const shared of this.shared.values()) {
+      const body = await shared.get(hash);
+      if (body !== undefined) return body;
+    }
+    return undefined;
   }
 
   async #add(hash: string | null, network: Network): Promise<string> {

@@ -52,11 +52,12 @@ export class Broker {
   static async start(address: string, options: BrokerOptions): Promise<Broker> {
     const { config, registry, previews, metrics, log } = options;
     const connection = await connectTo(address, log);
-    registry.shared = await sharedConfigs(connection).catch(async (error: unknown) => {
+    const shared = await sharedConfigs(connection).catch(async (error: unknown) => {
       const isStuck = isTimeout(error) && (await isBrokerThere(address));
       await connection.close();
       throw isStuck ? new Error(STUCK_BROKER) : error;
     });
+    registry.shared.set("nats", shared);
     takePreviews(connection, previews, metrics);
     const client = jetstream(connection);
     const partitions = config.consume ?? Array.from({ length: config.partitions }, (_, i) => i);

@@ -4,7 +4,7 @@ import type { ConsumerMessages, JetStreamClient, JsMsg } from "@nats-io/jetstrea
 import { messageOf } from "boxwright-service/errors";
 import type { Metrics } from "../core/metrics.ts";
 import { STREAM, type StreamSettings, consumerOf, ensureConsumer, ensureStream } from "./stream.ts";
-import { type TakeOptions, takePacket } from "./take.ts";
+import { type TakeOptions, takePacket } from "../intake/take.ts";
 
 export interface ConsumeOptions extends TakeOptions {
   readonly client: JetStreamClient;
@@ -77,7 +77,8 @@ export class Consumption {
     const alive = setInterval(() => message.working(), (settings.ackWait * 1000) / 3);
     const { data: bytes, subject, seq, info } = message;
     const header = (name: string): string | undefined => message.headers?.get(name);
-    const packet = { bytes, subject, seq, deliveries: info.deliveryCount, header };
+    const place = `${subject} ${seq}`;
+    const packet = { way: "nats", bytes, place, deliveries: info.deliveryCount, header } as const;
     const verdict = await takePacket(this.#options, packet).finally(() => clearInterval(alive));
     if (verdict === "stored") message.ack();
     else if (verdict === "refused") message.term();

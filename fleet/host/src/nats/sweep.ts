@@ -6,7 +6,7 @@
 import { type ConsumerInfo, type JetStreamClient, type JetStreamManager, RetentionPolicy } from "@nats-io/jetstream";
 import { messageOf } from "boxwright-service/errors";
 import { STREAM } from "./stream.ts";
-import { type TakeOptions, takePacket } from "./take.ts";
+import { type TakeOptions, takePacket } from "../intake/take.ts";
 
 /** Count of stream sequences that one sweep reads. The next sweep continues after them. */
 const AT_ONCE = 2000;
@@ -59,7 +59,8 @@ export class Sweeper {
       if (found && isOurs(found.subject)) {
         const { data: bytes, subject, seq, header } = found;
         const read = (name: string): string | undefined => header.get(name);
-        const verdict = await takePacket(this.#options, { bytes, subject, seq, deliveries: 1, header: read });
+        const packet = { way: "nats", bytes, place: `${subject} ${seq}`, deliveries: 1, header: read } as const;
+        const verdict = await takePacket(this.#options, packet);
         if (typeof verdict === "number") break;
         await manager.streams.deleteMessage(STREAM, seq, false);
         count++;

@@ -1,12 +1,13 @@
-/** Records packets of the broker that the host refuses for good. Nothing else remembers them. */
+/** Records packets of a broker that the host refuses for good. Nothing else remembers them. */
 import { createHash } from "node:crypto";
+import type { Way } from "../core/metrics.ts";
 import type { Database, Queries } from "boxwright-service/database";
 
 const MOST_ROWS = 10_000;
 
 export interface RefusedPacket {
-  readonly way: "nats" | "http";
-  /** Subject and sequence in the stream. */
+  readonly way: Way;
+  /** Where the broker had it: a subject and the sequence in the stream, or a topic. */
   readonly place: string;
   readonly bytes: Uint8Array;
   readonly source: string | null;

@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { TestProject } from "vitest/node";
 import { natsServer } from "boxwright-service/testing/broker";
+import { mosquitto } from "boxwright-service/testing/mosquitto";
 import { chromiumPath } from "boxwright-service/testing/chromium";
 import { canMount } from "boxwright-service/testing/mount";
 import { findPostgres, PostgresServer } from "boxwright-service/testing/postgres";
@@ -16,6 +17,7 @@ declare module "vitest" {
     /** Address of a PostgreSQL server whose user may make databases. */
     postgres: string | undefined;
     nats: boolean;
+    mosquitto: boolean;
     chromium: string | undefined;
     /** True if a test may mount a small disk for itself. */
     disk: boolean;
@@ -40,6 +42,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   const missing = [
     ...(postgres ? [] : ["PostgreSQL (Debian: postgresql)"]),
     ...(natsServer ? [] : ["nats-server (Debian: nats-server)"]),
+    ...(mosquitto ? [] : ["mosquitto (Debian: mosquitto)"]),
     ...(chromiumPath ? [] : ["Chromium (Debian: chromium)"]),
     ...(canMount ? [] : ["mount namespaces (Debian: util-linux, mount; containers may forbid them)"]),
     ...(systemd ? [] : ["systemd-analyze (Debian: systemd)"]),
@@ -51,6 +54,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   for (const what of missing) console.warn(`SKIPPED, because this machine has no ${what}: tests that need it.`);
   project.provide("postgres", postgres?.url);
   project.provide("nats", natsServer !== undefined);
+  project.provide("mosquitto", mosquitto !== undefined);
   project.provide("chromium", chromiumPath);
   project.provide("disk", canMount);
   project.provide("systemd", systemd);

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { Refusal } from "../../src/core/errors.ts";
 import { createLogger } from "boxwright-service/log";
-import { type TakeOptions, takePacket } from "../../src/nats/take.ts";
+import { type TakeOptions, takePacket } from "../../src/intake/take.ts";
 
 test("a packet of an unknown config is refused after 64 tries, over about half an hour", async () => {
   const recorded: unknown[] = [];
@@ -11,7 +11,12 @@ test("a packet of an unknown config is refused after 64 tries, over about half a
     log: createLogger("silent"),
     now: () => 0,
   } as unknown as TakeOptions;
-  const packet = { bytes: new Uint8Array(1), subject: "boxwright.packets.0.a", seq: 1, header: () => undefined };
+  const packet = {
+    way: "nats",
+    bytes: new Uint8Array(1),
+    place: "boxwright.packets.0.a 1",
+    header: () => undefined,
+  } as const;
   let milliseconds = 0;
   for (let deliveries = 1; deliveries < 64; deliveries++) {
     const verdict = await takePacket(options, { ...packet, deliveries });

@@ -1,0 +1,167 @@
+/** The sink "mqtt": publishes packets to a broker of MQTT 5, which passes them on to a host. */
+import { fromPacket, packetHeaders } from "boxwright";
+import { connectionProblem } from "boxwright-service/errors";
+import {
+  type MqttConnection,
+  MQTT_CODE,
+  MQTT_ENVELOPE_BYTES,
+  MqttMistake,
+  connectMqtt,
+  mqttCodeOf,
+} from "boxwright-service/mqtt";
+import { sha256, tokenOf } from "../core/ids.ts";
+import { runWithin } from "../core/wait.ts";
+import type { MqttSettings } from "../settings/types.ts";
+import { type FindConfig, type Outcome, type Preview, type Sink, NeedsOperator, previewHeaders } from "./sink.ts";
+
+/** Milliseconds in which the broker has to acknowledge a packet. */
+const PATIENCE = 30_000;
+/** Reason codes of packets that the broker never takes. */
+const NEVER: ReadonlySet<number> = new Set([MQTT_CODE.tooLarge, MQTT_CODE.format]);
+/** Reason codes that only an operator can mend. */
+const MISTAKES: ReadonlySet<number> = new Set([MQTT_CODE.denied, MQTT_CODE.topic]);
+
+/** A connection, and the hashes of the configs that were published over it. */
+interface Open {
+  readonly connection: MqttConnection;
+  readonly published: Map<string, Promise<void>>;
+}
+
+export class MqttSink implements Sink {
+  readonly name: string;
+  readonly inFlight: number;
+  readonly #settings: MqttSettings;
+  readonly #findConfig: FindConfig;
+  readonly #clientId: string;
+  readonly #patience: number;
+  #opening: Promise<Open> | null = null;
+
+  /**
+   * @param device id of this device, which no other one has
+   * @param patience milliseconds in which the broker has to acknowledge a packet
+   */
+  constructor(settings: MqttSettings, findConfig: FindConfig, device: string, patience = PATIENCE) {
+    this.name = settings.name;
+    this.inFlight = settings.inFlight;
+    this.#settings = settings;
+    this.#findConfig = findConfig;
+    this.#clientId = `boxwright-${device}-${sha256(settings.name).slice(0, 6)}`;
+    this.#patience = patience;
+  }
+
+  async send(packet: Uint8Array, signal: AbortSignal): Promise<Outcome> {
+    try {
+      const { source, subject, config, kind } = fromPacket(packet);
+      const open = await this.#open();
+      const limit = Math.min(this.#settings.maxPacketBytes, open.connection.maxBytes - MQTT_ENVELOPE_BYTES);
+      if (packet.length > limit) return { kind: "refused", reason: tooLarge(packet.length, limit) };
+      if (config !== null) {
+        const record = this.#findConfig(config);
+        if (record) await this.#within(signal, open, () => this.#publishConfig(open, record.hash, record.json));
+        // Nobody could decode it: the broker takes a config from agents alone.
+        else if (kind === "raw")
+          return { kind: "refused", reason: `config ${config}: this agent has it no more, so no host could decode` };
+      }
+      const topic = `${this.#settings.topic}/packets/${tokenOf(source ?? "")}/${tokenOf(subject ?? "")}`;
+      const message = { topic, payload: packet, qos: 1, ...propertiesOf(packetHeaders(packet)) } as const;
+      const code = await this.#within(signal, open, () => open.connection.publish(message));
+      if (code !== MQTT_CODE.nobody) return { kind: "stored" };
+      // The broker has thrown the packet away.
+      const reason = `nobody has subscribed to ${this.#settings.topic}/packets/# at the broker: start a host once, its option mqtt names this broker`;
+      return { kind: "later", reason };
+    } catch (error) {
+      return outcomeOf(error);
+    }
+  }
+
+  async preview(preview: Preview): Promise<void> {
+    const { connection } = await this.#open();
+    const topic = `${this.#settings.topic}/previews/${tokenOf(preview.source)}/${tokenOf(preview.subject)}`;
+    await connection.publish({ topic, payload: preview.jpeg, qos: 0, ...propertiesOf(previewHeaders(preview)) });
+  }
+
+  async close(): Promise<void> {
+    const open = await this.#opening?.catch(() => null);
+    await open?.connection.close();
+  }
+
+  /** Returns the connection. One that failed or has ended is opened again at the next call. */
+  #open(): Promise<Open> {
+    this.#opening ??= this.#connect().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  async #connect(): Promise<Open> {
+    // Ask the broker to remember nothing: what it has not acknowledged is in the spool, and is sent again.
+    const connection = await connectMqtt(this.#settings.address, { clientId: this.#clientId });
+    const { receiveMaximum } = connection;
+    if (receiveMaximum < this.inFlight) {
+      connection.cut();
+      throw new NeedsOperator(
+        `got inFlight ${this.inFlight}, but the broker takes ${receiveMaximum} packets at once: set inFlight to ${receiveMaximum}`,
+      );
+    }
+    void connection.ended.then(() => (this.#opening = null));
+    return { connection, published: new Map() };
+  }
+
+  /**
+   * Publishes a config where hosts look for it. The broker keeps it for hosts that come later. Does so once per
+   * connection: the broker may have been replaced.
+   */
+  #publishConfig({ connection, published }: Open, hash: string, json: string): Promise<void> {
+    let publishing = published.get(hash);
+    if (!publishing) {
+      const topic = `${this.#settings.topic}/configs/${hash}`;
+      publishing = connection
+        .publish({ topic, payload: json, qos: 1, retain: true, contentType: "application/json" })
+        .then(() => undefined);
+      published.set(hash, publishing);
+      publishing.catch(() => published.delete(hash));
+    }
+    return publishing;
+  }
+
+  /** Waits for an acknowledgement. Without one in time, cuts the connection: the broker hangs. */
+  #within<R>(signal: AbortSignal, { connection }: Open, work: () => Promise<R>): Promise<R> {
+    return runWithin(this.#patience, signal, (both) => {
+      const cut = new Promise<never>((_, reject) => {
+        both.addEventListener("abort", () => {
+          reject(both.reason as Error);
+          connection.cut();
+        });
+      });
+      return Promise.race([work(), cut]);
+    });
+  }
+}
+
+/** Returns headers of HTTP as properties of MQTT 5, by the MQTT binding of CloudEvents: no prefix, nothing escaped. */
+function propertiesOf(headers: Readonly<Record<string, string>>): {
+  readonly contentType?: string;
+  readonly properties: Readonly<Record<string, string>>;
+} {
+  const { "content-type": contentType, ...rest } = headers;
+  const named = Object.entries(rest).map(([name, value]) =>
+    name.startsWith("ce-") ? [name.slice(3), decodeURIComponent(value)] : [name, value],
+  );
+  return {
+    ...(contentType !== undefined && { contentType }),
+    properties: Object.fromEntries(named) as Record<string, string>,
+  };
+}
+
+const tooLarge = (size: number, limit: number): string =>
+  `got ${size} bytes, expected at most ${limit}: raise maxPacketBytes of the sink and the broker's limit, or send f16 or i8`;
+
+function outcomeOf(error: unknown): Outcome {
+  const reason = connectionProblem(error);
+  if (error instanceof NeedsOperator || error instanceof MqttMistake)
+    return { kind: "later", reason, needsOperator: true };
+  const code = mqttCodeOf(error);
+  if (code !== undefined && NEVER.has(code)) return { kind: "refused", reason };
+  return { kind: "later", reason, ...(code !== undefined && MISTAKES.has(code) && { needsOperator: true }) };
+}

@@ -1,0 +1,178 @@
+/**
+ * Takes packets from a broker of MQTT 5. The broker keeps a session for this host: what comes while the host is away
+ * waits there. A packet is acknowledged once its frame is durable. What was not acknowledged comes again with the next
+ * connection.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { IPublishPacket } from "mqtt";
+import { connectionProblem } from "boxwright-service/errors";
+import { type MqttAddress, MQTT_ENVELOPE_BYTES, connectMqtt, readMqttAddress } from "boxwright-service/mqtt";
+import type { Config } from "../core/config.ts";
+import type { Metrics } from "../core/metrics.ts";
+import type { Registry } from "../decode/registry.ts";
+import { refusalOf } from "../intake/intake.ts";
+import { type TakeOptions, takePacket } from "../intake/take.ts";
+import { type Previews, readAttributes } from "../live/previews.ts";
+import { KeptConfigs } from "./configs.ts";
+import { headersOf } from "./properties.ts";
+
+export interface MqttOptions extends TakeOptions {
+  readonly config: Config;
+  readonly registry: Registry;
+  readonly previews: Previews;
+  readonly metrics: Metrics;
+}
+
+/** Seconds for which the broker keeps what comes while this host is away. */
+const SESSION_SECONDS = 30 * 86_400;
+/** Milliseconds between two attempts to connect: doubled from the first to the last. */
+const RETRY_MS = [500, 15_000] as const;
+/**
+ * Count of tries of a packet of an unknown config, over a minute and a half. They are few, since the packets behind it
+ * wait: agents publish the config before the packet, and the broker keeps it.
+ */
+const MOST_TRIES = 13;
+const MOST_HOPELESS = 1024;
+
+export class MqttSource {
+  readonly #options: MqttOptions;
+  readonly #address: MqttAddress;
+  readonly #configs = new KeptConfigs();
+  readonly #end = new AbortController();
+  readonly #stopped = new Promise<string>((resolve) => {
+    this.#end.signal.addEventListener("abort", () => resolve("stopped"));
+  });
+  /** Ids of configs for which a packet has waited in vain. */
+  readonly #hopeless = new Set<string>();
+  #working: Promise<void> = Promise.resolve();
+  /** Why no packets can be taken; null while they can. */
+  problem: string | null = "not connected yet";
+  readonly #loop: Promise<void>;
+
+  constructor(options: MqttOptions) {
+    this.#options = options;
+    this.#address = readMqttAddress(options.config.mqtt!)!;
+    options.registry.shared.set("mqtt", this.#configs);
+    this.#loop = this.#run();
+  }
+
+  /** Takes no more packets, finishes the one that the host has, and disconnects. The broker keeps the others. */
+  async stop(): Promise<void> {
+    this.#end.abort();
+    await this.#loop;
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#options;
+    const { signal } = this.#end;
+    let delay: number = RETRY_MS[0];
+    while (!signal.aborted) {
+      let reason: string;
+      try {
+        reason = await this.#consume(() => ([delay] = RETRY_MS));
+      } catch (error) {
+        reason = connectionProblem(error);
+      }
+      if (signal.aborted) return;
+      if (reason !== this.problem)
+        log.error({ broker: this.#place, error: reason }, "cannot take packets over MQTT, trying again");
+      this.problem = reason;
+      await sleep(delay, undefined, { signal }).catch(() => undefined);
+      delay = Math.min(2 * delay, RETRY_MS[1]);
+    }
+  }
+
+  /** Address without user and password, for the log. */
+  get #place(): string {
+    return `${this.#address.host}:${this.#address.port}`;
+  }
+
+  /** Connects, and takes packets until a connection ends. Returns the reason. */
+  async #consume(onConnected: () => void): Promise<string> {
+    const { config, log } = this.#options;
+    const { mqttTopic: topic, mqttClient: clientId, maxPacketBytes, inFlight } = config;
+    // A connection of its own for configs: the library passes on one message at a time, and a packet whose config is
+    // unknown would hold up the config behind it.
+    const aside = await connectMqtt(this.#address, {
+      clientId: `${clientId}-configs`,
+      maximumPacketSize: limitOf(config.maxPreviewBytes),
+      onMessage: (message, done) => {
+        this.#takeAside(message);
+        done();
+      },
+    });
+    try {
+      await aside.subscribe(`${topic}/configs/+`, `${topic}/previews/#`);
+      const life = new AbortController();
+      const packets = await connectMqtt(this.#address, {
+        clientId,
+        sessionSeconds: SESSION_SECONDS,
+        receiveMaximum: inFlight,
+        maximumPacketSize: limitOf(maxPacketBytes),
+        onMessage: (message, done) => {
+          this.#working = this.#take(message, done, life.signal);
+        },
+      });
+      try {
+        await packets.subscribe(`${topic}/packets/#`);
+        log.info({ broker: this.#place, clientId, hasSession: packets.hasSession }, "taking packets over MQTT");
+        this.problem = null;
+        onConnected();
+        return await Promise.race([this.#stopped, packets.ended, aside.ended]);
+      } finally {
+        life.abort();
+        await this.#working;
+        await packets.close();
+      }
+    } finally {
+      await aside.close();
+    }
+  }
+
+  /**
+   * Takes one packet.
+   * @param signal ends the wait for another try: the broker then delivers the packet over the next connection
+   */
+  async #take(message: IPublishPacket, done: () => void, signal: AbortSignal): Promise<void> {
+    const { metrics } = this.#options;
+    if (message.dup) metrics.redelivered.inc();
+    const header = headersOf(message);
+    const config = header("ce-config") ?? "";
+    const mostTries = this.#hopeless.has(config) ? 1 : MOST_TRIES;
+    for (let deliveries = 1; !signal.aborted; deliveries++) {
+      // Copy the bytes: they are a part of the library's memory, and each try gives them away.
+      const bytes = Uint8Array.from(message.payload as Buffer);
+      const packet = { way: "mqtt", bytes, place: message.topic, deliveries, mostTries, header } as const;
+      const verdict = await takePacket(this.#options, packet);
+      if (typeof verdict === "string") {
+        if (deliveries === MOST_TRIES) this.#giveUp(config);
+        return done();
+      }
+      await sleep(verdict, undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  /** Remembers a config that nobody has, so that further packets of it do not hold up the others. */
+  #giveUp(config: string): void {
+    if (this.#hopeless.size >= MOST_HOPELESS) this.#hopeless.clear();
+    this.#hopeless.add(config);
+  }
+
+  /** Takes a config or a preview. */
+  #takeAside(message: IPublishPacket): void {
+    const { config, previews, metrics } = this.#options;
+    const payload = message.payload as Buffer;
+    if (message.topic.startsWith(`${config.mqttTopic}/configs/`)) return this.#configs.take(message.topic, payload);
+    try {
+      previews.take(readAttributes(headersOf(message)), Uint8Array.from(payload));
+    } catch (error) {
+      metrics.countRefusal(refusalOf(error), "mqtt");
+    }
+  }
+}
+
+/**
+ * Returns the most bytes that the broker may send in one message. It throws larger ones away without a word. Ask for
+ * twice the limit of the host, so that the host can record what is a little too large.
+ */
+const limitOf = (bytes: number): number => Math.max(2 * bytes, 2 ** 20) + MQTT_ENVELOPE_BYTES;

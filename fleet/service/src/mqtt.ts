@@ -1,0 +1,245 @@
+/**
+ * One connection to a broker of MQTT 5. It never reconnects by itself: when it ends, its owner opens another one. An
+ * acknowledgement can then never go out over another connection, where its packet id may mean another message.
+ *
+ * MQTT 5 is needed: by it a broker says that nobody listens to a topic, or that a client may not write to it. Brokers
+ * of MQTT 3.1.1 acknowledge such a message, and throw it away.
+ */
+import type { IClientOptions, IConnackPacket, IPublishPacket, MqttClient } from "mqtt";
+import { connectionProblem, messageOf } from "./errors.ts";
+
+/** The topic above all others, on which agents and hosts agree. */
+export const MQTT_TOPIC = "boxwright";
+/** A topic without wildcards, and without a slash at its ends. */
+export const isTopic = (text: string): boolean => /^[^/+#\p{Cc}$][^+#\p{Cc}]{0,199}(?<!\/)$/u.test(text);
+/** Bytes of a packet that its topic and properties may take beside what it carries. */
+export const MQTT_ENVELOPE_BYTES = 16 * 1024;
+
+/** Reason codes of MQTT 5 that agents and hosts tell apart. */
+export const MQTT_CODE = { nobody: 16, denied: 135, takenOver: 142, topic: 144, tooLarge: 149, format: 153 } as const;
+/** Codes of a refused connection: no other attempt can succeed before an operator has changed something. */
+const MISTAKES: Readonly<Record<number, string>> = {
+  1: "expected a broker that speaks MQTT 5",
+  132: "expected a broker that speaks MQTT 5",
+  2: "expected another client id",
+  133: "expected another client id",
+  4: "check user and password",
+  5: "check user and password",
+  134: "check user and password",
+  135: "check user and password",
+  138: "ask the operator of the broker",
+};
+
+/** Seconds between signs of life. A connection without them for half as long again is over. */
+const KEEPALIVE_SECONDS = 30;
+/** Milliseconds until a connection that is not there is given up. */
+const CONNECT_MS = 10_000;
+/** Milliseconds until a connection is cut that should end in order. */
+const CLOSE_MS = 2000;
+
+/** The broker refuses this client: only an operator can mend it. */
+export class MqttMistake extends Error {
+  override readonly name = "MqttMistake";
+}
+
+export interface MqttAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly isEncrypted: boolean;
+  readonly user: string | null;
+  readonly password: string | null;
+}
+
+/** Returns what an address says, mqtt://host:1883 or mqtts://user:password@host:8883; null for other text. */
+export function readMqttAddress(text: string): MqttAddress | null {
+  if (!/^mqtts?:\/\//.test(text) || !URL.canParse(text)) return null;
+  const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(text);
+  if (hostname === "" || !["", "/"].includes(pathname) || search + hash !== "") return null;
+  const isEncrypted = protocol === "mqtts:";
+  return {
+    host: hostname.replace(/^\[|\]$/g, ""),
+    port: Number(port) || (isEncrypted ? 8883 : 1883),
+    isEncrypted,
+    user: decode(username),
+    password: decode(password),
+  };
+}
+
+function decode(text: string): string | null {
+  try {
+    return text === "" ? null : decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+export interface MqttOptions {
+  readonly clientId: string;
+  /** Seconds for which the broker keeps subscriptions and messages while this client is away; 0: it keeps none. */
+  readonly sessionSeconds?: number;
+  /** Largest count of messages that the broker sends before it waits for acknowledgements. */
+  readonly receiveMaximum?: number;
+  /** The broker throws larger messages to this client away. */
+  readonly maximumPacketSize?: number;
+  /**
+   * Called with one message at a time. The next one comes after `done`, which acknowledges the message. `done` has no
+   * effect once the connection has ended.
+   */
+  readonly onMessage?: (message: IPublishPacket, done: () => void) => void;
+}
+
+export interface MqttConnection {
+  /** True if the broker knew this client, and has kept its messages. */
+  readonly hasSession: boolean;
+  /** Most bytes of a message, by the broker's word. */
+  readonly maxBytes: number;
+  /** Most messages that the broker takes before it has acknowledged them. */
+  readonly receiveMaximum: number;
+  /** Resolves to the reason once the connection has ended. */
+  readonly ended: Promise<string>;
+  /** Subscribes with QoS 1. Resolves once the broker has granted it. */
+  subscribe(...topics: readonly string[]): Promise<void>;
+  /**
+   * Publishes a message. Resolves once the broker has acknowledged it, with the reason code 0 or `nobody`; with QoS 0
+   * once it is sent.
+   * @throws an error whose `code` is the reason code of a refusal
+   */
+  publish(message: MqttMessage): Promise<number>;
+  /** Acknowledges what `done` was called for, and disconnects. */
+  close(): Promise<void>;
+  /** Cuts the connection. */
+  cut(): void;
+}
+
+export interface MqttMessage {
+  readonly topic: string;
+  readonly payload: Uint8Array | string;
+  readonly qos: 0 | 1;
+  /** The broker keeps the message for later subscribers, in place of the last one of this topic. */
+  readonly retain?: boolean;
+  readonly contentType?: string;
+  readonly properties?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Connects once.
+ * @throws MqttMistake if the broker refuses this client; another error if it is away
+ */
+export async function connectMqtt(address: MqttAddress, options: MqttOptions): Promise<MqttConnection> {
+  // Load the library here: it costs a third of the start of a process that has no broker.
+  const { connect } = (await import("mqtt")).default;
+  const client = connect(optionsOf(address, options));
+  let isOpen = true;
+  // mosquitto ends the older one of two clients without a word.
+  let reason = "the broker closed the connection. If it runs, look for another client under the same client id";
+  const ended = new Promise<string>((resolve) => {
+    client.once("close", () => {
+      isOpen = false;
+      // Without this the library keeps timers, and messages without an acknowledgement.
+      client.end(true);
+      resolve(reason);
+    });
+  });
+  client.on("disconnect", ({ reasonCode = 0 }) => (reason = `the broker disconnected: ${wordsOf(reasonCode)}`));
+  client.on("error", (error) => (reason = connectionProblem(error)));
+  const { onMessage } = options;
+  if (onMessage) client.handleMessage = (message, done) => onMessage(message, () => void (isOpen && done()));
+  const { sessionPresent, properties } = await new Promise<IConnackPacket>((resolve, reject) => {
+    client.once("connect", resolve);
+    client.once("error", (error) => reject(mistakeOf(error, address) ?? error));
+    void ended.then((why) => reject(new Error(why)));
+  });
+  return {
+    hasSession: sessionPresent,
+    maxBytes: properties?.maximumPacketSize ?? Infinity,
+    receiveMaximum: properties?.receiveMaximum ?? 65_535,
+    ended,
+    ...verbsOf(client, ended),
+  };
+}
+
+function optionsOf(address: MqttAddress, options: MqttOptions): IClientOptions {
+  const { clientId, sessionSeconds = 0, receiveMaximum, maximumPacketSize } = options;
+  const { host, port, isEncrypted, user, password } = address;
+  return {
+    host,
+    port,
+    protocol: isEncrypted ? "mqtts" : "mqtt",
+    protocolVersion: 5,
+    clientId,
+    clean: sessionSeconds === 0,
+    keepalive: KEEPALIVE_SECONDS,
+    connectTimeout: CONNECT_MS,
+    reconnectPeriod: 0,
+    timerVariant: "native",
+    ...(user !== null && { username: user }),
+    ...(password !== null && { password }),
+    properties: {
+      sessionExpiryInterval: sessionSeconds,
+      ...(receiveMaximum !== undefined && { receiveMaximum }),
+      ...(maximumPacketSize !== undefined && { maximumPacketSize }),
+    },
+  };
+}
+
+type Verbs = Pick<MqttConnection, "subscribe" | "publish" | "close" | "cut">;
+
+function verbsOf(client: MqttClient, ended: Promise<string>): Verbs {
+  /** Packet ids that the broker acknowledged with `nobody`: the library tells its caller nothing of that code. */
+  const unheard = new Set<number>();
+  client.on("packetreceive", (packet) => {
+    if (packet.cmd === "puback" && packet.reasonCode === MQTT_CODE.nobody) unheard.add(packet.messageId!);
+  });
+  /** The library says only that the connection is closed, where `ended` knows why. */
+  const answered = <R>(work: Promise<R>): Promise<R> =>
+    work.catch(async (error: unknown) => {
+      throw /connection closed|disconnecting/i.test(messageOf(error)) ? new Error(await ended) : error;
+    });
+  return {
+    async subscribe(...topics) {
+      await answered(client.subscribeAsync([...topics], { qos: 1 }));
+    },
+    async publish({ topic, payload, qos, retain = false, contentType, properties }) {
+      // The library takes no other bytes than a Buffer.
+      const body =
+        typeof payload === "string" ? payload : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
+      const publishing = client.publishAsync(topic, body, {
+        qos,
+        retain,
+        properties: {
+          ...(contentType !== undefined && { contentType }),
+          // The library never sends a message with an empty list of properties, and does not say so.
+          ...(properties && Object.keys(properties).length > 0 && { userProperties: { ...properties } }),
+        },
+      });
+      const sent = await answered(publishing);
+      return unheard.delete(sent?.messageId ?? 0) ? MQTT_CODE.nobody : 0;
+    },
+    async close() {
+      const late = setTimeout(() => client.stream.destroy(), CLOSE_MS);
+      await Promise.race([client.endAsync(), ended]);
+      clearTimeout(late);
+    },
+    cut() {
+      client.end(true);
+    },
+  };
+}
+
+/** Returns the reason code of an error of the broker; undefined for other errors. */
+export const mqttCodeOf = (error: unknown): number | undefined => {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === "number" ? code : undefined;
+};
+
+function mistakeOf(error: Error, { user }: MqttAddress): MqttMistake | null {
+  const what = MISTAKES[mqttCodeOf(error) ?? 0];
+  if (what === undefined) return null;
+  return new MqttMistake(`${error.message} (user ${user === null ? "none" : `"${user}"`}): ${what}`);
+}
+
+function wordsOf(code: number): string {
+  if (code === MQTT_CODE.takenOver) return "another client has connected under the same client id";
+  if (code === MQTT_CODE.tooLarge) return "a message was larger than it takes";
+  return `reason code ${code}`;
+}
