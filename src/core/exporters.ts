@@ -188,3 +188,9 @@ export const OPERATOR_FORMS: readonly OperatorForm[] = [
     roles: ["boxes", "classIds", "scores", "count"],
   },
 ];
+
+/** Ultralytics' classifiers end in a softmax. Pictures are resized by Pillow, and their bytes divided by 255 alone. */
+export const ULTRALYTICS_CLASSIFIER = {
+  exporter: "ultralytics",
+  options: { family: "classifier", prepare: { resample: "pillow", mean: 0, std: 255 } },
+} as const;

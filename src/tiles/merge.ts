@@ -126,19 +126,14 @@ function moveOf(
 ): (value: number, k: number) => number {
   const place = (v: number, axis: number): number =>
     axis === 0 ? (x + v * width) / w : (y + v * height) / h;
-  switch (name) {
-    case "keypoints":
-      return (v, k) => (k % KEYPOINT_WIDTH < 2 ? place(v, k % KEYPOINT_WIDTH) : v);
-    case "corners":
-      return (v, k) => place(v, k & 1);
-    case "depths":
-      return (v) => (v * width) / w;
+  const moves: { readonly [N in RowColumn]?: (value: number, k: number) => number } = {
+    keypoints: (v, k) => (k % KEYPOINT_WIDTH < 2 ? place(v, k % KEYPOINT_WIDTH) : v),
+    corners: (v, k) => place(v, k & 1),
+    depths: (v) => (v * width) / w,
     // The centre is in pixels of the image. Width, height and angle stay.
-    case "nextCrops":
-      return (v, k) => (k === 0 ? v + x : k === 1 ? v + y : v);
-    default:
-      return (v) => v;
-  }
+    nextCrops: (v, k) => (k === 0 ? v + x : k === 1 ? v + y : v),
+  };
+  return moves[name] ?? ((v) => v);
 }
 
 /** Throws a RangeError if the decoder got another frame than the tile: the merge would put its boxes elsewhere. */

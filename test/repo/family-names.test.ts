@@ -16,6 +16,7 @@ const TABLES = [
   "core/readings.ts",
   "core/exporters.ts",
   "core/other-names.ts",
+  "config/model/libreyolo.ts",
 ];
 const files = readdirSync(root, { recursive: true, encoding: "utf8" })
   .map((f) => f.replaceAll("\\", "/"))

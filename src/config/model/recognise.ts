@@ -7,6 +7,7 @@ import {
   ROWS_FORMS,
   type RowsForm,
   type Exporter,
+  ULTRALYTICS_CLASSIFIER,
 } from "../../core/exporters.ts";
 import { type Family, TRAITS, familyInName } from "../../core/families.ts";
 import type { Roles, TypedOptions } from "../types.ts";
@@ -60,12 +61,6 @@ export function recognise(evidence: Evidence): Recognition | null {
   }
   return null;
 }
-
-/** Ultralytics' classifiers end in a softmax. Pictures are resized by Pillow, and their bytes divided by 255 alone. */
-const ULTRALYTICS_CLASSIFIER: Recognition = {
-  exporter: "ultralytics",
-  options: { family: "classifier", prepare: { resample: "pillow", mean: 0, std: 255 } },
-};
 
 /** Returns how many classes the pairs of outputs have, `null` if some output is in no pair. */
 function classesOfPairs(form: PairsForm, outputs: readonly ModelTensor[]): number | null {
