@@ -57,11 +57,6 @@ async function main(): Promise<void> {
   if (config === null) return void process.stdout.write(help());
   const log = createLogger(config.logLevel);
   const host = await startHost({ config, log });
-  const isOpen = config.agentToken === undefined || config.pageToken === undefined;
-  log.info({ address: config.address, port: host.port, page: `http://localhost:${host.port}/` }, "listening");
-  if (isOpen) log.info("this machine alone can reach the host. For others, set agentToken and pageToken");
-  if (!isLoopback(config.address) && config.proxyHops === 0)
-    log.warn("tokens travel in clear text: let a proxy with TLS listen in place of the host (docs/tls.md)");
   const stop = (): void => {
     // End at once after a second signal.
     process.once("SIGTERM", () => process.exit(1)).once("SIGINT", () => process.exit(1));
@@ -73,7 +68,13 @@ async function main(): Promise<void> {
       },
     );
   };
+  // Before the line "listening": whoever waits for it may send a signal at once.
   process.once("SIGTERM", stop).once("SIGINT", stop);
+  const isOpen = config.agentToken === undefined || config.pageToken === undefined;
+  log.info({ address: config.address, port: host.port, page: `http://localhost:${host.port}/` }, "listening");
+  if (isOpen) log.info("this machine alone can reach the host. For others, set agentToken and pageToken");
+  if (!isLoopback(config.address) && config.proxyHops === 0)
+    log.warn("tokens travel in clear text: let a proxy with TLS listen in place of the host (docs/tls.md)");
 }
 
 main().catch((error: unknown) => {

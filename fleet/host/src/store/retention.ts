@@ -9,6 +9,7 @@
  *
  * A clock that jumps ahead does not move it. After a long pause the trusted time is behind, and frames stay longer.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "boxwright-service/log";
 import { messageOf } from "boxwright-service/errors";
 import type { Database } from "boxwright-service/database";
@@ -93,10 +94,13 @@ export class Retention {
     let deleted = 0;
     const remove = async (before: number, most: number): Promise<void> => {
       for (let rest = most; rest > 0 && !this.#isStopped;) {
+        const begin = performance.now();
         const count = await deleteOldest(db, before, Math.min(FRAMES_PER_TRANSACTION, rest));
         deleted += count;
         rest -= count;
         if (count < FRAMES_PER_TRANSACTION) return;
+        // Leave half of the time to requests: SQLite answers synchronously, and nothing else would run until the end.
+        await sleep(performance.now() - begin);
       }
     };
     if (keepDays > 0) await remove(this.#trustedTime() - keepDays * DAY_MS, MAX_FRAMES_PER_SWEEP);

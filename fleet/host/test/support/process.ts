@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { Child } from "boxwright-service/testing/child";
 
-const COMMAND = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
+export const COMMAND = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 
 export class HostProcess extends Child {
   url = "";

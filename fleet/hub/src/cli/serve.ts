@@ -9,8 +9,6 @@ export async function runServer(config: Config, create: boolean): Promise<void> 
   const onError = (error: Error): void => log.warn({ err: error }, "a database connection broke");
   const db = await openDatabase(config, { create, onError });
   const server = await serve({ config, db, log });
-  const listening = { listening: server.baseUrl, port: server.port, database: db.kind };
-  process.stdout.write(`${JSON.stringify(listening)}\n`);
   const stop = (): void => {
     server.stop().then(
       () => process.exit(0),
@@ -20,6 +18,9 @@ export async function runServer(config: Config, create: boolean): Promise<void> 
       },
     );
   };
+  // Before the line "listening": whoever waits for it may send a signal at once.
   process.on("SIGTERM", stop);
   process.on("SIGINT", stop);
+  const listening = { listening: server.baseUrl, port: server.port, database: db.kind };
+  process.stdout.write(`${JSON.stringify(listening)}\n`);
 }

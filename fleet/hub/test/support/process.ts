@@ -7,11 +7,11 @@ import { keyOn, password, Person } from "./person.ts";
 const CLI = fileURLToPath(import.meta.url).includes("/out/test/support/")
   ? new URL("../../../dist/cli/main.js", import.meta.url)
   : new URL("../../dist/cli/main.js", import.meta.url);
-const cli = fileURLToPath(CLI);
+export const cli = fileURLToPath(CLI);
 
 export type Environment = Record<string, string>;
 
-const merged = (env: Environment): NodeJS.ProcessEnv => ({
+export const merged = (env: Environment): NodeJS.ProcessEnv => ({
   PATH: process.env["PATH"],
   HOME: process.env["HOME"],
   ...env,

@@ -1,2 +1,17 @@
-/** How often tests kill a process in the middle of its work. BOXWRIGHT_KILLS=20 says more than the default. */
+/** Kills of processes in the middle of their work. */
+import { statSync } from "node:fs";
+import type { Child } from "./child.ts";
+import { sleep } from "./wait.ts";
+
+/** How often tests kill a process. BOXWRIGHT_KILLS=20 says more than the default. */
 export const KILLS = Number(process.env["BOXWRIGHT_KILLS"] ?? 3);
+
+const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+
+/** Kills a process as soon as a file is larger than so many bytes, or the process says that it is done. */
+export async function killAtSize(child: Child, file: string, bytes: number, isDone: RegExp): Promise<void> {
+  let isOver = false;
+  void child.ended.then(() => (isOver = true));
+  while (!isOver && sizeOf(file) <= bytes && !isDone.test(child.output)) await sleep(1);
+  await child.end("SIGKILL");
+}
