@@ -43,8 +43,12 @@ async function send(file, tell) {
     const body = file.slice(offset, offset + PART);
     const answer = await fetch(address, { method: "PUT", headers, body }).catch(() => undefined);
     if (answer?.status === 201) done = true;
-    else if (answer?.status === 202 || answer?.status === 409) offset = Number(answer.headers.get("upload-offset"));
-    else if (answer !== undefined && answer.status < 500) throw new Error((await answer.json()).errors[0].message);
+    else if (answer?.status === 202 || answer?.status === 409) {
+      offset = Number(answer.headers.get("upload-offset"));
+      // Another page sends the same file.
+      const pause = Number(answer.headers.get("retry-after") ?? 0);
+      await new Promise((resolve) => setTimeout(resolve, 1000 * pause));
+    } else if (answer !== undefined && answer.status < 500) throw new Error((await answer.json()).errors[0].message);
     else if (++failures > 5) throw new Error("The connection broke off. Choose the file again to go on.");
     else await new Promise((resolve) => setTimeout(resolve, 1000 * failures));
   }

@@ -194,10 +194,16 @@ export class HubLink implements Bearer {
   }
 
   async #report(signal: AbortSignal): Promise<void> {
-    const { client, application } = this.#parts;
+    const { client, application, log } = this.#parts;
     const { report } = application;
     if (!report) return;
-    await client.ask({ method: "POST", path: "/device/report", body: report, signal });
+    try {
+      await client.ask({ method: "POST", path: "/device/report", body: report, signal });
+    } catch (error) {
+      if (!(error instanceof HubRefusal) || error.isForNow || error instanceof RevokedError) throw error;
+      // The application was deleted while the device was away. A report that nobody wants must not hide the next one.
+      log.warn({ version: report.version }, `report refused: ${messageOf(error)}`);
+    }
     application.delivered(report.version);
   }
 }

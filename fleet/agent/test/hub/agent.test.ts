@@ -299,6 +299,23 @@ describe("an application of the hub", () => {
     await send(1);
   });
 
+  it("that the hub has deleted is left for the next one, though the hub refuses its report", async () => {
+    const { hub, start, send } = await setUp();
+    hub.give({ etag: "doors@1", model: BYTES, config: CONFIG });
+    let refused = 0;
+    hub.answer = (request) => {
+      if (request.url !== "/device/report" || refused > 0) return null;
+      refused++;
+      return { status: 400, body: { errors: [{ message: "expected one that the hub gave" }] } };
+    };
+    await start();
+    await send(1);
+    await until(() => refused === 1);
+    hub.give({ etag: "doors@2", model: BYTES, config: withThreshold(0.3) });
+    await until(() => hub.reports.length === 1);
+    expect(hub.reports).toEqual([{ version: "doors@2", state: "applied" }]);
+  });
+
   it("that ends the process three times before a frame is left for the last good one", async () => {
     const { hub, state, start, send } = await setUp();
     hub.give({ etag: "doors@1", model: BYTES, config: CONFIG });

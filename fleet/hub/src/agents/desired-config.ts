@@ -10,7 +10,7 @@ import { isSha256 } from "../files/files.ts";
 import { findApp, findVersion } from "../nouns/application.ts";
 import type { DesiredVersion } from "../nouns/desired.ts";
 import { lookUpCredential } from "../nouns/credential.ts";
-import { findModel } from "../nouns/model.ts";
+import { findModel, isModelNamed } from "../nouns/model.ts";
 import { noteReport, plainEtag } from "../nouns/report.ts";
 import { UserError } from "../core/errors.ts";
 import { readJson } from "./json-body.ts";
@@ -86,8 +86,13 @@ export async function getModel({ db, files }: Agents, { exchange, device, params
   const sha256 = params["sha256"] ?? "";
   const file = isSha256(sha256) ? await findModel(db, device.team_id, sha256) : undefined;
   const place = { team: device.team_id, kind: "models", sha256 } as const;
-  if (file === undefined || file.complete_at === null || (await files.size(place)) === undefined)
+  if (file === undefined || file.complete_at === null || (await files.size(place)) === undefined) {
+    // A version names the file, so somebody has to send it again: after a restore, for one. Until then devices wait,
+    // and do not call the version unusable.
+    if (isSha256(sha256) && (await isModelNamed(db, device.team_id, sha256)))
+      return refuse(exchange, "model_missing", "", { "retry-after": "30" });
     return refuse(exchange, "not_found", ", expected a model file of the team");
+  }
   const read = (start: number, end: number) => files.read(place, start, end);
   sendFile(exchange, { size: file.size, type: "application/octet-stream", etag: sha256, read });
 }

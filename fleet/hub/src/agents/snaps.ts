@@ -49,8 +49,10 @@ export async function putSnapFile(agents: Agents, { exchange, device, params }: 
       ...{ offset: 0, size },
       check: (head) => wrongPicture(head, content_type),
     });
-    if (received.kind === "partial") return refuse(exchange, "wrong_hash", `: got ${received.size} bytes of ${size}`);
-    if (received.kind === "out_of_step")
+    // A proxy may end a body early: the same request may succeed.
+    if (received.kind === "partial")
+      return refuse(exchange, "wrong_hash", `: got ${received.size} bytes of ${size}`, { "retry-after": "1" });
+    if (received.kind === "busy" || received.kind === "out_of_step")
       return refuse(exchange, "snap_conflict", ": another request sends this file now", { "retry-after": "1" });
     if (received.kind === "too_large") return refuse(exchange, "too_large", `: expected ${size} bytes`);
     if (received.kind === "wrong_hash") return refuse(exchange, "wrong_hash", `: got ${received.sha256}`);

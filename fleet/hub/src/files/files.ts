@@ -29,8 +29,10 @@ export type Received =
   | { readonly kind: "complete" }
   /** Bytes are missing; `size` is the count of those that have arrived. */
   | { readonly kind: "partial"; readonly size: number }
-  /** Bytes were sent for another place of the file than its end, or another request sends it right now. */
+  /** Bytes were sent for another place of the file than its end. */
   | { readonly kind: "out_of_step"; readonly size: number }
+  /** Another request sends this file right now. */
+  | { readonly kind: "busy"; readonly size: number }
   | { readonly kind: "too_large" }
   /** The bytes have another hash. They were deleted. */
   | { readonly kind: "wrong_hash"; readonly sha256: string }
@@ -93,7 +95,7 @@ export class Files {
    */
   async receive(place: FilePlace, body: AsyncIterable<Buffer>, sent: Sent): Promise<Received> {
     const path = this.path(place);
-    if (this.#busy.has(path)) return { kind: "out_of_step", size: await this.partSize(place) };
+    if (this.#busy.has(path)) return { kind: "busy", size: await this.partSize(place) };
     this.#busy.add(path);
     try {
       return await receive(path, body, { ...sent, sha256: place.sha256 });

@@ -33,6 +33,7 @@ export const refusals = {
   device_conflict: [409, "the device cannot be enrolled"],
   invalid_device_body: [400, "got a body that does not fit"],
   too_large: [413, "got more than a limit allows"],
+  model_missing: [503, "a version names this model file, and the hub does not have it; somebody has to send it again"],
   wrong_hash: [422, "got bytes of another hash than their name, expected those of the hash; send them again"],
   unsupported_media: [415, "got a file that is no picture of the stated type, expected a JPEG, PNG or WebP"],
   snap_conflict: [409, "got another snap under the id of an earlier one, expected the same or a new id"],

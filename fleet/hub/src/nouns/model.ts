@@ -54,6 +54,14 @@ export async function findModel(db: Queries, teamId: string, sha256: string): Pr
   return row;
 }
 
+/** True if a version of an application names the file. */
+export async function isModelNamed(db: Queries, teamId: string, sha256: string): Promise<boolean> {
+  const rows = await db.all("SELECT number FROM app_versions WHERE team_id = ? AND model_sha256 = ? LIMIT 1", [
+    ...[teamId, sha256],
+  ]);
+  return rows.length > 0;
+}
+
 /** Reserves the bytes of a file within the quota. Returns the row; `complete_at` says if the file is there already. */
 export async function beginModel(
   db: Database,

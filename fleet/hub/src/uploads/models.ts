@@ -3,7 +3,8 @@
  *
  *     HEAD .../models/{sha256}           200 Upload-Offset, Upload-Complete; 404: begin at 0
  *     PUT  .../models/{sha256}?name=...  Upload-Offset: where these bytes begin, Upload-Length: bytes of the whole file
- *                                        201 it is complete; 202 go on at Upload-Offset; 409 go on at Upload-Offset
+ *                                        201 it is complete; 202 go on at Upload-Offset; 409 the same, and with
+ *                                        Retry-After: another request sends the file now
  */
 import { UserError } from "../core/errors.ts";
 import { isSha256, type FilePlace } from "../files/files.ts";
@@ -47,8 +48,9 @@ async function tellOffset(
 ): Promise<void> {
   const file = await findModel(db, teamId, sha256);
   if (file === undefined) return refuse(exchange, "not_found", ", expected a model file of the team");
-  const isComplete = file.complete_at !== null;
-  const offset = isComplete ? file.size : await files.partSize({ team: teamId, kind: "models", sha256 });
+  const place: FilePlace = { team: teamId, kind: "models", sha256 };
+  const isComplete = file.complete_at !== null && (await files.size(place)) === file.size;
+  const offset = isComplete ? file.size : await files.partSize(place);
   exchange.send(200, JSON_TYPE, "", offsetHeaders(offset, isComplete));
 }
 
@@ -64,12 +66,18 @@ async function putModel(services: Services, exchange: Exchange, sender: Sender, 
   const size = readNumber(length ?? "", "Upload-Length");
   const name = new URLSearchParams(exchange.search).get("name") ?? `${sha256.slice(0, 12)}.onnx`;
   const file = await beginModel(db, now(), sender.teamId, config, { sha256, size, name });
-  if (file.complete_at !== null) return answerComplete(exchange, file);
   const place: FilePlace = { team: sender.teamId, kind: "models", sha256 };
+  // A hub that was moved may know a file whose bytes were left behind.
+  if (file.complete_at !== null && (await files.size(place)) === file.size) return answerComplete(exchange, file);
   const received = await files.receive(place, exchange.request, { offset, size });
   if (received.kind === "partial") return exchange.send(202, JSON_TYPE, "", offsetHeaders(received.size, false));
   if (received.kind === "out_of_step")
     return refuse(exchange, "out_of_step", `: go on at ${received.size}`, offsetHeaders(received.size, false));
+  if (received.kind === "busy")
+    return refuse(exchange, "out_of_step", ": another request sends this file now", {
+      ...offsetHeaders(received.size, false),
+      "retry-after": "1",
+    });
   if (received.kind === "too_large") return refuse(exchange, "too_large", `: expected ${size} bytes in all`);
   if (received.kind !== "complete")
     return refuse(exchange, "wrong_hash", received.kind === "wrong_hash" ? `: got ${received.sha256}` : "");

@@ -1,6 +1,9 @@
 /** GET /device/config, POST /device/report, GET /device/models: what a device is given, and what it says of it. */
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { once } from "node:events";
+import { readFileSync, rmSync } from "node:fs";
+import { request, type IncomingMessage } from "node:http";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { adoptKey, Agent } from "../support/agent.ts";
@@ -241,6 +244,28 @@ for (const { kind, skip } of kinds) {
       expect((await get({ range: `bytes=${model.length}-` })).status).toBe(416);
       expect((await get({}, "0".repeat(64))).status).toBe(404);
       expect((await get({}, "..%2f..%2fetc%2fpasswd")).status).toBe(404);
+
+      // A hub that was restored elsewhere: its versions name a file whose bytes were left behind.
+      rmSync(join(hub.storage.filesFolder, hub.team.id, "models", sha256));
+      const gone = await get({});
+      expect([gone.status, gone.headers.get("retry-after")]).toEqual([503, "30"]);
+      const told = await head();
+      expect([told.headers.get("upload-offset"), told.headers.get("upload-complete")]).toEqual(["0", "?0"]);
+      // While one request sends the file, another is told to wait.
+      const first = request(hub.url + path, {
+        method: "PUT",
+        headers: { authorization: `Bearer ${hub.key}`, "content-length": String(model.length) },
+      });
+      const answered = once(first, "response") as Promise<[IncomingMessage]>;
+      first.write(model.subarray(0, middle));
+      while ((await head()).headers.get("upload-offset") !== String(middle));
+      const second = await upload(path, Buffer.alloc(0), { ...length, "upload-offset": String(middle) });
+      expect([second.status, second.headers.get("retry-after")]).toEqual([409, "1"]);
+      first.end(model.subarray(middle));
+      const [finished] = await answered;
+      expect(finished.resume().statusCode).toBe(201);
+      expect((await get({})).bytes.equals(model)).toBe(true);
+
       const other = await hub.makeTeam("No models", []);
       const theirs = await Agent.enrol(hub, await adoptKey(hub, {}, other.team.id));
       expect((await theirs.ask(`/device/models/${sha256}`, { method: "GET" })).status).toBe(404);
