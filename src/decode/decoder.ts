@@ -463,7 +463,6 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
       gatherBlocks: [layout.gatherBlock],
       inputSize: plan.inputSize,
       crops: plan.task?.crops,
-      refusesRotation: plan.task?.refusesRotation,
       inPhoto: plan.inPhoto ?? false,
       detections,
       finish: attachTasks(this.#tasks, {

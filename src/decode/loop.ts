@@ -20,8 +20,6 @@ export interface Ready {
    * the image. Default "upright".
    */
   readonly crops?: "turned" | "upright" | "none";
-  /** True if a frame with a rotation is refused: the task cannot turn its results back. */
-  readonly refusesRotation?: boolean;
   /** Boxes are in pixels of the photo, and not of the input. */
   readonly inPhoto: boolean;
   /** The result of each image. */
@@ -121,19 +119,12 @@ export class FrameLoop {
 }
 
 /** Throws if the frame has a crop or a rotation that the network's results cannot be taken back from. */
-function checkTask({ crops = "upright", refusesRotation }: Ready, frame: Frame | undefined): void {
+function checkTask({ crops = "upright" }: Ready, frame: Frame | undefined): void {
   if (frame?.rotation && crops === "turned")
     refuse(
       "frame.rotation",
       `${frame.rotation} for a network that is given crops`,
       "a crop with an angle, which turns the picture as well",
-      RangeError,
-    );
-  if (frame?.rotation && refusesRotation)
-    refuse(
-      "frame.rotation",
-      `${frame.rotation} for a network whose results are not turned back`,
-      "no rotation, and the size of the upright picture: results are then those of the upright picture",
       RangeError,
     );
   if (frame?.crop === undefined || crops === "turned") return;

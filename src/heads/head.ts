@@ -144,8 +144,6 @@ export interface TaskPlan {
   readonly labels?: readonly string[];
   /** Crops that a frame may have (`Ready` of decode/loop.ts). */
   readonly crops?: "turned" | "none";
-  /** True if a frame with a rotation is refused: the task cannot turn its results back. */
-  readonly refusesRotation?: boolean;
   /** The score is the square root of what the kernel computes, so that its thresholds are squared. */
   readonly root?: boolean;
   /** The rules of the plan before the task changed them. Only in a plan. */

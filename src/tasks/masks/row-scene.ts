@@ -4,12 +4,14 @@
  */
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
+import { turnedSize } from "../../core/turn.ts";
 import { type Detections, type Mask, type MaskOptions, extend } from "../../decode/detections.ts";
 import { type Placement, type Table, fillBilinear, imageAxes, wholeAxis } from "./axis.ts";
 import { type LabelMap, type LabelMapOptions, type MaskFunctions, paintMasks } from "./labels.ts";
 import { PixelMask } from "./mask.ts";
 import { PASTE_RULES, type PasteRule, pasteMask } from "./paste.ts";
 import { type KnownSizes, type RowWanted, readRowOptions } from "./rules.ts";
+import { boxesOf, turnMaskBack, uprightWanted } from "./scene.ts";
 
 /** Where the maps of rows belong. "box": into the box of the row. "input": the map shows the network's whole input. */
 export type RowMaskPlace = "box" | "input";
@@ -81,7 +83,7 @@ class RowMaps implements RowScene {
 const sizesOf = ({ facts: { cells, inputSize }, placement: { frame } }: RowScene): KnownSizes => ({
   prototype: cells,
   network: inputSize,
-  frame: frame && [Math.round(frame.width), Math.round(frame.height)],
+  frame: frame && turnedSize([Math.round(frame.width), Math.round(frame.height)], frame.rotation ?? 0),
 });
 
 function maskOfRow(scene: RowScene, detections: Detections, i: number, options?: MaskOptions): Mask {
@@ -104,24 +106,24 @@ const rulesOf = ({ facts: { place } }: RowScene): readonly string[] => (place ==
 function makeRowMask(scene: RowScene, detections: Detections, row: number, wanted: RowWanted): PixelMask {
   const map = scene.mapOf(detections, row);
   if (map.some(Number.isNaN)) scene.reportNaN();
-  return scene.facts.place === "box"
-    ? pasteIntoBox(scene, detections, row, map, wanted)
-    : resizeWhole(scene, map, wanted);
+  const upright = uprightWanted(wanted, scene.placement);
+  const mask =
+    scene.facts.place === "box"
+      ? pasteIntoBox(scene, detections, row, map, upright)
+      : resizeWhole(scene, map, upright);
+  return upright === wanted ? mask : turnMaskBack(mask, scene.placement.frame?.rotation ?? 0);
 }
 
 /** Returns the mask of a map that belongs into the box of its row. */
 function pasteIntoBox(
-  { facts: { cells }, placement: { scale, shift } }: RowScene,
+  { facts: { cells }, placement }: RowScene,
   { boxes }: Detections,
   row: number,
   map: Float32Array,
   { size, picture, threshold, rule }: RowWanted,
 ): PixelMask {
-  const box = [0, 1, 2, 3].map((k) => {
-    const inImage = boxes[4 * row + k];
-    const normalised = picture === "image" ? inImage : (inImage - shift[k & 1]) / scale[k & 1];
-    return normalised * size[k & 1];
-  });
+  const { imageBox, inputBox } = boxesOf([...boxes.subarray(4 * row, 4 * row + 4)], placement);
+  const box = (picture === "image" ? imageBox : inputBox).map((edge, k) => edge * size[k & 1]);
   const { x, y, data } = pasteMask(map, cells, box, size, threshold, rule as PasteRule);
   return new PixelMask(x.from, y.from, x.to - x.from, y.to - y.from, size, data);
 }

@@ -54,7 +54,6 @@ export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpret
             : `masks: one of ${maps.width}x${maps.height} for each row, of the whole input`;
         const task: RowMaskPlan = {
           name: "segment",
-          refusesRotation: true,
           notInFiles: true,
           about,
           tensors: [i],

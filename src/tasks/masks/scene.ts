@@ -92,7 +92,10 @@ const MOST_PIXELS = 2 ** 30;
 const NO_PIXELS = /* @__PURE__ */ new Uint8Array(0);
 
 /** Returns what is wanted of the upright image. The prototypes and the network's input stand upright already. */
-export function uprightWanted(wanted: Wanted, { frame }: Placement): Wanted {
+export function uprightWanted<W extends Pick<Wanted, "picture" | "size">>(
+  wanted: W,
+  { frame }: Placement,
+): W {
   if (wanted.picture !== "image" || !frame?.rotation) return wanted;
   return { ...wanted, size: turnedSize(wanted.size, frame.rotation) };
 }
@@ -106,11 +109,11 @@ export function maskOfInput(
 ): Mask {
   const upright = uprightWanted(wanted, placement);
   const mask = uprightMask(source, placement, input, upright);
-  return upright === wanted ? mask : turnBack(mask, placement.frame?.rotation ?? 0);
+  return upright === wanted ? mask : turnMaskBack(mask, placement.frame?.rotation ?? 0);
 }
 
 /** Returns a mask of the upright image as a mask of the frame. */
-function turnBack(mask: PixelMask, rotation: QuarterTurns): PixelMask {
+export function turnMaskBack(mask: PixelMask, rotation: QuarterTurns): PixelMask {
   const { x, y, width, height, size, data } = mask;
   const turns = turnsBack(rotation);
   const [left, top] =

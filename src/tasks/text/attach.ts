@@ -103,7 +103,7 @@ class TextMaker {
         if (at > bounds[axis + 2]) bounds[axis + 2] = at;
       }
       detections.boxes.set(bounds, row * 4);
-      // The angle of the upper side, in pixels of the picture.
+      // The angle of the upper side, in pixels of the upright picture. Quarter turns of the picture leave it.
       angles[row] = regular(
         angleOfVector(
           (corners[to + 2] - corners[to]) * frameWidth,

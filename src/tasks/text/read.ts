@@ -80,7 +80,6 @@ function interpretationOf(query: HeadQuery, specs: Specs, map: TextMap): Interpr
       : `as DBPostProcess of PaddleOCR, grown by ratio ${unclipRatio}`;
   const task: TextPlan = {
     name: "text",
-    refusesRotation: true,
     about: `text: turned boxes around pixels above ${maskThreshold} in a ${width}x${height} map, ${words}`,
     tensors: [],
     notInFiles: true,

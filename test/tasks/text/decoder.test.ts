@@ -56,6 +56,39 @@ test("a letterbox is undone, and the angle is that in the picture", () => {
   expect(text.angle).toBe(0);
 });
 
+test("a picture on its side: corners are those of the picture that was delivered", () => {
+  const decoder = createDecoderSync({ family: "dbnet", inputSize: [64, 32] });
+  const [upright] = decoder.decode(tensor).toArray();
+  for (const rotation of [1, 2, 3] as const) {
+    const size = rotation === 2 ? { width: 64, height: 32 } : { width: 32, height: 64 };
+    const [text] = decoder.decode(tensor, { ...size, resize: "stretch", rotation }).toArray();
+    // Turning the delivered picture clockwise makes it upright.
+    const back = (text.corners ?? []).map(
+      ({ x, y }) =>
+        [
+          [1 - y, x],
+          [1 - x, 1 - y],
+          [y, 1 - x],
+        ][rotation - 1],
+    );
+    upright.corners?.forEach(({ x, y }, k) => {
+      expect(back[k][0]).toBeCloseTo(x, 6);
+      expect(back[k][1]).toBeCloseTo(y, 6);
+    });
+    const around = [Math.min, Math.max].flatMap((most) =>
+      (["x", "y"] as const).map((axis) => most(...(text.corners ?? []).map((p) => p[axis]))),
+    );
+    [text.x_min, text.y_min, text.x_max, text.y_max].forEach((edge, k) =>
+      expect(edge).toBeCloseTo(around[k], 6),
+    );
+    // The line stands on its side now: its long side is along y.
+    const { width, height } = toPixels(text, size.width, size.height);
+    const sides = [width, height].sort((a, b) => a - b);
+    expect(sides[1]).toBeCloseTo(39 + 2 * GROW, 3);
+    expect(text.angle).toBe(upright.angle);
+  }
+});
+
 test("texts of a frame travel in a packet", () => {
   const decoder = createDecoderSync({ family: "dbnet" });
   const found = decoder.decode(tensor);
