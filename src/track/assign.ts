@@ -1,9 +1,11 @@
 /**
- * Assigns rows to columns, one to one, so that the weights of the chosen pairs have the largest sum. Pairs without a
- * positive weight are never chosen, so the pairs fall into small groups that share no row and no column. Each group is
- * solved by shortest augmenting paths.
+ * Assigns rows to columns, one to one, so that the weights of the chosen pairs have the largest sum. Only pairs that
+ * were added can be chosen, and a row may stay without a column. The side with fewer is placed one after the other,
+ * each along the way of least cost to a free partner (Dijkstra's search, with prices of the other side). A search sees
+ * only what is around it, so that a crowd costs little more than its pairs.
  */
 import { IndexList, room } from "./lists.ts";
+import { DistanceHeap } from "./heap.ts";
 
 export class Assignment {
   /** Column of each row, -1 for a row without one. */
@@ -17,19 +19,31 @@ export class Assignment {
   private rows = 0;
   private columns = 0;
   private count = 0;
-  private edgeRow = new Int32Array(0);
-  private edgeColumn = new Int32Array(0);
+  private pairRow = new Int32Array(0);
+  private pairColumn = new Int32Array(0);
 
-  /** Parent of each row, then of each column, in a forest whose trees are the groups. */
-  private parent = new Int32Array(0);
-  /** Edges of a group as a list: the first by its root, each next by the one before. -1 ends it. */
-  private firstEdge = new Int32Array(0);
-  private nextEdge = new Int32Array(0);
-  /** Place of each row and column in its group. */
-  private place = new Int32Array(0);
-  private readonly groupRows = new IndexList();
-  private readonly groupColumns = new IndexList();
-  private readonly solver = new Solver();
+  /** True if columns are placed and rows have prices: there are fewer columns, and every one may find a free row. */
+  private isTurned = false;
+  /** The side of each pair that is placed, and the other side; the partner of each. */
+  private own = this.pairRow;
+  private other = this.pairColumn;
+  private otherOf = this.columnOf;
+  private ownOf = this.rowOf;
+  /** Pairs by what is placed: places in `listed` begin at `first`. */
+  private first = new Int32Array(0);
+  private listed = new Int32Array(0);
+  /** Prices of the other side, at most 0. No pair costs less than the prices of its sides together. */
+  private price = new Float64Array(0);
+  /** Pair that was chosen for what is placed. */
+  private chosen = new Int32Array(0);
+  /** Pair by which the search reached each of the other side. */
+  private reachedBy = new Int32Array(0);
+  private readonly reached = new DistanceHeap();
+  private readonly settled = new IndexList();
+  /** Where the search may end so far: the cost of the way, and its last pair, or -1 and who gives up its partner. */
+  private endCost = 0;
+  private endPair = -1;
+  private endOwn = -1;
 
   /** Begins with so many rows and columns and no pairs. */
   begin(rows: number, columns: number): void {
@@ -48,180 +62,139 @@ export class Assignment {
    */
   add(row: number, column: number): number {
     const i = this.count++;
-    if (i >= this.edgeRow.length) {
-      this.edgeRow = room(this.edgeRow, i + 1);
-      this.edgeColumn = room(this.edgeColumn, i + 1);
+    if (i >= this.pairRow.length) {
+      this.pairRow = room(this.pairRow, i + 1);
+      this.pairColumn = room(this.pairColumn, i + 1);
       this.weights = room(this.weights, i + 1);
     }
-    this.edgeRow[i] = row;
-    this.edgeColumn[i] = column;
+    this.pairRow[i] = row;
+    this.pairColumn[i] = column;
     return i;
   }
 
   /** Chooses every pair whose weight is above the threshold. No two of them may share a row or a column. */
   takeAbove(threshold: number): void {
-    for (let e = 0; e < this.count; e++)
-      if (this.weights[e] > threshold) this.choose(this.edgeRow[e], this.edgeColumn[e]);
+    this.takeSides(false);
+    for (let pair = 0; pair < this.count; pair++) if (this.weights[pair] > threshold) this.choose(pair);
   }
 
   /** Chooses the pairs with the largest sum. */
   solve(): void {
-    this.findGroups();
-    for (let root = 0; root < this.rows + this.columns; root++) {
-      const first = this.firstEdge[root];
-      if (first < 0) continue;
-      if (this.nextEdge[first] < 0) this.choose(this.edgeRow[first], this.edgeColumn[first]);
-      else this.solveGroup(first);
+    this.takeSides(this.columns < this.rows);
+    const count = this.isTurned ? this.columns : this.rows;
+    const others = this.isTurned ? this.rows : this.columns;
+    this.price = room(this.price, others);
+    this.reachedBy = room(this.reachedBy, others);
+    this.price.fill(0, 0, others);
+    this.reached.begin(others);
+    this.listPairs(count);
+    for (let own = 0; own < count; own++) this.place(own);
+  }
+
+  /**
+   * Returns what a row adds to the sum, by the prices that `solve` found. A pair that was not added would change
+   * nothing if its weight is at most the worth of its row and of its column together.
+   */
+  worthOfRow(row: number): number {
+    return this.isTurned ? -this.price[row] : this.worthOfPlaced(row);
+  }
+
+  /** Returns what a column adds to the sum: see `worthOfRow`. */
+  worthOfColumn(column: number): number {
+    return this.isTurned ? this.worthOfPlaced(column) : -this.price[column];
+  }
+
+  private worthOfPlaced(own: number): number {
+    const partner = this.otherOf[own];
+    return partner < 0 ? 0 : this.weights[this.chosen[own]] + this.price[partner];
+  }
+
+  private takeSides(isTurned: boolean): void {
+    this.isTurned = isTurned;
+    this.own = isTurned ? this.pairColumn : this.pairRow;
+    this.other = isTurned ? this.pairRow : this.pairColumn;
+    this.ownOf = isTurned ? this.columnOf : this.rowOf;
+    this.otherOf = isTurned ? this.rowOf : this.columnOf;
+    this.chosen = room(this.chosen, isTurned ? this.columns : this.rows);
+  }
+
+  /** Lists the pairs of each that is placed, in the order in which they were added. */
+  private listPairs(count: number): void {
+    this.first = room(this.first, count + 1);
+    this.listed = room(this.listed, this.count);
+    const { first, listed, own } = this;
+    first.fill(0, 0, count + 1);
+    for (let pair = 0; pair < this.count; pair++) first[own[pair] + 1]++;
+    for (let i = 0; i < count; i++) first[i + 1] += first[i];
+    for (let pair = 0; pair < this.count; pair++) listed[first[own[pair]]++] = pair;
+    // Each beginning has moved to the next one.
+    first.copyWithin(1, 0, count);
+    first[0] = 0;
+  }
+
+  private choose(pair: number): void {
+    this.otherOf[this.own[pair]] = this.other[pair];
+    this.ownOf[this.other[pair]] = this.own[pair];
+    this.chosen[this.own[pair]] = pair;
+  }
+
+  /** Finds the way of least cost to a free partner, or to one that gives up its partner. Those on the way move up. */
+  private place(own: number): void {
+    const { reached, settled, price, weights, ownOf, chosen } = this;
+    settled.length = 0;
+    this.endCost = Infinity;
+    this.leave(own, 0);
+    // Equal ends go first: boxes on one spot would cost the cube of their count.
+    while (reached.length > 0 && reached.least() < this.endCost) {
+      const other = reached.take();
+      settled.push(other);
+      const next = ownOf[other];
+      this.leave(next, -weights[chosen[next]] - price[other] - reached.distance[other]);
+    }
+    for (let i = 0; i < settled.length; i++) {
+      const other = settled.at(i);
+      price[other] += reached.distance[other] - this.endCost;
+    }
+    reached.clear();
+    this.moveUp(own);
+  }
+
+  /**
+   * Goes on to the possible partners.
+   * @param before its own price, less the cost of the way to it
+   */
+  private leave(own: number, before: number): void {
+    const { reached, price, weights, ownOf, other, listed, reachedBy } = this;
+    if (-before < this.endCost) {
+      this.endCost = -before;
+      this.endPair = -1;
+      this.endOwn = own;
+    }
+    const end = this.first[own + 1];
+    for (let i = this.first[own]; i < end; i++) {
+      const pair = listed[i];
+      const partner = other[pair];
+      const cost = -weights[pair] - price[partner] - before;
+      if (cost >= this.endCost) continue;
+      if (ownOf[partner] < 0) {
+        this.endCost = cost;
+        this.endPair = pair;
+      } else if (cost < reached.distance[partner] && reached.put(partner, cost)) reachedBy[partner] = pair;
     }
   }
 
-  private choose(row: number, column: number): void {
-    this.columnOf[row] = column;
-    this.rowOf[column] = row;
-  }
-
-  private rootOf(node: number): number {
-    const { parent } = this;
-    while (parent[node] !== node) node = parent[node] = parent[parent[node]];
-    return node;
-  }
-
-  /** Joins what a pair joins, and lists the edges of each group at its root. */
-  private findGroups(): void {
-    const nodes = this.rows + this.columns;
-    this.parent = room(this.parent, nodes);
-    this.place = room(this.place, nodes);
-    this.firstEdge = room(this.firstEdge, nodes);
-    this.nextEdge = room(this.nextEdge, this.count);
-    for (let i = 0; i < nodes; i++) this.parent[i] = i;
-    this.place.fill(-1, 0, nodes);
-    this.firstEdge.fill(-1, 0, nodes);
-    for (let e = 0; e < this.count; e++) {
-      const a = this.rootOf(this.edgeRow[e]);
-      const b = this.rootOf(this.rows + this.edgeColumn[e]);
-      if (a !== b) this.parent[b] = a;
+  /** Chooses the pairs along the way that was found. */
+  private moveUp(placed: number): void {
+    const { otherOf, own } = this;
+    let at = this.endPair < 0 ? this.endOwn : own[this.endPair];
+    let left = otherOf[at];
+    if (this.endPair < 0) otherOf[at] = -1;
+    else this.choose(this.endPair);
+    while (at !== placed) {
+      const pair = this.reachedBy[left];
+      at = own[pair];
+      left = otherOf[at];
+      this.choose(pair);
     }
-    for (let e = this.count - 1; e >= 0; e--) {
-      const root = this.rootOf(this.edgeRow[e]);
-      this.nextEdge[e] = this.firstEdge[root];
-      this.firstEdge[root] = e;
-    }
-  }
-
-  private solveGroup(first: number): void {
-    const { groupRows, groupColumns, place, nextEdge, edgeRow, edgeColumn, weights, solver } = this;
-    groupRows.length = groupColumns.length = 0;
-    for (let e = first; e >= 0; e = nextEdge[e]) {
-      const column = this.rows + edgeColumn[e];
-      if (place[edgeRow[e]] < 0) place[edgeRow[e]] = groupRows.push(edgeRow[e]);
-      if (place[column] < 0) place[column] = groupColumns.push(edgeColumn[e]);
-    }
-    // The solver wants at least as many columns as rows.
-    const isTurned = groupRows.length > groupColumns.length;
-    const short = isTurned ? groupColumns : groupRows;
-    const long = isTurned ? groupRows : groupColumns;
-    solver.begin(short.length, long.length);
-    for (let e = first; e >= 0; e = nextEdge[e]) {
-      const row = place[edgeRow[e]];
-      const column = place[this.rows + edgeColumn[e]];
-      solver.cost[(isTurned ? column : row) * long.length + (isTurned ? row : column)] = -weights[e];
-    }
-    solver.solve();
-    for (let i = 0; i < short.length; i++) {
-      const j = solver.columnOf(i);
-      if (solver.cost[i * long.length + j] < 0)
-        this.choose(
-          (isTurned ? long : short).at(isTurned ? j : i),
-          (isTurned ? short : long).at(isTurned ? i : j),
-        );
-    }
-  }
-}
-
-/** Assigns each row a column of its own, so that the sum of the costs is smallest. */
-class Solver {
-  private rows = 0;
-  private columns = 0;
-  /** Cost of each pair, row by row. `begin` sets all to 0. */
-  cost = new Float64Array(0);
-  /** Prices of rows and columns: no cost is below the sum of its two, and chosen costs equal it. */
-  private rowPrice = new Float64Array(0);
-  private columnPrice = new Float64Array(0);
-  /** Row of each column, -1 for none. The column after the last one holds the row that is being placed. */
-  private rowAt = new Int32Array(0);
-  private columnAt = new Int32Array(0);
-  /** Column before each column on the shortest path to it, and the length of that path. */
-  private before = new Int32Array(0);
-  private distance = new Float64Array(0);
-  private isDone = new Uint8Array(0);
-
-  begin(rows: number, columns: number): void {
-    this.rows = rows;
-    this.columns = columns;
-    this.cost = room(this.cost, rows * columns);
-    this.rowPrice = room(this.rowPrice, rows);
-    this.columnAt = room(this.columnAt, rows);
-    this.columnPrice = room(this.columnPrice, columns + 1);
-    this.rowAt = room(this.rowAt, columns + 1);
-    this.before = room(this.before, columns + 1);
-    this.distance = room(this.distance, columns + 1);
-    this.isDone = room(this.isDone, columns + 1);
-    this.cost.fill(0, 0, rows * columns);
-    this.rowPrice.fill(0, 0, rows);
-    this.columnPrice.fill(0, 0, columns + 1);
-    this.rowAt.fill(-1, 0, columns + 1);
-  }
-
-  columnOf(row: number): number {
-    return this.columnAt[row];
-  }
-
-  solve(): void {
-    for (let row = 0; row < this.rows; row++) this.place(row);
-    for (let column = 0; column < this.columns; column++)
-      if (this.rowAt[column] >= 0) this.columnAt[this.rowAt[column]] = column;
-  }
-
-  /** Finds a column for one more row: the shortest path to a free column, along which the rows move up. */
-  private place(row: number): void {
-    const { columns, rowAt, before, distance, isDone } = this;
-    distance.fill(Infinity, 0, columns + 1);
-    isDone.fill(0, 0, columns + 1);
-    rowAt[columns] = row;
-    let column = columns;
-    while (rowAt[column] >= 0) column = this.reach(column);
-    while (column !== columns) {
-      rowAt[column] = rowAt[before[column]];
-      column = before[column];
-    }
-  }
-
-  /** Leaves from a column that the path has reached, and returns the next one. */
-  private reach(from: number): number {
-    const { columns, cost, rowPrice, columnPrice, rowAt, before, distance, isDone } = this;
-    isDone[from] = 1;
-    const row = rowAt[from];
-    const price = rowPrice[row];
-    let step = Infinity;
-    let next = columns;
-    for (let j = 0; j < columns; j++) {
-      if (isDone[j] !== 0) continue;
-      const rest = cost[row * columns + j] - price - columnPrice[j];
-      if (rest < distance[j]) {
-        distance[j] = rest;
-        before[j] = from;
-      }
-      // Among equals take a free column, where the path ends. Else boxes on one spot cost the cube of their count.
-      if (distance[j] < step || (distance[j] === step && rowAt[j] < 0 && rowAt[next] >= 0)) {
-        step = distance[j];
-        next = j;
-      }
-    }
-    for (let j = 0; j <= columns; j++)
-      if (isDone[j] !== 0) {
-        rowPrice[rowAt[j]] += step;
-        columnPrice[j] -= step;
-      } else distance[j] -= step;
-    return next;
   }
 }

@@ -19,7 +19,8 @@ export class Matching {
   nearCount = 0;
   private partners = new Uint8Array(0);
   private readonly grid = new BoxGrid();
-  private hasGrid = false;
+  /** True if only detections that may overlap a track are near it. */
+  isSparse = false;
 
   /** Returns one 0 for each detection. */
   clearPartners(detections: number): Uint8Array {
@@ -31,8 +32,8 @@ export class Matching {
   /** Prepares `findNear` for the listed tracks and detections. `offset` is that of the IoU. */
   listNear(frame: TrackerFrame, offset: number): void {
     const count = this.detections.length;
-    this.hasGrid = this.tracks.length * count > FEW_PAIRS;
-    if (this.hasGrid) {
+    this.isSparse = this.tracks.length * count > FEW_PAIRS;
+    if (this.isSparse) {
       this.grid.fill(frame.boxes, this.detections.indices, count, offset);
       this.near = this.grid.found;
       return;
@@ -44,7 +45,7 @@ export class Matching {
 
   /** Finds the places of the detections that may overlap a track's box, in rising order. */
   findNear(boxes: Float64Array, track: number): void {
-    if (!this.hasGrid) return;
+    if (!this.isSparse) return;
     this.grid.findInOrder(boxes, track * 4);
     this.nearCount = this.grid.count;
   }

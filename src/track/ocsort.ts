@@ -5,115 +5,20 @@
  */
 import { AreaFilter, FILTER } from "./filter.ts";
 import type { TrackerFrame } from "./frame.ts";
-import { room } from "./lists.ts";
+import { IndexList, room } from "./lists.ts";
 import { Matching, addOverlaps, dropBelow } from "./match.ts";
 import { type Method, framesOf } from "./method.ts";
 import type { Complete, OcSortOptions } from "./options.ts";
 import { iou } from "./overlap.ts";
+import { ObservedTracks } from "./observed-tracks.ts";
 import { measureArea, predictAreas } from "./sort.ts";
-import { Tracks } from "./tracks.ts";
 
 /** Keeps heights and distances from being 0, as published. */
 const LITTLE = 1e-6;
 /** Detections at or below this score are never used. */
 const LOW_SCORE = 0.1;
-
-/** Tracks that remember their detections. The first detection of a track does not count as one, as published. */
-class ObservedTracks extends Tracks {
-  /** Count of detections that the track remembers in its ring, the newest ones. */
-  remembered = new Int32Array(0);
-  /** Place of the newest detection in the ring. */
-  newest = new Int32Array(0);
-  /** Rings of corners and of times, `ring` places a track. */
-  ringBoxes = new Float64Array(0);
-  ringTimes = new Float64Array(0);
-  /** The last detection, or the first one of a new track. */
-  last = new Float64Array(0);
-  /** Unit vector of the direction, y before x; 0, 0 if it is not known. */
-  direction = new Float64Array(0);
-  /** Centre, area and ratio of the last detection that the filter took. */
-  measured = new Float64Array(0);
-  /** Filter and time of the first frame of a gap. The time is NaN outside of gaps. */
-  frozen = new Float64Array(0);
-  frozenAt = new Float64Array(0);
-  private readonly ring: number;
-
-  /** @param ring count of detections that a track remembers */
-  constructor(ring: number) {
-    super();
-    this.ring = ring;
-  }
-
-  override add(frame: TrackerFrame, detection: number): number {
-    const row = super.add(frame, detection);
-    this.remembered[row] = 0;
-    this.newest[row] = -1;
-    this.direction[row * 2] = this.direction[row * 2 + 1] = 0;
-    this.frozenAt[row] = NaN;
-    return row;
-  }
-
-  /** Remembers a detection. Of two within half a frame, the later one counts. */
-  remember(row: number, detection: number, frame: TrackerFrame): void {
-    const { ring } = this;
-    const { boxes, time } = frame;
-    const n = this.remembered[row];
-    const isNear = n > 0 && time - this.ringTimes[row * ring + this.newest[row]] < 0.5;
-    if (!isNear) {
-      this.newest[row] = (this.newest[row] + 1) % ring;
-      this.remembered[row] = Math.min(ring, n + 1);
-    }
-    const place = row * ring + this.newest[row];
-    this.ringTimes[place] = time;
-    for (let i = 0; i < 4; i++)
-      this.ringBoxes[place * 4 + i] = this.last[row * 4 + i] = boxes[detection * 4 + i];
-  }
-
-  /**
-   * Returns where `ringBoxes` holds the detection from `frames` ago, or from so few less as there is one; else the
-   * newest. -1 if the track has none.
-   */
-  earlier(row: number, frame: TrackerFrame, frames: number): number {
-    const { ring, ringTimes } = this;
-    const { time } = frame;
-    const n = this.remembered[row];
-    if (n === 0) return -1;
-    for (let ago = frames; ago > 0; ago--)
-      for (let i = 0; i < n; i++) {
-        const place = row * ring + i;
-        if (Math.abs(time - ago - ringTimes[place]) < 0.5) return place * 4;
-      }
-    return (row * ring + this.newest[row]) * 4;
-  }
-
-  protected override move(from: number, to: number): void {
-    super.move(from, to);
-    const { ring } = this;
-    this.remembered[to] = this.remembered[from];
-    this.newest[to] = this.newest[from];
-    this.ringBoxes.copyWithin(to * ring * 4, from * ring * 4, (from + 1) * ring * 4);
-    this.ringTimes.copyWithin(to * ring, from * ring, (from + 1) * ring);
-    this.last.copyWithin(to * 4, from * 4, (from + 1) * 4);
-    this.direction.copyWithin(to * 2, from * 2, (from + 1) * 2);
-    this.measured.copyWithin(to * 4, from * 4, (from + 1) * 4);
-    this.frozen.copyWithin(to * FILTER, from * FILTER, (from + 1) * FILTER);
-    this.frozenAt[to] = this.frozenAt[from];
-  }
-
-  protected override grow(): void {
-    super.grow();
-    const n = this.id.length;
-    this.remembered = room(this.remembered, n);
-    this.newest = room(this.newest, n);
-    this.ringBoxes = room(this.ringBoxes, n * this.ring * 4);
-    this.ringTimes = room(this.ringTimes, n * this.ring);
-    this.last = room(this.last, n * 4);
-    this.direction = room(this.direction, n * 2);
-    this.measured = room(this.measured, n * 4);
-    this.frozen = room(this.frozen, n * FILTER);
-    this.frozenAt = room(this.frozenAt, n);
-  }
-}
+/** Weights that differ by less are equal. */
+const ROUNDING = 1e-12;
 
 export class OcSort implements Method {
   readonly tracks: ObservedTracks;
@@ -123,6 +28,12 @@ export class OcSort implements Method {
   private readonly low = new Matching();
   private readonly measured = new Float64Array(4);
   private readonly virtual = new Float64Array(4);
+  /** 1 for each track and each detection of which all pairs are added, and the list of these detections. */
+  private isFullRow = new Uint8Array(0);
+  private isFullColumn = new Uint8Array(0);
+  private readonly fullColumns = new IndexList();
+  /** What a track must add to the sum at least, for its pair with each detection to change nothing. */
+  private needed = new Float64Array(0);
 
   constructor(options: Complete<OcSortOptions>) {
     this.options = options;
@@ -181,40 +92,98 @@ export class OcSort implements Method {
     const { tracks, matching: m } = this;
     const { iouThreshold } = this.options;
     if (addOverlaps(m, tracks, tracks.box, frame, iouThreshold)) m.assignment.takeAbove(iouThreshold);
-    else {
-      m.assignment.begin(m.tracks.length, m.detections.length);
-      for (let row = 0; row < tracks.length; row++) this.addDirections(row, frame);
-      m.assignment.solve();
-    }
+    else this.solveWithDirections(frame);
     dropBelow(m, tracks.box, frame, iouThreshold);
     this.findMatches(m, frame);
   }
 
   /**
-   * Adds the pairs of a track with all detections. As published, every track gets a detection if there are enough, so
-   * each weight has 1 added: then the largest sum is that of the most pairs.
+   * Makes the sum of IoUs and agreements largest over all pairs. As published, every track gets a detection if there
+   * are enough, so each weight has 1 added: then the largest sum is that of the most pairs. Pairs that do not overlap
+   * weigh little, and hardly one is chosen. They are left out until the prices of a solution say that one counts.
    */
+  private solveWithDirections(frame: TrackerFrame): void {
+    const { matching: m } = this;
+    this.isFullRow = room(this.isFullRow, m.tracks.length);
+    this.isFullColumn = room(this.isFullColumn, m.detections.length);
+    this.isFullRow.fill(m.isSparse ? 0 : 1);
+    this.isFullColumn.fill(0);
+    this.fullColumns.length = 0;
+    do {
+      m.assignment.begin(m.tracks.length, m.detections.length);
+      for (let row = 0; row < m.tracks.length; row++) this.addDirections(row, frame);
+      m.assignment.solve();
+    } while (m.isSparse && this.hasMissed(frame));
+  }
+
+  /** Adds the pairs of a track with the detections that it may overlap, and with those that count besides. */
   private addDirections(row: number, frame: TrackerFrame): void {
-    const { tracks, matching: m } = this;
-    const { inertia, directionFrames } = this.options;
-    const dy = tracks.direction[row * 2];
-    const dx = tracks.direction[row * 2 + 1];
-    const { ringBoxes } = tracks;
-    const from = tracks.earlier(row, frame, directionFrames);
-    for (let c = 0; c < m.detections.length; c++) {
-      const d = m.detections.at(c);
-      if (tracks.classId[row] !== frame.classIds[d]) continue;
-      let agreement = 0;
-      if (from >= 0) {
-        const x = centre(frame.boxes, d * 4) - centre(ringBoxes, from);
-        const y = centre(frame.boxes, d * 4 + 1) - centre(ringBoxes, from + 1);
-        const cosine = (dx * x + dy * y) / (Math.sqrt(x * x + y * y) + LITTLE);
-        const angle = Math.acos(Math.max(-1, Math.min(1, cosine)));
-        agreement = (0.5 - angle / Math.PI) * inertia * frame.scores[d];
-      }
-      const pair = m.assignment.add(row, c);
-      m.assignment.weights[pair] = 1 + iou(tracks.box, row * 4, frame.boxes, d * 4, 0) + agreement;
+    const { tracks, matching: m, isFullColumn, fullColumns } = this;
+    const from = tracks.earlier(row, frame, this.options.directionFrames);
+    if (this.isFullRow[row] !== 0) {
+      for (let c = 0; c < m.detections.length; c++) this.addPair(row, c, from, frame);
+      return;
     }
+    m.findNear(tracks.box, row);
+    for (let k = 0; k < m.nearCount; k++)
+      if (isFullColumn[m.near[k]] === 0) this.addPair(row, m.near[k], from, frame);
+    for (let k = 0; k < fullColumns.length; k++) this.addPair(row, fullColumns.at(k), from, frame);
+  }
+
+  private addPair(row: number, column: number, from: number, frame: TrackerFrame): void {
+    const { assignment, detections } = this.matching;
+    const d = detections.at(column);
+    if (this.tracks.classId[row] !== frame.classIds[d]) return;
+    const pair = assignment.add(row, column);
+    assignment.weights[pair] = this.weightOf(row, d, from, frame);
+  }
+
+  /** Returns 1 + IoU + agreement of directions. `from` is where the ring of the track holds its earlier box. */
+  private weightOf(row: number, d: number, from: number, frame: TrackerFrame): number {
+    const { tracks } = this;
+    const overlap = 1 + iou(tracks.box, row * 4, frame.boxes, d * 4, 0);
+    if (from < 0) return overlap;
+    const x = centre(frame.boxes, d * 4) - centre(tracks.ringBoxes, from);
+    const y = centre(frame.boxes, d * 4 + 1) - centre(tracks.ringBoxes, from + 1);
+    const along = tracks.direction[row * 2 + 1] * x + tracks.direction[row * 2] * y;
+    const cosine = along / (Math.sqrt(x * x + y * y) + LITTLE);
+    const angle = Math.acos(Math.max(-1, Math.min(1, cosine)));
+    return overlap + (0.5 - angle / Math.PI) * this.options.inertia * frame.scores[d];
+  }
+
+  /** Marks each track or detection that has a pair which was left out and counts. Returns true if there is one. */
+  private hasMissed(frame: TrackerFrame): boolean {
+    const { tracks, matching: m, isFullRow, isFullColumn, fullColumns } = this;
+    const { inertia, directionFrames } = this.options;
+    const { length } = m.detections;
+    const isTurned = length < m.tracks.length;
+    this.needed = room(this.needed, length);
+    const { needed } = this;
+    // A pair that does not overlap weighs 1 and half of the inertia at most. One that overlaps was added.
+    for (let c = 0; c < length; c++)
+      needed[c] =
+        1 + 0.5 * inertia * frame.scores[m.detections.at(c)] - m.assignment.worthOfColumn(c) - ROUNDING;
+    let hasMissed = false;
+    for (let row = 0; row < m.tracks.length; row++) {
+      if (isFullRow[row] !== 0) continue;
+      const worth = m.assignment.worthOfRow(row);
+      const from = tracks.earlier(row, frame, directionFrames);
+      for (let c = 0; c < length; c++) {
+        if (needed[c] <= worth || isFullColumn[c] !== 0) continue;
+        const d = m.detections.at(c);
+        if (tracks.classId[row] !== frame.classIds[d]) continue;
+        const most = worth + m.assignment.worthOfColumn(c) + ROUNDING;
+        if (this.weightOf(row, d, from, frame) <= most) continue;
+        hasMissed = true;
+        if (!isTurned) {
+          isFullRow[row] = 1;
+          break;
+        }
+        isFullColumn[c] = 1;
+        fullColumns.push(c);
+      }
+    }
+    return hasMissed;
   }
 
   private findMatches(m: Matching, frame: TrackerFrame): void {

@@ -2,6 +2,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { Assignment } from "../../src/track/assign.ts";
+import { mulberry32 } from "../../bench/random.ts";
 
 /** Weights of rows and columns; 0 stands for a pair that must not be chosen. */
 const matrix = fc
@@ -83,3 +84,36 @@ test("more than two thousand pairs in one group", () => {
   large.solve();
   expect([...large.columnOf.subarray(0, n)]).toEqual(Array.from({ length: n }, (_, r) => n - 1 - r));
 });
+
+test.each([
+  [8, 6],
+  [6, 8],
+])(
+  "%s x %s: a pair that was left out counts only if it weighs more than its row and column are worth",
+  (rows, columns) => {
+    const random = mulberry32(11);
+    const sumOf = (pairs: readonly (readonly [number, number, number])[]): number => {
+      assignment.begin(rows, columns);
+      for (const [row, column, weight] of pairs) add(assignment, row, column, weight);
+      assignment.solve();
+      return pairs.reduce((sum, [row, column, w]) => sum + (assignment.columnOf[row] === column ? w : 0), 0);
+    };
+    let improved = 0;
+    for (let run = 0; run < 300; run++) {
+      const all = Array.from(
+        { length: rows * columns },
+        (_, i) => [i % rows, Math.floor(i / rows), random()] as const,
+      );
+      const known = all.filter(() => random() < 0.4);
+      const before = sumOf(known);
+      const worth = all.map(([row, column]) => assignment.worthOfRow(row) + assignment.worthOfColumn(column));
+      all.forEach((pair, i) => {
+        if (known.includes(pair)) return;
+        const after = sumOf([...known, pair]);
+        if (pair[2] <= worth[i]) expect(after).toBeCloseTo(before, 12);
+        else if (after > before + 1e-12) improved++;
+      });
+    }
+    expect(improved).toBeGreaterThan(20);
+  },
+);

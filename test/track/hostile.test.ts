@@ -126,3 +126,31 @@ test.each(METHODS)(
     }
   },
 );
+
+// Up to 16,384 pairs OC-SORT weighs all of them. Beyond, it leaves out those that do not overlap, unless they count.
+test.each([1, 2, 3])("ocsort: a crowd has the same ids beside objects that stand apart, seed %s", (seed) => {
+  const alone = createTracker({ method: "ocsort" });
+  const beside = createTracker({ method: "ocsort" });
+  const random = mulberry32(seed);
+  const crowd = Array.from({ length: 100 }, () => [400 * random(), 300 * random(), 6 * random() - 3]);
+  const apart = Array.from({ length: 80 }, (_, i) => [1000 + 300 * i, 1000, 1100 + 300 * i, 1100]);
+  const names = new Map<number, number>();
+  for (let frame = 0; frame < 20; frame++) {
+    const boxes = crowd.map(([x, y, speed]) => {
+      const left = x + frame * speed + 4 * random();
+      const top = y + 4 * random();
+      return [left, top, left + 40, top + 50];
+    });
+    const scores = crowd.map(() => 0.3 + 0.69 * random());
+    const ids = alone.update({ length: 100, boxes: boxes.flat(), scores }, frame / 30);
+    const others = beside.update(
+      { length: 180, boxes: [...boxes, ...apart].flat(), scores: [...scores, ...apart.map(() => 0.9)] },
+      frame / 30,
+    );
+    ids.forEach((id, i) => {
+      if (!names.has(id)) names.set(id, others[i]);
+      expect(others[i]).toBe(names.get(id));
+    });
+  }
+  expect(names.size).toBeGreaterThan(80);
+});

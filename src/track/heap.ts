@@ -1,0 +1,91 @@
+/** A heap of indices by their distance, the least first. It leaves no garbage. */
+import { room } from "./lists.ts";
+
+const TAKEN = -2;
+
+export class DistanceHeap {
+  length = 0;
+  /** Distance of each index; Infinity for one that was not put. It stays when the index is taken. */
+  distance = new Float64Array(0);
+  /** The heap: a binary tree, whose node `i` has the children `2 i + 1` and `2 i + 2`. */
+  private tree = new Int32Array(0);
+  /** Place of each index in the tree; -1 if it was not put, TAKEN if it was taken. */
+  private placeOf = new Int32Array(0);
+  /** Indices that were put since `clear`. */
+  private touched = new Int32Array(0);
+  private touchedCount = 0;
+
+  /** Makes room for so many indices. */
+  begin(count: number): void {
+    const from = this.distance.length;
+    this.tree = room(this.tree, count);
+    this.touched = room(this.touched, count);
+    this.placeOf = room(this.placeOf, count);
+    this.distance = room(this.distance, count);
+    this.placeOf.fill(-1, from);
+    this.distance.fill(Infinity, from);
+  }
+
+  /** Takes out all indices, and forgets their distances. */
+  clear(): void {
+    for (let i = 0; i < this.touchedCount; i++) {
+      this.distance[this.touched[i]] = Infinity;
+      this.placeOf[this.touched[i]] = -1;
+    }
+    this.touchedCount = this.length = 0;
+  }
+
+  /** Returns the least distance. */
+  least(): number {
+    return this.distance[this.tree[0]];
+  }
+
+  /** Puts an index, or brings it nearer. Returns false for one that was taken, which does not come back. */
+  put(index: number, distance: number): boolean {
+    const { placeOf } = this;
+    if (placeOf[index] === TAKEN) return false;
+    if (placeOf[index] < 0) {
+      this.touched[this.touchedCount++] = index;
+      placeOf[index] = this.length++;
+    }
+    this.distance[index] = distance;
+    this.rise(index);
+    return true;
+  }
+
+  /** Takes out the index with the least distance. */
+  take(): number {
+    const { tree } = this;
+    const first = tree[0];
+    const last = tree[--this.length];
+    this.placeOf[first] = TAKEN;
+    if (this.length > 0) this.sink(last);
+    return first;
+  }
+
+  private rise(index: number): void {
+    const { tree, placeOf, distance } = this;
+    let at = placeOf[index];
+    while (at > 0) {
+      const parent = tree[(at - 1) >> 1];
+      if (distance[parent] <= distance[index]) break;
+      placeOf[(tree[at] = parent)] = at;
+      at = (at - 1) >> 1;
+    }
+    placeOf[(tree[at] = index)] = at;
+  }
+
+  private sink(index: number): void {
+    const { tree, placeOf, distance, length } = this;
+    let at = 0;
+    for (;;) {
+      let child = 2 * at + 1;
+      if (child >= length) break;
+      if (child + 1 < length && distance[tree[child + 1]] < distance[tree[child]]) child++;
+      if (distance[index] <= distance[tree[child]]) break;
+      placeOf[(tree[at] = tree[child])] = at;
+      at = child;
+    }
+    placeOf[(tree[at] = index)] = at;
+  }
+}

@@ -1,0 +1,102 @@
+/** The tracks of OC-SORT. */
+import { FILTER } from "./filter.ts";
+import type { TrackerFrame } from "./frame.ts";
+import { room } from "./lists.ts";
+import { Tracks } from "./tracks.ts";
+
+/** Tracks that remember their detections. The first detection of a track does not count as one, as published. */
+export class ObservedTracks extends Tracks {
+  /** Count of detections that the track remembers in its ring, the newest ones. */
+  remembered = new Int32Array(0);
+  /** Place of the newest detection in the ring. */
+  newest = new Int32Array(0);
+  /** Rings of corners and of times, `ring` places a track. */
+  ringBoxes = new Float64Array(0);
+  ringTimes = new Float64Array(0);
+  /** The last detection, or the first one of a new track. */
+  last = new Float64Array(0);
+  /** Unit vector of the direction, y before x; 0, 0 if it is not known. */
+  direction = new Float64Array(0);
+  /** Centre, area and ratio of the last detection that the filter took. */
+  measured = new Float64Array(0);
+  /** Filter and time of the first frame of a gap. The time is NaN outside of gaps. */
+  frozen = new Float64Array(0);
+  frozenAt = new Float64Array(0);
+  private readonly ring: number;
+
+  /** @param ring count of detections that a track remembers */
+  constructor(ring: number) {
+    super();
+    this.ring = ring;
+  }
+
+  override add(frame: TrackerFrame, detection: number): number {
+    const row = super.add(frame, detection);
+    this.remembered[row] = 0;
+    this.newest[row] = -1;
+    this.direction[row * 2] = this.direction[row * 2 + 1] = 0;
+    this.frozenAt[row] = NaN;
+    return row;
+  }
+
+  /** Remembers a detection. Of two within half a frame, the later one counts. */
+  remember(row: number, detection: number, frame: TrackerFrame): void {
+    const { ring } = this;
+    const { boxes, time } = frame;
+    const n = this.remembered[row];
+    const isNear = n > 0 && time - this.ringTimes[row * ring + this.newest[row]] < 0.5;
+    if (!isNear) {
+      this.newest[row] = (this.newest[row] + 1) % ring;
+      this.remembered[row] = Math.min(ring, n + 1);
+    }
+    const place = row * ring + this.newest[row];
+    this.ringTimes[place] = time;
+    for (let i = 0; i < 4; i++)
+      this.ringBoxes[place * 4 + i] = this.last[row * 4 + i] = boxes[detection * 4 + i];
+  }
+
+  /**
+   * Returns where `ringBoxes` holds the detection from `frames` ago, or from so few less as there is one; else the
+   * newest. -1 if the track has none.
+   */
+  earlier(row: number, frame: TrackerFrame, frames: number): number {
+    const { ring, ringTimes } = this;
+    const { time } = frame;
+    const n = this.remembered[row];
+    if (n === 0) return -1;
+    for (let ago = frames; ago > 0; ago--)
+      for (let i = 0; i < n; i++) {
+        const place = row * ring + i;
+        if (Math.abs(time - ago - ringTimes[place]) < 0.5) return place * 4;
+      }
+    return (row * ring + this.newest[row]) * 4;
+  }
+
+  protected override move(from: number, to: number): void {
+    super.move(from, to);
+    const { ring } = this;
+    this.remembered[to] = this.remembered[from];
+    this.newest[to] = this.newest[from];
+    this.ringBoxes.copyWithin(to * ring * 4, from * ring * 4, (from + 1) * ring * 4);
+    this.ringTimes.copyWithin(to * ring, from * ring, (from + 1) * ring);
+    this.last.copyWithin(to * 4, from * 4, (from + 1) * 4);
+    this.direction.copyWithin(to * 2, from * 2, (from + 1) * 2);
+    this.measured.copyWithin(to * 4, from * 4, (from + 1) * 4);
+    this.frozen.copyWithin(to * FILTER, from * FILTER, (from + 1) * FILTER);
+    this.frozenAt[to] = this.frozenAt[from];
+  }
+
+  protected override grow(): void {
+    super.grow();
+    const n = this.id.length;
+    this.remembered = room(this.remembered, n);
+    this.newest = room(this.newest, n);
+    this.ringBoxes = room(this.ringBoxes, n * this.ring * 4);
+    this.ringTimes = room(this.ringTimes, n * this.ring);
+    this.last = room(this.last, n * 4);
+    this.direction = room(this.direction, n * 2);
+    this.measured = room(this.measured, n * 4);
+    this.frozen = room(this.frozen, n * FILTER);
+    this.frozenAt = room(this.frozenAt, n);
+  }
+}
