@@ -223,7 +223,7 @@ interface Opened {
  * @throws the error of settings, model or config
  */
 async function open({ state, hub, network: given }: Settings, log: Logger): Promise<Opened> {
-  const network = new Network(given);
+  const network = new Network(given, (note) => log.warn(`network: ${note}`));
   const { model } = given;
   const files = model === null ? null : new LiveConfig(configFiles({ ...given, model }, network), state, log);
   if (!hub) {

@@ -41,9 +41,10 @@ export function createCard(): Card {
 
   function age(): void {
     if (!last || last.camera.silence === null) return;
-    const { silence, interval } = last.camera;
+    const { silence, interval, isRecorded } = last.camera;
     const now = silence + performance.now() - last.at;
-    const isSilent = now > Math.max(LEAST_SILENCE_MS, 3 * (interval ?? 0));
+    // Photos and videos end.
+    const isSilent = !isRecorded && now > Math.max(LEAST_SILENCE_MS, 3 * (interval ?? 0));
     element.classList.toggle("silent", isSilent);
     const since = new Date(Date.now() - now).toLocaleString();
     arrival.textContent = isSilent ? `silent for ${duration(now)}, since ${since}` : `arrived ${duration(now)} ago`;
@@ -73,7 +74,7 @@ export function createCard(): Card {
     show(camera) {
       last = { camera, at: performance.now() };
       age();
-      const { key, source, subject, frames, detections, missing, latency, clockAhead, isRecorded } = camera;
+      const { key, source, subject, frames, detections, missing, latency, age: old, clockAhead, isRecorded } = camera;
       element.dataset["key"] = key;
       title.replaceChildren(...titleOf(source, subject));
       counts.replaceChildren(
@@ -83,8 +84,10 @@ export function createCard(): Card {
           missing: missing ?? "unknown",
           ...(clockAhead !== null
             ? { "clock ahead by": duration(clockAhead) }
-            : // The time from a recording to its arrival is no latency. The note says when it was captured.
-              !isRecorded && { latency: latency === null ? "unknown" : duration(latency) }),
+            : old !== null
+              ? { captured: `${duration(old)} before` }
+              : // The time from a recording to its arrival is no latency. The note says when it was captured.
+                !isRecorded && { latency: latency === null ? "unknown" : duration(latency) }),
         }),
       );
       strip.update(camera);

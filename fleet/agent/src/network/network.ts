@@ -63,6 +63,7 @@ const BLANK = { data: new Uint8Array(64 * 48 * 3).fill(114), width: 64, height: 
 
 export class Network {
   readonly #settings: Omit<NetworkSettings, "model" | "config">;
+  readonly #onNote: (note: string) => void;
   readonly #turns = new Turns();
   /** Changes of the network, one after the other. Frames go on while a model is opened. */
   readonly #changes = new Turns();
@@ -71,8 +72,10 @@ export class Network {
   #plan: NetworkPlan | null = null;
   #last: LastOutputs | null = null;
 
-  constructor(settings: Omit<NetworkSettings, "model" | "config">) {
+  /** @param onNote called with each note of the decoder in use */
+  constructor(settings: Omit<NetworkSettings, "model" | "config">, onNote: (note: string) => void = () => undefined) {
     this.#settings = settings;
+    this.#onNote = onNote;
   }
 
   /** Opens the model of the settings. `use` has to follow. */
@@ -149,7 +152,9 @@ export class Network {
 
   async #switch(model: OpenModel, config: unknown, options: NetworkChoice["options"]): Promise<void> {
     const { bytes, runtime } = model;
-    const plan = await makePlan({ model: bytes, runtime, config, options, outputFormat: this.#settings.outputFormat });
+    const { outputFormat } = this.#settings;
+    const onNote = this.#onNote;
+    const plan = await makePlan({ model: bytes, runtime, config, options, outputFormat, onNote });
     try {
       await this.#try(plan, model === this.#model ? this.#last : null);
     } catch (error) {

@@ -46,13 +46,16 @@ export interface PlanParts {
   readonly options: Readonly<Record<string, unknown>>;
   /** Says who decodes if the config does not: the device ("detection") or the host ("raw"). */
   readonly outputFormat: "detection" | "raw";
+  /** Called with each note of the decoder: a likely mistake in config or pictures. */
+  readonly onNote: (note: string) => void;
 }
 
 /**
  * Makes the plan of a config. Runs the network once on a blank picture.
  * @throws ConfigError with every problem; TensorError if the network's outputs do not fit
  */
-export async function makePlan({ model, runtime, config, options, outputFormat }: PlanParts): Promise<NetworkPlan> {
+export async function makePlan(parts: PlanParts): Promise<NetworkPlan> {
+  const { model, runtime, config, options, outputFormat, onNote } = parts;
   // Continue if readModel fails: the runtime opens more files than readModel reads.
   const file = await readModel(model).catch(() => null);
   const known = config ?? file ?? undefined;
@@ -65,7 +68,8 @@ export async function makePlan({ model, runtime, config, options, outputFormat }
     const plan = await makeBlindPlan(model, runtime, config, options);
     return { ...plan, scales: scalesOf(file) };
   }
-  const detector = await createDetector({ model, runtime, ...(config !== undefined && { config }) }, options);
+  const source = { model, runtime, ...(config !== undefined && { config }) };
+  const detector = await createDetector(source, { ...options, onNote });
   const { decoder } = detector;
   return {
     decoder,

@@ -146,6 +146,16 @@ describe("a folder of photos over HTTP", () => {
     expect([...jpeg.subarray(0, 2)]).toEqual([0xff, 0xd8]);
   });
 
+  it("logs what the decoder notices", async () => {
+    const { folder, host, settings } = await setUp(1);
+    writeFileSync(join(folder, "model.onnx"), modelWithoutMetadata());
+    const options = { family: "yolo26", classes: 80, reading: "end-to-end", prepare: { resize: "stretch" } };
+    const network = { model: "model.onnx", options };
+    const { text } = await startProcess([writeSettings(folder, { ...settings, network })]).ended;
+    expect(text).toContain('network: the network has class ids and no names: labels: \\"coco80\\" names them');
+    expect(host.stored.size).toBe(1);
+  });
+
   it("says how many packets the receiver had already", async () => {
     const { folder, host, settings } = await setUp(3);
     expect((await startProcess([writeSettings(folder, settings)]).ended).code).toBe(0);

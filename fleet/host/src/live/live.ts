@@ -15,11 +15,8 @@ import { type Preview, type Previews, cameraKey } from "./previews.ts";
 
 /** Most boxes of a picture that the page draws. */
 const MOST_BOXES = 300;
-/**
- * From so many milliseconds on, the time between capture and arrival is the age of a recording. A spool that waited for
- * its host is younger, and a photo of today is told by its preview.
- */
-const RECORDED_MS = 24 * 3_600_000;
+/** From so many milliseconds on, a frame is old: a recording, or the clock of the device is behind. */
+const OLD_MS = 24 * 3_600_000;
 /** Milliseconds for which the detections of a picture are looked up again: raw frames may wait in a spool. */
 const PATIENCE_MS = 60_000;
 const REFRESH_MS = 500;
@@ -49,6 +46,8 @@ export interface CameraView {
   readonly missing: number | null;
   /** Milliseconds from capture to stored; null: no frame so far, a recorded one, or the device's clock is ahead. */
   readonly latency: number | null;
+  /** Milliseconds from capture to stored of a live frame that is OLD_MS old or older; else null. */
+  readonly age: number | null;
   /** Milliseconds by which the clock of the device is ahead; null: less than CLOCK_SLACK_MS. */
   readonly clockAhead: number | null;
   /** Milliseconds since the last frame arrived, by the clock of the host. */
@@ -59,7 +58,7 @@ export interface CameraView {
   readonly picture: PictureView | null;
   /** Pictures before `picture`, the newest first. Empty for live cameras. */
   readonly strip: readonly PictureView[];
-  /** True if the last frame comes from a photo or a video file. */
+  /** True if the last picture comes from a photo or a video file. */
   readonly isRecorded: boolean;
 }
 
@@ -172,7 +171,8 @@ export class Live {
     const isNews = views.some(({ preview: number, detections }) => detections && !placed.has(number));
     if (old?.state === state && !isNews) return false;
     const picture = views[0] ?? (await this.#boxesWithoutPicture(row));
-    const isRecorded = preview?.isRecorded === true || (row?.latency ?? 0) > RECORDED_MS;
+    const isRecorded = preview?.isRecorded === true;
+    const isOld = (row?.latency ?? 0) > OLD_MS;
     const isAhead = row !== undefined && row.latency < -CLOCK_SLACK_MS;
     const view = {
       key,
@@ -181,7 +181,8 @@ export class Live {
       frames: row?.frames ?? 0,
       detections: row?.detections ?? 0,
       missing: row ? missingOf(row) : null,
-      latency: isAhead || isRecorded ? null : (row?.latency ?? null),
+      latency: isAhead || isRecorded || isOld ? null : (row?.latency ?? null),
+      age: isOld && !isRecorded ? row!.latency : null,
       clockAhead: isAhead ? -row.latency : null,
       interval: row ? await arrivalInterval(this.#options.db, source, subject) : null,
       lastTime: row?.last_time ?? null,

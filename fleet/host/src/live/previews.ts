@@ -137,7 +137,9 @@ export class Previews {
 
   #keep(key: string, preview: Preview): void {
     const before = this.get(key);
-    const kept = [preview, ...before].slice(0, preview.isRecorded ? STRIP : 1);
+    // A photo that was sent again takes the place of its earlier picture.
+    const others = before.filter(({ id }) => id !== preview.id);
+    const kept = [preview, ...others].slice(0, preview.isRecorded ? STRIP : 1);
     this.#all.delete(key);
     this.#all.set(key, kept);
     this.#bytes += bytesOf(kept) - bytesOf(before);

@@ -64,8 +64,12 @@ test("memory of previews is bounded: the camera that was silent longest goes", (
   let now = 0;
   const limits = { maxPreviewBytes: 1e9, maxPreviewPixels: 1e9, previewsPerSecond: 1, maxCameras: 3 };
   const previews = new Previews(limits, metrics, () => (now += 1000));
+  let taken = 0;
   const take = (subject: string, bytes = photo, isRecorded = false): void =>
-    previews.take({ source: "s", subject, id: "1", time: "2026-01-01T00:00:00.000000000Z", isRecorded }, bytes);
+    previews.take(
+      { source: "s", subject, id: String(taken++), time: "2026-01-01T00:00:00.000000000Z", isRecorded },
+      bytes,
+    );
   const count = (subject: string): number => previews.get(cameraKey("s", subject)).length;
   const kept = (): string[] => ["a", "b", "c", "d"].filter((subject) => count(subject) > 0);
   for (const subject of ["a", "b", "c", "a", "d"]) take(subject);
