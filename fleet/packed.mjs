@@ -23,8 +23,7 @@ env.PATH = [join(folder, "node_modules/.bin"), ...path].join(delimiter);
 
 const npm = (cwd, ...words) =>
   execFileSync("npm", words, { cwd, env, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"], timeout: LIMIT });
-const run = (command, ...words) =>
-  execFileSync(command, words, { cwd: folder, env, encoding: "utf8", timeout: LIMIT });
+const run = (command, ...words) => execFileSync(command, words, { cwd: folder, env, encoding: "utf8", timeout: LIMIT });
 
 function check(holds, what, got) {
   if (!holds) throw new Error(`${what}: got ${JSON.stringify(got)}`);
