@@ -1,1 +1,4 @@
-export { base as default } from "boxwright-service/eslint";
+import { base } from "boxwright-service/eslint";
+import { defineConfig } from "eslint/config";
+
+export default defineConfig(base, { ignores: ["client/dist"] });

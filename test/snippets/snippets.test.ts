@@ -22,6 +22,7 @@ import type { Row } from "./row.ts";
 const ELSEWHERE: readonly (readonly [page: RegExp, has: string, by: string])[] = [
   [/^docs\/families\//, "", "test/repo/families.test.ts"],
   [/^docs\/recipes\.md$/, "", "test/repo/recipes.test.ts"],
+  [/^fleet\/host\/docs\/reading\.md$/, "createHostClient", "fleet/host/test/client/client.test.ts"],
   [/^docs\/crops\.md$/, "...palm, points: hand", "test/detect/chain.test.ts"],
 ];
 

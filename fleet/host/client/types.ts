@@ -1,19 +1,84 @@
-/** The answers of the host, made by `src/live/live.ts` and `src/http/page.ts`. `drawCanvas` takes their detections. */
-import type { Drawn } from "boxwright";
-import type { FleetTotals } from "../src/store/query.ts";
-import type { CameraView, PictureView } from "../src/live/live.ts";
+/** What a host answers. Times are ISO 8601 in UTC with nine digits of a second. */
 
-export interface Picture extends Omit<PictureView, "detections"> {
-  readonly detections: readonly Drawn[] | null;
+/** A detection. Corners are relative to the image, from 0 to 1. */
+export interface Detection {
+  readonly class_id: number;
+  readonly label: string | null;
+  readonly confidence: number;
+  readonly x_min: number;
+  readonly y_min: number;
+  readonly x_max: number;
+  readonly y_max: number;
+  /** Keypoints, corners and other fields that the task of the network gives. */
+  readonly [field: string]: unknown;
 }
 
-export interface Camera extends Omit<CameraView, "picture" | "strip"> {
-  readonly picture: Picture | null;
-  readonly strip: readonly Picture[];
+/** A stored frame. `source` and `id` name it for good. */
+export interface StoredFrame {
+  readonly source: string;
+  readonly id: string;
+  /** Name of the camera. */
+  readonly subject: string | null;
+  /** Time of capture, by the clock of the device. */
+  readonly time: string;
+  /** Grows by 1 from frame to frame of a camera. */
+  readonly sequence: number | null;
+  /** Hash of the config that the frame was decoded with. */
+  readonly config: string | null;
+  readonly kind: "raw" | "detection";
+  readonly storedAt: string;
+  /** Place in the order of all frames. Pass it as `after` to go on behind this frame. */
+  readonly cursor: string;
+  /** Size of the image, and how it was resized. */
+  readonly frame: { readonly width: number; readonly height: number; readonly [field: string]: unknown } | null;
+  readonly detections: readonly Detection[];
 }
 
-export interface State {
-  readonly fleet: FleetTotals;
+/** A picture of a camera, and the boxes of the same frame. */
+export interface PictureState {
+  readonly id: string;
+  readonly time: string;
+  /** The picture is at `/pictures/KEY?number=PREVIEW`; null: there is none. */
+  readonly preview: number | null;
+  readonly width: number;
+  readonly height: number;
+  /** Null: the frame is not stored yet. */
+  readonly detections: readonly unknown[] | null;
+  /** Count of all detections, of which `detections` has the first 300. */
+  readonly count: number;
+  /** True if boxes are relative to the network's input. */
+  readonly isUnplaced: boolean;
+}
+
+export interface CameraState {
+  readonly key: string;
+  readonly source: string;
+  readonly subject: string;
+  readonly frames: number;
+  readonly detections: number;
+  /** Frames that were dropped or have not arrived; null: unknown. */
+  readonly missing: number | null;
+  /** Milliseconds from capture to stored. */
+  readonly latency: number | null;
+  /** Milliseconds by which the device's clock is ahead. */
+  readonly clockAhead: number | null;
+  /** Milliseconds since the last frame arrived. */
+  readonly silence: number | null;
+  /** Mean milliseconds between the last frames. */
+  readonly interval: number | null;
+  readonly lastTime: string | null;
+  readonly picture: PictureState | null;
+  /** Pictures before `picture`, the newest first. */
+  readonly strip: readonly PictureState[];
+  /** True if the last frame comes from a photo or a video file. */
+  readonly isRecorded: boolean;
+}
+
+/** The live state: the counts, and the cameras that have changed since the state before. */
+export interface HostState {
+  /** Counts over all hosts of the database. */
+  readonly fleet: { readonly cameras: number; readonly frames: number; readonly detections: number };
+  /** Counts of this host since its start. */
   readonly totals: Readonly<Record<string, number | null>>;
-  readonly cameras: readonly Camera[];
+  readonly cameras: readonly CameraState[];
 }

@@ -1,4 +1,5 @@
 /** The live page: its files, its events, and the pictures it shows. */
+import { randomBytes } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -21,6 +22,8 @@ export interface PageRoutes {
 }
 
 const MOST_VIEWERS = 32;
+/** Names this start of the host in the ids of events: another start counts anew. */
+const START = randomBytes(6).toString("hex");
 /** Longest time between two events: proxies and the page see by them that the host is there. */
 const BEAT_MS = 2000;
 
@@ -67,18 +70,25 @@ export function addPageRoutes(app: Hono<Env>, { live, previews, metrics, guards,
     if (live.viewers >= MOST_VIEWERS)
       throw new Refusal("unavailable", `${MOST_VIEWERS} pages watch already`, { retryAfter: 10 });
     const end = live.watch();
+    const first = versionIn(c.req.header("Last-Event-ID"));
     return streamSSE(c, async (out) => {
       out.onAbort(end);
-      for (let since = 0; !out.aborted;) {
+      for (let since = first; !out.aborted;) {
         const { version, cameras } = await live.changes(since, BEAT_MS);
         if (out.aborted) break;
         since = version;
         const own = { ...metrics.totals, ...decodingTotals(decoding()) };
         const data = JSON.stringify({ fleet: live.totals, totals: own, cameras });
-        await out.writeSSE({ event: "state", data });
+        await out.writeSSE({ event: "state", data, id: `${START}-${version}` });
       }
     });
   });
+}
+
+/** Returns the version behind which a reader goes on; 0 if the id is of an earlier start, or none. */
+function versionIn(lastEventId: string | undefined): number {
+  const [start, version] = lastEventId?.split("-") ?? [];
+  return start === START && /^\d{1,15}$/.test(version ?? "") ? Number(version) : 0;
 }
 
 function decodingTotals(stats: PoolStats | null): object {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { duration } from "../../client/words.ts";
+import { duration } from "../../page/words.ts";
 
 test("a duration is told in a unit that fits", () => {
   const days = 86_400_000;
