@@ -24,10 +24,12 @@ export function grid(
   return Float32Array.from(out);
 }
 
+/** Returns a layer of `count` anchors a cell, each as large as the image. */
+const whole = (stride: number, count: number): Layer => [stride, Array<[1, 1]>(count).fill([1, 1])];
+
 /** Returns the anchors of BlazeFace at 128x128, 192x192 or 256x256; see `blazefaceAnchors`. */
 export function blazeface(inputSize: readonly [number, number]): Float32Array {
-  // Every anchor is as large as the image. A cell has two per layer, but one in the full range model.
-  const whole = (stride: number, count: number): Layer => [stride, Array<[1, 1]>(count).fill([1, 1])];
+  // A cell has two anchors per layer, but one in the full range model.
   const [width] = inputSize;
   return grid(inputSize, width === 192 ? [whole(4, 1)] : [whole(width / 16, 2), whole(width / 8, 6)]);
 }
@@ -47,9 +49,6 @@ export function ultraface(inputSize: readonly [number, number]): Float32Array {
   );
 }
 
-/** Returns a layer of `count` anchors a cell, each as large as the image. */
-const whole = (stride: number, count: number): Layer => [stride, Array<[1, 1]>(count).fill([1, 1])];
-
 /**
  * Returns the anchors of MediaPipe's palm detection, each as large as the image. At 192x192 and 128x128 they have
  * strides 8 and 16, at 256x256 also 32: palm_detection_cpu.pbtxt of today and of 2019.
@@ -64,45 +63,59 @@ export function person(inputSize: readonly [number, number]): Float32Array {
   return grid(inputSize, [whole(8, 2), whole(16, 2), whole(32, 6)]);
 }
 
-/** Sizes of the square priors of each stride of YuNet of 2022, in pixels. */
-const YUNET_2022: readonly (readonly [stride: number, sizes: readonly number[]])[] = [
+/** Sizes of square priors, in pixels, at each stride. */
+type Squares = readonly (readonly [stride: number, sizes: readonly number[]])[];
+
+/**
+ * Returns square priors in the middle of each cell, rows cx cy w h, normalised.
+ * @param cells whole cells in so many strides: `Math.floor` leaves out a last one that the input cuts off
+ */
+function squares(
+  [width, height]: readonly [number, number],
+  layers: Squares,
+  cells: (strides: number) => number,
+): Float32Array {
+  const sidesOf = (stride: number): [number, number] => [cells(width / stride), cells(height / stride)];
+  const count = layers.reduce((sum, [stride, sizes]) => {
+    const [w, h] = sidesOf(stride);
+    return sum + w * h * sizes.length;
+  }, 0);
+  const out = new Float32Array(count * 4);
+  let at = 0;
+  for (const [stride, sizes] of layers) {
+    const [w, h] = sidesOf(stride);
+    for (let y = 0; y < h; y++)
+      for (let x = 0; x < w; x++)
+        for (const size of sizes) {
+          out[at++] = ((x + 0.5) * stride) / width;
+          out[at++] = ((y + 0.5) * stride) / height;
+          out[at++] = size / width;
+          out[at++] = size / height;
+        }
+  }
+  return out;
+}
+
+const YUNET_2022: Squares = [
   [8, [10, 16, 24]],
   [16, [32, 48]],
   [32, [64, 96]],
   [64, [128, 192, 256]],
 ];
 
-/**
- * Returns the priors of YuNet of 2022, rows cx cy w h, normalised. A map has the whole cells of the input: 96 pixels
- * have one cell of 64.
- */
-export function yunetPriors([width, height]: readonly [number, number]): Float32Array {
-  const out: number[] = [];
-  for (const [stride, sizes] of YUNET_2022)
-    for (let y = 0; y < Math.floor(height / stride); y++)
-      for (let x = 0; x < Math.floor(width / stride); x++)
-        for (const size of sizes)
-          out.push(((x + 0.5) * stride) / width, ((y + 0.5) * stride) / height, size / width, size / height);
-  return Float32Array.from(out);
-}
+/** Returns the priors of YuNet of 2022. A map has the whole cells of the input: 96 pixels have one cell of 64. */
+export const yunetPriors = (inputSize: readonly [number, number]): Float32Array =>
+  squares(inputSize, YUNET_2022, Math.floor);
 
-/** Sizes of the square priors of each stride of RetinaFace, in pixels. */
-const RETINAFACE: readonly (readonly [stride: number, sizes: readonly number[]])[] = [
+const RETINAFACE: Squares = [
   [8, [16, 32]],
   [16, [64, 128]],
   [32, [256, 512]],
 ];
 
-/** Returns the priors of RetinaFace, rows cx cy w h: biubug6/Pytorch_Retinaface, prior_box.py. */
-export function retinaface([width, height]: readonly [number, number]): Float32Array {
-  const out: number[] = [];
-  for (const [stride, sizes] of RETINAFACE)
-    for (let y = 0; y < Math.ceil(height / stride); y++)
-      for (let x = 0; x < Math.ceil(width / stride); x++)
-        for (const size of sizes)
-          out.push(((x + 0.5) * stride) / width, ((y + 0.5) * stride) / height, size / width, size / height);
-  return Float32Array.from(out);
-}
+/** Returns the priors of RetinaFace: biubug6/Pytorch_Retinaface, prior_box.py. */
+export const retinaface = (inputSize: readonly [number, number]): Float32Array =>
+  squares(inputSize, RETINAFACE, Math.ceil);
 
 /** Scale of the priors of EfficientDet: sides of the first are this many strides. */
 export interface EfficientdetLayout {

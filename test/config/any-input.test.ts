@@ -7,10 +7,10 @@ import { parseConfig } from "../../src/config/config.ts";
 import { ConfigError } from "../../src/core/errors.ts";
 import { archive, yolo } from "../support/configs.ts";
 import { repeats } from "../support/effort.ts";
+import { shared } from "../support/shared-data.ts";
 
-const SHARED = process.env.BOXWRIGHT_SHARED;
 /** Real files to change; the two of the helpers where the shared data is missing. */
-const folder = SHARED === undefined ? null : join(SHARED, "data", "configs");
+const folder = shared === null ? null : join(shared, "data", "configs");
 
 describe("whatever comes in", { timeout: 60_000 }, () => {
   /** A config, or a ConfigError; and for plain data, one that names a problem and not only gives up. */

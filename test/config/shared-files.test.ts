@@ -5,9 +5,9 @@ import { describe, expect, test } from "vitest";
 import { parseConfig } from "../../src/config/config.ts";
 import type { Config } from "../../src/config/types.ts";
 import { problemsOf, sides } from "../support/configs.ts";
+import { shared } from "../support/shared-data.ts";
 
-const SHARED = process.env.BOXWRIGHT_SHARED;
-const folder = SHARED === undefined ? null : join(SHARED, "data", "configs");
+const folder = shared === null ? null : join(shared, "data", "configs");
 if (folder === null) console.log("BOXWRIGHT_SHARED is not set: the config files in the wild are not read");
 
 /**

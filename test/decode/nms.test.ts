@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type NmsOptions, nms } from "../../src/decode/nms.ts";
 import { engines } from "../support/engines.ts";
 import { mulberry32, pick, shuffled } from "../support/seeded-networks.ts";
-import { repeats } from "../support/effort.ts";
+import { isThorough, repeats } from "../support/effort.ts";
 
 const fround = Math.fround;
 
@@ -260,20 +260,25 @@ describe.each(engines)("nms, %s", (engine) => {
     expect([...nms([0, 0, 1, 1], [NaN], { engine })]).toEqual([]);
   });
 
-  test.each([3073, 4096, 8192, 20000])("%i scores of which a sample tells nothing", (n) => {
-    // the sample takes every n/512th: what returns in that rhythm it sees always, or never
-    for (const period of [2, 8, Math.floor(n / 512), 64, 100])
-      for (const phase of [0, 1])
-        for (const high of [0.9, 0.05]) {
-          const scores = Float32Array.from({ length: n }, (_, i) =>
-            i % period === phase ? high : 0.1 + i * 1e-7,
-          );
-          const boxes = Float32Array.from({ length: n * 4 }, (_, i) => (i >> 2) * 2 + (i % 4 > 1 ? 1 : 0));
-          const order = [...scores.keys()].sort((a, b) => scores[b] - scores[a] || a - b);
-          for (const maxDetections of [300, 2500])
-            expect([...nms(boxes, scores, { engine, maxDetections })]).toEqual(order.slice(0, maxDetections));
-        }
-  });
+  test.each(isThorough ? [3073, 4096, 8192, 20000] : [3073, 20000])(
+    "%i scores of which a sample tells nothing",
+    (n) => {
+      // the sample takes every n/512th: what returns in that rhythm it sees always, or never
+      for (const period of [2, 8, Math.floor(n / 512), 64, 100])
+        for (const phase of [0, 1])
+          for (const high of [0.9, 0.05]) {
+            const scores = Float32Array.from({ length: n }, (_, i) =>
+              i % period === phase ? high : 0.1 + i * 1e-7,
+            );
+            const boxes = Float32Array.from({ length: n * 4 }, (_, i) => (i >> 2) * 2 + (i % 4 > 1 ? 1 : 0));
+            const order = [...scores.keys()].sort((a, b) => scores[b] - scores[a] || a - b);
+            for (const maxDetections of [300, 2500])
+              expect(nms(boxes, scores, { engine, maxDetections })).toEqual(
+                Int32Array.from(order.slice(0, maxDetections)),
+              );
+          }
+    },
+  );
 
   // from one that is inserted to several waves, wherever among the scores the strange ones stand, met or not
   test.each([8, 24, 100, 1000, 5000, 20000])("%i boxes with strange ones among them", (n) => {

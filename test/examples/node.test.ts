@@ -9,13 +9,13 @@ import { describe, expect, test } from "vitest";
 import { imageInfo } from "../../src/picture/image-info.ts";
 import { type Row, HEIGHT, WIDTH, pictureOf } from "../support/echo-network.ts";
 import { fixture, tempFolder } from "../support/files.ts";
+import { shared } from "../support/shared-data.ts";
 import { exampleUrl, pngOf, runExample } from "./run-example.ts";
 
 const folder = tempFolder();
 const model = fixture("detect/network.onnx");
 const dog: Row = [51, 102, 153, 204, 230, 255];
 const cat: Row = [10, 20, 30, 40, 128, 0];
-const shared = process.env["BOXWRIGHT_SHARED"];
 
 describe("photo.mjs", () => {
   test("prints what it finds and draws it", async () => {
@@ -48,7 +48,7 @@ describe("photo.mjs", () => {
     expect(ended.err).toContain("usage: node photo.mjs");
   });
 
-  test.skipIf(shared === undefined)("finds a cup in a photo by a real network", async () => {
+  test.skipIf(shared === null)("finds a cup in a photo by a real network", async () => {
     const words = [`${shared}/data/models/yolox_nano.onnx`, `${shared}/data/photos/coffee.png`];
     const { code, out } = await runExample("photo.mjs", ...words, folder.path("cup.png"), "coco80");
     expect(code).toBe(0);

@@ -1,6 +1,4 @@
-import { fileURLToPath } from "node:url";
 import fc from "fast-check";
-import ts from "typescript";
 import { expect, test } from "vitest";
 import { type CanvasContext, DrawError, type Drawn, drawCanvas, drawSvg } from "../../src/entries/index.ts";
 import { box, png } from "../support/pictures.ts";
@@ -136,36 +134,4 @@ test("refuses what is no context, an area without a size, and boxes in pixels", 
   const { context } = recorder(100, 100);
   expect(() => drawCanvas(context, [box(20, 20, 90, 90)])).toThrow(DrawError);
   expect(() => drawCanvas(context, [], { area: { x: 0, y: 0, width: NaN, height: 9 } })).toThrow(DrawError);
-});
-
-test("takes the contexts of pages and of workers by their own types", () => {
-  const file = fileURLToPath(new URL("./canvas-types.ts", import.meta.url));
-  const source = `import { drawCanvas } from "../../src/entries/index.ts";
-    declare const page: CanvasRenderingContext2D;
-    declare const worker: OffscreenCanvasRenderingContext2D;
-    declare const none: HTMLCanvasElement;
-    drawCanvas(page, []);
-    drawCanvas(worker, []);
-    drawCanvas(none, []);`;
-  const options: ts.CompilerOptions = {
-    target: ts.ScriptTarget.ES2022,
-    lib: ["lib.es2022.d.ts", "lib.dom.d.ts"],
-    module: ts.ModuleKind.NodeNext,
-    strict: true,
-    noEmit: true,
-    allowImportingTsExtensions: true,
-    skipLibCheck: true,
-    types: [],
-  };
-  const host = ts.createCompilerHost(options);
-  const { getSourceFile, fileExists } = host;
-  host.fileExists = (name) => name === file || fileExists(name);
-  host.getSourceFile = (name, ...rest) =>
-    name === file
-      ? ts.createSourceFile(name, source, ts.ScriptTarget.ES2022, true)
-      : getSourceFile(name, ...rest);
-  const program = ts.createProgram([file], options, host);
-  const problems = program.getSemanticDiagnostics(program.getSourceFile(file));
-  // the canvas itself is no context
-  expect(problems.map(({ start = 0 }) => source.slice(start, start + 4))).toEqual(["none"]);
 });

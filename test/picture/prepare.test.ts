@@ -117,6 +117,7 @@ describe("rows whose length is around that of vectors", () => {
     { type: "i8", scale: 1 / 255, zeroPoint: -128 },
   ];
   const formats = ["rgba", "rgb", "bgr", "gray", "nv12", "i420", "yuyv"] as const;
+  const noise = Uint8Array.from({ length: 4 * 60 * 101 }, (_, i) => (i * i * 7 + i * 31) & 255);
   test.each(formats)("%s: three engines, the same bytes, and none outside", (format) => {
     for (const width of widths)
       for (const rule of rules)
@@ -124,17 +125,15 @@ describe("rows whose length is around that of vectors", () => {
           const sourceWidth = Math.max(1, Math.round(width * times));
           // Odd sizes too: the last chroma sample stands for one pixel.
           const height = 5;
-          const data = Uint8Array.from(
-            { length: 4 * 60 * (sourceWidth + 1) },
-            (_, i) => (i * i * 7 + i * 31) & 255,
-          );
+          const data = noise.subarray(0, 4 * 60 * (sourceWidth + 1));
           const image = { data, width: sourceWidth, height, format };
           const full: PrepareRule = { size: [width, 3], resize: "stretch", ...rule };
           const made = engines.map((engine) => {
             const { tensor } = prepareImage(image, full, { engine });
-            return Buffer.from(tensor.data.buffer).toString("hex");
+            return Buffer.from(tensor.data.buffer);
           });
-          expect(new Set(made).size, JSON.stringify([full, sourceWidth])).toBe(1);
+          if (made.some((bytes) => !bytes.equals(made[0])))
+            throw new Error(`engines differ: ${JSON.stringify([full, sourceWidth])}`);
         }
   });
 });

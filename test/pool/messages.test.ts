@@ -1,27 +1,16 @@
 /** Messages that cannot be read: no frame waits forever for an answer. */
 import { EventEmitter } from "node:events";
-import type * as Threads from "node:worker_threads";
 import type { MessagePort, Worker } from "node:worker_threads";
-import { expect, test, vi } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import { createPool } from "../../src/entries/pool.ts";
 import { serve } from "../../src/pool/thread.ts";
 import { smallNetwork } from "../packet/support.ts";
 
-/** Threads that a pool has started. */
-const started = vi.hoisted((): Worker[] => []);
-
-vi.mock("node:worker_threads", async (original) => {
-  const threads = await original<typeof Threads>();
-  return {
-    ...threads,
-    Worker: class extends threads.Worker {
-      constructor(...all: ConstructorParameters<typeof threads.Worker>) {
-        super(...all);
-        started.push(this);
-      }
-    },
-  };
-});
+/** Threads that a pool has started: Node tells of each. */
+const started: Worker[] = [];
+const add = (thread: Worker): void => void started.push(thread);
+beforeAll(() => void process.on("worker", add));
+afterAll(() => void process.off("worker", add));
 
 const worker = new URL("../../dist/pool-worker.mjs", import.meta.url);
 const { config } = smallNetwork();

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const file = `${root}test/repo/.editor.tmp.ts`;
 const IMPORT =
-  'import { createDecoder, createDecoderSync, nms } from "../../src/entries/index.ts";\n' +
+  'import { createDecoder, createDecoderSync, drawCanvas, nms } from "../../src/entries/index.ts";\n' +
   'import * as core from "../../src/entries/core.ts";\n';
 
 let text = "";
@@ -94,4 +94,13 @@ test.each([
   ["core.createDecoderSync('', { tasks: [core.pose], engin: 1 });", "'engin' does not exist"],
 ])("without it they may be missing: %s", (program, problem) => {
   expect(problemsOf(program).join()).toContain(problem);
+});
+
+test.each([
+  ["CanvasRenderingContext2D", 0],
+  ["OffscreenCanvasRenderingContext2D", 0],
+  // The canvas itself is no context.
+  ["HTMLCanvasElement", 1],
+])("drawCanvas on a value of the page's own type %s", (type, problems) => {
+  expect(problemsOf(`declare const target: ${type}; drawCanvas(target, []);`)).toHaveLength(problems);
 });
