@@ -58,8 +58,10 @@ export interface CameraState {
   readonly detections: number;
   /** Frames that were dropped or have not arrived; null: unknown. */
   readonly missing: number | null;
-  /** Milliseconds from capture to stored. */
+  /** Milliseconds from capture to stored, of a live frame. */
   readonly latency: number | null;
+  /** Milliseconds from capture to stored of a live frame that came a day or more after its capture. */
+  readonly age: number | null;
   /** Milliseconds by which the device's clock is ahead. */
   readonly clockAhead: number | null;
   /** Milliseconds since the last frame arrived. */
