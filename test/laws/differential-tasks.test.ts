@@ -1,6 +1,6 @@
 /**
  * Networks of tasks on random tensors: spec/peaks.ts and spec/masks.ts against decoders of all engines. `npm run fuzz`
- * runs them for long. Points of crops and text have such tests beside their code.
+ * runs them for long, and text of spec/text.ts. Points of crops have such tests beside their code.
  */
 import { expect, test } from "vitest";
 import {
@@ -13,6 +13,7 @@ import {
 } from "../../spec/peaks.ts";
 import { type Picture, bilinear, pasteOfDetectron, pasteOfTorchvision } from "../../spec/masks.ts";
 import { sigmoid } from "../../spec/points.ts";
+import { SETTINGS, components, cornersOf, smallestRectangle, unclip } from "../../spec/text.ts";
 import type { TypedOptions } from "../../src/config/types.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
 import type { Detections } from "../../src/decode/detections.ts";
@@ -23,7 +24,7 @@ import { forSeeds } from "../support/fuzz-seeds.ts";
 import { type Random, mulberry32, pick } from "../support/seeded-networks.ts";
 
 const COUNT = repeats(40, 15);
-const SHARE = 1 / 8;
+const SHARE = 1 / 9;
 
 /** Decodes with each engine, holds the columns equal byte by byte, and returns the detections of the first. */
 function decodeAll(options: TypedOptions, outputs: Record<string, TensorInput>, seed: number): Detections {
@@ -248,4 +249,107 @@ test("finished masks of boxes and of the input", () => {
       ]).toEqual([0, 0, 0]);
     });
   });
+});
+
+/** A map with lines of text that may be turned. Text is far above the threshold of boxes, or far below. */
+function mapOfLines(random: Random, [width, height]: readonly [number, number]): CellMap {
+  const lines = Array.from({ length: 1 + Math.floor(random() * 5) }, () => ({
+    x: random() * width,
+    y: random() * height,
+    long: 1 + random() * 16,
+    short: 0.5 + random() * 5,
+    angle: random() < 0.4 ? 0 : random() * Math.PI,
+    value: random() < 0.75 ? 240 : 90,
+  }));
+  return Array.from({ length: height }, (_, y) =>
+    Array.from({ length: width }, (__, x) => {
+      const line = lines.find((one) => {
+        const [dx, dy] = [x - one.x, y - one.y];
+        const [cos, sin] = [Math.cos(one.angle), Math.sin(one.angle)];
+        return Math.abs(dx * cos + dy * sin) <= one.long && Math.abs(dy * cos - dx * sin) <= one.short;
+      });
+      return line?.value ?? 10;
+    }),
+  );
+}
+
+/** True if pixels of two texts touch: their mean lies anywhere between those of both. */
+const isMixed = (group: readonly Pixel[], map: CellMap): boolean =>
+  new Set(group.map(([x, y]) => map[y][x])).size > 1;
+
+type Pixel = readonly [x: number, y: number];
+
+/** The ends of each row: the hull of a group is that of its ends, and few points are enough for the plainest way. */
+function endsOf(group: readonly Pixel[]): Pixel[] {
+  const rows = new Map<number, Pixel[]>();
+  for (const pixel of group) rows.set(pixel[1], [...(rows.get(pixel[1]) ?? []), pixel]);
+  return [...rows.values()].flatMap((row) => {
+    const sorted = row.sort((a, b) => a[0] - b[0]);
+    return [sorted[0], sorted[sorted.length - 1]];
+  });
+}
+
+test("DBNet", () => {
+  let texts = 0;
+  const done = forSeeds(SHARE, COUNT, (seed) => {
+    const random = mulberry32(seed);
+    const size = [24 + Math.floor(random() * 40), 24 + Math.floor(random() * 40)] as const;
+    const [width, height] = size;
+    const map = mapOfLines(random, size);
+    const bytes = map.flat();
+    const isI8 = random() < 0.5;
+    const outputs = {
+      map: {
+        data: isI8 ? Int8Array.from(bytes, (v) => v - 128) : Float32Array.from(bytes, (v) => v / 256),
+        dims: [1, 1, height, width],
+        ...(isI8 && { scale: 1 / 256, zeroPoint: -128 }),
+      },
+    };
+    const all = engines.map((engine) =>
+      createDecoderSync({ family: "dbnet", maxDetections: 100 }, { engine, rules: { clamp: "none" } })
+        .decode(outputs)
+        .copy(),
+    );
+    for (const other of all)
+      for (const column of ["boxes", "scores", "corners", "angles"] as const)
+        expect(other[column], `seed ${seed}, ${column}`).toEqual(all[0][column]);
+    const found = all[0].toArray();
+    const mask = map.map((row) => row.map((v) => v / 256 > SETTINGS.mask));
+    for (const group of components(mask)) {
+      const rectangle = smallestRectangle(endsOf(group));
+      const grown = unclip(rectangle, SETTINGS.ratio);
+      const [a, b] = rectangle.sides;
+      const isNear = (x: number, limit: number): boolean => Math.abs(x - limit) < 1e-6;
+      if (isMixed(group, map) || isNear(Math.min(a, b), SETTINGS.side)) continue;
+      const share = group.length / ((a + 1) * (b + 1));
+      // Pixels of the rectangle that are no text lower the mean: leave out shapes that fill little of it.
+      if (map[group[0][1]][group[0][0]] === 240 && share < 0.8) continue;
+      const isText = map[group[0][1]][group[0][0]] === 240 && Math.min(a, b) >= SETTINGS.side;
+      const [cx, cy] = grown.centre;
+      const at = found.filter((d) => {
+        const corners = d.corners ?? [];
+        const middle = (["x", "y"] as const).map((axis) => corners.reduce((sum, p) => sum + p[axis] / 4, 0));
+        const sides = [0, 1].map((k) =>
+          Math.hypot((corners[k + 1].x - corners[k].x) * width, (corners[k + 1].y - corners[k].y) * height),
+        );
+        return (
+          Math.abs(middle[0] * width - cx) < 1e-3 &&
+          Math.abs(middle[1] * height - cy) < 1e-3 &&
+          Math.abs(sides[0] * sides[1] - grown.sides[0] * grown.sides[1]) < 0.05
+        );
+      });
+      const isGrown = Math.min(...grown.sides) >= SETTINGS.grownSide;
+      expect(at.length, `seed ${seed}, text at ${cx}, ${cy}`).toBe(isText && isGrown ? 1 : 0);
+      if (at.length > 0) {
+        texts++;
+        // Corners of the specification's rectangle lie on those of the box, whatever the order.
+        for (const [x, y] of cornersOf(grown))
+          expect(
+            Math.min(...(at[0].corners ?? []).map((p) => Math.hypot(p.x * width - x, p.y * height - y))),
+            `seed ${seed}`,
+          ).toBeLessThan(1e-3);
+      }
+    }
+  });
+  expect(texts).toBeGreaterThan(done / 4);
 });
