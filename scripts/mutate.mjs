@@ -7,7 +7,7 @@
  * changes. Survivors are printed, and written to build/mutate/TARGET.json. A survivor is a missing test, or code that
  * changes nothing.
  */
-import { readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { basename, dirname } from "node:path";
 import { parseArgs } from "node:util";
 import asc from "assemblyscript/asc";
@@ -32,7 +32,7 @@ const TARGETS = {
   },
   masks: {
     sources: ["assembly/masks"],
-    tests: ["masks/parity", "masks/golden"],
+    tests: ["tasks/masks/parity", "tasks/masks/golden"],
     config: "asconfig.masks.json",
     prefix: "masks.",
   },
@@ -56,12 +56,15 @@ const TARGETS = {
       "engine/boxes",
       "engine/value",
       "memory/gather",
-      "memory/gather",
       "decode/nms",
     ],
     tsAlone: true,
   },
-  "twin-masks": { sources: ["src/engine/ts/masks"], tests: ["masks/rules", "masks/golden"], tsAlone: true },
+  "twin-masks": {
+    sources: ["src/engine/ts/masks"],
+    tests: ["tasks/masks/rules", "tasks/masks/golden"],
+    tsAlone: true,
+  },
   "twin-prepare": {
     sources: ["src/engine/ts/prepare"],
     tests: ["truth/prepare", "picture/prepare"],
@@ -104,6 +107,9 @@ const testFiles = target.tests.flatMap((name) =>
         .map((f) => `test/${dirname(name)}/${f}`)
     : [`test/${name}.test.ts`],
 );
+// A path that has moved would kill no mutant.
+const missing = testFiles.filter((file) => !existsSync(file));
+if (missing.length > 0) throw new Error(`no such test: ${missing.join(", ")}`);
 
 /** Returns all mutants of the target in a seeded order. */
 function drawMutants() {
