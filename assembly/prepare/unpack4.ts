@@ -1,4 +1,4 @@
-/** Makes pixels of other formats, four at a time. Each function returns how many pixels of the row it made. */
+/** Makes pixels of other formats with vectors. Each function returns how many pixels of the row it made. */
 import { YUV_BITS, YUV_BU, YUV_GU, YUV_GV, YUV_RV, YUV_Y } from "../../src/core/prepare-abi";
 
 /** Reads four bytes further than its pixels. */
@@ -51,6 +51,12 @@ export function unpackPlanes4(
   const even = i8x16(0, -128, -128, -128, 0, -128, -128, -128, 2, -128, -128, -128, 2, -128, -128, -128);
   const order = isTogether ? even : pair;
   let x = 0;
+  for (; x + 16 <= columns; x += 16) {
+    const place = isTogether ? x : x >> 1;
+    const du = chromaOf(u + place, isTogether);
+    const dv = chromaOf(v + place, isTogether);
+    sixteenPixels(v128.load(from + x), du, dv, to + (x << 2));
+  }
   for (; x + 4 <= columns; x += 4) {
     const place = isTogether ? x : x >> 1;
     const y = i8x16.swizzle(v128.load32_zero(from + x), ys);
@@ -59,6 +65,71 @@ export function unpackPlanes4(
     v128.store(to + (x << 2), fromYuv4(y, us, vs));
   }
   return x;
+}
+
+/** Returns eight chroma values in i16, minus 128. */
+// @ts-ignore: decorator
+@inline
+function chromaOf(from: usize, isTogether: bool): v128 {
+  const words = isTogether
+    ? v128.and(v128.load(from), i16x8.splat(255))
+    : i16x8.extend_low_i8x16_u(v128.load64_zero(from));
+  return i16x8.sub(words, i16x8.splat(128));
+}
+
+/** Makes sixteen pixels of as many lumas and eight chroma values. What chroma adds is computed once for two pixels. */
+// @ts-ignore: decorator
+@inline
+function sixteenPixels(y: v128, du: v128, dv: v128, to: usize): void {
+  const above = i8x16.sub_sat_u(y, i8x16.splat(16));
+  const left = i16x8.extend_low_i8x16_u(above);
+  const right = i16x8.extend_high_i8x16_u(above);
+  const luma0 = lumaOf(i32x4.extend_low_i16x8_u(left));
+  const luma1 = lumaOf(i32x4.extend_high_i16x8_u(left));
+  const luma2 = lumaOf(i32x4.extend_low_i16x8_u(right));
+  const luma3 = lumaOf(i32x4.extend_high_i16x8_u(right));
+  const u0 = i32x4.extend_low_i16x8_s(du);
+  const u1 = i32x4.extend_high_i16x8_s(du);
+  const v0 = i32x4.extend_low_i16x8_s(dv);
+  const v1 = i32x4.extend_high_i16x8_s(dv);
+  const green0 = i32x4.add(times(v0, YUV_GV), times(u0, YUV_GU));
+  const green1 = i32x4.add(times(v1, YUV_GV), times(u1, YUV_GU));
+  const r = channelOf(luma0, luma1, luma2, luma3, times(v0, YUV_RV), times(v1, YUV_RV));
+  const g = channelOf(luma0, luma1, luma2, luma3, green0, green1);
+  const b = channelOf(luma0, luma1, luma2, luma3, times(u0, YUV_BU), times(u1, YUV_BU));
+  const zero = i8x16.splat(0);
+  const rg0 = v128.shuffle<i8>(r, g, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  const rg1 = v128.shuffle<i8>(r, g, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  const b0 = v128.shuffle<i8>(b, zero, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
+  const b1 = v128.shuffle<i8>(b, zero, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  v128.store(to, v128.shuffle<i16>(rg0, b0, 0, 8, 1, 9, 2, 10, 3, 11));
+  v128.store(to, v128.shuffle<i16>(rg0, b0, 4, 12, 5, 13, 6, 14, 7, 15), 16);
+  v128.store(to, v128.shuffle<i16>(rg1, b1, 0, 8, 1, 9, 2, 10, 3, 11), 32);
+  v128.store(to, v128.shuffle<i16>(rg1, b1, 4, 12, 5, 13, 6, 14, 7, 15), 48);
+}
+
+// @ts-ignore: decorator
+@inline
+function times(x: v128, factor: i32): v128 {
+  return i32x4.mul(x, i32x4.splat(factor));
+}
+
+/** Returns what lumas above 16 give, with the half that rounds. */
+// @ts-ignore: decorator
+@inline
+function lumaOf(above: v128): v128 {
+  return i32x4.add(times(above, YUV_Y), i32x4.splat(1 << (YUV_BITS - 1)));
+}
+
+/** Returns one channel of sixteen pixels, of which two and two share the chroma. Narrowing clamps to 0..255. */
+// @ts-ignore: decorator
+@inline
+function channelOf(luma0: v128, luma1: v128, luma2: v128, luma3: v128, chroma0: v128, chroma1: v128): v128 {
+  const a = i32x4.shr_s(i32x4.add(luma0, v128.shuffle<i32>(chroma0, chroma0, 0, 0, 1, 1)), YUV_BITS);
+  const b = i32x4.shr_s(i32x4.add(luma1, v128.shuffle<i32>(chroma0, chroma0, 2, 2, 3, 3)), YUV_BITS);
+  const c = i32x4.shr_s(i32x4.add(luma2, v128.shuffle<i32>(chroma1, chroma1, 0, 0, 1, 1)), YUV_BITS);
+  const d = i32x4.shr_s(i32x4.add(luma3, v128.shuffle<i32>(chroma1, chroma1, 2, 2, 3, 3)), YUV_BITS);
+  return i8x16.narrow_i16x8_u(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d));
 }
 
 /** Returns four pixels. */

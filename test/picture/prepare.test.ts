@@ -136,6 +136,26 @@ describe("rows whose length is around that of vectors", () => {
             throw new Error(`engines differ: ${JSON.stringify([full, sourceWidth])}`);
         }
   });
+
+  test("every luma beside every extreme of chroma, where vectors clamp by narrowing", () => {
+    const ends = [0, 1, 16, 127, 128, 240, 255];
+    // A row for each pair of chroma values, a column for each luma.
+    const [width, height] = [256, 2 * ends.length ** 2];
+    const data = new Uint8Array((width * height * 3) / 2);
+    for (let i = 0; i < width * height; i++) data[i] = i % width;
+    ends.forEach((u, i) =>
+      ends.forEach((v, k) => {
+        const row = width * height + (i * ends.length + k) * width;
+        for (let x = 0; x < width; x += 2) data.set([u, v], row + x);
+      }),
+    );
+    const rule = { size: [width, height], resize: "stretch", type: "u8", layout: "NHWC" } as const;
+    const made = engines.map((engine) => {
+      const { tensor } = prepareImage({ data, width, height, format: "nv12" }, rule, { engine });
+      return Buffer.from(tensor.data.buffer).toString("hex");
+    });
+    expect(new Set(made).size).toBe(1);
+  });
 });
 
 describe("into", () => {
