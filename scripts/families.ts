@@ -24,7 +24,10 @@ import { POINT_FAMILIES, pointPageOf, pointRow } from "./point-families.ts";
 type BoxFamily = Exclude<Family, PoseFamily>;
 
 const KIN_BOXES =
-  'With its post-processor the network gives boxes in units of its second input, `orig_target_sizes` (width, height). `createDecoder` takes them for pixels of the photo, which the frame describes: `coordinates: "pixels"` if it was the size of the input. `createDetector` feeds the size of the input.';
+  "With its post-processor the network gives boxes in units of its second input, " +
+  "`orig_target_sizes` (width, height). `createDecoder` takes them for pixels of the photo, which " +
+  'the frame describes: `coordinates: "pixels"` if it was the size of the input. `createDetector` ' +
+  "feeds the size of the input.";
 
 /** The networks of a family, and what else its user has to know. */
 const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...notes: string[]] } = {
@@ -58,12 +61,14 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   ppyoloe: [
     "PP-YOLOE and PP-YOLOE+ of PaddleDetection",
     "PP-YOLOE+ wants `prepare: { mean: 0, std: 255 }`.",
-    "Exported with `exclude_nms`, boxes are divided by the input `scale_factor`. A factor of 1, 1, which `createDetector` feeds, makes them pixels of the network's input.",
+    "Exported with `exclude_nms`, boxes are divided by the input `scale_factor`. A factor of 1, 1, " +
+      "which `createDetector` feeds, makes them pixels of the network's input.",
     "A sum of the scores beside them, as in rknn's exports, is left alone.",
   ],
   rtmdet: [
     "RTMDet of OpenMMLab",
-    'The maps of mmdetection and mmdeploy hold pixels, those of mmyolo (`--model-only`) strides. The values of the first frame tell; `coordinates: "pixels"` or `"strides"` says so beforehand.',
+    "The maps of mmdetection and mmdeploy hold pixels, those of mmyolo (`--model-only`) strides. The " +
+      'values of the first frame tell; `coordinates: "pixels"` or `"strides"` says so beforehand.',
     "Distances begin at the left upper corner of a cell.",
   ],
   "damo-yolo": [
@@ -73,22 +78,30 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   ],
   "yolo-nas": [
     "YOLO-NAS of super-gradients, exported with suppression (flat or by batch) or without",
-    "super-gradients brings the long side to 636 pixels and centres that in 640, which is a `margin` of 4. Decode with the frame of `prepare`, which says so.",
+    "super-gradients brings the long side to 636 pixels and centres that in 640, which is a `margin` " +
+      "of 4. Decode with the frame of `prepare`, which says so.",
     'The usual export takes bytes and divides them itself: pass `prepare: { type: "u8", std: 1 }`.',
   ],
   fastestdet: ["FastestDet"],
   rfdetr: [
     "RF-DETR and LW-DETR",
-    "One query may give several detections: the best pairs of query and class count, as many as there are queries. `rules: { multiLabel: false }` takes the best class of each query.",
+    "One query may give several detections: the best pairs of query and class count, as many as there " +
+      "are queries. `rules: { multiLabel: false }` takes the best class of each query.",
     "C + 1 columns: the last one was never trained, and is left out. `background: 0` leaves out the first instead.",
     "Weights of COCO have 91 columns, and class ids are COCO's own, 1 to 90. Pass `labels: COCO80` or `COCO91` of `boxwright`.",
-    "An NN Archive with `RFDETRParser` has boxes and logits in this order, a class for each column, and the best class of each query.",
-    'Task `segment` reads `masks [N,Q,h,w]`, a map of logits for each query. `mask()` resizes it straight to the photo, and the box does not cut it. A named `rule` cuts as for prototypes: `labelMap(found, { size: "network", rule: "proto" })` is what `RFDETRParser` gives.',
-    "Task `pose` with `keypoints: [K, 3]` reads `keypoints [N,Q,S x K,8]`, the points of each of S classes. `fused_confidence` is the score that `predict()` gives. Older files have a class without points first: `background: 0`.",
+    "An NN Archive with `RFDETRParser` has boxes and logits in this order, a class for each column, " +
+      "and the best class of each query.",
+    "Task `segment` reads `masks [N,Q,h,w]`, a map of logits for each query. `mask()` resizes it " +
+      "straight to the photo, and the box does not cut it. A named `rule` cuts as for prototypes: " +
+      '`labelMap(found, { size: "network", rule: "proto" })` is what `RFDETRParser` gives.',
+    "Task `pose` with `keypoints: [K, 3]` reads `keypoints [N,Q,S x K,8]`, the points of each of S " +
+      "classes. `fused_confidence` is the score that `predict()` gives. Older files have a class " +
+      "without points first: `background: 0`.",
   ],
   rtdetr: [
     "RT-DETR 1 to 4",
-    "One query may give several detections: the best pairs of query and class count. Ultralytics' export in one tensor gives the best class of each query.",
+    "One query may give several detections: the best pairs of query and class count. Ultralytics' " +
+      "export in one tensor gives the best class of each query.",
     KIN_BOXES,
     'Ultralytics resizes by OpenCV: `prepare: { resample: "bilinear" }`.',
   ],
@@ -97,24 +110,29 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   deimv2: [
     "DEIMv2",
     KIN_BOXES,
-    'Sizes S to X (DINOv3) want `prepare: { resize: "stretch", mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] }`, smaller ones (HGNetv2) `{ resize: "stretch", mean: 0, std: 255 }`.',
+    'Sizes S to X (DINOv3) want `prepare: { resize: "stretch", mean: [123.675, 116.28, 103.53], std: ' +
+      '[58.395, 57.12, 57.375] }`, smaller ones (HGNetv2) `{ resize: "stretch", mean: 0, std: 255 }`.',
   ],
   detr: [
     "DETR",
     'DETR has a class for "nothing" after the others. Without it the columns are read as those of [RT-DETR](rtdetr.md).',
-    'RF-DETR has C + 1 columns too. DETR\'s are taken for DETR\'s if the name of the output has "logits" in it, or with `scores: "softmax-logits"`.',
+    "RF-DETR has C + 1 columns too. DETR's are taken for DETR's if the name of the output has " +
+      '"logits" in it, or with `scores: "softmax-logits"`.',
   ],
   ssd: [
     "SSD networks that leave priors and suppression to the caller",
-    "TensorFlow: `scales: [10, 10, 5, 5]` with priors y, x, h, w. Caffe and PyTorch: `variances: [0.1, 0.1, 0.2, 0.2]` with corners.",
+    "TensorFlow: `scales: [10, 10, 5, 5]` with priors y, x, h, w. Caffe and PyTorch: `variances: " +
+      "[0.1, 0.1, 0.2, 0.2]` with corners.",
     "`ssdMobilenetAnchors`, `ssdAnchors` and `caffePriors` make the priors of standard networks.",
     "Caffe and PyTorch prepare pictures in other ways: pass `prepare`.",
   ],
   efficientdet: [
     "EfficientDet without post-processing",
-    "The priors of D0 to D6 are built in. `efficientdetPriors` makes those of D7, D7x, Lite and of mmdetection's order of ratios: pass them as `priors`.",
+    "The priors of D0 to D6 are built in. `efficientdetPriors` makes those of D7, D7x, Lite and of " +
+      "mmdetection's order of ratios: pass them as `priors`.",
     'The authors suppress with soft-NMS: `suppression: "soft-gaussian"`.',
-    "The authors pad with 0 after mean and std. `pad` comes before them, and 114 is nearest to that. Lite wants `prepare: { mean: 127, std: 128, pad: 127 }`.",
+    "The authors pad with 0 after mean and std. `pad` comes before them, and 114 is nearest to that. " +
+      "Lite wants `prepare: { mean: 127, std: 128, pad: 127 }`.",
     "TFLite files of Lite end in TFLite_Detection_PostProcess: [tflite-postprocess](tflite-postprocess.md).",
   ],
   "ssd-detection-output": [
@@ -133,11 +151,13 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   mmdeploy: [
     "any detector that MMDeploy exported",
     "Rows of zeros after the detections are no detections.",
-    "The file does not state how its network wants the picture. The preparation above is a default: pass that of the network as the option `prepare`.",
+    "The file does not state how its network wants the picture. The preparation above is a default: " +
+      "pass that of the network as the option `prepare`.",
   ],
   "paddle-nms": [
     "PP-YOLOE, PicoDet, RT-DETR and others of PaddleDetection, with NMS inside",
-    'The network divides boxes by its input `scale_factor`. `createDecoder` takes them for pixels of the photo, which the frame describes: `coordinates: "pixels"` if it was 1, 1. `createDetector` feeds 1, 1.',
+    "The network divides boxes by its input `scale_factor`. `createDecoder` takes them for pixels of " +
+      'the photo, which the frame describes: `coordinates: "pixels"` if it was 1, 1. `createDetector` feeds 1, 1.',
     "Rows of all images follow each other, and the second output says how many each image has: `decodeBatch`.",
   ],
   "efficient-nms": [
@@ -151,7 +171,8 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   ],
   imx500: [
     "networks of the Sony IMX500, as picamera2 hands them over",
-    'The file\'s `network_intrinsics` say the rest: `boxFormat: "xyxy"` if `bbox_order` is "xy", `coordinates: "normalised"` if `bbox_normalization` is false.',
+    'The file\'s `network_intrinsics` say the rest: `boxFormat: "xyxy"` if `bbox_order` is "xy", ' +
+      '`coordinates: "normalised"` if `bbox_normalization` is false.',
   ],
   boxes: [
     "networks that give finished boxes, scores and class ids",
@@ -160,13 +181,15 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   ],
   fomo: [
     "FOMO of Edge Impulse, f32 and i8",
-    '`cellGroups: "enclosing"` gives the box around all cells that touch. By default cells are grouped as the SDK of Edge Impulse does, whose boxes do not widen to the left and upwards.',
+    '`cellGroups: "enclosing"` gives the box around all cells that touch. By default cells are ' +
+      "grouped as the SDK of Edge Impulse does, whose boxes do not widen to the left and upwards.",
     "Only the centre of a box has a meaning. The threshold is 0.5 unless you say another, and a cell at the threshold passes.",
     "Many networks take grey pictures: `prepare` makes RGB. Take one channel of them.",
   ],
   centernet: [
     "CenterNet (Objects as Points)",
-    '`roles: { scores: "hm", boxes: ["wh", "reg"] }` if the outputs have other names. Without names they are taken in this order.',
+    '`roles: { scores: "hm", boxes: ["wh", "reg"] }` if the outputs have other names. Without names ' +
+      "they are taken in this order.",
     "A network without `reg` has its centres in the middle of the cells. The threshold is 0.3 unless you say another.",
     "The peaks of 3 x 3 cells are kept, at most `maxDetections`. CenterNet's own code takes 100.",
   ],
@@ -195,7 +218,8 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
   dbnet: [
     "DBNet and the text detection of PaddleOCR",
     "Detections have `corners`, from the upper left one clockwise, and `angle`. Corners may lie outside of the picture.",
-    '`textRule: "depthai"` reads as PPTextDetectionParser of depthai-nodes does. `maskThreshold` and `unclipRatio` are those of PaddleOCR, 0.3 and 1.5.',
+    '`textRule: "depthai"` reads as PPTextDetectionParser of depthai-nodes does. `maskThreshold` and ' +
+      "`unclipRatio` are those of PaddleOCR, 0.3 and 1.5.",
     "The threshold is 0.6 unless you say another.",
     "Sides of the input are multiples of 32. Without `inputSize` the map has the size of the input.",
   ],
@@ -409,7 +433,8 @@ function optionLines(family: BoxFamily, traits: FamilyTraits): string[] {
     ...(head === "plain" ? [] : ["- `inputSize`: `[width, height]` of the network's input."]),
     ...(exports.includes("anchor-maps")
       ? [
-          `- \`anchors\` for raw maps: a list for each map, the map with the most cells first, in ${anchorUnit ?? "pixels of the input"}.`,
+          "- `anchors` for raw maps: a list for each map, the map with the most cells first, in " +
+            `${anchorUnit ?? "pixels of the input"}.`,
         ]
       : []),
     ...(exports.includes("prior-rows") && traits.buildPriors === undefined

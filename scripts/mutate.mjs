@@ -248,7 +248,8 @@ for (const mutant of mutants.slice(0, Number(options.count))) {
   const { file, line, from, to } = mutant;
   if (outcome.result === "survived" || options.only || options.again)
     console.log(
-      `${outcome.result} ${file}:${line}: ${from.replace(/\s+/g, " ")} -> ${to.replace(/\s+/g, " ")}${outcome.by ? `  (${outcome.by.split("\n")[0]})` : ""}`,
+      `${outcome.result} ${file}:${line}: ${from.replace(/\s+/g, " ")} -> ` +
+        `${to.replace(/\s+/g, " ")}${outcome.by ? `  (${outcome.by.split("\n")[0]})` : ""}`,
     );
 }
 await battery.end();

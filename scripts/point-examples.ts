@@ -31,7 +31,8 @@ function codeOf(family: PoseFamily, example: PointExample): string {
     "",
     `for (const found of decoder.decode(${outputs})) {`,
     `  const { keypoints } = toPixels(found, ${size.join(", ")});`,
-    `  const places = [keypoints[${points[0]}], keypoints[${points[1]}]].map(({ x, y }) => \`\${Math.round(x)},\${Math.round(y)}\`);`,
+    `  const places = [keypoints[${points[0]}], keypoints[${points[1]}]].map(({ x, y }) => ` +
+      `\`\${Math.round(x)},\${Math.round(y)}\`);`,
     '  console.log(found.label, found.confidence.toFixed(2), places.join(" "));',
     "}",
     `// ${prints}`,

@@ -16,7 +16,8 @@ interface PointPage {
 }
 
 const MEDIAPIPE_SUPPRESSION =
-  'MediaPipe averages overlapping candidates: decode with `rules: { suppress: "none" }`, then call `suppressDetections(found, { method: "weighted", iouThreshold: 0.3 })`.';
+  'MediaPipe averages overlapping candidates: decode with `rules: { suppress: "none" }`, then call ' +
+  '`suppressDetections(found, { method: "weighted", iouThreshold: 0.3 })`.';
 
 const heatMaps = (networks: string, rule: string, more: readonly string[] = []): PointPage => ({
   networks,
@@ -152,7 +153,8 @@ const PAGES: { readonly [F in PoseFamily]: PointPage } = {
       ],
     ],
     notes: [
-      'Classes are "left" and "right" of the picture as it is. MediaPipe takes every picture for a mirrored one: `labels: ["right", "left"]` gives its names.',
+      'Classes are "left" and "right" of the picture as it is. MediaPipe takes every picture for a ' +
+        'mirrored one: `labels: ["right", "left"]` gives its names.',
       "[mediapipe-palm](mediapipe-palm.md) makes the crop.",
     ],
   },

@@ -61,7 +61,8 @@ export function readArchive(root: FieldReader): Config {
     heads[0]?.head.report(
       "parser",
       heads.map(({ head }) => show(head.json.parser)).join(" and "),
-      `a parser YOLO, YOLOExtendedParser, SSD, MOBILENET, ${PARSERS.map(({ parser }) => parser).join(", ")}, or the option family`,
+      "a parser YOLO, YOLOExtendedParser, SSD, MOBILENET, " +
+        `${PARSERS.map(({ parser }) => parser).join(", ")}, or the option family`,
       "family",
     );
   // The last of several heads of a kind counts, as in depthai-core.

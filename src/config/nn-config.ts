@@ -65,7 +65,9 @@ function readKind(block: FieldReader, format: Config["outputFormat"]): NetworkKi
   if (!block.has("NN_family") && (format === "detection" || isObject(block.json.NN_specific_metadata)))
     block.reportMissing(
       "family",
-      `${families}, as ${format === "detection" ? 'output_format is "detection"' : "NN_specific_metadata is there"}, or the option family`,
+      `${families}, as ` +
+        `${format === "detection" ? 'output_format is "detection"' : "NN_specific_metadata is there"}, or ` +
+        "the option family",
       "NN_family",
     );
   return KIND_NAMES.find((name) => KINDS[name].nnFamily === spelled) ?? null;
@@ -96,7 +98,10 @@ function readClasses(
 /** Returns why a file without a family decodes nothing. */
 function noteOf(isEmpty: boolean, format: Config["outputFormat"]): string {
   const silent = isEmpty ? "no config" : format === null ? "no output_format" : 'output_format "raw"';
-  return `${silent} and no NN_family: the network's tensors go to the host as they are, and nothing here says how to decode them (option family does)`;
+  return (
+    `${silent} and no NN_family: the network's tensors go to the host as they are, and nothing here ` +
+    "says how to decode them (option family does)"
+  );
 }
 
 /** Reads "WxH", width first. */

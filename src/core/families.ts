@@ -1002,11 +1002,14 @@ export const notesOnNames = (
   return [
     ...said.map(
       (family) =>
-        `the name says ${titleOf(family)}, and the tensors are read as ${titleOf(read)}, whose boxes differ: family "${family}" is right if the name is`,
+        `the name says ${titleOf(family)}, and the tensors are read as ${titleOf(read)}, whose boxes ` +
+        `differ: family "${family}" is right if the name is`,
     ),
     ...(countsBackground
       ? [
-          `detection_classes is a name of TensorFlow's Object Detection API, whose class ids begin at 1 outside of TFLite: family "boxes" with boxFormat "yxyx" and coordinates "normalised" reads them, with a first label for the background`,
+          "detection_classes is a name of TensorFlow's Object Detection API, whose class ids begin at 1 " +
+            'outside of TFLite: family "boxes" with boxFormat "yxyx" and coordinates "normalised" reads them, ' +
+            "with a first label for the background",
         ]
       : []),
     ...(isLibre ? ['the name says LibreYOLO, whose YOLO9 gives corners: boxFormat "xyxy" reads them'] : []),

@@ -341,7 +341,8 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
       );
     if (this.#isBrought)
       throw new TensorError(
-        "decode() was called without outputs, but the rows of this network are brought into another form first. Pass the outputs with every call.",
+        "decode() was called without outputs, but the rows of this network are brought into another form " +
+          "first. Pass the outputs with every call.",
       );
     if (this.#holdsRows)
       throw new TensorError(
@@ -378,7 +379,8 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
       for (let i = 0; i < inputs.slots.length; i++)
         if (isSlot(inputs.slots[i], (arrays[i] as TensorInput).data))
           throw new TensorError(
-            `tensor "${inputs.tensors[i].name}" is the decoder's own slot, which holds only the rows gathered from the last outputs. ` +
+            `tensor "${inputs.tensors[i].name}" is the decoder's own slot, which holds only the rows gathered ` +
+              "from the last outputs. " +
               "Either pass the outputs with every call, or write every tensor into its slot from the first frame on.",
           );
     if (!this.#diagnostics.wantsWhole && canGather(work, inputs)) {

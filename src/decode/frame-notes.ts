@@ -126,7 +126,8 @@ function noteOfEmpty(frames: number, best: Best | null, threshold: number): stri
 export function noteOfEmptied({ engine: { memory } }: Ready, block: number, frame: number): string | null {
   const count = memory.i32[(block >> 2) + A.P_EMPTY];
   return count > 0
-    ? `all ${count} candidates of frame ${frame} lie outside the image, and are dropped: are boxFormat, coordinates and inputSize those of the network?`
+    ? `all ${count} candidates of frame ${frame} lie outside the image, and are dropped: are boxFormat, ` +
+        "coordinates and inputSize those of the network?"
     : null;
 }
 
@@ -196,7 +197,8 @@ export function checkPhoto(
     refuse("frame", `none, and boxes that reach beyond the ${size} of the input`, expected);
   if (frame === undefined) return `boxes are taken for pixels of the ${size} input: pass ${expected}`;
   return outside === count
-    ? `every box is centred outside of the photo of ${frame.width}x${frame.height}: is that its size, and are boxes in its pixels? Of the input's pixels say coordinates: "pixels"`
+    ? `every box is centred outside of the photo of ${frame.width}x${frame.height}: is that its size, ` +
+        `and are boxes in its pixels? Of the input's pixels say coordinates: "pixels"`
     : null;
 }
 

@@ -151,7 +151,8 @@ export function oneFrame(frame: Frame | undefined): Frame | undefined {
 export function oneImage(ready: Ready): Detections {
   if (ready.detections.length !== 1)
     throw new TensorError(
-      `the outputs hold a batch of ${ready.detections.length} images, and decode() returns the detections of one. Call decodeBatch().`,
+      `the outputs hold a batch of ${ready.detections.length} images, and decode() returns the ` +
+        "detections of one. Call decodeBatch().",
     );
   return ready.detections[0];
 }

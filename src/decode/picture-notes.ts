@@ -26,7 +26,8 @@ export class PictureCheck {
       return "every byte of the picture is 0 or 1: were its values floats of 0..1 before? Pass bytes of 0..255";
     const isThree = image.format === "rgb" || image.format === "bgr" || image.channels === 3;
     return isThree && lookLikePlanes(steps, pixels)
-      ? `the bytes of the picture look like planes, one for each colour, and are read as "${image.format ?? "rgb"}", three bytes a pixel: bring them into the order of height, width, channels`
+      ? "the bytes of the picture look like planes, one for each colour, and are read as " +
+          `"${image.format ?? "rgb"}", three bytes a pixel: bring them into the order of height, width, channels`
       : null;
   }
 
@@ -34,7 +35,10 @@ export class PictureCheck {
   noteOfForgotten(frame: Frame | undefined): string | null {
     if (frame !== undefined || this.#prepared === null) return null;
     const { width, height, resize } = this.#prepared;
-    return `prepare() returned a frame (${width}x${height}, "${resize}"), and decode() got none: boxes are 0..1 of the network's input, not of the picture. Pass it: decode(outputs, frame)`;
+    return (
+      `prepare() returned a frame (${width}x${height}, "${resize}"), and decode() got none: boxes are ` +
+      "0..1 of the network's input, not of the picture. Pass it: decode(outputs, frame)"
+    );
   }
 }
 

@@ -23,7 +23,8 @@ export function outOfRange(plan: Plan, about: string, got: number | null): Tenso
   const value = competing ? "softmax-logits" : "logits";
   const hint = mayBeLogits ? `if the tensor holds logits, say scores: "${value}"; ` : "";
   return new TensorError(
-    `${about}: got ${got === null ? "a score outside 0..1" : `score ${Number(got.toPrecision(6))}`}, expected probabilities in 0..1 (scores "probabilities", ${scoresReason(plan.scoresWhy)}); ` +
+    `${about}: got ${got === null ? "a score outside 0..1" : `score ${Number(got.toPrecision(6))}`}, ` +
+      `expected probabilities in 0..1 (scores "probabilities", ${scoresReason(plan.scoresWhy)}); ` +
       `${hint}a transposed tensor, or a wrong scale, gives such numbers too`,
     { options: mayBeLogits ? [{ option: "scores", value }] : [] },
   );
@@ -284,7 +285,8 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
   if (n === 0 || !["centre", "corners", "topleft"].includes(kind)) return null;
   const note =
     swapped * 2 > n
-      ? `${swapped} of the first ${n} candidates have x_max < x_min or y_max < y_min: are the boxes as boxFormat says, or as it is by default?`
+      ? `${swapped} of the first ${n} candidates have x_max < x_min or y_max < y_min: are the boxes as ` +
+        "boxFormat says, or as it is by default?"
       : flat * 2 > n && n >= FEW
         ? `${flat} of the first ${n} candidates have no width or no height: are dims and order those of the data (NCHW or NHWC)?`
         : null;
@@ -306,10 +308,16 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
       `pixels of a ${inputSize.join("x")} input; if they are 0..1, say coordinates: "normalised"`,
     );
   if (note === null && most < CORNER && n >= FEW)
-    return `all of the first ${n} candidates lie within ${Math.ceil(pixels)} pixels of the left upper corner: do these rows still need their cell and stride, as those of YOLOX do?`;
+    return (
+      `all of the first ${n} candidates lie within ${Math.ceil(pixels)} pixels of the left upper ` +
+      "corner: do these rows still need their cell and stride, as those of YOLOX do?"
+    );
   // A box may reach over the edge; its centre hardly does.
   if (note === null && unit[0] !== 1 && Math.max(...middle) > 1.1)
-    return `boxes stand around up to ${middle.map((x, i) => Math.round(x * inputSize[i])).join(", ")} in a ${inputSize.join("x")} input: is that its width and height?`;
+    return (
+      `boxes stand around up to ${middle.map((x, i) => Math.round(x * inputSize[i])).join(", ")} in a ` +
+      `${inputSize.join("x")} input: is that its width and height?`
+    );
   return note;
 }
 
@@ -350,7 +358,8 @@ export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at:
   let wins = 0;
   for (let i = 0; i < n; i++) if (i32[ids + i] === id && scores[i] > 0.5) wins++;
   return wins >= cells * MOST
-    ? `class ${id} wins ${wins} of ${cells} ${plan.reading === "queries" ? "queries" : "priors"}: is it the background ("no object")? Then leave it out of classes, and say its place by background`
+    ? `class ${id} wins ${wins} of ${cells} ${plan.reading === "queries" ? "queries" : "priors"}: is it ` +
+        'the background ("no object")? Then leave it out of classes, and say its place by background'
     : null;
 }
 

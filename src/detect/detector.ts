@@ -193,7 +193,8 @@ async function readSource<Opened>(source: DetectorSource<Opened>): Promise<Sourc
       return refuse(
         "createDetector: session",
         `one without ${lacks.join(", ")}`,
-        "a session of this package's adapters, or one of your own with inputs, createLane and close. For a file, say { model, runtime: onnxRuntime(ort) }",
+        "a session of this package's adapters, or one of your own with inputs, createLane and close. For " +
+          "a file, say { model, runtime: onnxRuntime(ort) }",
       );
     return { open: () => Promise.resolve(session), config, file: modelIn(config) };
   }
@@ -274,7 +275,8 @@ function inputsOf({ inputs, feedsConstants = false }: Session): {
     "inputs",
     `${inputs.length} inputs (${names})`,
     pictures.length === 1
-      ? "one, or a runtime whose session feeds constants, such as onnxRuntime. Run such a network yourself, and decode its outputs by createDecoder"
+      ? "one, or a runtime whose session feeds constants, such as onnxRuntime. Run such a network " +
+          "yourself, and decode its outputs by createDecoder"
       : "one, which takes the picture. Run such a network yourself, and decode its outputs by createDecoder",
   );
 }
@@ -558,7 +560,8 @@ class SessionDetector implements Detector {
       throw new TensorError(`${call}() was called on a detector that is closed. Make another one.`);
     if (this.#state === "busy")
       throw new TensorError(
-        `${call}() was called while another call of the same detector has not ended, and both have one result. Await it first, or use detectAll().`,
+        `${call}() was called while another call of the same detector has not ended, and both have one ` +
+          "result. Await it first, or use detectAll().",
       );
     this.#state = "busy";
   }

@@ -100,7 +100,8 @@ function readMaps(query: CountedQuery, matches: readonly FittedMap[]): Interpret
   const mixed =
     areInside && traits.scoresInCells && query.scores === null
       ? [
-          'scores taken as probabilities beside raw x, y, w, h, as YOLOv4 of the ONNX model zoo has them; scores: "logits" says that scores are raw too',
+          "scores taken as probabilities beside raw x, y, w, h, as YOLOv4 of the ONNX model zoo has them; " +
+            'scores: "logits" says that scores are raw too',
         ]
       : [];
   const inferred =

@@ -175,7 +175,8 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
         : [
             rowsOf(4, classes),
             classes === COCO_LAST && labels === null
-              ? `${rowsOf(4, classes + 1)} with background: ${classes} if nobody trained the last column, or with classes: ${classes + 1} if a column is COCO's id of the class`
+              ? `${rowsOf(4, classes + 1)} with background: ${classes} if nobody trained the last column, or with ` +
+                `classes: ${classes + 1} if a column is COCO's id of the class`
               : `${rowsOf(4, classes + 1)} whose last column nobody trained`,
             ...(classes === COCO_CLASSES
               ? [`${rowsOf(4, COCO_LAST + 1)} with COCO's ${classes} names as labels`]
@@ -197,7 +198,9 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
     expected: ({ traits, priors, variances }) =>
       traits.buildPriors
         ? `${rowsOf(16, 1)} with inputSize`
-        : `${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; ssdAnchors and its like make those of standard networks), and variances or scales (got ${variances ? "them" : "none"}), or 8 N with variances after them`,
+        : `${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; ` +
+          "ssdAnchors and its like make those of standard networks), and variances or scales (got " +
+          `${variances ? "them" : "none"}), or 8 N with variances after them`,
     asks: (query) => (query.traits.buildPriors ? asksInput(query) : asksPriors(query)),
     classesIn: without(0, 1),
   },

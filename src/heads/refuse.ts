@@ -34,7 +34,8 @@ function settling(
   if (interpretations.every(({ awaits }) => awaits !== undefined))
     return {
       words:
-        'the unit of its distances settles it: coordinates: "pixels" (mmdetection, mmdeploy) or "strides" (mmyolo). A frame whose values tell does so too',
+        'the unit of its distances settles it: coordinates: "pixels" (mmdetection, mmdeploy) or "strides" ' +
+        "(mmyolo). A frame whose values tell does so too",
       hints: [{ option: "coordinates", value: "pixels" }],
     };
   const count = (key: (r: Interpretation) => string): number => new Set(interpretations.map(key)).size;
@@ -49,7 +50,10 @@ function settling(
   if (layouts.size > 1 && count(({ uses }) => uses.join()) === 1) {
     const byClasses = count(({ classes }) => String(classes)) > 1;
     return {
-      words: `the tensor's order settles it: outputs: [{name: "${first.name}", dims, order: "rows" or "planes", "NCHW" or "NHWC"}], or order beside data and dims${byClasses ? "; the number of classes settles it too (option classes, or labels)" : ""}`,
+      words:
+        `the tensor's order settles it: outputs: [{name: "${first.name}", dims, order: "rows" or ` +
+        '"planes", "NCHW" or "NHWC"}], or order beside data and ' +
+        `dims${byClasses ? "; the number of classes settles it too (option classes, or labels)" : ""}`,
       hints: [
         { option: "outputs" },
         ...(byClasses ? ([{ option: "classes" }, { option: "labels" }] as const) : []),

@@ -143,7 +143,8 @@ function checkSoftmax({ traits, scores, classes }: CountedQuery, match: TensorMa
     ],
     originText(match),
     `${classes + 1} columns for ${classes} ${classes === 1 ? "class" : "classes"}, which can be read in 2 ways`,
-    `family: "${family}" if it is ${titleOf(family)} (each column goes through a sigmoid), or scores: "softmax-logits" if it is DETR (the last column means "nothing")`,
+    `family: "${family}" if it is ${titleOf(family)} (each column goes through a sigmoid), or scores: ` +
+      '"softmax-logits" if it is DETR (the last column means "nothing")',
   );
 }
 

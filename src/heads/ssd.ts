@@ -222,7 +222,8 @@ export function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: nu
   const notes: string[] = [];
   if (query.priorFormat === null && format === "xyxy" && swapped * 4 > cells)
     notes.push(
-      `${swapped} of ${cells} priors have x_max < x_min or y_max < y_min as corners: if they are centre and size, say priorFormat "cxcywh", or "cycxhw" (TensorFlow, whose factors are scales)`,
+      `${swapped} of ${cells} priors have x_max < x_min or y_max < y_min as corners: if they are centre ` +
+        'and size, say priorFormat "cxcywh", or "cycxhw" (TensorFlow, whose factors are scales)',
     );
   if (query.variances) return { format, priors, variances: query.variances, notes };
   // Every PriorBox layer writes one set of variances for all boxes. Four factors cannot say anything else.

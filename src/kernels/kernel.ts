@@ -135,7 +135,8 @@ export class Kernel {
     if (binary === null)
       throw new Error(
         `engine "${kind}": got no binary, expected one: this entry of the package carries none. ` +
-          `Call provideKernel("${kind}", ...) with boxwright/${KERNELS[this.#name].filePrefix}${kind}.wasm first, or use engine "auto".`,
+          `Call provideKernel("${kind}", ...) with boxwright/${KERNELS[this.#name].filePrefix}${kind}.wasm ` +
+          'first, or use engine "auto".',
       );
     return binary as Uint8Array;
   }
@@ -171,7 +172,8 @@ export function provideKernel(kind: WasmKind, kernel: object): void {
   const isModule = tag === "WebAssembly.Module";
   if (!isModule && !ArrayBuffer.isView(kernel) && !tag.endsWith("ArrayBuffer"))
     throw new TypeError(
-      `kernel: got ${tag === "Promise" ? "a promise, not awaited" : String(kernel)}, expected a WebAssembly.Module, or the bytes of boxwright/${kind}.wasm`,
+      `kernel: got ${tag === "Promise" ? "a promise, not awaited" : String(kernel)}, expected a ` +
+        `WebAssembly.Module, or the bytes of boxwright/${kind}.wasm`,
     );
   const module = isModule ? (kernel as WebAssembly.Module) : compiled(kind, kernel as BufferSource);
   const found = WebAssembly.Module.exports(module).map((e) => e.name);
@@ -181,7 +183,8 @@ export function provideKernel(kind: WasmKind, kernel: object): void {
   const missing = [version[0], ...exports].filter((one) => !found.includes(one));
   if (missing.length > 0)
     throw new TypeError(
-      `kernel: got a module with the exports ${found.join(", ") || "(none)"}, expected ${missing.join(", ")} too: the file boxwright/${filePrefix}${kind}.wasm`,
+      `kernel: got a module with the exports ${found.join(", ") || "(none)"}, expected ` +
+        `${missing.join(", ")} too: the file boxwright/${filePrefix}${kind}.wasm`,
     );
   modules.set(name + kind, module);
 }
@@ -192,7 +195,8 @@ function compiled(kind: WasmKind, bytes: BufferSource): WebAssembly.Module {
     return new WebAssembly.Module(bytes);
   } catch (cause) {
     throw new TypeError(
-      `kernel: got ${bytes.byteLength} bytes that do not compile (${(cause as Error).message}), expected the file boxwright/${kind}.wasm`,
+      `kernel: got ${bytes.byteLength} bytes that do not compile (${(cause as Error).message}), ` +
+        `expected the file boxwright/${kind}.wasm`,
       { cause },
     );
   }

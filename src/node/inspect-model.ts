@@ -97,5 +97,8 @@ function tensorText({ name, dims, type, quantisation: q, signature }: ModelTenso
       : q.scale.length === 1
         ? `, real = (raw ${q.zeroPoint[0] < 0 ? "+" : "-"} ${Math.abs(q.zeroPoint[0])}) * ${q.scale[0]}`
         : `, ${q.scale.length} scales along dimension ${q.axis}`;
-  return `${name} [${dims?.map((size) => size ?? "?").join(",") ?? "?"}] ${type}${scales}${signature ? `, signature ${signature}` : ""}`;
+  return (
+    `${name} [${dims?.map((size) => size ?? "?").join(",") ?? "?"}] ` +
+    `${type}${scales}${signature ? `, signature ${signature}` : ""}`
+  );
 }

@@ -116,7 +116,8 @@ function inspectShapes(
       : []),
     ...(bare.length > 0
       ? [
-          `integers: ${bare.map(({ name, type }) => `${name} (${type})`).join(", ")}: those that hold boxes or scores need scale and zeroPoint, where real = (raw - zeroPoint) * scale`,
+          `integers: ${bare.map(({ name, type }) => `${name} (${type})`).join(", ")}: those that hold boxes ` +
+            "or scores need scale and zeroPoint, where real = (raw - zeroPoint) * scale",
         ]
       : []),
   ];

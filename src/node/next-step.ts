@@ -50,7 +50,10 @@ export function nextStep(path: string, { json }: ModelInspection, options: Decod
     ...labelWords(model, found, options),
   ];
   if (model.format !== "onnx")
-    return `next: createDetector({ model, runtime: tflite(module) }), which runs a TFLite file in a page (docs/detect.md)${words.length > 0 ? `, with the options that ${words.join(" ")} would set` : ""}`;
+    return (
+      "next: createDetector({ model, runtime: tflite(module) }), which runs a TFLite file in a page " +
+      `(docs/detect.md)${words.length > 0 ? `, with the options that ${words.join(" ")} would set` : ""}`
+    );
   const file = /[\s'"]/.test(path) ? JSON.stringify(path) : path;
   return `next: npx boxwright ${["run", file, "photo.jpg", ...words, "--draw", "boxes"].join(" ")}`;
 }

@@ -119,7 +119,8 @@ async function fontFor(svg: string, own: string | undefined, Resvg: Resvg): Prom
   if (svg.includes("</text>") && !hasLetters(font, Resvg))
     throw new DrawError(
       file === null
-        ? "labels need a font, and this system has none. Run npm install dejavu-fonts-ttf, or name a .ttf file: option font, --font in the command."
+        ? "labels need a font, and this system has none. Run npm install dejavu-fonts-ttf, or name a .ttf " +
+            "file: option font, --font in the command."
         : `${file}: got a file that is no usable font, expected a .ttf or .otf font with Latin letters`,
     );
   return font;
@@ -135,7 +136,9 @@ function packagedFont(): string | null {
 
 /** True if a letter has an extent. Without a font the library leaves text out and reports nothing. */
 function hasLetters(font: ResvgOptions["font"], Resvg: Resvg): boolean {
-  const probe = `<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="8" font-family="DejaVu Sans, Verdana, sans-serif">x</text></svg>`;
+  const probe =
+    '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="8" font-family="DejaVu ' +
+    'Sans, Verdana, sans-serif">x</text></svg>';
   return Boolean(new Resvg(probe, { font }).getBBox());
 }
 
@@ -168,7 +171,8 @@ function checkPhoto(svg: string, pixels: Uint8Array): void {
   const opacity = photoOpacity(svg);
   if (opacity === "truncated" || (opacity === "opaque" && isMostlyClear(pixels)))
     throw new DrawError(
-      "photo: got an image that cannot be decoded, expected a whole PNG or JPEG file. A JPEG must be grey or have three colours, not CMYK.",
+      "photo: got an image that cannot be decoded, expected a whole PNG or JPEG file. A JPEG must be " +
+        "grey or have three colours, not CMYK.",
     );
 }
 

@@ -111,7 +111,8 @@ function checkArea(area: Area): void {
   const { x, y, width, height } = area;
   if (!([x, y, width, height].every(Number.isFinite) && width > 0 && height > 0))
     throw new DrawError(
-      `got an area of ${showJson(area)} to draw on, expected x, y, width and height in pixels. Pass the 2D context of a canvas, or the option area.`,
+      `got an area of ${showJson(area)} to draw on, expected x, y, width and height in pixels. Pass the ` +
+        "2D context of a canvas, or the option area.",
     );
 }
 

@@ -77,7 +77,8 @@ function checkDetection(d: Drawn): void {
     throw new DrawError(`got keypoints ${showJson(keypoints)}, expected a list of {x, y, confidence}`);
   if (isInPixels(d.x_min, d.y_min, d.x_max, d.y_max))
     throw new DrawError(
-      `got a box from (${d.x_min}, ${d.y_min}) to (${d.x_max}, ${d.y_max}), expected coordinates 0..1. Pass the detections as they were before toPixels.`,
+      `got a box from (${d.x_min}, ${d.y_min}) to (${d.x_max}, ${d.y_max}), expected coordinates 0..1. ` +
+        "Pass the detections as they were before toPixels.",
     );
 }
 

@@ -106,7 +106,8 @@ function skeletonElements({ skeleton, colour }: Mark): string[] {
       : []),
     ...dots.map(
       ([x, y]) =>
-        `<circle cx="${decimal(x)}" cy="${decimal(y)}" r="${decimal(radius)}" fill="${DOT_FILL}" stroke="${colour}" stroke-width="${decimal(stroke * DOT_RING)}"/>`,
+        `<circle cx="${decimal(x)}" cy="${decimal(y)}" r="${decimal(radius)}" fill="${DOT_FILL}" ` +
+        `stroke="${colour}" stroke-width="${decimal(stroke * DOT_RING)}"/>`,
     ),
   ];
 }

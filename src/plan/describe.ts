@@ -90,7 +90,8 @@ export function describePlan(config: Config, plan: Plan): Description {
     `family: ${plan.family} (${familyReason(plan.familyWhy)})`,
     `reading: ${plan.reading}: ${plan.about}`,
     `scores: ${scores} (${holds}) (${scoresReason(plan.scoresWhy)})`,
-    `input: ${inputSize?.join("x") ?? `${NOT_GIVEN}, boxes are normalised`}; batch ${batch}; ${classes} class${classes === 1 ? "" : "es"}${namesText(config, classes)}`,
+    `input: ${inputSize?.join("x") ?? `${NOT_GIVEN}, boxes are normalised`}; batch ${batch}; ` +
+      `${classes} class${classes === 1 ? "" : "es"}${namesText(config, classes)}`,
     ...plan.tensors.map(tensorText),
     ...heads.map((head) => headText(head, inputSize)),
     rulesText(config, plan),

@@ -15,11 +15,13 @@ const ROWS_PER_CELL = [1, 2, 3, 5];
 export function notesOfFamily({ family, traits }: HeadQuery, { kind, value }: FamilyReason): string[] {
   if (kind === "exporter")
     return [
-      `read as ${family}: only tools.luxonis.com names a file like "${value}", and with anchors it takes YOLOv5 and v7 alone. Another network needs the option family`,
+      `read as ${family}: only tools.luxonis.com names a file like "${value}", and with anchors it ` +
+        "takes YOLOv5 and v7 alone. Another network needs the option family",
     ];
   return kind === "subtype" && traits.objectness === "gate"
     ? [
-        `scores are class scores alone, as in depthai-core. Archives mark ${traits.like} as "${value}" too: if it is one, say family: "${traits.like}", which multiplies by objectness`,
+        `scores are class scores alone, as in depthai-core. Archives mark ${traits.like} as "${value}" ` +
+          `too: if it is one, say family: "${traits.like}", which multiplies by objectness`,
       ]
     : [];
 }
@@ -161,7 +163,8 @@ function strangeMaps(
   if (told.length > 0 || strange.size === 0) return told;
   const usual = strides?.join(", ") ?? "8, 16, 32 or another power of two";
   return [
-    `a ${size.join("x")} input has no map of ${[...strange].join(" or ")} cells at a stride of ${usual}: is that its width and height? The option strides settles it`,
+    `a ${size.join("x")} input has no map of ${[...strange].join(" or ")} cells at a stride of ` +
+      `${usual}: is that its width and height? The option strides settles it`,
   ];
 }
 

@@ -6,9 +6,12 @@ import type { CompiledPlan } from "./write.ts";
 /** Keywords of C and C++. Both compile the source. */
 const RESERVED = new Set(
   (
-    "alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const consteval constexpr constinit " +
-    "continue decltype default delete do double else enum explicit export extern false float for friend goto if import inline int " +
-    "long module mutable namespace new noexcept not nullptr operator or private protected public register requires restrict return " +
+    "alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const " +
+    "consteval constexpr constinit " +
+    "continue decltype default delete do double else enum explicit export extern false float for " +
+    "friend goto if import inline int " +
+    "long module mutable namespace new noexcept not nullptr operator or private protected public " +
+    "register requires restrict return " +
     "short signed sizeof static static_assert struct switch template this thread_local throw true try typedef typeid typename " +
     "typeof union unsigned using virtual void volatile while xor"
   ).split(" "),

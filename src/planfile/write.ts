@@ -74,7 +74,9 @@ export function compilePlan(
       isSeparable(plan.task) ? [{ option: "task", value: "detect" }] : [],
       "",
       plan.task.about,
-      `a network whose boxes need no more than the kernel${isSeparable(plan.task) ? ', or task: "detect" for boxes alone' : ""}: a plan file has no place for the rest`,
+      "a network whose boxes need no more than the " +
+        `kernel${isSeparable(plan.task) ? ', or task: "detect" for boxes alone' : ""}: a plan file has no ` +
+        "place for the rest",
     );
   checkSize(layout.bytes, TensorError);
   const memory = memoryOf(new ArrayBuffer(layout.bytes));

@@ -426,7 +426,8 @@ const uncloned = (where: string, error: Error): Error =>
   isRefusal(error)
     ? error
     : new TensorError(
-        `${where}: ${mismatch(`what no thread can take (${error.message})`, "plain data in memory that can be transferred: copy what lies in a WebAssembly memory")}`,
+        `${where}: ` +
+          `${mismatch(`what no thread can take (${error.message})`, "plain data in memory that can be transferred: copy what lies in a WebAssembly memory")}`,
         { cause: error },
       );
 

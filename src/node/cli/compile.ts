@@ -65,7 +65,8 @@ function summaryOf({ bytes, plan, layout }: CompiledPlan): string {
   const batch = plan.batch === 1 ? "" : `, batch of ${plan.batch}`;
   return [
     plan.about,
-    `plan ${bytes.length} bytes (read only), memory ${layout.bytes} bytes: up to ${layout.capacity} candidates and ${plan.maxDetections} detections${batch}`,
+    `plan ${bytes.length} bytes (read only), memory ${layout.bytes} bytes: up to ` +
+      `${layout.capacity} candidates and ${plan.maxDetections} detections${batch}`,
     ...plan.tensors.map((t, i) => `  slot ${i}: ${shape(t)} ${t.type} at ${layout.slots[i]}`),
     "",
   ].join("\n");

@@ -169,7 +169,8 @@ function stretchNotes(json: Description["json"], { width, height }: Frame): stri
   return isSimilar
     ? []
     : [
-        `note: the photo of ${width}x${height} counts as stretched to the input, ${input.join("x")}. If it was fitted otherwise, pass --resize: ${RESIZES.join(", ")}`,
+        `note: the photo of ${width}x${height} counts as stretched to the input, ${input.join("x")}. If ` +
+          `it was fitted otherwise, pass --resize: ${RESIZES.join(", ")}`,
       ];
 }
 

@@ -27,7 +27,9 @@ const PAGES: Readonly<Record<CommandName, Page>> = {
     about: `Runs a network on photos, and prints what is found. MODEL is an ONNX file. PHOTOS are PNG and JPEG files, folders,
 patterns in quotes, or - for standard input (a photo, or one path per line). A photo that fails does not end the run, but the
 exit code is 1 then.`,
-    note: "Needs optional packages: npm install onnxruntime-node pngjs jpeg-js. --draw also needs @resvg/resvg-js dejavu-fonts-ttf.",
+    note:
+      "Needs optional packages: npm install onnxruntime-node pngjs jpeg-js. --draw also needs " +
+      "@resvg/resvg-js dejavu-fonts-ttf.",
     examples: [
       "boxwright run yolov8n.onnx photo.jpg --draw boxes",
       'boxwright run yolox.onnx "photos/**/*.jpg" --labels coco80 --format ndjson --out found.ndjson',
@@ -75,7 +77,8 @@ does not end the command, but the exit code is 1 then.`,
 boxwright, and embedded/ decodes by it in C (embedded/README.md). Prints to standard error how much memory a decoder needs.`,
     examples: [
       "boxwright compile config.json --outputs out:1x255x13x13:f32 --out plan.bin",
-      'boxwright compile config.json --outputs "boxes:1x1917x4:u8:0.07,128,scores:1x1917x91:u8:0.004,0" --c detector --out detector.h',
+      'boxwright compile config.json --outputs "boxes:1x1917x4:u8:0.07,128,scores:1x1917x91:u8:0.004,0" ' +
+        "--c detector --out detector.h",
     ],
   },
 };

@@ -19,7 +19,8 @@ export function configAmong(inputs: readonly Input[]): { path: string; text: str
     if (config) JSON.parse(config.text);
   } catch (e) {
     throw new TensorError(
-      `${config.path}: got text that is not JSON (${(e as Error).message}), expected a config: NN_config, nn_config, an NN Archive's config.json or typed options`,
+      `${config.path}: got text that is not JSON (${(e as Error).message}), expected a config: ` +
+        "NN_config, nn_config, an NN Archive's config.json or typed options",
     );
   }
   return config;

@@ -47,7 +47,8 @@ export class Journal {
     const count = text.split("\n").map(parse).filter(isResult).length;
     if (count > 0)
       throw new TensorError(
-        `${this.#partial}: got ${count} ${count === 1 ? "result" : "results"} of a run that was stopped or failed in part. Add --resume to go on with it, or remove the file to start over.`,
+        `${this.#partial}: got ${count} ${count === 1 ? "result" : "results"} of a run that was stopped ` +
+          "or failed in part. Add --resume to go on with it, or remove the file to start over.",
       );
   }
 

@@ -52,7 +52,9 @@ export const NETWORK: Options = {
   },
   labels: {
     value: "FILE|a,b,c|NAME",
-    help: "class names: a file (one name per line, id and name, YAML, labelmap.pbtxt), names separated by commas, or coco80, coco91, voc20, voc21",
+    help:
+      "class names: a file (one name per line, id and name, YAML, labelmap.pbtxt), names separated by " +
+      "commas, or coco80, coco91, voc20, voc21",
     sets: "labels",
     example: "names.txt",
     aliases: ["names", "classnames"],
@@ -110,7 +112,9 @@ export const NETWORK: Options = {
   },
   masks: {
     value: "rle|png|JSON",
-    help: `rle: masks of task segment in the results, as COCO's runs. png: label maps beside the drawings of run. JSON: anchors of each feature map: '{"side26":[0,1,2],"side13":[3,4,5]}'`,
+    help:
+      "rle: masks of task segment in the results, as COCO's runs. png: label maps beside the drawings " +
+      `of run. JSON: anchors of each feature map: '{"side26":[0,1,2],"side13":[3,4,5]}'`,
     sets: "anchorMasks",
     example: "'[[0,1,2],[3,4,5]]'",
   },
@@ -245,7 +249,9 @@ const ENGINE: Options = { engine: { value: "NAME", help: "auto, simd, scalar, ts
 export const FRAME: Options = {
   photo: {
     value: "FILE",
-    help: "PNG or JPEG that the network saw; coordinates come back relative to it. For folders of frames: a folder of photos of the same names",
+    help:
+      "PNG or JPEG that the network saw; coordinates come back relative to it. For folders of frames: a " +
+      "folder of photos of the same names",
     aliases: ["image", "img"],
   },
   "image-size": { value: "WxH", help: "size of the photo, if the file is not at hand" },
@@ -316,7 +322,9 @@ export const COMMANDS = {
     {
       out: {
         value: "FILE",
-        help: "picture to write, .svg or .png; repeatable; default: the photo's name with .boxes.svg. For folders: a folder, or a name with * for the frame's",
+        help:
+          "picture to write, .svg or .png; repeatable; default: the photo's name with .boxes.svg. For " +
+          "folders: a folder, or a name with * for the frame's",
         isRepeatable: true,
         aliases: ["o", "output"],
       },
@@ -337,7 +345,9 @@ export const COMMANDS = {
     {
       outputs: {
         value: "LIST",
-        help: "name, shape and type of each output, separated by commas; repeatable. Not needed if the config states them, or if tensor files are given",
+        help:
+          "name, shape and type of each output, separated by commas; repeatable. Not needed if the config " +
+          "states them, or if tensor files are given",
         isRepeatable: true,
         sets: "outputs",
         example: "output0:1x84x8400:f32",

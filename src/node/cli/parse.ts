@@ -38,7 +38,8 @@ export function parseWords(command: CommandName, words: readonly string[]): Pars
       throw new UsageError(`${rawName} has no value: write ${rawName} ${placeholder}`);
     } else if (!inlineValue && /^-./.test(value)) {
       throw new UsageError(
-        `${rawName} has no value, and ${showJson(value)} after it looks like an option. Write ${rawName}=${value} if it is the value.`,
+        `${rawName} has no value, and ${showJson(value)} after it looks like an option. Write ` +
+          `${rawName}=${value} if it is the value.`,
       );
     }
   }

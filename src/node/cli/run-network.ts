@@ -88,7 +88,8 @@ function drawingsOf(folder: string | undefined, files: readonly ImageFile[]): Ma
     const other = taken.get(drawing);
     if (other !== undefined)
       throw new UsageError(
-        `--draw: ${other} and ${path} would both be drawn to ${drawing}. Name the folder that holds both, or run them one by one.`,
+        `--draw: ${other} and ${path} would both be drawn to ${drawing}. Name the folder that holds both, ` +
+          "or run them one by one.",
       );
     taken.set(drawing, path);
     drawings.set(path, drawing);
@@ -102,7 +103,8 @@ async function detectorOf(path: string, values: Values, prepare: PartialRule): P
   const model = await readModelFile(bytes, path);
   if (model.format !== "onnx")
     throw new TensorError(
-      `${path}: got a file of the format ${model.format}, expected ONNX, which onnxruntime-node runs. Export the network to ONNX; createDetector runs TFLite in a page.`,
+      `${path}: got a file of the format ${model.format}, expected ONNX, which onnxruntime-node runs. ` +
+        "Export the network to ONNX; createDetector runs TFLite in a page.",
     );
   const configPath = textOf(values, "config");
   const file =

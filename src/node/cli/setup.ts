@@ -99,7 +99,8 @@ async function labelsIn(values: Values): Promise<readonly string[] | undefined> 
     throw wrongValue(
       "labels",
       value,
-      "a file that can be read, coco80, coco91, voc20, voc21, or names separated by commas. Write a single name with a comma after it.",
+      "a file that can be read, coco80, coco91, voc20, voc21, or names separated by commas. Write a " +
+        "single name with a comma after it.",
     );
   const labels =
     file === null ? value.split(",").map((label) => label.trim()) : [...labelsOfFile(file, value)];

@@ -41,7 +41,8 @@ export function checkNotPlan(bytes: Uint8Array, path: string): void {
   if (bytes.length < 4 || new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true) !== PLAN_MAGIC)
     return;
   throw new TensorError(
-    `${path} is a plan file, and plans are for loadPlan of boxwright/plan. Pass tensors, or the config that the plan was compiled from.`,
+    `${path} is a plan file, and plans are for loadPlan of boxwright/plan. Pass tensors, or the ` +
+      "config that the plan was compiled from.",
   );
 }
 

@@ -38,7 +38,8 @@ export async function readRaw(path: string, most?: number): Promise<NamedTensor>
     if (spec) return parseBin(data, spec);
   }
   throw new TensorError(
-    `${path} is raw data without a description. Put ${basename(own[0])} or ${basename(own[1])} beside it, with {"dtype": "float32", "shape": [1, 84, 8400]}.`,
+    `${path} is raw data without a description. Put ${basename(own[0])} or ${basename(own[1])} beside ` +
+      'it, with {"dtype": "float32", "shape": [1, 84, 8400]}.',
   );
 }
 

@@ -100,7 +100,8 @@ export function readSegment(query: HeadQuery, specs: Specs): readonly Interpreta
       [{ option: "classes" }, { option: "labels" }],
       "segment",
       `${got}, and no number of classes`,
-      `option classes, or labels (these shapes would be of ${fitting.join(" or ")} classes), or rows with class ids, 6 columns before the coefficients`,
+      `option classes, or labels (these shapes would be of ${fitting.join(" or ")} classes), or rows ` +
+        "with class ids, 6 columns before the coefficients",
     );
   if (remaining.length === 0)
     refuseFor(

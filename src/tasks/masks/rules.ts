@@ -81,7 +81,8 @@ export function readMaskOptions(
     refuse(
       "rule",
       `"${rule}" with size ${show(stated)}`,
-      `${steps.pictures[0] === "network" ? 'size "network"' : 'size "frame" or [width, height]'} with it, or rule "${USUAL[picture]}"`,
+      `${steps.pictures[0] === "network" ? 'size "network"' : 'size "frame" or [width, height]'} with ` +
+        `it, or rule "${USUAL[picture]}"`,
       RangeError,
     );
   if (threshold < 0.5 && steps.cropsFirst && steps.resize === "bilinear" && !steps.sigmoid)

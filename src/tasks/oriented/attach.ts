@@ -249,7 +249,8 @@ class OrientedMaker {
         [{ option: "angleForm" }],
         this.#task.about,
         `${raw} where an angle is the sigmoid of a value`,
-        'a number in 0..1. Say angleForm: "logits" if the network has not applied the sigmoid, "radians" if the angles are decoded',
+        'a number in 0..1. Say angleForm: "logits" if the network has not applied the sigmoid, "radians" ' +
+          "if the angles are decoded",
       );
     return ((form === "logits" ? 1 / (1 + exp(-raw)) : raw) - 0.25) * Math.PI;
   }

@@ -86,7 +86,8 @@ function planOf(query: Query, interpretation: Interpretation, hasJoinedAngles: b
       [{ option: "angleForm" }],
       interpretation.about,
       "raw maps, and the angles of all maps in one tensor",
-      'angleForm: "radians" if the exporter decoded the angles, "fractions" if it applied the sigmoid (rknn), "logits" if they are raw',
+      'angleForm: "radians" if the exporter decoded the angles, "fractions" if it applied the sigmoid ' +
+        '(rknn), "logits" if they are raw',
     );
   const angle = task?.angleForm ?? own;
   const suppression = task?.orientedSuppression ?? "ultralytics";

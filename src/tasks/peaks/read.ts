@@ -167,7 +167,10 @@ const cells: Form = {
       }),
   expected: ({ classes }) => {
     const channels = classes === null ? "C+1" : classes + 1;
-    return `[1,h,w,${channels}], the background and ${classes ?? "C"} ${classes === 1 ? "class" : "classes"} of each cell, in the proportions of the input`;
+    return (
+      `[1,h,w,${channels}], the background and ` +
+      `${classes ?? "C"} ${classes === 1 ? "class" : "classes"} of each cell, in the proportions of the input`
+    );
   },
 };
 
@@ -226,7 +229,8 @@ const centres: Form = {
     ];
   },
   expected: ({ classes }) =>
-    `hm [1,${classes ?? "C"},h,w] + wh [1,2,h,w] + reg [1,2,h,w], a quarter of the input, by these names or roles: {scores: "hm", boxes: ["wh", "reg"]}`,
+    `hm [1,${classes ?? "C"},h,w] + wh [1,2,h,w] + reg [1,2,h,w], a quarter of the input, by these ` +
+    'names or roles: {scores: "hm", boxes: ["wh", "reg"]}',
 };
 
 /** Points of a face. */

@@ -49,6 +49,7 @@ export const queryPoints: Form = {
   },
   expected: (_, [count, values]) =>
     values === 3
-      ? `boxes [N,Q,4], scores and keypoints [N,Q,S x ${count},${POINT_CHANNELS}], ${count} points for each of S classes (background: 0 where the first column of scores is no class, as in older files)`
+      ? `boxes [N,Q,4], scores and keypoints [N,Q,S x ${count},${POINT_CHANNELS}], ${count} points for ` +
+        "each of S classes (background: 0 where the first column of scores is no class, as in older files)"
       : `keypoints: [${count}, 3], since each has a confidence`,
 };

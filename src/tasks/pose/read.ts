@@ -182,7 +182,8 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
     decoded: `decoded, ${normalised ? "0..1" : "in pixels"}`,
     grid: byAnchor
       ? "raw x anchor + cell x stride"
-      : `(${factor === 1 ? "" : `${factor} `}raw + cell${offset === 0 ? "" : ` ${offset < 0 ? "-" : "+"} ${Math.abs(offset)}`}) x stride`,
+      : `(${factor === 1 ? "" : `${factor} `}raw + ` +
+        `cell${offset === 0 ? "" : ` ${offset < 0 ? "-" : "+"} ${Math.abs(offset)}`}) x stride`,
     prior: "offsets from priors",
   }[rule];
   return {
@@ -254,7 +255,10 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
   const own = first + (classes ?? 1);
   const expected =
     form ??
-    `[1,${own + points},N] (boxes, ${classes ?? 1} ${classes === 1 ? "class" : "classes"}, ${points} values of points), [1,N,${6 + points}] (one row per detection), ${own > 4 + (classes ?? 1) ? `maps [1,A x ${own + points},h,w] with anchors, ` : ""}or the tensors of the boxes and [1,${points},h,w] or [1,${points},N] beside them`;
+    `[1,${own + points},N] (boxes, ${classes ?? 1} ${classes === 1 ? "class" : "classes"}, ` +
+      `${points} values of points), [1,N,${6 + points}] (one row per detection), ` +
+      `${own > 4 + (classes ?? 1) ? `maps [1,A x ${own + points},h,w] with anchors, ` : ""}or the ` +
+      `tensors of the boxes and [1,${points},h,w] or [1,${points},N] beside them`;
   const plain = withoutPoints(query);
   // The boxes alone fit: the points are what is missing.
   const fits = form === null && trueWithoutError(() => interpret(plain, specs).length > 0);

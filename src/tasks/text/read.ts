@@ -29,7 +29,8 @@ export function readText(query: HeadQuery, specs: Specs): readonly Interpretatio
       inputSize ? [{ option: "inputSize" }, { option: "roles" }] : [{ option: "roles" }],
       "text",
       list(specs),
-      `one map of text probabilities, [1,1,h,w]${inputSize ? `, in the proportions of the input ${inputSize.join("x")} (width x height)` : ""}`,
+      "one map of text probabilities, " +
+        `[1,1,h,w]${inputSize ? `, in the proportions of the input ${inputSize.join("x")} (width x height)` : ""}`,
     );
   return ofInput.map((map) => interpretationOf(query, specs, map));
 }

@@ -256,7 +256,8 @@ function probabilityOf(_work: TaskWork, value: number, what: string, about: stri
       what === "presence" ? [{ option: "scores", value: "logits" }] : [],
       about,
       `${what} ${Number(value.toPrecision(6))}`,
-      `a probability in 0..1${what === "presence" ? '; if it is raw, say scores: "logits"' : ""}; are the outputs in the order of the export?`,
+      `a probability in 0..1${what === "presence" ? '; if it is raw, say scores: "logits"' : ""}; are ` +
+        "the outputs in the order of the export?",
     );
   return clampToUnit(value);
 }

@@ -246,7 +246,9 @@ function readHeatmaps(question: Question, usual: Refinement): CropReading {
   const [width, height] = size;
   const plan: Own<HeatmapPlan> = {
     network: "heatmaps",
-    about: `pose: ${count} keypoints by heat maps of ${width}x${height} cells ${shape(specs[tensor])}, refinement "${refinement}" (${query.family})`,
+    about:
+      `pose: ${count} keypoints by heat maps of ${width}x${height} cells ${shape(specs[tensor])}, ` +
+      `refinement "${refinement}" (${query.family})`,
     tensors: [tensor],
     count,
     refinement: refinement as HeatmapPlan["refinement"],
@@ -360,7 +362,9 @@ function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
   const logits = (query.scores ?? presence) === "logits";
   const plan: Own<LandmarkPlan> = {
     network: "landmarks",
-    about: `pose: ${points ?? rows} landmarks of ${values} values ${shape(specs[pointsAt])}, presence ${shape(specs[presenceAt])} ${logits ? "raw" : "in 0..1"}${heatPlace < 0 ? "" : ", refined by heat maps"} (${query.family})`,
+    about:
+      `pose: ${points ?? rows} landmarks of ${values} values ${shape(specs[pointsAt])}, presence ` +
+      `${shape(specs[presenceAt])} ${logits ? "raw" : "in 0..1"}${heatPlace < 0 ? "" : ", refined by heat maps"} (${query.family})`,
     tensors,
     count: points ?? rows,
     rows,
