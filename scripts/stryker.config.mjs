@@ -12,8 +12,8 @@ export default {
   // A static mutant runs all tests. Tables at the top of a file are tested by what they do.
   ignoreStatic: true,
   ignorePatterns: [
-    "hub",
-    "agent",
+    "fleet",
+    "site",
     "dist",
     "docs",
     "bench/results",
