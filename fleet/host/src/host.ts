@@ -19,8 +19,10 @@ import { Previews } from "./live/previews.ts";
 import { MqttSource } from "./mqtt/source.ts";
 import { Broker } from "./nats/broker.ts";
 import type { Database } from "boxwright-service/database";
+import { Sender } from "./webhook/sender.ts";
 import { openDatabase } from "./store/open.ts";
 import { Retention } from "./store/retention.ts";
+import type { StoredFrame } from "./store/frames.ts";
 import { Writer } from "./store/writer.ts";
 
 export interface Host {
@@ -51,7 +53,10 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
   const registry = new Registry({ db, decoding, maxConfigs: config.maxConfigs, now });
   const previews = new Previews(config, metrics, now);
   const live = new Live({ db, previews, maxCameras: config.maxCameras, now, onError });
-  const intake = new Intake({ decoding, registry, writer, metrics, maxPacketBytes: config.maxPacketBytes, now });
+  const senders = config.webhooks.map((hook) => new Sender(hook, { metrics, log, now }));
+  const onStored = (frame: StoredFrame): void => senders.forEach((sender) => sender.take(frame));
+  const { maxPacketBytes } = config;
+  const intake = new Intake({ decoding, registry, writer, metrics, maxPacketBytes, now, onStored });
   addGauges(metrics, writer, decoding);
   let broker: Broker | null = null;
   let mqtt: MqttSource | null = null;
@@ -61,6 +66,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
   const closeParts = async (): Promise<void> => {
     await documents?.stop();
     await writer.idle();
+    await Promise.all(senders.map((sender) => sender.stop()));
     await decoding.close();
     await db.close();
   };
@@ -75,6 +81,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
       hubState: () => (documents === null ? "none" : (documents.problem ?? "ok")),
       decoding: () => decoding.stats,
       broker: () => (config.nats === undefined ? null : (broker?.state() ?? Promise.resolve("away"))),
+      webhooks: () => senders.map(({ problem }) => problem ?? "ok"),
       mqtt: () => (config.mqtt === undefined ? "none" : (mqtt?.problem ?? "ok")),
     });
     const listening = await listen(app, config, metrics);

@@ -13,6 +13,7 @@ import {
   show,
   text,
 } from "boxwright-service/options";
+import { type Webhook, webhook } from "./webhooks.ts";
 
 export interface Config {
   readonly address: string;
@@ -34,6 +35,7 @@ export interface Config {
   readonly streamBytes: number;
   readonly ackWait: number;
   readonly inFlight: number;
+  readonly webhooks: readonly Webhook[];
   readonly configs: readonly string[];
   readonly maxConfigs: number;
   readonly threads: number | undefined;
@@ -135,6 +137,11 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     about: "seconds after which the broker delivers a packet again that nobody acknowledged",
   },
   inFlight: { parse: number(1, 1024), fallback: 16, about: "packets that a broker gives this host at once" },
+  webhooks: {
+    parse: list(webhook),
+    fallback: [],
+    about: "outside addresses that get detections, each signed; in the config file alone (docs/webhooks.md)",
+  },
   configs: {
     parse: list(text("the path of a JSON file")),
     fallback: [],

@@ -14,6 +14,7 @@ export interface Metrics {
   readonly redelivered: Counter;
   readonly previews: Counter;
   readonly previewsDropped: Counter;
+  readonly webhooks: Counter<"outcome">;
   readonly batch: Histogram;
   readonly latency: Histogram;
   /** The counts that the page shows. */
@@ -47,6 +48,9 @@ export function createMetrics(): Metrics {
     redelivered: counter("redelivered_total", "Messages that the broker delivered again"),
     previews: counter("previews_total", "Preview pictures taken"),
     previewsDropped: counter("previews_dropped_total", "Preview pictures thrown away to keep memory bounded"),
+    webhooks: counter("webhooks_total", "Messages to webhooks: sent, failed (one attempt), dropped (lost for good)", [
+      "outcome",
+    ]),
     batch: new Histogram({
       name: `${P}batch_frames`,
       help: "Frames stored by one transaction",

@@ -14,20 +14,25 @@ export interface OpsRoutes {
   readonly broker: () => Promise<string> | null;
   /** Returns "ok", "none" or why no packets come over MQTT. */
   readonly mqtt: () => string;
+  /** Returns for each webhook "ok" or why its messages wait. The host works on without webhooks. */
+  readonly webhooks: () => readonly string[];
   /** Returns "ok", "none" or why the hub's document cannot be read. The host works on without the hub. */
   readonly hubState: () => string;
 }
 
 const PATIENCE_MS = 2000;
 
-export function addOpsRoutes(app: Hono<Env>, { db, writer, metrics, guards, broker, mqtt, hubState }: OpsRoutes): void {
+export function addOpsRoutes(
+  app: Hono<Env>,
+  { db, writer, metrics, guards, broker, mqtt, webhooks, hubState }: OpsRoutes,
+): void {
   app.get("/healthz", async (c) => {
     const [answers, brokerState] = await Promise.all([inTime(db.all("SELECT 1 AS one")), broker()]);
     // Ask more: the SELECT succeeds on a full disk, and in a file that was deleted.
     const problem = writer.problem ?? (await db.problem()) ?? null;
     const ok = answers && problem === null && (brokerState ?? "ok") === "ok" && ["ok", "none"].includes(mqtt());
     const database = problem ?? (answers ? "ok" : "away");
-    const body = { ok, database, broker: brokerState ?? "none", mqtt: mqtt(), hub: hubState() };
+    const body = { ok, database, broker: brokerState ?? "none", mqtt: mqtt(), webhooks: webhooks(), hub: hubState() };
     return c.json(body, ok ? 200 : 503);
   });
 

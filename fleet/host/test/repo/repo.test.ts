@@ -12,7 +12,7 @@ const read = (path: string): string => readFileSync(join(root, path), "utf8");
 
 testLayers(
   join(root, "src"),
-  ["core", "store", "decode", "intake", "live", "nats", "mqtt", "access", "http", "host.ts", "cli"],
+  ["core", "store", "decode", "intake", "live", "webhook", "nats", "mqtt", "access", "http", "host.ts", "cli"],
   // Each way into the host has a file of its own for configs and previews.
   ["configs", "previews", "query"],
 );
@@ -31,7 +31,7 @@ test("pages have at most 1,200 words, and their links lead somewhere", () => {
 test("the README names every option that has a token or a limit", () => {
   const text = read("README.md");
   const told = Object.keys(options).filter((name) =>
-    /token|^max|nats|mqtt|database|address|keep|partitions|configs/i.test(name),
+    /token|^max|nats|mqtt|webhook|database|address|keep|partitions|configs/i.test(name),
   );
   for (const name of told) expect(text, name).toContain(`\`${name}\``);
 });

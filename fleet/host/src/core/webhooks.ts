@@ -1,0 +1,65 @@
+/** Reads the settings of webhooks: outside addresses that get detections. */
+import { readFileSync } from "node:fs";
+import { type Option, isObject, list, number, readOptions, show, text } from "boxwright-service/options";
+
+export interface Webhook {
+  readonly url: string;
+  /** Key of the signature. */
+  readonly key: Buffer;
+  readonly source: string | undefined;
+  readonly subject: string | undefined;
+  /** Labels of detections that are told; undefined: all. */
+  readonly labels: readonly string[] | undefined;
+  readonly minConfidence: number;
+  /** Least seconds between two messages of a camera. */
+  readonly every: number;
+}
+
+/** Parses an address. The message does not repeat it: many services put a key into the path. */
+const address = (given: unknown): string => {
+  const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : null;
+  if (url && /^https?:$/.test(url.protocol) && url.username === "" && url.hash === "") return url.href;
+  throw new Error("expected an address like https://example.org/hook, without user and password");
+};
+
+/** Parses a key as Standard Webhooks writes it: whsec_ and 24 to 64 bytes in base64. */
+const secretKey = (given: unknown): Buffer => {
+  const digits = typeof given === "string" ? given.trim().replace(/^whsec_/, "") : "";
+  const key = Buffer.from(digits, "base64");
+  if (/^[A-Za-z\d+/]+=*$/.test(digits) && key.length >= 24 && key.length <= 64) return key;
+  throw new Error(
+    'expected whsec_ and 24 to 64 bytes in base64. Make one: echo "whsec_$(openssl rand -base64 32)"; the receiver needs it too',
+  );
+};
+
+const keyInFile = (given: unknown): Buffer => secretKey(readFileSync(text("the path of a file")(given), "utf8"));
+
+const options: Readonly<Record<string, Option>> = {
+  url: { parse: address, about: "" },
+  secret: { parse: secretKey, about: "" },
+  secretFile: { parse: keyInFile, about: "" },
+  source: { parse: text("the name of a device"), about: "" },
+  subject: { parse: text("the name of a camera"), about: "" },
+  labels: { parse: list(text("a label")), about: "" },
+  minConfidence: { parse: number(0, 1, false), fallback: 0, about: "" },
+  every: { parse: number(0, 86_400, false), fallback: 0, about: "" },
+};
+
+/** Parses one webhook of the config file. */
+export function webhook(given: unknown): Webhook {
+  if (!isObject(given))
+    throw new Error(
+      `got ${show(given).slice(0, 40)}, expected objects like {"url": ..., "secret": ...} in the config file`,
+    );
+  const { values, problems } = readOptions(options, given, {});
+  const { secret, secretFile, ...rest } = values;
+  const hasProblem = (name: string): boolean => problems.some((problem) => problem.startsWith(`${name}: `));
+  if (rest["url"] === undefined && !hasProblem("url")) problems.push("url: got none, expected an address");
+  if ((secret === undefined) === (secretFile === undefined) && !hasProblem("secret") && !hasProblem("secretFile"))
+    problems.push(`got ${secret ? "both secret and" : "neither secret nor"} secretFile, expected one of them`);
+  if (problems.length > 0) throw new Error(problems.join("; "));
+  return { ...rest, key: secret ?? secretFile } as Webhook;
+}
+
+/** Returns an address for logs: without path and query, which may hold a key. */
+export const placeOf = ({ url }: Webhook): string => new URL(url).origin;
