@@ -38,10 +38,14 @@ export function attachCells(
     const [sources, classIds, scores] = [A.P_SOURCES, A.P_CLASS_IDS, A.P_SCORES].map(
       (column) => i32[plan + column] >> 2,
     );
-    for (let i = 0; i < count; i++) order[i] = i;
-    order
-      .subarray(0, count)
-      .sort((a, b) => i32[sources + a] - i32[sources + b] || i32[classIds + a] - i32[classIds + b]);
+    const compare = (a: number, b: number): number =>
+      i32[sources + a] - i32[sources + b] || i32[classIds + a] - i32[classIds + b];
+    let isOrdered = true;
+    for (let i = 0; i < count; i++) {
+      order[i] = i;
+      if (i > 0 && compare(i - 1, i) > 0) isOrdered = false;
+    }
+    if (!isOrdered) order.subarray(0, count).sort(compare);
     for (let i = 0; i < count; i++) {
       const cell = i32[sources + order[i]];
       cells.x[i] = cell % gridWidth;
