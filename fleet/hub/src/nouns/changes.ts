@@ -12,6 +12,14 @@ export async function countChange(tx: Queries, teamId: string): Promise<void> {
   );
 }
 
+/** Returns a mark that is another one after any change. One short row: each process asks once a second. */
+export async function readChangeMark(db: Queries): Promise<string> {
+  const [row] = await db.all<{ teams: number; changes: number | null }>(
+    "SELECT count(*) AS teams, CAST(sum(count) AS BIGINT) AS changes FROM team_changes",
+  );
+  return `${row?.teams} ${row?.changes}`;
+}
+
 /** Returns the count of changes of each team that had one. */
 export async function readChanges(db: Queries): Promise<Map<string, number>> {
   const rows = await db.all<{ team_id: string; count: number }>("SELECT team_id, count FROM team_changes");

@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "boxwright-service/database";
 import { UnavailableError } from "boxwright-service/errors";
-import { readChanges } from "./changes.ts";
+import { readChangeMark, readChanges } from "./changes.ts";
 import { resolveDesired, type DesiredVersion } from "./desired.ts";
 
 const POLL_MS = 1000;
@@ -39,6 +39,7 @@ export class Desired {
   readonly #db: Database;
   readonly #onError: (error: unknown) => void;
   readonly #teams = new Map<string, TeamState>();
+  #mark: string | undefined;
   #counts: ReadonlyMap<string, number> | undefined;
   #timer: NodeJS.Timeout | undefined;
   #isStopped = false;
@@ -152,7 +153,10 @@ export class Desired {
   /** Looks for teams with changes of other processes. */
   async poll(): Promise<void> {
     if (this.#teams.size === 0) return;
+    const mark = await readChangeMark(this.#db);
+    if (mark === this.#mark) return;
     const counts = await readChanges(this.#db);
+    this.#mark = mark;
     const before = this.#counts;
     this.#counts = counts;
     for (const teamId of this.#teams.keys())

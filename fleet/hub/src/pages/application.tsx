@@ -23,6 +23,7 @@ import { Difference, pretty, sizeText, versionText } from "./application-edit.ts
 import { attempt } from "./attempt.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
 import { Breakable, Csrf, Message } from "./layout.tsx";
+import { NameForm } from "./name-form.tsx";
 import { readSaid, SaidMessage, sayAt, type Said } from "./said.tsx";
 import type { Site } from "./site.ts";
 import { Time } from "./time.tsx";
@@ -387,14 +388,11 @@ function AppSettings({ base, csrf, app, assignments }: AppProps) {
   return (
     <>
       <h2>Name</h2>
-      <form method="post" action={`${base}/name`} class="line">
-        <Csrf value={csrf} />
-        <div>
-          <label for="app-name">Name of the application</label>
-          <input id="app-name" name="name" required maxlength={100} autocomplete="off" value={app.name} />
-        </div>
-        <button type="submit">Save</button>
-      </form>
+      <NameForm
+        {...{ action: `${base}/name`, csrf, id: "app-name", label: "Name of the application", button: "Save" }}
+        value={app.name}
+        isMain={false}
+      />
       {assignments.length === 0 && (
         <details>
           <summary>Remove the application</summary>

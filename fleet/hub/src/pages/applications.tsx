@@ -7,7 +7,8 @@ import { listAssignments, type Assignment } from "../nouns/assignment.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { attempt } from "./attempt.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Csrf, Message } from "./layout.tsx";
+import { Message } from "./layout.tsx";
+import { NameForm } from "./name-form.tsx";
 import { readSaid, SaidMessage, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
@@ -47,23 +48,11 @@ async function listPage({ db }: Site, visit: Member, problem?: UserError): Promi
       <p class="soft">
         An application is what a device runs: a network's config, options and model file. Every save is a new version.
       </p>
-      <form method="post" action={base} class="line tools">
-        <Csrf value={csrf} />
-        <div>
-          <label for="name">Name of the new application</label>
-          <input
-            id="name"
-            name="name"
-            required
-            maxlength={100}
-            autocomplete="off"
-            value={problem === undefined ? "" : form("name").slice(0, 200)}
-          />
-        </div>
-        <button class="main" type="submit">
-          Add application
-        </button>
-      </form>
+      <NameForm
+        {...{ action: base, csrf, id: "name", label: "Name of the new application", button: "Add application" }}
+        value={problem === undefined ? "" : form("name").slice(0, 200)}
+        class="tools"
+      />
       <p class="count">{countOf(apps.length)}</p>
       {apps.length > 0 && (
         <ul class="list" aria-label="Applications">

@@ -4,6 +4,7 @@ import type { Group } from "../nouns/group.ts";
 import { statusOf, type DeviceState } from "../nouns/status.ts";
 import { Ago } from "./ago.tsx";
 import { closed, emptyView, isFiltered, MAX_SEARCH, ONLY, queryOf, SILENT, SORTS, type View } from "./device-view.ts";
+import { NameForm } from "./name-form.tsx";
 import { Csrf } from "./layout.tsx";
 
 export interface ListProps {
@@ -271,27 +272,13 @@ function RenameItem(props: ItemProps) {
   const { id, name } = device;
   return (
     <li id={`device-${id}`} class="open">
-      <form method="post" action={`${base}/${id}/rename${queryOf(closed(view))}`} class="line">
-        <Csrf value={csrf} />
-        <div>
-          <label for="new-name">New name of {name}</label>
-          <input
-            id="new-name"
-            name="name"
-            required
-            maxlength={100}
-            autocomplete="off"
-            autofocus
-            value={failed === id ? typed : name}
-          />
-        </div>
-        <button class="main" type="submit">
-          Save
-        </button>
-        <a class="button" href={backOf(props)}>
-          Cancel
-        </a>
-      </form>
+      <NameForm
+        {...{ csrf, id: "new-name", label: `New name of ${name}`, button: "Save" }}
+        action={`${base}/${id}/rename${queryOf(closed(view))}`}
+        value={failed === id ? typed : name}
+        cancel={backOf(props)}
+        isOpened
+      />
     </li>
   );
 }

@@ -25,6 +25,7 @@ import { Bulk, Count, DeviceItem, Filters, Pages, Tally, type ListProps } from "
 import { closed, emptyView, filterOf, isFiltered, orderOf, queryOf, readView, type View } from "./device-view.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
 import { Csrf, Message } from "./layout.tsx";
+import { NameForm } from "./name-form.tsx";
 import { readSaid, SaidMessage, sayAt, type Said } from "./said.tsx";
 import type { Site } from "./site.ts";
 
@@ -217,23 +218,10 @@ function Devices(props: ListProps) {
       <Tally {...props} />
       <div class="tools">
         {(counts.total > 0 || isFiltered(view)) && <Filters {...props} />}
-        <form method="post" action={base} class="line">
-          <Csrf value={csrf} />
-          <div>
-            <label for="name">Name of the new device</label>
-            <input
-              id="name"
-              name="name"
-              required
-              maxlength={100}
-              autocomplete="off"
-              value={props.failed === "" ? props.typed : ""}
-            />
-          </div>
-          <button class="main" type="submit">
-            Add device
-          </button>
-        </form>
+        <NameForm
+          {...{ action: base, csrf, id: "name", label: "Name of the new device", button: "Add device" }}
+          value={props.failed === "" ? props.typed : ""}
+        />
       </div>
       <Count {...props} />
       {devices.length > 0 && (

@@ -7,6 +7,7 @@ import { redirect, show, type Answer } from "./answer.tsx";
 import { attempt } from "./attempt.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
 import { Csrf, Message } from "./layout.tsx";
+import { NameForm } from "./name-form.tsx";
 import { readSaid, SaidMessage, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
@@ -76,23 +77,11 @@ async function groupsPage({ db }: Site, visit: Member, open: Open, problem?: Use
       {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
       <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
       <p class="soft">Devices of a group get the same application. A device may be in several groups.</p>
-      <form method="post" action={base} class="line tools">
-        <Csrf value={csrf} />
-        <div>
-          <label for="name">Name of the new group</label>
-          <input
-            id="name"
-            name="name"
-            required
-            maxlength={100}
-            autocomplete="off"
-            value={open.rename === undefined ? typed : undefined}
-          />
-        </div>
-        <button class="main" type="submit">
-          Make group
-        </button>
-      </form>
+      <NameForm
+        {...{ action: base, csrf, id: "name", label: "Name of the new group", button: "Make group" }}
+        value={open.rename === undefined ? typed : undefined}
+        class="tools"
+      />
       <p class="count">
         {groups.length === 0 ? "No groups yet." : `${groups.length} ${groups.length === 1 ? "group" : "groups"}`}
       </p>
@@ -120,27 +109,12 @@ function GroupItem({ group: { id, name, devices }, base, csrf, open, typed }: Gr
   if (open.rename === id)
     return (
       <li class="open">
-        <form method="post" action={`${base}/${id}/rename`} class="line">
-          <Csrf value={csrf} />
-          <div>
-            <label for="new-name">New name of {name}</label>
-            <input
-              id="new-name"
-              name="name"
-              required
-              maxlength={100}
-              autocomplete="off"
-              autofocus
-              value={typed ?? name}
-            />
-          </div>
-          <button class="main" type="submit">
-            Save
-          </button>
-          <a class="button" href={base}>
-            Cancel
-          </a>
-        </form>
+        <NameForm
+          {...{ action: `${base}/${id}/rename`, csrf, id: "new-name", label: `New name of ${name}`, button: "Save" }}
+          value={typed ?? name}
+          cancel={base}
+          isOpened
+        />
       </li>
     );
   if (open.remove === id)

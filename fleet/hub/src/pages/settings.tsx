@@ -9,6 +9,7 @@ import { attempt } from "./attempt.ts";
 import { curlLine } from "./curl.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
 import { CopyText, Csrf, Message } from "./layout.tsx";
+import { NameForm } from "./name-form.tsx";
 import { readSaid, SaidMessage, sayAt, type Said } from "./said.tsx";
 import type { Site } from "./site.ts";
 
@@ -114,16 +115,11 @@ function Settings(props: {
       )}
       <h2>Team name</h2>
       {admin ? (
-        <form method="post" action={`${base}/settings`}>
-          <Csrf value={props.csrf} />
-          <div class="line">
-            <div>
-              <label for="team-name">Name</label>
-              <input id="team-name" name="name" required maxlength={100} autocomplete="off" value={props.typed} />
-            </div>
-            <button type="submit">Save</button>
-          </div>
-        </form>
+        <NameForm
+          {...{ action: `${base}/settings`, csrf: props.csrf, id: "team-name", label: "Name", button: "Save" }}
+          value={props.typed}
+          isMain={false}
+        />
       ) : (
         <p>{props.team.name}</p>
       )}

@@ -1,0 +1,41 @@
+/** The form of one name: for a new thing, or for another name of one that is there. */
+import { Csrf } from "./layout.tsx";
+
+export interface NameFormProps {
+  readonly action: string;
+  readonly csrf: string;
+  /** Of the field, unique in the page. */
+  readonly id: string;
+  readonly label: string;
+  readonly button: string;
+  /** What stands in the field: the name so far, or what was typed before an error. */
+  readonly value?: string | undefined;
+  /** True for a form that opened in place of a row: the field has the focus. */
+  readonly isOpened?: boolean;
+  /** Address of "Cancel"; undefined: there is no such link. */
+  readonly cancel?: string;
+  /** False if the page has a more important button. */
+  readonly isMain?: boolean;
+  readonly class?: string;
+}
+
+export function NameForm(props: NameFormProps) {
+  const { action, csrf, id, label, button, value, isOpened = false, cancel, isMain = true } = props;
+  return (
+    <form method="post" action={action} class={`line ${props.class ?? ""}`.trim()}>
+      <Csrf value={csrf} />
+      <div>
+        <label for={id}>{label}</label>
+        <input id={id} name="name" required maxlength={100} autocomplete="off" autofocus={isOpened} value={value} />
+      </div>
+      <button class={isMain ? "main" : undefined} type="submit">
+        {button}
+      </button>
+      {cancel !== undefined && (
+        <a class="button" href={cancel}>
+          Cancel
+        </a>
+      )}
+    </form>
+  );
+}
