@@ -1,19 +1,11 @@
 /**
- * Writes docs/families: one page for each family, made from its row in src/core/families.ts.
+ * Writes docs/families: one page for each family, made from its row in src/core/families/.
  * `npm run families`; `-- --check` compares. An entry here is missing if the compiler says so.
  */
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import {
-  type ExportName,
-  FAMILIES,
-  type Family,
-  type FamilyTraits,
-  type HeadRule,
-  type PoseFamily,
-  TRAITS,
-  titleOf,
-} from "../src/core/families.ts";
+import { FAMILIES, TRAITS, titleOf } from "../src/core/families.ts";
+import type { ExportName, Family, FamilyTraits, HeadRule, PoseFamily } from "../src/core/family.ts";
 import type { PartialRule } from "../src/core/prepare-rule.ts";
 import { columnsText, rowOrder } from "../src/core/row-orders.ts";
 import { EXAMPLES } from "./family-examples.ts";
@@ -508,7 +500,7 @@ export function indexPage(): string {
   return [
     "# Families",
     "",
-    "Written by `npm run families` from the rows of `src/core/families.ts`. Every example is run by a test.",
+    "Written by `npm run families` from the rows of `src/core/families/`. Every example is run by a test.",
     "",
     "| `family` | networks | how boxes are made |",
     "|---|---|---|",

@@ -2,7 +2,7 @@
  * The example on the page of each family: one object in an otherwise empty tensor. Its place follows from the published
  * formula, by hand. The last line of an example is what it prints.
  */
-import type { Family, PoseFamily } from "../src/core/families.ts";
+import type { Family, PoseFamily } from "../src/core/family.ts";
 
 interface Example {
   /** Options besides `family`, as they are written. */

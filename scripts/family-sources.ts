@@ -1,5 +1,5 @@
 /** Where the networks of each family come from: the licence of code and weights, and the authors' own export command. */
-import type { Family } from "../src/core/families.ts";
+import type { Family } from "../src/core/family.ts";
 
 export interface Source {
   /** Authors of the network, with the repository or package. */

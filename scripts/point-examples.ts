@@ -2,7 +2,7 @@
  * The example on the page of each family of points: one object in otherwise empty tensors. Its place follows from the
  * published formula, by hand. The last line of an example is what it prints.
  */
-import type { PoseFamily } from "../src/core/families.ts";
+import type { PoseFamily } from "../src/core/family.ts";
 import { aroundFields } from "./family-examples.ts";
 
 interface PointExample {

@@ -1,6 +1,7 @@
 /** The pages of docs/families for families whose networks all give points. */
 import { POINT_FACTS } from "../src/core/pose-families.ts";
-import { FAMILIES, type PoseFamily, TRAITS, titleOf } from "../src/core/families.ts";
+import { FAMILIES, TRAITS, titleOf } from "../src/core/families.ts";
+import type { PoseFamily } from "../src/core/family.ts";
 import { preparation } from "./families.ts";
 import { sourceLines } from "./family-sources.ts";
 import { POINT_EXAMPLES } from "./point-examples.ts";

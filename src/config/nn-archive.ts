@@ -1,14 +1,14 @@
 /** Reads `config.json` of NN Archives: `model.heads[]` with a parser and its metadata. */
 import type { AnchorSet, Config, OutputSpec } from "./types.ts";
+import { isSubtype } from "../core/family-names.ts";
 import {
   KIND_NAMES,
   KINDS,
   OTHER_PARSERS,
   PARSERS,
-  isSubtype,
   type NetworkKind,
   type ParserTraits,
-} from "../core/families.ts";
+} from "../core/parsers.ts";
 import { show } from "../core/tensor.ts";
 import { areChannelsLast } from "./archive-input.ts";
 import { defaultConfig } from "./defaults.ts";

@@ -1,5 +1,5 @@
 /** Reads `NN_config` and its later spelling `nn_config`: family, classes, anchors, and masks by the width of a map. */
-import { hasBackground, KIND_NAMES, KINDS, type NetworkKind } from "../core/families.ts";
+import { hasBackground, KIND_NAMES, KINDS, type NetworkKind } from "../core/parsers.ts";
 import { defaultConfig } from "./defaults.ts";
 import { COUNT, UNIT } from "../core/options.ts";
 import { type FieldReader, isObject, isText } from "./fields.ts";

@@ -1,5 +1,5 @@
 /** Lists with an entry for each class, before the shapes have told how many classes there are. */
-import { hasBackground } from "../core/families.ts";
+import { hasBackground } from "../core/parsers.ts";
 import type { Config } from "./types.ts";
 
 /**

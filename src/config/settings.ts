@@ -3,7 +3,9 @@
  * reads the values of one source, `overlay` puts them over a config and checks that they agree.
  */
 import { RULE_SETS, type RuleSet, type Rules } from "../core/rules.ts";
-import { SCORE_OPTIONS, FAMILIES, type Family, TRAITS, familyTyped } from "../core/families.ts";
+import { FAMILIES, TRAITS } from "../core/families.ts";
+import { familyTyped } from "../core/family-names.ts";
+import { SCORE_OPTIONS, type Family } from "../core/family.ts";
 import { READING_NAMES } from "../core/readings.ts";
 import { few, show } from "../core/tensor.ts";
 import { namesFor } from "../core/names.ts";

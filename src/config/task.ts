@@ -1,6 +1,7 @@
 /** Reads the option `task` and the options of each task. A task that a file states is always read. */
 import { TASKS, type TaskName } from "../core/tasks.ts";
-import { type Family, TRAITS } from "../core/families.ts";
+import { TRAITS } from "../core/families.ts";
+import type { Family } from "../core/family.ts";
 import { oneOf } from "../core/options.ts";
 import { type FieldReader } from "./fields.ts";
 import { ORIENTED_OPTIONS } from "./oriented.ts";

@@ -31,7 +31,7 @@ function readOptions(r: FieldReader): TaskConfig {
 export const TEXT_OPTIONS: TaskOptions = {
   options: ["textRule", "maskThreshold", "unclipRatio"],
   readOptions,
-  // The archive's parser has settled the family: core/families.ts, PARSERS.
+  // The archive's parser has settled the family: core/parsers.ts.
   readArchive: (metadata, { family }) => {
     if (family === null || TRAITS[family].task !== "text") return null;
     const maskThreshold = metadata.take("mask_threshold", UNIT);

@@ -2,7 +2,8 @@
 import type { LabelSet } from "../core/labels.ts";
 import type { Rules, RuleSet } from "../core/rules.ts";
 import type { EngineName } from "../core/engine-name.ts";
-import type { ScoreOption, Family, NetworkKind } from "../core/families.ts";
+import type { ScoreOption, Family } from "../core/family.ts";
+import type { NetworkKind } from "../core/parsers.ts";
 import type { PartialRule } from "../core/prepare-rule.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TaskName } from "../core/tasks.ts";

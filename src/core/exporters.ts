@@ -2,7 +2,7 @@
  * Programs that write model files, and how their files state what a decoder has to know. Each form of export is a row.
  * A file that fits no row gets no family: shapes alone are never enough.
  */
-import type { Family } from "./families.ts";
+import type { Family } from "./family.ts";
 
 /** Names the program that wrote a model file. "tensorflow": the file ends in TensorFlow's operator for detections. */
 export type Exporter =

@@ -1,5 +1,5 @@
 /** Networks that are read as a family of another name. docs/networks.md has the same list. */
-import type { Family } from "./families.ts";
+import type { Family } from "./family.ts";
 
 export interface OtherName {
   /** Name for people. */

@@ -14,7 +14,7 @@ import {
   PERSON4_NAMES,
   type PointShape,
 } from "./keypoints.ts";
-import type { Family } from "./families.ts";
+import type { Family } from "./family.ts";
 
 /** Names a form of tensors that only networks with points have. `pose/forms.ts` reads each. */
 export type PoseForm =

@@ -55,7 +55,8 @@ export {
   TensorError,
 } from "../core/errors.ts";
 export type { TaskName } from "../core/tasks.ts";
-export { FAMILIES, type ScoreForm, type Family, type PoseFamily } from "../core/families.ts";
+export { FAMILIES } from "../core/families.ts";
+export type { ScoreForm, Family, PoseFamily } from "../core/family.ts";
 export type { Frame } from "../decode/frame.ts";
 export type { Plan, PlannedSuppression } from "../plan/plan.ts";
 export type { Head, TaskPlan } from "../heads/head.ts";

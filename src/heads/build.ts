@@ -1,6 +1,6 @@
 /** Builds an interpretation from matches: a head for each, with the fields that a reading adds. */
 import type { BoxFormat } from "../config/types.ts";
-import type { ScoreForm } from "../core/families.ts";
+import type { ScoreForm } from "../core/family.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { Column } from "./channels.ts";
 import { cellsAcross } from "./grids.ts";

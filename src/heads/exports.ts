@@ -2,7 +2,7 @@
 import type { AnchorSet } from "../config/types.ts";
 import { COCO_CLASSES, COCO_LAST } from "../core/coco.ts";
 import type { OptionHint } from "../core/errors.ts";
-import type { ExportName, FamilyTraits } from "../core/families.ts";
+import type { ExportName, FamilyTraits } from "../core/family.ts";
 import { columnsText, rowOrder } from "../core/row-orders.ts";
 import { anchorMaps } from "./anchors.ts";
 import { cellsOf, gridsOf } from "./grids.ts";

@@ -1,5 +1,5 @@
 /** The types of heads. An interpretation is one way to read a list of tensors; it has a head for each map or anchor. */
-import type { ScoreForm } from "../core/families.ts";
+import type { ScoreForm } from "../core/family.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TaskName } from "../core/tasks.ts";
 import type { TensorSpec } from "../core/tensor.ts";

@@ -1,5 +1,5 @@
 /** Reads feature maps without anchors, and rows that are maps laid out cell by cell: the boxes are still undecoded. */
-import type { ScoreForm } from "../core/families.ts";
+import type { ScoreForm } from "../core/family.ts";
 import { buildInterpretation, type Reading, unitOf } from "./build.ts";
 import { maps, none, rows } from "./channels.ts";
 import { type DistanceUnit, unitByValues } from "./distance-unit.ts";

@@ -1,5 +1,6 @@
 /** Words for heads and reasons. Errors, `describe` and the command line all print from here. */
-import type { Family, FamilyReason } from "../core/families.ts";
+import type { FamilyReason } from "../core/family-names.ts";
+import type { Family } from "../core/family.ts";
 import { shape } from "../core/tensor.ts";
 import type { HeadOrigin, HeadTensor } from "./head.ts";
 

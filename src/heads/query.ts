@@ -2,14 +2,9 @@
 import type { Config, OutputSpec } from "../config/types.ts";
 import type { Rules } from "../core/rules.ts";
 import { refuse } from "../core/errors.ts";
-import {
-  type ScoreForm,
-  type Family,
-  type FamilyReason,
-  type FamilyTraits,
-  TRAITS,
-  settleFamily,
-} from "../core/families.ts";
+import { TRAITS } from "../core/families.ts";
+import { type FamilyReason, settleFamily } from "../core/family-names.ts";
+import type { ScoreForm, Family, FamilyTraits } from "../core/family.ts";
 import { list, elementType, isFloat, specOf, type TensorSpec, type TensorSpecInput } from "../core/tensor.ts";
 
 /** The fields of a config that readers of shapes need. `Config` explains those that are not here. */

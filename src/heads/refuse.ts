@@ -1,13 +1,8 @@
 /** Errors for tensors that can be read in no way, or in several. */
 import { type OptionHint, refuseFor, TensorError } from "../core/errors.ts";
-import {
-  channelsBeforeClasses,
-  type Family,
-  type FamilyReason,
-  representativeOf,
-  suggestedFamilies,
-  TRAITS,
-} from "../core/families.ts";
+import { channelsBeforeClasses, representativeOf, suggestedFamilies, TRAITS } from "../core/families.ts";
+import type { FamilyReason } from "../core/family-names.ts";
+import type { Family } from "../core/family.ts";
 import { READINGS } from "../core/readings.ts";
 import { list, type TensorSpec } from "../core/tensor.ts";
 import { classCounts, EXPORTS, isCounted } from "./exports.ts";

@@ -2,7 +2,8 @@
 import { basename } from "node:path";
 import type { Model } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";
-import { TRAITS, familyInName, titleOf } from "../core/families.ts";
+import { TRAITS, titleOf } from "../core/families.ts";
+import { familyInName } from "../core/family-names.ts";
 import type { OtherName } from "../core/other-names.ts";
 import type { ModelInspection } from "./inspect-model.ts";
 import type { Possibility } from "./possibility.ts";

@@ -3,12 +3,12 @@ import type { DecoderOptions, Roles } from "../config/types.ts";
 import {
   channelsBeforeClasses,
   FAMILIES,
-  type Family,
   TRAITS,
   representativeOf,
   suggestedFamilies,
   titleOf,
 } from "../core/families.ts";
+import type { Family } from "../core/family.ts";
 import { READINGS } from "../core/readings.ts";
 import { type TensorData, type TensorSpec, volume } from "../core/tensor.ts";
 import { ANCHOR_COUNTS, classCounts } from "../heads/exports.ts";

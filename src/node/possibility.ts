@@ -2,7 +2,7 @@
 import { readConfig } from "../config/config.ts";
 import type { DecoderOptions } from "../config/types.ts";
 import { TensorError } from "../core/errors.ts";
-import type { Family } from "../core/families.ts";
+import type { Family } from "../core/family.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TensorData, TensorSpec } from "../core/tensor.ts";
 import type { Interpretation } from "../heads/head.ts";

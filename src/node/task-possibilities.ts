@@ -1,5 +1,6 @@
 /** Finds the families with a task (keypoints, peaks, text, masks) that can read all of the shapes at hand. */
-import { FAMILIES, type Family, TRAITS, titleOf } from "../core/families.ts";
+import { FAMILIES, TRAITS, titleOf } from "../core/families.ts";
+import type { Family } from "../core/family.ts";
 import { POINT_FACTS } from "../core/pose-families.ts";
 import type { Interpretation } from "../heads/head.ts";
 import { type Inspected, interpretationsUnder, type Possibility, statedClasses } from "./possibility.ts";

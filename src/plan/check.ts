@@ -1,7 +1,9 @@
 /** Checks an interpretation against the config: what it leaves over, its batch, element types and scores. */
 import type { Config } from "../config/types.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
-import { type ScoreForm, type Family, namesHead, TRAITS } from "../core/families.ts";
+import { TRAITS } from "../core/families.ts";
+import { namesHead } from "../core/family-names.ts";
+import type { ScoreForm, Family } from "../core/family.ts";
 import { rangeOf } from "../core/number.ts";
 import { READINGS } from "../core/readings.ts";
 import { isFloat, list, shape, type TensorSpec, volume } from "../core/tensor.ts";

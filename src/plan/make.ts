@@ -5,7 +5,8 @@
 import type { Config } from "../config/types.ts";
 import { RULE_SETS, type Rules, EXCEPTIONS } from "../core/rules.ts";
 import { refuse, refuseFor, TensorError } from "../core/errors.ts";
-import { type FamilyReason, TRAITS } from "../core/families.ts";
+import { TRAITS } from "../core/families.ts";
+import type { FamilyReason } from "../core/family-names.ts";
 import { READINGS } from "../core/readings.ts";
 import { checkNames, type TensorSpec } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";

@@ -1,7 +1,7 @@
 /** Notes of a plan: sentences about what is odd in a config or its tensors, and decoded all the same. */
 import type { Rules } from "../core/rules.ts";
-import type { FamilyReason } from "../core/families.ts";
-import { notesOnNames } from "../core/families.ts";
+import type { FamilyReason } from "../core/family-names.ts";
+import { notesOnNames } from "../core/family-names.ts";
 import { READINGS, type ReadingName } from "../core/readings.ts";
 import { few, list, type TensorSpec } from "../core/tensor.ts";
 import { areUsualStrides, cellsOf, gridsOf, gridsOfRows } from "../heads/grids.ts";

@@ -1,7 +1,8 @@
 /** A plan is frozen plain data: a plan and the tensors make a whole bug report. It knows no addresses. */
 import type { Suppression } from "../config/types.ts";
 import type { Rules } from "../core/rules.ts";
-import type { ScoreForm, Family, FamilyReason } from "../core/families.ts";
+import type { FamilyReason } from "../core/family-names.ts";
+import type { ScoreForm, Family } from "../core/family.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TensorSpec } from "../core/tensor.ts";
 import type { Head, TaskPlan } from "../heads/head.ts";

@@ -2,15 +2,14 @@
 import { describe, expect, test } from "vitest";
 import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
+import { FAMILIES, TRAITS } from "../../src/core/families.ts";
 import {
-  FAMILIES,
-  TRAITS,
   isSubtype,
-  type Family,
   type FamilyEvidence,
   type FamilyReason,
   settleFamily,
-} from "../../src/core/families.ts";
+} from "../../src/core/family-names.ts";
+import type { Family } from "../../src/core/family.ts";
 import { familyReason } from "../../src/heads/print.ts";
 
 function nn(

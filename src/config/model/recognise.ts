@@ -9,7 +9,9 @@ import {
   type Exporter,
   ULTRALYTICS_CLASSIFIER,
 } from "../../core/exporters.ts";
-import { type Family, TRAITS, familyInName } from "../../core/families.ts";
+import { TRAITS } from "../../core/families.ts";
+import { familyInName } from "../../core/family-names.ts";
+import type { Family } from "../../core/family.ts";
 import type { Roles, TypedOptions } from "../types.ts";
 import type { NetworkFile } from "./file.ts";
 import type { ModelInput, ModelTensor } from "./types.ts";

@@ -1,5 +1,5 @@
 /** The part of a plan about networks that mark the centres of objects in a map. Plain data. */
-import type { PeakForm } from "../../core/families.ts";
+import type { PeakForm } from "../../core/family.ts";
 import type { TaskPlan } from "../../heads/head.ts";
 import type { Plan } from "../../plan/plan.ts";
 import type { CellTask } from "./attach-cells.ts";

@@ -2,7 +2,8 @@
 import { refuseFor } from "../../core/errors.ts";
 import type { TensorSpec } from "../../core/tensor.ts";
 import { list } from "../../core/tensor.ts";
-import { FAMILIES, type FamilyTraits, type PeakForm, TRAITS } from "../../core/families.ts";
+import { FAMILIES, TRAITS } from "../../core/families.ts";
+import type { FamilyTraits, PeakForm } from "../../core/family.ts";
 import { buildInterpretation, softmax } from "../../heads/build.ts";
 import { type ChannelView, type Column, beside, maps } from "../../heads/channels.ts";
 import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";

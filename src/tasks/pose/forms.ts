@@ -4,7 +4,7 @@
  */
 import { interpret } from "../../heads/interpret.ts";
 import type { PointShape } from "../../core/keypoints.ts";
-import type { FamilyTraits } from "../../core/families.ts";
+import type { FamilyTraits } from "../../core/family.ts";
 import { yunetPriors } from "../../core/built-priors.ts";
 import type { PoseForm } from "../../core/pose-families.ts";
 import { type TensorSpec, volume } from "../../core/tensor.ts";

@@ -1,0 +1,106 @@
+/** Rows of networks that give points. */
+import { blazeface, palm, person, retinaface } from "../built-priors.ts";
+import type { FamilyTraits, PoseFamily } from "../family.ts";
+
+/** Pictures of mmpose: Config data_preprocessor of RTMPose, HRNet and ViTPose. Outside of the photo stands black. */
+const OPENMMLAB = { pad: 0, mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] } as const;
+
+const TOP_LEFT = { resize: "letterbox-topleft", pad: 0 } as const;
+
+const MEDIAPIPE: FamilyTraits = {
+  head: "prior",
+  exports: ["prior-rows"],
+  raw: "logits",
+  archived: "logits",
+  linearSize: true,
+  classes: 1,
+  keypoints: true,
+  offsetUnit: "pixels",
+  priorFormat: "cxcywh",
+  buildPriors: blazeface,
+  task: "pose",
+};
+
+const PLAIN: FamilyTraits = {
+  head: "plain",
+  exports: [],
+  raw: "probabilities",
+  classes: 1,
+  coordinates: "normalised",
+  task: "pose",
+};
+
+/** MediaPipe's networks of points. Outside of the photo its edge is repeated. */
+const LANDMARKS: FamilyTraits = {
+  ...PLAIN,
+  threshold: 0.5,
+  prepare: { pad: 0, layout: "NHWC", border: "edge" },
+};
+
+export const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
+  "yolov5-face": {
+    head: "anchor",
+    exports: [],
+    raw: "probabilities",
+    squareSize: true,
+    classes: 1,
+    task: "pose",
+  },
+  retinaface: {
+    head: "prior",
+    exports: ["prior-rows"],
+    raw: "probabilities",
+    classes: "in shapes",
+    background: "first",
+    coordinates: "normalised",
+    priorFormat: "cxcywh",
+    buildPriors: retinaface,
+    task: "pose",
+    word: /retinaface/,
+    prepare: { pad: 0, order: "BGR", mean: [104, 117, 123], std: 1 },
+  },
+  scrfd: {
+    head: "distance",
+    exports: [],
+    raw: "probabilities",
+    classes: 1,
+    task: "pose",
+    word: /scrfd/,
+    prepare: { ...TOP_LEFT, mean: 127.5, std: 128 },
+  },
+  yunet: {
+    head: "point",
+    exports: [],
+    raw: "probabilities",
+    classes: 1,
+    task: "pose",
+    word: /yunet/,
+    prepare: { ...TOP_LEFT, order: "BGR", std: 1 },
+  },
+  "mediapipe-palm": { ...MEDIAPIPE, buildPriors: palm, prepare: { pad: 0, layout: "NHWC" } },
+  movenet: { ...PLAIN, prepare: { pad: 0, layout: "NHWC", std: 1 } },
+  "movenet-multipose": { ...PLAIN, prepare: { pad: 0, layout: "NHWC", std: 1 } },
+  rtmo: {
+    head: "plain",
+    exports: [],
+    raw: "probabilities",
+    classes: 1,
+    task: "pose",
+    word: /rtmo(?!bile)/,
+    prepare: { order: "BGR", std: 1 },
+  },
+  "mediapipe-person": {
+    ...MEDIAPIPE,
+    buildPriors: person,
+    prepare: { pad: 0, layout: "NHWC", mean: 127.5, std: 127.5 },
+    word: /pose[-_]detection/,
+  },
+  rtmpose: { ...PLAIN, word: /rtmpose|rtmw|simcc|dwpose/, prepare: OPENMMLAB },
+  hrnet: { ...PLAIN, word: /hrnet|simplebaseline/, prepare: OPENMMLAB },
+  vitpose: { ...PLAIN, word: /vitpose/, prepare: { ...OPENMMLAB, udp: true } },
+  superanimal: { ...PLAIN, word: /super[-_]?animal/ },
+  keypoints: PLAIN,
+  "face-mesh": { ...LANDMARKS, word: /face[-_]?(landmark|mesh)/ },
+  "hand-landmarks": { ...LANDMARKS, word: /hand[-_]?landmark/ },
+  "pose-landmarks": { ...LANDMARKS, word: /pose[-_]?landmark|blazepose/ },
+};

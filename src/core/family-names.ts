@@ -1,0 +1,144 @@
+/** Finds the family that a name in a file or of a user means, and settles the family of a config. */
+import { FAMILIES, TRAITS, titleOf } from "./families.ts";
+import type { Family } from "./family.ts";
+import { KINDS, type NetworkKind } from "./parsers.ts";
+
+/** Returns notes on names that say another family than the one that is read. */
+export const notesOnNames = (
+  read: Family,
+  boxFormat: string | null,
+  names: readonly (string | null)[],
+): string[] => {
+  const said = FAMILIES.filter(
+    (family) =>
+      family !== read && UNLIKE_THEIR_SHAPES.includes(family) && names.some((name) => hasWord(family, name)),
+  );
+  const isLibre = boxFormat === null && names.some((name) => /libre-?yolo/i.test(name ?? ""));
+  // TFLite files have other names.
+  const countsBackground =
+    TRAITS[read].idsLeaveOutBackground && names.some((name) => /detection_classes/i.test(name ?? ""));
+  return [
+    ...said.map(
+      (family) =>
+        `the name says ${titleOf(family)}, and the tensors are read as ${titleOf(read)}, whose boxes ` +
+        `differ: family "${family}" is right if the name is`,
+    ),
+    ...(countsBackground
+      ? [
+          "detection_classes is a name of TensorFlow's Object Detection API, whose class ids begin at 1 " +
+            'outside of TFLite: family "boxes" with boxFormat "yxyx" and coordinates "normalised" reads them, ' +
+            "with a first label for the background",
+        ]
+      : []),
+    ...(isLibre ? ['the name says LibreYOLO, whose YOLO9 gives corners: boxFormat "xyxy" reads them'] : []),
+  ];
+};
+
+/** Families whose tensors have the shapes of another one's, with other boxes. */
+const UNLIKE_THEIR_SHAPES: readonly Family[] = ["picodet", "ppyoloe", "rtmdet", "damo-yolo", "yolo-nas"];
+
+const hasWord = (family: Family, name: string | null): boolean =>
+  (name && TRAITS[family].word?.test(name.toLowerCase())) === true;
+
+/** Returns the family that an NN Archive's subtype means, `null` for none. The subtype is in small letters. */
+const familyOfSubtype = (subtype: string): Family | null =>
+  FAMILIES.find((family) => TRAITS[family].subtypes?.includes(subtype)) ?? null;
+
+/** True if the archive format has the subtype. An empty subtype says nothing and is allowed. */
+export const isSubtype = (subtype: string): boolean =>
+  subtype === "" || familyOfSubtype(subtype.toLowerCase()) !== null;
+
+/**
+ * Returns the family in a name as people write it ("YOLOv8n", "yolo-v3-tiny-tf", "output1_yolov6r2"), `null` for none.
+ */
+export function familyInName(name: string): Family | null {
+  const word = familyTyped(name);
+  return word !== null && TRAITS[word].typedOnly ? null : word;
+}
+
+/** Returns the family that a user means who typed `name`, `null` for none. */
+export function familyTyped(name: string): Family | null {
+  const letters = name.toLowerCase();
+  const byWord = (family: Family): boolean => hasWord(family, letters);
+  const version = /yolo[-_]?v?(\d+)/.exec(letters)?.[1];
+  if (TRAITS.yolox.word?.test(letters)) return "yolox";
+  // Releases 2, 3, 4 share the distance head. "yolov6nr3" has the size letter before the release.
+  if (version === "6") return /yolo[-_]?v?6[nsml]?r[02-9]/.test(letters) ? "yolov6" : "yolov6r1";
+  const byVersion = (family: Family): boolean => version !== undefined && TRAITS[family].version === version;
+  return FAMILIES.find(byVersion) ?? FAMILIES.find(byWord) ?? null;
+}
+
+/** True if exporters name an output of the detection head like this: "output1_yolov6r2". */
+export const namesHead = (output: string): boolean => /_yolo/i.test(output);
+
+/** Evidence about a network whose family no option states. */
+export interface FamilyEvidence {
+  /** Stated outright. */
+  readonly family?: Family | null;
+  readonly kind?: NetworkKind | null;
+  readonly subtype: string | null;
+  readonly outputNames: readonly string[];
+  readonly modelName: string | null;
+  /** True if the file lists anchors, false if it says that there are none, `null` if it says nothing. */
+  readonly anchors: boolean | null;
+}
+
+/** The evidence that settled the family, with the name in which it stood. */
+export interface FamilyReason {
+  readonly kind:
+    | "option"
+    | "file"
+    | "subtype with anchors"
+    | "subtype"
+    | "output name"
+    | "model name"
+    | "exporter"
+    | "no anchors"
+    | "default";
+  readonly value: string | null;
+}
+
+/** True if archives give networks of the named family the subtype of another one, whose maps look the same. */
+const sharesSubtype = (marked: Family | null, named: Family | null): boolean =>
+  marked !== null && named !== null && TRAITS[marked].objectness === "gate" && TRAITS[marked].like === named;
+
+/**
+ * Settles the family of a config. A file cannot always tell: one of YOLOv3 and one of YOLOv5 can be identical, yet
+ * their boxes differ. The first evidence that speaks decides, and the reason says which.
+ */
+export function settleFamily(evidence: FamilyEvidence): { family: Family; why: FamilyReason } {
+  const { subtype, outputNames, modelName, anchors, kind } = evidence;
+  if (evidence.family) return { family: evidence.family, why: { kind: "option", value: null } };
+  // A name that contradicts the file's anchors is no evidence.
+  const fitting = (family: Family | null): Family | null =>
+    family && (anchors === null || (TRAITS[family].head === "anchor") === anchors) ? family : null;
+  const stated = subtype?.toLowerCase() ?? "";
+  const model = familyInName(modelName ?? "");
+  const found: readonly (readonly [Family | null | undefined, FamilyReason["kind"], string | null])[] = [
+    [kind && KINDS[kind].family, "file", kind ? KINDS[kind].nnFamily : null],
+    // A "-u" export of an anchor model has no anchors. With anchors it is the classic head after all.
+    [stated === "yolov5-u" && anchors ? "yolov5" : null, "subtype with anchors", subtype],
+    // The exporter marks YOLOX as YOLOv6 r1, which multiplies no objectness. The name then tells.
+    [sharesSubtype(familyOfSubtype(stated), model) ? model : null, "model name", modelName],
+    [familyOfSubtype(stated), "subtype", subtype],
+    ...outputNames.map(
+      (name) => [fitting(familyInName(/_(yolo.*)$/i.exec(name)?.[1] ?? "")), "output name", name] as const,
+    ),
+    // A bare "yolov6n" says nothing of the release, and the files of all releases list no anchors.
+    [
+      fitting(model === "yolov6r1" && !/r1/i.test(modelName as string) ? "yolov6" : model),
+      "model name",
+      modelName,
+    ],
+    // Only tools.luxonis.com names a model.xml, and of networks with anchors it takes YOLOv5 and v7, which agree.
+    [anchors && /\.xml$/i.test(modelName ?? "") ? "yolov5" : null, "exporter", modelName],
+    [anchors === false ? "yolov8" : null, "no anchors", null],
+    ["yolov3", "default", null],
+  ];
+  const [family, reason, value] = found.find(([said]) => said) as [
+    Family,
+    FamilyReason["kind"],
+    string | null,
+  ];
+  return { family, why: { kind: reason, value } };
+}

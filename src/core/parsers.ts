@@ -1,0 +1,137 @@
+/** Networks as config files name them: kinds of an NN_config, and parsers of an NN Archive. */
+import { TRAITS } from "./families.ts";
+import type { Family, ScoreOption } from "./family.ts";
+import type { Rules } from "./rules.ts";
+
+/** Names that config files have for a network. */
+export type NetworkKind = "yolo" | "ssd";
+
+/** Facts about a kind of network that a file names, before its family is settled. */
+export interface KindTraits {
+  /** `NN_family` of an NN_config, in small letters. */
+  readonly nnFamily: string;
+  /** Parsers of an NN Archive, in small letters. */
+  readonly parsers: readonly string[];
+  /** The family, where the kind has only one. */
+  readonly family: Family | null;
+  /** The file lists anchors and says how many classes there are. */
+  readonly anchors: boolean;
+}
+
+export const KINDS: { readonly [K in NetworkKind]: KindTraits } = {
+  yolo: { nnFamily: "yolo", parsers: ["yolo", "yoloextendedparser"], family: null, anchors: true },
+  ssd: { nnFamily: "mobilenet", parsers: ["ssd", "mobilenet"], family: "ssd", anchors: false },
+};
+
+/** A parser of an NN Archive that reads one family. */
+export interface ParserTraits {
+  /** Name as archives write it. */
+  readonly parser: string;
+  /** The family, and the defaults of depthai-nodes, which has the parser. */
+  readonly defaults: {
+    readonly family: Family;
+    /** Number of classes, where every network of the parser has so many. */
+    readonly classes?: number;
+    readonly confidenceThreshold: number;
+    readonly iouThreshold: number;
+    readonly maxDetections: number;
+    readonly scores?: ScoreOption;
+    readonly background?: false;
+    readonly rules?: Partial<Rules>;
+  };
+  /**
+   * Roles of the head's outputs, in the order in which the parser takes them. The output of masks may be missing. Every
+   * column of scores is a class.
+   */
+  readonly outputs?: readonly ["boxes", "scores", "masks"];
+  /** How the parser makes points of heat maps, if not as the family's authors do. */
+  readonly keypointRefinement?: "none";
+}
+
+/** Parsers of one family each. */
+export const PARSERS: readonly ParserTraits[] = [
+  {
+    parser: "SCRFDParser",
+    defaults: { family: "scrfd", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 100 },
+  },
+  {
+    parser: "YuNetParser",
+    defaults: { family: "yunet", confidenceThreshold: 0.8, iouThreshold: 0.3, maxDetections: 5000 },
+  },
+  {
+    parser: "MPPalmDetectionParser",
+    defaults: { family: "mediapipe-palm", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 100 },
+  },
+  {
+    parser: "KeypointParser",
+    defaults: { family: "keypoints", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 1 },
+  },
+  {
+    parser: "HRNetParser",
+    defaults: { family: "hrnet", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 1 },
+    keypointRefinement: "none",
+  },
+  {
+    parser: "SuperAnimalParser",
+    defaults: { family: "superanimal", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 1 },
+  },
+  {
+    parser: "PPTextDetectionParser",
+    defaults: { family: "dbnet", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 100 },
+  },
+  {
+    parser: "ClassificationParser",
+    defaults: { family: "classifier", confidenceThreshold: 0, iouThreshold: 0.5, maxDetections: 1000 },
+  },
+  {
+    // The best column of each query, and no column is the background. A third output has masks.
+    parser: "RFDETRParser",
+    defaults: {
+      family: "rfdetr",
+      scores: "logits",
+      background: false,
+      rules: { multiLabel: false, gate: ">", suppress: "none" },
+      confidenceThreshold: 0.5,
+      iouThreshold: 0.5,
+      maxDetections: 300,
+    },
+    outputs: ["boxes", "scores", "masks"],
+  },
+  {
+    // YOLOv8 for segmentation with a single class. `labelMap` makes the index map that the parser gives.
+    parser: "FastSAMParser",
+    defaults: {
+      family: "yolov8",
+      classes: 1,
+      confidenceThreshold: 0.5,
+      iouThreshold: 0.5,
+      maxDetections: 300,
+    },
+  },
+];
+
+/** Parsers whose networks no decoder reads, and what reads their tensors instead. In small letters. */
+export const OTHER_PARSERS: { readonly [parser: string]: string } = {
+  segmentationparser:
+    "call classMap(tensor, { ...mapOptions(archive).options, frame }), which gives the class of each pixel",
+  mapoutputparser:
+    "call valueMap(tensor, { ...mapOptions(archive).options, frame }), which gives the number of each pixel",
+  imageoutputparser: "write your own code: boxwright makes no pictures of a network's output",
+  regressionparser: "write your own code: the tensor holds the numbers",
+  embeddingsparser: "write your own code: the tensor holds the embedding",
+  classificationsequenceparser: "write your own code: boxwright reads no sequences of characters",
+  mlsdparser: "write your own code: boxwright reads no lines",
+  lanedetectionparser: "write your own code: boxwright reads no lanes",
+  xfeatmonoparser: "write your own code: boxwright matches no features",
+  xfeatstereoparser: "write your own code: boxwright matches no features",
+};
+
+/** Every kind of network. */
+export const KIND_NAMES = /* @__PURE__ */ Object.keys(KINDS) as readonly NetworkKind[];
+
+/** True if the kind or the family has a score column for the background. */
+export function hasBackground(kind: NetworkKind | null, family: Family | null): boolean {
+  return [family, kind && KINDS[kind].family].some(
+    (known) => known !== null && TRAITS[known].background !== undefined,
+  );
+}
