@@ -46,10 +46,10 @@ class TextMaker {
     const { length } = this.#map;
     const column = { ...all.heads[0].score, cell: length };
     readChannels(this.#work, column, image, 0, length, this.#map);
-    this.#checkMap();
     const threshold = this.#work.thresholds().confidenceThreshold;
     const reader = this.#reader;
     const count = reader.read(this.#map, typeof threshold === "number" ? threshold : threshold[0]);
+    this.#checkMap();
     if (reader.isCut)
       this.#work.note(
         `the map has more than ${MOST_BORDERS} borders of texts and holes: the others are left out`,
@@ -57,20 +57,11 @@ class TextMaker {
     this.#write(detections[image], Math.min(count, memory.i32[plan + A.P_MAX_DETECTIONS]), plan);
   }
 
-  /** Notes NaN. Throws a TensorError for values that are no probabilities. */
+  /** Notes NaN of the last map. Throws a TensorError for values that are no probabilities. */
   #checkMap(): void {
-    const map = this.#map;
     const { plan } = this.#work;
     const slack = slackOf(plan.tensors[plan.heads[0].score.tensor]);
-    let least = 0;
-    let most = 1;
-    let lost = 0;
-    for (let i = 0; i < map.length; i++) {
-      const p = map[i];
-      if (p < least) least = p;
-      else if (p > most) most = p;
-      else if (p !== p) lost++;
-    }
+    const { least, most, lost } = this.#reader.range;
     if (lost > 0)
       this.#work.note("the map of text holds NaN, which belongs to no text: has the network overflowed?");
     if (most > 1 + slack || least < -slack)

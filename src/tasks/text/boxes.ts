@@ -43,6 +43,12 @@ export const TEXT_VALUES = 9;
 export class TextReader {
   /** `TEXT_VALUES` of each box, best first. */
   readonly boxes: Float64Array;
+  /** Least and largest value of the last map, at least 0..1, and its count of NaN. */
+  range: { readonly least: number; readonly most: number; readonly lost: number } = {
+    least: 0,
+    most: 1,
+    lost: 0,
+  };
   /** True if the last map had more borders than `MOST_BORDERS`. */
   isCut = false;
   readonly #width: number;
@@ -98,6 +104,7 @@ export class TextReader {
     const width = this.#width;
     const height = this.#height;
     const reach = rule === "depthai" ? 1 : 0;
+    let [least, most, lost] = [0, 1, 0];
     marks.fill(0);
     for (let y = 0, at = 0, to = 0; y < height; y++) {
       let sum = 0;
@@ -107,7 +114,12 @@ export class TextReader {
         // NaN belongs to no text, and counts as 0 in means.
         sum += p === p ? p : 0;
         sums[++to] = sum;
-        if (!(p > maskThreshold)) continue;
+        if (!(p > maskThreshold)) {
+          if (p < least) least = p;
+          else if (p !== p) lost++;
+          continue;
+        }
+        if (p > most) most = p;
         if (reach === 0) {
           marks[(y + 1) * stride + x + 1] = 1;
           continue;
@@ -118,6 +130,7 @@ export class TextReader {
             marks[(j + 1) * stride + i + 1] = 1;
       }
     }
+    this.range = { least, most, lost };
   }
 
   /** Returns the borders to look at. depthai's rule takes the largest areas if there are more than it may give. */
