@@ -16,6 +16,15 @@ const METADATA = [
   "iou_threshold",
 ];
 
+const BLOCK = [
+  "NN_specific_metadata",
+  "NN_family",
+  "output_format",
+  "input_size",
+  "confidence_threshold",
+  "iou_threshold",
+];
+
 /** Both thresholds where a file states none, as the files in circulation have them. */
 const THRESHOLD = 0.5;
 
@@ -24,11 +33,14 @@ export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"):
   const block = root.object(key);
   // Paths leave the block out: the metadata is known by its own name.
   const metadata = block.object("NN_specific_metadata", "");
-  block.reportMisspelt(["NN_specific_metadata", "NN_family", "output_format", "input_size"]);
+  const mappings = root.object("mappings");
+  root.reportMisspelt(["NN_config", "nn_config", "mappings"]);
+  block.reportMisspelt(BLOCK);
   metadata.reportMisspelt(METADATA);
+  mappings.reportMisspelt(["labels"]);
   const format = block.word("output_format", ["raw", "detection"], '"raw" or "detection"');
   const kind = readKind(block, format);
-  const labels = root.object("mappings").labels("labels");
+  const labels = mappings.labels("labels");
   const stated = readClasses(root, metadata, kind, labels);
   metadata.take("coordinates", ["4", (x) => x === 4]);
   const inputSize = readSize(block);

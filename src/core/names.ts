@@ -56,9 +56,16 @@ const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
 /** Returns the known name that a misspelt or foreign name means, undefined if there is none. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const plain = plainName(name);
-  const isKnown = ([meant, others]: readonly [string, string]): boolean =>
-    names.includes(meant.split(":")[0]) && others.split(" ").includes(plain);
-  return names.find((known) => isNearly(plain, plainName(known))) ?? ELSEWHERE.find(isKnown)?.[0];
+  const near = names.find((known) => isNearly(plain, plainName(known)));
+  if (near !== undefined) return near;
+  for (const [meant, others] of ELSEWHERE) {
+    const [option, value] = meant.split(":");
+    // A file writes confidence_threshold.
+    const known = names.find((own) => plainName(own) === plainName(option));
+    if (known !== undefined && others.split(" ").includes(plain))
+      return value === undefined ? known : `${known}:${value}`;
+  }
+  return undefined;
 }
 
 /** From so many names on, an error that knows the name that is meant does not list all of them. */

@@ -150,7 +150,9 @@ function checkFrameOf(detections: Detections, width: number, height: number): vo
   refuse(
     "detections",
     `those of ${isInput ? `an input of ${w}x${h} without a frame` : `a frame of ${w}x${h}`} for a tile of ${width}x${height}`,
-    `the tile as the frame: decode(outputs, { width: ${width}, height: ${height}, resize })`,
+    "crop" in surface && surface.crop
+      ? `{ x: 0, y: 0, width: ${w}, height: ${h} } as the tile: what was found in a crop is in 0..1 of the whole picture`
+      : `the tile as the frame: decode(outputs, { width: ${width}, height: ${height}, resize })`,
     RangeError,
   );
 }

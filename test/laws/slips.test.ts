@@ -5,6 +5,7 @@ import {
   createDetector,
   createTileMerger,
   cropOf,
+  drawCanvas,
   fuse,
   nextCropOf,
   nms,
@@ -101,12 +102,49 @@ describe("tiles", () => {
     merger.add({ x: 0, y: 0, width: 640, height: 639 }, decoder.decode(outputsOf(0.9)));
     expect(merger.length).toBe(2);
   });
+  test("cut by the detector, whose crops are of the whole picture", () => {
+    const frame = { width: 1280, height: 720, resize: "stretch" } as const;
+    const crop = { cx: 320, cy: 320, width: 640, height: 640 };
+    const found = decoder.decode(outputsOf(0.9), { ...frame, crop });
+    expect(() => merger.add({ x: 0, y: 0, width: 640, height: 640 }, found)).toThrow(
+      "detections: got those of a frame of 1280x720 for a tile of 640x640, expected { x: 0, y: 0, width: 1280, height: 720 } as the tile: what was found in a crop is in 0..1 of the whole picture",
+    );
+    const whole = createTileMerger([1280, 720]);
+    whole.add({ x: 0, y: 0, width: 1280, height: 720 }, found);
+    // 20 x 24 around (32, 16) of the input, ten times as large.
+    const [box] = whole.merge();
+    expect(toPixels(box, 1280, 720).x_min).toBeCloseTo(220, 3);
+    expect(toPixels(box, 1280, 720).y_max).toBeCloseTo(280, 3);
+  });
   test("whose place is text", () => {
     const tile = { x: "1", y: 0, width: 640, height: 640 };
     expect(() => merger.add(tile as never, decoder.decode(outputsOf(0.9)))).toThrow(
       'tile: got {x: "1", y: 0',
     );
   });
+});
+
+test.each([
+  [{ metadata: { conf_threshold: 0.1 } }, "NN_specific_metadata.conf_threshold", "confidence_threshold"],
+  [{ metadata: { nms_threshold: 0.1 } }, "NN_specific_metadata.nms_threshold", "iou_threshold"],
+  [{ metadata: { num_classes: 2 } }, "NN_specific_metadata.num_classes", "classes"],
+  [{ block: { conf: 0.1 } }, "nn_config.conf", "confidence_threshold"],
+  [{ block: { imgsz: 64 } }, "nn_config.imgsz", "input_size"],
+  [{ root: { mapping: { labels: ["a", "b"] } } }, "mapping", "mappings"],
+  [{ root: { mappings: { names: ["a", "b"] } } }, "mappings.names", "labels"],
+])("a key that other tools have in place of one of nn_config: %j", (extra: object, path, meant) => {
+  const { metadata, block, root } = extra as Record<string, object>;
+  const nn_config = { NN_family: "YOLO", NN_specific_metadata: { classes: 2, ...metadata }, ...block };
+  expect(() => createDecoderSync({ nn_config, ...root } as never, { family: "yolov8" })).toThrow(
+    new RegExp(`^${path}: got an unknown name, expected .*did you mean ${meant}\\?$`, "m"),
+  );
+});
+
+test("an area of a canvas in 0..1", () => {
+  const context = { canvas: { width: 640, height: 480 } };
+  expect(() => drawCanvas(context as never, [CAT], { area: { x: 0, y: 0, width: 1, height: 1 } })).toThrow(
+    /got an area of .* to draw on, expected x, y, width and height in pixels/,
+  );
 });
 
 test("text or objects where other functions want numbers", () => {
