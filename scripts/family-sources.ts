@@ -148,7 +148,7 @@ export const SOURCES: { readonly [F in Family]: Source } = {
   },
   rfdetr: {
     from: "roboflow/rf-detr (`pip install 'rfdetr[onnx]'`)",
-    licence: "Apache-2.0; the largest sizes have Roboflow's own licence",
+    licence: "Apache-2.0; the detectors XL and 2XL have Roboflow's own licence, PML 1.0",
     commands: ["# Python", "from rfdetr import RFDETRNano", "RFDETRNano().export()"],
   },
   rtdetr: {
@@ -207,7 +207,7 @@ export const SOURCES: { readonly [F in Family]: Source } = {
   "hailo-nms": {
     from: "Hailo's Model Zoo and Dataflow Compiler",
     licence: "MIT (Model Zoo); that of the network",
-    commands: ["hailomz compile yolov8n --hw-arch hailo8l"],
+    commands: ["hailomz compile yolov8n --ckpt yolov8n.onnx --hw-arch hailo8l --calib-path photos"],
   },
   imx500: {
     from: "Sony's converter for the IMX500; Ultralytics exports for it",
@@ -291,7 +291,7 @@ export const SOURCES: { readonly [F in Family]: Source } = {
   movenet,
   "movenet-multipose": movenet,
   rtmo: mmdeploy(
-    "mmpose/pose-detection_rtmo_onnxruntime_dynamic-640x640.py",
+    "mmpose/pose-detection_rtmo_onnxruntime_dynamic.py",
     "rtmo-s_8xb32-600e_body7-640x640",
     "human-pose",
   ),
