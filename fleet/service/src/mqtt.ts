@@ -10,6 +10,12 @@ import { connectionProblem, messageOf } from "./errors.ts";
 
 /** The topic above all others, on which agents and hosts agree. */
 export const MQTT_TOPIC = "boxwright";
+/** What a host answers to a packet that names a response topic. */
+export interface MqttAnswer {
+  /** Why the host never takes the packet; absent: its frame is stored. */
+  readonly refused?: string;
+}
+
 /** A topic without wildcards, and without a slash at its ends. */
 export const isTopic = (text: string): boolean => /^[^/+#\p{Cc}$][^+#\p{Cc}]{0,199}(?<!\/)$/u.test(text);
 /** Bytes of a packet that its topic and properties may take beside what it carries. */
@@ -118,6 +124,11 @@ export interface MqttMessage {
   /** The broker keeps the message for later subscribers, in place of the last one of this topic. */
   readonly retain?: boolean;
   readonly contentType?: string;
+  /** Topic at which the receiver answers, and what the answer has to carry. */
+  readonly responseTopic?: string;
+  readonly correlationData?: Buffer;
+  /** Seconds after which the broker throws the message away. */
+  readonly expirySeconds?: number;
   readonly properties?: Readonly<Record<string, string>>;
 }
 
@@ -199,7 +210,8 @@ function verbsOf(client: MqttClient, ended: Promise<string>): Verbs {
     async subscribe(...topics) {
       await answered(client.subscribeAsync([...topics], { qos: 1 }));
     },
-    async publish({ topic, payload, qos, retain = false, contentType, properties }) {
+    async publish({ topic, payload, qos, retain = false, properties, ...rest }) {
+      const { contentType, responseTopic, correlationData, expirySeconds } = rest;
       // The library takes no other bytes than a Buffer.
       const body =
         typeof payload === "string" ? payload : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
@@ -208,6 +220,9 @@ function verbsOf(client: MqttClient, ended: Promise<string>): Verbs {
         retain,
         properties: {
           ...(contentType !== undefined && { contentType }),
+          ...(responseTopic !== undefined && { responseTopic }),
+          ...(correlationData !== undefined && { correlationData }),
+          ...(expirySeconds !== undefined && { messageExpiryInterval: expirySeconds }),
           // The library never sends a message with an empty list of properties, and does not say so.
           ...(properties && Object.keys(properties).length > 0 && { userProperties: { ...properties } }),
         },

@@ -49,6 +49,7 @@ function readMqtt(name: string, fields: Fields): MqttSettings {
     address: readMqttPlace(fields),
     topic,
     inFlight: fields.number("inFlight", [1, 1024], 16),
+    confirmSeconds: fields.number("confirmSeconds", [0, 3600], 30),
     maxPacketBytes: fields.number("maxPacketBytes", [1024, 2 ** 28 - 2 ** 20], PACKET_BYTES),
   };
 }

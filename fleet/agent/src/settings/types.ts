@@ -118,6 +118,11 @@ export interface MqttSettings {
   /** Topic above those of packets, configs and previews. */
   readonly topic: string;
   readonly inFlight: number;
+  /**
+   * Seconds in which a host has to answer that it has stored a packet; 0: the broker's word is enough, although a
+   * broker may lose what it has acknowledged.
+   */
+  readonly confirmSeconds: number;
   /** Most bytes of a packet. The host has a limit too, and the broker may. */
   readonly maxPacketBytes: number;
 }

@@ -2,15 +2,17 @@
 import { fromPacket, packetHeaders } from "boxwright";
 import { connectionProblem } from "boxwright-service/errors";
 import {
+  type MqttAnswer,
   type MqttConnection,
   MQTT_CODE,
   MQTT_ENVELOPE_BYTES,
+  type MqttMessage,
   MqttMistake,
   connectMqtt,
   mqttCodeOf,
 } from "boxwright-service/mqtt";
 import { sha256, tokenOf } from "../core/ids.ts";
-import { runWithin } from "../core/wait.ts";
+import { runWithin, wait } from "../core/wait.ts";
 import type { MqttSettings } from "../settings/types.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, NeedsOperator, previewHeaders } from "./sink.ts";
 
@@ -21,10 +23,16 @@ const NEVER: ReadonlySet<number> = new Set([MQTT_CODE.tooLarge, MQTT_CODE.format
 /** Reason codes that only an operator can mend. */
 const MISTAKES: ReadonlySet<number> = new Set([MQTT_CODE.denied, MQTT_CODE.topic]);
 
-/** A connection, and the hashes of the configs that were published over it. */
+/** What an operator does about packets that nobody takes. */
+const START_HOST = "start a host whose option mqtt names this broker, and whose mqttTopic is the topic of this sink";
+
+/** A connection, and what was sent over it. */
 interface Open {
   readonly connection: MqttConnection;
+  /** Configs by hash. */
   readonly published: Map<string, Promise<void>>;
+  /** Packets that wait for the answer of a host, by what it has to carry. Null: none comes any more. */
+  readonly asked: Map<string, (answer: MqttAnswer | null) => void>;
 }
 
 export class MqttSink implements Sink {
@@ -35,6 +43,7 @@ export class MqttSink implements Sink {
   readonly #clientId: string;
   readonly #patience: number;
   #opening: Promise<Open> | null = null;
+  #count = 0;
 
   /**
    * @param device id of this device, which no other one has
@@ -64,14 +73,48 @@ export class MqttSink implements Sink {
       }
       const topic = `${this.#settings.topic}/packets/${tokenOf(source ?? "")}/${tokenOf(subject ?? "")}`;
       const message = { topic, payload: packet, qos: 1, ...propertiesOf(packetHeaders(packet)) } as const;
-      const code = await this.#within(signal, open, () => open.connection.publish(message));
-      if (code !== MQTT_CODE.nobody) return { kind: "stored" };
-      // The broker has thrown the packet away.
-      const reason = `nobody has subscribed to ${this.#settings.topic}/packets/# at the broker: start a host once, its option mqtt names this broker`;
-      return { kind: "later", reason };
+      return await this.#publish(open, message, signal);
     } catch (error) {
       return outcomeOf(error);
     }
+  }
+
+  /** Publishes a packet, and waits for the broker and, if the settings say so, for a host. */
+  async #publish(open: Open, message: MqttMessage, signal: AbortSignal): Promise<Outcome> {
+    const { topic, confirmSeconds } = this.#settings;
+    const key = String(this.#count++);
+    const answer = new Promise<MqttAnswer | null>((resolve) => open.asked.set(key, resolve));
+    const asking = {
+      responseTopic: this.#answers,
+      correlationData: Buffer.from(key),
+      // The packet is sent again after that time: the queue of a host that is away must not fill with copies.
+      expirySeconds: confirmSeconds + 1,
+    };
+    try {
+      const asked = confirmSeconds > 0 ? { ...message, ...asking } : message;
+      const code = await this.#within(signal, open, () => open.connection.publish(asked));
+      if (code === MQTT_CODE.nobody)
+        // The broker has thrown the packet away.
+        return { kind: "later", reason: `nobody has subscribed to ${topic}/packets/# at the broker: ${START_HOST}` };
+      if (confirmSeconds === 0) return { kind: "stored" };
+      const end = new AbortController();
+      const late = wait(confirmSeconds * 1000, end.signal).then(() => null);
+      const abort = (): void => end.abort();
+      signal.addEventListener("abort", abort);
+      const given = await Promise.race([answer, late]);
+      signal.removeEventListener("abort", abort);
+      abort();
+      if (given === null)
+        return { kind: "later", reason: `no host has stored the packet within ${confirmSeconds} s: ${START_HOST}` };
+      return given.refused === undefined ? { kind: "stored" } : { kind: "refused", reason: given.refused };
+    } finally {
+      open.asked.delete(key);
+    }
+  }
+
+  /** Topic at which hosts answer this sink. */
+  get #answers(): string {
+    return `${this.#settings.topic}/answers/${this.#clientId}`;
   }
 
   async preview(preview: Preview): Promise<void> {
@@ -96,7 +139,15 @@ export class MqttSink implements Sink {
 
   async #connect(): Promise<Open> {
     // Ask the broker to remember nothing: what it has not acknowledged is in the spool, and is sent again.
-    const connection = await connectMqtt(this.#settings.address, { clientId: this.#clientId });
+    const asked: Open["asked"] = new Map();
+    const connection = await connectMqtt(this.#settings.address, {
+      clientId: this.#clientId,
+      onMessage: ({ payload, properties }, done) => {
+        const answer = answerIn(String(payload));
+        if (answer) asked.get(String(properties?.correlationData))?.(answer);
+        done();
+      },
+    });
     const { receiveMaximum } = connection;
     if (receiveMaximum < this.inFlight) {
       connection.cut();
@@ -104,8 +155,12 @@ export class MqttSink implements Sink {
         `got inFlight ${this.inFlight}, but the broker takes ${receiveMaximum} packets at once: set inFlight to ${receiveMaximum}`,
       );
     }
-    void connection.ended.then(() => (this.#opening = null));
-    return { connection, published: new Map() };
+    void connection.ended.then(() => {
+      this.#opening = null;
+      for (const resolve of asked.values()) resolve(null);
+    });
+    if (this.#settings.confirmSeconds > 0) await connection.subscribe(this.#answers);
+    return { connection, published: new Map(), asked };
   }
 
   /**
@@ -152,6 +207,16 @@ function propertiesOf(headers: Readonly<Record<string, string>>): {
     ...(contentType !== undefined && { contentType }),
     properties: Object.fromEntries(named) as Record<string, string>,
   };
+}
+
+/** Returns what a host answered; null for text of another form. */
+function answerIn(text: string): MqttAnswer | null {
+  try {
+    const { refused } = JSON.parse(text) as { refused?: unknown };
+    return typeof refused === "string" ? { refused: refused.slice(0, 500) } : {};
+  } catch {
+    return null;
+  }
 }
 
 const tooLarge = (size: number, limit: number): string =>

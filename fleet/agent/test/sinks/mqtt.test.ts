@@ -31,7 +31,7 @@ async function setUp(count: number, sink: object = {}, options: MosquittoOptions
     state: "state",
     network: { model: MODEL, config: "config.json" },
     sources: [{ kind: "folder", camera: "front door", path: "photos" }],
-    sinks: [{ kind: "mqtt", url: broker.url, ...sink }],
+    sinks: [{ kind: "mqtt", url: broker.url, confirmSeconds: 0, ...sink }],
     log: "warn",
   };
   return { folder, broker, settings };
@@ -44,7 +44,8 @@ interface Subscriber {
   readonly ids: () => Set<string>;
 }
 
-async function subscribe(broker: Mosquitto, topic = "boxwright"): Promise<Subscriber> {
+/** @param answer what the host answers to a packet that asks for it; null: nothing */
+async function subscribe(broker: Mosquitto, topic = "boxwright", answer: string | null = "{}"): Promise<Subscriber> {
   const packets: Packet[] = [];
   const messages: IPublishPacket[] = [];
   let client: MqttClient;
@@ -53,6 +54,9 @@ async function subscribe(broker: Mosquitto, topic = "boxwright"): Promise<Subscr
     client.on("message", (_, payload, message) => {
       messages.push(message);
       if (message.topic.includes("/packets/")) packets.push(fromPacket(Uint8Array.from(payload)));
+      const { responseTopic, correlationData } = message.properties ?? {};
+      if (responseTopic !== undefined && answer !== null)
+        client.publish(responseTopic, answer, { properties: { correlationData: correlationData! } });
     });
     await client.subscribeAsync(`${topic}/#`, { qos: 1 });
   };
@@ -132,6 +136,47 @@ describe.skipIf(mosquitto === undefined)("a broker of MQTT", () => {
     const { text } = await agent.ended;
     expect(text).toContain(`${COUNT} frames sent, 0 failed, 0 lost`);
     await until(() => new Set([...seen, ...host.ids()]).size === COUNT, "all packets");
+  });
+
+  it("killed in the middle, with hosts that answer, costs no packet", async () => {
+    const COUNT = 300;
+    const { folder, broker, settings } = await setUp(COUNT, { confirmSeconds: 30 });
+    await broker.start();
+    let host = await subscribe(broker);
+    const seen = new Set<string>();
+    const agent = startProcess([writeSettings(folder, settings)]);
+    for (let kill = 1; kill <= 4; kill++) {
+      await until(() => seen.size + host.packets.length >= (kill * COUNT) / 6, "packets before a kill");
+      await broker.kill("SIGKILL");
+      host.ids().forEach((id) => seen.add(id));
+      await broker.start();
+      host = await subscribe(broker);
+    }
+    expect((await agent.ended).text).toContain(`${COUNT} frames sent, 0 failed, 0 lost`);
+    expect(new Set([...seen, ...host.ids()]).size).toBe(COUNT);
+  });
+
+  it("passes on a host's refusal, and the packet is kept with the reason", async () => {
+    const { folder, broker, settings } = await setUp(2, { confirmSeconds: 30 });
+    await broker.start();
+    await subscribe(broker, "boxwright", '{"refused":"the host says no"}');
+    const path = writeSettings(folder, settings);
+    const { code, text } = await startProcess([path]).ended;
+    expect(code).toBe(1);
+    expect(text).toContain("packet refused for good: the host says no");
+    expect((await startProcess(["refused", "list", path]).ended).text.split("the host says no")).toHaveLength(3);
+  });
+
+  it("with a host that does not answer has the packets sent again, and the spool keeps them", async () => {
+    const { folder, broker, settings } = await setUp(2, { confirmSeconds: 1 });
+    await broker.start();
+    const silent = await subscribe(broker, "boxwright", null);
+    const agent = startProcess([writeSettings(folder, settings)]);
+    await agent.says(/packets wait: no host has stored the packet within 1 s/);
+    await until(() => silent.packets.length > 2, "a packet again");
+    // Another one takes over, and answers.
+    await subscribe(broker);
+    expect((await agent.ended).text).toContain("2 frames sent, 0 failed, 0 lost");
   });
 
   it("gets every packet of an agent that is killed again and again", async () => {

@@ -24,6 +24,8 @@ export interface BrokerPacket {
   readonly deliveries: number;
   /** Count of tries after which a packet of an unknown config is refused. */
   readonly mostTries?: number;
+  /** Called with the reason once the packet is recorded as refused. */
+  readonly onRefused?: (reason: string) => void;
   /** Reads a header. */
   readonly header: (name: string) => string | undefined;
 }
@@ -64,6 +66,7 @@ async function verdictOn({ db, log, now }: TakeOptions, packet: BrokerPacket, re
   const names = { source: read("ce-source"), id: read("ce-id") };
   try {
     await recordRefused(db, { way, place, bytes, ...names, reason, message }, now());
+    packet.onRefused?.(message);
     return "refused";
   } catch (failure) {
     // Try again: without a record nobody could find out what became of the packet.

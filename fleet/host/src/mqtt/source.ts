@@ -6,7 +6,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { IPublishPacket } from "mqtt";
 import { connectionProblem } from "boxwright-service/errors";
-import { type MqttAddress, MQTT_ENVELOPE_BYTES, connectMqtt, readMqttAddress } from "boxwright-service/mqtt";
+import {
+  type MqttAddress,
+  type MqttAnswer,
+  type MqttConnection,
+  MQTT_ENVELOPE_BYTES,
+  connectMqtt,
+  readMqttAddress,
+} from "boxwright-service/mqtt";
 import type { Config } from "../core/config.ts";
 import type { Metrics } from "../core/metrics.ts";
 import type { Registry } from "../decode/registry.ts";
@@ -104,13 +111,15 @@ export class MqttSource {
     try {
       await aside.subscribe(`${topic}/configs/+`, `${topic}/previews/#`);
       const life = new AbortController();
+      // Over the connection aside: packets may come before the other one knows itself to be connected.
+      const answer = (message: IPublishPacket, given: MqttAnswer): void => this.#answer(aside, message, given);
       const packets = await connectMqtt(this.#address, {
         clientId,
         sessionSeconds: SESSION_SECONDS,
         receiveMaximum: inFlight,
         maximumPacketSize: limitOf(maxPacketBytes),
         onMessage: (message, done) => {
-          this.#working = this.#take(message, done, life.signal);
+          this.#working = this.#take(message, done, life.signal, answer);
         },
       });
       try {
@@ -131,9 +140,15 @@ export class MqttSource {
 
   /**
    * Takes one packet.
+   * @param answer tells the agent what became of it
    * @param signal ends the wait for another try: the broker then delivers the packet over the next connection
    */
-  async #take(message: IPublishPacket, done: () => void, signal: AbortSignal): Promise<void> {
+  async #take(
+    message: IPublishPacket,
+    done: () => void,
+    signal: AbortSignal,
+    answer: (message: IPublishPacket, given: MqttAnswer) => void,
+  ): Promise<void> {
     const { metrics } = this.#options;
     if (message.dup) metrics.redelivered.inc();
     const header = headersOf(message);
@@ -142,14 +157,25 @@ export class MqttSource {
     for (let deliveries = 1; !signal.aborted; deliveries++) {
       // Copy the bytes: they are a part of the library's memory, and each try gives them away.
       const bytes = Uint8Array.from(message.payload as Buffer);
-      const packet = { way: "mqtt", bytes, place: message.topic, deliveries, mostTries, header } as const;
+      const onRefused = (refused: string): void => answer(message, { refused });
+      const packet = { way: "mqtt", bytes, place: message.topic, deliveries, mostTries, header, onRefused } as const;
       const verdict = await takePacket(this.#options, packet);
       if (typeof verdict === "string") {
+        if (verdict === "stored") answer(message, {});
         if (deliveries === MOST_TRIES) this.#giveUp(config);
         return done();
       }
       await sleep(verdict, undefined, { signal }).catch(() => undefined);
     }
+  }
+
+  /** Answers an agent that asks for it. Answers go below one topic alone, whatever a packet names. */
+  #answer(connection: MqttConnection, { properties }: IPublishPacket, given: MqttAnswer): void {
+    const { responseTopic, correlationData } = properties ?? {};
+    if (!responseTopic?.startsWith(`${this.#options.config.mqttTopic}/answers/`) || !correlationData) return;
+    const message = { topic: responseTopic, payload: JSON.stringify(given), qos: 0, correlationData } as const;
+    // Without the answer the agent sends the packet again.
+    connection.publish(message).catch(() => undefined);
   }
 
   /** Remembers a config that nobody has, so that further packets of it do not hold up the others. */

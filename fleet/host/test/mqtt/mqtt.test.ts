@@ -82,6 +82,33 @@ describe.skipIf(!inject("mosquitto"))("packets over MQTT", () => {
     await until(async () => (await small.metric(reason)) === 1, "refusal");
   });
 
+  test("are answered where the agent asks for it: stored, or refused and why", async () => {
+    const answers: [string, string, string][] = [];
+    const listener = await broker.connect();
+    onTestFinished(() => listener.endAsync(true));
+    await listener.subscribeAsync("#", { qos: 1 });
+    listener.on("message", (topic, payload, { properties }) => {
+      if (properties?.correlationData) answers.push([topic, String(payload), String(properties.correlationData)]);
+    });
+    const ask = (bytes: Uint8Array | string, responseTopic: string, key: string): Promise<unknown> =>
+      agent.publishAsync(TOPIC, Buffer.from(bytes), {
+        qos: 1,
+        properties: { responseTopic, correlationData: Buffer.from(key) },
+      });
+    await ask(detectionPacket(40), "boxwright/answers/a", "1");
+    await ask(detectionPacket(40), "boxwright/answers/a", "2");
+    // Nobody makes a host write elsewhere.
+    await ask(detectionPacket(40), "boxwright/configs/a", "3");
+    await ask("not a packet", "boxwright/answers/b", "4");
+    const given = (): typeof answers => answers.filter(([topic]) => !topic.includes("/packets/"));
+    await until(() => given().length === 3, "answers");
+    expect(given()).toEqual([
+      ["boxwright/answers/a", "{}", "1"],
+      ["boxwright/answers/a", "{}", "2"],
+      ["boxwright/answers/b", expect.stringMatching(/^\{"refused":".+"\}$/), "4"],
+    ]);
+  });
+
   test("previews come too", async () => {
     const { id, source, subject, time } = about(30);
     const userProperties = { id, source, subject: `${subject} 50 %`, time: new Date(time).toISOString() };
