@@ -123,7 +123,7 @@ const NETWORKS: { readonly [F in BoxFamily]: readonly [networks: string, ...note
     "The priors of D0 to D6 are built in. `efficientdetPriors` makes those of D7, D7x, Lite and of " +
       "mmdetection's order of ratios: pass them as `priors`.",
     'The authors suppress with soft-NMS: `suppression: "soft-gaussian"`.',
-    "The authors pad with 0 after mean and std. `pad` comes before them, and 114 is nearest to that. " +
+    "The authors pad with 0 after mean and std, so `pad` is the mean. " +
       "Lite wants `prepare: { mean: 127, std: 128, pad: 127 }`.",
     "TFLite files of Lite end in TFLite_Detection_PostProcess: [tflite-postprocess](tflite-postprocess.md).",
   ],

@@ -67,7 +67,7 @@ export function unpackPlanes4(
   return x;
 }
 
-/** Returns eight chroma values in i16, minus 128. */
+/** Returns eight chroma values in i16, minus 128. `isTogether`: u and v alternate (NV12), so only every second byte counts. */
 // @ts-ignore: decorator
 @inline
 function chromaOf(from: usize, isTogether: bool): v128 {
@@ -77,7 +77,7 @@ function chromaOf(from: usize, isTogether: bool): v128 {
   return i16x8.sub(words, i16x8.splat(128));
 }
 
-/** Makes sixteen pixels of as many lumas and eight chroma values. What chroma adds is computed once for two pixels. */
+/** Writes sixteen pixels from sixteen lumas and eight values of each chroma. Two pixels share each chroma product. */
 // @ts-ignore: decorator
 @inline
 function sixteenPixels(y: v128, du: v128, dv: v128, to: usize): void {
@@ -114,14 +114,14 @@ function times(x: v128, factor: i32): v128 {
   return i32x4.mul(x, i32x4.splat(factor));
 }
 
-/** Returns what lumas above 16 give, with the half that rounds. */
+/** Returns the scaled (luma - 16) of four pixels in fixed point, with the half added that makes the later shift round. */
 // @ts-ignore: decorator
 @inline
 function lumaOf(above: v128): v128 {
   return i32x4.add(times(above, YUV_Y), i32x4.splat(1 << (YUV_BITS - 1)));
 }
 
-/** Returns one channel of sixteen pixels, of which two and two share the chroma. Narrowing clamps to 0..255. */
+/** Returns one channel of sixteen pixels. Each chroma value serves two neighbours. Narrowing clamps to 0..255. */
 // @ts-ignore: decorator
 @inline
 function channelOf(luma0: v128, luma1: v128, luma2: v128, luma3: v128, chroma0: v128, chroma1: v128): v128 {

@@ -38,7 +38,7 @@ function readFamily(r: FieldReader): Family | null {
   return r.take("family", [meant ? `${meant}, or ${rule[0]}` : rule[0], rule[1]]);
 }
 
-/** Returns a phrase for an error: the family that a user means who typed `name`. Returns `null` for none. */
+/** Returns words for an error that name the family closest to an unknown name, `null` if none is close. */
 function familyMeant(name: string): string | null {
   const other = otherNameOf(name);
   if (other)

@@ -68,7 +68,8 @@ type Squares = readonly (readonly [stride: number, sizes: readonly number[]])[];
 
 /**
  * Returns square priors in the middle of each cell, rows cx cy w h, normalised.
- * @param cells whole cells in so many strides: `Math.floor` leaves out a last one that the input cuts off
+ * @param cells returns the cells along a side of so many strides. `Math.ceil` keeps a last cell that the edge of the
+ *   input cuts off, `Math.floor` drops it
  */
 function squares(
   [width, height]: readonly [number, number],

@@ -54,10 +54,10 @@ export interface PixelPoints {
 
 const HALF_TURN = Math.PI;
 
-/** What an error about an angle in degrees expects. */
+/** Words for the error about an angle in degrees. */
 export const IN_RADIANS = "radians, not degrees: multiply by pi / 180";
 
-/** True for an angle in degrees. A network may give any angle, but hardly a whole number beyond two turns. */
+/** True if an angle can only be in degrees: a whole number beyond two turns, which no network gives in radians. */
 export const isInDegrees = (angle: number): boolean =>
   Math.abs(angle) > 4 * HALF_TURN && Number.isInteger(angle);
 
@@ -195,7 +195,7 @@ export function checkCrop(crop: Crop, where: string): void {
     if (complaint) refuse(`${where}.${name}`, ...complaint, RangeError);
   }
   const { cx, cy, width, height, angle = 0 } = crop;
-  // A crop of the first pixel is one that was given in 0..1.
+  // Refuse a crop inside the first pixel: the caller has most likely passed fractions of the image.
   if (cx >= 0 && cy >= 0 && cx <= 1 && cy <= 1 && width <= 1 && height <= 1)
     refuse(
       where,

@@ -59,7 +59,7 @@ export interface ConfigProblem {
 
 /** The config cannot be used. Carries every problem at once, so that one edit mends the file. */
 export class ConfigError extends Error {
-  /** Node prints the name of the class, which minifiers rename. */
+  /** Name of the class in what Node prints. Minifiers rename the class itself. */
   static override readonly name = "ConfigError";
   override readonly name = "ConfigError";
   readonly problems: readonly ConfigProblem[];

@@ -189,7 +189,7 @@ export const OPERATOR_FORMS: readonly OperatorForm[] = [
   },
 ];
 
-/** Ultralytics' classifiers end in a softmax. Pictures are resized by Pillow, and their bytes divided by 255 alone. */
+/** Ultralytics' classifiers: the graph ends in a softmax. Pillow resizes the picture, and bytes are only divided by 255. */
 export const ULTRALYTICS_CLASSIFIER = {
   exporter: "ultralytics",
   options: { family: "classifier", prepare: { resample: "pillow", mean: 0, std: 255 } },

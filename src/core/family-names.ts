@@ -14,7 +14,7 @@ export const notesOnNames = (
       family !== read && UNLIKE_THEIR_SHAPES.includes(family) && names.some((name) => hasWord(family, name)),
   );
   const isLibre = boxFormat === null && names.some((name) => /libre-?yolo/i.test(name ?? ""));
-  // TFLite files have other names.
+  // TensorFlow's saved models name this tensor and count the background. TFLite files have other names.
   const countsBackground =
     TRAITS[read].idsLeaveOutBackground && names.some((name) => /detection_classes/i.test(name ?? ""));
   return [

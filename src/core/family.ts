@@ -239,7 +239,7 @@ export interface FamilyTraits {
    * query. Usual: masks are made of prototypes.
    */
   readonly rowMasks?: "box" | "input" | "queries";
-  /** Usual export of its networks for masks and keypoints: these channels follow those of the boxes. */
+  /** Storage order of the usual exports for masks and keypoints, whose extra channels follow those of box and classes. */
   readonly extraChannels?: "rows" | "planes";
   /** Family that stands for this one where shapes alone are looked at: their tensors look alike. */
   readonly like?: Family;

@@ -19,8 +19,7 @@ export interface Place {
  * - A crop is that of `cv2.dnn.blobFromImage`, which scales by the exact factor, an f32. Its size may be a fraction of
  *   a pixel off the whole pixels that OpenCV makes. The smaller half of what stands over is cut off at the left and at
  *   the top.
- *
- * - A margin makes a letterboxed image smaller by so many pixels; the input stays as large.
+ * - A margin makes a letterboxed image smaller by so many pixels. The input keeps its size.
  *
  *     |<- left ->|<------- width ------->|<- rest ->|
  *     |<----------------- input ------------------->|

@@ -14,7 +14,7 @@ export type PrepareResize = "letterbox" | "letterbox-topleft" | "stretch" | "cro
  * - `area`: `cv2.resize` with INTER_AREA
  * - `nearest`: `cv2.resize` with INTER_NEAREST
  * - `pillow`: `Image.resize` of Pillow with BILINEAR, which smooths where it shrinks
- * - `cubic`: `cv2.resize` with INTER_CUBIC, a = -0.75. OpenCV adds rows in another order, so one byte in a million may
+ * - `cubic`: `cv2.resize` with INTER_CUBIC, a = -0.75. OpenCV adds rows in another order: about three bytes in a million
  *   differ by 1
  */
 export type Resample = "bilinear" | "area" | "nearest" | "pillow" | "cubic";
@@ -29,8 +29,8 @@ export interface PrepareRule {
   /** Default "letterbox". */
   readonly resize?: PrepareResize;
   /**
-   * Value of the padding, 0..255, normalised like the picture: one number, or one for each channel of the tensor, which
-   * may be a fraction, such as the mean. Default 114.
+   * Value of the padding, 0..255, normalised like the picture. One number, or one for each channel of the tensor.
+   * Fractions are allowed, such as a mean. Default 114.
    */
   readonly pad?: number | readonly number[];
   /** Pixels by which a letterboxed image is smaller than the input: 4 fits it to 636 of 640. Default 0. */

@@ -252,7 +252,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   prepare(image: ImageInput, options?: PrepareOptions): Prepared {
     const engine = this.engine === "ts" ? "ts" : "auto";
     const rule = this.prepareRule as PrepareRule;
-    // A detector passes the same options with every frame: they need no copy.
+    // Copy the options only if they lack an engine. A detector states one, and so allocates nothing here.
     const own: PrepareOptions = options?.engine === undefined ? { engine, ...options } : options;
     const prepared = this.#prepare.prepareImage(image, rule, own);
     this.#diagnostics.afterPrepare(image, prepared.frame, rule.size);

@@ -43,7 +43,7 @@ export class Diagnostics {
   readonly #stats: FrameCounts;
   readonly #notes: Notes;
   readonly #pictures = new PictureCheck();
-  /** What a picture showed. It says nothing of a plan, and stays when a plan begins. */
+  /** The note on a picture's bytes, null for none. `begin` keeps this note: a picture does not depend on the plan. */
   #pictureNote: string | null = null;
   #empty = new EmptyFrames();
   #padding = new PaddingCheck();
@@ -80,7 +80,7 @@ export class Diagnostics {
     this.#notes.addOnce(note);
   }
 
-  /** Looks at a picture that `prepare` made the input of, and keeps its frame. */
+  /** Checks a picture that `prepare` has turned into an input, and remembers its frame. */
   afterPrepare(image: ImageInput, frame: Frame, inputSize: readonly [number, number]): void {
     const note = this.#pictures.noteOf(image, frame, inputSize);
     if (note === null) return;

@@ -1,27 +1,28 @@
-/** Notes about pictures: bytes that look like another picture than the caller says, and a frame that was forgotten. */
+/** Notes on pictures: bytes in another layout than the caller states, and a frame that was not passed to `decode`. */
 import type { Frame } from "./frame.ts";
 import type { ImageInput } from "./prepare.ts";
 
-/** Pictures with a content that are looked at. A stream repeats its mistakes. */
+/** Count of pictures to check, blank ones aside. A stream repeats its mistakes, so a few suffice. */
 const PICTURES = 3;
-/** Bytes that are looked at: runs of so many, spread over the picture. */
+/** Bytes of a sampled run. */
 const RUN = 96;
+/** Count of runs, spread over the picture. */
 const RUNS = 64;
-/** Fewer steps of colour per byte say nothing: a blank picture. */
+/** Mean difference of neighbouring bytes below which a picture counts as blank and is not judged. */
 const FLAT = 0.5;
 
 export class PictureCheck {
-  #left = PICTURES;
-  /** The last frame that `prepare` returned, if its boxes are not those of the input. */
+  #remaining = PICTURES;
+  /** The last frame that `prepare` returned; null if 0..1 of the input is 0..1 of the picture. */
   #prepared: Frame | null = null;
 
   /** Keeps the frame that `prepare` returned for an input of this size. Returns a note about the bytes, or null. */
   noteOf(image: ImageInput, frame: Frame, inputSize: readonly [number, number]): string | null {
     this.#prepared = fillsInput(frame, inputSize) ? null : frame;
-    if (this.#left === 0) return null;
+    if (this.#remaining === 0) return null;
     const { most, steps, pixels } = samplesOf(image.data);
     if (most === 0 || steps.every((step) => step < FLAT && most > 1)) return null;
-    this.#left--;
+    this.#remaining--;
     if (most === 1)
       return "every byte of the picture is 0 or 1: were its values floats of 0..1 before? Pass bytes of 0..255";
     const isThree = image.format === "rgb" || image.format === "bgr" || image.channels === 3;
@@ -42,7 +43,7 @@ export class PictureCheck {
   }
 }
 
-/** True if places in the input are those in the picture: 0..1 of both. */
+/** True if a place in 0..1 of the input is the same in 0..1 of the picture: no padding, rotation or crop. */
 function fillsInput({ placed, rotation, crop }: Frame, [width, height]: readonly [number, number]): boolean {
   if (rotation || crop) return false;
   return !placed || (placed[0] === 0 && placed[1] === 0 && placed[2] === width && placed[3] === height);
@@ -83,8 +84,9 @@ function samplesOf(data: ImageInput["data"]): Samples {
 }
 
 /**
- * True if neighbouring bytes are neighbouring pixels of one colour. Such bytes differ alike at each place of a pixel,
- * and less than bytes that are three apart. Of colours that stand together neither holds.
+ * True if the bytes look like planes, in which neighbouring bytes are neighbouring pixels of one colour. Such bytes
+ * differ equally at all three places of a pixel, and less than bytes that are three apart. Interleaved colours do
+ * neither.
  */
 function lookLikePlanes(steps: Samples["steps"], pixels: number): boolean {
   const [least, , largest] = [...steps].sort((a, b) => a - b);

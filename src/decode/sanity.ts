@@ -219,8 +219,8 @@ export function checkDistributions(image: MemoryImage): void {
 }
 
 /**
- * Returns a note if a class id has no label, or is beyond the stated number of classes. Without labels, the ids of
- * another network may count the background: `spare` is 1 then, else 0.
+ * Returns a note if a class id has no label, or is beyond the stated count of classes.
+ * @param spare 1 if class ids may count the background, so that one more is right; ignored if there are labels
  */
 export function checkLabels(
   classIds: Int32Array,

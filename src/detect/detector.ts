@@ -287,7 +287,10 @@ function inInputPixels(config: Config): Config {
   return (config.coordinates ?? finishedIn) === "photo" ? { ...config, coordinates: "pixels" } : config;
 }
 
-/** Returns the config, with what runtime and file state of the input beneath the caller's own. */
+/**
+ * Returns the config, completed by what runtime and file state of the input. Fields of the config's `prepare` win.
+ * @throws ConfigError if the config states another input size than the network
+ */
 function withInput(config: Config, { name, dims, type }: SessionTensor, file: Model | null): Config {
   const quantisation = file?.input?.quantisation ?? null;
   const tensor = { name, dims, type: type ?? "f32", quantisation: null, signature: null };

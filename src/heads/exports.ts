@@ -34,8 +34,8 @@ interface ExportForm<Q extends HeadQuery> {
   /** Returns the options that the form waits for. */
   readonly asks?: (query: HeadQuery) => readonly OptionHint[];
   /**
-   * Returns the class counts that a dimension can stand for in this form: fractions and negative numbers too, which are
-   * none. Usual: class ids are a column, and no dimension tells.
+   * Returns the class counts that a dimension can stand for in this form. May return fractions and negative numbers,
+   * which `classCounts` drops. Absent if class ids are a column: no dimension tells the count then.
    */
   readonly classesIn?: (dimension: number, traits: FamilyTraits) => readonly number[];
 }
@@ -91,7 +91,7 @@ function finishedShapes({ traits, boxFormat }: HeadQuery): string {
 /** Counts of anchors that a map may have, the most usual first. */
 export const ANCHOR_COUNTS: readonly number[] = [3, 5, 1, 2, 4, 6];
 
-/** Returns `classesIn` of tensors with so many channels besides the classes: one entry for each kind of tensor. */
+/** Returns a `classesIn` for tensors that have these counts of channels besides the classes. */
 const without =
   (...others: readonly number[]) =>
   (dimension: number): readonly number[] =>
@@ -103,7 +103,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
     read: anchorMaps,
     expected: ({ anchorSets, classes }) => mapsWithAnchors(anchorSets ?? [], classes),
     asks: () => [{ option: "anchors" }],
-    // Without a channel of classes, there is one class.
+    // A network of one class may have no class channel.
     classesIn: (d) => ANCHOR_COUNTS.map((anchors) => (d === 5 * anchors ? 1 : d / anchors - 5)),
   },
   "cell-maps": {

@@ -165,13 +165,13 @@ function adviceOnExtraChannels(query: HeadQuery, specs: Specs): string[] {
   return [`${task}; else give the first ${own} alone`];
 }
 
-/** Most numbers of classes that an error names. */
+/** Most class counts that an error suggests. With more, the shapes tell too little. */
 const MOST_GUESSES = 3;
 
-/** Most classes that an error suggests. */
+/** Largest class count that an error suggests. */
 const MOST_CLASSES = 1000;
 
-/** Returns the few numbers of classes with which the shapes would be read. */
+/** Returns advice on the class counts with which the shapes could be read, empty if there are none or too many. */
 function likelyClasses(query: HeadQuery, specs: Specs): string[] {
   const found = extraChannels(query, specs);
   if (found !== null && found.extra >= FEWEST_COEFFICIENTS) return [];

@@ -208,7 +208,7 @@ const holdVariances = (priors: TensorSpec | undefined, tensors: readonly TensorS
 /** Most classes that a guess may have. */
 const MOST_CLASSES = 2000;
 
-/** Returns the class counts to try for a family. Where class ids are a column, any count does. */
+/** Returns the class counts to try for a family: 1 if class ids are a column, since any count fits then. */
 function countsToTry(
   family: Family,
   tensors: readonly TensorSpec[],

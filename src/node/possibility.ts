@@ -1,4 +1,4 @@
-/** What shapes alone can be, and how a config is tried on them. */
+/** The readings that shapes alone allow, and a function that tries a config on them. */
 import { readConfig } from "../config/config.ts";
 import type { DecoderOptions } from "../config/types.ts";
 import { TensorError } from "../core/errors.ts";
@@ -40,7 +40,7 @@ export const statedClasses = ({ classes, labels }: DecoderOptions): number | und
   classes ?? (labels && Object.keys(labels).length);
 
 /**
- * Returns all interpretations under a config, also if there are several. One that stands alone has to make a plan too.
+ * Returns all interpretations under a config, none if the tensors do not fit. A single one also has to make a plan.
  * @param values returns the values of a tensor by its index; `null` if they are not at hand
  */
 export function interpretationsUnder(

@@ -106,7 +106,7 @@ const ROW = 5;
 const ROW_COLUMNS = [...POINT_COLUMNS, "angles", "corners"] as const;
 type RowColumn = (typeof ROW_COLUMNS)[number];
 
-/** Says what detections have besides boxes, for comparing and for people. */
+/** Returns words for what detections have besides boxes. Tiles are compared by these words, and errors print them. */
 function kindOf(detections: Detections): string {
   const { keypoints, angles, scores } = detections;
   const others = ROW_COLUMNS.slice(1, -2).filter((name) => detections[name]);
@@ -118,7 +118,7 @@ function kindOf(detections: Detections): string {
   return [kind, ...others].join(" with ");
 }
 
-/** Returns the function that moves value k of a row from its tile into the picture. */
+/** Returns the function that moves value `k` of a row in the column `name` from its tile into the picture. */
 function moveOf(
   name: RowColumn,
   { x, y, width, height }: Tile,
@@ -140,7 +140,7 @@ function moveOf(
 function checkFrameOf(detections: Detections, width: number, height: number): void {
   const surface = surfaceOf(detections);
   if (surface === undefined) return;
-  // Without a frame, boxes are in 0..1 of the input. Those are 0..1 of the tile only if both have one proportion.
+  // Without a frame, boxes are in 0..1 of the input. This equals 0..1 of the tile only if both have the same proportions.
   const isInput = Array.isArray(surface);
   const [w, h] = "width" in surface ? [surface.width, surface.height] : surface;
   const isTile = isInput

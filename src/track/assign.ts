@@ -1,8 +1,10 @@
 /**
  * Assigns rows to columns, one to one, so that the weights of the chosen pairs have the largest sum. Only pairs that
- * were added can be chosen, and a row may stay without a column. The side with fewer is placed one after the other,
- * each along the way of least cost to a free partner (Dijkstra's search, with prices of the other side). A search sees
- * only what is around it, so that a crowd costs little more than its pairs.
+ * were added can be chosen, and a row may stay without a column.
+ *
+ * The smaller side is placed: its members get partners one after the other, each along the shortest augmenting path.
+ * The cost of a pair is its negative weight. Dijkstra's algorithm finds the path, with dual prices of the other side. A
+ * search reaches only pairs that are connected, so a crowd costs little more than its count of pairs.
  */
 import { IndexList, room } from "./lists.ts";
 import { DistanceHeap } from "./heap.ts";
@@ -22,25 +24,28 @@ export class Assignment {
   private pairRow = new Int32Array(0);
   private pairColumn = new Int32Array(0);
 
-  /** True if columns are placed and rows have prices: there are fewer columns, and every one may find a free row. */
+  /** True if columns are placed and rows have prices, because there are fewer columns than rows. */
   private isTurned = false;
-  /** The side of each pair that is placed, and the other side; the partner of each. */
+  /** Member of the placed side (`own`) and of the other side in each pair, and the partner of each member, -1 for none. */
   private own = this.pairRow;
   private other = this.pairColumn;
   private otherOf = this.columnOf;
   private ownOf = this.rowOf;
-  /** Pairs by what is placed: places in `listed` begin at `first`. */
+  /** Pairs grouped by their placed member: those of member i stand in `listed` from `first[i]` to `first[i + 1]`. */
   private first = new Int32Array(0);
   private listed = new Int32Array(0);
-  /** Prices of the other side, at most 0. No pair costs less than the prices of its sides together. */
+  /** Dual prices of the other side, at most 0. No pair costs less than the prices of its two members together. */
   private price = new Float64Array(0);
-  /** Pair that was chosen for what is placed. */
+  /** Chosen pair of each placed member. */
   private chosen = new Int32Array(0);
-  /** Pair by which the search reached each of the other side. */
+  /** Pair by which the search reached each member of the other side. */
   private reachedBy = new Int32Array(0);
   private readonly reached = new DistanceHeap();
   private readonly settled = new IndexList();
-  /** Where the search may end so far: the cost of the way, and its last pair, or -1 and who gives up its partner. */
+  /**
+   * The cheapest end of the path so far: its cost, and the pair with a free partner. If the pair is -1, the path ends at
+   * `endOwn`, which gives up its partner.
+   */
   private endCost = 0;
   private endPair = -1;
   private endOwn = -1;
@@ -118,7 +123,7 @@ export class Assignment {
     this.chosen = room(this.chosen, isTurned ? this.columns : this.rows);
   }
 
-  /** Lists the pairs of each that is placed, in the order in which they were added. */
+  /** Groups the pairs by their placed member, in the order in which they were added. */
   private listPairs(count: number): void {
     this.first = room(this.first, count + 1);
     this.listed = room(this.listed, this.count);
@@ -127,7 +132,7 @@ export class Assignment {
     for (let pair = 0; pair < this.count; pair++) first[own[pair] + 1]++;
     for (let i = 0; i < count; i++) first[i + 1] += first[i];
     for (let pair = 0; pair < this.count; pair++) listed[first[own[pair]]++] = pair;
-    // Each beginning has moved to the next one.
+    // Each entry of `first` has advanced to where the next group begins: shift them back.
     first.copyWithin(1, 0, count);
     first[0] = 0;
   }
@@ -138,13 +143,13 @@ export class Assignment {
     this.chosen[this.own[pair]] = pair;
   }
 
-  /** Finds the way of least cost to a free partner, or to one that gives up its partner. Those on the way move up. */
+  /** Finds the shortest path to a free partner, or to a member that gives up its partner. Exchanges pairs along the path. */
   private place(own: number): void {
     const { reached, settled, price, weights, ownOf, chosen } = this;
     settled.length = 0;
     this.endCost = Infinity;
     this.leave(own, 0);
-    // Equal ends go first: boxes on one spot would cost the cube of their count.
+    // Stop at an end of equal cost. Searching on would take the cube of the count for boxes on one spot.
     while (reached.length > 0 && reached.least() < this.endCost) {
       const other = reached.take();
       settled.push(other);
@@ -160,8 +165,8 @@ export class Assignment {
   }
 
   /**
-   * Goes on to the possible partners.
-   * @param before its own price, less the cost of the way to it
+   * Extends the search from a placed member to its possible partners.
+   * @param before price of the member, less the cost of the path to it
    */
   private leave(own: number, before: number): void {
     const { reached, price, weights, ownOf, other, listed, reachedBy } = this;
@@ -183,7 +188,7 @@ export class Assignment {
     }
   }
 
-  /** Chooses the pairs along the way that was found. */
+  /** Chooses the pairs along the path that was found. */
   private moveUp(placed: number): void {
     const { otherOf, own } = this;
     let at = this.endPair < 0 ? this.endOwn : own[this.endPair];

@@ -1,6 +1,7 @@
-/** A heap of indices by their distance, the least first. It leaves no garbage. */
+/** A binary heap of indices, ordered by distance with the least first. Allocates only in `begin`. */
 import { room } from "./lists.ts";
 
+/** Place of an index that was taken. */
 const TAKEN = -2;
 
 export class DistanceHeap {

@@ -19,7 +19,7 @@ export class Matching {
   nearCount = 0;
   private partners = new Uint8Array(0);
   private readonly grid = new BoxGrid();
-  /** True if only detections that may overlap a track are near it. */
+  /** True if `findNear` finds only detections that may overlap the track; false if it finds all. */
   isSparse = false;
 
   /** Returns one 0 for each detection. */

@@ -28,11 +28,11 @@ export class OcSort implements Method {
   private readonly low = new Matching();
   private readonly measured = new Float64Array(4);
   private readonly virtual = new Float64Array(4);
-  /** 1 for each track and each detection of which all pairs are added, and the list of these detections. */
+  /** 1 for a track, or for a detection, whose pairs are all added. `fullColumns` lists these detections. */
   private isFullRow = new Uint8Array(0);
   private isFullColumn = new Uint8Array(0);
   private readonly fullColumns = new IndexList();
-  /** What a track must add to the sum at least, for its pair with each detection to change nothing. */
+  /** For each detection, the worth from which on a track's pair with the detection cannot raise the sum. */
   private needed = new Float64Array(0);
 
   constructor(options: Complete<OcSortOptions>) {
@@ -100,7 +100,7 @@ export class OcSort implements Method {
   /**
    * Makes the sum of IoUs and agreements largest over all pairs. As published, every track gets a detection if there
    * are enough, so each weight has 1 added: then the largest sum is that of the most pairs. Pairs that do not overlap
-   * weigh little, and hardly one is chosen. They are left out until the prices of a solution say that one counts.
+   * weigh little, and few are chosen. They are left out until the prices of a solution show that one may raise the sum.
    */
   private solveWithDirections(frame: TrackerFrame): void {
     const { matching: m } = this;
@@ -116,7 +116,7 @@ export class OcSort implements Method {
     } while (m.isSparse && this.hasMissed(frame));
   }
 
-  /** Adds the pairs of a track with the detections that it may overlap, and with those that count besides. */
+  /** Adds the pairs of a track with the detections that it may overlap, or with all if `hasMissed` marked the track. */
   private addDirections(row: number, frame: TrackerFrame): void {
     const { tracks, matching: m, isFullColumn, fullColumns } = this;
     const from = tracks.earlier(row, frame, this.options.directionFrames);
@@ -151,7 +151,7 @@ export class OcSort implements Method {
     return overlap + (0.5 - angle / Math.PI) * this.options.inertia * frame.scores[d];
   }
 
-  /** Marks each track or detection that has a pair which was left out and counts. Returns true if there is one. */
+  /** Marks each track or detection with a pair that was left out and would raise the sum. Returns true if there is one. */
   private hasMissed(frame: TrackerFrame): boolean {
     const { tracks, matching: m, isFullRow, isFullColumn, fullColumns } = this;
     const { inertia, directionFrames } = this.options;

@@ -9,11 +9,11 @@ const IMAGENET = { mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375]
 /** Pillow's resize, which LibreYOLO calls for most networks. */
 const PILLOW: PartialRule = { resample: "pillow" };
 
-/** Options of LibreYOLO's exports for detection, by `model_family`. What is not stated is usual for the family. */
+/** Options of LibreYOLO's exports for detection, by `model_family`. Missing ones have the family's defaults. */
 const FORMS: { readonly [modelFamily: string]: Partial<TypedOptions> } = {
-  // Planes of corners.
+  // Output [1,4+C,N]: planes, with boxes as corners.
   yolo9: { family: "yolov9", boxFormat: "xyxy", prepare: { resize: "letterbox-topleft" } },
-  // Rows of corners and probabilities.
+  // Output [1,N,4+C]: rows of corners and probabilities.
   rtmdet: {
     family: "yolov9",
     boxFormat: "xyxy",
@@ -44,7 +44,7 @@ const DINO_SIZES = ["s", "m", "l", "x"];
 
 type Metadata = { readonly [key: string]: string | undefined };
 
-/** Returns the options of a task, undefined for a network whose tensors are not known. */
+/** Returns the options of an export, undefined if its tensors are not known. */
 function optionsOf({
   model_family: family = "",
   task = "detect",
@@ -52,11 +52,11 @@ function optionsOf({
 }: Metadata): Partial<TypedOptions> | undefined {
   if (task === "classify") return { family: "classifier", scores: "softmax-logits", prepare: PILLOW };
   const form = Object.hasOwn(FORMS, family) ? FORMS[family] : undefined;
-  // Exports for masks and keypoints have tensors of their own. RF-DETR's are those of its authors.
+  // Refuse masks and keypoints: LibreYOLO's tensors for them are its own. Only RF-DETR's masks are as its authors export them.
   if (task !== "detect" && !(family === "rfdetr" && task === "segment")) return undefined;
   if (family === "deimv2" && DINO_SIZES.includes(rest["size"] ?? rest["model_size"] ?? ""))
     return { ...form, prepare: { ...form?.prepare, ...IMAGENET } };
-  // Rows of corners, score and class: the graph suppresses.
+  // The graph suppresses, and outputs rows of corners, score and class id.
   if (form?.boxFormat === "xyxy" && rest["nms"] === "true")
     return { family: form.family, reading: "end-to-end", prepare: form.prepare };
   return form;

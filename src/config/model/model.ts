@@ -80,7 +80,7 @@ function beginningOfText(bytes: Uint8Array): string | null {
   return first.every((byte) => isLetter(byte) && byte < 127) ? String.fromCharCode(...first).trim() : null;
 }
 
-/** Many servers answer an address that they do not know with a page. */
+/** Reason for a file that begins as HTML. Many servers answer an unknown address with a page. */
 const PAGE = "a page in HTML: the server has no file at this address";
 
 /** How other files begin, which people hand over as models. ONNX has no such mark. */
@@ -90,7 +90,7 @@ const OTHERS: readonly (readonly [beginning: readonly number[], what: string])[]
   [letters("version https://git-lfs"), "a pointer of Git LFS: git lfs pull fetches the file"],
   [letters("\x89HDF"), "a Keras file: convert the network to TFLite first"],
   ...["<!", "<html", "<HTML"].map((start) => [letters(start), PAGE] as const),
-  [letters("<"), "XML; of OpenVINO's model the ONNX file that it was made from is read"],
+  [letters("<"), "XML; for a model of OpenVINO, pass the ONNX file that it was made from"],
 ];
 
 /** Returns the model of an ONNX or TFLite file. */

@@ -263,7 +263,7 @@ export const FRAME: Options = {
 
 const PREPARE: Options = {
   resize: { value: "NAME", help: "letterbox, letterbox-topleft, stretch, crop" },
-  pad: { value: "N", help: "channel value of the padding, 0..255" },
+  pad: { value: "a,b,c", help: "value of the padding, 0..255, one or one per channel" },
   order: { value: "NAME", help: "order of the input's channels: RGB, BGR" },
   mean: { value: "a,b,c", help: "value to subtract from channels of 0..255, one or one per channel" },
   std: { value: "a,b,c", help: "divisor of channels, one or one per channel: 255 for an input of 0..1" },

@@ -13,6 +13,7 @@ export interface CheckedRule {
   readonly resize: PrepareResize;
   /** One value for each channel of the tensor. */
   readonly pad: readonly number[];
+  /** Pixels by which a letterboxed image is smaller than the input. */
   readonly margin: number;
   readonly resample: Resample;
   readonly layout: "NCHW" | "NHWC";

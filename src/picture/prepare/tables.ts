@@ -156,10 +156,13 @@ function areaTable(axis: Axis): AxisTable {
   });
 }
 
-/** The a of Keys' cubic, as OpenCV has it. */
+/** Parameter a of Keys' cubic kernel, with OpenCV's value. */
 const CUBIC = -0.75;
 
-/** Returns the weights of the four pixels around a place, `x` after the second one, in f32 as OpenCV computes them. */
+/**
+ * Returns the weights of the four pixels around a place, in f32 as OpenCV computes them.
+ * @param x distance of the place from the second pixel, 0..1
+ */
 function cubicAt(x: number): readonly number[] {
   const f = Math.fround;
   const outer = (t: number): number =>
@@ -169,7 +172,7 @@ function cubicAt(x: number): readonly number[] {
   return [a, b, c, f(f(f(1 - a) - b) - c)];
 }
 
-/** Weights are rounded to 11 bits. A pixel at the edge stands for its missing neighbours, and has their weights too. */
+/** Returns the table of cubic weights, rounded to 11 bits. A pixel at the edge also gets the weights of missing neighbours. */
 function cubicTable(axis: Axis): AxisTable {
   const weights = new Float32Array(axis.count * 4);
   const last = axis.source - 1;

@@ -14,7 +14,7 @@ export interface ArchiveMap {
   readonly reader: "classMap" | "valueMap";
   /** Name of the output that holds the map. */
   readonly output: string;
-  /** Options of `classMap`; of `valueMap` the size of the input alone. */
+  /** Options of the reader. Those of `valueMap` are only `inputSize`. */
   readonly options: ClassMapOptions;
   /** How the network wants its picture: the rule of `prepareImage`. */
   readonly prepare: PartialRule;
@@ -73,7 +73,10 @@ export function mapOptions(archive: unknown): ArchiveMap {
 
 const PARSERS = /^(segmentation|mapoutput)parser$/i;
 
-/** Returns the options of the classes. depthai takes the argmax of one channel beside a channel of zeros. */
+/**
+ * Returns the options about classes. The threshold for a single channel is 0: depthai puts a channel of zeros beside it
+ * and takes the argmax.
+ */
 function classOptions(metadata: FieldReader): ClassMapOptions {
   const labels = metadata.labels("classes");
   const classes = metadata.take("n_classes", COUNT) ?? labels?.length;
@@ -84,7 +87,7 @@ function classOptions(metadata: FieldReader): ClassMapOptions {
     ...(classes !== undefined && { classes }),
     ids,
     threshold: 0,
-    // depthai ignores it where the tensor holds ids.
+    // depthai ignores background_class if the tensor holds ids.
     background: background && !ids && classes !== 1,
   };
 }

@@ -1,4 +1,4 @@
-/** Where a map of the network's whole input lies over the image: the resizing undone exactly, and the turn after it. */
+/** Places a map of the network's whole input over the image: undoes the resizing exactly, then the rotation. */
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { turnPicture, turnedSize, turnsBack } from "../../core/turn.ts";
@@ -13,7 +13,7 @@ export interface OverImageOptions {
   readonly frame?: Frame;
 }
 
-/** The upright image over a map. */
+/** How the upright image lies over the cells of a map. */
 export interface OverImage {
   readonly x: Axis;
   readonly y: Axis;
@@ -24,7 +24,8 @@ export interface OverImage {
 }
 
 /**
- * Returns where the image lies over a map of `cells`.
+ * Returns how the image lies over a map.
+ * @param cells [width, height] of the map
  * @throws RangeError for an input size that is missing or does not fit the map, and for a crop that is turned
  */
 export function placeOverImage(
@@ -64,7 +65,7 @@ export function placeOverImage(
   };
 }
 
-/** Returns the axis of the image among the cells, not cut at whole cells. Never reads cells of padding alone. */
+/** Returns where the image lies along one axis of the map, in fractions of cells. Cells that hold only padding are left out. */
 function axisOf(pixels: number, cells: number, scale: number, shift: number): Axis {
   const start = (-shift / scale) * cells;
   const length = cells / scale;

@@ -21,13 +21,13 @@ export interface ClassMapOptions extends OverImageOptions {
   /** Name of each class. */
   readonly labels?: readonly string[];
   /**
-   * The tensor holds class ids, since the network took the argmax itself. Default: true for one channel of integers
-   * without a scale.
+   * True if the tensor holds class ids, because the network took the argmax itself. Default: true for one channel of
+   * integers without a scale.
    */
   readonly ids?: boolean;
-  /** Of a single channel of scores: pixels above it are of class 0, the others of none. */
+  /** For a single channel of scores: pixels with a larger score get class 0, the others no class. */
   readonly threshold?: number;
-  /** True: class 0 is the background, and its pixels are of no class. Default false. */
+  /** True if class 0 is the background: its pixels get no class. Default false. */
   readonly background?: boolean;
 }
 
@@ -54,7 +54,8 @@ type Ids = ClassMap["data"];
  * probabilities, floats or quantised: only their order counts. A NaN is below every number. With a frame, the map lies
  * over the image: each pixel of the image has the class of the cell in which its centre lies.
  * @throws TensorError if the tensor is none of [1,C,h,w], [1,h,w,C], [C,h,w] and [h,w,C], or may be two of them. Also
- * if it has one class and no `threshold`, a pixel without a score above -Infinity, or ids that are none
+ * if the tensor has one class and no `threshold`, a pixel without a score above -Infinity, or a value that is no class id
+ * @throws RangeError for more labels than classes, and for a frame or `inputSize` that does not fit the map
  * @example
  * import { classMap } from "boxwright";
  *
@@ -113,6 +114,7 @@ function oneChannelOf({ dims }: TensorSpec): readonly [height: number, width: nu
   return dims.length >= 2 && dims.length <= 4 && count > 0 && h * w === count ? [h, w] : null;
 }
 
+/** Options for a tensor of one channel. */
 interface Single {
   readonly classes: number | undefined;
   readonly threshold: number | undefined;
@@ -148,7 +150,7 @@ function readSingle(
   }
   const count = classes ?? most + 1;
   const map = idsFor(count, width * height);
-  // In a network of more classes, 255 is one of them.
+  // Keep 255: a class id in a network of more than 255 classes, else the mark for no class.
   for (let i = 0; i < values.length; i++) map[i] = values[i];
   return { width, height, classes: count, data: map };
 }
@@ -243,7 +245,7 @@ function argmaxOverPixels(
   return lost;
 }
 
-/** Returns the ids over the upright image: each pixel has that of the cell in which its centre lies. */
+/** Returns the class ids of the upright image: each pixel takes the id of the cell in which its centre lies. */
 function nearestOver(ids: Ids, w: number, xAxis: Axis, yAxis: Axis): Ids {
   const { pixels: width } = xAxis;
   const count = width * yAxis.pixels;

@@ -73,7 +73,8 @@ function checkImage(image: { readonly width: number; readonly height: number } |
 /**
  * Returns the crop of row `row` in the next frame, by the points of this one: null if the family has no tracking rule,
  * or if there is no such row.
- * @param detections what the decoder of MediaPipe's landmarks returned
+ * @param found what the decoder of MediaPipe's landmarks returned
+ * @throws RangeError if `found` is not the result of a decoder
  * @example
  * import { createDecoderSync, nextCropOf } from "boxwright";
  *
