@@ -257,11 +257,13 @@ export function createPlayground() {
     // Show the boxes first. Candidates, heat maps and times follow.
     await new Promise((resolve) => setTimeout(resolve));
     finder = await CandidateFinder.open(made);
+    await new Promise((resolve) => setTimeout(resolve));
     if (isOld()) return;
     findCandidates();
     await new Promise((resolve) => setTimeout(resolve));
     if (isOld()) return;
     shown.possibilities = possibilitiesOf({ tensors, options: options.value });
+    await new Promise((resolve) => setTimeout(resolve));
     const heat = await HeatMaps.make(made);
     if (isOld()) return;
     shown.heat = heat;

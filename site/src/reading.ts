@@ -229,13 +229,17 @@ export async function timeEngines(
     try {
       const decoder = await openDecoder(wanted, { engine, ...thresholds });
       const job = (): unknown => decoder.decode(wanted.tensors as never, wanted.frame);
-      // Take a few samples at a time, so that the page answers in between.
+      job();
+      const calls = callsFor(job);
       const samples: number[] = [];
       for (let slice = 0; slice < SLICES; slice++) {
+        // The page answers in between, also on a phone that is four times as slow.
         await new Promise((resolve) => setTimeout(resolve, 10));
-        samples.push(medianOf(job, ROUNDS, LONGEST / SLICES));
+        const end = performance.now() + SLICE;
+        do samples.push(timeOf(job, calls));
+        while (performance.now() < end);
       }
-      times.push({ engine, ms: samples.sort((a, b) => a - b)[SLICES >> 1] });
+      times.push({ engine, ms: samples.sort((one, other) => one - other)[samples.length >> 1] });
     } catch {
       times.push({ engine, ms: null });
     }
@@ -245,28 +249,33 @@ export async function timeEngines(
 /** Rounds and milliseconds after which a measurement ends. */
 const ROUNDS = 60;
 const LONGEST = 150;
-/** Slices that such a measurement is cut into. */
-const SLICES = 5;
+/** Slices that a measurement beside other work is cut into, and the milliseconds of each. */
+const SLICES = 16;
+const SLICE = 6;
 /** Milliseconds that a sample takes at least: many times a step of the clock, which may be 0.1. */
 const CLOCK = 1.5;
+
+/** Returns the milliseconds of one call of a job, over so many calls. */
+function timeOf(job: () => unknown, calls: number): number {
+  const start = performance.now();
+  for (let call = 0; call < calls; call++) job();
+  return (performance.now() - start) / calls;
+}
+
+/** Returns how many calls take a sample's time together: the clock of a browser is too coarse for one. */
+function callsFor(job: () => unknown): number {
+  let calls = 1;
+  while (calls < 1 << 14 && timeOf(job, calls) * calls < CLOCK) calls *= 2;
+  return calls;
+}
 
 /** Returns the median time of a job, the first rounds left out. */
 export function medianOf(job: () => unknown, rounds = ROUNDS, longest = LONGEST): number {
   const times: number[] = [];
   const end = performance.now() + longest;
-  // The clock of a browser is coarse: take several calls together where one is too short for it.
   job();
-  let calls = 1;
-  for (let ms = 0; ms < CLOCK && calls < 1 << 14; calls *= 2) {
-    const start = performance.now();
-    for (let call = 0; call < calls; call++) job();
-    ms = performance.now() - start;
-  }
-  for (let i = 0; i < rounds && (i < 5 || performance.now() < end); i++) {
-    const start = performance.now();
-    for (let call = 0; call < calls; call++) job();
-    times.push((performance.now() - start) / calls);
-  }
+  const calls = callsFor(job);
+  for (let i = 0; i < rounds && (i < 5 || performance.now() < end); i++) times.push(timeOf(job, calls));
   const late = times.slice(times.length >> 1).sort((a, b) => a - b);
   return late[late.length >> 1];
 }

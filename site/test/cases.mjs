@@ -1,4 +1,5 @@
 /** What a visitor does on the site. Each case has a page of its own. */
+import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { documentation } from "./documentation.mjs";
 import { equal, isTrue, openPlayground, readText, settled, summaryOf } from "./steps.mjs";
@@ -317,6 +318,25 @@ const surroundings = [
       await page.waitForFunction(() => !document.querySelector("[data-live=camera]").disabled);
       await page.click("[data-live=camera]");
       await page.waitForFunction(() => Number(document.querySelector("[data-frames]")?.textContent) >= 2);
+    },
+  },
+  {
+    name: "a video file is followed to its end, with ids",
+    async run({ page, address, fixture, file }) {
+      const video = file("dogs.webm", "");
+      const still = ["-loop", "1", "-t", "4", "-framerate", "10", "-i", fixture("photos/dogs.jpg")];
+      const vp8 = ["-c:v", "libvpx", "-b:v", "1M", "-pix_fmt", "yuv420p"];
+      execFileSync("ffmpeg", ["-y", "-loglevel", "error", ...still, ...vp8, video]);
+      await openPlayground(page, address);
+      await page.setInputFiles("#pg-files", video);
+      await page.click("[data-live=file]");
+      // A dog that is seen again has an id.
+      await page.waitForFunction(() =>
+        /^[1-9]\d*, [1-9]\d* with an id$/.test(document.querySelector("[data-live-count]")?.textContent),
+      );
+      await page.waitForSelector("text=The video has ended.");
+      isTrue(Number(await readText(page, "[data-frames]")) >= 3, "less than three frames");
+      equal(await page.locator("[data-live-error]").count(), 0, "errors");
     },
   },
   {
