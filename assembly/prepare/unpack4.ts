@@ -67,7 +67,10 @@ export function unpackPlanes4(
   return x;
 }
 
-/** Returns eight chroma values in i16, minus 128. `isTogether`: u and v alternate (NV12), so only every second byte counts. */
+/**
+ * Returns eight chroma values in i16, minus 128. `isTogether`: u and v alternate (NV12), so only every second byte
+ * counts.
+ */
 // @ts-ignore: decorator
 @inline
 function chromaOf(from: usize, isTogether: bool): v128 {
@@ -114,7 +117,9 @@ function times(x: v128, factor: i32): v128 {
   return i32x4.mul(x, i32x4.splat(factor));
 }
 
-/** Returns the scaled (luma - 16) of four pixels in fixed point, with the half added that makes the later shift round. */
+/**
+ * Returns the scaled (luma - 16) of four pixels in fixed point, with the half added that makes the later shift round.
+ */
 // @ts-ignore: decorator
 @inline
 function lumaOf(above: v128): v128 {

@@ -189,7 +189,9 @@ export const OPERATOR_FORMS: readonly OperatorForm[] = [
   },
 ];
 
-/** Ultralytics' classifiers: the graph ends in a softmax. Pillow resizes the picture, and bytes are only divided by 255. */
+/**
+ * Ultralytics' classifiers: the graph ends in a softmax. Pillow resizes the picture, and bytes are only divided by 255.
+ */
 export const ULTRALYTICS_CLASSIFIER = {
   exporter: "ultralytics",
   options: { family: "classifier", prepare: { resample: "pillow", mean: 0, std: 255 } },

@@ -239,7 +239,9 @@ export interface FamilyTraits {
    * query. Usual: masks are made of prototypes.
    */
   readonly rowMasks?: "box" | "input" | "queries";
-  /** Storage order of the usual exports for masks and keypoints, whose extra channels follow those of box and classes. */
+  /**
+   * Storage order of the usual exports for masks and keypoints, whose extra channels follow those of box and classes.
+   */
   readonly extraChannels?: "rows" | "planes";
   /** Family that stands for this one where shapes alone are looked at: their tensors look alike. */
   readonly like?: Family;

@@ -14,8 +14,8 @@ export type PrepareResize = "letterbox" | "letterbox-topleft" | "stretch" | "cro
  * - `area`: `cv2.resize` with INTER_AREA
  * - `nearest`: `cv2.resize` with INTER_NEAREST
  * - `pillow`: `Image.resize` of Pillow with BILINEAR, which smooths where it shrinks
- * - `cubic`: `cv2.resize` with INTER_CUBIC, a = -0.75. OpenCV adds rows in another order: about three bytes in a million
- *   differ by 1
+ * - `cubic`: `cv2.resize` with INTER_CUBIC, a = -0.75. OpenCV adds rows in another order: about three bytes in a
+ *   million differ by 1
  */
 export type Resample = "bilinear" | "area" | "nearest" | "pillow" | "cubic";
 

@@ -40,7 +40,9 @@ export function rawThreshold(spec: Numbers, passes: (value: number) => boolean):
   return spec.type === "f32" ? numberOf(spec, a) : a;
 }
 
-/** Returns the smallest f32 that passes a threshold. The threshold is rounded to f32, so that 0.9 equals a score of 0.9. */
+/**
+ * Returns the smallest f32 that passes a threshold. The threshold is rounded to f32, so that 0.9 equals a score of 0.9.
+ */
 export function smallestPassing(threshold: number, gate: ">" | ">="): number {
   const least = Math.fround(threshold);
   return gate === ">="

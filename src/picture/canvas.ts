@@ -109,7 +109,7 @@ function wholeOf(context: CanvasContext): Area {
 
 function checkArea(area: Area): void {
   const { x, y, width, height } = area;
-  const isPixel = width <= 1 && height <= 1; // an area in 0..1 of the canvas
+  const isPixel = width <= 1 && height <= 1; // most likely given in 0..1 of the canvas
   if (!([x, y, width, height].every(Number.isFinite) && width > 0 && height > 0) || isPixel)
     throw new DrawError(
       `got an area of ${showJson(area)} to draw on, expected x, y, width and height in pixels. Pass the ` +

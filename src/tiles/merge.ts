@@ -140,7 +140,8 @@ function moveOf(
 function checkFrameOf(detections: Detections, width: number, height: number): void {
   const surface = surfaceOf(detections);
   if (surface === undefined) return;
-  // Without a frame, boxes are in 0..1 of the input. This equals 0..1 of the tile only if both have the same proportions.
+  // Without a frame, boxes are in 0..1 of the input. This equals 0..1 of the tile only if both have the same
+  // proportions.
   const isInput = Array.isArray(surface);
   const [w, h] = "width" in surface ? [surface.width, surface.height] : surface;
   const isTile = isInput

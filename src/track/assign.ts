@@ -26,7 +26,9 @@ export class Assignment {
 
   /** True if columns are placed and rows have prices, because there are fewer columns than rows. */
   private isTurned = false;
-  /** Member of the placed side (`own`) and of the other side in each pair, and the partner of each member, -1 for none. */
+  /**
+   * Member of the placed side (`own`) and of the other side in each pair, and the partner of each member, -1 for none.
+   */
   private own = this.pairRow;
   private other = this.pairColumn;
   private otherOf = this.columnOf;
@@ -43,8 +45,8 @@ export class Assignment {
   private readonly reached = new DistanceHeap();
   private readonly settled = new IndexList();
   /**
-   * The cheapest end of the path so far: its cost, and the pair with a free partner. If the pair is -1, the path ends at
-   * `endOwn`, which gives up its partner.
+   * The cheapest end of the path so far: its cost, and the pair with a free partner. If the pair is -1, the path ends
+   * at `endOwn`, which gives up its partner.
    */
   private endCost = 0;
   private endPair = -1;
@@ -143,7 +145,10 @@ export class Assignment {
     this.chosen[this.own[pair]] = pair;
   }
 
-  /** Finds the shortest path to a free partner, or to a member that gives up its partner. Exchanges pairs along the path. */
+  /**
+   * Finds the shortest path to a free partner, or to a member that gives up its partner. Exchanges pairs along the
+   * path.
+   */
   private place(own: number): void {
     const { reached, settled, price, weights, ownOf, chosen } = this;
     settled.length = 0;

@@ -151,7 +151,9 @@ export class OcSort implements Method {
     return overlap + (0.5 - angle / Math.PI) * this.options.inertia * frame.scores[d];
   }
 
-  /** Marks each track or detection with a pair that was left out and would raise the sum. Returns true if there is one. */
+  /**
+   * Marks each track or detection with a pair that was left out and would raise the sum. Returns true if there is one.
+   */
   private hasMissed(frame: TrackerFrame): boolean {
     const { tracks, matching: m, isFullRow, isFullColumn, fullColumns } = this;
     const { inertia, directionFrames } = this.options;

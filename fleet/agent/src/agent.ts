@@ -40,7 +40,7 @@ const DROPS: Readonly<Record<DropReason, string>> = {
 export interface RunResult {
   /** Count of packets that every sink took. */
   readonly sent: number;
-  /** Count of sent packets that a receiver had already, from an earlier run. */
+  /** Count of sent packets that a receiver had already from an earlier run: that of the sink with the most. */
   readonly duplicates: number;
   /** Count of packets that stay in the spool for the next start. */
   readonly waiting: number;

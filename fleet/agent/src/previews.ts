@@ -8,16 +8,16 @@ import type { Sink } from "./sinks/sink.ts";
 import { writeJpeg } from "./sources/picture.ts";
 import type { Source, SourceFrame } from "./sources/source.ts";
 
-/** What is told of a source. */
+/** The fields of a source that a preview needs. */
 type About = Pick<Source, "camera" | "isRecorded">;
 type Shown = Pick<SourceFrame, "image" | "id" | "time">;
 
 /**
- * Wait before each of the pictures that are sent when a source has ended, in milliseconds. A host refuses more than
- * five pictures a second of a camera.
+ * Longest time between two of the pictures that are sent when a source has ended, in milliseconds. A host refuses more
+ * than five pictures a second of a camera.
  */
 const LAST_WAIT = 300;
-/** Pictures of a recorded source that a page shows: the last ones, of which none may be missing. */
+/** Count of the last pictures of a recorded source that a page shows. All of them are sent. */
 const STRIP = 8;
 /** Quality of the JPEG: a page shows it for seconds. */
 const QUALITY = 70;
@@ -33,7 +33,7 @@ export class Previews {
   readonly #last = new Map<string, number>();
   /** Pictures on their way, by camera. */
   readonly #sending = new Map<string, Promise<void>>();
-  /** The last frames of each camera that have no picture yet: one, or STRIP of a recorded source. */
+  /** The last frames of each camera whose picture was not sent: one of a live source, up to STRIP of a recorded one. */
   readonly #skipped = new Map<string, readonly Shown[]>();
 
   constructor(settings: PreviewSettings, device: string, sinks: readonly Sink[], log: Logger) {
@@ -91,7 +91,10 @@ export class Previews {
   }
 }
 
-/** Returns an RGB picture of at most that width: STRIP photos of 12 million pixels would fill the memory. */
+/**
+ * Returns an RGB picture of at most `width` pixels across. STRIP whole photos of 12 million pixels would fill the
+ * memory.
+ */
 function smaller(image: ImageInput, width: number): ImageInput {
   if (image.width <= width) return image;
   const height = Math.max(1, Math.round((image.height * width) / image.width));

@@ -87,7 +87,10 @@ const textOf = (error: unknown): string => {
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
 };
 
-/** @throws the reason of the signal */
+/**
+ * Waits so many milliseconds.
+ * @throws the reason of the signal
+ */
 export async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   await new Promise<void>((resolve) => {

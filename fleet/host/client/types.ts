@@ -51,9 +51,11 @@ export interface PictureState {
 }
 
 export interface CameraState {
+  /** Name of the camera in `/pictures/KEY`. */
   readonly key: string;
   readonly source: string;
   readonly subject: string;
+  /** Count of stored frames. */
   readonly frames: number;
   readonly detections: number;
   /** Frames that were dropped or have not arrived; null: unknown. */

@@ -52,14 +52,14 @@ export interface AppAssignment {
   /** One of `deviceId` and `groupId` is null. */
   readonly deviceId: string | null;
   readonly groupId: string | null;
-  /** What all run, but for the share of a roll-out. */
+  /** Version of all devices outside of the share of a roll-out. */
   readonly version: number | null;
   /** null: no roll-out. */
   readonly rolloutVersion: number | null;
-  /** Per cent of the group. */
+  /** Per cent of the group that get `rolloutVersion`. */
   readonly rolloutShare: number | null;
   readonly rolloutState: "RUNNING" | "STOPPED" | null;
-  /** Devices that cannot use the version, at which the roll-out stops. */
+  /** Count of devices that cannot use the version at which the roll-out stops. */
   readonly rolloutFailureLimit: number | null;
   readonly rolloutProgress: RolloutProgress | null;
   /** Pass it as `ifRevision`, so that you do not overwrite the change of another person. */
@@ -127,7 +127,7 @@ export type AppTarget = { readonly deviceId: string } | { readonly groupId: stri
 export interface Rollout {
   /** Per cent of the group that get the version first. Repeat with more to widen the roll-out. */
   readonly share?: number;
-  /** Devices that cannot use the version, at which the roll-out stops. By default 1, or what it had before. */
+  /** Count of devices that cannot use the version at which the roll-out stops. By default 1, or what it had before. */
   readonly failureLimit?: number;
   readonly ifRevision?: number;
 }

@@ -1,4 +1,4 @@
-/** Makes one small file of the script of snaps and of boxwright's drawing: what the page needs, and nothing else. */
+/** Bundles the script of snaps with boxwright's drawing into one file, without the rest of boxwright. */
 import { defineConfig } from "vite";
 
 export default defineConfig({

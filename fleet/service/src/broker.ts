@@ -1,4 +1,4 @@
-/** What agents and hosts say of a broker of NATS whose storage does not work. */
+/** Detects a NATS broker whose JetStream is stuck, and says what an operator has to do. Agents and hosts share it. */
 
 /**
  * Measured: nats-server 2.9.10 answers nothing of JetStream after its disk was full, until it is killed and started
@@ -12,8 +12,8 @@ export const STUCK_BROKER =
 export const isTimeout = (error: unknown): boolean => error instanceof Error && error.name === "TimeoutError";
 
 /**
- * True if the broker takes a new connection. One that is stuck does, but answers nothing on those that it had: not even
- * a ping.
+ * True if the broker takes a new connection. A stuck broker does, although it answers nothing on its old connections,
+ * not even a ping.
  */
 export const isThere = (connect: () => Promise<{ close(): Promise<void> }>): Promise<boolean> =>
   connect().then(

@@ -2,14 +2,15 @@
  * One connection to a broker of MQTT 5. It never reconnects by itself: when it ends, its owner opens another one. An
  * acknowledgement can then never go out over another connection, where its packet id may mean another message.
  *
- * MQTT 5 is needed: by it a broker says that nobody listens to a topic, or that a client may not write to it. Brokers
- * of MQTT 3.1.1 acknowledge such a message, and throw it away.
+ * MQTT 5 is needed: its reason codes say that nobody listens to a topic, or that a client may not write to the topic.
+ * Brokers of MQTT 3.1.1 acknowledge such a message, and throw the message away.
  */
 import type { IClientOptions, IConnackPacket, IPublishPacket, MqttClient } from "mqtt";
 import { connectionProblem, messageOf } from "./errors.ts";
 
-/** The topic above all others, on which agents and hosts agree. */
+/** Default topic above all others. Agents and hosts have to agree on it. */
 export const MQTT_TOPIC = "boxwright";
+
 /** What a host answers to a packet that names a response topic. */
 export interface MqttAnswer {
   /** Why the host never takes the packet; absent: its frame is stored. */
@@ -18,12 +19,12 @@ export interface MqttAnswer {
 
 /** A topic without wildcards, and without a slash at its ends. */
 export const isTopic = (text: string): boolean => /^[^/+#\p{Cc}$][^+#\p{Cc}]{0,199}(?<!\/)$/u.test(text);
-/** Bytes of a packet that its topic and properties may take beside what it carries. */
+/** Most bytes of topic and properties of a message, besides its payload. */
 export const MQTT_ENVELOPE_BYTES = 16 * 1024;
 
 /** Reason codes of MQTT 5 that agents and hosts tell apart. */
 export const MQTT_CODE = { nobody: 16, denied: 135, takenOver: 142, topic: 144, tooLarge: 149, format: 153 } as const;
-/** Codes of a refused connection: no other attempt can succeed before an operator has changed something. */
+/** Advice by reason code of a refused connection. No attempt can succeed before an operator has changed something. */
 const MISTAKES: Readonly<Record<number, string>> = {
   1: "expected a broker that speaks MQTT 5",
   132: "expected a broker that speaks MQTT 5",
@@ -36,11 +37,11 @@ const MISTAKES: Readonly<Record<number, string>> = {
   138: "ask the operator of the broker",
 };
 
-/** Seconds between signs of life. A connection without them for half as long again is over. */
+/** Seconds between signs of life. A connection that is silent for one and a half times as long is over. */
 const KEEPALIVE_SECONDS = 30;
-/** Milliseconds until a connection that is not there is given up. */
+/** Milliseconds after which an attempt to connect is given up. */
 const CONNECT_MS = 10_000;
-/** Milliseconds until a connection is cut that should end in order. */
+/** Milliseconds after which an orderly close becomes a cut. */
 const CLOSE_MS = 2000;
 
 /** The broker refuses this client: only an operator can mend it. */
@@ -56,7 +57,7 @@ export interface MqttAddress {
   readonly password: string | null;
 }
 
-/** Returns what an address says, mqtt://host:1883 or mqtts://user:password@host:8883; null for other text. */
+/** Parses an address such as mqtt://host:1883 or mqtts://user:password@host:8883. Returns null for other text. */
 export function readMqttAddress(text: string): MqttAddress | null {
   if (!/^mqtts?:\/\//.test(text) || !URL.canParse(text)) return null;
   const { protocol, hostname, port, username, password, pathname, search, hash } = new URL(text);
@@ -85,7 +86,7 @@ export interface MqttOptions {
   readonly sessionSeconds?: number;
   /** Largest count of messages that the broker sends before it waits for acknowledgements. */
   readonly receiveMaximum?: number;
-  /** The broker throws larger messages to this client away. */
+  /** Most bytes of a message to this client. The broker throws larger ones away. */
   readonly maximumPacketSize?: number;
   /**
    * Called with one message at a time. The next one comes after `done`, which acknowledges the message. `done` has no
@@ -97,9 +98,9 @@ export interface MqttOptions {
 export interface MqttConnection {
   /** True if the broker knew this client, and has kept its messages. */
   readonly hasSession: boolean;
-  /** Most bytes of a message, by the broker's word. */
+  /** Most bytes of a message, as the broker states. */
   readonly maxBytes: number;
-  /** Most messages that the broker takes before it has acknowledged them. */
+  /** Most messages that may wait for the broker's acknowledgement. */
   readonly receiveMaximum: number;
   /** Resolves to the reason once the connection has ended. */
   readonly ended: Promise<string>;
@@ -124,8 +125,9 @@ export interface MqttMessage {
   /** The broker keeps the message for later subscribers, in place of the last one of this topic. */
   readonly retain?: boolean;
   readonly contentType?: string;
-  /** Topic at which the receiver answers, and what the answer has to carry. */
+  /** Topic at which the receiver answers. */
   readonly responseTopic?: string;
+  /** Bytes that the answer has to carry, by which the sender recognises it. */
   readonly correlationData?: Buffer;
   /** Seconds after which the broker throws the message away. */
   readonly expirySeconds?: number;
@@ -196,12 +198,12 @@ function optionsOf(address: MqttAddress, options: MqttOptions): IClientOptions {
 type Verbs = Pick<MqttConnection, "subscribe" | "publish" | "close" | "cut">;
 
 function verbsOf(client: MqttClient, ended: Promise<string>): Verbs {
-  /** Packet ids that the broker acknowledged with `nobody`: the library tells its caller nothing of that code. */
+  /** Ids of packets that the broker acknowledged with `nobody`. The library does not pass this code to its caller. */
   const unheard = new Set<number>();
   client.on("packetreceive", (packet) => {
     if (packet.cmd === "puback" && packet.reasonCode === MQTT_CODE.nobody) unheard.add(packet.messageId!);
   });
-  /** The library says only that the connection is closed, where `ended` knows why. */
+  /** Replaces the library's "connection closed" by the reason that `ended` has. */
   const answered = <R>(work: Promise<R>): Promise<R> =>
     work.catch(async (error: unknown) => {
       throw /connection closed|disconnecting/i.test(messageOf(error)) ? new Error(await ended) : error;

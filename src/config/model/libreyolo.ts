@@ -52,7 +52,8 @@ function optionsOf({
 }: Metadata): Partial<TypedOptions> | undefined {
   if (task === "classify") return { family: "classifier", scores: "softmax-logits", prepare: PILLOW };
   const form = Object.hasOwn(FORMS, family) ? FORMS[family] : undefined;
-  // Refuse masks and keypoints: LibreYOLO's tensors for them are its own. Only RF-DETR's masks are as its authors export them.
+  // Refuse masks and keypoints: LibreYOLO's tensors for them are its own. Only RF-DETR's masks are as its authors
+  // export them.
   if (task !== "detect" && !(family === "rfdetr" && task === "segment")) return undefined;
   if (family === "deimv2" && DINO_SIZES.includes(rest["size"] ?? rest["model_size"] ?? ""))
     return { ...form, prepare: { ...form?.prepare, ...IMAGENET } };

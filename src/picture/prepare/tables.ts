@@ -172,7 +172,10 @@ function cubicAt(x: number): readonly number[] {
   return [a, b, c, f(f(f(1 - a) - b) - c)];
 }
 
-/** Returns the table of cubic weights, rounded to 11 bits. A pixel at the edge also gets the weights of missing neighbours. */
+/**
+ * Returns the table of cubic weights, rounded to 11 bits. A pixel at the edge also gets the weights of missing
+ * neighbours.
+ */
 function cubicTable(axis: Axis): AxisTable {
   const weights = new Float32Array(axis.count * 4);
   const last = axis.source - 1;

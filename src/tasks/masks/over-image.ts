@@ -65,7 +65,10 @@ export function placeOverImage(
   };
 }
 
-/** Returns where the image lies along one axis of the map, in fractions of cells. Cells that hold only padding are left out. */
+/**
+ * Returns where the image lies along one axis of the map, in fractions of cells. Cells that hold only padding are left
+ * out.
+ */
 function axisOf(pixels: number, cells: number, scale: number, shift: number): Axis {
   const start = (-shift / scale) * cells;
   const length = cells / scale;

@@ -54,7 +54,8 @@ type Ids = ClassMap["data"];
  * probabilities, floats or quantised: only their order counts. A NaN is below every number. With a frame, the map lies
  * over the image: each pixel of the image has the class of the cell in which its centre lies.
  * @throws TensorError if the tensor is none of [1,C,h,w], [1,h,w,C], [C,h,w] and [h,w,C], or may be two of them. Also
- * if the tensor has one class and no `threshold`, a pixel without a score above -Infinity, or a value that is no class id
+ * if the tensor has one class and no `threshold`, a pixel without a score above -Infinity, or a value that is no class
+ * id
  * @throws RangeError for more labels than classes, and for a frame or `inputSize` that does not fit the map
  * @example
  * import { classMap } from "boxwright";

@@ -66,9 +66,9 @@ function takeUp(cube: CellBox, x: number, y: number, width: number, height: numb
 }
 
 /**
- * The cubes that later parts can still touch, by class, in the order in which they began. A part is a cell, or a cube of
- * the first pass. Parts come row by row, so no later part touches a cube that ends two rows above the present one or higher.
- * Comparing with all cubes instead takes seconds for 30,000 cells of which no two touch.
+ * The cubes that later parts can still touch, by class, in the order in which they began. A part is a cell, or a cube
+ * of the first pass. Parts come row by row, so no later part touches a cube that ends two rows above the present one or
+ * higher. Comparing with all cubes instead takes seconds for 30,000 cells of which no two touch.
  */
 class OpenCubes {
   readonly #byClass = new Map<number, CellBox[]>();

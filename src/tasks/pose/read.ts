@@ -108,7 +108,8 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   const used = tries.map((some) => Math.max(0, ...some.map(({ uses }) => uses.length)));
   const most = Math.max(...used);
   const last = kinds[kinds.length - 1];
-  // Keep every kind that uses the most tensors: if boxes and points have equally many channels, only the caller can tell.
+  // Keep every kind that uses the most tensors: if boxes and points have equally many channels, only the caller can
+  // tell.
   const beside = most > 0 ? tries.filter((_, i) => used[i] === most).flat() : join(specs, (i) => last[i]);
   return preferFused(fused, beside).map((interpretation) => {
     const isFused = fused.includes(interpretation);

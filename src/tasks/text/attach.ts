@@ -94,8 +94,8 @@ class TextMaker {
         if (at > bounds[axis + 2]) bounds[axis + 2] = at;
       }
       detections.boxes.set(bounds, row * 4);
-      // The angle of the upper side, in pixels of the upright picture. A frame with a rotation has the same angle: `regular`
-      // returns angles modulo a quarter turn.
+      // The angle of the upper side, in pixels of the upright picture. A frame with a rotation has the same angle:
+      // `regular` returns angles modulo a quarter turn.
       angles[row] = regular(
         angleOfVector(
           (corners[to + 2] - corners[to]) * frameWidth,

@@ -43,7 +43,7 @@ export const TEXT_VALUES = 9;
 export class TextReader {
   /** `TEXT_VALUES` of each box, best first. */
   readonly boxes: Float64Array;
-  /** Least and largest value of the last map, at least 0..1, and its count of NaN. */
+  /** Range of the last map's values, widened to include 0..1, and the count of NaN (`lost`). */
   range: { readonly least: number; readonly most: number; readonly lost: number } = {
     least: 0,
     most: 1,

@@ -115,12 +115,12 @@ export interface MqttSettings {
   readonly kind: "mqtt";
   readonly name: string;
   readonly address: MqttAddress;
-  /** Topic above those of packets, configs and previews. */
+  /** Topic above those of packets, configs, answers and previews. */
   readonly topic: string;
   readonly inFlight: number;
   /**
-   * Seconds in which a host has to answer that it has stored a packet; 0: the broker's word is enough, although a
-   * broker may lose what it has acknowledged.
+   * Seconds in which a host has to answer that it has stored a packet. With 0, the broker's acknowledgement is enough,
+   * although a broker may lose what it has acknowledged.
    */
   readonly confirmSeconds: number;
   /** Most bytes of a packet. The host has a limit too, and the broker may. */

@@ -20,10 +20,10 @@ import { type FindConfig, type Outcome, type Preview, type Sink, NeedsOperator, 
 const PATIENCE = 30_000;
 /** Reason codes of packets that the broker never takes. */
 const NEVER: ReadonlySet<number> = new Set([MQTT_CODE.tooLarge, MQTT_CODE.format]);
-/** Reason codes that only an operator can mend. */
-const MISTAKES: ReadonlySet<number> = new Set([MQTT_CODE.denied, MQTT_CODE.topic]);
+/** Reason codes of problems that only an operator can mend. */
+const OPERATOR_CODES: ReadonlySet<number> = new Set([MQTT_CODE.denied, MQTT_CODE.topic]);
 
-/** What an operator does about packets that nobody takes. */
+/** Advice to the operator if nobody takes the packets. */
 const START_HOST = "start a host whose option mqtt names this broker, and whose mqttTopic is the topic of this sink";
 
 /** A connection, and what was sent over it. */
@@ -31,7 +31,9 @@ interface Open {
   readonly connection: MqttConnection;
   /** Configs by hash. */
   readonly published: Map<string, Promise<void>>;
-  /** Packets that wait for the answer of a host, by what it has to carry. Null: none comes any more. */
+  /**
+   * Packets that wait for a host's answer, by their correlation data. Called with null if no answer can come any more.
+   */
   readonly asked: Map<string, (answer: MqttAnswer | null) => void>;
 }
 
@@ -67,7 +69,7 @@ export class MqttSink implements Sink {
       if (config !== null) {
         const record = this.#findConfig(config);
         if (record) await this.#within(signal, open, () => this.#publishConfig(open, record.hash, record.json));
-        // Nobody could decode it: the broker takes a config from agents alone.
+        // Refuse: only agents publish configs, and this one has lost it, so no host could decode the packet.
         else if (kind === "raw")
           return { kind: "refused", reason: `config ${config}: this agent has it no more, so no host could decode` };
       }
@@ -87,7 +89,7 @@ export class MqttSink implements Sink {
     const asking = {
       responseTopic: this.#answers,
       correlationData: Buffer.from(key),
-      // The packet is sent again after that time: the queue of a host that is away must not fill with copies.
+      // Let the broker drop the message then: the agent sends it again, and copies would fill an absent host's queue.
       expirySeconds: confirmSeconds + 1,
     };
     try {
@@ -138,8 +140,8 @@ export class MqttSink implements Sink {
   }
 
   async #connect(): Promise<Open> {
-    // Ask the broker to remember nothing: what it has not acknowledged is in the spool, and is sent again.
     const asked: Open["asked"] = new Map();
+    // Ask for no session: what the broker has not acknowledged is in the spool, and is sent again.
     const connection = await connectMqtt(this.#settings.address, {
       clientId: this.#clientId,
       onMessage: ({ payload, properties }, done) => {
@@ -194,7 +196,9 @@ export class MqttSink implements Sink {
   }
 }
 
-/** Returns headers of HTTP as properties of MQTT 5, by the MQTT binding of CloudEvents: no prefix, nothing escaped. */
+/**
+ * Returns HTTP headers as MQTT 5 properties. In CloudEvents' MQTT binding, names have no prefix and values no escapes.
+ */
 function propertiesOf(headers: Readonly<Record<string, string>>): {
   readonly contentType?: string;
   readonly properties: Readonly<Record<string, string>>;
@@ -228,5 +232,5 @@ function outcomeOf(error: unknown): Outcome {
     return { kind: "later", reason, needsOperator: true };
   const code = mqttCodeOf(error);
   if (code !== undefined && NEVER.has(code)) return { kind: "refused", reason };
-  return { kind: "later", reason, ...(code !== undefined && MISTAKES.has(code) && { needsOperator: true }) };
+  return { kind: "later", reason, ...(code !== undefined && OPERATOR_CODES.has(code) && { needsOperator: true }) };
 }

@@ -7,7 +7,7 @@ import { NdjsonSink } from "./ndjson.ts";
 import { type Bearer, type FindConfig, type Sink, fixedBearer } from "./sink.ts";
 
 /**
- * @param id of this device, which no other one has
+ * @param id id of this device, unique among all devices
  * @param device the token that the hub signed for this device: a host without a token of its own gets it
  */
 export function openSink(settings: SinkSettings, findConfig: FindConfig, id: string, device: Bearer | null): Sink {

@@ -16,7 +16,7 @@ export type Outcome =
       readonly needsOperator?: boolean;
     };
 
-/** A receiver that only an operator can mend. */
+/** Thrown if waiting does not help: an operator has to change the settings or mend the receiver. */
 export class NeedsOperator extends Error {
   override readonly name = "NeedsOperator";
 }
@@ -28,7 +28,7 @@ export interface Preview {
   readonly subject: string;
   readonly id: string;
   readonly time: string;
-  /** True if the frame was captured before the agent read it: a page then shows the last pictures, and no latency. */
+  /** True if the frame comes from a photo or a video file. A page then shows the last pictures, and no latency. */
   readonly isRecorded: boolean;
 }
 

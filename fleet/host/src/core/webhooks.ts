@@ -8,7 +8,7 @@ export interface Webhook {
   readonly key: Buffer;
   readonly source: string | undefined;
   readonly subject: string | undefined;
-  /** Labels of detections that are told; undefined: all. */
+  /** Labels of detections to send; undefined: all. */
   readonly labels: readonly string[] | undefined;
   readonly minConfidence: number;
   /** Least seconds between two messages of a camera. */

@@ -85,7 +85,7 @@ export function addPageRoutes(app: Hono<Env>, { live, previews, metrics, guards,
   });
 }
 
-/** Returns the version behind which a reader goes on; 0 if the id is of an earlier start, or none. */
+/** Returns the version after which a reader continues; 0 if the id is missing or of an earlier start. */
 function versionIn(lastEventId: string | undefined): number {
   const [start, version] = lastEventId?.split("-") ?? [];
   return start === START && /^\d{1,15}$/.test(version ?? "") ? Number(version) : 0;

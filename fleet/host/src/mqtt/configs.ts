@@ -11,7 +11,7 @@ export class KeptConfigs implements SharedConfigs {
   readonly #all = new Map<string, string>();
   #bytes = 0;
 
-  /** Takes what stands at a topic. The registry compares hash and config before it decodes. */
+  /** Keeps the config of a message, whose topic ends in the hash. The registry checks the hash before it decodes. */
   take(topic: string, payload: Uint8Array): void {
     const hash = topic.slice(topic.lastIndexOf("/") + 1);
     if (!/^[\da-f]{16}$/.test(hash) || payload.length === 0 || payload.length > MOST_BYTES) return;

@@ -111,7 +111,7 @@ export class MqttSource {
     try {
       await aside.subscribe(`${topic}/configs/+`, `${topic}/previews/#`);
       const life = new AbortController();
-      // Over the connection aside: packets may come before the other one knows itself to be connected.
+      // Answer over the connection `aside`: packets may arrive before `connectMqtt` has returned the other one.
       const answer = (message: IPublishPacket, given: MqttAnswer): void => this.#answer(aside, message, given);
       const packets = await connectMqtt(this.#address, {
         clientId,
@@ -140,7 +140,7 @@ export class MqttSource {
 
   /**
    * Takes one packet.
-   * @param answer tells the agent what became of it
+   * @param answer tells the agent what became of the packet
    * @param signal ends the wait for another try: the broker then delivers the packet over the next connection
    */
   async #take(
@@ -169,7 +169,7 @@ export class MqttSource {
     }
   }
 
-  /** Answers an agent that asks for it. Answers go below one topic alone, whatever a packet names. */
+  /** Answers an agent that asks for it. Ignores response topics outside of `answers/`: a packet may name any topic. */
   #answer(connection: MqttConnection, { properties }: IPublishPacket, given: MqttAnswer): void {
     const { responseTopic, correlationData } = properties ?? {};
     if (!responseTopic?.startsWith(`${this.#options.config.mqttTopic}/answers/`) || !correlationData) return;

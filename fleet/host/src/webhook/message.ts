@@ -1,10 +1,10 @@
-/** Makes the messages of webhooks: which detections a frame tells, and the signature by Standard Webhooks. */
+/** Makes the messages of webhooks: picks the detections of a frame, and signs by Standard Webhooks. */
 import { createHash, createHmac } from "node:crypto";
 import type { Webhook } from "../core/webhooks.ts";
 import type { StoredFrame } from "../store/frames.ts";
 
 export interface Message {
-  /** Stays the same over all attempts: the receiver recognises by it what comes twice. */
+  /** The same in all attempts. By it the receiver recognises a message that comes twice. */
   readonly id: string;
   readonly body: string;
 }

@@ -16,7 +16,7 @@ export async function postHeartbeat(
   const beat = await readJson(exchange, readHeartbeat);
   if (beat === undefined) return;
   const time = now();
-  // Before the heartbeat counts: a device whose heartbeat fails here says the same again.
+  // Do this first: if it fails, the heartbeat does not count, and the device says the same again.
   if (await noteHeartbeat(db, time, device, beat.application)) desired.wake(device.team_id);
   heartbeats.note(device.team_id, device.id, device, beat, time);
   sendJson(exchange, 200, {

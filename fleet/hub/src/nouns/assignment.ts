@@ -66,7 +66,7 @@ export interface Assign {
   readonly version: number;
   /** Per cent of a group that get the version first; 100: all at once. */
   readonly share?: number | undefined;
-  /** Failing devices that stop the roll-out; undefined: as before, or 1. */
+  /** Count of failing devices that stops the roll-out; undefined: the limit before, or 1. */
   readonly failureLimit?: number | undefined;
   /** Revision that the writer saw, 0 for none; undefined: they did not look. */
   readonly expected?: number | undefined;
@@ -98,7 +98,7 @@ export async function assign(db: Database, change: Change, given: Assign): Promi
   });
 }
 
-/** Devices that a team may have at most. */
+/** Largest failure limit: a team has no more devices. */
 const MAX_FAILURE_LIMIT = 100_000;
 
 function checkCount(name: string, given: number, max: number): void {

@@ -12,7 +12,10 @@ export async function countChange(tx: Queries, teamId: string): Promise<void> {
   );
 }
 
-/** Returns a mark that is another one after any change. One short row: each process asks once a second. */
+/**
+ * Returns a text that differs after any change of any team. The answer is one row, since each process asks every
+ * second.
+ */
 export async function readChangeMark(db: Queries): Promise<string> {
   const [row] = await db.all<{ teams: number; changes: number | null }>(
     "SELECT count(*) AS teams, CAST(sum(count) AS BIGINT) AS changes FROM team_changes",

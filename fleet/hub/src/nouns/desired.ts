@@ -89,7 +89,7 @@ async function appliedOf(db: Queries, teamId: string, row: Row): Promise<Set<str
   return new Set([...states].filter(([, state]) => state === "applied").map(([id]) => id));
 }
 
-/** Returns what the devices said whose last report is about the version of a roll-out. */
+/** Returns the state in each device's last report, for devices whose last report is about the version of a roll-out. */
 async function lastStates(
   db: Queries,
   teamId: string,

@@ -23,7 +23,7 @@ export interface ModelLimits {
 
 const COLUMNS = "sha256, size, name, created_at, complete_at";
 
-/** Returns the finished model files of a team, the newest first; with `unfinished` those too whose bytes still come. */
+/** Returns the finished model files of a team, the newest first. With `unfinished`, also those that lack bytes. */
 export function listModels(
   db: Queries,
   teamId: string,
@@ -119,8 +119,10 @@ export async function completeModel(
 }
 
 /**
- * Removes a model file that no version names, and its bytes. Returns its name. The row goes first: bytes without a row
- * are found and deleted, and a row without bytes would be a lie.
+ * Removes a model file that no version names, and its bytes. Deletes the row first: bytes without a row are deleted
+ * later, but a row without bytes would offer a file that is gone.
+ * @returns the name of the file
+ * @throws UserError if a version names the file, or the team has no such file
  */
 export async function removeModelFile(
   { db, files, now }: { readonly db: Database; readonly files: Files; readonly now: () => number },

@@ -84,9 +84,9 @@ export async function noteReport(
 }
 
 /**
- * Keeps what a heartbeat says about the application, if that is news: a network may fail long after the device reported
- * the version as applied, and a report may be lost. A version that the hub does not know says nothing.
- * @param before what the heartbeat before said
+ * Keeps what a heartbeat says about the application, if that is news. A network may fail long after the device reported
+ * the version as applied, and a report may be lost. Ignores a version that the hub does not know.
+ * @param device with what its previous heartbeat said
  * @returns true if it changes what devices should run
  */
 export async function noteHeartbeat(

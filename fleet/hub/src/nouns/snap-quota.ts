@@ -1,13 +1,14 @@
 /**
- * Keeps the snaps of a team within their bytes as they are announced. The oldest snaps of the device with most bytes
- * make room. The count of bytes is in memory; it is read anew each minute, since other processes and people change it.
+ * Keeps the snaps of each team within its limit of bytes, whenever a snap is announced. Deletes the oldest snaps of the
+ * device with most bytes. The count of bytes is in memory. It is read anew each minute, since other processes and
+ * people change it.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import type { Files } from "../files/files.ts";
 import { makeRoom } from "./snap-deletion.ts";
 
 const COUNT_MS = 60_000;
-/** Share of the bytes that stays free after room was made, so that not every snap deletes others. */
+/** Share of the limit to free beyond need, so that not every snap deletes others. */
 const FREE = 0.01;
 
 interface Counted {
@@ -18,7 +19,7 @@ interface Counted {
 export class SnapQuota {
   readonly #teams = new Map<string, Counted>();
 
-  /** Makes room for a snap that was announced just now, and is in the table. Deletes others, and never this one. */
+  /** Deletes other snaps if a snap that was just added to the table takes its team over `limit` bytes. */
   async admit(
     { db, files }: { readonly db: Database; readonly files: Files },
     now: number,

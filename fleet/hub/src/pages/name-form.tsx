@@ -1,4 +1,4 @@
-/** The form of one name: for a new thing, or for another name of one that is there. */
+/** A form with one field for a name: to add a device, a group or an application, or to rename it. */
 import { Csrf } from "./layout.tsx";
 
 export interface NameFormProps {
