@@ -5,13 +5,8 @@ export type { MaskedFields } from "../decode/detections.ts";
 export type { ClonedDetections, DetectionList } from "../decode/rows.ts";
 
 // From an image to detections, by a runtime that is installed.
-export {
-  type DetectorOptions,
-  type DetectorSource,
-  type ModelSource,
-  type PointsSource,
-  createDetector,
-} from "../detect/detector.ts";
+export { createDetector } from "../detect/detector.ts";
+export type { DetectorOptions, DetectorSource, ModelSource, PointsSource } from "../detect/source.ts";
 export type { Detector, Timings } from "../detect/types.ts";
 export type { DetectorImage, Drawable, PhotoFile } from "../detect/image.ts";
 export type { DetectorFrames, PlayingVideo } from "../detect/iterate.ts";

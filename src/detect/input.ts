@@ -1,0 +1,135 @@
+/** Finds the input of a network that takes the picture, and checks that the decoder prepares pictures for it. */
+import { inputOf, sizeOf } from "../config/model/input.ts";
+import type { Model } from "../config/model/types.ts";
+import type { Config } from "../config/types.ts";
+import { ConfigError, mismatch, refuse } from "../core/errors.ts";
+import { TRAITS } from "../core/families.ts";
+import { elementType, show } from "../core/tensor.ts";
+import type { Decoder } from "../decode/decoder.ts";
+import type { ImageInput } from "../decode/prepare.ts";
+import { constantOf, isConstant } from "./constants.ts";
+import type { InputSpec, InputType, Session, SessionTensor } from "./session.ts";
+import { familyOf } from "../heads/query.ts";
+
+/** Returns the input that takes the picture, and those that tell its size. */
+export function inputsOf({ inputs, feedsConstants = false }: Session): {
+  readonly input: SessionTensor;
+  readonly others: readonly SessionTensor[];
+} {
+  if (inputs.length === 1) return { input: inputs[0], others: [] };
+  const names = inputs.map(({ name }) => name).join(", ");
+  const pictures = inputs.filter((input) => !isConstant(input));
+  if (pictures.length === 1 && feedsConstants)
+    return { input: pictures[0], others: inputs.filter(isConstant) };
+  return refuse(
+    "inputs",
+    `${inputs.length} inputs (${names})`,
+    pictures.length === 1
+      ? "one, or a runtime whose session feeds constants, such as onnxRuntime. Run such a network " +
+          "yourself, and decode its outputs by createDecoder"
+      : "one, which takes the picture. Run such a network yourself, and decode its outputs by createDecoder",
+  );
+}
+
+/** Returns the config for a network that is told the size of its input: its boxes are in pixels of the input. */
+export function inInputPixels(config: Config): Config {
+  const { finishedIn } = TRAITS[familyOf(config, config.outputs ?? []).family];
+  return (config.coordinates ?? finishedIn) === "photo" ? { ...config, coordinates: "pixels" } : config;
+}
+
+/**
+ * Returns the config, completed by what runtime and file state of the input. Fields of the config's `prepare` win.
+ * @throws ConfigError if the config states another input size than the network
+ */
+export function withInput(config: Config, { name, dims, type }: SessionTensor, file: Model | null): Config {
+  const quantisation = file?.input?.quantisation ?? null;
+  const tensor = { name, dims, type: type ?? "f32", quantisation: null, signature: null };
+  const input = inputOf([tensor], null);
+  const known = elementType(type ?? "f32");
+  const isPicture = PICTURE_TYPES.find((allowed) => allowed === known);
+  const told = sizeOf(input);
+  const size = told?.every((side) => side > 0) ? told : null;
+  const stated = config.inputSize;
+  if (size && stated && size.join() !== stated.join())
+    throw new ConfigError([
+      {
+        path: "inputSize",
+        message: mismatch(
+          `${stated.join("x")}, but the network's input ${name} [${dims?.join()}] takes ${size.join("x")}`,
+          `${size.join("x")}, or a network that was exported for ${stated.join("x")}. Leave the size out to take the network's`,
+        ),
+        option: "inputSize",
+      },
+    ]);
+  if (!isPicture)
+    refuse(
+      "inputs",
+      `${name} of type ${show(type)}`,
+      `one that takes a picture: ${PICTURE_TYPES.join(", ")}`,
+    );
+  return {
+    ...config,
+    inputSize: size ?? stated,
+    prepare: {
+      ...(input?.layout && { layout: input.layout }),
+      ...(type !== null && { type: isPicture }),
+      ...(quantisation?.scale.length === 1 && {
+        scale: quantisation.scale[0],
+        zeroPoint: quantisation.zeroPoint[0],
+      }),
+      ...config.prepare,
+    },
+  };
+}
+
+const PICTURE_TYPES: readonly InputType[] = ["f32", "f16", "u8", "i8"];
+
+/** Throws if neither the config nor the family says how its networks want their picture. */
+export function checkPreparation({ config, prepareRule }: Decoder): void {
+  const { family } = familyOf(config, config.outputs ?? []);
+  const { prepare, head } = TRAITS[family];
+  const states = (["mean", "std", "factor"] as const).some((key) => prepareRule[key] !== undefined);
+  if (head === "plain" && prepare === undefined && !states)
+    throw new ConfigError([
+      {
+        path: "options.prepare",
+        message: mismatch(
+          `the family "${family}", whose networks share no preparation`,
+          'how this one wants its picture, for instance prepare: { resize: "letterbox", order: "RGB", mean: 0, std: 255 }',
+        ),
+        option: "prepare",
+      },
+    ]);
+}
+
+/** Returns the input tensor of a frame. */
+export function inputSpecOf(
+  { name, dims }: SessionTensor,
+  others: readonly SessionTensor[],
+  { prepareRule }: Decoder,
+): InputSpec {
+  const { size, layout = "NCHW", type = "f32" } = prepareRule;
+  if (!size)
+    throw new ConfigError([
+      {
+        path: "options.inputSize",
+        message: mismatch(
+          `an input ${name} [${dims?.join() ?? "?"}], whose size is open`,
+          "[width, height] in pixels",
+        ),
+        option: "inputSize",
+      },
+    ]);
+  const [width, height] = size;
+  const own = layout === "NCHW" ? [1, 3, height, width] : [1, height, width, 3];
+  const isOther = dims?.some((given, i) => typeof given === "number" && given > 0 && given !== own[i]);
+  if (isOther || (dims && dims.length !== own.length))
+    refuse("inputs", `${name} [${dims?.join()}]`, `[${own.join()}], one picture of three channels`);
+  const constants = others.map((other) => constantOf(other, size));
+  return { name, dims: own, type, ...(constants.length > 0 && { constants }) };
+}
+
+export function blankImage({ prepareRule }: Decoder): ImageInput {
+  const [width, height] = prepareRule.size as readonly [number, number];
+  return { data: new Uint8Array(width * height * 4).fill(114), width, height };
+}

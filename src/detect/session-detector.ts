@@ -1,0 +1,205 @@
+/** Runs an opened network on images: prepares, runs and decodes, in one lane or in two that overlap. */
+import type { Crop } from "../core/crop.ts";
+import type { EngineName } from "../core/engine-name.ts";
+import { TensorError } from "../core/errors.ts";
+import { checkOptions, namesOnly } from "../core/options.ts";
+import type { Decoder } from "../decode/decoder.ts";
+import type { Detections } from "../decode/detections.ts";
+import type { Frame } from "../decode/frame.ts";
+import type { Outputs } from "../decode/inputs.ts";
+import type { ImageInput, PreparedData } from "../decode/prepare.ts";
+import { type Arrival, Arrivals } from "./arrivals.ts";
+import { type DetectorImage, PixelReader } from "./image.ts";
+import { type DetectorFrames, type Images, iteratorOf } from "./iterate.ts";
+import type { Lane, Session } from "./session.ts";
+import type { Detector } from "./types.ts";
+
+interface MutableTimings {
+  prepare: number;
+  run: number;
+  decode: number;
+}
+
+/** A frame under way: its memory in the runtime, its outputs, and what takes boxes back to its image. */
+export class FrameLane {
+  readonly #lane: Lane;
+  readonly #decoder: Decoder;
+  readonly #options: { readonly engine: EngineName; into?: PreparedData; crop?: Crop };
+  #frame: Frame | undefined;
+  #outputs: Outputs | null = null;
+  readonly #read: (outputs: Outputs) => Outputs;
+
+  constructor(lane: Lane, decoder: Decoder, read: (outputs: Outputs) => Outputs) {
+    this.#lane = lane;
+    this.#decoder = decoder;
+    this.#read = read;
+    this.#options = { engine: decoder.engine };
+  }
+
+  prepare(image: ImageInput, timings: MutableTimings, crop?: Crop): void {
+    const start = performance.now();
+    this.#options.into = this.#lane.input() as PreparedData;
+    this.#options.crop = crop;
+    this.#frame = this.#decoder.prepare(image, this.#options).frame;
+    timings.prepare = performance.now() - start;
+  }
+
+  /** Runs the network. `isAlone`: the decoder is not at work, and the runtime may write to its slots. */
+  async run(isAlone: boolean, timings: MutableTimings): Promise<void> {
+    const start = performance.now();
+    this.#outputs = await this.#lane.run(isAlone ? this.#decoder.slots : null);
+    timings.run = performance.now() - start;
+  }
+
+  decode(timings: MutableTimings): Detections {
+    const start = performance.now();
+    try {
+      return this.#decoder.decode(this.#outputs ? this.#read(this.#outputs) : undefined, this.#frame);
+    } finally {
+      this.#lane.release();
+      timings.decode = performance.now() - start;
+    }
+  }
+
+  /** Frees outputs that are not decoded. */
+  discard(): void {
+    this.#lane.release();
+  }
+
+  close(): void {
+    this.#lane.close();
+  }
+}
+
+const ignore = (): void => undefined;
+
+export class SessionDetector implements Detector {
+  readonly decoder: Decoder;
+  readonly timings: MutableTimings = { prepare: 0, run: 0, decode: 0 };
+  readonly #session: Session;
+  readonly #lanes: readonly FrameLane[];
+  readonly #pixels = new PixelReader();
+  #state: "free" | "busy" | "closed" = "free";
+
+  constructor(session: Session, decoder: Decoder, lanes: readonly FrameLane[]) {
+    this.#session = session;
+    this.decoder = decoder;
+    this.#lanes = lanes;
+  }
+
+  async detect(image: DetectorImage, options?: { readonly crop?: Crop }): Promise<Detections> {
+    checkOptions(options ?? {}, namesOnly("crop"));
+    this.#enter("detect");
+    try {
+      return await this.#detectOne(image, options?.crop);
+    } finally {
+      this.#leave();
+    }
+  }
+
+  /** Runs the network and does not decode: what it makes of a blank image may be anything. */
+  async warmUp(image: ImageInput): Promise<void> {
+    const [lane] = this.#lanes;
+    lane.prepare(image, this.timings);
+    await lane.run(true, this.timings);
+    lane.discard();
+  }
+
+  async #detectOne(image: DetectorImage, crop?: Crop): Promise<Detections> {
+    const [lane] = this.#lanes;
+    const pixels = this.#pixels.readNow(image);
+    lane.prepare(pixels instanceof Promise ? await pixels : pixels, this.timings, crop);
+    await lane.run(true, this.timings);
+    return lane.decode(this.timings);
+  }
+
+  async *detectAll(
+    frames: DetectorFrames,
+    options: { readonly signal?: AbortSignal } = {},
+  ): AsyncGenerator<Detections, void, undefined> {
+    const { signal } = checkOptions((options as typeof options | null) ?? {}, namesOnly("signal"));
+    // Before the detector counts as busy: it stays free if there is nothing to iterate over.
+    const source = iteratorOf(frames);
+    this.#enter("detectAll");
+    const arrivals = new Arrivals(signal);
+    try {
+      if (this.#session.overlaps) yield* this.#overlapped(source, arrivals);
+      else
+        for (;;) {
+          const coming = arrivals.watch(source.next());
+          await arrivals.next();
+          const { done, value } = coming.take();
+          if (done) return;
+          yield await this.#detectOne(value);
+        }
+    } finally {
+      arrivals.end();
+      // The source may wait for a frame that never comes.
+      void Promise.resolve(source.return?.()).catch(ignore);
+      this.#leave();
+    }
+  }
+
+  /** Prepares the next image while one runs, and decodes the one before. */
+  async *#overlapped(source: Images, arrivals: Arrivals): AsyncGenerator<Detections, void, undefined> {
+    let running: Arrival<void> | null = null;
+    let last = this.#lanes[1];
+    try {
+      let coming = arrivals.watch(source.next());
+      for (;;) {
+        const first = await arrivals.next();
+        if (running !== null && first === running) {
+          // No image has come: the result need not wait for it.
+          running.take();
+          running = null;
+          yield last.decode(this.timings);
+          continue;
+        }
+        // Otherwise a run that was waited for below.
+        if (first !== coming) continue;
+        const { done, value } = coming.take();
+        if (done) break;
+        const lane: FrameLane = last === this.#lanes[0] ? this.#lanes[1] : this.#lanes[0];
+        const pixels = this.#pixels.readNow(value);
+        lane.prepare(pixels instanceof Promise ? await pixels : pixels, this.timings);
+        coming = arrivals.watch(source.next());
+        const hasResult = running !== null;
+        await running?.promise;
+        running = arrivals.watch(lane.run(false, this.timings));
+        const before = last;
+        last = lane;
+        if (hasResult) yield before.decode(this.timings);
+      }
+      if (running) {
+        await running.promise;
+        running = null;
+        yield last.decode(this.timings);
+      }
+    } finally {
+      await running?.promise.catch(ignore);
+    }
+  }
+
+  async close(): Promise<void> {
+    if (this.#state === "closed") return;
+    this.#enter("close");
+    this.#state = "closed";
+    for (const lane of this.#lanes) lane.close();
+    await this.#session.close();
+  }
+
+  #enter(call: string): void {
+    if (this.#state === "closed")
+      throw new TensorError(`${call}() was called on a detector that is closed. Make another one.`);
+    if (this.#state === "busy")
+      throw new TensorError(
+        `${call}() was called while another call of the same detector has not ended, and both have one ` +
+          "result. Await it first, or use detectAll().",
+      );
+    this.#state = "busy";
+  }
+
+  #leave(): void {
+    if (this.#state === "busy") this.#state = "free";
+  }
+}
