@@ -8,6 +8,7 @@ import { type Browser, type Page, chromium } from "playwright-core";
 import { chromiumFlags } from "boxwright-service/testing/chromium";
 import { afterAll, afterEach, beforeAll, describe, expect, inject, test } from "vitest";
 import { Broker } from "boxwright-service/testing/broker";
+import { Mosquitto } from "boxwright-service/testing/mosquitto";
 import { temporaryFolder } from "../support/host.ts";
 import { Child } from "boxwright-service/testing/child";
 import { HostProcess } from "../support/process.ts";
@@ -17,7 +18,7 @@ import { type Photo, writePhotos } from "./photos.ts";
 
 const PHOTOS = 24;
 const KINDS = ["raw", "detection"] as const;
-const isComplete = Boolean(inject("nats") && inject("chromium") && inject("agent"));
+const isComplete = Boolean(inject("nats") && inject("mosquitto") && inject("chromium") && inject("agent"));
 
 interface Line {
   readonly id: string;
@@ -108,51 +109,60 @@ describe.skipIf(!isComplete)("two agents, a host and its page", () => {
     preview: {},
   });
 
-  test.each(["http", "nats"] as const)("over %s both ways store the same, and the page shows it", async (way) => {
-    const broker = way === "nats" ? await Broker.start() : null;
-    const database = join(folder.path, `${way}.db`);
-    const host = await HostProcess.start({ database, ...(broker && { nats: broker.url, partitions: 2 }) });
-    const sink = broker ? { kind: way, servers: [broker.url], partitions: 2 } : { kind: way, url: host.url };
-    await Promise.all(KINDS.map((kind) => runAgent(join(folder.path, way, kind), settingsOf(kind, sink))));
+  test.each(["http", "nats", "mqtt"] as const)(
+    "over %s both ways store the same, and the page shows it",
+    async (way) => {
+      const brokers = { http: null, nats: Broker, mqtt: Mosquitto };
+      const broker = (await brokers[way]?.start()) ?? null;
+      const database = join(folder.path, `${way}.db`);
+      const host = await HostProcess.start({ database, partitions: 2, ...(broker && { [way]: broker.url }) });
+      const places = {
+        http: { url: host.url },
+        nats: { servers: [broker?.url], partitions: 2 },
+        mqtt: { url: broker?.url },
+      };
+      const sink = { kind: way, ...places[way] };
+      await Promise.all(KINDS.map((kind) => runAgent(join(folder.path, way, kind), settingsOf(kind, sink))));
 
-    const page = await browser.newPage();
-    await page.goto(host.url);
-    await page.waitForFunction((count) => {
-      const frames = [...document.querySelectorAll(".camera dl div:first-child dd")].map((dd) => dd.textContent);
-      return frames.length === 2 && frames.every((text) => text === String(count));
-    }, PHOTOS);
-    expect(await page.textContent("#totals")).toContain("refused0");
-    const [raw, decoded] = await Promise.all(KINDS.map((kind) => linesOf(host.url, `/devices/${kind}`)));
-    expect(new Set(raw!.map(({ kind }) => kind))).toEqual(new Set(["raw"]));
-    expect(new Set(decoded!.map(({ kind }) => kind))).toEqual(new Set(["detection"]));
-    expect(raw!.map(({ id }) => id)).toEqual(decoded!.map(({ id }) => id));
-    // JSON has the shortest digits that give the same number: equal texts are equal numbers.
-    const digits = (lines: readonly Line[]): string[] => lines.map(({ detections }) => JSON.stringify(detections));
-    expect(digits(raw!)).toEqual(digits(decoded!));
-    photos.forEach((photo, n) => expectThings(raw![n]!, photo));
+      const page = await browser.newPage();
+      await page.goto(host.url);
+      await page.waitForFunction((count) => {
+        const frames = [...document.querySelectorAll(".camera dl div:first-child dd")].map((dd) => dd.textContent);
+        return frames.length === 2 && frames.every((text) => text === String(count));
+      }, PHOTOS);
+      expect(await page.textContent("#totals")).toContain("refused0");
+      const [raw, decoded] = await Promise.all(KINDS.map((kind) => linesOf(host.url, `/devices/${kind}`)));
+      expect(new Set(raw!.map(({ kind }) => kind))).toEqual(new Set(["raw"]));
+      expect(new Set(decoded!.map(({ kind }) => kind))).toEqual(new Set(["detection"]));
+      expect(raw!.map(({ id }) => id)).toEqual(decoded!.map(({ id }) => id));
+      // JSON has the shortest digits that give the same number: equal texts are equal numbers.
+      const digits = (lines: readonly Line[]): string[] => lines.map(({ detections }) => JSON.stringify(detections));
+      expect(digits(raw!)).toEqual(digits(decoded!));
+      photos.forEach((photo, n) => expectThings(raw![n]!, photo));
 
-    const last = raw!.at(-1)!.id;
-    const { things } = photos.at(-1)!;
-    for (const kind of KINDS) {
-      await page.waitForFunction(
-        ([title, frame]) =>
-          [...document.querySelectorAll<HTMLElement>(".camera")].some(
-            (card) =>
-              card.querySelector("h2")!.textContent === title &&
-              card.dataset["frame"] === frame &&
-              card.dataset["boxes"] === "1",
-          ),
-        [`Tür 1 (/devices/${kind})`, last] as const,
-      );
-      const edges = await drawnEdges(page, `/devices/${kind}`);
-      for (const side of ["left", "top", "right", "bottom"] as const)
-        expect(
-          Math.abs(edges[side] - things[0]![side]),
-          `${kind} ${side} ${JSON.stringify(edges)}`,
-        ).toBeLessThanOrEqual(5);
-    }
-    await page.close();
-    await host.end("SIGTERM");
-    await broker?.remove();
-  });
+      const last = raw!.at(-1)!.id;
+      const { things } = photos.at(-1)!;
+      for (const kind of KINDS) {
+        await page.waitForFunction(
+          ([title, frame]) =>
+            [...document.querySelectorAll<HTMLElement>(".camera")].some(
+              (card) =>
+                card.querySelector("h2")!.textContent === title &&
+                card.dataset["frame"] === frame &&
+                card.dataset["boxes"] === "1",
+            ),
+          [`Tür 1 (/devices/${kind})`, last] as const,
+        );
+        const edges = await drawnEdges(page, `/devices/${kind}`);
+        for (const side of ["left", "top", "right", "bottom"] as const)
+          expect(
+            Math.abs(edges[side] - things[0]![side]),
+            `${kind} ${side} ${JSON.stringify(edges)}`,
+          ).toBeLessThanOrEqual(5);
+      }
+      await page.close();
+      await host.end("SIGTERM");
+      await broker?.remove();
+    },
+  );
 });

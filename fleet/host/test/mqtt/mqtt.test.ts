@@ -205,6 +205,16 @@ describe.skipIf(!inject("mosquitto"))("a broker of MQTT", () => {
     await until(() => said().includes("under the same client id"), "the reason");
   });
 
+  test("starts by the shipped configuration", async () => {
+    const text = readFileSync(new URL("../../deploy/mosquitto.conf", import.meta.url), "utf8");
+    // The tests have a port, a folder and users of their own.
+    const own = /^(#|listener|allow_anonymous|persistence)/;
+    const lines = text.split("\n").filter((line) => line !== "" && !own.test(line));
+    expect(lines).toHaveLength(5);
+    const broker = await start({ lines: lines.join("\n") });
+    expect(broker.output).not.toMatch(/error|unknown|deprecated/i);
+  });
+
   test("with TLS is trusted once its authority is named", async () => {
     const folder = temporaryFolder();
     const tls = makeCertificates(folder.path);
