@@ -53,7 +53,7 @@ export class Live {
         } else context.clearRect(0, 0, ...size);
         this.#tracker ??= createTracker({ method: "bytetrack", size });
         const ids = this.#tracker.update(found, now);
-        draw(context, found, ids);
+        draw(context, found, ids, detector.decoder.config.task?.name === "segment");
         const { prepare, run, decode } = detector.timings;
         const count = found.length;
         const inView = ids.subarray(0, count).filter((id) => id > 0).length;
@@ -77,11 +77,17 @@ export class Live {
   }
 }
 
-/** Draws boxes with the id of their track in front of the label. */
-function draw(context: CanvasRenderingContext2D, found: Detections, ids: ArrayLike<number>): void {
+/** Draws boxes with the id of their track in front of the label, and masks. */
+function draw(
+  context: CanvasRenderingContext2D,
+  found: Detections,
+  ids: ArrayLike<number>,
+  hasMasks: boolean,
+): void {
   const rows = found.toArray();
   const idOf = new Map<object, number>(rows.map((row, i) => [row, ids[i]]));
-  drawCanvas(context, Object.assign(rows, { edges: found.edges }), {
+  const mask: Detections["mask"] = (i, options) => found.mask(i, options);
+  drawCanvas(context, Object.assign(rows, { edges: found.edges, ...(hasMasks && { mask }) }), {
     tag: (d) => `${idOf.get(d) ? `${idOf.get(d)}: ` : ""}${d.label} ${Math.round(100 * d.confidence)}%`,
   });
 }
