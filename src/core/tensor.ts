@@ -286,9 +286,14 @@ export function specOf(
     if (length !== volume(dims))
       refuse(
         where,
-        `${length} elements${length === 0 && (data as Float32Array).buffer?.byteLength === 0 ? " (its buffer is detached or empty)" : ""}`,
-        `${volume(dims)} for dims ` +
-          `[${dims.join(",")}]${own === "u8" && length === 4 * volume(dims) ? "; bytes of floats are new Float32Array(data.buffer, data.byteOffset, data.length / 4)" : ""}`,
+        `${length} elements` +
+          (length === 0 && (data as Float32Array).buffer?.byteLength === 0
+            ? " (its buffer is detached or empty)"
+            : ""),
+        `${volume(dims)} for dims [${dims.join(",")}]` +
+          (own === "u8" && length === 4 * volume(dims)
+            ? "; bytes of floats are new Float32Array(data.buffer, data.byteOffset, data.length / 4)"
+            : ""),
       );
   }
   const float = isFloat({ type });

@@ -427,7 +427,10 @@ const uncloned = (where: string, error: Error): Error =>
     ? error
     : new TensorError(
         `${where}: ` +
-          `${mismatch(`what no thread can take (${error.message})`, "plain data in memory that can be transferred: copy what lies in a WebAssembly memory")}`,
+          mismatch(
+            `what no thread can take (${error.message})`,
+            "plain data in memory that can be transferred: copy what lies in a WebAssembly memory",
+          ),
         { cause: error },
       );
 

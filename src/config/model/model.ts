@@ -175,8 +175,8 @@ function missingIn({ file, metadata, options, input }: Findings): ConfigProblem[
   else if (options.family === undefined)
     add(
       "family",
-      "outputs " +
-        `${outputs.map(shapeOf).join(", ") || "none"} ${metadata ? "that fit no export of Ultralytics" : "and no metadata of an exporter that is known"}`,
+      `outputs ${outputs.map(shapeOf).join(", ") || "none"} ` +
+        (metadata ? "that fit no export of Ultralytics" : "and no metadata of an exporter that is known"),
       "the option family, and what the family needs (classes or labels, anchors, priors); boxwright " +
         "inspect lists what the shapes can be",
       "family",

@@ -154,7 +154,8 @@ export class MqttSink implements Sink {
     if (receiveMaximum < this.inFlight) {
       connection.cut();
       throw new NeedsOperator(
-        `got inFlight ${this.inFlight}, but the broker takes ${receiveMaximum} packets at once: set inFlight to ${receiveMaximum}`,
+        `got inFlight ${this.inFlight}, but the broker takes ${receiveMaximum} packets at once: ` +
+          `set inFlight to ${receiveMaximum}`,
       );
     }
     void connection.ended.then(() => {

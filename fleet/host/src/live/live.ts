@@ -15,7 +15,7 @@ import { type Preview, type Previews, cameraKey } from "./previews.ts";
 
 /** Most boxes of a picture that the page draws. */
 const MOST_BOXES = 300;
-/** From so many milliseconds on, a frame is old: a recording, or the clock of the device is behind. */
+/** Milliseconds from capture to stored from which on a frame counts as old, since its latency would mislead. */
 const OLD_MS = 24 * 3_600_000;
 /** Milliseconds for which the detections of a picture are looked up again: raw frames may wait in a spool. */
 const PATIENCE_MS = 60_000;

@@ -211,7 +211,7 @@ async function appPage(site: Site, visit: Member, problem?: UserError): Promise<
   );
 }
 
-/** Returns how far each roll-out is. */
+/** Returns the progress of each roll-out among the assignments. */
 async function progressOf(
   { db, now }: Site,
   teamId: string,
@@ -231,7 +231,7 @@ interface AppProps {
   /** Names of groups and devices, by `kind:id`. */
   readonly names: ReadonlyMap<string, string>;
   readonly counts: readonly ReportCount[];
-  /** How far the roll-outs are. */
+  /** Progress of each assignment with a roll-out. */
   readonly progress: ReadonlyMap<Assignment, RolloutProgress>;
   readonly now: number;
 }
@@ -291,7 +291,7 @@ function RolloutText({ assignment: a, progress }: { assignment: Assignment; prog
   const { devices, applied, failed, waiting, offline } = progress;
   const parts = [
     `${applied} of ${countText(devices)} use it`,
-    ...(waiting > 0 ? [`${waiting} not heard yet${offline > 0 ? `, ${offline} of them offline` : ""}`] : []),
+    ...(waiting > 0 ? [`${waiting} without a report yet${offline > 0 ? `, ${offline} of them offline` : ""}`] : []),
   ];
   const limit = a.failure_limit ?? 1;
   return (
@@ -490,7 +490,7 @@ function GiveForm(props: {
             <input id="share" name="share" type="number" min={1} max={100} value="100" required />
           </div>
           <div>
-            <label for="limit">Devices that fail until it stops</label>
+            <label for="limit">Failing devices at which it stops</label>
             <input id="limit" name="limit" type="number" min={1} max={100000} value="1" required />
           </div>
           <button type="submit" class="main">

@@ -364,7 +364,8 @@ function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
     network: "landmarks",
     about:
       `pose: ${points ?? rows} landmarks of ${values} values ${shape(specs[pointsAt])}, presence ` +
-      `${shape(specs[presenceAt])} ${logits ? "raw" : "in 0..1"}${heatPlace < 0 ? "" : ", refined by heat maps"} (${query.family})`,
+      `${shape(specs[presenceAt])} ${logits ? "raw" : "in 0..1"}` +
+      `${heatPlace < 0 ? "" : ", refined by heat maps"} (${query.family})`,
     tensors,
     count: points ?? rows,
     rows,
