@@ -77,7 +77,7 @@ export class Live {
   }
 }
 
-/** Draws boxes with the id of their track in front of the label, and masks. */
+/** Draws masks if there are any, and boxes with the id of their track in front of the label. */
 function draw(
   context: CanvasRenderingContext2D,
   found: Detections,

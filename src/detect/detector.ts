@@ -21,7 +21,9 @@ import { ALL_TASKS } from "../whole/tasks.ts";
  * @param source the network, the adapter of its runtime, and a config if the file does not state enough
  * @param options what overrides the config
  * @throws ConfigError if file, config and options do not say how images are prepared or outputs are decoded: it lists
- * what is missing. TensorError if the network's outputs do not fit. What the runtime throws on a file it cannot open
+ * what is missing. Also if they state another input size than the network's
+ * @throws RangeError for `warmUp` or `most` that is no such count
+ * @throws TensorError if the network's outputs do not fit. What the runtime throws on a file it cannot open
  * @example
  * import { createDetector } from "boxwright";
  *

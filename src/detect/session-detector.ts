@@ -20,7 +20,7 @@ interface MutableTimings {
   decode: number;
 }
 
-/** A frame under way: its memory in the runtime, its outputs, and what takes boxes back to its image. */
+/** One frame under way: its memory in the runtime, its outputs, and the frame that places boxes in its image. */
 export class FrameLane {
   readonly #lane: Lane;
   readonly #decoder: Decoder;

@@ -116,7 +116,7 @@ const throwIt = (error: unknown): never => {
 const modelIn = (config: unknown): Model | null =>
   isObject(config) && isModel(config) ? (config as unknown as Model) : null;
 
-/** Returns the bytes of a model file, `null` if the model is none. */
+/** Returns the bytes of a model file, `null` if the model is a network that is open already. */
 async function bytesOf(model: unknown): Promise<Uint8Array | null> {
   if (isBytes(model)) return new Uint8Array(model.buffer, model.byteOffset, model.byteLength);
   if (model instanceof ArrayBuffer) return new Uint8Array(model);

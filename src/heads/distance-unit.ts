@@ -28,7 +28,7 @@ export function unitByValues({ valuesOf }: HeadQuery, maps: readonly DistanceMap
     const values = valuesOf(box.tensor);
     const middle = values && medianOf(values);
     if (!middle) continue;
-    // Halfway between 2 and 2 strides, on a logarithmic scale.
+    // Compare with the middle of TYPICAL strides and as many strides in pixels, on a logarithmic scale.
     sum += Math.log2(middle / (TYPICAL * Math.sqrt(stride)));
     told++;
   }
@@ -36,13 +36,13 @@ export function unitByValues({ valuesOf }: HeadQuery, maps: readonly DistanceMap
   return sum > 0 ? "pixels" : "strides";
 }
 
-/** Most values that are sorted: their median is that of all, as far as units differ. */
+/** Most values to sort. The median of so many samples tells pixels from strides as well as that of all values. */
 const MOST = 4095;
 
-/** Returns the median of the absolute values above zero, 0 for none. An empty map holds zeros. */
+/** Returns the median of the absolute values above zero, 0 for none. Samples large maps. An empty map holds zeros. */
 function medianOf(values: ArrayLike<number>): number {
   const sizes = Float64Array.from(values, Math.abs).filter((x) => x > 0 && x < Infinity);
-  // An odd step meets all four distances of cells, in either order of dims.
+  // Take an odd step: an even one would skip some of the four distances of each cell.
   const step = Math.ceil(sizes.length / MOST) | 1;
   const some = step > 1 ? sizes.filter((_, i) => i % step === 0) : sizes;
   some.sort();

@@ -87,7 +87,7 @@ function checkImageNames(image: CocoImage | null | undefined): void {
 /**
  * Returns detections as COCO results, which `COCO.loadRes` of pycocotools reads. Join the lists of all images.
  * A mask of the whole image goes into a record as `mask: detections.mask(i, { size: "frame" }).toRle()`.
- * @throws PacketError if the size is none or a mask has another one, or `categories` lacks a class
+ * @throws PacketError if the size is none, a mask has another size, or `categories` has no whole number for a class
  * @example
  * import { toCoco } from "boxwright";
  *

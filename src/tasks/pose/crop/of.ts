@@ -20,7 +20,8 @@ import { CROP_WIDTH } from "../rows.ts";
  * @param detection a record, 0..1 across the image
  * @param image size of the image in pixels
  * @param scale factor on the box in place of the family's own
- * @throws RangeError for a box without area, for an image without positive size, or for a decoder without an input size
+ * @throws RangeError for a box without area or in pixels, for an image without positive size, for a `scale` that is not
+ * positive, or for a decoder without an input size
  * @example
  * import { createDecoderSync, cropOf } from "boxwright";
  *
