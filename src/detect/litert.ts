@@ -1,7 +1,15 @@
 /** LiteRT.js: @litertjs/core. */
 import type { SlotArray, TensorInput } from "../core/tensor.ts";
 import type { Outputs } from "../decode/inputs.ts";
-import { type InputSpec, type Lane, type Runtime, type Session, arrayFor, viewOf } from "./session.ts";
+import {
+  type InputSpec,
+  type Lane,
+  type Runtime,
+  type Session,
+  arrayFor,
+  viewOf,
+  checkModule,
+} from "./session.ts";
 
 /** Buffer under a tensor of LiteRT.js. */
 interface LiteRtBuffer {
@@ -81,6 +89,7 @@ export function liteRt(
   litert: LiteRtModule,
   options: object = { accelerator: "wasm" },
 ): Runtime<Uint8Array | LiteRtModel> {
+  checkModule("liteRt", litert, "loadAndCompile");
   return {
     name: "liteRt",
     open: async (model) => {

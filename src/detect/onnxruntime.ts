@@ -1,7 +1,15 @@
 /** ONNX Runtime: onnxruntime-node, onnxruntime-web and onnxruntime-react-native, which have one interface. */
 import type { Outputs } from "../decode/inputs.ts";
 import type { SlotArray } from "../core/tensor.ts";
-import { type InputSpec, type Lane, type Runtime, type Session, type Slots, arrayFor } from "./session.ts";
+import {
+  type InputSpec,
+  type Lane,
+  type Runtime,
+  type Session,
+  type Slots,
+  arrayFor,
+  checkModule,
+} from "./session.ts";
 
 /** A tensor of ONNX Runtime, as far as it is used. */
 export interface OrtTensor {
@@ -62,6 +70,7 @@ export interface OrtOptions {
  * for (const d of await detector.detect(image)) console.log(d.label, d.confidence.toFixed(2)); // dog 0.90
  */
 export function onnxRuntime(ort: Ort, options: OrtOptions = {}): Runtime<Uint8Array | OrtSession> {
+  checkModule("onnxRuntime", ort, "Tensor");
   const all = { logSeverityLevel: 3, ...options };
   return {
     name: "onnxRuntime",

@@ -1,6 +1,7 @@
 /** What a detector needs of a runtime. Each adapter of this folder makes it from a package that the user installed. */
 import type { Outputs, Slot } from "../decode/inputs.ts";
-import type { SlotArray } from "../core/tensor.ts";
+import { refuse } from "../core/errors.ts";
+import { type SlotArray, show } from "../core/tensor.ts";
 
 /** Element types that a picture can have. f16 stands as bits in a Uint16Array. */
 export type InputType = "f32" | "f16" | "u8" | "i8";
@@ -86,4 +87,20 @@ export function arrayFor({ dims, type }: InputSpec): InstanceType<(typeof ARRAYS
 export function viewOf(buffer: ArrayBuffer, at: number, { dims, type }: InputSpec): SlotArray {
   const length = dims.reduce((product, size) => product * size, 1);
   return new ARRAYS[type](buffer, at, length);
+}
+
+/**
+ * Throws a TensorError for nothing in place of a runtime's module, and for a module whose default export is meant.
+ * @param adapter name of the adapter
+ * @param member a member of the module
+ */
+export function checkModule(adapter: string, given: unknown, member: string): void {
+  const isModule = (value: unknown): boolean =>
+    typeof value === "object" && value !== null && (value as Record<string, unknown>)[member] !== undefined;
+  if (typeof given !== "object" || given === null)
+    refuse(adapter, show(given), `the runtime, which has ${member}: import it, and await what is a promise`);
+  const { default: own, then } = given as { readonly default?: unknown; readonly then?: unknown };
+  if (typeof then === "function") refuse(adapter, "a promise", "what it resolves to: await it");
+  if (!isModule(given) && isModule(own))
+    refuse(adapter, `a module without ${member}`, `its default export, which has ${member}`);
 }

@@ -3,7 +3,7 @@ import { TensorError } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import type { SlotArray, TensorInput } from "../core/tensor.ts";
 import type { Outputs } from "../decode/inputs.ts";
-import { type InputSpec, type Lane, type Runtime, type Session, arrayFor } from "./session.ts";
+import { type InputSpec, type Lane, type Runtime, type Session, arrayFor, checkModule } from "./session.ts";
 
 /** A tensor of TensorFlow.js, as far as it is used. */
 export interface TfTensor {
@@ -56,6 +56,7 @@ export interface Tf {
  * console.log(found.length); // 0
  */
 export function tfjs(tf: Tf, options: { readonly executeAsync?: boolean } = {}): Runtime<TfModel> {
+  checkModule("tfjs", tf, "ready");
   return {
     name: "tfjs",
     open: async (model) => {

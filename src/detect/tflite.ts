@@ -2,7 +2,7 @@
 import { TensorError } from "../core/errors.ts";
 import type { SlotArray, TensorInput } from "../core/tensor.ts";
 import type { Outputs } from "../decode/inputs.ts";
-import type { Lane, Runtime, Session } from "./session.ts";
+import { type Lane, type Runtime, type Session, checkModule } from "./session.ts";
 
 /** A tensor of the interpreter. `data` is a view of its memory. */
 export interface TfliteTensor {
@@ -50,6 +50,7 @@ export type TfliteModel = object;
  * console.log((await detector.detect({ data: new Uint8Array(64), width: 4, height: 4 })).length); // 0
  */
 export function tflite(module: Tflite, options: object = {}): Runtime<Uint8Array | TfliteModel> {
+  checkModule("tflite", module, "loadTFLiteModel");
   return {
     name: "tflite",
     open: async (model) => {

@@ -2,7 +2,7 @@
 import { TensorError } from "../core/errors.ts";
 import { ELEMENTS, type SlotArray, TYPES, elementType } from "../core/tensor.ts";
 import type { Outputs, Slot } from "../decode/inputs.ts";
-import { type InputSpec, type Lane, type Runtime, type Slots, arrayFor } from "./session.ts";
+import { type InputSpec, type Lane, type Runtime, type Slots, arrayFor, checkModule } from "./session.ts";
 
 /** An `MLTensor`, as far as it is used. */
 export interface MlTensor {
@@ -39,6 +39,7 @@ export interface WebNnGraph {
  * console.log((await detector.detect({ data: new Uint8Array(64), width: 4, height: 4 })).length); // 0
  */
 export function webnn(context: MlContext): Runtime<WebNnGraph> {
+  checkModule("webnn", context, "dispatch");
   return {
     name: "webnn",
     open: async ({ graph, inputs, outputs }) => ({

@@ -7,11 +7,16 @@ import {
   cropOf,
   drawCanvas,
   fuse,
+  liteRt,
   nextCropOf,
   nms,
+  onnxRuntime,
   prepareImage,
+  tfjs,
+  tflite,
   toCoco,
   toPixels,
+  webnn,
 } from "../../src/entries/index.ts";
 
 const DIMS = [1, 6, 84];
@@ -183,6 +188,25 @@ describe("a detector", () => {
     runs = 0;
     await createDetector(source, { warmUp });
     expect(runs).toBe(warmUp);
+  });
+  test.each([
+    ["onnxRuntime", onnxRuntime, "Tensor"],
+    ["tfjs", tfjs, "ready"],
+    ["tflite", tflite, "loadTFLiteModel"],
+    ["liteRt", liteRt, "loadAndCompile"],
+    ["webnn", webnn, "dispatch"],
+  ] as const)("%s says what is no runtime", (name, adapter, member) => {
+    const open = adapter as unknown as (runtime: unknown) => unknown;
+    expect(() => open(undefined)).toThrow(
+      `${name}: got undefined, expected the runtime, which has ${member}`,
+    );
+    expect(() => open(Promise.resolve())).toThrow(
+      `${name}: got a promise, expected what it resolves to: await it`,
+    );
+    expect(() => open({ default: { [member]: true } })).toThrow(
+      `${name}: got a module without ${member}, expected its default export`,
+    );
+    expect(() => open({ [member]: true, default: {} })).not.toThrow();
   });
   test("says what is no image", async () => {
     const detector = await createDetector(source);
