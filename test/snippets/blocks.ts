@@ -10,12 +10,13 @@ export interface Snippet {
 const root = new URL("../../", import.meta.url);
 const FOLDERS = ["docs", "examples", "site", "bench", "embedded", "fleet"];
 
-/** Paths of all pages for users. The folders of packages are left out. */
+/** Paths of all pages for users. The folders of packages, and those that a build writes, are left out. */
 function pages(): string[] {
   const inside = (folder: string): string[] =>
     readdirSync(new URL(`${folder}/`, root), { withFileTypes: true }).flatMap((entry) => {
       const path = `${folder}/${entry.name}`;
-      if (entry.isDirectory()) return /^(node_modules|dist|coverage)$/.test(entry.name) ? [] : inside(path);
+      if (entry.isDirectory())
+        return /^(\.|node_modules$|dist$|coverage$)/.test(entry.name) ? [] : inside(path);
       return entry.name.endsWith(".md") ? [path] : [];
     });
   return ["README.md", "CONTRIBUTING.md", ...FOLDERS.flatMap(inside)];

@@ -198,6 +198,23 @@ export const OUTPUT_ROWS: readonly Row[] = [
     check: (made) => expect(made["model"]).toMatchObject({ format: "nn-archive" }),
   },
   {
+    page: "docs/networks.md",
+    has: "mapOptions(archive)",
+    given: () => ({
+      archive: {
+        config_version: "1.0",
+        model: {
+          inputs: [{ name: "image", input_type: "image", shape: [1, 3, 2, 4] }],
+          outputs: [{ name: "road", shape: [1, 1, 2, 4] }],
+          heads: [{ parser: "SegmentationParser", outputs: ["road"], metadata: { classes: ["road"] } }],
+        },
+      },
+      image: picture(4, 2),
+      run: async () => Promise.resolve({ road: { data: [-1, -1, 2, 3, -1, 4, 5, 6], dims: [1, 1, 2, 4] } }),
+    }),
+    check: (made) => expect([...(made["data"] as Uint8Array)]).toEqual([255, 255, 0, 0, 255, 0, 0, 0]),
+  },
+  {
     page: "docs/oriented.md",
     has: 'task: "oriented"',
     given: () => ({

@@ -13,8 +13,13 @@ const folder = tempFolder();
 /** Names that the page leaves to the reader, and packages that are no part of the project. */
 const OF_THE_READER = /error TS(?:2304|2307|2552|2580|2591|7016|18004):/;
 
-/** The backend of the package has the method. Its types are those of all backends. */
-const EXCEPT = /docs\/recipes\.md\n[^]*TS2339: Property 'typedArrayFromHeap' does not exist/;
+/** What the types cannot know. */
+const EXCEPT = [
+  // The backend of the package has the method. Its types are those of all backends.
+  /docs\/recipes\.md\n[^]*TS2339: Property 'typedArrayFromHeap' does not exist/,
+  // An archive states the shape of its input, and so the size; the rule of a file may lack it.
+  /docs\/networks\.md\n[^]*mapOptions[^]*TS2345: Argument of type 'Partial<PrepareRule>'/,
+];
 
 test("every block fits the types", () => {
   const snippets = allSnippets();
@@ -55,5 +60,5 @@ test("every block fits the types", () => {
   const named = errors.map((line) =>
     line.replace(/^\S*block(\d+)\.ts/, (_, i: string) => `${snippets[+i].page}\n${snippets[+i].code}\n`),
   );
-  expect(named.filter((error) => !EXCEPT.test(error))).toEqual([]);
+  expect(named.filter((error) => !EXCEPT.some((known) => known.test(error)))).toEqual([]);
 });
