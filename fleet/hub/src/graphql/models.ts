@@ -36,7 +36,7 @@ export const modelQueries = (context: TeamContext) => ({
       rows,
       page,
       (file) => `${file.created_at} ${file.sha256}`,
-      (file) => toModel(context, file, async () => (await (uses ??= readModelUse(db, team.id)))(file.sha256)),
+      (file) => toModel(context, file, async () => (await (uses ??= readModelUse(db, team.id))).of(file.sha256)),
     );
   },
   storage: async () => {

@@ -89,16 +89,19 @@ async function appliedOf(db: Queries, teamId: string, row: Row): Promise<Set<str
   return new Set([...states].filter(([, state]) => state === "applied").map(([id]) => id));
 }
 
-/** Returns the state in each device's last report, for devices whose last report is about the version of a roll-out. */
+/**
+ * Returns what devices said about the version of a roll-out: in their last report, or that they could not use it since
+ * the roll-out changed. A device that failed goes back to the earlier version, and its last report is about that one.
+ */
 async function lastStates(
   db: Queries,
   teamId: string,
-  { app_id, next_version }: Assignment,
+  { app_id, next_version, changed_at }: Assignment,
 ): Promise<Map<string, "applied" | "failed">> {
   const rows = await db.all<{ device_id: string; state: "applied" | "failed" }>(
     "SELECT r.device_id AS device_id, r.state AS state FROM app_reports r WHERE r.team_id = ? AND r.app_id = ? AND r.version = ? " +
-      "AND r.at = (SELECT max(o.at) FROM app_reports o WHERE o.team_id = r.team_id AND o.device_id = r.device_id)",
-    [teamId, app_id, next_version],
+      "AND ((r.state = 'failed' AND r.at >= ?) OR r.at = (SELECT max(o.at) FROM app_reports o WHERE o.team_id = r.team_id AND o.device_id = r.device_id))",
+    [teamId, app_id, next_version, changed_at],
   );
   return new Map(rows.map(({ device_id, state }) => [device_id, state]));
 }

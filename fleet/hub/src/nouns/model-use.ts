@@ -19,8 +19,14 @@ export interface ModelUse {
 
 const NOBODY: ModelUse = { apps: [], devices: 0 };
 
-/** Returns the uses of all model files of a team. */
-export async function readModelUse(db: Queries, teamId: string): Promise<(sha256: string) => ModelUse> {
+/** Uses of the model files of a team. */
+export interface ModelUses {
+  of(sha256: string): ModelUse;
+  /** Hashes of all files that versions name, whether the hub has them or not. */
+  readonly named: readonly string[];
+}
+
+export async function readModelUse(db: Queries, teamId: string): Promise<ModelUses> {
   const named = await db.all<ModelUser & { sha256: string }>(
     "SELECT v.model_sha256 AS sha256, p.id AS id, p.identifier AS identifier, p.name AS name, count(*) AS versions FROM app_versions v JOIN apps p ON p.team_id = v.team_id AND p.id = v.app_id " +
       "WHERE v.team_id = ? AND v.model_sha256 IS NOT NULL GROUP BY v.model_sha256, p.id, p.identifier, p.name ORDER BY p.name, p.id",
@@ -43,7 +49,7 @@ export async function readModelUse(db: Queries, teamId: string): Promise<(sha256
     const { apps } = uses.get(sha256) ?? NOBODY;
     uses.set(sha256, { apps: [...apps, app], devices: devices.get(sha256) ?? 0 });
   }
-  return (sha256) => uses.get(sha256) ?? NOBODY;
+  return { of: (sha256) => uses.get(sha256) ?? NOBODY, named: [...uses.keys()] };
 }
 
 /** Bytes of a team's files. */

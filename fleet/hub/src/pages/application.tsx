@@ -249,7 +249,7 @@ function AssignmentItem({ assignment: a, ...props }: AppProps & { readonly assig
         <strong>{a.kind === "group" ? `Group ${name}` : name}</strong>
         <span class="soft">
           {a.version === null ? "no version for all yet" : `version ${a.version}`}
-          {a.next_version !== null && `, roll-out of version ${a.next_version} to ${a.share} %`}
+          {a.next_version !== null && `, roll-out of version ${a.next_version} to ${a.share}\u00a0%`}
         </span>
         <RolloutText assignment={a} progress={props.progress.get(a)} />
       </div>
@@ -490,7 +490,7 @@ function GiveForm(props: {
             <input id="share" name="share" type="number" min={1} max={100} value="100" required />
           </div>
           <div>
-            <label for="limit">Failing devices at which it stops</label>
+            <label for="limit">Failures that stop it</label>
             <input id="limit" name="limit" type="number" min={1} max={100000} value="1" required />
           </div>
           <button type="submit" class="main">

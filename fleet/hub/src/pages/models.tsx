@@ -46,7 +46,8 @@ export function registerModels(router: Router, site: Site, guards: Guards): void
 async function modelsPage({ db, config }: Site, visit: Member, problem?: UserError): Promise<Answer> {
   const { team, session, exchange } = visit;
   const models = await listModels(db, team.id, { unfinished: true });
-  const useOf = await readModelUse(db, team.id);
+  const uses = await readModelUse(db, team.id);
+  const missing = uses.named.filter((sha256) => !models.some((model) => model.sha256 === sha256));
   const { modelBytes } = await readStorage(db, team.id);
   const csrf = csrfOf(session);
   return show(
@@ -63,9 +64,30 @@ async function modelsPage({ db, config }: Site, visit: Member, problem?: UserErr
       {models.length > 0 && (
         <ul class="list" aria-label="Model files">
           {models.map((model) => (
-            <ModelItem model={model} use={useOf(model.sha256)} base={`/teams/${team.id}`} csrf={csrf} />
+            <ModelItem model={model} use={uses.of(model.sha256)} base={`/teams/${team.id}`} csrf={csrf} />
           ))}
         </ul>
+      )}
+      {missing.length > 0 && (
+        <>
+          <h2>Missing</h2>
+          <p class="soft">
+            Versions name these files, and the hub does not have them: a backup holds no model files. Devices wait for
+            them. Send each again.
+          </p>
+          <ul class="list" aria-label="Missing">
+            {missing.map((sha256) => (
+              <li>
+                <div class="what">
+                  <code>{sha256.slice(0, 8)}</code>
+                  <span class="soft">
+                    <Users use={uses.of(sha256)} base={`/teams/${team.id}`} />
+                  </span>
+                </div>
+              </li>
+            ))}
+          </ul>
+        </>
       )}
     </>,
     problem?.status ?? 200,

@@ -198,6 +198,11 @@ for (const { kind, skip } of kinds) {
       });
       expect(await report(chosen[2]!, "failed")).toBe(true);
       expect(await state()).toMatchObject({ rollout_state: "stopped", failure_limit: 3 });
+      // A device that went back says that it uses the earlier version. It is still one of those that failed.
+      const earlier = (await resolveDesired(db, teamId, chosen[0])).get(chosen[0]!)!.etag;
+      expect(earlier).not.toBe(etag);
+      await noteReport(db, NOW + 1, teamId, chosen[0]!, { version: earlier, state: "applied" });
+      expect(await rolloutProgress(db, NOW, teamId, await state())).toMatchObject({ applied: 1, failed: 3 });
       // Who does not use it goes back; whoever failed before is counted, and does not stop the next step.
       expect([...(await versions())].filter(([, version]) => version === 2)).toEqual([[chosen[3], 2]]);
       expect(await give(80, undefined, NOW + 1000)).toMatchObject({ rollout_state: "running", failure_limit: 3 });

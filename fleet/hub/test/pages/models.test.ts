@@ -69,6 +69,13 @@ for (const { kind, skip } of kinds) {
       await client.removeModel(half);
       await expect(client.removeModel(used)).rejects.toThrow("that 2 versions name");
       await expect(client.removeModel("../x")).rejects.toThrow("expected 64 hexadecimal digits");
+      // A restore on another machine leaves versions whose files are missing.
+      await db.write((tx) => tx.all("DELETE FROM models WHERE sha256 = ?", [used]));
+      expect((await admin.get(`${base}/models`)).html).toMatch(
+        new RegExp(`Missing.*${used.slice(0, 8)}.*Gate &lt;people&gt;</a> \\(2 versions\\), on 1 device`, "s"),
+      );
+      await send("used model", "used.onnx");
+      expect((await admin.get(`${base}/models`)).html).not.toContain("Missing");
       // It may be sent again.
       await send("old model", "old.onnx");
     });
