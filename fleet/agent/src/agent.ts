@@ -1,10 +1,11 @@
 /** Opens the parts that the settings name (sources, network, spool, sinks), and closes them in order. */
-import { mkdirSync } from "node:fs";
+import { accessSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { Camera, type Device } from "./camera.ts";
 import { messageOf } from "boxwright-service/errors";
 import { ownId } from "./core/ids.ts";
+import { SettingsError } from "./core/errors.ts";
 import { SEQUENCES_PER_START, reserveSequences } from "./core/starts.ts";
 import { HealthReport } from "./health/health.ts";
 import { Metrics, type Parts } from "./health/metrics.ts";
@@ -111,7 +112,13 @@ export class Agent {
    * @throws the error of an invalid model or config; LockError if another agent uses the state folder
    */
   static async start(settings: Settings, log: Logger): Promise<Agent> {
-    mkdirSync(settings.state, { recursive: true, mode: 0o700 });
+    try {
+      mkdirSync(settings.state, { recursive: true, mode: 0o700 });
+      accessSync(settings.state, constants.R_OK | constants.W_OK | constants.X_OK);
+    } catch (error) {
+      const message = `got ${settings.state}, which cannot be written (${messageOf(error)}), expected a folder of the agent`;
+      throw new SettingsError([{ path: "state", message }]);
+    }
     const unlock = lockFolder(settings.state);
     try {
       const agent = new Agent(settings, await open(settings, log), log, unlock);

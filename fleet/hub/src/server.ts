@@ -1,4 +1,6 @@
 /** The hub on a port: TLS, time limits of connections, and an orderly end. */
+import { UserError, messageOf } from "boxwright-service/errors";
+import { explainListen } from "boxwright-service/listen-error";
 import { readFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
@@ -93,12 +95,27 @@ function createServer({ config, timeouts }: ServeOptions, listener: http.Request
 }
 
 function tlsSettings(tlsCert: string, tlsKey: string, handshakeTimeout: number): https.ServerOptions {
-  return { cert: readFileSync(tlsCert), key: readFileSync(tlsKey), minVersion: "TLSv1.2", handshakeTimeout };
+  return {
+    cert: readPart("HUB_TLS_CERT", tlsCert),
+    key: readPart("HUB_TLS_KEY", tlsKey),
+    minVersion: "TLSv1.2",
+    handshakeTimeout,
+  };
+}
+
+function readPart(name: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new UserError(`${name}: got ${path}, which cannot be read (${messageOf(error)}); expected a PEM file`);
+  }
 }
 
 async function listen(server: http.Server | https.Server, { port, host }: Config): Promise<number> {
   await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
+    server.once("error", (error) =>
+      reject(explainListen(error, { address: host, port, addressName: "HUB_HOST", portName: "HUB_PORT" })),
+    );
     server.listen(port, host, resolve);
   });
   return (server.address() as AddressInfo).port;

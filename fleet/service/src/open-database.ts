@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Database } from "./database.ts";
-import { UserError } from "./errors.ts";
+import { UnavailableError, UserError, messageOf } from "./errors.ts";
 import { migrate, type MigrateOptions } from "./migrate.ts";
 import { Postgres, type PostgresOptions } from "./postgres.ts";
 import { Sqlite } from "./sqlite.ts";
@@ -26,6 +26,12 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
     return db;
   } catch (error) {
     await db.close();
-    throw error;
+    throw isAddress && error instanceof UnavailableError ? atStart(error) : error;
   }
 }
+
+/** Returns the error with its reason and what to do: at the start an operator reads it, and no caller. */
+const atStart = ({ message, cause }: UnavailableError): UnavailableError =>
+  new UnavailableError(
+    `${message}${cause === undefined ? "" : ` (${messageOf(cause)})`}; expected PostgreSQL at the address of the setting`,
+  );

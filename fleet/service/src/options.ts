@@ -15,14 +15,14 @@ export interface Option {
   readonly about: string;
 }
 
-/** The configuration is wrong. The message has a line for each problem. */
+/** The configuration is wrong. The message is one line for one problem, or has a line for each. */
 export class ConfigProblems extends UserError {
   override readonly name = "ConfigProblems";
   readonly problems: readonly string[];
 
   constructor(problems: readonly string[]) {
     const lines = problems.map((line) => `  ${line}`).join("\n");
-    super(`${problems.length} problem${problems.length === 1 ? "" : "s"} in the configuration:\n${lines}`);
+    super(problems.length === 1 ? problems[0] : `${problems.length} problems in the configuration:\n${lines}`);
     this.problems = problems;
   }
 }

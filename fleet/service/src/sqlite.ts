@@ -125,6 +125,8 @@ export class Sqlite implements Database {
     this.#service = service;
     try {
       checkFolder(dirname(this.#file), service);
+      if (statSync(this.#file, { throwIfNoEntry: false })?.isDirectory())
+        throw new UserError(`database file ${this.#file}: is a folder; expected a SQLite file, or a place for one`);
       // The file may hold hashes of passwords, or who was where. Make it for its owner only before its first byte.
       if (!existsSync(this.#file)) closeSync(openSync(this.#file, "a", 0o600));
       chmodSync(this.#file, 0o600);

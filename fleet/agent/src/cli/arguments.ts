@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { type FlagKind, type Flags, readFlags } from "boxwright-service/flags";
+import { messageOf } from "boxwright-service/errors";
 import { isLoopback } from "boxwright-service/options";
 import { type Problem, SettingsError } from "../core/errors.ts";
 import { deviceName, sha256 } from "../core/ids.ts";
@@ -73,7 +74,7 @@ function shortSettings(values: Flags["values"]): Settings {
   const path = resolve(String(photos));
   const options = { ...(family !== undefined && { family }), ...(labels !== undefined && { labels }) };
   const settings = {
-    ...(hub ? { hub } : { device: deviceName(stateBase()) }),
+    ...(hub ? { hub } : { device: ownName() }),
     state: values.state ?? (hub ? hubState(String(hub.url)) : stateFor(path, isHost ? to : resolve(to))),
     network: {
       ...(model !== undefined && { model }),
@@ -123,7 +124,10 @@ function hubOf(values: Flags["values"]): { readonly url: string | true } | null 
 /** Returns the default of --to: a file without a hub, the local host beside a hub on this machine. */
 function defaultTarget(hub: string | true | undefined): string {
   if (hub === undefined) return "detections.ndjson";
-  if (URL.canParse(String(hub)) && isLoopback(new URL(String(hub)).hostname)) return "http://localhost:8790";
+  const local = "http://localhost:8790";
+  // The check of the settings tells what is wrong with an address that is none.
+  if (!/^https?:\/\/./.test(String(hub)) || !URL.canParse(String(hub))) return local;
+  if (isLoopback(new URL(String(hub)).hostname)) return local;
   throw new SettingsError([{ path: "--to", message: "got none, expected the address of a host, or a file" }]);
 }
 
@@ -158,6 +162,17 @@ function withFlag({ path, message }: Problem): Problem {
 /** Returns the folder of what commands of this user remember: the id of the device, and a folder for each command. */
 const stateBase = (): string =>
   join(process.env["XDG_STATE_HOME"] ?? join(homedir(), ".local", "state"), "boxwright-agent");
+
+/** Returns the name of this device, whose id is kept in the folder of this user. */
+function ownName(): string {
+  const folder = stateBase();
+  try {
+    return deviceName(folder);
+  } catch (error) {
+    const message = `cannot be written (${messageOf(error)}), expected HOME or XDG_STATE_HOME to name a folder of this user`;
+    throw new SettingsError([{ path: folder, message }]);
+  }
+}
 
 /** Returns the state folder of this machine as a device of a hub. */
 export const hubState = (hub: string): string =>

@@ -5,6 +5,7 @@ import { Agent, type RunResult } from "../agent.ts";
 import { messageOf } from "boxwright-service/errors";
 import { SettingsError } from "../core/errors.ts";
 import { openLog } from "../core/log.ts";
+import { parseConfig } from "../network/config-files.ts";
 import { Network } from "../network/network.ts";
 import { ENROL_USAGE, runEnrol } from "./enrol-command.ts";
 import { providerProblems } from "../network/session.ts";
@@ -83,7 +84,7 @@ async function check({ hub, state, network: given }: Settings): Promise<number> 
     return FINE;
   }
   const network = await Network.open({ ...given, model });
-  const config: unknown = given.config === null ? undefined : JSON.parse(readFileSync(given.config, "utf8"));
+  const config = given.config === null ? undefined : parseConfig(readFileSync(given.config, "utf8"), given.config);
   await network.use(config);
   const { decoder, decodes } = network.plan!;
   process.stdout.write(`${decodes ? "the device decodes" : "the host decodes"}\n${decoder.describe().text}\n`);

@@ -1,7 +1,7 @@
 /** Model and config as files of an operator, which may be replaced while the agent runs. */
 import { readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { codeOf } from "boxwright-service/errors";
+import { codeOf, messageOf } from "boxwright-service/errors";
 import type { NetworkSettings } from "../settings/types.ts";
 import type { ConfigSource } from "./live-config.ts";
 import type { Network } from "./network.ts";
@@ -10,6 +10,17 @@ import type { Network } from "./network.ts";
 function stampOf(path: string): string {
   const { mtimeMs, size, ino } = statSync(path);
   return `${path} ${mtimeMs} ${size} ${ino}`;
+}
+
+/** @throws Error that names the file if its text is not JSON */
+export function parseConfig(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    // The reason repeats some of the text, which may be anything.
+    const reason = messageOf(error).replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
+    throw new Error(`${path}: got text that is not JSON (${reason}), expected a config`);
+  }
 }
 
 /** Makes a source of the files that settings name. */
@@ -42,7 +53,7 @@ export function configFiles(
       }
     },
     async use(text) {
-      const parsed: unknown = text === "" && config === null ? undefined : JSON.parse(text);
+      const parsed = config === null ? undefined : parseConfig(text, config);
       await network.choose({ modelId, modelName: model, read: () => readFile(model), config: parsed, options });
       return network.plan!;
     },

@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { messageOf } from "boxwright-service/errors";
-import { meantBy } from "boxwright-service/names";
+import { meantBy, nearest } from "boxwright-service/names";
 import type { Problem } from "../core/errors.ts";
 
 export type Json = Readonly<Record<string, unknown>>;
@@ -121,8 +121,18 @@ export class Fields {
     const value = this.value(key) ?? fallback;
     const found = choices.find((choice) => choice === value);
     if (found !== undefined) return found;
-    this.#note(key, `got ${show(value)}, expected ${choices.map((choice) => `"${choice}"`).join(", ")}`);
+    const meant = typeof value === "string" ? nearest(value, choices) : undefined;
+    const expected = `, expected ${choices.map((choice) => `"${choice}"`).join(", ")}`;
+    this.#note(key, `got ${show(value)}${meant === undefined ? expected : `. Did you mean "${meant}"?`}`);
     return fallback ?? choices[0]!;
+  }
+
+  /** Reads a choice on which all other fields depend. Returns null, and lets them be, if it is none. */
+  kind<const C extends string>(key: string, choices: readonly C[]): C | null {
+    const kind = this.choice(key, choices);
+    if (this.#json[key] === kind) return kind;
+    for (const other of Object.keys(this.#json)) this.#read.add(other);
+    return null;
   }
 
   /** Returns a reader of a nested object. Treats a missing object as an empty one. */

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { messageOf } from "boxwright-service/errors";
+import { nearest } from "boxwright-service/names";
 import { type Problem, SettingsError } from "../core/errors.ts";
 import { deviceName } from "../core/ids.ts";
 import { Fields, isObject } from "./fields.ts";
@@ -21,7 +22,9 @@ export function readSettingsFile(path: string): Settings {
   try {
     json = JSON.parse(readFileSync(path, "utf8"));
   } catch (error) {
-    throw new SettingsError([{ path, message: `cannot be read (${messageOf(error)}), expected JSON` }]);
+    const command = nearest(path, ["enrol", "refused"]);
+    const meant = command === undefined ? "" : `. Did you mean the command "${command}"?`;
+    throw new SettingsError([{ path, message: `cannot be read (${messageOf(error)}), expected JSON${meant}` }]);
   }
   return readSettings(json, dirname(resolve(path)));
 }
@@ -97,9 +100,15 @@ function readHubFields(fields: Fields): HubSettings {
   const url = URL.canParse(given) ? new URL(given) : null;
   if (given !== "" && (!url || !/^https?:$/.test(url.protocol) || url.username !== "" || url.search + url.hash !== ""))
     fields.problem("url", `got "${given}", expected an address like https://hub.example.org`);
+  const adoptKey = fields.secret("adoptKey", "adoptKeyFile");
+  if (adoptKey !== null && !adoptKey.startsWith("bwa_"))
+    fields.problem(
+      "adoptKey",
+      `got a text of ${adoptKey.length} characters, expected an adopt key of the hub's page, which begins with bwa_`,
+    );
   const hub: HubSettings = {
     url: url ? url.href.replace(/\/+$/, "") : "",
-    adoptKey: fields.secret("adoptKey", "adoptKeyFile"),
+    adoptKey,
     name: fields.name("name", machine.name.slice(0, 100)),
     snapBytes: fields.number("snapBytes", [0, 2 ** 40], 64 * 2 ** 20),
   };

@@ -10,9 +10,12 @@ const KINDS = ["ndjson", "http", "nats", "mqtt"] as const;
 /** Most bytes of a packet that hosts take by default (`maxPacketBytes` in host/src/core/config.ts). */
 const PACKET_BYTES = 8 * 2 ** 20;
 
+/** In place of a sink of no known kind, which is a problem. */
+const NONE: SinkSettings = { kind: "ndjson", name: "", path: "" };
+
 export function readSink(fields: Fields): SinkSettings {
-  const kind = fields.choice("kind", KINDS);
-  const sink = readKind(kind, fields);
+  const kind = fields.kind("kind", KINDS);
+  const sink = kind === null ? NONE : readKind(kind, fields);
   fields.end();
   return sink;
 }

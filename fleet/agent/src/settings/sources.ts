@@ -1,15 +1,19 @@
 /** Checks the settings of a source. */
 import { existsSync, statSync } from "node:fs";
 import { basename } from "node:path";
+import { withoutSecrets } from "../core/errors.ts";
 import type { Fields } from "./fields.ts";
 import type { SourceSettings } from "./types.ts";
 
 const KINDS = ["folder", "image", "video", "rtsp", "v4l2"] as const;
 const FPS = [0.01, 1000] as const;
 
+/** In place of a source of no known kind, which is a problem. */
+const NONE: SourceSettings = { kind: "image", camera: "", path: "" };
+
 export function readSource(fields: Fields): SourceSettings {
-  const kind = fields.choice("kind", KINDS);
-  const source = readKind(kind, fields);
+  const kind = fields.kind("kind", KINDS);
+  const source = kind === null ? NONE : readKind(kind, fields);
   fields.end();
   return source;
 }
@@ -18,7 +22,8 @@ function readKind(kind: (typeof KINDS)[number], fields: Fields): SourceSettings 
   if (kind === "rtsp") {
     const camera = fields.name("camera");
     const url = fields.text("url");
-    if (url && !/^rtsps?:\/\/[^\s]+$/.test(url)) fields.problem("url", "expected rtsp:// or rtsps://");
+    if (url && !/^rtsps?:\/\/[^\s]+$/.test(url))
+      fields.problem("url", `got "${withoutSecrets(url)}", expected rtsp:// or rtsps://`);
     return { kind, camera, url, ...readDecoding(fields) };
   }
   const path = fields.path("path");

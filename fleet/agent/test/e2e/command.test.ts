@@ -96,10 +96,24 @@ describe("the short command", () => {
     [["--model", MODEL, "--to", "@none/out.ndjson"], "expected a file in a folder that exists"],
     [["--model", MODEL, "--to", "http://localhost:1", "--token-file", "@none"], "--token-file: cannot be read"],
     [["--model", MODEL, "--labels", "cocoo"], "one of coco80"],
+    [["--model", MODEL, "--config", "@photos/00000.png"], "00000.png: got text that is not JSON"],
+    [["--model", MODEL, "--state", "@photos/00000.png"], "state: got "],
+    [["--hub", "localhost:8787", "--key", "bwa_x"], '--hub: got "localhost:8787", expected an address like https://'],
+    [["--hub", "http://localhost:1", "--key", "hello"], "--key: got a text of 5 characters, expected an adopt key"],
+    [["--model", MODEL, "--wach"], "--wach: is not known. Did you mean --watch?"],
   ])("with %j ends with 2 and says which option is wrong", async (more, message) => {
     const { code, text } = await run(more);
     expect(text).toContain(message);
-    expect(text).not.toContain("    at ");
+    expect(text.trim().split("\n")).toHaveLength(1);
+    expect(code).toBe(2);
+  });
+
+  it("misspelt, as a command or as a kind, is told with what was meant", async () => {
+    const command = await startProcess(["enroll"]).ended;
+    expect(command.text).toContain('Did you mean the command "enrol"?');
+    const sources = [{ kind: "rtps", camera: "door", url: "rtsp://10.0.0.7/x", fps: 10 }];
+    const { code, text } = await startProcess([settingsIn(temporaryFolder(), { sources })]).ended;
+    expect(text.trim()).toBe('sources[0].kind: got "rtps". Did you mean "rtsp"?');
     expect(code).toBe(2);
   });
 

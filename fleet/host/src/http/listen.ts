@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { closeServer, refuseBytes } from "boxwright-service/connections";
-import { UserError } from "boxwright-service/errors";
+import { explainListen } from "boxwright-service/listen-error";
 import type { Metrics } from "../core/metrics.ts";
 import type { Env } from "./guards.ts";
 
@@ -38,20 +38,10 @@ export async function listen(
   server.on("drop", () => metrics.denied.inc({ what: "connection" }));
   server.on("clientError", refuseBytes);
   await new Promise<void>((resolve, reject) => {
-    server.once("error", (error) => reject(explain(error, address, port)));
+    server.once("error", (error) =>
+      reject(explainListen(error, { address, port, addressName: "--address", portName: "--port" })),
+    );
     server.listen(port, address, resolve);
   });
   return { port: (server.address() as AddressInfo).port, stop: () => closeServer(server, DRAIN_MS) };
-}
-
-/** Returns a UserError for an address or port that the operator can change, else the error itself. */
-function explain(error: NodeJS.ErrnoException, address: string, port: number): Error {
-  const problems: Readonly<Record<string, string>> = {
-    EADDRINUSE: `port: got ${port}, which another program listens on at ${address}; expected a free one (--port)`,
-    EACCES: `port: got ${port}, which this user may not listen on; expected one above 1023 (--port)`,
-    EADDRNOTAVAIL: `address: got ${address}, which this machine does not have; expected one of its own (--address)`,
-    ENOTFOUND: `address: got ${address}, which has no meaning here; expected an address of this machine (--address)`,
-  };
-  const problem = problems[error.code ?? ""];
-  return problem === undefined ? error : new UserError(problem, { cause: error });
 }

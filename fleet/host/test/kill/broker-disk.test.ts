@@ -6,7 +6,7 @@ import { afterAll, expect, inject, test } from "vitest";
 import { Broker } from "boxwright-service/testing/broker";
 import { Child } from "boxwright-service/testing/child";
 import { SmallDisk } from "boxwright-service/testing/disk";
-import { KILLS } from "boxwright-service/testing/kills";
+import { KILLS, KILLS_TIMEOUT } from "boxwright-service/testing/kills";
 import { sleep, until } from "boxwright-service/testing/wait";
 import { temporaryFolder } from "../support/host.ts";
 import { HostProcess } from "../support/process.ts";
@@ -62,4 +62,5 @@ test.skipIf(!inject("disk") || !inject("nats"))(
     await broker.remove();
     await disk.remove();
   },
+  KILLS_TIMEOUT,
 );

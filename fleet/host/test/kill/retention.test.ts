@@ -1,7 +1,7 @@
 /** A host is killed while it deletes old frames: no young one goes, every old one does, and no new one is lost. */
 import { afterAll, expect, test } from "vitest";
 import { Child } from "boxwright-service/testing/child";
-import { KILLS } from "boxwright-service/testing/kills";
+import { KILLS, KILLS_TIMEOUT } from "boxwright-service/testing/kills";
 import { sleep, until } from "boxwright-service/testing/wait";
 import { openDatabase } from "../../src/store/open.ts";
 import { detectionPacket } from "../support/frames.ts";
@@ -78,4 +78,5 @@ test.each(kinds.filter(({ skip }) => !skip))(
     expect(await host.end("SIGTERM")).toBe(0);
     await db.close();
   },
+  KILLS_TIMEOUT,
 );

@@ -3,6 +3,7 @@
  * The operator's command. Results are one JSON document on standard output, problems are sentences on standard error.
  * Exit codes: 0 done, 1 not done, 2 the call or the configuration is wrong.
  */
+import { meantBy } from "boxwright-service/names";
 import "../core/production.ts";
 import { readFlags, type FlagKind } from "boxwright-service/flags";
 import { ConfigProblems } from "boxwright-service/options";
@@ -67,7 +68,9 @@ function commandName(words: readonly string[]): string {
   const name = Object.hasOwn(commands, two) ? two : words[0]!;
   if (Object.hasOwn(commands, name) || Object.hasOwn(outside, name)) return name;
   const names = [...Object.keys(outside), ...Object.keys(commands)];
-  throw new Usage(`got command ${JSON.stringify(two)}, expected one of: ${names.join(", ")}`);
+  const isGroup = names.some((known) => known.startsWith(`${words[0]} `));
+  const meant = isGroup ? `, expected one of: ${names.join(", ")}` : meantBy(two, names);
+  throw new Usage(`got command ${JSON.stringify(two)}${meant}`);
 }
 
 function parse(name: string, command: Command | undefined, args: readonly string[]): Parsed {

@@ -27,6 +27,19 @@ describe("the command", () => {
       ],
       [["teams", "list", "--config", "/does/not/exist"], env, 2, /expected a readable file/],
       [["serve"], { ...env, HUB_HOST: "0.0.0.0" }, 2, /without TLS/],
+      [["serv"], env, 2, /^hub: got command "serv". Did you mean serve\?\n$/],
+      [
+        ["serve", "--create"],
+        { ...env, HUB_FILES: "/dev/null/x" },
+        1,
+        /^hub: HUB_FILES: got \/dev\/null\/x, which.*\n$/,
+      ],
+      [
+        ["serve", "--create"],
+        { ...env, HUB_TLS_CERT: "/none", HUB_TLS_KEY: "/none", HUB_BASE_URL: "https://hub.example.org" },
+        1,
+        /^hub: HUB_TLS_CERT: got \/none, which cannot be read.*\n$/,
+      ],
       [["teams", "rename", "--team", "x", "--name", "y"], env, 1, /got team "x", expected/],
       [
         ["teams", "list"],
@@ -113,7 +126,7 @@ describe("the command", () => {
     const hub = await HubProcess.start(env);
     const second = await run(["serve"], { ...env, HUB_PORT: String(hub.port) });
     expect(second.code).toBe(1);
-    expect(second.stderr).toContain("EADDRINUSE");
+    expect(second.stderr).toContain("which another program listens on");
     expect((await fetch(`${hub.url}/readyz`)).status).toBe(200);
     await hub.stop();
   });

@@ -2,7 +2,7 @@
 import { copyFileSync } from "node:fs";
 import { join } from "node:path";
 import { Child } from "boxwright-service/testing/child";
-import { KILLS, killAtSize } from "boxwright-service/testing/kills";
+import { KILLS, KILLS_TIMEOUT, killAtSize } from "boxwright-service/testing/kills";
 import { databaseVersion } from "boxwright-service/migrate";
 import { openDatabase } from "boxwright-service/open-database";
 import { Sqlite } from "boxwright-service/sqlite";
@@ -46,26 +46,30 @@ async function stateOf(path: string): Promise<{ version: number; links: number; 
   return { version, links, teams, check };
 }
 
-it(`loses nothing when the hub is killed ${KILLS} times during a migration`, async () => {
-  const folder = temporaryFolder().path;
-  const old = join(folder, "old.db");
-  await makeOld(old);
-  let halfway = 0;
-  for (let kill = 0; kill < KILLS; kill++) {
-    const path = join(folder, `${kill}.db`);
-    copyFileSync(old, path);
-    const env = { HUB_DATABASE_FILE: path, HUB_FILES: join(folder, "files"), HUB_PORT: "0", HUB_LOG_LEVEL: "warn" };
-    const hub = new Child([process.execPath, cli, "serve"], { env: merged(env) });
-    // The migration is one transaction, whose pages go to the write-ahead log as they come.
-    await killAtSize(hub, `${path}-wal`, (kill * 397_000) % 3_000_000, /"listening"/);
-    const { version, ...rest } = await stateOf(path);
-    expect([1, schemaVersion]).toContain(version);
-    expect(rest).toEqual({ links: LINKS, teams: LINKS, check: "ok" });
-    if (version === 1) halfway++;
-    const again = await HubProcess.start(env);
-    expect(await again.stop()).toBe(0);
-    expect(await stateOf(path)).toEqual({ version: schemaVersion, links: LINKS, teams: LINKS, check: "ok" });
-  }
-  console.log(`hub killed ${KILLS} times in a migration, ${halfway} times halfway: 0 of ${LINKS} links lost`);
-  expect(halfway).toBeGreaterThan(0);
-});
+it(
+  `loses nothing when the hub is killed ${KILLS} times during a migration`,
+  async () => {
+    const folder = temporaryFolder().path;
+    const old = join(folder, "old.db");
+    await makeOld(old);
+    let halfway = 0;
+    for (let kill = 0; kill < KILLS; kill++) {
+      const path = join(folder, `${kill}.db`);
+      copyFileSync(old, path);
+      const env = { HUB_DATABASE_FILE: path, HUB_FILES: join(folder, "files"), HUB_PORT: "0", HUB_LOG_LEVEL: "warn" };
+      const hub = new Child([process.execPath, cli, "serve"], { env: merged(env) });
+      // The migration is one transaction, whose pages go to the write-ahead log as they come.
+      await killAtSize(hub, `${path}-wal`, (kill * 397_000) % 3_000_000, /"listening"/);
+      const { version, ...rest } = await stateOf(path);
+      expect([1, schemaVersion]).toContain(version);
+      expect(rest).toEqual({ links: LINKS, teams: LINKS, check: "ok" });
+      if (version === 1) halfway++;
+      const again = await HubProcess.start(env);
+      expect(await again.stop()).toBe(0);
+      expect(await stateOf(path)).toEqual({ version: schemaVersion, links: LINKS, teams: LINKS, check: "ok" });
+    }
+    console.log(`hub killed ${KILLS} times in a migration, ${halfway} times halfway: 0 of ${LINKS} links lost`);
+    expect(halfway).toBeGreaterThan(0);
+  },
+  KILLS_TIMEOUT,
+);

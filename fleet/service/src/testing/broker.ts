@@ -10,9 +10,9 @@ import { freePort } from "./free-port.ts";
 import type { Certificates } from "./tls.ts";
 import { until } from "./wait.ts";
 
-/** Path of nats-server on this machine, or undefined. BOXWRIGHT_NATS_SERVER names another one. */
+/** Path of nats-server on this machine, or undefined. TEST_NATS_SERVER names another one. */
 export const natsServer = [
-  process.env["BOXWRIGHT_NATS_SERVER"] ?? "",
+  process.env["TEST_NATS_SERVER"] ?? "",
   "/usr/sbin/nats-server",
   "/usr/bin/nats-server",
   "/usr/local/bin/nats-server",

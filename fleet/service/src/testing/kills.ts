@@ -3,8 +3,11 @@ import { statSync } from "node:fs";
 import type { Child } from "./child.ts";
 import { sleep } from "./wait.ts";
 
-/** How often tests kill a process. BOXWRIGHT_KILLS=20 says more than the default. */
-export const KILLS = Number(process.env["BOXWRIGHT_KILLS"] ?? 3);
+/** How often tests kill a process. TEST_KILLS=20 says more than the default. */
+export const KILLS = Number(process.env["TEST_KILLS"] ?? 3);
+
+/** Milliseconds that a test with so many kills may take on a busy machine. */
+export const KILLS_TIMEOUT = 240_000 + KILLS * 30_000;
 
 const sizeOf = (file: string): number => statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
