@@ -29,7 +29,7 @@ import { CLASSES, NAMES, type WireArray, readTensor } from "./wire.ts";
  * const decoder = createDecoderSync({ family: "yolov8", classes: 1, inputSize: [64, 64] });
  * const data = new Float32Array(5 * 84);
  * data.set([32, 20, 10, 8, 0.9].flatMap((value) => [value, ...Array(83).fill(0)]));
- * const frame = { width: 1280, height: 720, resize: "letterbox" };
+ * const frame = { width: 1280, height: 720, resize: "letterbox" } as const;
  * const about = { id: "frame-1", source: "/devices/7", subject: "door", time: new Date() };
  * const bytes = toPacket(decoder, { output0: { data, dims: [1, 5, 84] } }, frame, about);
  *

@@ -71,7 +71,7 @@ const OPTIONS = { tag: FUNCTION, edges: ANY, area: ANY };
  * const context = {
  *   canvas: { width: 320, height: 240 },
  *   fillText: (text: string) => console.log(text),
- * } as CanvasContext; // in a page: canvas.getContext("2d")
+ * } as unknown as CanvasContext; // in a page: canvas.getContext("2d")
  * const others =
  *   "save restore translate strokeRect beginPath moveTo lineTo arc stroke arcTo closePath fill".split(" ");
  * Object.assign(context, Object.fromEntries(others.map((name) => [name, () => {}])));

@@ -40,8 +40,8 @@ export interface DrawnPoint {
  * try {
  *   drawSvg(Uint8Array.of(1, 2, 3), []);
  * } catch (error) {
- *   console.log(error instanceof DrawError, error.message);
- *   // true photo: got a file that begins with 01 02 03, expected a PNG or JPEG
+ *   if (error instanceof DrawError) console.log(error.message);
+ *   // photo: got a file that begins with 01 02 03, expected a PNG or JPEG
  * }
  */
 export class DrawError extends Error {

@@ -445,7 +445,7 @@ export function createTileMerger(
  * function* parts() {
  *   for (const tile of tiles([200, 100], { tile: 100, overlap: 0 })) {
  *     const boxes = { data: [0.25, 0.25, 0.5, 0.5], dims: [1, 1, 4] };
- *     yield [tile, decoder.decode({ boxes, scores: { data: [0.75], dims: [1, 1, 1] } })];
+ *     yield [tile, decoder.decode({ boxes, scores: { data: [0.75], dims: [1, 1, 1] } })] as const;
  *   }
  * }
  * console.log([...mergeTiles([200, 100], parts())].map((d) => d.x_min)); // [0.125,0.625]

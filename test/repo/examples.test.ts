@@ -2,39 +2,18 @@
  * Runs the @example of every public function and class. An example is a whole program; a comment behind a console.log
  * says what it prints.
  */
-import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, test, vi } from "vitest";
 import * as boxwright from "../../src/entries/index.ts";
 import * as core from "../../src/entries/core.ts";
 import * as node from "../../src/entries/node.ts";
 import * as plan from "../../src/entries/plan.ts";
 import * as pool from "../../src/entries/pool.ts";
+import { type Example, allExamples } from "../support/examples.ts";
 
-const src = new URL("../../src/", import.meta.url);
 const folder = new URL("./.examples.tmp/", import.meta.url);
 
-interface Example {
-  readonly name: string;
-  readonly code: string;
-}
-
-/** Returns the examples of a source file, each with the name of the declaration below its comment. */
-function examplesOf(text: string): Example[] {
-  return [...text.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])*?@example[\s\S]*?)\*\/\s*([^\n]*)/g)].map(
-    ([, comment, declaration]) => {
-      const [, name = declaration] = /(?:function|class|interface|const|type) (\w+)/.exec(declaration) ?? [];
-      const code = comment
-        .slice(comment.indexOf("@example") + "@example".length)
-        .split(/\n\s*\*\s*@\w/)[0]
-        .replace(/^\s*\* ?/gm, "");
-      return { name, code };
-    },
-  );
-}
-
-const examples = readdirSync(src, { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".ts"))
-  .flatMap((file) => examplesOf(readFileSync(new URL(file, src), "utf8")));
+const examples = allExamples();
 
 const entries: Record<string, string> = {
   boxwright: "index",

@@ -1,7 +1,7 @@
 /** NN Archives whose network gives a map in place of boxes: SegmentationParser and MapOutputParser of depthai. */
 import { ConfigError } from "../../core/errors.ts";
 import { COUNT, FLAG } from "../../core/options.ts";
-import type { PartialRule } from "../../core/prepare-rule.ts";
+import type { PrepareRule } from "../../core/prepare-rule.ts";
 import { show } from "../../core/tensor.ts";
 import { pictureOf } from "../../config/archive-input.ts";
 import { FieldReader, TEXT, isObject } from "../../config/fields.ts";
@@ -17,16 +17,16 @@ export interface ArchiveMap {
   /** Options of the reader. Those of `valueMap` are only `inputSize`. */
   readonly options: ClassMapOptions;
   /** How the network wants its picture: the rule of `prepareImage`. */
-  readonly prepare: PartialRule;
+  readonly prepare: PrepareRule;
 }
 
 /**
  * Returns how to read the map of an NN Archive with a SegmentationParser or a MapOutputParser. Fields and defaults are
  * those of depthai-nodes.
  * @param archive the `config.json` of the archive, or what `readModel` made of the file
- * @throws ConfigError if the archive has another parser, or a field is wrong
+ * @throws ConfigError if the archive has another parser, states no shape of its input, or a field is wrong
  * @example
- * import { classMap, mapOptions } from "boxwright";
+ * import { classMap, mapOptions, prepareImage } from "boxwright";
  *
  * const archive = {
  *   config_version: "1.0",
@@ -36,9 +36,10 @@ export interface ArchiveMap {
  *     heads: [{ parser: "SegmentationParser", outputs: ["road"], metadata: { classes: ["road"] } }],
  *   },
  * };
- * const { output, options } = mapOptions(archive);
+ * const { output, options, prepare } = mapOptions(archive);
+ * const image = { data: new Uint8Array(4 * 4 * 2), width: 4, height: 2 };
+ * const { frame } = prepareImage(image, prepare); // its tensor is the input of the network
  * const outputs = { road: { data: [-1, -1, 2, 3, -1, 4, 5, 6], dims: [1, 1, 2, 4] } };
- * const frame = { width: 4, height: 2, resize: "stretch" } as const;
  * const { data, labels } = classMap(outputs[output as "road"], { ...options, frame });
  * console.log([...data], labels?.[0]); // [255,255,0,0,255,0,0,0] road
  */
@@ -56,6 +57,8 @@ export function mapOptions(archive: unknown): ArchiveMap {
   const [output, ...others] = head.texts("outputs") ?? [];
   if (output === undefined || others.length > 0) head.reportValue("outputs", "the name of one output");
   const inputSize = inputSizeOf(model);
+  if (inputSize === null)
+    model.report("inputs", "no shape of a picture", "one of whole numbers, such as [1, 3, 512, 1024]");
   const metadata = head.object("metadata");
   const isMap = /^map/i.test(head.take("parser", TEXT) ?? "");
   const options = { ...(inputSize && { inputSize }), ...(!isMap && classOptions(metadata)) };
@@ -67,7 +70,7 @@ export function mapOptions(archive: unknown): ArchiveMap {
     output,
     options,
     // The device stretches the picture to the input.
-    prepare: { resize: "stretch", ...(inputSize && { size: inputSize }), ...rule },
+    prepare: { resize: "stretch", size: inputSize as [number, number], ...rule },
   };
 }
 

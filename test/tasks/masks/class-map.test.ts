@@ -151,7 +151,7 @@ describe("SegmentationParser", () => {
     expect([output, reader]).toEqual(["out", "classMap"]);
     expect(prepare).toMatchObject({ size: [64, 32], resize: "stretch", order: "BGR", std: [255, 255, 255] });
     const image = { data: new Uint8Array(4 * 4 * 2), width: 4, height: 2 };
-    const { frame } = prepareImage(image, { ...prepare, size: [64, 32] });
+    const { frame } = prepareImage(image, prepare);
     const map = classMap({ data: scores.flat(), dims: [1, channels, 2, 4] }, { ...options, frame });
     expect([...map.data]).toEqual(
       depthai(scores, "classes_in_one_layer" in metadata, "background_class" in metadata),
@@ -168,6 +168,10 @@ describe("SegmentationParser", () => {
     expect(() => mapOptions(null)).toThrow("no heads");
     expect(() => mapOptions(archive("SegmentationParser", { n_classes: -1 }, [1, 2, 4]))).toThrow(
       "n_classes",
+    );
+    const text = JSON.stringify(archive("SegmentationParser", {}, [1, 2, 4]));
+    expect(() => mapOptions(JSON.parse(text.replace("[1,3,32,64]", "[1,3,-1,-1]")))).toThrow(
+      "model.inputs: got no shape of a picture, expected one of whole numbers, such as [1, 3, 512, 1024]",
     );
   });
 });
