@@ -26,7 +26,7 @@ export function drawLines(lines, { title, across, up }) {
     parts.push(`<text x="${x(value)}" y="${HEIGHT - BOTTOM + 18}" text-anchor="middle">${value}</text>`);
   parts.push(
     `<text x="${WIDTH - RIGHT}" y="${HEIGHT - 8}" text-anchor="end">${across}</text>`,
-    `<text x="${LEFT - 6}" y="${TOP - 4}" text-anchor="end">${up}</text>`,
+    `<text x="${LEFT - 6}" y="24" text-anchor="end">${up}</text>`,
   );
   Object.entries(lines).forEach(([name, own], i) => {
     const path = own.map(([at, value]) => `${x(at)} ${y(value)}`).join("L");
