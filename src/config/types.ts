@@ -328,7 +328,7 @@ export interface DecoderOptions extends TaskFields {
   readonly maxDetections?: number;
   /**
    * Called once for each new note: something that looks like a mistake, and is decoded all the same. `describe()` lists
-   * them too.
+   * them too. It cannot decode with the same decoder: the result of the call is not returned yet.
    */
   readonly onNote?: (note: string) => void;
   /**

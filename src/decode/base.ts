@@ -40,17 +40,14 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
 
   decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections {
     const reused = this.#run(outputs, oneFrame(frame), oneImage);
-    // Copy first: `onNote` may decode another frame.
-    const result = this.#isFresh ? reused.copy() : reused;
-    this.report();
-    return result;
+    this.#tell();
+    return this.#isFresh ? reused.copy() : reused;
   }
 
   decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[] {
     const reused = this.#run(outputs, frames, allImages);
-    const result = this.#isFresh ? reused.map((d) => d.copy()) : reused;
-    this.report();
-    return result;
+    this.#tell();
+    return this.#isFresh ? reused.map((d) => d.copy()) : reused;
   }
 
   get best(): Best | null {
@@ -101,8 +98,18 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
   /** Passes a note on. One that comes between frames, of a mask for instance, is reported at once. */
   protected note(text: string): void {
     this.addNote(text);
-    // During a frame, decode() reports at the end: `onNote` may decode another one.
-    if (!this.#loop.isRunning) this.report();
+    // During a frame, decode() reports at the end: then its result stands.
+    if (!this.#loop.isRunning) this.#tell();
+  }
+
+  /** Reports the notes. A decode by `onNote` is refused: the caller has not received its result yet. */
+  #tell(): void {
+    this.#loop.enter();
+    try {
+      this.report();
+    } finally {
+      this.#loop.leave();
+    }
   }
 
   /** What the last frame ran on; null before the first one, where the shapes are not known. */

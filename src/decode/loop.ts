@@ -44,7 +44,7 @@ export class FrameLoop {
   #affine: Affine = IDENTITY;
   /** The upright frame of the last frame. */
   #upright: Frame | undefined;
-  /** True during a call. Only `enter` and `leave` write it. */
+  /** True during a call, and while `onNote` is called. Only `enter` and `leave` write it. */
   isRunning = false;
 
   constructor(stats: Counters, afterImage: AfterImage) {
@@ -58,13 +58,14 @@ export class FrameLoop {
   }
 
   /**
-   * Begins a call. Refuses another one until `leave`: a getter on the caller's tensors could call decode() and
-   * overwrite the memory of this call.
+   * Begins a call. Refuses another one until `leave`: `onNote`, or a getter on the caller's tensors, could call
+   * decode() and overwrite the result of this call.
    */
   enter(): void {
     if (this.isRunning)
       throw new TensorError(
-        "decode() was called while a decode of the same decoder is running, by a getter of its tensors. Use a second decoder.",
+        "decode() was called from within a call of the same decoder, by onNote or by a getter of its tensors. " +
+          "It would overwrite the result of that call. Use a second decoder.",
       );
     this.isRunning = true;
   }

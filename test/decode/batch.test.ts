@@ -90,9 +90,7 @@ describe.each(Object.entries(decoders))("%s", (_, make) => {
         return out.data;
       },
     };
-    expect(() => decoder.decode({ out: tensor })).toThrow(
-      /decode\(\) was called while a decode .* is running/,
-    );
+    expect(() => decoder.decode({ out: tensor })).toThrow(/^decode\(\) was called from within a call/);
     expect(decoder.decode(batchOf(LEFT)).at(0)?.x_min).toBeCloseTo(0.1, 6);
   });
 });
