@@ -19,8 +19,8 @@ const AGNOSTIC = "agnostic agnosticnms classagnostic";
 
 /**
  * Names that other projects have for an option, as `plainName` writes them. A row counts only if its option exists in
- * the object at hand, and the first such row wins. A colon is followed by the value to set. "activation" and its like
- * are names that this project had before its first release.
+ * the object at hand, and the first such row wins. The first colon is followed by the value to set. "activation" and
+ * its like are names that this project had before its first release.
  */
 const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
   ["confidenceThreshold", `${CONFIDENCE}threshold score scorethreshold`],
@@ -59,11 +59,10 @@ export function nearestName(name: string, names: readonly string[]): string | un
   const near = names.find((known) => isNearly(plain, plainName(known)));
   if (near !== undefined) return near;
   for (const [meant, others] of ELSEWHERE) {
-    const [option, value] = meant.split(":");
+    const [option] = meant.split(":");
     // A file writes confidence_threshold.
     const known = names.find((own) => plainName(own) === plainName(option));
-    if (known !== undefined && others.split(" ").includes(plain))
-      return value === undefined ? known : `${known}:${value}`;
+    if (known !== undefined && others.split(" ").includes(plain)) return known + meant.slice(option.length);
   }
   return undefined;
 }

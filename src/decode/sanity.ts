@@ -220,7 +220,8 @@ export function checkDistributions(image: MemoryImage): void {
 
 /**
  * Returns a note if a class id has no label, or is beyond the stated count of classes.
- * @param spare 1 if class ids may count the background, so that one more is right; ignored if there are labels
+ * @param spare 1 if class ids may count the background, so that one more is right. It is ignored if there are labels,
+ * and if class 0 is among the class ids
  */
 export function checkLabels(
   classIds: Int32Array,
@@ -229,7 +230,8 @@ export function checkLabels(
   spare: 0 | 1,
 ): string | null {
   const n = labels?.length ?? classes ?? Infinity;
-  const end = labels ? n : n + spare;
+  // A count with the background has one id more, and its id 0 is never found.
+  const end = labels || classIds.includes(0) ? n : n + spare;
   const odd = classIds.find((c) => c < 0 || c >= end);
   if (odd !== undefined && odd < 0)
     return `class ${odd} was found, and class ids count from 0: is this the column of class ids?`;

@@ -50,6 +50,9 @@ describe.each(engines)("%s", (engine) => {
   test("an id beyond the class count gets a note, unless one background class explains it", () => {
     const data = Float32Array.of(2, 5, 16, 79);
     expect(ids({ data }, 79).notes).toEqual([]);
+    expect(ids({ data: Float32Array.of(0, 5, 16, 79) }, 79).notes).toEqual([
+      "class 79 was found, and there are 79 classes: are they those of this network?",
+    ]);
     expect(ids({ data }, 78).notes).toEqual([
       "class 79 was found, and there are 78 classes: are they those of this network?",
     ]);
