@@ -22,6 +22,7 @@ import type { Database } from "boxwright-service/database";
 import { Sender } from "./webhook/sender.ts";
 import { openDatabase } from "./store/open.ts";
 import { Retention } from "./store/retention.ts";
+import { RefusedRequests } from "./store/refused-requests.ts";
 import type { StoredFrame } from "./store/frames.ts";
 import { Writer } from "./store/writer.ts";
 
@@ -57,6 +58,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
   const onStored = (frame: StoredFrame): void => senders.forEach((sender) => sender.take(frame));
   const { maxPacketBytes } = config;
   const intake = new Intake({ decoding, registry, writer, metrics, maxPacketBytes, now, onStored });
+  const refused = new RefusedRequests({ db, log, now });
   addGauges(metrics, writer, decoding);
   let broker: Broker | null = null;
   let mqtt: MqttSource | null = null;
@@ -66,6 +68,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
   const closeParts = async (): Promise<void> => {
     await documents?.stop();
     await writer.idle();
+    await refused.write();
     await Promise.all(senders.map((sender) => sender.stop()));
     await decoding.close();
     await db.close();
@@ -75,7 +78,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
     if (documents) documents.onChange = (document) => tokens!.use(document);
     await documents?.start();
     const app = createApp({
-      ...{ db, writer, intake, registry, previews, live, metrics, log },
+      ...{ db, writer, intake, registry, previews, refused, live, metrics, log },
       ...config,
       guards: createGuards(config, metrics, log, now, tokens),
       hubState: () => (documents === null ? "none" : (documents.problem ?? "ok")),

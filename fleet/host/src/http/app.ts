@@ -21,7 +21,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   addOpsRoutes(app, options);
   addDeviceRoutes(app, options);
   addQueryRoutes(app, db, guards);
-  addRefusedRoute(app, db, guards);
+  addRefusedRoute(app, db, options.refused, guards);
   addPageRoutes(app, options);
   app.notFound((c) => c.json({ error: "no such address" }, 404));
   app.onError((error, c) => {

@@ -1,11 +1,14 @@
 /** Routes of agents: packets, configs and previews. */
-import type { Context, Hono } from "hono";
+import type { Context, Hono, MiddlewareHandler } from "hono";
+import { deviceSource } from "boxwright-service/fleet-protocol";
 import { isSourceOf } from "../access/device-tokens.ts";
 import { Refusal } from "../core/errors.ts";
+import { decodeHeader } from "../core/headers.ts";
 import type { Registry } from "../decode/registry.ts";
-import type { Intake, MaySend } from "../intake/intake.ts";
+import { type Intake, type MaySend, refusalOf } from "../intake/intake.ts";
 import { type Previews, readAttributes } from "../live/previews.ts";
 import { addressOf } from "boxwright-service/caller";
+import type { RefusedRequests } from "../store/refused-requests.ts";
 import { PACE_WINDOW_MS, readBody } from "./body.ts";
 import type { Env, Guards } from "./guards.ts";
 
@@ -13,6 +16,7 @@ export interface DeviceRoutes {
   readonly intake: Intake;
   readonly registry: Registry;
   readonly previews: Previews;
+  readonly refused: RefusedRequests;
   readonly guards: Guards;
   readonly maxPacketBytes: number;
   readonly maxPreviewBytes: number;
@@ -44,7 +48,9 @@ export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
     underWay++;
     underWayOf.set(address, own + 1);
     try {
-      return await work(await readBody(c.env.incoming, c.env.outgoing, most, pace));
+      const body = await readBody(c.env.incoming, c.env.outgoing, most, pace);
+      c.set("bodyLength", body.length);
+      return await work(body);
     } finally {
       underWay--;
       const left = underWayOf.get(address)! - 1;
@@ -53,7 +59,8 @@ export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
     }
   }
 
-  app.post("/v1/packets", guards.agents, (c) =>
+  const record = recordRefusals(routes);
+  app.post("/v1/packets", guards.agents, record, (c) =>
     withBody(c, maxPacketBytes, async (body) => {
       const { isDuplicate } = await intake.receive(body, "http", false, maySend(c));
       if (isDuplicate) c.header("x-boxwright-duplicate", "1");
@@ -61,7 +68,7 @@ export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
     }),
   );
 
-  app.put("/v1/configs/:hash", guards.agents, (c) =>
+  app.put("/v1/configs/:hash", guards.agents, record, (c) =>
     withBody(c, MOST_CONFIG_BYTES, async (body) => {
       await registry.put(c.req.param("hash"), Buffer.from(body).toString("utf8"));
       return c.body(null, 204);
@@ -76,6 +83,22 @@ export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
       return Promise.resolve(c.body(null, 204));
     }),
   );
+}
+
+/** Returns a middleware that records what is refused for good. */
+function recordRefusals({ refused, proxyHops }: DeviceRoutes): MiddlewareHandler<Env> {
+  return async (c, next) => {
+    await next();
+    if (c.error === undefined) return;
+    const { isForGood, reason, message } = refusalOf(c.error);
+    // A sender that hung up in the middle sends again.
+    if (!isForGood || (reason === "cut off" && !c.env.incoming.complete)) return;
+    const device = c.get("device");
+    const place = device === undefined ? addressOf(c.env.incoming, proxyHops) : deviceSource(device);
+    const bytes = c.get("bodyLength") ?? Number(c.req.header("content-length") ?? 0);
+    const read = (name: string): string | null => decodeHeader(c.req.header(name) ?? "") || null;
+    refused.take({ place, bytes, source: read("ce-source"), id: read("ce-id"), reason, message });
+  };
 }
 
 /** Returns the check of sources for the device whose token came; undefined for a token that stands for all devices. */

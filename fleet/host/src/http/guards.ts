@@ -16,6 +16,8 @@ export interface Env {
   Variables: {
     /** Id of the device that sent its token. Absent for `agentToken`, and for requests without a token. */
     device?: string;
+    /** Length of the body. Absent until it was read. */
+    bodyLength?: number;
   };
 }
 

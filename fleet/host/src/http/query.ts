@@ -4,6 +4,7 @@ import { stream } from "hono/streaming";
 import { Refusal } from "../core/errors.ts";
 import type { Queries } from "boxwright-service/database";
 import { CLOCK_SLACK_MS } from "../store/frames.ts";
+import type { RefusedRequests } from "../store/refused-requests.ts";
 import { refusedPackets } from "../store/refused.ts";
 import { cameras, frameLine, framesInOrder, missingOf, readCursor } from "../store/query.ts";
 import type { Env, Guards } from "./guards.ts";
@@ -54,10 +55,12 @@ export function addQueryRoutes(app: Hono<Env>, db: Queries, guards: Guards): voi
   });
 }
 
-/** Adds the route of packets that the host refused for good. The broker has them no more, and nobody else knows. */
-export function addRefusedRoute(app: Hono<Env>, db: Queries, guards: Guards): void {
+/** Adds the route of packets that the host refused for good. A broker has them no more, and nobody else knows. */
+export function addRefusedRoute(app: Hono<Env>, db: Queries, refused: RefusedRequests, guards: Guards): void {
   app.get("/v1/refused", guards.readers, async (c) => {
-    const rows = await refusedPackets(db, readLimit(c.req.query("limit"), 100, MOST_FRAMES));
+    const limit = readLimit(c.req.query("limit"), 100, MOST_FRAMES);
+    await refused.write();
+    const rows = await refusedPackets(db, limit);
     return c.json({ refused: rows.map(({ at, ...row }) => ({ at: new Date(at).toISOString(), ...row })) });
   });
 }

@@ -44,28 +44,33 @@ const MOST_TRIES = 64;
 const LONGEST_DELAY_MS = 60_000;
 
 export async function takePacket(options: TakeOptions, packet: BrokerPacket): Promise<Verdict> {
+  // Read the length now: a thread may take the bytes.
+  const { length } = packet.bytes;
   try {
     await options.intake.receive(packet.bytes, packet.way, true);
     return "stored";
   } catch (error) {
-    return verdictOn(options, packet, refusalOf(error));
+    return verdictOn(options, packet, length, refusalOf(error));
   }
 }
 
 /** Returns when to try a refused packet again. Records a packet that is refused for good. */
-async function verdictOn({ db, log, now }: TakeOptions, packet: BrokerPacket, refusal: Refusal): Promise<Verdict> {
-  const { way, bytes, place, deliveries, mostTries = MOST_TRIES, header } = packet;
+async function verdictOn(
+  { db, log, now }: TakeOptions,
+  packet: BrokerPacket,
+  length: number,
+  refusal: Refusal,
+): Promise<Verdict> {
+  const { way, bytes: content, place, deliveries, mostTries = MOST_TRIES, header } = packet;
   const { reason, message, retryAfter, cause } = refusal;
   if (cause !== undefined) log.error({ error: messageOf(cause) }, "packet failed");
   const isHopeless = reason === "unknown config" && deliveries >= mostTries;
   if (!refusal.isForGood && !isHopeless)
     return Math.min(1000 * Math.max(retryAfter ?? 1, deliveries), LONGEST_DELAY_MS);
   log.warn({ place, reason, message: message.slice(0, 300) }, "packet refused for good");
-  // Cut the headers: they come from a packet that was refused, and may hold anything.
-  const read = (name: string): string | null => header(name)?.slice(0, 512) || null;
-  const names = { source: read("ce-source"), id: read("ce-id") };
+  const names = { source: header("ce-source") || null, id: header("ce-id") || null };
   try {
-    await recordRefused(db, { way, place, bytes, ...names, reason, message }, now());
+    await recordRefused(db, { way, place, content, bytes: length, ...names, reason, message }, now());
     packet.onRefused?.(message);
     return "refused";
   } catch (failure) {

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { type ImageInfo, imageInfo } from "boxwright/node";
 import { messageOf } from "boxwright-service/errors";
 import { Refusal } from "../core/errors.ts";
+import { decodeHeader } from "../core/headers.ts";
 import type { Metrics } from "../core/metrics.ts";
 import { sortableTime } from "../core/time.ts";
 
@@ -51,7 +52,7 @@ export const cameraKey = (source: string, subject: string): string =>
  */
 export function readAttributes(header: (name: string) => string | undefined): PreviewAbout {
   const read = (name: string, isNeeded: boolean): string => {
-    const value = decoded(header(`ce-${name}`) ?? "");
+    const value = decodeHeader(header(`ce-${name}`) ?? "");
     if (value === undefined || (isNeeded && value === "") || Buffer.byteLength(value) > NAME_BYTES || hasControl(value))
       throw new Refusal("no name", `header ce-${name}: expected text of at most ${NAME_BYTES} bytes, percent-encoded`);
     return value;
@@ -63,14 +64,6 @@ export function readAttributes(header: (name: string) => string | undefined): Pr
 }
 
 const hasControl = (text: string): boolean => /[\u0000-\u001f\u007f-\u009f]/.test(text);
-
-function decoded(text: string): string | undefined {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return undefined;
-  }
-}
 
 export class Previews {
   readonly #limits: PreviewLimits;

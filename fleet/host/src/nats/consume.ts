@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConsumerMessages, JetStreamClient, JsMsg } from "@nats-io/jetstream";
 import { messageOf } from "boxwright-service/errors";
+import { decodeHeader } from "../core/headers.ts";
 import type { Metrics } from "../core/metrics.ts";
 import { STREAM, type StreamSettings, consumerOf, ensureConsumer, ensureStream } from "./stream.ts";
 import { type TakeOptions, takePacket } from "../intake/take.ts";
@@ -76,7 +77,7 @@ export class Consumption {
     // Tell the broker that the packet is being worked on, before it gives the packet to another host.
     const alive = setInterval(() => message.working(), (settings.ackWait * 1000) / 3);
     const { data: bytes, subject, seq, info } = message;
-    const header = (name: string): string | undefined => message.headers?.get(name);
+    const header = (name: string): string | undefined => decodeHeader(message.headers?.get(name) ?? "");
     const place = `${subject} ${seq}`;
     const packet = { way: "nats", bytes, place, deliveries: info.deliveryCount, header } as const;
     const verdict = await takePacket(this.#options, packet).finally(() => clearInterval(alive));

@@ -83,6 +83,14 @@ INSERT INTO camera_starts (source, subject, start, frames, first_sequence, last_
     sql: (text) =>
       `CREATE TABLE hub_documents (hub ${text} PRIMARY KEY, document ${text} NOT NULL, read_at BIGINT NOT NULL)`,
   },
+  {
+    version: 5,
+    name: "refusals of a sender that share a row",
+    sql: () => `
+ALTER TABLE refused ADD COLUMN count BIGINT NOT NULL DEFAULT 1;
+CREATE INDEX refused_of_place ON refused (place, at);
+`,
+  },
 ];
 
 /** Hosts wrote their versions into a table of their own until the services got one base. */

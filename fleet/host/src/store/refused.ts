@@ -1,50 +1,89 @@
-/** Records packets of a broker that the host refuses for good. Nothing else remembers them. */
+/** Records packets that the host refuses for good. Of a packet from a broker nothing else remembers that. */
 import { createHash } from "node:crypto";
 import type { Way } from "../core/metrics.ts";
 import type { Database, Queries } from "boxwright-service/database";
 
+/** Most rows of brokers, and most of HTTP. A row has at most 6 kB. */
 const MOST_ROWS = 10_000;
+const MOST_NAME = 512;
 
-export interface RefusedPacket {
+/** A refused packet as it is recorded. */
+export interface RefusedRow {
+  readonly at: number;
   readonly way: Way;
-  /** Where the broker had it: a subject and the sequence in the stream, or a topic. */
+  /** A subject and the sequence in the stream, a topic, or the sender of a request: `device:ID` or its address. */
   readonly place: string;
-  readonly bytes: Uint8Array;
+  /** Length of the packet. */
+  readonly bytes: number;
   readonly source: string | null;
   readonly id: string | null;
   readonly reason: string;
   readonly message: string;
+  /** Count of refusals that share the row. The other fields are those of the last one. */
+  readonly count: number;
 }
 
-/** Records a refused packet, once. Deletes the oldest records above MOST_ROWS. */
-export async function recordRefused(db: Database, packet: RefusedPacket, now: number): Promise<void> {
-  const { way, place, bytes, source, id, reason, message } = packet;
-  const hash = createHash("sha256").update(place).update("\n").update(bytes).digest("hex");
+export interface RefusedPacket extends Omit<RefusedRow, "at" | "count"> {
+  /** The packet itself. Empty if a thread has it. */
+  readonly content: Uint8Array;
+}
+
+/** Records a refused packet of a broker, once. Deletes the oldest records above MOST_ROWS. */
+export async function recordRefused(db: Database, { content, ...packet }: RefusedPacket, now: number): Promise<void> {
+  const hash = hashOf([packet.place, packet.source, packet.id], content);
   await db.write(async (tx) => {
-    await tx.all(
-      "INSERT INTO refused (hash, at, way, place, bytes, source, id, reason, message) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO NOTHING",
-      [hash, now, way, place, bytes.length, source, id, reason, sanitise(message)],
-    );
-    await tx.all(
-      "DELETE FROM refused WHERE at < (SELECT min(at) FROM (SELECT at FROM refused ORDER BY at DESC LIMIT ?) AS newest)",
-      [MOST_ROWS],
-    );
+    await insert(tx, hash, { ...packet, at: now, count: 1 }, "NOTHING");
+    await deleteOldest(tx, "way <> 'http'", [], MOST_ROWS);
   });
 }
 
-/** A refused packet as it was recorded. */
-export interface RefusedRow extends Omit<RefusedPacket, "bytes"> {
-  readonly at: number;
-  /** Length of the packet. */
-  readonly bytes: number;
+/** Adds rows of refused requests, by their hashes. Keeps the newest `mostOfPlace` rows of each of their senders. */
+export async function addRefused(
+  db: Database,
+  rows: ReadonlyMap<string, RefusedRow>,
+  mostOfPlace: number,
+): Promise<void> {
+  const newer = ["at", "bytes", "source", "id", "message"].map((name) => `${name} = excluded.${name}`).join(", ");
+  await db.write(async (tx) => {
+    for (const [hash, row] of rows)
+      await insert(tx, hash, row, `UPDATE SET ${newer}, count = refused.count + excluded.count`);
+    for (const place of new Set([...rows.values()].map((row) => row.place)))
+      await deleteOldest(tx, "way = 'http' AND place = ?", [place], mostOfPlace);
+    await deleteOldest(tx, "way = 'http'", [], MOST_ROWS);
+  });
 }
 
 /** Returns the packets that were refused last. */
 export const refusedPackets = (db: Queries, limit: number): Promise<RefusedRow[]> =>
   db.all<RefusedRow>(
-    "SELECT at, way, place, bytes, source, id, reason, message FROM refused ORDER BY at DESC, hash LIMIT ?",
+    "SELECT at, way, place, bytes, source, id, reason, message, count FROM refused ORDER BY at DESC, hash LIMIT ?",
     [limit],
   );
 
-/** Cuts a text from outside to 300 characters, and replaces control characters. */
-const sanitise = (text: string): string => text.slice(0, 300).replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");
+/** Returns the key of a row: of equal parts and bytes. */
+export const hashOf = (parts: readonly unknown[], bytes?: Uint8Array): string =>
+  createHash("sha256")
+    .update(JSON.stringify(parts))
+    .update("\n")
+    .update(bytes ?? "")
+    .digest("hex");
+
+async function insert(tx: Queries, hash: string, row: RefusedRow, onConflict: string): Promise<void> {
+  const { at, way, place, bytes, source, id, reason, message, count } = row;
+  const name = (text: string | null): string | null => (text === null ? null : sanitise(text, MOST_NAME));
+  await tx.all(
+    `INSERT INTO refused (hash, at, way, place, bytes, source, id, reason, message, count) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (hash) DO ${onConflict}`,
+    [hash, at, way, sanitise(place, MOST_NAME), bytes, name(source), name(id), reason, sanitise(message, 300), count],
+  );
+}
+
+async function deleteOldest(tx: Queries, where: string, params: readonly string[], most: number): Promise<void> {
+  await tx.all(
+    `DELETE FROM refused WHERE hash IN (SELECT hash FROM refused WHERE ${where} ORDER BY at DESC, hash LIMIT ? OFFSET ?)`,
+    [...params, MOST_ROWS, most],
+  );
+}
+
+/** Cuts a text from outside, and replaces control characters: PostgreSQL takes no NUL. */
+const sanitise = (text: string, most: number): string =>
+  text.slice(0, most).replace(/[\u0000-\u001f\u007f-\u009f]/g, "?");

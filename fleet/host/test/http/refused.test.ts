@@ -1,7 +1,11 @@
 /** Packets that the host refused for good can be read. */
-import { expect, test } from "vitest";
-import { recordRefused } from "../../src/store/refused.ts";
-import { testHost } from "../support/host.ts";
+import { connect } from "node:net";
+import { createDecoderSync, toPacket } from "boxwright";
+import { until } from "boxwright-service/testing/wait";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type RefusedRow, recordRefused } from "../../src/store/refused.ts";
+import { about, config, configBody, frameSize, hash, rawPacket } from "../support/frames.ts";
+import { type TestHost, testHost } from "../support/host.ts";
 
 test("refused packets are listed, the last one first, for readers alone", async () => {
   const pageToken = "page-token-0123456789";
@@ -10,7 +14,7 @@ test("refused packets are listed, the last one first, for readers alone", async 
     await recordRefused(
       host.db,
       {
-        ...{ way: "nats", place: `frames.0 ${n}`, bytes: new Uint8Array(n) },
+        ...{ way: "nats", place: `frames.0 ${n}`, content: new Uint8Array(n), bytes: n },
         ...{ source: "/devices/1", id: `frame-${n}`, reason: "foreign", message: "no packet" },
       },
       Date.UTC(2026, 0, n),
@@ -20,10 +24,74 @@ test("refused packets are listed, the last one first, for readers alone", async 
   const ask = async (query = ""): Promise<any> => (await fetch(`${host.url}/v1/refused${query}`, { headers })).json();
   const [last, first] = (await ask()).refused;
   expect(last).toEqual({
-    ...{ at: "2026-01-02T00:00:00.000Z", way: "nats", place: "frames.0 2", bytes: 2 },
+    ...{ at: "2026-01-02T00:00:00.000Z", way: "nats", place: "frames.0 2", bytes: 2, count: 1 },
     ...{ source: "/devices/1", id: "frame-2", reason: "foreign", message: "no packet" },
   });
   expect(first.id).toBe("frame-1");
   expect((await ask("?limit=1")).refused).toHaveLength(1);
   await host.end();
+});
+
+describe("over HTTP", () => {
+  let host: TestHost;
+  beforeEach(async () => {
+    host = await testHost({ maxPacketBytes: 100_000 });
+  });
+  afterEach(() => host.end());
+
+  const listed = async (): Promise<RefusedRow[]> => {
+    const { refused } = (await (await fetch(`${host.url}/v1/refused?limit=1000`)).json()) as { refused: RefusedRow[] };
+    return refused;
+  };
+
+  test("packets and configs that are refused for good are listed, with the names of their headers", async () => {
+    const names = { "ce-source": "/devices/1", "ce-id": "frame%201" };
+    for (let n = 0; n < 2; n++) expect((await host.post(Buffer.from("no packet"), names)).status).toBe(400);
+    await host.putConfig(hash, configBody);
+    // A thread has the bytes of this one when it is refused.
+    const other = createDecoderSync({ ...config, classes: 3, labels: ["a", "b", "c"] });
+    const outputs = { output0: { data: new Float32Array(7 * 84), dims: [1, 7, 84] } };
+    const packet = toPacket(other, outputs, frameSize, about(1)).slice();
+    const text = Buffer.from(packet).toString("latin1").replaceAll(other.configHash!, hash);
+    const forged = Buffer.from(text, "latin1");
+    expect((await host.post(forged)).status).toBe(400);
+    expect((await host.post(new Uint8Array(100_001))).status).toBe(413);
+    expect((await host.putConfig("0".repeat(16), configBody)).status).toBe(400);
+    const at = { at: expect.stringMatching(/^20.*Z$/) };
+    const here = { ...at, way: "http", place: "127.0.0.1", count: 1, source: null, id: null };
+    const rows = await listed();
+    expect(rows.sort((a, b) => a.bytes - b.bytes)).toEqual([
+      {
+        ...here,
+        bytes: 9,
+        count: 2,
+        source: "/devices/1",
+        id: "frame 1",
+        reason: "foreign",
+        message: expect.any(String),
+      },
+      { ...here, bytes: configBody.length, reason: "config", message: expect.any(String) },
+      { ...here, bytes: forged.length, reason: expect.any(String), message: expect.any(String) },
+      { ...here, bytes: 100_001, reason: "too large", message: "body: got 100001 bytes, expected at most 100000" },
+    ]);
+  });
+
+  test("what is refused for now, and what is no packet, is not listed", async () => {
+    expect((await host.post(rawPacket(1))).status).toBe(409);
+    expect((await fetch(`${host.url}/v1/previews`, { method: "POST", body: "x" })).status).toBe(400);
+    expect((await fetch(`${host.url}/v1/detections?limit=x`)).status).toBe(400);
+    const socket = connect(host.port, "127.0.0.1");
+    socket.write("POST /v1/packets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nabc");
+    await until(async () => (await host.metric("boxwright_host_refused_total")) > 0, "the request");
+    socket.destroy();
+    await until(async () => (await host.metric('boxwright_host_refused_total{reason="cut off"')) > 0, "the end of it");
+    expect(await listed()).toEqual([]);
+  });
+
+  test("a host that stops has recorded all", async () => {
+    await host.post(Buffer.from("no packet"));
+    const write = vi.spyOn(host.db, "write");
+    await host.stop();
+    expect(write).toHaveBeenCalledOnce();
+  });
 });

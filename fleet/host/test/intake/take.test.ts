@@ -28,3 +28,23 @@ test("a packet of an unknown config is refused after 64 tries, over about half a
   expect(await takePacket(options, { ...packet, deliveries: 64 })).toBe("refused");
   expect(recorded.length).toBeGreaterThan(0);
 });
+
+test("packets that a thread had are recorded with their length, each one", async () => {
+  const recorded: unknown[][] = [];
+  const all = (sql: string, params: unknown[]): Promise<void> =>
+    Promise.resolve(void (sql.startsWith("INSERT") && recorded.push(params)));
+  const receive = (bytes: Uint8Array): Promise<never> => {
+    structuredClone(bytes, { transfer: [bytes.buffer] });
+    return Promise.reject(new Refusal("tensors", "no"));
+  };
+  const db = { write: (work: (tx: object) => Promise<unknown>) => work({ all }) };
+  const options = { intake: { receive }, db, log: createLogger("silent"), now: () => 0 } as unknown as TakeOptions;
+  for (const id of ["frame-1", "frame-2"]) {
+    const header = (name: string): string | undefined => (name === "ce-id" ? id : undefined);
+    const packet = { way: "mqtt", bytes: new Uint8Array(9), place: "a/b", deliveries: 1, header } as const;
+    expect(await takePacket(options, packet)).toBe("refused");
+  }
+  const [[hash1, , , , bytes1], [hash2]] = recorded as [string[], string[]];
+  expect(bytes1).toBe(9);
+  expect(hash1).not.toBe(hash2);
+});

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { createMetrics } from "../../src/core/metrics.ts";
 import { createLogger } from "boxwright-service/log";
 import { sortableNow, sortableTime } from "../../src/core/time.ts";
@@ -6,7 +6,8 @@ import type { Database } from "boxwright-service/database";
 import type { StoredFrame } from "../../src/store/frames.ts";
 import { openDatabase } from "../../src/store/open.ts";
 import { type Cursor, cameras, cursorText, framesInOrder, missingOf, readCursor } from "../../src/store/query.ts";
-import { recordRefused } from "../../src/store/refused.ts";
+import { RefusedRequests } from "../../src/store/refused-requests.ts";
+import { addRefused, recordRefused, refusedPackets } from "../../src/store/refused.ts";
 import { Retention, sizeOf } from "../../src/store/retention.ts";
 import { Writer } from "../../src/store/writer.ts";
 import { emptyDatabase, kinds, temporaryFolder } from "../support/host.ts";
@@ -150,6 +151,8 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
       await tx.all("DROP INDEX frames_by_arrival");
       await tx.all("DROP TABLE camera_starts");
       await tx.all("DROP TABLE hub_documents");
+      await tx.all("DROP INDEX refused_of_place");
+      await tx.all("ALTER TABLE refused DROP COLUMN count");
     });
     const again = await openDatabase({ database, databasePool: 1 });
     expect(await again.all("SELECT * FROM camera_starts ORDER BY start")).toEqual(before);
@@ -243,13 +246,78 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     const packet = {
       way: "nats",
       place: "a 1",
-      bytes: new Uint8Array(9),
-      source: null,
+      content: new Uint8Array(9),
+      bytes: 9,
+      source: "\0x",
       id: null,
       reason: "foreign",
       message: "\0x",
     } as const;
     for (let i = 0; i < 2; i++) await recordRefused(db, packet, i);
-    expect(await db.all("SELECT at, bytes, message FROM refused")).toEqual([{ at: 0, bytes: 9, message: "?x" }]);
+    expect(await db.all("SELECT at, bytes, source, message FROM refused")).toEqual([
+      { at: 0, bytes: 9, source: "?x", message: "?x" },
+    ]);
+  });
+
+  describe("refused requests", () => {
+    const request = { place: "10.0.0.1", bytes: 9, source: null, reason: "foreign", message: "no packet" } as const;
+    const counts = async (): Promise<object[]> =>
+      db.all(
+        "SELECT place, count(*) AS rows_of, CAST(sum(count) AS BIGINT) AS refusals FROM refused WHERE way = 'http' GROUP BY place ORDER BY place",
+      );
+
+    test("of a sender that floods the host share a row, and those of others do not", async () => {
+      let clock = 1e12;
+      const log = createLogger("silent");
+      const refused = new RefusedRequests({ db, log, now: () => clock++ });
+      for (let n = 0; n < 5000; n++) refused.take({ ...request, id: `frame-${n}` });
+      refused.take({ ...request, place: "10.0.0.2", id: "frame-0" });
+      await refused.write();
+      expect(await counts()).toEqual([
+        { place: "10.0.0.1", rows_of: 101, refusals: 5000 },
+        { place: "10.0.0.2", rows_of: 1, refusals: 1 },
+      ]);
+      expect(await refusedPackets(db, 2)).toMatchObject([
+        { place: "10.0.0.2", id: "frame-0", count: 1 },
+        { place: "10.0.0.1", id: "frame-4999", count: 4900 },
+      ]);
+      // A day later there are rows again. The oldest go.
+      for (let n = 5000; n < 5400; n++) {
+        clock += 900_000;
+        refused.take({ ...request, id: `frame-${n}` });
+      }
+      await refused.write();
+      expect(await counts()).toMatchObject([{ rows_of: 200 }, { rows_of: 1 }]);
+      expect(await refusedPackets(db, 1)).toMatchObject([{ id: "frame-5399", count: 1 }]);
+    });
+
+    test("wait for a database that takes none", async () => {
+      const refused = new RefusedRequests({ db, log: createLogger("silent"), now: () => 1e12 });
+      const write = vi.spyOn(db, "write").mockRejectedValueOnce(new Error("disk full"));
+      refused.take({ ...request, id: "frame-1" });
+      const writing = refused.write();
+      refused.take({ ...request, id: "frame-1" });
+      await writing;
+      expect(await counts()).toEqual([]);
+      await refused.write();
+      expect(write).toHaveBeenCalledTimes(2);
+      expect(await counts()).toEqual([{ place: "10.0.0.1", rows_of: 1, refusals: 2 }]);
+    });
+
+    test("push out none of a broker", async () => {
+      const packet = { ...request, way: "mqtt", id: "frame-1", content: new Uint8Array(0) } as const;
+      await recordRefused(db, packet, 0);
+      const row = { ...request, at: 1e12, way: "http", count: 1, id: null } as const;
+      const seed =
+        "INSERT INTO refused (hash, at, way, place, bytes, reason, message) " +
+        "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 12000) " +
+        "SELECT 'row ' || n, n, 'http', 'sender ' || n, 9, 'foreign', 'no packet' FROM numbers";
+      await db.write((tx) => tx.all(seed));
+      for (let n = 0; n < 2; n++) await addRefused(db, new Map([[`last ${n}`, row]]), 200);
+      expect(await db.all("SELECT way, count(*) AS rows_of FROM refused GROUP BY way ORDER BY way")).toEqual([
+        { way: "http", rows_of: 10_000 },
+        { way: "mqtt", rows_of: 1 },
+      ]);
+    });
   });
 });
