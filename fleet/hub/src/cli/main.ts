@@ -83,19 +83,26 @@ function parse(name: string, command: Command | undefined, args: readonly string
   const extra = command?.takesRest === true ? [] : words;
   const lines = [...problems, ...extra.map((word) => `${JSON.stringify(word)}: belongs to no option`)];
   const { usage } = command ?? outside[name as keyof typeof outside];
-  if (lines.length > 0) throw new Usage(`${lines.join("\n")}\nUsage: ${usage}`);
+  if (lines.length > 0) throw new Usage(withUsage(lines.join("\n"), usage));
   return { values, positionals: words };
+}
+
+/** Appends the usage to a problem, in the same line. */
+function withUsage(problem: string, usage: string): string {
+  return `${problem}${/[.?]$/.test(problem) ? "" : "."} Usage: ${usage}`;
 }
 
 async function runCommand(command: Command, config: Config, { values, positionals }: Parsed): Promise<unknown> {
   const get = (option: string): string | undefined => values[option] as string | undefined;
   const need = (option: string): string => {
     const value = get(option);
-    if (value === undefined) throw new Usage(`got no --${option}\nUsage: ${command.usage}`);
+    if (value === undefined) throw new Usage(withUsage(`got no --${option}`, command.usage));
     return value;
   };
   // The usage line says which options must be given: those outside of brackets.
-  for (const [, option] of command.usage.replace(/\[[^\]]*\]/g, "").matchAll(/--([a-z]+)/g)) need(option!);
+  const needed = [...command.usage.replace(/\[[^\]]*\]/g, "").matchAll(/--([a-z]+)/g)].map(([, option]) => option!);
+  const missing = needed.filter((option) => get(option) === undefined).map((option) => `--${option}`);
+  if (missing.length > 0) throw new Usage(withUsage(`got no ${missing.join(" and no ")}`, command.usage));
   const has = (option: string): boolean => values[option] === true;
   const db = await openDatabase(config, { create: command.creates === true || has("create") });
   try {

@@ -17,8 +17,13 @@ describe("the command", () => {
     const cases: [string[], Environment, number, RegExp][] = [
       [[], env, 2, /got no command/],
       [["keys"], env, 2, /got command "keys", expected one of: serve, .*keys revoke/],
-      [["keys", "revoke", "--team", "x"], env, 2, /got no --key\nUsage: hub keys revoke/],
-      [["teams", "add", "--nam", "x"], env, 2, /--nam.*\nUsage: hub teams add/s],
+      [
+        ["keys", "revoke", "--team", "x"],
+        env,
+        2,
+        /^hub: got no --key\. Usage: hub keys revoke --team TEAM --key PUBLIC_ID[^\n]*\n$/,
+      ],
+      [["teams", "add", "--nam", "x"], env, 2, /^hub: --nam[^\n]* Usage: hub teams add[^\n]*\n$/],
       [
         ["teams", "list"],
         { ...env, HUB_PORT: "x", HUB_LOG_LEVEL: "y" },
