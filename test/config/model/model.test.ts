@@ -458,7 +458,11 @@ describe("other files", () => {
       "got a page in HTML: the server has no file at this address",
     ],
     ["a page in capitals", Buffer.from("<HTML>"), "got a page in HTML"],
-    ["a network of OpenVINO", Buffer.from('<?xml version="1.0"?><net>'), "got XML; for a model of OpenVINO, pass the ONNX file"],
+    [
+      "a network of OpenVINO",
+      Buffer.from('<?xml version="1.0"?><net>'),
+      "got XML; for a model of OpenVINO, pass the ONNX file",
+    ],
     [
       "a pointer",
       Buffer.from("version https://git-lfs.github.com/spec/v1\noid sha256:1"),
