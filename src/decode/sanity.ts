@@ -331,7 +331,7 @@ const MOST = 0.9;
 /**
  * Checks whether the first candidates of feature maps overlap each other. A network of grid heads finds an object in
  * several cells: of recorded ones at most 0.7 of the candidates stay. If the order of the data is not that of the dims,
- * all stay.
+ * nearly all stay.
  */
 export function checkOverlaps({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
   const p = at >> 2;
@@ -339,7 +339,8 @@ export function checkOverlaps({ memory: { i32, f32 }, plan }: MemoryImage, at: n
   const kept = i32[p + A.P_DETECTIONS];
   const { suppress: nms, multiLabel } = plan.rules;
   const isSuppressed = nms !== "none" && !multiLabel && f32[p + A.P_IOU] < 0.7;
-  return isSuppressed && plan.heads[0].kind === "grid" && visited >= MANY && kept > visited * 0.95
+  const isOfCells = plan.heads[0].kind === "grid" || plan.heads[0].kind === "distance";
+  return isSuppressed && isOfCells && visited >= MANY && kept > visited * 0.9
     ? `${kept} of the first ${visited} candidates overlap no other: are dims and order those of the data (NCHW or NHWC)?`
     : null;
 }
