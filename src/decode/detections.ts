@@ -354,7 +354,7 @@ export class Detections implements Iterable<Detection>, TaskColumns {
       this.labels,
     );
     setLength(c, n);
-    setSurface(c, SURFACES.get(this));
+    setFrameSize(c, frameSizeOf(this));
     taskFunctionsOf(this)?.copy(this, c);
     return c;
   }
@@ -366,9 +366,9 @@ export class Detections implements Iterable<Detection>, TaskColumns {
 }
 
 /** What the coordinates of a decoder's result refer to: an image, or [width, height] of the network's input. */
-type Surface = ImageSides | readonly [width: number, height: number] | undefined;
+type FrameSize = ImageSides | readonly [width: number, height: number] | undefined;
 
-const SURFACES = /* @__PURE__ */ new WeakMap<Detections, Surface>();
+const FRAME_SIZES = /* @__PURE__ */ new WeakMap<Detections, FrameSize>();
 
 interface ImageSides {
   readonly width: number;
@@ -376,13 +376,13 @@ interface ImageSides {
 }
 
 /** Remembers the frame of a result, or the size of the network's input if the decoder was given no frame. */
-export function setSurface(detections: Detections, surface: Surface): void {
+export function setFrameSize(detections: Detections, size: FrameSize): void {
   // Results are reused: most streams have one frame, and set it once.
-  if (SURFACES.get(detections) !== surface) SURFACES.set(detections, surface);
+  if (FRAME_SIZES.get(detections) !== size) FRAME_SIZES.set(detections, size);
 }
 
 /** Returns the frame of these detections, or the size of the network's input; undefined if neither is known. */
-export const surfaceOf = (detections: Detections): Surface => SURFACES.get(detections);
+export const frameSizeOf = (detections: Detections): FrameSize => FRAME_SIZES.get(detections);
 
 /** Sets the number of rows. Only a decoder may do so: for everybody else `length` is read-only. */
 export function setLength(d: { -readonly [K in keyof Detections]: Detections[K] }, n: number): void {

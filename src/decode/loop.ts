@@ -3,7 +3,7 @@ import * as A from "../core/abi.ts";
 import { TensorError, refuse } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type Affine, IDENTITY, writeAffine } from "../memory/write.ts";
-import { type Detections, setSurface, setLength } from "./detections.ts";
+import { type Detections, setFrameSize, setLength } from "./detections.ts";
 import { type Frame, affineOf, checkFrame, uprightOf } from "./frame.ts";
 import { turnBack } from "./turn.ts";
 import { type Counters, countFrame, countImage } from "./stats.ts";
@@ -99,7 +99,7 @@ export class FrameLoop {
       const frame = frameOf(frames, image);
       this.#afterImage(image, block, candidates, this.#uprightFor(frame));
       if (frame?.rotation) turnBack(detections[image], frame.rotation);
-      setSurface(detections[image], frame ?? ready.inputSize ?? undefined);
+      setFrameSize(detections[image], frame ?? ready.inputSize ?? undefined);
     }
   }
 

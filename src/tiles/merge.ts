@@ -10,7 +10,7 @@ import {
   extend,
   taskFunctionsOf,
   setLength,
-  surfaceOf,
+  frameSizeOf,
 } from "../decode/detections.ts";
 import { ORIENTED_ROWS } from "../tasks/oriented/rows.ts";
 import { KEYPOINT_WIDTH, POSE_ROWS } from "../tasks/pose/rows.ts";
@@ -138,12 +138,12 @@ function moveOf(
 
 /** Throws a RangeError if the decoder got another frame than the tile: the merge would put its boxes elsewhere. */
 function checkFrameOf(detections: Detections, width: number, height: number): void {
-  const surface = surfaceOf(detections);
-  if (surface === undefined) return;
+  const size = frameSizeOf(detections);
+  if (size === undefined) return;
   // Without a frame, boxes are in 0..1 of the input. This equals 0..1 of the tile only if both have the same
   // proportions.
-  const isInput = Array.isArray(surface);
-  const [w, h] = "width" in surface ? [surface.width, surface.height] : surface;
+  const isInput = Array.isArray(size);
+  const [w, h] = "width" in size ? [size.width, size.height] : size;
   const isTile = isInput
     ? Math.abs(w * height - h * width) <= Math.max(w, h)
     : Math.abs(w - width) <= 1 && Math.abs(h - height) <= 1;
@@ -151,7 +151,7 @@ function checkFrameOf(detections: Detections, width: number, height: number): vo
   refuse(
     "detections",
     `those of ${isInput ? `an input of ${w}x${h} without a frame` : `a frame of ${w}x${h}`} for a tile of ${width}x${height}`,
-    "crop" in surface && surface.crop
+    "crop" in size && size.crop
       ? `{ x: 0, y: 0, width: ${w}, height: ${h} } as the tile: what was found in a crop is in 0..1 of the whole picture`
       : `the tile as the frame: decode(outputs, { width: ${width}, height: ${height}, resize })`,
     RangeError,

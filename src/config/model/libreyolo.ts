@@ -1,10 +1,9 @@
 /** Reads LibreYOLO's metadata: `model_family`, `names` as JSON with keys of text, `imgsz_h`, `imgsz_w`. */
+import { IMAGENET_BGR, IMAGENET_RGB } from "../../core/families/shared.ts";
 import type { PartialRule } from "../../core/prepare-rule.ts";
 import { isObject } from "../fields.ts";
 import type { TypedOptions } from "../types.ts";
 import type { InferenceMetadata } from "./inference.ts";
-
-const IMAGENET = { mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] };
 
 /** Pillow's resize, which LibreYOLO calls for most networks. */
 const PILLOW: PartialRule = { resample: "pillow" };
@@ -21,8 +20,7 @@ const FORMS: { readonly [modelFamily: string]: Partial<TypedOptions> } = {
       ...PILLOW,
       resize: "letterbox-topleft",
       order: "BGR",
-      mean: [103.53, 116.28, 123.675],
-      std: [57.375, 57.12, 58.395],
+      ...IMAGENET_BGR,
     },
   },
   picodet: { family: "picodet", prepare: { resample: "bilinear" } },
@@ -32,7 +30,7 @@ const FORMS: { readonly [modelFamily: string]: Partial<TypedOptions> } = {
   rfdetr: { family: "rfdetr", prepare: PILLOW },
   dfine: { family: "dfine" },
   rtdetrv4: { family: "dfine" },
-  ec: { family: "dfine", prepare: IMAGENET },
+  ec: { family: "dfine", prepare: IMAGENET_RGB },
   deim: { family: "deim" },
   deimv2: { family: "deimv2", prepare: { ...PILLOW, resize: "stretch" } },
   rtdetr: { family: "rtdetr", prepare: { resample: "bilinear" } },
@@ -56,7 +54,7 @@ function optionsOf({
   // export them.
   if (task !== "detect" && !(family === "rfdetr" && task === "segment")) return undefined;
   if (family === "deimv2" && DINO_SIZES.includes(rest["size"] ?? rest["model_size"] ?? ""))
-    return { ...form, prepare: { ...form?.prepare, ...IMAGENET } };
+    return { ...form, prepare: { ...form?.prepare, ...IMAGENET_RGB } };
   // The graph suppresses, and outputs rows of corners, score and class id.
   if (form?.boxFormat === "xyxy" && rest["nms"] === "true")
     return { family: form.family, reading: "end-to-end", prepare: form.prepare };

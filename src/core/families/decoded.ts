@@ -1,5 +1,5 @@
 /** Rows of networks that decode their boxes, and of networks whose maps or scores a task reads. */
-import { STRETCH, decoded } from "./shared.ts";
+import { IMAGENET_BGR, IMAGENET_RGB, STRETCH, decoded } from "./shared.ts";
 import type { Family, FamilyTraits } from "../family.ts";
 
 const FINISHED_EXPORTS = ["finished-rows"] as const;
@@ -73,8 +73,7 @@ export const DECODED_FAMILIES = {
       resize: "letterbox-topleft",
       pad: 114,
       order: "BGR",
-      mean: [103.53, 116.28, 123.675],
-      std: [57.375, 57.12, 58.395],
+      ...IMAGENET_BGR,
     },
   }),
   // Class scores of the whole picture. The box is the picture.
@@ -87,8 +86,7 @@ export const DECODED_FAMILIES = {
     defaults: { maxDetections: 5 },
     prepare: {
       resize: "crop",
-      mean: [123.675, 116.28, 103.53],
-      std: [58.395, 57.12, 57.375],
+      ...IMAGENET_RGB,
     },
   }),
   // PaddleOCR, ppocr/postprocess/db_postprocess.py and configs/det.
@@ -103,8 +101,7 @@ export const DECODED_FAMILIES = {
     prepare: {
       resize: "stretch",
       order: "BGR",
-      mean: [123.675, 116.28, 103.53],
-      std: [58.395, 57.12, 57.375],
+      ...IMAGENET_RGB,
     },
   }),
   // Edge Impulse, ei_postprocessing_common.h and ei_fill_result_struct.h: softmax inside, value >= 0.5.

@@ -1,5 +1,5 @@
 /** Rows of networks whose feature maps become boxes by anchors, cells, points or distances: YOLO and its kin. */
-import { STRETCH } from "./shared.ts";
+import { IMAGENET_BGR, IMAGENET_RGB, STRETCH } from "./shared.ts";
 import type { Family, FamilyTraits } from "../family.ts";
 
 const ANCHOR_EXPORTS = ["anchor-maps", "objectness-rows"] as const;
@@ -9,11 +9,10 @@ const POINT_EXPORTS = ["point-maps", "point-rows"] as const;
 const DISTANCE_EXPORTS = ["class-rows", "distance-maps", "end-to-end"] as const;
 
 // Networks of PaddleDetection. Their configs say `interp: 2`, which is INTER_CUBIC.
-const IMAGENET = {
+const PADDLE = {
   resize: "stretch",
   resample: "cubic",
-  mean: [123.675, 116.28, 103.53],
-  std: [58.395, 57.12, 57.375],
+  ...IMAGENET_RGB,
 } as const;
 
 /** Returns the traits of a YOLO with anchors. `version` is its number. */
@@ -130,8 +129,7 @@ export const MAP_FAMILIES = {
     prepare: {
       resize: "stretch",
       order: "BGR",
-      mean: [103.53, 116.28, 123.675],
-      std: [57.375, 57.12, 58.395],
+      ...IMAGENET_BGR,
     },
   },
   // PaddleDetection, heads/pico_head.py, and configs/picodet/_base_: `interp: 2` is cv2.INTER_CUBIC. Before 2022 its
@@ -147,7 +145,7 @@ export const MAP_FAMILIES = {
     decodedFormat: "xyxy",
     title: "PicoDet",
     word: /pico-?det/,
-    prepare: IMAGENET,
+    prepare: PADDLE,
   },
   // PaddleDetection, heads/ppyoloe_head.py, and configs/ppyoloe/_base_: `interp: 2` too. PP-YOLOE+ divides by 255
   // alone.
@@ -161,7 +159,7 @@ export const MAP_FAMILIES = {
     decodedFormat: "xyxy",
     title: "PP-YOLOE",
     word: /pp-?yolo-?e/,
-    prepare: IMAGENET,
+    prepare: PADDLE,
   },
   // mmdetection, dense_heads/rtmdet_head.py, multiplies distances by the stride; mmyolo does so after the network.
   rtmdet: {
@@ -175,8 +173,7 @@ export const MAP_FAMILIES = {
     prepare: {
       resize: "letterbox-topleft",
       order: "BGR",
-      mean: [103.53, 116.28, 123.675],
-      std: [57.375, 57.12, 58.395],
+      ...IMAGENET_BGR,
     },
   },
   // tinyvision/DAMO-YOLO, base_models/heads/zero_head.py. The network decodes its boxes. dataset/datasets/coco.py

@@ -5,7 +5,7 @@ import type { Frame } from "../../decode/frame.ts";
 import type { AfterImageOfTask, TaskWork } from "../../decode/tasks.ts";
 import { readChannels } from "../../memory/extra.ts";
 import type { Placement } from "./axis.ts";
-import { type RowMaskFacts, type RowScene, extrasOfScene } from "./row-scene.ts";
+import { type RowMaskFacts, type RowScene, maskFunctionsOf } from "./row-scene.ts";
 import type { RowMaskPlan } from "./rows-of-masks.ts";
 
 /** Attaches the task of a plan whose rows have finished masks. */
@@ -36,7 +36,7 @@ class LiveMaps implements RowScene {
     this.#image = image;
     this.facts = { place: rowMasks, cells, inputSize: work.plan.inputSize };
     this.#map = new Float32Array(cells[0] * cells[1]);
-    extend(detections, {}, extrasOfScene(this));
+    extend(detections, {}, maskFunctionsOf(this));
   }
 
   /** Stores the placement of a new frame, whose scale and shift stand at word `at`. */

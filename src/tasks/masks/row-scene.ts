@@ -35,11 +35,11 @@ export interface RowScene {
 }
 
 /** Returns the functions of detections with such masks. */
-export function extrasOfScene(scene: RowScene): MaskFunctions {
+export function maskFunctionsOf(scene: RowScene): MaskFunctions {
   return {
-    copy: (detections, to) => extend(to, {}, extrasOfScene(copyOf(scene, detections))),
+    copy: (detections, to) => extend(to, {}, maskFunctionsOf(copyOf(scene, detections))),
     ...(scene instanceof RowMaps && {
-      select: (rows, to) => extend(to, {}, extrasOfScene(scene.pick(rows))),
+      select: (rows, to) => extend(to, {}, maskFunctionsOf(scene.pick(rows))),
     }),
     mask: (detections, i, options) => maskOfRow(scene, detections, i, options),
     labelMap: (detections, options) => labelMapOf(scene, detections, options),
