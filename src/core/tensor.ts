@@ -243,6 +243,46 @@ function checkNamesOf(where: string, t: object): void {
 }
 
 /**
+ * Checks the class and the length of a tensor's data. Returns the type of its elements. A stated type wins over the
+ * array's class if both share their bytes: f16 and i16, i8 and u8.
+ */
+function checkData(
+  where: string,
+  data: TensorData,
+  dims: readonly number[],
+  stated: ElementType | null,
+  hint: ElementType | null,
+): ElementType {
+  const own = typeOfData(data);
+  const kind = kindOf(data);
+  if (own === null)
+    return refuse(
+      where,
+      `data of type ${kind}${Array.isArray(data) ? ` of ${typeof data[0]}s` : ""}`,
+      kind === "ArrayBuffer" ? "a typed array over it: new Float32Array(data) for f32" : "a typed array",
+    );
+  const shares = (type: ElementType): boolean => ["f16 i16", "i16 f16", "i8 u8"].includes(`${type} ${own}`);
+  const type = stated ?? (hint && shares(hint) ? hint : own);
+  if (Array.isArray(data) ? type === "f16" : type !== own && !shares(type))
+    refuse(where, `${kind} data`, `${ELEMENTS[type].array.name} data for its type "${type}"`);
+  const { length } = data;
+  const count = volume(dims);
+  if (length !== count)
+    refuse(
+      where,
+      `${length} elements` +
+        (length === 0 && (data as Float32Array).buffer?.byteLength === 0
+          ? " (its buffer is detached or empty)"
+          : ""),
+      `${count} for dims [${dims.join(",")}]` +
+        (own === "u8" && length === 4 * count
+          ? "; bytes of floats are new Float32Array(data.buffer, data.byteOffset, data.length / 4)"
+          : ""),
+    );
+  return type;
+}
+
+/**
  * Checks a tensor and returns it without its data. Of the data only the class and the length are looked at. `before` is
  * what was known of a tensor whose data comes now. In plain JavaScript null says as little as undefined.
  * @throws TensorError naming the tensor
@@ -266,36 +306,8 @@ export function specOf(
   const stated = said === null ? null : elementType(String(said));
   if (said !== null && stated === null)
     refuse(where, `type "${String(said)}"`, "one of f32 f16 u8 i8 i16 i32 (or f64, i64)");
-  let type = stated ?? "f32";
-  if (data !== undefined) {
-    const own = typeOfData(data);
-    const kind = kindOf(data);
-    if (own === null)
-      return refuse(
-        where,
-        `data of type ${kind}${Array.isArray(data) ? ` of ${typeof data[0]}s` : ""}`,
-        kind === "ArrayBuffer" ? "a typed array over it: new Float32Array(data) for f32" : "a typed array",
-      );
-    // A stated type wins over the array's class if both share their bytes: f16 and i16, i8 and u8.
-    const shares = (t: ElementType): boolean => ["f16 i16", "i16 f16", "i8 u8"].includes(`${t} ${own}`);
-    const hint = said === null && before?.type ? elementType(before.type) : null;
-    type = stated ?? (hint && shares(hint) ? hint : own);
-    if (Array.isArray(data) ? type === "f16" : type !== own && !shares(type))
-      refuse(where, `${kind} data`, `${ELEMENTS[type].array.name} data for its type "${String(said)}"`);
-    const { length } = data;
-    if (length !== volume(dims))
-      refuse(
-        where,
-        `${length} elements` +
-          (length === 0 && (data as Float32Array).buffer?.byteLength === 0
-            ? " (its buffer is detached or empty)"
-            : ""),
-        `${volume(dims)} for dims [${dims.join(",")}]` +
-          (own === "u8" && length === 4 * volume(dims)
-            ? "; bytes of floats are new Float32Array(data.buffer, data.byteOffset, data.length / 4)"
-            : ""),
-      );
-  }
+  const hint = said === null && before?.type ? elementType(before.type) : null;
+  const type = data === undefined ? (stated ?? "f32") : checkData(where, data, dims, stated, hint);
   const float = isFloat({ type });
   // Floats with lists that were given beforehand are the reals already: those of a slot, or a runtime's own.
   const earlier = float && Array.isArray(before?.scale) ? undefined : before;
