@@ -2,6 +2,7 @@
 import { type ImageInput, prepareImage } from "boxwright";
 import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
+import { KEPT_PICTURES } from "boxwright-service/fleet-protocol";
 import { wait } from "./core/wait.ts";
 import type { PreviewSettings } from "./settings/types.ts";
 import type { Sink } from "./sinks/sink.ts";
@@ -17,8 +18,6 @@ type Shown = Pick<SourceFrame, "image" | "id" | "time">;
  * than five pictures a second of a camera.
  */
 const LAST_WAIT = 300;
-/** Count of the last pictures of a recorded source that a page shows. All of them are sent. */
-const STRIP = 8;
 /** Quality of the JPEG: a page shows it for seconds. */
 const QUALITY = 70;
 
@@ -33,7 +32,7 @@ export class Previews {
   readonly #last = new Map<string, number>();
   /** Pictures on their way, by camera. */
   readonly #sending = new Map<string, Promise<void>>();
-  /** The last frames of each camera whose picture was not sent: one of a live source, up to STRIP of a recorded one. */
+  /** The last frames of each camera whose picture was not sent: one of a live source, several of a recorded one. */
   readonly #skipped = new Map<string, readonly Shown[]>();
 
   constructor(settings: PreviewSettings, device: string, sinks: readonly Sink[], log: Logger) {
@@ -53,7 +52,7 @@ export class Previews {
     const isTooSoon = performance.now() - last < this.#settings.every * 1000;
     // The oldest goes first, so that a strip of photos is in their order.
     if (!this.#sending.has(camera) && !isTooSoon) this.#start(source, waiting.shift()!);
-    this.#skipped.set(camera, waiting.slice(-STRIP));
+    this.#skipped.set(camera, waiting.slice(-KEPT_PICTURES));
   }
 
   /** Sends the pictures of a source's last frames after the source has ended, so that a page shows these frames. */
@@ -92,8 +91,8 @@ export class Previews {
 }
 
 /**
- * Returns an RGB picture of at most `width` pixels across. STRIP whole photos of 12 million pixels would fill the
- * memory.
+ * Returns an RGB picture of at most `width` pixels across: as many whole photos of 12 million pixels as wait here would
+ * fill the memory.
  */
 function smaller(image: ImageInput, width: number): ImageInput {
   if (image.width <= width) return image;

@@ -24,6 +24,8 @@ export { ProtocolError } from "./body-checks.ts";
 
 /** Seconds between two heartbeats. A device that misses three of them is offline. */
 export const HEARTBEAT_SECONDS = 30;
+/** Count of the last pictures of a recorded source that a host keeps, and that an agent sends. */
+export const KEPT_PICTURES = 8;
 /** The public document of a hub, from which a host learns keys and revoked devices. */
 export const HUB_DOCUMENT_PATH = "/.well-known/boxwright-hub.json";
 /** The CloudEvents source of a device's packets is this, or begins with this and a slash. */

@@ -6,7 +6,7 @@
  * Brokers of MQTT 3.1.1 acknowledge such a message, and throw the message away.
  */
 import type { IClientOptions, IConnackPacket, IPublishPacket, MqttClient } from "mqtt";
-import { connectionProblem, messageOf } from "./errors.ts";
+import { UserError, connectionProblem, messageOf } from "./errors.ts";
 
 /** Default topic above all others. Agents and hosts have to agree on it. */
 export const MQTT_TOPIC = "boxwright";
@@ -43,11 +43,6 @@ const KEEPALIVE_SECONDS = 30;
 const CONNECT_MS = 10_000;
 /** Milliseconds after which an orderly close becomes a cut. */
 const CLOSE_MS = 2000;
-
-/** The broker refuses this client: only an operator can mend it. */
-export class MqttMistake extends Error {
-  override readonly name = "MqttMistake";
-}
 
 export interface MqttAddress {
   readonly host: string;
@@ -136,7 +131,7 @@ export interface MqttMessage {
 
 /**
  * Connects once.
- * @throws MqttMistake if the broker refuses this client; another error if it is away
+ * @throws UserError if the broker refuses this client; another error if it is away
  */
 export async function connectMqtt(address: MqttAddress, options: MqttOptions): Promise<MqttConnection> {
   // Load the library here: it costs a third of the start of a process that has no broker.
@@ -159,7 +154,7 @@ export async function connectMqtt(address: MqttAddress, options: MqttOptions): P
   if (onMessage) client.handleMessage = (message, done) => onMessage(message, () => void (isOpen && done()));
   const { sessionPresent, properties } = await new Promise<IConnackPacket>((resolve, reject) => {
     client.once("connect", resolve);
-    client.once("error", (error) => reject(mistakeOf(error, address) ?? error));
+    client.once("error", (error) => reject(refusalOf(error, address) ?? error));
     void ended.then((why) => reject(new Error(why)));
   });
   return {
@@ -167,7 +162,7 @@ export async function connectMqtt(address: MqttAddress, options: MqttOptions): P
     maxBytes: properties?.maximumPacketSize ?? Infinity,
     receiveMaximum: properties?.receiveMaximum ?? 65_535,
     ended,
-    ...verbsOf(client, ended),
+    ...operationsOf(client, ended),
   };
 }
 
@@ -195,9 +190,9 @@ function optionsOf(address: MqttAddress, options: MqttOptions): IClientOptions {
   };
 }
 
-type Verbs = Pick<MqttConnection, "subscribe" | "publish" | "close" | "cut">;
+type Operations = Pick<MqttConnection, "subscribe" | "publish" | "close" | "cut">;
 
-function verbsOf(client: MqttClient, ended: Promise<string>): Verbs {
+function operationsOf(client: MqttClient, ended: Promise<string>): Operations {
   /** Ids of packets that the broker acknowledged with `nobody`. The library does not pass this code to its caller. */
   const unheard = new Set<number>();
   client.on("packetreceive", (packet) => {
@@ -249,10 +244,11 @@ export const mqttCodeOf = (error: unknown): number | undefined => {
   return typeof code === "number" ? code : undefined;
 };
 
-function mistakeOf(error: Error, { user }: MqttAddress): MqttMistake | null {
+/** Returns what the operator has to do if the broker refuses this client; null for other errors. */
+function refusalOf(error: Error, { user }: MqttAddress): UserError | null {
   const what = MISTAKES[mqttCodeOf(error) ?? 0];
   if (what === undefined) return null;
-  return new MqttMistake(`${error.message} (user ${user === null ? "none" : `"${user}"`}): ${what}`);
+  return new UserError(`${error.message} (user ${user === null ? "none" : `"${user}"`}): ${what}`);
 }
 
 function wordsOf(code: number): string {

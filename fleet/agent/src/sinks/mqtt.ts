@@ -1,20 +1,19 @@
 /** The sink "mqtt": publishes packets to a broker of MQTT 5, which passes them on to a host. */
 import { fromPacket, packetHeaders } from "boxwright";
-import { connectionProblem } from "boxwright-service/errors";
+import { UserError, connectionProblem } from "boxwright-service/errors";
 import {
   type MqttAnswer,
   type MqttConnection,
   MQTT_CODE,
   MQTT_ENVELOPE_BYTES,
   type MqttMessage,
-  MqttMistake,
   connectMqtt,
   mqttCodeOf,
 } from "boxwright-service/mqtt";
 import { sha256, tokenOf } from "../core/ids.ts";
 import { runWithin, wait } from "../core/wait.ts";
 import type { MqttSettings } from "../settings/types.ts";
-import { type FindConfig, type Outcome, type Preview, type Sink, NeedsOperator, previewHeaders } from "./sink.ts";
+import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 
 /** Milliseconds in which the broker has to acknowledge a packet. */
 const PATIENCE = 30_000;
@@ -153,7 +152,7 @@ export class MqttSink implements Sink {
     const { receiveMaximum } = connection;
     if (receiveMaximum < this.inFlight) {
       connection.cut();
-      throw new NeedsOperator(
+      throw new UserError(
         `got inFlight ${this.inFlight}, but the broker takes ${receiveMaximum} packets at once: ` +
           `set inFlight to ${receiveMaximum}`,
       );
@@ -229,8 +228,7 @@ const tooLarge = (size: number, limit: number): string =>
 
 function outcomeOf(error: unknown): Outcome {
   const reason = connectionProblem(error);
-  if (error instanceof NeedsOperator || error instanceof MqttMistake)
-    return { kind: "later", reason, needsOperator: true };
+  if (error instanceof UserError) return { kind: "later", reason, needsOperator: true };
   const code = mqttCodeOf(error);
   if (code !== undefined && NEVER.has(code)) return { kind: "refused", reason };
   return { kind: "later", reason, ...(code !== undefined && OPERATOR_CODES.has(code) && { needsOperator: true }) };

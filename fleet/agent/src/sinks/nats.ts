@@ -5,10 +5,10 @@ import { type KV, Kvm } from "@nats-io/kv";
 import { type ConnectionOptions, type MsgHdrs, type NatsConnection, connect, headers } from "@nats-io/transport-node";
 import { fromPacket, packetHeaders } from "boxwright";
 import { STUCK_BROKER, isThere, isTimeout } from "boxwright-service/broker";
-import { connectionProblem } from "boxwright-service/errors";
+import { UserError, connectionProblem } from "boxwright-service/errors";
 import { messageId, tokenOf } from "../core/ids.ts";
 import type { NatsSettings } from "../settings/types.ts";
-import { type FindConfig, type Outcome, type Preview, type Sink, NeedsOperator, previewHeaders } from "./sink.ts";
+import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 
 const CONFIGS = "boxwright-configs";
 const STREAM = "BOXWRIGHT";
@@ -119,7 +119,7 @@ export class NatsSink implements Sink {
   /** Returns what an operator has to do, if the broker is there and does not answer. */
   async #explain(error: unknown): Promise<unknown> {
     const isStuck = isTimeout(error) && (await isThere(() => connect({ ...this.#options, reconnect: false })));
-    return isStuck ? new NeedsOperator(STUCK_BROKER) : error;
+    return isStuck ? new UserError(STUCK_BROKER) : error;
   }
 
   /** Stores a config where hosts look for it. Does so once per connection: the broker may have been replaced. */
@@ -147,7 +147,7 @@ function subjectOf(source: string | null, camera: string | null, partitions: num
 
 /**
  * Returns the count of partitions of the stream, as its subjects say. The setting counts if this agent may not ask.
- * @throws NeedsOperator if the setting is another count: packets of a partition without a host would stay in the stream
+ * @throws UserError if the setting is another count: packets of a partition without a host would stay in the stream
  */
 async function partitionsOf(connection: NatsConnection, given: number | null): Promise<number> {
   let subjects: readonly string[];
@@ -160,11 +160,11 @@ async function partitionsOf(connection: NatsConnection, given: number | null): P
   }
   const count = subjects.filter((subject) => /^boxwright\.packets\.\d+\.>$/.test(subject)).length;
   if (count !== subjects.length)
-    throw new NeedsOperator(
+    throw new UserError(
       `stream ${STREAM}: got subjects ${subjects.join(", ")}, expected one a partition, as boxwright.packets.0.>`,
     );
   if (given !== null && given !== count)
-    throw new NeedsOperator(
+    throw new UserError(
       `got partitions ${given}, but stream ${STREAM} has ${count}: leave "partitions" out of the sink`,
     );
   return count;
@@ -204,7 +204,7 @@ function sizeOf(all: MsgHdrs): number {
 
 function outcomeOf(error: unknown): Outcome {
   const reason = connectionProblem(error);
-  if (error instanceof NeedsOperator) return { kind: "later", reason, needsOperator: true };
+  if (error instanceof UserError) return { kind: "later", reason, needsOperator: true };
   if (/no space left/i.test(reason))
     return {
       kind: "later",

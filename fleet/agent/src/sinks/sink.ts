@@ -16,11 +16,6 @@ export type Outcome =
       readonly needsOperator?: boolean;
     };
 
-/** Thrown if waiting does not help: an operator has to change the settings or mend the receiver. */
-export class NeedsOperator extends Error {
-  override readonly name = "NeedsOperator";
-}
-
 /** A preview picture for the live page. */
 export interface Preview {
   readonly jpeg: Uint8Array;

@@ -2,7 +2,8 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from "prom-client";
 import type { Refusal } from "./errors.ts";
 
-export type Way = "http" | "nats" | "mqtt";
+/** How a packet came. */
+export type Transport = "http" | "nats" | "mqtt";
 
 export interface Metrics {
   readonly registry: Registry;
@@ -20,7 +21,7 @@ export interface Metrics {
   /** The counts that the page shows. */
   readonly totals: Record<"received" | "stored" | "duplicates" | "refused" | "previewsDropped", number>;
   /** Counts a refusal. Counts the same Refusal once. */
-  countRefusal(refusal: Refusal, way: Way): void;
+  countRefusal(refusal: Refusal, way: Transport): void;
 }
 
 const P = "boxwright_host_";

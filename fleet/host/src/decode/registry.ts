@@ -1,6 +1,6 @@
 /** Finds the configs that this host decodes with: in memory, in the database, or in the broker's store. */
 import { Refusal } from "../core/errors.ts";
-import type { Way } from "../core/metrics.ts";
+import type { Transport } from "../core/metrics.ts";
 import { countConfigs, storeConfig, storedConfig } from "../store/configs.ts";
 import type { Database } from "boxwright-service/database";
 import { type Network, checkNetwork, isHash, readNetwork } from "./networks.ts";
@@ -32,7 +32,7 @@ export class Registry {
   /** Last check. Checks run one at a time, since each needs a thread and its memory. */
   #checks: Promise<unknown> = Promise.resolve();
   /** Stores of the brokers that are connected, by way. */
-  readonly shared = new Map<Way, SharedConfigs>();
+  readonly shared = new Map<Transport, SharedConfigs>();
   /** Hash of the config for packets that name none. */
   fallback: string | null = null;
 

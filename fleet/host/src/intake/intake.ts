@@ -1,7 +1,7 @@
 /** Takes a packet of HTTP or NATS: reads it, decodes it if it is raw, and stores its frame once. */
 import { ConfigError, type Packet, PacketError, TensorError, fromPacket } from "boxwright";
 import { Refusal } from "../core/errors.ts";
-import type { Metrics, Way } from "../core/metrics.ts";
+import type { Metrics, Transport } from "../core/metrics.ts";
 import { millisecondsOf, sortableNow, sortableTime } from "../core/time.ts";
 import type { Decoding } from "../decode/decoding.ts";
 import type { Registry } from "../decode/registry.ts";
@@ -48,7 +48,7 @@ export class Intake {
    * @param maySend refuses sources that are not the sender's own; absent: any may come
    * @throws Refusal
    */
-  async receive(bytes: Uint8Array, way: Way, mayWait: boolean, maySend?: MaySend): Promise<Receipt> {
+  async receive(bytes: Uint8Array, way: Transport, mayWait: boolean, maySend?: MaySend): Promise<Receipt> {
     const { metrics } = this.#options;
     metrics.received.inc({ way });
     metrics.totals.received++;
@@ -61,7 +61,7 @@ export class Intake {
     }
   }
 
-  async #receive(bytes: Uint8Array, way: Way, mayWait: boolean, maySend?: MaySend): Promise<Receipt> {
+  async #receive(bytes: Uint8Array, way: Transport, mayWait: boolean, maySend?: MaySend): Promise<Receipt> {
     const { writer, metrics, maxPacketBytes, now, onStored } = this.#options;
     const packet = fromPacket(bytes, { maxBytes: maxPacketBytes });
     const names = namesOf(packet);

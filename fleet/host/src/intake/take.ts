@@ -1,7 +1,7 @@
 /** Takes one packet of a broker, and decides what the broker has to do with it. */
 import { messageOf } from "boxwright-service/errors";
 import { Refusal } from "../core/errors.ts";
-import type { Way } from "../core/metrics.ts";
+import type { Transport } from "../core/metrics.ts";
 import type { Logger } from "boxwright-service/log";
 import { type Intake, refusalOf } from "./intake.ts";
 import type { Database } from "boxwright-service/database";
@@ -16,7 +16,7 @@ export interface TakeOptions {
 
 /** A packet of a broker. */
 export interface BrokerPacket {
-  readonly way: Way;
+  readonly way: Transport;
   readonly bytes: Uint8Array;
   /** Where the broker had it: a subject and the sequence in the stream, or a topic. */
   readonly place: string;

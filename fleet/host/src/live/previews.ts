@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { type ImageInfo, imageInfo } from "boxwright/node";
 import { messageOf } from "boxwright-service/errors";
+import { KEPT_PICTURES } from "boxwright-service/fleet-protocol";
 import { Refusal } from "../core/errors.ts";
 import { decodeHeader } from "../core/headers.ts";
 import type { Metrics } from "../core/metrics.ts";
@@ -39,8 +40,6 @@ export interface PreviewLimits {
 /** Most bytes of all previews together. */
 const MOST_BYTES = 64 * 2 ** 20;
 const NAME_BYTES = 512;
-/** Pictures of a recorded source that are kept. Of a live camera, the last one. */
-const STRIP = 8;
 
 /** Returns the key of a camera for paths of the page. A hash: devices choose the names. */
 export const cameraKey = (source: string, subject: string): string =>
@@ -132,7 +131,7 @@ export class Previews {
     const before = this.get(key);
     // A photo that was sent again takes the place of its earlier picture.
     const others = before.filter(({ id }) => id !== preview.id);
-    const kept = [preview, ...others].slice(0, preview.isRecorded ? STRIP : 1);
+    const kept = [preview, ...others].slice(0, preview.isRecorded ? KEPT_PICTURES : 1);
     this.#all.delete(key);
     this.#all.set(key, kept);
     this.#bytes += bytesOf(kept) - bytesOf(before);

@@ -100,19 +100,19 @@ export class MqttSource {
     const { mqttTopic: topic, mqttClient: clientId, maxPacketBytes, inFlight } = config;
     // A connection of its own for configs: the library passes on one message at a time, and a packet whose config is
     // unknown would hold up the config behind it.
-    const aside = await connectMqtt(this.#address, {
+    const control = await connectMqtt(this.#address, {
       clientId: `${clientId}-configs`,
       maximumPacketSize: limitOf(config.maxPreviewBytes),
       onMessage: (message, done) => {
-        this.#takeAside(message);
+        this.#takeControl(message);
         done();
       },
     });
     try {
-      await aside.subscribe(`${topic}/configs/+`, `${topic}/previews/#`);
+      await control.subscribe(`${topic}/configs/+`, `${topic}/previews/#`);
       const life = new AbortController();
-      // Answer over the connection `aside`: packets may arrive before `connectMqtt` has returned the other one.
-      const answer = (message: IPublishPacket, given: MqttAnswer): void => this.#answer(aside, message, given);
+      // Answer over the connection `control`: packets may arrive before `connectMqtt` has returned the other one.
+      const answer = (message: IPublishPacket, given: MqttAnswer): void => this.#answer(control, message, given);
       const packets = await connectMqtt(this.#address, {
         clientId,
         sessionSeconds: SESSION_SECONDS,
@@ -127,14 +127,14 @@ export class MqttSource {
         log.info({ broker: this.#place, clientId, hasSession: packets.hasSession }, "taking packets over MQTT");
         this.problem = null;
         onConnected();
-        return await Promise.race([this.#stopped, packets.ended, aside.ended]);
+        return await Promise.race([this.#stopped, packets.ended, control.ended]);
       } finally {
         life.abort();
         await this.#working;
         await packets.close();
       }
     } finally {
-      await aside.close();
+      await control.close();
     }
   }
 
@@ -185,7 +185,7 @@ export class MqttSource {
   }
 
   /** Takes a config or a preview. */
-  #takeAside(message: IPublishPacket): void {
+  #takeControl(message: IPublishPacket): void {
     const { config, previews, metrics } = this.#options;
     const payload = message.payload as Buffer;
     if (message.topic.startsWith(`${config.mqttTopic}/configs/`)) return this.#configs.take(message.topic, payload);

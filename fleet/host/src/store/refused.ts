@@ -1,6 +1,6 @@
 /** Records packets that the host refuses for good. Of a packet from a broker nothing else remembers that. */
 import { createHash } from "node:crypto";
-import type { Way } from "../core/metrics.ts";
+import type { Transport } from "../core/metrics.ts";
 import type { Database, Queries } from "boxwright-service/database";
 
 /** Most rows of brokers, and most of HTTP. A row has at most 6 kB. */
@@ -10,7 +10,7 @@ const MOST_NAME = 512;
 /** A refused packet as it is recorded. */
 export interface RefusedRow {
   readonly at: number;
-  readonly way: Way;
+  readonly way: Transport;
   /** A subject and the sequence in the stream, a topic, or the sender of a request: `device:ID` or its address. */
   readonly place: string;
   /** Length of the packet. */

@@ -1,6 +1,7 @@
 /** Who uses the model files of a team: applications that name them, and devices that are given such a version. */
 import type { Queries } from "boxwright-service/database";
 import { resolveDesired } from "./desired.ts";
+import { countSnapBytes } from "./snap-quota.ts";
 
 export interface ModelUser {
   readonly id: string;
@@ -60,10 +61,7 @@ export interface Storage {
 }
 
 export async function readStorage(db: Queries, teamId: string): Promise<Storage> {
-  const sum = async (sql: string): Promise<number> =>
-    (await db.all<{ bytes: number | null }>(sql, [teamId]))[0]?.bytes ?? 0;
-  return {
-    modelBytes: await sum("SELECT CAST(sum(size) AS BIGINT) AS bytes FROM models WHERE team_id = ?"),
-    snapBytes: await sum("SELECT CAST(sum(bytes) AS BIGINT) AS bytes FROM snaps WHERE team_id = ?"),
-  };
+  const sql = "SELECT CAST(sum(size) AS BIGINT) AS bytes FROM models WHERE team_id = ?";
+  const [models] = await db.all<{ bytes: number | null }>(sql, [teamId]);
+  return { modelBytes: models?.bytes ?? 0, snapBytes: await countSnapBytes(db, teamId) };
 }

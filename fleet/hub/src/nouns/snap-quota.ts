@@ -32,7 +32,7 @@ export class SnapQuota {
       known.bytes += bytes;
       if (known.bytes <= limit) return;
     }
-    const used = await bytesOf(db, teamId);
+    const used = await countSnapBytes(db, teamId);
     this.#teams.set(teamId, { bytes: used, at: now });
     if (used <= limit) return;
     await makeRoom({ db, files }, teamId, used - limit * (1 - FREE), id);
@@ -40,7 +40,8 @@ export class SnapQuota {
   }
 }
 
-async function bytesOf(db: Queries, teamId: string): Promise<number> {
+/** Returns the bytes of all snaps of a team. */
+export async function countSnapBytes(db: Queries, teamId: string): Promise<number> {
   const sql = "SELECT CAST(sum(bytes) AS BIGINT) AS bytes FROM snaps WHERE team_id = ?";
   return (await db.all<{ bytes: number | null }>(sql, [teamId]))[0]?.bytes ?? 0;
 }
