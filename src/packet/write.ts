@@ -17,7 +17,8 @@ import { CLASSES, NAMES, type WireArray, readTensor } from "./wire.ts";
  * A raw packet is a response of the Open Inference Protocol with the binary tensor extension. A detection packet is a
  * structured CloudEvent. `packetHeaders` gives what goes beside either over HTTP or NATS.
  * @param decoder states the config; a decoder of `{}` serves a device without one
- * @param outputs what the network gave, as `decode` takes it, or `Detections`
+ * @param outputs what the network gave for one image, as `decode` takes it, or `Detections`. Images of a batch need a
+ * packet each: the receiver refuses tensors of several images
  * @param frame size of the original image in pixels, and how it was resized
  * @param about `id`, `source`, `subject` and `time` of the frame
  * @param into memory to write to, at an address that is a multiple of 8; without it, or if it is too short, new memory
