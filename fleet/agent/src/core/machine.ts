@@ -26,8 +26,15 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
 
 export const machine = { model: modelOfMachine(), architecture: process.arch, version, name: hostname() } as const;
 
-/** Returns the addresses of this machine that others may reach. */
-export function interfacesOf(all: NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces()): NetworkInterface[] {
+/** Returns the addresses of this machine that others may reach. None if the system keeps them from the agent. */
+export function interfacesOf(read: () => NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces): NetworkInterface[] {
+  let all: NodeJS.Dict<NetworkInterfaceInfo[]>;
+  try {
+    all = read();
+  } catch {
+    // A unit of systemd may leave AF_NETLINK out.
+    return [];
+  }
   const found = Object.entries(all).flatMap(([name, addresses = []]) =>
     addresses
       .filter(({ family, internal }) => family === "IPv4" && !internal)

@@ -3,6 +3,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { interfacesOf } from "../../src/core/machine.ts";
 import { temporaryFolder } from "../support/folder.ts";
 
 const HERE = fileURLToPath(new URL("../..", import.meta.url));
@@ -18,6 +19,16 @@ describe("what is delivered", () => {
     expect(status).toBe(0);
     const security = execFileSync("systemd-analyze", ["security", "--offline=true", path], { encoding: "utf8" });
     expect(Number(/exposure level.*?: ([\d.]+)/.exec(security)![1])).toBeLessThan(3);
+  });
+
+  it("an agent whose system keeps the addresses of the machine from it does without them", () => {
+    const denied = (): never => {
+      throw new Error("uv_interface_addresses returned Unknown system error 97");
+    };
+    expect(interfacesOf(denied)).toEqual([]);
+    expect(readFileSync(join(HERE, "deploy", "boxwright-agent.service"), "utf8")).toMatch(
+      /^RestrictAddressFamilies=.*AF_NETLINK/m,
+    );
   });
 
   it("the tarball has what the command needs, and no tests", () => {
