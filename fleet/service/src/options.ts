@@ -138,8 +138,11 @@ export function misspeltVariables(
   near = false,
 ): string[] {
   const given = Object.keys(env).filter((name) => name.startsWith(prefix) && env[name] !== "" && !known.includes(name));
-  const meant = given.filter((name) => !KUBERNETES.test(name) && (!near || nearest(name, known) !== undefined));
-  return meant.map((name) => `${name}: got a variable that nobody reads${meantBy(name, known)}`);
+  // All names begin alike, so only the rest says which one was meant: TESTS is not NATS.
+  const restOf = (name: string): string => name.slice(prefix.length);
+  const rests = known.filter((name) => name.startsWith(prefix)).map(restOf);
+  const meant = given.filter((name) => !KUBERNETES.test(name) && (!near || nearest(restOf(name), rests) !== undefined));
+  return meant.map((name) => `${name}: got a variable that nobody reads${meantBy(restOf(name), rests, prefix)}`);
 }
 
 export const isLoopback = (address: string): boolean =>

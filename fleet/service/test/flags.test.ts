@@ -56,8 +56,8 @@ test("a misspelt variable is told, one of another program is not", () => {
   expect(misspeltVariables(env, "HUB_", ["HUB_PORT", "HUB_DATABASE_FILE"])).toEqual([
     "HUB_PROT: got a variable that nobody reads. Did you mean HUB_PORT?",
   ]);
-  const others = { BOXWRIGHT_PAGETOKEN: "secret", BOXWRIGHT_SHARED: "/x" };
-  expect(misspeltVariables(others, "BOXWRIGHT_", ["BOXWRIGHT_PAGE_TOKEN"], true)).toEqual([
+  const others = { BOXWRIGHT_PAGETOKEN: "secret", BOXWRIGHT_SHARED: "/x", BOXWRIGHT_TESTS: "all" };
+  expect(misspeltVariables(others, "BOXWRIGHT_", ["BOXWRIGHT_PAGE_TOKEN", "BOXWRIGHT_NATS"], true)).toEqual([
     "BOXWRIGHT_PAGETOKEN: got a variable that nobody reads. Did you mean BOXWRIGHT_PAGE_TOKEN?",
   ]);
 });
