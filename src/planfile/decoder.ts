@@ -39,8 +39,8 @@ export interface LoadOptions {
   readonly engine?: EngineName | "auto";
   /**
    * Receives each note on frames once: scores that are all 0 or far below the threshold for many frames, boxes that are
-   * NaN or infinite, or lie outside the image. `createDecoder` checks more than a plan file has the facts for. It cannot
-   * decode with the same decoder: the result of the call is not returned yet.
+   * NaN or infinite, or lie outside the image. `createDecoder` checks more than a plan file has the facts for. The
+   * function cannot decode with the same decoder: the result of the call is not returned yet.
    */
   readonly onNote?: (note: string) => void;
   /** True: each result is a copy that later frames leave alone. Default: false, results are overwritten. */

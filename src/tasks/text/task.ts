@@ -13,7 +13,10 @@ import { readText } from "./read.ts";
  * const data = new Float32Array(32 * 64);
  * for (let y = 12; y < 20; y++) data.fill(0.9, y * 64 + 10, y * 64 + 50); // a line of text
  * for (const d of decoder.decode({ map: { data, dims: [1, 1, 32, 64] } }))
- *   console.log(d.confidence.toFixed(2), d.corners?.map((p) => [Math.round(p.x * 64), Math.round(p.y * 32)]).join(" "));
+ *   console.log(
+ *     d.confidence.toFixed(2),
+ *     d.corners?.map((p) => [Math.round(p.x * 64), Math.round(p.y * 32)]).join(" "),
+ *   );
  * // 0.90 6,8 53,8 53,23 6,23
  */
 export const text: NetworkTask<"text"> = {
