@@ -45,6 +45,7 @@ for (const { kind, skip } of kinds) {
       const revoked = await adoptKey(hub);
       await revokeAdoptKey(hub.storage.db, Date.now(), "test", hub.team.id, idOf(revoked));
       expect((await enrol(hub, revoked)).json.errors[0].message).toContain("revoked");
+      await hub.settle();
       const before = hub.db.queries;
       for (const wrong of ["", "bwa_x", hub.key, mintKey("bwd").key, revoked.slice(0, -1) + "-"])
         expect((await enrol(hub, wrong)).json.errors[0].extensions.code).toBe("invalid_adopt_key");
@@ -164,6 +165,7 @@ for (const { kind, skip } of kinds) {
 
     it("keeps credentials of devices out of /graphql, and API keys out of /device", async () => {
       const agent = await Agent.enrol(hub);
+      await hub.settle();
       const before = hub.db.queries;
       for (const key of [agent.credential, await adoptKey(hub)]) {
         const { status, json } = await hub.query(LIST, key);

@@ -75,6 +75,7 @@ for (const { kind, skip } of kinds) {
     });
 
     it("refuses a key with any one character changed, without asking the database (4)", async () => {
+      await hub.settle();
       const before = hub.db.queries;
       for (let at = 0; at < hub.key.length; at++) {
         const wrong = hub.key.slice(0, at) + (hub.key[at] === "Q" ? "R" : "Q") + hub.key.slice(at + 1);
