@@ -5,5 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 export BOXWRIGHT_FUZZ_SECONDS="${1:-7200}" BOXWRIGHT_FUZZ_SEED="${2:-$(date +%s)}"
 [ -f build/scalar.wasm ] || npm run build:kernel
-npx vitest run test/laws/differential test/laws/finished-rows --reporter=default --disable-console-intercept
+# A test may take all of the time, and one more case.
+npx vitest run test/laws/differential test/laws/finished-rows --reporter=default --disable-console-intercept \
+  --testTimeout $(((BOXWRIGHT_FUZZ_SECONDS + 600) * 1000))
 echo "BOXWRIGHT_FUZZ_SEED=$BOXWRIGHT_FUZZ_SEED BOXWRIGHT_FUZZ_SECONDS=$BOXWRIGHT_FUZZ_SECONDS"
