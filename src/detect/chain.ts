@@ -11,7 +11,7 @@ import { cropOf, nextCropOf } from "../tasks/pose/crop/of.ts";
 import { POSE_ROWS } from "../tasks/pose/rows.ts";
 import { Arrivals } from "./arrivals.ts";
 import { type DetectorImage, PixelReader } from "./image.ts";
-import { type DetectorFrames, iteratorOf } from "./iterate.ts";
+import { type DetectorFrames, openFrames } from "./iterate.ts";
 import type { Detector, Timings } from "./types.ts";
 
 const factsOf = ({ config }: Decoder) => POINT_FACTS[familyOf(config, config.outputs ?? []).family] ?? {};
@@ -87,8 +87,7 @@ export class ChainedDetector implements Detector {
     frames: DetectorFrames,
     options: { readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<Detections, void, undefined> {
-    const { signal } = checkOptions((options as typeof options | null) ?? {}, namesOnly("signal"));
-    const source = iteratorOf(frames);
+    const { source, signal } = openFrames(frames, options);
     this.#enter("detectAll");
     const arrivals = new Arrivals(signal);
     try {

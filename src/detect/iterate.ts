@@ -1,5 +1,6 @@
 /** Opens what `detectAll` iterates over. */
 import { TensorError, mismatch, refuse } from "../core/errors.ts";
+import { checkOptions, namesOnly } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
 import type { DetectorImage } from "./image.ts";
 
@@ -34,6 +35,15 @@ async function* framesOf(video: PlayingVideo): AsyncGenerator<DetectorImage, voi
     });
     if (!video.ended) yield video;
   }
+}
+
+/** Checks the arguments of `detectAll`. Returns the iterator of the frames, and the signal that ends it. */
+export function openFrames(
+  frames: DetectorFrames,
+  options: { readonly signal?: AbortSignal } | null,
+): { readonly source: Images; readonly signal: AbortSignal | undefined } {
+  const { signal } = checkOptions(options ?? {}, namesOnly("signal"));
+  return { source: iteratorOf(frames), signal };
 }
 
 /** Returns the iterator of a list, a generator or a stream of images. */

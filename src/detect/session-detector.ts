@@ -10,7 +10,7 @@ import type { Outputs } from "../decode/inputs.ts";
 import type { ImageInput, PreparedData } from "../decode/prepare.ts";
 import { type Arrival, Arrivals } from "./arrivals.ts";
 import { type DetectorImage, PixelReader } from "./image.ts";
-import { type DetectorFrames, type Images, iteratorOf } from "./iterate.ts";
+import { type DetectorFrames, type Images, openFrames } from "./iterate.ts";
 import type { Lane, Session } from "./session.ts";
 import type { Detector } from "./types.ts";
 
@@ -117,9 +117,8 @@ export class SessionDetector implements Detector {
     frames: DetectorFrames,
     options: { readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<Detections, void, undefined> {
-    const { signal } = checkOptions((options as typeof options | null) ?? {}, namesOnly("signal"));
     // Before the detector counts as busy: it stays free if there is nothing to iterate over.
-    const source = iteratorOf(frames);
+    const { source, signal } = openFrames(frames, options);
     this.#enter("detectAll");
     const arrivals = new Arrivals(signal);
     try {

@@ -1,4 +1,7 @@
-/** Waits and queues: an abortable wait, a task with a timeout, a backoff, a bell for waiting tasks, tasks in turns. */
+/**
+ * Waits and queues: an abortable wait, a task with a timeout, a backoff, a bell for waiting tasks, tasks in turns,
+ * something that is opened anew after it was lost.
+ */
 
 /** Waits. Resolves early, without an error, if the signal aborts. */
 export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> {
@@ -92,5 +95,33 @@ export class Turns {
     const mine = this.#last.then(task);
     this.#last = mine.catch(() => undefined);
     return mine;
+  }
+}
+
+/** Something that is opened at the first call, and anew after it failed to open or was lost. */
+export class Reopened<T> {
+  readonly #open: () => Promise<T>;
+  #opening: Promise<T> | null = null;
+
+  constructor(open: () => Promise<T>) {
+    this.#open = open;
+  }
+
+  get(): Promise<T> {
+    this.#opening ??= this.#open().catch((error: unknown) => {
+      this.#opening = null;
+      throw error;
+    });
+    return this.#opening;
+  }
+
+  /** Says that it is lost: the next call opens it anew. */
+  lose(): void {
+    this.#opening = null;
+  }
+
+  /** Returns what is open or opening; null if there is none. Opens nothing. */
+  async current(): Promise<T | null> {
+    return (await this.#opening?.catch(() => null)) ?? null;
   }
 }

@@ -10,7 +10,7 @@ const KINDS = ["ndjson", "http", "nats", "mqtt"] as const;
 /** Most bytes of a packet that hosts take by default (`maxPacketBytes` in host/src/core/config.ts). */
 const PACKET_BYTES = 8 * 2 ** 20;
 
-/** In place of a sink of no known kind, which is a problem. */
+/** Stands for a sink whose kind is unknown. The settings have a problem then, and nothing opens it. */
 const NONE: SinkSettings = { kind: "ndjson", name: "", path: "" };
 
 export function readSink(fields: Fields): SinkSettings {

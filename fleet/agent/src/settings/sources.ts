@@ -8,7 +8,7 @@ import type { SourceSettings } from "./types.ts";
 const KINDS = ["folder", "image", "video", "rtsp", "v4l2"] as const;
 const FPS = [0.01, 1000] as const;
 
-/** In place of a source of no known kind, which is a problem. */
+/** Stands for a source whose kind is unknown. The settings have a problem then, and nothing opens it. */
 const NONE: SourceSettings = { kind: "image", camera: "", path: "" };
 
 export function readSource(fields: Fields): SourceSettings {

@@ -11,7 +11,7 @@ import {
   mqttCodeOf,
 } from "boxwright-service/mqtt";
 import { sha256, tokenOf } from "../core/ids.ts";
-import { runWithin, wait } from "../core/wait.ts";
+import { Reopened, runWithin, wait } from "../core/wait.ts";
 import type { MqttSettings } from "../settings/types.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 
@@ -43,7 +43,7 @@ export class MqttSink implements Sink {
   readonly #findConfig: FindConfig;
   readonly #clientId: string;
   readonly #patience: number;
-  #opening: Promise<Open> | null = null;
+  readonly #broker = new Reopened(() => this.#connect());
   #count = 0;
 
   /**
@@ -62,7 +62,7 @@ export class MqttSink implements Sink {
   async send(packet: Uint8Array, signal: AbortSignal): Promise<Outcome> {
     try {
       const { source, subject, config, kind } = fromPacket(packet);
-      const open = await this.#open();
+      const open = await this.#broker.get();
       const limit = Math.min(this.#settings.maxPacketBytes, open.connection.maxBytes - MQTT_ENVELOPE_BYTES);
       if (packet.length > limit) return { kind: "refused", reason: tooLarge(packet.length, limit) };
       if (config !== null) {
@@ -119,23 +119,13 @@ export class MqttSink implements Sink {
   }
 
   async preview(preview: Preview): Promise<void> {
-    const { connection } = await this.#open();
+    const { connection } = await this.#broker.get();
     const topic = `${this.#settings.topic}/previews/${tokenOf(preview.source)}/${tokenOf(preview.subject)}`;
     await connection.publish({ topic, payload: preview.jpeg, qos: 0, ...propertiesOf(previewHeaders(preview)) });
   }
 
   async close(): Promise<void> {
-    const open = await this.#opening?.catch(() => null);
-    await open?.connection.close();
-  }
-
-  /** Returns the connection. One that failed or has ended is opened again at the next call. */
-  #open(): Promise<Open> {
-    this.#opening ??= this.#connect().catch((error: unknown) => {
-      this.#opening = null;
-      throw error;
-    });
-    return this.#opening;
+    await (await this.#broker.current())?.connection.close();
   }
 
   async #connect(): Promise<Open> {
@@ -158,7 +148,7 @@ export class MqttSink implements Sink {
       );
     }
     void connection.ended.then(() => {
-      this.#opening = null;
+      this.#broker.lose();
       for (const resolve of asked.values()) resolve(null);
     });
     if (this.#settings.confirmSeconds > 0) await connection.subscribe(this.#answers);

@@ -7,6 +7,7 @@ import { fromPacket, packetHeaders } from "boxwright";
 import { STUCK_BROKER, isThere, isTimeout } from "boxwright-service/broker";
 import { UserError, connectionProblem } from "boxwright-service/errors";
 import { messageId, tokenOf } from "../core/ids.ts";
+import { Reopened } from "../core/wait.ts";
 import type { NatsSettings } from "../settings/types.ts";
 import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
 
@@ -34,7 +35,8 @@ export class NatsSink implements Sink {
   readonly inFlight: number;
   readonly #settings: NatsSettings;
   readonly #findConfig: FindConfig;
-  #opening: Promise<Open> | null = null;
+  /** Its client reconnects by itself. Only a connection that failed at first, or was closed, is opened anew. */
+  readonly #broker = new Reopened(() => this.#connect());
 
   constructor(settings: NatsSettings, findConfig: FindConfig) {
     this.name = settings.name;
@@ -46,7 +48,7 @@ export class NatsSink implements Sink {
   async send(packet: Uint8Array): Promise<Outcome> {
     try {
       const { id, source, subject, config } = fromPacket(packet);
-      const open = await this.#open();
+      const open = await this.#broker.get();
       const limit = open.connection.info?.max_payload ?? 0;
       const message = messageHeaders(packetHeaders(packet));
       const size = packet.length + sizeOf(message);
@@ -68,27 +70,14 @@ export class NatsSink implements Sink {
   }
 
   async preview(preview: Preview): Promise<void> {
-    const { connection } = await this.#open();
+    const { connection } = await this.#broker.get();
     connection.publish(`boxwright.previews.${tokenOf(preview.subject)}`, preview.jpeg, {
       headers: messageHeaders(previewHeaders(preview)),
     });
   }
 
   async close(): Promise<void> {
-    const open = await this.#opening?.catch(() => null);
-    await open?.connection.close();
-  }
-
-  /**
-   * Returns the connection. The client reconnects by itself. A connection that failed at first, or that was closed, is
-   * opened again at the next call.
-   */
-  #open(): Promise<Open> {
-    this.#opening ??= this.#connect().catch((error: unknown) => {
-      this.#opening = null;
-      throw error;
-    });
-    return this.#opening;
+    await (await this.#broker.current())?.connection.close();
   }
 
   async #connect(): Promise<Open> {
@@ -97,7 +86,7 @@ export class NatsSink implements Sink {
       maxReconnectAttempts: -1,
       pingInterval: 10_000,
     });
-    void connection.closed().then(() => (this.#opening = null));
+    void connection.closed().then(() => this.#broker.lose());
     const partitions = await partitionsOf(connection, this.#settings.partitions).catch(async (error: unknown) => {
       await connection.close();
       throw error;

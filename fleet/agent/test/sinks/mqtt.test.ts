@@ -37,7 +37,7 @@ async function setUp(count: number, sink: object = {}, options: MosquittoOptions
   return { folder, broker, settings };
 }
 
-/** What a subscriber with a session got. */
+/** Messages that a subscriber with a session got. */
 interface Subscriber {
   readonly packets: Packet[];
   readonly messages: IPublishPacket[];

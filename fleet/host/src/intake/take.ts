@@ -18,7 +18,7 @@ export interface TakeOptions {
 export interface BrokerPacket {
   readonly way: Transport;
   readonly bytes: Uint8Array;
-  /** Where the broker had it: a subject and the sequence in the stream, or a topic. */
+  /** Place at the broker: a subject and the sequence in the stream, or a topic. */
   readonly place: string;
   /** How often it was tried. */
   readonly deliveries: number;

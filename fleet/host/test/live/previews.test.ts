@@ -80,7 +80,7 @@ test("memory of previews is bounded: the camera that was silent longest goes", (
   take("b", large);
   expect(kept()).toEqual(["b"]);
   expect(metrics.totals.previewsDropped).toBe(4);
-  // Of a live camera one picture stays, of a recorded one the last eight.
+  // One picture of a live camera stays, and the last eight of a recorded one.
   for (let i = 0; i < 12; i++) take("c", photo, true);
   expect([count("b"), count("c")]).toEqual([1, 8]);
   const numbers = previews.get(cameraKey("s", "c")).map(({ number }) => number);
