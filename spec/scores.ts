@@ -84,9 +84,7 @@ export function combine(rule: Head["rule"], objectness: number | null, classScor
  * conventions; the published decoders hold scores and thresholds in f32.
  */
 export const passes = (score: number, threshold: number, gate: Gate): boolean =>
-  gate === ">"
-    ? Math.fround(score) > Math.fround(threshold)
-    : Math.fround(score) >= Math.fround(threshold);
+  gate === ">" ? Math.fround(score) > Math.fround(threshold) : Math.fround(score) >= Math.fround(threshold);
 
 /**
  * True if objectness lets a cell through. Objectness gates by itself, at the lowest threshold of the classes that are
