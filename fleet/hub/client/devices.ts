@@ -18,6 +18,13 @@ export interface DeviceDetail extends Device {
   readonly lastStatusChangeAt: string | null;
   readonly conflictAt: string | null;
   readonly hostUrl: string | null;
+  /** What it should run; `version` is the `etag` of a version. */
+  readonly desiredApplication: {
+    readonly identifier: string;
+    readonly version: string;
+    readonly number: number;
+  } | null;
+  /** What it told last. */
   readonly application: {
     readonly identifier: string | null;
     readonly version: string | null;
@@ -95,7 +102,7 @@ const DEVICES_A_PAGE = 1000;
 const ROWS_A_PAGE = 200;
 const DEVICE = "id name";
 const DETAIL =
-  "id name status model serialNumber architecture version lastContactAt lastStatusChangeAt conflictAt hostUrl application { identifier version state error { code message } }";
+  "id name status model serialNumber architecture version lastContactAt lastStatusChangeAt conflictAt hostUrl desiredApplication { identifier version number } application { identifier version state error { code message } }";
 const GROUP = "id name createdAt";
 const ADOPT_KEY = "id name status expiresAt maxDevices usedCount";
 

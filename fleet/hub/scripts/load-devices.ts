@@ -61,7 +61,7 @@ async function enrolAll(): Promise<string[]> {
     const made: string[] = [];
     for (const { id } of devices) {
       await tx.all(
-        "INSERT INTO device_states (team_id, device_id, enrolled_at, enrolled_by, model, architecture, version, counter, application_state, contacts, restarts, drops) VALUES (?, ?, ?, 'load', 'm', 'x', '1', 0, 'none', 0, 0, 0)",
+        "INSERT INTO device_states (team_id, device_id, enrolled_at, enrolled_by, model, architecture, version, counter, application, application_version, application_state, contacts, restarts, drops) VALUES (?, ?, ?, 'load', 'm', 'x', '1', 0, 'gate', 'gate:0123456789abcdef', 'applied', 0, 0, 0)",
         [teamId, id, now],
       );
       made.push((await addCredential(tx, now, teamId, id)).key);

@@ -352,6 +352,11 @@ UPDATE assignments SET failure_limit = 1 WHERE next_version IS NOT NULL;
     // Without it, each count of a team's bytes would read all its events.
     sql: () => "CREATE INDEX snaps_by_bytes ON snaps (team_id, device_id, bytes);",
   },
+  {
+    version: 8,
+    name: "problem of an application",
+    sql: (text) => `ALTER TABLE device_states ADD COLUMN application_error ${text};`,
+  },
 ];
 
 export const schemaVersion = migrations.at(-1)!.version;

@@ -3,6 +3,7 @@ import type { Services } from "../http/services.ts";
 import type { Team } from "../nouns/team.ts";
 import type { Values } from "./values.ts";
 import type { Group } from "../nouns/group.ts";
+import type { DesiredVersion } from "../nouns/desired.ts";
 import type { DeviceState } from "../nouns/status.ts";
 import type { Batch } from "./batch.ts";
 import type { DeviceReader } from "./device-arguments.ts";
@@ -14,6 +15,8 @@ export interface TeamContext extends Services {
   readonly devices: DeviceReader;
   /** States of devices that have enrolled, by id. */
   readonly states: Batch<DeviceState>;
+  /** What devices should run, by id. */
+  readonly desiredVersions: Batch<DesiredVersion>;
   /** Groups of devices, by id of the device. */
   readonly groups: Batch<Group[]>;
   readonly values: Values;

@@ -1,7 +1,7 @@
 /**
  * Devices as GraphQL answers them: whole or in pages, filtered and ordered, with a limit on the values of one answer.
  */
-import type { Heartbeat } from "boxwright-service/fleet-protocol";
+import type { Heartbeat, Problem } from "boxwright-service/fleet-protocol";
 import { listDevices, removeDevice, renameDevice, type Device } from "../nouns/device.ts";
 import { revokeDevice } from "../nouns/credential.ts";
 import { findDevice, needDevice, queryDevices, type OrderField } from "../nouns/device-query.ts";
@@ -87,8 +87,12 @@ export class DeviceNode {
       identifier: state.application,
       version: state.application_version,
       state: state.application_state.toUpperCase(),
-      error: reportOf(state)?.application.error ?? null,
+      error: state.application_error === null ? null : (JSON.parse(state.application_error) as Problem),
     };
+  }
+  async desiredApplication(_: unknown, { desiredVersions }: TeamContext): Promise<object | null> {
+    const wanted = await desiredVersions.load(this.id);
+    return wanted === undefined ? null : { identifier: wanted.identifier, version: wanted.etag, number: wanted.number };
   }
   async health(_: unknown, { states }: TeamContext): Promise<object | null> {
     const beat = reportOf(await states.load(this.id));

@@ -90,6 +90,7 @@ export function createEndpoint(services: Services): Endpoint {
       values,
       devices: new DevicePages({ ...services, team, values }),
       states: new Batch((ids) => readStates(db, team.id, ids)),
+      desiredVersions: new Batch((ids) => services.desired.latest(team.id, ids)),
       groups: new Batch((ids) => groupsOfMany(db, team.id, ids)),
       requestId: exchange.id,
       onInternalError: (error) => reportError(services, exchange, error),

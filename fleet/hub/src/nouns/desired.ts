@@ -6,6 +6,8 @@ import { onlineBetween } from "./status.ts";
 /** What a device should run. */
 export interface DesiredVersion {
   readonly appId: string;
+  /** Identifier of the application. */
+  readonly identifier: string;
   readonly number: number;
   /** ETag without quotes: identifier and the beginning of the content's hash. */
   readonly etag: string;
@@ -64,7 +66,8 @@ function put(found: Map<string, DesiredVersion>, deviceId: string, row: Row, isN
   const number = isNext ? row.next_version : row.version;
   const hash = isNext ? row.next_hash : row.hash;
   if (number === null || hash === null) return;
-  found.set(deviceId, { appId: row.app_id, number, etag: etagOf(row.identifier, hash), by: row });
+  const { app_id: appId, identifier } = row;
+  found.set(deviceId, { appId, identifier, number, etag: etagOf(identifier, hash), by: row });
 }
 
 /** Returns the devices of each group. */

@@ -1,4 +1,7 @@
-/** Reports of devices on the versions that they were given: one row for each device and version. */
+/**
+ * Reports of devices on the versions that they were given: one row for each device and version. What a device told last
+ * is in its state as well, which lists filter by. Both are written before the device gets its answer.
+ */
 import type { Database, Queries } from "boxwright-service/database";
 import type { ApplicationState, ConfigReport } from "boxwright-service/fleet-protocol";
 import { UserError } from "../core/errors.ts";
@@ -77,45 +80,73 @@ export async function noteReport(
       [teamId, deviceId, version.app_id, version.number, state, error?.code ?? "", error?.message ?? "", now],
     );
     await forgetOld(tx, teamId, deviceId);
+    await keepTold(tx, teamId, deviceId, { identifier: version.identifier, version: plainEtag(etag), state, error });
     if (state === "applied") return false;
     const change = { now, actor: `device ${deviceId}`, teamId };
     return stopRollouts(tx, change, { deviceId, appId: version.app_id, version: version.number });
   });
 }
 
+type Told = Pick<KnownDevice, "application" | "application_version" | "application_state" | "application_error">;
+
+const toldOf = ({ identifier, version, state, error }: ApplicationState): Told => ({
+  application: identifier,
+  application_version: version,
+  application_state: state,
+  application_error: error === undefined ? null : JSON.stringify(error),
+});
+
+/** Writes what a device told last about its application. */
+async function keepTold(tx: Queries, teamId: string, deviceId: string, told: ApplicationState): Promise<void> {
+  const { application, application_version, application_state, application_error } = toldOf(told);
+  await tx.all(
+    "UPDATE device_states SET application = ?, application_version = ?, application_state = ?, application_error = ? WHERE team_id = ? AND device_id = ?",
+    [application, application_version, application_state, application_error, teamId, deviceId],
+  );
+}
+
 /**
  * Keeps what a heartbeat says about the application, if that is news. A network may fail long after the device reported
- * the version as applied, and a report may be lost. Ignores a version that the hub does not know.
- * @param device with what its previous heartbeat said
+ * the version as applied, and a report may be lost. A version that the hub does not know is kept as told: an agent
+ * without an application of the hub runs its own.
+ * @param device with what it told before
  * @returns true if it changes what devices should run
  */
 export async function noteHeartbeat(
   db: Database,
   now: number,
-  device: Pick<KnownDevice, "team_id" | "id" | "application_version" | "application_state">,
-  { version, state, error }: ApplicationState,
+  device: Pick<KnownDevice, "team_id" | "id"> & Told,
+  told: ApplicationState,
 ): Promise<boolean> {
-  if (version === null || state === "none") return false;
-  if (version === device.application_version && state === device.application_state) return false;
+  const news = Object.entries(toldOf(told)).some(([column, value]) => device[column as keyof Told] !== value);
+  if (!news) return false;
   const { team_id, id } = device;
-  const [last] = await reportsOf(db, team_id, id, 1);
-  if (last?.state === state) {
-    const known = await versionOf(db, team_id, plainEtag(version));
-    if (known?.app_id === last.app_id && known.number === last.version) return false;
-  }
-  try {
-    return await noteReport(db, now, team_id, id, { version, state, error });
-  } catch (problem) {
-    if (problem instanceof UserError) return false;
-    throw problem;
-  }
+  const { version, state, error } = told;
+  const isReport = version !== null && state !== "none" && (await isNewReport(db, team_id, id, version, state));
+  if (isReport) return noteReport(db, now, team_id, id, { version, state, error });
+  await db.write((tx) => keepTold(tx, team_id, id, told));
+  return false;
+}
+
+/** True if the hub gave the version, and the last report of the device was about another version or state. */
+async function isNewReport(
+  db: Queries,
+  teamId: string,
+  deviceId: string,
+  version: string,
+  state: "applied" | "failed",
+): Promise<boolean> {
+  const known = await versionOf(db, teamId, plainEtag(version));
+  if (known === undefined) return false;
+  const [last] = await reportsOf(db, teamId, deviceId, 1);
+  return last?.state !== state || last.app_id !== known.app_id || last.version !== known.number;
 }
 
 async function versionOf(
   tx: Queries,
   teamId: string,
   etag: string,
-): Promise<{ app_id: string; number: number } | undefined> {
+): Promise<{ app_id: string; number: number; identifier: string } | undefined> {
   const at = etag.lastIndexOf(":");
   const hash = etag.slice(at + 1);
   if (at < 1 || !/^[0-9a-f]{16}$/.test(hash)) return undefined;

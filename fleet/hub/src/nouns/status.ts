@@ -47,6 +47,8 @@ export interface DeviceState {
   readonly application: string | null;
   readonly application_version: string | null;
   readonly application_state: "applied" | "failed" | "none";
+  /** The problem of an application that failed, as JSON. */
+  readonly application_error: string | null;
   /** The last heartbeat as JSON. */
   readonly report: string | null;
   /** Hours since 1970 of the counts that follow. */
@@ -66,7 +68,7 @@ export const STATE_COLUMNS = [
   ...["enrolled_at", "serial_number", "model", "architecture", "version", "last_contact_at", "online_since"],
   ...["counter", "process_id", "previous_process_id", "conflict_at", "clock_difference", "host_url", "application"],
   ...["application_version", "application_state", "report", "hour", "contacts", "restarts", "worst_p99", "drops"],
-  "snap_requested_at",
+  ...["application_error", "snap_requested_at"],
 ] as const;
 
 type Contact = Pick<DeviceState, "last_contact_at" | "online_since">;
@@ -120,9 +122,6 @@ export function advance(before: DeviceState, beat: Heartbeat, now: number): Adva
     conflict_at: isConflict ? now : before.conflict_at,
     clock_difference: Date.parse(beat.time) - now,
     host_url: beat.host_url ?? null,
-    application: beat.application.identifier,
-    application_version: beat.application.version,
-    application_state: beat.application.state,
     report: JSON.stringify(beat),
     hour,
     contacts: counts.contacts + 1,
@@ -159,10 +158,7 @@ export class Heartbeats {
   /** Takes a heartbeat. `row` is the state in the database, which may be older than the one in memory. */
   note(teamId: string, deviceId: string, row: DeviceState, beat: Heartbeat, now: number): DeviceState {
     const earlier = this.#pendingOf(deviceId, row);
-    // Take this field from the row: pages and GraphQL write it, heartbeats do not.
-    const { snap_requested_at } = row;
-    const before = earlier === undefined ? row : { ...earlier.state, snap_requested_at };
-    const { state, finished, isConflict } = advance(before, beat, now);
+    const { state, finished, isConflict } = advance(earlier?.state ?? row, beat, now);
     const waiting = this.#waiting.get(deviceId);
     this.#waiting.set(deviceId, {
       ...{ teamId, deviceId, state },
@@ -224,11 +220,11 @@ export class Heartbeats {
 
 async function write(tx: Queries, { teamId, deviceId, state: s, isConflict, finished }: Pending): Promise<void> {
   const done = await tx.all(
-    "UPDATE device_states SET model = ?, architecture = ?, version = ?, last_contact_at = ?, online_since = ?, counter = ?, process_id = ?, previous_process_id = ?, conflict_at = coalesce(?, conflict_at), clock_difference = ?, host_url = ?, application = ?, application_version = ?, application_state = ?, report = ?, hour = ?, contacts = ?, restarts = ?, worst_p99 = ?, drops = ? WHERE team_id = ? AND device_id = ? AND enrolled_at = ? RETURNING 1 AS done",
+    "UPDATE device_states SET model = ?, architecture = ?, version = ?, last_contact_at = ?, online_since = ?, counter = ?, process_id = ?, previous_process_id = ?, conflict_at = coalesce(?, conflict_at), clock_difference = ?, host_url = ?, report = ?, hour = ?, contacts = ?, restarts = ?, worst_p99 = ?, drops = ? WHERE team_id = ? AND device_id = ? AND enrolled_at = ? RETURNING 1 AS done",
     [
       ...[s.model, s.architecture, s.version, s.last_contact_at, s.online_since, s.counter, s.process_id],
-      ...[s.previous_process_id, isConflict ? s.conflict_at : null, s.clock_difference, s.host_url, s.application],
-      ...[s.application_version, s.application_state, s.report, s.hour, s.contacts, s.restarts, s.worst_p99, s.drops],
+      ...[s.previous_process_id, isConflict ? s.conflict_at : null, s.clock_difference, s.host_url, s.report],
+      ...[s.hour, s.contacts, s.restarts, s.worst_p99, s.drops],
       ...[teamId, deviceId, s.enrolled_at],
     ],
   );

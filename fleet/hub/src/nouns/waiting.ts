@@ -83,6 +83,17 @@ export class Desired {
     return (await this.version(teamId, deviceId))?.etag ?? null;
   }
 
+  /** Returns what these devices should run, by id. Sees changes of other processes that were made before the call. */
+  async latest(teamId: string, deviceIds: readonly string[]): Promise<Map<string, DesiredVersion>> {
+    await this.poll();
+    const found = new Map<string, DesiredVersion>();
+    for (const id of deviceIds) {
+      const version = await this.version(teamId, id);
+      if (version !== undefined) found.set(id, version);
+    }
+    return found;
+  }
+
   /** Waits until a device should run something else than `etag` (null: nothing), or until the time is up. */
   async waitForOther(
     teamId: string,

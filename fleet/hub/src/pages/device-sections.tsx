@@ -23,7 +23,7 @@ interface Shown {
 export async function applicationSection(site: Site, visit: Member, device: Shown): Promise<Child> {
   const { db, desired } = site;
   const { team, session } = visit;
-  const wanted = await desired.version(team.id, device.id);
+  const wanted = (await desired.latest(team.id, [device.id])).get(device.id);
   const [reported] = await reportsOf(db, team.id, device.id);
   const apps = await listApps(db, team.id);
   const byId = new Map(apps.map((app) => [app.id, app]));

@@ -211,6 +211,47 @@ for (const { kind, skip } of kinds) {
         expect((await report(body as object)).status).toBe(400);
     });
 
+    it("is read by GraphQL as soon as it was given, and what a device says as soon as that was answered", async () => {
+      const agent = await Agent.enrol(hub);
+      const app = await createApp("At once");
+      const { version } = await save(app, { config: CONFIG });
+      const beside = await startHub({ storage: { ...hub.storage, db: hub.storage.again(), remove: async () => {} } });
+      const read = async (url: string): Promise<any> => {
+        const query = `{ team { device(deviceId: "${agent.id}") { desiredApplication { identifier version number } application { identifier version state error { code message } } } devices(filter: { only: FAILED }) { nodes { id } } } }`;
+        const headers = { authorization: `Bearer ${hub.key}`, "content-type": "application/json" };
+        const answer = await fetch(`${url}/graphql`, { method: "POST", headers, body: JSON.stringify({ query }) });
+        const { device, devices } = (await answer.json()).data.team;
+        return { ...device, failed: devices.nodes.some(({ id }: { id: string }) => id === agent.id) };
+      };
+      const nothing = { desiredApplication: null, application: null, failed: false };
+      for (const url of [hub.url, beside.url]) expect(await read(url)).toEqual(nothing);
+      const desiredApplication = { identifier: "at-once", version: version.etag, number: 1 };
+      for (const [number, wanted] of [
+        [1, desiredApplication],
+        [2, { ...desiredApplication, number: 2, version: expect.not.stringContaining(version.etag) }],
+      ] as const) {
+        if (number === 2) await save(app, { config: { ...CONFIG, confidenceThreshold: 0.6 } });
+        await assign(app, number, agent.id);
+        // Another process on the database too: it would look for changes only once a second.
+        expect((await read(beside.url)).desiredApplication).toEqual(wanted);
+        expect((await read(hub.url)).desiredApplication).toEqual(wanted);
+      }
+      const error = { code: "shape", message: "the outputs do not fit" };
+      const told = { identifier: "at-once", version: version.etag };
+      expect((await agent.ask("/device/report", { json: { ...told, state: "failed", error } })).status).toBe(204);
+      const failed = { application: { ...told, state: "FAILED", error }, failed: true };
+      for (const url of [hub.url, beside.url]) expect(await read(url)).toMatchObject(failed);
+      // A batch with an older heartbeat does not bring the earlier state back.
+      await agent.beat({ application: { ...told, state: "applied" } });
+      expect(await read(beside.url)).toMatchObject({ application: { state: "APPLIED", error: null }, failed: false });
+      await agent.ask("/device/report", { json: { ...told, state: "failed", error } });
+      await hub.settle();
+      expect(await read(beside.url)).toMatchObject(failed);
+      await agent.beat({ application: { identifier: null, version: null, state: "none" } });
+      expect(await read(hub.url)).toMatchObject({ application: null, failed: false });
+      await beside.stop();
+    });
+
     it("comes with its model file: sent in parts, checked, given in parts", async () => {
       const path = `/models/${sha256}?name=yolox.onnx`;
       const head = () => fetch(hub.url + path, { method: "HEAD", headers: { authorization: `Bearer ${hub.key}` } });

@@ -2,6 +2,7 @@
 import type { Heartbeat } from "boxwright-service/fleet-protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { addDevices } from "../../src/nouns/device.ts";
+import { noteHeartbeat } from "../../src/nouns/report.ts";
 import { countByStatus, queryDevices, readStates } from "../../src/nouns/device-query.ts";
 import {
   advance,
@@ -21,6 +22,7 @@ const fresh: DeviceState = {
   ...{ enrolled_at: NOW, serial_number: null, model: "", architecture: "", version: "", last_contact_at: null },
   ...{ online_since: null, counter: 0, process_id: null, previous_process_id: null, conflict_at: null },
   ...{ clock_difference: null, host_url: null, application: null, application_version: null, report: null },
+  application_error: null,
   ...{ hour: null, contacts: 0, restarts: 0, worst_p99: null, drops: 0, snap_requested_at: null },
   application_state: "none",
 };
@@ -125,7 +127,7 @@ for (const { kind, skip } of kinds) {
       watched.write = (work) => (writes++, write(work));
       await beats.flush(watched);
       expect([writes, beats.size]).toEqual([1, 0]);
-      expect((await states()).get("d1")).toMatchObject({ counter: 2, contacts: 1, application: "gate" });
+      expect((await states()).get("d1")).toMatchObject({ counter: 2, contacts: 1, model: "m" });
       expect(await hoursOf(db(), teamId, "d1", NOW + HOUR, 24)).toMatchObject([{ hour: NOW / HOUR, contacts: 1 }]);
       expect(await countByStatus(db(), teamId, NOW + HOUR)).toEqual({
         ...{ total: 3, online: 2, conflicts: 0, failed: 0, fresh: 1 },
@@ -168,14 +170,12 @@ for (const { kind, skip } of kinds) {
     it("are what lists filter and order by", async () => {
       const beats = new Heartbeats();
       beats.note(teamId, "d1", fresh, beat(1), NOW);
-      beats.note(
-        teamId,
-        "d2",
-        fresh,
-        beat(1, { application: { identifier: null, version: null, state: "failed" } }),
-        NOW - HOUR,
-      );
+      beats.note(teamId, "d2", fresh, beat(1), NOW - HOUR);
       await beats.flush(db());
+      const told = (id: string, application: Heartbeat["application"]) =>
+        noteHeartbeat(db(), NOW, { ...fresh, team_id: teamId, id }, application);
+      await told("d1", { identifier: "gate", version: "v1", state: "applied" });
+      await told("d2", { identifier: null, version: null, state: "failed" });
       const ids = async (filter: object, field = "id", descending = false, after?: { value: number; id: string }) =>
         (
           await queryDevices(db(), teamId, filter, NOW, {
