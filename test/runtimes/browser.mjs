@@ -26,9 +26,6 @@ const TYPES = {
 
 /** Opens `main.mjs` of the folder in a page and waits for the result that it leaves behind. */
 export async function openPage({ playwright, folder, app, csp, headers: more = {}, flags = [], extra }) {
-  const executablePath = process.env.CHROMIUM ?? CHROMIUM.find((f) => existsSync(f));
-  if (executablePath === undefined)
-    throw new Missing("got no Chromium, expected /usr/bin/chromium or one that CHROMIUM names");
   const html =
     '<!doctype html><meta charset="utf-8"><title>boxwright</title><script type="module" src="/main.mjs"></script>';
   const server = createServer(async (request, response) => {
@@ -51,13 +48,25 @@ export async function openPage({ playwright, folder, app, csp, headers: more = {
     }
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  try {
+    return await visit({ playwright, address: `http://127.0.0.1:${server.address().port}/`, flags });
+  } finally {
+    server.close();
+  }
+}
+
+/** Opens an address in Chromium and waits for the result that the page leaves behind. */
+export async function visit({ playwright, address, flags = [] }) {
+  const executablePath = process.env.CHROMIUM ?? CHROMIUM.find((f) => existsSync(f));
+  if (executablePath === undefined)
+    throw new Missing("got no Chromium, expected /usr/bin/chromium or one that CHROMIUM names");
   const browser = await playwright.chromium.launch({ executablePath, args: [...FLAGS, ...flags] });
   try {
     const page = await browser.newPage();
     const errors = [];
     page.on("pageerror", (e) => errors.push(e.message));
     page.on("requestfailed", (r) => errors.push(`${r.url()}: ${r.failure()?.errorText}`));
-    await page.goto(`http://127.0.0.1:${server.address().port}/`);
+    await page.goto(address);
     // asked for again and again from here: a strict policy forbids what waitForFunction would do in the page
     for (let i = 0; i < 600; i++) {
       const result = await page.evaluate(() => globalThis.boxwrightResult ?? null);
@@ -69,6 +78,5 @@ export async function openPage({ playwright, folder, app, csp, headers: more = {
     throw new Error("got no result from the page");
   } finally {
     await browser.close();
-    server.close();
   }
 }

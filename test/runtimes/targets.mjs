@@ -4,7 +4,7 @@
  */
 import { execFile, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
-import { appendFile, cp, mkdir, readFile, readdir, symlink, writeFile } from "node:fs/promises";
+import { appendFile, mkdir, readFile, readdir, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -13,6 +13,7 @@ import { openPage } from "./browser.mjs";
 import { CHECKS } from "../conformance/beside.mjs";
 import { Missing, obtain } from "./install.mjs";
 import { codeSize, loadedBy } from "./loaded.mjs";
+import { nextClient, nextServer } from "./next.mjs";
 
 const run = promisify(execFile);
 const require = createRequire(import.meta.url);
@@ -363,59 +364,6 @@ const metro = () => ({
   },
 });
 
-/** Next.js: a route of the server, and the same program in a page of the browser. */
-const next = () => ({
-  async go(app) {
-    const program = await obtain("next");
-    const folder = join(app, "next");
-    const modules = join(program, "..", "..", "..", "..");
-    await mkdir(join(folder, "app", "answer"), { recursive: true });
-    await mkdir(join(folder, "node_modules"), { recursive: true });
-    for (const name of ["next", "react", "react-dom"])
-      await symlink(join(modules, name), join(folder, "node_modules", name), "dir");
-    await cp(join(app, "node_modules", "boxwright"), join(folder, "node_modules", "boxwright"), {
-      recursive: true,
-    });
-    for (const name of ["conformance.mjs", "beside.mjs", "cases.mjs"])
-      await cp(join(app, name), join(folder, name));
-    const files = {
-      "package.json": '{"private":true}\n',
-      "next.config.mjs": "export default { outputFileTracingRoot: '/', turbopack: { root: '/' } };\n",
-      "app/layout.js":
-        "export default function Layout({ children }) { return <html><body>{children}</body></html>; }\n",
-      "app/page.js": "export default function Page() { return <p>boxwright</p>; }\n",
-      "app/answer/route.js":
-        'import * as boxwright from "boxwright";\nimport { runAll } from "../../conformance.mjs";\nimport { cases } from "../../cases.mjs";\n' +
-        'export const dynamic = "force-dynamic";\nexport const GET = () => Response.json(runAll(boxwright, cases));\n',
-    };
-    for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text);
-    const env = { ...process.env, NODE_OPTIONS: "", NEXT_TELEMETRY_DISABLED: "1", CI: "true" };
-    const node = await obtain("node22");
-    await run(node, [program, "build"], { cwd: folder, env, maxBuffer: 1 << 26 });
-    const child = spawn(node, [program, "start", "--hostname", "127.0.0.1", "--port", "0"], {
-      cwd: folder,
-      env,
-    });
-    try {
-      const address = await new Promise((resolve, reject) => {
-        let text = "";
-        child.on("exit", (code) => reject(new Error(`next start: exit ${code}\n${text}`)));
-        for (const stream of [child.stdout, child.stderr])
-          stream.on("data", (d) => {
-            text += d;
-            const found = /http:\/\/127\.0\.0\.1:\d+/.exec(text);
-            if (found && /Ready/.test(text)) resolve(found[0]);
-          });
-      });
-      const response = await fetch(`${address}/answer`);
-      if (!response.ok) throw new Error(`next: got status ${response.status}`);
-      return { result: await response.json(), loaded: loadedBy(join(app, "esm.mjs")) };
-    } finally {
-      child.kill();
-    }
-  },
-});
-
 // ---- the edge, and engines without WebAssembly ----
 
 const workerd = (entry, small) => ({
@@ -636,7 +584,8 @@ export const TARGETS = [
   },
   { runtime: "jest", how: "environment jsdom, CommonJS", engine: "simd", ...jest() },
   { runtime: "metro", how: "the bundle of React Native, in Node", engine: "simd", ...metro() },
-  { runtime: "next", how: "route of the server", engine: "simd", ...next() },
+  { runtime: "next", how: "route of the server", engine: "simd", ...nextServer() },
+  { runtime: "next", how: "client component, in Chromium", engine: "simd", ...nextClient() },
   ...["vite", "webpack", "esbuild", "rolldown"].map((bundler) => ({
     runtime: "Chromium",
     how: bundler,
