@@ -61,12 +61,16 @@ export default defineConfig({
         { find: /^boxwright$/, replacement: at("../../src/entries/index.ts") },
         { find: /^#(kernels)$/, replacement: at("../../dist/$1.mjs") },
         { find: /^@repo\//, replacement: at("../../") },
-        { find: "node:zlib", replacement: at("../src/zlib.ts") },
+        { find: "node:zlib", replacement: at("../src/worker/zlib.ts") },
       ],
     },
     server: { fs: { allow: [at("../..")] } },
     build: { chunkSizeWarningLimit: 2000, assetsInlineLimit: 0 },
-    worker: { format: "es" },
+    // Named as VitePress names files, so that page and worker share one binary.
+    worker: {
+      format: "es",
+      rollupOptions: { output: { assetFileNames: "assets/[name].[hash].[ext]" } },
+    },
   },
   buildEnd: (site) => finish(site),
 });

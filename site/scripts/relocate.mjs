@@ -18,7 +18,7 @@ export function relocate(folder) {
     const change = /\.html$/.test(file)
       ? relocatedPage
       : /\.m?js$/.test(file)
-        ? relocatedProgram
+        ? relocatedModule
         : /\.css$/.test(file)
           ? relocatedStyle
           : null;
@@ -51,6 +51,10 @@ function relocatedPage(text, up) {
     .replace(/<head>/, `<head>${setBase}`)
     .replace(/<\/body>/, `${absolute}</body>`);
 }
+
+/** Returns a module that sets the variable where no page has: in a worker. */
+const relocatedModule = (text, up) =>
+  `${VARIABLE}??=new URL(${JSON.stringify(up)},import.meta.url).pathname;${relocatedProgram(text)}`;
 
 /** Returns a program in which strings that hold the placeholder are put together from the variable. */
 function relocatedProgram(text) {

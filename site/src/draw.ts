@@ -1,14 +1,16 @@
 /** Draws photos, heat maps and boxes on canvases. */
-import { type Detections, drawCanvas } from "boxwright";
+import { type Drawn, drawCanvas } from "boxwright";
+import { type HeatMap, heatGrid } from "./heat.ts";
 import type { Grid } from "./numbers.ts";
-import type { Candidate, HeatMaps } from "./reading.ts";
+import type { Found } from "./worker/jobs.ts";
+import type { Candidate } from "./worker/reading.ts";
 
 /** Longest side of the picture in pixels. Larger photos are drawn smaller. */
 const LONGEST = 1280;
 /** Shortest long side: a network of 192 x 128 pixels is shown enlarged. */
 const SHORTEST = 768;
 
-type Size = readonly [width: number, height: number];
+export type Size = readonly [width: number, height: number];
 
 /** Returns the size of the canvas: that of the photo, else that of the input, within limits. */
 export function sizeOf(bitmap: ImageBitmap | null, inputSize: Size | null): Size {
@@ -34,7 +36,7 @@ export function drawPhoto(
   canvas: HTMLCanvasElement,
   size: Size,
   bitmap: ImageBitmap | null,
-  heat: HeatMaps | null,
+  heat: HeatMap | null,
 ): void {
   const context = blank(canvas, size);
   if (bitmap) context.drawImage(bitmap, 0, 0, ...size);
@@ -42,7 +44,7 @@ export function drawPhoto(
     context.fillStyle = GROUND;
     context.fillRect(0, 0, ...size);
   }
-  const grid = heat?.grid(null, size[0] / size[1]) ?? null;
+  const grid = heatGrid(heat, null, size[0] / size[1]);
   if (grid) drawGrid(context, size, grid, 0.6);
 }
 
@@ -72,11 +74,17 @@ export function drawGrid(
   context.drawImage(small, 0, 0, ...size);
 }
 
-/** Draws the boxes, and one candidate with dashes. */
+/** Returns what was found as a list that is drawn with its masks and skeletons. */
+export function rowsToDraw({ rows, edges, outlines }: Found): Iterable<Drawn> {
+  const mask = (i: number) => ({ toPolygons: () => outlines![i] });
+  return Object.assign([...rows], { edges, ...(outlines !== null && { mask }) });
+}
+
+/** Draws the boxes, and one candidate with dashes. Rows may have a function `mask`, as detections have it. */
 export function drawOverlay(
   canvas: HTMLCanvasElement,
   size: Size,
-  found: Detections | null,
+  found: Iterable<Drawn> | null,
   candidate: Candidate | null,
 ): void {
   const context = blank(canvas, size);

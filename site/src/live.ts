@@ -1,6 +1,6 @@
 /** Detects in a playing video, frame by frame, and follows what it finds. */
 import { type Detections, type DetectorOptions, type Tracker, createTracker, drawCanvas } from "boxwright";
-import { type OpenNetwork, openNetwork } from "./network.ts";
+import { type OpenNetwork, openNetwork } from "./worker/network.ts";
 
 /** What a frame gave. */
 export interface LiveFrame {

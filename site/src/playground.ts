@@ -1,16 +1,16 @@
 /** The state of the playground, and what its controls do. */
-import { computed, watch } from "vue";
-import type { DetectorOptions, Frame } from "boxwright";
+import { computed, toRaw, watch } from "vue";
+import type { Frame } from "boxwright";
 import { type Snippet, snippets } from "./code.ts";
-import { loadExample } from "./examples.ts";
-import { type Part, readFile } from "./files.ts";
+import { type Size, sizeOf } from "./draw.ts";
 import { fromHash, toHash } from "./link.ts";
-import { type OpenNetwork, openNetwork } from "./network.ts";
-import { rangeOf } from "./numbers.ts";
-import { firstComplete, optionsOf, possibilitiesOf } from "./possible.ts";
-import { CandidateFinder, HeatMaps, type Wanted, openDecoder, timeEngines, withLabels } from "./reading.ts";
-import { provideScalar } from "./scalar.ts";
+import { firstComplete, optionsOf } from "./possible.ts";
+import { Reader } from "./reader.ts";
 import { createState } from "./state.ts";
+import type { PartInfo } from "./worker/jobs.ts";
+
+/** Returns parsed JSON as it may be sent to the thread. Vue's proxies may not. */
+const plain = <T>(value: T): T => toRaw(value);
 
 const message = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -19,12 +19,9 @@ export type Playground = ReturnType<typeof createPlayground>;
 /** Makes the state of a playground. */
 export function createPlayground() {
   const { inputs, shown, stages } = createState();
-  let wanted: Wanted | null = null;
-  let finder: CandidateFinder | null = null;
-  let suppressesAcrossClasses = false;
+  const reader = new Reader();
   /** True if the sliders have to take over the thresholds of the next config. */
   let adoptsThresholds = false;
-  let network: OpenNetwork | null = null;
   /** Grows with each change of files or config. Work that an older change began is dropped. */
   let version = 0;
 
@@ -34,8 +31,10 @@ export function createPlayground() {
   const options = computed<object>(() =>
     inputs.optionsText.trim() === "" ? {} : JSON.parse(inputs.optionsText),
   );
+  /** Size of the canvases. */
+  const size = computed<Size>(() => sizeOf(shown.photo?.bitmap ?? null, shown.opened?.inputSize ?? null));
   const code = computed<Snippet[]>(() => {
-    if (shown.decoder === null) return [];
+    if (shown.opened === null) return [];
     try {
       return snippets({
         config: config.value,
@@ -57,8 +56,7 @@ export function createPlayground() {
   }
 
   function clear(): void {
-    void network?.detector.close();
-    network = null;
+    if (shown.model !== null) void reader.ask("closeNetwork");
     Object.assign(inputs, { configText: "", optionsText: "", example: "" });
     Object.assign(shown, {
       errors: [],
@@ -75,20 +73,19 @@ export function createPlayground() {
   /** Drops everything that was computed. */
   function forget(): void {
     Object.assign(shown, {
-      decoder: null,
-      description: "",
-      detections: null,
+      opened: null,
+      found: null,
+      looks: {},
       candidates: null,
       heat: null,
       times: [],
       notes: [],
     });
     Object.assign(stages, { prepare: null, run: null, decode: null, draw: null });
-    [wanted, finder] = [null, null];
     shown.turn++;
   }
 
-  function take(part: Part): void {
+  function take(part: PartInfo): void {
     if (part.kind === "photo") shown.photo = part.photo;
     else if (part.kind === "video") shown.video = part.file;
     else if (part.kind === "labels")
@@ -99,10 +96,8 @@ export function createPlayground() {
       shown.tensors = [...shown.tensors.filter(({ name }) => !added.has(name)), ...part.tensors];
       shown.model = null;
     } else {
-      shown.model = { name: part.name, model: part.model, bytes: part.bytes };
+      shown.model = part.model;
       shown.tensors = [];
-      void network?.detector.close();
-      network = null;
     }
   }
 
@@ -114,10 +109,10 @@ export function createPlayground() {
     // Drop the guess: the next one is made of all tensors.
     if (shown.taken >= 0 && shown.model === null) inputs.configText = "";
     shown.taken = -1;
-    const parts: Part[] = [];
+    const parts: PartInfo[] = [];
     for (const file of files)
       try {
-        parts.push(await readFile(file));
+        parts.push(await reader.ask("readFile", file));
       } catch (error) {
         shown.errors = [...shown.errors, message(error)];
       }
@@ -133,7 +128,7 @@ export function createPlayground() {
     clear();
     shown.busy = "Loading the example";
     try {
-      const { parts, config: stated, options: more, resize } = await loadExample(name);
+      const { parts, config: stated, options: more, resize } = await reader.ask("loadExample", name);
       parts.forEach(take);
       const { confidenceThreshold = 0.25, iouThreshold = 0.45, ...others } = more;
       Object.assign(inputs, {
@@ -168,6 +163,10 @@ export function createPlayground() {
     const isOld = (): boolean => mine !== version;
     forget();
     try {
+      void reader.ask("keep", [
+        ...shown.tensors.map(({ id }) => id),
+        ...(shown.model ? [shown.model.id] : []),
+      ]);
       if (shown.model !== null) await runModel(isOld);
       if (isOld()) return;
       if (shown.tensors.length > 0) await read(isOld);
@@ -179,10 +178,12 @@ export function createPlayground() {
   }
 
   async function runModel(isOld: () => boolean): Promise<void> {
-    const { model, bytes, name } = shown.model!;
-    shown.possibilities = possibilitiesOf({ model, options: options.value });
+    const { id, name, format, missing } = shown.model!;
+    const possibilities = await reader.ask("possibilitiesOfModel", id, plain(options.value));
+    if (isOld()) return;
+    shown.possibilities = possibilities;
     shown.tensors = [];
-    if (model.format !== "onnx")
+    if (format !== "onnx")
       throw new Error(
         `${name}: boxwright reads this file, but only ONNX files run on this page. Drop the output tensors too.`,
       );
@@ -190,122 +191,121 @@ export function createPlayground() {
       shown.notes = [`${name} is read. Drop a photo too, or use the camera, and it runs.`];
       return;
     }
-    const needed = model.missing.filter(({ path }) => !(path in options.value));
+    const needed = missing.filter(({ path }) => !(path in options.value));
     if (needed.length > 0 && config.value === null && shown.taken < 0) {
-      const first = firstComplete(shown.possibilities);
+      const first = firstComplete(possibilities);
       if (first < 0) throw new Error(needed.map(({ path, message: why }) => `${path}: ${why}`).join(" "));
       shown.taken = first;
-      inputs.optionsText = JSON.stringify({ ...options.value, ...optionsOf(shown.possibilities[first]) });
+      inputs.optionsText = JSON.stringify({ ...options.value, ...optionsOf(possibilities[first]) });
     }
     shown.busy = "Running the network";
-    void network?.detector.close();
-    network = null;
-    const opened = await openNetwork(bytes, options.value as DetectorOptions, config.value ?? undefined);
-    if (isOld()) return void opened.detector.close();
-    network = opened;
-    await opened.detector.detect(shown.photo.bitmap as never);
-    const { prepare, run } = opened.detector.timings;
-    Object.assign(stages, { prepare, run });
-    inputs.resize = opened.detector.decoder.prepareRule.resize ?? "letterbox";
-    shown.tensors = opened.outputs();
+    const { bitmap } = shown.photo;
+    const ran = await reader.ask("run", id, plain(options.value), plain(config.value), bitmap);
+    if (isOld()) return;
+    Object.assign(stages, { prepare: ran.prepare, run: ran.run });
+    inputs.resize = ran.resize;
+    shown.tensors = ran.tensors;
   }
 
   async function read(isOld: () => boolean): Promise<void> {
     shown.busy = "Decoding";
     const { tensors } = shown;
-    shown.ranges = {};
-    void (async () => {
-      for (const tensor of tensors) {
-        const range = await rangeOf(tensor);
-        if (isOld()) return;
-        shown.ranges = { ...shown.ranges, [tensor.name]: range };
-      }
-    })();
+    const ids = tensors.map(({ id }) => id);
     if (config.value === null && shown.model === null) {
-      shown.possibilities = possibilitiesOf({ tensors, options: options.value });
-      const first = firstComplete(shown.possibilities);
+      const possibilities = await reader.ask("possibilities", ids, plain(options.value));
+      if (isOld()) return;
+      shown.possibilities = possibilities;
+      const first = firstComplete(possibilities);
       if (first < 0)
         throw new Error(
-          shown.possibilities.length === 0
+          possibilities.length === 0
             ? "No family reads these shapes. Drop a config file, or the other tensors of the network."
             : "These shapes need more than a family. Choose a reading below, complete its config, and decode.",
         );
       shown.taken = first;
-      inputs.configText = JSON.stringify(optionsOf(shown.possibilities[first]), null, 1);
+      inputs.configText = JSON.stringify(optionsOf(possibilities[first]), null, 1);
     }
-    const made: Wanted = {
-      config: config.value === null ? shown.model!.model : withLabels(config.value as never),
-      options: options.value as never,
-      tensors,
+    const opened = await reader.ask("open", {
+      tensors: ids,
+      model: shown.model?.id ?? null,
+      config: plain(config.value),
+      options: plain(options.value),
       frame: frameOf(),
-    };
-    const decoder = await openDecoder(made, {
-      onNote: (note) => void (shown.notes = [...shown.notes, note]),
     });
     if (isOld()) return;
-    wanted = made;
-    shown.decoder = decoder;
-    const { confidenceThreshold, iouThreshold } = decoder.config;
-    if (adoptsThresholds && typeof confidenceThreshold === "number")
-      Object.assign(inputs, { confidence: confidenceThreshold, iou: iouThreshold });
+    shown.opened = opened;
+    if (adoptsThresholds && opened.confidence !== null)
+      Object.assign(inputs, { confidence: opened.confidence, iou: opened.iou });
     adoptsThresholds = false;
-    decode();
-    const description = decoder.describe();
-    shown.description = description.text;
-    suppressesAcrossClasses = description.json.kind === "plan" && description.json.rules.suppress === "all";
+    await decode();
+    if (isOld()) return;
     shown.busy = "";
-    // Show the boxes first. Candidates, heat maps and times follow.
-    await new Promise((resolve) => setTimeout(resolve));
-    finder = await CandidateFinder.open(made);
-    await new Promise((resolve) => setTimeout(resolve));
+    // The boxes are shown. Everything else follows.
+    for (const { id, name } of tensors) {
+      const look = await reader.ask("look", id);
+      if (isOld()) return;
+      shown.looks = { ...shown.looks, [name]: look };
+    }
+    await findCandidates();
     if (isOld()) return;
-    findCandidates();
-    await new Promise((resolve) => setTimeout(resolve));
+    const possibilities = await reader.ask("possibilities", ids, plain(options.value));
     if (isOld()) return;
-    shown.possibilities = possibilitiesOf({ tensors, options: options.value });
-    await new Promise((resolve) => setTimeout(resolve));
-    const heat = await HeatMaps.make(made);
+    shown.possibilities = possibilities;
+    const heat = await reader.ask("heat");
     if (isOld()) return;
     shown.heat = heat;
-    shown.turn++;
-    await provideScalar();
-    const times = await timeEngines(made, thresholds());
+    const times = await reader.ask("times", thresholds());
     if (!isOld()) shown.times = times;
   }
 
   const thresholds = () => ({ confidenceThreshold: inputs.confidence, iouThreshold: inputs.iou });
 
-  /** Decodes with the thresholds of the sliders. */
-  function decode(): void {
-    if (wanted === null || shown.decoder === null) return;
+  let decoding: Promise<void> | null = null;
+  let isStale = false;
+  /** Decodes with the thresholds of the sliders. While one decode is under way, only the last call counts. */
+  function decode(): Promise<void> {
+    isStale = true;
+    decoding ??= (async () => {
+      while (isStale) {
+        isStale = false;
+        await decodeOnce();
+      }
+      decoding = null;
+    })();
+    return decoding;
+  }
+
+  async function decodeOnce(): Promise<void> {
+    const { opened } = shown;
+    if (opened === null) return;
     try {
-      shown.decoder.update(thresholds());
-      const start = performance.now();
-      shown.detections = shown.decoder.decode(wanted.tensors as never, wanted.frame);
-      stages.decode = performance.now() - start;
+      const found = await reader.ask("decode", thresholds(), [...size.value]);
+      if (opened !== shown.opened) return;
+      shown.found = found;
+      stages.decode = found.ms;
+      if (found.notes.length > 0) shown.notes = [...shown.notes, ...found.notes];
     } catch (error) {
-      shown.detections = null;
+      if (opened !== shown.opened) return;
+      shown.found = null;
       shown.errors = [message(error)];
     }
     shown.turn++;
   }
 
   let waiting = 0;
-  function findCandidates(): void {
-    if (wanted === null || finder === null || shown.detections === null) return;
-    try {
-      shown.candidates = finder.find(wanted, shown.detections, thresholds(), suppressesAcrossClasses);
-    } catch {
-      shown.candidates = null;
-    }
+  async function findCandidates(): Promise<void> {
+    const { opened } = shown;
+    if (shown.found === null) return;
+    const candidates = await reader.ask("candidates", thresholds());
+    if (opened === shown.opened) shown.candidates = candidates;
   }
 
   watch(
     () => [inputs.confidence, inputs.iou],
     () => {
-      decode();
+      void decode();
       clearTimeout(waiting);
-      waiting = window.setTimeout(findCandidates, 120);
+      waiting = window.setTimeout(() => void findCandidates(), 120);
     },
     { flush: "sync" },
   );
@@ -331,5 +331,24 @@ export function createPlayground() {
     inputs.optionsText = stated.options ?? "";
   }
 
-  return { inputs, shown, stages, code, add, openExample, choose, rebuild, setResize, link, openLink, clear };
+  /** Returns the bytes of the model that is shown. */
+  const modelBytes = (): Promise<Uint8Array> => reader.ask("bytesOf", shown.model!.id);
+
+  return {
+    inputs,
+    shown,
+    stages,
+    size,
+    code,
+    add,
+    openExample,
+    choose,
+    rebuild,
+    setResize,
+    link,
+    openLink,
+    clear,
+    modelBytes,
+    close: () => reader.close(),
+  };
 }

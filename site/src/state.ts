@@ -1,11 +1,10 @@
 /** What the playground keeps: what its controls change, and what it shows. */
 import { reactive, shallowReactive } from "vue";
-import type { Decoder, Detections, Model } from "boxwright";
-import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";
-import type { Photo } from "./files.ts";
-import type { Range } from "./numbers.ts";
-import type { Candidate, EngineTime, HeatMaps } from "./reading.ts";
+import type { HeatMap } from "./heat.ts";
+import type { Photo } from "./worker/files.ts";
+import type { Found, Look, ModelInfo, Opened, TensorInfo } from "./worker/jobs.ts";
+import type { Candidate, EngineTime } from "./worker/reading.ts";
 
 /** Milliseconds of the stages of what is shown. */
 export interface Stages {
@@ -38,18 +37,17 @@ export function createState() {
     errors: [] as string[],
     notes: [] as string[],
     photo: null as Photo | null,
-    tensors: [] as readonly NamedTensor[],
-    ranges: {} as { readonly [name: string]: Range },
-    model: null as { readonly name: string; readonly model: Model; readonly bytes: Uint8Array } | null,
+    tensors: [] as readonly TensorInfo[],
+    looks: {} as { readonly [name: string]: Look },
+    model: null as ModelInfo | null,
     video: null as File | null,
     possibilities: [] as readonly Possibility[],
     /** Index of the chosen possibility; -1: a config or a model file decides. */
     taken: -1,
-    decoder: null as Decoder | null,
-    description: "",
-    detections: null as Detections | null,
+    opened: null as Opened | null,
+    found: null as Found | null,
     candidates: null as readonly Candidate[] | null,
-    heat: null as HeatMaps | null,
+    heat: null as HeatMap | null,
     times: [] as readonly EngineTime[],
     /** Grows with each decode, so that pictures are drawn again. */
     turn: 0,

@@ -13,9 +13,10 @@ const inBrowser = (load: () => Promise<object>) =>
 export default {
   extends: DefaultTheme,
   enhanceApp({ app }) {
+    // The page holds what the playground shows first, so that it stands there before a program has run.
     app.component(
       "PlaygroundPage",
-      inBrowser(() => import("../../src/components/PlaygroundPage.vue")),
+      defineAsyncComponent(() => import("../../src/components/PlaygroundPage.vue") as never),
     );
     app.component(
       "MeasurePage",

@@ -1,4 +1,4 @@
-/** Reads tensors with boxwright: detections, candidates, heat maps, and how long each engine takes. */
+/** Reads tensors with boxwright: candidates, heat maps, and how long each engine takes. */
 import {
   type Decoder,
   type DecoderOptions,
@@ -12,7 +12,7 @@ import {
   orientedIou,
 } from "boxwright";
 import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
-import type { Grid } from "./numbers.ts";
+import type { HeatMap } from "../heat.ts";
 
 /** Everything that one decode needs. */
 export interface Wanted {
@@ -20,6 +20,12 @@ export interface Wanted {
   readonly options: DecoderOptions & { readonly labels?: LabelSet | DecoderOptions["labels"] };
   readonly tensors: readonly NamedTensor[];
   readonly frame: Frame | undefined;
+}
+
+/** The two thresholds of the sliders. */
+export interface Thresholds {
+  readonly confidenceThreshold: number;
+  readonly iouThreshold: number;
 }
 
 /** A box that passed the threshold, and what suppression did to it. */
@@ -89,12 +95,7 @@ export class CandidateFinder {
   }
 
   /** Returns all candidates, best first, each with the detection that suppressed it. */
-  find(
-    wanted: Wanted,
-    found: Detections,
-    thresholds: { confidenceThreshold: number; iouThreshold: number },
-    acrossClasses: boolean,
-  ): Candidate[] {
+  find(wanted: Wanted, found: Detections, thresholds: Thresholds, acrossClasses: boolean): Candidate[] {
     this.#decoder.update({ confidenceThreshold: thresholds.confidenceThreshold });
     const all = this.#decoder.decode(wanted.tensors as never, wanted.frame);
     const kept = found.toArray();
@@ -158,58 +159,30 @@ function turnedOverlap(a: Box, b: Box): number {
   return orientedIou(boxOf(a), boxOf(b), "polygon");
 }
 
-/** Heat maps: the best score at each place of the picture, of all heads or of the heads that read one tensor. */
-export class HeatMaps {
-  #found: Detections | null = null;
-  #heads: readonly { first: number; cells: number; names: readonly string[] }[] = [];
-
-  static async make(wanted: Wanted): Promise<HeatMaps> {
-    const maps = new HeatMaps();
-    try {
-      const options = withoutMethod(wanted.options);
-      const probe = await openDecoder(wanted);
-      probe.decode(wanted.tensors as never, wanted.frame);
-      const { json } = probe.describe();
-      if (json.kind !== "plan") return maps;
-      maps.#heads = json.heads.map(({ firstSource, cells, origin }) => ({
+/** Makes the heat map of a network; null if it suppresses by itself, or reads no cells. */
+export async function makeHeatMap(wanted: Wanted): Promise<HeatMap | null> {
+  try {
+    const options = withoutMethod(wanted.options);
+    const probe = await openDecoder(wanted);
+    probe.decode(wanted.tensors as never, wanted.frame);
+    const { json } = probe.describe();
+    if (json.kind !== "plan") return null;
+    const cells = json.heads.reduce((sum, head) => sum + head.cells, 0);
+    const more = { confidenceThreshold: 1e-4, maxDetections: Math.min(cells, MOST_CELLS) };
+    const decoder = await openDecoder({ ...wanted, options }, { ...withoutSuppression(options), ...more });
+    const { length, boxes, scores, sources } = decoder.decode(wanted.tensors as never, wanted.frame);
+    return {
+      heads: json.heads.map(({ firstSource, cells, origin }) => ({
         first: firstSource,
         cells,
         names: origin.tensors.map(({ name }) => name),
-      }));
-      const cells = json.heads.reduce((sum, head) => sum + head.cells, 0);
-      const more = { confidenceThreshold: 1e-4, maxDetections: Math.min(cells, MOST_CELLS) };
-      const decoder = await openDecoder({ ...wanted, options }, { ...withoutSuppression(options), ...more });
-      maps.#found = decoder.decode(wanted.tensors as never, wanted.frame);
-    } catch {
-      // A network that suppresses by itself, or reads no cells, has no such map.
-    }
-    return maps;
-  }
-
-  /** True if a head reads the tensor. */
-  reads = (name: string): boolean => this.#heads.some(({ names }) => names.includes(name));
-
-  /** Returns a grid over the picture, null if there is nothing to show. */
-  grid(name: string | null, aspect: number): Grid | null {
-    const found = this.#found;
-    const heads = this.#heads.filter(({ names }) => name === null || names.includes(name));
-    if (found === null || heads.length === 0) return null;
-    const cells = Math.max(...heads.map((head) => head.cells));
-    const side = Math.min(80, Math.max(8, Math.round(Math.sqrt(cells))));
-    const [width, height] =
-      aspect >= 1
-        ? [side, Math.max(1, Math.round(side / aspect))]
-        : [Math.max(1, Math.round(side * aspect)), side];
-    const values = new Float32Array(width * height);
-    for (let i = 0; i < found.length; i++) {
-      const source = found.sources[i];
-      if (!heads.some(({ first, cells }) => source >= first && source < first + cells)) continue;
-      const [x1, y1, x2, y2] = found.boxes.subarray(4 * i, 4 * i + 4);
-      const [x, y] = [Math.floor(((x1 + x2) / 2) * width), Math.floor(((y1 + y2) / 2) * height)];
-      if (x < 0 || y < 0 || x >= width || y >= height) continue;
-      values[y * width + x] = Math.max(values[y * width + x], found.scores[i]);
-    }
-    return { width, height, values };
+      })),
+      boxes: boxes.slice(0, 4 * length),
+      scores: scores.slice(0, length),
+      sources: sources.slice(0, length),
+    };
+  } catch {
+    return null;
   }
 }
 
@@ -222,7 +195,8 @@ export interface EngineTime {
 /** Returns the median time that each engine needs. Engines that cannot run here are named all the same. */
 export async function timeEngines(
   wanted: Wanted,
-  thresholds: { confidenceThreshold: number; iouThreshold: number },
+  thresholds: Thresholds,
+  isOld: () => boolean,
 ): Promise<EngineTime[]> {
   const times: EngineTime[] = [];
   for (const engine of ENGINES)
@@ -233,8 +207,9 @@ export async function timeEngines(
       const calls = callsFor(job);
       const samples: number[] = [];
       for (let slice = 0; slice < SLICES; slice++) {
-        // The page answers in between, also on a phone that is four times as slow.
+        // Jobs of the page are answered in between.
         await new Promise((resolve) => setTimeout(resolve, 10));
+        if (isOld()) return times;
         const end = performance.now() + SLICE;
         do samples.push(timeOf(job, calls));
         while (performance.now() < end);

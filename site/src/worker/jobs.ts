@@ -1,0 +1,247 @@
+/** What the thread does for the page. Tensors and models stay here: the page knows them by number. */
+import type { Decoder, DecoderOptions, Detections, DetectorOptions, Frame, Model } from "boxwright";
+import type { NamedTensor, TensorHead } from "@repo/src/node/files/tensor.ts";
+import type { Possibility } from "@repo/src/node/possibility.ts";
+import type { HeatMap } from "../heat.ts";
+import { type Grid, type Range, rangeOf, rawGrid } from "../numbers.ts";
+import { type Part, type Photo, readFile } from "./files.ts";
+import { type LoadedExample, loadExample } from "./load-example.ts";
+import type { OpenNetwork } from "./network.ts";
+import { possibilitiesOf } from "./possibilities.ts";
+import {
+  type Candidate,
+  CandidateFinder,
+  type EngineTime,
+  type Thresholds,
+  type Wanted,
+  makeHeatMap,
+  openDecoder,
+  timeEngines,
+  withLabels,
+} from "./reading.ts";
+import { provideScalar } from "./scalar.ts";
+
+/** A tensor that the thread holds. */
+export interface TensorInfo extends TensorHead {
+  readonly id: number;
+}
+
+/** A model that the thread holds. */
+export interface ModelInfo {
+  readonly id: number;
+  readonly name: string;
+  readonly format: Model["format"];
+  readonly missing: Model["missing"];
+}
+
+/** The contents of a file, without what the thread keeps. */
+export type PartInfo =
+  | Exclude<Part, { readonly kind: "tensors" | "model" }>
+  | { readonly kind: "tensors"; readonly tensors: readonly TensorInfo[] }
+  | { readonly kind: "model"; readonly model: ModelInfo };
+
+/** What a decoder is opened with. */
+export interface Stated {
+  readonly tensors: readonly number[];
+  /** The model that says how to decode where there is no config. */
+  readonly model: number | null;
+  readonly config: unknown;
+  readonly options: DecoderOptions;
+  readonly frame: Frame | undefined;
+}
+
+/** An open decoder. */
+export interface Opened {
+  readonly engine: Decoder["engine"];
+  readonly inputSize: Decoder["config"]["inputSize"];
+  readonly description: string;
+  /** The thresholds that the config states. */
+  readonly confidence: number | null;
+  readonly iou: number;
+}
+
+/** What a decode found. */
+export interface Found {
+  readonly rows: ReturnType<Detections["toArray"]>;
+  readonly edges: Detections["edges"];
+  /** Outlines of the mask of each row on a picture of the size that was asked for; null without masks. */
+  readonly outlines: readonly (readonly { outer: readonly number[]; holes: readonly number[][] }[])[] | null;
+  readonly ms: number;
+  readonly notes: readonly string[];
+}
+
+/** What a tensor looks like by itself. */
+export interface Look {
+  readonly range: Range;
+  readonly grid: Grid;
+}
+
+/** What is decoded now. A job that an older one began ends early. */
+interface Current {
+  readonly wanted: Wanted;
+  readonly decoder: Decoder;
+  readonly notes: string[];
+  readonly suppressesAcrossClasses: boolean;
+  /** Undefined until it is needed. */
+  finder: CandidateFinder | null | undefined;
+}
+
+let count = 0;
+const tensors = new Map<number, NamedTensor>();
+const models = new Map<number, { readonly model: Model; readonly bytes: Uint8Array }>();
+let current: Current | null = null;
+let network: OpenNetwork | null = null;
+
+function held(id: number): NamedTensor {
+  const tensor = tensors.get(id);
+  if (tensor === undefined) throw new Error("This tensor is gone. Drop its file again.");
+  return tensor;
+}
+
+function modelOf(id: number): { readonly model: Model; readonly bytes: Uint8Array } {
+  const model = models.get(id);
+  if (model === undefined) throw new Error("This model is gone. Drop its file again.");
+  return model;
+}
+
+function keepTensor(tensor: NamedTensor): TensorInfo {
+  const { name, dims, type, scale, zeroPoint, order } = tensor;
+  const id = ++count;
+  tensors.set(id, tensor);
+  return { id, name, dims, type, scale, zeroPoint, order };
+}
+
+function infoOf(part: Part): PartInfo {
+  if (part.kind === "tensors") return { kind: "tensors", tensors: part.tensors.map(keepTensor) };
+  if (part.kind !== "model") return part;
+  const { name, model, bytes } = part;
+  const id = ++count;
+  models.set(id, { model, bytes });
+  return { kind: "model", model: { id, name, format: model.format, missing: model.missing } };
+}
+
+async function closeNetwork(): Promise<void> {
+  const old = network;
+  network = null;
+  await old?.detector.close();
+}
+
+function decoded(thresholds: Thresholds): { found: Detections; ms: number } {
+  const { decoder, wanted } = opened();
+  decoder.update(thresholds);
+  const start = performance.now();
+  const found = decoder.decode(wanted.tensors as never, wanted.frame);
+  return { found, ms: performance.now() - start };
+}
+
+function opened(): Current {
+  if (current === null) throw new Error("Nothing is decoded yet.");
+  return current;
+}
+
+export const jobs = {
+  async readFile(file: File): Promise<PartInfo> {
+    return infoOf(await readFile(file));
+  },
+
+  async loadExample(name: string): Promise<Omit<LoadedExample, "parts"> & { readonly parts: PartInfo[] }> {
+    const { parts, ...stated } = await loadExample(name);
+    return { ...stated, parts: parts.map(infoOf) };
+  },
+
+  /** Frees everything else. */
+  keep(ids: readonly number[]): void {
+    for (const map of [tensors, models]) for (const id of map.keys()) if (!ids.includes(id)) map.delete(id);
+    if (!current?.wanted.tensors.every((tensor) => [...tensors.values()].includes(tensor))) current = null;
+  },
+
+  bytesOf: (model: number): Uint8Array => modelOf(model).bytes,
+
+  possibilities(ids: readonly number[], options: DecoderOptions): readonly Possibility[] {
+    return possibilitiesOf({ tensors: ids.map(held), options });
+  },
+
+  possibilitiesOfModel(model: number, options: DecoderOptions): readonly Possibility[] {
+    return possibilitiesOf({ model: modelOf(model).model, options });
+  },
+
+  /** Runs a model on a photo. */
+  async run(model: number, options: DetectorOptions, config: unknown, photo: Photo["bitmap"]) {
+    const { openNetwork } = await import("./network.ts");
+    await closeNetwork();
+    const mine = await openNetwork(modelOf(model).bytes, options, config ?? undefined);
+    network = mine;
+    await mine.detector.detect(photo as never);
+    const { prepare, run } = mine.detector.timings;
+    const resize: string = mine.detector.decoder.prepareRule.resize ?? "letterbox";
+    return { prepare, run, resize, tensors: mine.outputs().map(keepTensor) };
+  },
+
+  closeNetwork,
+
+  async open({ tensors: ids, model, config, options, frame }: Stated): Promise<Opened> {
+    const wanted: Wanted = {
+      config: config === null ? modelOf(model!).model : withLabels(config as never),
+      options,
+      tensors: ids.map(held),
+      frame,
+    };
+    const notes: string[] = [];
+    const decoder = await openDecoder(wanted, { onNote: (note) => void notes.push(note) });
+    const { text, json } = decoder.describe();
+    const suppressesAcrossClasses = json.kind === "plan" && json.rules.suppress === "all";
+    current = { wanted, decoder, notes, suppressesAcrossClasses, finder: undefined };
+    const { confidenceThreshold, iouThreshold, inputSize } = decoder.config;
+    return {
+      engine: decoder.engine,
+      inputSize,
+      description: text,
+      confidence: typeof confidenceThreshold === "number" ? confidenceThreshold : null,
+      iou: iouThreshold,
+    };
+  },
+
+  decode(thresholds: Thresholds, size: readonly [number, number]): Found {
+    const { decoder, notes } = opened();
+    const { found, ms } = decoded(thresholds);
+    const rows = found.toArray();
+    const hasMasks = decoder.config.task?.name === "segment";
+    return {
+      rows,
+      edges: found.edges,
+      outlines: hasMasks ? rows.map((_, i) => found.mask(i, { size }).toPolygons() as never) : null,
+      ms,
+      notes: notes.splice(0),
+    };
+  },
+
+  /** Returns what passes the threshold before suppression; null if that cannot be told. */
+  async candidates(thresholds: Thresholds): Promise<readonly Candidate[] | null> {
+    const mine = opened();
+    mine.finder ??= await CandidateFinder.open(mine.wanted);
+    if (mine.finder === null) return null;
+    try {
+      return mine.finder.find(
+        mine.wanted,
+        decoded(thresholds).found,
+        thresholds,
+        mine.suppressesAcrossClasses,
+      );
+    } catch {
+      return null;
+    }
+  },
+
+  async look(id: number): Promise<Look> {
+    const tensor = held(id);
+    return { range: await rangeOf(tensor), grid: rawGrid(tensor) };
+  },
+
+  heat: (): Promise<HeatMap | null> => makeHeatMap(opened().wanted),
+
+  async times(thresholds: Thresholds): Promise<readonly EngineTime[]> {
+    await provideScalar();
+    const mine = opened();
+    return timeEngines(mine.wanted, thresholds, () => current !== mine);
+  },
+};

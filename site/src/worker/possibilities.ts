@@ -1,0 +1,51 @@
+/** Lists the readings that shapes allow. */
+import type { DecoderOptions, Model } from "boxwright";
+import { inspect } from "@repo/src/node/inspect.ts";
+import { inspectModel } from "@repo/src/node/inspect-model.ts";
+import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
+import { sizeGuess } from "@repo/src/node/possibilities.ts";
+import type { Possibility } from "@repo/src/node/possibility.ts";
+
+/** Options that the search for readings takes. Other options would decide what the search is to find. */
+const SIZE = ["inputSize"] as const;
+
+/**
+ * Returns the readings that tensors, or the outputs of a model, allow: the likeliest first. The list is empty for a
+ * model whose file says how to decode.
+ */
+export function possibilitiesOf({
+  tensors = [],
+  model,
+  options,
+}: {
+  readonly tensors?: readonly NamedTensor[];
+  readonly model?: Model;
+  readonly options: DecoderOptions;
+}): readonly Possibility[] {
+  try {
+    const known = Object.fromEntries(
+      SIZE.flatMap((key) => (options[key] === undefined ? [] : [[key, options[key]]])),
+    );
+    if (model !== undefined) {
+      const { decoder } = inspectModel(model, [], { ...known }, () => null).json;
+      return decoder?.kind === "possibilities" ? decoder.possibilities : [];
+    }
+    const specs = tensors.map(({ name, dims, type, scale, zeroPoint }) => ({
+      name,
+      dims,
+      type,
+      scale,
+      zeroPoint,
+    }));
+    const inputSize = sizeGuess(specs as never);
+    const { json } = inspect(null, specs as never, { inputSize, ...known }, (name) =>
+      valuesOf(tensors, name),
+    );
+    return json.kind === "possibilities" ? json.possibilities : [];
+  } catch {
+    return [];
+  }
+}
+
+const valuesOf = (tensors: readonly NamedTensor[], name: string): never =>
+  (tensors.find((tensor) => tensor.name === name)?.data ?? null) as never;
