@@ -16,7 +16,7 @@ import type { Logger } from "boxwright-service/log";
 import { createMetrics, type Metrics } from "./core/metrics.ts";
 import type { Database } from "boxwright-service/database";
 import { registerAgents } from "./agents/routes.ts";
-import { Files } from "./files/files.ts";
+import { openFiles } from "./files/store.ts";
 import { createEndpoint, type Endpoint } from "./graphql/endpoint.ts";
 import { Exchange } from "./http/exchange.ts";
 import { registerOps } from "./http/ops.ts";
@@ -138,7 +138,7 @@ function createServices({ config, baseUrl, db, log, now = Date.now }: AppOptions
   const addresses = new Buckets({ rate: config.addressRate, burst: config.addressBurst });
   const onError = (error: unknown): void => log.error({ err: error }, "what devices should run could not be read");
   const desired = new Desired({ db, onError });
-  const [files, checker] = [new Files(config.filesFolder), new Checker()];
+  const [files, checker] = [openFiles(config), new Checker()];
   return { config, baseUrl, db, now, log, metrics: createMetrics(), addresses, desired, files, checker };
 }
 

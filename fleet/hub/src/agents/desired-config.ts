@@ -94,5 +94,5 @@ export async function getModel({ db, files }: Agents, { exchange, device, params
     return refuse(exchange, "not_found", ", expected a model file of the team");
   }
   const read = (start: number, end: number) => files.read(place, start, end);
-  sendFile(exchange, { size: file.size, type: "application/octet-stream", etag: sha256, read });
+  await sendFile(exchange, { size: file.size, type: "application/octet-stream", etag: sha256, read });
 }

@@ -29,8 +29,10 @@ export async function checkDraft(
 ): Promise<CheckedDraft> {
   const content = await contentOf(db, teamId, readDraft(given));
   const { config, options, model } = content;
-  const modelPath = model === null ? null : files.path({ team: teamId, kind: "models", sha256: model.sha256 });
-  const { problems, description } = await checker.check({ config, options, modelPath });
+  const check = (modelPath: string | null) => checker.check({ config, options, modelPath });
+  const { problems, description } = await (model === null
+    ? check(null)
+    : files.withPath({ team: teamId, kind: "models", sha256: model.sha256 }, check));
   if (problems !== undefined)
     throw new UserError(
       problems.map(({ path, message }) => (path === "" ? message : `${path}: ${message}`)).join("\n"),

@@ -6,6 +6,7 @@ export function showConfig(config: Config): Record<string, unknown> {
   return {
     ...config,
     databaseUrl: config.databaseUrl?.replace(/\/\/.*@/, "//***@").replace(/\?.*/, "?***"),
+    s3SecretAccessKey: config.s3SecretAccessKey === undefined ? undefined : "***",
     metricsToken: config.metricsToken === undefined ? undefined : "***",
   };
 }

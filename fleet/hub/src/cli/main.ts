@@ -19,7 +19,7 @@ import { showConfig } from "./config.ts";
 import { databaseCommands } from "./database.ts";
 import { deviceCommands } from "./devices.ts";
 import { keyCommands } from "./keys.ts";
-import { runServer } from "./serve.ts";
+import { checkServer, runServer } from "./serve.ts";
 import { teamCommands } from "./teams.ts";
 import { userCommands } from "./users.ts";
 
@@ -36,7 +36,10 @@ const commands: Commands = {
 
 /** Commands that open no database, or keep it open. */
 const outside = {
-  serve: { usage: "hub serve [--create]", about: "runs the hub until SIGTERM" },
+  serve: {
+    usage: "hub serve [--create] [--check]",
+    about: "runs the hub until SIGTERM; with --check it opens the database and tries the store of files, and ends",
+  },
   config: { usage: "hub config", about: "checks the configuration and prints it, without secrets" },
 } as const;
 
@@ -58,7 +61,9 @@ async function main(argv: readonly string[]): Promise<void> {
   const parsed = parse(name, command, argv.slice(name.split(" ").length));
   const file = parsed.values["config"] as string | undefined;
   const config = readConfig(process.env, readConfigFile(file ?? process.env["HUB_CONFIG"]));
-  if (name === "serve") return runServer(config, parsed.values["create"] === true);
+  const create = parsed.values["create"] === true;
+  if (name === "serve" && parsed.values["check"] !== true) return runServer(config, create);
+  if (name === "serve") return print(await checkServer(config, create));
   print(command === undefined ? showConfig(config) : await runCommand(command, config, parsed));
 }
 
@@ -78,7 +83,8 @@ function parse(name: string, command: Command | undefined, args: readonly string
     Object.fromEntries(names.map((option) => [option, kind]));
   const { values, words, problems } = readFlags(args, {
     ...of(["config", ...(command?.values ?? [])], "text"),
-    ...of([...(name === "config" ? [] : ["create"]), ...(command?.switches ?? [])], "switch"),
+    ...of([...(name === "config" ? [] : ["create"]), ...(name === "serve" ? ["check"] : [])], "switch"),
+    ...of(command?.switches ?? [], "switch"),
   });
   const extra = command?.takesRest === true ? [] : words;
   const lines = [...problems, ...extra.map((word) => `${JSON.stringify(word)}: belongs to no option`)];

@@ -1,17 +1,15 @@
 /** `hub serve`: runs the hub until SIGTERM or SIGINT. */
-import { constants } from "node:fs";
-import { access, mkdir } from "node:fs/promises";
-import { UserError, messageOf } from "boxwright-service/errors";
 import type { Config } from "../core/config.ts";
 import { createLogger } from "../core/log.ts";
 import { openDatabase } from "../database/open.ts";
+import { openFiles } from "../files/store.ts";
 import { serve } from "../server.ts";
 
 export async function runServer(config: Config, create: boolean): Promise<void> {
   const log = createLogger(config.logLevel);
   const onError = (error: Error): void => log.warn({ err: error }, "a database connection broke");
   const db = await openDatabase(config, { create, onError });
-  await checkFolder(config.filesFolder);
+  await openFiles(config).check();
   const server = await serve({ config, db, log });
   const stop = (): void => {
     server.stop().then(
@@ -29,14 +27,14 @@ export async function runServer(config: Config, create: boolean): Promise<void> 
   process.stdout.write(`${JSON.stringify(listening)}\n`);
 }
 
-/** Makes the folder of files if it is missing. Without it the hub would run, and refuse each model and snap. */
-async function checkFolder(folder: string): Promise<void> {
+/** Does what `runServer` does before the port opens. Returns what it found. */
+export async function checkServer(config: Config, create: boolean): Promise<Record<string, unknown>> {
+  const db = await openDatabase(config, { create });
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    await access(folder, constants.R_OK | constants.W_OK | constants.X_OK);
-  } catch (error) {
-    throw new UserError(
-      `HUB_FILES: got ${folder}, which the hub cannot write (${messageOf(error)}); expected a folder of its own user`,
-    );
+    await openFiles(config).check();
+    const { s3Endpoint, s3Bucket, filesFolder } = config;
+    return { database: db.kind, files: s3Bucket === undefined ? filesFolder : `${s3Endpoint}/${s3Bucket}` };
+  } finally {
+    await db.close();
   }
 }

@@ -47,6 +47,12 @@ export interface Config {
   readonly auditDays: number;
   readonly drainSeconds: number;
   readonly filesFolder: string;
+  readonly s3Endpoint: string | undefined;
+  readonly s3Bucket: string | undefined;
+  readonly s3Region: string;
+  readonly s3Prefix: string;
+  readonly s3AccessKeyId: string | undefined;
+  readonly s3SecretAccessKey: string | undefined;
   readonly modelBytes: number;
   readonly teamModelBytes: number;
   readonly snapFileBytes: number;
@@ -54,6 +60,24 @@ export interface Config {
   readonly snapDays: number;
   readonly snapsPerHour: number;
   readonly snapBytesPerHour: number;
+}
+
+/** Settings without which a bucket cannot be used. */
+const OF_BUCKET = ["s3Endpoint", "s3Bucket", "s3AccessKeyId", "s3SecretAccessKey"] as const;
+/** Bytes that a store takes in one request. */
+const MOST_OBJECT_BYTES = 5 * 2 ** 30;
+
+/** Returns what is wrong with the settings of the bucket together. */
+function bucketProblems(config: Config): string[] {
+  const missing = OF_BUCKET.filter((name) => config[name] === undefined);
+  if (missing.length === OF_BUCKET.length) return [];
+  const names = missing.map((name) => options[name].env).join(", ");
+  if (missing.length > 0) return [`HUB_S3_*: got no ${names}, expected all of a bucket or none`];
+  const { modelBytes } = config;
+  if (modelBytes <= MOST_OBJECT_BYTES) return [];
+  return [
+    `modelBytes: got ${modelBytes}, expected at most ${MOST_OBJECT_BYTES}: a bucket takes no larger file at once`,
+  ];
 }
 
 function origin(given: unknown): string {
@@ -222,7 +246,39 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     env: "HUB_FILES",
     parse: text("the path of a folder"),
     fallback: "hub-files",
-    about: "folder of model files and snaps; hubs on one database share it",
+    about: "folder of model files and snaps; hubs on one database share it. With a bucket: of what is on its way there",
+  },
+  s3Endpoint: {
+    env: "HUB_S3_ENDPOINT",
+    parse: origin,
+    about: "address of an S3-compatible store that keeps model files and snaps, with the other HUB_S3 settings",
+  },
+  s3Bucket: {
+    env: "HUB_S3_BUCKET",
+    parse: text("the name of a bucket", /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/),
+    about: "the bucket; the hub deletes files there that its database does not name",
+  },
+  s3Region: {
+    env: "HUB_S3_REGION",
+    parse: text("the name of a region", /^[\w-]{1,64}$/),
+    fallback: "us-east-1",
+    about: "region of the bucket; stores without regions take the default",
+  },
+  s3Prefix: {
+    env: "HUB_S3_PREFIX",
+    parse: text("letters, digits, . _ - and a slash at the end, such as hub/", /^([\w.-]+\/)*$/),
+    fallback: "",
+    about: "stands before each name in the bucket; two hubs on two databases need two prefixes or two buckets",
+  },
+  s3AccessKeyId: {
+    env: "HUB_S3_ACCESS_KEY_ID",
+    parse: text("the id of a key of the store", /^[!-~]{3,128}$/),
+    about: "id of a key that may put, get, delete and list objects of the bucket",
+  },
+  s3SecretAccessKey: {
+    env: "HUB_S3_SECRET_ACCESS_KEY",
+    parse: secret("the secret of that key, without spaces", /^[!-~]+$/),
+    about: "its secret",
   },
   modelBytes: {
     env: "HUB_MODEL_BYTES",
@@ -289,6 +345,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, fi
       `host: got ${show(config.host)}, which other machines reach, without TLS; expected tlsCert and tlsKey, or proxyHops (a proxy in front that speaks TLS), or a loopback address`,
     );
   }
+  problems.push(...bucketProblems(config));
   if (secured && config.baseUrl === undefined)
     problems.push("baseUrl: got none, expected the https address that clients use");
   if (

@@ -1,5 +1,5 @@
 /** Sends files, whole or in part: `Range` with one range of bytes, as a client asks that goes on after a cut. */
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 import type { AnswerHeaders, Exchange } from "./exchange.ts";
 
 export interface SentFile {
@@ -7,7 +7,7 @@ export interface SentFile {
   readonly type: string;
   /** Without quotes. The name of the bytes: a file with it never changes. */
   readonly etag: string;
-  readonly read: (start: number, end: number) => Readable;
+  readonly read: (start: number, end: number) => Promise<Readable>;
 }
 
 interface Range {
@@ -29,16 +29,18 @@ export function readRange(header: string | undefined, size: number): Range | "wh
 }
 
 /** Sends a file to a GET or HEAD. */
-export function sendFile(exchange: Exchange, file: SentFile, more: AnswerHeaders = {}): void {
-  const { size, type, read } = file;
+export async function sendFile(exchange: Exchange, file: SentFile, more: AnswerHeaders = {}): Promise<void> {
+  const { size, type } = file;
+  const read = (start: number, end: number): Promise<Readable> =>
+    exchange.method === "HEAD" || size === 0 ? Promise.resolve(Readable.from([])) : file.read(start, end);
   const etag = `"${file.etag}"`;
   const headers = { "cache-control": "private, max-age=31536000, immutable", etag, "accept-ranges": "bytes", ...more };
   if (exchange.header("if-none-match")?.includes(etag) === true) return exchange.send(304, type, "", headers);
   const condition = exchange.header("if-range");
   const range = condition === undefined || condition === etag ? readRange(exchange.header("range"), size) : "whole";
   if (range === "beyond") return exchange.send(416, type, "", { ...headers, "content-range": `bytes */${size}` });
-  if (range === "whole") return exchange.sendStream(200, type, size, read(0, Math.max(0, size - 1)), headers);
+  if (range === "whole") return exchange.sendStream(200, type, size, await read(0, size - 1), headers);
   const { start, end } = range;
   const told = { ...headers, "content-range": `bytes ${start}-${end}/${size}` };
-  exchange.sendStream(206, type, end - start + 1, read(start, end), told);
+  exchange.sendStream(206, type, end - start + 1, await read(start, end), told);
 }

@@ -24,7 +24,10 @@ export const refusals = {
     "got an Accept header that allows no answer of the hub, expected application/json or application/graphql-response+json",
   ],
   too_many_requests: [429, "got more requests than the limit allows, expected a pause as long as Retry-After says"],
-  unavailable: [503, "the database cannot be reached at the moment; expected to pass, see Retry-After"],
+  unavailable: [
+    503,
+    "the database or the store of files cannot be used at the moment; expected to pass, see Retry-After",
+  ],
   internal: [500, "internal error"],
   device_credential: [403, "got a key for /device/*, expected an API key of a team: a device never asks here"],
   invalid_credential: [401, "got a credential that is unknown or revoked, expected the one of an enrolled device"],

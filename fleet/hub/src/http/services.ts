@@ -31,6 +31,7 @@ export interface Services {
 /** Logs and counts an error of the hub itself. The caller gets the request id and nothing else of it. */
 export function reportError({ log, metrics }: Services, exchange: Exchange, error: unknown): void {
   metrics.internalErrors.inc();
-  const what = error instanceof UnavailableError ? "the database is not available" : "internal error";
+  const what =
+    error instanceof UnavailableError ? "the database or the store of files is not available" : "internal error";
   log.error({ request: exchange.id, route: exchange.route, err: error }, what);
 }

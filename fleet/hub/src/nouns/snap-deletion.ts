@@ -127,21 +127,17 @@ const PART_MS = DAY_MS;
  */
 export async function deleteOrphans(db: Database, files: Files, now: number, graceMs = 600_000): Promise<number> {
   let deleted = 0;
-  for await (const { isPart, ...place } of files.untouchedSince(now - graceMs)) {
-    const used = await isUsed(db, place);
-    const isOld = await isUntouched(files, place, now - PART_MS);
-    if (used && !(isPart && isOld)) continue;
-    if (isPart) await files.removePart(place);
-    else await files.remove(place);
+  for await (const { place, isPart, changedAt, remove } of files.list()) {
+    if (changedAt >= now - graceMs) continue;
+    const isNeeded = await isUsed(db, place);
+    // A hub that was killed leaves the part of a file that is in the store already, or a copy that it read.
+    const isPartNeeded = async () => changedAt >= now - PART_MS && (await files.size(place)) === undefined;
+    if (isNeeded && (!isPart || (await isPartNeeded()))) continue;
+    await remove();
     deleted++;
   }
   await db.write((tx) =>
     tx.all("DELETE FROM models WHERE complete_at IS NULL AND created_at < ?", [now - 2 * PART_MS]),
   );
   return deleted;
-}
-
-async function isUntouched(files: Files, place: FilePlace, before: number): Promise<boolean> {
-  const touched = await files.partTouchedAt(place);
-  return touched !== undefined && touched < before;
 }

@@ -28,5 +28,5 @@ export async function sendSnapFile(
   // The snap may have been deleted since the query.
   if ((await files.size(place)) !== file.size) return refuse(exchange, "not_found", ", which was deleted");
   const read = (start: number, end: number) => files.read(place, start, end);
-  sendFile(exchange, { size: file.size, type: file.content_type, etag: file.sha256, read }, HEADERS);
+  await sendFile(exchange, { size: file.size, type: file.content_type, etag: file.sha256, read }, HEADERS);
 }

@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { Files } from "../../src/files/files.ts";
+import { FolderFiles } from "../../src/files/folder.ts";
 import { addSnap } from "../../src/nouns/snap.ts";
 import { SnapQuota } from "../../src/nouns/snap-quota.ts";
 import { deleteOrphans, sweepSnaps } from "../../src/nouns/snap-deletion.ts";
@@ -263,7 +263,7 @@ for (const { kind, skip } of kinds) {
         await Agent.enrol(hub, await adoptKey(hub, {}, team.team.id)),
       ];
       const { db } = hub.storage;
-      const files = new Files(hub.storage.filesFolder);
+      const files = new FolderFiles(hub.storage.filesFolder);
       const left = async () =>
         (await db.all<{ name: string }>("SELECT name FROM snaps WHERE team_id = ? ORDER BY name", [team.team.id]))
           .map(({ name }) => name)
@@ -291,7 +291,7 @@ for (const { kind, skip } of kinds) {
         await Agent.enrol(hub, await adoptKey(hub, {}, team.id)),
       ];
       const { db } = hub.storage;
-      const files = new Files(hub.storage.filesFolder);
+      const files = new FolderFiles(hub.storage.filesFolder);
       const quota = new SnapQuota();
       const limits = { ...hub.config, snapFileBytes: 1000, teamSnapBytes: 1000 };
       const names = async (): Promise<string> =>
@@ -341,7 +341,7 @@ for (const { kind, skip } of kinds) {
       const folder = join(hub.storage.filesFolder, hub.team.id, "snaps");
       const orphan = "b".repeat(64);
       for (const name of [orphan, `${orphan}.part`, `${sha256Of(kept)}.part`]) writeFileSync(join(folder, name), "x");
-      const files = new Files(hub.storage.filesFolder);
+      const files = new FolderFiles(hub.storage.filesFolder);
       const { db } = hub.storage;
       await deleteOrphans(db, files, Date.now());
       expect(onDisk()).toContain(orphan);

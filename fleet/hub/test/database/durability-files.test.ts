@@ -1,17 +1,19 @@
 /**
  * SIGKILL while versions are saved, devices enrol and snaps arrive. After each restart everything that was acknowledged
- * is there, files with the right bytes. At the end no file is on the disk that no row names.
+ * is there, files with the right bytes. At the end the store has no file that no row names, and no part.
  */
 import { randomBytes } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { PostgresServer } from "boxwright-service/testing/postgres";
 import { describe, expect, inject, it } from "vitest";
 import { openDatabase } from "../../src/database/open.ts";
-import { Files } from "../../src/files/files.ts";
+import { readConfig } from "../../src/core/config.ts";
+import { openFiles } from "../../src/files/store.ts";
 import { createAdoptKey } from "../../src/nouns/adoptkey.ts";
 import { deleteOrphans } from "../../src/nouns/snap-deletion.ts";
+import { startBucket } from "../support/bucket.ts";
 import { kinds, temporaryFolder } from "../support/hub.ts";
 import { png, sha256Of } from "../support/pictures.ts";
 import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../support/process.ts";
@@ -19,22 +21,34 @@ import { snapOf } from "../support/snaps.ts";
 
 const ROUNDS = inject("full") ? 20 : 4;
 
-for (const { kind, skip } of kinds) {
-  describe.skipIf(skip)(`kill -9 with files in flight, on ${kind}`, () => {
+const stores = [
+  ...kinds.map((kind) => ({ ...kind, place: "folder" })),
+  { kind: "sqlite", skip: false, place: "bucket" },
+];
+
+for (const { kind, skip, place } of stores) {
+  describe.skipIf(skip)(`kill -9 with files in flight, on ${kind} with a ${place}`, () => {
     it(
       `loses no version, device or snap that was acknowledged, ${ROUNDS} times`,
       { timeout: 30 * 60_000 },
       async () => {
         const folder = temporaryFolder();
         const server = kind === "postgres" ? await PostgresServer.create() : undefined;
-        const files = join(folder.path, "files");
+        const bucket = place === "bucket" ? await startBucket() : undefined;
         const env: Environment = {
           ...(server === undefined
             ? { HUB_DATABASE_FILE: join(folder.path, "hub.db") }
             : { DATABASE_URL: await server.newDatabase() }),
-          ...{ HUB_FILES: files, HUB_MAX_DEVICES: "20000", HUB_LOG_LEVEL: "warn", HUB_SNAPS_PER_HOUR: "100000" },
+          ...bucket?.env,
+          ...{
+            HUB_FILES: join(folder.path, "files"),
+            HUB_MAX_DEVICES: "20000",
+            HUB_LOG_LEVEL: "warn",
+            HUB_SNAPS_PER_HOUR: "100000",
+          },
           ...{ HUB_ADDRESS_RATE: "100000", HUB_ADDRESS_BURST: "100000" },
         };
+        const files = openFiles(readConfig(env));
         const open = () =>
           openDatabase(
             { databaseUrl: env["DATABASE_URL"], databaseFile: env["HUB_DATABASE_FILE"] ?? "", databasePool: 1 },
@@ -152,24 +166,29 @@ for (const { kind, skip } of kinds) {
               id,
             });
             expect([id, snap?.files]).toEqual([id, [{ sha256 }]]);
-            expect(sha256Of(readFileSync(join(files, team, "snaps", sha256)))).toBe(sha256);
+            const bytes = await buffer(await files.read({ team, kind: "snaps", sha256 }));
+            expect(sha256Of(bytes)).toBe(sha256);
           }
         }
         await hub.stop();
 
         const after = await open();
-        await deleteOrphans(after, new Files(files), Date.now() + 1000, 0);
+        await deleteOrphans(after, files, Date.now() + 1000, 0);
         const named = await after.all<{ sha256: string }>("SELECT DISTINCT sha256 FROM snap_files");
         const names = new Set(named.map(({ sha256 }) => sha256));
-        const left = readdirSync(join(files, team, "snaps"));
-        expect(left.filter((name) => !names.has(name.replace(/\.part$/, "")))).toEqual([]);
-        for (const sha256 of acknowledged.snaps.values()) expect(left).toContain(sha256);
+        const left = new Set<string>();
+        for await (const { place: at, isPart } of files.list()) {
+          if (!isPart) left.add(at.sha256);
+          expect(names).toContain(at.sha256);
+        }
+        expect([...acknowledged.snaps.values()].filter((sha256) => !left.has(sha256))).toEqual([]);
         await after.close();
         expect(cutOff).toBeGreaterThan(0);
         console.log(
-          `${kind}: ${ROUNDS} kills, ${acknowledged.versions.size} versions, ${acknowledged.devices.size} devices and ${acknowledged.snaps.size} snaps all there, ${cutOff} writes cut off`,
+          `${kind}, ${place}: ${ROUNDS} kills, ${acknowledged.versions.size} versions, ${acknowledged.devices.size} devices and ${acknowledged.snaps.size} snaps all there, ${cutOff} writes cut off`,
         );
         await server?.remove();
+        await bucket?.close();
         folder.remove();
       },
     );
