@@ -112,7 +112,7 @@ async function detectorOf(path: string, values: Values, prepare: PartialRule): P
       ? JSON.stringify(model)
       : decodeText(await loadUnpacked(configPath, mostBytes(values)), configPath);
   const { config, options } = await setupOf(values, file);
-  // Its telemetry leaves a log in the temporary folder, even an empty one.
+  // It would report to its maker, and leave a log in the temporary folder.
   process.env["ORT_DISABLE_TELEMETRY"] ??= "1";
   const ort = await import("onnxruntime-node").catch(() => {
     throw new MissingPackage("a network", "onnxruntime-node");

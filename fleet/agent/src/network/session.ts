@@ -3,6 +3,7 @@
  * The agent runs the detector's lane by itself, since it may send the outputs undecoded.
  */
 import { type InputSpec, type Lane, type Runtime, type Session, onnxRuntime } from "boxwright";
+import "./telemetry.ts";
 import * as ort from "onnxruntime-node";
 import type { Problem } from "../core/errors.ts";
 import type { NetworkSettings } from "../settings/types.ts";

@@ -1,12 +1,13 @@
 /** The command: what it says before it runs, and how it ends. */
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
+import { Child } from "boxwright-service/testing/child";
 import { freePort } from "boxwright-service/testing/free-port";
-import { startProcess, writeSettings } from "../support/process.ts";
+import { MAIN, startProcess, writeSettings } from "../support/process.ts";
 import { hasFfmpeg } from "../support/tools.ts";
 import { until } from "boxwright-service/testing/wait";
 
@@ -28,6 +29,24 @@ it("--check opens model and config, and says what the agent would do", async () 
   expect(text).toContain("the device decodes");
   expect(text).toContain("output0");
   expect(code).toBe(0);
+});
+
+it("leaves nothing but its own files in the folder of state, in which a service runs", async () => {
+  const folder = temporaryFolder();
+  const settings = settingsIn(folder);
+  await writePhotos(join(folder, "photos"), 1);
+  const places = Object.fromEntries(["state", "home", "temporary"].map((name) => [name, join(folder, name)]));
+  for (const place of Object.values(places)) mkdirSync(place);
+  // Without CI and ORT_DISABLE_TELEMETRY: either of them turns the telemetry of onnxruntime-node off.
+  const env = { PATH: process.env["PATH"], HOME: places["home"], TMPDIR: places["temporary"] };
+  const agent = new Child([process.execPath, MAIN, settings], { cwd: places["state"]!, env });
+  const { code, text } = await agent.ended;
+  expect(text).toContain("1 frames sent");
+  expect(code).toBe(0);
+  expect([readdirSync(places["home"]!), readdirSync(places["temporary"]!)]).toEqual([[], []]);
+  expect(readdirSync(places["state"]!).sort()).toEqual([
+    ...["boots", "config.good.json", "config.starts.json", "configs", "device", "journals", "refused", "spool"],
+  ]);
 });
 
 it("--check ends with 2 if the config does not fit what the network gives, whoever decodes", async () => {
