@@ -74,6 +74,8 @@ export interface App {
   readonly endpoint: Endpoint;
   /** Heartbeats that are in memory. */
   readonly heartbeats: Heartbeats;
+  /** What devices should run, and the requests that wait for a change. */
+  readonly desired: Desired;
   /** Requests of each address. */
   readonly addresses: Buckets;
 }
@@ -128,7 +130,7 @@ export function createApp(options: AppOptions): App {
   }
 
   return {
-    ...{ handle, flush, close, metrics, endpoint, heartbeats, addresses },
+    ...{ handle, flush, close, metrics, endpoint, heartbeats, desired, addresses },
     drain: () => void (draining = true),
     endWaits: () => desired.stop(),
   };

@@ -202,10 +202,15 @@ describe("a config", () => {
       renameSync(`${config}.new`, config);
     };
     write(0.5);
-    host.answer = async () => (await new Promise((resolve) => setTimeout(resolve, 20)), null);
+    // The spool holds about a hundred packets: the agent stops at this one until it has applied another config.
+    host.answer = async (_, count) => {
+      if (count >= 100) await until(() => agent.output.includes("applied"), "another config");
+      return null;
+    };
     const agent = startProcess([
       writeSettings(folder, {
         ...settings,
+        log: "info",
         network: { model: MODEL, config: "config.json" },
         spool: { maxBytes: 2 ** 16 },
       }),

@@ -24,6 +24,13 @@ const LOG = pino({ level: "silent" });
 const NEVER = new AbortController().signal;
 const DECODER = createDecoderSync({});
 
+/** Something that a test holds back until it opens the gate. */
+function newGate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open: () => open() };
+}
+
 /** A raw packet. Ids are as a hostile device would choose them. */
 const rawPacket = (id: string): Uint8Array =>
   toPacket(DECODER, { o: { data: new Float32Array(12), dims: [1, 6, 2] } }, null, {
@@ -260,11 +267,13 @@ describe("a delivery", () => {
   it("never has more packets on their way than allowed, and acknowledges without gaps", async () => {
     let underWay = 0;
     let most = 0;
+    const gate = newGate();
     const { spool } = await setUp({
       name: "s",
       inFlight: 4,
       send: async () => {
         most = Math.max(most, ++underWay);
+        await gate.opened;
         await new Promise((resolve) => setTimeout(resolve, Math.random() * 5));
         underWay--;
         return { kind: "stored" };
@@ -272,6 +281,8 @@ describe("a delivery", () => {
       close: async () => undefined,
     });
     for (let n = 0; n < 50; n++) await spool.append(rawPacket(String(n)));
+    await until(() => underWay === 4, "four packets on their way");
+    gate.open();
     await spool.drained();
     expect(most).toBe(4);
     expect(spool.reader("s").cursor.index).toBe(50);
@@ -281,12 +292,14 @@ describe("a delivery", () => {
     let isAway = true;
     let underWay = 0;
     const counts: { isAway: boolean; underWay: number }[] = [];
+    const gate = newGate();
     const { spool, delivery } = await setUp({
       name: "s",
       inFlight: 4,
       send: async () => {
         counts.push({ isAway, underWay: ++underWay });
         const outcome: Outcome = isAway ? { kind: "later", reason: "away" } : { kind: "stored" };
+        await gate.opened;
         await new Promise((resolve) => setTimeout(resolve, 2));
         underWay--;
         return outcome;
@@ -294,6 +307,8 @@ describe("a delivery", () => {
       close: async () => undefined,
     });
     for (let n = 0; n < 20; n++) await spool.append(rawPacket(String(n)));
+    await until(() => underWay === 4, "the first four");
+    gate.open();
     await until(() => delivery.stats.later >= 12, "attempts");
     isAway = false;
     await spool.drained();
@@ -320,12 +335,13 @@ describe("a delivery", () => {
 
   it("that ends lets packets under way be acknowledged, and sends no further ones", async () => {
     const sent: string[] = [];
+    const gate = newGate();
     const { spool, end, running } = await setUp({
       name: "s",
       inFlight: 2,
       send: async (bytes, signal) => {
         sent.push(fromPacket(bytes).id!);
-        await new Promise((resolve) => setTimeout(resolve, 100));
+        await gate.opened;
         return signal.aborted ? { kind: "later", reason: "aborted" } : { kind: "stored" };
       },
       close: async () => undefined,
@@ -333,6 +349,7 @@ describe("a delivery", () => {
     for (const id of ["a", "b", "c"]) await spool.append(rawPacket(id));
     await until(() => sent.length === 2, "two packets");
     end.abort();
+    gate.open();
     await running;
     expect(sent).toEqual(["a", "b"]);
     expect(spool.waiting).toBe(1);

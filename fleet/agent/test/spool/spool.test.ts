@@ -10,6 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { until } from "boxwright-service/testing/wait";
 import type { SpoolSettings } from "../../src/settings/types.ts";
 import { type Disk, realDisk } from "../../src/spool/disk.ts";
 import { LockError, lockFolder } from "../../src/spool/lock.ts";
@@ -195,7 +196,7 @@ describe("the cap", () => {
     const writing = (async () => {
       for (let n = 0; n < 400; n++, written++) await spool.append(packet(n, 500));
     })();
-    while (!spool.isBlocked) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => spool.isBlocked, "a full spool");
     expect(written).toBeLessThan(130);
     while (found.length < 400) found.push(...(await readAll(spool.reader("a"))));
     await writing;
@@ -210,7 +211,8 @@ describe("the cap", () => {
     const writing = (async () => {
       for (let n = 0; ; n++) if (!(await spool.append(packet(n, 500), end.signal))) return n;
     })();
-    setTimeout(() => end.abort(), 50);
+    await until(() => spool.isBlocked, "a full spool");
+    end.abort();
     expect(await writing).toBeGreaterThan(100);
   });
 
@@ -274,7 +276,7 @@ describe("a disk that is full", () => {
     await spool.append(packet(0));
     disk.room = 60;
     const writing = spool.append(packet(1));
-    while (!spool.isBlocked) await new Promise((resolve) => setTimeout(resolve, 5));
+    await until(() => spool.isBlocked, "a full disk");
     expect(spool.diskProblem).toContain("ENOSPC");
     expect(readFileSync(join(folder, segments(folder)[0]!)).length).toBe(HEADER_BYTES + 100);
     disk.room = Infinity;

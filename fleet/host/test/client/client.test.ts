@@ -151,7 +151,7 @@ describe("beside a host in trouble, the client", () => {
       (response) => response.writeHead(200, { "content-type": "text/event-stream" }).write(": hello\n\n"),
       (response) => response.write('id: a-7\nevent: state\ndata: {"cameras":[]}\n\n'),
     );
-    const client = createHostClient({ baseUrl: url, patienceMs: 100, retryMs: 1 });
+    const client = createHostClient({ baseUrl: url, patienceMs: 2000, retryMs: 1 });
     expect(await collect(client.events(), 2)).toEqual([{ cameras: [] }, { cameras: [] }]);
     expect(asked.map(({ headers }) => (headers as Record<string, string>)["last-event-id"])).toEqual([
       ...[undefined, undefined, "a-7"],

@@ -1,6 +1,7 @@
 /** Breaking connections, which only the PostgreSQL driver meets. */
 import pg from "pg";
 import { afterEach, describe, expect, inject, it, vi } from "vitest";
+import { untilPasses } from "boxwright-service/testing/wait";
 import { Postgres } from "boxwright-service/postgres";
 
 const url = inject("postgres");
@@ -29,7 +30,7 @@ describe.skipIf(url === undefined)("a PostgreSQL connection", () => {
     const other = new Postgres(url!, { service: "hub", poolSize: 1, onError: () => undefined });
     const [{ pid }] = (await db.all<{ pid: number }>("SELECT pg_backend_pid() AS pid")) as [{ pid: number }];
     await other.all("SELECT pg_terminate_backend(?)", [pid]);
-    await vi.waitFor(() => expect(errors).toHaveLength(1), { timeout: 20_000 });
+    await untilPasses(() => expect(errors).toHaveLength(1));
     const [again] = await db.all<{ pid: number }>("SELECT pg_backend_pid() AS pid");
     expect(again!.pid).not.toBe(pid);
     expect(errors).toHaveLength(1);
@@ -43,7 +44,7 @@ describe.skipIf(url === undefined)("a PostgreSQL connection", () => {
     const failed = db.write(async (tx) => {
       const [row] = await tx.all<{ pid: number }>("SELECT pg_backend_pid() AS pid");
       await other.all("SELECT pg_terminate_backend(?)", [row!.pid]);
-      await vi.waitFor(() => expect(errors.length).toBeGreaterThan(0), { timeout: 20_000 });
+      await untilPasses(() => expect(errors.length).toBeGreaterThan(0));
       return tx.all("SELECT 1 AS one");
     });
     await expect(failed).rejects.toThrow("the database cannot be reached");

@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import https from "node:https";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
+import { untilPasses } from "boxwright-service/testing/wait";
 import { startHub, temporaryFolder, type TestHub } from "../support/hub.ts";
 import { freePort } from "boxwright-service/testing/free-port";
 import { BODY } from "../support/raw.ts";
@@ -76,7 +77,7 @@ describe.skipIf(!inject("nginx"))("the proxy example in nginx", () => {
       `daemon off; pid ${file("pid")}; error_log stderr; events {} http { access_log off; ${paths.join(" ")} include ${file("example.conf")}; }`,
     );
     nginx = spawn("/usr/sbin/nginx", ["-c", file("nginx.conf"), "-p", place.path], { stdio: "ignore" });
-    await vi.waitFor(async () => expect((await send("GET", "/readyz", "127.0.0.1")).status).toBe(200), 20_000);
+    await untilPasses(async () => expect((await send("GET", "/readyz", "127.0.0.1")).status).toBe(200));
   });
   afterAll(async () => {
     const ended = new Promise((resolve) => nginx.once("exit", resolve));

@@ -1,7 +1,8 @@
 /** Connections of one address are capped. The good client comes from another address of this machine. */
 import { request } from "node:http";
 import { connect, type Socket } from "node:net";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
+import { untilPasses } from "boxwright-service/testing/wait";
 import { startHub, type TestHub, type TestHubOptions } from "../support/hub.ts";
 import { BODY, JSON_TYPE } from "../support/raw.ts";
 
@@ -55,7 +56,7 @@ describe("connections of one address", () => {
   it("leave room for others, however many are tried", async () => {
     await start({});
     const closed = await openHalf(4200);
-    await vi.waitFor(() => expect(closed()).toBe(4200 - 256), { timeout: 20_000 });
+    await untilPasses(() => expect(closed()).toBe(4200 - 256));
     expect(await ask("127.0.0.2")).toBe(200);
     expect(await ask("127.0.0.1")).toBe("ECONNRESET");
     const { registry } = hub.running.app.metrics;
@@ -68,15 +69,15 @@ describe("connections of one address", () => {
   it("count again once they are closed", async () => {
     await start({ env: { HUB_ADDRESS_CONNECTIONS: "3" } });
     const closed = await openHalf(5);
-    await vi.waitFor(() => expect(closed()).toBe(2));
+    await untilPasses(() => expect(closed()).toBe(2));
     for (const socket of sockets.splice(0)) socket.destroy();
-    await vi.waitFor(async () => expect(await ask("127.0.0.1")).toBe(200));
+    await untilPasses(async () => expect(await ask("127.0.0.1")).toBe(200));
   });
 
   it("are counted apart from those over the limit of all", async () => {
     await start({ env: { HUB_ADDRESS_CONNECTIONS: "4096", HUB_CONNECTIONS: "4096" } });
     const closed = await openHalf(4100);
-    await vi.waitFor(() => expect(closed()).toBe(4), { timeout: 20_000 });
+    await untilPasses(() => expect(closed()).toBe(4));
     expect(await ask("127.0.0.2")).toBe("ECONNRESET");
     expect(await hub.running.app.metrics.registry.metrics()).toContain(
       'hub_connections_refused_total{limit="total"} 5',

@@ -7,7 +7,7 @@ const BODY = JSON.stringify({ query: LIST });
 
 describe("limits of requests (12)", () => {
   it("are per key, with Retry-After, and other keys go on", async () => {
-    const hub = await startHub({ env: { HUB_KEY_RATE: "1", HUB_KEY_BURST: "5" } });
+    const hub = await startHub({ isClockStopped: true, env: { HUB_KEY_RATE: "1", HUB_KEY_BURST: "5" } });
     const other = await hub.makeTeam("Other", []);
     const statuses: number[] = [];
     let last = await hub.query(LIST);
@@ -24,7 +24,7 @@ describe("limits of requests (12)", () => {
   });
 
   it("make refused queries dearer than good ones", async () => {
-    const hub = await startHub({ env: { HUB_KEY_RATE: "0.1", HUB_KEY_BURST: "20" } });
+    const hub = await startHub({ isClockStopped: true, env: { HUB_KEY_RATE: "0.1", HUB_KEY_BURST: "20" } });
     let answered = 0;
     while ((await hub.query(`{ nothing${answered} }`)).status === 200) answered++;
     expect(answered).toBe(4);
@@ -32,7 +32,7 @@ describe("limits of requests (12)", () => {
   });
 
   it("make new queries dearer the more they ask, and known ones not", async () => {
-    const hub = await startHub({ env: { HUB_KEY_RATE: "0.1", HUB_KEY_BURST: "20" } });
+    const hub = await startHub({ isClockStopped: true, env: { HUB_KEY_RATE: "0.1", HUB_KEY_BURST: "20" } });
     const wide = (i: number): string => `{ team { ${"id ".repeat(99)} } } # ${i}`;
     expect((await hub.query(wide(0))).status).toBe(200);
     for (let i = 0; i < 5; i++) expect((await hub.query(wide(0))).status).toBe(200);
@@ -43,7 +43,7 @@ describe("limits of requests (12)", () => {
   });
 
   it("make long answers dearer, those that come to nothing too", async () => {
-    const hub = await startHub({ env: { HUB_KEY_RATE: "0.1", HUB_KEY_BURST: "20" } });
+    const hub = await startHub({ isClockStopped: true, env: { HUB_KEY_RATE: "0.1", HUB_KEY_BURST: "20" } });
     const names = Array.from({ length: 2000 }, (_, i) => `device ${i}`);
     const { key } = await hub.makeTeam("Long", names);
     // 2000 devices and 4 fields: 8 requests more. Twice that leaves 2 of 20.
@@ -65,6 +65,7 @@ describe("limits of requests (12)", () => {
 
   it("are per address, failed keys cost more, and the address is what the declared proxy says", async () => {
     const hub = await startHub({
+      isClockStopped: true,
       env: {
         HUB_ADDRESS_RATE: "0.1",
         HUB_ADDRESS_BURST: "12",
@@ -92,7 +93,7 @@ describe("limits of requests (12)", () => {
   });
 
   it("ignore X-Forwarded-For where no proxy is declared", async () => {
-    const hub = await startHub({ env: { HUB_ADDRESS_RATE: "0.1", HUB_ADDRESS_BURST: "3" } });
+    const hub = await startHub({ isClockStopped: true, env: { HUB_ADDRESS_RATE: "0.1", HUB_ADDRESS_BURST: "3" } });
     const statuses = [];
     for (let i = 0; i < 4; i++)
       statuses.push((await hub.query(LIST, hub.key, { headers: { "x-forwarded-for": `198.51.100.${i}` } })).status);

@@ -1,7 +1,8 @@
 /** A disk that is full, and a database file that is deleted, under a running hub. */
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, inject, it, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { untilPasses } from "boxwright-service/testing/wait";
 import { LIST, startHub, temporaryFolder, type TestHub } from "../support/hub.ts";
 import { SmallDisk } from "../support/disk.ts";
 import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../support/process.ts";
@@ -48,11 +49,11 @@ describe.skipIf(!inject("mount"))("a full disk", () => {
     expect([await readiness(url), await add()]).toEqual(["200 ready\n", 303]);
 
     disk.fill();
-    await vi.waitFor(async () => expect(await readiness(url)).toMatch(/^503 .*disk.* full \(ENOSPC\)/), 10_000);
+    await untilPasses(async () => expect(await readiness(url)).toMatch(/^503 .*disk.* full \(ENOSPC\)/));
     expect(await add()).toBe(503);
     // Reading goes on.
     expect(await ask()).toBe(200);
-    await vi.waitFor(() => expect(hub?.output).toContain("ENOSPC"), 10_000);
+    await untilPasses(() => expect(hub?.output).toContain("ENOSPC"));
     const command = await run(["devices", "add", "--team", team, "--name", "y"], env);
     expect([command.code, command.stderr]).toEqual([
       1,
@@ -62,7 +63,7 @@ describe.skipIf(!inject("mount"))("a full disk", () => {
     expect([onDisk.code, onDisk.stderr]).toMatchObject([1, expect.stringContaining("ENOSPC")]);
 
     rmSync(join(disk.path, "filler"));
-    await vi.waitFor(async () => expect(await readiness(url)).toBe("200 ready\n"), 10_000);
+    await untilPasses(async () => expect(await readiness(url)).toBe("200 ready\n"));
     expect(await add()).toBe(303);
   });
 
@@ -100,7 +101,7 @@ describe("a database file that is deleted under a running hub", () => {
     await expect(hub.storage.db.write((tx) => tx.all("SELECT 1 AS one"))).rejects.toThrow(
       `the database file was deleted or replaced under the running hub; restart the hub (${file})`,
     );
-    await vi.waitFor(async () => expect((await hub.query(LIST)).status).toBe(503), 5000);
+    await untilPasses(async () => expect((await hub.query(LIST)).status).toBe(503));
     expect(await readiness(hub.url)).toMatch(/^503 the database file was deleted or replaced/);
     expect(hub.logs()).toContain("was deleted or replaced");
   });
@@ -108,10 +109,10 @@ describe("a database file that is deleted under a running hub", () => {
   it("is noticed without a write, and when another file takes its place", async () => {
     renameSync(file, `${file}.old`);
     writeFileSync(file, "");
-    await vi.waitFor(async () => expect((await hub.query(LIST)).status).toBe(503), 5000);
+    await untilPasses(async () => expect((await hub.query(LIST)).status).toBe(503));
     // The same file under its name again: all is well.
     renameSync(`${file}.old`, file);
-    await vi.waitFor(async () => expect((await hub.query(LIST)).status).toBe(200), 5000);
+    await untilPasses(async () => expect((await hub.query(LIST)).status).toBe(200));
     hub.clock.offset += 1000;
     expect(await readiness(hub.url)).toBe("200 ready\n");
   });

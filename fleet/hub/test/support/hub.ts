@@ -1,4 +1,5 @@
 /** A hub in this process, on a free port, with a database of its own. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { inject } from "vitest";
@@ -72,11 +73,20 @@ export async function openTestDatabase(kind: Kind, options: { migrated?: boolean
   };
 }
 
-/** A database that counts what it is asked, and fails when told to. */
+/** A request to the hub, and how often it has asked the database. */
+export interface Asked {
+  queries: number;
+}
+
+/** The request under way. None while the hub works for itself: it looks for changes, and writes heartbeats. */
+const underWay = new AsyncLocalStorage<Asked>();
+
+/** A database that counts what requests ask it, and fails when told to. */
 export class Watched implements Database {
   readonly kind: Kind;
   readonly #inner: Database;
-  queries = 0;
+  /** Queries that belong to no request. */
+  ownQueries = 0;
   /** Thrown instead of an answer. */
   failure: Error | undefined;
   /** Fails only statements that match. */
@@ -87,15 +97,21 @@ export class Watched implements Database {
     this.kind = inner.kind;
   }
 
+  #count(): void {
+    const asked = underWay.getStore();
+    if (asked) asked.queries++;
+    else this.ownQueries++;
+  }
+
   all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]> {
-    this.queries++;
+    this.#count();
     if (this.failure !== undefined && this.failing.test(sql)) return Promise.reject(this.failure);
     return this.#inner.all<T>(sql, params);
   }
   #wrap(tx: Queries): Queries {
     return {
       all: (sql, params) => {
-        this.queries++;
+        this.#count();
         if (this.failure !== undefined && this.failing.test(sql)) return Promise.reject(this.failure);
         return tx.all(sql, params);
       },
@@ -117,6 +133,12 @@ export class Watched implements Database {
 /** Hash the password of tests once: scrypt takes a third of a second. */
 let hashed: Promise<string> | undefined;
 
+/** The hub's clock: the one of this machine and the offset, or the time at which it stands still and the offset. */
+export interface Clock {
+  offset: number;
+  readonly stoppedAt: number | undefined;
+}
+
 export interface TestHub {
   readonly running: Running;
   readonly url: string;
@@ -129,7 +151,9 @@ export interface TestHub {
   /** An API key of the team, made past the pages. */
   readonly key: string;
   readonly keyId: string;
-  clock: { offset: number };
+  clock: Clock;
+  /** All requests so far, in the order in which they came. */
+  readonly requests: readonly Asked[];
   makeTeam(
     name: string,
     deviceNames: readonly string[],
@@ -140,8 +164,8 @@ export interface TestHub {
     key?: string,
     init?: RequestInit,
   ): Promise<{ status: number; headers: Headers; text: string; json: any }>;
-  /** Writes what is in memory, so that no task of the hub asks the database while a test counts queries. */
-  settle(): Promise<void>;
+  /** Counts the queries of the requests that come while `work` runs. Those of the hub's own tasks do not count. */
+  queriesOf(work: () => unknown): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -164,6 +188,8 @@ export interface TestHubOptions {
   readonly devices?: readonly string[];
   readonly storage?: TestDatabase;
   readonly passwords?: Passwords;
+  /** True: time passes by `clock.offset` alone. Limits of requests then depend on no machine. */
+  readonly isClockStopped?: boolean;
 }
 
 export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
@@ -184,8 +210,8 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
     ...options.env,
   });
   const log = createLogger(config.logLevel, { write: (line: string) => void lines.push(line) });
-  const clock = { offset: 0 };
-  const now = (): number => Date.now() + clock.offset;
+  const clock: Clock = { offset: 0, stoppedAt: options.isClockStopped === true ? Date.now() : undefined };
+  const now = (): number => (clock.stoppedAt ?? Date.now()) + clock.offset;
   const running = await serve({
     config,
     db,
@@ -193,6 +219,15 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
     now,
     ...(options.timeouts ? { timeouts: options.timeouts } : {}),
     ...(options.passwords ? { passwords: options.passwords } : {}),
+  });
+  const requests: Asked[] = [];
+  const { handle } = running.app;
+  Object.assign(running.app, {
+    handle: (...given: Parameters<typeof handle>) => {
+      const asked = { queries: 0 };
+      requests.push(asked);
+      underWay.run(asked, () => handle(...given));
+    },
   });
   hashed ??= new Passwords().hash(password);
   const hash = await hashed;
@@ -233,6 +268,7 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
     config,
     storage,
     clock,
+    requests,
     ...first,
     logs: () => lines.join(""),
     makeTeam,
@@ -257,9 +293,10 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
       }
       return { status: response.status, headers: response.headers, text, json };
     },
-    async settle() {
-      await running.app.flush();
-      await running.app.heartbeats.flush(db);
+    async queriesOf(work) {
+      const first = requests.length;
+      await work();
+      return requests.slice(first).reduce((sum, { queries }) => sum + queries, 0);
     },
     stop: async () => {
       await running.stop();
