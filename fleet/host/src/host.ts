@@ -19,11 +19,10 @@ import { Previews } from "./live/previews.ts";
 import { MqttSource } from "./mqtt/source.ts";
 import { Broker } from "./nats/broker.ts";
 import type { Database } from "boxwright-service/database";
-import { Sender } from "./webhook/sender.ts";
+import { Webhooks } from "./webhook/webhooks.ts";
 import { openDatabase } from "./store/open.ts";
 import { Retention } from "./store/retention.ts";
 import { RefusedRequests } from "./store/refused-requests.ts";
-import type { StoredFrame } from "./store/frames.ts";
 import { Writer } from "./store/writer.ts";
 
 export interface Host {
@@ -46,18 +45,21 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
   const metrics = createMetrics();
   const onError = (error: unknown): void => log.warn({ error: messageOf(error) }, "database");
   const db = await openDatabase(config, onError);
-  const writer = new Writer(db, metrics, (problem) => {
-    if (problem === null) log.info("the database takes frames again");
-    else log.error({ problem }, "the database takes no frames: senders keep them until it does");
+  const webhooks = new Webhooks(config.webhooks, { db, metrics, log, now });
+  const writer = new Writer(db, metrics, {
+    onProblem(problem) {
+      if (problem === null) log.info("the database takes frames again");
+      else log.error({ problem }, "the database takes no frames: senders keep them until it does");
+    },
+    onInsert: (tx, frames) => webhooks.queue(tx, frames),
+    onDurable: () => webhooks.wake(),
   });
   const decoding = new Decoding({ threads: config.threads, queue: config.queue, log });
   const registry = new Registry({ db, decoding, maxConfigs: config.maxConfigs, now });
   const previews = new Previews(config, metrics, now);
   const live = new Live({ db, previews, maxCameras: config.maxCameras, now, onError });
-  const senders = config.webhooks.map((hook) => new Sender(hook, { metrics, log, now }));
-  const onStored = (frame: StoredFrame): void => senders.forEach((sender) => sender.take(frame));
   const { maxPacketBytes } = config;
-  const intake = new Intake({ decoding, registry, writer, metrics, maxPacketBytes, now, onStored });
+  const intake = new Intake({ decoding, registry, writer, metrics, maxPacketBytes, now });
   const refused = new RefusedRequests({ db, log, now });
   addGauges(metrics, writer, decoding);
   let broker: Broker | null = null;
@@ -69,7 +71,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
     await documents?.stop();
     await writer.idle();
     await refused.write();
-    await Promise.all(senders.map((sender) => sender.stop()));
+    await webhooks.stop();
     await decoding.close();
     await db.close();
   };
@@ -84,7 +86,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
       hubState: () => (documents === null ? "none" : (documents.problem ?? "ok")),
       decoding: () => decoding.stats,
       broker: () => (config.nats === undefined ? null : (broker?.state() ?? Promise.resolve("away"))),
-      webhooks: () => senders.map(({ problem }) => problem ?? "ok"),
+      webhooks: () => webhooks.states,
       mqtt: () => (config.mqtt === undefined ? "none" : (mqtt?.problem ?? "ok")),
     });
     const listening = await listen(app, config, metrics);
@@ -97,9 +99,12 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
       // Stop the broker at once if the host was stopped during the connection.
       if (end.signal.aborted) void found?.stop();
     });
-    const retention = new Retention({ db, log, keepDays: config.keepDays, keepBytes: config.keepBytes, now });
+    const { keepDays, keepBytes } = config;
+    const onDeleted = (): Promise<void> => webhooks.countDeleted();
+    const retention = new Retention({ db, log, keepDays, keepBytes, onDeleted, now });
     await retention.open();
     retention.start();
+    webhooks.start();
     const stop = async (): Promise<void> => {
       end.abort();
       await Promise.all([listening.stop(), broker?.stop(), mqtt?.stop(), retention.stop()]);

@@ -16,8 +16,6 @@ export interface IntakeOptions {
   readonly metrics: Metrics;
   readonly maxPacketBytes: number;
   readonly now: () => number;
-  /** Called with each frame that this host stored. */
-  readonly onStored?: (frame: StoredFrame) => void;
 }
 
 /** Throws a Refusal for the source of another sender. */
@@ -62,7 +60,7 @@ export class Intake {
   }
 
   async #receive(bytes: Uint8Array, way: Transport, mayWait: boolean, maySend?: MaySend): Promise<Receipt> {
-    const { writer, metrics, maxPacketBytes, now, onStored } = this.#options;
+    const { writer, metrics, maxPacketBytes, now } = this.#options;
     const packet = fromPacket(bytes, { maxBytes: maxPacketBytes });
     const names = namesOf(packet);
     maySend?.(names.source);
@@ -89,7 +87,6 @@ export class Intake {
       metrics.stored.inc({ kind });
       metrics.totals.stored++;
       metrics.latency.observe(Math.max(0, storedAt - millisecondsOf(time)) / 1000);
-      onStored?.(row);
     } else {
       metrics.duplicates.inc({ way });
       metrics.totals.duplicates++;

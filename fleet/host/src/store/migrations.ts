@@ -91,6 +91,20 @@ ALTER TABLE refused ADD COLUMN count BIGINT NOT NULL DEFAULT 1;
 CREATE INDEX refused_of_place ON refused (place, at);
 `,
   },
+  {
+    version: 6,
+    name: "messages to webhooks that wait, and the host that sends them",
+    sql: (text) => `
+CREATE TABLE webhook_queue (
+  hook ${text} NOT NULL,
+  stored_at BIGINT NOT NULL,
+  source ${text} NOT NULL,
+  id ${text} NOT NULL,
+  PRIMARY KEY (hook, stored_at, source, id)
+);
+CREATE TABLE webhook_owners (hook ${text} PRIMARY KEY, owner ${text} NOT NULL, until BIGINT NOT NULL);
+`,
+  },
 ];
 
 /** Hosts wrote their versions into a table of their own until the services got one base. */

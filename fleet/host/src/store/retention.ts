@@ -35,6 +35,8 @@ export interface RetentionOptions {
   readonly keepDays: number;
   /** Bytes of frames beyond which the oldest are deleted; 0 sets no limit. */
   readonly keepBytes: number;
+  /** Called after a sweep that deleted frames. */
+  readonly onDeleted?: () => Promise<void>;
   /** Returns the clock in milliseconds since 1970. */
   readonly now?: () => number;
   /** Returns milliseconds that never jump. */
@@ -51,7 +53,7 @@ export interface StoreSize {
 }
 
 export class Retention {
-  readonly #options: Required<RetentionOptions>;
+  readonly #options: Required<Omit<RetentionOptions, "onDeleted">> & Pick<RetentionOptions, "onDeleted">;
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<unknown> = Promise.resolve();
   #isStopped = false;
@@ -130,7 +132,9 @@ export class Retention {
     const { log } = this.#options;
     try {
       const deleted = this.#isStopped ? 0 : await this.sweep();
-      if (deleted > 0) log.info({ deleted }, "old frames deleted");
+      if (deleted === 0) return;
+      log.info({ deleted }, "old frames deleted");
+      await this.#options.onDeleted?.();
     } catch (error) {
       log.warn({ error: messageOf(error) }, "cannot delete old frames");
     }

@@ -1,6 +1,6 @@
 /** Stores frames in batches. Frames that arrive while a transaction runs go into the next one. */
 import type { Metrics } from "../core/metrics.ts";
-import type { Database } from "boxwright-service/database";
+import type { Database, Queries } from "boxwright-service/database";
 import { UnavailableError } from "boxwright-service/errors";
 import { type StoredFrame, insertFrames } from "./frames.ts";
 
@@ -14,20 +14,28 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+export interface WriterOptions {
+  /** Called when the database begins to refuse frames, and with null when it takes them again. */
+  readonly onProblem?: (problem: string | null) => void;
+  /** Adds rows about new frames in the transaction that stores them, which may run more than once. */
+  readonly onInsert?: (tx: Queries, frames: readonly StoredFrame[]) => Promise<void>;
+  /** Called once the frames of the last `onInsert` are durable. */
+  readonly onDurable?: () => void;
+}
+
 export class Writer {
   readonly #db: Database;
   readonly #metrics: Metrics;
   readonly #waiting: Waiting[] = [];
-  readonly #onProblem: (problem: string | null) => void;
+  readonly #options: WriterOptions;
   #running: Promise<void> | null = null;
   #problem: string | null = null;
   #failedAt = -Infinity;
 
-  /** @param onProblem is called when the database begins to refuse frames, and with null when it takes them again */
-  constructor(db: Database, metrics: Metrics, onProblem: (problem: string | null) => void = () => undefined) {
+  constructor(db: Database, metrics: Metrics, options: WriterOptions = {}) {
     this.#db = db;
     this.#metrics = metrics;
-    this.#onProblem = onProblem;
+    this.#options = options;
   }
 
   /** Reason why the database took no frames lately, such as a full disk; null if it took the last ones. */
@@ -64,7 +72,13 @@ export class Writer {
   async #store(batch: readonly Waiting[]): Promise<void> {
     const frames = batch.map(({ frame }) => frame);
     try {
-      const isNew = await this.#db.write((tx) => insertFrames(tx, frames));
+      const isNew = await this.#db.write(async (tx) => {
+        const isNew = await insertFrames(tx, frames);
+        const fresh = frames.filter((_, i) => isNew[i]);
+        await this.#options.onInsert?.(tx, fresh);
+        return isNew;
+      });
+      this.#options.onDurable?.();
       this.#note(null);
       this.#metrics.batch.observe(batch.length);
       batch.forEach(({ resolve }, i) => resolve(isNew[i]!));
@@ -82,6 +96,6 @@ export class Writer {
   #note(problem: string | null): void {
     if (problem === this.#problem) return;
     this.#problem = problem;
-    this.#onProblem(problem);
+    this.#options.onProblem?.(problem);
   }
 }

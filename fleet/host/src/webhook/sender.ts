@@ -1,16 +1,30 @@
 /**
- * Sends detections of stored frames to an outside address. Frames never wait for it: messages wait in memory, and the
- * oldest go when there are too many. Each loss is counted and logged.
+ * Sends the messages of one webhook to its receiver, each at least once. While the receiver fails, one message at a
+ * time finds out whether it is back. Frames never wait for a webhook.
  */
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Database, Queries } from "boxwright-service/database";
+import { messageOf } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";
-import { connectionProblem } from "boxwright-service/errors";
 import type { Metrics } from "../core/metrics.ts";
 import { type Webhook, placeOf } from "../core/webhooks.ts";
 import type { StoredFrame } from "../store/frames.ts";
-import { type Message, headersOfMessage, messageOfFrame } from "./message.ts";
+import {
+  QUEUE_START,
+  type QueuePlace,
+  type QueuedMessage,
+  disownWebhook,
+  ownWebhook,
+  queueMessages,
+  queuedMessages,
+  removeMessages,
+} from "../store/webhook-queue.ts";
+import { type Attempt, post } from "./attempt.ts";
+import { messageOfFrame } from "./message.ts";
 
 export interface SenderOptions {
+  readonly db: Database;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly now: () => number;
@@ -18,145 +32,230 @@ export interface SenderOptions {
 }
 
 export interface SenderLimits {
-  /** Most messages that wait, and most characters of their bodies. */
-  readonly messages: number;
-  readonly characters: number;
   /** Messages that are sent at once. */
   readonly inFlight: number;
-  /** Attempts of a message. */
+  /** Attempts of a message that the receiver refuses while it takes others. */
   readonly attempts: number;
   /** Milliseconds until the second attempt; each later one waits three times as long, up to `longestMs`. */
   readonly retryMs: number;
   readonly longestMs: number;
   /** Milliseconds in which the receiver has to answer. */
   readonly patienceMs: number;
+  /** Milliseconds between two looks at an empty queue: hosts that share the database add to it. */
+  readonly lookMs: number;
+  /** Milliseconds for which a host is the one that sends. Another host goes on so long after its end. */
+  readonly ownMs: number;
 }
 
-/** The attempts of a message extend over an hour and a quarter. */
 const LIMITS: SenderLimits = {
-  ...{ messages: 1000, characters: 16 * 2 ** 20, inFlight: 4 },
-  ...{ attempts: 10, retryMs: 1000, longestMs: 20 * 60_000, patienceMs: 15_000 },
+  ...{ inFlight: 4, attempts: 10, retryMs: 1000, longestMs: 5 * 60_000, patienceMs: 15_000 },
+  ...{ lookMs: 1000, ownMs: 5000 },
 };
-const MOST_CAMERAS = 10_000;
+/** Messages that are read at once. */
+const BATCH = 64;
+/** Most cameras, and most failing messages, that are remembered. */
+const MOST_REMEMBERED = 10_000;
 /** Milliseconds between two log lines about lost messages. */
 const LOG_EVERY_MS = 60_000;
 
-/** Result of an attempt: the message is done, or has to be sent again, perhaps after so many milliseconds. */
-type Attempt = "sent" | "gone" | { readonly reason: string; readonly after: number | null };
+/** What is known of a message that failed. */
+interface Failure {
+  readonly attempts: number;
+  /** Time of `performance.now()` before which it is not tried again. */
+  readonly notBefore: number;
+  /** Messages that the receiver had taken when this one failed first. */
+  readonly takenBefore: number;
+}
 
 export class Sender {
+  /** Name under which the messages wait. */
+  readonly #name: string;
   readonly #hook: Webhook;
   readonly #options: SenderOptions;
   readonly #limits: SenderLimits;
-  readonly #waiting: Message[] = [];
-  #characters = 0;
-  readonly #working = new Set<Promise<void>>();
+  readonly #owner = randomUUID();
   readonly #end = new AbortController();
-  /** Time of the last message of each camera. */
-  readonly #told = new Map<string, number>();
+  #running: Promise<void> = Promise.resolve();
+  /** When this host became the one that sends. */
+  #ownedAt = -Infinity;
+  /** Ends the wait for new messages. */
+  #ring = new AbortController();
+  /** `stored_at` of the frame of each camera that was queued last, if the webhook limits their rate. */
+  readonly #queuedAt = new Map<string, number>();
+  #chosen: readonly StoredFrame[] = [];
+  readonly #failures = new Map<string, Failure>();
+  #taken = 0;
+  /** Attempts that failed since the receiver took a message. */
+  #failed = 0;
   #lost = 0;
   #loggedAt = -Infinity;
+  #isGone = false;
   /** Why messages wait; null while the receiver takes them. */
   problem: string | null = null;
-  #isGone = false;
 
-  constructor(hook: Webhook, options: SenderOptions) {
+  constructor(name: string, hook: Webhook, options: SenderOptions) {
+    this.#name = name;
     this.#hook = hook;
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
   }
 
-  /** Takes a stored frame. Returns at once. */
-  take(frame: StoredFrame): void {
-    if (this.#isGone || this.#end.signal.aborted || this.#isTooSoon(frame)) return;
-    const message = messageOfFrame(this.#hook, frame);
-    if (!message) return;
-    this.#remember(frame);
-    this.#waiting.push(message);
-    this.#characters += message.body.length;
-    while (this.#waiting.length > this.#limits.messages || this.#characters > this.#limits.characters) {
-      this.#next();
-      this.#lose("too many wait");
-    }
-    this.#start();
+  start(): void {
+    this.#running = this.#run();
   }
 
-  /** Ends. Messages that wait are lost, and counted. */
+  /** Queues messages about new frames, in the transaction that stores them. */
+  async queue(tx: Queries, frames: readonly StoredFrame[]): Promise<void> {
+    this.#chosen = this.#isGone ? [] : this.#choose(frames);
+    await queueMessages(tx, this.#name, this.#chosen);
+  }
+
+  /** Sends what was queued last, once it is durable. */
+  wake(): void {
+    if (this.#chosen.length === 0) return;
+    if (this.#queuedAt.size >= MOST_REMEMBERED) this.#queuedAt.clear();
+    if (this.#hook.every > 0) for (const frame of this.#chosen) this.#queuedAt.set(cameraOf(frame), frame.stored_at);
+    this.#chosen = [];
+    this.#ring.abort();
+  }
+
+  /** Ends attempts under way. The database keeps what is not delivered. */
   async stop(): Promise<void> {
     this.#end.abort();
-    await Promise.all(this.#working);
-    while (this.#next()) this.#count("dropped");
+    this.#ring.abort();
+    await this.#running;
+    // If the database is away, other hosts wait until this one no longer counts.
+    if (this.#ownedAt > 0) await disownWebhook(this.#options.db, this.#name, this.#owner).catch(() => undefined);
   }
 
-  #start(): void {
-    while (this.#working.size < this.#limits.inFlight && this.#waiting.length > 0 && !this.#end.signal.aborted) {
-      const work = this.#deliver(this.#next()!).finally(() => {
-        this.#working.delete(work);
-        this.#start();
-      });
-      this.#working.add(work);
-    }
+  /** Returns the frames that the webhook wants. Changes nothing: a transaction may run more than once. */
+  #choose(frames: readonly StoredFrame[]): StoredFrame[] {
+    const last = new Map<string, number>();
+    return frames.filter((frame) => {
+      const camera = cameraOf(frame);
+      const before = last.get(camera) ?? this.#queuedAt.get(camera) ?? -Infinity;
+      const isTooSoon = Math.abs(frame.stored_at - before) < this.#hook.every * 1000;
+      if (isTooSoon || !messageOfFrame(this.#hook, frame)) return false;
+      last.set(camera, frame.stored_at);
+      return true;
+    });
   }
 
-  #next(): Message | undefined {
-    const message = this.#waiting.shift();
-    this.#characters -= message?.body.length ?? 0;
-    return message;
+  /** Goes through the queue from its start to its end, again and again. */
+  async #run(): Promise<void> {
+    let after = QUEUE_START;
+    while (!this.#end.signal.aborted)
+      try {
+        const batch = await queuedMessages(this.#options.db, this.#name, after, BATCH);
+        if (batch.length > 0) await this.#sendAll(batch);
+        else await this.#waitForMore();
+        after = batch.at(-1)?.place ?? QUEUE_START;
+      } catch (error) {
+        this.#note(`database: ${messageOf(error)}`);
+        await this.#pause(this.#limits.lookMs);
+      }
   }
 
-  async #deliver(message: Message): Promise<void> {
-    const { attempts, retryMs, longestMs } = this.#limits;
-    const { signal } = this.#end;
-    for (let attempt = 1; ; attempt++) {
-      if (this.#isGone || signal.aborted) return this.#count("dropped");
-      const result = await this.#attempt(message);
-      if (result === "sent") return this.#succeed();
-      if (result === "gone") return this.#stopForGood();
-      this.#count("failed");
-      this.#note(result.reason);
-      if (attempt === attempts) return this.#lose(`${attempts} attempts failed, the last: ${result.reason}`);
-      const plain = Math.min(retryMs * 3 ** (attempt - 1), longestMs);
-      // Vary by 10 % either way: messages that failed together do not come together again.
-      const pause = Math.max(plain * (0.9 + 0.2 * Math.random()), Math.min(result.after ?? 0, longestMs));
-      await sleep(pause, undefined, { signal }).catch(() => undefined);
-    }
+  /** Returns true if this host is the one that sends. */
+  async #own(): Promise<boolean> {
+    const { db, now } = this.#options;
+    const { ownMs } = this.#limits;
+    if (performance.now() - this.#ownedAt < ownMs / 3) return true;
+    const isOwner = await ownWebhook(db, this.#name, this.#owner, { now: now(), milliseconds: ownMs });
+    this.#ownedAt = isOwner ? performance.now() : -Infinity;
+    return isOwner;
   }
 
-  async #attempt(message: Message): Promise<Attempt> {
-    const { now } = this.#options;
-    const end = new AbortController();
-    const abort = (): void => end.abort();
-    // The timer holds the controller: a signal of AbortSignal.any can be collected before it fires.
-    const timer = setTimeout(abort, this.#limits.patienceMs);
-    this.#end.signal.addEventListener("abort", abort);
+  /** Stays the one that sends while some work lasts. */
+  async #owning<T>(work: Promise<T>): Promise<T> {
+    // If the database is away, another host may send the same messages: a receiver knows them by their ids.
+    const renewal = setInterval(() => void this.#own().catch(() => undefined), this.#limits.ownMs / 2);
     try {
-      const response = await fetch(this.#hook.url, {
-        method: "POST",
-        headers: headersOfMessage(this.#hook, message, now()),
-        body: message.body,
-        // A redirect would send detections to an address that nobody chose.
-        redirect: "manual",
-        signal: end.signal,
-      });
-      await response.body?.cancel();
-      if (response.ok) return "sent";
-      if (response.status === 410) return "gone";
-      return { reason: `status ${response.status}`, after: waitOf(response.headers.get("retry-after"), now()) };
-    } catch (error) {
-      const isLate = end.signal.aborted && !this.#end.signal.aborted;
-      const reason = isLate ? `no answer within ${this.#limits.patienceMs / 1000} s` : connectionProblem(error);
-      return { reason, after: null };
+      return await work;
     } finally {
-      clearTimeout(timer);
-      this.#end.signal.removeEventListener("abort", abort);
+      clearInterval(renewal);
     }
+  }
+
+  async #waitForMore(): Promise<void> {
+    await sleep(this.#limits.lookMs, undefined, { signal: this.#ring.signal }).catch(() => undefined);
+    this.#ring = new AbortController();
+  }
+
+  async #pause(milliseconds: number): Promise<void> {
+    await sleep(milliseconds, undefined, { signal: this.#end.signal }).catch(() => undefined);
+  }
+
+  /** Tries each message that is due once. */
+  async #sendAll(batch: readonly QueuedMessage[]): Promise<void> {
+    const now = performance.now();
+    const due = batch.filter(({ place }) => (this.#failures.get(keyOf(place))?.notBefore ?? 0) <= now);
+    while (due.length > 0 && !this.#end.signal.aborted) {
+      if (!(await this.#own())) return this.#pause(this.#limits.lookMs);
+      const group = due.splice(0, this.#failed > 0 ? 1 : this.#limits.inFlight);
+      const results = await this.#owning(Promise.all(group.map((message) => this.#send(message))));
+      const done = group.filter((_, i) => results[i] === "done").map(({ place }) => place);
+      if (done.length > 0) await removeMessages(this.#options.db, this.#name, done);
+      const waits = results.filter((result) => result !== "done");
+      if (waits.length > 0) await this.#pause(Math.max(this.#delay(this.#failed), ...waits));
+    }
+  }
+
+  /** Tries a message. Returns "done" if the queue no longer needs it, else least milliseconds until another attempt. */
+  async #send({ place, frame }: QueuedMessage): Promise<"done" | number> {
+    if (this.#isGone) return this.#drop("the receiver wants no more messages");
+    if (frame === null) return this.#drop("their frames were deleted before the receiver took them");
+    // The config may have other filters by now.
+    const message = messageOfFrame(this.#hook, frame);
+    if (!message) return "done";
+    const { now } = this.#options;
+    const attempt = await post(this.#hook, message, {
+      now,
+      signal: this.#end.signal,
+      patience: this.#limits.patienceMs,
+    });
+    if (attempt === "ended") return 0;
+    if (attempt === "sent") {
+      this.#failures.delete(keyOf(place));
+      this.#succeed();
+      return "done";
+    }
+    if (attempt === "gone") return this.#stopForGood();
+    return this.#fail(place, attempt);
   }
 
   #succeed(): void {
     this.#count("sent");
+    this.#taken++;
+    this.#failed = 0;
     if (this.problem !== null)
       this.#options.log.info({ webhook: placeOf(this.#hook) }, "the webhook takes messages again");
     this.problem = null;
+  }
+
+  #fail(place: QueuePlace, { reason, after }: Exclude<Attempt, string>): "done" | number {
+    const { attempts: most, longestMs } = this.#limits;
+    this.#count("failed");
+    this.#failed++;
+    this.#note(reason);
+    const key = keyOf(place);
+    const before = this.#failures.get(key);
+    const attempts = (before?.attempts ?? 0) + 1;
+    const takenBefore = before?.takenBefore ?? this.#taken;
+    this.#failures.delete(key);
+    // While the receiver takes nothing, the fault is not in the message.
+    if (attempts >= most && this.#taken > takenBefore)
+      return this.#drop(`${most} attempts failed while others were taken, the last: ${reason}`);
+    if (this.#failures.size >= MOST_REMEMBERED) this.#failures.clear();
+    this.#failures.set(key, { attempts, takenBefore, notBefore: performance.now() + this.#delay(attempts) });
+    return Math.min(after ?? 0, longestMs);
+  }
+
+  /** Returns the milliseconds to wait after so many failures. Varies by 10 %: hosts do not come back together. */
+  #delay(failures: number): number {
+    if (failures === 0) return 0;
+    const { retryMs, longestMs } = this.#limits;
+    return Math.min(retryMs * 3 ** (failures - 1), longestMs) * (0.9 + 0.2 * Math.random());
   }
 
   #note(reason: string): void {
@@ -167,49 +266,33 @@ export class Sender {
   }
 
   /** The receiver answered 410: it wants no more messages. */
-  #stopForGood(): void {
+  #stopForGood(): "done" {
     this.#count("dropped");
-    if (this.#isGone) return;
+    if (this.#isGone) return "done";
     this.#isGone = true;
     this.problem = "status 410: the receiver wants no more messages";
-    while (this.#next()) this.#count("dropped");
     const advice =
       "the webhook is gone (410), and gets no more messages: take it out of the config, or restart the host";
     this.#options.log.error({ webhook: placeOf(this.#hook) }, advice);
+    return "done";
   }
 
   /** Counts a lost message, and logs losses once a minute. */
-  #lose(reason: string): void {
+  #drop(reason: string): "done" {
     this.#count("dropped");
     this.#lost++;
     const now = performance.now();
-    if (now - this.#loggedAt < LOG_EVERY_MS) return;
-    this.#options.log.error(
-      { webhook: placeOf(this.#hook), lost: this.#lost, reason },
-      "messages of a webhook are lost",
-    );
+    if (this.#isGone || now - this.#loggedAt < LOG_EVERY_MS) return "done";
+    const about = { webhook: placeOf(this.#hook), lost: this.#lost, reason };
+    this.#options.log.error(about, "messages of a webhook are lost");
     this.#loggedAt = now;
+    return "done";
   }
 
   #count(outcome: "sent" | "failed" | "dropped"): void {
     this.#options.metrics.webhooks.inc({ outcome });
   }
-
-  #isTooSoon({ source, subject }: StoredFrame): boolean {
-    const last = this.#told.get(`${source}\n${subject}`) ?? -Infinity;
-    return this.#hook.every > 0 && performance.now() - last < this.#hook.every * 1000;
-  }
-
-  #remember({ source, subject }: StoredFrame): void {
-    if (this.#hook.every === 0) return;
-    if (this.#told.size >= MOST_CAMERAS) this.#told.clear();
-    this.#told.set(`${source}\n${subject}`, performance.now());
-  }
 }
 
-/** Returns the milliseconds that a Retry-After header asks for, in seconds or as a date; null: none. */
-function waitOf(text: string | null, now: number): number | null {
-  if (text === null) return null;
-  const milliseconds = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
-  return milliseconds >= 0 ? milliseconds : null;
-}
+const cameraOf = ({ source, subject }: StoredFrame): string => `${source}\n${subject}`;
+const keyOf = ({ stored_at, source, id }: QueuePlace): string => `${stored_at}\n${source}\n${id}`;

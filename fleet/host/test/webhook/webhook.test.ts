@@ -11,10 +11,14 @@ import { createMetrics } from "../../src/core/metrics.ts";
 import { readConfig } from "../../src/core/config.ts";
 import { webhook } from "../../src/core/webhooks.ts";
 import type { StoredFrame } from "../../src/store/frames.ts";
+import { openDatabase } from "../../src/store/open.ts";
+import { deleteOldest } from "../../src/store/retention.ts";
+import { Writer } from "../../src/store/writer.ts";
 import { headersOfMessage, messageOfFrame } from "../../src/webhook/message.ts";
-import { Sender, type SenderLimits } from "../../src/webhook/sender.ts";
+import type { SenderLimits } from "../../src/webhook/sender.ts";
+import { Webhooks } from "../../src/webhook/webhooks.ts";
 import { detectionPacket } from "../support/frames.ts";
-import { temporaryFolder, testHost } from "../support/host.ts";
+import { emptyDatabase, kinds, temporaryFolder, testHost } from "../support/host.ts";
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString("base64")}`;
 
@@ -25,7 +29,7 @@ interface Got {
 
 /** A receiver that answers as `answer` says: a status, or null for never. */
 async function receiver(
-  answer: (count: number, response: ServerResponse) => number | null = () => 204,
+  answer: (count: number, response: ServerResponse, body: string) => number | null = () => 204,
 ): Promise<{ url: string; got: Got[]; stop: () => void }> {
   const got: Got[] = [];
   const server = createServer((request, response) => {
@@ -33,7 +37,7 @@ async function receiver(
     request.setEncoding("utf8").on("data", (text: string) => (body += text));
     request.on("end", () => {
       got.push({ headers: request.headers, body });
-      const status = answer(got.length, response);
+      const status = answer(got.length, response, body);
       if (status !== null) response.writeHead(status).end();
     });
   });
@@ -53,18 +57,42 @@ const frame = (n: number, given: Partial<StoredFrame> = {}): StoredFrame => ({
   ...given,
 });
 
-/** A sender whose pauses are short. */
-function senderTo(given: object, limits: Partial<SenderLimits> = {}) {
+/** A database, and a sender to a receiver whose pauses are short. */
+async function senderTo(given: object, limits: Partial<SenderLimits> = {}, database?: string) {
+  const db = await openDatabase({ database: database ?? join(temporaryFolder().path, "host.db"), databasePool: 2 });
   const metrics = createMetrics();
   let logs = "";
   const log = createLogger("info", { destination: { write: (line) => void (logs += line) } });
-  const short = { retryMs: 1, longestMs: 5, ...limits };
-  const sender = new Sender(webhook({ secret: SECRET, ...given }), { metrics, log, now: Date.now, limits: short });
-  onTestFinished(() => sender.stop());
-  const count = async (outcome: string): Promise<number> =>
-    (await metrics.webhooks.get()).values.find(({ labels }) => labels.outcome === outcome)?.value ?? 0;
-  return { sender, count, logs: () => logs };
+  const short = { retryMs: 1, longestMs: 5, lookMs: 5, ...limits };
+  const webhooks = new Webhooks([webhook({ secret: SECRET, ...given })], {
+    db,
+    metrics,
+    log,
+    now: Date.now,
+    limits: short,
+  });
+  const writer = new Writer(db, metrics, {
+    onInsert: (tx, frames) => webhooks.queue(tx, frames),
+    onDurable: () => webhooks.wake(),
+  });
+  let isStopped = false;
+  const stop = async (): Promise<void> => {
+    if (isStopped) return;
+    isStopped = true;
+    await webhooks.stop();
+    await db.close();
+  };
+  onTestFinished(stop);
+  return {
+    ...{ db, webhooks, stop, logs: () => logs },
+    store: (...frames: readonly StoredFrame[]) => Promise.all(frames.map((one) => writer.store(one))),
+    count: async (outcome: string): Promise<number> =>
+      (await metrics.webhooks.get()).values.find(({ labels }) => labels.outcome === outcome)?.value ?? 0,
+    queued: async (): Promise<number> => (await db.all<{ n: number }>("SELECT count(*) AS n FROM webhook_queue"))[0]!.n,
+  };
 }
+
+const idsIn = (got: readonly Got[]): string[] => got.map(({ body }) => JSON.parse(body).data.id as string);
 
 test("the signature is that of the example of Standard Webhooks", () => {
   const hook = webhook({ url: "https://example.org", secret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" });
@@ -118,76 +146,121 @@ describe("a host with webhooks", () => {
 describe("a receiver", () => {
   test("that fails gets a message again under its id, with a new time, until it takes it", async () => {
     const { url, got } = await receiver((count) => (count < 4 ? [500, 429, 301][count - 1]! : 200));
-    const { sender, count, logs } = senderTo({ url });
-    sender.take(frame(1));
-    await until(async () => (await count("sent")) === 1, "the message");
+    const { store, webhooks, queued, count, logs } = await senderTo({ url });
+    webhooks.start();
+    await store(frame(1));
+    await until(async () => (await queued()) === 0, "the message");
     expect(got).toHaveLength(4);
     expect(new Set(got.map(({ headers }) => headers["webhook-id"])).size).toBe(1);
-    expect(await count("failed")).toBe(3);
+    expect([await count("sent"), await count("failed"), await count("dropped")]).toEqual([1, 3, 0]);
     expect(logs()).toContain("status 500");
     expect(logs()).toContain("takes messages again");
     // The path of the address may hold a key.
     expect(logs()).not.toContain("hidden");
-    expect(sender.problem).toBeNull();
+    expect(webhooks.states).toEqual(["ok"]);
   });
 
   test("that hangs is given up, and tried again", async () => {
     const { url, got } = await receiver((count) => (count === 1 ? null : 204));
-    const { sender, count, logs } = senderTo({ url }, { patienceMs: 200 });
-    sender.take(frame(1));
-    await until(async () => (await count("sent")) === 1, "the message");
+    const { store, webhooks, queued, logs } = await senderTo({ url }, { patienceMs: 2000 });
+    webhooks.start();
+    await store(frame(1));
+    await until(async () => (await queued()) === 0, "the message");
     expect(got).toHaveLength(2);
-    expect(logs()).toContain("no answer within 0.2 s");
+    expect(logs()).toContain("no answer within 2 s");
   });
 
-  test("that never takes a message loses it after all attempts, and the log says so", async () => {
-    const { url, got } = await receiver(() => 503);
-    const { sender, count, logs } = senderTo({ url }, { attempts: 3 });
-    sender.take(frame(1));
-    await until(async () => (await count("dropped")) === 1, "the loss");
-    expect(got).toHaveLength(3);
-    expect(logs()).toContain("3 attempts failed, the last: status 503");
-    expect(sender.problem).toBe("status 503");
+  test("that is away for long gets everything once it is back, and is tried with one message at a time", async () => {
+    let isAway = true;
+    const { url, got } = await receiver(() => (isAway ? 503 : 204));
+    const { store, webhooks, queued, count } = await senderTo({ url }, { attempts: 2 });
+    await store(...Array.from({ length: 200 }, (_, n) => frame(n)));
+    webhooks.start();
+    // More attempts than a message has: while nothing is taken, no message is at fault.
+    await until(async () => (await count("failed")) > 20, "attempts");
+    expect(webhooks.states).toEqual(["status 503"]);
+    expect(await queued()).toBe(200);
+    isAway = false;
+    const before = got.length;
+    await until(async () => (await queued()) === 0, "all messages");
+    expect(new Set(idsIn(got.slice(before - 1))).size).toBe(200);
+    expect([await count("sent"), await count("dropped")]).toEqual([200, 0]);
+    expect(webhooks.states).toEqual(["ok"]);
+  });
+
+  test("that refuses one message and takes others loses it after all attempts, and the log says so", async () => {
+    const { url, got } = await receiver((_count, _response, body) => (body.includes('"f7"') ? 400 : 204));
+    const { store, webhooks, queued, count, logs } = await senderTo({ url }, { attempts: 3 });
+    webhooks.start();
+    await store(...Array.from({ length: 20 }, (_, n) => frame(n)));
+    await until(async () => (await queued()) <= 1, "the others");
+    // Others come meanwhile: the receiver is not away.
+    await store(frame(21));
+    await until(async () => (await queued()) === 0, "the end");
+    expect(idsIn(got).filter((id) => id === "f7")).toHaveLength(3);
+    expect([await count("sent"), await count("dropped")]).toEqual([20, 1]);
+    expect(logs()).toContain("3 attempts failed while others were taken, the last: status 400");
   });
 
   test("that answers 410 gets nothing more", async () => {
     const { url, got } = await receiver(() => 410);
-    const { sender, count, logs } = senderTo({ url }, { inFlight: 1 });
-    for (let n = 0; n < 5; n++) sender.take(frame(n));
-    await until(async () => (await count("dropped")) === 5, "the end");
-    sender.take(frame(9));
+    const { store, webhooks, queued, count, logs } = await senderTo({ url }, { inFlight: 1 });
+    await store(...Array.from({ length: 5 }, (_, n) => frame(n)));
+    webhooks.start();
+    await until(async () => (await queued()) === 0, "the end");
+    await store(frame(9));
+    expect([await queued(), await count("dropped")]).toEqual([0, 5]);
     expect(got).toHaveLength(1);
     expect(logs().split("the webhook is gone (410)")).toHaveLength(2);
-    expect(sender.problem).toContain("410");
+    expect(webhooks.states[0]).toContain("410");
   });
 
-  test("that is away costs the oldest messages above the limit, counted and logged once", async () => {
-    const { url, got, stop } = await receiver();
+  test("that is away until frames are deleted loses their messages, counted and logged", async () => {
+    const { url, stop } = await receiver();
     stop();
-    const { sender, count, logs } = senderTo(
-      { url },
-      { messages: 10, inFlight: 1, retryMs: 60_000, longestMs: 60_000 },
-    );
-    for (let n = 0; n < 50; n++) sender.take(frame(n));
-    // One is under way, ten wait.
-    expect(await count("dropped")).toBe(39);
-    expect(logs().split("messages of a webhook are lost")).toHaveLength(2);
-    await until(() => sender.problem !== null, "the problem");
-    await sender.stop();
-    expect(await count("dropped")).toBe(50);
-    expect(got).toHaveLength(0);
+    const { db, store, webhooks, queued, count, logs } = await senderTo({ url });
+    await store(...Array.from({ length: 50 }, (_, n) => frame(n, { stored_at: n })));
+    webhooks.start();
+    await until(() => webhooks.states[0] !== "ok", "the problem");
+    await deleteOldest(db, 30, 1000);
+    await webhooks.countDeleted();
+    expect([await queued(), await count("dropped")]).toEqual([20, 30]);
+    expect(logs()).toMatch(/"lost":30.*frames were deleted before the receiver took them/);
   });
 
   test("gets one message of a camera in so many seconds", async () => {
     const { url, got } = await receiver();
-    const { sender } = senderTo({ url, every: 3600 });
-    for (let n = 0; n < 5; n++) sender.take(frame(n));
-    sender.take(frame(5, { count: 0, detections: "[]", subject: "gate" }));
-    sender.take(frame(6, { subject: "gate" }));
-    await until(() => got.length === 2, "a message of each camera");
-    expect(got.map(({ body }) => JSON.parse(body).data.id as string).sort()).toEqual(["f0", "f6"]);
+    const { store, webhooks } = await senderTo({ url, every: 3600 });
+    webhooks.start();
+    const at = (n: number, seconds: number): StoredFrame => frame(n, { stored_at: seconds * 1000 });
+    await store(at(0, 0), at(1, 1), at(2, 3599));
+    await store(at(3, 3599));
+    await store(frame(5, { count: 0, detections: "[]", subject: "gate" }), frame(6, { subject: "gate" }));
+    await store(at(4, 3600));
+    await until(() => got.length === 3, "the messages");
+    expect(idsIn(got).sort()).toEqual(["f0", "f4", "f6"]);
   });
 });
+
+test.each(kinds.filter(({ skip }) => !skip))(
+  "hosts that share a $kind database send each message once",
+  async ({ kind }) => {
+    const { url, got } = await receiver();
+    const database = await emptyDatabase(kind, temporaryFolder().path);
+    const hosts = [await senderTo({ url }, {}, database), await senderTo({ url }, {}, database)];
+    for (const { webhooks } of hosts) webhooks.start();
+    const frames = Array.from({ length: 100 }, (_, n) => frame(n));
+    await Promise.all(frames.map((one, n) => hosts[n % 2]!.store(one)));
+    await until(async () => (await hosts[0]!.queued()) === 0, "all messages");
+    expect(idsIn(got).sort()).toEqual(frames.map(({ id }) => id).sort());
+    // The one that sends ends, and the other goes on at once.
+    const sent = await Promise.all(hosts.map(({ count }) => count("sent")));
+    const [first, other] = sent[0]! > 0 ? hosts : [hosts[1]!, hosts[0]!];
+    await first!.stop();
+    await other!.store(frame(100));
+    await until(() => got.length === 101, "the last message");
+  },
+);
 
 test("settings tell every problem, and repeat neither key nor address", () => {
   const folder = temporaryFolder();

@@ -1,0 +1,98 @@
+/**
+ * Messages to webhooks that wait. A row names a webhook and a frame, and is written in the transaction that stores the
+ * frame: a frame that was acknowledged has its messages. A cursor over stored frames would not do. Hosts that share a
+ * database commit frames in another order than that of `stored_at`, and a cursor would pass the late ones.
+ */
+import type { Database, Queries } from "boxwright-service/database";
+import type { StoredFrame } from "./frames.ts";
+
+/** Place of a message in the queue of its webhook. */
+export interface QueuePlace {
+  readonly stored_at: number;
+  readonly source: string;
+  readonly id: string;
+}
+
+/** The place before all others. */
+export const QUEUE_START: QueuePlace = { stored_at: -1, source: "", id: "" };
+
+export interface QueuedMessage {
+  readonly place: QueuePlace;
+  /** Null if the frame was deleted meanwhile. */
+  readonly frame: StoredFrame | null;
+}
+
+/** Adds messages about frames, in the transaction that stores them. */
+export async function queueMessages(tx: Queries, hook: string, frames: readonly StoredFrame[]): Promise<void> {
+  for (const { stored_at, source, id } of frames)
+    await tx.all("INSERT INTO webhook_queue (hook, stored_at, source, id) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING", [
+      ...[hook, stored_at, source, id],
+    ]);
+}
+
+/** Returns the next messages of a webhook behind a place. */
+export async function queuedMessages(
+  db: Queries,
+  hook: string,
+  after: QueuePlace,
+  most: number,
+): Promise<QueuedMessage[]> {
+  type Row = StoredFrame & { readonly at: number; readonly frame_source: string; readonly frame_id: string };
+  const rows = await db.all<Row>(
+    `SELECT q.stored_at AS at, q.source AS frame_source, q.id AS frame_id, f.* FROM webhook_queue AS q
+      LEFT JOIN frames AS f ON f.source = q.source AND f.id = q.id
+      WHERE q.hook = ? AND (q.stored_at, q.source, q.id) > (?, ?, ?) ORDER BY q.stored_at, q.source, q.id LIMIT ?`,
+    [hook, after.stored_at, after.source, after.id, most],
+  );
+  return rows.map(({ at, frame_source, frame_id, ...frame }) => ({
+    place: { stored_at: at, source: frame_source, id: frame_id },
+    frame: (frame.source as string | null) === null ? null : frame,
+  }));
+}
+
+export async function removeMessages(db: Database, hook: string, places: readonly QueuePlace[]): Promise<void> {
+  await db.write(async (tx) => {
+    for (const { stored_at, source, id } of places)
+      await tx.all("DELETE FROM webhook_queue WHERE hook = ? AND stored_at = ? AND source = ? AND id = ?", [
+        ...[hook, stored_at, source, id],
+      ]);
+  });
+}
+
+/** Removes messages about frames that were stored before the oldest frame that is left. Returns their count. */
+export async function removeMessagesOfDeletedFrames(db: Database): Promise<number> {
+  const rows = await db.write((tx) =>
+    tx.all(
+      "DELETE FROM webhook_queue WHERE stored_at < (SELECT coalesce(min(stored_at), ?) FROM frames) RETURNING 1 AS done",
+      [Number.MAX_SAFE_INTEGER],
+    ),
+  );
+  return rows.length;
+}
+
+/**
+ * Makes this host the one that sends the messages of a webhook for so many milliseconds, unless another host is.
+ * @returns true if this host is
+ */
+export async function ownWebhook(
+  db: Database,
+  hook: string,
+  owner: string,
+  { now, milliseconds }: { readonly now: number; readonly milliseconds: number },
+): Promise<boolean> {
+  // A time far ahead was written under a wrong clock.
+  const rows = await db.write((tx) =>
+    tx.all(
+      `INSERT INTO webhook_owners (hook, owner, until) VALUES (?, ?, ?) ON CONFLICT (hook) DO UPDATE
+        SET owner = excluded.owner, until = excluded.until
+        WHERE webhook_owners.owner = excluded.owner OR webhook_owners.until < ? OR webhook_owners.until > ?
+        RETURNING 1 AS done`,
+      [hook, owner, now + milliseconds, now, now + 10 * milliseconds],
+    ),
+  );
+  return rows.length > 0;
+}
+
+export async function disownWebhook(db: Database, hook: string, owner: string): Promise<void> {
+  await db.write((tx) => tx.all("DELETE FROM webhook_owners WHERE hook = ? AND owner = ?", [hook, owner]));
+}
