@@ -1,6 +1,6 @@
 /**
  * CPU time from the import of the package to the first detection, in a fresh process without a loader: each engine of
- * `boxwright`, then `boxwright/core`, and both by `require`.
+ * `boxwright`, then `boxwright/core`, and both by `require`. Beside it the time that Node takes before any import.
  */
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
@@ -58,6 +58,12 @@ for (let i = 0; i < 15; i++) warm.push((await start())[1]);
 console.log(JSON.stringify({ imported, cold, warm: warm.sort((a, b) => a - b)[7] }));
 `;
 
+/** Prints the CPU time of a process in which Node has started, and nothing else has run. */
+const NODE_ALONE = `
+const { user, system } = process.cpuUsage();
+console.log((user + system) / 1000);
+`;
+
 const workload = makeWorkload(WORKLOADS[0]);
 const tensor = bytesOf(workload);
 
@@ -72,6 +78,14 @@ async function startOf(file: string, { loader, engine }: Way): Promise<Start> {
   const flags = ["--input-type=module", "-e", PROGRAM, "--", ...task];
   return JSON.parse(execFileSync(process.execPath, flags, { input: tensor, encoding: "utf8" })) as Start;
 }
+
+/** Returns the milliseconds that Node itself takes to start, median of so many processes. */
+const nodeAlone = (rounds: number): number =>
+  median(
+    Array.from({ length: rounds }, () =>
+      Number(execFileSync(process.execPath, ["--input-type=module", "-e", NODE_ALONE], { encoding: "utf8" })),
+    ),
+  );
 
 const KEYS = ["imported", "cold", "warm"] as const;
 
@@ -106,6 +120,8 @@ async function main(): Promise<void> {
   print(
     `${machineLine(made)}; ${workload.title}; median of ${rounds} processes, milliseconds of the processor`,
   );
+  const alone = nodeAlone(rounds);
+  print(`Node alone takes ${us(alone)} before the import`);
   const rows = [];
   for (const way of waysOf(engines)) {
     // Other packages may have no such entry.
@@ -128,7 +144,7 @@ async function main(): Promise<void> {
   ]);
   for (const line of layOut(["entry, loader, engine", ...KEYS, "other cold", "new/other"], lines, 1))
     print(line);
-  writeReport(values.out, { ...made, rounds, workload: workload.name, rows });
+  writeReport(values.out, { ...made, rounds, workload: workload.name, nodeAlone: alone, rows });
 }
 
 await runScript(main);

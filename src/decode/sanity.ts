@@ -255,11 +255,11 @@ const CORNER = 0.03;
  * @returns a note for what is only suspicious, else null
  * @throws TensorError for what cannot be right
  */
-export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string | null {
-  const n = m.i32[(at >> 2) + A.P_CANDIDATES];
+export function checkBoxes({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
+  const n = i32[(at >> 2) + A.P_CANDIDATES];
   const { about, kind, unit } = plan.heads[0];
   const { inputSize } = plan;
-  const boxes = m.i32[(at >> 2) + A.P_BOXES] >> 2;
+  const boxes = i32[(at >> 2) + A.P_BOXES] >> 2;
   // The coordinates furthest from the corner.
   let across = 0;
   let down = 0;
@@ -268,8 +268,12 @@ export function checkBoxes({ memory: m, plan }: MemoryImage, at: number): string
   let flat = 0;
   // The centres furthest right and down.
   const middle = [0, 0];
+  // Read element by element: most processes check boxes once, in code that is not compiled yet.
   for (let i = boxes; i < boxes + n * 4; i += 4) {
-    const [a, b, c, d] = m.f32.subarray(i, i + 4);
+    const a = f32[i];
+    const b = f32[i + 1];
+    const c = f32[i + 2];
+    const d = f32[i + 3];
     across = Math.max(across, Math.abs(a), Math.abs(c));
     down = Math.max(down, Math.abs(b), Math.abs(d));
     if (c < a || d < b) swapped++;

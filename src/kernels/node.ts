@@ -1,10 +1,13 @@
 /** The kernels in Node: their files lie beside the built one. A bundle has no such files, and takes the text. */
-import { readFileSync } from "node:fs";
 import { decodeLengths, masksLengths, prepareLengths } from "kernel-data";
 import type { WasmKind } from "./kernel.ts";
 import * as text from "./text.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
+
+// `import` of node:fs would load Node's streams too, 3 ms of a start. Node before 20.16 has no such function, and
+// takes the text.
+const files = globalThis.process?.getBuiltinModule?.("node:fs");
 
 /** Returns a function that reads a build of a kernel. It returns null if neither a file nor the text has the build. */
 const readBy =
@@ -16,9 +19,11 @@ const readBy =
   (kind: WasmKind): Bytes | null => {
     try {
       // Not `new URL(name, import.meta.url)`: bundlers take that for an asset to carry along.
-      const file = readFileSync(new URL(import.meta.url.replace(/[^/]*$/, `${filePrefix}${kind}.wasm`)));
+      const file = files?.readFileSync(
+        new URL(import.meta.url.replace(/[^/]*$/, `${filePrefix}${kind}.wasm`)),
+      );
       // Check the length: a bundle may lie beside another package's file of the same name.
-      if (file.length === lengths[kind]) return new Uint8Array(file);
+      if (file?.length === lengths[kind]) return new Uint8Array(file);
     } catch {
       // No such file.
     }
