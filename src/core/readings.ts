@@ -49,22 +49,27 @@ export interface ReadingTraits {
   readonly competing?: true;
   /** The class id column counts from the first class; it never counts a background. */
   readonly bareClassIds?: true;
+  /**
+   * There is a score for each cell of the network, whether it found something or not. "map": neighbours in the tensor
+   * are neighbours in the picture. Absent: the tensors list what the network found.
+   */
+  readonly cells?: "map" | "list";
 }
 
 /** Rows that the network finished, with class ids that count no background. */
 const FINISHED: ReadingTraits = { finished: true, suppressed: true, bareClassIds: true };
 
 export const READINGS: { readonly [R in ReadingName]: ReadingTraits } = {
-  "anchor-grid": { maps: true, anchors: true },
-  "point-grid": { maps: true },
-  "distance-grid": { maps: true },
-  "dfl-grid": { maps: true },
-  "objectness-rows": { rows: true, rowPerCell: true },
-  "class-rows": { rows: true, rowPerCell: true },
-  "point-rows": { rows: true },
-  "corner-rows": { rows: true, suppressed: true },
-  "prior-rows": { rows: true, priors: true },
-  "prior-maps": { priors: true },
+  "anchor-grid": { maps: true, anchors: true, cells: "map" },
+  "point-grid": { maps: true, cells: "map" },
+  "distance-grid": { maps: true, cells: "map" },
+  "dfl-grid": { maps: true, cells: "map" },
+  "objectness-rows": { rows: true, rowPerCell: true, cells: "map" },
+  "class-rows": { rows: true, rowPerCell: true, cells: "map" },
+  "point-rows": { rows: true, cells: "map" },
+  "corner-rows": { rows: true, suppressed: true, cells: "map" },
+  "prior-rows": { rows: true, priors: true, cells: "map" },
+  "prior-maps": { priors: true, cells: "map" },
   "end-to-end": { ...FINISHED, looksRaw: true },
   "detection-output": { finished: true, suppressed: true, unclamped: true },
   "image-box-class-score": FINISHED,
@@ -72,12 +77,12 @@ export const READINGS: { readonly [R in ReadingName]: ReadingTraits } = {
   "class-score-box": FINISHED,
   "box-score-labels": FINISHED,
   postprocess: { finished: true, suppressed: true, unclamped: true },
-  queries: { suppressed: true },
+  queries: { suppressed: true, cells: "list" },
   "boxes-scores": {},
   "class-scores": { suppressed: true, competing: true },
-  "cell-classes": { maps: true, suppressed: true },
-  "centre-maps": { maps: true },
-  "text-map": { finished: true, suppressed: true, unclamped: true },
+  "cell-classes": { maps: true, suppressed: true, cells: "map" },
+  "centre-maps": { maps: true, cells: "map" },
+  "text-map": { finished: true, suppressed: true, unclamped: true, cells: "map" },
 };
 
 /** Every reading's name. */

@@ -318,6 +318,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     const work = this.#work as PlanWorkspace;
     this.#diagnostics.afterImage(work, image, block, candidates, frame);
     for (const finish of work.finish) finish(image, block, frame);
+    this.#diagnostics.afterResult(work.detections[image]);
   }
 
   protected afterFrame(work: PlanWorkspace): void {

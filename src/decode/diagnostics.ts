@@ -8,6 +8,7 @@ import type { Config } from "../config/types.ts";
 import { READINGS } from "../core/readings.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { Best } from "./best.ts";
+import type { Detections } from "./detections.ts";
 import type { Frame } from "./frame.ts";
 import {
   EmptyFrames,
@@ -33,7 +34,9 @@ import {
   noteOfCount,
   outOfRange,
 } from "./sanity.ts";
+import { noteOfConstantScores, noteOfResult, noteOfScene } from "./scene.ts";
 import type { Stats } from "./stats.ts";
+import { noteOfStorageOrder } from "./storage-order.ts";
 
 type Work = MemoryImage & Ready;
 type FrameCounts = Pick<Stats, "frames" | "candidates">;
@@ -50,6 +53,7 @@ export class Diagnostics {
   #labels: readonly string[] | null = null;
   #hasCheckedScores = false;
   #hasCheckedBoxes = false;
+  #hasCheckedResult = false;
   /** The boxes of an image whose clamp left none were checked. */
   #hasCheckedEmptied = false;
   /** A note of this plan already tells of values that are not finite. */
@@ -96,6 +100,7 @@ export class Diagnostics {
     this.#padding = new PaddingCheck();
     this.#hasCheckedScores = false;
     this.#hasCheckedBoxes = false;
+    this.#hasCheckedResult = false;
     this.#hasCheckedEmptied = false;
     this.#hasToldNotFinite = false;
     this.#hasToldCount = false;
@@ -111,11 +116,12 @@ export class Diagnostics {
     checkDistributions(work);
     const lost = checkScores(work);
     this.#hasToldNotFinite = lost > 0;
-    if (lost > 0) this.#notes.add(`${lost} scores of the first frame are NaN, which pass no threshold`);
+    if (lost > 0) this.#notes.add(`${lost} scores of the first frame are NaN or infinite`);
     if (looksActivated(work))
       this.#notes.add(
         'every score already lies in 0..1: if the network applies the sigmoid itself, say scores: "probabilities"',
       );
+    for (const check of [noteOfConstantScores, noteOfStorageOrder]) this.#notes.add(check(work));
     this.#hasCheckedScores = true;
   }
 
@@ -132,6 +138,7 @@ export class Diagnostics {
     }
     if (candidates > 0) {
       if (!this.#hasCheckedBoxes) this.#checkBoxes(work, image, block);
+      this.#addNotFinite(noteOfNotFinite(work, block, this.#stats.frames));
       this.#notes.add(this.#padding.noteOf(work, block, frame));
       const forgotten = this.#pictures.noteOfForgotten(frame);
       if (forgotten !== null) this.add(forgotten);
@@ -142,11 +149,21 @@ export class Diagnostics {
       }
     } else if (!this.#hasCheckedEmptied && work.memory.i32[(block >> 2) + A.P_EMPTY] > 0) {
       this.#checkEmptied(work, block);
-    } else if (!this.#hasToldNotFinite) {
-      const note = this.#noteOfNaN(work, image, block);
-      this.#notes.add(note);
-      this.#hasToldNotFinite = note !== null;
-    }
+    } else if (!this.#hasToldNotFinite) this.#addNotFinite(this.#noteOfNaN(work, image, block));
+  }
+
+  /** Checks the first result: what a task made of the candidates, too. */
+  afterResult(found: Detections): void {
+    if (this.#hasCheckedResult || found.length === 0) return;
+    this.#hasCheckedResult = true;
+    this.#notes.add(noteOfResult(found));
+  }
+
+  /** Adds a note of values that are not finite, unless there is one already. */
+  #addNotFinite(note: string | null): void {
+    if (this.#hasToldNotFinite) return;
+    this.#notes.add(note);
+    this.#hasToldNotFinite = note !== null;
   }
 
   /**
@@ -200,7 +217,12 @@ export class Diagnostics {
     // The class column of another network may count the background.
     const spare = READINGS[work.plan.reading].bareClassIds ? 0 : 1;
     const labels = checkLabels(classIds.subarray(0, length), this.#labels, this.#config.classes, spare);
-    for (const check of [checkBoxes, checkOverlaps, checkBackground]) this.#notes.add(check(work, block));
+    const told = [checkBoxes, checkOverlaps, checkBackground].map((check) => check(work, block));
+    told.forEach((note) => this.#notes.add(note));
+    // Later checks would tell of the same mistake, in less fitting words.
+    const isTold = told.some((note) => note !== null);
+    if (!isTold) this.#notes.add(noteOfScene(work, block, block === work.blocks[image]));
+    this.#hasCheckedResult = isTold;
     this.#notes.add(checkClassIds(work, block, image));
     this.#notes.add(labels);
     this.#hasCheckedBoxes = true;

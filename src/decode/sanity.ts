@@ -34,7 +34,7 @@ export function outOfRange(plan: Plan, about: string, got: number | null): Tenso
  * True if every value of a column is good, over `channels` channels and all images. An f32 in 0..`most` is taken as
  * good without a call: such values are one range of integers by their bits, so one comparison tells.
  */
-function everyValue(
+export function everyValue(
   { memory: m, plan, layout }: MemoryImage,
   { cells }: Head,
   f: Column,
@@ -105,13 +105,15 @@ export function checkScores(image: MemoryImage): number {
       if (plan.scores === "logits" || fn !== "none") {
         if (!mayHoldNaN(image, f.tensor)) return;
         everyValue(image, h, f, channels, 0, (v) => {
-          if (v !== v) lost++;
+          // -Infinity is a masked logit.
+          if (v !== v || v === Infinity) lost++;
           return true;
         });
         return;
       }
       everyValue(image, h, f, channels, 1 + slack, (v, i, c) => {
-        if (v !== v) lost++;
+        // The kernel counts infinite scores that pass.
+        if (v !== v || v === -Infinity) lost++;
         if ((v > 1 + slack || v < -slack) && Number.isFinite(v))
           throw outOfRange(plan, `${shape(s)}, cell ${i}, class ${c}`, v);
         return true;
@@ -123,7 +125,10 @@ export function checkScores(image: MemoryImage): number {
   return lost;
 }
 
-/** True if some element of a tensor may be NaN. Sums f32 elements, without a call for each: a NaN makes the sum NaN. */
+/**
+ * True if some element of a tensor may be NaN or infinite. Sums f32 elements, without a call for each: such an element
+ * makes the sum NaN or infinite.
+ */
 function mayHoldNaN({ memory: { f32 }, plan, layout }: MemoryImage, tensor: number): boolean {
   const { type, dims } = plan.tensors[tensor];
   if (type !== "f32") return type === "f16";
@@ -131,7 +136,7 @@ function mayHoldNaN({ memory: { f32 }, plan, layout }: MemoryImage, tensor: numb
   const end = first + volume(dims);
   let sum = 0;
   for (let i = first; i < end; i++) sum += f32[i];
-  return Number.isNaN(sum);
+  return !Number.isFinite(sum);
 }
 
 /** Returns the value of a column in a cell. */
@@ -288,11 +293,18 @@ export function checkBoxes({ memory: { i32, f32 }, plan }: MemoryImage, at: numb
       `${swapped} of ${n} boxes with x_max < x_min or y_max < y_min`,
       "corners; if these are offsets from prior boxes, say variances (and priors, where the family has none of its own)",
     );
-  if (n === 0 || !["centre", "corners", "topleft"].includes(kind)) return null;
-  const note =
-    swapped * 2 > n
+  if (n === 0) return null;
+  const isDecoded = ["centre", "corners", "topleft"].includes(kind);
+  // A distance below 0 may turn a box of a trained network around, now and then.
+  const turned =
+    swapped * (isDecoded ? 4 : 2) > n
       ? `${swapped} of the first ${n} candidates have x_max < x_min or y_max < y_min: are the boxes as ` +
         "boxFormat says, or as it is by default?"
+      : null;
+  if (!isDecoded) return turned;
+  const note =
+    turned !== null
+      ? turned
       : flat * 2 > n && n >= FEW
         ? `${flat} of the first ${n} candidates have no width or no height: are dims and order those of the data (NCHW or NHWC)?`
         : null;
@@ -304,7 +316,7 @@ export function checkBoxes({ memory: { i32, f32 }, plan }: MemoryImage, at: numb
       `box coordinates up to ${Number(most.toPrecision(4))}`,
       '0..1; if they are pixels, say coordinates: "pixels"',
     );
-  if (!inputSize || plan.inPhoto) return note;
+  if (!inputSize) return note;
   const pixels = Math.max(across * inputSize[0], down * inputSize[1]);
   if (unit[0] !== 1 && pixels <= 2)
     refuseFor(
@@ -313,6 +325,7 @@ export function checkBoxes({ memory: { i32, f32 }, plan }: MemoryImage, at: numb
       `boxes within ${Number(pixels.toPrecision(3))} pixels of the corner`,
       `pixels of a ${inputSize.join("x")} input; if they are 0..1, say coordinates: "normalised"`,
     );
+  if (plan.inPhoto) return note;
   if (note === null && most < CORNER && n >= FEW)
     return (
       `all of the first ${n} candidates lie within ${Math.ceil(pixels)} pixels of the left upper ` +

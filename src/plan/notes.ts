@@ -3,9 +3,9 @@ import type { Rules } from "../core/rules.ts";
 import type { FamilyReason } from "../core/family-names.ts";
 import { notesOnNames } from "../core/family-names.ts";
 import { READINGS, type ReadingName } from "../core/readings.ts";
-import { few, list, type TensorSpec } from "../core/tensor.ts";
+import { few, list, shape, type TensorSpec } from "../core/tensor.ts";
 import { areUsualStrides, cellsOf, gridsOf, gridsOfRows } from "../heads/grids.ts";
-import type { HeadDraft, Interpretation } from "../heads/head.ts";
+import type { HeadDraft, HeadTensor, Interpretation } from "../heads/head.ts";
 import { type HeadQuery, namesOf } from "../heads/query.ts";
 
 /** Rows per cell of all maps: one, or one per anchor. */
@@ -39,7 +39,7 @@ export function notesOf(
   return [
     ...notes,
     ...notesOnNames(query.family, query.boxFormat, [query.modelName, ...specs.map((spec) => spec.name)]),
-    ...(reading.maps ? strangeMaps(heads, query) : []),
+    ...(reading.maps ? [...strangeMaps(heads, query), ...mixedOrders(heads, specs)] : []),
     ...(unused.length > 0
       ? [`left alone: ${list(unused)}${reading.maps ? lostBesides(heads, unused, inputSize) : ""}`]
       : []),
@@ -56,6 +56,21 @@ export function notesOf(
     ...(query.keep?.length === 0 ? ["keep names no class: nothing will be found"] : []),
     ...(reading.rowPerCell ? strangeRows(query, cellsOf(heads)) : []),
   ];
+}
+
+/** Returns a note if the maps of a network are read in several storage orders, and nobody stated the order. */
+function mixedOrders(heads: readonly HeadDraft[], specs: readonly TensorSpec[]): string[] {
+  // The order of a map with one cell or one channel says nothing.
+  const isTold = ({ name, dims }: HeadTensor): boolean =>
+    dims.filter((d) => d !== 1).length > 1 && specs.find((s) => s.name === name)?.order === null;
+  const tensors = heads.flatMap(({ origin }) => origin.tensors).filter(isTold);
+  const odd = tensors.find(({ layout }) => layout !== tensors[0].layout);
+  return odd
+    ? [
+        `${shape(tensors[0])} is read as ${tensors[0].layout}, and ${shape(odd)} as ${odd.layout}: do all dims say the ` +
+          "order of the data? An order beside the dims settles it",
+      ]
+    : [];
 }
 
 /** Readings that may have a score column of the background. */

@@ -134,12 +134,12 @@ test("boxes whose middles lie outside the input get a note", () => {
   const notes = (inputSize: number[]): readonly string[] => {
     const o = filled([1, 6, 1260]);
     for (let i = 0; i < 1260; i++)
-      [i % 320, i % 192, 16, 16, 0.9].forEach((x, c) => (o.data[c * 1260 + i] = x));
+      [i % 320, i % 192, 16, 16, i % 3 === 0 ? 0.9 : 0.1].forEach((x, c) => (o.data[c * 1260 + i] = x));
     return notesOf(decoded({ family: "yolov8", classes: 2, inputSize }, { o }));
   };
   expect(notes([320, 192])).toEqual([]);
   expect(notes([192, 320])).toEqual([
-    "boxes stand around up to 319, 191 in a 192x320 input: is that its width and height?",
+    "boxes stand around up to 319, 189 in a 192x320 input: is that its width and height?",
   ]);
 });
 
@@ -576,9 +576,7 @@ describe("scores that become NaN after a good frame", () => {
     expect(say({}, frames)).toEqual(["scores of frame 81 are NaN, which pass no threshold"]);
   });
   test("are told of the first frame by their number, and not again", () => {
-    expect(say({}, [lost(), lost()])).toEqual([
-      "168 scores of the first frame are NaN, which pass no threshold",
-    ]);
+    expect(say({}, [lost(), lost()])).toEqual(["168 scores of the first frame are NaN or infinite"]);
   });
 });
 

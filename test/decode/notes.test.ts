@@ -124,7 +124,7 @@ describe("frames without detections", () => {
   test("an empty scene is not told, nor one of integers, nor one after a frame with a detection", () => {
     expect(notesOf(run(100, 0.01))).toEqual([]);
     const d = run(29, 1e-4);
-    d.decode(output(planes(() => 0.5)));
+    d.decode(output(planes((cell) => (cell === 0 ? 0.5 : 0.1))));
     for (let i = 0; i < 29; i++) d.decode(output(planes(() => 1e-4)));
     expect(notesOf(d)).toEqual([]);
     const bytes = createDecoderSync(NETWORK);
@@ -162,9 +162,10 @@ describe("onNote", () => {
       { family: "yolov8", labels: ["person", "cat"] },
       { onNote, inputSize: [64, 64] },
     );
-    d.decode({ ...output(planes(() => 0.5)), other: { data: new Float32Array(3), dims: [1, 3] } });
+    const found = output(planes((cell) => (cell === 0 ? 0.5 : 0.1)));
+    d.decode({ ...found, other: { data: new Float32Array(3), dims: [1, 3] } });
     d.decode({
-      result: output(planes(() => 0.5)).output0,
+      result: found.output0,
       another: { data: new Float32Array(3), dims: [1, 3] },
     });
     expect(onNote.mock.calls).toEqual([
@@ -174,7 +175,7 @@ describe("onNote", () => {
   });
   test("cannot decode with the same decoder, which would overwrite the result", () => {
     const caught: unknown[] = [];
-    const noted = output(planes((cell) => (cell === 0 ? NaN : 0.75)));
+    const noted = output(planes((cell) => [NaN, 0.75][cell] ?? 0.1));
     const d = createDecoderSync(NETWORK, {
       onNote() {
         try {
@@ -405,7 +406,7 @@ describe("a class that wins almost every query is the background", () => {
   const queries = (best: (q: number) => number) => {
     const logits = new Float32Array(QUERIES * 92).fill(-5);
     for (let q = 0; q < QUERIES; q++) logits[q * 92 + best(q)] = 5;
-    const boxes = new Float32Array(QUERIES * 4).fill(0.25);
+    const boxes = Float32Array.from({ length: QUERIES * 4 }, (_, i) => 0.25 + i / 4000);
     return {
       logits: { data: logits, dims: [1, QUERIES, 92] },
       pred_boxes: { data: boxes, dims: [1, QUERIES, 4] },
@@ -435,7 +436,10 @@ describe("a class that wins almost every query is the background", () => {
     const scores = new Float32Array(400).map((_, i) => (i % 4 === 0 ? 0.98 : 0.001));
     scores.set([0.05, 0.001, 0.9, 0.001], 40);
     const outputs = {
-      boxes: { data: new Float32Array(400), dims: [1, 100, 4] },
+      boxes: {
+        data: Float32Array.from({ length: 400 }, (_, i) => ((i * 37) % 101) / 4000),
+        dims: [1, 100, 4],
+      },
       scores: { data: scores, dims: [1, 100, 4] },
     };
     const ssd = { family: "ssd", classes: 3, inputSize: [300, 300], priors, scales: [10, 10, 5, 5] };

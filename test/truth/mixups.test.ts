@@ -71,7 +71,7 @@ describe("yolo-fastest-1.1, in the repository", () => {
       expect(notes).toContainEqual(expect.stringMatching(ORDER));
     });
     test("anchors with width and height swapped", () => {
-      expect(notesOf({ ...config, anchors: swapped(config.anchors) }, tensors)).toEqual([SWAPPED]);
+      expect(notesOf({ ...config, anchors: swapped(config.anchors) }, tensors)[0]).toBe(SWAPPED);
     });
     test("an input size that is not map size x stride", () => {
       const anchors = [config.anchors.slice(0, 6), config.anchors.slice(6)];
@@ -110,7 +110,7 @@ describeShared("recorded networks", (data) => {
       expect(notes).toContainEqual(expect.stringMatching(ORDER));
     });
     test("anchors with width and height swapped", () => {
-      expect(notesOf({ ...config, anchors: swapped(config.anchors) }, tensors)).toEqual([SWAPPED]);
+      expect(notesOf({ ...config, anchors: swapped(config.anchors) }, tensors)[0]).toBe(SWAPPED);
     });
     test("an input size that is not map size x stride", () => {
       const notes = notesOf({ ...config, inputSize: [640, 640] }, tensors);

@@ -136,7 +136,7 @@ test("notes about network, photo and dropped candidates go to standard error", a
   };
   await write((data) => data.fill(NaN));
   expect((await boxwright("decode", ...network)).err).toBe(
-    "boxwright: note: 168 scores of the first frame are NaN, which pass no threshold\n",
+    "boxwright: note: 168 scores of the first frame are NaN or infinite\n",
   );
   await write((data) => {
     data.fill(Infinity, 0, 1);

@@ -1,0 +1,152 @@
+/**
+ * Notices tensors that no picture gives: nearly every cell holds an object, a map holds one value, or all boxes are the
+ * same. Each check runs once for a plan.
+ */
+import * as A from "../core/abi.ts";
+import { READINGS } from "../core/readings.ts";
+import type { Head } from "../heads/head.ts";
+import type { MemoryImage } from "../memory/write.ts";
+import type { Detections } from "./detections.ts";
+import { everyValue } from "./sanity.ts";
+
+/** A head with fewer cells may have an object in each. */
+const FEW_CELLS = 4;
+/** A head with fewer cells may have an object in more than half of them. */
+const MANY_CELLS = 64;
+/** Values of a map that are the same by chance are fewer. */
+const MANY_VALUES = 16;
+
+/**
+ * Returns a note if more than half of the cells have a score of 0.5 or more: all cells of a small map, nine tenths of
+ * queries and pixels.
+ */
+function noteOfCrowd({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
+  const reading = READINGS[plan.reading];
+  if (!reading.cells) return null;
+  const most = reading.suppressed && !reading.maps ? 0.9 : 0.5;
+  const p = block >> 2;
+  const [scores, sources] = [i32[p + A.P_SCORES] >> 2, i32[p + A.P_SOURCES] >> 2];
+  const found = new Set<number>();
+  for (let i = 0; i < i32[p + A.P_CANDIDATES]; i++) if (f32[scores + i] >= 0.5) found.add(i32[sources + i]);
+  let first = 0;
+  for (const { cells, about } of plan.heads) {
+    const [from, end] = [first, first + cells];
+    first = end;
+    if (cells < FEW_CELLS || found.size < cells * most) continue;
+    const crowded = [...found].filter((cell) => cell >= from && cell < end).length;
+    if (crowded < cells && (cells < MANY_CELLS || crowded <= cells * most)) continue;
+    return (
+      `${crowded} of ${cells} cells of ${about} have a score of 0.5 or more: are these the scores, and was the sigmoid ` +
+      "applied once (option scores)?"
+    );
+  }
+  return null;
+}
+
+/** Returns the one value that a column holds, null if it holds several. */
+function onlyValue(image: MemoryImage, head: Head, column: Head["box"], channels: number): number | null {
+  let only: number | null = null;
+  return everyValue(image, head, column, channels, -1, (v) => v === (only ??= v)) ? only : null;
+}
+
+/** Returns a note if the boxes of a map hold one value; null if they do not. */
+function noteOfConstantBoxes(image: MemoryImage): string | null {
+  const heads = READINGS[image.plan.reading].cells ? image.plan.heads : [];
+  for (const head of heads) {
+    const channels = 4 * (head.bins || 1);
+    const only = head.cells * channels < MANY_VALUES ? null : onlyValue(image, head, head.box, channels);
+    if (only !== null) return `every box value of ${head.about} is ${only}: ${WRITTEN}`;
+  }
+  return null;
+}
+
+/** Returns a note if a map of scores holds one value, and every score of the other maps is above it; null for none. */
+export function noteOfConstantScores(image: MemoryImage): string | null {
+  const heads = READINGS[image.plan.reading].cells ? image.plan.heads : [];
+  for (const head of heads.length > 1 ? heads : []) {
+    const { cells, classes, score, about } = head;
+    const only = cells * classes < MANY_VALUES ? null : onlyValue(image, head, score, classes);
+    const isAbove = (v: number): boolean => v > (only as number);
+    if (
+      only !== null &&
+      heads.every(
+        (other) => other === head || everyValue(image, other, other.score, other.classes, -1, isAbove),
+      )
+    )
+      return `every score of ${about} is ${only}, and no score of the other maps: ${WRITTEN}`;
+  }
+  return null;
+}
+
+const WRITTEN = "has the network run, and is this the tensor that it wrote?";
+
+/**
+ * Returns the first note on the candidates of an image, null for none.
+ * @param isWhole the slots hold whole tensors, and not only the rows that pass
+ */
+export const noteOfScene = (image: MemoryImage, block: number, isWhole: boolean): string | null =>
+  noteOfOutside(image, block) ??
+  noteOfSameBoxes(image, block) ??
+  noteOfCrowd(image, block) ??
+  (isWhole ? noteOfConstantBoxes(image) : null);
+
+/** Fewer candidates may be as many copies of one box. */
+const FEW_BOXES = 4;
+
+/** Returns a note if all candidates, of different cells, have the same box; null if they do not. */
+function noteOfSameBoxes({ memory: { i32, f32 } }: MemoryImage, block: number): string | null {
+  const p = block >> 2;
+  const n = i32[p + A.P_CANDIDATES];
+  const [boxes, sources] = [i32[p + A.P_BOXES] >> 2, i32[p + A.P_SOURCES] >> 2];
+  const cells = new Set<number>();
+  for (let i = 0; i < n; i++) {
+    for (let k = 0; k < 4; k++) if (f32[boxes + 4 * i + k] !== f32[boxes + k]) return null;
+    cells.add(i32[sources + i]);
+  }
+  return cells.size >= FEW_BOXES
+    ? `all ${n} candidates of the first frame have the same box: ${WRITTEN}`
+    : null;
+}
+
+/** Part of the input by which few boxes of trained networks reach over its edge. */
+const OVER = 0.1;
+
+/** Score below which boxes of trained networks are of no worth. */
+const WORTHLESS = 0.25;
+
+/** Returns a note if more than half of the candidates reach far over an edge of the input; null if they do not. */
+function noteOfOutside({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
+  const p = block >> 2;
+  if (plan.inPhoto) return null;
+  const [boxes, scores] = [i32[p + A.P_BOXES] >> 2, i32[p + A.P_SCORES] >> 2];
+  let [n, outside] = [0, 0];
+  for (let k = 0; k < i32[p + A.P_CANDIDATES]; k++) {
+    if (f32[scores + k] < WORTHLESS) continue;
+    n++;
+    const i = boxes + 4 * k;
+    if (Math.min(f32[i], f32[i + 1]) < -OVER || Math.max(f32[i + 2], f32[i + 3]) > 1 + OVER) outside++;
+  }
+  return n >= FEW_BOXES && outside * 2 > n
+    ? `${outside} of the first ${n} candidates reach over an edge by more than a tenth of the input: are boxFormat, ` +
+        "coordinates and inputSize those of the network?"
+    : null;
+}
+
+/** Returns a note if no detection has an area, or if all points of every detection are one; null for others. */
+export function noteOfResult({ length, boxes, keypoints }: Detections): string | null {
+  if (length === 0) return null;
+  const rows = Array.from({ length }, (_, i) => i);
+  const isFlat = (i: number): boolean =>
+    boxes[4 * i + 2] <= boxes[4 * i] || boxes[4 * i + 3] <= boxes[4 * i + 1];
+  if (rows.every(isFlat))
+    return `no box of the first ${length} detections has a width and a height: are these the network's boxes?`;
+  // Rows of x, y and confidence, so many for each row of boxes.
+  const values = keypoints ? keypoints.length / (boxes.length / 4) : 0;
+  const isOne = (i: number): boolean => {
+    const points = (keypoints as Float32Array).subarray(i * values, (i + 1) * values);
+    return points.every((x, k) => k % 3 === 2 || x === points[k % 3]);
+  };
+  return values > 3 && rows.every(isOne)
+    ? `all points of each of the first ${length} detections are one point: ${WRITTEN}`
+    : null;
+}
