@@ -19,7 +19,7 @@ import { Previews } from "./live/previews.ts";
 import { MqttSource } from "./mqtt/source.ts";
 import { Broker } from "./nats/broker.ts";
 import type { Database } from "boxwright-service/database";
-import { Webhooks } from "./webhook/webhooks.ts";
+import { Senders } from "./webhook/senders.ts";
 import { openDatabase } from "./store/open.ts";
 import { Retention } from "./store/retention.ts";
 import { RefusedRequests } from "./store/refused-requests.ts";
@@ -45,7 +45,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
   const metrics = createMetrics();
   const onError = (error: unknown): void => log.warn({ error: messageOf(error) }, "database");
   const db = await openDatabase(config, onError);
-  const webhooks = new Webhooks(config.webhooks, { db, metrics, log, now });
+  const webhooks = new Senders(config.webhooks, { db, metrics, log, now });
   const writer = new Writer(db, metrics, {
     onProblem(problem) {
       if (problem === null) log.info("the database takes frames again");

@@ -97,7 +97,8 @@ function recordRefusals({ refused, proxyHops }: DeviceRoutes): MiddlewareHandler
     const place = device === undefined ? addressOf(c.env.incoming, proxyHops) : deviceSource(device);
     const bytes = c.get("bodyLength") ?? Number(c.req.header("content-length") ?? 0);
     const read = (name: string): string | null => decodeHeader(c.req.header(name) ?? "") || null;
-    refused.take({ place, bytes, source: read("ce-source"), id: read("ce-id"), reason, message });
+    // Answer once the row is durable: a sender that throws the packet away must find it in the list.
+    await refused.take({ place, bytes, source: read("ce-source"), id: read("ce-id"), reason, message });
   };
 }
 

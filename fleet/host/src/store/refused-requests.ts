@@ -1,4 +1,5 @@
 /** Records requests that the host refused for good. No sender can fill the table, or keep the database busy. */
+import { setTimeout as sleep } from "node:timers/promises";
 import { Buckets } from "boxwright-service/bucket";
 import type { Database } from "boxwright-service/database";
 import { messageOf } from "boxwright-service/errors";
@@ -9,20 +10,27 @@ import { type RefusedRow, addRefused, hashOf } from "./refused.ts";
 const OWN_ROWS = { rate: 1 / 900, burst: 100 } as const;
 /** Most rows of a sender that stay. */
 const MOST_OF_SENDER = 200;
-/** Most rows that wait for the database. Refusals beyond are only counted in the metrics. */
+/** Most shared rows that wait for the database. Refusals beyond are only counted in the metrics. */
 const MOST_WAITING = 1000;
-const WRITE_AFTER_MS = 1000;
+/** Milliseconds after which the counts of shared rows are written. */
+const COUNT_AFTER_MS = 1000;
+/** Least milliseconds between two transactions. Refusals that come meanwhile share the next one. */
+const PAUSE_MS = 50;
 
 export type RefusedRequest = Omit<RefusedRow, "at" | "way" | "count">;
+
+type Rows = Map<string, RefusedRow>;
 
 export class RefusedRequests {
   readonly #db: Database;
   readonly #log: Logger;
   readonly #now: () => number;
   readonly #ownRows = new Buckets(OWN_ROWS);
-  #waiting = new Map<string, RefusedRow>();
+  /** Rows that the next transaction writes, and its end. */
+  #next: { readonly rows: Rows; readonly written: Promise<void> } | null = null;
+  #shared: Rows = new Map();
   #timer: NodeJS.Timeout | undefined;
-  #writing = Promise.resolve();
+  #last: Promise<void> = Promise.resolve();
   #isFailing = false;
 
   constructor({ db, log, now }: { readonly db: Database; readonly log: Logger; readonly now: () => number }) {
@@ -31,38 +39,77 @@ export class RefusedRequests {
     this.#now = now;
   }
 
-  /** Takes a refusal. The database has it about a second later. */
-  take(request: RefusedRequest): void {
+  /**
+   * Takes a refusal. Resolves once its row is durable. If the refusal shares a row, resolves at once: a sender of many
+   * must not set the pace of the database, and a host that is killed forgets at most a second of the count.
+   * @throws if the database takes no rows
+   */
+  take(request: RefusedRequest): Promise<void> {
     const { place, reason, source, id, bytes } = request;
     const at = this.#now();
-    const hasOwnRow = this.#ownRows.take(place, at) === 0;
-    const hash = hashOf(hasOwnRow ? [place, reason, source, id, bytes] : [place, reason]);
-    const count = this.#waiting.get(hash)?.count ?? 0;
-    if (count === 0 && this.#waiting.size >= MOST_WAITING) return;
-    this.#waiting.set(hash, { ...request, at, way: "http", count: count + 1 });
-    this.#timer ??= setTimeout(() => void this.write(), WRITE_AFTER_MS).unref();
+    const row: RefusedRow = { ...request, at, way: "http", count: 1 };
+    if (this.#ownRows.take(place, at) === 0) {
+      this.#next ??= this.#begin();
+      add(this.#next.rows, hashOf([place, reason, source, id, bytes]), row);
+      return this.#next.written;
+    }
+    const hash = hashOf([place, reason]);
+    if (this.#shared.size < MOST_WAITING || this.#shared.has(hash)) add(this.#shared, hash, row);
+    this.#timer ??= setTimeout(() => void this.write(), COUNT_AFTER_MS).unref();
+    return Promise.resolve();
   }
 
-  /** Writes the refusals that wait. Resolves even if the database takes none: they then wait for the next one. */
-  write(): Promise<void> {
-    return (this.#writing = this.#writing.then(() => this.#write()));
-  }
-
-  async #write(): Promise<void> {
+  /** Writes the refusals that wait. Resolves even if the database takes none: shared rows wait for the next time. */
+  async write(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    const rows = this.#waiting;
-    if (rows.size === 0) return;
-    this.#waiting = new Map();
-    try {
-      await addRefused(this.#db, rows, MOST_OF_SENDER);
-      this.#isFailing = false;
-    } catch (error) {
-      for (const [hash, row] of this.#waiting)
-        rows.set(hash, { ...row, count: row.count + (rows.get(hash)?.count ?? 0) });
-      this.#waiting = rows;
-      if (!this.#isFailing) this.#log.error({ error: messageOf(error) }, "cannot record refused packets");
-      this.#isFailing = true;
-    }
+    const rows = this.#shared;
+    this.#shared = new Map();
+    const writing = this.#queue(() => rows).catch(() => {
+      for (const [hash, row] of rows) add(this.#shared, hash, row);
+    });
+    await Promise.all([writing, this.#next?.written.catch(() => undefined)]);
   }
+
+  /** Begins to gather rows for the next transaction. */
+  #begin(): { rows: Rows; written: Promise<void> } {
+    const rows: Rows = new Map();
+    const written = this.#queue(() => {
+      this.#next = null;
+      return rows;
+    });
+    return { rows, written };
+  }
+
+  /** Writes rows after those before them. `take` is called when their turn has come. */
+  #queue(take: () => Rows): Promise<void> {
+    let pause: Promise<unknown> = Promise.resolve();
+    const work = this.#last.then(async () => {
+      const rows = take();
+      if (rows.size === 0) return;
+      try {
+        await addRefused(this.#db, rows, MOST_OF_SENDER);
+        this.#isFailing = false;
+      } catch (error) {
+        if (!this.#isFailing) this.#log.error({ error: messageOf(error) }, "cannot record refused packets");
+        this.#isFailing = true;
+        throw error;
+      } finally {
+        // Begin the pause now, and do not let this caller wait for it.
+        pause = sleep(PAUSE_MS, undefined, { ref: false });
+      }
+    });
+    this.#last = work
+      .catch(() => undefined)
+      .then(() => pause)
+      .then(() => undefined);
+    return work;
+  }
+}
+
+/** Adds a refusal to the row of the same hash. The other fields become those of the newer one. */
+function add(rows: Rows, hash: string, row: RefusedRow): void {
+  const before = rows.get(hash);
+  const newer = before !== undefined && before.at > row.at ? before : row;
+  rows.set(hash, { ...newer, count: row.count + (before?.count ?? 0) });
 }

@@ -1,11 +1,15 @@
 /** Packets that the host refused for good can be read. */
 import { connect } from "node:net";
+import { join } from "node:path";
 import { createDecoderSync, toPacket } from "boxwright";
+import { UnavailableError } from "boxwright-service/errors";
 import { until } from "boxwright-service/testing/wait";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type RefusedRow, recordRefused } from "../../src/store/refused.ts";
+import { openDatabase } from "../../src/store/open.ts";
+import { type RefusedRow, recordRefused, refusedPackets } from "../../src/store/refused.ts";
 import { about, config, configBody, frameSize, hash, rawPacket } from "../support/frames.ts";
-import { type TestHost, testHost } from "../support/host.ts";
+import { type TestHost, temporaryFolder, testHost } from "../support/host.ts";
+import { HostProcess } from "../support/process.ts";
 
 test("refused packets are listed, the last one first, for readers alone", async () => {
   const pageToken = "page-token-0123456789";
@@ -88,10 +92,51 @@ describe("over HTTP", () => {
     expect(await listed()).toEqual([]);
   });
 
-  test("a host that stops has recorded all", async () => {
-    await host.post(Buffer.from("no packet"));
+  test("a refusal is answered once its row is durable, and else with 503; many at once share a transaction", async () => {
     const write = vi.spyOn(host.db, "write");
-    await host.stop();
-    expect(write).toHaveBeenCalledOnce();
+    const bad = (n: number): Promise<Response> => host.post(Buffer.from("no packet"), { "ce-id": `f${n}` });
+    write.mockRejectedValueOnce(new UnavailableError("the database is away"));
+    expect((await bad(0)).status).toBe(503);
+    expect(await listed()).toEqual([]);
+    write.mockClear();
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => bad(n)));
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 400));
+    expect(write.mock.calls.length).toBeLessThan(30);
+    expect(await listed()).toHaveLength(30);
   });
+
+  test("refusals beyond those of a sender share a row, which is written when the host stops at the latest", async () => {
+    const database = join(temporaryFolder().path, "host.db");
+    const other = await testHost({ database });
+    const bad = (n: number): Promise<Response> => other.post(Buffer.from("no packet"), { "ce-id": `f${n}` });
+    await Promise.all(Array.from({ length: 120 }, (_, n) => bad(n % 40).then(() => bad(n))));
+    await other.end();
+    const db = await openDatabase({ database, databasePool: 1 });
+    const rows = await refusedPackets(db, 1000);
+    await db.close();
+    expect(rows.length).toBeLessThanOrEqual(101);
+    expect(rows.reduce((sum, { count }) => sum + count, 0)).toBe(240);
+  });
+});
+
+test("a host that is killed has the refusals that it has answered", async () => {
+  const database = join(temporaryFolder().path, "host.db");
+  const answered: string[] = [];
+  for (let kill = 0; kill < 3; kill++) {
+    const host = await HostProcess.start({ database });
+    const send = async (id: string): Promise<void> => {
+      const init = { method: "POST", body: "no packet", headers: { "ce-id": id } };
+      const answer = await fetch(`${host.url}/v1/packets`, init).catch(() => null);
+      if (answer?.status === 400) answered.push(id);
+    };
+    const sending = Promise.all(Array.from({ length: 30 }, (_, n) => send(`${kill}-${n}`)));
+    await until(() => answered.length > 30 * kill, "the first answers");
+    await host.end("SIGKILL");
+    await sending;
+  }
+  const host = await HostProcess.start({ database });
+  const { refused } = (await (await fetch(`${host.url}/v1/refused?limit=1000`)).json()) as { refused: RefusedRow[] };
+  const listed = new Set(refused.map(({ id }) => id));
+  expect(answered.filter((id) => !listed.has(id))).toEqual([]);
+  await host.end("SIGTERM");
 });

@@ -150,7 +150,7 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
       await tx.all("INSERT INTO schema_versions (version) VALUES (1)");
       await tx.all("DROP INDEX frames_by_arrival");
       await tx.all("DROP TABLE camera_starts");
-      await tx.all("DROP TABLE hub_documents");
+      for (const table of ["hub_documents", "webhook_queue", "webhook_owners"]) await tx.all(`DROP TABLE ${table}`);
       await tx.all("DROP INDEX refused_of_place");
       await tx.all("ALTER TABLE refused DROP COLUMN count");
     });
@@ -270,8 +270,8 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
       let clock = 1e12;
       const log = createLogger("silent");
       const refused = new RefusedRequests({ db, log, now: () => clock++ });
-      for (let n = 0; n < 5000; n++) refused.take({ ...request, id: `frame-${n}` });
-      refused.take({ ...request, place: "10.0.0.2", id: "frame-0" });
+      for (let n = 0; n < 5000; n++) void refused.take({ ...request, id: `frame-${n}` });
+      void refused.take({ ...request, place: "10.0.0.2", id: "frame-0" });
       await refused.write();
       expect(await counts()).toEqual([
         { place: "10.0.0.1", rows_of: 101, refusals: 5000 },
@@ -284,24 +284,28 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
       // A day later there are rows again. The oldest go.
       for (let n = 5000; n < 5400; n++) {
         clock += 900_000;
-        refused.take({ ...request, id: `frame-${n}` });
+        void refused.take({ ...request, id: `frame-${n}` });
       }
       await refused.write();
       expect(await counts()).toMatchObject([{ rows_of: 200 }, { rows_of: 1 }]);
       expect(await refusedPackets(db, 1)).toMatchObject([{ id: "frame-5399", count: 1 }]);
     });
 
-    test("wait for a database that takes none", async () => {
+    test("tell a database that takes none; shared rows wait for it", async () => {
       const refused = new RefusedRequests({ db, log: createLogger("silent"), now: () => 1e12 });
       const write = vi.spyOn(db, "write").mockRejectedValueOnce(new Error("disk full"));
-      refused.take({ ...request, id: "frame-1" });
-      const writing = refused.write();
-      refused.take({ ...request, id: "frame-1" });
-      await writing;
+      await expect(refused.take({ ...request, id: "frame-1" })).rejects.toThrow("disk full");
       expect(await counts()).toEqual([]);
+      await Promise.all(Array.from({ length: 99 }, (_, n) => refused.take({ ...request, id: `frame-${n}` })));
+      write.mockClear().mockRejectedValueOnce(new Error("disk full"));
+      await refused.take({ ...request, id: "frame-1" });
+      const writing = refused.write();
+      await refused.take({ ...request, id: "frame-2" });
+      await writing;
+      expect(await counts()).toEqual([{ place: "10.0.0.1", rows_of: 99, refusals: 99 }]);
       await refused.write();
       expect(write).toHaveBeenCalledTimes(2);
-      expect(await counts()).toEqual([{ place: "10.0.0.1", rows_of: 1, refusals: 2 }]);
+      expect(await counts()).toEqual([{ place: "10.0.0.1", rows_of: 100, refusals: 101 }]);
     });
 
     test("push out none of a broker", async () => {

@@ -16,7 +16,7 @@ import { deleteOldest } from "../../src/store/retention.ts";
 import { Writer } from "../../src/store/writer.ts";
 import { headersOfMessage, messageOfFrame } from "../../src/webhook/message.ts";
 import type { SenderLimits } from "../../src/webhook/sender.ts";
-import { Webhooks } from "../../src/webhook/webhooks.ts";
+import { Senders } from "../../src/webhook/senders.ts";
 import { detectionPacket } from "../support/frames.ts";
 import { emptyDatabase, kinds, temporaryFolder, testHost } from "../support/host.ts";
 
@@ -64,7 +64,7 @@ async function senderTo(given: object, limits: Partial<SenderLimits> = {}, datab
   let logs = "";
   const log = createLogger("info", { destination: { write: (line) => void (logs += line) } });
   const short = { retryMs: 1, longestMs: 5, lookMs: 5, ...limits };
-  const webhooks = new Webhooks([webhook({ secret: SECRET, ...given })], {
+  const webhooks = new Senders([webhook({ secret: SECRET, ...given })], {
     db,
     metrics,
     log,

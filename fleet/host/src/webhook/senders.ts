@@ -6,7 +6,7 @@ import type { StoredFrame } from "../store/frames.ts";
 import { removeMessagesOfDeletedFrames } from "../store/webhook-queue.ts";
 import { Sender, type SenderOptions } from "./sender.ts";
 
-export class Webhooks {
+export class Senders {
   readonly #senders: readonly Sender[];
   readonly #options: SenderOptions;
 
