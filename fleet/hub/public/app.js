@@ -38,6 +38,8 @@ if (address.searchParams.has("said")) {
   address.searchParams.delete("said");
   history.replaceState(null, "", address);
 }
+// On a phone the entries of a team are wider than the screen.
+document.querySelector("header nav a[aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
 const menu = document.querySelector("details.person");
 if (menu) {
   addEventListener("click", (event) => menu.contains(event.target) || (menu.open = false));

@@ -58,7 +58,7 @@ try {
     await tour(page, stop, async (name) => {
       for (const colorScheme of ["light", "dark"] as const) {
         await page.emulateMedia({ colorScheme });
-        await page.screenshot({ path: join(target, `${name}-${size}-${colorScheme}.png`) });
+        await page.screenshot({ path: join(target, `${name}-${size}-${colorScheme}.png`), fullPage: true });
       }
     });
     await context.close();

@@ -1,7 +1,9 @@
-/** Devices, as people name them in a form. */
+/** Devices and groups that are given an application: as people name them in a form, and as pages name them. */
 import type { Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
-import type { Target } from "./assignment.ts";
+import type { Assignment, Target } from "./assignment.ts";
+import { listDevices } from "./device.ts";
+import { listGroups } from "./group.ts";
 
 /** Finds one device by its id or its name. */
 export async function findTarget(db: Queries, teamId: string, text: string): Promise<Target> {
@@ -26,4 +28,17 @@ export async function findTarget(db: Queries, teamId: string, text: string): Pro
       "Several devices have this name. Enter the id of the one that you mean.",
     );
   return { kind: "device", id: first.id };
+}
+
+/** Returns the names of targets, by `kind:id`. */
+export async function targetNames(
+  db: Queries,
+  teamId: string,
+  targets: readonly Pick<Assignment, "kind" | "target_id">[],
+): Promise<Map<string, string>> {
+  const names = new Map<string, string>();
+  for (const { id, name } of await listGroups(db, teamId)) names.set(`group:${id}`, name);
+  if (targets.some(({ kind }) => kind === "device"))
+    for (const { id, name } of await listDevices(db, teamId)) names.set(`device:${id}`, name);
+  return names;
 }

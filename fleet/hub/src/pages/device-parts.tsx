@@ -1,6 +1,13 @@
 /** Pieces of a device's page: its last report, its history, its last picture. */
-import type { Heartbeat } from "boxwright-service/fleet-protocol";
-import { CLOCK_DIFFERENCE_MS, statusChangedAt, statusOf, type DeviceState, type Hour } from "../nouns/status.ts";
+import type { Heartbeat, Problem } from "boxwright-service/fleet-protocol";
+import {
+  CLOCK_DIFFERENCE_MS,
+  heartbeatSeconds,
+  statusChangedAt,
+  statusOf,
+  type DeviceState,
+  type Hour,
+} from "../nouns/status.ts";
 import { Ago, durationText } from "./ago.tsx";
 import { Breakable } from "./layout.tsx";
 
@@ -48,7 +55,7 @@ export function StatusFacts({ state, now }: { state: DeviceState; now: number })
         ["Architecture", state.architecture],
         ["Serial number", state.serial_number],
         ["Agent", state.version],
-        ["Application", state.application === null ? "none" : state.application],
+        ["Application", <ApplicationText state={state} />],
         ["Version", state.application_version],
         ["Last error", beat?.last_error],
         ["Frames", beat && `${beat.frames.toLocaleString("en")} since its agent started`],
@@ -58,6 +65,19 @@ export function StatusFacts({ state, now }: { state: DeviceState; now: number })
         ["Network", beat?.network_interfaces && networkText(beat.network_interfaces)],
       ]}
     />
+  );
+}
+
+function ApplicationText({ state }: { state: DeviceState }) {
+  const { application, application_state, application_error } = state;
+  const problem = application_error === null ? undefined : (JSON.parse(application_error) as Problem);
+  return (
+    <>
+      {application ?? "none"}
+      {application_state === "failed" && (
+        <span class="block bad">failed{problem !== undefined && `: ${problem.message || problem.code}`}</span>
+      )}
+    </>
   );
 }
 
@@ -103,9 +123,9 @@ export function mayFrame(address: string, baseUrl: string): boolean {
   return address.startsWith("https:") || baseUrl.startsWith("http:");
 }
 
-/** Heartbeats of a full hour at the default interval of 30 s: the height of a full bar. */
-const FULL_HOUR = 120;
 const BAR_HEIGHT = 40;
+/** A bar of one contact is this high, so that it can be seen. */
+const LEAST_HEIGHT = 3;
 const DAYS = 30;
 export const HISTORY_HOURS = DAYS * 24;
 const HOUR_MS = 3_600_000;
@@ -116,8 +136,10 @@ const TABLE_HOURS = 24;
 export function History({ hours, now }: { hours: readonly Hour[]; now: number }) {
   if (hours.length === 0) return <p class="soft">No contact in the last {DAYS} days.</p>;
   const last = Math.floor(now / HOUR_MS);
+  // A full bar has all heartbeats of its hour.
+  const full = 3600 / heartbeatSeconds();
   const bars = hours.map(({ hour, contacts }) => {
-    const height = Math.max(1, Math.round((BAR_HEIGHT * Math.min(contacts, FULL_HOUR)) / FULL_HOUR));
+    const height = Math.max(LEAST_HEIGHT, Math.round((BAR_HEIGHT * Math.min(contacts, full)) / full));
     return `M${HISTORY_HOURS - 1 - (last - hour)} ${BAR_HEIGHT}v-${height}h1v${height}z`;
   });
   const total = hours.reduce((sum, { contacts }) => sum + contacts, 0);
@@ -135,7 +157,9 @@ export function History({ hours, now }: { hours: readonly Hour[]; now: number })
       </svg>
       <p class="soft scale">
         <span>{DAYS} days ago</span>
-        <span>contacts by the hour</span>
+        <span>
+          {total.toLocaleString("en")} {total === 1 ? "contact" : "contacts"}, by the hour
+        </span>
         <span>now</span>
       </p>
       {table.length > 0 && (

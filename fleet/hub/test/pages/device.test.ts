@@ -41,6 +41,8 @@ for (const { kind, skip } of kinds) {
       expect(html).not.toContain("<script>alert");
       expect(html).not.toContain("<b>gate</b>");
       expect(text(html)).toMatch(/Status online for less than a minute/);
+      expect(text(html)).toContain("Application gate failed: no");
+      expect(text(html)).toContain("1 contact, by the hour");
       expect(text(html)).toMatch(/Clock [\d,]+ days behind/);
       expect(html).toContain('src="http://localhost:8790/?source=device%3Ax&amp;framed="');
       // Only this page may show the host's page inside of it.

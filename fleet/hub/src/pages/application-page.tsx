@@ -1,0 +1,163 @@
+/** The page of an application: who is given it, roll-outs, failures, its versions. */
+import { csrfOf } from "../auth/cookie.ts";
+import type { UserError } from "../core/errors.ts";
+import { listVersions, needApp, type AppVersion } from "../nouns/application.ts";
+import { listAssignments, type Assignment } from "../nouns/assignment.ts";
+import { rolloutProgress, type RolloutProgress } from "../nouns/desired.ts";
+import { countReports, failuresOf, type Report, type ReportCount } from "../nouns/report.ts";
+import { targetNames } from "../nouns/target.ts";
+import { show, type Answer } from "./answer.tsx";
+import { AssignmentItem, type AppForms } from "./application-rollout.tsx";
+import { frameOf, type Member } from "./guards.tsx";
+import { Breakable, Csrf, Message } from "./layout.tsx";
+import { NameForm } from "./name-form.tsx";
+import { readSaid, SaidMessage } from "./said.tsx";
+import type { Site } from "./site.ts";
+import { Time } from "./time.tsx";
+
+export async function appPage(site: Site, visit: Member, problem?: UserError): Promise<Answer> {
+  const { db } = site;
+  const { team, session, exchange } = visit;
+  const app = await needApp(db, team.id, visit.param("app"));
+  const assignments = await listAssignments(db, team.id, app.id);
+  const forms: AppForms = { base: `/teams/${team.id}/apps/${app.id}`, csrf: csrfOf(session) };
+  const failures = await failuresOf(db, team.id, app.id, 10);
+  const failed = failures.map(({ device_id }) => ({ kind: "device", target_id: device_id }) as const);
+  const names = await targetNames(db, team.id, [...assignments, ...failed]);
+  const progress = await progressOf(site, team.id, assignments);
+  const versions = await listVersions(db, team.id, app.id, { limit: 100 });
+  const counts = await countReports(db, team.id, app.id);
+  return show(
+    frameOf(visit, app.name, "apps"),
+    <>
+      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
+      <SaidMessage said={readSaid(session, exchange)} csrf={forms.csrf} />
+      <p class="soft">
+        Identifier <code>{app.identifier}</code>
+      </p>
+      <p class="actions">
+        <a class="button" href={`${forms.base}/edit`}>
+          {app.newest === 0 ? "Write the first version" : "New version"}
+        </a>
+      </p>
+      <h2>Given to</h2>
+      {assignments.length === 0 && <p class="soft">Nobody. Open a version to give it to a group or a device.</p>}
+      <ul class="list" aria-label="Given to">
+        {assignments.map((assignment) => (
+          <AssignmentItem
+            {...forms}
+            assignment={assignment}
+            name={names.get(`${assignment.kind}:${assignment.target_id}`) ?? assignment.target_id}
+            progress={progress.get(assignment)}
+          />
+        ))}
+      </ul>
+      {failures.length > 0 && <Failures failures={failures} names={names} devices={`/teams/${team.id}/devices`} />}
+      <h2>Versions</h2>
+      <Versions versions={versions} counts={counts} base={forms.base} />
+      <AppSettings {...forms} name={app.name} isGiven={assignments.length > 0} />
+    </>,
+    problem?.status ?? 200,
+  );
+}
+
+/** Returns the progress of each roll-out among the assignments. */
+async function progressOf(
+  { db, now }: Site,
+  teamId: string,
+  assignments: readonly Assignment[],
+): Promise<Map<Assignment, RolloutProgress>> {
+  const progress = new Map<Assignment, RolloutProgress>();
+  for (const assignment of assignments)
+    if (assignment.rollout_id !== null) progress.set(assignment, await rolloutProgress(db, now(), teamId, assignment));
+  return progress;
+}
+
+interface FailureProps {
+  readonly failures: readonly Report[];
+  /** Names of devices, by `device:id`. */
+  readonly names: ReadonlyMap<string, string>;
+  /** Address of the list of devices. */
+  readonly devices: string;
+}
+
+function Failures({ failures, names, devices }: FailureProps) {
+  return (
+    <>
+      <h2>Failures</h2>
+      <ul class="list" aria-label="Failures">
+        {failures.map(({ device_id, version, message, code, at }) => (
+          <li>
+            <div class="what">
+              <span>
+                <a href={`${devices}/${device_id}`}>{names.get(`device:${device_id}`) ?? device_id}</a> cannot use
+                version {version}: <span class="bad">{message === "" ? code : message}</span>
+              </span>
+              <Time at={at} />
+            </div>
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}
+
+interface VersionProps {
+  readonly versions: readonly AppVersion[];
+  readonly counts: readonly ReportCount[];
+  readonly base: string;
+}
+
+function Versions({ versions, base, counts }: VersionProps) {
+  const count = (number: number, state: string): number =>
+    counts.find((row) => row.version === number && row.state === state)?.count ?? 0;
+  if (versions.length === 0) return <p class="soft">None yet.</p>;
+  return (
+    <ul class="list" aria-label="Versions">
+      {versions.map(({ number, hash, created_at, created_by, content }) => (
+        <li>
+          <div class="what">
+            <strong>
+              <a href={`${base}/versions/${number}`}>Version {number}</a> <code class="soft">{hash.slice(0, 8)}</code>
+            </strong>
+            <span class="soft">
+              <Time at={created_at} /> by <Breakable text={created_by} />
+              {content.model !== null && (
+                <>
+                  , <Breakable text={content.model.name} />
+                </>
+              )}
+              {count(number, "applied") > 0 && `, in use on ${count(number, "applied")}`}
+              {count(number, "failed") > 0 && <span class="bad">, failed on {count(number, "failed")}</span>}
+            </span>
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function AppSettings({ base, csrf, name, isGiven }: AppForms & { readonly name: string; readonly isGiven: boolean }) {
+  return (
+    <>
+      <h2>Name</h2>
+      <NameForm
+        {...{ action: `${base}/name`, csrf, id: "app-name", label: "Name of the application", button: "Save" }}
+        value={name}
+        isMain={false}
+      />
+      {!isGiven && (
+        <details>
+          <summary>Remove the application</summary>
+          <form method="post" action={`${base}/remove`} class="question">
+            <Csrf value={csrf} />
+            <p>All versions of it are deleted, for good.</p>
+            <button class="danger" type="submit">
+              Remove it
+            </button>
+          </form>
+        </details>
+      )}
+    </>
+  );
+}

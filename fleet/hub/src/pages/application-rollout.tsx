@@ -1,0 +1,116 @@
+/** A group or device that is given an application: how far its roll-out is, and forms that change it. */
+import type { Assignment } from "../nouns/assignment.ts";
+import type { RolloutProgress } from "../nouns/desired.ts";
+import { Csrf } from "./layout.tsx";
+
+/** What forms of an application need. */
+export interface AppForms {
+  /** Address of the application's page. */
+  readonly base: string;
+  readonly csrf: string;
+}
+
+interface Given extends AppForms {
+  readonly assignment: Assignment;
+  /** Name of the group or the device. */
+  readonly name: string;
+  /** Of its roll-out, if there is one. */
+  readonly progress: RolloutProgress | undefined;
+}
+
+/** Shares that a roll-out is widened to. */
+const NEXT_SHARES = [10, 25, 50, 100];
+
+export function AssignmentItem({ assignment: a, name, progress, ...forms }: Given) {
+  const target = `${a.kind}:${a.target_id}`;
+  const next = NEXT_SHARES.find((share) => share > (a.share ?? 100));
+  return (
+    <li>
+      <div class="what">
+        <strong>{a.kind === "group" ? `Group ${name}` : name}</strong>
+        <span class="soft">
+          {a.version === null ? "no version for all yet" : `version ${a.version}`}
+          {a.next_version !== null && `, roll-out of version ${a.next_version} to ${a.share}\u00a0%`}
+        </span>
+        <RolloutText assignment={a} progress={progress} />
+      </div>
+      <div class="do">
+        {next !== undefined && (
+          <PostButton
+            {...forms}
+            action="assign"
+            target={target}
+            assignment={a}
+            fields={{ version: a.next_version!, share: next }}
+          >
+            {next === 100 ? "Give it to all" : `Widen to ${next} %`}
+          </PostButton>
+        )}
+        {a.next_version !== null && (
+          <PostButton {...forms} action="end" target={target} assignment={a} fields={{}}>
+            End the roll-out
+          </PostButton>
+        )}
+        <PostButton
+          {...forms}
+          action="unassign"
+          target={target}
+          assignment={a}
+          fields={{}}
+          label={`Take away from ${name}`}
+        >
+          Take away
+        </PostButton>
+      </div>
+    </li>
+  );
+}
+
+/** Says how far a roll-out is, and when it stops. */
+function RolloutText({ assignment: a, progress }: { assignment: Assignment; progress: RolloutProgress | undefined }) {
+  if (progress === undefined) return <></>;
+  const { devices, applied, failed, waiting, offline } = progress;
+  const parts = [
+    `${applied} of ${countText(devices)} use it`,
+    ...(waiting > 0 ? [`${waiting} without a report yet${offline > 0 ? `, ${offline} of them offline` : ""}`] : []),
+  ];
+  const limit = a.failure_limit ?? 1;
+  return (
+    <span class="soft">
+      {parts.join("; ")}
+      {failed > 0 && <span class="bad">; {failed} cannot use it</span>}
+      {a.rollout_state === "stopped" ? (
+        <strong class="bad">; stopped at {countText(limit)} that cannot use it</strong>
+      ) : (
+        `; stops at ${countText(limit)} that cannot use it`
+      )}
+    </span>
+  );
+}
+
+const countText = (count: number): string => `${count} ${count === 1 ? "device" : "devices"}`;
+
+interface Button extends AppForms {
+  action: string;
+  target: string;
+  assignment: Assignment;
+  fields: Readonly<Record<string, number>>;
+  label?: string;
+  children?: string | string[];
+}
+
+function PostButton(props: Button) {
+  return (
+    <form method="post" action={`${props.base}/${props.action}`}>
+      <Csrf value={props.csrf} />
+      <input type="hidden" name="target" value={props.target} />
+      <input type="hidden" name="revision" value={String(props.assignment.revision)} />
+      {Object.entries(props.fields).map(([name, value]) => (
+        <input type="hidden" name={name} value={String(value)} />
+      ))}
+      <button type="submit" aria-label={props.label}>
+        {props.children}
+      </button>
+    </form>
+  );
+}

@@ -1,0 +1,113 @@
+/** The page of a version: what it holds, what changed, and the forms that give it. */
+import { csrfOf } from "../auth/cookie.ts";
+import { findVersion, needApp, needVersion } from "../nouns/application.ts";
+import { listGroups } from "../nouns/group.ts";
+import { show, type Answer } from "./answer.tsx";
+import { Difference, pretty, sizeText, versionText } from "./application-edit.tsx";
+import { frameOf, type Member } from "./guards.tsx";
+import { Breakable, Csrf } from "./layout.tsx";
+import { readSaid, SaidMessage } from "./said.tsx";
+import type { Site } from "./site.ts";
+import { Time } from "./time.tsx";
+
+export async function versionPage(site: Site, visit: Member): Promise<Answer> {
+  const { db } = site;
+  const { team, session, exchange } = visit;
+  const app = await needApp(db, team.id, visit.param("app"));
+  const version = await needVersion(db, team.id, app, Number(visit.param("number")) || 0);
+  const before = await findVersion(db, team.id, app.id, version.number - 1);
+  const { config, options, model, snaps } = version.content;
+  const base = `/teams/${team.id}/apps/${app.id}`;
+  const csrf = csrfOf(session);
+  const parts = [
+    ["Config", config === null ? "none: the model file says how to decode" : pretty(config)],
+    [
+      "Model file",
+      model === null
+        ? "none: an agent refuses a version without one"
+        : `${model.name}, ${sizeText(model.size)}\n${model.sha256}`,
+    ],
+    ["Options", Object.keys(options).length === 0 ? "none" : pretty(options)],
+    ["Snaps", snaps.length === 0 ? "none" : pretty(snaps)],
+    ["What boxwright makes of it", version.description],
+  ] as const;
+  const groups = await listGroups(db, team.id);
+  return show(
+    frameOf(visit, `Version ${version.number} of ${app.name}`, "apps"),
+    <>
+      <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
+      <p class="soft">
+        <Time at={version.created_at} /> by <Breakable text={version.created_by} />, <a href={base}>{app.name}</a>
+      </p>
+      <GiveForm base={base} csrf={csrf} version={version.number} groups={groups} />
+      <p class="actions">
+        <a class="button" href={`${base}/edit?from=${version.number}`}>
+          Change it in a new version
+        </a>
+      </p>
+      {parts.map(([title, text]) => (
+        <>
+          <h2>{title}</h2>
+          <pre class="machine" tabindex={0} role="region" aria-label={title}>
+            {text}
+          </pre>
+        </>
+      ))}
+      {before !== undefined && (
+        <Difference
+          title={`Difference to version ${before.number}`}
+          before={versionText(before)}
+          after={versionText(version)}
+        />
+      )}
+    </>,
+  );
+}
+
+function GiveForm(props: {
+  base: string;
+  csrf: string;
+  version: number;
+  groups: readonly { id: string; name: string }[];
+}) {
+  const { base, csrf, version, groups } = props;
+  return (
+    <>
+      <h2>Give this version</h2>
+      {groups.length > 0 && (
+        <form method="post" action={`${base}/assign`} class="line">
+          <Csrf value={csrf} />
+          <input type="hidden" name="version" value={String(version)} />
+          <div>
+            <label for="target">Group</label>
+            <select id="target" name="target">
+              {groups.map(({ id, name }) => (
+                <option value={`group:${id}`}>{name}</option>
+              ))}
+            </select>
+          </div>
+          <div>
+            <label for="share">Share first, in per cent</label>
+            <input id="share" name="share" type="number" min={1} max={100} value="100" required />
+          </div>
+          <div>
+            <label for="limit">Failures that stop it</label>
+            <input id="limit" name="limit" type="number" min={1} max={100000} value="1" required />
+          </div>
+          <button type="submit" class="main">
+            Give it to the group
+          </button>
+        </form>
+      )}
+      <form method="post" action={`${base}/assign`} class="line">
+        <Csrf value={csrf} />
+        <input type="hidden" name="version" value={String(version)} />
+        <div>
+          <label for="device">One device, by name or id</label>
+          <input id="device" name="device" required maxlength={100} autocomplete="off" />
+        </div>
+        <button type="submit">Give it to the device</button>
+      </form>
+    </>
+  );
+}
