@@ -1,43 +1,39 @@
 /**
- * Load report of devices: `npm run load:devices`. 10,000 devices of one team, one hub on SQLite.
+ * Load report of devices: `npm run load:devices`, on SQLite and PostgreSQL. A backend asks for the list of a team of 25
+ * devices, 80 times a second, while 10,000 devices of another team
  *
- * - Heartbeats: each device sends one in 30 s, while a backend asks for the list of another team. Quiet and loaded
- *   phases take turns, since the machine may have other work. `-- --seconds N` sets the length of all loaded ones,
- *   120 by default.
- * - Waiting: each device holds a request for its config on a connection of its own. The report has the memory of the
- *   hub for one, and the time until all of them know a new version. It needs `ulimit -n` above 10,000.
+ * - send a heartbeat each in 30 s. Quiet and loaded phases take turns, since the machine may have other work;
+ * - wait for a config, each on a connection of its own, with heartbeats and without;
+ * - get a new version, all of them.
+ *
+ * `-- --seconds N` sets the length of the phases with heartbeats together, 120 by default; the whole takes about twice
+ * as long for each database. `-- --sqlite` and `-- --postgres` report on one. It needs `ulimit -n` above 10,000.
  */
-import { randomBytes } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
-import http from "node:http";
 import os, { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { HEARTBEAT_SECONDS, type Heartbeat } from "boxwright-service/fleet-protocol";
-import { openDatabase } from "../src/database/open.ts";
-import { createApp, saveVersion } from "../src/nouns/application.ts";
-import { assign } from "../src/nouns/assignment.ts";
-import { addCredential } from "../src/nouns/credential.ts";
-import { addDevices } from "../src/nouns/device.ts";
-import { createGroup } from "../src/nouns/group.ts";
+import { findPostgres, PostgresServer } from "boxwright-service/testing/postgres";
 import { HubProcess, makeKey, run, useLinkAt } from "../test/support/process.ts";
+import { DEVICES, enrolAll, giveVersion, open, sendBeats, Waiting, type Fleet } from "./devices.ts";
 import { steady, type Steady } from "./steady.ts";
+import { table } from "./table.ts";
 
-const DEVICES = 10_000;
 /** Requests a second of the backend. */
 const PACE = 80;
-const QUIET_SECONDS = 10;
 /** Pairs of a quiet and a loaded phase. */
 const PHASES = 4;
+/** Milliseconds in which a new version has to reach all devices. */
+const PATIENCE_MS = 60_000;
 const at = process.argv.indexOf("--seconds");
 const seconds = at < 0 ? 120 : Number(process.argv[at + 1]);
+const PHASE_SECONDS = seconds / PHASES;
+const QUIET_SECONDS = Math.min(10, PHASE_SECONDS);
 
-const folder = mkdtempSync(join(tmpdir(), "hub-devices-"));
-const file = join(folder, "hub.db");
-const env = { HUB_DATABASE_FILE: file, HUB_LOG_LEVEL: "warn", HUB_MAX_DEVICES: "20000" };
+type Env = Readonly<Record<string, string>>;
 
 /** Returns the key of a team with 25 devices. */
-async function prepare(): Promise<string> {
+async function prepare(env: Env): Promise<string> {
   const first = await run(["init", "--email", "load@example.org", "--team", "Load"], env);
   const { team, link } = first.json as { team: { id: string }; link: string };
   const names = Array.from({ length: 25 }, (_, i) => `Device number ${i}`).join("\n");
@@ -49,169 +45,130 @@ async function prepare(): Promise<string> {
   return key;
 }
 
-/** Enrols devices past the hub, all at once. Returns their credentials. */
-async function enrolAll(): Promise<string[]> {
-  const added = await run(["teams", "add", "--name", "Fleet"], env);
-  const { id: teamId } = added.json as { id: string };
-  const db = await openDatabase({ databaseUrl: undefined, databaseFile: file, databasePool: 1 }, { create: false });
-  const now = Date.now();
-  const names = Array.from({ length: DEVICES }, (_, i) => ({ name: `Camera ${i}` }));
-  const devices = await addDevices(db, now, teamId, DEVICES, names);
-  const credentials = await db.write(async (tx) => {
-    const made: string[] = [];
-    for (const { id } of devices) {
-      await tx.all(
-        "INSERT INTO device_states (team_id, device_id, enrolled_at, enrolled_by, model, architecture, version, counter, application, application_version, application_state, contacts, restarts, drops) VALUES (?, ?, ?, 'load', 'm', 'x', '1', 0, 'gate', 'gate:0123456789abcdef', 'applied', 0, 0, 0)",
-        [teamId, id, now],
-      );
-      made.push((await addCredential(tx, now, teamId, id)).key);
-    }
-    await tx.all("UPDATE device_credentials SET used_at = ?", [now]);
-    return made;
-  });
-  await db.close();
-  return credentials;
-}
-
-interface Beats {
-  sent: number;
-  wrong: number;
-}
-
-/** Sends heartbeats, spread evenly, until `over`. */
-async function sendBeats(port: number, credentials: readonly string[], over: () => boolean): Promise<Beats> {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: 200 });
-  const processes = credentials.map(() => randomBytes(8).toString("hex"));
-  const counts: Beats = { sent: 0, wrong: 0 };
-  const perSecond = credentials.length / HEARTBEAT_SECONDS;
-  const start = performance.now();
-  const send = (i: number, counter: number): void => {
-    const beat: Heartbeat = {
-      ...{ counter, process_id: processes[i]!, version: "1.0.0", model: "Pi 5", architecture: "arm64" },
-      time: new Date().toISOString(),
-      application: { identifier: "gate", version: "gate:0123456789abcdef", state: "applied" },
-      ...{ frames: counter * 900, dropped: 0, lost: 0, decode_ms: { p50: 2, p99: 9 } },
-      spool: { bytes: 0, limit: 64_000_000, frames: 0 },
-    };
-    const body = JSON.stringify(beat);
-    const request = http.request({
-      ...{ agent, port, host: "127.0.0.1", method: "POST", path: "/device/heartbeat" },
-      headers: {
-        authorization: `Bearer ${credentials[i]}`,
-        "content-type": "application/json",
-        "content-length": Buffer.byteLength(body),
-      },
-    });
-    request.on("response", (response) => {
-      if (response.statusCode !== 200) counts.wrong++;
-      response.resume();
-    });
-    request.on("error", () => void counts.wrong++);
-    request.end(body);
-  };
-  while (!over()) {
-    const due = Math.floor(((performance.now() - start) / 1000) * perSecond);
-    while (counts.sent < due) {
-      send(counts.sent % credentials.length, Math.floor(counts.sent / credentials.length) + 1);
-      counts.sent++;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-  agent.destroy();
-  return counts;
-}
-
 /** Returns the resident bytes of the hub, by its own metrics. */
 async function memoryOf(port: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
   return Number(/^process_resident_memory_bytes (\S+)/m.exec(text)?.[1]);
 }
 
-interface Waiting {
-  /** Requests that were answered, by status. */
-  readonly answers: Map<number | string, number>;
-  readonly all: Promise<unknown>;
-}
+const median = (values: readonly number[]): number => [...values].sort((a, b) => a - b)[values.length >> 1] ?? NaN;
 
-/** Lets every device wait for its config, 500 more a second. Resolves when all requests were sent. */
-async function wait(port: number, credentials: readonly string[]): Promise<Waiting> {
-  const agent = new http.Agent({ keepAlive: true, maxSockets: Infinity });
-  const answers = new Map<number | string, number>();
-  const count = (what: number | string): void => void answers.set(what, (answers.get(what) ?? 0) + 1);
-  const ends: Promise<void>[] = [];
-  for (const [i, credential] of credentials.entries()) {
-    const headers = { authorization: `Bearer ${credential}`, prefer: "wait=50" };
-    ends.push(
-      new Promise((resolve) => {
-        http
-          .get({ agent, port, host: "127.0.0.1", path: "/device/config", headers }, (response) => {
-            count(response.statusCode ?? 0);
-            response.resume().on("end", resolve);
-          })
-          .on("error", (error) => (count(error.message), resolve()));
-      }),
-    );
-    if (i % 50 === 49) await sleep(100);
+/** Rows of the table, and what was wrong. */
+class Report {
+  readonly rows: string[][] = [["database", "beside", "p50 ms", "p99 ms", "slowest", "to quiet"]];
+  readonly notes: string[] = [];
+  wrong = 0;
+  readonly #database: string;
+
+  constructor(database: string) {
+    this.#database = database;
   }
-  return { answers, all: Promise.all(ends).finally(() => agent.destroy()) };
+
+  /** Adds the medians of phases. `quiets` are those before each phase. */
+  add(name: string, phases: readonly Steady[], quiets?: readonly Steady[]): void {
+    const of = (what: "p50" | "p99" | "slowest"): string => median(phases.map((one) => one[what])).toFixed(1);
+    const ratio = quiets === undefined ? "" : median(phases.map(({ p99 }, i) => p99 / quiets[i]!.p99)).toFixed(2) + "x";
+    this.rows.push([this.#database, name, of("p50"), of("p99"), of("slowest"), ratio]);
+    for (const { wrong } of phases) this.wrong += wrong;
+  }
+
+  note(text: string): void {
+    this.notes.push(`${this.#database}: ${text}`);
+  }
 }
 
-/** Gives all devices of the fleet a version, past the hub. */
-async function giveVersion(): Promise<void> {
-  const db = await openDatabase({ databaseUrl: undefined, databaseFile: file, databasePool: 1 }, { create: false });
-  const [team] = await db.all<{ id: string }>("SELECT id FROM teams WHERE name = 'Fleet'");
-  const teamId = team!.id;
-  const now = Date.now();
-  const change = { now, actor: "load", teamId };
-  const app = await createApp(db, now, "load", teamId, { name: "Gate" });
-  const content = { config: null, options: {}, model: null, snaps: [] };
-  await saveVersion(db, now, "load", teamId, app.id, { content, description: "" });
-  const group = await createGroup(db, change, "All");
-  await db.write(async (tx) => {
-    await tx.all(
-      "INSERT INTO device_group_members (team_id, group_id, device_id) SELECT team_id, ?, id FROM devices WHERE team_id = ?",
-      [group.id, teamId],
-    );
-  });
-  await assign(db, change, { target: { kind: "group", id: group.id }, appId: app.id, version: 1 });
-  await db.close();
+/** Quiet and heartbeats in turns. */
+async function beats(hub: HubProcess, key: string, { credentials }: Fleet, report: Report): Promise<void> {
+  const [quiets, loaded]: [Steady[], Steady[]] = [[], []];
+  let sent = 0;
+  for (let phase = 0; phase < PHASES; phase++) {
+    quiets.push(await steady(hub.port, key, PACE, QUIET_SECONDS));
+    const done = await beside(hub, credentials, () => steady(hub.port, key, PACE, PHASE_SECONDS), report);
+    loaded.push(done.result);
+    sent += done.sent;
+  }
+  report.add("nothing", quiets);
+  report.add("heartbeats", loaded, quiets);
+  report.note(`${sent} heartbeats in ${seconds} s`);
 }
 
-const key = await prepare();
-const credentials = await enrolAll();
-const hub = await HubProcess.start({ ...env, HUB_ADDRESS_CONNECTIONS: "20000", HUB_CONNECTIONS: "30000" });
-console.log(`${os.cpus().length} cores shared with the generator, Node ${process.version}, SQLite`);
-const row = (name: string, { p50, p99, wrong, sent }: Steady): void =>
-  console.log(`${name}: key query p50 ${p50.toFixed(2)} ms, p99 ${p99.toFixed(1)} ms, ${wrong} of ${sent} wrong`);
-let wrong = 0;
-const ratios: number[] = [];
-for (let phase = 0; phase < PHASES; phase++) {
-  const quiet = await steady(hub.port, key, PACE, QUIET_SECONDS);
-  row("quiet", quiet);
+/** Runs `work` while all devices send heartbeats. */
+async function beside<T>(
+  hub: HubProcess,
+  credentials: readonly string[],
+  work: () => Promise<T>,
+  report: Report,
+): Promise<{ result: T; sent: number }> {
   let isOver = false;
   const beating = sendBeats(hub.port, credentials, () => isOver);
-  const beside = await steady(hub.port, key, PACE, seconds / PHASES);
+  const result = await work();
   isOver = true;
-  const beats = await beating;
-  row(`beside ${DEVICES} devices, ${beats.sent} heartbeats`, beside);
-  ratios.push(beside.p99 / quiet.p99);
-  wrong += beside.wrong + beats.wrong;
+  const { sent, wrong } = await beating;
+  report.wrong += wrong;
+  return { result, sent };
 }
-const told = ratios.map((ratio) => `${ratio.toFixed(2)}x`).join(", ");
-console.log(`p99 beside the devices, of the quiet before: ${told} (expected: at most 2x); ${wrong} wrong answers`);
 
-const before = await memoryOf(hub.port);
-const waiting = await wait(hub.port, credentials);
-const perDevice = ((await memoryOf(hub.port)) - before) / DEVICES;
-row(`beside ${DEVICES} waiting devices`, await steady(hub.port, key, PACE, 5));
-const since = performance.now();
-await giveVersion();
-await waiting.all;
-const answers = [...waiting.answers].map(([status, count]) => `${count} x ${status}`).join(", ");
+async function waits(hub: HubProcess, key: string, fleet: Fleet, env: Env, report: Report): Promise<void> {
+  const { credentials } = fleet;
+  const ask = (forSeconds: number): Promise<Steady> => steady(hub.port, key, PACE, forSeconds);
+  const quiet = [await ask(QUIET_SECONDS)];
+  const before = await memoryOf(hub.port);
+  const waiting = await Waiting.start(hub.port, credentials);
+  const bytes = ((await memoryOf(hub.port)) - before) / DEVICES;
+  report.add("waiting", [await ask(PHASE_SECONDS)], quiet);
+  const both = await beside(hub, credentials, () => ask(PHASE_SECONDS), report);
+  report.add("waiting, heartbeats", [both.result], quiet);
+  const asking = ask(Math.max(15, QUIET_SECONDS));
+  await sleep(2000);
+  const db = await open(env);
+  const since = performance.now();
+  await giveVersion(db, fleet);
+  while (waiting.informed < DEVICES && performance.now() - since < PATIENCE_MS) await sleep(20);
+  const took = (performance.now() - since) / 1000;
+  await db.close();
+  report.add("a new version for all", [await asking], quiet);
+  report.note(
+    `a waiting device took ${(bytes / 1000).toFixed(1)} kB of the hub; ` +
+      `a new version reached ${waiting.informed} of ${DEVICES} in ${took.toFixed(1)} s`,
+  );
+  waiting.stop();
+  report.wrong += waiting.wrong + (waiting.informed === DEVICES ? 0 : 1);
+}
+
+async function reportOn(database: string, env: Env): Promise<Report> {
+  const report = new Report(database);
+  const base = { ...env, HUB_LOG_LEVEL: "warn", HUB_MAX_DEVICES: "20000", HUB_FILES: join(folder, "files") };
+  const key = await prepare(base);
+  const db = await open(base);
+  const fleet = await enrolAll(db);
+  await db.close();
+  const limits = { HUB_ADDRESS_CONNECTIONS: "20000", HUB_CONNECTIONS: "30000" };
+  const hub = await HubProcess.start({ ...base, ...limits });
+  await beats(hub, key, fleet, report);
+  await waits(hub, key, fleet, base, report);
+  await hub.stop();
+  return report;
+}
+
+const folder = mkdtempSync(join(tmpdir(), "hub-devices-"));
+const reports: Report[] = [];
+const wanted = (name: string, other: string): boolean => process.argv.includes(name) || !process.argv.includes(other);
 console.log(
-  `${DEVICES} devices waited, each on its own connection: ${(perDevice / 1000).toFixed(1)} kB of the hub for one; ` +
-    `a new version reached all in ${((performance.now() - since) / 1000).toFixed(1)} s (${answers})`,
+  `${os.cpus().length} cores shared with the generator, load ${os.loadavg()[0]!.toFixed(1)}, ${process.version}`,
 );
-await hub.stop();
+if (wanted("--sqlite", "--postgres"))
+  reports.push(await reportOn("SQLite", { HUB_DATABASE_FILE: join(folder, "hub.db") }));
+if (wanted("--postgres", "--sqlite")) {
+  if (findPostgres() === undefined) console.log("PostgreSQL is not installed: its half is left out");
+  else {
+    const server = await PostgresServer.create();
+    reports.push(await reportOn("PostgreSQL", { DATABASE_URL: await server.newDatabase() }));
+    await server.remove();
+  }
+}
 rmSync(folder, { recursive: true, force: true });
-if (wrong > 0 || waiting.answers.get(200) !== DEVICES) process.exitCode = 1;
+table(reports.flatMap(({ rows }, i) => (i === 0 ? rows : rows.slice(1))));
+for (const { notes } of reports) for (const note of notes) console.log(note);
+const wrong = reports.reduce((sum, report) => sum + report.wrong, 0);
+console.log(`expected: p99 at most 2x of quiet, all devices in ${PATIENCE_MS / 1000} s; ${wrong} wrong answers`);
+if (wrong > 0) process.exitCode = 1;

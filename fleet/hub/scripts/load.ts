@@ -14,6 +14,7 @@ import autocannon from "autocannon";
 import { findPostgres, PostgresServer } from "boxwright-service/testing/postgres";
 import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../test/support/process.ts";
 import { headersOf, LIST, LIST_QUERY, steady as paced, type Steady } from "./steady.ts";
+import { table } from "./table.ts";
 
 const short = process.argv.includes("--short");
 /** True if this part is asked for: it is named, or no other part is. */
@@ -125,11 +126,6 @@ async function prepare(env: Environment): Promise<Target> {
     HUB_ADDRESS_BURST: "1000000",
   });
   return { hub, key, otherKey };
-}
-
-function table(rows: readonly (readonly string[])[]): void {
-  const widths = rows[0]!.map((_, i) => Math.max(...rows.map((row) => row[i]!.length)));
-  for (const row of rows) console.log("  " + row.map((cell, i) => cell.padEnd(widths[i]!)).join("  "));
 }
 
 /** Makes a request of a flood. `n` counts from 1, so that each can be different. */

@@ -16,6 +16,7 @@ export const headersOf = (key: string, address = "198.51.100.1"): Record<string,
 export interface Steady {
   readonly p50: number;
   readonly p99: number;
+  readonly slowest: number;
   readonly wrong: number;
   readonly sent: number;
 }
@@ -53,7 +54,7 @@ async function beSteady(port: number, key: string, perSecond: number, forSeconds
   await Promise.all(pending);
   times.sort((a, b) => a - b);
   const at = (part: number): number => times[Math.min(times.length - 1, Math.floor(times.length * part))] ?? NaN;
-  return { p50: at(0.5), p99: at(0.99), wrong, sent: count };
+  return { p50: at(0.5), p99: at(0.99), slowest: at(1), wrong, sent: count };
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {

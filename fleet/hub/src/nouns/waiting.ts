@@ -3,7 +3,7 @@
  * process wakes the waiting devices of the team at once. Changes of other processes and of commands raise a counter in
  * the database. Each process reads the counters once a second.
  */
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "boxwright-service/database";
 import { UnavailableError } from "boxwright-service/errors";
 import { readChangeMark, readChanges } from "./changes.ts";
@@ -12,6 +12,8 @@ import { resolveDesired, type DesiredVersion } from "./desired.ts";
 const POLL_MS = 1000;
 /** Milliseconds to gather changes before a team is read again: a hundred devices that join a group cost one read. */
 const GATHER_MS = 50;
+/** Waiting requests that are woken before other requests get their turn: waking all at once would stop the hub. */
+const WOKEN_A_TURN = 20;
 /** Most teams in memory. Another team displaces one without waiting devices, which is read again when asked for. */
 const MAX_TEAMS = 1000;
 
@@ -21,7 +23,14 @@ interface TeamState {
   versions: ReadonlyMap<string, DesiredVersion> | undefined;
   loading: Promise<void> | undefined;
   /** Requests that wait, by device. */
-  readonly waiting: Map<string, Set<() => void>>;
+  readonly waiting: Map<string, Set<Waiter>>;
+}
+
+/** A request that waits until its device should run something else than `etag`. */
+interface Waiter {
+  readonly etag: string | null;
+  /** Ends the wait. */
+  readonly end: () => void;
 }
 
 export interface DesiredOptions {
@@ -58,7 +67,8 @@ export class Desired {
   stop(): void {
     this.#isStopped = true;
     clearInterval(this.#timer);
-    for (const { waiting } of this.#teams.values()) for (const set of waiting.values()) for (const end of set) end();
+    for (const { waiting } of this.#teams.values())
+      for (const set of waiting.values()) for (const { end } of set) end();
   }
 
   /** Count of waiting requests. */
@@ -112,22 +122,29 @@ export class Desired {
       const version = await this.version(teamId, deviceId);
       const left = until - performance.now();
       if ((version?.etag ?? null) !== etag || left <= 0 || hungUp || this.#isStopped) return version;
-      await new Promise<void>((resolve) => (end = this.#sleep(this.#team(teamId), deviceId, left, resolve)));
+      await new Promise<void>((done) => (end = this.#sleep(this.#team(teamId), deviceId, { etag, left, done })));
     }
   }
 
-  /** Calls `done` when the device is woken, or after `milliseconds`. Returns a function that ends the wait early. */
-  #sleep({ waiting }: TeamState, deviceId: string, milliseconds: number, done: () => void): () => void {
+  /** Calls `done` when the device is woken, or after `left` milliseconds. Returns a function that ends the wait. */
+  #sleep(
+    { waiting, versions }: TeamState,
+    deviceId: string,
+    { etag, left, done }: { readonly etag: string | null; readonly left: number; readonly done: () => void },
+  ): () => void {
     const set = waiting.get(deviceId) ?? new Set();
     waiting.set(deviceId, set);
     const end = (): void => {
       clearTimeout(timer);
-      set.delete(end);
+      set.delete(waiter);
       if (set.size === 0 && waiting.get(deviceId) === set) waiting.delete(deviceId);
       done();
     };
-    const timer = setTimeout(end, milliseconds);
-    set.add(end);
+    const waiter: Waiter = { etag, end };
+    const timer = setTimeout(end, left);
+    set.add(waiter);
+    // The versions may have changed since the caller looked: then nobody wakes it for this change any more.
+    if (versions !== undefined && (versions.get(deviceId)?.etag ?? null) !== etag) end();
     return end;
   }
 
@@ -152,9 +169,8 @@ export class Desired {
         const versions = await resolveDesired(this.#db, teamId);
         if (generation !== team.generation) continue;
         team.versions = versions;
-        // Wake every request. `waitForOther` goes on waiting if the version is the same.
-        for (const set of team.waiting.values()) for (const end of set) end();
-        return;
+        await wakeChanged(team, versions);
+        if (generation === team.generation) return;
       }
     } finally {
       team.loading = undefined;
@@ -186,5 +202,18 @@ export class Desired {
     team = { generation: 0, versions: undefined, loading: undefined, waiting: new Map() };
     this.#teams.set(teamId, team);
     return team;
+  }
+}
+
+/** Wakes the requests whose devices should run something else than they have, some at a time. */
+async function wakeChanged({ waiting }: TeamState, versions: ReadonlyMap<string, DesiredVersion>): Promise<void> {
+  const changed: Waiter[] = [];
+  for (const [deviceId, set] of waiting) {
+    const etag = versions.get(deviceId)?.etag ?? null;
+    for (const waiter of set) if (waiter.etag !== etag) changed.push(waiter);
+  }
+  for (const [i, { end }] of changed.entries()) {
+    end();
+    if (i % WOKEN_A_TURN === WOKEN_A_TURN - 1) await nextTurn();
   }
 }

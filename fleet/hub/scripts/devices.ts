@@ -1,0 +1,171 @@
+/** 10,000 devices for the load report: made past the hub, sending heartbeats, and waiting for a config. */
+import { randomBytes } from "node:crypto";
+import http from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Database } from "boxwright-service/database";
+import { HEARTBEAT_SECONDS, type Heartbeat } from "boxwright-service/fleet-protocol";
+import { openDatabase } from "../src/database/open.ts";
+import { createApp, saveVersion } from "../src/nouns/application.ts";
+import { assign } from "../src/nouns/assignment.ts";
+import { addCredential } from "../src/nouns/credential.ts";
+import { addDevices } from "../src/nouns/device.ts";
+import { createGroup } from "../src/nouns/group.ts";
+import { addTeam } from "../src/nouns/team.ts";
+
+export const DEVICES = 10_000;
+const AT = "127.0.0.1";
+/** What the devices say that they run. */
+const TOLD = { identifier: "gate", version: "gate:0123456789abcdef", state: "applied" } as const;
+
+/** Settings of the hub as `openDatabase` takes them. */
+export const open = (env: Readonly<Record<string, string>>): Promise<Database> =>
+  openDatabase(
+    { databaseUrl: env["DATABASE_URL"], databaseFile: env["HUB_DATABASE_FILE"] ?? "", databasePool: 1 },
+    { create: false },
+  );
+
+export interface Fleet {
+  readonly teamId: string;
+  /** Group of all its devices. */
+  readonly groupId: string;
+  readonly appId: string;
+  readonly credentials: readonly string[];
+}
+
+/** Enrols devices past the hub, all at once, into one group. */
+export async function enrolAll(db: Database): Promise<Fleet> {
+  const now = Date.now();
+  const { id: teamId } = await addTeam(db, now, "load", "Fleet");
+  const names = Array.from({ length: DEVICES }, (_, i) => ({ name: `Camera ${i}` }));
+  const devices = await addDevices(db, now, teamId, DEVICES, names);
+  const credentials = await db.write(async (tx) => {
+    const made: string[] = [];
+    for (const { id } of devices) {
+      await tx.all(
+        "INSERT INTO device_states (team_id, device_id, enrolled_at, enrolled_by, model, architecture, version, counter, application, application_version, application_state, contacts, restarts, drops) VALUES (?, ?, ?, 'load', 'm', 'x', '1', 0, ?, ?, ?, 0, 0, 0)",
+        [teamId, id, now, TOLD.identifier, TOLD.version, TOLD.state],
+      );
+      made.push((await addCredential(tx, now, teamId, id)).key);
+    }
+    await tx.all("UPDATE device_credentials SET used_at = ?", [now]);
+    return made;
+  });
+  const { id: groupId } = await createGroup(db, { now, actor: "load", teamId }, "All");
+  await db.write((tx) =>
+    tx.all(
+      "INSERT INTO device_group_members (team_id, group_id, device_id) SELECT team_id, CAST(? AS TEXT), id FROM devices WHERE team_id = ?",
+      [groupId, teamId],
+    ),
+  );
+  const { id: appId } = await createApp(db, now, "load", teamId, { name: "Gate" });
+  return { teamId, groupId, appId, credentials };
+}
+
+/** Gives all devices a new version, past the hub: it learns of the change by the counter in the database. */
+export async function giveVersion(db: Database, { teamId, groupId, appId }: Fleet): Promise<void> {
+  const now = Date.now();
+  const content = { config: null, options: { topK: now % 1000 }, model: null, snaps: [] };
+  const { version } = await saveVersion(db, now, "load", teamId, appId, { content, description: "" });
+  const given = { target: { kind: "group", id: groupId }, appId, version: version.number } as const;
+  await assign(db, { now, actor: "load", teamId }, given);
+}
+
+export interface Beats {
+  sent: number;
+  wrong: number;
+}
+
+/** Sends heartbeats, spread evenly, until `over`. */
+export async function sendBeats(port: number, credentials: readonly string[], over: () => boolean): Promise<Beats> {
+  const agent = new http.Agent({ keepAlive: true, maxSockets: 200 });
+  const processes = credentials.map(() => randomBytes(8).toString("hex"));
+  const counts: Beats = { sent: 0, wrong: 0 };
+  const perSecond = credentials.length / HEARTBEAT_SECONDS;
+  const start = performance.now();
+  const first = Math.floor(Date.now() / 1000);
+  const send = (i: number, counter: number): void => {
+    const beat: Heartbeat = {
+      ...{
+        counter: first + counter,
+        process_id: processes[i]!,
+        version: "1.0.0",
+        model: "Pi 5",
+        architecture: "arm64",
+      },
+      ...{ time: new Date().toISOString(), application: TOLD },
+      ...{ frames: counter * 900, dropped: 0, lost: 0, decode_ms: { p50: 2, p99: 9 } },
+      spool: { bytes: 0, limit: 64_000_000, frames: 0 },
+    };
+    const body = JSON.stringify(beat);
+    const headers = {
+      authorization: `Bearer ${credentials[i]}`,
+      "content-type": "application/json",
+      "content-length": Buffer.byteLength(body),
+    };
+    const request = http.request({ agent, port, host: AT, method: "POST", path: "/device/heartbeat", headers });
+    request.on("response", (response) => {
+      if (response.statusCode !== 200) counts.wrong++;
+      response.resume();
+    });
+    request.on("error", () => void (over() || counts.wrong++));
+    request.end(body);
+  };
+  while (!over()) {
+    const due = Math.floor(((performance.now() - start) / 1000) * perSecond);
+    while (counts.sent < due) {
+      send(counts.sent % credentials.length, Math.floor(counts.sent / credentials.length) + 1);
+      counts.sent++;
+    }
+    await sleep(5);
+  }
+  agent.destroy();
+  return counts;
+}
+
+/** Devices that wait for a config, each on a connection of its own. They ask again after each answer. */
+export class Waiting {
+  readonly #agent = new http.Agent({ keepAlive: true, maxSockets: Infinity });
+  readonly #port: number;
+  /** ETag that each device has. */
+  readonly #etags: (string | undefined)[];
+  #isOver = false;
+  wrong = 0;
+  /** Devices that have a version; after `forget`, those that have got another one since. */
+  informed = 0;
+
+  private constructor(port: number, count: number) {
+    this.#port = port;
+    this.#etags = Array<string | undefined>(count).fill(undefined);
+  }
+
+  /** Lets every device wait, 500 more a second. Resolves when all wait. */
+  static async start(port: number, credentials: readonly string[]): Promise<Waiting> {
+    const waiting = new Waiting(port, credentials.length);
+    for (const [i, credential] of credentials.entries()) {
+      waiting.#ask(i, credential);
+      if (i % 50 === 49) await sleep(100);
+    }
+    return waiting;
+  }
+
+  #ask(i: number, credential: string): void {
+    const etag = this.#etags[i];
+    const held = etag === undefined ? {} : { "if-none-match": etag };
+    const headers = { authorization: `Bearer ${credential}`, prefer: "wait=50", ...held };
+    const options = { agent: this.#agent, port: this.#port, host: AT, path: "/device/config", headers };
+    const request = http.get(options, (response) => {
+      const { statusCode } = response;
+      if (statusCode === 200) {
+        this.#etags[i] = response.headers.etag;
+        this.informed++;
+      } else if (statusCode !== 204 && statusCode !== 304) this.wrong++;
+      response.resume().on("end", () => void (this.#isOver || this.#ask(i, credential)));
+    });
+    request.on("error", () => void (this.#isOver || this.wrong++));
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    this.#agent.destroy();
+  }
+}
