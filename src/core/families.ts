@@ -22,7 +22,9 @@ export const TRAITS: { readonly [F in Family]: FamilyTraits } = {
 };
 
 /** Every name that the option `family` takes. */
-export const FAMILIES = /* @__PURE__ */ Object.keys(TRAITS) as readonly Family[];
+export const FAMILIES = /* @__PURE__ */ Object.freeze(
+  /* @__PURE__ */ Object.keys(TRAITS) as readonly Family[],
+);
 
 /** Returns the families that a refusal suggests, the likeliest first. */
 export const suggestedFamilies = (): Family[] =>

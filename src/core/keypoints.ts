@@ -1,4 +1,5 @@
 /** Names of keypoints in order, and the edges of skeletons. */
+import { deepFreeze } from "./freeze.ts";
 
 /** Number of keypoints, and values of each: x and y, or x, y and confidence. */
 export type PointShape = readonly [count: number, values: 2 | 3];
@@ -10,7 +11,7 @@ export const MOST_POINTS = 10_000;
 export type Edges = readonly (readonly [number, number])[];
 
 /** Keypoints of COCO, in order. Left is the person's own left. */
-export const COCO17_NAMES = [
+export const COCO17_NAMES = /* @__PURE__ */ Object.freeze([
   "nose",
   "left eye",
   "right eye",
@@ -28,7 +29,7 @@ export const COCO17_NAMES = [
   "right knee",
   "left ankle",
   "right ankle",
-] as const;
+] as const);
 
 /**
  * The usual skeleton over the keypoints of COCO.
@@ -44,7 +45,7 @@ export const COCO17_NAMES = [
  * for (const { keypoints = [] } of decoder.decode({ output0: { data, dims: [1, 56, 84] } }))
  *   console.log(keypoints[0]); // {"x":0.25,"y":0.75,"confidence":0.75,"name":"nose"}
  */
-export const COCO17_EDGES: Edges = [
+export const COCO17_EDGES: Edges = /* @__PURE__ */ deepFreeze([
   [15, 13],
   [13, 11],
   [16, 14],
@@ -64,32 +65,32 @@ export const COCO17_EDGES: Edges = [
   [2, 4],
   [3, 5],
   [4, 6],
-];
+]);
 
 /**
  * Five points of a face, in order. Left is the left of the picture. OpenCV calls the same first point the right eye,
  * which is the person's own right.
  */
-export const FACE5_NAMES = [
+export const FACE5_NAMES = /* @__PURE__ */ Object.freeze([
   "eye on the left",
   "eye on the right",
   "nose",
   "mouth corner on the left",
   "mouth corner on the right",
-] as const;
+] as const);
 
 /** Six points of BlazeFace, in order. Left is the person's own left. */
-export const BLAZEFACE6_NAMES = [
+export const BLAZEFACE6_NAMES = /* @__PURE__ */ Object.freeze([
   "right eye",
   "left eye",
   "nose tip",
   "mouth centre",
   "right ear tragion",
   "left ear tragion",
-] as const;
+] as const);
 
 /** Seven points of MediaPipe's palm detection, in order. */
-export const PALM7_NAMES = [
+export const PALM7_NAMES = /* @__PURE__ */ Object.freeze([
   "wrist",
   "index finger base",
   "middle finger base",
@@ -97,32 +98,43 @@ export const PALM7_NAMES = [
   "little finger base",
   "thumb base",
   "thumb second joint",
-] as const;
+] as const);
 
 /** Four points of MediaPipe's detection of persons, in order. The second and the fourth lie on a circle's rim. */
-export const PERSON4_NAMES = [
+export const PERSON4_NAMES = /* @__PURE__ */ Object.freeze([
   "middle of the hips",
   "rim of the body",
   "middle of the shoulders",
   "rim of the upper body",
-] as const;
-
-const FINGER_JOINTS = ["base", "middle joint", "end joint", "tip"] as const;
+] as const);
 
 /** Points of MediaPipe's hand, in order. */
-export const HAND21_NAMES: readonly string[] = /* @__PURE__ */ [
+export const HAND21_NAMES: readonly string[] = /* @__PURE__ */ Object.freeze([
   "wrist",
   "thumb root",
   "thumb base",
   "thumb joint",
   "thumb tip",
-  ...["index finger", "middle finger", "ring finger", "little finger"].flatMap((finger) =>
-    FINGER_JOINTS.map((joint) => `${finger} ${joint}`),
-  ),
-];
+  "index finger base",
+  "index finger middle joint",
+  "index finger end joint",
+  "index finger tip",
+  "middle finger base",
+  "middle finger middle joint",
+  "middle finger end joint",
+  "middle finger tip",
+  "ring finger base",
+  "ring finger middle joint",
+  "ring finger end joint",
+  "ring finger tip",
+  "little finger base",
+  "little finger middle joint",
+  "little finger end joint",
+  "little finger tip",
+]);
 
 /** The usual skeleton over the points of a hand. */
-export const HAND21_EDGES: Edges = [
+export const HAND21_EDGES: Edges = /* @__PURE__ */ deepFreeze([
   [0, 1],
   [1, 2],
   [2, 3],
@@ -144,10 +156,10 @@ export const HAND21_EDGES: Edges = [
   [17, 18],
   [18, 19],
   [19, 20],
-];
+]);
 
 /** Points of MediaPipe's pose, in order. Left is the person's own left. */
-export const BODY33_NAMES = [
+export const BODY33_NAMES = /* @__PURE__ */ Object.freeze([
   "nose",
   "left eye, inner",
   "left eye",
@@ -181,10 +193,10 @@ export const BODY33_NAMES = [
   "right heel",
   "left foot",
   "right foot",
-] as const;
+] as const);
 
 /** The usual skeleton over the points of MediaPipe's pose. */
-export const BODY33_EDGES: Edges = [
+export const BODY33_EDGES: Edges = /* @__PURE__ */ deepFreeze([
   [0, 1],
   [1, 2],
   [2, 3],
@@ -220,4 +232,4 @@ export const BODY33_EDGES: Edges = [
   [30, 32],
   [27, 31],
   [28, 32],
-];
+]);

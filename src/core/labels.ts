@@ -35,20 +35,20 @@ const VOC = [
 ] as const;
 
 /** The 80 classes of COCO without gaps, as networks of the YOLO kind have them: person is 0. */
-export const COCO80: readonly string[] = COCO;
+export const COCO80: readonly string[] = /* @__PURE__ */ Object.freeze(COCO);
 
 /**
  * The classes of COCO by COCO's own ids, 91 entries: 0 is the background, person is 1, and ten ids are "n/a". SSD
  * networks of TensorFlow and DETR have them. The four outputs of TFLite_Detection_PostProcess do not count the
  * background: `COCO91.slice(1)`.
  */
-export const COCO91: readonly string[] = /* @__PURE__ */ cocoByOwnId();
+export const COCO91: readonly string[] = /* @__PURE__ */ Object.freeze(/* @__PURE__ */ cocoByOwnId());
 
 /** The 20 classes of PASCAL VOC, as networks of the YOLO kind have them: aeroplane is 0. */
-export const VOC20: readonly string[] = VOC;
+export const VOC20: readonly string[] = /* @__PURE__ */ Object.freeze(VOC);
 
 /** The classes of PASCAL VOC with the background in front, 21 entries, as SSD networks of Caffe have them. */
-export const VOC21: readonly string[] = ["background", ...VOC];
+export const VOC21: readonly string[] = /* @__PURE__ */ Object.freeze(["background", ...VOC]);
 
 /** Names of the lists. */
 export type LabelSet = "coco80" | "coco91" | "voc20" | "voc21";

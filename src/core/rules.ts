@@ -8,6 +8,7 @@
  * - `opencv`: `cv::dnn::NMSBoxesBatched` over boxes that nobody clamps
  * - `tflite`: the operator TFLite_Detection_PostProcess, with its fast (not per class) suppression
  */
+import { deepFreeze } from "./freeze.ts";
 import type { ReadingName } from "./readings.ts";
 
 /** The rules on which published decoders disagree. Each is a field. */
@@ -53,7 +54,7 @@ const ultralytics: Rules = {
 };
 
 /** The named sets of rules. docs/rules.md compares them field by field. */
-export const RULE_SETS = {
+export const RULE_SETS = /* @__PURE__ */ deepFreeze({
   ultralytics,
   depthai: { ...ultralytics, gate: ">=", suppress: "all", iouGate: ">=", clamp: "before", maxCandidates: 0 },
   "depthai-nodes": { ...ultralytics, score: "class", pixelOffset: 1, clamp: "centre", maxCandidates: 3000 },
@@ -68,7 +69,7 @@ export const RULE_SETS = {
     maxDetections: 10,
     countBackground: false,
   },
-} as const satisfies Record<string, Rules>;
+} as const satisfies Record<string, Rules>);
 
 /** Names a set of rules. */
 export type RuleSet = keyof typeof RULE_SETS;

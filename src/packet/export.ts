@@ -17,7 +17,10 @@ export interface CocoResult {
   readonly category_id: number;
   readonly bbox: readonly [number, number, number, number];
   readonly score: number;
-  /** x, y in pixels and 1 of each keypoint, if there are any. COCO's evaluation does not use the third value. */
+  /**
+   * x, y in pixels and 1 of each keypoint, if there are any. COCO's evaluation does not use the third value. A keypoint
+   * that is NaN or infinite is 0, 0, 0, as COCO writes one that is not labelled.
+   */
   readonly keypoints?: readonly number[];
   /** Runs of the mask over the whole image, of detections that `withMasks` returned. */
   readonly segmentation?: MaskRle;
@@ -122,7 +125,11 @@ export function toCoco(detections: DetectionList<MaskedFields>, image: CocoImage
       category_id,
       bbox,
       score: confidence,
-      ...(keypoints && { keypoints: keypoints.flatMap(({ x, y }) => [x * width, y * height, 1]) }),
+      ...(keypoints && {
+        keypoints: keypoints.flatMap(({ x, y }) =>
+          Number.isFinite(x) && Number.isFinite(y) ? [x * width, y * height, 1] : [0, 0, 0],
+        ),
+      }),
       ...(mask && { segmentation: mask }),
     };
   });

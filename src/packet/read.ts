@@ -66,6 +66,9 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
   for (const [place, size, , tensorOf] of heads) tensors[place] = tensorOf(bytes.subarray(at, (at += size)));
 
   const data = (head.data ?? {}) as Json;
+  const { sources = [] } = data;
+  const areCells = Array.isArray(sources) && sources.every((cell) => isIndex(cell, 2 ** 32));
+  need(!isEvent || areCells, "data.sources", sources, "a list of the cells' indices");
   // The frame of a response is JSON in text.
   const frame = isOwn ? (isEvent ? data.frame : (parse(() => given.frame as string) ?? given.frame)) : null;
   return new Packet(envelopeOf(attributes), {
@@ -74,7 +77,7 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
     // A place that two tensors claim leaves another one empty.
     tensors: tensors.filter(Boolean),
     detections: isEvent ? recordsOf(data.detections, "data.detections") : null,
-    sources: isEvent && Array.isArray(data.sources) ? (data.sources as readonly number[]) : [],
+    sources: isEvent ? (sources as readonly number[]) : [],
   });
 }
 
@@ -111,7 +114,8 @@ export function recordsOf(
   kind?: PacketErrorKind | null,
 ): readonly DetectionFields[] {
   const rows = rowsOf(given);
-  const isList = (rows as Iterable<unknown> | null)?.[Symbol.iterator];
+  // Text can be iterated over, too: an empty one would be no detections.
+  const isList = typeof rows === "object" && rows !== null && Symbol.iterator in rows;
   const records = Array.from((isList ? rows : [rows]) as Iterable<DetectionFields | null>);
   records.forEach((d, i) => {
     const { class_id: id = -1, label, confidence, x_min, y_min, x_max, y_max } = d ?? ({} as DetectionFields);

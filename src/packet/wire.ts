@@ -52,7 +52,8 @@ export const CLASSES = {
 export const NAMES = /* @__PURE__ */ Object.keys(CLASSES);
 
 /** True for a whole number of 0 or more, below a limit. */
-export const isIndex = (n: number, limit = Infinity): boolean => n >= 0 && n < limit && n % 1 === 0;
+export const isIndex = (n: unknown, limit = Infinity): n is number =>
+  Number.isInteger(n) && (n as number) >= 0 && (n as number) < limit;
 
 /**
  * A tensor of the JSON: its index among the network's outputs, the count of its bytes after the JSON, its elements if
@@ -130,14 +131,21 @@ function valuesOf(
   kind?: PacketErrorKind | null,
 ): WireArray {
   const list = [data].flat(32) as number[];
-  need(
+  const isFloat = datatype[0] === "F";
+  const isList =
     datatype !== "FP16" &&
-      list.length === length &&
-      list.every(datatype[0] === "F" ? (x) => typeof x === "number" : Number.isSafeInteger),
+    list.length === length &&
+    list.every(isFloat ? Number.isFinite : Number.isSafeInteger);
+  const values = isList ? CLASSES[datatype].from(/T64/.test(datatype) ? list.map(BigInt) : list) : [];
+  // Array classes take numbers that they cannot hold: 300 becomes 44 in UINT8, and 1e39 infinite in FP32.
+  const holds = (x: number, i: number): boolean =>
+    isFloat ? Number.isFinite(values[i]) : Number(values[i]) === x;
+  need(
+    isList && list.every(holds),
     where,
     data,
     `${length} elements of ${datatype}, or binary_data_size`,
     kind,
   );
-  return CLASSES[datatype].from(/T64/.test(datatype) ? list.map(BigInt) : list);
+  return values as WireArray;
 }

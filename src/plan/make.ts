@@ -5,6 +5,7 @@
 import type { Config } from "../config/types.ts";
 import { RULE_SETS, type Rules, EXCEPTIONS } from "../core/rules.ts";
 import { refuse, refuseFor, TensorError } from "../core/errors.ts";
+import { deepFreeze } from "../core/freeze.ts";
 import { TRAITS } from "../core/families.ts";
 import type { FamilyReason } from "../core/family-names.ts";
 import { READINGS } from "../core/readings.ts";
@@ -258,13 +259,4 @@ function gatherOf(heads: readonly Head[]): GatherHead[] | null {
     return { tensor, offset, channels: (last - offset) / channel + 1, channel, cell };
   });
   return gathered.length === heads.length ? gathered : null;
-}
-
-/** Freezes a value and all that it holds, but for typed arrays, which cannot be frozen. */
-function deepFreeze<T>(x: T): T {
-  if (typeof x === "object" && x !== null && !ArrayBuffer.isView(x)) {
-    Object.values(x).forEach(deepFreeze);
-    Object.freeze(x);
-  }
-  return x;
 }

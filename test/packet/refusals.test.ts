@@ -326,7 +326,7 @@ test.each([
   [[[], 5], "image: got [null,null]"],
   [[null, image], "detections[0]: got null, expected a detection"],
   [[{}, image], "detections[0]: got {}, expected a detection"],
-  [["ab", image], 'detections[0]: got "a", expected a detection'],
+  [["ab", image], 'detections[0]: got "ab", expected a detection'],
   [[new Float32Array(1), image], "detections[0]: got 0, expected a detection"],
   [[[null], image], "detections[0]: got null, expected a detection"],
   [

@@ -150,6 +150,14 @@ function checkModels(models: readonly ModelBoxes[]): void {
     const { boxes, scores, classIds, weight = 1 } = model;
     checkValue(`models[${i}].weight`, weight, POSITIVE);
     checkLengths(boxes, scores, classIds ?? null, 4);
+    const endless = Array.from(scores).indexOf(Infinity);
+    if (endless >= 0)
+      refuse(
+        `models[${i}].scores[${endless}]`,
+        "Infinity",
+        "finite scores, which weigh the boxes",
+        RangeError,
+      );
   });
   const filled = models.map((model, i) => ({ ...model, i })).filter(({ scores }) => scores.length > 0);
   for (const { boxes, classIds, i } of filled) {

@@ -1,4 +1,5 @@
 /** Suppression of oriented boxes: centre x, centre y, width, height and angle in radians, clockwise on the screen. */
+import { IN_RADIANS, isInDegrees } from "../../core/crop.ts";
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { orderOf } from "./candidates.ts";
@@ -36,6 +37,7 @@ const RULES: OptionRules = {
 /**
  * Returns the overlap of two oriented boxes: centre x, centre y, width, height, angle in radians. Polygon IoU is exact.
  * ProbIoU compares Gaussians: equal boxes have 0.99955, and boxes that only touch have more than 0.
+ * @throws RangeError for what is no box, and for an angle that is a whole number beyond two turns: it is in degrees
  * @example
  * import { orientedIou } from "boxwright";
  *
@@ -48,6 +50,7 @@ export function orientedIou(a: ArrayLike<number>, b: ArrayLike<number>, kind: "p
   for (const [name, box] of Object.entries({ a, b }))
     if (!isList(box) || box.length !== ORIENTED_WIDTH || !Array.from(box).every(Number.isFinite))
       refuse(name, show(box), "[cx, cy, width, height, angle]", RangeError);
+    else if (isInDegrees(box[4])) refuse(name, `the angle ${box[4]}`, IN_RADIANS, RangeError);
   const both = Array.from({ length: 2 * ORIENTED_WIDTH }, (_, i) =>
     i < ORIENTED_WIDTH ? a[i] : b[i - ORIENTED_WIDTH],
   );

@@ -41,13 +41,17 @@ export function candidatesOf(
 /** Methods that only compare scores, or drop those that are not above 0. All others multiply by them. */
 const TAKE_NEGATIVES = ["hard", "fast", "diou", "soft-tensorflow"];
 
-/** Throws if a method that multiplies scores got negative ones: logits would rise, and boxes leave their members. */
+/**
+ * Throws if a method that multiplies scores got negative ones, by which logits would rise and boxes leave their
+ * members, or infinite ones, by which merged boxes would be NaN.
+ */
 function checkScores({ order, scores }: Candidates, method: Settings["method"]): void {
-  const lowest = order[order.length - 1];
-  if (scores[lowest] < 0 && !TAKE_NEGATIVES.includes(method))
+  const ends = [order[0], order[order.length - 1]];
+  const wrong = ends.find((row) => scores[row] < 0 || scores[row] === Infinity);
+  if (wrong !== undefined && !TAKE_NEGATIVES.includes(method))
     refuse(
-      `scores[${lowest}]`,
-      `${scores[lowest]} for "${method}", which multiplies scores`,
+      `scores[${wrong}]`,
+      `${scores[wrong]} for "${method}", which multiplies scores`,
       "scores from 0 up: apply the sigmoid to logits, or give scoreThreshold: 0",
       RangeError,
     );
