@@ -8,6 +8,7 @@ import {
   J_SHIFT_0,
 } from "../../src/core/prepare-abi";
 import { flt, int, ptr } from "../word";
+import { hiddenZero } from "./pixel4";
 
 /** Makes the elements of a row. Returns how many pixels it made. */
 export function emitFloats4(job: usize, from: usize, to: usize, width: i32): i32 {
@@ -66,7 +67,7 @@ function valuesOf(bytes: v128, mean: v128, by: v128, multiplies: bool): v128 {
 @inline
 function planes(job: usize, from: usize, to: usize, width: i32, multiplies: bool): i32 {
   const plane = ptr(job, J_OUT_PLANE);
-  const low = i32x4.splat(255);
+  const low = i32x4.splat(255 + hiddenZero(job));
   const first = int(job, J_SHIFT_0);
   const third = 16 - first;
   const mean0 = f32x4.splat(flt(job, J_MEAN_0));

@@ -5,6 +5,7 @@
  */
 import { PREPARE_ABI_VERSION } from "../../src/core/prepare-abi";
 import { emit } from "./emit";
+import { halvePlanes4 } from "./half4";
 import { resample } from "./resample";
 import { unpack } from "./unpack";
 
@@ -16,7 +17,9 @@ export function prepareAbiVersion(): i32 {
 
 /** Makes the rows of the tensor. */
 export function prepare(job: usize): void {
-  unpack(job);
-  resample(job);
+  if (!ASC_FEATURE_SIMD || !halvePlanes4(job)) {
+    unpack(job);
+    resample(job);
+  }
   emit(job);
 }

@@ -23,6 +23,7 @@ import { flt, int, ptr } from "../word";
 import { areaRows } from "./area";
 import { linearRows } from "./linear";
 import { roundPixel } from "./pixel";
+import { hiddenZero } from "./pixel4";
 import { blockRow4, halfRow4 } from "./resample4";
 import { tapRows } from "./taps";
 
@@ -61,7 +62,7 @@ function halfRow(job: usize, from: usize, to: usize): void {
   const width = int(job, J_WIDTH);
   const stride = ptr(job, J_PIXEL_STRIDE);
   const start = from + int(ptr(job, J_XTAB), 0);
-  let x = ASC_FEATURE_SIMD ? halfRow4(start, stride, to, width) : 0;
+  let x = ASC_FEATURE_SIMD ? halfRow4(start, stride, to, width, hiddenZero(job)) : 0;
   for (let p = start + (x << 3); x < width; x++, p += 8) {
     const a = load<u32>(p);
     const b = load<u32>(p + 4);

@@ -4,12 +4,12 @@ import { channels4, roundedPixel } from "./pixel4";
 /** Makes pixels of a row, four at a time. Returns how many it made. */
 // @ts-ignore: decorator
 @inline
-export function halfRow4(start: usize, stride: usize, to: usize, width: i32): i32 {
-  const two = i16x8.splat(2);
+export function halfRow4(start: usize, stride: usize, to: usize, width: i32, zero: i32): i32 {
+  const two = i16x8.splat(<i16>(2 + zero));
   let x = 0;
   for (let p = start; x + 4 <= width; x += 4, p += 32) {
-    const left = i16x8.add(pairs(v128.load(p)), pairs(v128.load(p + stride)));
-    const right = i16x8.add(pairs(v128.load(p, 16)), pairs(v128.load(p + stride, 16)));
+    const left = sumsOf(v128.load(p), v128.load(p + stride));
+    const right = sumsOf(v128.load(p, 16), v128.load(p + stride, 16));
     v128.store(
       to + (x << 2),
       i8x16.narrow_i16x8_u(i16x8.shr_u(i16x8.add(left, two), 2), i16x8.shr_u(i16x8.add(right, two), 2)),
@@ -18,13 +18,13 @@ export function halfRow4(start: usize, stride: usize, to: usize, width: i32): i3
   return x;
 }
 
-/** Returns the sums of two neighbours of four pixels, in i16. */
+/** Returns the sums of two blocks of 2 x 2 pixels, in i16. */
 // @ts-ignore: decorator
 @inline
-function pairs(pixels: v128): v128 {
-  return i16x8.extadd_pairwise_i8x16_u(
-    i8x16.swizzle(pixels, i8x16(0, 4, 1, 5, 2, 6, 3, 7, 8, 12, 9, 13, 10, 14, 11, 15)),
-  );
+function sumsOf(upper: v128, lower: v128): v128 {
+  const first = i16x8.add(i16x8.extend_low_i8x16_u(upper), i16x8.extend_low_i8x16_u(lower));
+  const second = i16x8.add(i16x8.extend_high_i8x16_u(upper), i16x8.extend_high_i8x16_u(lower));
+  return i16x8.add(v128.shuffle<i64>(first, second, 0, 2), v128.shuffle<i64>(first, second, 1, 3));
 }
 
 /** Returns the mean of a block as a pixel. */

@@ -25,6 +25,7 @@ import {
 } from "../../src/core/prepare-abi";
 import { int, ptr } from "../word";
 import { clampByte } from "./pixel";
+import { hiddenZero } from "./pixel4";
 import { unpackGray4, unpackPlanes4, unpackThree4, unpackYuyv4 } from "./unpack4";
 
 /** Unpacks the rows of the strip. */
@@ -70,7 +71,7 @@ function unpackPlanes(job: usize, from: usize, to: usize, chroma: usize): void {
   const isTogether = int(job, J_FORMAT) == FORMAT_NV12;
   const u = ptr(job, J_U) + chroma;
   const v = isTogether ? u + 1 : ptr(job, J_V) + chroma;
-  let x = ASC_FEATURE_SIMD ? unpackPlanes4(from, to, u, v, isTogether, columns) : 0;
+  let x = ASC_FEATURE_SIMD ? unpackPlanes4(from, to, u, v, isTogether, columns, hiddenZero(job)) : 0;
   for (; x < columns; x++) {
     const place = isTogether ? x & -2 : x >> 1;
     store<u32>(to + (x << 2), fromYuv(load<u8>(from + x), load<u8>(u + place), load<u8>(v + place)));

@@ -45,17 +45,28 @@ export function unpackPlanes4(
   v: usize,
   isTogether: bool,
   columns: i32,
+  zero: i32,
 ): i32 {
   const ys = i8x16(0, -128, -128, -128, 1, -128, -128, -128, 2, -128, -128, -128, 3, -128, -128, -128);
   const pair = i8x16(0, -128, -128, -128, 0, -128, -128, -128, 1, -128, -128, -128, 1, -128, -128, -128);
   const even = i8x16(0, -128, -128, -128, 0, -128, -128, -128, 2, -128, -128, -128, 2, -128, -128, -128);
   const order = isTogether ? even : pair;
+  const low = i16x8.splat(<i16>(255 + zero));
+  const middle = i16x8.splat(<i16>(128 + zero));
+  const black = i8x16.splat(<i8>(16 + zero));
+  const half = i32x4.splat((1 << (YUV_BITS - 1)) + zero);
+  const ofY = i32x4.splat(YUV_Y + zero);
+  const redOfV = i32x4.splat(YUV_RV + zero);
+  const greenOfV = i32x4.splat(YUV_GV + zero);
+  const greenOfU = i32x4.splat(YUV_GU + zero);
+  const blueOfU = i32x4.splat(YUV_BU + zero);
   let x = 0;
   for (; x + 16 <= columns; x += 16) {
     const place = isTogether ? x : x >> 1;
-    const du = chromaOf(u + place, isTogether);
-    const dv = chromaOf(v + place, isTogether);
-    sixteenPixels(v128.load(from + x), du, dv, to + (x << 2));
+    const du = chromaOf(u + place, isTogether, low, middle);
+    const dv = chromaOf(v + place, isTogether, low, middle);
+    const above = i8x16.sub_sat_u(v128.load(from + x), black);
+    sixteenPixels(above, du, dv, to + (x << 2), half, ofY, redOfV, greenOfV, greenOfU, blueOfU);
   }
   for (; x + 4 <= columns; x += 4) {
     const place = isTogether ? x : x >> 1;
@@ -69,61 +80,58 @@ export function unpackPlanes4(
 
 /**
  * Returns eight chroma values in i16, minus 128. `isTogether`: u and v alternate (NV12), so only every second byte
- * counts.
+ * counts. `low` and `middle` have 255 and 128 in each lane.
  */
 // @ts-ignore: decorator
 @inline
-function chromaOf(from: usize, isTogether: bool): v128 {
+export function chromaOf(from: usize, isTogether: bool, low: v128, middle: v128): v128 {
   const words = isTogether
-    ? v128.and(v128.load(from), i16x8.splat(255))
+    ? v128.and(v128.load(from), low)
     : i16x8.extend_low_i8x16_u(v128.load64_zero(from));
-  return i16x8.sub(words, i16x8.splat(128));
+  return i16x8.sub(words, middle);
 }
 
-/** Writes sixteen pixels from sixteen lumas and eight values of each chroma. Two pixels share each chroma product. */
+/**
+ * Writes sixteen pixels from sixteen lumas minus 16 and eight values of each chroma. Two pixels share each chroma
+ * product. `half`, added to the luma in fixed point, makes the later shift round.
+ */
 // @ts-ignore: decorator
 @inline
-function sixteenPixels(y: v128, du: v128, dv: v128, to: usize): void {
-  const above = i8x16.sub_sat_u(y, i8x16.splat(16));
+function sixteenPixels(
+  above: v128,
+  du: v128,
+  dv: v128,
+  to: usize,
+  half: v128,
+  ofY: v128,
+  redOfV: v128,
+  greenOfV: v128,
+  greenOfU: v128,
+  blueOfU: v128,
+): void {
   const left = i16x8.extend_low_i8x16_u(above);
   const right = i16x8.extend_high_i8x16_u(above);
-  const luma0 = lumaOf(i32x4.extend_low_i16x8_u(left));
-  const luma1 = lumaOf(i32x4.extend_high_i16x8_u(left));
-  const luma2 = lumaOf(i32x4.extend_low_i16x8_u(right));
-  const luma3 = lumaOf(i32x4.extend_high_i16x8_u(right));
+  const luma0 = i32x4.add(i32x4.mul(i32x4.extend_low_i16x8_u(left), ofY), half);
+  const luma1 = i32x4.add(i32x4.mul(i32x4.extend_high_i16x8_u(left), ofY), half);
+  const luma2 = i32x4.add(i32x4.mul(i32x4.extend_low_i16x8_u(right), ofY), half);
+  const luma3 = i32x4.add(i32x4.mul(i32x4.extend_high_i16x8_u(right), ofY), half);
   const u0 = i32x4.extend_low_i16x8_s(du);
   const u1 = i32x4.extend_high_i16x8_s(du);
   const v0 = i32x4.extend_low_i16x8_s(dv);
   const v1 = i32x4.extend_high_i16x8_s(dv);
-  const green0 = i32x4.add(times(v0, YUV_GV), times(u0, YUV_GU));
-  const green1 = i32x4.add(times(v1, YUV_GV), times(u1, YUV_GU));
-  const r = channelOf(luma0, luma1, luma2, luma3, times(v0, YUV_RV), times(v1, YUV_RV));
+  const green0 = i32x4.add(i32x4.mul(v0, greenOfV), i32x4.mul(u0, greenOfU));
+  const green1 = i32x4.add(i32x4.mul(v1, greenOfV), i32x4.mul(u1, greenOfU));
+  const r = channelOf(luma0, luma1, luma2, luma3, i32x4.mul(v0, redOfV), i32x4.mul(v1, redOfV));
   const g = channelOf(luma0, luma1, luma2, luma3, green0, green1);
-  const b = channelOf(luma0, luma1, luma2, luma3, times(u0, YUV_BU), times(u1, YUV_BU));
-  const zero = i8x16.splat(0);
+  const b = channelOf(luma0, luma1, luma2, luma3, i32x4.mul(u0, blueOfU), i32x4.mul(u1, blueOfU));
   const rg0 = v128.shuffle<i8>(r, g, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
   const rg1 = v128.shuffle<i8>(r, g, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
-  const b0 = v128.shuffle<i8>(b, zero, 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23);
-  const b1 = v128.shuffle<i8>(b, zero, 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31);
+  const b0 = i16x8.extend_low_i8x16_u(b);
+  const b1 = i16x8.extend_high_i8x16_u(b);
   v128.store(to, v128.shuffle<i16>(rg0, b0, 0, 8, 1, 9, 2, 10, 3, 11));
   v128.store(to, v128.shuffle<i16>(rg0, b0, 4, 12, 5, 13, 6, 14, 7, 15), 16);
   v128.store(to, v128.shuffle<i16>(rg1, b1, 0, 8, 1, 9, 2, 10, 3, 11), 32);
   v128.store(to, v128.shuffle<i16>(rg1, b1, 4, 12, 5, 13, 6, 14, 7, 15), 48);
-}
-
-// @ts-ignore: decorator
-@inline
-function times(x: v128, factor: i32): v128 {
-  return i32x4.mul(x, i32x4.splat(factor));
-}
-
-/**
- * Returns the scaled (luma - 16) of four pixels in fixed point, with the half added that makes the later shift round.
- */
-// @ts-ignore: decorator
-@inline
-function lumaOf(above: v128): v128 {
-  return i32x4.add(times(above, YUV_Y), i32x4.splat(1 << (YUV_BITS - 1)));
 }
 
 /** Returns one channel of sixteen pixels. Each chroma value serves two neighbours. Narrowing clamps to 0..255. */
