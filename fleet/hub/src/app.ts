@@ -13,6 +13,8 @@ import { Checker } from "./check/check.ts";
 import type { Config } from "./core/config.ts";
 import { UnavailableError } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";
+import { Recent } from "./core/recent.ts";
+import { Turns } from "./core/turns.ts";
 import { createMetrics, type Metrics } from "./core/metrics.ts";
 import type { Database } from "boxwright-service/database";
 import { registerAgents } from "./agents/routes.ts";
@@ -41,6 +43,10 @@ import { handleModel } from "./uploads/models.ts";
 const FLUSH_MS = 60_000;
 /** Heartbeats are written this often, together. */
 const HEARTBEAT_FLUSH_MS = 1000;
+/** The config of a version is read from the database at most so often. */
+const CONFIG_MS = 1000;
+/** Waiting devices that are answered at once. Fewer than the connections of a pool: backends ask beside them. */
+const ANSWERS_AT_ONCE = 4;
 /** Rows that are too old are deleted this often, some at a time. */
 const SWEEP_MS = 60_000;
 /** Files that no row names are looked for this often. */
@@ -92,7 +98,8 @@ export function createApp(options: AppOptions): App {
   const endpoint = createEndpoint(services);
   registerOps(router, services, isDraining);
   const heartbeats = new Heartbeats();
-  registerAgents(router, { ...services, heartbeats, snapQuota: new SnapQuota() });
+  const ofAgents = { configs: new Recent<string | undefined>(CONFIG_MS), answers: new Turns(ANSWERS_AT_ONCE) };
+  registerAgents(router, { ...services, ...ofAgents, heartbeats, snapQuota: new SnapQuota() });
   const model = endpoint.forKey((exchange, { sha256 = "" }, sender) => handleModel(services, exchange, sender, sha256));
   router.any("/models/:sha256", model, { forPrograms: true });
   const file = endpoint.forKey((exchange, { file = "" }, { teamId }) => sendSnapFile(services, exchange, teamId, file));

@@ -2,6 +2,7 @@
  * GET /device/config: the version that the device should run. With `Prefer: wait`, the answer waits for a change. POST
  * /device/report: the device says if it can use the version. GET /device/models/{sha256}: the model file.
  */
+import type { Queries } from "boxwright-service/database";
 import { readReport, type DesiredConfig } from "boxwright-service/fleet-protocol";
 import type { Exchange } from "../http/exchange.ts";
 import { sendFile } from "../http/range.ts";
@@ -30,16 +31,19 @@ export async function getConfig(agents: Agents, { exchange, device }: DeviceVisi
   if (seconds > 0 && (before?.etag ?? null) === etag) {
     const onHangUp = (work: () => void): void => exchange.afterAnswer(work);
     version = await desired.waitForOther(device.team_id, device.id, etag, { milliseconds: seconds * 1000, onHangUp });
-    // Check the credential again: it may have been revoked during the wait.
-    if (version?.etag !== before?.etag && (await lookUpCredential(agents.db, device.credential)) === undefined)
-      return refuse(exchange, "invalid_credential");
   }
   const applied = seconds > 0 ? { "preference-applied": `wait=${seconds}` } : {};
-  await answerConfig(agents, exchange, device.team_id, { version, etag, applied });
+  const answer = (): Promise<void> => answerConfig(agents, exchange, device.team_id, { version, etag, applied });
+  if (version?.etag === before?.etag) return answer();
+  return agents.answers.run(async () => {
+    // Check the credential again: it may have been revoked during the wait.
+    const isKnown = (await lookUpCredential(agents.db, device.credential)) !== undefined;
+    return isKnown ? answer() : refuse(exchange, "invalid_credential");
+  });
 }
 
 async function answerConfig(
-  { db }: Agents,
+  { db, configs }: Agents,
   exchange: Exchange,
   teamId: string,
   answer: { version: DesiredVersion | undefined; etag: string | null; applied: Record<string, string> },
@@ -48,16 +52,24 @@ async function answerConfig(
   if (version === undefined) return exchange.send(204, JSON_TYPE, "", applied);
   const headers = { ...applied, etag: `"${version.etag}"`, "cache-control": "private, no-cache" };
   if (version.etag === etag) return exchange.send(304, JSON_TYPE, "", headers);
-  const app = await findApp(db, teamId, version.appId);
-  const found = await findVersion(db, teamId, version.appId, version.number);
+  const { appId, number } = version;
+  const body = await configs.get(`${appId} ${number}`, () => readConfig(db, teamId, appId, number));
   // The application was removed after its version was looked up.
-  if (app === undefined || found === undefined) return exchange.send(204, JSON_TYPE, "", applied);
+  if (body === undefined) return exchange.send(204, JSON_TYPE, "", applied);
+  exchange.send(200, JSON_TYPE, body, headers);
+}
+
+/** Returns the body of a version, or undefined if it is gone. */
+async function readConfig(db: Queries, teamId: string, appId: string, number: number): Promise<string | undefined> {
+  const app = await findApp(db, teamId, appId);
+  const found = await findVersion(db, teamId, appId, number);
+  if (app === undefined || found === undefined) return undefined;
   const { config, options, model, snaps } = found.content;
   const body: DesiredConfig = {
     application: { identifier: app.identifier, name: app.name, version: found.number, hash: found.hash },
     ...{ config, options, model, snaps },
   };
-  exchange.send(200, JSON_TYPE, JSON.stringify(body), headers);
+  return JSON.stringify(body);
 }
 
 /** Returns the seconds that `Prefer: wait=N` asks for (RFC 7240), at most MAX_WAIT_SECONDS; 0 without the header. */

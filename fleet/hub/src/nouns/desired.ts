@@ -1,4 +1,5 @@
 /** Resolves what devices should run, from the assignments of their team. */
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Queries } from "boxwright-service/database";
 import { isInShare, type Assignment } from "./assignment.ts";
 import { onlineBetween } from "./status.ts";
@@ -50,10 +51,12 @@ export async function resolveDesired(
   const groups = rows.filter(({ kind }) => kind === "group");
   if (groups.length === 0) return found;
   const members = await membersOf(db, teamId, deviceId);
+  let looked = 0;
   // The rows come in the order of their last change, the newest first.
   for (const row of groups) {
     const applied = row.rollout_state === "stopped" ? await appliedOf(db, teamId, row) : undefined;
     for (const id of members.get(row.target_id) ?? []) {
+      if (++looked % ROWS_A_TURN === 0) await nextTurn();
       if (found.has(id)) continue;
       const inShare = row.rollout_id !== null && isInShare(id, row.rollout_id, row.share ?? 0);
       put(found, id, row, inShare && (applied === undefined || applied.has(id)));
@@ -70,18 +73,31 @@ function put(found: Map<string, DesiredVersion>, deviceId: string, row: Row, isN
   found.set(deviceId, { appId, identifier, number, etag: etagOf(identifier, hash), by: row });
 }
 
+interface MemberRow {
+  readonly group_id: string;
+  readonly device_id: string;
+}
+
+/** Members that are read or looked at before other requests get their turn: a team may have 20,000. */
+const ROWS_A_TURN = 500;
+
 /** Returns the devices of each group. */
 async function membersOf(db: Queries, teamId: string, deviceId?: string): Promise<Map<string, string[]>> {
-  const sql = "SELECT group_id, device_id FROM device_group_members WHERE team_id = ?";
-  const rows =
-    deviceId === undefined
-      ? await db.all<{ group_id: string; device_id: string }>(sql, [teamId])
-      : await db.all<{ group_id: string; device_id: string }>(`${sql} AND device_id = ?`, [teamId, deviceId]);
   const groups = new Map<string, string[]>();
-  for (const { group_id, device_id } of rows) {
-    const list = groups.get(group_id);
-    if (list === undefined) groups.set(group_id, [device_id]);
-    else list.push(device_id);
+  const sql = "SELECT group_id, device_id FROM device_group_members WHERE team_id = ?";
+  const order = "AND (group_id, device_id) > (?, ?) ORDER BY group_id, device_id LIMIT ?";
+  for (let last: MemberRow | undefined = { group_id: "", device_id: "" }; last !== undefined;) {
+    const rows: MemberRow[] =
+      deviceId === undefined
+        ? await db.all<MemberRow>(`${sql} ${order}`, [teamId, last.group_id, last.device_id, ROWS_A_TURN])
+        : await db.all<MemberRow>(`${sql} AND device_id = ?`, [teamId, deviceId]);
+    for (const { group_id, device_id } of rows) {
+      const list = groups.get(group_id);
+      if (list === undefined) groups.set(group_id, [device_id]);
+      else list.push(device_id);
+    }
+    last = deviceId === undefined && rows.length === ROWS_A_TURN ? rows.at(-1) : undefined;
+    if (last !== undefined) await nextTurn();
   }
   return groups;
 }

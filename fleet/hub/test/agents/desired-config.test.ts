@@ -149,6 +149,32 @@ for (const { kind, skip } of kinds) {
       expect((await config(agent, { "if-none-match": etag, prefer: "wait=50" })).status).toBe(204);
     });
 
+    it("answers many that waited with one look-up of the version, and one of each credential", async () => {
+      const agents = await Promise.all(Array.from({ length: 12 }, () => Agent.enrol(hub)));
+      const app = await createApp("Many");
+      await save(app, { config: CONFIG });
+      const made = await mutate('{ team { createDeviceGroup(name: "many") { deviceGroup { id } } } }');
+      const group = made.deviceGroup.id as string;
+      const tick =
+        "($group: ID!, $id: ID!) { team { deviceGroupAddDevice(deviceGroupId: $group, deviceId: $id) { status } } }";
+      for (const { id } of agents) await mutate(tick, { group, id });
+      // Their first requests note the first use of the credential.
+      for (const agent of agents) await config(agent);
+      const give =
+        "($app: ID!, $group: ID) { team { assignApp(appId: $app, version: 1, groupId: $group) { status } } }";
+      const queries = await hub.queriesOf(async () => {
+        const waiting = Promise.all(agents.map((agent) => config(agent, { prefer: "wait=50" })));
+        await until(() => hub.running.app.desired.waiting === agents.length, "all devices to wait");
+        expect(await mutate(give, { app, group })).toEqual({ status: "SUCCESS" });
+        const answers = await waiting;
+        expect(answers.map(({ status }) => status)).toEqual(agents.map(() => 200));
+        expect(new Set(answers.map(({ headers }) => headers.get("etag"))).size).toBe(1);
+      });
+      // Each credential is judged twice. The version costs 2, and giving it about 12.
+      expect(queries).toBeLessThanOrEqual(2 * agents.length + 2 + 16);
+      await mutate("($group: ID) { team { unassignApp(groupId: $group) { status } } }", { group });
+    });
+
     it("gives nothing to a device that was revoked while it waited, and none to another team's", async () => {
       const agent = await Agent.enrol(hub);
       const app = await createApp("Revoked");
