@@ -243,6 +243,22 @@ function checkNamesOf(where: string, t: object): void {
 }
 
 /**
+ * Throws if a tensor's data is not in the memory of the CPU: `data` of ONNX Runtime's tensors would throw an error of
+ * its own.
+ */
+export function checkLocation(name: string, t: object): void {
+  const { location } = t as { readonly location?: unknown };
+  if (location === undefined || location === null || location === "cpu" || location === "cpu-pinned") return;
+  refuse(
+    `tensor "${name}"`,
+    `data at location ${show(location)}`,
+    location === "none"
+      ? "a tensor that was not disposed"
+      : "data on the CPU: pass { data: await tensor.getData(), dims: tensor.dims, type: tensor.type }",
+  );
+}
+
+/**
  * Checks the class and the length of a tensor's data. Returns the type of its elements. A stated type wins over the
  * array's class if both share their bytes: f16 and i16, i8 and u8.
  */
@@ -294,6 +310,7 @@ export function specOf(
 ): TensorSpec {
   const where = `tensor "${name}"`;
   if (t === null || typeof t !== "object" || ArrayBuffer.isView(t)) refuse(where, show(t), "{data, dims}");
+  checkLocation(name, t);
   const { dims, data } = t;
   if (before !== undefined && (data === null || typeof data !== "object"))
     refuse(where, `data ${show(data)}`, "a typed array");

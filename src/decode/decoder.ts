@@ -199,6 +199,8 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   #holdsRows = false;
   #prepareRule: PartialRule | null = null;
   readonly #finished: FinishedRows | null;
+  /** The shapes that `imagesIn` was last asked about, and its answer. */
+  #counted = { shapes: "", images: 1 };
   /** The outputs were brought into another form, so that the slots are not theirs. */
   #isBrought = false;
   readonly #diagnostics: Diagnostics;
@@ -391,6 +393,36 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     copyTensors(inputs);
     this.#holdsRows = false;
     return work.blocks;
+  }
+
+  /**
+   * Returns how many images these outputs hold, 1 if their shapes alone do not tell. `toPacket` asks, so that a device
+   * learns of a batch before the receiver refuses it.
+   */
+  imagesIn(outputs: Outputs): number {
+    const list = Array.isArray(outputs) ? Array.from(outputs as readonly TensorInput[]) : null;
+    const names = list ? this.#namesOf(list) : Object.keys(outputs);
+    const shapes = JSON.stringify(
+      (list ?? Object.values(outputs)).map((t: TensorInput, i) => [names[i], t.dims]),
+    );
+    if (shapes !== this.#counted.shapes)
+      this.#counted = { shapes, images: this.#countImages(names, outputs) };
+    return this.#counted.images;
+  }
+
+  #countImages(names: readonly string[], outputs: Outputs): number {
+    try {
+      const specs = Object.values(outputs).map((t: TensorInput, i) =>
+        specOf(names[i], t, this.#known(names[i])),
+      );
+      if (!this.config.decodes || this.#finished?.reads(specs)) return 1;
+      const { found } = interpretConfig(this.config, specs, this.#tasks);
+      return Math.max(1, Math.min(...found.map(({ batch }) => batch)));
+    } catch (error) {
+      // The receiver says what is wrong with these tensors.
+      if (error instanceof TensorError) return 1;
+      throw error;
+    }
   }
 
   #known(name: string): Before {

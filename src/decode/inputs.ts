@@ -2,6 +2,7 @@
 import { refuse } from "../core/errors.ts";
 import { dequantiseChannels } from "../core/number.ts";
 import {
+  checkLocation,
   type Before,
   ELEMENTS,
   type ElementType,
@@ -103,7 +104,8 @@ export function matchTensors(inputs: Inputs, outputs: Outputs): boolean {
         !isNamed(t as TensorInput, tensors[i].name, ownNames[i]);
       given[i] = isOther ? null : t;
     } else given[i] = named(outputs, tensors[i].name, ownNames?.[i] ?? null);
-    isComplete &&= given[i] !== null;
+    if (given[i] === null) isComplete = false;
+    else checkLocation(tensors[i].name, given[i] as TensorInput);
   }
   return isComplete;
 }

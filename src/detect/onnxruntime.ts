@@ -15,6 +15,9 @@ import {
 export interface OrtTensor {
   readonly type: string;
   readonly dims: readonly number[];
+  /** Where the data is: "cpu", "gpu-buffer", "ml-tensor" ... */
+  readonly location?: string;
+  getData?(releaseData?: boolean): Promise<unknown>;
 }
 
 /** A session of ONNX Runtime, as far as it is used. */
@@ -122,6 +125,19 @@ const TYPES = {
   i32: "int32",
 } as const;
 
+/** Returns outputs with their data on the CPU. The session option `preferredOutputLocation` leaves it elsewhere. */
+async function onCpu(outputs: object): Promise<Outputs> {
+  const all = Object.entries(outputs) as [string, OrtTensor][];
+  if (all.every(([, { location = "cpu" }]) => location.startsWith("cpu"))) return outputs as Outputs;
+  const read = all.map(async ([name, tensor]) => {
+    const { type, dims, location = "cpu" } = tensor;
+    if (location.startsWith("cpu") || tensor.getData === undefined) return [name, tensor] as const;
+    // Free the memory of the GPU: nobody else has this tensor.
+    return [name, { type, dims, data: await tensor.getData(true) }] as const;
+  });
+  return Object.fromEntries(await Promise.all(read)) as Outputs;
+}
+
 class OnnxLane implements Lane {
   readonly #ort: Ort;
   readonly #session: OrtSession;
@@ -153,7 +169,7 @@ class OnnxLane implements Lane {
       this.#slots = slots;
       this.#fetches = this.#fetchesInto(slots);
     }
-    if (slots === null || this.#fetches === null) return (await this.#session.run(this.#feeds)) as Outputs;
+    if (slots === null || this.#fetches === null) return onCpu(await this.#session.run(this.#feeds));
     await this.#session.run(this.#feeds, this.#fetches);
     return null;
   }

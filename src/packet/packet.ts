@@ -13,6 +13,8 @@ export interface PacketDecoder {
   readonly configHash: string | null;
   /** Decodes one image, as `Decoder` does. */
   decode(outputs?: Outputs, frame?: Frame): Detections;
+  /** Returns how many images some outputs hold. */
+  imagesIn?(outputs: Outputs): number;
 }
 
 /** Makes columns of records. The decoder hands over its own, so that packets do without the class. */

@@ -18,7 +18,7 @@ import { CLASSES, NAMES, type WireArray, readTensor } from "./wire.ts";
  * structured CloudEvent. `packetHeaders` gives what goes beside either over HTTP or NATS.
  * @param decoder states the config; a decoder of `{}` serves a device without one
  * @param outputs what the network gave for one image, as `decode` takes it, or `Detections`. Images of a batch need a
- * packet each: the receiver refuses tensors of several images
+ * packet each
  * @param frame size of the original image in pixels, and how it was resized
  * @param about `id`, `source`, `subject` and `time` of the frame
  * @param into memory to write to, at an address that is a multiple of 8; without it, or if it is too short, new memory
@@ -71,6 +71,8 @@ export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
     return partOf(name, t, place, length, config.outputs?.find((o) => o.name === name)?.type);
   });
   need(parts.length, "outputs", outputs, "a tensor", null);
+  const images = decoder.imagesIn?.(all) ?? 1;
+  need(images === 1, "images in outputs", images, "1: make a packet of each image", null);
   // Place wide elements first: then every tensor is aligned for its own type, and a reader needs no copy.
   parts.sort((a, b) => b.data.BYTES_PER_ELEMENT - a.data.BYTES_PER_ELEMENT);
   const attributes = attributesOf("raw", about, configHash, "ce-");

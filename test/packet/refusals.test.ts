@@ -425,3 +425,29 @@ describe("arguments that are none", () => {
     expect([error.name, error.kind]).toEqual(["PacketError", "foreign"]);
   });
 });
+
+test("tensors of two images are refused where the packet is made", () => {
+  const twice = Object.fromEntries(
+    Object.entries(outputs as Record<string, { data: Float32Array; dims: readonly number[] }>).map(
+      ([
+        name,
+        {
+          data,
+          dims: [, ...dims],
+        },
+      ]) => {
+        const both = new Float32Array(2 * data.length);
+        both.set(data);
+        both.set(data, data.length);
+        return [name, { data: both, dims: [2, ...dims] }];
+      },
+    ),
+  );
+  expect(decoder.decodeBatch(twice)).toHaveLength(2);
+  for (const given of [twice, Object.values(twice)])
+    expect(errorOf(() => toPacket(createDecoderSync(config), given, frame, about)).message).toBe(
+      "images in outputs: got 2, expected 1: make a packet of each image",
+    );
+  // Nothing tells a device without a config what a dimension means.
+  expect(fromPacket(toPacket(createDecoderSync({}), twice, frame, about)).tensors[0].dims[0]).toBe(2);
+});

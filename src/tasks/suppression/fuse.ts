@@ -114,17 +114,20 @@ function join(cluster: Cluster, box: Box): void {
  */
 function clustersOf(boxes: readonly Box[], threshold: number): Cluster[] {
   const clusters: Cluster[] = [];
+  const ofClass = new Map<number, Cluster[]>();
   for (const box of boxes) {
+    let rivals = ofClass.get(box.classId);
+    if (rivals === undefined) ofClass.set(box.classId, (rivals = []));
     let best: Cluster | null = null;
     let largest = threshold;
-    for (const cluster of clusters) {
-      if (cluster.members[0].classId !== box.classId) continue;
+    for (const cluster of rivals) {
       const overlap = iouOfBoxes(cluster.mean, box.corners);
       if (overlap > largest) [best, largest] = [cluster, overlap];
     }
     if (best === null) {
       best = { members: [], sum: 0, sums: [0, 0, 0, 0], mean: box.corners };
       clusters.push(best);
+      rivals.push(best);
     }
     join(best, box);
   }

@@ -54,6 +54,15 @@ export function keepSoftly(
     const row = order[rank];
     const score = scores[best];
     if (!passes(score)) break;
+    if (score === 0) {
+      // All remaining scores are 0 and stay so: boxes on one spot come here after a few hundred rounds. Ties go by row.
+      const rest = Int32Array.from(remaining.subarray(0, n), (other) => order[other]).sort();
+      for (const other of rest.subarray(0, max - rows.length)) {
+        rows.push(other);
+        keptScores.push(0);
+      }
+      break;
+    }
     rows.push(row);
     keptScores.push(score);
     n--;
@@ -64,7 +73,7 @@ export function keepSoftly(
     near.find(rank);
     for (let k = 0; k < near.count; k++) {
       const other = near.ranks[k];
-      if (placeOf[other] < 0 || !isSameClass(c, row, order[other])) continue;
+      if (placeOf[other] < 0 || scores[placeOf[other]] === 0 || !isSameClass(c, row, order[other])) continue;
       const overlap = iouOf(c, row, order[other]);
       // Every decay is 1 without overlap.
       if (overlap > 0) scores[placeOf[other]] *= decay(overlap);
@@ -85,23 +94,25 @@ export function keepByMatrix(
 ): Outcome {
   const n = c.order.length;
   const near = new Neighbours(c);
-  /** Largest IoU of each box with a better one. */
-  const covered = new Float64Array(n);
+  /** Decay of each box by its largest IoU with a better one. */
+  const ownDecay = new Float64Array(n);
   const ious = new Float64Array(n);
   const remaining: [row: number, score: number][] = [];
   for (let j = 0; j < n; j++) {
     const row = c.order[j];
     let factor = 1;
+    let covered = 0;
     near.find(j);
     for (let k = 0; k < near.count; k++) {
       const i = near.ranks[k];
       ious[k] = i < j && isSameClass(c, c.order[i], row) ? iouOf(c, c.order[i], row) : 0;
-      if (ious[k] > covered[j]) covered[j] = ious[k];
+      if (ious[k] > covered) covered = ious[k];
     }
+    ownDecay[j] = decay(covered);
     for (let k = 0; k < near.count; k++) {
       // Without overlap the factor is 1 or more.
       if (ious[k] === 0) continue;
-      const own = decay(covered[near.ranks[k]]);
+      const own = ownDecay[near.ranks[k]];
       // Skip a better box whose own decay is 0: the quotient would be undefined, and its own score is lowered to 0.
       if (own > 0) factor = Math.min(factor, decay(ious[k]) / own);
     }

@@ -569,3 +569,14 @@ test("what is no model and what is no options is named", () => {
   ];
   for (const [run, message] of refusals) expect(run).toThrow(message);
 });
+
+test("scores that fall to 0 leave their boxes in the order of the rows, however many there are", () => {
+  const boxes = Array.from({ length: 300 }, () => [10, 10, 50, 50]).flat();
+  const scores = Float32Array.from({ length: 300 }, (_, i) => 0.5 + ((i * 7) % 300) / 1000);
+  const best = scores.indexOf(Math.max(...scores));
+  const others = [...scores.keys()].filter((row) => row !== best);
+  const soft = suppress(boxes, scores, { method: "soft-linear" });
+  expect([...soft.indices]).toEqual([best, ...others]);
+  expect([...soft.scores]).toEqual([scores[best], ...others.map(() => 0)]);
+  expect(suppress(boxes, scores, { method: "soft-linear", maxDetections: 5 }).indices).toHaveLength(5);
+});
