@@ -1,4 +1,5 @@
 /** Opens the parts that the settings name (sources, network, spool, sinks), and closes them in order. */
+import { setMaxListeners } from "node:events";
 import { accessSync, constants, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -104,6 +105,8 @@ export class Agent {
     const deliveries = sinks.map((sink) => new Delivery(sink, spool.reader(sink.name), refused, log));
     this.#parts = { cameras, deliveries, spool, config, previews, hub: link };
     this.metrics.add(this.#parts);
+    // Each camera, sink and request listens to the end. Node takes more than ten listeners for a leak.
+    setMaxListeners(0, this.#end.signal);
     this.report = new HealthReport(name, this.#parts, () => network.plan);
   }
 

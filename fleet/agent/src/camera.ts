@@ -85,7 +85,7 @@ export class Camera {
     // Continue if `done` fails, for example on a full disk. A restart then reads the frame again, under the same id.
     this.#try(() => frame.done());
     this.#try(() => config.prove(processed.plan));
-    previews?.offer(this.source, frame);
+    previews?.offer(this.source, frame, signal);
     this.#device.snaps?.offer(this.source.camera, frame, processed);
   }
 

@@ -34,6 +34,10 @@ export class Previews {
   readonly #sending = new Map<string, Promise<void>>();
   /** The last frames of each camera whose picture was not sent: one of a live source, several of a recorded one. */
   readonly #skipped = new Map<string, readonly Shown[]>();
+  /** Timers of cameras with skipped pictures: a folder that is watched does not end, and may give nothing for hours. */
+  readonly #idle = new Map<string, NodeJS.Timeout>();
+  /** Skipped pictures on their way, by camera. */
+  readonly #finishing = new Map<string, Promise<void>>();
 
   constructor(settings: PreviewSettings, device: string, sinks: readonly Sink[], log: Logger) {
     this.#settings = settings;
@@ -42,8 +46,11 @@ export class Previews {
     this.#log = log;
   }
 
-  /** Sends the picture of a frame if the camera's last one is old enough. Does not wait for the receiver. */
-  offer(source: About, frame: SourceFrame): void {
+  /**
+   * Sends the picture of a frame if the camera's last one is old enough. Sends skipped ones when the camera gives
+   * nothing more. Does not wait for the receiver.
+   */
+  offer(source: About, frame: SourceFrame, signal: AbortSignal): void {
     const { camera, isRecorded } = source;
     const { id, time, image } = frame;
     const before = isRecorded ? (this.#skipped.get(camera) ?? []) : [];
@@ -53,10 +60,22 @@ export class Previews {
     // The oldest goes first, so that a strip of photos is in their order.
     if (!this.#sending.has(camera) && !isTooSoon) this.#start(source, waiting.shift()!);
     this.#skipped.set(camera, waiting.slice(-KEPT_PICTURES));
+    clearTimeout(this.#idle.get(camera));
+    const timer = setTimeout(() => void this.finish(source, signal), this.#settings.every * 1000);
+    this.#idle.set(camera, timer.unref());
   }
 
-  /** Sends the pictures of a source's last frames after the source has ended, so that a page shows these frames. */
-  async finish(source: About, signal: AbortSignal): Promise<void> {
+  /** Sends the pictures of a source's last frames, when it has ended or is idle, so that a page shows these frames. */
+  finish(source: About, signal: AbortSignal): Promise<void> {
+    const { camera } = source;
+    clearTimeout(this.#idle.get(camera));
+    const before = this.#finishing.get(camera) ?? Promise.resolve();
+    const finished = before.then(() => this.#sendSkipped(source, signal));
+    this.#finishing.set(camera, finished);
+    return finished;
+  }
+
+  async #sendSkipped(source: About, signal: AbortSignal): Promise<void> {
     const { camera } = source;
     await this.#sending.get(camera);
     const skipped = this.#skipped.get(camera) ?? [];

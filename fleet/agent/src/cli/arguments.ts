@@ -95,7 +95,8 @@ function shortSettings(values: Flags["values"]): Settings {
         : { kind: "ndjson", path: to },
     ],
     ...(isHost && { preview: {} }),
-    log: "warn",
+    // A device of a hub runs on: its log says that it is enrolled, and what it waits for.
+    log: hub ? "info" : "warn",
   };
   try {
     return readSettings(settings, process.cwd());

@@ -29,6 +29,9 @@ const TOKEN_EVERY = 3_600_000;
 const TOKEN_PAUSE = 5000;
 /** Milliseconds until a revoked device asks again: its hub may have been restored from a backup. */
 const REVOKED_EVERY = 300_000;
+/** A hub does not tell its revoked devices from those that it never had, so the sentence names both. */
+const REVOKED =
+  "the hub refuses the credential of this device: it was revoked, or the hub was restored from a backup or made anew";
 
 /** Counters reserved for the heartbeats of one start. The next start begins above them, so that counters only grow. */
 export const BEATS_PER_START = 2 ** 20;
@@ -47,9 +50,9 @@ export interface LinkParts {
 }
 
 export class HubLink implements Bearer {
-  /** Error of the last request to the hub; null if it succeeded. */
+  /** Error of the last request to the hub; null if the hub answered it. */
   problem: string | null = "not asked yet";
-  /** True if the hub has revoked the device. */
+  /** True if the hub refuses the credential of the device. */
   isRevoked = false;
   readonly #parts: LinkParts;
   readonly #processId = randomBytes(12).toString("hex");
@@ -117,11 +120,12 @@ export class HubLink implements Bearer {
       if (!this.isRevoked)
         log.error(
           { hub: client.identity.hub, device: client.identity.deviceId },
-          "the hub has revoked this device: hosts refuse its packets, which wait in the spool. " +
-            "Enrol it again with a new adopt key (boxwright-agent enrol), or stop it",
+          `${REVOKED}. Hosts refuse its packets, which wait in the spool. ` +
+            "Enrol it again with a new adopt key (boxwright-agent enrol; a key in the settings is not used for that), " +
+            "or stop it",
         );
       this.isRevoked = true;
-      this.problem = "the hub has revoked this device";
+      this.problem = REVOKED;
       return;
     }
     const problem = messageOf(error);

@@ -75,8 +75,13 @@ export class Snaps {
    * @throws HubAwayError or HubRefusal if the same may succeed later
    */
   async sendNext(hub: HubClient, signal: AbortSignal): Promise<void> {
-    const [id] = this.#waiting();
-    if (id === undefined) return this.#added.heard(signal);
+    let id = this.#waiting()[0];
+    // Return only after an answer: who calls takes the return for one.
+    while (id === undefined) {
+      await this.#added.heard(signal);
+      if (signal.aborted) return;
+      id = this.#waiting()[0];
+    }
     try {
       await this.#send(id, hub, signal);
       this.stats.sent++;

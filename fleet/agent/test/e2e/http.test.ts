@@ -177,6 +177,30 @@ describe("a folder of photos over HTTP", () => {
     expect(host.previews.every(({ headers }) => headers["ce-recorded"] === "true")).toBe(true);
   });
 
+  it("sends the pictures of all photos of a folder that it watches, though the folder never ends", async () => {
+    const { folder, host, settings } = await setUp(3);
+    const sources = [{ kind: "folder", path: "photos", watch: true }];
+    const preview = { every: 0.2, width: 16 };
+    const watching = startProcess([writeSettings(folder, { ...settings, sources, preview })]);
+    const previews = (): Set<unknown> => new Set(host.previews.map(({ headers }) => headers["ce-id"]));
+    await until(() => previews().size === 3 && host.stored.size === 3, "three photos and their pictures", 60);
+    expect(previews()).toEqual(new Set([...host.stored.values()].map(({ id }) => id)));
+    watching.kill("SIGTERM");
+    expect((await watching.ended).code).toBe(0);
+  });
+
+  it("takes twenty cameras without a warning of Node", async () => {
+    const { folder, host, settings } = await setUp(1);
+    const camera = (index: number): object => ({ kind: "folder", camera: `c${index}`, path: "photos", watch: true });
+    const sources = Array.from({ length: 20 }, (_, index) => camera(index));
+    const watching = startProcess([writeSettings(folder, { ...settings, sources })]);
+    await until(() => host.stored.size === 20, "a packet of each camera", 60);
+    watching.kill("SIGTERM");
+    const { code, text } = await watching.ended;
+    expect(code).toBe(0);
+    expect(text).not.toContain("Warning");
+  });
+
   it("gives its token, and reads it from a file", async () => {
     const { folder, host, settings } = await setUp(1);
     const seen: (string | undefined)[] = [];

@@ -155,7 +155,9 @@ describe("a device of a hub", () => {
     const agent = await start();
     await send(1);
     hub.credentials.clear();
-    await until(() => agent.report.read().problems.some((text) => text.includes("has revoked this device")));
+    await until(() =>
+      agent.report.read().problems.some((text) => text.includes("refuses the credential of this device")),
+    );
     expect(lines.filter((line) => line.includes("Enrol it again with a new adopt key"))).toHaveLength(1);
     // A host that does not know of it yet still gets its packets.
     await send(1);

@@ -248,7 +248,7 @@ describe.each(kinds)("a fleet on $kind", ({ kind, skip }) => {
       .getByText(/is revoked/)
       .first()
       .waitFor();
-    await front.process.says(/the hub has revoked this device/);
+    await front.process.says(/the hub refuses the credential of this device/);
     // The host reads revocations twice a second, so it may take a photo that comes at once.
     let late = 0;
     const sendLate = (): void => cpSync(join(front.photos, photo!.name), join(front.photos, `late${late++}.png`));
