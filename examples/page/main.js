@@ -8,13 +8,19 @@ import * as ort from "onnxruntime-web/wasm";
 import wasm from "onnxruntime-web/ort-wasm-simd-threaded.wasm?url";
 import { createDetector, drawCanvas, onnxRuntime } from "boxwright";
 
+// An export of Ultralytics states all of it. Other files: { family: "fastestdet", labels: "coco80" }
+const options = {};
+
 const [file, webcam, status, canvas] = ["file", "webcam", "status", "canvas"].map((id) =>
   document.getElementById(id),
 );
 const context = canvas.getContext("2d");
+// What fails is told on the page.
+for (const kind of ["error", "unhandledrejection"])
+  addEventListener(kind, (event) => (status.textContent = event.reason?.message ?? event.message));
 
 ort.env.wasm.wasmPaths = { wasm };
-const detector = await createDetector({ model: "model.onnx", runtime: onnxRuntime(ort) });
+const detector = await createDetector({ model: "model.onnx", runtime: onnxRuntime(ort) }, options);
 status.textContent = "Ready";
 
 async function draw(picture, width, height) {

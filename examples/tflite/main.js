@@ -14,6 +14,9 @@ const options = {};
 
 const [file, status, canvas] = ["file", "status", "canvas"].map((id) => document.getElementById(id));
 const context = canvas.getContext("2d");
+// What fails is told on the page.
+for (const kind of ["error", "unhandledrejection"])
+  addEventListener(kind, (event) => (status.textContent = event.reason?.message ?? event.message));
 
 module.setWasmPath("/tflite/");
 const runtime = tflite(module, { numThreads: 1 });

@@ -4,9 +4,12 @@ import * as ort from "onnxruntime-web/wasm";
 import wasm from "onnxruntime-web/ort-wasm-simd-threaded.wasm?url";
 import { createDetector, onnxRuntime } from "boxwright";
 
+// An export of Ultralytics states all of it. Other files: { family: "fastestdet", labels: "coco80" }
+const options = {};
+
 ort.env.wasm.wasmPaths = { wasm };
 const model = new URL("model.onnx", self.name); // main.js names the worker after its own address
-const opening = createDetector({ model, runtime: onnxRuntime(ort) });
+const opening = createDetector({ model, runtime: onnxRuntime(ort) }, options);
 opening.then(
   () => self.postMessage({ ready: true }),
   (error) => self.postMessage({ error: error.message }),

@@ -9,6 +9,9 @@ const [file, webcam, status, canvas] = ["file", "webcam", "status", "canvas"].ma
   document.getElementById(id),
 );
 const context = canvas.getContext("2d");
+// What fails is told on the page.
+for (const kind of ["error", "unhandledrejection"])
+  addEventListener(kind, (event) => (status.textContent = event.reason?.message ?? event.message));
 
 const worker = new Worker(new URL("detector.js", import.meta.url), { type: "module", name: location.href });
 

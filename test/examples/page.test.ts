@@ -99,7 +99,7 @@ async function withPage(
 }
 
 /** Opens no-build/ as it stands. Its CDN is answered with the package as built, and with a model beside the page. */
-async function withoutBuild(use: (page: Page) => Promise<void>): Promise<void> {
+async function withoutBuild(bytes: Uint8Array, use: (page: Page) => Promise<void>): Promise<void> {
   const packageOf = (name: string): string =>
     fileURLToPath(
       new URL(
@@ -114,7 +114,7 @@ async function withoutBuild(use: (page: Page) => Promise<void>): Promise<void> {
     [/^https:\/\/cdn\.jsdelivr\.net\/npm\/onnxruntime-web@[\d.]+\//, packageOf("onnxruntime-web")],
     [/^http:\/\/localhost:9\//, fileURLToPath(exampleUrl("no-build/"))],
   ];
-  const model = await folder.put("model.onnx", readFixture("detect/network.onnx"));
+  const model = await folder.put("model.onnx", bytes);
   const playwright = createRequire(import.meta.url)(await obtain("playwright")) as Playwright;
   const browser = await playwright.chromium.launch({
     executablePath: chromium,
@@ -181,12 +181,16 @@ describe.skipIf(!canBrowse)("pages (need Chromium and playwright)", () => {
 
   test("no-build: imports from a CDN and draws boxes on a photo", async () => {
     const photo = await folder.put("one.png", pngOf([dog]));
-    await withoutBuild(async (page) => {
+    await withoutBuild(readFixture("detect/network.onnx"), async (page) => {
       await expectStatus(page, "Ready");
       await page.setInputFiles("#file", photo);
       await expectStatus(page, "1 found");
       await expectBox(page);
     });
+  }, 120_000);
+
+  test("no-build: a model that cannot be opened is told on the page", async () => {
+    await withoutBuild(Buffer.from("no model"), (page) => expectStatus(page, /model/));
   }, 120_000);
 
   test("stackblitz: decodes a tensor, and again when the slider moves", async () => {
