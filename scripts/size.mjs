@@ -1,7 +1,7 @@
 /**
  * Reports what an import costs, minified and gzipped, for each entry of the package. Run it after a build. It fails if
- * a size is more than 5 % above the one recorded in scripts/size.json (`--update` records today's), or if an import of
- * little brings much.
+ * a size is more than 5 % above the one recorded in scripts/size.json (`--update` records today's), if the badge in
+ * docs/ says another size, or if an import of little brings much.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
@@ -69,11 +69,31 @@ for (const kind of ["simd", "scalar", "prepare.simd", "prepare.scalar", "masks.s
   bundles[`boxwright/${kind}.wasm`] = readFileSync(`dist/${kind}.wasm`);
 const sizes = Object.fromEntries(Object.entries(bundles).map(([name, bytes]) => [name, measure(bytes)]));
 
-if (process.argv.includes("--update"))
+/** The badge of the README. */
+const BADGE = { file: "docs/size.svg", of: "boxwright/core: createDecoder", label: "boxwright/core" };
+
+/** Returns the badge: a label and a value beside each other. */
+function badgeOf(label, value) {
+  const [left, right] = [label, value].map((text) => 7 * text.length + 12);
+  const text = (x, words) => `<text x="${x}" y="14" text-anchor="middle">${words}</text>`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${left + right}" height="20" role="img" aria-label="${label}: ${value}">
+  <rect width="${left}" height="20" fill="#3a3e44"/>
+  <rect x="${left}" width="${right}" height="20" fill="#0b5cad"/>
+  <g fill="#fff" font-family="Verdana, DejaVu Sans, sans-serif" font-size="11">
+    ${text(left / 2, label)}
+    ${text(left + right / 2, value)}
+  </g>
+</svg>
+`;
+}
+
+if (process.argv.includes("--update")) {
   writeFileSync(
     "scripts/size.json",
     `${JSON.stringify(Object.fromEntries(Object.entries(sizes).map(([n, s]) => [n, s.gzipped])), null, 2)}\n`,
   );
+  writeFileSync(BADGE.file, badgeOf(BADGE.label, `${Math.round(sizes[BADGE.of].gzipped / 1000)} kB gzipped`));
+}
 const recorded = JSON.parse(readFileSync("scripts/size.json", "utf8"));
 
 const problems = [];
@@ -86,6 +106,9 @@ for (const [name, { minified, gzipped }] of Object.entries(sizes)) {
   else if (gzipped > before * SLACK)
     problems.push(`${name}: got ${gzipped} bytes, expected at most ${before} and 5 %`);
 }
+const shown = 1000 * Number(/aria-label="[^"]*: (\d+) kB/.exec(readFileSync(BADGE.file, "utf8"))?.[1]);
+if (!(Math.abs(shown / sizes[BADGE.of].gzipped - 1) < SLACK - 1))
+  problems.push(`${BADGE.file} says ${shown} bytes, got ${sizes[BADGE.of].gzipped}; run it with --update`);
 for (const name of Object.keys(recorded))
   if (!(name in sizes)) problems.push(`${name}: a size is recorded, but there is no such import`);
 for (const [name, goal] of Object.entries(GOALS)) {
