@@ -2,7 +2,7 @@
 /** The command `boxwright-host`. */
 import { readFlags } from "boxwright-service/flags";
 import { isLoopback, misspeltVariables, readJsonFile } from "boxwright-service/options";
-import { type Config, options, readConfig } from "../core/config.ts";
+import { type Config, missingForOthers, options, readConfig } from "../core/config.ts";
 import { UserError, messageOf } from "boxwright-service/errors";
 import { createLogger } from "boxwright-service/log";
 import { startHost } from "../host.ts";
@@ -70,9 +70,9 @@ async function main(): Promise<void> {
   };
   // Before the line "listening": whoever waits for it may send a signal at once.
   process.once("SIGTERM", stop).once("SIGINT", stop);
-  const isOpen = config.agentToken === undefined || config.pageToken === undefined;
+  const missing = missingForOthers(config);
   log.info({ address: config.address, port: host.port, page: `http://localhost:${host.port}/` }, "listening");
-  if (isOpen) log.info("this machine alone can reach the host. For others, set agentToken and pageToken");
+  if (missing !== "") log.info(`this machine alone can reach the host. For others, set ${missing}`);
   if (!isLoopback(config.address) && config.proxyHops === 0)
     log.warn("tokens travel in clear text: let a proxy with TLS listen in place of the host (docs/tls.md)");
 }

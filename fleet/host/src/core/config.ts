@@ -199,14 +199,20 @@ export function readConfig(
   return { ...config, address };
 }
 
+/** Returns the options that are missing before other machines may reach the host; "" if none is. */
+export function missingForOthers({ agentToken, hub, pageToken }: Config): string {
+  const senders = (agentToken ?? hub) === undefined ? ["agentToken (or hub)"] : [];
+  return [...senders, ...(pageToken === undefined ? ["pageToken"] : [])].join(" and ");
+}
+
 /** Returns the problems of options that contradict each other. */
-function checkTogether({ address, agentToken, pageToken, hub, consume, partitions }: Config): string[] {
+function checkTogether(config: Config): string[] {
+  const { address, agentToken, pageToken, consume, partitions } = config;
   const problems: string[] = [];
-  const needed = { agentToken: agentToken ?? hub, pageToken };
-  const missing = Object.entries(needed).filter(([, value]) => value === undefined);
-  if (!isLoopback(address) && missing.length > 0)
+  const missing = missingForOthers(config);
+  if (!isLoopback(address) && missing !== "")
     problems.push(
-      `address: got ${show(address)}, which other machines reach, without ${missing.map(([name]) => name).join(" and ")}; expected both tokens, or a loopback address`,
+      `address: got ${show(address)}, which other machines reach, without ${missing}; expected it, or a loopback address`,
     );
   if (agentToken !== undefined && agentToken === pageToken)
     problems.push("pageToken: got the token of the agents, expected another: who looks must not be able to send");

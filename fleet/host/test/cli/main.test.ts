@@ -102,17 +102,23 @@ test("SIGTERM ends the host in order, and its file is its owner's alone", async 
   const database = join(folder.path, "host.db");
   const host = await HostProcess.start({ database });
   expect((await fetch(`${host.url}/healthz`)).status).toBe(200);
-  expect(host.output).toContain("this machine alone");
+  expect(host.output).toContain(
+    "this machine alone can reach the host. For others, set agentToken (or hub) and pageToken",
+  );
   expect(existsSync(database) && statSync(database).mode & 0o777).toBe(0o600);
   expect(await host.end("SIGTERM")).toBe(0);
   folder.remove();
 });
 
-test("a host that others reach warns of tokens in clear text", async () => {
-  const folder = temporaryFolder();
-  const tokens = { "agent-token": "agent-token-0123456789", "page-token": "page-token-0123456789" };
-  const host = await HostProcess.start({ database: join(folder.path, "host.db"), ...tokens });
-  await until(() => host.output.includes("tokens travel in clear text"));
-  expect(await host.end("SIGTERM")).toBe(0);
-  folder.remove();
-});
+test.each([{ "agent-token": "agent-token-0123456789" }, { hub: "http://127.0.0.1:9" }])(
+  "a host that others reach warns of tokens in clear text: %o",
+  async (senders) => {
+    const folder = temporaryFolder();
+    const flags = { database: join(folder.path, "host.db"), "page-token": "page-token-0123456789", ...senders };
+    const host = await HostProcess.start(flags);
+    await until(() => host.output.includes("tokens travel in clear text"));
+    expect(host.output).not.toContain("this machine alone");
+    expect(await host.end("SIGTERM")).toBe(0);
+    folder.remove();
+  },
+);

@@ -28,9 +28,11 @@ test("both tokens open the port, one does not", () => {
   expect(readConfig({ agentToken, pageToken, address: "127.0.0.1" }).address).toBe("127.0.0.1");
 });
 
-test("an address that others reach needs both tokens", () => {
-  expect(problemsOf({ address: "0.0.0.0" })).toContain("without agentToken and pageToken");
+test("an address that others reach needs both tokens, or a hub in place of that of the agents", () => {
+  expect(problemsOf({ address: "0.0.0.0" })).toContain("without agentToken (or hub) and pageToken;");
   expect(problemsOf({ address: "192.168.0.7", agentToken })).toContain("without pageToken;");
+  expect(problemsOf({ address: "192.168.0.7", hub: "http://localhost:8787" })).toContain("without pageToken;");
+  expect(problemsOf({ address: "192.168.0.7", hub: "http://localhost:8787", pageToken })).toBe("");
   expect(problemsOf({ address: "127.0.0.2" })).toBe("");
 });
 
