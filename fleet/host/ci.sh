@@ -10,4 +10,5 @@ step "hub" npm run --silent build --workspace boxwright-hub --prefix ..
 step "build" npm run --silent build
 step "types, lint, format" npm run --silent check
 step "tests" tests 0
+step "as its systemd unit runs it" node ../as-unit.mjs host
 finish

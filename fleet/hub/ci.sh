@@ -8,4 +8,5 @@ step "build" npm run --silent build:scripts
 step "types, lint, format" npm run --silent check
 step "tests" tests 0
 step "load" npm run --silent load -- --short
+step "as its systemd unit runs it" node ../as-unit.mjs hub
 finish
