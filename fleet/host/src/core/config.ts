@@ -30,6 +30,7 @@ export interface Config {
   readonly mqtt: string | undefined;
   readonly mqttTopic: string;
   readonly mqttClient: string;
+  readonly mqttGroup: string | undefined;
   readonly partitions: number;
   readonly consume: readonly number[] | undefined;
   readonly streamBytes: number;
@@ -123,6 +124,10 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     parse: text("a client id of at most 64 letters, digits, - and _", /^[\w-]{1,64}$/),
     fallback: "boxwright-host",
     about: "client id at the MQTT broker, which keeps packets under it while the host is away; another for each host",
+  },
+  mqttGroup: {
+    parse: text("the name of a group, of at most 64 letters, digits, - and _", /^[\w-]{1,64}$/),
+    about: "group of hosts that share the packets of the MQTT broker, and one database; default: this host gets each",
   },
   partitions: { parse: number(1, 256), fallback: 1, about: "partitions of the stream: the same on agents and hosts" },
   consume: { parse: list(number(0, 255)), about: "partitions that this host takes; default all" },

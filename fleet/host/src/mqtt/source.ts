@@ -2,7 +2,11 @@
  * Takes packets from a broker of MQTT 5. The broker keeps a session for this host: what comes while the host is away
  * waits there. A packet is acknowledged once its frame is durable. What was not acknowledged comes again with the next
  * connection.
+ *
+ * Hosts of a group share one subscription, and have no sessions: a broker would go on to give an absent host its share.
+ * mosquitto throws away what a host had when its connection ends. Agents get no answer then, and send the packet again.
  */
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { IPublishPacket } from "mqtt";
 import { connectionProblem } from "boxwright-service/errors";
@@ -51,6 +55,8 @@ export class MqttSource {
   });
   /** Ids of configs for which a packet has waited in vain. */
   readonly #hopeless = new Set<string>();
+  readonly #clientId: string;
+  #isUnansweredTold = false;
   #working: Promise<void> = Promise.resolve();
   /** Why no packets can be taken; null while they can. */
   problem: string | null = "not connected yet";
@@ -59,6 +65,9 @@ export class MqttSource {
   constructor(options: MqttOptions) {
     this.#options = options;
     this.#address = readMqttAddress(options.config.mqtt!)!;
+    const { mqttClient, mqttGroup } = options.config;
+    // Without a session, the id has no meaning: hosts of a group need not be told apart by their operator.
+    this.#clientId = mqttGroup === undefined ? mqttClient : `${mqttClient}-${randomBytes(6).toString("hex")}`;
     options.registry.shared.set("mqtt", this.#configs);
     this.#loop = this.#run();
   }
@@ -97,7 +106,8 @@ export class MqttSource {
   /** Connects, and takes packets until a connection ends. Returns the reason. */
   async #consume(onConnected: () => void): Promise<string> {
     const { config, log } = this.#options;
-    const { mqttTopic: topic, mqttClient: clientId, maxPacketBytes, inFlight } = config;
+    const { mqttTopic: topic, mqttGroup: group, maxPacketBytes, inFlight } = config;
+    const clientId = this.#clientId;
     // A connection of its own for configs: the library passes on one message at a time, and a packet whose config is
     // unknown would hold up the config behind it.
     const control = await connectMqtt(this.#address, {
@@ -115,7 +125,7 @@ export class MqttSource {
       const answer = (message: IPublishPacket, given: MqttAnswer): void => this.#answer(control, message, given);
       const packets = await connectMqtt(this.#address, {
         clientId,
-        sessionSeconds: SESSION_SECONDS,
+        sessionSeconds: group === undefined ? SESSION_SECONDS : 0,
         receiveMaximum: inFlight,
         maximumPacketSize: limitOf(maxPacketBytes),
         onMessage: (message, done) => {
@@ -123,8 +133,8 @@ export class MqttSource {
         },
       });
       try {
-        await packets.subscribe(`${topic}/packets/#`);
-        log.info({ broker: this.#place, clientId, hasSession: packets.hasSession }, "taking packets over MQTT");
+        await packets.subscribe(`${group === undefined ? "" : `$share/${group}/`}${topic}/packets/#`);
+        log.info({ broker: this.#place, clientId, group, hasSession: packets.hasSession }, "taking packets over MQTT");
         this.problem = null;
         onConnected();
         return await Promise.race([this.#stopped, packets.ended, control.ended]);
@@ -151,6 +161,7 @@ export class MqttSource {
   ): Promise<void> {
     const { metrics } = this.#options;
     if (message.dup) metrics.redelivered.inc();
+    this.#warnOfUnanswered(message);
     const header = headersOf(message);
     const config = header("ce-config") ?? "";
     const mostTries = this.#hopeless.has(config) ? 1 : MOST_TRIES;
@@ -176,6 +187,15 @@ export class MqttSource {
     const message = { topic: responseTopic, payload: JSON.stringify(given), qos: 0, correlationData } as const;
     // Without the answer the agent sends the packet again.
     connection.publish(message).catch(() => undefined);
+  }
+
+  /** Warns once of a sender in a group that asks for no answer: it cannot know what a host had when the host died. */
+  #warnOfUnanswered({ topic, properties }: IPublishPacket): void {
+    const { config, log } = this.#options;
+    if (config.mqttGroup === undefined || this.#isUnansweredTold || properties?.responseTopic !== undefined) return;
+    this.#isUnansweredTold = true;
+    const advice = "set confirmSeconds of its sink, or give it a host without mqttGroup";
+    log.warn({ topic }, `a sender asks for no answer: what a host of a group has when it ends is lost; ${advice}`);
   }
 
   /** Remembers a config that nobody has, so that further packets of it do not hold up the others. */

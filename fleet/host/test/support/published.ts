@@ -11,6 +11,7 @@ import { configBody, decoder, detectionPacket, frameSize, hash, outputsOf, rawPa
 const CAMERAS = ["door", "yard", "gate"];
 
 export interface Line {
+  readonly source: string;
   readonly id: string;
   readonly subject: string;
   readonly time: string;
