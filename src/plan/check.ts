@@ -8,8 +8,9 @@ import { rangeOf } from "../core/number.ts";
 import { READINGS } from "../core/readings.ts";
 import { isFloat, list, shape, type TensorSpec, volume } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
+import { type Grid, gridsOf } from "../heads/grids.ts";
 import type { HeadDraft, Interpretation } from "../heads/head.ts";
-import { namesOf } from "../heads/query.ts";
+import { type HeadQuery, namesOf } from "../heads/query.ts";
 
 /** Quantisation step above which scores in 0..1 have lost their meaning. */
 const COARSEST_STEP = 0.5;
@@ -53,6 +54,54 @@ export function checkNamed(
     refuse(about, `${maps} ${maps === 1 ? "map" : "maps"}`, `${strides.length}, one for each of strides`);
   if (anchors && typeof scaleXY === "object" && scaleXY !== null && maps !== scaleXY.length)
     refuse("scaleXY", `a list of ${scaleXY.length}`, `${maps}, one per map, or one number for all`);
+}
+
+/** A map of the input that no head reads, and the unused tensors of its size. */
+interface UnreadMap {
+  readonly grid: Grid;
+  readonly tensors: readonly TensorSpec[];
+}
+
+/** Returns the first usual map of the input that no head reads although unused tensors have its size. */
+export function unreadMap(
+  heads: readonly HeadDraft[],
+  unused: readonly TensorSpec[],
+  inputSize: HeadQuery["inputSize"],
+): UnreadMap | undefined {
+  return gridsOf({ inputSize, strides: null }, [8, 16, 32])
+    .filter(({ w, cells }) => !heads.some((head) => head.gridWidth === w && head.cells === cells))
+    .map(({ w, h, ...grid }) => ({
+      grid: { w, h, ...grid },
+      tensors: unused.filter(
+        ({ dims }) => dims.length > 2 && dims.some((d, i) => d === h && dims[i + 1] === w),
+      ),
+    }))
+    .find(({ tensors }) => tensors.length > 0);
+}
+
+/**
+ * Throws a TensorError if keypoints are in tensors of their own, one for each map, and all tensors of another map are
+ * unused. In a map as wide as a cell has channels, [1,4,4,4] may be boxes, scores and keypoints: the objects of that
+ * size would be lost.
+ */
+export function checkMaps(
+  { heads, name, task }: Interpretation,
+  unused: readonly TensorSpec[],
+  inputSize: HeadQuery["inputSize"],
+): void {
+  const [head] = heads;
+  if (task?.name !== "pose" || !READINGS[name].maps || !head.extra || head.extra.tensor === head.box.tensor)
+    return;
+  const tensorsOfMap = new Set(headColumns(head).map(({ tensor }) => tensor)).size;
+  const unread = unreadMap(heads, unused, inputSize);
+  if (!unread || unread.tensors.length < tensorsOfMap) return;
+  refuseFor(
+    [{ option: "roles" }],
+    list(unread.tensors),
+    `a map at stride ${unread.grid.stride} in which boxes, scores and keypoints cannot be told apart`,
+    "roles: { keypoints: [the name of each] }, or the order of each output (NCHW or NHWC). If they belong to " +
+      "something else, leave these outputs out",
+  );
 }
 
 /**

@@ -18,7 +18,7 @@ import type { ScoresReason } from "../heads/print.ts";
 import { familyOf, type HeadQuery, outputsOf, queryOf } from "../heads/query.ts";
 import { refuseAll, refuseSeveral } from "../heads/refuse.ts";
 import { priorsAmong } from "../heads/ssd.ts";
-import { checkBatch, checkNamed, checkReading, COLUMNS, headColumns } from "./check.ts";
+import { checkBatch, checkMaps, checkNamed, checkReading, COLUMNS, headColumns } from "./check.ts";
 import { keepIds } from "./classes.ts";
 import { notesOf, notesOfFamily } from "./notes.ts";
 import type { GatherHead, Plan } from "./plan.ts";
@@ -108,6 +108,7 @@ export function planOf(interpreted: Interpreted): Plan {
   const { name, uses, scores, about, inputSize, batch, listIds, inPhoto } = interpretation;
   const unused = specs.filter((_, i) => !uses.includes(i));
   checkNamed(config, interpretation, specs, unused);
+  checkMaps(interpretation, unused, query.inputSize);
   checkBatch(specs, interpretation);
   const heads = withUnits(interpretation);
   checkReading(config, query.family, interpretation, specs);

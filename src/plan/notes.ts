@@ -4,9 +4,10 @@ import type { FamilyReason } from "../core/family-names.ts";
 import { notesOnNames } from "../core/family-names.ts";
 import { READINGS, type ReadingName } from "../core/readings.ts";
 import { few, list, shape, type TensorSpec } from "../core/tensor.ts";
-import { areUsualStrides, cellsOf, gridsOf, gridsOfRows } from "../heads/grids.ts";
+import { areUsualStrides, cellsOf, gridsOfRows } from "../heads/grids.ts";
 import type { HeadDraft, HeadTensor, Interpretation } from "../heads/head.ts";
 import { type HeadQuery, namesOf } from "../heads/query.ts";
+import { unreadMap } from "./check.ts";
 
 /** Rows per cell of all maps: one, or one per anchor. */
 const ROWS_PER_CELL = [1, 2, 3, 5];
@@ -149,11 +150,7 @@ function lostBesides(
   unused: readonly TensorSpec[],
   inputSize: HeadQuery["inputSize"],
 ): string {
-  const lost = gridsOf({ inputSize, strides: null }, [8, 16, 32]).find(
-    ({ w, h, cells }) =>
-      !heads.some((head) => head.gridWidth === w && head.cells === cells) &&
-      unused.some(({ dims }) => dims.length > 2 && dims.some((d, i) => d === h && dims[i + 1] === w)),
-  );
+  const lost = unreadMap(heads, unused, inputSize)?.grid;
   return lost ? `; no map at stride ${lost.stride} is read: ${LOST}. Do anchors and classes fit it?` : "";
 }
 
