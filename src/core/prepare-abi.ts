@@ -26,7 +26,7 @@ export const J_KIND = 11; //         KIND_*
 export const J_WIDTH = 12; //        pixels of a resampled row
 export const J_FIRST = 13; //        first row to make, an index into the table of rows
 export const J_LAST = 14; //         the row after the last one to make
-export const J_ORIGIN = 15; //       number of the strip's first source row in the image
+export const J_ORIGIN = 15; //       index of the strip's first source row in the image
 export const J_XTAB = 16; //         table of columns
 export const J_YTAB = 17; //         table of rows
 export const J_XWEIGHTS = 18; //     KIND_AREA, KIND_TAPS: weights of the columns, J_XTAPS words each
@@ -63,7 +63,7 @@ export const FORMAT_YUYV = 3;
 export const FORMAT_NV12 = 4;
 export const FORMAT_I420 = 5;
 
-/** Columns: byte offset of the source pixel. Rows: number of the source row. */
+/** Columns: byte offset of the source pixel. Rows: index of the source row. */
 export const KIND_NEAREST = 0;
 /** Blocks of 2 x 2 pixels, (sum + 2) >> 2. Tables as KIND_NEAREST. */
 export const KIND_HALF = 1;
@@ -71,7 +71,7 @@ export const KIND_HALF = 1;
 export const KIND_BLOCK = 2;
 /** Columns: byte offset, two i16 weights in a word. Rows: two source rows, two weights in a word. 2048 is one. */
 export const KIND_LINEAR = 3;
-/** Columns: byte offset of the first pixel, number of weights. Rows the same with a row's number. Weights are f32. */
+/** Columns: byte offset of the first pixel, count of weights. Rows the same with a row's index. Weights are f32. */
 export const KIND_AREA = 4;
 /** As KIND_AREA, with weights in i32; TAP_ONE is one. Columns are rounded to bytes before rows. */
 export const KIND_TAPS = 5;

@@ -8,6 +8,8 @@ import type { Config } from "../config/types.ts";
 import { READINGS } from "../core/readings.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { Best } from "./best.ts";
+import { checkBoxes, checkOverlaps } from "./box-checks.ts";
+import { checkBackground, checkClassIds, checkLabels } from "./class-checks.ts";
 import type { Detections } from "./detections.ts";
 import type { Frame } from "./frame.ts";
 import {
@@ -21,22 +23,17 @@ import {
 import { type Ready, isOutOfRange } from "./loop.ts";
 import { PictureCheck } from "./picture-notes.ts";
 import type { ImageInput } from "./prepare.ts";
+import { noteOfConstantScores, noteOfResult, noteOfScene } from "./scene.ts";
+import type { Stats } from "./stats.ts";
+import { noteOfStorageOrder } from "./storage-order.ts";
 import {
-  checkBackground,
-  checkBoxes,
-  checkClassIds,
   checkDistributions,
-  checkLabels,
-  checkOverlaps,
   checkScores,
   looksActivated,
   meetsNaN,
   noteOfCount,
-  outOfRange,
-} from "./sanity.ts";
-import { noteOfConstantScores, noteOfResult, noteOfScene } from "./scene.ts";
-import type { Stats } from "./stats.ts";
-import { noteOfStorageOrder } from "./storage-order.ts";
+  rangeErrorOf,
+} from "./value-checks.ts";
 
 type Work = MemoryImage & Ready;
 type FrameCounts = Pick<Stats, "frames" | "candidates">;
@@ -130,7 +127,7 @@ export class Diagnostics {
    * @throws TensorError for a probability above 1, and for boxes that contradict the config
    */
   afterImage(work: Work, image: number, block: number, candidates: number, frame: Frame | undefined): void {
-    if (isOutOfRange(work, block)) throw outOfRange(work.plan, work.plan.about, null);
+    if (isOutOfRange(work, block)) throw rangeErrorOf(work.plan, work.plan.about, null);
     if (!this.#hasToldCount && work.plan.heads[0].count) {
       const note = noteOfCount(work, image);
       this.#notes.add(note);
@@ -214,7 +211,7 @@ export class Diagnostics {
 
   #checkBoxes(work: Work, image: number, block: number): void {
     const { classIds, length } = work.detections[image];
-    // The class column of another network may count the background.
+    // Class ids may count the background, unless the reading says that they do not.
     const spare = READINGS[work.plan.reading].bareClassIds ? 0 : 1;
     const labels = checkLabels(classIds.subarray(0, length), this.#labels, this.#config.classes, spare);
     const told = [checkBoxes, checkOverlaps, checkBackground].map((check) => check(work, block));

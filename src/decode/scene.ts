@@ -1,24 +1,24 @@
 /**
- * Notices tensors that no picture gives: nearly every cell holds an object, a map holds one value, or all boxes are the
- * same. Each check runs once for a plan.
+ * Checks for tensors that no picture gives: nearly every cell holds an object, a map holds one value, or all boxes are
+ * the same. Each check runs once for a plan.
  */
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import type { Head } from "../heads/head.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { Detections } from "./detections.ts";
-import { everyValue } from "./sanity.ts";
+import { everyValue } from "./value-checks.ts";
 
 /** A head with fewer cells may have an object in each. */
 const FEW_CELLS = 4;
 /** A head with fewer cells may have an object in more than half of them. */
 const MANY_CELLS = 64;
-/** Values of a map that are the same by chance are fewer. */
-const MANY_VALUES = 16;
+/** A map with fewer values may hold a single one by chance. */
+const FEWEST_VALUES = 16;
 
 /**
- * Returns a note if more than half of the cells have a score of 0.5 or more: all cells of a small map, nine tenths of
- * queries and pixels.
+ * Returns a note if more than half of a map's cells have a score of 0.5 or more; null for none. Demands all cells of a
+ * head with fewer than MANY_CELLS, and nine tenths of rows in which the network gives each object once.
  */
 function noteOfCrowd({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
   const reading = READINGS[plan.reading];
@@ -54,8 +54,8 @@ function noteOfConstantBoxes(image: MemoryImage): string | null {
   const heads = READINGS[image.plan.reading].cells ? image.plan.heads : [];
   for (const head of heads) {
     const channels = 4 * (head.bins || 1);
-    const only = head.cells * channels < MANY_VALUES ? null : onlyValue(image, head, head.box, channels);
-    if (only !== null) return `every box value of ${head.about} is ${only}: ${WRITTEN}`;
+    const only = head.cells * channels < FEWEST_VALUES ? null : onlyValue(image, head, head.box, channels);
+    if (only !== null) return `every box value of ${head.about} is ${only}: ${ASK_IF_WRITTEN}`;
   }
   return null;
 }
@@ -65,7 +65,7 @@ export function noteOfConstantScores(image: MemoryImage): string | null {
   const heads = READINGS[image.plan.reading].cells ? image.plan.heads : [];
   for (const head of heads.length > 1 ? heads : []) {
     const { cells, classes, score, about } = head;
-    const only = cells * classes < MANY_VALUES ? null : onlyValue(image, head, score, classes);
+    const only = cells * classes < FEWEST_VALUES ? null : onlyValue(image, head, score, classes);
     const isAbove = (v: number): boolean => v > (only as number);
     if (
       only !== null &&
@@ -73,12 +73,13 @@ export function noteOfConstantScores(image: MemoryImage): string | null {
         (other) => other === head || everyValue(image, other, other.score, other.classes, -1, isAbove),
       )
     )
-      return `every score of ${about} is ${only}, and no score of the other maps: ${WRITTEN}`;
+      return `every score of ${about} is ${only}, and no score of the other maps: ${ASK_IF_WRITTEN}`;
   }
   return null;
 }
 
-const WRITTEN = "has the network run, and is this the tensor that it wrote?";
+/** Ends a note on values that are all the same: memory that no network has written is such a tensor. */
+const ASK_IF_WRITTEN = "has the network run, and is this the tensor that it wrote?";
 
 /**
  * Returns the first note on the candidates of an image, null for none.
@@ -90,7 +91,7 @@ export const noteOfScene = (image: MemoryImage, block: number, isWhole: boolean)
   noteOfCrowd(image, block) ??
   (isWhole ? noteOfConstantBoxes(image) : null);
 
-/** Fewer candidates may be as many copies of one box. */
+/** Fewer cells may give the same box by chance. */
 const FEW_BOXES = 4;
 
 /** Returns a note if all candidates, of different cells, have the same box; null if they do not. */
@@ -104,15 +105,15 @@ function noteOfSameBoxes({ memory: { i32, f32 } }: MemoryImage, block: number): 
     cells.add(i32[sources + i]);
   }
   return cells.size >= FEW_BOXES
-    ? `all ${n} candidates of the first frame have the same box: ${WRITTEN}`
+    ? `all ${n} candidates of the first frame have the same box: ${ASK_IF_WRITTEN}`
     : null;
 }
 
-/** Part of the input by which few boxes of trained networks reach over its edge. */
-const OVER = 0.1;
+/** Few boxes of trained networks reach beyond the input by more than this part of its side. */
+const FAR_OUT = 0.1;
 
-/** Score below which boxes of trained networks are of no worth. */
-const WORTHLESS = 0.25;
+/** Boxes with a lower score may lie anywhere, even those of trained networks. */
+const LEAST_SCORE = 0.25;
 
 /** Returns a note if more than half of the candidates reach far over an edge of the input; null if they do not. */
 function noteOfOutside({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
@@ -121,10 +122,10 @@ function noteOfOutside({ memory: { i32, f32 }, plan }: MemoryImage, block: numbe
   const [boxes, scores] = [i32[p + A.P_BOXES] >> 2, i32[p + A.P_SCORES] >> 2];
   let [n, outside] = [0, 0];
   for (let k = 0; k < i32[p + A.P_CANDIDATES]; k++) {
-    if (f32[scores + k] < WORTHLESS) continue;
+    if (f32[scores + k] < LEAST_SCORE) continue;
     n++;
     const i = boxes + 4 * k;
-    if (Math.min(f32[i], f32[i + 1]) < -OVER || Math.max(f32[i + 2], f32[i + 3]) > 1 + OVER) outside++;
+    if (Math.min(f32[i], f32[i + 1]) < -FAR_OUT || Math.max(f32[i + 2], f32[i + 3]) > 1 + FAR_OUT) outside++;
   }
   return n >= FEW_BOXES && outside * 2 > n
     ? `${outside} of the first ${n} candidates reach over an edge by more than a tenth of the input: are boxFormat, ` +
@@ -140,13 +141,13 @@ export function noteOfResult({ length, boxes, keypoints }: Detections): string |
     boxes[4 * i + 2] <= boxes[4 * i] || boxes[4 * i + 3] <= boxes[4 * i + 1];
   if (rows.every(isFlat))
     return `no box of the first ${length} detections has a width and a height: are these the network's boxes?`;
-  // Rows of x, y and confidence, so many for each row of boxes.
+  // x, y and confidence of each point of a row.
   const values = keypoints ? keypoints.length / (boxes.length / 4) : 0;
   const isOne = (i: number): boolean => {
     const points = (keypoints as Float32Array).subarray(i * values, (i + 1) * values);
     return points.every((x, k) => k % 3 === 2 || x === points[k % 3]);
   };
   return values > 3 && rows.every(isOne)
-    ? `all points of each of the first ${length} detections are one point: ${WRITTEN}`
+    ? `all points of each of the first ${length} detections are one point: ${ASK_IF_WRITTEN}`
     : null;
 }

@@ -12,16 +12,15 @@ import type { MemoryImage } from "../memory/write.ts";
 const FEWEST_VALUES = 256;
 /** Pairs of values that are compared: enough for a mean, and quick. */
 const MOST_PAIRS = 16384;
-/** Neighbours of the other order are this many times as near. Of recorded networks as they are, never above 1. */
+/** The order is wrong if neighbours differ this many times less in another order. Recorded networks stay below 1. */
 const NEARER = 1.5;
-/** Values whose mean squared difference is above this part of twice the variance are no neighbours. */
+/** Values with a larger normalised difference are no neighbours. */
 const APART = 0.7;
-
-/** Part of the pairs that have to differ. */
+/** Part of the pairs that have to differ: a few values in a tensor of zeros tell nothing. */
 const LEAST_DIFFERING = 0.1;
 
-/** A tensor as cells of channels: one image of it, without a batch. */
-interface Cells {
+/** Cells of channels in one image of a tensor. */
+interface CellGrid {
   readonly tensor: number;
   readonly channels: number;
   readonly width: number;
@@ -31,14 +30,14 @@ interface Cells {
 }
 
 /** Returns a note on the first tensor whose neighbours are nearer to each other in another order; null for none. */
-export function noteOfStorageOrder(image: MemoryImage, tasks: readonly HeadTensor[] = []): string | null {
+export function noteOfStorageOrder(image: MemoryImage): string | null {
   const { plan } = image;
   const seen = new Set<string>();
   const heads = READINGS[plan.reading].cells === "map" ? plan.heads : [];
-  for (const tensor of [...heads.flatMap(({ origin }) => origin.tensors), ...tasks]) {
+  for (const tensor of heads.flatMap(({ origin }) => origin.tensors)) {
     if (seen.has(tensor.name)) continue;
     seen.add(tensor.name);
-    const cells = cellsOf(image, tensor);
+    const cells = cellGridOf(image, tensor);
     const other = cells && otherOrder(image, cells);
     if (other)
       return (
@@ -49,8 +48,8 @@ export function noteOfStorageOrder(image: MemoryImage, tasks: readonly HeadTenso
   return null;
 }
 
-/** Returns a tensor as cells; null if its order is not one of two. */
-function cellsOf({ plan }: MemoryImage, { name, dims, layout }: HeadTensor): Cells | null {
+/** Returns how a tensor holds cells; null if its layout is neither channels first nor channels last. */
+function cellGridOf({ plan }: MemoryImage, { name, dims, layout }: HeadTensor): CellGrid | null {
   const tensor = plan.tensors.findIndex((s) => s.name === name);
   const [a, b, c] = dims.slice(-3);
   // Four dimensions that are read as rows are pixels without channels.
@@ -75,7 +74,10 @@ function cellsOf({ plan }: MemoryImage, { name, dims, layout }: HeadTensor): Cel
 }
 
 /** Returns the order in which the values of the first image are nearer to their neighbours; null if none is. */
-function otherOrder(image: MemoryImage, { tensor, channels, width, height, isLast }: Cells): string | null {
+function otherOrder(
+  image: MemoryImage,
+  { tensor, channels, width, height, isLast }: CellGrid,
+): string | null {
   const count = channels * width * height;
   if (count < FEWEST_VALUES) return null;
   const step = isLast ? channels : 1;
@@ -90,8 +92,8 @@ function otherOrder(image: MemoryImage, { tensor, channels, width, height, isLas
 }
 
 /**
- * Returns the mean squared difference of values that stand so many places apart, for each distance, as a part of
- * twice the variance: 0 for equal values, 1 for values that have nothing in common.
+ * Returns the normalised difference of values, for each of two distances in elements. It is the mean squared difference
+ * divided by twice the variance: 0 for equal values, 1 for unrelated ones.
  */
 function differences(
   { memory, plan, layout }: MemoryImage,
@@ -104,9 +106,9 @@ function differences(
   const at = (i: number): number =>
     value(memory, code, layout.slots[tensor] + i * bytes, scale ?? 1, zeroPoint);
   const end = Math.min(count, volume(plan.tensors[tensor].dims)) - Math.max(...distances);
-  // Take a step that visits all channels.
+  // A step that shares a divisor with a distance would visit some channels only.
   let step = Math.max(1, Math.ceil(end / MOST_PAIRS));
-  while (step > 1 && distances.some((distance) => greatestDivisor(distance, step) > 1)) step++;
+  while (step > 1 && distances.some((distance) => greatestCommonDivisor(distance, step) > 1)) step++;
   let [n, sum, squares, first, second, differing] = [0, 0, 0, 0, 0, 0];
   for (let i = 0; i < end; i += step) {
     const x = at(i);
@@ -120,11 +122,10 @@ function differences(
     second += b * b;
   }
   const variance = squares / n - (sum / n) ** 2;
-  // A few values in a tensor of zeros tell nothing: they are what a test writes.
   return variance > 0 && differing > n * LEAST_DIFFERING
     ? [first / (2 * n * variance), second / (2 * n * variance)]
     : [0, Infinity];
 }
 
-/** Returns the greatest common divisor. */
-const greatestDivisor = (a: number, b: number): number => (b === 0 ? a : greatestDivisor(b, a % b));
+const greatestCommonDivisor = (a: number, b: number): number =>
+  b === 0 ? a : greatestCommonDivisor(b, a % b);

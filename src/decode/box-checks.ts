@@ -1,0 +1,150 @@
+/** Checks of the first candidates' boxes: a wrong unit, format, order or activation still gives boxes. */
+import * as A from "../core/abi.ts";
+import { refuseFor } from "../core/errors.ts";
+import { TRAITS } from "../core/families.ts";
+import type { MemoryImage } from "../memory/write.ts";
+import type { Plan } from "../plan/plan.ts";
+
+/** With fewer candidates, no check concludes that all boxes are wrong. */
+const FEWEST_BOXES = 4;
+/** Boxes of a picture do not all lie within this part of the input's sides from the left upper corner. */
+const CORNER = 0.03;
+
+/** Facts about the boxes of candidates. Coordinates are in 0..1, unless the config states a wrong unit. */
+interface MeasuredBoxes {
+  readonly count: number;
+  /** Largest x and y, without their signs. */
+  readonly across: number;
+  readonly down: number;
+  /** Boxes with x_max < x_min or y_max < y_min. */
+  readonly swapped: number;
+  /** Boxes without width or height. */
+  readonly flat: number;
+  /** Largest x and y of the boxes' centres. */
+  readonly centre: readonly [number, number];
+}
+
+function measureBoxes({ memory: { i32, f32 } }: MemoryImage, at: number): MeasuredBoxes {
+  const count = i32[(at >> 2) + A.P_CANDIDATES];
+  const boxes = i32[(at >> 2) + A.P_BOXES] >> 2;
+  let across = 0;
+  let down = 0;
+  let swapped = 0;
+  let flat = 0;
+  let centreX = 0;
+  let centreY = 0;
+  // Read element by element: most processes check boxes once, in code that is not compiled yet.
+  for (let i = boxes; i < boxes + count * 4; i += 4) {
+    const a = f32[i];
+    const b = f32[i + 1];
+    const c = f32[i + 2];
+    const d = f32[i + 3];
+    across = Math.max(across, Math.abs(a), Math.abs(c));
+    down = Math.max(down, Math.abs(b), Math.abs(d));
+    if (c < a || d < b) swapped++;
+    else if (c === a || d === b) flat++;
+    centreX = Math.max(centreX, (a + c) / 2);
+    centreY = Math.max(centreY, (b + d) / 2);
+  }
+  return { count, across, down, swapped, flat, centre: [centreX, centreY] };
+}
+
+/**
+ * Checks the first candidates for boxes that the config takes for something else:
+ * - offsets from priors taken for corners: many would have x_max < x_min;
+ * - 0..1 taken for pixels: all boxes would lie within two pixels of the corner;
+ * - pixels taken for 0..1: boxes would be many images wide;
+ * - rows that are not decoded yet: all boxes would lie in the corner;
+ * - data in another order than the dims say: boxes would have no area.
+ * @returns a note on boxes that are suspicious, null for none
+ * @throws TensorError for boxes that cannot be right
+ */
+export function checkBoxes(image: MemoryImage, at: number): string | null {
+  const { plan } = image;
+  const measured = measureBoxes(image, at);
+  const { count, swapped, flat } = measured;
+  const { about, kind } = plan.heads[0];
+  if (TRAITS[plan.family].head === "prior" && kind === "corners" && swapped * 4 > count)
+    refuseFor(
+      [{ option: "variances" }],
+      about,
+      `${swapped} of ${count} boxes with x_max < x_min or y_max < y_min`,
+      "corners; if these are offsets from prior boxes, say variances (and priors, where the family has none of its own)",
+    );
+  if (count === 0) return null;
+  const isDecoded = ["centre", "corners", "topleft"].includes(kind);
+  // Allow half of the boxes that the decoder makes of distances: even trained networks give some distances below 0.
+  const isTurned = swapped * (isDecoded ? 4 : 2) > count;
+  const turned = isTurned
+    ? `${swapped} of the first ${count} candidates have x_max < x_min or y_max < y_min: are the boxes as ` +
+      "boxFormat says, or as it is by default?"
+    : null;
+  if (!isDecoded) return turned;
+  checkUnit(plan, measured);
+  if (turned !== null) return turned;
+  return flat * 2 > count && count >= FEWEST_BOXES
+    ? `${flat} of the first ${count} candidates have no width or no height: are dims and order those of the data ` +
+        "(NCHW or NHWC)?"
+    : noteOfPlace(plan, measured);
+}
+
+/** Throws if the boxes can only be in the other unit than the plan's: pixels, or 0..1. */
+function checkUnit({ heads: [{ about, unit }], inputSize }: Plan, { across, down }: MeasuredBoxes): void {
+  const most = Math.max(across, down);
+  if (unit[0] === 1 && most > 16)
+    refuseFor(
+      [{ option: "coordinates", value: "pixels" }],
+      about,
+      `box coordinates up to ${Number(most.toPrecision(4))}`,
+      '0..1; if they are pixels, say coordinates: "pixels"',
+    );
+  if (!inputSize) return;
+  const pixels = Math.max(across * inputSize[0], down * inputSize[1]);
+  if (unit[0] !== 1 && pixels <= 2)
+    refuseFor(
+      [{ option: "coordinates", value: "normalised" }],
+      about,
+      `boxes within ${Number(pixels.toPrecision(3))} pixels of the corner`,
+      `pixels of a ${inputSize.join("x")} input; if they are 0..1, say coordinates: "normalised"`,
+    );
+}
+
+/** Returns a note if all boxes lie in the left upper corner, or if the centre of one lies outside the input. */
+function noteOfPlace(
+  { heads: [{ unit }], inputSize, inPhoto }: Plan,
+  { count, across, down, centre }: MeasuredBoxes,
+): string | null {
+  if (!inputSize || inPhoto) return null;
+  const pixels = Math.max(across * inputSize[0], down * inputSize[1]);
+  if (Math.max(across, down) < CORNER && count >= FEWEST_BOXES)
+    return (
+      `all of the first ${count} candidates lie within ${Math.ceil(pixels)} pixels of the left upper ` +
+      "corner: do these rows still need their cell and stride, as those of YOLOX do?"
+    );
+  // Boxes may reach over the edge. Centres hardly do.
+  return unit[0] !== 1 && Math.max(...centre) > 1.1
+    ? `boxes stand around up to ${centre.map((x, i) => Math.round(x * inputSize[i])).join(", ")} in a ` +
+        `${inputSize.join("x")} input: is that its width and height?`
+    : null;
+}
+
+/** With fewer candidates, each may be an object of its own. */
+const FEWEST_OBJECTS = 40;
+
+/**
+ * Returns a note if the first candidates of feature maps hardly overlap each other; null if they do. A network of grid
+ * heads finds an object in several cells. Suppression keeps at most 0.7 of the candidates of recorded networks, and
+ * nearly all if the order of the data is not that of the dims.
+ */
+export function checkOverlaps({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
+  const p = at >> 2;
+  const visited = i32[p + A.P_VISITED];
+  const kept = i32[p + A.P_DETECTIONS];
+  const { suppress: nms, multiLabel } = plan.rules;
+  const isSuppressed = nms !== "none" && !multiLabel && f32[p + A.P_IOU] < 0.7;
+  const isOfCells = plan.heads[0].kind === "grid" || plan.heads[0].kind === "distance";
+  return isSuppressed && isOfCells && visited >= FEWEST_OBJECTS && kept > visited * 0.9
+    ? `${kept} of the first ${visited} candidates overlap no other: are dims and order those of the data ` +
+        "(NCHW or NHWC)?"
+    : null;
+}

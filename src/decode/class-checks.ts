@@ -1,0 +1,79 @@
+/** Checks of class ids: ids without a label, a background that wins everywhere, ids that are no whole numbers. */
+import * as A from "../core/abi.ts";
+import { READINGS } from "../core/readings.ts";
+import { isFloat } from "../core/tensor.ts";
+import { cellsOf } from "../heads/grids.ts";
+import type { MemoryImage } from "../memory/write.ts";
+import { valueIn } from "./value-checks.ts";
+
+/**
+ * Returns a note if a class id has no label, or is not below the stated count of classes; null for none.
+ * @param spare 1 if class ids may count the background, which allows one id more. Ignored if there are labels, and if
+ * class id 0 was found: the background has that id, and is never detected
+ */
+export function checkLabels(
+  classIds: Int32Array,
+  labels: readonly string[] | null,
+  classes: number | null,
+  spare: 0 | 1,
+): string | null {
+  const n = labels?.length ?? classes ?? Infinity;
+  const end = labels || classIds.includes(0) ? n : n + spare;
+  const odd = classIds.find((c) => c < 0 || c >= end);
+  if (odd !== undefined && odd < 0)
+    return `class ${odd} was found, and class ids count from 0: is this the column of class ids?`;
+  return odd === undefined
+    ? null
+    : `class ${odd} was found, and there are ${n} ${labels ? "labels" : "classes"}: are they those of this network?`;
+}
+
+/** Networks with fewer queries or priors may have the same class in each. */
+const FEWEST_CELLS = 40;
+/** No class of objects wins this part of all queries or priors. */
+const MOST_WON = 0.9;
+
+/**
+ * Returns a note if one class wins almost every query or prior with a score above 0.5, which only the background does;
+ * null for none.
+ */
+export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
+  const p = at >> 2;
+  const n = i32[p + A.P_CANDIDATES];
+  const cells = cellsOf(plan.heads);
+  const mayHaveBackground = plan.reading === "queries" || READINGS[plan.reading].priors;
+  if (!mayHaveBackground || cells < FEWEST_CELLS) return null;
+  const [ids, scores] = [i32[p + A.P_CLASS_IDS] >> 2, f32.subarray(i32[p + A.P_SCORES] >> 2)];
+  // If more than half of the candidates have one class id, the median of all class ids is that one.
+  const id = i32.slice(ids, ids + n).sort()[n >> 1];
+  let wins = 0;
+  for (let i = 0; i < n; i++) if (i32[ids + i] === id && scores[i] > 0.5) wins++;
+  return wins >= cells * MOST_WON
+    ? `class ${id} wins ${wins} of ${cells} ${plan.reading === "queries" ? "queries" : "priors"}: is it ` +
+        'the background ("no object")? Then leave it out of classes, and say its place by background'
+    : null;
+}
+
+/** A float differs from the class id that it stands for by less than this. */
+const ID_SLACK = 0.1;
+
+/**
+ * Returns a note if a class id of the first candidates is no whole number; null if all are. A quantised column is off
+ * by at most half a step of its scale.
+ */
+export function checkClassIds(work: MemoryImage, at: number, image: number): string | null {
+  const { memory, plan } = work;
+  const [{ classId }] = plan.heads;
+  // Lists have one head.
+  if (!classId || plan.heads.length > 1) return null;
+  const { i32 } = memory;
+  const p = at >> 2;
+  const s = plan.tensors[classId.tensor];
+  const slack = Math.max(ID_SLACK, isFloat(s) ? 0 : (s.scale ?? 1) * 0.51);
+  for (let i = 0; i < i32[p + A.P_CANDIDATES]; i++) {
+    const cell = i32[(i32[p + A.P_SOURCES] >> 2) + i];
+    const id = valueIn(work, image, classId, cell);
+    if (Math.abs(id - Math.round(id)) > slack)
+      return `class id ${Number(id.toPrecision(4))} is no whole number, and is rounded: does the column hold class ids?`;
+  }
+  return null;
+}
