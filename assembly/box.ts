@@ -200,7 +200,7 @@ export function place(kind: i32, x1: f32, y1: f32, x2: f32, y2: f32, flags: i32,
   return BOX_OK;
 }
 
-/** To 0..1. */
+/** Returns x, clamped to 0..1. NaN stays NaN. */
 export function clamp(x: f32): f32 {
   if (x < 0) return 0;
   return x > 1 ? 1 : x;

@@ -7,8 +7,8 @@
  *
  * The f32 quotient is compared with the f32 threshold t, as OpenCV and ONNX Runtime do. Few pairs are divided: a pair
  * with intersection < least * union is below t, where least is t NEARLY_ONE. Proof, for a normal f32 t: a quotient that
- * rounds to t or more is at least t (1 - 2^-24), which is above least. So intersection > least * union, and rounding the
- * product keeps >=. At most one pair of each candidate is above t, since that removes it.
+ * rounds to t or more is at least t (1 - 2^-24), which is above least. So intersection > least * union, and rounding
+ * the product keeps >=. At most one pair of each candidate is above t, since that pair removes the candidate.
  *
  * Every kept box has a record (KEPT_* in abi.ts). Records hang in chains, so that a candidate meets few of them: the
  * chain of its class (`chainOf`), or one for each strip if suppression crosses classes (strips.ts).

@@ -18,14 +18,14 @@ import {
 import { sort, sortMore } from "./sort";
 import { copy, int, ptr, setInt } from "./word";
 
-/** Drops the worst quarter of the candidates, and one more. In a multi-label plan the scan and the sort share no scratch. */
+/** Drops the worst quarter of the candidates, and one more. Multi-label plans have separate scratch for the sort. */
 export function makeRoom(plan: usize): void {
   const n = int(plan, P_CANDIDATES);
   const wanted = n - (n >> 2) - 1;
   sort(plan);
   while (int(plan, P_SORTED) < wanted) sortMore(plan);
 
-  // Find the worst that stays, by score and then by index. Of no more than one row nothing stays.
+  // Find the worst candidate that stays, by score and then by index. A single candidate does not stay.
   const scores = ptr(plan, P_SCORES);
   let last = 0;
   let floor: f32 = Infinity;

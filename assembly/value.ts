@@ -6,8 +6,8 @@
  * turned over. -0 has the key of 0, which it equals. NaN of f16 is below everything, so that it never passes the gate
  * and never hides another class.
  *
- * Only here: size, key, lowest, halfToFloat, integer, wideInteger. The TypeScript engine has no generics over element types, and
- * takes the conversion of a half from `src/core/number.ts`.
+ * Only here: size, key, lowest, halfToFloat, integer, wideInteger. The TypeScript engine has no generics over element
+ * types, and takes the conversion of a half from `src/core/number.ts`.
  */
 import { TYPE_F16, TYPE_F32, TYPE_I16, TYPE_I8, TYPE_U8 } from "../src/core/abi";
 

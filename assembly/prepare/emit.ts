@@ -1,4 +1,4 @@
-/** Makes tensor elements of pixels, by a table for each channel. */
+/** Turns pixels into tensor elements, by a table for each channel. */
 import {
   ELEMENT_BYTE,
   ELEMENT_F32,

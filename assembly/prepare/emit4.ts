@@ -1,4 +1,4 @@
-/** Makes f32 elements with vectors: the steps of the table, so the same bits. */
+/** Makes tensor elements with vectors, by the arithmetic that filled the tables of `emit`: the same bits. */
 import {
   J_DIVISOR_0,
   J_FLIP,
@@ -10,7 +10,7 @@ import {
 import { flt, int, ptr } from "../word";
 import { hiddenZero } from "./pixel4";
 
-/** Makes the elements of a row. Returns how many pixels it made. */
+/** Makes f32 elements of a row. Returns how many pixels it made. */
 export function emitFloats4(job: usize, from: usize, to: usize, width: i32): i32 {
   const multiplies = int(job, J_MULTIPLIES) != 0;
   if (ptr(job, J_OUT_PLANE) == 0)
@@ -18,7 +18,7 @@ export function emitFloats4(job: usize, from: usize, to: usize, width: i32): i32
   return multiplies ? planes(job, from, to, width, true) : planes(job, from, to, width, false);
 }
 
-/** Makes the bytes of a row where an exclusive or makes them. Returns how many pixels it made. */
+/** Makes u8 or i8 elements of a row, each a byte ^ J_FLIP. Returns how many pixels it made. */
 export function emitBytes4(job: usize, from: usize, to: usize, width: i32): i32 {
   const flip = i8x16.splat(<i8>int(job, J_FLIP));
   const first = int(job, J_SHIFT_0);
@@ -54,7 +54,7 @@ function channelOf(pixels: usize, shift: i32): v128 {
   return i8x16.narrow_i16x8_u(i16x8.narrow_i32x4_s(a, b), i16x8.narrow_i32x4_s(c, d));
 }
 
-/** Returns four values of bytes. Inlined, `multiplies` is a constant. */
+/** Returns four elements: (byte - mean), times or divided by `by`. Inlined, `multiplies` is a constant. */
 // @ts-ignore: decorator
 @inline
 function valuesOf(bytes: v128, mean: v128, by: v128, multiplies: bool): v128 {

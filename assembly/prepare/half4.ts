@@ -1,8 +1,9 @@
 /**
- * Means of 2 x 2 pixels made straight of planes of luma and chroma. The four pixels share their chroma, and no pixel of
- * the source is written. The bytes are those of `unpack` and `halfRow`.
+ * Computes means of 2 x 2 pixels straight from planes of luma and chroma (NV12, I420). The four pixels share their
+ * chroma, and the pixels of the source are never stored. The results equal those of `unpack` and `halfRow`.
  *
- * A product with a factor of 20 bits is split so that it fits lanes of i16: high * 2^15 + low, low in -2^14..2^14-1.
+ * Products with factors of 20 bits of fraction are split into lanes of i16: high * 2^15 + low, low in -2^14..2^14-1.
+ * Channels are computed from the high parts, which have five bits of fraction: 20 - 15.
  */
 import {
   FORMAT_I420,
@@ -32,7 +33,7 @@ import { int, ptr } from "../word";
 import { hiddenZero } from "./pixel4";
 import { chromaOf } from "./unpack4";
 
-/** Makes the rows of a job. Returns false, and makes none, if its picture is another one. */
+/** Makes the rows of a job. Returns false, and makes none, for other formats, kinds and widths. */
 export function halvePlanes4(job: usize): bool {
   const format = int(job, J_FORMAT);
   const isTogether = format == FORMAT_NV12;
@@ -55,9 +56,7 @@ export function halvePlanes4(job: usize): bool {
   return true;
 }
 
-/**
- * Makes the pixels of a row, eight at a time. Sums of four pixels have five bits of fraction, which are cut off.
- */
+/** Makes the pixels of a row, eight at a time. */
 function halveRow(
   luma: usize,
   stride: usize,
@@ -68,7 +67,7 @@ function halveRow(
   width: i32,
   zero: i32,
 ): void {
-  // The half that makes a channel round, and the half of the mean.
+  // Half of a channel's fraction, which makes the cut round. Then the 2 that makes a sum of four pixels round.
   const half = i16x8.splat(<i16>(16 + zero));
   const two = i16x8.splat(<i16>((2 << 5) + zero));
   const black = i8x16.splat(<i8>(16 + zero));
@@ -97,7 +96,7 @@ function halveRow(
     const redLow = v128.not(i16x8.shl(i16x8.mul(dv, redRest), 1));
     const blueHigh = i16x8.add(highOf(du, blueWhole, blueRest), half);
     const blueLow = v128.not(i16x8.shl(i16x8.mul(du, blueRest), 1));
-    // Two lows together may leave the range of one.
+    // The sum of two low parts may need 16 bits: carry the excess into the high part.
     const lows = i16x8.add(lowOf(dv, greenVRest), lowOf(du, greenURest));
     const carry = i16x8.shr_s(i16x8.add(i16x8.shr_s(lows, 14), one), 1);
     const greenHigh = i16x8.add(
@@ -131,8 +130,9 @@ function halveRow(
 }
 
 /**
- * Returns a channel of eight pixels, 0..255 times 32. `chromaLow` is the complement of twice the chroma's low part: the
- * sum of both low parts is negative where twice the luma's is below the complement.
+ * Returns a channel of eight pixels, 0..255 times 32: `whole` clears the fraction. `low` is twice the luma's low part,
+ * and `chromaLow` the complement of twice the chroma's. Where `low` is below `chromaLow`, the sum of the low parts is
+ * negative and borrows 1 from the high part.
  */
 // @ts-ignore: decorator
 @inline
@@ -149,27 +149,28 @@ function channelOf(
   return v128.and(i16x8.min_s(i16x8.max_s(sum, none), most), whole);
 }
 
-/** Returns the high part of a factor, rounded, and the rest, which may be negative. */
+/** Returns the high part of a factor, rounded. */
 // @ts-ignore: decorator
 @inline
 function wholeOf(factor: i32): i32 {
   return (factor + 16384) >> 15;
 }
 
+/** Returns the low part of a factor, which may be negative. */
 // @ts-ignore: decorator
 @inline
 function restOf(factor: i32): i32 {
   return factor - (wholeOf(factor) << 15);
 }
 
-/** Returns the high part of the products of eight values of at most eight bits. */
+/** Returns the high part of the products of eight values with a factor. The values have at most eight bits. */
 // @ts-ignore: decorator
 @inline
 function highOf(x: v128, whole: v128, rest: v128): v128 {
   return i16x8.add(i16x8.mul(x, whole), i16x8.q15mulr_sat_s(x, rest));
 }
 
-/** Returns the low part. Twice of it is right in i16, since whole turns of the product fall out. */
+/** Returns the low part of the products. They wrap in i16, but their low 15 bits are right. The shifts extend those. */
 // @ts-ignore: decorator
 @inline
 function lowOf(x: v128, rest: v128): v128 {

@@ -3,7 +3,7 @@
 /** Adding it to an f32 below 2^22, and subtracting it, rounds to the nearest integer, halves to even. */
 const ROUND_32: f32 = 8388608;
 
-/** Returns the nearest of 0..255. */
+/** Returns x, clamped to 0..255. */
 // @ts-ignore: decorator
 @inline
 export function clampByte(x: i32): i32 {

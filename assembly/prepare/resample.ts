@@ -24,7 +24,7 @@ import { areaRows } from "./area";
 import { linearRows } from "./linear";
 import { roundPixel } from "./pixel";
 import { hiddenZero } from "./pixel4";
-import { blockRow4, halfRow4 } from "./resample4";
+import { blockPixel4, halfRow4 } from "./resample4";
 import { tapRows } from "./taps";
 
 /** Resamples the rows of a job. */
@@ -85,7 +85,7 @@ function blockRow(job: usize, from: usize, to: usize): void {
   for (let x = 0; x < width; x++) {
     const start = from + int(xtab, x);
     if (ASC_FEATURE_SIMD) {
-      store<u32>(to + (x << 2), blockRow4(start, stride, columns, rows, scale));
+      store<u32>(to + (x << 2), blockPixel4(start, stride, columns, rows, scale));
       continue;
     }
     let r = 0;

@@ -27,10 +27,10 @@ function sumsOf(upper: v128, lower: v128): v128 {
   return i16x8.add(v128.shuffle<i64>(first, second, 0, 2), v128.shuffle<i64>(first, second, 1, 3));
 }
 
-/** Returns the mean of a block as a pixel. */
+/** Returns the mean of a block of pixels. */
 // @ts-ignore: decorator
 @inline
-export function blockRow4(start: usize, stride: usize, columns: i32, rows: i32, scale: f32): u32 {
+export function blockPixel4(start: usize, stride: usize, columns: i32, rows: i32, scale: f32): u32 {
   let sum = i32x4.splat(0);
   for (let row = 0, line = start; row < rows; row++, line += stride)
     for (let p = line; p < line + columns; p += 4) sum = i32x4.add(sum, channels4(p));

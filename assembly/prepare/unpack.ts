@@ -1,4 +1,4 @@
-/** Makes pixels, four bytes each, of other formats. */
+/** Turns other formats into pixels of four bytes. */
 import {
   FORMAT_GRAY,
   FORMAT_NV12,

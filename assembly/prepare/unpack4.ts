@@ -1,7 +1,7 @@
-/** Makes pixels of other formats with vectors. Each function returns how many pixels of the row it made. */
+/** Turns other formats into pixels with vectors. Exported functions return how many pixels of the row they made. */
 import { YUV_BITS, YUV_BU, YUV_GU, YUV_GV, YUV_RV, YUV_Y } from "../../src/core/prepare-abi";
 
-/** Reads four bytes further than its pixels. */
+/** Reads four bytes beyond the pixels that it makes. */
 // @ts-ignore: decorator
 @inline
 export function unpackThree4(from: usize, to: usize, columns: i32): i32 {
