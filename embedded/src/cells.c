@@ -2,7 +2,7 @@
 #include "boxwright.h"
 #include "parts.h"
 
-/* Most cubes, as in src/tasks/peaks/cells.ts: each cell is compared with each cube of its class. */
+/* Most cubes, as in src/tasks/peaks/cells.ts. */
 enum { MOST_CUBES = 4096 };
 
 /* True if a cell stands before another one: by its place in the map, then by class. */
@@ -62,25 +62,74 @@ static int take_up(bxw_area *a, const bxw_area *part) {
     return 1;
 }
 
+/* Ends a list of rows. */
+static const uint32_t NO_ROW = UINT32_MAX;
+
+/*
+ * The cubes that later parts can still touch, as a list of rows in the order in which they began. Parts come row by row
+ * of the map, so no later part touches a cube that ends two rows above the present one or higher. A cube keeps its y: no
+ * part starts above it. So `grown.y` of its row holds the next row of the list in place of y.
+ */
+typedef struct {
+    uint32_t first, last;
+} open_list;
+
+static void append(bxw_cell *rows, open_list *open, uint32_t row) {
+    rows[row].grown.y = NO_ROW;
+    if (open->first == NO_ROW) open->first = row;
+    else rows[open->last].grown.y = row;
+    open->last = row;
+}
+
+/*
+ * Merges a part into the first cube of its class that it touches. The cube is `grown` of its row. Drops cubes out of
+ * reach. Returns the row of the cube, or NO_ROW.
+ */
+static uint32_t take_up_first(bxw_cell *rows, open_list *open, const bxw_area *part, int32_t class_id) {
+    uint32_t before = NO_ROW, row = open->first;
+    while (row != NO_ROW) {
+        const uint32_t next = rows[row].grown.y;
+        bxw_area cube = rows[row].grown;
+        cube.y = rows[row].area.y;
+        if (cube.y + cube.height < part->y) {
+            if (before == NO_ROW) open->first = next;
+            else rows[before].grown.y = next;
+            if (next == NO_ROW) open->last = before;
+        } else if (rows[row].class_id == class_id && take_up(&cube, part)) {
+            rows[row].grown = cube;
+            rows[row].grown.y = next;
+            return row;
+        } else
+            before = row;
+        row = next;
+    }
+    return NO_ROW;
+}
+
 /* Groups as the SDK of Edge Impulse does. Returns the count of groups, which stand in the first rows. */
 static uint32_t group_by_sdk(bxw_cell *rows, uint32_t count) {
     uint32_t cubes = 0, kept = 0;
+    open_list open = {NO_ROW, NO_ROW};
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t k = 0;
-        while (k < cubes && !(rows[k].class_id == rows[i].class_id && take_up(&rows[k].area, &rows[i].area))) k++;
-        if (k < cubes) {
-            if (rows[i].score > rows[k].score) rows[k].score = rows[i].score;
-        } else if (cubes < MOST_CUBES)
-            rows[cubes++] = rows[i];
+        const bxw_cell cell = rows[i];
+        const uint32_t row = take_up_first(rows, &open, &cell.area, cell.class_id);
+        if (row != NO_ROW) {
+            if (cell.score > rows[row].score) rows[row].score = cell.score;
+        } else if (cubes < MOST_CUBES) {
+            rows[cubes] = cell;
+            append(rows, &open, cubes++);
+        }
     }
-    /* The second pass drops cubes that touch an earlier one, which grows; its result stays as it was. */
+    /* The second pass drops cubes that touch an earlier one, which grows; its result, `area`, stays as it was. */
+    open = (open_list){NO_ROW, NO_ROW};
     for (uint32_t i = 0; i < cubes; i++) {
-        uint32_t k = 0;
-        while (k < kept && !(rows[k].class_id == rows[i].class_id && take_up(&rows[k].grown, &rows[i].area))) k++;
-        if (k < kept) continue;
-        rows[kept] = rows[i];
-        rows[kept].grown = rows[kept].area;
-        kept++;
+        bxw_cell cube = rows[i];
+        cube.area.width = cube.grown.width;
+        cube.area.height = cube.grown.height;
+        cube.area.x = cube.grown.x;
+        if (take_up_first(rows, &open, &cube.area, cube.class_id) != NO_ROW) continue;
+        rows[kept] = cube;
+        append(rows, &open, kept++);
     }
     return kept;
 }
