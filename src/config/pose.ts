@@ -1,5 +1,5 @@
 /** Reads the options of keypoints, and the keypoint fields of an NN Archive. */
-import { type Edges, MOST_POINTS, type PointShape } from "../core/keypoints.ts";
+import { EDGES, MOST_POINTS, type PointShape } from "../core/keypoints.ts";
 import { POINT_FACTS, REFINEMENTS } from "../core/pose-families.ts";
 import { type Rule, oneOf } from "../core/options.ts";
 import { type FieldReader, TEXTS, isWhole } from "./fields.ts";
@@ -12,10 +12,6 @@ const isPair = (x: unknown, passes: (v: unknown) => boolean): boolean =>
 const SHAPE: Rule<PointShape> = [
   "[count, values], with 2 values (x, y) or 3 (x, y, confidence), for instance [17, 3]",
   (x) => isPair(x, isWhole) && inRange((x as number[])[0]) && [2, 3].includes((x as number[])[1]),
-];
-const EDGES: Rule<Edges> = [
-  "pairs of keypoints, counted from 0, for instance [[0, 1]]",
-  (x) => Array.isArray(x) && (x as unknown[]).every((pair) => isPair(pair, isWhole)),
 ];
 const inRange = (count: number): boolean => count >= 1 && count <= MOST_POINTS;
 

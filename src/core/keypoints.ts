@@ -1,5 +1,6 @@
 /** Names of keypoints in order, and the edges of skeletons. */
 import { deepFreeze } from "./freeze.ts";
+import type { Rule } from "./options.ts";
 
 /** Number of keypoints, and values of each: x and y, or x, y and confidence. */
 export type PointShape = readonly [count: number, values: 2 | 3];
@@ -9,6 +10,16 @@ export const MOST_POINTS = 10_000;
 
 /** Pairs of keypoints that a skeleton joins, counted from 0. */
 export type Edges = readonly (readonly [number, number])[];
+
+const isIndex = (k: unknown): boolean => Number.isInteger(k) && (k as number) >= 0;
+
+/** Rule: the edges of a skeleton. */
+export const EDGES: Rule<Edges> = [
+  "pairs of keypoints, counted from 0, for instance [[0, 1]]",
+  (x) =>
+    Array.isArray(x) &&
+    (x as unknown[]).every((pair) => Array.isArray(pair) && pair.length === 2 && pair.every(isIndex)),
+];
 
 /** Keypoints of COCO, in order. Left is the person's own left. */
 export const COCO17_NAMES = /* @__PURE__ */ Object.freeze([

@@ -101,9 +101,20 @@ export type DecoderTask =
 export const rowReaders = (tasks: readonly DecoderTask[]): readonly RowReader[] =>
   tasks.filter((one) => one.task !== "suppression" && one.task !== "prepare");
 
-/** Throws a ConfigError unless `tasks` is a list of tasks. Plain JavaScript may pass anything. */
-export function checkTaskList(tasks: unknown, known: readonly string[] = VALUE_NAMES): void {
-  const isTask = (x: unknown): boolean => known.includes((x as { task?: string } | null)?.task ?? "");
+/**
+ * Throws a ConfigError unless `tasks` is a list of tasks. Plain JavaScript may pass anything, such as the tasks of plan
+ * files to a decoder of configs.
+ * @param verbs methods of which a task has one
+ */
+export function checkTaskList(
+  tasks: unknown,
+  known: readonly string[] = VALUE_NAMES,
+  verbs: readonly string[] = ["attach", "prepareImage"],
+): void {
+  const isTask = (x: unknown): boolean => {
+    const value = (x ?? {}) as Readonly<Record<string, unknown>>;
+    return known.includes(value.task as string) && verbs.some((verb) => typeof value[verb] === "function");
+  };
   if (Array.isArray(tasks) && Array.from(tasks as unknown[]).every(isTask)) return;
   throw new ConfigError([
     {

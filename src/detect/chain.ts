@@ -1,6 +1,6 @@
 /** A detector and a network of points behind it: person and pose, palm and hand, face and mesh. */
 import type { Crop } from "../core/crop.ts";
-import { ConfigError, TensorError, mismatch, refuse } from "../core/errors.ts";
+import { ConfigError, mismatch, refuse } from "../core/errors.ts";
 import { checkOptions, namesOnly } from "../core/options.ts";
 import { POINT_FACTS } from "../core/pose-families.ts";
 import type { Decoder } from "../decode/decoder.ts";
@@ -12,6 +12,7 @@ import { POSE_ROWS } from "../tasks/pose/rows.ts";
 import { Arrivals } from "./arrivals.ts";
 import { type DetectorImage, PixelReader } from "./image.ts";
 import { type DetectorFrames, openFrames } from "./iterate.ts";
+import { OneCall } from "./one-call.ts";
 import type { Detector, Timings } from "./types.ts";
 
 const factsOf = ({ config }: Decoder) => POINT_FACTS[familyOf(config, config.outputs ?? []).family] ?? {};
@@ -57,7 +58,7 @@ export class ChainedDetector implements Detector {
   /** The points have a score of their own, which says whether the object is there. */
   readonly #hasPresence: boolean;
   readonly #pixels = new PixelReader();
-  #isBusy = false;
+  readonly #calls = new OneCall();
 
   constructor(first: Detector, second: Detector, most: number) {
     this.#first = first;
@@ -75,11 +76,11 @@ export class ChainedDetector implements Detector {
         "a crop",
         "the whole image: this detector makes the crops of its network of points itself",
       );
-    this.#enter("detect");
+    this.#calls.enter("detect");
     try {
       return await this.#detectOne(image, []);
     } finally {
-      this.#isBusy = false;
+      this.#calls.leave();
     }
   }
 
@@ -88,7 +89,7 @@ export class ChainedDetector implements Detector {
     options: { readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<Detections, void, undefined> {
     const { source, signal } = openFrames(frames, options);
-    this.#enter("detectAll");
+    this.#calls.enter("detectAll");
     const arrivals = new Arrivals(signal);
     try {
       let tracked: readonly Crop[] = [];
@@ -107,21 +108,18 @@ export class ChainedDetector implements Detector {
       arrivals.end();
       // The source may wait for a frame that never comes.
       void Promise.resolve(source.return?.()).catch(() => undefined);
-      this.#isBusy = false;
+      this.#calls.leave();
     }
   }
 
   async close(): Promise<void> {
-    await this.#first.close();
-    await this.#second.close();
-  }
-
-  #enter(call: string): void {
-    if (this.#isBusy)
-      throw new TensorError(
-        `${call}() was called while another call of the same detector has not ended. Await it first, or use detectAll().`,
-      );
-    this.#isBusy = true;
+    if (this.#calls.isClosed) return;
+    this.#calls.close();
+    try {
+      await this.#first.close();
+    } finally {
+      await this.#second.close();
+    }
   }
 
   /** Finds the points of the objects that were tracked, and of those that the detector finds besides. */
@@ -142,8 +140,10 @@ export class ChainedDetector implements Detector {
       ...candidates.filter(({ row }) => row !== null),
     ].slice(0, this.#most);
     const found: FoundPoints[] = [];
+    // The crop turns the picture.
+    const asDelivered = { ...image, rotation: 0 as const };
     for (const { crop, row } of chosen) {
-      const points = await this.#second.detect(image, { crop });
+      const points = await this.#second.detect(asDelivered, { crop });
       this.#count(this.#second);
       if (points.length > 0) found.push({ points: points.copy(), row });
     }

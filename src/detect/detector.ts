@@ -93,6 +93,7 @@ async function openDetector<Opened>(
   checkValue("options.warmUp", warmUp ?? 1, WARM_UP);
   const { open, config: unread, file } = await readSource(source);
   let session: Session | null = "session" in source ? source.session : null;
+  const lanes: FrameLane[] = [];
   try {
     // Before a runtime is started: it may take seconds.
     const config = readConfig(unread, stated);
@@ -104,7 +105,6 @@ async function openDetector<Opened>(
     checkPreparation(decoder);
     const spec = inputSpecOf(input, others, decoder);
     const { overlaps } = session;
-    const lanes: FrameLane[] = [];
     for (let i = 0; i < (overlaps ? 2 : 1); i++)
       lanes.push(new FrameLane(session.createLane(spec), decoder, outputReader(file)));
     const detector = new SessionDetector(session, decoder, lanes);
@@ -112,6 +112,7 @@ async function openDetector<Opened>(
     if (stated.onNote) noteMissingNames(decoder, stated.onNote);
     return detector;
   } catch (error) {
+    for (const lane of lanes) lane.close();
     await session?.close();
     throw error;
   }

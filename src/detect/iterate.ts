@@ -1,7 +1,7 @@
 /** Opens what `detectAll` iterates over. */
 import { TensorError, mismatch, refuse } from "../core/errors.ts";
-import { checkOptions, namesOnly } from "../core/options.ts";
-import { show } from "../core/tensor.ts";
+import { type Rule, checkOptions } from "../core/options.ts";
+import { isBytes, show } from "../core/tensor.ts";
 import type { DetectorImage } from "./image.ts";
 
 /** The iterator of a stream of images. */
@@ -37,12 +37,17 @@ async function* framesOf(video: PlayingVideo): AsyncGenerator<DetectorImage, voi
   }
 }
 
+const SIGNAL: Rule<AbortSignal> = [
+  "the signal of an AbortController",
+  (x) => typeof (x as Partial<AbortSignal> | null)?.addEventListener === "function",
+];
+
 /** Checks the arguments of `detectAll`. Returns the iterator of the frames, and the signal that ends it. */
 export function openFrames(
   frames: DetectorFrames,
   options: { readonly signal?: AbortSignal } | null,
 ): { readonly source: Images; readonly signal: AbortSignal | undefined } {
-  const { signal } = checkOptions(options ?? {}, namesOnly("signal"));
+  const { signal } = checkOptions(options ?? {}, { signal: SIGNAL });
   return { source: iteratorOf(frames), signal };
 }
 
@@ -54,8 +59,10 @@ export function iteratorOf(frames: DetectorFrames): Images {
     AsyncIterable<DetectorImage> & Iterable<DetectorImage>
   >;
   const open: (() => unknown) | undefined = later ?? now;
-  const expected = "something to iterate over: a list, a generator or a stream of images";
-  if (typeof open !== "function" || typeof frames === "string")
+  const expected =
+    "something to iterate over: a list, a generator or a stream of images. A single one is for detect()";
+  // The bytes of a photo can be iterated over, too.
+  if (typeof open !== "function" || typeof frames === "string" || isBytes(frames))
     return refuse("detectAll", show(frames), expected);
   let source: Partial<Images> | null;
   try {

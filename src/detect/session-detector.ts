@@ -1,8 +1,9 @@
 /** Runs an opened network on images: prepares, runs and decodes, in one lane or in two that overlap. */
 import type { Crop } from "../core/crop.ts";
 import type { EngineName } from "../core/engine-name.ts";
-import { TensorError } from "../core/errors.ts";
+import { refuse } from "../core/errors.ts";
 import { checkOptions, namesOnly } from "../core/options.ts";
+import { show } from "../core/tensor.ts";
 import type { Decoder } from "../decode/decoder.ts";
 import type { Detections } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
@@ -11,6 +12,7 @@ import type { ImageInput, PreparedData } from "../decode/prepare.ts";
 import { type Arrival, Arrivals } from "./arrivals.ts";
 import { type DetectorImage, PixelReader } from "./image.ts";
 import { type DetectorFrames, type Images, openFrames } from "./iterate.ts";
+import { OneCall } from "./one-call.ts";
 import type { Lane, Session } from "./session.ts";
 import type { Detector } from "./types.ts";
 
@@ -27,9 +29,13 @@ export class FrameLane {
   readonly #options: { readonly engine: EngineName; into?: PreparedData; crop?: Crop };
   #frame: Frame | undefined;
   #outputs: Outputs | null = null;
+  #areInSlots = false;
   readonly #read: (outputs: Outputs) => Outputs;
 
   constructor(lane: Lane, decoder: Decoder, read: (outputs: Outputs) => Outputs) {
+    const lacks = LANE.filter((name) => typeof (lane as Partial<Lane> | null)?.[name] !== "function");
+    if (lacks.length > 0)
+      refuse("session.createLane", `a lane without ${lacks.join(", ")}`, `an object with ${LANE.join(", ")}`);
     this.#lane = lane;
     this.#decoder = decoder;
     this.#read = read;
@@ -38,7 +44,10 @@ export class FrameLane {
 
   prepare(image: ImageInput, timings: MutableTimings, crop?: Crop): void {
     const start = performance.now();
-    this.#options.into = this.#lane.input() as PreparedData;
+    const into = this.#lane.input() as PreparedData | undefined;
+    // Without memory, prepare() would make some that the network never sees.
+    if (!into) refuse("session: input() of a lane", show(into), "the memory of the input tensor");
+    this.#options.into = into;
     this.#options.crop = crop;
     this.#frame = this.#decoder.prepare(image, this.#options).frame;
     timings.prepare = performance.now() - start;
@@ -47,13 +56,22 @@ export class FrameLane {
   /** Runs the network. `isAlone`: the decoder is not at work, and the runtime may write to its slots. */
   async run(isAlone: boolean, timings: MutableTimings): Promise<void> {
     const start = performance.now();
-    this.#outputs = await this.#lane.run(isAlone ? this.#decoder.slots : null);
+    const slots = isAlone ? this.#decoder.slots : null;
+    this.#outputs = await this.#lane.run(slots);
+    this.#areInSlots = this.#outputs === null && Object.keys(slots ?? {}).length > 0;
     timings.run = performance.now() - start;
   }
 
   decode(timings: MutableTimings): Detections {
     const start = performance.now();
     try {
+      // A run that forgets to return its outputs would leave those of the frame before.
+      if (!this.#outputs && !this.#areInSlots)
+        refuse(
+          "session: run() of a lane",
+          show(this.#outputs),
+          "the outputs, or null if it wrote them into the slots that it was given",
+        );
       return this.#decoder.decode(this.#outputs ? this.#read(this.#outputs) : undefined, this.#frame);
     } finally {
       this.#lane.release();
@@ -71,6 +89,9 @@ export class FrameLane {
   }
 }
 
+/** Methods of a lane. */
+const LANE = ["input", "run", "release", "close"] as const;
+
 const ignore = (): void => undefined;
 
 export class SessionDetector implements Detector {
@@ -79,7 +100,7 @@ export class SessionDetector implements Detector {
   readonly #session: Session;
   readonly #lanes: readonly FrameLane[];
   readonly #pixels = new PixelReader();
-  #state: "free" | "busy" | "closed" = "free";
+  readonly #calls = new OneCall();
 
   constructor(session: Session, decoder: Decoder, lanes: readonly FrameLane[]) {
     this.#session = session;
@@ -89,11 +110,11 @@ export class SessionDetector implements Detector {
 
   async detect(image: DetectorImage, options?: { readonly crop?: Crop }): Promise<Detections> {
     checkOptions(options ?? {}, namesOnly("crop"));
-    this.#enter("detect");
+    this.#calls.enter("detect");
     try {
       return await this.#detectOne(image, options?.crop);
     } finally {
-      this.#leave();
+      this.#calls.leave();
     }
   }
 
@@ -119,7 +140,7 @@ export class SessionDetector implements Detector {
   ): AsyncGenerator<Detections, void, undefined> {
     // Before the detector counts as busy: it stays free if there is nothing to iterate over.
     const { source, signal } = openFrames(frames, options);
-    this.#enter("detectAll");
+    this.#calls.enter("detectAll");
     const arrivals = new Arrivals(signal);
     try {
       if (this.#session.overlaps) yield* this.#overlapped(source, arrivals);
@@ -135,7 +156,7 @@ export class SessionDetector implements Detector {
       arrivals.end();
       // The source may wait for a frame that never comes.
       void Promise.resolve(source.return?.()).catch(ignore);
-      this.#leave();
+      this.#calls.leave();
     }
   }
 
@@ -180,25 +201,9 @@ export class SessionDetector implements Detector {
   }
 
   async close(): Promise<void> {
-    if (this.#state === "closed") return;
-    this.#enter("close");
-    this.#state = "closed";
+    if (this.#calls.isClosed) return;
+    this.#calls.close();
     for (const lane of this.#lanes) lane.close();
     await this.#session.close();
-  }
-
-  #enter(call: string): void {
-    if (this.#state === "closed")
-      throw new TensorError(`${call}() was called on a detector that is closed. Make another one.`);
-    if (this.#state === "busy")
-      throw new TensorError(
-        `${call}() was called while another call of the same detector has not ended, and both have one ` +
-          "result. Await it first, or use detectAll().",
-      );
-    this.#state = "busy";
-  }
-
-  #leave(): void {
-    if (this.#state === "busy") this.#state = "free";
   }
 }

@@ -58,16 +58,7 @@ export async function readSource<Opened>(source: DetectorSource<Opened>): Promis
   checkOptions(source, SOURCE, { name: "createDetector", Kind: TensorError });
   if ("session" in source) {
     const { session, config } = source;
-    // Every adapter makes these members. An ONNX Runtime session is not such a session: it needs its adapter.
-    const members = ["inputs", "createLane", "close"] as const;
-    const lacks = members.filter((name) => (session as Partial<Session> | null)?.[name] === undefined);
-    if (lacks.length > 0)
-      return refuse(
-        "createDetector: session",
-        `one without ${lacks.join(", ")}`,
-        "a session of this package's adapters, or one of your own with inputs, createLane and close. For " +
-          "a file, say { model, runtime: onnxRuntime(ort) }",
-      );
+    checkSession("session", session);
     return { open: () => Promise.resolve(session), config, file: modelIn(config) };
   }
   const { model, runtime, config } = source as {
@@ -94,10 +85,27 @@ export async function readSource<Opened>(source: DetectorSource<Opened>): Promis
     (await readModel(bytes).catch((error: unknown) => (config === undefined ? throwIt(error) : null)));
   const known = config ?? read;
   return {
-    open: async () => runtime.open(bytes ?? (model as Opened)),
+    open: async () => {
+      const session = await runtime.open(bytes ?? (model as Opened));
+      checkSession("what runtime.open() gave", session);
+      return session;
+    },
     config: known,
     file: read ?? modelIn(known),
   };
+}
+
+/** Throws a TensorError for what lacks a member that every adapter makes, such as a session of ONNX Runtime itself. */
+function checkSession(what: string, session: Session | null | undefined): void {
+  const members = ["inputs", "createLane", "close"] as const;
+  const lacks = members.filter((name) => (session as Partial<Session> | null)?.[name] === undefined);
+  if (lacks.length > 0)
+    refuse(
+      `createDetector: ${what}`,
+      `one without ${lacks.join(", ")}`,
+      "a session of this package's adapters, or one of your own with inputs, createLane and close. For " +
+        "a file, say { model, runtime: onnxRuntime(ort) }",
+    );
 }
 
 /** A network that can be opened. */

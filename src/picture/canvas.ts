@@ -1,6 +1,6 @@
 /** Draws detections on a canvas: of a page, of a worker (`OffscreenCanvas`), or of a package for Node. */
 import type { DetectionList } from "../decode/rows.ts";
-import type { Edges } from "../core/keypoints.ts";
+import { EDGES, type Edges } from "../core/keypoints.ts";
 import { DOT_FILL, DOT_RING, HALO } from "./colours.ts";
 import { ANY, FUNCTION } from "../core/options.ts";
 import { DrawError, type Drawn, readDrawOptions } from "./drawn.ts";
@@ -57,7 +57,7 @@ export interface CanvasOptions {
   readonly area?: Area;
 }
 
-const OPTIONS = { tag: FUNCTION, edges: ANY, area: ANY };
+const OPTIONS = { tag: FUNCTION, edges: EDGES, area: ANY };
 
 /**
  * Draws boxes and tags on a canvas, with the look of `drawSvg`. What stands on the canvas stays: draw the photo first.

@@ -2,6 +2,7 @@
 import { showJson } from "../core/json.ts";
 import { isBytes } from "../core/tensor.ts";
 import { DrawError } from "./drawn.ts";
+import { photoFormat } from "./encoded.ts";
 
 /** Format, size and orientation of a photo. */
 export interface ImageInfo {
@@ -49,7 +50,13 @@ function readHeader(bytes: Uint8Array, where: string): ImageInfo {
     return pngInfo(view);
   if (bytes.length >= 4 && view.getUint16(0) === 0xffd8) return jpegInfo(view, where);
   const start = Array.from(bytes.subarray(0, 8), (b) => b.toString(16).padStart(2, "0")).join(" ");
-  const got = start === "" ? "an empty file" : `a file that begins with ${start}`;
+  const format = photoFormat(bytes);
+  if (format === "PNG" || format === "JPEG")
+    throw new DrawError(
+      `${where}: got the first ${bytes.length} bytes of a ${format}, expected a whole file: is the file cut short?`,
+    );
+  const name = format === null ? "" : `, as a ${format} does`;
+  const got = start === "" ? "an empty file" : `a file that begins with ${start}${name}`;
   throw new DrawError(`${where}: got ${got}, expected a PNG or JPEG`);
 }
 

@@ -2,8 +2,8 @@
 import type { DetectionList } from "../decode/rows.ts";
 import { toBase64 } from "./base64.ts";
 import { DOT_FILL, DOT_RING, HALO } from "./colours.ts";
-import type { Edges } from "../core/keypoints.ts";
-import { ANY, FUNCTION, type OptionRules } from "../core/options.ts";
+import { EDGES, type Edges } from "../core/keypoints.ts";
+import { FUNCTION, type OptionRules, type Rule } from "../core/options.ts";
 import { type Drawn, readDrawOptions } from "./drawn.ts";
 import { type ImageInfo, imageInfo, storedAs, withoutExif } from "./image-info.ts";
 import { MASK_OPACITY, type Mark, marksOf } from "./marks.ts";
@@ -19,7 +19,9 @@ export interface DrawOptions {
   readonly edges?: Edges;
 }
 
-export const DRAW_OPTIONS: OptionRules = { tag: FUNCTION, title: ANY, edges: ANY };
+const TEXT: Rule<string> = ["a text", (x) => typeof x === "string"];
+
+export const DRAW_OPTIONS: OptionRules = { tag: FUNCTION, title: TEXT, edges: EDGES };
 
 /**
  * Returns the photo with boxes and tags, as one SVG file that links to no other file. Boxes outside the photo are drawn

@@ -173,7 +173,7 @@ function readOptions(options: LoadOptions | null): ReadOptions {
   if (problems.length > 0) throw new ConfigError(problems);
   const wanted = engine ?? "auto";
   checkEngine(wanted);
-  checkTaskList(tasks ?? [], ["pose", "segment", "oriented", "peaks"]);
+  checkTaskList(tasks ?? [], ["pose", "segment", "oriented", "peaks"], ["attachFile"]);
   return { engine: wanted, onNote, fresh, tasks: tasks ?? [] };
 }
 

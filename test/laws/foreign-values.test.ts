@@ -1,12 +1,18 @@
 /** Values of other programs that JavaScript converts, wraps or shares without a word. */
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import * as core from "../../src/entries/core.ts";
 import * as boxwright from "../../src/entries/index.ts";
+import { compilePlan } from "../../src/entries/node.ts";
+import * as plan from "../../src/entries/plan.ts";
 import {
   createDecoderSync,
+  drawSvg,
   fromPacket,
   fuse,
   labelsOf,
   orientedIou,
+  readModel,
   suppress,
   toCoco,
   toPacket,
@@ -124,4 +130,35 @@ test("orientedIou refuses degrees, as nmsOriented and regularise do", () => {
   expect(() => orientedIou([0, 0, 9, 5, 90], [0, 0, 9, 5, 0], "polygon")).toThrow(
     "a: got the angle 90, expected radians, not degrees",
   );
+});
+
+test("tasks of plan files are not those of configs, and the other way round", () => {
+  const poseConfig = { family: "yolov8", task: "pose", classes: 1, keypoints: [2, 3], inputSize: [64, 64] };
+  const expected = "expected a list of tasks such as [pose, masks], which the same import exports";
+  expect(() => core.createDecoderSync(poseConfig, { tasks: [plan.pose as never] })).toThrow(expected);
+  const bytes = compilePlan(poseConfig, { outputs: [{ name: "output0", dims: [1, 11, 84] }] });
+  expect(() => plan.loadPlanSync(bytes, { tasks: [core.pose as never] })).toThrow(expected);
+  expect(plan.loadPlanSync(bytes, { tasks: [plan.pose] }).inputSize).toEqual([64, 64]);
+});
+
+describe("drawing", () => {
+  const photo = readFileSync("test/fixtures/photos/chelsea.png");
+  test.each([
+    [{ edges: "0-1" }, 'edges: got "0-1", expected pairs of keypoints, counted from 0'],
+    [{ edges: [[0]] }, "edges: got [[0]], expected pairs of keypoints"],
+    [{ title: 5 }, "title: got 5, expected a text"],
+  ])("options of another type: %j", (options, message) => {
+    expect(() => drawSvg(photo, [CAT], options as never)).toThrow(message);
+  });
+  test("the beginning of a photo is named as one", () => {
+    expect(() => drawSvg(photo.subarray(0, 20), [CAT])).toThrow(
+      "photo: got the first 20 bytes of a PNG, expected a whole file: is the file cut short?",
+    );
+    expect(() => drawSvg(Buffer.from("GIF89a.."), [CAT])).toThrow(
+      "got a file that begins with 47 49 46 38 39 61 2e 2e, as a GIF does, expected a PNG or JPEG",
+    );
+  });
+  test("a photo is no model", async () => {
+    await expect(readModel(photo)).rejects.toThrow("got the file of a photo, expected ONNX, TFLite");
+  });
 });

@@ -89,6 +89,7 @@ const OTHERS: readonly (readonly [beginning: readonly number[], what: string])[]
   [letters("{"), "JSON; createDecoder takes a config as it is"],
   [letters("version https://git-lfs"), "a pointer of Git LFS: git lfs pull fetches the file"],
   [letters("\x89HDF"), "a Keras file: convert the network to TFLite first"],
+  ...["\x89PNG", "\xff\xd8\xff", "GIF8"].map((start) => [letters(start), "the file of a photo"] as const),
   ...["<!", "<html", "<HTML"].map((start) => [letters(start), PAGE] as const),
   [letters("<"), "XML; for a model of OpenVINO, pass the ONNX file that it was made from"],
 ];

@@ -67,7 +67,7 @@ export function prepareImage(image: ImageInput, rule: PrepareRule, options: Prep
     refuse(
       "image.rotation",
       `${checked.rotation} beside a crop`,
-      "the angle of the crop: it can turn the picture",
+      "no rotation, and the angle of the crop: cropOf of an image with a rotation turns the crop by it",
       RangeError,
     );
   if (crop !== undefined) return prepareCrop(checked, rule, crop, { engine, into });

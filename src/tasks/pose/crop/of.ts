@@ -1,9 +1,17 @@
 /** The crop of an object: from a detection, or from the points of the frame before. */
-import { type Crop, type CropRule, cropOfObject } from "../../../core/crop.ts";
+import { type Crop, type CropRule, cropOfObject, withinTurn } from "../../../core/crop.ts";
 import { refuse } from "../../../core/errors.ts";
 import { POSITIVE, checkValue } from "../../../core/options.ts";
 import { PERSON_CROP, POINT_FACTS } from "../../../core/pose-families.ts";
 import { show } from "../../../core/tensor.ts";
+import {
+  type QuarterTurns,
+  rotationProblem,
+  turnBoxes,
+  turnPoints,
+  turnedSize,
+  turnsBack,
+} from "../../../core/turn.ts";
 import { isInPixels } from "../../../core/unit.ts";
 import type { Config } from "../../../config/types.ts";
 import type { DetectionFields, Detections } from "../../../decode/detections.ts";
@@ -16,9 +24,11 @@ import { CROP_WIDTH } from "../rows.ts";
  *
  * Person networks: the box grows by a quarter, then to the proportions of the network's input. MediaPipe's: a square,
  * turned by two points of the detection. A detection without these points gives an upright crop.
+ *
+ * The crop of an image with a `rotation` is turned by it: `prepare` takes that image without its rotation.
  * @param decoder the decoder of the network of points
  * @param detection a record, 0..1 across the image
- * @param image size of the image in pixels
+ * @param image size of the image in pixels, and its `rotation` if it lies on its side
  * @param scale factor on the box in place of the family's own
  * @throws RangeError for a box without area or in pixels, for an image without positive size, for a `scale` that is not
  * positive, or for a decoder without an input size
@@ -33,7 +43,7 @@ import { CROP_WIDTH } from "../rows.ts";
 export function cropOf(
   decoder: { readonly config: Config },
   detection: DetectionFields,
-  image: { readonly width: number; readonly height: number },
+  image: { readonly width: number; readonly height: number; readonly rotation?: QuarterTurns },
   scale?: number,
 ): Crop {
   const { inputSize, outputs } = decoder.config;
@@ -41,9 +51,8 @@ export function cropOf(
     refuse("cropOf", "a decoder without inputSize", "the size of the crop that the network gets", RangeError);
   checkImage(image);
   const { x_min, y_min, x_max, y_max, keypoints } = detection;
-  const { width, height } = image;
-  const box = [x_min * width, y_min * height, x_max * width, y_max * height] as const;
-  if (!(box.every(Number.isFinite) && box[2] > box[0] && box[3] > box[1]))
+  const box = [x_min, y_min, x_max, y_max];
+  if (!(box.every(Number.isFinite) && x_max > x_min && y_max > y_min))
     refuse("cropOf", `a box ${show([x_min, y_min, x_max, y_max])}`, "a detection with an area", RangeError);
   if (isInPixels(x_min, y_min, x_max, y_max))
     refuse(
@@ -54,13 +63,39 @@ export function cropOf(
     );
   if (scale !== undefined) checkValue("scale", scale, POSITIVE);
   const rule: CropRule = POINT_FACTS[familyOf(decoder.config, outputs ?? []).family]?.crop ?? PERSON_CROP;
-  const values = Float64Array.from(keypoints?.flatMap(({ x, y }) => [x * width, y * height]) ?? []);
+  // The rule is that of the upright picture.
+  const { rotation = 0 } = image;
+  const values = Float64Array.from(keypoints?.flatMap(({ x, y }) => [x, y]) ?? []);
+  turnBoxes(box, 1, rotation);
+  turnPoints(values, values.length, 2, rotation);
+  const size = turnedSize([image.width, image.height], rotation);
+  const inPixels = (value: number, i: number): number => value * size[i % 2];
   const arePointsFinite = values.length > 0 && values.every(Number.isFinite);
-  const points = arePointsFinite ? { values, step: 2, count: values.length / 2 } : null;
-  return cropOfObject(scale === undefined ? rule : { ...rule, scale }, box, points, inputSize);
+  const points = arePointsFinite ? { values: values.map(inPixels), step: 2, count: values.length / 2 } : null;
+  const [left, top, right, bottom] = box.map(inPixels);
+  const crop = cropOfObject(
+    scale === undefined ? rule : { ...rule, scale },
+    [left, top, right, bottom],
+    points,
+    inputSize,
+  );
+  return rotation === 0 ? crop : turnedBack(crop, size, rotation);
 }
 
-function checkImage(image: { readonly width: number; readonly height: number } | null): void {
+/** Returns a crop of the upright picture as one of the picture that was delivered. */
+function turnedBack(crop: Crop, size: readonly [number, number], rotation: QuarterTurns): Crop {
+  const centre = [crop.cx / size[0], crop.cy / size[1]];
+  turnPoints(centre, 2, 2, turnsBack(rotation));
+  const [width, height] = turnedSize(size, rotation);
+  const angle = withinTurn((crop.angle ?? 0) - (rotation * Math.PI) / 2);
+  return { ...crop, cx: centre[0] * width, cy: centre[1] * height, angle };
+}
+
+function checkImage(
+  image: { readonly width: number; readonly height: number; readonly rotation?: unknown } | null,
+): void {
+  const problem = rotationProblem(image?.rotation);
+  if (problem) refuse("cropOf: image.rotation", ...problem, RangeError);
   const { width, height } = image ?? { width: undefined, height: undefined };
   if (!([width, height] as unknown[]).every((n) => typeof n === "number" && n > 0 && n < Infinity))
     refuse(
