@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { type Decoded, decode } from "../../spec/decode.ts";
 import type { Best } from "../../src/decode/best.ts";
 import { createDecoderSync } from "../../src/whole/decoder.ts";
-import { engines } from "../support/engines.ts";
+import { engines, shareOf } from "../support/engines.ts";
 import { type FuzzCase, makeCase, networks } from "../support/fuzz-case.ts";
 import { type Asked, askedOf, elementsOf } from "../support/specification.ts";
 import { repeats } from "../support/effort.ts";
@@ -59,7 +59,7 @@ interface Expected {
 const isNear = (a: number, b: number): boolean => Math.abs(a - b) <= 1e-5 * Math.max(a, b) + 1e-37;
 
 describe.each(engines)("%s", (engine) => {
-  test.each(Object.keys(networks))("%s", (kind) => {
+  test.each(shareOf(engine, Object.keys(networks)))("%s", (kind) => {
     const index = Object.keys(networks).indexOf(kind);
     const kinds = Object.keys(networks).length;
     let asked = 0;

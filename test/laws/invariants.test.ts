@@ -8,7 +8,7 @@ import type { Frame } from "../../src/decode/frame.ts";
 import type { Detection, Detections } from "../../src/decode/detections.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import type { ElementType, TensorInput } from "../../src/core/tensor.ts";
-import { engines } from "../support/engines.ts";
+import { engines, shareOf } from "../support/engines.ts";
 import {
   encode,
   kinds,
@@ -102,7 +102,7 @@ function transposed(f: Filled, kind: string, size: Size): Filled {
 }
 
 describe.each(engines)("%s", (engine) => {
-  describe.each(Object.keys(kinds))("%s", (kind) => {
+  describe.each(shareOf(engine, Object.keys(kinds)))("%s", (kind) => {
     const base = fill(kind, SIZE);
     const answer = decode(base.made.config, named(base), engine);
 

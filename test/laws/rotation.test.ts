@@ -10,7 +10,7 @@ import { createDecoderSync, fromPacket, labelMap, masksOf, toPacket } from "../.
 import { compilePlan } from "../../src/entries/node.ts";
 import { loadPlanSync, masks, pose } from "../../src/entries/plan.ts";
 import { mulberry32 } from "../../bench/random.ts";
-import { engines } from "../support/engines.ts";
+import { engines, shareOf } from "../support/engines.ts";
 
 type Turns = 0 | 1 | 2 | 3;
 type Size = readonly [number, number];
@@ -178,7 +178,7 @@ function expectNear(got: unknown, expected: unknown, path = ""): void {
 }
 
 describe.each(engines)("%s", (engine) => {
-  describe.each(Object.keys(TASKS) as Task[])("%s", (task) => {
+  describe.each(shareOf(engine, Object.keys(TASKS) as Task[]))("%s", (task) => {
     for (const resize of RESIZES)
       for (const upright of PICTURES)
         test.each([1, 2, 3] as const)(`a ${resize} of ${upright.join("x")}, turned %i times`, (turns) => {

@@ -11,6 +11,7 @@ import { AreaFilter, FILTER, HeightFilter } from "../../src/track/filter.ts";
 import { TrackerFrame } from "../../src/track/frame.ts";
 import { OcSort } from "../../src/track/ocsort.ts";
 import { complete } from "../../src/track/options.ts";
+import { repeats } from "../support/effort.ts";
 import { mulberry32 } from "../support/seeded-networks.ts";
 
 const METHODS: readonly TrackerOptions[] = [
@@ -450,7 +451,7 @@ test.each(METHODS)("%j: 2,000 boxes on one spot cost no more than their pairs", 
   const tracker = createTracker(options);
   const n = 2000;
   const boxes = Array.from({ length: n }, () => [10, 10, 60, 90]).flat();
-  for (let f = 0; f < 6; f++) {
+  for (let f = 0; f < repeats(6, 3); f++) {
     const ids = tracker.update({ length: n, boxes, scores: Array<number>(n).fill(0.9) }, f / 30);
     expect(new Set(ids.filter((id) => id > 0)).size).toBe(ids.filter((id) => id > 0).length);
   }

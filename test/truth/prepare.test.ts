@@ -10,8 +10,7 @@ import { expect, test } from "vitest";
 import { parseConfig } from "../../src/config/config.ts";
 import { ruleOf } from "../../src/picture/prepare/config-rule.ts";
 import { prepareImage } from "../../src/picture/prepare/prepare.ts";
-import { engines } from "../support/engines.ts";
-import { isThorough } from "../support/effort.ts";
+import { engines, shareOf } from "../support/engines.ts";
 import { digestOf, imageOf, laterCase, prepareCase } from "../support/prepare-cases.ts";
 import { networks } from "../support/recorded-networks.ts";
 import { describeShared, foldersIn, readRecording } from "../support/shared-data.ts";
@@ -49,10 +48,9 @@ const kept = JSON.parse(readFileSync(file, "utf8")) as Answers;
 
 // `npm test` gives each engine a third of the cases, so that each case still has an outside answer.
 test.each(engines)("engine %s: tensors are byte-equal to those of OpenCV and Pillow", (engine) => {
-  const isMine = (i: number): boolean => isThorough || i % engines.length === engines.indexOf(engine);
   const digest = (c: (typeof cases)[number]): string =>
     digestOf(prepareImage(imageOf(c), c.rule, { engine }).tensor.data);
-  const wrong = cases.filter((c, i) => isMine(i) && digest(c) !== kept.digests[i]);
+  const wrong = shareOf(engine, [...cases.entries()]).filter(([i, c]) => digest(c) !== kept.digests[i]);
   expect(wrong.slice(0, 3), `${wrong.length} of ${COUNT} differ`).toEqual([]);
 });
 

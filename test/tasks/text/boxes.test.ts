@@ -7,6 +7,7 @@ import { SETTINGS, components, cornersOf, smallestRectangle, unclip } from "../.
 import { BorderFollower, areaOf } from "../../../src/tasks/text/contours.ts";
 import { TEXT_VALUES, TextReader } from "../../../src/tasks/text/boxes.ts";
 import { HullScratch, hullInto, rectangleInto } from "../../../src/tasks/text/rectangle.ts";
+import { repeats } from "../../support/effort.ts";
 import { describeShared, readBytes, readJson } from "../../support/shared-data.ts";
 
 const paddle = { rule: "paddleocr", maskThreshold: 0.3, unclipRatio: 1.5 } as const;
@@ -73,7 +74,7 @@ test("rectangles of random pictures are as small as the specification's", () => 
         expect(rectangle[2] * rectangle[3]).toBeCloseTo(a * b, 8);
       }
     }),
-    { numRuns: 40 },
+    { numRuns: repeats(40, 15) },
   );
 });
 
