@@ -3,9 +3,16 @@ import { readFileSync } from "node:fs";
 import { type Server, type ServerResponse, createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
-import { type CameraState, HostError, type PictureState, createHostClient } from "../../client/index.ts";
+import {
+  type CameraState,
+  HostError,
+  type HostState,
+  type PictureState,
+  createHostClient,
+} from "../../client/index.ts";
 import { readEvents } from "../../client/event-stream.ts";
 import type { CameraView, PictureView } from "../../src/live/live.ts";
+import type { FleetTotals } from "../../src/store/query.ts";
 import { detectionPacket } from "../support/frames.ts";
 import { type TestHost, testHost } from "../support/host.ts";
 
@@ -188,4 +195,6 @@ test.each([1, 2, 3, 7, 1000])("reads events from pieces of %i bytes, whatever th
 
 // The client states the types of the host again, since it stands alone. They have to stay the same.
 type Same<A, B> = [A, B] extends [B, A] ? true : false;
-export const areSame: [Same<CameraState, CameraView>, Same<PictureState, PictureView>] = [true, true];
+export const areSame: [
+  ...[Same<CameraState, CameraView>, Same<PictureState, PictureView>, Same<HostState["fleet"], FleetTotals>],
+] = [true, true, true];
