@@ -2,12 +2,18 @@
 # Starts the hub from a clone: installs and builds what is missing, then runs `hub serve`.
 # The first argument names the folder of the hub's data. The default is hub-data/ in the current folder.
 # The first start makes a team. It prints the sign-in link of the administrator, and an adopt key for one device.
+# Further arguments are a command of the hub for that folder: start.sh hub-data backup --out backup.gz
 set -eu
 folder=$(cd "$(dirname "$0")" && pwd)
 data=${1:-hub-data}
+[ $# -eq 0 ] || shift
 install() { [ -d node_modules ] || npm ci --no-progress --no-audit --no-fund --loglevel error; }
 (cd "$folder/../.." && install && npm run --silent build) >&2
 (cd "$folder/.." && install && cd hub && npm run --silent build) >&2
+if [ $# -gt 0 ]; then
+  cd "$data"
+  exec node "$folder/dist/cli/main.js" "$@"
+fi
 mkdir -p -m 700 "$data"
 cd "$data"
 if [ ! -e hub.db ] && [ -z "${DATABASE_URL:-}" ]; then

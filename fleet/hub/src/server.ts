@@ -88,10 +88,22 @@ function createServer({ config, timeouts }: ServeOptions, listener: http.Request
   const server =
     tlsCert === undefined || tlsKey === undefined
       ? http.createServer(settings, listener)
-      : https.createServer({ ...settings, ...tlsSettings(tlsCert, tlsKey, settings.headersTimeout!) }, listener);
+      : createTlsServer({ ...settings, ...tlsSettings(tlsCert, tlsKey, settings.headersTimeout!) }, listener);
   server.setTimeout(timeouts?.standstill ?? STANDSTILL_MS);
   server.on("clientError", refuseBytes);
   return server;
+}
+
+/** Makes a server with TLS. OpenSSL does not say which of the two files it cannot use. */
+function createTlsServer(settings: https.ServerOptions, listener: http.RequestListener): https.Server {
+  try {
+    return https.createServer(settings, listener);
+  } catch (error) {
+    throw new UserError(
+      `HUB_TLS_CERT, HUB_TLS_KEY: got files that TLS cannot use (${messageOf(error)}); ` +
+        "expected PEM files of a certificate chain and of its private key, without a password",
+    );
+  }
 }
 
 function tlsSettings(tlsCert: string, tlsKey: string, handshakeTimeout: number): https.ServerOptions {

@@ -33,8 +33,21 @@ const MEGABYTE = 2 ** 20;
 const megabytes = (bytes: number): string => `${(bytes / MEGABYTE).toFixed(1)} MB`;
 const milliseconds = (value: number | null): string => (value === null ? "none" : `${value.toFixed(1)} ms`);
 
+/** A device that sends tensors decodes nothing: its host does. */
+function decodingText({ p50, p99 }: Heartbeat["decode_ms"]): string {
+  if (p50 === null || p99 === null) return "none on the device so far";
+  return `${milliseconds(p50)} median, ${milliseconds(p99)} p99`;
+}
+
+interface StatusFactsProps {
+  readonly state: DeviceState;
+  /** True: the device has no credential, so the hub refuses it, however short ago its last contact was. */
+  readonly isRevoked: boolean;
+  readonly now: number;
+}
+
 /** Status of a device that has enrolled. */
-export function StatusFacts({ state, now }: { state: DeviceState; now: number }) {
+export function StatusFacts({ state, isRevoked, now }: StatusFactsProps) {
   const beat = state.report === null ? undefined : (JSON.parse(state.report) as Heartbeat);
   const changed = statusChangedAt(state, now);
   const isOnline = statusOf(state, now) === "ONLINE";
@@ -44,10 +57,14 @@ export function StatusFacts({ state, now }: { state: DeviceState; now: number })
       rows={[
         [
           "Status",
-          <>
-            <span class={`status ${isOnline ? "online" : "offline"}`}>{isOnline ? "online" : "offline"}</span>
-            {changed !== null && <> for {durationText(now - changed)}</>}
-          </>,
+          isRevoked ? (
+            <span class="status offline">revoked</span>
+          ) : (
+            <>
+              <span class={`status ${isOnline ? "online" : "offline"}`}>{isOnline ? "online" : "offline"}</span>
+              {changed !== null && <> for {durationText(now - changed)}</>}
+            </>
+          ),
         ],
         ["Last contact", state.last_contact_at === null ? "none yet" : <Ago at={state.last_contact_at} now={now} />],
         ["Clock", offset !== null && Math.abs(offset) > CLOCK_DIFFERENCE_MS && <Clock offset={offset} />],
@@ -60,7 +77,7 @@ export function StatusFacts({ state, now }: { state: DeviceState; now: number })
         ["Last error", beat?.last_error],
         ["Frames", beat && `${beat.frames.toLocaleString("en")} since its agent started`],
         ["Dropped", beat && `${beat.dropped.toLocaleString("en")} dropped, ${beat.lost.toLocaleString("en")} lost`],
-        ["Decoding", beat && `${milliseconds(beat.decode_ms.p50)} median, ${milliseconds(beat.decode_ms.p99)} p99`],
+        ["Decoding", beat && decodingText(beat.decode_ms)],
         ["Waiting", beat && spoolText(beat.spool)],
         ["Network", beat?.network_interfaces && networkText(beat.network_interfaces)],
       ]}
@@ -89,9 +106,10 @@ function Clock({ offset }: { offset: number }) {
   );
 }
 
+/** Files of the spool hold delivered frames too, until the last frame of a file is delivered. */
 function spoolText({ bytes, limit, frames }: Heartbeat["spool"]): string {
   const share = limit === 0 ? "" : ` (${Math.round((100 * bytes) / limit)} %)`;
-  return `${frames.toLocaleString("en")} frames, ${megabytes(bytes)} of ${megabytes(limit)}${share}`;
+  return `${frames.toLocaleString("en")} frames; files of the spool: ${megabytes(bytes)} of ${megabytes(limit)}${share}`;
 }
 
 function networkText(all: NonNullable<Heartbeat["network_interfaces"]>): string {

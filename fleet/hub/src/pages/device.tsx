@@ -110,6 +110,7 @@ async function devicePage(site: Site, visit: Member, problem?: UserError): Promi
   const hours = await hoursOf(db, team.id, found.id, time, HISTORY_HOURS);
   const current = state?.hour == null ? [] : [{ ...state, hour: state.hour }];
   const csrf = csrfOf(session);
+  const credentials = await credentialsOf(db, team.id, found.id);
   const content = (
     <>
       {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
@@ -123,7 +124,7 @@ async function devicePage(site: Site, visit: Member, problem?: UserError): Promi
       {state === undefined ? (
         <p>This device has never enrolled. Somebody typed it in.</p>
       ) : (
-        <StatusFacts state={state} now={time} />
+        <StatusFacts state={state} isRevoked={credentials.length === 0} now={time} />
       )}
       {host !== undefined && <LastPicture address={host} isFramed={mayFrame(host, baseUrl)} />}
       {sections}
@@ -146,7 +147,7 @@ async function devicePage(site: Site, visit: Member, problem?: UserError): Promi
         csrf={csrf}
         nonce={makeNonce(session, adoptPurpose(found.id))}
         state={state}
-        credentials={await credentialsOf(db, team.id, found.id)}
+        credentials={credentials}
         asks={new URLSearchParams(exchange.search).has("revoke")}
         now={time}
       />

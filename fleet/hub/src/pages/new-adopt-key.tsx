@@ -40,12 +40,20 @@ export function NewAdoptKey({ made, baseUrl, back, backText }: NewAdoptKeyProps)
         </p>
       </Message>
       <h2>Use it</h2>
-      <p>On the device, where the agent is installed:</p>
+      <p>On the device, where the agent is installed. Start the agent with the same file or the same address then.</p>
+      <CopyText
+        id="enrol-settings-line"
+        label="For an agent with a settings file that names this hub"
+        value={`boxwright-agent enrol settings.json --key ${made.key}`}
+      />
       <CopyText
         id="enrol-line"
-        label="In a shell of the device"
+        label="For an agent without one"
         value={`boxwright-agent enrol --hub ${baseUrl} --key ${made.key}`}
       />
+      <p class="soft">
+        From a clone, <code>fleet/agent/start.sh</code> stands for <code>boxwright-agent</code>.
+      </p>
       {link}
     </>
   );

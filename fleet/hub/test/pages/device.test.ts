@@ -43,6 +43,7 @@ for (const { kind, skip } of kinds) {
       expect(text(html)).toMatch(/Status online for less than a minute/);
       expect(text(html)).toContain("Application gate failed: no");
       expect(text(html)).toContain("1 contact, by the hour");
+      expect(text(html)).toContain("0 frames; files of the spool: 0.0 MB");
       expect(text(html)).toMatch(/Clock [\d,]+ days behind/);
       expect(html).toContain('src="http://localhost:8790/?source=device%3Ax&amp;framed="');
       // Only this page may show the host's page inside of it.
@@ -74,10 +75,15 @@ for (const { kind, skip } of kinds) {
       expect((await site.admin.get(`${pageOf(agent.id)}?revoke=`)).html).toContain("Revoke it");
       expect(await said(await site.admin.post(`${pageOf(agent.id)}/revoke`, form))).toContain("is revoked");
       expect((await agent.beat()).status).toBe(401);
+      const page = text((await site.admin.get(pageOf(agent.id))).html);
+      // Its last contact is short ago, but the hub refuses it.
+      expect(page).toContain("Status revoked Last contact");
+      expect(page).not.toContain("online");
       const adopt = await site.admin.formOf(pageOf(agent.id), `${pageOf(agent.id)}/adopt`);
       const made = await site.admin.post(`${pageOf(agent.id)}/adopt`, adopt);
       expect(made.status).toBe(201);
       const [key] = /bwa_\w{12}_\w{38}/.exec(made.html)!;
+      expect(text(made.html)).toContain(`boxwright-agent enrol settings.json --key ${key}`);
       const again = await site.admin.post(`${pageOf(agent.id)}/adopt`, adopt);
       expect([again.status, /bwa_\w/.test(again.html)]).toEqual([409, false]);
       expect((await enrol(site.hub, key)).json).toMatchObject({ device_id: agent.id, name: "wall" });

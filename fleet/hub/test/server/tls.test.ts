@@ -41,7 +41,9 @@ describe.skipIf(!inject("openssl"))("TLS with a certificate of its own", () => {
     const key = await makeKey(await useLinkAt(maker.url, init.json.link as string), init.json.team.id as string);
     await maker.stop();
     const tls = { HUB_TLS_CERT: certificate, HUB_TLS_KEY: privateKey, HUB_BASE_URL: "https://localhost" };
-    expect((await run(["serve"], { ...plain, ...tls, HUB_TLS_KEY: certificate })).code).toBe(1);
+    const wrongKey = await run(["serve"], { ...plain, ...tls, HUB_TLS_KEY: certificate });
+    expect(wrongKey.code).toBe(1);
+    expect(wrongKey.stderr).toContain("HUB_TLS_CERT, HUB_TLS_KEY: got files that TLS cannot use");
     const hub = await HubProcess.start({ ...plain, ...tls, HUB_HOST: "0.0.0.0" });
     const ca = readFileSync(certificate);
     const get = (path: string, options: RequestOptions, body?: string) =>
