@@ -6,13 +6,16 @@ import type { DefaultTheme } from "vitepress";
 /** The pages of docs/ by what the reader wants to do. */
 const GROUPS: readonly (readonly [title: string, pages: readonly string[]])[] = [
   ["Begin", ["overview", "photo", "detect", "sources", "troubleshooting"]],
-  ["Read a network", ["networks", "model-files", "nn-config", "rules", "prepare", "crops"]],
-  ["Beyond boxes", ["keypoints", "masks", "oriented", "suppression", "tiles", "tracking"]],
+  ["Read a network", ["networks", "model-files", "nn-config", "rules", "prepare", "prepare-rule", "crops"]],
+  ["Beyond boxes", ["keypoints", "masks", "mask-results", "oriented", "suppression", "tiles", "tracking"]],
   [
     "Run it",
     ["deployment", "recipes", "react-native", "command-line", "pool", "packets", "fleet", "runtimes"],
   ],
-  ["Look up", ["api", "limits", "migration", "comparison", "performance", "evidence", "mutants"]],
+  [
+    "Look up",
+    ["api", "limits", "migration", "comparison", "performance", "performance-parts", "evidence", "mutants"],
+  ],
 ];
 
 /** Returns the first heading of a page. */

@@ -149,7 +149,7 @@ export const PHOTO_ROWS: readonly Row[] = [
     },
   },
   {
-    page: "docs/prepare.md",
+    page: "docs/prepare-rule.md",
     has: "const legacy",
     given: () => ({
       createDecoder: boxwright.createDecoder,
