@@ -188,6 +188,10 @@ export const jobs = {
     };
     const notes: string[] = [];
     const decoder = await openDecoder(wanted, { onNote: (note) => void notes.push(note) });
+    // The plan is made at the first decode, and its time is that of no other one. `decode` tells what is wrong.
+    try {
+      decoder.decode(wanted.tensors as never, frame);
+    } catch {}
     const { text, json } = decoder.describe();
     const suppressesAcrossClasses = json.kind === "plan" && json.rules.suppress === "all";
     current = { wanted, decoder, notes, suppressesAcrossClasses, finder: undefined };
