@@ -15,13 +15,18 @@ export interface Schema extends Queries {
   script(sql: string): Promise<void>;
 }
 
+export interface WriteOptions {
+  /** False: a power cut may undo the transaction, since nobody waits for the disk. By default true. */
+  readonly durable?: boolean;
+}
+
 export interface Database extends Queries {
   readonly kind: "sqlite" | "postgres";
   /**
-   * Runs one transaction, which is durable when the promise resolves. PostgreSQL may ask to run `work` again after a
-   * conflict, so `work` does nothing but queries.
+   * Runs one transaction, which is durable when the promise resolves, unless `options` say otherwise. PostgreSQL may
+   * ask to run `work` again after a conflict, so `work` does nothing but queries.
    */
-  write<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
+  write<T>(work: (tx: Queries) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Runs reads that all see one moment. */
   snapshot<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
   /** Runs `work` while no other process migrates. */

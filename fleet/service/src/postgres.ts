@@ -1,10 +1,22 @@
 /** PostgreSQL: several processes of a service can share it. */
 import pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
-import { DISK_FULL, tryWrite, type Database, type Owner, type Queries, type Schema, type Value } from "./database.ts";
+import {
+  DISK_FULL,
+  tryWrite,
+  type Database,
+  type Owner,
+  type Queries,
+  type Schema,
+  type Value,
+  type WriteOptions,
+} from "./database.ts";
 import { codeOf, messageOf, UnavailableError, UserError } from "./errors.ts";
 
-const MAX_TRIES = 20;
+/** A transaction that others came before is tried again for so long. A count of tries would depend on the machine. */
+const PATIENCE_MS = 10_000;
+/** Longest pause before another try. */
+const PAUSE_MS = 100;
 const DISK_FULL_CODE = "53100";
 /** Codes of an address that the operator has to change: no such database, no such role, a wrong password. */
 const WRONG = /^(3D000|28000|28P01)$/;
@@ -114,17 +126,20 @@ export class Postgres implements Database {
     }
   }
 
-  async write<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
+  async write<T>(work: (tx: Queries) => Promise<T>, { durable = true }: WriteOptions = {}): Promise<T> {
+    const begin = durable ? this.#begin : `${this.#begin}; SET LOCAL synchronous_commit = off`;
+    const deadline = performance.now() + PATIENCE_MS;
     for (let attempt = 1; ; attempt++) {
       try {
-        const result = await this.#transaction(this.#begin, work);
+        const result = await this.#transaction(begin, work);
         this.#full = false;
         return result;
       } catch (error) {
         if (codeOf(error) === DISK_FULL_CODE) this.#full = true;
         // 40001: two transactions could not be put in an order. 40P01: deadlock. Both were rolled back whole.
-        if (attempt >= MAX_TRIES || !/^40(001|P01)$/.test(codeOf(error))) throw translate(error);
-        await sleep(Math.random() * 5 * attempt);
+        const isConflict = /^40(001|P01)$/.test(codeOf(error));
+        if (!isConflict || performance.now() > deadline) throw translate(error);
+        await sleep(Math.random() * Math.min(5 * attempt, PAUSE_MS));
       }
     }
   }

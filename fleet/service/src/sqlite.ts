@@ -11,7 +11,16 @@ import { chmodSync, closeSync, existsSync, openSync, statfsSync, statSync } from
 import { dirname, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import Libsql from "libsql";
-import { DISK_FULL, tryWrite, type Database, type Owner, type Queries, type Schema, type Value } from "./database.ts";
+import {
+  DISK_FULL,
+  tryWrite,
+  type Database,
+  type Owner,
+  type Queries,
+  type Schema,
+  type Value,
+  type WriteOptions,
+} from "./database.ts";
 import { codeOf, messageOf, UnavailableError, UserError } from "./errors.ts";
 
 const LOCK_PATIENCE_MS = 10_000;
@@ -148,13 +157,13 @@ export class Sqlite implements Database {
     });
   }
 
-  async write<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
+  async write<T>(work: (tx: Queries) => Promise<T>, { durable = true }: WriteOptions = {}): Promise<T> {
     const turn = this.#queue.then(async () => {
       // Look before each write: nobody can acknowledge rows of a file without a name.
       this.#look();
       if (this.#gone) throw this.#goneError();
       try {
-        const result = await this.#transaction("BEGIN IMMEDIATE", this.#writer, work);
+        const result = await this.#write(work, durable);
         this.#full = false;
         return result;
       } catch (error) {
@@ -165,6 +174,18 @@ export class Sqlite implements Database {
     });
     this.#queue = turn.catch(() => undefined);
     return turn;
+  }
+
+  async #write<T>(work: (tx: Queries) => Promise<T>, durable: boolean): Promise<T> {
+    if (durable) return this.#transaction("BEGIN IMMEDIATE", this.#writer, work);
+    // NORMAL leaves the log for the next durable commit, or the next checkpoint, to bring to the disk. libsql waits for
+    // the disk on this thread, and with it every request.
+    this.#writer.exec("PRAGMA synchronous = NORMAL");
+    try {
+      return await this.#transaction("BEGIN IMMEDIATE", this.#writer, work);
+    } finally {
+      this.#writer.exec("PRAGMA synchronous = FULL");
+    }
   }
 
   async problem(): Promise<string | undefined> {

@@ -190,13 +190,15 @@ export class Heartbeats {
     this.#writing = this.#waiting;
     this.#waiting = new Map();
     try {
-      await db.write(async (tx) => {
+      const work = async (tx: Queries): Promise<void> => {
         let rows = 0;
         for (const pending of this.#writing.values()) {
           if (++rows % ROWS_A_TURN === 0) await nextTurn();
           await write(tx, pending);
         }
-      });
+      };
+      // The next heartbeats tell the same again after a power cut.
+      await db.write(work, { durable: false });
     } catch (error) {
       for (const [id, pending] of this.#writing) this.#putBack(id, pending);
       throw error;

@@ -1,6 +1,7 @@
 /** Transactions, on both databases. */
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import type { Queries } from "boxwright-service/database";
 import { addDevices, listDevices } from "../../src/nouns/device.ts";
 import { addTeam } from "../../src/nouns/team.ts";
 import { NOW, kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
@@ -43,6 +44,17 @@ for (const { kind, skip } of kinds) {
       });
       await expect(failed).rejects.toThrow("the disk is full");
       expect((await addTeam(db(), NOW, "test", "A")).name).toBe("A");
+    });
+
+    it("waits for the disk, except where a power cut may undo a transaction", async () => {
+      const sql = kind === "sqlite" ? "PRAGMA synchronous" : "SHOW synchronous_commit";
+      const setting = async (tx: Queries) => Object.values((await tx.all(sql))[0]!)[0] as unknown;
+      const [fast, durable] = kind === "sqlite" ? [1, 2] : ["off", "on"];
+      expect(await db().write(setting, { durable: false })).toBe(fast);
+      expect(await db().write(setting)).toBe(durable);
+      const failed = db().write(() => Promise.reject(new Error("no")), { durable: false });
+      await expect(failed).rejects.toThrow("no");
+      expect(await db().write(setting)).toBe(durable);
     });
 
     it("keeps any text as it is", async () => {

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { inject } from "vitest";
 import { readConfig, type Config } from "../../src/core/config.ts";
-import type { Database, Queries, Value } from "boxwright-service/database";
+import type { Database, Queries, Value, WriteOptions } from "boxwright-service/database";
 import { temporaryFolder } from "boxwright-service/testing/folder";
 import { newDatabase } from "boxwright-service/testing/postgres";
 import { migrate } from "boxwright-service/migrate";
@@ -117,8 +117,8 @@ export class Watched implements Database {
       },
     };
   }
-  write<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
-    return this.#inner.write((tx) => work(this.#wrap(tx)));
+  write<T>(work: (tx: Queries) => Promise<T>, options?: WriteOptions): Promise<T> {
+    return this.#inner.write((tx) => work(this.#wrap(tx)), options);
   }
   snapshot<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
     return this.#inner.snapshot((tx) => work(this.#wrap(tx)));
