@@ -4,7 +4,9 @@ set -eu
 # onnxruntime-node has its CPU libraries with it. Its installation would download those for CUDA.
 export ONNXRUNTIME_NODE_INSTALL="${ONNXRUNTIME_NODE_INSTALL:-skip}"
 folder=$(cd "$(dirname "$0")" && pwd)
-install() { [ -d node_modules ] || npm ci --no-progress --no-audit --no-fund --loglevel error; }
+install() {
+  [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-progress --no-audit --no-fund --loglevel error
+}
 (cd "$folder/../.." && install && npm run --silent build) >&2
 (cd "$folder/.." && install && cd agent && npm run --silent build) >&2
 exec node "$folder/dist/cli/main.js" "$@"

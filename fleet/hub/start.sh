@@ -7,7 +7,9 @@ set -eu
 folder=$(cd "$(dirname "$0")" && pwd)
 data=${1:-hub-data}
 [ $# -eq 0 ] || shift
-install() { [ -d node_modules ] || npm ci --no-progress --no-audit --no-fund --loglevel error; }
+install() {
+  [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-progress --no-audit --no-fund --loglevel error
+}
 (cd "$folder/../.." && install && npm run --silent build) >&2
 (cd "$folder/.." && install && cd hub && npm run --silent build) >&2
 if [ $# -gt 0 ]; then

@@ -58,7 +58,7 @@ export class Application implements NetworkChooser {
 
   /** State of the network in use: the hub's application, or the files of the operator. */
   get state(): ConfigState {
-    return this.#active?.state ?? { state: "applied", error: null, applied: 0, failed: 0 };
+    return this.#active?.state ?? { state: "none", error: null, applied: 0, failed: 0 };
   }
 
   /** ETag of the version that was tried last. */

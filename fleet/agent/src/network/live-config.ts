@@ -12,8 +12,11 @@ const MOST_STARTS = 3;
 
 /** The state of the config, for /healthz. */
 export interface ConfigState {
-  /** "applied": the newest content is in use. "failed": the newest content failed, and the last good one is in use. */
-  state: "applied" | "failed";
+  /**
+   * "applied": the newest content is in use. "failed": the newest content failed, and the last good one is in use.
+   * "none": the hub has given nothing.
+   */
+  state: "applied" | "failed" | "none";
   /** The problem of the newest content; null if it is in use. */
   error: string | null;
   /** Changes applied and refused since the start. */

@@ -221,6 +221,7 @@ describe("an application of the hub", () => {
     expect(agent.report.read().problems).toEqual([
       "network: frames wait until the hub gives this device an application",
     ]);
+    expect(agent.report.read()["config"]).toMatchObject({ state: "none", hash: null });
     expect(host.stored.size).toBe(0);
     hub.give({ etag: "doors@1", model: BYTES, config: CONFIG });
     await until(() => host.stored.size === 3);
