@@ -7,13 +7,16 @@ import { messageOf } from "boxwright-service/errors";
 const CLOCK_SLACK = 60;
 /** Most tokens whose signatures are remembered: a signature takes 0.1 ms to check, and each packet brings its token. */
 const MOST_KNOWN = 20_000;
+const OF_ANOTHER_HUB =
+  "no key of the hub signed the token of this device. Its agent has another hub, or the hub was restored or made anew: " +
+  "then enrol the device again";
 
 /** Result of a check. */
 export type Verdict =
   | { readonly kind: "device"; readonly device: string }
   /** The signature is wrong or missing. It counts as a guess. */
   | { readonly kind: "foreign" }
-  /** The hub has signed the token, but the token is expired or revoked. */
+  /** The hub has signed the token, but the token is expired or revoked; or the key that signed it is not of the hub. */
   | { readonly kind: "void"; readonly reason: string }
   /** The host has no document of the hub yet, so it cannot tell. */
   | { readonly kind: "unknown" };
@@ -80,6 +83,9 @@ export class DeviceTokens {
       this.#known.set(token, claims);
       return claims;
     } catch (error) {
+      // No signature was looked at, so this is no guess. If it counted as one, devices that a restored hub has not
+      // enrolled again would shut out all others of their address.
+      if (error instanceof errors.JWKSNoMatchingKey) return { kind: "void", reason: OF_ANOTHER_HUB };
       // These errors come after the signature was found right. A token from the future means a wrong clock.
       const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
       return isSigned

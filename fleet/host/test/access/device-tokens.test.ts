@@ -129,6 +129,16 @@ describe("a host with a hub", () => {
     expect((await host.post(packetOf("device:a1"), { Authorization: "" })).status).toBe(401);
   });
 
+  test("says that a token is of another hub, and still takes those of its own from the same address", async () => {
+    const stale = await hub.sign("a1", {}, "of a hub before");
+    for (let time = 0; time < 30; time++) {
+      const answer = await send(stale, packetOf("device:a1"));
+      expect(answer.status).toBe(401);
+      expect(await answer.json()).toEqual({ error: expect.stringContaining("enrol the device again") });
+    }
+    expect((await send(await hub.sign("a1"), packetOf("device:a1"))).status).toBe(204);
+  });
+
   test("refuses a revoked device by name, though its token was used before, and takes a token from after that", async () => {
     const now = Math.floor(Date.now() / 1000);
     const old = await hub.sign("b1", { iat: now - 10 });
