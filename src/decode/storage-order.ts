@@ -18,6 +18,8 @@ const NEARER = 1.5;
 const APART = 0.7;
 /** Part of the pairs that have to differ: a few values in a tensor of zeros tell nothing. */
 const LEAST_DIFFERING = 0.1;
+/** The same of a map without channels, such as one of texts, which is 0 nearly everywhere. */
+const LEAST_OF_ONE = 0.01;
 
 /** Cells of channels in one image of a tensor. */
 interface CellGrid {
@@ -34,7 +36,7 @@ export function noteOfStorageOrder(image: MemoryImage): string | null {
   const { plan } = image;
   const seen = new Set<string>();
   const heads = READINGS[plan.reading].cells === "map" ? plan.heads : [];
-  for (const tensor of heads.flatMap(({ origin }) => origin.tensors)) {
+  for (const tensor of [...heads.flatMap(({ origin }) => origin.tensors), ...(plan.task?.maps ?? [])]) {
     if (seen.has(tensor.name)) continue;
     seen.add(tensor.name);
     const cells = cellGridOf(image, tensor);
@@ -81,25 +83,35 @@ function otherOrder(
   const count = channels * width * height;
   if (count < FEWEST_VALUES) return null;
   const step = isLast ? channels : 1;
-  const isNearer = (read: number, other: number): boolean => {
-    const [ours, theirs] = differences(image, tensor, count, [read, other]);
-    return theirs < APART && ours > NEARER * theirs;
+  const least = channels === 1 ? LEAST_OF_ONE : LEAST_DIFFERING;
+  const isNearer = (...pairs: readonly (readonly [read: number, other: number])[]): boolean => {
+    const found = pairs.map((pair) => differences(image, tensor, count, pair, least));
+    const mean = (k: 0 | 1): number => found.reduce((sum, pair) => sum + pair[k], 0) / found.length;
+    return mean(1) < APART && mean(0) > NEARER * mean(1);
   };
-  if (channels > 1 && width * height > 1 && isNearer(step, isLast ? 1 : channels))
+  const isMap = width > 1 && height > 1;
+  const other = isLast ? 1 : channels;
+  // Neighbours stand beside a cell, and in a map below it.
+  const isOther =
+    isNearer([step, other]) || (isMap && isNearer([step, other], [width * step, width * other]));
+  if (channels > 1 && width * height > 1 && isOther)
     return isLast ? "channels came first" : "channels came last";
-  const isMap = width > 1 && height > 1 && width !== height;
-  return isMap && isNearer(width * step, height * step) ? "width came before height" : null;
+  return isMap && width !== height && isNearer([width * step, height * step])
+    ? "width came before height"
+    : null;
 }
 
 /**
  * Returns the normalised difference of values, for each of two distances in elements. It is the mean squared difference
  * divided by twice the variance: 0 for equal values, 1 for unrelated ones.
+ * @param least part of the pairs that have to differ
  */
 function differences(
   { memory, plan, layout }: MemoryImage,
   tensor: number,
   count: number,
   distances: readonly [number, number],
+  least: number,
 ): [number, number] {
   const { type, scale, zeroPoint } = plan.tensors[tensor];
   const { bytes, code } = ELEMENTS[type];
@@ -122,7 +134,7 @@ function differences(
     second += b * b;
   }
   const variance = squares / n - (sum / n) ** 2;
-  return variance > 0 && differing > n * LEAST_DIFFERING
+  return variance > 0 && differing > n * least
     ? [first / (2 * n * variance), second / (2 * n * variance)]
     : [0, Infinity];
 }

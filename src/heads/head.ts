@@ -136,6 +136,8 @@ export interface TaskPlan {
   readonly about: string;
   /** Indices of tensors that no head reads: of the outputs in an interpretation, of the plan's tensors in a plan. */
   readonly tensors: readonly number[];
+  /** Those of them that are maps or rows of bins: neighbouring values resemble each other. */
+  readonly maps?: readonly HeadTensor[];
   /** True if a plan file cannot hold the task: the network is then refused. */
   readonly notInFiles?: true;
   /** Most detections of an image, if the network can give no more than so many. Usual: what the config says. */

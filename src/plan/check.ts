@@ -131,10 +131,12 @@ export function checkBatch(specs: readonly TensorSpec[], { heads, batch }: Inter
 export function checkReading(
   config: Config,
   family: Family,
-  { name, about, scores, heads }: Interpretation,
+  { name, about, scores, heads, task }: Interpretation,
   specs: readonly TensorSpec[],
 ): void {
+  for (const at of task?.tensors ?? []) checkHasScale(specs[at]);
   for (const head of heads) {
+    for (const column of headColumns(head, ["extra"])) checkHasScale(specs[column.tensor]);
     checkListEnds(head, specs);
     checkClassIdSteps(head, specs);
     for (const column of headColumns(head, ["score", "objectness", "box"]))
@@ -186,17 +188,21 @@ function checkClassIdSteps(head: HeadDraft, specs: readonly TensorSpec[]): void 
   }
 }
 
+/** Returns the scale of a tensor. Throws a TensorError if it holds integers without one. */
+const checkHasScale = (spec: TensorSpec): number =>
+  spec.scale ??
+  refuseFor(
+    [{ option: "quantisation" }],
+    shape(spec),
+    `integers (${spec.type}) without a scale`,
+    "scale and zeroPoint: real = (raw - zeroPoint) * scale",
+  );
+
 /** Throws a TensorError if a quantised column of scores or boxes has no scale, or one that loses the scores. */
 function checkScale(column: Column, head: HeadDraft, specs: readonly TensorSpec[], scores: ScoreForm): void {
   const spec = specs[column.tensor];
-  const { scale, zeroPoint, type } = spec;
-  if (scale === null)
-    refuseFor(
-      [{ option: "quantisation" }],
-      shape(spec),
-      `integers (${type}) without a scale`,
-      "scale and zeroPoint: real = (raw - zeroPoint) * scale",
-    );
+  const scale = checkHasScale(spec);
+  const { zeroPoint } = spec;
   if (column === head.box || isFloat(spec) || scores === "logits") return;
   const [low, high] = rangeOf(spec);
   if (scale < COARSEST_STEP && high > 0 && low < 1) return;

@@ -28,6 +28,9 @@ export function attachPeaks(work: TaskWork): AfterImageOfTask {
   return (image, block) => maker.make(image, block >> 2);
 }
 
+/** Offset in cells above which a centre lies in another cell. Trained offsets lie in 0..1. */
+const FARTHEST_OFFSET = 1.5;
+
 /** The candidates of a frame. Columns grow with the longest list and are used again. */
 class Candidates {
   /** Rows of the kernel's columns. */
@@ -79,6 +82,7 @@ class PeakMaker {
     const { row, cell: cellOf } = this.#candidates;
     let length = 0;
     let hasNonFinite = false;
+    let farOffsets = 0;
     let hasLostPoints = false;
     const kept: number[][] = [];
     for (const i of order) {
@@ -92,6 +96,7 @@ class PeakMaker {
           hasNonFinite = true;
           continue;
         }
+        if (Math.max(...this.#pair.map(Math.abs)) > FARTHEST_OFFSET) farOffsets++;
       }
       const classId = i32[classIds + row[i]];
       if (this.#isSuppressed(box, classId, kept, plan)) continue;
@@ -107,6 +112,10 @@ class PeakMaker {
       length++;
     }
     if (hasNonFinite) this.#work.note("offsets of centres are NaN or infinite: these objects are dropped");
+    if (farOffsets * 2 > length)
+      this.#work.note(
+        `offsets of ${farOffsets} of ${length} centres lie outside their cells: are the maps of sizes and offsets exchanged?`,
+      );
     if (hasLostPoints) this.#work.note("keypoints are NaN or infinite, and are given as they are");
     setLength(detections, length);
   }

@@ -25,6 +25,9 @@ export function attachText(work: TaskWork): AfterImageOfTask {
   return (image, block) => maker.make(image, block >> 2);
 }
 
+/** Part of the pixels that belong to texts at most: the networks mark the kernels of lines, which stand apart. */
+const MOST_TEXT = 0.9;
+
 /** Makes the boxes of one plan. */
 class TextMaker {
   readonly #work: TaskWork;
@@ -61,9 +64,14 @@ class TextMaker {
   #checkMap(): void {
     const { plan } = this.#work;
     const slack = slackOf(plan.tensors[plan.heads[0].score.tensor]);
-    const { least, most, lost } = this.#reader.range;
+    const { least, most, lost, texts } = this.#reader.range;
     if (lost > 0)
       this.#work.note("the map of text holds NaN, which belongs to no text: has the network overflowed?");
+    if (texts > MOST_TEXT * this.#map.length)
+      this.#work.note(
+        `${texts} of ${this.#map.length} pixels of the map belong to texts: are these the probabilities, and was the ` +
+          "sigmoid applied once?",
+      );
     if (most > 1 + slack || least < -slack)
       refuseFor(
         [],

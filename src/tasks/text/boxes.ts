@@ -44,7 +44,8 @@ export class TextReader {
   /** `TEXT_VALUES` of each box, best first. */
   readonly boxes: Float64Array;
   /** Range of the last map's values, widened to include 0..1, and the count of NaN (`lost`). */
-  range: { readonly least: number; readonly most: number; readonly lost: number } = {
+  range: { readonly least: number; readonly most: number; readonly lost: number; readonly texts: number } = {
+    texts: 0,
     least: 0,
     most: 1,
     lost: 0,
@@ -104,7 +105,7 @@ export class TextReader {
     const width = this.#width;
     const height = this.#height;
     const reach = rule === "depthai" ? 1 : 0;
-    let [least, most, lost] = [0, 1, 0];
+    let [least, most, lost, others] = [0, 1, 0, 0];
     marks.fill(0);
     for (let y = 0, at = 0, to = 0; y < height; y++) {
       let sum = 0;
@@ -115,6 +116,7 @@ export class TextReader {
         sum += p === p ? p : 0;
         sums[++to] = sum;
         if (!(p > maskThreshold)) {
+          others++;
           if (p < least) least = p;
           else if (p !== p) lost++;
           continue;
@@ -130,7 +132,7 @@ export class TextReader {
             marks[(j + 1) * stride + i + 1] = 1;
       }
     }
-    this.range = { least, most, lost };
+    this.range = { least, most, lost, texts: width * height - others };
   }
 
   /** Returns the borders to look at. depthai's rule takes the largest areas if there are more than it may give. */

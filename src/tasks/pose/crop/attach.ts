@@ -83,7 +83,7 @@ function computeOf(work: TaskWork, plan: CropPlan): Compute {
   }
 }
 
-const LOST = "scores of keypoints are NaN, which is never the largest";
+const LOST = "scores of keypoints are NaN or infinite";
 
 /** mmpose, get_simcc_maximum: the place of the largest score of each row, and the smaller of both scores. */
 function computeSimcc(work: TaskWork, { tensors, count, bins }: SimccPlan): Compute {
@@ -96,7 +96,7 @@ function computeSimcc(work: TaskWork, { tensors, count, bins }: SimccPlan): Comp
         const row = scores[axis];
         const column = { tensor: tensors[axis], offset: k * bins[axis], channel: 1, cell: 0 };
         readChannels(work, column, image, 0, bins[axis], row);
-        isLost ||= hasNaN(row);
+        isLost ||= hasLost(row);
         const at = indexOfMost(row, bins[axis]);
         most[axis] = at < 0 ? NaN : row[at];
         xy[k * WIDTH + axis] = at / bins[axis];
@@ -110,8 +110,9 @@ function computeSimcc(work: TaskWork, { tensors, count, bins }: SimccPlan): Comp
   };
 }
 
-const hasNaN = (values: Float64Array): boolean => {
-  for (let i = 0; i < values.length; i++) if (values[i] !== values[i]) return true;
+/** True if some value is NaN or Infinity. -Infinity is a masked logit. */
+const hasLost = (values: Float64Array): boolean => {
+  for (let i = 0; i < values.length; i++) if (!(values[i] < Infinity)) return true;
   return false;
 };
 
@@ -138,7 +139,7 @@ function computeHeatmaps(work: TaskWork, plan: HeatmapPlan): Compute {
         cells,
         map,
       );
-      isLost ||= hasNaN(map);
+      isLost ||= hasLost(map);
       const at = indexOfMost(map, cells);
       const isBelow = at < 0 || (isOfMmpose && !(map[at] > 0));
       point[0] = isBelow ? -1 : at % width;
@@ -231,6 +232,7 @@ function computeLandmarks(work: TaskWork, plan: LandmarkPlan): Compute {
     }
     if (heat >= 0) refineByHeat(work, plan, image, xy);
     read(1, image, one);
+    if (Math.abs(one[0]) === Infinity) work.note("the presence is infinite: has the network overflowed?");
     points.score = logits ? sigmoid(one[0]) : probabilityOf(work, one[0], "presence", about);
     if (side >= 0) {
       read(side, image, one);
@@ -239,8 +241,8 @@ function computeLandmarks(work: TaskWork, plan: LandmarkPlan): Compute {
     }
     if (world >= 0) {
       read(world, image, points.world as Float64Array);
-      if (hasNaN(points.world as Float64Array))
-        work.note("points in metres are NaN, and are given as they are");
+      if (!(points.world as Float64Array).every(Number.isFinite))
+        work.note("points in metres are NaN or infinite, and are given as they are");
       checkMetres(work, raw, points.world as Float64Array, values, about);
     }
   };

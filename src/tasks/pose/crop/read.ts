@@ -7,7 +7,7 @@ import {
   type Refinement,
 } from "../../../core/pose-families.ts";
 import { type TensorSpec, list, shape, volume } from "../../../core/tensor.ts";
-import type { HeadDraft, Interpretation, Specs } from "../../../heads/head.ts";
+import type { HeadDraft, HeadTensor, Interpretation, Specs } from "../../../heads/head.ts";
 import type { HeadQuery } from "../../../heads/query.ts";
 import type { CropPlan, HeatmapPlan, LandmarkPlan, SimccPlan, VectorPlan } from "./plan.ts";
 
@@ -201,11 +201,20 @@ function readSimcc(question: Question): CropReading {
     network: "simcc",
     about: `pose: ${count} keypoints by SimCC, ${bins.join(" and ")} bins for a ${w}x${h} crop (${query.family})`,
     tensors: pair,
+    maps: pair.map((at) => mapOf(specs[at], "planes")),
     count,
     bins,
   };
   return { plan, batch };
 }
+
+/** Returns what a check of the storage order needs of a tensor. */
+const mapOf = ({ name, dims }: TensorSpec, layout: HeadTensor["layout"]): HeadTensor => ({
+  name,
+  dims,
+  layout,
+  parts: [],
+});
 
 const AXIS_X = /(^|[^a-z])x$|x_?(output|logits)?$/i;
 const AXIS_Y = /(^|[^a-z])y$|y_?(output|logits)?$/i;
@@ -250,6 +259,7 @@ function readHeatmaps(question: Question, usual: Refinement): CropReading {
       `pose: ${count} keypoints by heat maps of ${width}x${height} cells ${shape(specs[tensor])}, ` +
       `refinement "${refinement}" (${query.family})`,
     tensors: [tensor],
+    maps: [mapOf(specs[tensor], isFirst ? "NCHW" : "NHWC")],
     count,
     refinement: refinement as HeatmapPlan["refinement"],
     size,
@@ -367,6 +377,7 @@ function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
       `${shape(specs[presenceAt])} ${logits ? "raw" : "in 0..1"}` +
       `${heatPlace < 0 ? "" : ", refined by heat maps"} (${query.family})`,
     tensors,
+    ...(heatPlace >= 0 && { maps: [mapOf(specs[tensors[heatPlace]], "NHWC")] }),
     count: points ?? rows,
     rows,
     values,
