@@ -245,7 +245,7 @@ export class Sender {
     this.#failures.delete(key);
     // While the receiver takes nothing, the fault is not in the message.
     if (attempts >= most && this.#taken > takenBefore)
-      return this.#drop(`${most} attempts failed while others were taken, the last: ${reason}`);
+      return this.#drop(`${attempts} attempts failed while others were taken, the last: ${reason}`);
     if (this.#failures.size >= MOST_REMEMBERED) this.#failures.clear();
     this.#failures.set(key, { attempts, takenBefore, notBefore: performance.now() + this.#delay(attempts) });
     return Math.min(after ?? 0, longestMs);
