@@ -33,6 +33,8 @@ export interface StoreRequest {
 const IDLE_MS = 20_000;
 /** Milliseconds before the second and the third try. Stores ask for a pause with 503. */
 const PAUSES_MS = [200, 1000] as const;
+/** Connections to the store. A device that reads slowly holds one. */
+const CONNECTIONS = 1000;
 /** Bytes of a refusal that are read. */
 const MOST_TOLD = 64 * 1024;
 const EMPTY = createHash("sha256").digest("hex");
@@ -43,7 +45,7 @@ export class S3 {
 
   constructor(options: BucketOptions) {
     this.#options = options;
-    const settings = { keepAlive: true, maxSockets: 64 };
+    const settings = { keepAlive: true, maxSockets: CONNECTIONS };
     this.#agent = options.endpoint.startsWith("https:") ? new https.Agent(settings) : new http.Agent(settings);
   }
 
