@@ -13,6 +13,8 @@ export interface Option {
   readonly parse: Parse;
   readonly fallback?: unknown;
   readonly about: string;
+  /** Variable of the environment that goes before the file. */
+  readonly env?: string;
 }
 
 /** The configuration is wrong. The message is one line for one problem, or has a line for each. */
@@ -92,9 +94,12 @@ export function readOptions(
   const problems: string[] = [];
   if (!isObject(file)) problems.push(`config file: got ${show(file).slice(0, 40)}, expected a JSON object`);
   const fromFile = isObject(file) ? file : {};
-  for (const name of Object.keys({ ...fromFile, ...given }))
-    if (!Object.hasOwn(options, name))
-      problems.push(`${name}: got an option that does not exist${meantBy(name, Object.keys(options))}`);
+  for (const name of Object.keys({ ...fromFile, ...given })) {
+    if (Object.hasOwn(options, name)) continue;
+    const [inFile] = Object.entries(options).find(([, { env }]) => env === name) ?? [];
+    const meant = inFile === undefined ? meantBy(name, Object.keys(options)) : `; its name in a file is ${inFile}`;
+    problems.push(`${name}: got an option that does not exist${meant}`);
+  }
   const values: Record<string, unknown> = {};
   for (const [name, { parse, fallback }] of Object.entries(options)) {
     const { where, value } = given[name] ?? { where: name, value: fromFile[name] };

@@ -347,7 +347,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, fi
   }
   problems.push(...bucketProblems(config));
   if (secured && config.baseUrl === undefined)
-    problems.push("baseUrl: got none, expected the https address that clients use");
+    problems.push("baseUrl (HUB_BASE_URL): got none, expected the https address that clients use");
   if (
     config.baseUrl?.startsWith("http:") === true &&
     (secured || !isLoopback(new URL(config.baseUrl).hostname.replace(/^\[|\]$/g, "")))

@@ -54,7 +54,7 @@ describe("configuration", () => {
   it("refuses an address that others reach without TLS or a declared proxy (check 21)", () => {
     for (const host of ["0.0.0.0", "::", "192.0.2.1", "hub.example.org"]) {
       expect(problemsOf({ HUB_HOST: host })).toHaveLength(1);
-      expect(problemsOf({ HUB_HOST: host, HUB_PROXY_HOPS: "1" }).join()).toContain("baseUrl: got none");
+      expect(problemsOf({ HUB_HOST: host, HUB_PROXY_HOPS: "1" }).join()).toContain("baseUrl (HUB_BASE_URL): got none");
       expect(
         problemsOf({ HUB_HOST: host, HUB_PROXY_HOPS: "1", HUB_BASE_URL: "http://hub.example.org" }).join(),
       ).toContain("expected https");
