@@ -170,7 +170,7 @@ export const SOURCES: { readonly [F in Family]: Source } = {
     licence: "Apache-2.0; sizes S to X hold DINOv3, which has a licence of its own",
   },
   detr: {
-    from: "facebookresearch/detr, by Hugging Face's Optimum",
+    from: "facebookresearch/detr, by Hugging Face's Optimum (`pip install 'optimum-onnx[onnxruntime]'`)",
     licence: "Apache-2.0",
     commands: ["optimum-cli export onnx --model facebook/detr-resnet-50 --task object-detection detr"],
   },
@@ -226,7 +226,7 @@ export const SOURCES: { readonly [F in Family]: Source } = {
       "# Python",
       "import torch, torchvision",
       'network = torchvision.models.detection.maskrcnn_resnet50_fpn(weights="DEFAULT").eval()',
-      'torch.onnx.export(network, [torch.rand(3, 480, 640)], "maskrcnn.onnx", opset_version=11)',
+      'torch.onnx.export(network, ([torch.rand(3, 480, 640)],), "maskrcnn.onnx", opset_version=11, dynamo=False)',
     ],
   },
   "rtmdet-ins": mmdeploy(
@@ -235,7 +235,7 @@ export const SOURCES: { readonly [F in Family]: Source } = {
     "det",
   ),
   classifier: {
-    from: "Any classifier, such as those of Hugging Face by Optimum",
+    from: "Any classifier, such as those of Hugging Face by `optimum-onnx[onnxruntime]`",
     licence: "that of the network",
     commands: ["optimum-cli export onnx --model microsoft/resnet-18 --task image-classification resnet"],
   },

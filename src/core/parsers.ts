@@ -113,9 +113,11 @@ export const PARSERS: readonly ParserTraits[] = [
 /** Parsers whose networks no decoder reads, and what reads their tensors instead. In small letters. */
 export const OTHER_PARSERS: { readonly [parser: string]: string } = {
   segmentationparser:
-    "call classMap(tensor, { ...mapOptions(archive).options, frame }), which gives the class of each pixel",
+    "call classMap(tensor, { ...mapOptions(archive).options, frame }), which gives the class of each pixel; archive is " +
+    "this config.json, or what readModel returned",
   mapoutputparser:
-    "call valueMap(tensor, { ...mapOptions(archive).options, frame }), which gives the number of each pixel",
+    "call valueMap(tensor, { ...mapOptions(archive).options, frame }), which gives the number of each pixel; archive is " +
+    "this config.json, or what readModel returned",
   imageoutputparser: "write your own code: boxwright makes no pictures of a network's output",
   regressionparser: "write your own code: the tensor holds the numbers",
   embeddingsparser: "write your own code: the tensor holds the embedding",

@@ -1,6 +1,13 @@
 /** Parsers of depthai-nodes that read one family, or none. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync, labelMap, parseConfig } from "../../src/entries/index.ts";
+import {
+  classMap,
+  createDecoderSync,
+  labelMap,
+  mapOptions,
+  parseConfig,
+  valueMap,
+} from "../../src/entries/index.ts";
 
 /** An archive with one head. */
 const archive = (
@@ -194,6 +201,27 @@ describe("every parser is decoded, or refused with the reason", () => {
     expect(() => parseConfig(archive(parser, [{ name: "out", shape: [1, 1, 32, 64] }]))).toThrow(reason);
   });
 });
+
+test.each(["SegmentationParser", "MapOutputParser"])(
+  "%s: the call that the refusal names works",
+  (parser) => {
+    const config = archive(parser, [{ name: "out", shape: [1, 1, 32, 64] }]);
+    let message = "";
+    try {
+      parseConfig(config);
+    } catch (error) {
+      message = (error as Error).message;
+    }
+    const [call] = /(class|value)Map\(tensor, \{.*?\}\)/.exec(message) ?? [""];
+    const names = ["classMap", "valueMap", "mapOptions", "tensor", "archive", "frame"];
+    const tensor = { data: new Float32Array(32 * 64).fill(2), dims: [1, 1, 32, 64] };
+    const frame = { width: 640, height: 320, resize: "stretch" };
+    const run = new Function(...names, `return ${call};`) as (...given: unknown[]) => {
+      data: ArrayLike<number>;
+    };
+    expect(run(classMap, valueMap, mapOptions, tensor, config, frame).data).toHaveLength(640 * 320);
+  },
+);
 
 describe("RFDETRParser: outputs by their order, the best column of each query, no column left out", () => {
   const outputs = [
