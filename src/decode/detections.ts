@@ -294,6 +294,10 @@ export class Detections implements Iterable<Detection>, TaskColumns {
   declare readonly angles?: Float32Array;
   declare readonly corners?: Float32Array;
 
+  /**
+   * Decoders call this: `length` is 0 until they have written rows. For detections of your own, pass a list of records:
+   * drawing, exporters and trackers take one.
+   */
   constructor(
     boxes: Float32Array,
     scores: Float32Array,

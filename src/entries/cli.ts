@@ -2,11 +2,12 @@
 /** The command `boxwright`. `node/cli/run.ts` does all the work, so that tests need no process. */
 import { UsageError } from "../node/cli/options.ts";
 import { run } from "../node/cli/run.ts";
+import { systemReason } from "../node/files/load.ts";
 
 process.stdout.on("error", (e: NodeJS.ErrnoException) => {
   // A reader that has seen enough (`| head`) closes the pipe.
   if (e.code === "EPIPE") return;
-  process.stderr.write(`boxwright: standard output cannot be written: ${e.code ?? e.message}\n`);
+  process.stderr.write(`boxwright: standard output cannot be written: ${systemReason(e)}\n`);
   process.exit(1);
 });
 

@@ -12,6 +12,7 @@ import {
   fuse,
   labelsOf,
   orientedIou,
+  prepareImage,
   readModel,
   suppress,
   toCoco,
@@ -161,4 +162,15 @@ describe("drawing", () => {
   test("a photo is no model", async () => {
     await expect(readModel(photo)).rejects.toThrow("got the file of a photo, expected ONNX, TFLite");
   });
+});
+
+test("channels that contradict the format of an image", () => {
+  const image = { data: new Uint8Array(16), width: 2, height: 2 };
+  const prepare = (more: object) => () => prepareImage({ ...image, ...more } as never, { size: [2, 2] });
+  expect(prepare({ format: "rgb", channels: 4 })).toThrow(
+    'image: channels: got 4 beside format "rgb", expected 3, or one of the two alone',
+  );
+  expect(prepare({ format: "rgba", channels: 3 })).toThrow('got 3 beside format "rgba", expected 4');
+  for (const more of [{ format: "bgr", channels: 3 }, { channels: 4 }, { format: "raw", channels: 3 }])
+    expect(prepare({ ...more, data: new Uint8Array(more.channels * 4) })).not.toThrow();
 });

@@ -1,6 +1,5 @@
 /** `boxwright draw`: detections on their photo, as SVG or PNG. */
-import { mkdir } from "node:fs/promises";
-import { basename, dirname, extname, join } from "node:path";
+import { basename, extname, join } from "node:path";
 import { TensorError } from "../../core/errors.ts";
 import { isRecord, showJson } from "../../core/json.ts";
 import type { Drawn } from "../../picture/drawn.ts";
@@ -15,7 +14,7 @@ import { type Folders, isFolder, splitFolders } from "./frames.ts";
 import type { Io } from "./io.ts";
 import { UsageError, type Values, optionsOf } from "./options.ts";
 import type { Parsed } from "./parse.ts";
-import { checkPlaces, readNamed, writeNamed } from "./places.ts";
+import { checkPlaces, readNamed, writeBelow, writeNamed } from "./places.ts";
 import { mostBytes, textOf, textsOf, wholeOf, wrongValue } from "./values.ts";
 
 export async function draw({ positionals, values }: Parsed, io: Io): Promise<void> {
@@ -60,8 +59,7 @@ async function drawAll(split: Folders, values: Values, io: Io): Promise<void> {
     for (const pattern of patterns) {
       const out = pattern.replace("*", name);
       await checkPlaces([["out", out]], [photo]);
-      await mkdir(dirname(out), { recursive: true });
-      await writeNamed("out", out, /\.png$/i.test(out) ? await rasterise(svg, rasterOptions(values)) : svg);
+      await writeBelow("out", out, /\.png$/i.test(out) ? await rasterise(svg, rasterOptions(values)) : svg);
       io.out(`${out}: ${countText(detections.length)}\n`);
     }
   });

@@ -1,6 +1,6 @@
 /** Files that options name. */
-import { stat, writeFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { mkdir, stat, writeFile } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
 import { TensorError } from "../../core/errors.ts";
 import { load, systemReason } from "../files/load.ts";
 import { wrongValue } from "./values.ts";
@@ -15,9 +15,19 @@ export async function readNamed(option: string, path: string, most: number): Pro
 
 /** Writes the file that an option names. */
 export async function writeNamed(option: string, path: string, data: string | Uint8Array): Promise<void> {
-  return writeFile(path, data).catch((e: NodeJS.ErrnoException) => {
-    throw new TensorError(`--${option}: ${path} cannot be written: ${systemReason(e)}.`);
-  });
+  return writeFile(path, data).catch((e: NodeJS.ErrnoException) => refuseToWrite(option, path, e));
+}
+
+/** Writes a file below the folder that an option names, and makes its folders. */
+export async function writeBelow(option: string, path: string, data: string | Uint8Array): Promise<void> {
+  await mkdir(dirname(path), { recursive: true }).catch((e: NodeJS.ErrnoException) =>
+    refuseToWrite(option, path, e),
+  );
+  await writeNamed(option, path, data);
+}
+
+function refuseToWrite(option: string, path: string, e: NodeJS.ErrnoException): never {
+  throw new TensorError(`--${option}: ${path} cannot be written: ${systemReason(e)}.`);
 }
 
 /**

@@ -1,14 +1,12 @@
 /** `boxwright run`: a network's own file and photos to detections. */
 import { createHash } from "node:crypto";
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, extname, join } from "node:path";
+import { extname, join } from "node:path";
 import { ConfigError, TensorError } from "../../core/errors.ts";
-import { showJson } from "../../core/json.ts";
 import type { PartialRule } from "../../core/prepare-rule.ts";
 import { createDetector } from "../../detect/detector.ts";
 import type { Detector } from "../../detect/types.ts";
 import { onnxRuntime } from "../../detect/onnxruntime.ts";
-import { DrawError, type Drawn } from "../../picture/drawn.ts";
+import type { Drawn } from "../../picture/drawn.ts";
 import { drawSvg } from "../../picture/svg.ts";
 import { loadUnpacked } from "../files/load.ts";
 import { readModelFile } from "../files/model-file.ts";
@@ -23,7 +21,7 @@ import { Journal, type Settings } from "./journal.ts";
 import { labelPng, wantsLabelMaps, wantsMasks, withMasks } from "./masks.ts";
 import { UsageError, type Values } from "./options.ts";
 import type { Parsed } from "./parse.ts";
-import { checkPlaces } from "./places.ts";
+import { checkPlaces, writeBelow } from "./places.ts";
 import { Progress } from "./progress.ts";
 import { type Format, type ImageResult, formatOf, formatter } from "./results.ts";
 import { setupOf } from "./setup.ts";
@@ -248,7 +246,7 @@ async function runOne(
   const detections = withMasks(found, values);
   if (drawing !== undefined) {
     await drawTo(drawing, bytes, found);
-    if (wantsLabelMaps(values)) await writeDrawing(`${drawing}.mask.png`, labelPng(found));
+    if (wantsLabelMaps(values)) await writeBelow("draw", `${drawing}.mask.png`, labelPng(found));
   }
   const { width, height } = pixels;
   return { image: file.path, width, height, output_format: "detection", detections };
@@ -259,12 +257,5 @@ async function drawTo(path: string, photo: Uint8Array, detections: Iterable<Draw
   const svg = drawSvg(photo, detections);
   const isPng = extname(path).toLowerCase() === ".png";
   const picture = isPng ? await rasterise(svg) : await writeJpeg(await rasterPixels(svg));
-  await writeDrawing(path, picture);
-}
-
-async function writeDrawing(path: string, picture: Uint8Array): Promise<void> {
-  await mkdir(dirname(path), { recursive: true }).catch(() => undefined);
-  await writeFile(path, picture).catch((error: Error) => {
-    throw new DrawError(`--draw: ${showJson(path)} cannot be written: ${error.message}`);
-  });
+  await writeBelow("draw", path, picture);
 }

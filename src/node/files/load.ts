@@ -51,11 +51,24 @@ async function collect(stream: AsyncIterable<Uint8Array>, path: string, most: nu
 const tooLarge = (path: string, got: string, most: number): TensorError =>
   refusal(path, got, `at most ${most}. The option --max-file N of the command allows N MiB`);
 
+/** Words for the codes of the system. */
+const SYSTEM_REASONS: Readonly<Record<string, string>> = {
+  ENOENT: "there is no such file or folder",
+  EISDIR: "it is a folder",
+  EEXIST: "a file has the name of its folder",
+  ENOTDIR: "a part of the path is a file, and no folder",
+  EACCES: "you have no permission",
+  EPERM: "you have no permission",
+  EROFS: "the disk can only be read",
+  ENOSPC: "the disk is full",
+  ELOOP: "its links lead back to it",
+  ENAMETOOLONG: "the name is too long",
+  EMFILE: "too many files are open",
+};
+
 /** Returns why the system refused a path, in words if the code is a common one. */
 export function systemReason(e: NodeJS.ErrnoException): string {
-  if (e.code === "ENOENT") return "there is no such file or folder";
-  if (e.code === "EISDIR") return "it is a folder";
-  return e.code ?? e.message;
+  return SYSTEM_REASONS[e.code ?? ""] ?? e.code ?? e.message;
 }
 
 /** Returns null if the system does not give a file. Throws other errors, which say what is wrong with the file. */

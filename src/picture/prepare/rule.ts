@@ -211,12 +211,22 @@ export const chromaStrideOf = (format: ImageFormat, stride: number): number =>
 /** Formats by the count of channels that a decoder of photos states. */
 const BY_CHANNELS: { readonly [count: number]: ImageFormat } = { 1: "gray", 3: "rgb", 4: "rgba" };
 
+/** Bytes of a pixel, of the formats that have the same for each. */
+const BYTES_A_PIXEL: { readonly [F in ImageFormat]?: number } = { gray: 1, rgb: 3, bgr: 3, rgba: 4 };
+
 /** Returns the format of an image: the stated one, or that of its channels. sharp calls all its pixels "raw". */
 function formatOf({ format, channels }: ImageInput): ImageFormat {
   const formats = Object.keys(ROW_BYTES);
   if (format !== undefined && format !== "raw") {
     if (!formats.includes(format))
       fail("image: format", show(format), formats.map((f) => `"${f}"`).join(", "));
+    const bytes = BYTES_A_PIXEL[format];
+    if (bytes !== undefined && channels !== undefined && channels !== bytes)
+      fail(
+        "image: channels",
+        `${show(channels)} beside format "${format}"`,
+        `${bytes}, or one of the two alone`,
+      );
     return format;
   }
   if (channels === undefined && format === undefined) return "rgba";

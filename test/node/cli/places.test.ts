@@ -1,7 +1,9 @@
 import { existsSync } from "node:fs";
-import { copyFile, readFile, symlink } from "node:fs/promises";
+import { copyFile, readFile, symlink, writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
 import { showJson } from "../../../src/core/json.ts";
+import { writeBelow } from "../../../src/node/cli/places.ts";
+import { systemReason } from "../../../src/node/files/load.ts";
 import { boxwright } from "../../support/cli.ts";
 import { fixture, tempFolder } from "../../support/files.ts";
 
@@ -32,4 +34,20 @@ test("refuses to write over a file that is read or written by the same command",
   }
   expect(await readFile(photo)).toEqual(before);
   expect(existsSync(plan)).toBe(false);
+});
+
+test("why a file cannot be written is told in words, by run and by draw", async () => {
+  const file = folder.path("a-file");
+  await writeFile(file, "");
+  const photo = fixture("photos/coffee.jpg");
+  const run = await boxwright("run", fixture("detect/network.onnx"), photo, "--draw", `${file}/boxes`);
+  expect(run.code).toBe(1);
+  expect(run.err).toMatch(
+    /--draw: .*coffee.jpg cannot be written: a part of the path is a file, and no folder\./,
+  );
+  await expect(writeBelow("out", `${file}/a.svg`, "")).rejects.toThrow(
+    `--out: ${file}/a.svg cannot be written: a file has the name of its folder.`,
+  );
+  expect(systemReason(Object.assign(new Error("x"), { code: "EACCES" }))).toBe("you have no permission");
+  expect(systemReason(Object.assign(new Error("x"), { code: "ENEW" }))).toBe("ENEW");
 });

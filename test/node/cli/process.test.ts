@@ -57,7 +57,7 @@ test.skipIf(!existsSync("/dev/full"))(
     closeSync(full);
     expect({ status, stderr }).toEqual({
       status: 1,
-      stderr: "boxwright: standard output cannot be written: ENOSPC\n",
+      stderr: "boxwright: standard output cannot be written: the disk is full\n",
     });
   },
 );
