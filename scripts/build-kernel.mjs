@@ -84,7 +84,7 @@ function checkBinary(name, binary) {
   const { exports } = instantiateSync(binary, {
     env: { memory: new WebAssembly.Memory({ initial: 1, maximum: 1 }) },
   });
-  const version = Object.keys(exports).find((verb) => /version$/i.test(verb));
+  const version = Object.keys(exports).find((name) => /version$/i.test(name));
   if (!(exports[version]?.() > 0))
     throw new Error(
       `build/${name}: got the exports ${Object.keys(exports).join(", ")}, expected a version above 0`,

@@ -1,4 +1,4 @@
-/** The verb `cut`: makes a mask at the size of the prototypes. */
+/** The function `cut`: makes a mask at the size of the prototypes. */
 import { M_HEIGHT, M_LOGITS, M_LOGITS_ROW, M_OUT, M_THRESHOLD, M_WIDTH } from "../../src/core/masks-abi";
 import { flt, int, ptr } from "../word";
 import { greater4 } from "./resize4";

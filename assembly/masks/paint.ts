@@ -1,4 +1,4 @@
-/** The verb `paint`: writes one mask into a label map, an i16 for each pixel of a picture. */
+/** The function `paint`: writes one mask into a label map, an i16 for each pixel of a picture. */
 import {
   M_FIRST,
   M_FREE,

@@ -1,6 +1,7 @@
 /**
- * The verb `resize`: bilinear resizing. Resizes the columns once for each row of logits, then mixes two such rows for
- * each row of the mask. The host writes the tables (src/tasks/masks/axis.ts). Weights of 1 and 0 resize by the nearest.
+ * The function `resize`: bilinear resizing. Resizes the columns once for each row of logits, then mixes two such rows
+ * for each row of the mask. The host writes the tables (src/tasks/masks/axis.ts). Weights of 1 and 0 resize by the
+ * nearest.
  */
 import {
   M_COLUMNS,

@@ -63,11 +63,11 @@ interface FrameType {
 
 /** Reads `dai_type`. It overrides `reverse_channels` and `interleaved_to_planar`. */
 function readFrameType(block: FieldReader, prepare: PartialRule): FrameType {
-  const stated = block.take("dai_type", TEXT);
-  const [, order, bits, lay] = /^(RGB|BGR)(888|F16F16F16)([pi])$/.exec(stated ?? "") ?? [];
-  if (stated !== null && order === undefined) {
+  const typeText = block.take("dai_type", TEXT);
+  const [, order, bits, lay] = /^(RGB|BGR)(888|F16F16F16)([pi])$/.exec(typeText ?? "") ?? [];
+  if (typeText !== null && order === undefined) {
     const known = "RGB or BGR, 888 or F16F16F16, p or i, for instance RGB888p";
-    reportOpen(block, "dai_type", show(stated), known, "order", prepare);
+    reportOpen(block, "dai_type", show(typeText), known, "order", prepare);
   }
   return {
     order: (order as "RGB" | undefined) ?? null,
@@ -141,10 +141,10 @@ function layoutOfShape([first, , last]: readonly number[]): "NCHW" | "NHWC" | nu
 
 /** Returns the element type. */
 function typeRule(input: FieldReader, { isHalf }: FrameType, prepare: PartialRule): PartialRule {
-  const stated = input.take("dtype", TEXT);
-  if (stated === null) return isHalf ? { type: "f16" } : {};
-  if (Object.hasOwn(TYPES, stated)) return { type: TYPES[stated as keyof typeof TYPES] };
-  reportOpen(input, "dtype", show(stated), `one of ${Object.keys(TYPES).join(", ")}`, "type", prepare);
+  const typeName = input.take("dtype", TEXT);
+  if (typeName === null) return isHalf ? { type: "f16" } : {};
+  if (Object.hasOwn(TYPES, typeName)) return { type: TYPES[typeName as keyof typeof TYPES] };
+  reportOpen(input, "dtype", show(typeName), `one of ${Object.keys(TYPES).join(", ")}`, "type", prepare);
   return {};
 }
 

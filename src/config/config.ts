@@ -116,8 +116,8 @@ function readFormat(r: FieldReader, root: Json): Config {
       ? readFormat(new FieldReader(root.archive, "", r.problems), root.archive)
       : readModelConfig(r);
   const keys = Object.keys(root);
-  const stated = keys.filter(r.has, r);
-  const blocks = stated.filter((key) => key.toLowerCase() === "nn_config");
+  const givenKeys = keys.filter(r.has, r);
+  const blocks = givenKeys.filter((key) => key.toLowerCase() === "nn_config");
   if (blocks.length > 1) r.report("", `both ${blocks.join(" and ")}`, "one of them");
   const [spelled] = blocks;
   if (spelled !== undefined) {
@@ -125,8 +125,8 @@ function readFormat(r: FieldReader, root: Json): Config {
     return readNnConfig(new FieldReader({ ...root, [key]: root[spelled] }, "", r.problems), key);
   }
   if (isArchive(root)) return readArchive(r);
-  const hasFamily = stated.some((key) => /^(NN_)?family$/.test(key));
-  if (stated.length === 0 || ("mappings" in root && !hasFamily)) return readNnConfig(r, "NN_config");
+  const hasFamily = givenKeys.some((key) => /^(NN_)?family$/.test(key));
+  if (givenKeys.length === 0 || ("mappings" in root && !hasFamily)) return readNnConfig(r, "NN_config");
   if (!TYPED.some((key) => key in root)) fail(`an object with ${few(keys, 6)}`, FORMATS);
   return readTypedOptions(r);
 }
@@ -139,9 +139,9 @@ function reportBeside(r: FieldReader, root: Json): void {
   const block = Object.keys(root).find((key) => key.toLowerCase() === "nn_config" && r.has(key));
   const file = block ?? (isModel(root) ? "what readModel returned" : isArchive(root) ? "model" : null);
   if (file === null) return;
-  const own = isModel(root) ? MODEL_FIELDS : [];
+  const modelFields = isModel(root) ? MODEL_FIELDS : [];
   for (const option of [...settingNames(), "anchors", "anchorMasks", ...OPTIONS_ONLY])
-    if (r.has(option) && !own.includes(option))
+    if (r.has(option) && !modelFields.includes(option))
       r.report(option, `it beside ${file}`, "it in the second argument of createDecoder");
 }
 

@@ -175,13 +175,13 @@ export class FieldReader {
    * of a list, "coco80", stands for the list.
    */
   labels(key: string): string[] | null {
-    const stated = this.json[key];
-    if (typeof stated === "string" && isLabelSet(stated)) return [...labelsOf(stated)];
-    if (stated instanceof Map || stated instanceof Set) {
-      this.report(key, stated instanceof Map ? "a Map" : "a Set", "a list of names: [...labels.values()]");
+    const value = this.json[key];
+    if (typeof value === "string" && isLabelSet(value)) return [...labelsOf(value)];
+    if (value instanceof Map || value instanceof Set) {
+      this.report(key, value instanceof Map ? "a Map" : "a Set", "a list of names: [...labels.values()]");
       return null;
     }
-    const list = isObject(stated) ? Object.keys(stated).map((_, id) => stated[id]) : stated;
+    const list = isObject(value) ? Object.keys(value).map((_, id) => value[id]) : value;
     const names = this.array(
       key,
       list,

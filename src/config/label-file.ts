@@ -43,8 +43,8 @@ function isJson(text: string): boolean {
 function readLines(lines: readonly string[]): LabelFile {
   const filled = lines.filter((line) => line !== "");
   const rows = filled.flatMap((line) => {
-    const found = /^(\d+)(?:\s*[:,;]\s*|\s+)(\S.*)$/.exec(line);
-    return found ? [[Number(found[1]), found[2]] as const] : [];
+    const match = /^(\d+)(?:\s*[:,;]\s*|\s+)(\S.*)$/.exec(line);
+    return match ? [[Number(match[1]), match[2]] as const] : [];
   });
   // A single name may begin with a number: "18 wheeler".
   if (rows.length <= 1 && filled.length > 1) return plain(lines);

@@ -23,9 +23,9 @@ export function readMasks(
   const sets: AnchorSet[] = [];
   masks.forEach(([name, value], i) => {
     const at = name === null ? `${key}[${i}]` : `${key}.${name}`;
-    const found = /^side0*(\d{1,5})$/.exec(name ?? "");
-    const side = found && Number(found[1]);
-    if (side === 0 || (name !== null && !found && !outputNames))
+    const match = /^side0*(\d{1,5})$/.exec(name ?? "");
+    const side = match && Number(match[1]);
+    if (side === 0 || (name !== null && !match && !outputNames))
       return r.report(at, `the name "${name}"`, `"sideN" with N the width of the output layer`);
     if (side !== null) checkSide(r, at, side, sets, inputSize);
     const list = readMask(r, at, value, anchors);

@@ -41,7 +41,7 @@ export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"):
   const format = block.word("output_format", ["raw", "detection"], '"raw" or "detection"');
   const kind = readKind(block, format);
   const labels = mappings.labels("labels");
-  const stated = readClasses(root, metadata, kind, labels);
+  const classes = readClasses(root, metadata, kind, labels);
   metadata.take("coordinates", ["4", (x) => x === 4]);
   const inputSize = readSize(block);
   const threshold = (name: string): number =>
@@ -56,7 +56,7 @@ export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"):
     note: kind === null ? noteOf(root.json[key] === undefined, format) : null,
     kind,
     modelName: [model.model_name, model.xml].find(isText) ?? null,
-    classes: stated ?? (labels?.length || null),
+    classes: classes ?? (labels?.length || null),
     labels,
     inputSize,
     confidenceThreshold: threshold("confidence_threshold"),
@@ -92,19 +92,19 @@ function readClasses(
   kind: NetworkKind | null,
   labels: readonly string[] | null,
 ): number | null {
-  const stated = metadata.take("classes", COUNT);
+  const classes = metadata.take("classes", COUNT);
   if (kind !== null && KINDS[kind].anchors && !metadata.has("classes") && !labels)
     metadata.reportMissing("classes", "the number of classes");
-  if (kind === null || stated === null || !labels?.length) return stated;
+  if (kind === null || classes === null || !labels?.length) return classes;
   // Labels of a mobilenet count the background as the first class. Its number of classes may leave it out.
-  const most = hasBackground(kind, null) ? stated + 1 : stated;
-  if (labels.length < stated || labels.length > most)
+  const most = hasBackground(kind, null) ? classes + 1 : classes;
+  if (labels.length < classes || labels.length > most)
     root.report(
       "mappings.labels",
       `${labels.length} labels`,
-      `${stated}${most > stated ? `, or ${most} with the background,` : ""} for NN_specific_metadata.classes = ${stated}`,
+      `${classes}${most > classes ? `, or ${most} with the background,` : ""} for NN_specific_metadata.classes = ${classes}`,
     );
-  return stated;
+  return classes;
 }
 
 /** Returns why a file without a family decodes nothing. */
@@ -123,8 +123,8 @@ function readSize(block: FieldReader): [number, number] | null {
     '"WIDTHxHEIGHT", for instance "416x416"',
     (x) => isText(x) && size.test(x),
   ]);
-  const found = text && size.exec(text);
-  return found ? [Number(found[1]), Number(found[2])] : null;
+  const match = text && size.exec(text);
+  return match ? [Number(match[1]), Number(match[2])] : null;
 }
 
 /** Reads a flat list of anchors and its masks. */

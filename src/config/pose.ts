@@ -18,12 +18,12 @@ const inRange = (count: number): boolean => count >= 1 && count <= MOST_POINTS;
 const POSITIVE: Rule<number> = ["a positive number", (x) => typeof x === "number" && x > 0 && x < Infinity];
 
 /** Returns the fields without those that are null. */
-const stated = (fields: { readonly [K in keyof TaskConfig]: TaskConfig[K] | null }): TaskConfig =>
+const withoutNulls = (fields: { readonly [K in keyof TaskConfig]: TaskConfig[K] | null }): TaskConfig =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null)) as unknown as TaskConfig;
 
 /** Reads the options of a pose network. */
 function readOptions(r: FieldReader): TaskConfig {
-  const task = stated({
+  const task = withoutNulls({
     name: "pose",
     keypoints: r.take("keypoints", SHAPE),
     keypointNames: r.take("keypointNames", TEXTS),
@@ -62,12 +62,12 @@ const NAME_KEYS = ["keypoint_label_names", "keypoint_names", "keypoint_labels"];
 function readArchive(metadata: FieldReader, config: Config): Partial<Config> | null {
   const nameKey = NAME_KEYS.find((key) => metadata.has(key)) ?? NAME_KEYS[0];
   const names = metadata.texts(nameKey);
-  const stated = metadata.take<number>("n_keypoints", [
+  const keypointCount = metadata.take<number>("n_keypoints", [
     `a whole number from 1 to ${MOST_POINTS}`,
     (x) => isWhole(x) && inRange(x),
   ]);
   // Prefer the count of names to n_keypoints, as depthai-core does.
-  const count = names?.length ?? stated;
+  const count = names?.length ?? keypointCount;
   if (!count) return null;
   const edges = metadata.take("skeleton_edges", EDGES);
   const network = config.family && POINT_FACTS[config.family]?.network;

@@ -16,11 +16,11 @@ function readArchive(metadata: FieldReader, config: Config): Partial<Config> | n
   const prototypes =
     metadata.take<string>("protos_outputs", ["the name of an output", isText]) ??
     names.find((name) => /protos_output/i.test(name));
-  const stated = metadata.texts("mask_outputs");
+  const maskOutputs = metadata.texts("mask_outputs");
   const coefficients =
-    stated ?? names.filter((name) => /(^|_)masks?(_|$)/i.test(name) && name !== prototypes);
+    maskOutputs ?? names.filter((name) => /(^|_)masks?(_|$)/i.test(name) && name !== prototypes);
   const count = metadata.take("n_prototypes", COUNT);
-  if (count === null && stated === null && prototypes === undefined) return null;
+  if (count === null && maskOutputs === null && prototypes === undefined) return null;
   const outputs = [...coefficients, ...(prototypes === undefined ? [] : [prototypes])];
   return {
     task: taskOf({ maskCoefficients: count ?? undefined }),

@@ -84,10 +84,10 @@ export const settingNames = (): string[] => [...Object.keys(SETTINGS), ...taskOp
 
 /** Reads the settings of one source. Reports each value that cannot be, alone or beside another of the same source. */
 export function readSettings(r: FieldReader): Settings {
-  const stated = Object.entries<Rule<unknown> | ((r: FieldReader) => unknown)>(SETTINGS)
+  const entries = Object.entries<Rule<unknown> | ((r: FieldReader) => unknown)>(SETTINGS)
     .map(([key, rule]) => [key, typeof rule === "function" ? rule(r) : r.take(key, rule)] as const)
     .filter(([, value]) => value !== null);
-  const settings = Object.fromEntries(stated) as Settings;
+  const settings = Object.fromEntries(entries) as Settings;
   const { variances, scales, inputSize, scaleXY, strides } = settings;
   if (variances && scales) r.report("scales", "scales and variances", "one: one is the inverse of the other");
   if (variances?.some((v) => v > 1))

@@ -25,9 +25,9 @@ function checkSuppression(suppression: unknown): void {
 
 /** Reads a method by its name, or with its settings. */
 export function readSuppression(r: FieldReader): Suppression | null {
-  const stated = r.json.suppression;
+  const given = r.json.suppression;
   if (!r.has("suppression")) return null;
-  const suppression = isText(stated) ? { method: stated } : stated;
+  const suppression = isText(given) ? { method: given } : given;
   try {
     checkSuppression(suppression);
   } catch (error) {

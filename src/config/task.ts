@@ -31,9 +31,9 @@ export const taskOptionNames = (): string[] => owners().map(([option]) => option
 
 /** Reads the option `task` and the options of that task. Returns `null` if none of them is stated. */
 export function readTask(r: FieldReader): TaskConfig | null {
-  const stated = r.take("task", oneOf(Object.keys(TASKS) as TaskName[]));
+  const named = r.take("task", oneOf(Object.keys(TASKS) as TaskName[]));
   const options = owners().filter(([option]) => r.has(option));
-  const task = stated ?? (options.length > 0 ? (familyTask(r) ?? options[0][1]) : null);
+  const task = named ?? (options.length > 0 ? (familyTask(r) ?? options[0][1]) : null);
   if (task === null) return null;
   for (const [option, owner] of options)
     if (owner !== task)

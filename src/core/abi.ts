@@ -5,8 +5,8 @@
  * that image and on nothing else. A word has 4 bytes, little-endian. Addresses are byte addresses, 16-aligned unless
  * stated otherwise. Address 0 means "none". `layout.ts` draws the map.
  *
- * Verbs: `abiVersion() -> i32`. With the address of a plan block: `scan(plan) -> candidates`, `sort(plan) -> ordered`,
- * `nms(plan) -> detections`, and `decode(plan) -> detections`, which runs the three.
+ * Functions: `abiVersion() -> i32`. With the address of a plan block: `scan(plan) -> candidates`,
+ * `sort(plan) -> ordered`, `nms(plan) -> detections`, and `decode(plan) -> detections`, which runs the three.
  */
 
 export const ABI_VERSION = 3;

@@ -112,15 +112,15 @@ export function settleFamily(evidence: FamilyEvidence): { family: Family; why: F
   // A name that contradicts the file's anchors is no evidence.
   const fitting = (family: Family | null): Family | null =>
     family && (anchors === null || (TRAITS[family].head === "anchor") === anchors) ? family : null;
-  const stated = subtype?.toLowerCase() ?? "";
+  const subtypeWord = subtype?.toLowerCase() ?? "";
   const model = familyInName(modelName ?? "");
-  const found: readonly (readonly [Family | null | undefined, FamilyReason["kind"], string | null])[] = [
+  const evidences: readonly (readonly [Family | null | undefined, FamilyReason["kind"], string | null])[] = [
     [kind && KINDS[kind].family, "file", kind ? KINDS[kind].nnFamily : null],
     // A "-u" export of an anchor model has no anchors. With anchors it is the classic head after all.
-    [stated === "yolov5-u" && anchors ? "yolov5" : null, "subtype with anchors", subtype],
+    [subtypeWord === "yolov5-u" && anchors ? "yolov5" : null, "subtype with anchors", subtype],
     // The exporter marks YOLOX as YOLOv6 r1, which multiplies no objectness. The name then tells.
-    [sharesSubtype(familyOfSubtype(stated), model) ? model : null, "model name", modelName],
-    [familyOfSubtype(stated), "subtype", subtype],
+    [sharesSubtype(familyOfSubtype(subtypeWord), model) ? model : null, "model name", modelName],
+    [familyOfSubtype(subtypeWord), "subtype", subtype],
     ...outputNames.map(
       (name) => [fitting(familyInName(/_(yolo.*)$/i.exec(name)?.[1] ?? "")), "output name", name] as const,
     ),
@@ -135,7 +135,7 @@ export function settleFamily(evidence: FamilyEvidence): { family: Family; why: F
     [anchors === false ? "yolov8" : null, "no anchors", null],
     ["yolov3", "default", null],
   ];
-  const [family, reason, value] = found.find(([said]) => said) as [
+  const [family, reason, value] = evidences.find(([said]) => said) as [
     Family,
     FamilyReason["kind"],
     string | null,

@@ -2,9 +2,9 @@
  * The binary interface of the kernel that makes masks, read by asc and tsc. A mask is a product of a detection's
  * coefficients and the prototypes of the image, resized and compared with a threshold.
  *
- * Verbs, each with the address of a job: `product(job)` writes the logits of a window of prototype pixels, `cut(job)`
- * compares them with the threshold, `resize(job)` resizes them and then compares, `paint(job)` writes the label of a
- * detection where its mask is set. A kernel has no memory of its own: the job names every address.
+ * Functions, each with the address of a job: `product(job)` writes the logits of a window of prototype pixels,
+ * `cut(job)` compares them with the threshold, `resize(job)` resizes them and then compares, `paint(job)` writes the
+ * label of a detection where its mask is set. A kernel has no memory of its own: the job names every address.
  */
 
 export const MASKS_ABI_VERSION = 1;

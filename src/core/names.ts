@@ -61,7 +61,7 @@ export function nearestName(name: string, names: readonly string[]): string | un
   for (const [meant, others] of ELSEWHERE) {
     const [option] = meant.split(":");
     // A file writes confidence_threshold.
-    const known = names.find((own) => plainName(own) === plainName(option));
+    const known = names.find((candidate) => plainName(candidate) === plainName(option));
     if (known !== undefined && others.split(" ").includes(plain)) return known + meant.slice(option.length);
   }
   return undefined;

@@ -117,13 +117,13 @@ export function checkOptions<T extends object>(
   const names = Object.keys(rules);
   if (typeof given !== "object" || (given as object | null) === null || Array.isArray(given))
     refuse(called, show(given), form ?? `an object with some of ${names.join(", ")}`, Kind);
-  const stated: Record<string, unknown> = {};
+  const values: Record<string, unknown> = {};
   for (const name in given) {
     const value = given[name] ?? null;
     const complaint =
       nameComplaint(name, names, more) ?? (value === null ? null : valueComplaint(value, rules[name]));
     if (complaint) refuse(prefix + name, ...complaint, Kind);
-    if (value !== null) stated[name] = value;
+    if (value !== null) values[name] = value;
   }
-  return stated as T;
+  return values as T;
 }

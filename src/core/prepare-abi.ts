@@ -2,8 +2,8 @@
  * The binary interface of the kernel that prepares pictures, read by asc and tsc. The host copies a strip of source
  * rows into memory, and the kernel makes the rows of the input tensor that depend on them alone.
  *
- * Verbs, each with the address of a job: `unpack(job)` makes four bytes a pixel of other formats, `resample(job)` makes
- * the pixels of the tensor's rows, `emit(job)` makes tensor elements of them. `prepare(job)` runs the three.
+ * Functions, each with the address of a job: `unpack(job)` makes four bytes a pixel of other formats, `resample(job)`
+ * makes the pixels of the tensor's rows, `emit(job)` makes tensor elements of them. `prepare(job)` runs the three.
  *
  * A pixel is four bytes R G B and one that is ignored. Rows of BGR images keep their order; the host swaps J_SHIFT_*.
  */

@@ -266,20 +266,21 @@ function checkData(
   where: string,
   data: TensorData,
   dims: readonly number[],
-  stated: ElementType | null,
+  givenType: ElementType | null,
   hint: ElementType | null,
 ): ElementType {
-  const own = typeOfData(data);
+  const arrayType = typeOfData(data);
   const kind = kindOf(data);
-  if (own === null)
+  if (arrayType === null)
     return refuse(
       where,
       `data of type ${kind}${Array.isArray(data) ? ` of ${typeof data[0]}s` : ""}`,
       kind === "ArrayBuffer" ? "a typed array over it: new Float32Array(data) for f32" : "a typed array",
     );
-  const shares = (type: ElementType): boolean => ["f16 i16", "i16 f16", "i8 u8"].includes(`${type} ${own}`);
-  const type = stated ?? (hint && shares(hint) ? hint : own);
-  if (Array.isArray(data) ? type === "f16" : type !== own && !shares(type))
+  const shares = (type: ElementType): boolean =>
+    ["f16 i16", "i16 f16", "i8 u8"].includes(`${type} ${arrayType}`);
+  const type = givenType ?? (hint && shares(hint) ? hint : arrayType);
+  if (Array.isArray(data) ? type === "f16" : type !== arrayType && !shares(type))
     refuse(where, `${kind} data`, `${ELEMENTS[type].array.name} data for its type "${type}"`);
   const { length } = data;
   const count = volume(dims);
@@ -291,7 +292,7 @@ function checkData(
           ? " (its buffer is detached or empty)"
           : ""),
       `${count} for dims [${dims.join(",")}]` +
-        (own === "u8" && length === 4 * count
+        (arrayType === "u8" && length === 4 * count
           ? "; bytes of floats are new Float32Array(data.buffer, data.byteOffset, data.length / 4)"
           : ""),
     );
@@ -320,11 +321,11 @@ export function specOf(
   if (!Array.isArray(dims) || !dims.every((d) => Number.isSafeInteger(d) && d >= 0))
     refuse(where, `dims ${show(dims)}`, "an array of whole numbers");
   checkNamesOf(where, t);
-  const stated = said === null ? null : elementType(String(said));
-  if (said !== null && stated === null)
+  const givenType = said === null ? null : elementType(String(said));
+  if (said !== null && givenType === null)
     refuse(where, `type "${String(said)}"`, "one of f32 f16 u8 i8 i16 i32 (or f64, i64)");
   const hint = said === null && before?.type ? elementType(before.type) : null;
-  const type = data === undefined ? (stated ?? "f32") : checkData(where, data, dims, stated, hint);
+  const type = data === undefined ? (givenType ?? "f32") : checkData(where, data, dims, givenType, hint);
   const float = isFloat({ type });
   // Floats with lists that were given beforehand are the reals already: those of a slot, or a runtime's own.
   const earlier = float && Array.isArray(before?.scale) ? undefined : before;

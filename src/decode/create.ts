@@ -52,7 +52,7 @@ export function createDecoderSync(config: unknown, options: CoreOptions = {}): D
 /** Returns the options of the decoder, and its tasks. `readConfig` refuses options that are no object. */
 function split(options: CoreOptions | null): [DecoderOptions, readonly DecoderTask[]] {
   if (typeof options !== "object" || options === null || Array.isArray(options)) return [options ?? {}, []];
-  const { tasks, ...own } = options;
+  const { tasks, ...decoderOptions } = options;
   checkTaskList(tasks ?? []);
-  return [own, tasks ?? []];
+  return [decoderOptions, tasks ?? []];
 }

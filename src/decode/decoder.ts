@@ -255,8 +255,8 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     const engine = this.engine === "ts" ? "ts" : "auto";
     const rule = this.prepareRule as PrepareRule;
     // Copy the options only if they lack an engine. A detector states one, and so allocates nothing here.
-    const own: PrepareOptions = options?.engine === undefined ? { engine, ...options } : options;
-    const prepared = this.#prepare.prepareImage(image, rule, own);
+    const withEngine: PrepareOptions = options?.engine === undefined ? { engine, ...options } : options;
+    const prepared = this.#prepare.prepareImage(image, rule, withEngine);
     this.#diagnostics.afterPrepare(image, prepared.frame, rule.size);
     this.#diagnostics.report();
     return prepared;
@@ -416,8 +416,8 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
         specOf(names[i], t, this.#known(names[i])),
       );
       if (!this.config.decodes || this.#finished?.reads(specs)) return 1;
-      const { found } = interpretConfig(this.config, specs, this.#tasks);
-      return Math.max(1, Math.min(...found.map(({ batch }) => batch)));
+      const { interpretations } = interpretConfig(this.config, specs, this.#tasks);
+      return Math.max(1, Math.min(...interpretations.map(({ batch }) => batch)));
     } catch (error) {
       // The receiver says what is wrong with these tensors.
       if (error instanceof TensorError) return 1;
@@ -435,8 +435,9 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
    */
   #namesOf(tensors: readonly TensorInput[]): string[] {
     const known = this.config.outputs ?? [];
-    const own = tensors.map((t) => (t as TensorInput | null)?.name);
-    if (own.every(isText) && (!this.#isFixed || known.every((o) => own.includes(o.name)))) return own;
+    const ownNames = tensors.map((t) => (t as TensorInput | null)?.name);
+    if (ownNames.every(isText) && (!this.#isFixed || known.every((o) => ownNames.includes(o.name))))
+      return ownNames;
     const isInOrder =
       known.length === tensors.length &&
       known.every(

@@ -150,10 +150,10 @@ export class Diagnostics {
   }
 
   /** Checks the first result: what a task made of the candidates, too. */
-  afterResult(found: Detections): void {
-    if (this.#hasCheckedResult || found.length === 0) return;
+  afterResult(detections: Detections): void {
+    if (this.#hasCheckedResult || detections.length === 0) return;
     this.#hasCheckedResult = true;
-    this.#notes.add(noteOfResult(found));
+    this.#notes.add(noteOfResult(detections));
   }
 
   /** Adds a note of values that are not finite, unless there is one already. */

@@ -146,8 +146,8 @@ export function fitTensors(inputs: Inputs): boolean {
 }
 
 /** True if the frame states no storage order, or the same one as the plan. */
-const isOrder = (stated: string | null, order: string | null): boolean =>
-  stated === null || stated === order || stated.toLowerCase() === order?.toLowerCase();
+const isOrder = (given: string | null, order: string | null): boolean =>
+  given === null || given === order || given.toLowerCase() === order?.toLowerCase();
 
 /** True if tensor `i` has the dims, element type, scale and zero point of the plan. */
 function fits({ tensors, slots, known, types }: Inputs, i: number, t: TensorInput): boolean {

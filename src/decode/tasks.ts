@@ -104,16 +104,18 @@ export const rowReaders = (tasks: readonly DecoderTask[]): readonly RowReader[] 
 /**
  * Throws a ConfigError unless `tasks` is a list of tasks. Plain JavaScript may pass anything, such as the tasks of plan
  * files to a decoder of configs.
- * @param verbs methods of which a task has one
+ * @param methods a task has one of these methods
  */
 export function checkTaskList(
   tasks: unknown,
   known: readonly string[] = VALUE_NAMES,
-  verbs: readonly string[] = ["attach", "prepareImage"],
+  methods: readonly string[] = ["attach", "prepareImage"],
 ): void {
   const isTask = (x: unknown): boolean => {
     const value = (x ?? {}) as Readonly<Record<string, unknown>>;
-    return known.includes(value.task as string) && verbs.some((verb) => typeof value[verb] === "function");
+    return (
+      known.includes(value.task as string) && methods.some((method) => typeof value[method] === "function")
+    );
   };
   if (Array.isArray(tasks) && Array.from(tasks as unknown[]).every(isTask)) return;
   throw new ConfigError([

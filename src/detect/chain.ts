@@ -139,15 +139,15 @@ export class ChainedDetector implements Detector {
       ...candidates.filter(({ row }) => row === null),
       ...candidates.filter(({ row }) => row !== null),
     ].slice(0, this.#most);
-    const found: FoundPoints[] = [];
+    const pointsOfBoxes: FoundPoints[] = [];
     // The crop turns the picture.
     const asDelivered = { ...image, rotation: 0 as const };
     for (const { crop, row } of chosen) {
       const points = await this.#second.detect(asDelivered, { crop });
       this.#count(this.#second);
-      if (points.length > 0) found.push({ points: points.copy(), row });
+      if (points.length > 0) pointsOfBoxes.push({ points: points.copy(), row });
     }
-    return this.#join(boxes, found);
+    return this.#join(boxes, pointsOfBoxes);
   }
 
   #count({ timings }: Detector): void {

@@ -89,19 +89,19 @@ async function openDetector<Opened>(
   source: DetectorSource<Opened>,
   options: DetectorOptions,
 ): Promise<SessionDetector> {
-  const { warmUp, ...stated } = options ?? {};
+  const { warmUp, ...decoderOptions } = options ?? {};
   checkValue("options.warmUp", warmUp ?? 1, WARM_UP);
   const { open, config: unread, file } = await readSource(source);
   let session: Session | null = "session" in source ? source.session : null;
   const lanes: FrameLane[] = [];
   try {
     // Before a runtime is started: it may take seconds.
-    const config = readConfig(unread, stated);
+    const config = readConfig(unread, decoderOptions);
     session ??= await open();
     const { input, others } = inputsOf(session);
-    await prepareEngine(stated.engine ?? "auto");
+    await prepareEngine(decoderOptions.engine ?? "auto");
     const known = withInput(config, input, file);
-    const decoder = decoderOf(others.length > 0 ? inInputPixels(known) : known, stated, ALL_TASKS);
+    const decoder = decoderOf(others.length > 0 ? inInputPixels(known) : known, decoderOptions, ALL_TASKS);
     checkPreparation(decoder);
     const spec = inputSpecOf(input, others, decoder);
     const { overlaps } = session;
@@ -109,7 +109,7 @@ async function openDetector<Opened>(
       lanes.push(new FrameLane(session.createLane(spec), decoder, outputReader(file)));
     const detector = new SessionDetector(session, decoder, lanes);
     for (let i = 0; i < (warmUp ?? 1); i++) await detector.warmUp(blankImage(decoder));
-    if (stated.onNote) noteMissingNames(decoder, stated.onNote);
+    if (decoderOptions.onNote) noteMissingNames(decoder, decoderOptions.onNote);
     return detector;
   } catch (error) {
     for (const lane of lanes) lane.close();

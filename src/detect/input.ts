@@ -49,14 +49,15 @@ export function withInput(config: Config, { name, dims, type }: SessionTensor, f
   const isPicture = PICTURE_TYPES.find((allowed) => allowed === known);
   const told = sizeOf(input);
   const size = told?.every((side) => side > 0) ? told : null;
-  const stated = config.inputSize;
-  if (size && stated && size.join() !== stated.join())
+  const configSize = config.inputSize;
+  if (size && configSize && size.join() !== configSize.join())
     throw new ConfigError([
       {
         path: "inputSize",
         message: mismatch(
-          `${stated.join("x")}, but the network's input ${name} [${dims?.join()}] takes ${size.join("x")}`,
-          `${size.join("x")}, or a network that was exported for ${stated.join("x")}. Leave the size out to take the network's`,
+          `${configSize.join("x")}, but the network's input ${name} [${dims?.join()}] takes ${size.join("x")}`,
+          `${size.join("x")}, or a network that was exported for ${configSize.join("x")}. Leave the size out to take ` +
+            "the network's",
         ),
         option: "inputSize",
       },
@@ -69,7 +70,7 @@ export function withInput(config: Config, { name, dims, type }: SessionTensor, f
     );
   return {
     ...config,
-    inputSize: size ?? stated,
+    inputSize: size ?? configSize,
     prepare: {
       ...(input?.layout && { layout: input.layout }),
       ...(type !== null && { type: isPicture }),
@@ -121,12 +122,14 @@ export function inputSpecOf(
       },
     ]);
   const [width, height] = size;
-  const own = layout === "NCHW" ? [1, 3, height, width] : [1, height, width, 3];
-  const isOther = dims?.some((given, i) => typeof given === "number" && given > 0 && given !== own[i]);
-  if (isOther || (dims && dims.length !== own.length))
-    refuse("inputs", `${name} [${dims?.join()}]`, `[${own.join()}], one picture of three channels`);
+  const expectedDims = layout === "NCHW" ? [1, 3, height, width] : [1, height, width, 3];
+  const isOther = dims?.some(
+    (given, i) => typeof given === "number" && given > 0 && given !== expectedDims[i],
+  );
+  if (isOther || (dims && dims.length !== expectedDims.length))
+    refuse("inputs", `${name} [${dims?.join()}]`, `[${expectedDims.join()}], one picture of three channels`);
   const constants = others.map((other) => constantOf(other, size));
-  return { name, dims: own, type, ...(constants.length > 0 && { constants }) };
+  return { name, dims: expectedDims, type, ...(constants.length > 0 && { constants }) };
 }
 
 export function blankImage({ prepareRule }: Decoder): ImageInput {

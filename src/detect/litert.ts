@@ -144,9 +144,11 @@ class LiteRtLane implements Lane {
 
   async run(): Promise<Outputs> {
     this.#endWriting();
-    const found = (await this.#model.run(this.#inputs as never)) as { readonly [name: string]: LiteRtTensor };
+    const outputs = (await this.#model.run(this.#inputs as never)) as {
+      readonly [name: string]: LiteRtTensor;
+    };
     for (const { name, dims } of this.#details) {
-      const tensor = found[name];
+      const tensor = outputs[name];
       this.#tensors.push(tensor);
       this.#outputs[name] = { data: await this.#read(tensor, name), dims };
     }

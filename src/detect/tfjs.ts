@@ -118,11 +118,11 @@ class TfLane implements Lane {
   }
 
   /** Returns outputs by name: those of a record, or those that the model lists. */
-  async #outputsOf(found: unknown): Promise<Outputs> {
-    const list = isTensor(found) ? [found] : found;
+  async #outputsOf(result: unknown): Promise<Outputs> {
+    const list = isTensor(result) ? [result] : result;
     if (typeof list !== "object" || list === null)
       throw new TensorError(
-        `tfjs: got ${show(found)} of the model, expected a tensor, a list or a record of tensors`,
+        `tfjs: got ${show(result)} of the model, expected a tensor, a list or a record of tensors`,
       );
     const names = Array.isArray(list)
       ? list.map((_, i) => this.#model.outputs?.[i]?.name ?? `output${i}`)

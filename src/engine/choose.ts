@@ -5,9 +5,9 @@ import { refuse } from "../core/errors.ts";
 import { checkSize, memoryOf } from "../core/memory.ts";
 import { show } from "../core/tensor.ts";
 import { Kernel } from "../kernels/kernel.ts";
-import type { Engine, Verbs } from "./engine.ts";
-import type { MasksEngine, MasksVerbs } from "./masks.ts";
-import type { PrepareEngine, PrepareVerbs } from "./prepare.ts";
+import type { Engine, KernelExports } from "./engine.ts";
+import type { MasksEngine, MasksKernelExports } from "./masks.ts";
+import type { PrepareEngine, PrepareKernelExports } from "./prepare.ts";
 import { tsEngine } from "./ts/index.ts";
 import { tsMasksEngine } from "./ts/masks/index.ts";
 import { tsPrepareEngine } from "./ts/prepare/index.ts";
@@ -46,7 +46,7 @@ export function makeEngine(name: EngineName, bytes: number): Engine {
   try {
     if (name === "ts") return tsEngine(memoryOf(plainMemory(bytes)));
     const { memory, exports } = decodeKernel.instantiate(name, bytes);
-    const { scan, sort, nms, decode } = exports as Verbs;
+    const { scan, sort, nms, decode } = exports as KernelExports;
     return { name, memory: memoryOf(memory.buffer), wasm: memory, scan, sort, nms, decode };
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
@@ -79,7 +79,7 @@ export function masksEngineIn({ name, memory, wasm }: Engine): MasksEngine {
 
 function wasmMasksEngine(name: "simd" | "scalar", over: number | WebAssembly.Memory): MasksEngine {
   const { memory, exports } = masksKernel.instantiate(name, over);
-  const { product, cut, resize, paint } = exports as MasksVerbs;
+  const { product, cut, resize, paint } = exports as MasksKernelExports;
   return { name, buffer: memory.buffer, product, cut, resize, paint };
 }
 
@@ -89,6 +89,6 @@ export function makePrepareEngine(wanted: EngineName | "auto", bytes: number): P
   const name = choose(prepareKernel, wanted);
   if (name === "ts") return tsPrepareEngine(plainMemory(bytes));
   const { memory, exports } = prepareKernel.instantiate(name, bytes);
-  const { unpack, resample, emit, prepare } = exports as PrepareVerbs;
+  const { unpack, resample, emit, prepare } = exports as PrepareKernelExports;
   return { name, buffer: memory.buffer, unpack, resample, emit, prepare };
 }

@@ -2,10 +2,10 @@ import type { EngineName } from "../core/engine-name.ts";
 import type { Memory } from "../core/memory.ts";
 
 /**
- * The verbs of a kernel over one memory image. `plan` is the byte address of a plan block (see core/abi.ts).
- * Each verb returns a count; none reports an error.
+ * The functions of a kernel over one memory image. `plan` is the byte address of a plan block (see core/abi.ts).
+ * Each returns a count; none reports an error.
  */
-export interface Verbs {
+export interface KernelExports {
   /** Finds the candidates of one image. Returns how many stand in the candidate columns. */
   scan(plan: number): number;
   /** Orders the candidates, best first. Returns how many may be looked at by `nms`. */
@@ -17,7 +17,7 @@ export interface Verbs {
 }
 
 /** One engine together with the memory it works on. */
-export interface Engine extends Verbs {
+export interface Engine extends KernelExports {
   readonly name: EngineName;
   readonly memory: Memory;
   /** The `WebAssembly.Memory` that `memory` shows, for the kernel of a task. An `object`: see `provideKernel`. */

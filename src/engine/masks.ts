@@ -1,8 +1,8 @@
 /** Engines that make masks. */
 import type { EngineName } from "../core/engine-name.ts";
 
-/** The verbs of the kernel over one memory. `job` is the byte address of a job (see core/masks-abi.ts). */
-export interface MasksVerbs {
+/** The functions of the kernel over one memory. `job` is the byte address of a job (see core/masks-abi.ts). */
+export interface MasksKernelExports {
   /** Writes the logits of a window of prototype pixels. */
   product(job: number): void;
   /** Compares the logits of the window with the threshold. */
@@ -14,7 +14,7 @@ export interface MasksVerbs {
 }
 
 /** One engine together with the memory it works on. */
-export interface MasksEngine extends MasksVerbs {
+export interface MasksEngine extends MasksKernelExports {
   readonly name: EngineName;
   readonly buffer: ArrayBuffer;
 }

@@ -1,8 +1,8 @@
 /** Engines that prepare pictures. */
 import type { EngineName } from "../core/engine-name.ts";
 
-/** The verbs of the kernel over one memory. `job` is the byte address of a job (see core/prepare-abi.ts). */
-export interface PrepareVerbs {
+/** The functions of the kernel over one memory. `job` is the byte address of a job (see core/prepare-abi.ts). */
+export interface PrepareKernelExports {
   /** Makes pixels of the source rows. */
   unpack(job: number): void;
   /** Makes the pixels of the tensor's rows. */
@@ -14,7 +14,7 @@ export interface PrepareVerbs {
 }
 
 /** One engine together with the memory it works on. */
-export interface PrepareEngine extends PrepareVerbs {
+export interface PrepareEngine extends PrepareKernelExports {
   readonly name: EngineName;
   readonly buffer: ArrayBuffer;
 }

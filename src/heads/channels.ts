@@ -53,17 +53,17 @@ export const none: Views = () => [];
 
 /** Sees a feature map: [N,K,h,w], [N,h,w,K], and both without a batch. */
 export const maps: Views = ({ dims, order }, k) => {
-  const stated = order?.toUpperCase() ?? "";
+  const orderWord = order?.toUpperCase() ?? "";
   const batched = dims.length === 4;
   const [batch, a, b, c] = batched ? dims : [1, ...dims];
   // [1,R,K] is rows with a batch of 1, not a map one cell high.
-  if (!(batched || (dims.length === 3 && (a !== 1 || k === 1))) || /ROWS|PLANES/.test(stated)) return [];
+  if (!(batched || (dims.length === 3 && (a !== 1 || k === 1))) || /ROWS|PLANES/.test(orderWord)) return [];
   const views: ChannelView[] = [];
-  if (a === k && !/^N?HWC$/.test(stated)) {
+  if (a === k && !/^N?HWC$/.test(orderWord)) {
     const layout = batched ? "NCHW" : "CHW";
     views.push({ batch, cells: b * c, channel: b * c, cell: 1, layout, w: c, h: b });
   }
-  if (c === k && !/^N?CHW$/.test(stated) && !(views.length > 0 && b === 1)) {
+  if (c === k && !/^N?CHW$/.test(orderWord) && !(views.length > 0 && b === 1)) {
     const layout = batched ? "NHWC" : "HWC";
     views.push({ batch, cells: a * b, channel: 1, cell: k, layout, w: b, h: a });
   }
@@ -84,10 +84,10 @@ export const fiveDims: Views = ({ dims, order }, k) => {
 
 /** Sees rows [N,R,K] and planes [N,K,R], without a batch too, with dimensions of 1 anywhere. */
 export const rows: Views = ({ dims, order }, k) => {
-  let stated = order?.toLowerCase();
+  let orderWord = order?.toLowerCase();
   // The order of a map says the same of its cells in a row.
-  if (dims.length === 4 && stated === "nchw") stated = "planes";
-  if (dims.length === 4 && stated === "nhwc") stated = "rows";
+  if (dims.length === 4 && orderWord === "nchw") orderWord = "planes";
+  if (dims.length === 4 && orderWord === "nhwc") orderWord = "rows";
   const views: ChannelView[] = [];
   const add = (batch: number, tail: readonly number[]): void => {
     const long = tail.filter((x) => x !== 1);
@@ -95,9 +95,9 @@ export const rows: Views = ({ dims, order }, k) => {
     const [a, b] =
       long.length > 2 ? [] : long.length > 1 ? long : k === 1 ? [...long, 1, 1] : [1, ...long, 1];
     // A single cell, or a single channel, is the same in both orders.
-    if (b === k && (stated !== "planes" || a === 1 || k === 1))
+    if (b === k && (orderWord !== "planes" || a === 1 || k === 1))
       views.push({ batch, cells: a, channel: 1, cell: k, layout: "rows", w: 0, h: 0 });
-    if (a === k && k !== 1 && b !== 1 && stated !== "rows")
+    if (a === k && k !== 1 && b !== 1 && orderWord !== "rows")
       views.push({ batch, cells: b, channel: b, cell: 1, layout: "planes", w: 0, h: 0 });
   };
   if (dims.length > 2) add(dims[0], dims.slice(1));

@@ -100,8 +100,8 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
       };
       // Rows of plain numbers are decoded boxes. Distances in rows come as distributions.
       const inRows = bins ? rows : none;
-      const split = (found: readonly TensorMatch[]): Interpretation[] =>
-        byLayout(found).flatMap((mates) =>
+      const split = (matched: readonly TensorMatch[]): Interpretation[] =>
+        byLayout(matched).flatMap((mates) =>
           disjoint(mates).flatMap((matches) => distances(query, bins, raw, matches)),
         );
       return [
@@ -153,8 +153,8 @@ function distances(
       ...told,
     });
   if (!mayBePixels) return [read("strides", {})];
-  const stated = query.coordinates;
-  if (stated === "pixels" || stated === "strides") return [read(stated, {})];
+  const coordinates = query.coordinates;
+  if (coordinates === "pixels" || coordinates === "strides") return [read(coordinates, {})];
   const unit = unitByValues(
     query,
     parts.map((part) => ({ box: part.box, stride: strideOf(query, part) })),

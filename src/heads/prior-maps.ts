@@ -26,9 +26,9 @@ export function priorMaps(query: CountedQuery, specs: Specs): Interpretation[] {
         if (read === null) return [];
         let first = 0;
         const parts = matches.flatMap((match) => {
-          const own = read.priors.slice(first * 4, (first + match.view.cells * count) * 4);
+          const mapPriors = read.priors.slice(first * 4, (first + match.view.cells * count) * 4);
           first += match.view.cells * count;
-          return partsOf(match, own, count, classes);
+          return partsOf(match, mapPriors, count, classes);
         });
         return buildInterpretation<PriorPart>(query, {
           name: "prior-maps",

@@ -269,8 +269,8 @@ export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
 export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   const query = finishedQuery(asked);
   // "cycxhw" is the order of offsets from priors, which the family's raw outputs have.
-  const stated = query.boxFormat === "cycxhw" ? null : query.boxFormat;
-  const format = stated ?? query.traits.finishedFormat ?? "xyxy";
+  const boxFormat = query.boxFormat === "cycxhw" ? null : query.boxFormat;
+  const format = boxFormat ?? query.traits.finishedFormat ?? "xyxy";
   const counter = specs.findIndex(({ name }) => name.endsWith(COUNTS_SUFFIX));
   // Rows [1,N,7] of a network with other exports are its cells, and [N,7] are if it has as many channels.
   const mayBeCells = (width: number): boolean =>

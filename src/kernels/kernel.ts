@@ -82,19 +82,19 @@ export class Kernel {
 
   /** Returns a compiled build. Throws if this runtime, or this entry of the package, cannot run it. */
   compile(kind: WasmKind): WebAssembly.Module {
-    const found = this.#moduleOrBinary(kind);
-    return found instanceof Uint8Array
-      ? this.#cache(kind, new WebAssembly.Module(found as Uint8Array<ArrayBuffer>))
-      : found;
+    const kernel = this.#moduleOrBinary(kind);
+    return kernel instanceof Uint8Array
+      ? this.#cache(kind, new WebAssembly.Module(kernel as Uint8Array<ArrayBuffer>))
+      : kernel;
   }
 
   /** Compiles a build, or that which `best` will return, off the main thread if the runtime can. */
   async compileAhead(wanted: WasmKind | "auto"): Promise<void> {
     for (const kind of wanted === "auto" ? KINDS : [wanted])
       try {
-        const found = this.#moduleOrBinary(kind);
-        if (found instanceof Uint8Array)
-          this.#cache(kind, await WebAssembly.compile(found as Uint8Array<ArrayBuffer>));
+        const kernel = this.#moduleOrBinary(kind);
+        if (kernel instanceof Uint8Array)
+          this.#cache(kind, await WebAssembly.compile(kernel as Uint8Array<ArrayBuffer>));
         return;
       } catch {
         // `compile` meets a refusal again, and reports it.
@@ -176,14 +176,14 @@ export function provideKernel(kind: WasmKind, kernel: object): void {
         `WebAssembly.Module, or the bytes of boxwright/${kind}.wasm`,
     );
   const module = isModule ? (kernel as WebAssembly.Module) : compiled(kind, kernel as BufferSource);
-  const found = WebAssembly.Module.exports(module).map((e) => e.name);
+  const exportNames = WebAssembly.Module.exports(module).map((e) => e.name);
   const names = Object.keys(KERNELS) as KernelName[];
-  const name = names.find((one) => found.includes(KERNELS[one].version[0])) ?? "decode";
+  const name = names.find((one) => exportNames.includes(KERNELS[one].version[0])) ?? "decode";
   const { version, exports, filePrefix } = KERNELS[name];
-  const missing = [version[0], ...exports].filter((one) => !found.includes(one));
+  const missing = [version[0], ...exports].filter((one) => !exportNames.includes(one));
   if (missing.length > 0)
     throw new TypeError(
-      `kernel: got a module with the exports ${found.join(", ") || "(none)"}, expected ` +
+      `kernel: got a module with the exports ${exportNames.join(", ") || "(none)"}, expected ` +
         `${missing.join(", ")} too: the file boxwright/${filePrefix}${kind}.wasm`,
     );
   modules.set(name + kind, module);

@@ -105,14 +105,14 @@ function inspectShapes(
   const readable = tensors.map((t) => (t.scale === null ? { ...t, scale: STAND_IN } : t));
   const all = possibilities({ tensors: readable, options, valuesOf } satisfies Inspected);
   const best = Math.max(...all.map(({ likelihood }) => likelihood));
-  const found = all.filter(({ likelihood }) => likelihood === best);
+  const likeliest = all.filter(({ likelihood }) => likelihood === best);
   const bare = tensors.filter(({ scale }) => scale === null);
   const lines = [
     `${tensors.map(shape).join(", ")} can be:`,
-    ...found.map(possibilityText),
-    ...(found.length === 0 ? [`no family reads this. Known: ${FAMILIES.join(", ")}`] : []),
-    ...(all.length > found.length
-      ? [`(less likely, left out: ${all.length - found.length}; a config settles it)`]
+    ...likeliest.map(possibilityText),
+    ...(likeliest.length === 0 ? [`no family reads this. Known: ${FAMILIES.join(", ")}`] : []),
+    ...(all.length > likeliest.length
+      ? [`(less likely, left out: ${all.length - likeliest.length}; a config settles it)`]
       : []),
     ...(bare.length > 0
       ? [

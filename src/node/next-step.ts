@@ -25,12 +25,12 @@ export function likeliest({ decoder }: ModelInspection["json"]): Possibility[] {
  * Returns the option `--family` of the command line, with the families to choose from. `null` if nothing fits.
  * @param path of the file. A family in its name comes first
  */
-export function familyWords(found: readonly Possibility[], path: string): string | null {
+export function familyWords(possibilities: readonly Possibility[], path: string): string | null {
   const named = familyInName(basename(path));
   const isNamed = ({ family, families }: Possibility): boolean =>
     named !== null && (family === named || families.join().includes(titleOf(named)));
-  if (named !== null && found.some(isNamed)) return `--family ${named}`;
-  const families = [...new Set(found.map(({ family }) => family))];
+  if (named !== null && possibilities.some(isNamed)) return `--family ${named}`;
+  const families = [...new Set(possibilities.map(({ family }) => family))];
   if (families.length === 0) return null;
   const [first, ...others] = families.slice(0, MOST_FAMILIES);
   return `--family ${first}${others.map((family) => ` (or ${family})`).join("")}`;
@@ -60,9 +60,9 @@ export function nextStep(path: string, { json }: ModelInspection, options: Decod
 }
 
 /** Returns the option of names, if the file has none. */
-function labelWords(model: Model, found: readonly Possibility[], options: DecoderOptions): string[] {
+function labelWords(model: Model, possibilities: readonly Possibility[], options: DecoderOptions): string[] {
   if (model.names !== null || options.labels !== undefined) return [];
-  const counts = new Set(found.map(({ classes }) => classes));
+  const counts = new Set(possibilities.map(({ classes }) => classes));
   const classes = options.classes ?? (counts.size === 1 ? [...counts][0] : classesOf(model));
   return [`--labels ${classes === COCO_CLASSES ? "coco80" : classes === 1 ? "NAME," : "A,B,C"}`];
 }

@@ -99,7 +99,7 @@ function* guesses(
   options: DecoderOptions,
   priors: TensorSpec | undefined,
 ): Generator<Guess> {
-  const stated = statedClasses(options);
+  const givenClasses = statedClasses(options);
   const families = [...suggestedFamilies(), ...FAMILIES.filter((f) => !TRAITS[f].suggested)].filter(
     (family) =>
       options.family === undefined
@@ -109,7 +109,7 @@ function* guesses(
   const inputSize = options.inputSize ?? sizeGuess(tensors);
   for (const family of families) {
     const standIns = standInsFor(family, tensors, priors);
-    for (const classes of stated === undefined ? countsToTry(family, tensors, priors) : [stated])
+    for (const classes of givenClasses === undefined ? countsToTry(family, tensors, priors) : [givenClasses])
       for (const anchors of anchorGuesses(family)) yield { family, classes, anchors, inputSize, standIns };
   }
 }
@@ -305,23 +305,27 @@ function readWithTask(inspected: Inspected): Possibility[] {
     const fixed = channelsBeforeClasses(TRAITS[family]);
     const masks = channels - fixed - COEFFICIENTS;
     // What the channels may be just as well as classes alone is no more likely than those.
-    const found: [classes: number, what: string, options: string | null, isOpen?: true][] = [];
+    const suggestions: [classes: number, what: string, options: string | null, isOpen?: true][] = [];
     const points = (channels - fixed - 1) / 3;
     if (!hasPrototypes && USUAL_KEYPOINTS.includes(points))
-      found.push([
+      suggestions.push([
         1,
         `${points} keypoints`,
         `task: "pose", keypoints: [${points}, 3]`,
         ...(points === 17 ? ([] as const) : ([true] as const)),
       ]);
     if (!hasPrototypes && fixed === 4 && USUAL_ORIENTED.includes(channels - 5))
-      found.push([channels - 5, "an angle", 'task: "oriented"', true]);
+      suggestions.push([channels - 5, "an angle", 'task: "oriented"', true]);
     if (masks > 0 && (hasPrototypes || USUAL_CLASSES.has(masks)))
-      found.push([masks, `${COEFFICIENTS} coefficients of masks`, hasPrototypes ? 'task: "segment"' : null]);
-    return found.flatMap(([classes, what, beyond, isOpen]) => {
+      suggestions.push([
+        masks,
+        `${COEFFICIENTS} coefficients of masks`,
+        hasPrototypes ? 'task: "segment"' : null,
+      ]);
+    return suggestions.flatMap(([classes, what, beyond, isOpen]) => {
       if ((statedClasses(options) ?? classes) !== classes) return [];
-      const own = fixed + classes;
-      const before = { ...tensor, dims: tensor.dims.map((d, i) => (i === axis ? own : d)) };
+      const boxAndClasses = fixed + classes;
+      const before = { ...tensor, dims: tensor.dims.map((d, i) => (i === axis ? boxAndClasses : d)) };
       const [best] = readingsOf({
         tensors: [before],
         options: { ...options, family, classes },
@@ -334,7 +338,7 @@ function readWithTask(inspected: Inspected): Possibility[] {
             likelihood: isOpen ? -Infinity : best.likelihood,
             about: beyond
               ? `${best.about}, and ${what} after them in ${channels} channels`
-              : `${best.about}, the first ${own} of ${channels} channels alone; ${what} after them are not decoded`,
+              : `${best.about}, the first ${boxAndClasses} of ${channels} channels alone; ${what} after them are not decoded`,
             line: beyond ? best.line.replace(/ \}$/, `, ${beyond} }`) : best.line,
           };
     });

@@ -52,8 +52,8 @@ export function interpretationsUnder(
   const read = readConfig(config, options);
   try {
     const interpreted = interpretConfig(read, tensors, ALL_TASKS, values);
-    if (interpreted.found.length === 1) planOf(interpreted);
-    return interpreted.found;
+    if (interpreted.interpretations.length === 1) planOf(interpreted);
+    return interpreted.interpretations;
   } catch (e) {
     if (e instanceof TensorError) return [];
     throw e;

@@ -61,8 +61,9 @@ function readAny(
   inspected: Inspected,
 ): readonly [Interpretation, sizes: readonly (readonly [number, number])[], classes: number] | null {
   const { options } = inspected;
-  const stated = statedClasses(options);
-  const counts = stated === undefined ? (TRAITS[family].classes === 1 ? [1] : [1, 2, 80]) : [stated];
+  const givenClasses = statedClasses(options);
+  const counts =
+    givenClasses === undefined ? (TRAITS[family].classes === 1 ? [1] : [1, 2, 80]) : [givenClasses];
   for (const classes of counts) {
     const sizes: (readonly [number, number])[] = [];
     let first: Interpretation | null = null;

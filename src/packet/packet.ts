@@ -74,12 +74,12 @@ export class Packet implements Envelope, PacketContent {
     detectionsOf: DetectionsOf,
   ): Detections {
     need(decoder?.decode, "decoder", decoder, "what createDecoder made", null);
-    const own = decoder.configHash;
+    const decoderHash = decoder.configHash;
     need(
-      !this.config || !own || this.config === own,
+      !this.config || !decoderHash || this.config === decoderHash,
       "config",
       this.config,
-      `${own}, the receiver's. Use the sender's config`,
+      `${decoderHash}, the receiver's. Use the sender's config`,
       "other config",
     );
     try {

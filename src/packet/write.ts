@@ -142,12 +142,14 @@ function partOf(name: string, t: TensorInput, place: number, count: number, know
  * Returns the datatype of an array or of a list of numbers, or undefined if the wire has none. A stated type decides
  * between types of the same bytes, f16 and i16, u8 and i8, and says all of a list.
  */
-function datatypeOf(data: unknown, stated: string): string | undefined {
+function datatypeOf(data: unknown, typeName: string): string | undefined {
   const isList = Array.isArray(data);
-  const width = isList ? Number(/\d*$/.exec(stated)) / 8 || 4 : (data as WireArray | null)?.BYTES_PER_ELEMENT;
+  const width = isList
+    ? Number(/\d*$/.exec(typeName)) / 8 || 4
+    : (data as WireArray | null)?.BYTES_PER_ELEMENT;
   let [letter] = classOf(data).replace("Big", "");
   // Bits of f16 stand in a Uint16Array.
   if (letter + width === "U2") letter = "F";
-  if ((isList || (width as number) < 3) && /^[fiu]/i.test(stated)) letter = stated[0].toUpperCase();
+  if ((isList || (width as number) < 3) && /^[fiu]/i.test(typeName)) letter = typeName[0].toUpperCase();
   return NAMES.find((name) => name[0] === letter && CLASSES[name].BYTES_PER_ELEMENT === width);
 }

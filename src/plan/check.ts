@@ -113,9 +113,12 @@ export function checkBatch(specs: readonly TensorSpec[], { heads, batch }: Inter
     for (const column of headColumns(head)) {
       const spec = specs[column.tensor];
       const elements = volume(spec.dims);
-      const own = elements / (batch || 1);
+      const elementsOfImage = elements / (batch || 1);
       const cells = column === head.count ? 1 : head.cells;
-      if (head.cells > 0 && !(Number.isInteger(own) && column.offset + (cells - 1) * column.cell < own))
+      if (
+        head.cells > 0 &&
+        !(Number.isInteger(elementsOfImage) && column.offset + (cells - 1) * column.cell < elementsOfImage)
+      )
         refuse(
           shape(spec),
           `${elements} elements`,

@@ -38,7 +38,7 @@ export interface Interpreted {
   /** The tensors that the config names as outputs of its head; all where it names none. */
   readonly outputs: readonly TensorSpec[];
   readonly rules: Rules;
-  readonly found: readonly Interpretation[];
+  readonly interpretations: readonly Interpretation[];
   /** The task that found them; undefined for boxes alone. */
   readonly planner: TaskPlanner | undefined;
   /**
@@ -90,7 +90,7 @@ export function interpretConfig(
     specs,
     outputs,
     rules,
-    found: interpretations,
+    interpretations,
     planner,
     awaits: awaited >= 0 && query.valuesOf(awaited) === null ? outputs[awaited] : null,
   };
@@ -101,7 +101,7 @@ export function interpretConfig(
  * @throws TensorError if there is none or more than one, or if it contradicts the config
  */
 export function planOf(interpreted: Interpreted): Plan {
-  const { config, query, why, outputs: specs, rules, found: interpretations, planner } = interpreted;
+  const { config, query, why, outputs: specs, rules, interpretations, planner } = interpreted;
   if (interpretations.length === 0) refuseAll(query, why, specs);
   if (interpretations.length > 1) refuseSeveral(interpretations, specs);
   const [interpretation] = interpretations;

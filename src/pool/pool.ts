@@ -412,9 +412,9 @@ function detectionsFrom(columns: ReplyColumns, labels: readonly string[] | null)
 
 /** Takes what waits for the answer of a thread about a network. */
 function takeAdded({ added }: Thread, id: number): Added | undefined {
-  const found = added.get(id);
+  const known = added.get(id);
   added.delete(id);
-  return found;
+  return known;
 }
 
 const post = ({ worker }: Thread, request: Request, transfer: ArrayBuffer[]): void => {

@@ -178,9 +178,9 @@ class MethodTracker implements Tracker {
     const width = options.size === null ? 1 : options.size[0];
     const height = options.size === null ? 1 : options.size[1];
     for (let row = 0; row < tracks.length; row++) {
-      const own = tracks.detection[row];
-      if (own < 0 || !running.isShown(row, frame)) continue;
-      const d = frame.places[own];
+      const detection = tracks.detection[row];
+      if (detection < 0 || !running.isShown(row, frame)) continue;
+      const d = frame.places[detection];
       ids[d] = tracks.id[row];
       for (let i = 0; i < 4; i += 2) {
         boxes[d * 4 + i] = shownBoxes[row * 4 + i] / width;

@@ -39,8 +39,8 @@ export class ByteStream {
   }
 
   async #walk(count: number, visit: (part: Uint8Array) => void): Promise<void> {
-    let left = count;
-    while (left > 0) {
+    let remaining = count;
+    while (remaining > 0) {
       if (this.#rest.length === 0) {
         const next = await this.#chunks.next();
         if (next.done) return;
@@ -48,10 +48,10 @@ export class ByteStream {
         this.#rest = new Uint8Array(next.value.buffer, next.value.byteOffset, next.value.byteLength);
         continue;
       }
-      const part = this.#rest.subarray(0, left);
+      const part = this.#rest.subarray(0, remaining);
       this.#rest = this.#rest.subarray(part.length);
       this.passed += part.length;
-      left -= part.length;
+      remaining -= part.length;
       visit(part);
     }
   }

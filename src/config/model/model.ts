@@ -58,17 +58,17 @@ class OptionError extends ConfigError {
 export async function readModel(bytes: Uint8Array, options: ReadModelOptions = {}): Promise<Model> {
   checkOptions(options ?? {}, OPTIONS, { Kind: OptionError });
   if (!isBytes(bytes)) return refuseFile("", show(bytes), "the bytes of a model file, a Uint8Array");
-  const own = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  if (isTflite(own)) return modelOf(await readTflite(own));
-  const packing = packingOf(own);
-  if (packing !== null) return archiveModel(await readArchiveJson(own, packing, options?.unxz));
-  const other = OTHERS.find(([beginning]) => beginning.every((byte, i) => own[i] === byte));
-  if (own.length === 0 || other)
+  const view = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (isTflite(view)) return modelOf(await readTflite(view));
+  const packing = packingOf(view);
+  if (packing !== null) return archiveModel(await readArchiveJson(view, packing, options?.unxz));
+  const other = OTHERS.find(([beginning]) => beginning.every((byte, i) => view[i] === byte));
+  if (view.length === 0 || other)
     refuseFile("", other?.[1] ?? "an empty file", "ONNX, TFLite or an NN Archive");
-  const text = beginningOfText(own);
+  const text = beginningOfText(view);
   if (text !== null)
     refuseFile("", `text that begins with ${show(text)}`, "the bytes of ONNX, TFLite or an NN Archive");
-  return modelOf(readOnnx(own));
+  return modelOf(readOnnx(view));
 }
 
 const letters = (text: string): readonly number[] => Array.from(text, (letter) => letter.charCodeAt(0));
@@ -101,15 +101,17 @@ function modelOf(file: NetworkFile): Model {
   const inference = libre ?? readInference(file.metadata);
   const input = inputOf(file.inputs, file.normalisation);
   const inputSize = sizeOf(input) ?? metadata?.inputSize ?? inference?.inputSize ?? null;
-  const found = inference
+  const recognised = inference
     ? { exporter: inference.exporter, options: inference.options }
     : recognise({ file, metadata, input, inputSize });
   const names = metadata?.names ?? inference?.names ?? (file.labels && withoutBackground(file.labels));
   const task = metadata?.task ?? null;
   const options: Partial<TypedOptions> = {
-    ...found?.options,
-    ...(found && task === "pose" ? { task, ...(metadata?.keypoints && pointsOf(metadata.keypoints)) } : {}),
-    ...(found && (task === "segment" || task === "oriented") ? { task } : {}),
+    ...recognised?.options,
+    ...(recognised && task === "pose"
+      ? { task, ...(metadata?.keypoints && pointsOf(metadata.keypoints)) }
+      : {}),
+    ...(recognised && (task === "segment" || task === "oriented") ? { task } : {}),
     ...(inference && hasQueryMaps(file) ? taskOf(inference) : {}),
     ...(names ? { labels: names } : {}),
     ...(inputSize ? { inputSize } : {}),
@@ -118,9 +120,9 @@ function modelOf(file: NetworkFile): Model {
     format: file.format,
     producer: file.producer,
     opset: file.opset,
-    exporter: found?.exporter ?? (metadata && "ultralytics"),
+    exporter: recognised?.exporter ?? (metadata && "ultralytics"),
     description: file.description,
-    task: metadata ? metadata.task : inference ? inference.task : found && "detect",
+    task: metadata ? metadata.task : inference ? inference.task : recognised && "detect",
     names,
     inputSize,
     stride: metadata?.stride ?? null,

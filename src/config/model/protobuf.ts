@@ -78,11 +78,11 @@ export class Message {
   }
 
   #skip(length: number): void {
-    const left = this.#end - this.#at;
-    if (length > left)
+    const remaining = this.#end - this.#at;
+    if (length > remaining)
       this.#refuse(
         `field ${this.field} of ${length} bytes at byte ${this.#at}`,
-        `at most ${left}: cut short`,
+        `at most ${remaining}: cut short`,
       );
     this.#start = this.#at;
     this.#at += length;

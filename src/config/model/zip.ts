@@ -67,8 +67,8 @@ export function readDirectory(bytes: Uint8Array, mostFiles: number, refuse: Refu
   const view = viewOf(bytes);
   const count = view.getUint16(end + 10, true);
   const size = view.getUint32(end + 12, true);
-  const stated = view.getUint32(end + 16, true);
-  if (count === 0xffff || size === IN_ZIP64 || stated === IN_ZIP64)
+  const directoryOffset = view.getUint32(end + 16, true);
+  if (count === 0xffff || size === IN_ZIP64 || directoryOffset === IN_ZIP64)
     refuse(null, "a zip64 archive", "a plain zip below 4 GiB");
   if (view.getUint16(end + 4, true) !== 0 || view.getUint16(end + 8, true) !== count)
     refuse(null, "a zip in several parts", "one file");
@@ -76,7 +76,7 @@ export function readDirectory(bytes: Uint8Array, mostFiles: number, refuse: Refu
   const directory = end - size;
   if (directory < 0) refuse(null, `a directory of ${size} bytes before byte ${end}`, "one inside the file");
   // Addresses count from the zip's own start, or from that of the file before it.
-  const shift = directory - stated;
+  const shift = directory - directoryOffset;
   const entries: ZipEntry[] = [];
   for (let at = directory, i = 0; i < count; i++) {
     if (at + CENTRAL_SIZE > end || view.getUint32(at, true) !== CENTRAL)

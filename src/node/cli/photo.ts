@@ -20,11 +20,11 @@ export async function frameOf(values: Values): Promise<Frame | undefined> {
 
 async function photoSize(values: Values): Promise<[number, number] | undefined> {
   const path = textOf(values, "photo");
-  const stated = sizeOf(values, "image-size");
-  if (path === undefined) return stated;
+  const givenSize = sizeOf(values, "image-size");
+  if (path === undefined) return givenSize;
   const { width, height } = imageInfo(await readNamed("photo", path, mostBytes(values)), path);
-  if (stated && (stated[0] !== width || stated[1] !== height))
-    throw new UsageError(`--image-size: got ${stated.join("x")}, expected ${width}x${height} (${path})`);
+  if (givenSize && (givenSize[0] !== width || givenSize[1] !== height))
+    throw new UsageError(`--image-size: got ${givenSize.join("x")}, expected ${width}x${height} (${path})`);
   return [width, height];
 }
 

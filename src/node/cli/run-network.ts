@@ -239,14 +239,14 @@ async function runOne(
 ): Promise<ImageResult> {
   const bytes = await file.read();
   const pixels = await readImage(bytes, file.path);
-  const found = await detector.detect(pixels).catch((error: Error) => {
+  const result = await detector.detect(pixels).catch((error: Error) => {
     error.message = `${file.path}: ${error.message}`;
     throw error;
   });
-  const detections = withMasks(found, values);
+  const detections = withMasks(result, values);
   if (drawing !== undefined) {
-    await drawTo(drawing, bytes, found);
-    if (wantsLabelMaps(values)) await writeBelow("draw", `${drawing}.mask.png`, labelPng(found));
+    await drawTo(drawing, bytes, result);
+    if (wantsLabelMaps(values)) await writeBelow("draw", `${drawing}.mask.png`, labelPng(result));
   }
   const { width, height } = pixels;
   return { image: file.path, width, height, output_format: "detection", detections };

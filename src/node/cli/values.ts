@@ -74,9 +74,9 @@ export function oneOf<const W extends string>(
 ): W | undefined {
   const value = textOf(values, option);
   if (value === undefined) return undefined;
-  const found = words.find((word) => word === value);
-  if (found === undefined) throw wrongValue(option, value, words.join(", "));
-  return found;
+  const known = words.find((word) => word === value);
+  if (known === undefined) throw wrongValue(option, value, words.join(", "));
+  return known;
 }
 
 /** Reads a size such as 640x480. */

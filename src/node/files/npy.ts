@@ -83,14 +83,14 @@ function splitFile(bytes: Uint8Array, where: string): { header: string; data: Ui
 
 /** Returns the value of a key in the header. Three patterns match everything that NumPy writes. */
 function field(header: string, key: string, value: RegExp, where: string): string {
-  const found = new RegExp(`['"]${key}['"]\\s*:\\s*(?:${value.source})\\s*[,}]`).exec(header);
-  if (!found || !header.startsWith("{"))
+  const match = new RegExp(`['"]${key}['"]\\s*:\\s*(?:${value.source})\\s*[,}]`).exec(header);
+  if (!match || !header.startsWith("{"))
     throw refusal(
       where,
       `header ${showJson(header)}`,
       `{'descr': '<f4', 'fortran_order': False, 'shape': (1, 84, 8400)}: no usable '${key}'`,
     );
-  return found[1] ?? found[2];
+  return match[1] ?? match[2];
 }
 
 /** Returns the element type of a `descr`, for example "<f4". */

@@ -29,16 +29,16 @@ export async function readRaw(path: string, most?: number): Promise<NamedTensor>
   checkNotPlan(data, path);
   const plain = path.replace(/\.gz$/i, "");
   const stem = plain.slice(0, -extname(plain).length);
-  const own = [`${plain}.json`, `${stem}.json`];
+  const siblings = [`${plain}.json`, `${stem}.json`];
   const lists = LISTS.map((name) => join(dirname(path), name));
-  for (const beside of [...own, ...lists]) {
+  for (const beside of [...siblings, ...lists]) {
     const bytes = await load(beside, most).catch(() => null);
     if (!bytes) continue;
-    const spec = findSpec(bytes, beside, basename(plain), own.includes(beside));
+    const spec = findSpec(bytes, beside, basename(plain), siblings.includes(beside));
     if (spec) return parseBin(data, spec);
   }
   throw new TensorError(
-    `${path} is raw data without a description. Put ${basename(own[0])} or ${basename(own[1])} beside ` +
+    `${path} is raw data without a description. Put ${basename(siblings[0])} or ${basename(siblings[1])} beside ` +
       'it, with {"dtype": "float32", "shape": [1, 84, 8400]}.',
   );
 }

@@ -35,11 +35,11 @@ export function prototypeViews({ dims, order }: TensorSpec, tensor = 0): Prototy
   const batched = dims.length === 4;
   const [batch, a, b, c] = batched ? dims : [1, ...dims];
   if (dims.length < 3 || dims.length > 4 || dims.includes(0)) return [];
-  const stated = order?.toUpperCase() ?? "";
+  const orderWord = order?.toUpperCase() ?? "";
   const ways: PrototypeView[] = [];
-  if (!/HWC$/.test(stated))
+  if (!/HWC$/.test(orderWord))
     ways.push({ tensor, batched, batch, count: a, width: c, height: b, order: "NCHW" });
-  if (!/CHW$/.test(stated))
+  if (!/CHW$/.test(orderWord))
     ways.push({ tensor, batched, batch, count: c, width: b, height: a, order: "NHWC" });
   return ways;
 }
@@ -123,7 +123,7 @@ export function readSegment(query: HeadQuery, specs: Specs): readonly Interpreta
       )}`,
       "order of the prototypes (NCHW or NHWC), maskCoefficients, or roles: {prototypes}",
     );
-  const [{ seen, found: interpretations }] = remaining;
+  const [{ seen, interpretations }] = remaining;
   const spec = specs[seen.tensor];
   const problem = typeProblem(spec);
   if (problem) refuseFor([{ option: "quantisation" }], `prototypes "${spec.name}"`, ...problem);
@@ -139,13 +139,13 @@ export function readSegment(query: HeadQuery, specs: Specs): readonly Interpreta
 }
 
 /** One way to read the prototypes, and the readings of the other tensors that go with it. */
-interface Way {
+interface PrototypeReading {
   readonly seen: PrototypeView;
-  readonly found: readonly Interpretation[];
+  readonly interpretations: readonly Interpretation[];
 }
 
 /** Returns every way to read some tensor as the prototypes of the others. */
-function waysToRead(query: HeadQuery, specs: Specs): readonly Way[] {
+function waysToRead(query: HeadQuery, specs: Specs): readonly PrototypeReading[] {
   const { roles, task } = query;
   const wanted = roles?.prototypes;
   const isNamed = specs.some(({ name }) => name === wanted);
@@ -153,8 +153,8 @@ function waysToRead(query: HeadQuery, specs: Specs): readonly Way[] {
   return specs
     .flatMap((spec, i) => (isNamed && spec.name !== wanted ? [] : prototypeViews(spec, i)))
     .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients)
-    .map((seen) => ({ seen, found: withCoefficients(query, specs, seen, coefficientNames) }))
-    .filter(({ found: interpretations }) => interpretations.length > 0);
+    .map((seen) => ({ seen, interpretations: withCoefficients(query, specs, seen, coefficientNames) }))
+    .filter(({ interpretations }) => interpretations.length > 0);
 }
 
 /** Returns the class counts that the tensors could have, with and without coefficients after the classes. */

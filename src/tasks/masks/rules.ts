@@ -169,8 +169,8 @@ function checkSwappedSize(size: unknown, frame: readonly [number, number] | null
 
 function sizeOf(size: NonNullable<MaskOptions["size"]>, known: KnownSizes): readonly [number, number] {
   if (typeof size !== "string") return size;
-  const found = known[size];
-  if (found) return found;
+  const pixels = known[size];
+  if (pixels) return pixels;
   return refuse(
     "size",
     size === "frame" ? '"frame", and decode() got no frame' : '"network", but the input size is unknown',

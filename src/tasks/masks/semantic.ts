@@ -84,17 +84,17 @@ export function classMap(tensor: TensorInput, options: ClassMapOptions = {}): Cl
   const spec = specOf("scores", tensor, {});
   const single = oneChannelOf(spec);
   const ids = rest.ids ?? (single !== null && !isFloat(spec) && spec.scale === null && !spec.channels);
-  const found =
+  const map =
     ids || (single && threshold !== undefined)
       ? readSingle(spec, tensor, single, { classes: classes ?? labels?.length, threshold, ids })
       : argmaxOf(spec, tensor, classes ?? labels?.length);
-  if (labels && labels.length > found.classes)
-    refuse("labels", `${labels.length} names for ${found.classes} classes`, "at most as many", RangeError);
-  const { data } = found;
+  if (labels && labels.length > map.classes)
+    refuse("labels", `${labels.length} names for ${map.classes} classes`, "at most as many", RangeError);
+  const { data } = map;
   if (background) for (let i = 0; i < data.length; i++) if (data[i] === 0) data[i] = noClass(data);
-  if (!frame) return { ...found, labels };
-  const { x, y, finish } = placeOverImage([found.width, found.height], inputSize, frame);
-  return { ...found, labels, ...finish(nearestOver(data, found.width, x, y)) };
+  if (!frame) return { ...map, labels };
+  const { x, y, finish } = placeOverImage([map.width, map.height], inputSize, frame);
+  return { ...map, labels, ...finish(nearestOver(data, map.width, x, y)) };
 }
 
 const LABELS: Rule<readonly string[]> = [
@@ -166,9 +166,9 @@ function argmaxOf(
   const [batch, a, b, c] = dims.length === 4 ? dims : [1, ...dims];
   if (dims.length < 3 || dims.length > 4 || batch !== 1 || dims.includes(0))
     refuse('tensor "scores"', `dims [${dims.join(",")}]`, "[1,C,h,w], [1,h,w,C], [C,h,w] or [h,w,C]");
-  const stated = order?.toUpperCase() ?? "";
-  const isLast = !/CHW$/.test(stated) && (classes === undefined || c === classes);
-  const isFirst = !/HWC$/.test(stated) && (classes === undefined || a === classes);
+  const orderWord = order?.toUpperCase() ?? "";
+  const isLast = !/CHW$/.test(orderWord) && (classes === undefined || c === classes);
+  const isFirst = !/HWC$/.test(orderWord) && (classes === undefined || a === classes);
   if (isLast === isFirst)
     refuse(
       'tensor "scores"',
@@ -232,15 +232,15 @@ function argmaxOverPixels(
   let lost = 0;
   for (let i = 0, at = 0; i < pixels; i++) {
     let best = -Infinity;
-    let found = 0;
+    let bestId = 0;
     for (let id = 0; id < classes; id++, at++) {
       const value = Number(values[at]);
       if (value > best) {
         best = value;
-        found = id;
+        bestId = id;
       }
     }
-    ids[i] = found;
+    ids[i] = bestId;
     if (best === -Infinity) lost++;
   }
   return lost;

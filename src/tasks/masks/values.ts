@@ -47,8 +47,8 @@ export function valueMap(tensor: TensorInput, options: ValueMapOptions = {}): Va
   const values = Float32Array.from(numbersOf(spec, tensor.data));
   if (!frame) return { width: w, height: h, data: values, ...rangeOf(values) };
   const { x, y, finish } = placeOverImage([w, h], inputSize, frame);
-  const found = finish(resizeOver(values, w, x, y));
-  return { ...found, ...rangeOf(found.data) };
+  const map = finish(resizeOver(values, w, x, y));
+  return { ...map, ...rangeOf(map.data) };
 }
 
 /** Returns the least and the largest finite value. */

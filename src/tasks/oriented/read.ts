@@ -80,7 +80,7 @@ function interpretBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
 function planOf(query: Query, interpretation: Interpretation, hasJoinedAngles: boolean): OrientedPlan {
   const { task, traits, rules } = query;
   const isRaw = READINGS[interpretation.name].maps === true;
-  const own: AngleForm = isRaw ? (traits.angle ?? "logits") : "radians";
+  const usualForm: AngleForm = isRaw ? (traits.angle ?? "logits") : "radians";
   if (hasJoinedAngles && isRaw && !task?.angleForm)
     refuseFor(
       [{ option: "angleForm" }],
@@ -89,7 +89,7 @@ function planOf(query: Query, interpretation: Interpretation, hasJoinedAngles: b
       'angleForm: "radians" if the exporter decoded the angles, "fractions" if it applied the sigmoid ' +
         '(rknn), "logits" if they are raw',
     );
-  const angle = task?.angleForm ?? own;
+  const angle = task?.angleForm ?? usualForm;
   const suppression = task?.orientedSuppression ?? "ultralytics";
   const orEqual = rules?.iouGate ? rules.iouGate === ">=" : ORIENTED_NMS[suppression].orEqual;
   const regular = task?.angleRange !== "raw";

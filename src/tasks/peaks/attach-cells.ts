@@ -33,7 +33,7 @@ export function attachCells(
   return (image, block) => {
     const { i32, f32 } = memory;
     const plan = block >> 2;
-    const found = detections[image];
+    const result = detections[image];
     const count = i32[plan + A.P_CANDIDATES];
     const [sources, classIds, scores] = [A.P_SOURCES, A.P_CLASS_IDS, A.P_SCORES].map(
       (column) => i32[plan + column] >> 2,
@@ -63,13 +63,13 @@ export function attachCells(
       const { x, y, width, height, classId, score } = boxes[row];
       const box = [x * unit[0], y * unit[1], (x + width) * unit[0], (y + height) * unit[1]];
       box.forEach((edge, k) => {
-        found.boxes[4 * row + k] = placeInFrame(edge, k & 1, clamp, f32, plan);
+        result.boxes[4 * row + k] = placeInFrame(edge, k & 1, clamp, f32, plan);
       });
-      found.scores[row] = score;
-      found.classIds[row] = classId;
-      found.sources[row] = y * gridWidth + x;
+      result.scores[row] = score;
+      result.classIds[row] = classId;
+      result.sources[row] = y * gridWidth + x;
     }
-    setLength(found, length);
+    setLength(result, length);
   };
 }
 

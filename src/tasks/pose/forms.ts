@@ -41,7 +41,7 @@ const afterBoxes: Form = {
       const shape = [count, 2] as const;
       return [
         {
-          found: withPoints(interpretation, (head) => beside(head.box, 4)),
+          interpretation: withPoints(interpretation, (head) => beside(head.box, 4)),
           shape,
           rule: "prior",
           logits: false,
@@ -83,7 +83,7 @@ function faceRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
     },
     matches,
   ).map((interpretation) => ({
-    found: withPoints(interpretation, ({ box }) => beside(box, 5)),
+    interpretation: withPoints(interpretation, ({ box }) => beside(box, 5)),
     shape,
     rule: "decoded",
     logits: false,
@@ -102,7 +102,7 @@ function faceMaps(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   const whole = interpretations.filter(({ heads: [{ rule }] }) => rule !== "objectness");
   return whole.map(({ heads, ...reading }) => ({
     // `interpret` takes the channels after objectness for classes. The points stand there.
-    found: {
+    interpretation: {
       ...reading,
       heads: heads.map((head) => ({
         ...head,
@@ -216,7 +216,7 @@ const anchorRows: Form = {
         parts,
         alsoUses: levels.map(({ points }) => points.tensor),
       });
-      return [{ found: interpretation, shape, rule: "grid", logits: false }];
+      return [{ interpretation, shape, rule: "grid", logits: false }];
     }),
   expected: (_, shape) =>
     `[1,2hw,1] + [1,2hw,4] + [1,2hw,${volumeOf(shape)}] for each of strides 8, 16, 32, with inputSize`,
@@ -254,7 +254,7 @@ function pointRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] 
     parts,
     alsoUses: levels.map(({ points }) => points.tensor),
   });
-  return [{ found: interpretation, shape, rule: "grid", logits: false, root: true }];
+  return [{ interpretation, shape, rule: "grid", logits: false, root: true }];
 }
 
 /**
@@ -291,7 +291,7 @@ function facePriors(query: HeadQuery, specs: Specs, shape: PointShape): Formed[]
     }),
   } as const;
   return each(withClassCount(query), reading, matches).map((interpretation) => ({
-    found: interpretation,
+    interpretation,
     shape,
     rule: "prior",
     logits: false,
@@ -364,7 +364,7 @@ function readPoses(
     },
     matches.filter(({ view }) => view.layout === "rows"),
   ).map((interpretation) => ({
-    found: withPoints(interpretation, ({ box }) => beside(box, -at.box)),
+    interpretation: withPoints(interpretation, ({ box }) => beside(box, -at.box)),
     shape,
     rule: "decoded",
     logits: false,
@@ -398,7 +398,9 @@ const boxesAndPoints: Form = {
       matches.filter(({ view }) => view.layout === "rows"),
     ).flatMap((interpretation): Formed[] => {
       const joined = joinExtra(interpretation, flat, count * values, () => true);
-      return joined ? [{ found: joined, shape: [count, values], rule: "decoded", logits: false }] : [];
+      return joined
+        ? [{ interpretation: joined, shape: [count, values], rule: "decoded", logits: false }]
+        : [];
     });
   },
   expected: (_, [count, values]) =>

@@ -33,7 +33,7 @@ export const queryPoints: Form = {
         const extra = { tensor, offset: 0, channel: 1, cell: slots * POINT_CHANNELS };
         return [
           {
-            found: {
+            interpretation: {
               ...interpretation,
               uses: [...interpretation.uses, tensor],
               heads: interpretation.heads.map((head) => ({ ...head, extra })),

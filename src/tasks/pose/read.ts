@@ -21,17 +21,17 @@ import type { PosePlan } from "./plan.ts";
 export function readPose(query: HeadQuery, specs: Specs): readonly Interpretation[] {
   const facts = POINT_FACTS[query.family] ?? {};
   if (facts.network) return readCrop(query, specs, facts.network);
-  const stated = query.task?.keypoints ?? facts.keypoints ?? null;
-  if (stated === null) return refuseShapeless(query, specs);
+  const shape = query.task?.keypoints ?? facts.keypoints ?? null;
+  if (shape === null) return refuseShapeless(query, specs);
   const form = facts.form && FORMS[facts.form];
-  const found = form
-    ? form.read(query, specs, stated)
+  const readings = form
+    ? form.read(query, specs, shape)
     : readInOneOrder(specs, (ordered) =>
-        readAny(query, ordered, stated).map((formed) => ({ ...formed.found, formed })),
+        readAny(query, ordered, shape).map((formed) => ({ ...formed.interpretation, formed })),
       ).map(({ formed }) => formed);
-  if (found.length === 0) refuseAll(query, specs, stated, form?.expected(query, stated) ?? null);
-  return found.map((formed) => ({
-    ...formed.found,
+  if (readings.length === 0) refuseAll(query, specs, shape, form?.expected(query, shape) ?? null);
+  return readings.map((formed) => ({
+    ...formed.interpretation,
     task: planOf(query, formed, specs),
   }));
 }
@@ -138,7 +138,7 @@ function formedOf(
   const rule = head.priors ? "prior" : areMaps && isRaw ? "grid" : "decoded";
   const isExported = !isFused && query.format === "nn-archive" && !finished && areMaps === true;
   return {
-    found: interpretation,
+    interpretation,
     shape,
     rule,
     logits: rule === "grid" || isExported,
@@ -253,12 +253,12 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
   if (form === null && classes === null && traits.classes === undefined)
     refuseFor([{ option: "classes" }, { option: "labels" }], list(specs), of, "the number of classes too");
   const first = channelsBeforeClasses(traits);
-  const own = first + (classes ?? 1);
+  const boxAndClasses = first + (classes ?? 1);
   const expected =
     form ??
-    `[1,${own + points},N] (boxes, ${classes ?? 1} ${classes === 1 ? "class" : "classes"}, ` +
+    `[1,${boxAndClasses + points},N] (boxes, ${classes ?? 1} ${classes === 1 ? "class" : "classes"}, ` +
       `${points} values of points), [1,N,${6 + points}] (one row per detection), ` +
-      `${own > 4 + (classes ?? 1) ? `maps [1,A x ${own + points},h,w] with anchors, ` : ""}or the ` +
+      `${boxAndClasses > 4 + (classes ?? 1) ? `maps [1,A x ${boxAndClasses + points},h,w] with anchors, ` : ""}or the ` +
       `tensors of the boxes and [1,${points},h,w] or [1,${points},N] beside them`;
   const plain = withoutPoints(query);
   // The boxes alone fit: the points are what is missing.

@@ -81,11 +81,11 @@ export function suppressDetections(
   const { boxes, scores, classIds, sources, labels, keypoints, keypointNames, edges, angles, corners } = copy;
 
   const scaled = Float64Array.from(boxes, (v, i) => v * size[i & 1]);
-  const left = suppress(scaled, scores, { ...rest, ...(perClass ? { classIds } : {}) } as SuppressOptions);
-  const rows = Array.from(left.indices);
+  const kept = suppress(scaled, scores, { ...rest, ...(perClass ? { classIds } : {}) } as SuppressOptions);
+  const rows = Array.from(kept.indices);
   const result = new Detections(
-    left.boxes.map((v, i) => v / size[i & 1]),
-    left.scores,
+    kept.boxes.map((v, i) => v / size[i & 1]),
+    kept.scores,
     Int32Array.from(rows, (row) => classIds[row]),
     Uint32Array.from(rows, (row) => sources[row]),
     labels,
@@ -104,7 +104,7 @@ export function suppressDetections(
     );
   }
   if (keypoints) {
-    const groups = method === "weighted" ? left.members : null;
+    const groups = method === "weighted" ? kept.members : null;
     const moved = POINT_COLUMNS.flatMap((name) => {
       const column = copy[name];
       if (!column) return [];

@@ -224,8 +224,8 @@ function largestCoordinate(boxes: ArrayLike<number>): number {
  */
 export function fuse(models: readonly ModelBoxes[], options: FuseOptions = {}): Fused {
   checkModels(models);
-  const stated = checkOptions(options, RULES);
-  const { iouThreshold = 0.55, scoreThreshold = 0, score = "average", boxFormat = "xyxy" } = stated;
+  const given = checkOptions(options, RULES);
+  const { iouThreshold = 0.55, scoreThreshold = 0, score = "average", boxFormat = "xyxy" } = given;
   const weights = models.map(({ weight = 1 }) => weight);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const fused = clustersOf(sortedBoxes(models, boxFormat, scoreThreshold), iouThreshold)
@@ -238,7 +238,7 @@ export function fuse(models: readonly ModelBoxes[], options: FuseOptions = {}): 
           : ((sum / members.length) * Math.min(models.length, members.length)) / total,
     }))
     .sort((a, b) => b.score - a.score)
-    .slice(0, stated.maxDetections);
+    .slice(0, given.maxDetections);
   const boxes = new Float32Array(fused.length * 4);
   fused.forEach(({ mean }, i) => writeBox(boxes, i * 4, mean, 0, boxFormat));
   return {

@@ -118,13 +118,13 @@ export function nmsOriented(
   scores: ArrayLike<number>,
   options: OrientedOptions = {},
 ): Int32Array {
-  const stated = checkOptions(options, RULES);
-  const { iou = "probiou", method = "fast", iouThreshold = 0.45, classIds = null } = stated;
+  const given = checkOptions(options, RULES);
+  const { iou = "probiou", method = "fast", iouThreshold = 0.45, classIds = null } = given;
   checkLengths(boxes, scores, classIds, ORIENTED_WIDTH);
   checkBoxes(boxes, iou);
-  const orEqual = (stated.iouGate ?? (method === "fast" ? ">=" : ">")) === ">=";
+  const orEqual = (given.iouGate ?? (method === "fast" ? ">=" : ">")) === ">=";
   const all = Float64Array.from(boxes);
-  const order = orderOf(all, ORIENTED_WIDTH, scores, stated.scoreThreshold ?? -Infinity);
+  const order = orderOf(all, ORIENTED_WIDTH, scores, given.scoreThreshold ?? -Infinity);
   const n = order.length;
   const sorted = new Float64Array(n * ORIENTED_WIDTH);
   for (let i = 0; i < n; i++)

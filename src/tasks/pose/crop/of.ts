@@ -109,7 +109,7 @@ function checkImage(
 /**
  * Returns the crop of row `row` in the next frame, by the points of this one: null if the family has no tracking rule,
  * or if there is no such row.
- * @param found what the decoder of MediaPipe's landmarks returned
+ * @param detections what the decoder of MediaPipe's landmarks returned
  * @throws RangeError if `found` is not the result of a decoder
  * @example
  * import { createDecoderSync, nextCropOf } from "boxwright";
@@ -119,10 +119,10 @@ function checkImage(
  * const found = decoder.decode({ boxes, scores: { data: [0.75], dims: [1, 1, 1] } });
  * console.log(nextCropOf(found, 0)); // null
  */
-export function nextCropOf(found: Detections, row: number): Crop | null {
-  if (typeof (found as Detections | null)?.length !== "number")
-    refuse("nextCropOf", show(found), "what decode() returned", RangeError);
-  const { nextCrops, length } = found;
+export function nextCropOf(detections: Detections, row: number): Crop | null {
+  if (typeof (detections as Detections | null)?.length !== "number")
+    refuse("nextCropOf", show(detections), "what decode() returned", RangeError);
+  const { nextCrops, length } = detections;
   if (!nextCrops || !(row >= 0 && row < length)) return null;
   const [cx, cy, width, height, angle] = nextCrops.subarray(row * CROP_WIDTH, (row + 1) * CROP_WIDTH);
   return { cx, cy, width, height, angle };

@@ -103,9 +103,14 @@ function readNetwork(question: Question, network: CropNetwork): CropReading {
 
 /** Throws if the option `keypoints` states another count. */
 function checkCount({ query: { task }, specs, refuseFor }: Question, count: number): void {
-  const stated = task?.keypoints?.[0] ?? count;
-  if (stated !== count)
-    refuseFor([{ option: "keypoints" }], list(specs), `${count} keypoints`, `${stated} as keypoints says`);
+  const expectedCount = task?.keypoints?.[0] ?? count;
+  if (expectedCount !== count)
+    refuseFor(
+      [{ option: "keypoints" }],
+      list(specs),
+      `${count} keypoints`,
+      `${expectedCount} as keypoints says`,
+    );
 }
 
 /** Returns a head without cells: the kernel has nothing to scan, since the network gives no boxes. */
@@ -148,15 +153,15 @@ function refinementOf(
   usual: Refinement,
   allowed: readonly Refinement[],
 ): Refinement {
-  const stated = task?.keypointRefinement ?? usual;
-  if (!allowed.includes(stated))
+  const refinement = task?.keypointRefinement ?? usual;
+  if (!allowed.includes(refinement))
     refuseFor(
       [{ option: "keypointRefinement" }],
       "keypointRefinement",
-      `"${stated}"`,
+      `"${refinement}"`,
       `${allowed.map((one) => `"${one}"`).join(" or ")} for ${family}`,
     );
-  return stated;
+  return refinement;
 }
 
 /** Reads SimCC: [B,K,Wx] and [B,K,Wy], where Wx and Wy are the same whole multiple of the input's sides. */
@@ -226,14 +231,14 @@ const isMapOf = (cells: number, side: number): boolean => cells > 1 && Number.is
 function readHeatmaps(question: Question, usual: Refinement): CropReading {
   const { specs, input, query, refuseAll, refuseFor } = question;
   const refinement = refinementOf(question, usual, ["none", "centre", "quarter", "dark-udp"]);
-  const stated = query.task?.keypoints?.[0] ?? null;
+  const givenCount = query.task?.keypoints?.[0] ?? null;
   const [w, h] = input;
   const views = specs.flatMap((spec, tensor) => {
     const [batch, a, b, c] = spec.dims;
     const order = spec.order?.toUpperCase() ?? "";
     const view = (count: number, height: number, width: number, isFirst: boolean) => {
       const fits = isMapOf(width, w) && isMapOf(height, h) && w / width === h / height;
-      return fits && order !== (isFirst ? "NHWC" : "NCHW") && (stated === null || stated === count)
+      return fits && order !== (isFirst ? "NHWC" : "NCHW") && (givenCount === null || givenCount === count)
         ? [{ tensor, batch, count, size: [width, height] as const, isFirst }]
         : [];
     };
@@ -297,13 +302,13 @@ function readVector(question: Question): CropReading {
       return batch > 0 ? [{ tensor, values, batch }] : [];
     }),
   );
-  const stated = query.task?.keypoints?.[1];
-  const [found] = [...fits.filter(({ values }) => values === stated), ...fits];
-  if (!found || specs.length > 1)
+  const givenValues = query.task?.keypoints?.[1];
+  const [view] = [...fits.filter(({ values }) => values === givenValues), ...fits];
+  if (!view || specs.length > 1)
     return refuseAll(
       `one tensor of ${count} x 2 or ${count} x 3 values, x, y and perhaps z of each keypoint`,
     );
-  const { tensor, values, batch } = found;
+  const { tensor, values, batch } = view;
   checkRows(question, specs[tensor], count, values);
   const scale = query.task?.keypointScale;
   const divisors =
