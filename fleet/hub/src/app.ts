@@ -14,7 +14,7 @@ import type { Config } from "./core/config.ts";
 import { UnavailableError } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";
 import { Recent } from "./core/recent.ts";
-import { Turns } from "./core/turns.ts";
+import { WorkLimit } from "./core/work-limit.ts";
 import { createMetrics, type Metrics } from "./core/metrics.ts";
 import type { Database } from "boxwright-service/database";
 import { registerAgents } from "./agents/routes.ts";
@@ -98,7 +98,7 @@ export function createApp(options: AppOptions): App {
   const endpoint = createEndpoint(services);
   registerOps(router, services, isDraining);
   const heartbeats = new Heartbeats();
-  const ofAgents = { configs: new Recent<string | undefined>(CONFIG_MS), answers: new Turns(ANSWERS_AT_ONCE) };
+  const ofAgents = { configs: new Recent<string | undefined>(CONFIG_MS), answers: new WorkLimit(ANSWERS_AT_ONCE) };
   registerAgents(router, { ...services, ...ofAgents, heartbeats, snapQuota: new SnapQuota() });
   const model = endpoint.forKey((exchange, { sha256 = "" }, sender) => handleModel(services, exchange, sender, sha256));
   router.any("/models/:sha256", model, { forPrograms: true });

@@ -1,6 +1,6 @@
 /** Arguments of the handlers of `/device/*`. */
 import type { Recent } from "../core/recent.ts";
-import type { Turns } from "../core/turns.ts";
+import type { WorkLimit } from "../core/work-limit.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Params } from "../http/router.ts";
 import type { Services } from "../http/services.ts";
@@ -12,10 +12,10 @@ import type { Heartbeats } from "../nouns/status.ts";
 export interface Agents extends Services {
   readonly heartbeats: Heartbeats;
   readonly snapQuota: SnapQuota;
-  /** Bodies of configs; undefined: the version is gone. */
+  /** Bodies of configs, kept for a moment; undefined: the version is gone. */
   readonly configs: Recent<string | undefined>;
   /** Answers to requests that waited for a change. A change may wake them all. */
-  readonly answers: Turns;
+  readonly answers: WorkLimit;
 }
 
 /** A request of a device that has shown its credential. */

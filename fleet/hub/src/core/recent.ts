@@ -1,4 +1,4 @@
-/** Keeps what was read for a moment, so that many requests for the same thing cost one look-up. */
+/** A cache of values that were read a moment ago: many requests for one value at the same time cost one query. */
 export class Recent<T> {
   readonly #keepMs: number;
   readonly #read = new Map<string, { readonly until: number; readonly value: Promise<T> }>();

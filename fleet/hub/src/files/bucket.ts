@@ -1,7 +1,7 @@
 /**
- * Files in a bucket of an S3-compatible store. Parts stand in the folder of the hub until they are whole and have the
- * right hash; then one request writes the object. The store compares the bytes with the hash once more, and shows an
- * object whole or not at all. Callers read through the hub: none of them learns of the bucket or its key.
+ * Keeps files in a bucket of an S3-compatible store. Parts stay in the folder of the hub until they are whole and have
+ * the right hash. Then one request writes the object. The store compares the bytes with the hash once more, and shows
+ * an object whole or not at all. Devices and people read through the hub, and never see the bucket's address or key.
  *
  *     <prefix><team id>/<kind>/<sha256>
  */
@@ -19,8 +19,8 @@ import { elementsOf, S3, textOf, type BucketOptions } from "./s3.ts";
 
 /** Object that `check` writes, reads and deletes. */
 const CHECK = "boxwright-hub-check";
-/** Bytes of a list of 1,000 objects, with room. */
-const MOST_LIST = 4 * 2 ** 20;
+/** Most bytes of a list of 1,000 objects, with room. */
+const MOST_LIST_BYTES = 4 * 2 ** 20;
 
 export class BucketFiles implements Files {
   readonly #parts: Parts;
@@ -34,13 +34,13 @@ export class BucketFiles implements Files {
     this.#prefix = options.prefix;
   }
 
-  /** Does once everything that the hub will do in the bucket. */
+  /** Tries each kind of request once: write, read, list, delete. */
   async check(): Promise<void> {
     await checkFolder(this.#parts.folder);
     const bytes = Buffer.from("written by boxwright-hub to check the bucket");
     const body = { size: bytes.length, sha256: createHash("sha256").update(bytes).digest("hex") };
     await this.#write(CHECK, { ...body, open: () => Readable.from([bytes]) });
-    // Another hub that starts now may have deleted it.
+    // Pass over a missing object: another hub that starts now may have deleted it.
     (await this.#s3.send({ method: "GET", name: CHECK, work: "read" }))?.resume();
     await this.#page(undefined, 1);
     await this.#delete(CHECK);
@@ -118,12 +118,12 @@ export class BucketFiles implements Files {
     const more: Record<string, string> = token === undefined ? {} : { "continuation-token": token };
     const query = { "list-type": "2", "max-keys": String(count), prefix: this.#prefix, ...more };
     const answer = await this.#s3.send({ method: "GET", name: "", work: "list", query });
-    return textOf(answer!, MOST_LIST);
+    return textOf(answer!, MOST_LIST_BYTES);
   }
 
   async #write(name: string, body: { size: number; sha256: string; open: () => Readable }): Promise<void> {
     const answer = await this.#s3.send({ method: "PUT", name, work: "write", body });
-    // undefined: 404 of a PUT is a bucket that is gone, told in words that are not S3's.
+    // Without an answer, the store answered 404 without S3's code for a bucket that is gone.
     if (answer === undefined) throw new UnavailableError("the store of files answered 404 to a PUT");
     await textOf(answer);
   }

@@ -40,7 +40,7 @@ export interface Sent {
   readonly check?: ((head: Buffer) => string | undefined) | undefined;
 }
 
-/** A file or a part, as a look through the whole store finds it. */
+/** A file or a part in the list of a store. */
 export interface Listed {
   readonly place: FilePlace;
   readonly isPart: boolean;
@@ -78,7 +78,7 @@ export const isTeam = (text: string): boolean => TEAM.test(text);
 
 /** Returns the name of a file below the folder or the bucket. */
 export function nameOf({ team, kind, sha256 }: FilePlace): string {
-  // Checked by every caller; checked again where a path is made.
+  // Callers check both. Check again here: the name becomes part of a path.
   if (!isTeam(team) || !isSha256(sha256)) throw new Error("got a team or hash that is none");
   return `${team}/${kind}/${sha256}`;
 }

@@ -1,7 +1,7 @@
 /** Says what an operator has to do when an S3-compatible store refuses. */
 import { UnavailableError } from "boxwright-service/errors";
 
-/** A bucket, and who asks. */
+/** Address of a bucket, and the id of the key that requests are signed with. */
 export interface BucketPlace {
   /** Without a slash at its end. */
   readonly endpoint: string;
@@ -10,7 +10,7 @@ export interface BucketPlace {
   readonly accessKeyId: string;
 }
 
-/** What a request does in the bucket. */
+/** Names the kind of a request. Refusals say that the key may not do it. */
 export type Work = "write" | "read" | "delete" | "list";
 
 interface Refusal {

@@ -1,7 +1,7 @@
 /**
  * Keeps the snaps of each team within its limit of bytes, whenever a snap is announced. Deletes the oldest snaps of the
- * device with most bytes. The count of bytes is in memory. It is read anew each minute, since other processes and
- * people change it.
+ * device with most bytes. The count of bytes is in memory, and is read again each minute: other processes and people
+ * change the bytes.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import type { Files } from "../files/files.ts";

@@ -1,4 +1,4 @@
-/** Accounts: how they begin, change and end. */
+/** Makes, changes and removes accounts. */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId, newToken, sha256 } from "../core/ids.ts";

@@ -1,5 +1,5 @@
-/** Lets so many pieces of work run at once, and gives other requests their turn after each. */
-export class Turns {
+/** Runs at most `atOnce` pieces of work at a time, and gives other requests their turn after each. */
+export class WorkLimit {
   #free: number;
   readonly #waiting: (() => void)[] = [];
 
@@ -13,7 +13,7 @@ export class Turns {
     try {
       return await work();
     } finally {
-      // SQLite answers at once: without a pause, all that waits would run in one turn of the loop.
+      // SQLite answers synchronously: without a pause, all waiting work would run in one turn of the event loop.
       setImmediate(() => this.#pass());
     }
   }
