@@ -5,7 +5,7 @@ import { isSourceOf } from "../access/device-tokens.ts";
 import { Refusal } from "../core/errors.ts";
 import { decodeHeader } from "../core/headers.ts";
 import type { Registry } from "../decode/registry.ts";
-import { type Intake, type MaySend, refusalOf } from "../intake/intake.ts";
+import { type Intake, type CheckSource, refusalOf } from "../intake/intake.ts";
 import { type Previews, readAttributes } from "../live/previews.ts";
 import { addressOf } from "boxwright-service/caller";
 import type { RefusedRequests } from "../store/refused-requests.ts";
@@ -62,7 +62,7 @@ export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
   const record = recordRefusals(routes);
   app.post("/v1/packets", guards.agents, record, (c) =>
     withBody(c, maxPacketBytes, async (body) => {
-      const { isDuplicate } = await intake.receive(body, "http", false, maySend(c));
+      const { isDuplicate } = await intake.receive(body, "http", false, checkSourceOf(c));
       if (isDuplicate) c.header("x-boxwright-duplicate", "1");
       return c.body(null, 204);
     }),
@@ -78,7 +78,7 @@ export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
   app.post("/v1/previews", guards.agents, (c) =>
     withBody(c, maxPreviewBytes, (body) => {
       const about = readAttributes((name) => c.req.header(name));
-      maySend(c)?.(about.source);
+      checkSourceOf(c)?.(about.source);
       previews.take(about, body);
       return Promise.resolve(c.body(null, 204));
     }),
@@ -103,7 +103,7 @@ function recordRefusals({ refused, proxyHops }: DeviceRoutes): MiddlewareHandler
 }
 
 /** Returns the check of sources for the device whose token came; undefined for a token that stands for all devices. */
-function maySend(c: Context<Env>): MaySend | undefined {
+function checkSourceOf(c: Context<Env>): CheckSource | undefined {
   const device = c.get("device");
   if (device === undefined) return undefined;
   return (source) => {

@@ -18,8 +18,8 @@ export interface IntakeOptions {
   readonly now: () => number;
 }
 
-/** Throws a Refusal for the source of another sender. */
-export type MaySend = (source: string) => void;
+/** Throws a Refusal if the sender may not send frames of a source. */
+export type CheckSource = (source: string) => void;
 
 /** Result of a packet that was not refused. */
 export interface Receipt {
@@ -43,15 +43,15 @@ export class Intake {
    * Takes a packet. Resolves once its detections are durable.
    * @param bytes belong to the host from now on
    * @param mayWait true: waits for room in the camera's queue. False: refuses if the queue is full
-   * @param maySend refuses sources that are not the sender's own; absent: any may come
+   * @param checkSource absent: any source may come
    * @throws Refusal
    */
-  async receive(bytes: Uint8Array, way: Transport, mayWait: boolean, maySend?: MaySend): Promise<Receipt> {
+  async receive(bytes: Uint8Array, way: Transport, mayWait: boolean, checkSource?: CheckSource): Promise<Receipt> {
     const { metrics } = this.#options;
     metrics.received.inc({ way });
     metrics.totals.received++;
     try {
-      return await this.#receive(bytes, way, mayWait, maySend);
+      return await this.#receive(bytes, way, mayWait, checkSource);
     } catch (error) {
       const refusal = refusalOf(error);
       metrics.countRefusal(refusal, way);
@@ -59,11 +59,11 @@ export class Intake {
     }
   }
 
-  async #receive(bytes: Uint8Array, way: Transport, mayWait: boolean, maySend?: MaySend): Promise<Receipt> {
+  async #receive(bytes: Uint8Array, way: Transport, mayWait: boolean, checkSource?: CheckSource): Promise<Receipt> {
     const { writer, metrics, maxPacketBytes, now } = this.#options;
     const packet = fromPacket(bytes, { maxBytes: maxPacketBytes });
     const names = namesOf(packet);
-    maySend?.(names.source);
+    checkSource?.(names.source);
     const time = packet.time === null ? sortableNow(now()) : sortableTime(packet.time);
     if (time === undefined)
       throw new Refusal("foreign", `time: got ${packet.time}, expected a time between the years 0000 and 9999`);

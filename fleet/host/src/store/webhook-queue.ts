@@ -1,7 +1,7 @@
 /**
- * Messages to webhooks that wait. A row names a webhook and a frame, and is written in the transaction that stores the
- * frame: a frame that was acknowledged has its messages. A cursor over stored frames would not do. Hosts that share a
- * database commit frames in another order than that of `stored_at`, and a cursor would pass the late ones.
+ * Queues the messages of webhooks in the database. A row names a webhook and a frame. The transaction that stores the
+ * frame writes the row, so that no acknowledged frame lacks its messages. A cursor over stored frames would lose some.
+ * Hosts that share a database do not commit frames in the order of `stored_at`: the cursor would pass the late ones.
  */
 import type { Database, Queries } from "boxwright-service/database";
 import type { StoredFrame } from "./frames.ts";
@@ -71,28 +71,29 @@ export async function removeMessagesOfDeletedFrames(db: Database): Promise<numbe
 }
 
 /**
- * Makes this host the one that sends the messages of a webhook for so many milliseconds, unless another host is.
- * @returns true if this host is
+ * Takes or renews the lease of a webhook: only the host that has the lease sends its messages.
+ * @param holder of the lease: this host
+ * @returns true if this host has the lease, false if another one has
  */
-export async function ownWebhook(
+export async function takeLease(
   db: Database,
   hook: string,
-  owner: string,
+  holder: string,
   { now, milliseconds }: { readonly now: number; readonly milliseconds: number },
 ): Promise<boolean> {
-  // A time far ahead was written under a wrong clock.
+  // Replace a lease that ends far ahead too: its time was written under a wrong clock.
   const rows = await db.write((tx) =>
     tx.all(
       `INSERT INTO webhook_owners (hook, owner, until) VALUES (?, ?, ?) ON CONFLICT (hook) DO UPDATE
         SET owner = excluded.owner, until = excluded.until
         WHERE webhook_owners.owner = excluded.owner OR webhook_owners.until < ? OR webhook_owners.until > ?
         RETURNING 1 AS done`,
-      [hook, owner, now + milliseconds, now, now + 10 * milliseconds],
+      [hook, holder, now + milliseconds, now, now + 10 * milliseconds],
     ),
   );
   return rows.length > 0;
 }
 
-export async function disownWebhook(db: Database, hook: string, owner: string): Promise<void> {
-  await db.write((tx) => tx.all("DELETE FROM webhook_owners WHERE hook = ? AND owner = ?", [hook, owner]));
+export async function releaseLease(db: Database, hook: string, holder: string): Promise<void> {
+  await db.write((tx) => tx.all("DELETE FROM webhook_owners WHERE hook = ? AND owner = ?", [hook, holder]));
 }

@@ -4,8 +4,8 @@ import type { Webhook } from "../core/webhooks.ts";
 import { type Message, headersOfMessage } from "./message.ts";
 
 /**
- * Result of an attempt. "gone": the receiver wants no more messages. "ended": the host ends, and nobody knows. An
- * object: the message has to be sent again, perhaps after so many milliseconds.
+ * Result of an attempt. "gone": the receiver wants no more messages. "ended": the host stops, and the result is
+ * unknown. An object: send again, not before `after` milliseconds if the receiver stated them.
  */
 export type Attempt = "sent" | "gone" | "ended" | { readonly reason: string; readonly after: number | null };
 
@@ -17,6 +17,7 @@ export interface PostOptions {
   readonly patience: number;
 }
 
+/** Posts a message once. */
 export async function post(hook: Webhook, message: Message, { now, signal, patience }: PostOptions): Promise<Attempt> {
   if (signal.aborted) return "ended";
   const end = new AbortController();

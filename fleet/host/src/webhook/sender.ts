@@ -14,11 +14,11 @@ import {
   QUEUE_START,
   type QueuePlace,
   type QueuedMessage,
-  disownWebhook,
-  ownWebhook,
   queueMessages,
   queuedMessages,
+  releaseLease,
   removeMessages,
+  takeLease,
 } from "../store/webhook-queue.ts";
 import { type Attempt, post } from "./attempt.ts";
 import { messageOfFrame } from "./message.ts";
@@ -43,13 +43,13 @@ export interface SenderLimits {
   readonly patienceMs: number;
   /** Milliseconds between two looks at an empty queue: hosts that share the database add to it. */
   readonly lookMs: number;
-  /** Milliseconds for which a host is the one that sends. Another host goes on so long after its end. */
-  readonly ownMs: number;
+  /** Milliseconds of a lease. If the host that sends is killed, another one goes on so much later. */
+  readonly leaseMs: number;
 }
 
 const LIMITS: SenderLimits = {
   ...{ inFlight: 4, attempts: 10, retryMs: 1000, longestMs: 5 * 60_000, patienceMs: 15_000 },
-  ...{ lookMs: 1000, ownMs: 5000 },
+  ...{ lookMs: 1000, leaseMs: 5000 },
 };
 /** Messages that are read at once. */
 const BATCH = 64;
@@ -68,17 +68,18 @@ interface Failure {
 }
 
 export class Sender {
-  /** Name under which the messages wait. */
+  /** Name of the queue. */
   readonly #name: string;
   readonly #hook: Webhook;
   readonly #options: SenderOptions;
   readonly #limits: SenderLimits;
-  readonly #owner = randomUUID();
+  /** Names this host in leases. */
+  readonly #holder = randomUUID();
   readonly #end = new AbortController();
   #running: Promise<void> = Promise.resolve();
-  /** When this host became the one that sends. */
-  #ownedAt = -Infinity;
-  /** Ends the wait for new messages. */
+  /** `performance.now()` of the last renewal of the lease; -Infinity without a lease. */
+  #leasedAt = -Infinity;
+  /** Aborted when messages were queued, which ends the wait for them. */
   #ring = new AbortController();
   /** `stored_at` of the frame of each camera that was queued last, if the webhook limits their rate. */
   readonly #queuedAt = new Map<string, number>();
@@ -110,7 +111,7 @@ export class Sender {
     await queueMessages(tx, this.#name, this.#chosen);
   }
 
-  /** Sends what was queued last, once it is durable. */
+  /** Lets the sender look at the queue. Call this once the frames of the last `queue` are durable. */
   wake(): void {
     if (this.#chosen.length === 0) return;
     if (this.#queuedAt.size >= MOST_REMEMBERED) this.#queuedAt.clear();
@@ -124,8 +125,8 @@ export class Sender {
     this.#end.abort();
     this.#ring.abort();
     await this.#running;
-    // If the database is away, other hosts wait until this one no longer counts.
-    if (this.#ownedAt > 0) await disownWebhook(this.#options.db, this.#name, this.#owner).catch(() => undefined);
+    // If the database is away, other hosts wait until the lease runs out.
+    if (this.#leasedAt > 0) await releaseLease(this.#options.db, this.#name, this.#holder).catch(() => undefined);
   }
 
   /** Returns the frames that the webhook wants. Changes nothing: a transaction may run more than once. */
@@ -156,20 +157,20 @@ export class Sender {
       }
   }
 
-  /** Returns true if this host is the one that sends. */
-  async #own(): Promise<boolean> {
+  /** Takes the lease, or renews it if a third of its time is over. Returns true if this host has it. */
+  async #takeLease(): Promise<boolean> {
     const { db, now } = this.#options;
-    const { ownMs } = this.#limits;
-    if (performance.now() - this.#ownedAt < ownMs / 3) return true;
-    const isOwner = await ownWebhook(db, this.#name, this.#owner, { now: now(), milliseconds: ownMs });
-    this.#ownedAt = isOwner ? performance.now() : -Infinity;
-    return isOwner;
+    const { leaseMs } = this.#limits;
+    if (performance.now() - this.#leasedAt < leaseMs / 3) return true;
+    const hasLease = await takeLease(db, this.#name, this.#holder, { now: now(), milliseconds: leaseMs });
+    this.#leasedAt = hasLease ? performance.now() : -Infinity;
+    return hasLease;
   }
 
-  /** Stays the one that sends while some work lasts. */
-  async #owning<T>(work: Promise<T>): Promise<T> {
-    // If the database is away, another host may send the same messages: a receiver knows them by their ids.
-    const renewal = setInterval(() => void this.#own().catch(() => undefined), this.#limits.ownMs / 2);
+  /** Renews the lease while some work lasts. */
+  async #renewingLease<T>(work: Promise<T>): Promise<T> {
+    // If the database is away, the lease may run out and another host send the same messages. Receivers know their ids.
+    const renewal = setInterval(() => void this.#takeLease().catch(() => undefined), this.#limits.leaseMs / 2);
     try {
       return await work;
     } finally {
@@ -191,9 +192,9 @@ export class Sender {
     const now = performance.now();
     const due = batch.filter(({ place }) => (this.#failures.get(keyOf(place))?.notBefore ?? 0) <= now);
     while (due.length > 0 && !this.#end.signal.aborted) {
-      if (!(await this.#own())) return this.#pause(this.#limits.lookMs);
+      if (!(await this.#takeLease())) return this.#pause(this.#limits.lookMs);
       const group = due.splice(0, this.#failed > 0 ? 1 : this.#limits.inFlight);
-      const results = await this.#owning(Promise.all(group.map((message) => this.#send(message))));
+      const results = await this.#renewingLease(Promise.all(group.map((message) => this.#send(message))));
       const done = group.filter((_, i) => results[i] === "done").map(({ place }) => place);
       if (done.length > 0) await removeMessages(this.#options.db, this.#name, done);
       const waits = results.filter((result) => result !== "done");
@@ -201,7 +202,7 @@ export class Sender {
     }
   }
 
-  /** Tries a message. Returns "done" if the queue no longer needs it, else least milliseconds until another attempt. */
+  /** Tries a message. Returns "done" if it leaves the queue, else the milliseconds to wait at least. */
   async #send({ place, frame }: QueuedMessage): Promise<"done" | number> {
     if (this.#isGone) return this.#drop("the receiver wants no more messages");
     if (frame === null) return this.#drop("their frames were deleted before the receiver took them");
@@ -265,7 +266,7 @@ export class Sender {
     this.problem = reason;
   }
 
-  /** The receiver answered 410: it wants no more messages. */
+  /** Stops sending until the host restarts: the receiver answered 410. */
   #stopForGood(): "done" {
     this.#count("dropped");
     if (this.#isGone) return "done";

@@ -1,4 +1,4 @@
-/** All webhooks of a host. */
+/** The senders of all webhooks of a host. */
 import { createHash } from "node:crypto";
 import type { Queries } from "boxwright-service/database";
 import type { Webhook } from "../core/webhooks.ts";
@@ -30,7 +30,7 @@ export class Senders {
     for (const sender of this.#senders) await sender.queue(tx, frames);
   }
 
-  /** Sends what was queued last, once it is durable. */
+  /** Lets the senders look at their queues. Call this once the frames of the last `queue` are durable. */
   wake(): void {
     for (const sender of this.#senders) sender.wake();
   }
@@ -51,8 +51,8 @@ export class Senders {
 }
 
 /**
- * Returns the names under which the messages of webhooks wait. A name depends on the address alone, so that other
- * filters leave what waits where it is. The address itself may hold a key.
+ * Returns the name of each webhook's queue. A name depends on the address alone: a webhook whose filters change keeps
+ * its queue. The address is hashed, since it may hold a key.
  */
 export function namesOf(hooks: readonly Webhook[]): string[] {
   const counts = new Map<string, number>();

@@ -248,7 +248,7 @@ test.each(kinds.filter(({ skip }) => !skip))(
   async ({ kind }) => {
     const { url, got } = await receiver();
     const database = await emptyDatabase(kind, temporaryFolder().path);
-    const limits = { ownMs: 60_000 };
+    const limits = { leaseMs: 60_000 };
     const hosts = [await senderTo({ url }, limits, database), await senderTo({ url }, limits, database)];
     for (const { webhooks } of hosts) webhooks.start();
     const frames = Array.from({ length: 100 }, (_, n) => frame(n));
