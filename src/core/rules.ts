@@ -1,5 +1,5 @@
 /**
- * Rules: the rules on which published decoders disagree, as explicit fields with named sets.
+ * The rules on which published decoders disagree, as fields, and the sets of rules that each decoder has.
  *
  * - `ultralytics`: `non_max_suppression` of the package that trains YOLOv5 to v12, without its agnostic option
  * - `depthai`: the host's DetectionParser of depthai-core

@@ -21,10 +21,10 @@ export interface PlayingVideo {
   addEventListener(name: "ended", listener: () => void, options: { readonly once: true }): void;
 }
 
-/** What `detectAll` goes through. */
+/** Images in a row: `detectAll` takes them one after the other. */
 export type DetectorFrames = Iterable<DetectorImage> | AsyncIterable<DetectorImage> | PlayingVideo;
 
-/** Yields a video at each frame that it shows, until it ends. Leaves out frames that come during the work on one. */
+/** Yields a video at each frame that it shows, until the video ends. Skips frames that come while one is detected. */
 async function* framesOf(video: PlayingVideo): AsyncGenerator<DetectorImage, void, undefined> {
   let wake: () => void = () => undefined;
   video.addEventListener("ended", () => wake(), { once: true });
@@ -55,20 +55,20 @@ export function openFrames(
 export function iteratorOf(frames: DetectorFrames): Images {
   if (typeof (frames as Partial<PlayingVideo> | null)?.requestVideoFrameCallback === "function")
     return framesOf(frames as PlayingVideo);
-  const { [Symbol.asyncIterator]: later, [Symbol.iterator]: now } = (frames ?? {}) as Partial<
+  const { [Symbol.asyncIterator]: openAsync, [Symbol.iterator]: openSync } = (frames ?? {}) as Partial<
     AsyncIterable<DetectorImage> & Iterable<DetectorImage>
   >;
-  const open: (() => unknown) | undefined = later ?? now;
+  const open: (() => unknown) | undefined = openAsync ?? openSync;
   const expected =
     "something to iterate over: a list, a generator or a stream of images. A single one is for detect()";
-  // The bytes of a photo can be iterated over, too.
+  // Refuse the bytes of a photo, which can be iterated over too.
   if (typeof open !== "function" || typeof frames === "string" || isBytes(frames))
     return refuse("detectAll", show(frames), expected);
   let source: Partial<Images> | null;
   try {
     source = open.call(frames) as Partial<Images> | null;
   } catch (error) {
-    // A stream that somebody reads already.
+    // A locked ReadableStream throws: somebody else reads it.
     throw new TensorError(
       `detectAll: ${mismatch(`${show(frames)} that does not open (${(error as Error).message})`, expected)}`,
       { cause: error },

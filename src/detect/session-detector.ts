@@ -118,7 +118,7 @@ export class SessionDetector implements Detector {
     }
   }
 
-  /** Runs the network and does not decode: what it makes of a blank image may be anything. */
+  /** Runs the network and discards its outputs: those of a blank image mean nothing. */
   async warmUp(image: ImageInput): Promise<void> {
     const [lane] = this.#lanes;
     lane.prepare(image, this.timings);
@@ -138,7 +138,7 @@ export class SessionDetector implements Detector {
     frames: DetectorFrames,
     options: { readonly signal?: AbortSignal } = {},
   ): AsyncGenerator<Detections, void, undefined> {
-    // Before the detector counts as busy: it stays free if there is nothing to iterate over.
+    // Open the frames first: the detector stays free if they cannot be iterated over.
     const { source, signal } = openFrames(frames, options);
     this.#calls.enter("detectAll");
     const arrivals = new Arrivals(signal);
@@ -169,13 +169,13 @@ export class SessionDetector implements Detector {
       for (;;) {
         const first = await arrivals.next();
         if (running !== null && first === running) {
-          // No image has come: the result need not wait for it.
+          // The result came before the next image: do not keep it back.
           running.take();
           running = null;
           yield last.decode(this.timings);
           continue;
         }
-        // Otherwise a run that was waited for below.
+        // Skip the arrival of a run that `await running?.promise` below has waited for.
         if (first !== coming) continue;
         const { done, value } = coming.take();
         if (done) break;

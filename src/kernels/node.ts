@@ -1,4 +1,4 @@
-/** The kernels in Node: their files lie beside the built one. A bundle has no such files, and takes the text. */
+/** Finds the kernels in Node. Their files lie beside this one in dist/. A bundle has no files, and takes the text. */
 import { decodeLengths, masksLengths, prepareLengths } from "kernel-data";
 import type { WasmKind } from "./kernel.ts";
 import * as text from "./text.ts";
@@ -9,8 +9,8 @@ type Bytes = Uint8Array<ArrayBuffer>;
 // takes the text.
 const files = globalThis.process?.getBuiltinModule?.("node:fs");
 
-/** Returns a function that reads a build of a kernel. It returns null if neither a file nor the text has the build. */
-const readBy =
+/** Returns a function that reads a build of a kernel: null if neither a file nor the text has that build. */
+const readerOf =
   (
     filePrefix: string,
     lengths: Readonly<Record<WasmKind, number>>,
@@ -18,7 +18,7 @@ const readBy =
   ) =>
   (kind: WasmKind): Bytes | null => {
     try {
-      // Not `new URL(name, import.meta.url)`: bundlers take that for an asset to carry along.
+      // Do not write `new URL(name, import.meta.url)`: bundlers would copy the file as an asset.
       const file = files?.readFileSync(
         new URL(import.meta.url.replace(/[^/]*$/, `${filePrefix}${kind}.wasm`)),
       );
@@ -30,6 +30,6 @@ const readBy =
     return textOf(kind);
   };
 
-export const decode = /* @__PURE__ */ readBy("", decodeLengths, text.decode);
-export const masks = /* @__PURE__ */ readBy("masks.", masksLengths, text.masks);
-export const prepare = /* @__PURE__ */ readBy("prepare.", prepareLengths, text.prepare);
+export const decode = /* @__PURE__ */ readerOf("", decodeLengths, text.decode);
+export const masks = /* @__PURE__ */ readerOf("masks.", masksLengths, text.masks);
+export const prepare = /* @__PURE__ */ readerOf("prepare.", prepareLengths, text.prepare);

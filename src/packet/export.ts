@@ -1,4 +1,4 @@
-/** Detections in the formats of other projects. Those have pixels, so each function takes the size of the image. */
+/** Converts detections to the formats of other projects. These have pixels, so each function takes the image's size. */
 import type { DetectionList } from "../decode/rows.ts";
 import type { MaskRle, MaskedFields } from "../decode/detections.ts";
 import { namesFor, nearestName } from "../core/names.ts";

@@ -1,4 +1,4 @@
-/** Packets from bytes. Each field is checked before it is used: the bytes come from another machine. */
+/** Reads packets. Checks each field before its use: the bytes come from another machine. */
 import { rowsOf } from "../decode/rows.ts";
 import { rotationProblem } from "../core/turn.ts";
 import type { DetectionFields } from "../decode/detections.ts";
@@ -19,8 +19,8 @@ export interface PacketOptions {
 type Json = Record<string, unknown>;
 
 /**
- * Reads a packet. Tensors are views of `bytes` if those begin at a multiple of 8 in memory, and are copied else.
- * Answers of Triton, KServe and OpenVINO Model Server are read as they are.
+ * Reads a packet. Tensors are views of `bytes` if `bytes` begins at a multiple of 8 in memory, otherwise copies. Reads
+ * answers of Triton, KServe and OpenVINO Model Server as they are.
  * @throws PacketError if the bytes are cut off, foreign or too large, or are no Uint8Array
  * @example
  * import { fromPacket } from "boxwright";
@@ -74,7 +74,7 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
   return new Packet(envelopeOf(attributes), {
     kind,
     frame: readFrame(frame),
-    // A place that two tensors claim leaves another one empty.
+    // Two tensors of one place leave another place empty.
     tensors: tensors.filter(Boolean),
     detections: isEvent ? recordsOf(data.detections, "data.detections") : null,
     sources: isEvent ? (sources as readonly number[]) : [],
@@ -105,8 +105,8 @@ export function readFrame(given: unknown, kind: PacketErrorKind | null = "foreig
 }
 
 /**
- * Returns detections as a list. Checks what every record has. The task that reads more checks that: `receive` throws
- * the same error.
+ * Returns detections as a list. Checks the fields that every record has. `receive` checks the fields of its task, and
+ * throws the same error.
  */
 export function recordsOf(
   given: unknown,
@@ -114,14 +114,14 @@ export function recordsOf(
   kind?: PacketErrorKind | null,
 ): readonly DetectionFields[] {
   const rows = rowsOf(given);
-  // Text can be iterated over, too: an empty one would be no detections.
+  // Refuse text, which can be iterated over too: an empty one would pass for a frame without detections.
   const isList = typeof rows === "object" && rows !== null && Symbol.iterator in rows;
   const records = Array.from((isList ? rows : [rows]) as Iterable<DetectionFields | null>);
   records.forEach((d, i) => {
     const { class_id: id = -1, label, confidence, x_min, y_min, x_max, y_max } = d ?? ({} as DetectionFields);
     need(
       [confidence, x_min, y_min, x_max, y_max].every(Number.isFinite) &&
-        // More classes than any network has.
+        // No network has as many classes.
         isIndex(id, 2 ** 20) &&
         typeof label === "string",
       `${where}[${i}]`,

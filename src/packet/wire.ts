@@ -1,4 +1,4 @@
-/** Tensors on the wire: the datatypes of the Open Inference Protocol, each with its array class. */
+/** Tensors in packets: the datatypes of the Open Inference Protocol, each with its array class. */
 import type { StorageOrder, TensorInput } from "../core/tensor.ts";
 import { type PacketErrorKind, need } from "./error.ts";
 
@@ -15,11 +15,11 @@ export type WireArray =
   | BigInt64Array
   | BigUint64Array;
 
-/** Element types of the wire: its datatypes in small letters, which `decode` knows too. */
+/** Element types of the wire: its datatypes in lower case, which `decode` takes too. */
 export type WireType =
   "fp32" | "fp16" | "uint8" | "int8" | "int16" | "int32" | "uint32" | "int64" | "uint64" | "fp64";
 
-/** A tensor of a packet, as `decode` takes it. The data are a view of the packet where their address allows. */
+/** A tensor of a packet, as `decode` takes it. Its data are a view of the packet if their address allows one. */
 export interface PacketTensor extends TensorInput {
   readonly name: string;
   readonly data: WireArray;
@@ -35,7 +35,7 @@ export interface WireClass {
 }
 
 /** Array class of each datatype. A decoder reads no other datatypes: BF16, BYTES, BOOL, UINT16. */
-export const CLASSES = {
+export const ARRAY_CLASSES = {
   FP32: Float32Array,
   FP16: Uint16Array,
   UINT8: Uint8Array,
@@ -48,16 +48,15 @@ export const CLASSES = {
   FP64: Float64Array,
 } as unknown as { readonly [datatype: string]: WireClass };
 
-/** The datatypes of the wire. */
-export const NAMES = /* @__PURE__ */ Object.keys(CLASSES);
+export const DATATYPES = /* @__PURE__ */ Object.keys(ARRAY_CLASSES);
 
-/** True for a whole number of 0 or more, below a limit. */
+/** True if a value is a whole number of 0 or more, and below a limit. */
 export const isIndex = (n: unknown, limit = Infinity): n is number =>
   Number.isInteger(n) && (n as number) >= 0 && (n as number) < limit;
 
 /**
- * A tensor of the JSON: its index among the network's outputs, the count of its bytes after the JSON, its elements if
- * they are in the JSON, and the function that makes the tensor of its bytes.
+ * The head of a tensor: its index among the network's outputs, the count of its bytes after the JSON, its elements if
+ * the JSON holds them, and the function that makes the tensor from its bytes.
  */
 type TensorHead = readonly [
   place: number,
@@ -67,9 +66,9 @@ type TensorHead = readonly [
 ];
 
 /**
- * Reads a tensor of the JSON, for a sender too.
+ * Reads the head of a tensor in JSON. A sender checks its own tensors by this function too.
  * @param i index among the outputs
- * @param count number of outputs
+ * @param count of the outputs
  */
 export function readTensor(
   output: unknown,
@@ -79,9 +78,9 @@ export function readTensor(
   kind?: PacketErrorKind | null,
 ): TensorHead {
   const { name, shape, datatype, data, parameters } = (output ?? {}) as Record<string, unknown>;
-  need(NAMES.includes(datatype as string), `${where}.datatype`, datatype, NAMES, kind);
+  need(DATATYPES.includes(datatype as string), `${where}.datatype`, datatype, DATATYPES, kind);
   const type = datatype as string;
-  const ArrayOf = CLASSES[type];
+  const ArrayOf = ARRAY_CLASSES[type];
   const dims = [shape].flat() as number[];
   const length = dims.reduce((n, d) => (isIndex(d) ? n * d : NaN), 1);
   const p = (parameters ?? {}) as Record<string, number | undefined>;
@@ -90,7 +89,7 @@ export function readTensor(
     typeof name === "string" &&
       length < 2 ** 53 &&
       [scale, zeroPoint].every(Number.isFinite) &&
-      // A scale of 0 is none. Floats are values as they stand.
+      // A scale of 0 means that there is none. Floats are never quantised.
       (type[0] === "F" ? !zeroPoint && [0, 1].includes(scale) : scale >= 0) &&
       isIndex(place, count),
     where,
@@ -100,7 +99,7 @@ export function readTensor(
   );
   const values = stated === undefined ? valuesOf(data, type, length, `${where}.data`, kind) : null;
   const size = values ? 0 : length * ArrayOf.BYTES_PER_ELEMENT;
-  // OpenVINO's pages write sizes as text, too.
+  // Examples in OpenVINO's documentation write sizes as text.
   need(values ?? Number(stated) === size, `${where}.binary_data_size`, stated, size, kind);
   return [
     place,
@@ -136,7 +135,7 @@ function valuesOf(
     datatype !== "FP16" &&
     list.length === length &&
     list.every(isFloat ? Number.isFinite : Number.isSafeInteger);
-  const values = isList ? CLASSES[datatype].from(/T64/.test(datatype) ? list.map(BigInt) : list) : [];
+  const values = isList ? ARRAY_CLASSES[datatype].from(/T64/.test(datatype) ? list.map(BigInt) : list) : [];
   // Array classes take numbers that they cannot hold: 300 becomes 44 in UINT8, and 1e39 infinite in FP32.
   const holds = (x: number, i: number): boolean =>
     isFloat ? Number.isFinite(values[i]) : Number(values[i]) === x;

@@ -8,7 +8,7 @@ import { classOf, need } from "./error.ts";
 import type { PacketDecoder } from "./packet.ts";
 import { readFrame } from "./read.ts";
 import { bytesOf, padded } from "./text.ts";
-import { CLASSES, NAMES, type WireArray, readTensor } from "./wire.ts";
+import { ARRAY_CLASSES, DATATYPES, type WireArray, readTensor } from "./wire.ts";
 
 /**
  * Makes the packet of one frame. If the decoder's config has `output_format` "detection", or `outputs` are detections
@@ -151,5 +151,5 @@ function datatypeOf(data: unknown, typeName: string): string | undefined {
   // Bits of f16 stand in a Uint16Array.
   if (letter + width === "U2") letter = "F";
   if ((isList || (width as number) < 3) && /^[fiu]/i.test(typeName)) letter = typeName[0].toUpperCase();
-  return NAMES.find((name) => name[0] === letter && CLASSES[name].BYTES_PER_ELEMENT === width);
+  return DATATYPES.find((name) => name[0] === letter && ARRAY_CLASSES[name].BYTES_PER_ELEMENT === width);
 }

@@ -1,7 +1,7 @@
 /** Zip archives, sound or not, written by hand. */
 import { deflateRawSync } from "node:zlib";
 
-/** Fields of an entry that are not as its data say. */
+/** Fields of an entry that contradict its data. */
 export interface Lie {
   method?: number;
   size?: number;
@@ -10,7 +10,8 @@ export interface Lie {
   flags?: number;
   offset?: number;
 }
-/** Returns a zip, written by the letter of the format. `lie` overrides fields of an entry. */
+
+/** Returns a zip archive. `lie` overrides fields of an entry. */
 export function zip(
   entries: { name: string; data: Uint8Array; crc: number; lie?: Lie }[],
   end: { count?: number; start?: number; cut?: boolean } = {},

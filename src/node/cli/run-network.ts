@@ -1,4 +1,4 @@
-/** `boxwright run`: a network's own file and photos to detections. */
+/** `boxwright run`: runs a model file on photos, and writes the detections. */
 import { createHash } from "node:crypto";
 import { extname, join } from "node:path";
 import { ConfigError, TensorError } from "../../core/errors.ts";
@@ -50,7 +50,7 @@ export async function runNetwork({ positionals, values }: Parsed, io: Io): Promi
     ),
     [modelPath, textOf(values, "config"), ...files.map(({ path }) => path)],
   );
-  // Before the network runs, which may take long.
+  // Check before the network runs, which may take long.
   checkPackages(["onnxruntime-node", ...files.flatMap(({ path }) => packagesFor(path, drawings.has(path)))]);
   const detector = await detectorOf(modelPath, values, prepare);
   try {
@@ -64,7 +64,7 @@ export async function runNetwork({ positionals, values }: Parsed, io: Io): Promi
   }
 }
 
-/** Returns what decides the results: with other settings, those of a run that was stopped do not go on. */
+/** Returns the settings that decide the results. `--resume` refuses results of other settings. */
 async function settingsOf({ decoder }: Detector, modelPath: string, values: Values): Promise<Settings> {
   const model = createHash("sha256").update(await loadUnpacked(modelPath, mostBytes(values)));
   return {
@@ -110,12 +110,11 @@ async function detectorOf(path: string, values: Values, prepare: PartialRule): P
       ? JSON.stringify(model)
       : decodeText(await loadUnpacked(configPath, mostBytes(values)), configPath);
   const { config, options } = await setupOf(values, file);
-  // It would report to its maker, and leave a log in the temporary folder.
+  // onnxruntime-node would report to its maker, and leave a log in the temporary folder.
   process.env["ORT_DISABLE_TELEMETRY"] ??= "1";
   const ort = await import("onnxruntime-node").catch(() => {
     throw new MissingPackage("a network", "onnxruntime-node");
   });
-  // Errors only: its warnings about a file's weights would bury the results.
   const runtime = onnxRuntime(ort);
   return createDetector({ model: bytes, runtime, config }, { ...options, prepare }).catch((error: Error) => {
     const needsFamily =

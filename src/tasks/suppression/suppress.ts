@@ -42,8 +42,8 @@ export function candidatesOf(
 const TAKE_NEGATIVES = ["hard", "fast", "diou", "soft-tensorflow"];
 
 /**
- * Throws if a method that multiplies scores got negative ones, by which logits would rise and boxes leave their
- * members, or infinite ones, by which merged boxes would be NaN.
+ * Throws if a method that multiplies scores got negative or infinite ones. Negative logits would rise when multiplied,
+ * and a merged box would leave its members. Infinite scores would make merged boxes NaN.
  */
 function checkScores({ order, scores }: Candidates, method: Settings["method"]): void {
   const ends = [order[0], order[order.length - 1]];
