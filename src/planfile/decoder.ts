@@ -281,9 +281,11 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
     checkRange(work, block);
     this.#task?.afterImage(image, block, frame);
     if (candidates > 0) this.#notes.add(this.#padding.noteOf(work, block, frame));
-    if (candidates > 0 || this.#hasToldDropped) return;
+    if (this.#hasToldDropped) return;
     const { frames } = this.stats;
-    const note = noteOfEmptied(work, block, frames) ?? noteOfNotFinite(work, block, frames);
+    // Boxes outside of the image are usual beside others. Values that are not finite never are.
+    const emptied = candidates > 0 ? null : noteOfEmptied(work, block, frames);
+    const note = emptied ?? noteOfNotFinite(work, block, frames);
     this.#hasToldDropped = note !== null;
     this.#notes.add(note);
   }

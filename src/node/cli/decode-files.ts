@@ -174,15 +174,10 @@ function stretchNotes(json: Description["json"], { width, height }: Frame): stri
       ];
 }
 
-/** Returns a line for each kind of candidates that the decoder dropped. */
-function droppedNotes({ candidates, dropped: { capped, notFinite } }: Stats): string[] {
-  return [
-    ...(capped > 0
-      ? [`${capped} candidates were left out: more than the limit of candidates or detections (--max)`]
-      : []),
-    // If there is no other candidate, a note of the decoder says so.
-    ...(notFinite > 0 && candidates > 0
-      ? [`${notFinite} candidates were dropped: their box, score or class id is not a finite number`]
-      : []),
-  ];
+/** Returns a line on candidates that the decoder left out, none for none. */
+function droppedNotes({ dropped: { capped } }: Stats): string[] {
+  // A note of the decoder tells of values that are not finite.
+  return capped > 0
+    ? [`${capped} candidates were left out: more than the limit of candidates or detections (--max)`]
+    : [];
 }

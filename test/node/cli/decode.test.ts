@@ -150,13 +150,14 @@ test("notes about network, photo and dropped candidates go to standard error", a
     data.fill(0.9, 4 * 84, 4 * 84 + 2);
     for (const channel of [0, 1, 2, 3]) data[channel * 84 + 1] = 32;
   });
-  const told = "boxwright: 1 candidates were dropped: their box, score or class id is not a finite number\n";
+  const told =
+    "boxwright: note: candidates of frame 1 whose box, score or class id is NaN or infinite are dropped: 1\n";
   expect(await boxwright("decode", ...network, "--json")).toMatchObject({ code: 0, err: told });
   const drawn = ["--photo", fixture("photos/coffee.jpg"), "--out", folder.path("odd.svg")];
-  // of a photo with other proportions, how it was fitted
+  // Of a photo with other proportions, how it was fitted.
   const fitted =
     "boxwright: note: the photo of 600x400 counts as stretched to the input, 64x64. If it was fitted otherwise, pass --resize: stretch, letterbox, letterbox-topleft, crop\n";
-  expect(await boxwright("draw", ...network, ...drawn)).toMatchObject({ code: 0, err: fitted + told });
+  expect(await boxwright("draw", ...network, ...drawn)).toMatchObject({ code: 0, err: told + fitted });
   const said = await boxwright("draw", ...network, ...drawn, "--resize", "stretch");
   expect(said).toMatchObject({ code: 0, err: told });
   const like = await boxwright("decode", ...network, "--image-size", "1920x1920");
