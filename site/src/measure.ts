@@ -8,8 +8,8 @@ import {
   makeWorkload,
   nmsOptions,
 } from "@repo/bench/workloads.ts";
-import { medianOf } from "./worker/reading.ts";
 import { provideScalar } from "./worker/scalar.ts";
+import { medianOf } from "./worker/timing.ts";
 
 export const ENGINES: readonly EngineName[] = ["simd", "scalar", "ts"];
 

@@ -4,7 +4,8 @@ import type { Possibility } from "@repo/src/node/possibility.ts";
 import type { HeatMap } from "./heat.ts";
 import type { Photo } from "./worker/files.ts";
 import type { Found, Look, ModelInfo, Opened, TensorInfo } from "./worker/jobs.ts";
-import type { Candidate, EngineTime } from "./worker/reading.ts";
+import type { Candidate } from "./worker/reading.ts";
+import type { EngineTime } from "./worker/timing.ts";
 
 /** Milliseconds of the stages of what is shown. */
 export interface Stages {

@@ -1,4 +1,4 @@
-/** What the thread does for the page. Tensors and models stay here: the page knows them by number. */
+/** The jobs that the thread does for the page. Tensors and models stay here: the page knows their ids. */
 import type { Decoder, DecoderOptions, Detections, DetectorOptions, Frame, Model } from "boxwright";
 import type { NamedTensor, TensorHead } from "@repo/src/node/files/tensor.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";
@@ -11,15 +11,14 @@ import { possibilitiesOf } from "./possibilities.ts";
 import {
   type Candidate,
   CandidateFinder,
-  type EngineTime,
   type Thresholds,
   type Wanted,
   makeHeatMap,
   openDecoder,
-  timeEngines,
   withLabels,
 } from "./reading.ts";
 import { provideScalar } from "./scalar.ts";
+import { type EngineTime, timeEngines } from "./timing.ts";
 
 /** A tensor that the thread holds. */
 export interface TensorInfo extends TensorHead {
@@ -40,7 +39,7 @@ export type PartInfo =
   | { readonly kind: "tensors"; readonly tensors: readonly TensorInfo[] }
   | { readonly kind: "model"; readonly model: ModelInfo };
 
-/** What a decoder is opened with. */
+/** Arguments of the job `open`. */
 export interface Stated {
   readonly tensors: readonly number[];
   /** The model that says how to decode where there is no config. */
@@ -60,7 +59,7 @@ export interface Opened {
   readonly iou: number;
 }
 
-/** What a decode found. */
+/** Result of the job `decode`. */
 export interface Found {
   readonly rows: ReturnType<Detections["toArray"]>;
   readonly edges: Detections["edges"];
@@ -70,13 +69,13 @@ export interface Found {
   readonly notes: readonly string[];
 }
 
-/** What a tensor looks like by itself. */
+/** Result of the job `look`: a tensor without a network. */
 export interface Look {
   readonly range: Range;
   readonly grid: Grid;
 }
 
-/** What is decoded now. A job that an older one began ends early. */
+/** The decoder that is open. A job of an older one ends early. */
 interface Current {
   readonly wanted: Wanted;
   readonly decoder: Decoder;
@@ -92,7 +91,7 @@ const models = new Map<number, { readonly model: Model; readonly bytes: Uint8Arr
 let current: Current | null = null;
 let network: OpenNetwork | null = null;
 
-function held(id: number): NamedTensor {
+function tensorOf(id: number): NamedTensor {
   const tensor = tensors.get(id);
   if (tensor === undefined) throw new Error("This tensor is gone. Drop its file again.");
   return tensor;
@@ -126,15 +125,15 @@ async function closeNetwork(): Promise<void> {
   await old?.detector.close();
 }
 
-function decoded(thresholds: Thresholds): { found: Detections; ms: number } {
-  const { decoder, wanted } = opened();
+function decodeAt(thresholds: Thresholds): { found: Detections; ms: number } {
+  const { decoder, wanted } = currentWork();
   decoder.update(thresholds);
   const start = performance.now();
   const found = decoder.decode(wanted.tensors as never, wanted.frame);
   return { found, ms: performance.now() - start };
 }
 
-function opened(): Current {
+function currentWork(): Current {
   if (current === null) throw new Error("Nothing is decoded yet.");
   return current;
 }
@@ -149,7 +148,7 @@ export const jobs = {
     return { ...stated, parts: parts.map(infoOf) };
   },
 
-  /** Frees everything else. */
+  /** Frees all tensors and models but these. */
   keep(ids: readonly number[]): void {
     for (const map of [tensors, models]) for (const id of map.keys()) if (!ids.includes(id)) map.delete(id);
     if (!current?.wanted.tensors.every((tensor) => [...tensors.values()].includes(tensor))) current = null;
@@ -158,7 +157,7 @@ export const jobs = {
   bytesOf: (model: number): Uint8Array => modelOf(model).bytes,
 
   possibilities(ids: readonly number[], options: DecoderOptions): readonly Possibility[] {
-    return possibilitiesOf({ tensors: ids.map(held), options });
+    return possibilitiesOf({ tensors: ids.map(tensorOf), options });
   },
 
   possibilitiesOfModel(model: number, options: DecoderOptions): readonly Possibility[] {
@@ -183,7 +182,7 @@ export const jobs = {
     const wanted: Wanted = {
       config: config === null ? modelOf(model!).model : withLabels(config as never),
       options,
-      tensors: ids.map(held),
+      tensors: ids.map(tensorOf),
       frame,
     };
     const notes: string[] = [];
@@ -206,8 +205,8 @@ export const jobs = {
   },
 
   decode(thresholds: Thresholds, size: readonly [number, number]): Found {
-    const { decoder, notes } = opened();
-    const { found, ms } = decoded(thresholds);
+    const { decoder, notes } = currentWork();
+    const { found, ms } = decodeAt(thresholds);
     const rows = found.toArray();
     const hasMasks = decoder.config.task?.name === "segment";
     return {
@@ -221,13 +220,13 @@ export const jobs = {
 
   /** Returns what passes the threshold before suppression; null if that cannot be told. */
   async candidates(thresholds: Thresholds): Promise<readonly Candidate[] | null> {
-    const mine = opened();
+    const mine = currentWork();
     mine.finder ??= await CandidateFinder.open(mine.wanted);
     if (mine.finder === null) return null;
     try {
       return mine.finder.find(
         mine.wanted,
-        decoded(thresholds).found,
+        decodeAt(thresholds).found,
         thresholds,
         mine.suppressesAcrossClasses,
       );
@@ -237,15 +236,15 @@ export const jobs = {
   },
 
   async look(id: number): Promise<Look> {
-    const tensor = held(id);
+    const tensor = tensorOf(id);
     return { range: await rangeOf(tensor), grid: rawGrid(tensor) };
   },
 
-  heat: (): Promise<HeatMap | null> => makeHeatMap(opened().wanted),
+  heat: (): Promise<HeatMap | null> => makeHeatMap(currentWork().wanted),
 
   async times(thresholds: Thresholds): Promise<readonly EngineTime[]> {
     await provideScalar();
-    const mine = opened();
+    const mine = currentWork();
     return timeEngines(mine.wanted, thresholds, () => current !== mine);
   },
 };
