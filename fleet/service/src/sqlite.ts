@@ -234,6 +234,14 @@ export class Sqlite implements Database {
     clearInterval(this.#watch);
     await this.#queue;
     this.#reader.close();
+    // Whoever copies the file of a stopped service shall have everything, also without the write-ahead log. SQLite does
+    // this at its last close, but libsql leaves statements open until they are collected. Another process may be at
+    // work: then the log stays, and belongs to it.
+    try {
+      this.#writer.exec("PRAGMA wal_checkpoint(TRUNCATE)");
+    } catch (error) {
+      if (!codeOf(error).startsWith("SQLITE_")) throw error;
+    }
     this.#writer.close();
   }
 

@@ -1,10 +1,27 @@
 /** Transactions, on both databases. */
 import { randomBytes } from "node:crypto";
+import { copyFileSync } from "node:fs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Queries } from "boxwright-service/database";
+import { Sqlite } from "boxwright-service/sqlite";
 import { addDevices, listDevices } from "../../src/nouns/device.ts";
 import { addTeam } from "../../src/nouns/team.ts";
 import { NOW, kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
+
+it("leaves everything in the one file of SQLite, once it is closed", async () => {
+  const storage = await openTestDatabase("sqlite");
+  try {
+    const team = await addTeam(storage.db, NOW, "test", "A");
+    await storage.db.close();
+    const copy = `${storage.config.databaseFile}.copy`;
+    copyFileSync(storage.config.databaseFile, copy);
+    const opened = new Sqlite(copy, { service: "hub" });
+    expect(await opened.all("SELECT id FROM teams")).toEqual([{ id: team.id }]);
+    await opened.close();
+  } finally {
+    await storage.remove();
+  }
+});
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`transactions on ${kind}`, () => {
