@@ -112,10 +112,10 @@ test("pixels as sharp gives them need no format", async () => {
   const expected = decoder.prepare(rgba).tensor.data;
   expect(decoder.prepare({ data: three, ...info }).tensor.data).toEqual(expected);
   expect(decoder.prepare({ data: three, width, height, channels: 3 }).tensor.data).toEqual(expected);
-  expect(decoder.prepare({ data: three, width, height, channels: 4, format: "rgb" }).tensor.data).toEqual(
-    expected,
-  );
   const prepare = (image: object) => (): unknown => decoder.prepare(image as ImageInput);
+  expect(prepare({ data: three, width, height, channels: 4, format: "rgb" })).toThrow(
+    'image: channels: got 4 beside format "rgb", expected 3, or one of the two alone',
+  );
   expect(prepare({ data: three, width, height })).toThrow(
     `got ${three.length} bytes, expected at least ${4 * width * height} for ${width}x${height} "rgba". These are 3 bytes a pixel: format: "rgb" or "bgr"`,
   );
