@@ -417,7 +417,10 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
       );
       if (!this.config.decodes || this.#finished?.reads(specs)) return 1;
       const { interpretations } = interpretConfig(this.config, specs, this.#tasks);
-      return Math.max(1, Math.min(...interpretations.map(({ batch }) => batch)));
+      // Tensors that do not fit have no interpretation.
+      return interpretations.length === 0
+        ? 1
+        : Math.max(1, Math.min(...interpretations.map(({ batch }) => batch)));
     } catch (error) {
       // The receiver says what is wrong with these tensors.
       if (error instanceof TensorError) return 1;
