@@ -21,7 +21,7 @@ const NOBODY = 65534;
 /** Seconds that a start may take on a busy machine. */
 const PATIENCE = 120;
 
-/** What an operator gives each part, the sign that it runs, and a first piece of work. */
+/** Each part has settings as an operator gives them, a sign that it runs, and a first piece of work. */
 const PARTS = {
   host: {
     credentials: { config: JSON.stringify({ port: 0, threads: 1 }) },

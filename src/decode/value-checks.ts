@@ -224,15 +224,13 @@ export function checkDistributions(image: MemoryImage): void {
 }
 
 /** Returns a note if the count of a finished list is negative, NaN or above its rows; null if it is not. */
-export function noteOfCount({ memory, plan, layout }: MemoryImage, image: number): string | null {
+export function noteOfCount(of: MemoryImage, image: number): string | null {
   // Lists have one head.
-  const [{ count, cells }] = plan.heads;
+  const [{ count, cells }] = of.plan.heads;
   if (!count) return null;
-  const s = plan.tensors[count.tensor];
-  const { bytes, code } = ELEMENTS[s.type];
-  const at = layout.slots[count.tensor] + (imageStart(plan, count, image) + count.offset) * bytes;
-  const n = value(memory, code, at, 1, 0);
+  // A count has no scale: the plan refuses one.
+  const n = valueIn(of, image, count, 0);
   return n >= 0 && n <= cells
     ? null
-    : `${shape(s)}: the count is ${n} of ${cells} rows, and all rows are read: is it the count of this frame?`;
+    : `${shape(of.plan.tensors[count.tensor])}: the count is ${n} of ${cells} rows, and all rows are read: is it the count of this frame?`;
 }

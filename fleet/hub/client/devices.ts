@@ -18,13 +18,13 @@ export interface DeviceDetail extends Device {
   readonly lastStatusChangeAt: string | null;
   readonly conflictAt: string | null;
   readonly hostUrl: string | null;
-  /** What it should run; `version` is the `etag` of a version. */
+  /** The application that the device should run. `version` is the `etag` of a version. */
   readonly desiredApplication: {
     readonly identifier: string;
     readonly version: string;
     readonly number: number;
   } | null;
-  /** What it told last. */
+  /** The application that the device told last. */
   readonly application: {
     readonly identifier: string | null;
     readonly version: string | null;

@@ -14,7 +14,7 @@ import { addTeam } from "../src/nouns/team.ts";
 
 export const DEVICES = 10_000;
 const AT = "127.0.0.1";
-/** What the devices say that they run. */
+/** The application that all devices report. */
 const TOLD = { identifier: "gate", version: "gate:0123456789abcdef", state: "applied" } as const;
 
 /** Settings of the hub as `openDatabase` takes them. */

@@ -80,7 +80,7 @@ export interface App {
   readonly endpoint: Endpoint;
   /** Heartbeats that are in memory. */
   readonly heartbeats: Heartbeats;
-  /** What devices should run, and the requests that wait for a change. */
+  /** Versions that devices should run, and the requests that wait for a change. */
   readonly desired: Desired;
   /** Requests of each address. */
   readonly addresses: Buckets;

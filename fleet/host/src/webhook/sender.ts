@@ -58,7 +58,7 @@ const MOST_REMEMBERED = 10_000;
 /** Milliseconds between two log lines about lost messages. */
 const LOG_EVERY_MS = 60_000;
 
-/** What is known of a message that failed. */
+/** The tries of a message that failed, and when the next one may be. */
 interface Failure {
   readonly attempts: number;
   /** Time of `performance.now()` before which it is not tried again. */

@@ -15,7 +15,7 @@ export interface TeamContext extends Services {
   readonly devices: DeviceReader;
   /** States of devices that have enrolled, by id. */
   readonly states: Batch<DeviceState>;
-  /** What devices should run, by id. */
+  /** Versions that devices should run, by id of the device. */
   readonly desiredVersions: Batch<DesiredVersion>;
   /** Groups of devices, by id of the device. */
   readonly groups: Batch<Group[]>;

@@ -20,7 +20,7 @@ export interface Services {
   readonly metrics: Metrics;
   /** Requests of each address. */
   readonly addresses: Buckets;
-  /** What devices should run. */
+  /** Versions that devices should run, and the requests that wait for a change. */
   readonly desired: Desired;
   /** Model files and pictures. */
   readonly files: Files;
