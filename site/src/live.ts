@@ -17,7 +17,7 @@ export interface LiveFrame {
 export class Live {
   readonly #network: OpenNetwork;
   readonly #end = new AbortController();
-  #tracker: Tracker | null = null;
+  #following: Promise<void> = Promise.resolve();
 
   private constructor(network: OpenNetwork) {
     this.#network = network;
@@ -31,49 +31,55 @@ export class Live {
     this.#network.detector.decoder.update({ confidenceThreshold, iouThreshold });
   }
 
-  /** Draws the detections of each frame on a canvas, and tells of it, until the video ends or `close` is called. */
+  /** Draws the detections of each frame on a canvas, until the video ends or `close` is called. */
   async follow(
     video: HTMLVideoElement,
     canvas: HTMLCanvasElement,
-    tell: (frame: LiveFrame) => void,
+    onFrame: (frame: LiveFrame) => void,
   ): Promise<void> {
-    const { detector } = this.#network;
-    const context = canvas.getContext("2d")!;
-    let last = 0;
-    let framesPerSecond = 0;
+    const following = this.#follow(video, canvas, onFrame);
+    this.#following = following.catch(() => undefined);
     try {
-      for await (const found of detector.detectAll(video, { signal: this.#end.signal })) {
-        const now = performance.now() / 1000;
-        if (last > 0) framesPerSecond = 0.8 * framesPerSecond + 0.2 / Math.max(0.001, now - last);
-        last = now;
-        const size = [video.videoWidth, video.videoHeight] as const;
-        if (canvas.width !== size[0] || canvas.height !== size[1]) {
-          [canvas.width, canvas.height] = size;
-          this.#tracker = null;
-        } else context.clearRect(0, 0, ...size);
-        this.#tracker ??= createTracker({ method: "bytetrack", size });
-        const ids = this.#tracker.update(found, now);
-        draw(context, found, ids, detector.decoder.config.task?.name === "segment");
-        const { prepare, run, decode } = detector.timings;
-        const count = found.length;
-        const inView = ids.subarray(0, count).filter((id) => id > 0).length;
-        tell({ count, ids: inView, prepare, run, decode, framesPerSecond });
-      }
+      await following;
     } catch (error) {
       if (!this.#end.signal.aborted) throw error;
     }
   }
 
-  /** Ends `follow` and frees the network. */
+  async #follow(
+    video: HTMLVideoElement,
+    canvas: HTMLCanvasElement,
+    onFrame: (frame: LiveFrame) => void,
+  ): Promise<void> {
+    const { detector } = this.#network;
+    const context = canvas.getContext("2d")!;
+    let tracker: Tracker | null = null;
+    let last = 0;
+    let framesPerSecond = 0;
+    for await (const found of detector.detectAll(video, { signal: this.#end.signal })) {
+      const now = performance.now() / 1000;
+      if (last > 0) framesPerSecond = 0.8 * framesPerSecond + 0.2 / Math.max(0.001, now - last);
+      last = now;
+      const size = [video.videoWidth, video.videoHeight] as const;
+      if (canvas.width !== size[0] || canvas.height !== size[1]) {
+        [canvas.width, canvas.height] = size;
+        tracker = null;
+      } else context.clearRect(0, 0, ...size);
+      tracker ??= createTracker({ method: "bytetrack", size });
+      const ids = tracker.update(found, now);
+      draw(context, found, ids, detector.decoder.config.task?.name === "segment");
+      const { prepare, run, decode } = detector.timings;
+      const count = found.length;
+      const inView = ids.subarray(0, count).filter((id) => id > 0).length;
+      onFrame({ count, ids: inView, prepare, run, decode, framesPerSecond });
+    }
+  }
+
+  /** Ends `follow`, waits for the frame that is at work, and frees the network. */
   async close(): Promise<void> {
     this.#end.abort();
-    // A frame that is at work ends first.
-    for (let i = 0; i < 50; i++)
-      try {
-        return await this.#network.detector.close();
-      } catch {
-        await new Promise((resolve) => setTimeout(resolve, 100));
-      }
+    await this.#following;
+    await this.#network.detector.close();
   }
 }
 

@@ -2,7 +2,7 @@
 import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
 
 /** Returns the value of 16 bits of f16. */
-function half(bits: number): number {
+function halfOf(bits: number): number {
   const exponent = (bits >> 10) & 31;
   const fraction = bits & 1023;
   const size =
@@ -16,10 +16,10 @@ function half(bits: number): number {
   return bits & 0x8000 ? -size : size;
 }
 
-const HALVES = /* @__PURE__ */ Float32Array.from({ length: 65536 }, (_, bits) => half(bits));
+const HALVES = /* @__PURE__ */ Float32Array.from({ length: 65536 }, (_, bits) => halfOf(bits));
 
 /** Returns a function that gives the real value of an element. */
-export function reader({ data, type, scale, zeroPoint = 0 }: NamedTensor): (i: number) => number {
+function valueReader({ data, type, scale, zeroPoint = 0 }: NamedTensor): (i: number) => number {
   if (type === "f16") return (i) => HALVES[data[i] as number];
   if (type === "i64") return (i) => Number(data[i]);
   if (scale !== undefined && type !== "f32") return (i) => ((data[i] as number) - zeroPoint) * scale;
@@ -40,7 +40,7 @@ const TURN = 1 << 21;
 
 /** Returns the range of a tensor. Lets the page draw between parts of a large one. */
 export async function rangeOf(tensor: NamedTensor): Promise<Range> {
-  const value = reader(tensor);
+  const value = valueReader(tensor);
   const { length } = tensor.data;
   let [least, most, sum, notFinite] = [Infinity, -Infinity, 0, 0];
   for (let start = 0; start < length; start += TURN) {
@@ -75,7 +75,7 @@ const SIDE = 64;
  */
 export function rawGrid(tensor: NamedTensor): Grid {
   const { dims } = tensor;
-  const value = reader(tensor);
+  const value = valueReader(tensor);
   const isChannelsLast = dims.length === 4 && dims[3] <= dims[1] && dims[3] <= 256 && dims[2] > 1;
   const [rows, columns, channels] = isChannelsLast
     ? [dims[1], dims[2], dims[3]]

@@ -1,10 +1,12 @@
-/** What the playground keeps: what its controls change, and what it shows. */
-import { reactive, shallowReactive } from "vue";
+/** What the playground keeps: what its controls change, what it shows, and what follows from both. */
+import { computed, reactive, shallowReactive } from "vue";
+import type { DecoderOptions } from "boxwright";
 import type { Possibility } from "@repo/src/node/possibility.ts";
+import { type Size, sizeOf } from "./draw.ts";
 import type { HeatMap } from "./heat.ts";
-import type { Photo } from "./worker/files.ts";
-import type { Found, Look, ModelInfo, Opened, TensorInfo } from "./worker/jobs.ts";
 import type { Candidate } from "./worker/reading.ts";
+import type { Photo } from "./worker/files.ts";
+import type { Found, ModelInfo, Opened, TensorInfo, TensorView } from "./worker/jobs.ts";
 import type { EngineTime } from "./worker/timing.ts";
 
 /** Milliseconds of the stages of what is shown. */
@@ -17,6 +19,11 @@ export interface Stages {
 
 /** How a photo may stand in the network's input. */
 export const RESIZES = ["letterbox", "letterbox-topleft", "stretch", "crop", "none"] as const;
+
+export type State = ReturnType<typeof createState>;
+
+/** Returns parsed JSON, null for an empty text. */
+const parsed = (text: string): unknown => (text.trim() === "" ? null : JSON.parse(text));
 
 /** Makes the state, empty. */
 export function createState() {
@@ -31,6 +38,8 @@ export function createState() {
     optionsText: "",
     heat: true,
     example: "",
+    /** True if the sliders have to take over the thresholds of the next config. */
+    adoptsThresholds: false,
   });
   /** Everything on the page. Replace values; never change them in place. */
   const shown = shallowReactive({
@@ -39,7 +48,7 @@ export function createState() {
     notes: [] as string[],
     photo: null as Photo | null,
     tensors: [] as readonly TensorInfo[],
-    looks: {} as { readonly [name: string]: Look },
+    views: {} as { readonly [name: string]: TensorView },
     model: null as ModelInfo | null,
     video: null as File | null,
     possibilities: [] as readonly Possibility[],
@@ -50,9 +59,45 @@ export function createState() {
     candidates: null as readonly Candidate[] | null,
     heat: null as HeatMap | null,
     times: [] as readonly EngineTime[],
-    /** Grows with each decode, so that pictures are drawn again. */
-    turn: 0,
+    /** Count of decodes. Boxes are drawn again when it grows. */
+    decodes: 0,
   });
   const stages = reactive<Stages>({ prepare: null, run: null, decode: null, draw: null });
-  return { inputs, shown, stages };
+  const config = computed(() => parsed(inputs.configText));
+  const options = computed(() => (parsed(inputs.optionsText) ?? {}) as DecoderOptions);
+  /** Size of the canvases. */
+  const size = computed<Size>(() => sizeOf(shown.photo?.bitmap ?? null, shown.opened?.inputSize ?? null));
+  return { inputs, shown, stages, config, options, size };
 }
+
+/** Drops everything that was computed. */
+export function clearResults({ shown, stages }: State): void {
+  const none = { opened: null, found: null, views: {}, candidates: null, heat: null, times: [], notes: [] };
+  Object.assign(shown, none);
+  Object.assign(stages, { prepare: null, run: null, decode: null, draw: null });
+  shown.decodes++;
+}
+
+/** Drops files, config, options and everything that was computed. */
+export function clearAll(state: State): void {
+  Object.assign(state.inputs, { configText: "", optionsText: "", example: "", adoptsThresholds: false });
+  const none = {
+    errors: [],
+    photo: null,
+    tensors: [],
+    model: null,
+    video: null,
+    possibilities: [],
+    taken: -1,
+  };
+  Object.assign(state.shown, none);
+  clearResults(state);
+}
+
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Returns the thresholds of the sliders. */
+export const thresholdsOf = ({ inputs }: State) => ({
+  confidenceThreshold: inputs.confidence,
+  iouThreshold: inputs.iou,
+});

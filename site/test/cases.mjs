@@ -82,7 +82,7 @@ const playground = [
           const drawn = new Promise((resolve) =>
             new MutationObserver((_, observer) => (observer.disconnect(), resolve())).observe(
               document.querySelector("[data-overlay]"),
-              { attributeFilter: ["data-turn"] },
+              { attributeFilter: ["data-decodes"] },
             ),
           );
           input.dispatchEvent(new Event("input", { bubbles: true }));
@@ -126,6 +126,17 @@ const playground = [
       await other.goto(page.url());
       await settled(other, "boxes");
       equal((await summaryOf(other)).count, 1, "detections at 0.5");
+    },
+  },
+  {
+    name: "the last of two examples is shown, without tensors of the first",
+    async run({ page, address }) {
+      await openPlayground(page, address);
+      await page.click("[data-example=masks]");
+      await page.click("[data-example=keypoints]");
+      await settled(page, "keypoints");
+      equal(await page.locator("[data-tensor]").count(), 12, "tensors");
+      equal((await summaryOf(page)).count, 5, "detections");
     },
   },
   {

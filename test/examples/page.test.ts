@@ -1,11 +1,12 @@
 /** The pages of examples/, built by Vite and opened in headless Chromium with a photo and a webcam. */
-import { cpSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import type * as Vite from "vite";
-import { describe, expect, test } from "vitest";
-import { RUNTIMES, home, obtain } from "../runtimes/install.mjs";
+import { expect, test } from "vitest";
+import { obtain } from "../runtimes/install.mjs";
+import { chromium, describePages, isAtHand } from "../support/browser.ts";
 import { type Row, CONFIG, HEIGHT, WIDTH, echoTflite } from "../support/echo-network.ts";
 import { readFixture, tempFolder } from "../support/files.ts";
 import { exampleUrl, packed, pngOf } from "./run-example.ts";
@@ -36,15 +37,6 @@ interface Page {
   textContent(selector: string): Promise<string | null>;
   evaluate<T>(script: string): Promise<T>;
 }
-
-const chromium = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
-/** True if a package is there that `npm run test:runtimes` fetches. CI fetches it here. */
-const isThere = (name: string): boolean =>
-  packed !== undefined ||
-  Boolean(process.env["CI"]) ||
-  existsSync(join(home, `${name}-${folderName(RUNTIMES[name].packages)}`));
-const folderName = (packages: readonly string[]): string => packages.join("+").replace(/[^\w.@+-]/g, "_");
-const canBrowse = existsSync(chromium) && isThere("playwright");
 
 /** Vite as an example finds it. */
 const vite = (await import(
@@ -148,7 +140,7 @@ async function expectBox(page: Page): Promise<void> {
   expect(pixel[0] + pixel[1] + pixel[2]).toBeGreaterThan(0);
 }
 
-describe.skipIf(!canBrowse)("pages (need Chromium and playwright)", () => {
+describePages("pages of examples", () => {
   test("page: draws boxes on a photo, then on the webcam, then on a photo", async () => {
     const photo = await folder.put("dog.png", pngOf([dog]));
     const other = await folder.put("dogs.png", pngOf([dog, dog]));
@@ -209,7 +201,7 @@ describe.skipIf(!canBrowse)("pages (need Chromium and playwright)", () => {
     );
   }, 120_000);
 
-  test.skipIf(!isThere("tflite"))(
+  test.skipIf(!isAtHand("tflite"))(
     "tflite: int8 tensors (needs @tensorflow/tfjs-tflite)",
     async () => {
       const fetched = packed === undefined ? await obtain("tflite") : `${packed}/node_modules/`;

@@ -83,8 +83,12 @@ export async function fetchProgram(name, { packages, bin, emulated }) {
       maxBuffer: 1 << 26,
     },
   );
-  await rm(folder, { recursive: true, force: true });
-  await rename(fresh, folder);
+  if (existsSync(join(fresh, "node_modules", bin)) && !existsSync(program)) {
+    await rm(folder, { recursive: true, force: true });
+    // Another process may have brought the same packages here meanwhile.
+    await rename(fresh, folder).catch(() => undefined);
+  }
+  await rm(fresh, { recursive: true, force: true });
   if (!existsSync(program)) throw new Error(`${packages.join(", ")}: got no ${bin} in it`);
   return program;
 }

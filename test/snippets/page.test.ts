@@ -1,5 +1,5 @@
 /** The blocks for pages, as they stand, in one page of Chromium: with the package as built and onnxruntime-web. */
-import { existsSync, readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,7 +7,7 @@ import { build } from "esbuild";
 import { expect, test } from "vitest";
 import { openPage } from "../runtimes/browser.mjs";
 import { obtain } from "../runtimes/install.mjs";
-import { isThorough } from "../support/effort.ts";
+import { describePages } from "../support/browser.ts";
 import { tempFolder } from "../support/files.ts";
 import { allSnippets, functionOf } from "./blocks.ts";
 import { dogs, echo } from "./given.ts";
@@ -16,7 +16,6 @@ import { PAGE_ROWS } from "./rows-page.ts";
 const dist = fileURLToPath(new URL("../../dist/", import.meta.url));
 const require = createRequire(import.meta.url);
 const runtime = dirname(require.resolve("onnxruntime-web"));
-const chromium = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const folder = tempFolder();
 
 /** The page's own program: runs every block and leaves the answers behind. */
@@ -83,9 +82,8 @@ function rowsAsCode(): string {
   return `const ROWS = [${rows.join(", ")}];\n`;
 }
 
-test.skipIf(!isThorough || !existsSync(chromium))(
-  "blocks for pages run in Chromium (BOXWRIGHT_TESTS=all)",
-  async () => {
+describePages("blocks for pages", () => {
+  test("run in Chromium", async () => {
     writeFileSync(folder.path("program.mjs"), rowsAsCode() + PROGRAM);
     await build({
       entryPoints: [folder.path("program.mjs")],
@@ -110,6 +108,5 @@ test.skipIf(!isThorough || !existsSync(chromium))(
       },
     });
     expect(answers).toEqual(Object.fromEntries(PAGE_ROWS.map((row) => [nameOf(row), row.expected])));
-  },
-  120_000,
-);
+  }, 120_000);
+});

@@ -5,8 +5,11 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { home } from "../runtimes/install.mjs";
 
 export default function setup(): () => void {
+  // Programs that are fetched stay for the next run.
+  process.env["BOXWRIGHT_RUNTIMES"] = home;
   const before = process.env["TMPDIR"];
   const folder = mkdtempSync(join(tmpdir(), "bw-"));
   // Tests and the processes that they start inherit it.

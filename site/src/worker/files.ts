@@ -11,7 +11,7 @@ export interface Photo {
 }
 
 /** The contents of a file. */
-export type Part =
+export type FileContents =
   | { readonly kind: "photo"; readonly photo: Photo }
   | { readonly kind: "video"; readonly file: File }
   | { readonly kind: "tensors"; readonly tensors: readonly NamedTensor[] }
@@ -51,7 +51,7 @@ async function unpacked(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<Arra
  * Reads a file.
  * @throws Error that names the file, what was found and what was expected
  */
-export async function readFile(file: File): Promise<Part> {
+export async function readFile(file: File): Promise<FileContents> {
   if (file.type.startsWith("video/") || /\.(mp4|webm|mov|m4v|ogv)$/i.test(file.name))
     return { kind: "video", file };
   if (file.size === 0) throw new Error(`${file.name}: got an empty file, expected ${KNOWN}.`);
@@ -70,7 +70,7 @@ export const megabytes = (bytes: number): string =>
   `${(bytes / 2 ** 20).toFixed(bytes < 2 ** 20 ? 2 : 0)} MiB`;
 
 /** Reads bytes as `readFile` does. */
-export async function readBytes(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<Part> {
+export async function readBytes(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<FileContents> {
   if (isPicture(bytes)) return { kind: "photo", photo: await readPhoto(name, bytes) };
   if (bytes[0] === 0x1f && bytes[1] === 0x8b)
     return readBytes(name.replace(/\.gz$/i, ""), await unpacked(bytes));
@@ -106,7 +106,7 @@ async function readPhoto(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<
   }
 }
 
-function readConfigText(name: string, bytes: Uint8Array): Part {
+function readConfigText(name: string, bytes: Uint8Array): FileContents {
   const text = textOf(name, bytes);
   try {
     JSON.parse(text);
@@ -116,7 +116,7 @@ function readConfigText(name: string, bytes: Uint8Array): Part {
   return { kind: "config", name, text };
 }
 
-function readLabels(name: string, bytes: Uint8Array): Part {
+function readLabels(name: string, bytes: Uint8Array): FileContents {
   const found = readLabelFile(textOf(name, bytes));
   if ("labels" in found) return { kind: "labels", labels: found.labels };
   throw new Error(`${name}: got ${found.got}, expected ${found.expected}`);

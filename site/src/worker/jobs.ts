@@ -4,15 +4,14 @@ import type { NamedTensor, TensorHead } from "@repo/src/node/files/tensor.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";
 import type { HeatMap } from "../heat.ts";
 import { type Grid, type Range, rangeOf, rawGrid } from "../numbers.ts";
-import { type Part, type Photo, readFile } from "./files.ts";
+import { type FileContents, type Photo, readFile } from "./files.ts";
 import { type LoadedExample, loadExample } from "./load-example.ts";
-import type { OpenNetwork } from "./network.ts";
 import { possibilitiesOf } from "./possibilities.ts";
 import {
   type Candidate,
   CandidateFinder,
   type Thresholds,
-  type Wanted,
+  type DecodeInput,
   makeHeatMap,
   openDecoder,
   withLabels,
@@ -34,13 +33,13 @@ export interface ModelInfo {
 }
 
 /** The contents of a file, without what the thread keeps. */
-export type PartInfo =
-  | Exclude<Part, { readonly kind: "tensors" | "model" }>
+export type FileInfo =
+  | Exclude<FileContents, { readonly kind: "tensors" | "model" }>
   | { readonly kind: "tensors"; readonly tensors: readonly TensorInfo[] }
   | { readonly kind: "model"; readonly model: ModelInfo };
 
 /** Arguments of the job `open`. */
-export interface Stated {
+export interface OpenRequest {
   readonly tensors: readonly number[];
   /** The model that says how to decode where there is no config. */
   readonly model: number | null;
@@ -69,15 +68,15 @@ export interface Found {
   readonly notes: readonly string[];
 }
 
-/** Result of the job `look`: a tensor without a network. */
-export interface Look {
+/** Result of the job `viewTensor`: the range and a small picture of the values. */
+export interface TensorView {
   readonly range: Range;
   readonly grid: Grid;
 }
 
 /** The decoder that is open. A job of an older one ends early. */
 interface Current {
-  readonly wanted: Wanted;
+  readonly input: DecodeInput;
   readonly decoder: Decoder;
   readonly notes: string[];
   readonly suppressesAcrossClasses: boolean;
@@ -89,7 +88,6 @@ let count = 0;
 const tensors = new Map<number, NamedTensor>();
 const models = new Map<number, { readonly model: Model; readonly bytes: Uint8Array }>();
 let current: Current | null = null;
-let network: OpenNetwork | null = null;
 
 function tensorOf(id: number): NamedTensor {
   const tensor = tensors.get(id);
@@ -110,26 +108,20 @@ function keepTensor(tensor: NamedTensor): TensorInfo {
   return { id, name, dims, type, scale, zeroPoint, order };
 }
 
-function infoOf(part: Part): PartInfo {
-  if (part.kind === "tensors") return { kind: "tensors", tensors: part.tensors.map(keepTensor) };
-  if (part.kind !== "model") return part;
-  const { name, model, bytes } = part;
+function infoOf(file: FileContents): FileInfo {
+  if (file.kind === "tensors") return { kind: "tensors", tensors: file.tensors.map(keepTensor) };
+  if (file.kind !== "model") return file;
+  const { name, model, bytes } = file;
   const id = ++count;
   models.set(id, { model, bytes });
   return { kind: "model", model: { id, name, format: model.format, missing: model.missing } };
 }
 
-async function closeNetwork(): Promise<void> {
-  const old = network;
-  network = null;
-  await old?.detector.close();
-}
-
 function decodeAt(thresholds: Thresholds): { found: Detections; ms: number } {
-  const { decoder, wanted } = currentWork();
+  const { decoder, input } = currentWork();
   decoder.update(thresholds);
   const start = performance.now();
-  const found = decoder.decode(wanted.tensors as never, wanted.frame);
+  const found = decoder.decode(input.tensors as never, input.frame);
   return { found, ms: performance.now() - start };
 }
 
@@ -139,19 +131,19 @@ function currentWork(): Current {
 }
 
 export const jobs = {
-  async readFile(file: File): Promise<PartInfo> {
+  async readFile(file: File): Promise<FileInfo> {
     return infoOf(await readFile(file));
   },
 
-  async loadExample(name: string): Promise<Omit<LoadedExample, "parts"> & { readonly parts: PartInfo[] }> {
-    const { parts, ...stated } = await loadExample(name);
-    return { ...stated, parts: parts.map(infoOf) };
+  async loadExample(name: string): Promise<Omit<LoadedExample, "files"> & { readonly files: FileInfo[] }> {
+    const { files, ...stated } = await loadExample(name);
+    return { ...stated, files: files.map(infoOf) };
   },
 
   /** Frees all tensors and models but these. */
   keep(ids: readonly number[]): void {
     for (const map of [tensors, models]) for (const id of map.keys()) if (!ids.includes(id)) map.delete(id);
-    if (!current?.wanted.tensors.every((tensor) => [...tensors.values()].includes(tensor))) current = null;
+    if (!current?.input.tensors.every((tensor) => [...tensors.values()].includes(tensor))) current = null;
   },
 
   bytesOf: (model: number): Uint8Array => modelOf(model).bytes,
@@ -167,33 +159,33 @@ export const jobs = {
   /** Runs a model on a photo. */
   async run(model: number, options: DetectorOptions, config: unknown, photo: Photo["bitmap"]) {
     const { openNetwork } = await import("./network.ts");
-    await closeNetwork();
-    const mine = await openNetwork(modelOf(model).bytes, options, config ?? undefined);
-    network = mine;
-    await mine.detector.detect(photo as never);
-    const { prepare, run } = mine.detector.timings;
-    const resize: string = mine.detector.decoder.prepareRule.resize ?? "letterbox";
-    return { prepare, run, resize, tensors: mine.outputs().map(keepTensor) };
+    const { detector, outputs } = await openNetwork(modelOf(model).bytes, options, config ?? undefined);
+    try {
+      await detector.detect(photo as never);
+      const { prepare, run } = detector.timings;
+      const resize: string = detector.decoder.prepareRule.resize ?? "letterbox";
+      return { prepare, run, resize, tensors: outputs().map(keepTensor) };
+    } finally {
+      await detector.close();
+    }
   },
 
-  closeNetwork,
-
-  async open({ tensors: ids, model, config, options, frame }: Stated): Promise<Opened> {
-    const wanted: Wanted = {
+  async open({ tensors: ids, model, config, options, frame }: OpenRequest): Promise<Opened> {
+    const input: DecodeInput = {
       config: config === null ? modelOf(model!).model : withLabels(config as never),
       options,
       tensors: ids.map(tensorOf),
       frame,
     };
     const notes: string[] = [];
-    const decoder = await openDecoder(wanted, { onNote: (note) => void notes.push(note) });
+    const decoder = await openDecoder(input, { onNote: (note) => void notes.push(note) });
     // The plan is made at the first decode, and its time is that of no other one. `decode` tells what is wrong.
     try {
-      decoder.decode(wanted.tensors as never, frame);
+      decoder.decode(input.tensors as never, frame);
     } catch {}
     const { text, json } = decoder.describe();
     const suppressesAcrossClasses = json.kind === "plan" && json.rules.suppress === "all";
-    current = { wanted, decoder, notes, suppressesAcrossClasses, finder: undefined };
+    current = { input, decoder, notes, suppressesAcrossClasses, finder: undefined };
     const { confidenceThreshold, iouThreshold, inputSize } = decoder.config;
     return {
       engine: decoder.engine,
@@ -221,11 +213,11 @@ export const jobs = {
   /** Returns what passes the threshold before suppression; null if that cannot be told. */
   async candidates(thresholds: Thresholds): Promise<readonly Candidate[] | null> {
     const mine = currentWork();
-    mine.finder ??= await CandidateFinder.open(mine.wanted);
+    mine.finder ??= await CandidateFinder.open(mine.input);
     if (mine.finder === null) return null;
     try {
       return mine.finder.find(
-        mine.wanted,
+        mine.input,
         decodeAt(thresholds).found,
         thresholds,
         mine.suppressesAcrossClasses,
@@ -235,16 +227,16 @@ export const jobs = {
     }
   },
 
-  async look(id: number): Promise<Look> {
+  async viewTensor(id: number): Promise<TensorView> {
     const tensor = tensorOf(id);
     return { range: await rangeOf(tensor), grid: rawGrid(tensor) };
   },
 
-  heat: (): Promise<HeatMap | null> => makeHeatMap(currentWork().wanted),
+  heat: (): Promise<HeatMap | null> => makeHeatMap(currentWork().input),
 
   async times(thresholds: Thresholds): Promise<readonly EngineTime[]> {
     await provideScalar();
     const mine = currentWork();
-    return timeEngines(mine.wanted, thresholds, () => current !== mine);
+    return timeEngines(mine.input, thresholds, () => current !== mine);
   },
 };

@@ -1,9 +1,9 @@
 /** Loads the examples of the playground. */
-import { type Part, readBytes } from "./files.ts";
+import { type FileContents, readBytes } from "./files.ts";
 
 /** An example that is ready to be shown. */
 export interface LoadedExample {
-  readonly parts: readonly Part[];
+  readonly files: readonly FileContents[];
   readonly config: object;
   readonly options: { readonly confidenceThreshold?: number; readonly iouThreshold?: number };
   readonly resize: string;
@@ -22,22 +22,22 @@ export async function loadExample(name: string): Promise<LoadedExample> {
   if (name === "large") return largeExample();
   const [stated, tensors] = await Promise.all([fetched(`${name}.json`), fetched(`${name}.safetensors`)]);
   const { photo, ...rest } = JSON.parse(new TextDecoder().decode(stated));
-  const parts = [await readBytes(`${name}.safetensors`, tensors)];
-  if (photo !== null) parts.push(await readBytes(photo, await fetched(photo)));
-  return { ...rest, parts };
+  const files = [await readBytes(`${name}.safetensors`, tensors)];
+  if (photo !== null) files.push(await readBytes(photo, await fetched(photo)));
+  return { ...rest, files };
 }
 
 async function largeExample(): Promise<LoadedExample> {
   const { WORKLOADS, makeWorkload } = await import("@repo/bench/workloads.ts");
   const { tensors } = makeWorkload(WORKLOADS[0]);
-  const parts = Object.entries(tensors).map(([name, { data, dims }]) => ({
+  const files = Object.entries(tensors).map(([name, { data, dims }]) => ({
     name,
     data,
     dims: [...dims],
     type: "f32",
   }));
   return {
-    parts: [{ kind: "tensors", tensors: parts as never }],
+    files: [{ kind: "tensors", tensors: files as never }],
     config: { family: "yolov8", labels: "coco80", inputSize: [640, 640] },
     options: {},
     resize: "none",

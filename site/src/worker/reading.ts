@@ -14,7 +14,7 @@ import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
 import type { HeatMap } from "../heat.ts";
 
 /** Everything that one decode needs. */
-export interface Wanted {
+export interface DecodeInput {
   readonly config: unknown;
   readonly options: DecoderOptions & { readonly labels?: LabelSet | DecoderOptions["labels"] };
   readonly tensors: readonly NamedTensor[];
@@ -50,13 +50,16 @@ const MOST_CANDIDATES = 3000;
 const MOST_CELLS = 200_000;
 
 /** Returns options with the named list of labels in place of its name. */
-export function withLabels({ labels, ...options }: Wanted["options"]): DecoderOptions {
+export function withLabels({ labels, ...options }: DecodeInput["options"]): DecoderOptions {
   if (labels === undefined) return options;
   return { ...options, labels: typeof labels === "string" ? labelsOf(labels) : labels };
 }
 
 /** Opens a decoder of the tensors. */
-export async function openDecoder({ config, options }: Wanted, more: DecoderOptions = {}): Promise<Decoder> {
+export async function openDecoder(
+  { config, options }: DecodeInput,
+  more: DecoderOptions = {},
+): Promise<Decoder> {
   return createDecoder(config as Model, { ...withLabels(options), ...more });
 }
 
@@ -66,8 +69,8 @@ const withoutSuppression = ({ rules }: DecoderOptions): DecoderOptions => ({
 });
 
 /** Returns options without `suppression`, so that no method suppresses candidates. */
-function withoutMethod(options: Wanted["options"]): Wanted["options"] {
-  const rest: { -readonly [K in keyof Wanted["options"]]: Wanted["options"][K] } = { ...options };
+function withoutMethod(options: DecodeInput["options"]): DecodeInput["options"] {
+  const rest: { -readonly [K in keyof DecodeInput["options"]]: DecodeInput["options"][K] } = { ...options };
   delete rest.suppression;
   return rest;
 }
@@ -81,20 +84,20 @@ export class CandidateFinder {
   }
 
   /** Returns null if the network's own suppression cannot be left out. */
-  static async open(wanted: Wanted): Promise<CandidateFinder | null> {
-    const options = withoutMethod(wanted.options);
+  static async open(input: DecodeInput): Promise<CandidateFinder | null> {
+    const options = withoutMethod(input.options);
     try {
       const more = { ...withoutSuppression(options), maxDetections: MOST_CANDIDATES };
-      return new CandidateFinder(await openDecoder({ ...wanted, options }, more));
+      return new CandidateFinder(await openDecoder({ ...input, options }, more));
     } catch {
       return null;
     }
   }
 
   /** Returns all candidates, best first, each with the detection that suppressed it. */
-  find(wanted: Wanted, found: Detections, thresholds: Thresholds, acrossClasses: boolean): Candidate[] {
+  find(input: DecodeInput, found: Detections, thresholds: Thresholds, acrossClasses: boolean): Candidate[] {
     this.#decoder.update({ confidenceThreshold: thresholds.confidenceThreshold });
-    const all = this.#decoder.decode(wanted.tensors as never, wanted.frame);
+    const all = this.#decoder.decode(input.tensors as never, input.frame);
     const kept = found.toArray();
     const bySource = new Map(kept.map((d, i) => [`${found.sources[i]}/${d.class_id}`, i]));
     return all.toArray().map((c, i) => {
@@ -157,17 +160,17 @@ function turnedOverlap(a: Box, b: Box): number {
 }
 
 /** Makes the heat map of a network; null if it suppresses by itself, or reads no cells. */
-export async function makeHeatMap(wanted: Wanted): Promise<HeatMap | null> {
+export async function makeHeatMap(input: DecodeInput): Promise<HeatMap | null> {
   try {
-    const options = withoutMethod(wanted.options);
-    const probe = await openDecoder(wanted);
-    probe.decode(wanted.tensors as never, wanted.frame);
+    const options = withoutMethod(input.options);
+    const probe = await openDecoder(input);
+    probe.decode(input.tensors as never, input.frame);
     const { json } = probe.describe();
     if (json.kind !== "plan") return null;
     const cells = json.heads.reduce((sum, head) => sum + head.cells, 0);
     const more = { confidenceThreshold: 1e-4, maxDetections: Math.min(cells, MOST_CELLS) };
-    const decoder = await openDecoder({ ...wanted, options }, { ...withoutSuppression(options), ...more });
-    const { length, boxes, scores, sources } = decoder.decode(wanted.tensors as never, wanted.frame);
+    const decoder = await openDecoder({ ...input, options }, { ...withoutSuppression(options), ...more });
+    const { length, boxes, scores, sources } = decoder.decode(input.tensors as never, input.frame);
     return {
       heads: json.heads.map(({ firstSource, cells, origin }) => ({
         first: firstSource,

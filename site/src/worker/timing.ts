@@ -1,6 +1,6 @@
 /** Measures how long each engine takes. */
 import type { EngineName } from "boxwright";
-import { type Thresholds, type Wanted, openDecoder } from "./reading.ts";
+import { type Thresholds, type DecodeInput, openDecoder } from "./reading.ts";
 
 const ENGINES: readonly EngineName[] = ["simd", "scalar", "ts"];
 
@@ -12,15 +12,15 @@ export interface EngineTime {
 
 /** Returns the median time that each engine needs. Engines that cannot run here are named all the same. */
 export async function timeEngines(
-  wanted: Wanted,
+  input: DecodeInput,
   thresholds: Thresholds,
   isOld: () => boolean,
 ): Promise<EngineTime[]> {
   const times: EngineTime[] = [];
   for (const engine of ENGINES)
     try {
-      const decoder = await openDecoder(wanted, { engine, ...thresholds });
-      const job = (): unknown => decoder.decode(wanted.tensors as never, wanted.frame);
+      const decoder = await openDecoder(input, { engine, ...thresholds });
+      const job = (): unknown => decoder.decode(input.tensors as never, input.frame);
       job();
       const calls = callsFor(job);
       const samples: number[] = [];

@@ -1,23 +1,14 @@
-/** The thread that reads files, runs networks and decodes, so that the page stays free. Answers one message per job. */
+/** The worker that reads files, runs networks and decodes, so that the page stays free. Answers one message per job. */
+import type { JobAnswer, JobRequest } from "../thread.ts";
 import { jobs } from "./jobs.ts";
 
-/** A job that the page asks for. */
-export interface Asked {
-  readonly id: number;
-  readonly name: keyof typeof jobs;
-  readonly given: readonly unknown[];
-}
+const post = (answer: JobAnswer): void => (globalThis as unknown as Worker).postMessage(answer);
 
-/** The answer to a job. */
-export type Answered =
-  { readonly id: number; readonly result: unknown } | { readonly id: number; readonly error: string };
-
-const post = (answer: Answered): void => (globalThis as unknown as Worker).postMessage(answer);
-
-globalThis.addEventListener("message", async ({ data }: MessageEvent<Asked>) => {
+globalThis.addEventListener("message", async ({ data }: MessageEvent<JobRequest>) => {
   const { id, name, given } = data;
   try {
-    post({ id, result: await (jobs[name] as (...given: readonly unknown[]) => unknown)(...given) });
+    const job = jobs[name as keyof typeof jobs] as (...given: readonly unknown[]) => unknown;
+    post({ id, result: await job(...given) });
   } catch (error) {
     post({ id, error: error instanceof Error ? error.message : String(error) });
   }

@@ -1,0 +1,13 @@
+/** Copies a text. Returns `copied`, or `refused` if the browser does not allow it: what to tell the visitor. */
+export async function copyText(
+  text: string,
+  copied: string,
+  refused = "The browser does not let this page write to the clipboard. Select the text instead.",
+): Promise<string> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return copied;
+  } catch {
+    return refused;
+  }
+}

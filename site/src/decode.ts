@@ -1,0 +1,106 @@
+/** From files to boxes: runs the model, opens a decoder of the tensors, and decodes. */
+import type { Frame } from "boxwright";
+import type { PlaygroundRun } from "./playground.ts";
+import { firstComplete, optionsOf } from "./possible.ts";
+import { type State, messageOf, thresholdsOf } from "./state.ts";
+
+/** Runs the model on the photo. Its outputs become the tensors that are shown. */
+export async function runModel(state: State, run: PlaygroundRun): Promise<void> {
+  const { inputs, shown, stages, config, options } = state;
+  const { id, name, format, missing } = shown.model!;
+  const possibilities = await run("possibilitiesOfModel", id, options.value);
+  shown.possibilities = possibilities;
+  shown.tensors = [];
+  if (format !== "onnx")
+    throw new Error(
+      `${name}: boxwright reads this file, but only ONNX files run on this page. Drop the output tensors too.`,
+    );
+  if (shown.photo === null) {
+    shown.notes = [`${name} is read. Drop a photo too, or use the camera, and it runs.`];
+    return;
+  }
+  const needed = missing.filter(({ path }) => !(path in options.value));
+  if (needed.length > 0 && config.value === null && shown.taken < 0) {
+    const first = firstComplete(possibilities);
+    if (first < 0) throw new Error(needed.map(({ path, message }) => `${path}: ${message}`).join(" "));
+    shown.taken = first;
+    inputs.optionsText = JSON.stringify({ ...options.value, ...optionsOf(possibilities[first]) });
+  }
+  shown.busy = "Running the network";
+  const ran = await run("run", id, options.value, config.value, shown.photo.bitmap);
+  Object.assign(stages, { prepare: ran.prepare, run: ran.run });
+  inputs.resize = ran.resize;
+  shown.tensors = ran.tensors;
+}
+
+/** Opens a decoder of the tensors. Without a config, the likeliest reading of their shapes becomes the config. */
+export async function openDecoder(state: State, run: PlaygroundRun): Promise<void> {
+  const { inputs, shown, config, options } = state;
+  shown.busy = "Decoding";
+  const tensors = shown.tensors.map(({ id }) => id);
+  if (config.value === null && shown.model === null) {
+    const possibilities = await run("possibilities", tensors, options.value);
+    shown.possibilities = possibilities;
+    const first = firstComplete(possibilities);
+    if (first < 0)
+      throw new Error(
+        possibilities.length === 0
+          ? "No family reads these shapes. Drop a config file, or the other tensors of the network."
+          : "These shapes need more than a family. Choose a reading below, complete its config, and decode.",
+      );
+    shown.taken = first;
+    inputs.configText = JSON.stringify(optionsOf(possibilities[first]), null, 1);
+  }
+  shown.opened = await run("open", {
+    tensors,
+    model: shown.model?.id ?? null,
+    config: config.value,
+    options: options.value,
+    frame: frameOf(state),
+  });
+  const { confidence, iou } = shown.opened;
+  if (inputs.adoptsThresholds && confidence !== null) Object.assign(inputs, { confidence, iou });
+  inputs.adoptsThresholds = false;
+}
+
+function frameOf({ inputs, shown }: State): Frame | undefined {
+  if (shown.photo === null || inputs.resize === "none") return undefined;
+  const { width, height } = shown.photo.bitmap;
+  return { width, height, resize: inputs.resize as never };
+}
+
+/** Returns a function that decodes. While a decode is under way, only the last call counts. */
+export function createDecode(state: State, run: PlaygroundRun): () => Promise<void> {
+  let decoding: Promise<void> | null = null;
+  let isStale = false;
+  return () => {
+    isStale = true;
+    decoding ??= (async () => {
+      while (isStale) {
+        isStale = false;
+        await decodeOnce(state, run);
+      }
+      decoding = null;
+    })();
+    return decoding;
+  };
+}
+
+/** Decodes with the thresholds of the sliders. Drops the result if another decoder was opened meanwhile. */
+async function decodeOnce(state: State, run: PlaygroundRun): Promise<void> {
+  const { shown, stages, size } = state;
+  const { opened } = shown;
+  if (opened === null) return;
+  try {
+    const found = await run("decode", thresholdsOf(state), size.value);
+    if (opened !== shown.opened) return;
+    shown.found = found;
+    stages.decode = found.ms;
+    if (found.notes.length > 0) shown.notes = [...shown.notes, ...found.notes];
+  } catch (error) {
+    if (opened !== shown.opened) return;
+    shown.found = null;
+    shown.errors = [messageOf(error)];
+  }
+  shown.decodes++;
+}

@@ -1,0 +1,27 @@
+/** Explains the boxes that are shown. */
+import type { PlaygroundRun } from "./playground.ts";
+import { type State, thresholdsOf } from "./state.ts";
+
+/** Adds ranges and pictures of the tensors, candidates, other readings, the heat map, and the times of the engines. */
+export async function explain(state: State, run: PlaygroundRun): Promise<void> {
+  const { shown, options } = state;
+  for (const { id, name } of shown.tensors) {
+    const view = await run("viewTensor", id);
+    shown.views = { ...shown.views, [name]: view };
+  }
+  await findCandidates(state, run);
+  const tensors = shown.tensors.map(({ id }) => id);
+  shown.possibilities = await run("possibilities", tensors, options.value);
+  shown.heat = await run("heat");
+  shown.times = await run("times", thresholdsOf(state));
+}
+
+/** Lists what passed the threshold before suppression. Drops the list if another decoder was opened meanwhile. */
+export async function findCandidates(state: State, run: PlaygroundRun): Promise<void> {
+  const { shown } = state;
+  const { opened, found } = shown;
+  if (found === null) return;
+  // The boxes stay without an explanation if the job fails.
+  const candidates = await run("candidates", thresholdsOf(state)).catch(() => null);
+  if (opened === shown.opened) shown.candidates = candidates;
+}

@@ -1,0 +1,61 @@
+/** Takes in files and examples. */
+import type { Link } from "./link.ts";
+import type { PlaygroundRun } from "./playground.ts";
+import { type State, clearAll, messageOf } from "./state.ts";
+import type { FileInfo } from "./worker/jobs.ts";
+
+/** Puts the contents of a file in their place. */
+function place({ inputs, shown, options }: State, file: FileInfo): void {
+  if (file.kind === "photo") shown.photo = file.photo;
+  else if (file.kind === "video") shown.video = file.file;
+  else if (file.kind === "labels")
+    inputs.optionsText = JSON.stringify({ ...options.value, labels: file.labels });
+  else if (file.kind === "config") inputs.configText = file.text;
+  else if (file.kind === "tensors") {
+    const added = new Set(file.tensors.map(({ name }) => name));
+    shown.tensors = [...shown.tensors.filter(({ name }) => !added.has(name)), ...file.tensors];
+    shown.model = null;
+  } else {
+    shown.model = file.model;
+    shown.tensors = [];
+  }
+}
+
+/** Reads files beside what is there already. Files of an example go when the first own one comes. */
+export async function addFiles(state: State, run: PlaygroundRun, files: readonly File[]): Promise<void> {
+  const { inputs, shown } = state;
+  if (inputs.example !== "") clearAll(state);
+  shown.errors = [];
+  shown.busy = "Reading files";
+  // Drop the guess: the next one is made of all tensors.
+  if (shown.taken >= 0 && shown.model === null) inputs.configText = "";
+  shown.taken = -1;
+  const read: FileInfo[] = [];
+  for (const file of files)
+    try {
+      read.push(await run("readFile", file));
+    } catch (error) {
+      shown.errors = [...shown.errors, messageOf(error)];
+    }
+  // A config belongs to the model before, unless it comes with the new one.
+  if (read.some(({ kind }) => kind === "model")) inputs.configText = "";
+  for (const file of read) place(state, file);
+  inputs.adoptsThresholds = true;
+}
+
+/** Loads an example. Settings of a link override those of the example. */
+export async function loadExample(state: State, run: PlaygroundRun, name: string, link: Link): Promise<void> {
+  clearAll(state);
+  state.shown.busy = "Loading the example";
+  const { files, config, options, resize } = await run("loadExample", name);
+  for (const file of files) place(state, file);
+  const { confidenceThreshold = 0.25, iouThreshold = 0.45, ...others } = options;
+  Object.assign(state.inputs, {
+    example: name,
+    configText: link.configText ?? JSON.stringify(config, null, 1),
+    optionsText: link.optionsText ?? (Object.keys(others).length > 0 ? JSON.stringify(others) : ""),
+    confidence: link.confidence ?? confidenceThreshold,
+    iou: link.iou ?? iouThreshold,
+    resize: link.resize ?? resize,
+  });
+}

@@ -1,0 +1,52 @@
+/** The order of work: changes of files follow each other, and each ends the decode of the files before. */
+import { createDecode, openDecoder, runModel } from "./decode.ts";
+import { explain } from "./explain.ts";
+import type { PlaygroundRun } from "./playground.ts";
+import { type State, clearResults, messageOf } from "./state.ts";
+
+/** Makes the functions that do the work of a playground. `job` runs a job in the worker. */
+export function createWork(state: State, job: PlaygroundRun) {
+  const { shown } = state;
+  const decode = createDecode(state, job);
+  let current = new AbortController();
+  let changes = Promise.resolve();
+
+  const showError = (error: unknown): void => void (shown.errors = [...shown.errors, messageOf(error)]);
+
+  /** Makes a change of files after the changes before it, then decodes what is there. */
+  async function change(make: () => Promise<void> | void): Promise<void> {
+    current.abort();
+    const made = changes.then(make).catch(showError);
+    changes = made;
+    await made;
+    // A change that came meanwhile decodes what both of them left.
+    if (made === changes) await rebuild();
+  }
+
+  /** Computes everything that depends on files, config and options. Ends an earlier call: its jobs throw. */
+  async function rebuild(): Promise<void> {
+    current.abort();
+    const { signal } = (current = new AbortController());
+    const run: PlaygroundRun = (name, ...given) => job(name, ...given).finally(() => signal.throwIfAborted());
+    clearResults(state);
+    try {
+      await run(
+        "keep",
+        [...shown.tensors, ...(shown.model ? [shown.model] : [])].map(({ id }) => id),
+      );
+      if (shown.model !== null) await runModel(state, run);
+      if (shown.tensors.length > 0) {
+        await openDecoder(state, run);
+        await decode();
+        signal.throwIfAborted();
+        shown.busy = "";
+        await explain(state, run);
+      }
+    } catch (error) {
+      if (!signal.aborted) showError(error);
+    }
+    if (!signal.aborted) shown.busy = "";
+  }
+
+  return { decode, change, rebuild, stop: () => current.abort() };
+}
