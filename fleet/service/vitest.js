@@ -1,21 +1,23 @@
 /** What the vitest configurations of all parts share. */
 import { fileURLToPath } from "node:url";
 
+const sources = fileURLToPath(new URL("src", import.meta.url));
+
 /** Tests run from sources: of `boxwright-service` too. */
-export const alias = [
-  {
-    find: /^boxwright-service\/((testing\/)?[a-z-]+)$/,
-    replacement: `${fileURLToPath(new URL("src", import.meta.url))}/$1.ts`,
-  },
-];
+export const alias = [{ find: /^boxwright-service\/((testing\/)?[a-z-]+)$/, replacement: `${sources}/$1.ts` }];
 
 export const test = {
   include: ["test/**/*.test.{ts,tsx}"],
+  setupFiles: [`${sources}/testing/last-words.ts`],
   // onnxruntime-node would leave an empty log in the temporary folder for each process.
   env: { ORT_DISABLE_TELEMETRY: "1" },
   // Two cores, and several files start processes of their own.
   maxWorkers: 2,
   // No test is about how fast the machine is, which may be busy elsewhere.
-  testTimeout: 240_000,
-  hookTimeout: 120_000,
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  // A wait that ran out of time is tried once more where nobody watches: the machine may have stood still. The report
+  // marks such a test with "retry x1". A wrong value is never tried again, and neither is a test that was cut off by
+  // testTimeout: it may still be at work.
+  retry: process.env.CI ? { count: 1, condition: /^waited \d+ s for / } : 0,
 };

@@ -58,7 +58,8 @@ export class Previews {
     const last = this.#last.get(camera) ?? -Infinity;
     const isTooSoon = performance.now() - last < this.#settings.every * 1000;
     // The oldest goes first, so that a strip of photos is in their order.
-    if (!this.#sending.has(camera) && !isTooSoon) this.#start(source, waiting.shift()!);
+    const isFree = !this.#sending.has(camera) && !this.#finishing.has(camera);
+    if (isFree && !isTooSoon) this.#start(source, waiting.shift()!);
     this.#skipped.set(camera, waiting.slice(-KEPT_PICTURES));
     clearTimeout(this.#idle.get(camera));
     const timer = setTimeout(() => void this.finish(source, signal), this.#settings.every * 1000);
@@ -70,7 +71,9 @@ export class Previews {
     const { camera } = source;
     clearTimeout(this.#idle.get(camera));
     const before = this.#finishing.get(camera) ?? Promise.resolve();
-    const finished = before.then(() => this.#sendSkipped(source, signal));
+    const finished = before
+      .then(() => this.#sendSkipped(source, signal))
+      .finally(() => this.#finishing.get(camera) === finished && this.#finishing.delete(camera));
     this.#finishing.set(camera, finished);
     return finished;
   }

@@ -58,14 +58,17 @@ describe.skipIf(!hasFfmpeg || !hasRtspServer)("a camera over RTSP", () => {
 
     await host.stop();
     await until(async () => (await health()).spool.packets >= 10, "frames in the spool");
+    const losses = (): Record<string, any>[] => log().filter(({ msg }) => String(msg).startsWith("camera lost"));
+    const [lossesBefore, restarts] = [losses().length, await metric(RESTARTS)];
     await camera.kill();
-    await until(async () => (await metric(RESTARTS)) >= 3, "three attempts");
+    await until(async () => (await metric(RESTARTS)) >= restarts + 3, "three attempts");
     const away = await health();
     expect(away.code).toBe(503);
     expect(away.problems[0]).toMatch(/^camera door: .*Connection refused/s);
     expect(await metric(UP)).toBe(0);
-    const lost = log().filter(({ msg }) => String(msg).startsWith("camera lost"));
-    expect(lost[0]!["msg"]).toBe("camera lost: the camera ended the stream");
+    const lost = losses().slice(lossesBefore);
+    // The end of the stream, or a reset, if the camera had not read all that was sent to it.
+    expect(lost[0]!["msg"]).toMatch(/camera lost: (the camera ended the stream$|.*reset by peer)/s);
     // Each attempt waits twice as long, give or take a fifth.
     const waits = lost.slice(0, 3).map(({ retryMilliseconds }) => retryMilliseconds as number);
     for (const [i, expected] of [500, 1000, 2000].entries()) {
@@ -81,9 +84,16 @@ describe.skipIf(!hasFfmpeg || !hasRtspServer)("a camera over RTSP", () => {
     await until(() => host.stored.size >= before + 10, "frames after it");
 
     await camera.kill();
-    await until(async () => (await metric(UP)) === 0 && (await health()).spool.packets === 0, "an empty spool");
-    const [door] = (await health()).cameras;
-    expect(door).toMatchObject({ failed: 0, lost: 0, frames: door.spooled });
+    // Frames that had arrived by then are still in the queue of the camera for a moment.
+    let door: any;
+    const isIdle = async (): Promise<boolean> => {
+      const { cameras, spool } = await health();
+      [door] = cameras;
+      return door.problem !== null && door.frames === door.spooled + door.failed + door.lost && spool.packets === 0;
+    };
+    await until(isIdle, "an empty spool");
+    expect(await metric(UP)).toBe(0);
+    expect(door).toMatchObject({ failed: 0, lost: 0 });
     const frames = framesOf(host);
     expect(frames).toHaveLength(door.spooled);
     const first = frames[0]!.sequence!;
@@ -134,16 +144,14 @@ exit 1
     writeFileSync(join(folder, "ffmpeg"), STAND_IN, { mode: 0o755 });
     const env = { PATH: `${folder}:${process.env["PATH"]}`, LOG: join(folder, "starts") };
     const source = { kind: "v4l2", path: "/dev/video9", size: [32, 24], fps: 10 };
-    const { agent, host, health, metric, log } = await start(source, env, folder);
+    const { agent, host, health, metric } = await start(source, env, folder);
     const reds = (): number[] => framesOf(host).map((packet) => redOf(packet));
     await until(() => reds().includes(0), "frames of the second start");
     // A slow machine skips frames of a live camera: some are red, and all that follow are not.
     const red = reds().indexOf(0);
     expect(red).toBeGreaterThan(0);
     expect(reds()).toEqual(reds().map((_, n) => (n < red ? 1 : 0)));
-    expect(log().map(({ msg }) => msg)).toContain(
-      "camera lost: [video4linux2,v4l2] ioctl(VIDIOC_DQBUF): No such device",
-    );
+    await agent.says(/camera lost: \[video4linux2,v4l2\] ioctl\(VIDIOC_DQBUF\): No such device/);
     expect(await metric(RESTARTS)).toBe(1);
     expect((await health()).code).toBe(200);
     expect(readFileSync(env.LOG, "utf8").trimEnd().split("\n")).toHaveLength(2);

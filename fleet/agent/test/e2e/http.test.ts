@@ -183,7 +183,7 @@ describe("a folder of photos over HTTP", () => {
     const preview = { every: 0.2, width: 16 };
     const watching = startProcess([writeSettings(folder, { ...settings, sources, preview })]);
     const previews = (): Set<unknown> => new Set(host.previews.map(({ headers }) => headers["ce-id"]));
-    await until(() => previews().size === 3 && host.stored.size === 3, "three photos and their pictures", 60);
+    await until(() => previews().size === 3 && host.stored.size === 3, "three photos and their pictures");
     expect(previews()).toEqual(new Set([...host.stored.values()].map(({ id }) => id)));
     watching.kill("SIGTERM");
     expect((await watching.ended).code).toBe(0);
@@ -194,7 +194,7 @@ describe("a folder of photos over HTTP", () => {
     const camera = (index: number): object => ({ kind: "folder", camera: `c${index}`, path: "photos", watch: true });
     const sources = Array.from({ length: 20 }, (_, index) => camera(index));
     const watching = startProcess([writeSettings(folder, { ...settings, sources })]);
-    await until(() => host.stored.size === 20, "a packet of each camera", 60);
+    await until(() => host.stored.size === 20, "a packet of each camera");
     watching.kill("SIGTERM");
     const { code, text } = await watching.ended;
     expect(code).toBe(0);

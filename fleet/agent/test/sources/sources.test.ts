@@ -289,7 +289,8 @@ describe("a camera", () => {
   });
 
   it("is started anew when no frame comes", async () => {
-    const source = open(`${FRAME}; sleep 60`, { stall: 200 });
+    // Long enough for a shell to start on a busy machine.
+    const source = open(`${FRAME}; sleep 60`, { stall: 2000 });
     for (let n = 0; n < 2; n++) expect(await source.next(NEVER)).not.toBeNull();
     expect(source.stats.restarts).toBeGreaterThan(0);
   });
@@ -310,7 +311,7 @@ describe("a camera", () => {
     // A process that has ended is listed with a Z until its parent asks for its exit code.
     const isAlive = (line: string): boolean => new RegExp(`^ *${pid} +[^Z ]`).test(line);
     const list = (): string[] => execFileSync("ps", ["-eo", "pgid,stat"]).toString().split("\n");
-    await until(() => !list().some(isAlive), "the end of the group", 5);
+    await until(() => !list().some(isAlive), "the end of the group");
   });
 
   it("gives ffmpeg a list of arguments", () => {
@@ -344,8 +345,10 @@ describe("a camera", () => {
     });
     const source = new LiveSource({ camera: "c", args: ["-re", ...args], firstWait: 20 }, LOG);
     onTestFinished(() => source.close());
-    const numbers: number[] = [];
-    for (let n = 0; n < 5; n++) numbers.push(numberOf((await source.next(NEVER))!));
-    expect(numbers).toEqual([...numbers].sort((a, b) => a - b));
+    // A slow machine skips frames, and may find the file at its end and begun anew. Ids count all of them.
+    for (let n = 0; n < 5; n++) {
+      const frame = (await source.next(NEVER))!;
+      expect(numberOf(frame)).toBe((Number(frame.id.split("-")[1]) % 12) * 16);
+    }
   });
 });

@@ -1,7 +1,7 @@
 /** A camera over RTSP (camera.py) on a port of its own, to be killed and brought back. */
-import { type ChildProcess, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
+import { Child } from "boxwright-service/testing/child";
 import { freePort } from "boxwright-service/testing/free-port";
 import { PYTHON } from "./tools.ts";
 
@@ -9,7 +9,7 @@ const SCRIPT = fileURLToPath(new URL("camera.py", import.meta.url));
 
 export class RtspCamera {
   readonly #port: number;
-  #child: ChildProcess | null = null;
+  #child: Child | null = null;
 
   private constructor(port: number) {
     this.#port = port;
@@ -28,21 +28,12 @@ export class RtspCamera {
 
   /** @param colour of each picture, 0xRRGGBB */
   async start(colour: number): Promise<void> {
-    const args = [SCRIPT, String(this.#port), colour.toString(16)];
-    const child = spawn(PYTHON, args, { stdio: ["ignore", "pipe", "ignore"] });
-    this.#child = child;
-    await new Promise<void>((resolve, reject) => {
-      child.stdout.once("data", () => resolve());
-      child.once("exit", () => reject(new Error("the camera does not start")));
-    });
+    this.#child = new Child([PYTHON, SCRIPT, String(this.#port), colour.toString(16)]);
+    await this.#child.says(/^ready$/m);
   }
 
   async kill(): Promise<void> {
-    const child = this.#child;
+    await this.#child?.end("SIGKILL");
     this.#child = null;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = new Promise((resolve) => child.once("exit", resolve));
-    child.kill("SIGKILL");
-    await ended;
   }
 }

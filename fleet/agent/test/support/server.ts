@@ -1,7 +1,7 @@
 /** A server that dies and comes back at the same address. */
 import { type IncomingMessage, type Server, type ServerResponse, createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import type { AddressInfo } from "node:net";
+import { freePort } from "boxwright-service/testing/free-port";
 
 export abstract class FakeServer {
   #server: Server | null = null;
@@ -26,8 +26,10 @@ export abstract class FakeServer {
       void this.take(request, response).catch(() => response.destroy());
     };
     const server = this.#tls ? createTlsServer(this.#tls, answer) : createServer(answer);
-    await new Promise<void>((resolve) => server.listen(this.#port, "127.0.0.1", resolve));
-    this.#port = (server.address() as AddressInfo).port;
+    this.#port ||= await freePort();
+    await new Promise<void>((resolve, reject) => {
+      server.once("error", reject).listen(this.#port, "127.0.0.1", resolve);
+    });
     this.#server = server;
     return this;
   }

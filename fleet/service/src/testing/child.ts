@@ -1,5 +1,6 @@
 /** A program in a process of its own. It ends with the tests, whatever they do. */
 import { type ChildProcess, type SpawnOptions, spawn } from "node:child_process";
+import { PATIENCE, timeUp } from "./wait.ts";
 
 export interface Ended {
   readonly code: number | null;
@@ -11,10 +12,15 @@ export interface Ended {
 }
 
 const running = new Set<Child>();
+/** Those that run, and those that have ended since `Child.forgetEnded`. */
+const recent = new Set<Child>();
+/** Most processes that `Child.lastWords` tells of, and most characters of each. */
+const [MOST_CHILDREN, MOST_TEXT] = [6, 2000];
 process.once("exit", () => running.forEach((child) => child.kill("SIGKILL")));
 
 export class Child {
   readonly #process: ChildProcess;
+  readonly #command: string;
   /** Resolves when the process has ended and all that it wrote is read. */
   readonly ended: Promise<Ended>;
   #stdout = "";
@@ -29,7 +35,9 @@ export class Child {
       stdio: [input === undefined ? "ignore" : "pipe", "pipe", "pipe"],
     });
     this.#process = child;
+    this.#command = command.join(" ");
     running.add(this);
+    recent.add(this);
     child.stdout!.setEncoding("utf8").on("data", (text: string) => {
       this.#stdout += text;
       this.#output += text;
@@ -68,19 +76,41 @@ export class Child {
     return ended.code ?? ended.signal;
   }
 
-  /** Waits for a pattern in the output. Throws if the process ends before. */
-  async says(pattern: RegExp): Promise<RegExpExecArray> {
-    for (;;) {
-      const found = pattern.exec(this.#output);
-      if (found) return found;
-      const more = new Promise((resolve) => {
-        this.#process.stdout!.once("data", resolve);
-        this.#process.stderr!.once("data", resolve);
-      });
-      const ended = await Promise.race([this.ended, more.then(() => undefined)]);
-      if (ended && !pattern.test(this.#output))
-        throw new Error(`got exit ${ended.code ?? ended.signal} before ${pattern}:\n${ended.text}`);
+  /** Waits for a pattern in the output. Throws if the process ends before, or after so many seconds. */
+  async says(pattern: RegExp, seconds = PATIENCE): Promise<RegExpExecArray> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(timeUp(seconds, `${pattern} in the output`)), seconds * 1000);
+    });
+    try {
+      for (;;) {
+        const found = pattern.exec(this.#output);
+        if (found) return found;
+        const more = new Promise((resolve) => {
+          this.#process.stdout!.once("data", resolve);
+          this.#process.stderr!.once("data", resolve);
+        });
+        const ended = await Promise.race([this.ended, more.then(() => undefined), late]);
+        if (ended && !pattern.test(this.#output))
+          throw new Error(`got exit ${ended.code ?? ended.signal} before ${pattern}:\n${ended.text}`);
+      }
+    } finally {
+      clearTimeout(timer);
     }
+  }
+
+  /** Leaves the processes that have ended by now out of `lastWords`. */
+  static forgetEnded(): void {
+    for (const child of recent) if (!running.has(child)) recent.delete(child);
+  }
+
+  /** Returns the end of what each process has said, the newest last. */
+  static lastWords(): string {
+    const told = [...recent].slice(-MOST_CHILDREN).map((child) => {
+      const state = running.has(child) ? "runs" : "has ended";
+      return `\n${child.#command} (${child.pid}) ${state}, and said last:\n${child.output.slice(-MOST_TEXT)}`;
+    });
+    return told.join("");
   }
 
   /** Kills all that run, and waits for their ends: one that still writes would bring its folder back. */

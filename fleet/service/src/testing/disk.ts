@@ -24,9 +24,10 @@ export class SmallDisk {
   /** @param size of the disk as `mount` takes it, "1m" */
   static async mount(size: string): Promise<SmallDisk> {
     const { path } = temporaryFolder();
-    const script = 'mount -t tmpfs -o size="$1" none "$2" && echo ready && exec sleep 600';
+    const script = 'mount -t tmpfs -o size="$1" none "$2" && echo ready && exec cat';
+    // `cat` ends with this process, whose pipe it reads.
     const args = [...NAMESPACE, "sh", "-c", script, "sh", size, path];
-    const holder = spawn("unshare", args, { stdio: ["ignore", "pipe", "inherit"] });
+    const holder = spawn("unshare", args, { stdio: ["pipe", "pipe", "inherit"] });
     await new Promise<void>((resolve, reject) => {
       holder.stdout.once("data", () => resolve());
       holder.once("exit", (code) => reject(new Error(`got exit ${code}, expected a mounted disk`)));

@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type MqttClient, type IClientOptions, connectAsync } from "mqtt";
+import { type IClientOptions, type MqttClient, type OnMessageCallback, connect } from "mqtt";
 import { Child } from "./child.ts";
 import { freePort } from "./free-port.ts";
 import type { Certificates } from "./tls.ts";
@@ -79,15 +79,28 @@ export class Mosquitto {
     );
   }
 
-  /** Connects once. */
-  connect(more: IClientOptions = {}): Promise<MqttClient> {
+  /**
+   * Connects once.
+   * @param onMessage called with each message. The broker sends those of a session right behind its first answer, and
+   * the library acknowledges a message that nobody listens for.
+   */
+  async connect(more: IClientOptions = {}, onMessage?: OnMessageCallback): Promise<MqttClient> {
     const { tls, login } = this.#options;
-    const own = { protocolVersion: 5, reconnectPeriod: 0, connectTimeout: 2000 } as const;
-    return connectAsync(
-      this.url,
-      { ...own, ...credentials(login), ...(tls && { ca: readFileSync(tls.ca) }), ...more },
-      false,
-    );
+    const own = { protocolVersion: 5, reconnectPeriod: 0, connectTimeout: 10_000 } as const;
+    const client = connect(this.url, {
+      ...own,
+      ...credentials(login),
+      ...(tls && { ca: readFileSync(tls.ca) }),
+      ...more,
+    });
+    if (onMessage) client.on("message", onMessage);
+    return new Promise((resolve, reject) => {
+      const fail = (error: Error): void => (client.end(true), reject(error));
+      client.once("connect", () => resolve(client));
+      // A broker that is killed later resets the connection: an error too.
+      client.on("error", fail);
+      client.once("close", () => fail(new Error("got no connection to mosquitto, expected one")));
+    });
   }
 
   /** Ends the server. SIGTERM lets it write its messages to its file; after SIGKILL those in memory are gone. */

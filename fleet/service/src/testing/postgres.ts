@@ -7,7 +7,7 @@ import { join } from "node:path";
 import pg from "pg";
 import { Child } from "./child.ts";
 import { freePort } from "./free-port.ts";
-import { sleep } from "./wait.ts";
+import { PATIENCE, sleep, timeUp } from "./wait.ts";
 
 /** Returns the folder of the newest server on this machine, or undefined. */
 export function findPostgres(): string | undefined {
@@ -18,7 +18,7 @@ export function findPostgres(): string | undefined {
 
 /** Runs one statement, and fails if the server does not take it. */
 async function query(url: string, sql: string): Promise<void> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 2000 });
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   client.on("error", () => undefined);
   try {
     await client.connect();
@@ -72,7 +72,7 @@ export class PostgresServer {
   async start(): Promise<void> {
     const set = ["listen_addresses=127.0.0.1", "max_connections=200"].flatMap((setting) => ["-c", setting]);
     const place = ["-D", this.#data, "-p", String(this.#port), "-k", this.#folder];
-    const deadline = Date.now() + 60_000;
+    const deadline = Date.now() + PATIENCE * 1000;
     while (Date.now() < deadline) {
       let hasEnded = false;
       const server = new Child([join(this.#bin, "postgres"), ...place, ...set], { ...this.#user, cwd: this.#folder });
@@ -86,7 +86,7 @@ export class PostgresServer {
       // one.
       await sleep(100);
     }
-    throw new Error("got a PostgreSQL server that does not start, expected it to accept connections");
+    throw timeUp(PATIENCE, "a PostgreSQL server that takes connections");
   }
 
   newDatabase(): Promise<string> {

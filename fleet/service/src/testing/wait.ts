@@ -2,17 +2,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 export { sleep };
 
-/** Waits until something holds, and throws after so many seconds: many, since the machine may be busy elsewhere. */
-export async function until(holds: () => unknown, what = "a condition", seconds = 60): Promise<void> {
+/** Seconds that a test waits at most: many, since the machine may be busy elsewhere. No test is about this time. */
+export const PATIENCE = 120;
+
+/** Returns the error of a wait that ended without a result. The configuration of vitest knows it by its first words. */
+export const timeUp = (seconds: number, what: string): Error => new Error(`waited ${seconds} s for ${what}`);
+
+/** Waits until something holds. Throws after so many seconds. */
+export async function until(holds: () => unknown, what = "a condition", seconds = PATIENCE): Promise<void> {
   const deadline = Date.now() + seconds * 1000;
   while (!(await holds())) {
-    if (Date.now() > deadline) throw new Error(`waited ${seconds} s for ${what}`);
+    if (Date.now() > deadline) throw timeUp(seconds, what);
     await sleep(25);
   }
 }
 
-/** Waits until an assertion passes, and throws its last error after so many seconds. */
-export async function untilPasses(assertion: () => unknown, seconds = 60): Promise<void> {
+/** Waits until an assertion passes. Throws after so many seconds, with what the assertion said last. */
+export async function untilPasses(assertion: () => unknown, seconds = PATIENCE): Promise<void> {
   let last: unknown;
   const passes = async (): Promise<boolean> => {
     try {
@@ -23,7 +29,8 @@ export async function untilPasses(assertion: () => unknown, seconds = 60): Promi
       return false;
     }
   };
-  await until(passes, "an assertion to pass", seconds).catch(() => {
-    throw last;
+  await until(passes, "an assertion to pass", seconds).catch((error: Error) => {
+    error.message += `: ${last instanceof Error ? last.message : String(last)}`;
+    throw error;
   });
 }

@@ -1,0 +1,28 @@
+import { pino } from "pino";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { until } from "boxwright-service/testing/wait";
+import { Previews } from "../src/previews.ts";
+import { pictureOf } from "./support/echo.ts";
+
+it("sends photos in their order, though one comes between two pictures that are sent late", async () => {
+  let now = 1000;
+  vi.spyOn(performance, "now").mockImplementation(() => now);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const sent: string[] = [];
+  const preview = ({ id }: { id: string }): Promise<void> => Promise.resolve(void sent.push(id));
+  const sink = { name: "s", inFlight: 1, send: vi.fn(), close: vi.fn(), preview };
+  const previews = new Previews({ every: 0.2, width: 16 }, "d", [sink], pino({ level: "silent" }));
+  const { signal } = new AbortController();
+  const source = { camera: "c", isRecorded: true };
+  const offer = (id: string): void =>
+    previews.offer(source, { id, time: new Date(1), image: pictureOf([]), done: () => undefined }, signal);
+  for (const id of ["1", "2", "3"]) offer(id);
+  const finished = previews.finish(source, signal);
+  await until(() => sent.includes("2"), "the second picture");
+  // Late enough for another picture, while the third one waits for its turn.
+  now += 200;
+  offer("4");
+  await finished;
+  await previews.finish(source, signal);
+  expect(sent).toEqual(["1", "2", "3", "4"]);
+});
