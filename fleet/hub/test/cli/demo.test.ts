@@ -17,7 +17,7 @@ async function demo(folder: string): Promise<string> {
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => {
       said += text;
-      if (said.includes("Ctrl-C stops it")) child.kill("SIGTERM");
+      if (!child.killed && said.includes("Ctrl-C stops it")) child.kill("SIGTERM");
     });
   await ended;
   const url = /runs at (\S+)/.exec(said)?.[1];

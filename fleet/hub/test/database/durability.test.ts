@@ -199,7 +199,7 @@ for (const { kind, skip } of kinds) {
         await server?.remove();
         folder.remove();
       },
-      15 * 60_000,
+      30 * 60_000,
     );
   });
 }

@@ -76,7 +76,9 @@ for (const { kind, skip } of kinds) {
         groups: [{ name: "north" }],
         hours: [{ contacts: 1, dropped: 0 }],
       });
-      expect(Math.round(device.clockDifferenceSeconds)).toBe(-120);
+      // The difference has the way of the heartbeat in it.
+      expect(device.clockDifferenceSeconds).toBeLessThanOrEqual(-120);
+      expect(device.clockDifferenceSeconds).toBeGreaterThan(-180);
       expect(Date.parse(device.lastContactAt)).toBeGreaterThan(Date.now() - 60_000);
       expect(device.lastStatusChangeAt).toBe(device.lastContactAt);
 

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { chromium, type BrowserContext } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { untilPasses } from "boxwright-service/testing/wait";
 import { addDevices } from "../../src/nouns/device.ts";
 import { fromMenu, useChromium } from "../support/browser.ts";
 import { LIST, password, startHub, type TestHub } from "../support/hub.ts";
@@ -274,14 +275,13 @@ describe.skipIf(inject("chromium") === undefined)("in Chromium", () => {
     await page.getByText("Added The newest.").waitFor();
     const row = page.getByRole("listitem").filter({ hasText: "The newest" });
     expect(await row.evaluate((element) => element.matches(":target"))).toBe(true);
-    // The row and the message about it are both in sight.
+    // The row and the message about it are both in sight, once the page has scrolled to its target.
+    const isInSight = (element: Element): boolean => {
+      const { top, bottom } = element.getBoundingClientRect();
+      return top >= 0 && bottom <= innerHeight;
+    };
     for (const seen of [row, page.getByText("Added The newest.")])
-      expect(
-        await seen.evaluate((element) => {
-          const { top, bottom } = element.getBoundingClientRect();
-          return top >= 0 && bottom <= innerHeight;
-        }),
-      ).toBe(true);
+      await untilPasses(async () => expect(await seen.evaluate(isInSight)).toBe(true));
     await page.getByRole("link", { name: "Previous page" }).click();
     await page.getByLabel("Search by name or id").fill("gate");
     await page.getByRole("button", { name: "Search" }).click();

@@ -1,8 +1,8 @@
 /** A database that goes away and comes back. */
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { LIST, temporaryFolder } from "../support/hub.ts";
 import { PostgresServer } from "boxwright-service/testing/postgres";
+import { untilPasses } from "boxwright-service/testing/wait";
 import { HubProcess, makeKey, run, useLinkAt } from "../support/process.ts";
 
 let folder: { path: string; remove: () => void };
@@ -17,11 +17,6 @@ const ask = async (url: string, key: string): Promise<number> =>
     })
   ).status;
 
-/** Waits until `what` is true, at most 20 s. The caller then looks for itself. */
-const until = async (what: () => Promise<boolean>): Promise<void> => {
-  for (let i = 0; i < 200 && !(await what()); i++) await sleep(100);
-};
-
 describe.skipIf(inject("postgres") === undefined)("a PostgreSQL that goes away (20)", () => {
   it("is said on /readyz, not on /healthz; requests get 503; and all is well again without a restart", async () => {
     const server = await PostgresServer.create();
@@ -34,14 +29,13 @@ describe.skipIf(inject("postgres") === undefined)("a PostgreSQL that goes away (
     expect([await ready(), await ask(hub.url, key)]).toEqual([200, 200]);
     for (const end of ["stop", "kill"] as const) {
       await server[end]();
-      await until(async () => (await ready()) === 503);
-      expect(await ready()).toBe(503);
+      await untilPasses(async () => expect(await ready()).toBe(503));
       expect((await fetch(`${hub.url}/healthz`)).status).toBe(200);
       expect(await ask(hub.url, key)).toBe(503);
       expect((await person.get(`/teams/${init.json.team.id}/devices`)).status).toBe(503);
       await server.start();
-      await until(async () => (await ready()) === 200);
-      expect([await ready(), await ask(hub.url, key)]).toEqual([200, 200]);
+      await untilPasses(async () => expect(await ready()).toBe(200));
+      expect(await ask(hub.url, key)).toBe(200);
       expect((await person.get(`/teams/${init.json.team.id}/devices`)).status).toBe(200);
     }
     expect(await hub.stop()).toBe(0);

@@ -1,8 +1,8 @@
 /** An orderly end on SIGTERM. */
 import { connect } from "node:net";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { until } from "boxwright-service/testing/wait";
 import { LIST, temporaryFolder } from "../support/hub.ts";
 import { HubProcess, makeKey, run, useLinkAt } from "../support/process.ts";
 
@@ -17,11 +17,6 @@ const ask = async (url: string, key: string): Promise<number> =>
       body: JSON.stringify({ query: LIST }),
     })
   ).status;
-
-/** Waits until `what` is true, at most 20 s. The caller then looks for itself. */
-const until = async (what: () => Promise<boolean>): Promise<void> => {
-  for (let i = 0; i < 200 && !(await what()); i++) await sleep(100);
-};
 
 describe("SIGTERM", () => {
   const LIST_BODY = JSON.stringify({ query: LIST });
@@ -75,7 +70,7 @@ describe("SIGTERM", () => {
     const slow = slowRequest(busy.port, key);
     await slow.underWay;
     busy.kill("SIGTERM");
-    await until(() => refuses(busy));
+    await until(() => refuses(busy), "the end of the port");
     hub.kill("SIGTERM");
     expect(
       await Promise.race([
@@ -101,12 +96,11 @@ describe("SIGTERM", () => {
     const slow = Array.from({ length: 64 }, () => slowRequest(hub.port, key));
     await Promise.all(slow.map(({ underWay }) => underWay));
     hub.kill("SIGTERM");
-    await until(() => Promise.resolve(hub.output.includes('"msg":"draining"')));
+    await hub.says(/"msg":"draining"/);
     expect((await fetch(`${hub.url}/readyz`)).status).toBe(503);
     expect((await fetch(`${hub.url}/healthz`)).status).toBe(200);
     expect(await ask(hub.url, key)).toBe(200);
-    await until(() => refuses(hub));
-    await expect(fetch(`${hub.url}/healthz`)).rejects.toThrow();
+    await until(() => refuses(hub), "the end of the port");
     for (const { finish } of slow) finish();
     const answers = await Promise.all(slow.map(({ done }) => done));
     for (const answer of answers) expect(answer).toMatch(/^HTTP\/1\.1 200 .*connection: close.*"devices"/is);
