@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { transform } from "esbuild";
 import { type UserConfig, defineConfig } from "tsdown";
@@ -110,6 +110,19 @@ const inlined = (how: "text" | "none") => ({
         : null,
 });
 
+/** Leaves the text to kernels.cjs, which is read only if no file of a kernel is at hand. */
+const textOfOtherFile = {
+  name: "text-of-other-file",
+  resolveId: (id: string) =>
+    id === "./text.ts" ? "\0kernels" : id === "./kernels.cjs" ? { id, external: true } : null,
+  load: (id: string) =>
+    id === "\0kernels"
+      ? ["decode", "masks", "prepare"]
+          .map((name) => `export const ${name} = (kind) => require("./kernels.cjs").${name}(kind);`)
+          .join("\n")
+      : null,
+};
+
 const ENTRIES = { index: "src/entries/index.ts", core: "src/entries/core.ts", plan: "src/entries/plan.ts" };
 const NODE_ENTRIES = {
   node: "src/entries/node.ts",
@@ -157,6 +170,23 @@ const codeSplitting = {
   ],
 };
 
+/**
+ * Lets `import` and `require` have the same declarations: those of `require`, which a module may read, too. Node and
+ * pool have none for `require`.
+ */
+function shareTypes(): void {
+  for (const file of readdirSync("dist").filter((f) => f.endsWith(".d.mts"))) {
+    const name = file.replace(".d.mts", "");
+    const text = readFileSync(`dist/${file}`, "utf8").replace(/(from "\.\/[^"]+)\.mjs"/g, '$1.cjs"');
+    const isForModules = name === "node" || name === "pool";
+    writeFileSync(`dist/${name}.d.${isForModules ? "m" : "c"}ts`, text);
+    if (name in ENTRIES) writeFileSync(`dist/${file}`, `export * from "./${name}.cjs";\n`);
+    else if (!isForModules) rmSync(`dist/${file}`);
+  }
+  // For resolvers that ignore `exports`, and name the file.
+  for (const kind of ["m", "c"]) writeFileSync(`dist/bare.d.${kind}ts`, 'export * from "./index.cjs";\n');
+}
+
 export default defineConfig([
   {
     ...common,
@@ -191,20 +221,28 @@ export default defineConfig([
   {
     ...common,
     entry: { photos: "src/detect/no-photos.ts" },
-    format: ["esm", "cjs"],
+    format: "esm",
   },
   {
     ...common,
     platform: "node",
     entry: { "photos.node": "src/node/photos.ts" },
-    format: ["esm", "cjs"],
+    format: "esm",
   },
   {
     ...common,
     platform: "node",
     entry: { "kernels.node": "src/kernels/node.ts" },
-    format: ["esm", "cjs"],
+    format: "esm",
     plugins: [withData, minified],
+  },
+  // An import cannot wait until it is needed: the module file carries the text itself, as one more file takes time.
+  {
+    ...common,
+    platform: "node",
+    entry: { "kernels.node": "src/kernels/node.ts" },
+    format: "cjs",
+    plugins: [textOfOtherFile, withData, minified],
   },
   {
     ...common,
@@ -235,19 +273,6 @@ export default defineConfig([
     format: "esm",
     dts: { emitDtsOnly: true },
     plugins: [mapped],
-    hooks: {
-      // Those for `require` are the same text. Node and pool have none.
-      "build:done": () => {
-        // For resolvers that ignore `exports`, and name the file.
-        writeFileSync("dist/bare.d.mts", 'export * from "./index.mjs";\n');
-        for (const file of readdirSync("dist").filter(
-          (f) => f.endsWith(".d.mts") && !/^(node|pool)\./.test(f),
-        ))
-          writeFileSync(
-            `dist/${file.replace(".d.mts", ".d.cts")}`,
-            readFileSync(`dist/${file}`, "utf8").replace(/(from "\.\/[^"]+)\.mjs"/g, '$1.cjs"'),
-          );
-      },
-    },
+    hooks: { "build:done": shareTypes },
   },
 ]);

@@ -9,7 +9,7 @@ import ts from "typescript";
 /** The entries that have types: all of `exports` in package.json. */
 const { exports: entries } = JSON.parse(readFileSync("package.json", "utf8"));
 const ENTRIES = Object.entries(entries).flatMap(([name, to]) => {
-  const types = to.types ?? to.import?.types;
+  const types = to.types ?? to.require?.types;
   return types ? [[`boxwright${name.slice(1)}`, types.slice(2)]] : [];
 });
 
@@ -25,7 +25,7 @@ function visit(file) {
   for (const s of source.statements) {
     if (ts.isImportDeclaration(s) || ts.isExportDeclaration(s)) {
       const from = s.moduleSpecifier?.text;
-      if (from?.startsWith("./")) visit(`dist/${from.slice(2).replace(/\.mjs$/, ".d.mts")}`);
+      if (from?.startsWith("./")) visit(`dist/${from.slice(2).replace(/\.([cm])js$/, ".d.$1ts")}`);
       continue;
     }
     const name = s.name?.text ?? s.declarationList?.declarations[0].name.text;

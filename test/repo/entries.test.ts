@@ -11,6 +11,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { inspect } from "node:util";
 import { createContext, runInContext } from "node:vm";
 import { Worker } from "node:worker_threads";
+import { build } from "esbuild";
 import { afterAll, describe, expect, test } from "vitest";
 import { crc32 } from "../../src/core/crc32.ts";
 import { compilePlan } from "../../src/entries/node.ts";
@@ -201,6 +202,9 @@ describe("each entry answers as recorded", () => {
     expect(stderr).toMatch(/^ConfigError: family: got "none"/m);
   });
 
+  /** Calls that load a file later than the import. */
+  const LATER = /import\("#photos"\)|=>require\("\.\/kernels\.cjs"\)/g;
+
   /** Returns the files that an import of `file` loads, and what else it imports. */
   function loadedBy(file: string): {
     readonly files: readonly string[];
@@ -215,15 +219,15 @@ describe("each entry answers as recorded", () => {
     const visit = (name: string): void => {
       if (files.has(name)) return;
       files.add(name);
-      const text = readFileSync(join(dist, name), "utf8");
+      // What decodes the file of a photo is loaded when one comes, and the text of the kernels when there is no file.
+      const text = readFileSync(join(dist, name), "utf8").replaceAll(LATER, "");
       // Messages end in "from" too: what follows their quote is no specifier.
       for (const [, id] of text.matchAll(/(?:\bfrom ?|\bimport ?|\brequire\()"([\w#.:/@-]+)"/g)) {
         if (/^\.\/.*\.[cm]js$/.test(id)) visit(id.slice(2));
         else if (id in imports) visit(imports[id].node[how].replace("./dist/", ""));
         else outside.add(id);
       }
-      // What decodes the file of a photo is loaded when one comes.
-      expect(text.replaceAll('import("#photos")', "")).not.toMatch(/\bimport\(/);
+      expect(text).not.toMatch(/\bimport\(/);
     };
     visit(file);
     return { files: [...files], outside: [...outside] };
@@ -280,14 +284,14 @@ describe("boxwright in Node", () => {
 
   /**
    * The engine that the entry gives when it stands beside such a simd.wasm, or none; lengths of what it read, and of
-   * what it compiled.
+   * what it compiled; and true if it loaded the text of the kernels.
    */
   function decoderBeside(file: string, beside: Uint8Array | null): unknown {
     rmSync(join(folder, "dist/simd.wasm"), { force: true });
     if (beside !== null) writeFileSync(join(folder, "dist/simd.wasm"), beside);
     const program = `
       import fs from "node:fs";
-      import { syncBuiltinESMExports } from "node:module";
+      import { createRequire, syncBuiltinESMExports } from "node:module";
       const { readFileSync } = fs, { Module } = WebAssembly, read = [], compiled = [];
       fs.readFileSync = (...args) => {
         const bytes = readFileSync(...args);
@@ -298,27 +302,46 @@ describe("boxwright in Node", () => {
       WebAssembly.Module = class extends Module { constructor(bytes) { super(bytes); compiled.push(bytes.length); } };
       const b = await import(${JSON.stringify(pathToFileURL(join(folder, "dist", file)).href)});
       const { engine } = b.createDecoderSync(${JSON.stringify(config)}, { outputs: [{ name: "o", dims: [1, 6, 84] }] });
-      console.log(JSON.stringify({ engine, read: read.at(-1) ?? null, compiled }));`;
+      const text = Object.keys(createRequire(import.meta.url).cache).some((f) => f.endsWith("kernels.cjs"));
+      console.log(JSON.stringify({ engine, read: read.at(-1) ?? null, compiled, text }));`;
     return JSON.parse(
       execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" }),
     );
   }
 
-  test.each(["index.mjs", "index.cjs"])(
-    "%s reads the file beside it, or takes the text it carries",
-    (file) => {
-      mkdirSync(join(folder, "dist"), { recursive: true });
-      cpSync(join(root, "package.json"), join(folder, "package.json"));
-      for (const f of readdirSync(dist).filter((f) => /\.[cm]js$/.test(f)))
-        cpSync(join(dist, f), join(folder, "dist", f));
-      const { length } = simd;
-      expect(decoderBeside(file, simd)).toEqual({ engine: "simd", read: length, compiled: [length] });
-      expect(decoderBeside(file, null)).toEqual({ engine: "simd", read: null, compiled: [length] });
-      // another package's, in a folder of bundles
-      const other = decoderBeside(file, simd.subarray(0, 1000));
-      expect(other).toEqual({ engine: "simd", read: 1000, compiled: [length] });
-    },
-  );
+  test.each(["index.mjs", "index.cjs"])("%s reads the file beside it, or takes the text", (file) => {
+    mkdirSync(join(folder, "dist"), { recursive: true });
+    cpSync(join(root, "package.json"), join(folder, "package.json"));
+    for (const f of readdirSync(dist).filter((f) => /\.[cm]js$/.test(f)))
+      cpSync(join(dist, f), join(folder, "dist", f));
+    const result = { engine: "simd", compiled: [simd.length] };
+    // The module file carries the text itself.
+    const text = file.endsWith(".cjs");
+    expect(decoderBeside(file, simd)).toEqual({ ...result, read: simd.length, text: false });
+    expect(decoderBeside(file, null)).toEqual({ ...result, read: null, text });
+    // another package's, in a folder of bundles
+    expect(decoderBeside(file, simd.subarray(0, 1000))).toEqual({ ...result, read: 1000, text });
+  });
+
+  test.each([
+    ["index.mjs", "esm"],
+    ["index.mjs", "cjs"],
+    ["index.cjs", "cjs"],
+    ["index.cjs", "esm"],
+  ] as const)("%s in a bundle for Node (%s) takes the text along", async (file, format) => {
+    const outfile = join(folder, `bundle-${file}.${format === "esm" ? "mjs" : "cjs"}`);
+    const contents = `import { createDecoderSync } from ${JSON.stringify(join(dist, file))};
+      console.log(createDecoderSync(${JSON.stringify(config)}).engine);`;
+    await build({
+      stdin: { contents, resolveDir: root },
+      outfile,
+      format,
+      platform: "node",
+      bundle: true,
+      logLevel: "error",
+    });
+    expect(execFileSync(process.execPath, [outfile], { encoding: "utf8" })).toBe("simd\n");
+  });
 
   test.each(["index.mjs", "index.cjs"])("%s loads and decodes without a TextDecoder", (file) => {
     const program = `
