@@ -81,7 +81,7 @@ export async function makeJudge(folder, what, count) {
   });
   const decoder = await context({
     ...bundling(changed, true),
-    entryPoints: ["src/decode/decoder.ts"],
+    entryPoints: ["src/decode/tensor-decoder.ts"],
     write: false,
   });
   const judge = new Judge(`${folder}/judge.mjs`, what, String(count));

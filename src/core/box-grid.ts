@@ -7,8 +7,8 @@ const MOST_ENTRIES = 16;
 
 /** A grid over boxes. Each cell lists the boxes that reach into it. Arrays are used again for the next boxes. */
 export class BoxGrid {
-  /** Places of the boxes that the last call found. The first `count` are valid. */
-  found = new Int32Array(0);
+  /** Places of the boxes that the last search found. The first `count` are valid. */
+  places = new Int32Array(0);
   count = 0;
   private length = 0;
   private boxes: Float64Array = new Float64Array(0);
@@ -44,7 +44,7 @@ export class BoxGrid {
     if (this.starts.length <= cells) this.starts = new Int32Array(cells + 1);
     if (this.seenIn.length < length) {
       this.seenIn = new Int32Array(2 * length);
-      this.found = new Int32Array(2 * length);
+      this.places = new Int32Array(2 * length);
       this.searches = 0;
     }
     this.list(cells);
@@ -56,7 +56,7 @@ export class BoxGrid {
    * @param box corners, from `at` on
    */
   find(box: Float64Array, at: number): void {
-    const { x, y, offset, boxes, rows, starts, members, seenIn, found } = this;
+    const { x, y, offset, boxes, rows, starts, members, seenIn, places } = this;
     const x1 = box[at] - offset;
     const y1 = box[at + 1] - offset;
     const x2 = box[at + 2] + offset;
@@ -73,7 +73,7 @@ export class BoxGrid {
           seenIn[place] = search;
           const b = (rows === null ? place : rows[place]) * 4;
           if (boxes[b] <= x2 && boxes[b + 2] >= x1 && boxes[b + 1] <= y2 && boxes[b + 3] >= y1)
-            found[count++] = place;
+            places[count++] = place;
         }
     this.count = count;
   }
@@ -81,16 +81,16 @@ export class BoxGrid {
   /** Finds the same places as `find`, in rising order. */
   findInOrder(box: Float64Array, at: number): void {
     this.find(box, at);
-    const { found, count } = this;
+    const { places, count } = this;
     if (count > 32) {
-      found.subarray(0, count).sort();
+      places.subarray(0, count).sort();
       return;
     }
     for (let i = 1; i < count; i++) {
-      const place = found[i];
+      const place = places[i];
       let k = i;
-      for (; k > 0 && found[k - 1] > place; k--) found[k] = found[k - 1];
-      found[k] = place;
+      for (; k > 0 && places[k - 1] > place; k--) places[k] = places[k - 1];
+      places[k] = place;
     }
   }
 

@@ -72,7 +72,7 @@ const meanOf = ({ values, step }: PixelPoints, indices: readonly number[], axis:
   indices.reduce((sum, k) => sum + values[k * step + axis], 0) / indices.length;
 
 /** Returns the angle of a crop in which the line lies as the rule says. */
-export function angleOfLine(points: PixelPoints, { from, to, lies }: Line): number {
+function angleOfLine(points: PixelPoints, { from, to, lies }: Line): number {
   const dx = meanOf(points, to, 0) - meanOf(points, from, 0);
   const dy = meanOf(points, to, 1) - meanOf(points, from, 1);
   if (dx === 0 && dy === 0) return 0;

@@ -1,10 +1,10 @@
 /** Names that people misspell, or that other projects have for an option. */
 
 /** Returns a name without case, hyphens, underscores and blanks. */
-export const plainName = (name: string): string => name.toLowerCase().replace(/[-_ ]/g, "");
+const plainName = (name: string): string => name.toLowerCase().replace(/[-_ ]/g, "");
 
 /** True if two plain names are equal, or one letter is wrong, missing or too many, or two neighbours are swapped. */
-export function isNearly(a: string, b: string): boolean {
+function isNearly(a: string, b: string): boolean {
   let i = 0;
   while (i < a.length && a[i] === b[i]) i++;
   const [x, y] = [a.slice(i), b.slice(i)];

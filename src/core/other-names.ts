@@ -13,7 +13,7 @@ export interface OtherName {
   readonly why: string;
 }
 
-export const OTHER_NAMES: readonly OtherName[] = [
+const OTHER_NAMES: readonly OtherName[] = [
   {
     name: "YOLOE-11",
     word: /^yolo-?e-?v?11/,

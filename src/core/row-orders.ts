@@ -17,7 +17,7 @@ export interface RowOrder {
 }
 
 /** Each order, by the name of its reading. */
-export const ROW_ORDERS = {
+const ROW_ORDERS = {
   // YOLOv7 --end2end --max-wh
   "image-box-class-score": { width: 7, image: 0, box: 1, classId: 5, score: 6 },
   // super-gradients' flat format; EfficientDet of automl, whose boxes begin with y

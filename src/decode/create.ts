@@ -1,7 +1,8 @@
 /** `createDecoder` of `boxwright/core`: with the tasks that the caller passes. */
 import type { DecoderOptions } from "../config/types.ts";
 import type { DecoderOf } from "./by-task.ts";
-import { type Decoder, type FileConfig, makeDecoder, makeDecoderSync } from "./decoder.ts";
+import type { Decoder, FileConfig } from "./decoder.ts";
+import { makeDecoder, makeDecoderSync } from "./tensor-decoder.ts";
 import { type DecoderTask, checkTaskList } from "./tasks.ts";
 
 /** Options of `createDecoder` of `boxwright/core`. */

@@ -1,8 +1,7 @@
 /** The result of a decode: columns for speed, objects for those who iterate. */
 import { refuse } from "../core/errors.ts";
-import { neededTask } from "../core/tasks.ts";
-import { isInPixels } from "../core/unit.ts";
 import type { DetectionColumns } from "../memory/layout.ts";
+import type { Mask, MaskOptions, MaskRle } from "./mask.ts";
 
 /** A keypoint. Coordinates have the unit of the detection's box. */
 export interface Keypoint {
@@ -52,6 +51,11 @@ export interface DetectionFields {
   readonly cy?: number;
 }
 
+/** A detection with its mask as data. `withMasks` makes it. */
+export interface MaskedFields extends DetectionFields {
+  readonly mask?: MaskRle;
+}
+
 /** Columns that a task adds to detections. */
 export interface TaskColumns {
   /** x, y, confidence of each keypoint, row by row; 0..1, like the boxes. Only of a network with keypoints. */
@@ -94,80 +98,6 @@ export const POINT_COLUMNS = [
 /** Count of the values of a row of `corners`: x and y of each of the four corners. */
 export const CORNER_VALUES = 8;
 
-/**
- * Names the order of the steps that make a mask: product of coefficients and prototypes, resizing, crop by the box. In
- * those that begin with "sigmoid" probabilities are resized, in the others logits.
- */
-export type PrototypeRule =
-  | "proto"
-  | "input"
-  | "input_crop_first"
-  | "image"
-  | "sigmoid_input"
-  | "sigmoid_input_crop_first"
-  | "sigmoid_image";
-
-/**
- * Names the rule of a mask: that of masks made of prototypes, or how a small mask of Mask R-CNN is pasted into its box,
- * "torchvision" or "detectron2".
- */
-export type MaskRule = PrototypeRule | "torchvision" | "detectron2";
-
-/** Size, rule and threshold of a mask. */
-export interface MaskOptions {
-  /**
-   * The picture that the mask is a part of: the prototypes, the network's input, the image of the frame, or a picture
-   * of the image in that size. Default: "frame" if `decode` got a frame, else "network".
-   */
-  readonly size?: "prototype" | "network" | "frame" | readonly [width: number, height: number];
-  /**
-   * Default: "proto" at the prototypes' size, "input" at that of the network, "image" at others; of Mask R-CNN
-   * "torchvision". Masks of RF-DETR are cut by the box only where a rule is stated.
-   */
-  readonly rule?: MaskRule;
-  /** A pixel is set if its probability is greater. Default 0.5. */
-  readonly threshold?: number;
-}
-
-/** Runs of a mask in COCO's format. */
-export interface MaskRle {
-  /** Height and width of the picture. */
-  readonly size: readonly [height: number, width: number];
-  /** Run lengths, column by column, zeros first, as the text that pycocotools writes. */
-  readonly counts: string;
-}
-
-/** A detection with its mask as data. `withMasks` makes it. */
-export interface MaskedFields extends DetectionFields {
-  readonly mask?: MaskRle;
-}
-
-/** One part of a mask. Rings are x, y, x, y, ... of corners between pixels, in pixels of the picture. */
-export interface MaskPolygon {
-  readonly outer: readonly number[];
-  readonly holes: readonly (readonly number[])[];
-}
-
-/** The part of a mask inside its box: one byte a pixel, 0 or 1. */
-export interface Mask {
-  /** Left upper corner in a picture of the size that was asked for, in pixels. */
-  readonly x: number;
-  readonly y: number;
-  readonly width: number;
-  readonly height: number;
-  readonly data: Uint8Array;
-  /** Width and height of the whole picture. */
-  readonly size: readonly [width: number, height: number];
-  /** Number of pixels that are set. */
-  readonly area: number;
-  /** Returns the mask as runs of the whole picture, in COCO's format. */
-  toRle(): MaskRle;
-  /** Returns the outlines of the parts along the edges of pixels. Pixels that touch at a corner are two parts. */
-  toPolygons(): MaskPolygon[];
-  /** Returns eight pixels a byte, the first in the highest bit, as `numpy.packbits` packs `data`. */
-  toBits(): Uint8Array;
-}
-
 /** What the task of a network does for detections. Tasks give it by `extend`. */
 export interface TaskFunctions {
   /** Adds the task's fields to the object of a row. */
@@ -188,6 +118,14 @@ export interface TaskFunctions {
  */
 export function extend(detections: Detections, columns: TaskColumns, taskFunctions: TaskFunctions): void {
   Object.defineProperty(Object.assign(detections, columns), "taskFunctions", { value: taskFunctions });
+}
+
+/** Returns the functions of detections whose masks stayed behind: `mask` says where they are. */
+export function withoutMasks(got: string, expected: string): TaskFunctions {
+  const keep = (_: unknown, to: Detections): void => extend(to, {}, taskFunctions);
+  const mask = (): never => refuse("mask", got, expected, TypeError);
+  const taskFunctions: TaskFunctions = { copy: keep, select: keep, mask };
+  return taskFunctions;
 }
 
 /** Returns the functions of a task; undefined for boxes alone, and for a clone. */
@@ -211,7 +149,7 @@ export interface Detection extends DetectionFields {
  * The class of a detection. Its prototype names no constructor, so that a detection is printed as a plain object. A
  * class, because a literal with a prototype takes ten times as long to make.
  */
-const Row = /* @__PURE__ */ (() => {
+export const Row = /* @__PURE__ */ (() => {
   class Row implements Detection {
     readonly class_id: number;
     readonly label: string;
@@ -393,64 +331,6 @@ export function setLength(d: { -readonly [K in keyof Detections]: Detections[K] 
   d.length = n;
 }
 
-/** What a decoder knows of its task. */
-export interface KnownTask {
-  readonly name: string;
-  readonly edges?: TaskColumns["edges"] | null;
-}
-
-/** The part of a task that reads records. */
-export interface RowReader {
-  readonly task: string;
-  /**
-   * Gives detections that were made of records the task's columns, if the records have them.
-   * @throws RangeError if records differ in what they have
-   */
-  readonly readRows?: (
-    detections: Detections,
-    rows: readonly DetectionFields[],
-    task: KnownTask | null,
-  ) => void;
-}
-
-/** Throws a RangeError for records in another unit. A network may give a few boxes whose corners are exchanged. */
-function checkRecords(rows: readonly DetectionFields[]): void {
-  let swapped = 0;
-  for (const d of rows) {
-    const { x_min, y_min, x_max, y_max } = d;
-    if (x_max < x_min || y_max < y_min) swapped++;
-    if (isInPixels(x_min, y_min, x_max, y_max) || d.confidence > 1.01 || swapped * 2 > rows.length)
-      refuse("detections", JSON.stringify(d), "corners and confidence in 0..1", RangeError);
-  }
-}
-
-/**
- * Makes columns of records. Label texts come from the records; `sources` may be shorter. Every task adds its columns.
- * @throws RangeError for records that are no detections in 0..1; ConfigError if none of `tasks` knows their columns
- */
-export function detectionsOf(
-  rows: readonly DetectionFields[],
-  sources: readonly number[],
-  tasks: readonly RowReader[],
-  task: KnownTask | null = null,
-): Detections {
-  checkRecords(rows);
-  if (rows.some((d) => d.keypoints)) neededTask(tasks, "pose");
-  if (rows.some((d) => d.corners)) neededTask(tasks, "oriented");
-  const labels: string[] = [];
-  for (const { class_id, label } of rows) if (label !== String(class_id)) labels[class_id] = label;
-  const detections = new Detections(
-    Float32Array.from(rows.flatMap((d) => [d.x_min, d.y_min, d.x_max, d.y_max])),
-    Float32Array.from(rows, (d) => d.confidence),
-    Int32Array.from(rows, (d) => d.class_id),
-    Uint32Array.from(rows, (_, i) => sources[i]),
-    labels.length > 0 ? labels : null,
-  );
-  setLength(detections, rows.length);
-  for (const { readRows } of tasks) readRows?.(detections, rows, task);
-  return detections;
-}
-
 /** Makes views of the columns in a decoder's memory, `rows` rows long. */
 export const detectionsIn = (
   buffer: ArrayBuffer,
@@ -465,73 +345,3 @@ export const detectionsIn = (
     new Uint32Array(buffer, at.sources, rows),
     labels,
   );
-
-/** Rounds alike everywhere, unlike Math.hypot. */
-const distanceOf = (a: Point, b: Point): number =>
-  Math.sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y));
-
-/**
- * Returns the centre of an oriented box, and the lengths of its sides. The width lies along the angle: boxes of text
- * begin at another corner than those of a network with angles.
- */
-function sidesOf([a, b, c, d]: readonly Point[], angle = NaN): Partial<Detection> {
-  const along = (p: Point): number => Math.abs((p.x - a.x) * Math.cos(angle) + (p.y - a.y) * Math.sin(angle));
-  const [first, last] = [distanceOf(a, b), distanceOf(a, d)];
-  // Compare the cosines of both sides to the angle.
-  const isFirst = along(b) * last > along(d) * first;
-  return {
-    cx: (a.x + c.x) / 2,
-    cy: (a.y + c.y) / 2,
-    width: isFirst ? first : last,
-    height: isFirst ? last : first,
-  };
-}
-
-/**
- * Returns a detection in pixels of an image of that size: x times the width, y times the height, neither rounded nor
- * clamped. `width` and `height` of an oriented box are those of its own sides; `x_min` to `y_max` are the upright box
- * around it.
- * @throws RangeError if the size is not positive or `d` is in pixels already, TypeError if `d` is not a detection
- * @example
- * import { toPixels } from "boxwright";
- *
- * const d = { class_id: 0, label: "cat", confidence: 0.9, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
- * const { x, y, width, height } = toPixels(d, 640, 480);
- * console.log(x, y, width, height); // 160 240 320 240
- */
-export function toPixels(d: DetectionFields, width: number, height: number): Detection {
-  if (typeof (d as Partial<DetectionFields> | undefined)?.x_min !== "number")
-    throw new TypeError("got something without x_min, expected a detection; of several, each by itself");
-  if (!([width, height].every(Number.isFinite) && width > 0 && height > 0))
-    throw new RangeError(
-      `got ${String(width)} x ${String(height)}, expected width and height of the image in pixels`,
-    );
-  if (isInPixels(d.x_min, d.y_min, d.x_max, d.y_max))
-    throw new RangeError(
-      `got a box from (${d.x_min}, ${d.y_min}) to (${d.x_max}, ${d.y_max}), expected coordinates 0..1: is it in pixels already?`,
-    );
-  const scaled = (key: "keypoints" | "corners"): Partial<DetectionFields> | undefined =>
-    d[key] && {
-      [key]: d[key].map((p: Keypoint | Point) => ({
-        ...p,
-        x: p.x * width,
-        y: p.y * height,
-        ...("z" in p && p.z !== undefined && { z: p.z * width }),
-      })),
-    };
-  const pixels: DetectionFields = {
-    ...d,
-    x_min: d.x_min * width,
-    y_min: d.y_min * height,
-    x_max: d.x_max * width,
-    y_max: d.y_max * height,
-    ...scaled("keypoints"),
-    ...scaled("corners"),
-  };
-  const { corners } = pixels;
-  // A caller may have put fields of his own beside these: keep them.
-  return Object.setPrototypeOf(
-    corners?.length === 4 ? { ...pixels, ...sidesOf(corners, d.angle) } : pixels,
-    Row.prototype,
-  ) as Detection;
-}

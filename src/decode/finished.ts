@@ -16,7 +16,17 @@ import {
 } from "../core/row-orders.ts";
 import { isFloat, shape, type TensorInput, type TensorSpec, specOf, volume } from "../core/tensor.ts";
 import { familyOf } from "../heads/query.ts";
+import { byClass, byScore, fromPlanes } from "./hailo.ts";
 import type { Outputs } from "./inputs.ts";
+import {
+  type Rows,
+  areScores,
+  byImage,
+  equalRanges,
+  hasDetections,
+  whyNotOrder,
+  withLabels,
+} from "./row-values.ts";
 
 /** A tensor of the frame and what is known of it. */
 interface Given {
@@ -24,19 +34,8 @@ interface Given {
   readonly data: TensorInput["data"];
 }
 
-/** The rows of a frame, each as the numbers of its columns. */
-interface Rows {
-  readonly values: ArrayLike<number>;
-  readonly width: number;
-  /** Rows of each image: [first, count]. */
-  readonly images: readonly (readonly [first: number, count: number])[];
-}
-
 /** Fewest rows of room. */
 const LEAST_ROOM = 16;
-/** How far a score may lie outside 0..1: two steps of f16, whose spacing above 1 is 2^-10. */
-const SLACK = 2 ** -9;
-
 /** Returns what brings the rows of a config's network into one form; `null` if its family has no finished rows. */
 export function finishedRowsOf(config: Config): FinishedRows | null {
   if (!config.decodes) return null;
@@ -267,221 +266,4 @@ export class FinishedRows {
     if (dims.length === 4 && dims[2] === 5) return fromPlanes(spec, numbersOf(spec, data), classes);
     return byClass(spec, numbersOf(spec, data), classes);
   }
-}
-
-/** Returns ranges of `count` rows, one for each image. */
-const equalRanges = (images: number, count: number): Rows["images"] =>
-  Array.from({ length: images }, (_, i) => [i * count, count] as const);
-
-/** Joins mmdeploy's rows with their class ids. */
-function withLabels(
-  values: ArrayLike<number>,
-  labels: ArrayLike<number>,
-  batch: number,
-  count: number,
-): Rows {
-  const joined = new Float32Array(labels.length * 6);
-  for (let i = 0; i < labels.length; i++) {
-    for (let c = 0; c < 5; c++) joined[i * 6 + c] = values[i * 5 + c];
-    joined[i * 6 + 5] = labels[i];
-  }
-  return { values: joined, width: 6, images: equalRanges(batch, count) };
-}
-
-/** Groups rows by their column of images. */
-function byImage(
-  spec: TensorSpec,
-  values: ArrayLike<number>,
-  width: number,
-  image: number,
-  images: number | null,
-): Rows {
-  const groups: number[][] = Array.from({ length: images ?? 1 }, () => []);
-  for (let i = 0; i < values.length; i += width) {
-    const index = values[i + image];
-    if (index < 0) continue;
-    if (images !== null && index >= images)
-      refuse(shape(spec), `a row of image ${index}`, `images 0..${images - 1}, as many as there are frames`);
-    while (groups.length <= index) groups.push([]);
-    groups[index].push(i / width);
-  }
-  const order = groups.flat();
-  const sorted = new Float32Array(order.length * width);
-  order.forEach((row, i) => {
-    for (let c = 0; c < width; c++) sorted[i * width + c] = values[row * width + c];
-  });
-  let first = 0;
-  const places = groups.map(({ length }) => [(first += length) - length, length] as const);
-  return { values: sorted, width, images: places };
-}
-
-/** Most images of a batch that a column of indices may name. */
-const MOST_IMAGES = 4096;
-
-/** Returns why rows do not have an order, `null` if they have. NaN is left to the decoder, which drops such rows. */
-function whyNotOrder(
-  { width, image, box, score, classId }: RowOrder,
-  values: ArrayLike<number>,
-  count: number,
-  labels: ArrayLike<number> | null,
-  classes: number | null,
-): string | null {
-  let swapped = 0;
-  let seen = 0;
-  for (let i = 0, at = 0; i < count; i++, at += width) {
-    const id = labels ? labels[i] : values[at + (classId as number)];
-    const s = values[at + score];
-    const of = image === null ? 0 : values[at + image];
-    if (isFraction(of) || !(of === -1 || (of >= 0 && of < MOST_IMAGES))) return `image ${of} in row ${i}`;
-    if (of < 0 || id === -1) continue;
-    if (isFraction(id) || id < 0) return `class ${id} in row ${i}`;
-    if (classes !== null && id >= classes && s > 0) return `class ${id} of ${classes} in row ${i}`;
-    // Accept -1: super-gradients fills padding with -1, and `#regroup` drops it.
-    if (s > 1 + SLACK || s < -1) return `score ${s} in row ${i}`;
-    if (s > 0) {
-      seen++;
-      if (values[at + box + 2] < values[at + box] || values[at + box + 3] < values[at + box + 1]) swapped++;
-    }
-  }
-  return swapped * 2 > seen ? `${swapped} of ${seen} boxes turned around` : null;
-}
-
-/** True for a finite number that is not whole. */
-const isFraction = (x: number): boolean => Number.isFinite(x) && !Number.isInteger(x);
-
-/** True if the columns after the box are probabilities, as those of raw cells are. */
-function areScores(values: ArrayLike<number>, width: number): boolean {
-  for (let i = 0; i < values.length; i++)
-    if (i % width > 3 && (values[i] < -SLACK || values[i] > 1 + SLACK)) return false;
-  return true;
-}
-
-/** True if some row is more than padding in one of the orders. */
-const hasDetections = (names: readonly RowOrderName[], values: ArrayLike<number>, count: number): boolean =>
-  names.some((name) => {
-    const { width, score, image } = rowOrder(name);
-    for (let i = 0; i < count; i++)
-      if (values[i * width + score] > 0 && (image === null || values[i * width + image] >= 0)) return true;
-    return false;
-  });
-
-type RowOrder = ReturnType<typeof rowOrder>;
-
-const classesAsked = (spec: TensorSpec): never =>
-  refuseFor(
-    [{ option: "classes" }, { option: "labels" }],
-    shape(spec),
-    "a buffer by class and no number of classes",
-    "classes, or labels",
-  );
-
-/** Reads NMS_BY_CLASS: for each class a count, then so many rows. What follows the last class is old memory. */
-function byClass(spec: TensorSpec, values: ArrayLike<number>, classes: number | null): Rows {
-  if (classes === null) return classesAsked(spec);
-  const batch = spec.dims.length > 1 ? spec.dims[0] : 1;
-  const length = values.length / batch;
-  const most = (length / classes - 1) / 5;
-  if (!Number.isInteger(most) || most < 1)
-    refuseFor(
-      [{ option: "classes" }],
-      shape(spec),
-      `${length} numbers for ${classes} classes`,
-      "for each class a count and as many rows of five: C (1 + 5 max)",
-    );
-  return collect(spec, batch, (image, add) => {
-    let at = image * length;
-    for (let id = 0; id < classes; id++) {
-      const n = values[at++];
-      if (!Number.isInteger(n) || n < 0 || n > most)
-        refuse(
-          shape(spec),
-          `count ${n} of class ${id}`,
-          `a whole number in 0..${most}: are there ${classes} classes?`,
-        );
-      for (let i = 0; i < n; i++, at += 5)
-        add(values[at], values[at + 1], values[at + 2], values[at + 3], values[at + 4], id);
-    }
-  });
-}
-
-/** Reads pyhailort's tf_nms_format [B,C,5,max]. Places of score 0 are empty. */
-function fromPlanes(spec: TensorSpec, values: ArrayLike<number>, classes: number | null): Rows {
-  const [batch, count, , most] = spec.dims;
-  if (classes !== null && classes !== count)
-    refuseFor([{ option: "classes" }], shape(spec), `${count} classes`, `${classes}, as the config says`);
-  return collect(spec, batch, (image, add) => {
-    for (let id = 0; id < count; id++) {
-      const at = (image * count + id) * 5 * most;
-      for (let i = 0; i < most; i++) {
-        const [a, b, c, d, score] = [0, 1, 2, 3, 4].map((k) => values[at + k * most + i]);
-        if (score !== 0) add(a, b, c, d, score, id);
-      }
-    }
-  });
-}
-
-const RECORD = 22;
-
-/** Bytes of a record with a mask: those of a record, the mask's size, a pointer, and the mask's place in the buffer. */
-const MASK_RECORD = 46;
-
-/**
- * True if a buffer holds records with masks. Each record says where its mask stands: after all records, and after the
- * mask of the record before.
- */
-function holdsMasks(view: DataView, length: number): boolean {
-  const n = view.getUint16(0, true);
-  let end = 2 + n * MASK_RECORD;
-  if (n === 0 || end > length) return false;
-  for (let at = 2; at < 2 + n * MASK_RECORD; at += MASK_RECORD) {
-    const size = Number(view.getBigUint64(at + RECORD, true));
-    const place = Number(view.getBigUint64(at + MASK_RECORD - 8, true));
-    if (place < end || size === 0 || place + size > length) return false;
-    end = place + size;
-  }
-  return true;
-}
-
-/** Reads NMS_BY_SCORE: a u16 count, then records of five f32 and a u16 class id, packed. */
-function byScore(spec: TensorSpec, data: Uint8Array): Rows {
-  const batch = spec.dims.length > 1 ? spec.dims[0] : 1;
-  const length = data.length / batch;
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  if (holdsMasks(view, length))
-    refuse(
-      shape(spec),
-      "records with masks, HailoRT's NMS_WITH_BYTE_MASK",
-      "HAILO_NMS_BY_SCORE or HAILO_NMS_BY_CLASS as the format of the output: these masks are not read",
-    );
-  const most = (length - 2) / RECORD;
-  if (!Number.isInteger(most))
-    refuse(shape(spec), `${length} bytes`, "a count of two bytes and records of 22");
-  return collect(spec, batch, (image, add) => {
-    let at = image * length;
-    const n = view.getUint16(at, true);
-    if (n > most) refuse(shape(spec), `count ${n}`, `at most ${most}`);
-    at += 2;
-    for (let i = 0; i < n; i++, at += RECORD) {
-      const [a, b, c, d, score] = [0, 4, 8, 12, 16].map((k) => view.getFloat32(at + k, true));
-      add(a, b, c, d, score, view.getUint16(at + 20, true));
-    }
-  });
-}
-
-type Add = (a: number, b: number, c: number, d: number, score: number, id: number) => void;
-
-/** Collects the rows of each image. Throws a TensorError for a score outside 0..1. */
-function collect(spec: TensorSpec, batch: number, read: (image: number, add: Add) => void): Rows {
-  const values: number[] = [];
-  const images: (readonly [number, number])[] = [];
-  for (let image = 0; image < batch; image++) {
-    const first = values.length / 6;
-    read(image, (a, b, c, d, score, id) => {
-      if (score > 1 + SLACK || score < -SLACK)
-        refuse(shape(spec), `score ${score}`, "a probability: is this the buffer that its network wrote?");
-      values.push(a, b, c, d, score, id);
-    });
-    images.push([first, values.length / 6 - first]);
-  }
-  return { values, width: 6, images };
 }

@@ -26,14 +26,14 @@ function noteOfCrowd({ memory: { i32, f32 }, plan }: MemoryImage, block: number)
   const most = reading.suppressed && !reading.maps ? 0.9 : 0.5;
   const p = block >> 2;
   const [scores, sources] = [i32[p + A.P_SCORES] >> 2, i32[p + A.P_SOURCES] >> 2];
-  const found = new Set<number>();
-  for (let i = 0; i < i32[p + A.P_CANDIDATES]; i++) if (f32[scores + i] >= 0.5) found.add(i32[sources + i]);
+  const likely = new Set<number>();
+  for (let i = 0; i < i32[p + A.P_CANDIDATES]; i++) if (f32[scores + i] >= 0.5) likely.add(i32[sources + i]);
   let first = 0;
   for (const { cells, about } of plan.heads) {
     const [from, end] = [first, first + cells];
     first = end;
-    if (cells < FEW_CELLS || found.size < cells * most) continue;
-    const crowded = [...found].filter((cell) => cell >= from && cell < end).length;
+    if (cells < FEW_CELLS || likely.size < cells * most) continue;
+    const crowded = [...likely].filter((cell) => cell >= from && cell < end).length;
     if (crowded < cells && (cells < MANY_CELLS || crowded <= cells * most)) continue;
     return (
       `${crowded} of ${cells} cells of ${about} have a score of 0.5 or more: are these the scores, and was the sigmoid ` +

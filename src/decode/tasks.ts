@@ -41,7 +41,8 @@ import type { Thresholds } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { TaskPlanner } from "../plan/task.ts";
 import type { Engine } from "../engine/engine.ts";
-import type { Detections, RowReader } from "./detections.ts";
+import type { Detections } from "./detections.ts";
+import type { RowReader } from "./records.ts";
 import type { Frame } from "./frame.ts";
 import type { PrepareTask } from "./prepare.ts";
 

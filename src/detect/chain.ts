@@ -9,9 +9,15 @@ import type { ImageInput } from "../decode/prepare.ts";
 import { familyOf } from "../heads/query.ts";
 import { cropOf, nextCropOf } from "../tasks/pose/crop/of.ts";
 import { POSE_ROWS } from "../tasks/pose/rows.ts";
-import { Arrivals } from "./arrivals.ts";
+import type { Arrivals } from "./arrivals.ts";
 import { type DetectorImage, PixelReader } from "./image.ts";
-import { type DetectorFrames, openFrames } from "./iterate.ts";
+import {
+  type DetectAllOptions,
+  type DetectorFrames,
+  type Images,
+  detectFrames,
+  oneByOne,
+} from "./iterate.ts";
 import { OneCall } from "./one-call.ts";
 import type { Detector, Timings } from "./types.ts";
 
@@ -84,31 +90,22 @@ export class ChainedDetector implements Detector {
     }
   }
 
-  async *detectAll(
+  detectAll(
     frames: DetectorFrames,
-    options: { readonly signal?: AbortSignal } = {},
+    options: DetectAllOptions = {},
   ): AsyncGenerator<Detections, void, undefined> {
-    const { source, signal } = openFrames(frames, options);
-    this.#calls.enter("detectAll");
-    const arrivals = new Arrivals(signal);
-    try {
-      let tracked: readonly Crop[] = [];
-      for (;;) {
-        const coming = arrivals.watch(source.next());
-        await arrivals.next();
-        const { done, value } = coming.take();
-        if (done) return;
-        const detections = await this.#detectOne(value, tracked);
-        tracked = Array.from({ length: detections.length }, (_, row) => nextCropOf(detections, row)).filter(
-          (c) => c !== null && hasPixels(c),
-        ) as Crop[];
-        yield detections;
-      }
-    } finally {
-      arrivals.end();
-      // The source may wait for a frame that never comes.
-      void Promise.resolve(source.return?.()).catch(() => undefined);
-      this.#calls.leave();
+    return detectFrames(frames, options, this.#calls, (source, arrivals) => this.#track(source, arrivals));
+  }
+
+  /** Finds the objects of each image where the one before shows that they will be, and others by the detector. */
+  async *#track(source: Images, arrivals: Arrivals): AsyncGenerator<Detections, void, undefined> {
+    let tracked: readonly Crop[] = [];
+    for await (const image of oneByOne(source, arrivals)) {
+      const detections = await this.#detectOne(image, tracked);
+      tracked = Array.from({ length: detections.length }, (_, row) => nextCropOf(detections, row)).filter(
+        (c) => c !== null && hasPixels(c),
+      ) as Crop[];
+      yield detections;
     }
   }
 
@@ -164,17 +161,17 @@ export class ChainedDetector implements Detector {
   }
 
   /** Returns the rows of all objects, the best first. */
-  #join(boxes: Detections | null, found: readonly FoundPoints[]): Detections {
-    const own = (one: FoundPoints): readonly [Detections, number] =>
+  #join(boxes: Detections | null, objects: readonly FoundPoints[]): Detections {
+    const rowOf = (one: FoundPoints): readonly [Detections, number] =>
       this.#hasPresence || !boxes || one.row === null ? [one.points, 0] : [boxes, one.row];
-    const sorted = [...found].sort((a, b) => scoreOf(own(b)) - scoreOf(own(a)));
-    const rows = sorted.map(own);
+    const sorted = [...objects].sort((a, b) => scoreOf(rowOf(b)) - scoreOf(rowOf(a)));
+    const rows = sorted.map(rowOf);
     const joined = new Detections(
       Float32Array.from(rows.flatMap(([d, row]) => [...d.boxes.subarray(row * 4, row * 4 + 4)])),
       Float32Array.from(rows, scoreOf),
       Int32Array.from(rows, ([d, row]) => d.classIds[row]),
       Uint32Array.from(rows, ([d, row]) => d.sources[row]),
-      (this.#hasPresence ? found[0]?.points.labels : null) ?? boxes?.labels ?? null,
+      (this.#hasPresence ? objects[0]?.points.labels : null) ?? boxes?.labels ?? null,
     );
     setLength(joined, rows.length);
     const [first] = sorted;

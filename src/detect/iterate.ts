@@ -1,8 +1,11 @@
-/** Opens what `detectAll` iterates over. */
+/** `detectAll`: opens what it iterates over, and takes the images one after the other. */
 import { TensorError, mismatch, refuse } from "../core/errors.ts";
 import { type Rule, checkOptions } from "../core/options.ts";
 import { isBytes, show } from "../core/tensor.ts";
+import type { Detections } from "../decode/detections.ts";
+import { Arrivals } from "./arrivals.ts";
 import type { DetectorImage } from "./image.ts";
+import type { OneCall } from "./one-call.ts";
 
 /** The iterator of a stream of images. */
 export interface Images {
@@ -42,13 +45,49 @@ const SIGNAL: Rule<AbortSignal> = [
   (x) => typeof (x as Partial<AbortSignal> | null)?.addEventListener === "function",
 ];
 
-/** Checks the arguments of `detectAll`. Returns the iterator of the frames, and the signal that ends it. */
-export function openFrames(
+/** Options of `detectAll`. */
+export interface DetectAllOptions {
+  /** Ends the loop with the signal's reason. */
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Yields what `detect` makes of a stream of images, as one of the detector's `calls`. Closes the stream at the end.
+ * @throws TensorError for what cannot be iterated over, before the call begins; RangeError for wrong options
+ */
+export async function* detectFrames(
   frames: DetectorFrames,
-  options: { readonly signal?: AbortSignal } | null,
-): { readonly source: Images; readonly signal: AbortSignal | undefined } {
+  options: DetectAllOptions | null,
+  calls: OneCall,
+  detect: (source: Images, arrivals: Arrivals) => AsyncGenerator<Detections, void, undefined>,
+): AsyncGenerator<Detections, void, undefined> {
+  // Open the frames first: the detector stays free if they cannot be iterated over.
   const { signal } = checkOptions(options ?? {}, { signal: SIGNAL });
-  return { source: iteratorOf(frames), signal };
+  const source = iteratorOf(frames);
+  calls.enter("detectAll");
+  const arrivals = new Arrivals(signal);
+  try {
+    yield* detect(source, arrivals);
+  } finally {
+    arrivals.end();
+    // The source may wait for a frame that never comes.
+    void Promise.resolve(source.return?.()).catch(() => undefined);
+    calls.leave();
+  }
+}
+
+/** Yields the images of a stream one by one. */
+export async function* oneByOne(
+  source: Images,
+  arrivals: Arrivals,
+): AsyncGenerator<DetectorImage, void, undefined> {
+  for (;;) {
+    const coming = arrivals.watch(source.next());
+    await arrivals.next();
+    const { done, value } = coming.take();
+    if (done) return;
+    yield value;
+  }
 }
 
 /** Returns the iterator of a list, a generator or a stream of images. */

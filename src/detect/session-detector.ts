@@ -9,9 +9,15 @@ import type { Detections } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { Outputs } from "../decode/inputs.ts";
 import type { ImageInput, PreparedData } from "../decode/prepare.ts";
-import { type Arrival, Arrivals } from "./arrivals.ts";
+import type { Arrival, Arrivals } from "./arrivals.ts";
 import { type DetectorImage, PixelReader } from "./image.ts";
-import { type DetectorFrames, type Images, openFrames } from "./iterate.ts";
+import {
+  type DetectAllOptions,
+  type DetectorFrames,
+  type Images,
+  detectFrames,
+  oneByOne,
+} from "./iterate.ts";
 import { OneCall } from "./one-call.ts";
 import type { Lane, Session } from "./session.ts";
 import type { Detector } from "./types.ts";
@@ -134,30 +140,17 @@ export class SessionDetector implements Detector {
     return lane.decode(this.timings);
   }
 
-  async *detectAll(
+  detectAll(
     frames: DetectorFrames,
-    options: { readonly signal?: AbortSignal } = {},
+    options: DetectAllOptions = {},
   ): AsyncGenerator<Detections, void, undefined> {
-    // Open the frames first: the detector stays free if they cannot be iterated over.
-    const { source, signal } = openFrames(frames, options);
-    this.#calls.enter("detectAll");
-    const arrivals = new Arrivals(signal);
-    try {
-      if (this.#session.overlaps) yield* this.#overlapped(source, arrivals);
-      else
-        for (;;) {
-          const coming = arrivals.watch(source.next());
-          await arrivals.next();
-          const { done, value } = coming.take();
-          if (done) return;
-          yield await this.#detectOne(value);
-        }
-    } finally {
-      arrivals.end();
-      // The source may wait for a frame that never comes.
-      void Promise.resolve(source.return?.()).catch(ignore);
-      this.#calls.leave();
-    }
+    return detectFrames(frames, options, this.#calls, (source, arrivals) =>
+      this.#session.overlaps ? this.#overlapped(source, arrivals) : this.#detectEach(source, arrivals),
+    );
+  }
+
+  async *#detectEach(source: Images, arrivals: Arrivals): AsyncGenerator<Detections, void, undefined> {
+    for await (const image of oneByOne(source, arrivals)) yield await this.#detectOne(image);
   }
 
   /** Prepares the next image while one runs, and decodes the one before. */

@@ -99,8 +99,8 @@ export function checkModule(adapter: string, given: unknown, member: string): vo
     typeof value === "object" && value !== null && (value as Record<string, unknown>)[member] !== undefined;
   if (typeof given !== "object" || given === null)
     refuse(adapter, show(given), `the runtime, which has ${member}: import it, and await what is a promise`);
-  const { default: own, then } = given as { readonly default?: unknown; readonly then?: unknown };
+  const { default: inner, then } = given as { readonly default?: unknown; readonly then?: unknown };
   if (typeof then === "function") refuse(adapter, "a promise", "what it resolves to: await it");
-  if (!isModule(given) && isModule(own))
+  if (!isModule(given) && isModule(inner))
     refuse(adapter, `a module without ${member}`, `its default export, which has ${member}`);
 }

@@ -4,7 +4,7 @@
  */
 export * from "./shared.ts";
 export { type CoreOptions, createDecoder, createDecoderSync } from "../decode/create.ts";
-export type { KnownTask } from "../decode/detections.ts";
+export type { KnownTask } from "../decode/records.ts";
 export type { NetworkTask, SuppressionTask, DecoderTask } from "../decode/tasks.ts";
 export type { PrepareTask } from "../decode/prepare.ts";
 export { masks } from "../tasks/masks/task.ts";

@@ -1,12 +1,11 @@
 /** `boxwright/pool`: decoders over worker threads. These are Node's. */
 export {
   type DecoderPool,
-  type Percentiles,
   PoolError,
   type PoolErrorKind,
-  type PoolOptions,
   type PoolResult,
-  type PoolStats,
   createPool,
 } from "../pool/pool.ts";
+export type { Percentiles, PoolStats } from "../pool/stats.ts";
+export type { PoolOptions } from "../pool/options.ts";
 export type { PoolNetwork } from "../pool/protocol.ts";

@@ -37,15 +37,11 @@ export {
   type DetectionFields,
   Detections,
   type Keypoint,
-  type Mask,
-  type MaskOptions,
-  type MaskPolygon,
-  type MaskRle,
-  type MaskRule,
   type Point,
   type TaskColumns,
-  toPixels,
 } from "../decode/detections.ts";
+export { toPixels } from "../decode/pixels.ts";
+export type { Mask, MaskOptions, MaskPolygon, MaskRle, MaskRule } from "../decode/mask.ts";
 export type { EngineName } from "../core/engine-name.ts";
 export {
   ConfigError,

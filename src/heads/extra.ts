@@ -4,7 +4,7 @@ import { cellsOf } from "./grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "./head.ts";
 
 /** Returns the column that follows the last channel of a head in the tensor of its boxes. */
-export function columnAfterHead({ box, bins, score, classes, classId, objectness }: HeadDraft): Column {
+function columnAfterHead({ box, bins, score, classes, classId, objectness }: HeadDraft): Column {
   const ends = [beside(box, 4 * (bins || 1)), beside(score, classes)];
   for (const column of [objectness, classId]) if (column) ends.push(beside(column, 1));
   const mine = ends.filter(({ tensor }) => tensor === box.tensor);

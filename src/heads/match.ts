@@ -128,7 +128,7 @@ export function pairs(
 }
 
 /** Sorts matches from the largest map to the smallest. */
-export const largestFirst = <M extends TensorMatch>(matches: readonly M[]): M[] =>
+const largestFirst = <M extends TensorMatch>(matches: readonly M[]): M[] =>
   [...matches].sort((a, b) => b.view.cells - a.view.cells);
 
 /** Groups matches by storage order: channels first, channels last. */

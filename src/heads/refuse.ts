@@ -134,10 +134,13 @@ const FEWEST_COEFFICIENTS = 32;
 const MOST_FINISHED_ROWS = 1000;
 
 /**
- * Returns how many channels a detection has (`own`), and how many follow them (`extra`). Returns `null` unless these
+ * Returns how many channels a detection has (`known`), and how many follow them (`extra`). Returns `null` unless these
  * may be an angle, keypoints or mask coefficients.
  */
-function extraChannels({ classes, traits }: HeadQuery, specs: Specs): { own: number; extra: number } | null {
+function extraChannels(
+  { classes, traits }: HeadQuery,
+  specs: Specs,
+): { known: number; extra: number } | null {
   if (classes === null || (traits.head !== "distance" && traits.head !== "anchor")) return null;
   const raw = channelsBeforeClasses(traits) + classes;
   for (const { dims } of specs) {
@@ -145,24 +148,25 @@ function extraChannels({ classes, traits }: HeadQuery, specs: Specs): { own: num
     const [channels, rows] = dims.slice(1).sort((a, b) => a - b);
     const isFinished = rows <= MOST_FINISHED_ROWS && traits.exports.includes("end-to-end");
     // Four edges, a score and a class id.
-    const own = isFinished ? 6 : raw;
-    const extra = channels - own;
+    const known = isFinished ? 6 : raw;
+    const extra = channels - known;
     // Look for the count of an angle, of mask coefficients, or of keypoints with two or three values.
-    if (extra === 1 || extra >= FEWEST_COEFFICIENTS || (extra > 0 && extra % 3 === 0)) return { own, extra };
+    if (extra === 1 || extra >= FEWEST_COEFFICIENTS || (extra > 0 && extra % 3 === 0))
+      return { known, extra };
   }
   return null;
 }
 
 /** Returns advice for an export that does more than detect. */
 function adviceOnExtraChannels(query: HeadQuery, specs: Specs): string[] {
-  const found = extraChannels(query, specs);
-  if (found === null) return [];
-  const { own, extra } = found;
+  const channels = extraChannels(query, specs);
+  if (channels === null) return [];
+  const { known, extra } = channels;
   const task =
     extra === 1
       ? 'if the last channel is an angle, say task: "oriented"'
       : `if the last ${extra} channels are keypoints or coefficients of masks, say task: "pose" or "segment"`;
-  return [`${task}; else give the first ${own} alone`];
+  return [`${task}; else give the first ${known} alone`];
 }
 
 /** Most class counts that an error suggests. With more, the shapes tell too little. */
@@ -173,8 +177,8 @@ const MOST_CLASSES = 1000;
 
 /** Returns advice on the class counts with which the shapes could be read, empty if there are none or too many. */
 function likelyClasses(query: HeadQuery, specs: Specs): string[] {
-  const found = extraChannels(query, specs);
-  if (found !== null && found.extra >= FEWEST_COEFFICIENTS) return [];
+  const channels = extraChannels(query, specs);
+  if (channels !== null && channels.extra >= FEWEST_COEFFICIENTS) return [];
   const fitting = classCounts(
     query.traits,
     specs.flatMap(({ dims }) => dims),

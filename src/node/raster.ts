@@ -107,10 +107,10 @@ async function loadResvg(): Promise<Resvg> {
 }
 
 /** Returns the fonts to draw with. Throws if the picture has text and no font has Latin letters. */
-async function fontFor(svg: string, own: string | undefined, Resvg: Resvg): Promise<ResvgOptions["font"]> {
-  if (own !== undefined && !(await load(own).catch(nullIfAbsent)))
-    throw new DrawError(`${own}: got no file that can be read, expected a .ttf or .otf font`);
-  const file = own ?? packagedFont();
+async function fontFor(svg: string, named: string | undefined, Resvg: Resvg): Promise<ResvgOptions["font"]> {
+  if (named !== undefined && !(await load(named).catch(nullIfAbsent)))
+    throw new DrawError(`${named}: got no file that can be read, expected a .ttf or .otf font`);
+  const file = named ?? packagedFont();
   const font = {
     fontFiles: file === null ? [] : [file],
     // DejaVu has no Chinese, Japanese or Korean. Searching the system's fonts is slow, so search only if needed.

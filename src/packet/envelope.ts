@@ -99,13 +99,13 @@ export function attributesOf(
       Number.isSafeInteger(sequence) && sequence! >= 0 ? String(sequence).padStart(16, "0") : sequence,
     config,
   };
-  const found = {
+  const checked = {
     specversion: "1.0",
     type: eventType(kind),
     ...readAttributes(given, "", null, true, "about."),
   };
   const attributes: Record<string, unknown> = {};
-  for (const name in found) attributes[prefix + name] = found[name as keyof typeof found] ?? undefined;
+  for (const name in checked) attributes[prefix + name] = checked[name as keyof typeof checked] ?? undefined;
   return attributes;
 }
 
@@ -126,10 +126,10 @@ export function readAttributes(
   isNamed: boolean,
   where = prefix,
 ): Attributes {
-  const found: Record<string, unknown> = {};
+  const attributes: Record<string, unknown> = {};
   for (const name in FORMS) {
     const [words, form] = [FORMS[name][0], FORMS[name][1]];
-    const value = (found[name] = given[prefix + name] ?? null);
+    const value = (attributes[name] = given[prefix + name] ?? null);
     need(
       value === null ? !(isNamed && /^id|^so/.test(name)) : typeof value === "string" && form.test(value),
       where + name,
@@ -138,9 +138,9 @@ export function readAttributes(
       kind,
     );
   }
-  return found as Attributes;
+  return attributes as Attributes;
 }
 
 /** Returns the fields of a packet. */
-export const envelopeOf = (found: Attributes): Envelope =>
-  ({ ...found, sequence: found.sequence && Number(found.sequence) }) as Envelope;
+export const envelopeOf = (attributes: Attributes): Envelope =>
+  ({ ...attributes, sequence: attributes.sequence && Number(attributes.sequence) }) as Envelope;

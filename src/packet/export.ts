@@ -1,6 +1,7 @@
 /** Converts detections to the formats of other projects. These have pixels, so each function takes the image's size. */
 import type { DetectionList } from "../decode/rows.ts";
-import type { MaskRle, MaskedFields } from "../decode/detections.ts";
+import type { MaskedFields } from "../decode/detections.ts";
+import type { MaskRle } from "../decode/mask.ts";
 import { namesFor, nearestName } from "../core/names.ts";
 import { PacketError, need } from "./error.ts";
 import { recordsOf } from "./read.ts";

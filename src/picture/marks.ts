@@ -5,7 +5,7 @@ import { showJson } from "../core/json.ts";
 import { DrawError, type Drawn, checkDetections } from "./drawn.ts";
 import { type Skeleton, skeletonOf } from "./skeleton.ts";
 import type { Edges } from "../core/keypoints.ts";
-import type { Mask, MaskOptions } from "../decode/detections.ts";
+import type { Mask, MaskOptions } from "../decode/mask.ts";
 import { type Area, type Canvas, type Tag, boxArea, canvasOf, placeTag } from "./tags.ts";
 
 /** One detection on a picture. */

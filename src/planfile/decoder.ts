@@ -9,7 +9,8 @@ import { namesFor } from "../core/names.ts";
 import { type TensorInput, type TensorSpec, few, show, specOf } from "../core/tensor.ts";
 import { FrameDecoder, type Workspace, bindMethods } from "../decode/base.ts";
 import { type Best, recordsOf } from "../decode/best.ts";
-import { type DetectionFields, type Detections, detectionsIn, detectionsOf } from "../decode/detections.ts";
+import { type DetectionFields, type Detections, detectionsIn } from "../decode/detections.ts";
+import { detectionsOf } from "../decode/records.ts";
 import type { Frame } from "../decode/frame.ts";
 import { EmptyFrames, Notes, PaddingCheck, noteOfEmptied, noteOfNotFinite } from "../decode/frame-notes.ts";
 import {

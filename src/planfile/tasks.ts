@@ -3,7 +3,8 @@
  * (task record and head table, see format.ts) to that of its option `tasks`. Without it `loadPlan` refuses the file.
  */
 import { TASKS, type TaskName, type TaskValueName, neededTask } from "../core/tasks.ts";
-import type { Detections, KnownTask, RowReader } from "../decode/detections.ts";
+import type { Detections } from "../decode/detections.ts";
+import type { KnownTask, RowReader } from "../decode/records.ts";
 import type { AfterImageOfTask } from "../decode/tasks.ts";
 import type { Engine } from "../engine/engine.ts";
 import * as F from "./format.ts";

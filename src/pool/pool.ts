@@ -1,27 +1,27 @@
 /** `createPool`: decoders over worker threads. */
-import { availableParallelism } from "node:os";
-import { type RecordableHistogram, createHistogram } from "node:perf_hooks";
-import { type ResourceLimits, Worker } from "node:worker_threads";
-import { TensorError, isRefusal, mismatch, refuse } from "../core/errors.ts";
-import { checkOptions, namesOnly } from "../core/options.ts";
+import { createHistogram } from "node:perf_hooks";
+import { Worker } from "node:worker_threads";
+import { mismatch } from "../core/errors.ts";
 import { type TensorInput, show } from "../core/tensor.ts";
-import { Detections, type TaskFunctions, extend, setLength } from "../decode/detections.ts";
+import { Detections, extend, setLength, withoutMasks } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
-import { type Outputs, asOutputs } from "../decode/inputs.ts";
+import type { Outputs } from "../decode/inputs.ts";
 import { ORIENTED_ROWS } from "../tasks/oriented/rows.ts";
 import { POSE_ROWS } from "../tasks/pose/rows.ts";
+import { type PoolOptions, checkAbout, checkNetwork, settingsOf } from "./options.ts";
 import {
   type ReplyColumns,
   type PoolNetwork,
   type Reply,
   type Request,
-  type Work,
   arraysOf,
   errorOf,
   faultOf,
   transferable,
 } from "./protocol.ts";
+import { type PoolStats, percentiles } from "./stats.ts";
 import { type Job, Streams } from "./streams.ts";
+import { checkMemory, owned, uncloned, workOf } from "./work.ts";
 
 /** Reason of a refusal. `"full"`: the stream's queue is full. `"crashed"`: the thread that had the frame died. */
 export type PoolErrorKind = "full" | "closed" | "crashed";
@@ -38,25 +38,6 @@ export class PoolError extends Error {
   }
 }
 
-/** Settings of a pool. */
-export interface PoolOptions {
-  /** What the pool decodes. A packet goes to the network that it names, every other frame to the first one. */
-  readonly networks: readonly PoolNetwork[];
-  /** Count of threads. Default: one less than the machine has processors, at least 1. */
-  readonly threads?: number;
-  /** Most frames of one stream that wait for a thread. Default 4. */
-  readonly queue?: number;
-  /**
-   * A frame meets a full queue. `"block"` (default, for recorded frames): `decode` refuses it, and `room` says when to
-   * go on. `"drop-oldest"` (for live frames): the frame that has waited longest is dropped.
-   */
-  readonly policy?: "block" | "drop-oldest";
-  /** Limits of each thread's JavaScript heap, as those of `Worker`. */
-  readonly resourceLimits?: ResourceLimits;
-  /** File of the threads, if a bundler has parted it from the pool: `boxwright/pool-worker`. */
-  readonly worker?: URL;
-}
-
 /** Detections of one frame. */
 export interface PoolResult {
   /** The result stands in memory of its own: the next frame leaves it alone. */
@@ -69,52 +50,10 @@ export interface PoolResult {
   readonly tensors: readonly TensorInput[] | null;
 }
 
-/** Times in milliseconds. */
-export interface Percentiles {
-  readonly p50: number;
-  readonly p90: number;
-  readonly p99: number;
-  readonly max: number;
-}
-
-/** Counters of a pool. `in` is the sum of `out`, `dropped`, `failed`, `waiting` and `running`. */
-export interface PoolStats {
-  /** Frames that the pool took. */
-  readonly in: number;
-  /** Frames with detections. */
-  readonly out: number;
-  /** Frames that a full queue dropped. */
-  readonly dropped: number;
-  /** Frames that gave an error. */
-  readonly failed: number;
-  /** Frames that wait for a thread. */
-  readonly waiting: number;
-  /** Frames that a thread has. */
-  readonly running: number;
-  /** Frames that were copied once, since they were a part of larger memory. */
-  readonly copied: number;
-  /** Threads that died and were started anew. */
-  readonly restarts: number;
-  /** Time of the decode in its thread. */
-  readonly decode: Percentiles;
-  /** Time from the call to the result. */
-  readonly latency: Percentiles;
-}
-
-/** The settings of `PoolOptions`. */
-const NAMES = ["networks", "threads", "queue", "policy", "resourceLimits", "worker"] as const;
 /** Frames in a thread's hands: one that is decoded, and one that arrives meanwhile. */
 const DEPTH = 2;
-/** Most threads of a pool. A thread takes 11 MB, and more threads than processors gain nothing. */
-const MAX_THREADS = 256;
 /** A pool gives up after so many threads have died one after the other without a result. */
 const MAX_CRASHES = 3;
-
-/** Options of one frame. */
-interface About {
-  readonly frame?: Frame;
-  readonly network?: number;
-}
 
 interface Added {
   readonly resolve: (hash: string | null) => void;
@@ -153,13 +92,10 @@ export class DecoderPool {
 
   /** @internal */
   constructor(options: PoolOptions) {
+    const { queue, isLive, threads } = settingsOf(options);
     this.#options = options;
-    this.#queue = whole("queue", options.queue ?? 4);
-    this.#isLive = options.policy === "drop-oldest";
-    if (!["block", "drop-oldest", undefined].includes(options.policy))
-      throw new RangeError(`policy: ${mismatch(show(options.policy), '"block" or "drop-oldest"')}`);
-    const byDefault = Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1));
-    const threads = whole("threads", options.threads ?? byDefault, MAX_THREADS);
+    this.#queue = queue;
+    this.#isLive = isLive;
     for (let i = 0; i < threads; i++) this.#threads.push(this.#start());
   }
 
@@ -388,17 +324,10 @@ export class DecoderPool {
 }
 
 /** Detections whose masks stayed in a thread. */
-const WITHOUT_MASKS: TaskFunctions = {
-  copy: (_, to) => extend(to, {}, WITHOUT_MASKS),
-  select: (_, to) => extend(to, {}, WITHOUT_MASKS),
-  mask: () =>
-    refuse(
-      "mask",
-      "detections of a pool, whose threads keep the prototypes",
-      "those of a decoder in this thread: createDecoder(config).receive(packet), or decode(outputs)",
-      TypeError,
-    ),
-};
+const WITHOUT_MASKS = withoutMasks(
+  "detections of a pool, whose threads keep the prototypes",
+  "those of a decoder in this thread: createDecoder(config).receive(packet), or decode(outputs)",
+);
 
 /** Makes detections of the columns that a thread sent. */
 function detectionsFrom(columns: ReplyColumns, labels: readonly string[] | null): Detections {
@@ -420,139 +349,6 @@ function takeAdded({ added }: Thread, id: number): Added | undefined {
 const post = ({ worker }: Thread, request: Request, transfer: ArrayBuffer[]): void => {
   worker.postMessage(request, transfer);
 };
-
-/** Returns the error of a message that could not be sent. Those of `postMessage` do not say what to do. */
-const uncloned = (where: string, error: Error): Error =>
-  isRefusal(error)
-    ? error
-    : new TensorError(
-        `${where}: ` +
-          mismatch(
-            `what no thread can take (${error.message})`,
-            "plain data in memory that can be transferred: copy what lies in a WebAssembly memory",
-          ),
-        { cause: error },
-      );
-
-function whole(name: string, value: number, most = Infinity): number {
-  if (!(Number.isInteger(value) && value > 0 && value <= most))
-    refuse(
-      name,
-      show(value),
-      `a whole number of 1 ${most < Infinity ? `to ${most}` : "or more"}`,
-      RangeError,
-    );
-  return value;
-}
-
-/** Throws a RangeError unless the value is an object with the named fields alone. */
-const checkNames = (where: string, given: unknown, names: readonly string[]): object =>
-  checkOptions(given as object, namesOnly(...names), {
-    prefix: `${where}.`,
-    name: where,
-    form: `{${names.join(", ")}}`,
-  });
-
-/** Returns what the caller says about a frame. Throws a RangeError for unknown names, and for a bare frame. */
-function checkAbout(given: About | null): About {
-  if (given === null) return {};
-  if ("width" in Object(given) || "height" in Object(given))
-    refuse("about", "a bare frame", "{frame}: pool.decode(stream, outputs, { frame })", RangeError);
-  checkNames("about", given, ["frame", "network"]);
-  return given;
-}
-
-/** Throws a RangeError unless the value is what a pool can make a decoder of. */
-function checkNetwork(where: string, given: PoolNetwork | null): void {
-  checkNames(where, given, ["config", "options"]);
-  const { config, options } = given as PoolNetwork;
-  if (config === undefined) refuse(where, "no config", "{config, options}", RangeError);
-  if (typeof options?.onNote === "function")
-    refuse(
-      `${where}.options.onNote`,
-      "a function, which no thread can take",
-      "no onNote. A decoder in this thread calls it: createDecoder(config, { onNote })",
-      RangeError,
-    );
-}
-
-function percentiles(histogram: RecordableHistogram): Percentiles {
-  const [p50, p90, p99] = [50, 90, 99].map((p) => (histogram.count > 0 ? histogram.percentile(p) / 1000 : 0));
-  return { p50, p90, p99, max: histogram.count > 0 ? histogram.max / 1000 : 0 };
-}
-
-/**
- * Returns a frame as plain data: tensors of runtimes have methods, which no message carries. A decoder checks the
- * tensors in the thread, so fields stay as they are.
- */
-function workOf(given: Uint8Array | Outputs, frame: Frame | undefined): Work {
-  if (ArrayBuffer.isView(given)) {
-    if (given.BYTES_PER_ELEMENT !== 1) refuse("frame", show(given), "a Uint8Array with a packet, or outputs");
-    return checkMemory({ bytes: given as Uint8Array });
-  }
-  const outputs = asOutputs(given);
-  const list = Array.isArray(outputs)
-    ? (outputs as readonly (TensorInput | null)[]).map((t) => [t?.name, t] as const)
-    : Object.entries(outputs as { readonly [name: string]: TensorInput | null });
-  const tensors = list.map(([name, t]) => {
-    if (typeof t !== "object" || t === null) refuse(`tensor "${name ?? ""}"`, show(t), "{data, dims}");
-    const { data, dims, type, scale, zeroPoint, axis, order } = t;
-    const fields = { name, data, dims, type, scale, zeroPoint, axis, order };
-    return Object.fromEntries(
-      Object.entries(fields).filter(([, value]) => value !== undefined),
-    ) as unknown as TensorInput;
-  });
-  return checkMemory({ tensors, ...(frame === undefined ? {} : { frame }) });
-}
-
-/** Throws if an array of a frame has lost its memory, by a transfer to this pool or to another thread. */
-function checkMemory(work: Work): Work {
-  if ("bytes" in work) refuseDetached("packet", work.bytes);
-  else for (const { name, data } of work.tensors) refuseDetached(`tensor "${name ?? ""}"`, data);
-  return work;
-}
-
-function refuseDetached(where: string, data: unknown): void {
-  if (ArrayBuffer.isView(data) && isDetached(data.buffer))
-    refuse(
-      where,
-      "an array whose memory was transferred before",
-      "memory that is the caller's: result.bytes and result.tensors give it back",
-    );
-}
-
-/** True for memory that was transferred. Node 20 has no `detached`. */
-function isDetached(buffer: ArrayBufferLike): boolean {
-  if (buffer.byteLength > 0) return false;
-  try {
-    return new Uint8Array(buffer).length > 0;
-  } catch {
-    return true;
-  }
-}
-
-/**
- * Returns a frame whose arrays are all of their memory, or shared: only such memory is transferred. Lists of numbers
- * stay as they are.
- */
-function owned(work: Work): { readonly work: Work; readonly copied: boolean } {
-  let copied = false;
-  const own = <T extends Uint8Array>(data: T): T => {
-    if (
-      !ArrayBuffer.isView(data) ||
-      !(data.buffer instanceof ArrayBuffer) ||
-      data.byteLength === data.buffer.byteLength
-    )
-      return data;
-    copied = true;
-    return data.slice() as T;
-  };
-  const arrays =
-    "bytes" in work
-      ? { bytes: own(new Uint8Array(work.bytes.buffer, work.bytes.byteOffset, work.bytes.byteLength)) }
-      : { ...work, tensors: work.tensors.map((t) => ({ ...t, data: own(t.data as Uint8Array) })) };
-  return { work: arrays, copied };
-}
 
 /**
  * Makes a pool: starts the threads, and a decoder for each network in each of them.
@@ -576,11 +372,6 @@ function owned(work: Work): { readonly work: Work; readonly copied: boolean } {
  * await pool.close();
  */
 export async function createPool(options: PoolOptions): Promise<DecoderPool> {
-  checkNames("options", options, NAMES);
-  const { networks } = options;
-  if (!Array.isArray(networks) || networks.length === 0)
-    throw new RangeError(`networks: ${mismatch(show(networks), "a list of {config, options}")}`);
-  networks.forEach((network, i) => checkNetwork(`networks[${i}]`, network));
   const pool = new DecoderPool(options);
   try {
     for (const network of options.networks) await pool.add(network);

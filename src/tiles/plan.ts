@@ -60,10 +60,10 @@ const countOf = (length: number, tile: number, overlap: number): number =>
 /** Returns where the tiles of one axis begin. The last one is moved back, so that it ends where the picture ends. */
 function beginnings(length: number, tile: number, overlap: number): number[] {
   const step = stepOf(tile, overlap);
-  const found = [0];
-  for (let end = tile; end < length; end = found[found.length - 1] + tile)
-    found.push(Math.min(found[found.length - 1] + step, length - tile));
-  return found;
+  const starts = [0];
+  for (let end = tile; end < length; end = starts[starts.length - 1] + tile)
+    starts.push(Math.min(starts[starts.length - 1] + step, length - tile));
+  return starts;
 }
 
 /**

@@ -35,10 +35,10 @@ export class Matching {
     this.isSparse = this.tracks.length * count > FEW_PAIRS;
     if (this.isSparse) {
       this.grid.fill(frame.boxes, this.detections.indices, count, offset);
-      this.near = this.grid.found;
+      this.near = this.grid.places;
       return;
     }
-    this.near = room(this.near === this.grid.found ? new Int32Array(0) : this.near, count);
+    this.near = room(this.near === this.grid.places ? new Int32Array(0) : this.near, count);
     for (let c = 0; c < count; c++) this.near[c] = c;
     this.nearCount = count;
   }

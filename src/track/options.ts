@@ -126,9 +126,9 @@ export function complete(given: TrackerOptions): Complete<TrackerOptions> {
     refuse("options", show(given), '{ method: "sort", "bytetrack" or "ocsort" }', RangeError);
   // Check the method first: it decides which other options exist.
   if (!COMMON.method[1](given.method)) refuse("method", show(given.method), COMMON.method[0], RangeError);
-  const own: Readonly<Record<string, readonly [Rule, unknown]>> = METHODS[given.method];
-  const ownRules = Object.entries(own).map(([name, [rule]]) => [name, rule] as const);
-  checkOptions(given, { ...COMMON, ...Object.fromEntries(ownRules) }, { more: ` for "${given.method}"` });
+  const ofMethod: Readonly<Record<string, readonly [Rule, unknown]>> = METHODS[given.method];
+  const rules = Object.entries(ofMethod).map(([name, [rule]]) => [name, rule] as const);
+  checkOptions(given, { ...COMMON, ...Object.fromEntries(rules) }, { more: ` for "${given.method}"` });
   const frameRate = given.frameRate ?? 30;
   const settings: Record<string, unknown> = {
     method: given.method,
@@ -140,7 +140,7 @@ export function complete(given: TrackerOptions): Complete<TrackerOptions> {
     onNote: given.onNote ?? null,
   };
   const values = given as unknown as Readonly<Record<string, unknown>>;
-  for (const [name, [, byDefault]] of Object.entries(own)) settings[name] = values[name] ?? byDefault;
+  for (const [name, [, byDefault]] of Object.entries(ofMethod)) settings[name] = values[name] ?? byDefault;
   if (given.method === "bytetrack") {
     const { highThreshold: high, lowThreshold: low } = settings as {
       highThreshold: number;

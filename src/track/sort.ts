@@ -83,7 +83,7 @@ export function predictAreas(tracks: Tracks, filter: AreaFilter, frame: TrackerF
 }
 
 /** Lists every track and every detection. */
-export function listAll(m: Matching, tracks: Tracks, frame: TrackerFrame): void {
+function listAll(m: Matching, tracks: Tracks, frame: TrackerFrame): void {
   m.clear();
   for (let row = 0; row < tracks.length; row++) m.tracks.push(row);
   for (let d = 0; d < frame.length; d++) m.detections.push(d);

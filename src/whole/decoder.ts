@@ -1,7 +1,8 @@
 /** `createDecoder` of `boxwright`: with every task. */
 import type { DecoderOptions } from "../config/types.ts";
 import type { DecoderOf } from "../decode/by-task.ts";
-import { type Decoder, type FileConfig, makeDecoder, makeDecoderSync } from "../decode/decoder.ts";
+import type { Decoder, FileConfig } from "../decode/decoder.ts";
+import { makeDecoder, makeDecoderSync } from "../decode/tensor-decoder.ts";
 import { ALL_TASKS } from "./tasks.ts";
 
 /**

@@ -28,7 +28,7 @@ test("every box that shares an area is found, once, in order, and none that is a
       grid.fill(corners, rows, list.length, offset);
       list.forEach((box, i) => {
         grid.findInOrder(corners, i * 4);
-        const found = Array.from(grid.found.subarray(0, grid.count));
+        const found = Array.from(grid.places.subarray(0, grid.count));
         expect(found).toEqual([...new Set(found)].sort((a, b) => a - b));
         const wanted = list
           .map((_, place) => place)
@@ -47,7 +47,7 @@ test("NaN overlaps nothing, and coordinates whose differences are infinite are f
   grid.fill(corners, null, 4, 0);
   const found = (at: number): number[] => {
     grid.findInOrder(corners, at * 4);
-    return Array.from(grid.found.subarray(0, grid.count));
+    return Array.from(grid.places.subarray(0, grid.count));
   };
   expect([found(0), found(1), found(2), found(3)]).toEqual([[], [1, 2, 3], [1, 2], [1, 3]]);
 });

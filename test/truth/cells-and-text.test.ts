@@ -5,7 +5,8 @@
 import { expect, test } from "vitest";
 import { createDecoderSync } from "../../src/entries/index.ts";
 import type { TypedOptions } from "../../src/config/types.ts";
-import type { Detections, MaskRule } from "../../src/decode/detections.ts";
+import type { Detections } from "../../src/decode/detections.ts";
+import type { MaskRule } from "../../src/decode/mask.ts";
 import { engines } from "../support/engines.ts";
 import { type GoldenBox, pixelsOf, readGoldenFamily } from "../support/golden-families.ts";
 import { describeShared } from "../support/shared-data.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { PNG } from "pngjs";
 import { describe, expect, test } from "vitest";
 import { type MaskInputs, masksOf, prepareImage } from "../../src/entries/index.ts";
-import type { Mask } from "../../src/decode/detections.ts";
+import type { Mask } from "../../src/decode/mask.ts";
 import { engines } from "../support/engines.ts";
 import { fixtures, readBytes, readJson } from "../support/shared-data.ts";
 

@@ -105,13 +105,13 @@ export function helpText(command?: string): string {
       `unknown command ${showJson(command)}: expected ${Object.keys(COMMANDS).join(", ")}`,
     );
   const { usage, about, note, examples } = PAGES[command];
-  const [own, ...shared] = COMMANDS[command].map(({ title, options }) =>
+  const [ofCommand, ...shared] = COMMANDS[command].map(({ title, options }) =>
     [...(title === "" ? [] : [`${title}:`]), ...Object.entries(options).map(optionText)].join("\n"),
   );
   const parts = [
     usage.map((line, i) => `${i === 0 ? "Usage:" : "      "} ${line}`).join("\n"),
     about,
-    own,
+    ofCommand,
     ...(note === undefined ? [] : [note]),
     ...shared,
     FILES,

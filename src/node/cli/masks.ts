@@ -1,7 +1,8 @@
 /** The option `--masks`: "rle" puts masks into the JSON of results, "png" writes label maps beside drawings. */
 import { deflateSync } from "node:zlib";
 import { crc32 } from "../../core/crc32.ts";
-import { type Detection, type Detections, type MaskRle, taskFunctionsOf } from "../../decode/detections.ts";
+import { type Detection, type Detections, taskFunctionsOf } from "../../decode/detections.ts";
+import type { MaskRle } from "../../decode/mask.ts";
 import { labelMap } from "../../tasks/masks/labels.ts";
 import { UsageError, type Values } from "./options.ts";
 import { textOf } from "./values.ts";

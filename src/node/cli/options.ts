@@ -270,8 +270,8 @@ const PREPARE: Options = {
   resample: { value: "NAME", help: "bilinear, area, nearest, pillow, cubic" },
 };
 
-const groups = (own: Options, ...shared: readonly Group[]): readonly Group[] => [
-  { title: "", options: own },
+const groups = (options: Options, ...shared: readonly Group[]): readonly Group[] => [
+  { title: "", options },
   ...shared,
 ];
 

@@ -1,6 +1,7 @@
 /** Formats of results: what was found in each image. */
 import { COCO80, COCO91 } from "../../core/labels.ts";
-import { type DetectionFields, toPixels } from "../../decode/detections.ts";
+import type { DetectionFields } from "../../decode/detections.ts";
+import { toPixels } from "../../decode/pixels.ts";
 import type { MaskedDetection } from "./masks.ts";
 import { detectionTable } from "./table.ts";
 import { wrongValue } from "./values.ts";

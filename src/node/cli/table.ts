@@ -1,5 +1,6 @@
 /** Prints tables. */
-import { type DetectionFields, toPixels } from "../../decode/detections.ts";
+import type { DetectionFields } from "../../decode/detections.ts";
+import { toPixels } from "../../decode/pixels.ts";
 
 /** Returns rows of text as aligned columns: columns of numbers to the right, all others to the left. */
 export function table(head: readonly string[], lines: readonly (readonly string[])[]): string {

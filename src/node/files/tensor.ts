@@ -68,7 +68,7 @@ export const refusal = (where: string, got: string, expected: string): TensorErr
   new TensorError(`${where}: got ${got}, expected ${expected}`);
 
 /** Returns a value that should be an object or bytes, for an error message. */
-export const kindOrValue = (value: unknown): string =>
+const kindOrValue = (value: unknown): string =>
   typeof value === "object" && value !== null ? kindOf(value) : showJson(value);
 
 /** Throws if `bytes` are not bytes. Plain JavaScript may pass an ArrayBuffer, or a path. */

@@ -5,7 +5,7 @@ import { numbersOf } from "../../core/number.ts";
 import { type TensorInput, type SlotArray, ELEMENTS, show, shape, specOf } from "../../core/tensor.ts";
 import type { EngineName } from "../../core/engine-name.ts";
 import { isInPixels } from "../../core/unit.ts";
-import type { Mask, MaskOptions } from "../../decode/detections.ts";
+import type { Mask, MaskOptions } from "../../decode/mask.ts";
 import { type Frame, affineOf, checkFrame, uprightOf } from "../../decode/frame.ts";
 import type { Placement } from "./axis.ts";
 import { hasProportions, prototypesOf, typeProblem, prototypeViews } from "./plan.ts";

@@ -178,16 +178,16 @@ function resizeNeeded(
     from = to = 0;
   };
   for (let row = y.from; row < y.to; row++) {
-    const own = set?.spanAt(row) ?? x;
-    const ownFrom = Math.max(x.from, own.from, free.from[row]);
-    const ownTo = Math.min(x.to, own.to, free.to[row]);
-    if (ownTo <= ownFrom) {
+    const span = set?.spanAt(row) ?? x;
+    const rowFrom = Math.max(x.from, span.from, free.from[row]);
+    const rowTo = Math.min(x.to, span.to, free.to[row]);
+    if (rowTo <= rowFrom) {
       finish(row);
       continue;
     }
     if (to > from) {
-      const low = Math.min(from, ownFrom);
-      const high = Math.max(to, ownTo);
+      const low = Math.min(from, rowFrom);
+      const high = Math.max(to, rowTo);
       if ((row + 1 - first) * (high - low) <= STRIP_BYTES) {
         from = low;
         to = high;
@@ -196,8 +196,8 @@ function resizeNeeded(
       finish(row);
     }
     first = row;
-    from = ownFrom;
-    to = ownTo;
+    from = rowFrom;
+    to = rowTo;
   }
   finish(y.to);
 }

@@ -1,5 +1,5 @@
 /** The mask that a caller gets: its pixels, and their conversions. */
-import type { Mask, MaskPolygon, MaskRle } from "../../decode/detections.ts";
+import type { Mask, MaskPolygon, MaskRle } from "../../decode/mask.ts";
 import { polygonsOf } from "./polygons.ts";
 import { rleOf } from "./rle.ts";
 

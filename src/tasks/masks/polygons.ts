@@ -2,7 +2,7 @@
  * Traces the outlines of a mask along the edges of its pixels. A filled outline gives the same pixels again. The walk
  * keeps set pixels on its right: outer rings run clockwise on the screen, holes counter-clockwise.
  */
-import type { MaskPolygon } from "../../decode/detections.ts";
+import type { MaskPolygon } from "../../decode/mask.ts";
 
 /** Steps from a corner to the next one, by direction: right, down, left, up. */
 const DX = [1, 0, -1, 0];

@@ -1,5 +1,5 @@
 /** Run lengths of a mask in COCO's format: column by column over the whole picture, zeros first. */
-import type { Mask, MaskRle } from "../../decode/detections.ts";
+import type { Mask, MaskRle } from "../../decode/mask.ts";
 
 /** Returns the run lengths of a mask in its picture. They begin with zeros and alternate. */
 export function runsOf({

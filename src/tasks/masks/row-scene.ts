@@ -2,16 +2,15 @@
  * Masks of networks that give one finished map for each row: a small one that belongs into the box (Mask R-CNN), or one
  * of the whole input (RTMDet-Ins).
  */
-import { refuse } from "../../core/errors.ts";
-import { show } from "../../core/tensor.ts";
 import { turnedSize } from "../../core/turn.ts";
-import { type Detections, type Mask, type MaskOptions, extend } from "../../decode/detections.ts";
+import { type Detections, extend } from "../../decode/detections.ts";
+import type { Mask, MaskOptions } from "../../decode/mask.ts";
 import { type Placement, type Table, fillBilinear, imageAxes, wholeAxis } from "./axis.ts";
 import { type LabelMap, type LabelMapOptions, type MaskFunctions, paintMasks } from "./labels.ts";
 import { PixelMask } from "./mask.ts";
 import { PASTE_RULES, type PasteRule, pasteMask } from "./paste.ts";
 import { type KnownSizes, type RowWanted, readRowOptions } from "./rules.ts";
-import { boxesOf, turnMaskBack, uprightWanted } from "./scene.ts";
+import { boxesOf, rowAt, turnMaskBack, uprightWanted } from "./scene.ts";
 
 /** Where the maps of rows belong. "box": into the box of the row. "input": the map shows the network's whole input. */
 export type RowMaskPlace = "box" | "input";
@@ -87,16 +86,7 @@ const sizesOf = ({ facts: { cells, inputSize }, placement: { frame } }: RowScene
 });
 
 function maskOfRow(scene: RowScene, detections: Detections, i: number, options?: MaskOptions): Mask {
-  const row = i < 0 ? detections.length + i : i;
-  if (!(Number.isInteger(row) && row >= 0 && row < detections.length))
-    refuse(
-      "mask",
-      `row ${show(i)}`,
-      detections.length > 0
-        ? `0 to ${detections.length - 1}, or a negative one from the end`
-        : "a frame with detections",
-      RangeError,
-    );
+  const row = rowAt(detections, i);
   return makeRowMask(scene, detections, row, readRowOptions(options, sizesOf(scene), rulesOf(scene)));
 }
 

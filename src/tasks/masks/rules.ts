@@ -2,7 +2,7 @@
 import { refuse } from "../../core/errors.ts";
 import { checkOptions, namesOnly } from "../../core/options.ts";
 import { show } from "../../core/tensor.ts";
-import type { MaskOptions, PrototypeRule } from "../../decode/detections.ts";
+import type { MaskOptions, PrototypeRule } from "../../decode/mask.ts";
 
 /** The steps of a rule. */
 export interface Steps {

@@ -2,7 +2,8 @@
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { type QuarterTurns, turnBoxes, turnPicture, turnedSize, turnsBack } from "../../core/turn.ts";
-import type { Detections, Mask, MaskOptions } from "../../decode/detections.ts";
+import type { Detections } from "../../decode/detections.ts";
+import type { Mask, MaskOptions } from "../../decode/mask.ts";
 import type { Placement } from "./axis.ts";
 import { type MaskInput, openSpace, makeMask } from "./make.ts";
 import { PixelMask } from "./mask.ts";
@@ -67,16 +68,7 @@ const inputBoxOf = (
  * @throws RangeError for a row out of range, and for invalid options
  */
 export function maskIn(scene: Scene, detections: Detections, i: number, options?: MaskOptions): Mask {
-  const row = i < 0 ? detections.length + i : i;
-  if (!(Number.isInteger(row) && row >= 0 && row < detections.length))
-    refuse(
-      "mask",
-      `row ${show(i)}`,
-      detections.length > 0
-        ? `0 to ${detections.length - 1}, or a negative one from the end`
-        : "a frame with detections: this one has none",
-      RangeError,
-    );
+  const row = rowAt(detections, i);
   const wanted = readMaskOptions(options, sizesOf(scene));
   return maskOfInput(
     scene.sourceOf(detections, row),
@@ -84,6 +76,21 @@ export function maskIn(scene: Scene, detections: Detections, i: number, options?
     inputOf(scene, detections, row),
     wanted,
   );
+}
+
+/** Returns the row that an index means; negative ones count from the end. Throws a RangeError for one out of range. */
+export function rowAt({ length }: Detections, i: number): number {
+  const row = i < 0 ? length + i : i;
+  if (!(Number.isInteger(row) && row >= 0 && row < length))
+    refuse(
+      "mask",
+      `row ${show(i)}`,
+      length > 0
+        ? `0 to ${length - 1}, or a negative one from the end`
+        : "a frame with detections: this one has none",
+      RangeError,
+    );
+  return row;
 }
 
 /** Most pixels of a mask: those of the largest size, 32,768 x 32,768. */

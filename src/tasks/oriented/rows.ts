@@ -6,10 +6,10 @@ import {
   type DetectionFields,
   type Detections,
   type TaskFunctions,
-  type KnownTask,
   type Point,
   extend,
 } from "../../decode/detections.ts";
+import type { KnownTask } from "../../decode/records.ts";
 
 /** Writes angle and corners to the object of a row, and copies both columns. */
 export const ORIENTED_ROWS: TaskFunctions = {

@@ -7,9 +7,9 @@ import {
   type Detections,
   type TaskFunctions,
   type Keypoint,
-  type KnownTask,
   extend,
 } from "../../decode/detections.ts";
+import type { KnownTask } from "../../decode/records.ts";
 
 /** Values of a keypoint in the column: x, y, confidence. */
 export const KEYPOINT_WIDTH = 3;

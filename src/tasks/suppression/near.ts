@@ -20,7 +20,7 @@ export class Neighbours {
     this.order = order;
     this.grid = matchApart || order.length < FEW ? null : new BoxGrid();
     this.grid?.fill(corners, order, order.length, offset);
-    this.ranks = this.grid?.found ?? order.map((_, rank) => rank);
+    this.ranks = this.grid?.places ?? order.map((_, rank) => rank);
     this.count = this.ranks.length;
   }
 

@@ -75,9 +75,9 @@ export class OrientedKeeper {
       const y = (boxes[i * ORIENTED_WIDTH + 1] - top) * perUnit;
       const column = cellAt(x, lastColumn);
       const row = cellAt(y, lastRow);
-      const own = row * CELLS + column;
-      // Search the own cell first: it mostly holds the box that suppresses this one, if there is one.
-      let stays = !overlaps.anyPasses(newest[own], before, i, classIds, orEqual);
+      const cellOfBox = row * CELLS + column;
+      // Search its own cell first: it mostly holds the box that suppresses this one, if there is one.
+      let stays = !overlaps.anyPasses(newest[cellOfBox], before, i, classIds, orEqual);
       if (stays) {
         // Search the cells in which a box that overlaps this one can have its centre.
         const reach = (radii[i] + this.#longest) * perUnit;
@@ -95,8 +95,8 @@ export class OrientedKeeper {
       if (stays) kept[count++] = i;
       else if (method !== "fast") continue;
       // Add the box to its cell, so that later boxes are compared with it.
-      before[i] = newest[own];
-      newest[own] = i;
+      before[i] = newest[cellOfBox];
+      newest[cellOfBox] = i;
       taken[row] |= 1 << column;
     }
     return count;

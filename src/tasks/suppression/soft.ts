@@ -95,7 +95,7 @@ export function keepByMatrix(
   const n = c.order.length;
   const near = new Neighbours(c);
   /** Decay of each box by its largest IoU with a better one. */
-  const ownDecay = new Float64Array(n);
+  const decays = new Float64Array(n);
   const ious = new Float64Array(n);
   const remaining: [row: number, score: number][] = [];
   for (let j = 0; j < n; j++) {
@@ -108,13 +108,13 @@ export function keepByMatrix(
       ious[k] = i < j && isSameClass(c, c.order[i], row) ? iouOf(c, c.order[i], row) : 0;
       if (ious[k] > covered) covered = ious[k];
     }
-    ownDecay[j] = decay(covered);
+    decays[j] = decay(covered);
     for (let k = 0; k < near.count; k++) {
       // Without overlap the factor is 1 or more.
       if (ious[k] === 0) continue;
-      const own = ownDecay[near.ranks[k]];
+      const decayOfBetter = decays[near.ranks[k]];
       // Skip a better box whose own decay is 0: the quotient would be undefined, and its own score is lowered to 0.
-      if (own > 0) factor = Math.min(factor, decay(ious[k]) / own);
+      if (decayOfBetter > 0) factor = Math.min(factor, decay(ious[k]) / decayOfBetter);
     }
     const score = c.scores[row] * factor;
     if (passes(score)) remaining.push([row, score]);

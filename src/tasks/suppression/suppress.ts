@@ -22,7 +22,7 @@ export interface Suppressed {
 }
 
 /** Reads boxes, scores and class ids as candidates. */
-export function candidatesOf(
+function candidatesOf(
   boxes: ArrayLike<number>,
   scores: ArrayLike<number>,
   { boxFormat, classIds, scoreThreshold, pixelOffset }: Settings,

@@ -9,13 +9,9 @@
 import { BorderFollower, type Contours, areaOf } from "./contours.ts";
 import { HullScratch, RECTANGLE_VALUES, hullInto, rectangleCornersInto, rectangleInto } from "./rectangle.ts";
 
-/** Names of the rules. */
-export const TEXT_RULES = ["paddleocr", "depthai"] as const;
-export type TextRule = (typeof TEXT_RULES)[number];
-
 /** How a map becomes boxes. */
 export interface TextSettings {
-  readonly rule: TextRule;
+  readonly rule: "paddleocr" | "depthai";
   /** A pixel belongs to a text if its probability is greater. */
   readonly maskThreshold: number;
   /** Rule "paddleocr": a box grows by area x ratio / perimeter on each side. */

@@ -2,7 +2,8 @@
 import { expect, test } from "vitest";
 import { mulberry32 } from "../../../bench/random.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
-import type { Detections, MaskOptions } from "../../../src/decode/detections.ts";
+import type { Detections } from "../../../src/decode/detections.ts";
+import type { MaskOptions } from "../../../src/decode/mask.ts";
 import type { Frame } from "../../../src/decode/frame.ts";
 import { createDecoderSync, labelMap, masksOf } from "../../../src/entries/index.ts";
 import { engines } from "../../support/engines.ts";

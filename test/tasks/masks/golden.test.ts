@@ -1,7 +1,7 @@
 /** Masks of seeded networks against answers computed in doubles by plain formulas (fixtures/beyond/README.md). */
 import { describe, expect, test } from "vitest";
 import { createDecoderSync } from "../../../src/entries/index.ts";
-import type { Mask } from "../../../src/decode/detections.ts";
+import type { Mask } from "../../../src/decode/mask.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
 import { engines } from "../../support/engines.ts";
 import { fixtures, readBytes } from "../../support/shared-data.ts";

@@ -5,7 +5,7 @@ import { createDecoderSync, labelMap, masksOf } from "../../../src/entries/index
 import { masksEngineIn } from "../../../src/engine/choose.ts";
 import { halfToFloat } from "../../../src/core/number.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
-import type { PrototypeRule } from "../../../src/decode/detections.ts";
+import type { PrototypeRule } from "../../../src/decode/mask.ts";
 import { PROTOTYPE_RULES } from "../../../src/tasks/masks/rules.ts";
 import {
   PROTOTYPE_TYPES,

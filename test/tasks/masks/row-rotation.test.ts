@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { TypedOptions } from "../../../src/config/types.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
 import { turnPicture, turnsBack } from "../../../src/core/turn.ts";
-import type { Detections, Mask, MaskOptions } from "../../../src/decode/detections.ts";
+import type { Detections } from "../../../src/decode/detections.ts";
+import type { Mask, MaskOptions } from "../../../src/decode/mask.ts";
 import { createDecoderSync, labelMap } from "../../../src/entries/index.ts";
 import { engines } from "../../support/engines.ts";
 

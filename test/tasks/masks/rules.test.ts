@@ -10,7 +10,7 @@ import {
   masksOf,
   parseConfig,
 } from "../../../src/entries/index.ts";
-import type { Mask, MaskOptions, MaskRule } from "../../../src/decode/detections.ts";
+import type { Mask, MaskOptions, MaskRule } from "../../../src/decode/mask.ts";
 import type { Frame } from "../../../src/decode/frame.ts";
 import { engines } from "../../support/engines.ts";
 

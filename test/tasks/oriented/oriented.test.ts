@@ -3,7 +3,8 @@ import { describe, expect, test } from "vitest";
 import type { DecoderOptions } from "../../../src/config/types.ts";
 import { parseConfig } from "../../../src/config/config.ts";
 import { createDecoderSync } from "../../../src/whole/decoder.ts";
-import { type Detections, toPixels } from "../../../src/decode/detections.ts";
+import type { Detections } from "../../../src/decode/detections.ts";
+import { toPixels } from "../../../src/decode/pixels.ts";
 import type { Frame } from "../../../src/decode/frame.ts";
 import {
   type OrientedBox,

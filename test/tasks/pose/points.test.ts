@@ -5,7 +5,8 @@
 import { describe, expect, test } from "vitest";
 import type { DecoderOptions, TypedOptions } from "../../../src/config/types.ts";
 import { createDecoderSync } from "../../../src/whole/decoder.ts";
-import { type Detections, toPixels } from "../../../src/decode/detections.ts";
+import type { Detections } from "../../../src/decode/detections.ts";
+import { toPixels } from "../../../src/decode/pixels.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
 import { blazeface } from "../../../src/core/built-priors.ts";
 import {

@@ -1,0 +1,73 @@
+/** `toPixels`: a detection in pixels of its image. */
+import { isInPixels } from "../core/unit.ts";
+import { type Detection, type DetectionFields, type Keypoint, type Point, Row } from "./detections.ts";
+
+/** Rounds alike everywhere, unlike Math.hypot. */
+const distanceOf = (a: Point, b: Point): number =>
+  Math.sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y));
+
+/**
+ * Returns the centre of an oriented box, and the lengths of its sides. The width lies along the angle: boxes of text
+ * begin at another corner than those of a network with angles.
+ */
+function sidesOf([a, b, c, d]: readonly Point[], angle = NaN): Partial<Detection> {
+  const along = (p: Point): number => Math.abs((p.x - a.x) * Math.cos(angle) + (p.y - a.y) * Math.sin(angle));
+  const [first, last] = [distanceOf(a, b), distanceOf(a, d)];
+  // Compare the cosines of both sides to the angle.
+  const isFirst = along(b) * last > along(d) * first;
+  return {
+    cx: (a.x + c.x) / 2,
+    cy: (a.y + c.y) / 2,
+    width: isFirst ? first : last,
+    height: isFirst ? last : first,
+  };
+}
+
+/**
+ * Returns a detection in pixels of an image of that size: x times the width, y times the height, neither rounded nor
+ * clamped. `width` and `height` of an oriented box are those of its own sides; `x_min` to `y_max` are the upright box
+ * around it.
+ * @throws RangeError if the size is not positive or `d` is in pixels already, TypeError if `d` is not a detection
+ * @example
+ * import { toPixels } from "boxwright";
+ *
+ * const d = { class_id: 0, label: "cat", confidence: 0.9, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
+ * const { x, y, width, height } = toPixels(d, 640, 480);
+ * console.log(x, y, width, height); // 160 240 320 240
+ */
+export function toPixels(d: DetectionFields, width: number, height: number): Detection {
+  if (typeof (d as Partial<DetectionFields> | undefined)?.x_min !== "number")
+    throw new TypeError("got something without x_min, expected a detection; of several, each by itself");
+  if (!([width, height].every(Number.isFinite) && width > 0 && height > 0))
+    throw new RangeError(
+      `got ${String(width)} x ${String(height)}, expected width and height of the image in pixels`,
+    );
+  if (isInPixels(d.x_min, d.y_min, d.x_max, d.y_max))
+    throw new RangeError(
+      `got a box from (${d.x_min}, ${d.y_min}) to (${d.x_max}, ${d.y_max}), expected coordinates 0..1: is it in pixels already?`,
+    );
+  const scaled = (key: "keypoints" | "corners"): Partial<DetectionFields> | undefined =>
+    d[key] && {
+      [key]: d[key].map((p: Keypoint | Point) => ({
+        ...p,
+        x: p.x * width,
+        y: p.y * height,
+        ...("z" in p && p.z !== undefined && { z: p.z * width }),
+      })),
+    };
+  const pixels: DetectionFields = {
+    ...d,
+    x_min: d.x_min * width,
+    y_min: d.y_min * height,
+    x_max: d.x_max * width,
+    y_max: d.y_max * height,
+    ...scaled("keypoints"),
+    ...scaled("corners"),
+  };
+  const { corners } = pixels;
+  // A caller may have put fields of his own beside these: keep them.
+  return Object.setPrototypeOf(
+    corners?.length === 4 ? { ...pixels, ...sidesOf(corners, d.angle) } : pixels,
+    Row.prototype,
+  ) as Detection;
+}

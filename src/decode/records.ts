@@ -1,0 +1,63 @@
+/** Records become columns, as `Detections` has them. */
+import { refuse } from "../core/errors.ts";
+import { neededTask } from "../core/tasks.ts";
+import { isInPixels } from "../core/unit.ts";
+import { type DetectionFields, Detections, type TaskColumns, setLength } from "./detections.ts";
+
+/** What a decoder knows of its task. */
+export interface KnownTask {
+  readonly name: string;
+  readonly edges?: TaskColumns["edges"] | null;
+}
+
+/** The part of a task that reads records. */
+export interface RowReader {
+  readonly task: string;
+  /**
+   * Gives detections that were made of records the task's columns, if the records have them.
+   * @throws RangeError if records differ in what they have
+   */
+  readonly readRows?: (
+    detections: Detections,
+    rows: readonly DetectionFields[],
+    task: KnownTask | null,
+  ) => void;
+}
+
+/** Throws a RangeError for records in another unit. A network may give a few boxes whose corners are exchanged. */
+function checkRecords(rows: readonly DetectionFields[]): void {
+  let swapped = 0;
+  for (const d of rows) {
+    const { x_min, y_min, x_max, y_max } = d;
+    if (x_max < x_min || y_max < y_min) swapped++;
+    if (isInPixels(x_min, y_min, x_max, y_max) || d.confidence > 1.01 || swapped * 2 > rows.length)
+      refuse("detections", JSON.stringify(d), "corners and confidence in 0..1", RangeError);
+  }
+}
+
+/**
+ * Makes columns of records. Label texts come from the records; `sources` may be shorter. Every task adds its columns.
+ * @throws RangeError for records that are no detections in 0..1; ConfigError if none of `tasks` knows their columns
+ */
+export function detectionsOf(
+  rows: readonly DetectionFields[],
+  sources: readonly number[],
+  tasks: readonly RowReader[],
+  task: KnownTask | null = null,
+): Detections {
+  checkRecords(rows);
+  if (rows.some((d) => d.keypoints)) neededTask(tasks, "pose");
+  if (rows.some((d) => d.corners)) neededTask(tasks, "oriented");
+  const labels: string[] = [];
+  for (const { class_id, label } of rows) if (label !== String(class_id)) labels[class_id] = label;
+  const detections = new Detections(
+    Float32Array.from(rows.flatMap((d) => [d.x_min, d.y_min, d.x_max, d.y_max])),
+    Float32Array.from(rows, (d) => d.confidence),
+    Int32Array.from(rows, (d) => d.class_id),
+    Uint32Array.from(rows, (_, i) => sources[i]),
+    labels.length > 0 ? labels : null,
+  );
+  setLength(detections, rows.length);
+  for (const { readRows } of tasks) readRows?.(detections, rows, task);
+  return detections;
+}

@@ -1,0 +1,115 @@
+/** Finished rows as numbers: which order of columns their values fit, and which image each row belongs to. */
+import { refuse } from "../core/errors.ts";
+import { type RowOrder, type RowOrderName, rowOrder } from "../core/row-orders.ts";
+import { shape, type TensorSpec } from "../core/tensor.ts";
+
+/** The rows of a frame, each as the numbers of its columns. */
+export interface Rows {
+  readonly values: ArrayLike<number>;
+  readonly width: number;
+  /** Rows of each image: [first, count]. */
+  readonly images: readonly (readonly [first: number, count: number])[];
+}
+
+/** How far a score may lie outside 0..1: two steps of f16, whose spacing above 1 is 2^-10. */
+export const SLACK = 2 ** -9;
+
+/** Most images of a batch that a column of indices may name. */
+const MOST_IMAGES = 4096;
+
+/** Returns why rows do not have an order, `null` if they have. NaN is left to the decoder, which drops such rows. */
+export function whyNotOrder(
+  { width, image, box, score, classId }: RowOrder,
+  values: ArrayLike<number>,
+  count: number,
+  labels: ArrayLike<number> | null,
+  classes: number | null,
+): string | null {
+  let swapped = 0;
+  let seen = 0;
+  for (let i = 0, at = 0; i < count; i++, at += width) {
+    const id = labels ? labels[i] : values[at + (classId as number)];
+    const s = values[at + score];
+    const of = image === null ? 0 : values[at + image];
+    if (isFraction(of) || !(of === -1 || (of >= 0 && of < MOST_IMAGES))) return `image ${of} in row ${i}`;
+    if (of < 0 || id === -1) continue;
+    if (isFraction(id) || id < 0) return `class ${id} in row ${i}`;
+    if (classes !== null && id >= classes && s > 0) return `class ${id} of ${classes} in row ${i}`;
+    // Accept -1: super-gradients fills padding with -1, and `#regroup` drops it.
+    if (s > 1 + SLACK || s < -1) return `score ${s} in row ${i}`;
+    if (s > 0) {
+      seen++;
+      if (values[at + box + 2] < values[at + box] || values[at + box + 3] < values[at + box + 1]) swapped++;
+    }
+  }
+  return swapped * 2 > seen ? `${swapped} of ${seen} boxes turned around` : null;
+}
+
+/** True for a finite number that is not whole. */
+const isFraction = (x: number): boolean => Number.isFinite(x) && !Number.isInteger(x);
+
+/** True if the columns after the box are probabilities, as those of raw cells are. */
+export function areScores(values: ArrayLike<number>, width: number): boolean {
+  for (let i = 0; i < values.length; i++)
+    if (i % width > 3 && (values[i] < -SLACK || values[i] > 1 + SLACK)) return false;
+  return true;
+}
+
+/** True if some row is more than padding in one of the orders. */
+export const hasDetections = (
+  names: readonly RowOrderName[],
+  values: ArrayLike<number>,
+  count: number,
+): boolean =>
+  names.some((name) => {
+    const { width, score, image } = rowOrder(name);
+    for (let i = 0; i < count; i++)
+      if (values[i * width + score] > 0 && (image === null || values[i * width + image] >= 0)) return true;
+    return false;
+  });
+
+/** Returns ranges of `count` rows, one for each image. */
+export const equalRanges = (images: number, count: number): Rows["images"] =>
+  Array.from({ length: images }, (_, i) => [i * count, count] as const);
+
+/** Joins mmdeploy's rows with their class ids. */
+export function withLabels(
+  values: ArrayLike<number>,
+  labels: ArrayLike<number>,
+  batch: number,
+  count: number,
+): Rows {
+  const joined = new Float32Array(labels.length * 6);
+  for (let i = 0; i < labels.length; i++) {
+    for (let c = 0; c < 5; c++) joined[i * 6 + c] = values[i * 5 + c];
+    joined[i * 6 + 5] = labels[i];
+  }
+  return { values: joined, width: 6, images: equalRanges(batch, count) };
+}
+
+/** Groups rows by their column of images. */
+export function byImage(
+  spec: TensorSpec,
+  values: ArrayLike<number>,
+  width: number,
+  image: number,
+  images: number | null,
+): Rows {
+  const groups: number[][] = Array.from({ length: images ?? 1 }, () => []);
+  for (let i = 0; i < values.length; i += width) {
+    const index = values[i + image];
+    if (index < 0) continue;
+    if (images !== null && index >= images)
+      refuse(shape(spec), `a row of image ${index}`, `images 0..${images - 1}, as many as there are frames`);
+    while (groups.length <= index) groups.push([]);
+    groups[index].push(i / width);
+  }
+  const order = groups.flat();
+  const sorted = new Float32Array(order.length * width);
+  order.forEach((row, i) => {
+    for (let c = 0; c < width; c++) sorted[i * width + c] = values[row * width + c];
+  });
+  let first = 0;
+  const places = groups.map(({ length }) => [(first += length) - length, length] as const);
+  return { values: sorted, width, images: places };
+}

@@ -1,0 +1,434 @@
+/** `createDecoder`: the first frame, or the shapes given beforehand, make a plan; every frame runs it. */
+import type { EngineName } from "../core/engine-name.ts";
+import { ConfigError, mismatch, refuse, TensorError } from "../core/errors.ts";
+import { numbersOf } from "../core/number.ts";
+import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
+import { neededTask } from "../core/tasks.ts";
+import { type Before, type TensorInput, type TensorSpec, specOf } from "../core/tensor.ts";
+import { readConfig } from "../config/config.ts";
+import { isText } from "../config/fields.ts";
+import { hashOf } from "../config/hash.ts";
+import { mayBePerClass } from "../config/per-class.ts";
+import type { Config, DecoderOptions } from "../config/types.ts";
+import { knownSpecs } from "../heads/query.ts";
+import { type Interpreted, interpretConfig } from "../plan/make.ts";
+import { type Description, describeConfig, describePlan } from "../plan/describe.ts";
+import { isPerClass, labelsOf } from "../plan/classes.ts";
+import { canGather, gatherRows } from "../memory/gather.ts";
+import { type MemoryImage, type Thresholds, writeImage, writeThresholds } from "../memory/write.ts";
+import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
+import { assemble } from "../memory/assemble.ts";
+import { FrameDecoder, type Workspace, bindMethods } from "./base.ts";
+import type { Decoder, Receivable } from "./decoder.ts";
+import { type DetectionFields, type Detections, detectionsIn } from "./detections.ts";
+import { detectionsOf } from "./records.ts";
+import { Diagnostics } from "./diagnostics.ts";
+import { finishedRowsOf, type FinishedRows } from "./finished.ts";
+import type { Frame } from "./frame.ts";
+import {
+  type Outputs,
+  copyTensors,
+  fitTensors,
+  inputsOf,
+  isSlot,
+  matchTensors,
+  slotsByName,
+} from "./inputs.ts";
+import type { Frames } from "./loop.ts";
+import type { ImageInput, PrepareOptions, PrepareTask, Prepared } from "./prepare.ts";
+import { type AfterImageOfTask, type DecoderTask, attachTasks, checkTasks, rowReaders } from "./tasks.ts";
+import { type Update, readUpdate } from "./update.ts";
+
+/** Makes a decoder with these tasks, as `createDecoder` does. */
+export async function makeDecoder(
+  config: unknown,
+  options: DecoderOptions,
+  tasks: readonly DecoderTask[],
+): Promise<Decoder> {
+  await prepareEngine(engineOf(options));
+  return makeDecoderSync(config, options, tasks);
+}
+
+/** Makes a decoder with these tasks, as `createDecoderSync` does. */
+export function makeDecoderSync(
+  config: unknown,
+  options: DecoderOptions,
+  tasks: readonly DecoderTask[],
+): Decoder {
+  checkEngine(engineOf(options));
+  return decoderOf(readConfig(config, options), options, tasks);
+}
+
+/** Makes a decoder of a config that is read already. */
+export function decoderOf(config: Config, options: DecoderOptions, tasks: readonly DecoderTask[]): Decoder {
+  checkTasks(config, tasks);
+  return new TensorDecoder(config, chooseEngine(engineOf(options)), options ?? {}, tasks);
+}
+
+/** Plain JavaScript may pass null for options. `readConfig` checks them, where all of them are read. */
+const engineOf = (options: DecoderOptions | null): EngineName | "auto" => options?.engine ?? "auto";
+
+/** Everything that belongs to one set of shapes. */
+interface PlanWorkspace extends MemoryImage, Workspace {
+  /** The plan block that reads rows gathered from a caller's array, as a list of one. */
+  readonly gatherBlocks: readonly number[];
+  /** What suppresses by name, and what reads more than boxes. Mostly empty. */
+  readonly finish: readonly AfterImageOfTask[];
+}
+
+const newStats = () => ({
+  frames: 0,
+  candidates: 0,
+  dropped: { capped: 0, notFinite: 0, empty: 0 },
+  bytes: 0,
+  plans: 0,
+});
+
+class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newStats>> implements Decoder {
+  readonly config: Config;
+  readonly engine: EngineName;
+  #hash: string | null = null;
+  #thresholds: Thresholds;
+  #work: PlanWorkspace | null = null;
+  /** The shapes were given beforehand: tensors of other shapes are refused. */
+  #isFixed = false;
+  /** The slots hold rows gathered from the last outputs, not whole tensors. */
+  #holdsRows = false;
+  #prepareRule: PartialRule | null = null;
+  readonly #finished: FinishedRows | null;
+  /** The shapes that `imagesIn` was last asked about, and its answer. */
+  #counted = { shapes: "", images: 1 };
+  /** The outputs were brought into another form, so that the slots are not theirs. */
+  #isBrought = false;
+  readonly #diagnostics: Diagnostics;
+  readonly #tasks: readonly DecoderTask[];
+
+  constructor(
+    config: Config,
+    engine: EngineName,
+    { onNote, fresh }: DecoderOptions,
+    tasks: readonly DecoderTask[],
+  ) {
+    super(newStats(), fresh);
+    bindMethods(this, ["decode", "decodeBatch", "update", "describe", "receive", "prepare"]);
+    this.config = config;
+    this.#tasks = tasks;
+    this.engine = engine;
+    this.#thresholds = config;
+    this.#diagnostics = new Diagnostics(config, this.stats, onNote ?? null);
+    this.#finished = finishedRowsOf(config);
+    const known = knownSpecs(config);
+    // Rows that change from frame to frame are read once they come.
+    const specs = known && this.#finished?.reads(known) ? null : known;
+    const interpreted = specs && interpretConfig(config, specs, tasks);
+    // If prior boxes are an output, the plan waits for their values.
+    if (interpreted?.awaits === null) {
+      this.#build(interpreted);
+      this.#isFixed = true;
+    }
+    this.#diagnostics.report();
+  }
+
+  get configHash(): string | null {
+    return this.config.decodes ? (this.#hash ??= hashOf(this.config)) : null;
+  }
+
+  receive(packet: Receivable): Detections {
+    return this.receiveBy<Decoder>(packet, this);
+  }
+
+  protected detectionsOfRecords(rows: readonly DetectionFields[], sources: readonly number[]): Detections {
+    const task = this.#work?.plan.task ?? this.config.task;
+    const detections = detectionsOf(rows, sources, rowReaders(this.#tasks), task);
+    this.#diagnostics.checkReceived(detections.classIds);
+    return detections;
+  }
+
+  get prepareRule(): PartialRule {
+    return (this.#prepareRule ??= this.#prepare.ruleOf(this.config));
+  }
+
+  prepare(image: ImageInput, options?: PrepareOptions): Prepared {
+    const engine = this.engine === "ts" ? "ts" : "auto";
+    const rule = this.prepareRule as PrepareRule;
+    // Copy the options only if they lack an engine. A detector states one, and so allocates nothing here.
+    const withEngine: PrepareOptions = options?.engine === undefined ? { engine, ...options } : options;
+    const prepared = this.#prepare.prepareImage(image, rule, withEngine);
+    this.#diagnostics.afterPrepare(image, prepared.frame, rule.size);
+    this.#diagnostics.report();
+    return prepared;
+  }
+
+  get #prepare(): PrepareTask {
+    return neededTask(this.#tasks, "prepare");
+  }
+
+  update(update: Update): void {
+    const plan = this.#work?.plan;
+    this.#thresholds = readUpdate(update, this.#thresholds, {
+      bound: this.config.maxDetections,
+      confidenceProblem: (confidence) =>
+        typeof confidence === "number" ||
+        (plan ? isPerClass(plan, confidence) : mayBePerClass(this.config, confidence))
+          ? null
+          : mismatch(`${confidence.length} values`, `${plan?.classes ?? this.config.classes}, one per class`),
+    });
+    if (this.#work) writeThresholds(this.#work, this.#thresholds);
+  }
+
+  describe(): Description {
+    const config = { ...this.config, ...this.#thresholds };
+    const plan = this.#work?.plan;
+    const description = plan
+      ? describePlan(config, { ...plan, notes: this.#diagnostics.notes })
+      : describeConfig(config);
+    const text = this.#pictureText();
+    return text ? { ...description, text: `${description.text}\npicture: ${text}` } : description;
+  }
+
+  /** Returns how pictures are prepared, or why they cannot be. A decoder that is given tensors needs no picture. */
+  #pictureText(): string | undefined {
+    try {
+      const prepare = this.#tasks.find((one) => one.task === "prepare");
+      return prepare?.ruleText(this.prepareRule);
+    } catch (error) {
+      if (error instanceof ConfigError) return `not prepared: ${error.message.replaceAll("\n", "; ")}`;
+      throw error;
+    }
+  }
+
+  protected get workspace(): PlanWorkspace | null {
+    return this.#work;
+  }
+
+  protected get inputSizeIfKnown(): readonly [number, number] | null | undefined {
+    return this.#work ? this.#work.inputSize : (this.config.inputSize ?? undefined);
+  }
+
+  protected get holdsTensors(): boolean {
+    return !this.#holdsRows;
+  }
+
+  protected beforeScan(work: PlanWorkspace, blocks: readonly number[]): void {
+    this.#diagnostics.beforeScan(work, blocks === work.blocks);
+  }
+
+  protected afterImage(image: number, block: number, candidates: number, frame?: Frame): void {
+    const work = this.#work as PlanWorkspace;
+    this.#diagnostics.afterImage(work, image, block, candidates, frame);
+    for (const finish of work.finish) finish(image, block, frame);
+    this.#diagnostics.afterResult(work.detections[image]);
+  }
+
+  protected afterFrame(work: PlanWorkspace): void {
+    if (this.#diagnostics.afterFrame())
+      this.#diagnostics.checkBest(work, this.best, this.#thresholds.confidenceThreshold);
+  }
+
+  protected addNote(text: string): void {
+    this.#diagnostics.add(text);
+  }
+
+  protected report(): void {
+    this.#diagnostics.report();
+  }
+
+  protected workInSlots(): PlanWorkspace {
+    if (!this.#work)
+      throw new TensorError(
+        "decode() was called without outputs, but the shapes are not known yet. " +
+          "Pass the outputs once, or give `outputs` to createDecoder.",
+      );
+    if (this.#isBrought)
+      throw new TensorError(
+        "decode() was called without outputs, but the rows of this network are brought into another form " +
+          "first. Pass the outputs with every call.",
+      );
+    if (this.#holdsRows)
+      throw new TensorError(
+        "decode() was called without outputs, but the slots hold only the rows gathered from the last outputs. " +
+          "Either pass the outputs with every call, or write every tensor into its slot from the first frame on.",
+      );
+    return this.#work;
+  }
+
+  /** Brings finished rows into one form. Returns other outputs as they are. */
+  #bring(outputs: Outputs, frames: Frames): Outputs {
+    const finished = this.#finished;
+    if (finished === null) return outputs;
+    const before = finished.reading;
+    const brought = finished.toOneForm(outputs, Array.isArray(frames) ? frames.length : null);
+    if (before !== finished.reading || this.#isBrought !== (brought !== null)) this.#work = null;
+    this.#isBrought = brought !== null;
+    return brought ?? outputs;
+  }
+
+  /** Returns the workspace for these outputs; makes it anew if they are not those of the plan. */
+  protected workFor(given: Outputs, frames: Frames): PlanWorkspace {
+    const outputs = this.#bring(given, frames);
+    const { inputs } = this.#work ?? {};
+    if (!inputs || !matchTensors(inputs, outputs) || !fitTensors(inputs)) this.#rebuild(outputs);
+    return this.#work as PlanWorkspace;
+  }
+
+  /** Brings the matched tensors into memory. Returns the plan blocks that read them. */
+  protected bringIn(work: PlanWorkspace): readonly number[] {
+    const { inputs, gatherBlocks } = work;
+    const arrays = inputs.given;
+    if (this.#holdsRows)
+      for (let i = 0; i < inputs.slots.length; i++)
+        if (isSlot(inputs.slots[i], (arrays[i] as TensorInput).data))
+          throw new TensorError(
+            `tensor "${inputs.tensors[i].name}" is the decoder's own slot, which holds only the rows gathered ` +
+              "from the last outputs. " +
+              "Either pass the outputs with every call, or write every tensor into its slot from the first frame on.",
+          );
+    if (!this.#diagnostics.wantsWhole && canGather(work, inputs)) {
+      this.#holdsRows = gatherRows(work, inputs);
+      return gatherBlocks;
+    }
+    copyTensors(inputs);
+    this.#holdsRows = false;
+    return work.blocks;
+  }
+
+  /**
+   * Returns how many images these outputs hold, 1 if their shapes alone do not tell. `toPacket` asks, so that a device
+   * learns of a batch before the receiver refuses it.
+   */
+  imagesIn(outputs: Outputs): number {
+    const list = Array.isArray(outputs) ? Array.from(outputs as readonly TensorInput[]) : null;
+    const names = list ? this.#namesOf(list) : Object.keys(outputs);
+    const shapes = JSON.stringify(
+      (list ?? Object.values(outputs)).map((t: TensorInput, i) => [names[i], t.dims]),
+    );
+    if (shapes !== this.#counted.shapes)
+      this.#counted = { shapes, images: this.#countImages(names, outputs) };
+    return this.#counted.images;
+  }
+
+  #countImages(names: readonly string[], outputs: Outputs): number {
+    try {
+      const specs = Object.values(outputs).map((t: TensorInput, i) =>
+        specOf(names[i], t, this.#known(names[i])),
+      );
+      if (!this.config.decodes || this.#finished?.reads(specs)) return 1;
+      const { interpretations } = interpretConfig(this.config, specs, this.#tasks);
+      // Tensors that do not fit have no interpretation.
+      return interpretations.length === 0
+        ? 1
+        : Math.max(1, Math.min(...interpretations.map(({ batch }) => batch)));
+    } catch (error) {
+      // The receiver says what is wrong with these tensors.
+      if (error instanceof TensorError) return 1;
+      throw error;
+    }
+  }
+
+  #known(name: string): Before {
+    return this.config.outputs?.find((o) => o.name === name) ?? {};
+  }
+
+  /**
+   * Returns the names of the tensors of a bare array: their own, or those of the config in its order, or output0,
+   * output1 ...
+   */
+  #namesOf(tensors: readonly TensorInput[]): string[] {
+    const known = this.config.outputs ?? [];
+    const ownNames = tensors.map((t) => (t as TensorInput | null)?.name);
+    if (ownNames.every(isText) && (!this.#isFixed || known.every((o) => ownNames.includes(o.name))))
+      return ownNames;
+    const isInOrder =
+      known.length === tensors.length &&
+      known.every(
+        ({ dims }, i) => dims === null || dims.join() === String((tensors[i] as TensorInput | null)?.dims),
+      );
+    return tensors.map((_, i) => (this.#isFixed || isInOrder ? known[i]?.name : undefined) ?? `output${i}`);
+  }
+
+  #rebuild(outputs: Outputs): void {
+    const isList = Array.isArray(outputs);
+    const tensors = (isList ? Array.from(outputs) : Object.values(outputs)) as readonly TensorInput[];
+    const names = isList ? this.#namesOf(tensors) : Object.keys(outputs);
+    // A scale that was given beforehand holds for data that comes without one.
+    const specs = tensors.map((t, i) => specOf(names[i], t, this.#known(names[i])));
+    if (this.#isFixed && this.#work) checkShapes(specs, this.#work.plan.tensors);
+    // Today's thresholds: only a list of them may tell how many classes there are, and `update` may have given it.
+    const config = {
+      ...this.config,
+      confidenceThreshold: this.#thresholds.confidenceThreshold,
+      ...(this.#isBrought && {
+        reading: (this.#finished as FinishedRows).reading,
+        roles: null,
+        outputs: null,
+        headOutputs: null,
+      }),
+    };
+    const interpreted = interpretConfig(config, specs, this.#tasks, (i) =>
+      numbersOf(specs[i], tensors[i].data),
+    );
+    this.#build(interpreted, isList ? tensors.map((t) => t.name ?? null) : []);
+    if (!matchTensors((this.#work as PlanWorkspace).inputs, outputs))
+      refuse("", `outputs ${names.join(", ")}`, "each tensor once, by its name or in its place");
+  }
+
+  /** Makes everything that belongs to these shapes. `ownNames`: names of the tensors in the array that they came in. */
+  #build(interpreted: Interpreted, ownNames: readonly (string | null)[] = []): void {
+    const { specs } = interpreted;
+    const { plan, layout } = assemble(interpreted);
+    const engine = makeEngine(this.engine, layout.bytes);
+    const { memory } = engine;
+    const image = { memory, plan, layout };
+    writeImage(image, this.#thresholds);
+    const places = plan.tensors.map(({ name }) => specs.findIndex((s) => s.name === name));
+    const inputs = inputsOf(memory.buffer, plan.tensors, layout.slots, {
+      places,
+      outputs: specs.length,
+      ownNames: places.map((i) => ownNames[i] ?? null),
+      known: plan.tensors.map(({ name }) => this.#known(name)),
+    });
+    const labels = labelsOf(plan, this.config.labels ?? plan.task?.labels ?? null);
+    const detections = layout.detections.map((d) =>
+      detectionsIn(memory.buffer, d, plan.maxDetections, labels),
+    );
+    this.#work = {
+      ...image,
+      engine,
+      inputs,
+      blocks: layout.imageBlocks,
+      gatherBlocks: [layout.gatherBlock],
+      inputSize: plan.inputSize,
+      crops: plan.task?.crops,
+      inPhoto: plan.inPhoto ?? false,
+      detections,
+      finish: attachTasks(this.#tasks, {
+        ...image,
+        engine,
+        config: this.config,
+        detections,
+        note: (text) => this.note(text),
+        thresholds: () => this.#thresholds,
+      }),
+    };
+    this.slots = this.#isBrought ? {} : slotsByName(inputs);
+    this.#holdsRows = false;
+    this.#diagnostics.begin(plan.notes, labels);
+    this.beginPlan();
+    this.stats.bytes = memory.buffer.byteLength;
+    this.stats.plans++;
+  }
+}
+
+/** Throws if a tensor of the plan is missing, or has another shape than was given beforehand. */
+function checkShapes(specs: readonly TensorSpec[], planned: readonly TensorSpec[]): void {
+  for (const { name, dims } of planned) {
+    const got = specs.find((s) => s.name === name);
+    const where = `tensor "${name}"`;
+    if (!got)
+      throw new TensorError(
+        `${where} is missing: got outputs ${specs.map((s) => s.name).join(", ") || "none"}.`,
+      );
+    if (got.dims.join() !== dims.join())
+      refuse(where, `dims [${got.dims.join(",")}]`, `[${dims.join(",")}] as given beforehand`);
+  }
+}

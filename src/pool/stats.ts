@@ -1,0 +1,40 @@
+/** Counters of a pool. */
+import type { RecordableHistogram } from "node:perf_hooks";
+
+/** Times in milliseconds. */
+export interface Percentiles {
+  readonly p50: number;
+  readonly p90: number;
+  readonly p99: number;
+  readonly max: number;
+}
+
+/** Counters of a pool. `in` is the sum of `out`, `dropped`, `failed`, `waiting` and `running`. */
+export interface PoolStats {
+  /** Frames that the pool took. */
+  readonly in: number;
+  /** Frames with detections. */
+  readonly out: number;
+  /** Frames that a full queue dropped. */
+  readonly dropped: number;
+  /** Frames that gave an error. */
+  readonly failed: number;
+  /** Frames that wait for a thread. */
+  readonly waiting: number;
+  /** Frames that a thread has. */
+  readonly running: number;
+  /** Frames that were copied once, since they were a part of larger memory. */
+  readonly copied: number;
+  /** Threads that died and were started anew. */
+  readonly restarts: number;
+  /** Time of the decode in its thread. */
+  readonly decode: Percentiles;
+  /** Time from the call to the result. */
+  readonly latency: Percentiles;
+}
+
+/** Returns the percentiles of times in microseconds; zeros if there are none. */
+export function percentiles(histogram: RecordableHistogram): Percentiles {
+  const [p50, p90, p99] = [50, 90, 99].map((p) => (histogram.count > 0 ? histogram.percentile(p) / 1000 : 0));
+  return { p50, p90, p99, max: histogram.count > 0 ? histogram.max / 1000 : 0 };
+}

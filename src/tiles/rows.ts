@@ -1,0 +1,231 @@
+/** What was found in tiles, moved into the picture and held in bounded memory: boxes, and the columns of tasks. */
+import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
+import {
+  type Detections,
+  POINT_COLUMNS,
+  type TaskColumns,
+  type TaskFunctions,
+  extend,
+  frameSizeOf,
+  taskFunctionsOf,
+  withoutMasks,
+} from "../decode/detections.ts";
+import { ORIENTED_ROWS } from "../tasks/oriented/rows.ts";
+import { KEYPOINT_WIDTH, POSE_ROWS } from "../tasks/pose/rows.ts";
+import type { Tile } from "./plan.ts";
+
+/** Merged detections: no one knows how the masks of tiles are joined, and their prototypes are gone. */
+const WITHOUT_MASKS = /* @__PURE__ */ withoutMasks(
+  "merged detections of tiles",
+  "those of a tile: make masks of its detections before the next decode()",
+);
+
+/** Doubles of a row: corners in pixels of the picture, score. */
+export const ROW = 5;
+
+/** Columns of tasks that hold numbers of each row. */
+const ROW_COLUMNS = [...POINT_COLUMNS, "angles", "corners"] as const;
+type RowColumn = (typeof ROW_COLUMNS)[number];
+
+/** Returns words for what detections have besides boxes. Tiles are compared by these words, and errors print them. */
+function kindOf(detections: Detections): string {
+  const { keypoints, angles, scores } = detections;
+  const others = ROW_COLUMNS.slice(1, -2).filter((name) => detections[name]);
+  const kind = angles
+    ? "oriented boxes"
+    : keypoints
+      ? `${keypoints.length / scores.length / KEYPOINT_WIDTH} keypoints a row`
+      : "boxes alone";
+  return [kind, ...others].join(" with ");
+}
+
+/** Returns the function that moves value `k` of a row in the column `name` from its tile into the picture. */
+function moveOf(
+  name: RowColumn,
+  { x, y, width, height }: Tile,
+  [w, h]: readonly [number, number],
+): (value: number, k: number) => number {
+  const place = (v: number, axis: number): number =>
+    axis === 0 ? (x + v * width) / w : (y + v * height) / h;
+  const moves: { readonly [N in RowColumn]?: (value: number, k: number) => number } = {
+    keypoints: (v, k) => (k % KEYPOINT_WIDTH < 2 ? place(v, k % KEYPOINT_WIDTH) : v),
+    corners: (v, k) => place(v, k & 1),
+    depths: (v) => (v * width) / w,
+    // The centre is in pixels of the image. Width, height and angle stay.
+    nextCrops: (v, k) => (k === 0 ? v + x : k === 1 ? v + y : v),
+  };
+  return moves[name] ?? ((v) => v);
+}
+
+/** Throws a RangeError for a tile that does not lie in the picture. */
+function checkTile(tile: Tile, [width, height]: readonly [number, number]): void {
+  const { x, y, width: w, height: h } = tile ?? {};
+  const areNumbers = [x, y, w, h].every(Number.isFinite);
+  // A tile in 0..1 lies in the picture too, in its first pixel.
+  if (!(areNumbers && x >= 0 && y >= 0 && w >= 1 && h >= 1 && x + w <= width && y + h <= height))
+    refuse(
+      "tile",
+      typeof tile === "object" && tile !== null
+        ? `{x: ${show(x)}, y: ${show(y)}, width: ${show(w)}, height: ${show(h)}}`
+        : show(tile),
+      `a part of the picture of ${width} x ${height} pixels, from tiles()`,
+      RangeError,
+    );
+}
+
+/** Throws a RangeError if the decoder got another frame than the tile: the merge would put its boxes elsewhere. */
+function checkFrameOf(detections: Detections, width: number, height: number): void {
+  const size = frameSizeOf(detections);
+  if (size === undefined) return;
+  // Without a frame, boxes are in 0..1 of the input. This equals 0..1 of the tile only if both have the same
+  // proportions.
+  const isInput = Array.isArray(size);
+  const [w, h] = "width" in size ? [size.width, size.height] : size;
+  const isTile = isInput
+    ? Math.abs(w * height - h * width) <= Math.max(w, h)
+    : Math.abs(w - width) <= 1 && Math.abs(h - height) <= 1;
+  if (isTile) return;
+  refuse(
+    "detections",
+    `those of ${isInput ? `an input of ${w}x${h} without a frame` : `a frame of ${w}x${h}`} for a tile of ${width}x${height}`,
+    "crop" in size && size.crop
+      ? `{ x: 0, y: 0, width: ${w}, height: ${h} } as the tile: what was found in a crop is in 0..1 of the whole picture`
+      : `the tile as the frame: decode(outputs, { width: ${width}, height: ${height}, resize })`,
+    RangeError,
+  );
+}
+
+export class TileRows {
+  length = 0;
+  /** Count of rows that were dropped, those with the lowest scores. */
+  dropped = 0;
+  /** `ROW` doubles a row. */
+  rows = new Float64Array(0);
+  classIds = new Int32Array(0);
+  sources = new Uint32Array(0);
+  labels: readonly string[] | null = null;
+  readonly #size: readonly [number, number];
+  readonly #most: number;
+  /** The values that tasks gave each row, by column, moved into the picture. */
+  #columns: Partial<Record<RowColumn, Float32Array[]>> = {};
+  /** What the rows that are held have besides boxes. */
+  #kind = "";
+  #hasMasks = false;
+  #named: Pick<TaskColumns, "keypointNames" | "edges"> = {};
+  #taskFunctions: TaskFunctions | null = null;
+
+  /** @param most rows that are held at a time, the best ones */
+  constructor(size: readonly [number, number], most: number) {
+    this.#size = size;
+    this.#most = most;
+  }
+
+  add(tile: Tile, detections: Detections): void {
+    checkTile(tile, this.#size);
+    const given: Partial<Detections> | null = detections;
+    if (!(given && given.boxes && given.scores && given.classIds && given.sources))
+      refuse("detections", show(detections), "what decode() returned for the tile", RangeError);
+    const { x, y, width, height } = tile;
+    checkFrameOf(detections, width, height);
+    if (detections.length > 0) this.#checkKind(detections);
+    const { length: n, boxes, scores, classIds, sources } = detections;
+    this.#grow(this.length + n);
+    for (let i = 0; i < n; i++) {
+      const row = this.length + i;
+      for (let k = 0; k < 4; k += 2) {
+        this.rows[row * ROW + k] = x + boxes[i * 4 + k] * width;
+        this.rows[row * ROW + k + 1] = y + boxes[i * 4 + k + 1] * height;
+      }
+      this.rows[row * ROW + 4] = scores[i];
+      this.classIds[row] = classIds[i];
+      this.sources[row] = sources[i];
+    }
+    if (n > 0) this.#addColumns(tile, detections);
+    this.length += n;
+    this.labels ??= detections.labels;
+    this.#hasMasks ||= taskFunctionsOf(detections)?.mask !== undefined;
+    if (this.length > this.#most) this.#dropLowest();
+  }
+
+  /** Throws if detections have other columns or class names than those that are held: they are of another network. */
+  #checkKind(detections: Detections): void {
+    const { labels } = detections;
+    const kind = kindOf(detections);
+    const names = labels?.join() ?? "none";
+    if (this.length > 0 && kind !== this.#kind)
+      refuse("detections", kind, `${this.#kind}, as in the tiles before`, RangeError);
+    if (this.length > 0 && names !== (this.labels?.join() ?? "none"))
+      refuse("detections", `labels ${show(labels)}`, "those of the tiles before, of one network", RangeError);
+    this.#kind = kind;
+  }
+
+  /** Keeps what tasks gave the rows of a tile, moved into the picture. */
+  #addColumns(tile: Tile, detections: Detections): void {
+    const { length, scores, keypoints, angles, keypointNames, edges } = detections;
+    for (const name of ROW_COLUMNS) {
+      const column = detections[name];
+      if (!column) continue;
+      const width = column.length / scores.length;
+      const move = moveOf(name, tile, this.#size);
+      const held = (this.#columns[name] ??= []);
+      for (let i = 0; i < length; i++)
+        held[this.length + i] = column.slice(i * width, (i + 1) * width).map(move);
+    }
+    this.#named = { ...(keypointNames && { keypointNames }), ...(edges && { edges }) };
+    // A clone has columns without functions.
+    this.#taskFunctions = keypoints ? POSE_ROWS : angles ? ORIENTED_ROWS : null;
+  }
+
+  #grow(rows: number): void {
+    if (this.classIds.length >= rows) return;
+    const n = Math.max(rows, 2 * this.classIds.length);
+    const { rows: oldRows, classIds, sources } = this;
+    this.rows = new Float64Array(n * ROW);
+    this.rows.set(oldRows);
+    this.classIds = new Int32Array(n);
+    this.classIds.set(classIds);
+    this.sources = new Uint32Array(n);
+    this.sources.set(sources);
+  }
+
+  /** Keeps the best rows, of equal scores those that came first, in the order in which they came. */
+  #dropLowest(): void {
+    const { rows } = this;
+    const most = this.#most;
+    const order = Uint32Array.from({ length: this.length }, (_, i) => i);
+    order.sort((a, b) => rows[b * ROW + 4] - rows[a * ROW + 4] || a - b);
+    order
+      .subarray(0, most)
+      .sort()
+      .forEach((from, to) => {
+        rows.copyWithin(to * ROW, from * ROW, (from + 1) * ROW);
+        this.classIds[to] = this.classIds[from];
+        this.sources[to] = this.sources[from];
+        for (const held of Object.values(this.#columns)) held[to] = held[from];
+      });
+    this.dropped += this.length - most;
+    this.length = most;
+  }
+
+  /** Gives merged detections the columns of these rows, one row for each of theirs. */
+  extendWith(merged: Detections, rows: readonly number[]): void {
+    const columns = Object.entries(this.#columns).map(([name, held]) => [
+      name,
+      Float32Array.from(rows.flatMap((row) => [...held[row]])),
+    ]);
+    const taskFunctions = this.#taskFunctions ?? (this.#hasMasks ? WITHOUT_MASKS : null);
+    if (taskFunctions)
+      extend(merged, { ...(Object.fromEntries(columns) as TaskColumns), ...this.#named }, taskFunctions);
+  }
+
+  /** Forgets all rows. */
+  clear(): void {
+    this.length = this.dropped = 0;
+    this.labels = null;
+    this.#columns = {};
+    this.#named = {};
+    this.#taskFunctions = null;
+    this.#hasMasks = false;
+  }
+}
