@@ -17,6 +17,8 @@ export interface DeviceDetail extends Device {
   readonly lastContactAt: string | null;
   readonly lastStatusChangeAt: string | null;
   readonly conflictAt: string | null;
+  /** When its credential was revoked; null: it has one, or never enrolled. */
+  readonly revokedAt: string | null;
   readonly hostUrl: string | null;
   /** The application that the device should run. `version` is the `etag` of a version. */
   readonly desiredApplication: {
@@ -24,7 +26,7 @@ export interface DeviceDetail extends Device {
     readonly version: string;
     readonly number: number;
   } | null;
-  /** The application that the device told last. */
+  /** The application that the device runs or cannot use, by its last report. */
   readonly application: {
     readonly identifier: string | null;
     readonly version: string | null;
@@ -44,7 +46,7 @@ export interface DevicesFilter {
   /** ISO 8601 with an offset. */
   readonly lastContactBefore?: string;
   readonly lastContactAfter?: string;
-  readonly only?: "CONFLICT" | "FAILED" | "NEVER_ENROLLED";
+  readonly only?: "CONFLICT" | "FAILED" | "NEVER_ENROLLED" | "REVOKED";
 }
 
 export interface DeviceGroup {
@@ -102,7 +104,7 @@ const DEVICES_A_PAGE = 1000;
 const ROWS_A_PAGE = 200;
 const DEVICE = "id name";
 const DETAIL =
-  "id name status model serialNumber architecture version lastContactAt lastStatusChangeAt conflictAt hostUrl desiredApplication { identifier version number } application { identifier version state error { code message } }";
+  "id name status model serialNumber architecture version lastContactAt lastStatusChangeAt conflictAt revokedAt hostUrl desiredApplication { identifier version number } application { identifier version state error { code message } }";
 const GROUP = "id name createdAt";
 const ADOPT_KEY = "id name status expiresAt maxDevices usedCount";
 

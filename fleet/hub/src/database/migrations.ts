@@ -357,6 +357,20 @@ UPDATE assignments SET failure_limit = 1 WHERE next_version IS NOT NULL;
     name: "problem of an application",
     sql: (text) => `ALTER TABLE device_states ADD COLUMN application_error ${text};`,
   },
+  {
+    version: 9,
+    name: "when a device was revoked, and when its newest token was issued",
+    // A device that has enrolled and has no credential was revoked.
+    sql: () => `
+ALTER TABLE device_states ADD COLUMN token_at BIGINT;
+ALTER TABLE device_states ADD COLUMN revoked_at BIGINT;
+UPDATE device_states SET revoked_at = coalesce(
+  (SELECT r.before * 1000 FROM device_revocations r WHERE r.device_id = device_states.device_id), enrolled_at
+) WHERE NOT EXISTS (
+  SELECT 1 FROM device_credentials c WHERE c.team_id = device_states.team_id AND c.device_id = device_states.device_id
+);
+`,
+  },
 ];
 
 export const schemaVersion = migrations.at(-1)!.version;

@@ -15,7 +15,7 @@ interface FilterArgument {
   readonly model?: string | null;
   readonly lastContactBefore?: string | null;
   readonly lastContactAfter?: string | null;
-  readonly only?: "CONFLICT" | "FAILED" | "NEVER_ENROLLED" | null;
+  readonly only?: keyof typeof ONLY | null;
 }
 
 export interface DevicesArguments extends PageArguments {
@@ -34,7 +34,7 @@ export interface Connection {
   readonly pageInfo: PageInfo;
 }
 
-const ONLY = { CONFLICT: "conflict", FAILED: "failed", NEVER_ENROLLED: "new" } as const;
+const ONLY = { CONFLICT: "conflict", FAILED: "failed", NEVER_ENROLLED: "new", REVOKED: "revoked" } as const;
 
 export function readFilter(filter: FilterArgument): DeviceFilter {
   const texts = [filter.search, filter.deviceGroupId, filter.appIdentifier, filter.model];

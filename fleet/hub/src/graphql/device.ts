@@ -57,6 +57,9 @@ export class DeviceNode {
   conflictAt(_: unknown, context: TeamContext): Promise<string | null> {
     return this.#time(context, "conflict_at");
   }
+  revokedAt(_: unknown, context: TeamContext): Promise<string | null> {
+    return this.#time(context, "revoked_at");
+  }
   model(_: unknown, context: TeamContext): Promise<unknown> {
     return this.#told(context, "model");
   }
@@ -126,7 +129,7 @@ export class DeviceNode {
   async #told({ states }: TeamContext, column: keyof DeviceState): Promise<unknown> {
     return (await states.load(this.id))?.[column] ?? null;
   }
-  async #time({ states }: TeamContext, column: "last_contact_at" | "enrolled_at" | "conflict_at") {
+  async #time({ states }: TeamContext, column: "last_contact_at" | "enrolled_at" | "conflict_at" | "revoked_at") {
     return isoOrNull((await states.load(this.id))?.[column]);
   }
 }

@@ -157,7 +157,8 @@ export function snapMutations(context: TeamContext) {
     requestSnap: ({ deviceId }: { deviceId: string }) =>
       attempt(async () => {
         if (!isNoText(deviceId) && (await requestSnap(db, now(), { teamId: team.id, deviceId }))) return {};
-        throw new UserError(`got device ${JSON.stringify(deviceId.slice(0, 80))}, expected one with an identity`, 404);
+        const got = JSON.stringify(deviceId.slice(0, 80));
+        throw new UserError(`got device ${got}, expected one of the team that is enrolled and not revoked`, 404);
       }),
   };
 }

@@ -102,8 +102,9 @@ export async function revokeDevice(
   { teamId, id, name }: { readonly teamId: string; readonly id: string; readonly name: string },
 ): Promise<void> {
   await db.write(async (tx) => {
-    const ended = await endCredentials(tx, now, teamId, id);
-    if (ended > 0) await audit(tx, now, actor, "device.revoked", teamId, `${id} ${name}`);
+    if ((await endCredentials(tx, now, teamId, id)) === 0) return;
+    await tx.all("UPDATE device_states SET revoked_at = ? WHERE team_id = ? AND device_id = ?", [now, teamId, id]);
+    await audit(tx, now, actor, "device.revoked", teamId, `${id} ${name}`);
   });
 }
 
@@ -123,19 +124,32 @@ export async function endCredentials(tx: Queries, now: number, teamId: string, d
  */
 const secondAfter = (now: number): number => Math.floor(now / 1000) + 1;
 
+/**
+ * Notes the second at which a device got its newest token. The hub's clock may go back before a revocation, which then
+ * has to name a time after this one.
+ */
+export async function noteToken(db: Database, { team_id, id }: KnownDevice, issuedAt: number): Promise<void> {
+  const sql = "UPDATE device_states SET token_at = ? WHERE team_id = ? AND device_id = ? AND coalesce(token_at, 0) < ?";
+  await db.write((tx) => tx.all(sql, [issuedAt, team_id, id, issuedAt]), { durable: false });
+}
+
 /** Voids every token that a device has now. */
 export async function voidTokens(tx: Queries, now: number, deviceId: string): Promise<void> {
+  const [state] = await tx.all<{ token_at: number | null }>("SELECT token_at FROM device_states WHERE device_id = ?", [
+    deviceId,
+  ]);
   await tx.all(
     "INSERT INTO device_revocations (device_id, before) VALUES (?, ?) ON CONFLICT (device_id) DO UPDATE SET before = excluded.before",
-    [deviceId, secondAfter(now)],
+    [deviceId, Math.max(secondAfter(now), (state?.token_at ?? 0) + 1)],
   );
 }
 
 /** Voids the tokens of every device of a team. */
 export async function voidTokensOfTeam(tx: Queries, now: number, teamId: string): Promise<void> {
+  const second = secondAfter(now);
   await tx.all(
-    "INSERT INTO device_revocations (device_id, before) SELECT device_id, CAST(? AS BIGINT) FROM device_states WHERE team_id = ? ON CONFLICT (device_id) DO UPDATE SET before = excluded.before",
-    [secondAfter(now), teamId],
+    "INSERT INTO device_revocations (device_id, before) SELECT device_id, CASE WHEN token_at >= ? THEN token_at + 1 ELSE CAST(? AS BIGINT) END FROM device_states WHERE team_id = ? ON CONFLICT (device_id) DO UPDATE SET before = excluded.before",
+    [second, second, teamId],
   );
 }
 

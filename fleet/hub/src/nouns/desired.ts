@@ -2,7 +2,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Queries } from "boxwright-service/database";
 import { isInShare, type Assignment } from "./assignment.ts";
-import { onlineBetween } from "./status.ts";
+import { IS_ONLINE, onlineBetween } from "./status.ts";
 
 /** What a device should run. */
 export interface DesiredVersion {
@@ -158,7 +158,7 @@ export async function rolloutProgress(
 
 async function onlineAmong(db: Queries, now: number, teamId: string): Promise<Set<string>> {
   const rows = await db.all<{ device_id: string }>(
-    "SELECT device_id FROM device_states WHERE team_id = ? AND last_contact_at > ? AND last_contact_at < ?",
+    `SELECT s.device_id AS device_id FROM device_states s WHERE s.team_id = ? AND ${IS_ONLINE} = 1`,
     [teamId, ...onlineBetween(now)],
   );
   return new Set(rows.map(({ device_id }) => device_id));

@@ -1,21 +1,21 @@
 /** Finds devices with their status by filter and order, in slices. Pages and GraphQL use the same queries. */
 import type { Queries, Value } from "boxwright-service/database";
 import { notInTeam, type Device } from "./device.ts";
-import { onlineBetween, STATE_COLUMNS, type DeviceState, type Status } from "./status.ts";
+import { IS_ONLINE, onlineBetween, STATE_COLUMNS, type DeviceState, type Status } from "./status.ts";
 
 export interface DeviceFilter {
   /** A part of the name or of the id, in any case. */
   readonly search?: string | undefined;
   readonly status?: Status | undefined;
   readonly groupId?: string | undefined;
-  /** Identifier of the application that the device told last. */
+  /** Identifier of the application that the device runs, by its last report. */
   readonly application?: string | undefined;
   readonly model?: string | undefined;
   /** Last contact before and after these times, in milliseconds. A device without a contact was before all times. */
   readonly contactBefore?: number | undefined;
   readonly contactAfter?: number | undefined;
   /** "conflict": two devices seem to use one credential. "new": typed in, and never enrolled. */
-  readonly only?: "conflict" | "new" | "failed" | undefined;
+  readonly only?: "conflict" | "new" | "failed" | "revoked" | undefined;
 }
 
 export type OrderField = "id" | "name" | "lastContactAt" | "createdAt";
@@ -60,9 +60,7 @@ function conditions(teamId: string, filter: DeviceFilter, now: number): { sql: s
     params.push(...values);
   };
   const { status, groupId, application, model, contactBefore, contactAfter, only } = filter;
-  if (status === "ONLINE") add("s.last_contact_at > ? AND s.last_contact_at < ?", ...onlineBetween(now));
-  if (status === "OFFLINE")
-    add("(s.last_contact_at IS NULL OR s.last_contact_at <= ? OR s.last_contact_at >= ?)", ...onlineBetween(now));
+  if (status !== undefined) add(`${IS_ONLINE} = ${status === "ONLINE" ? 1 : 0}`, ...onlineBetween(now));
   if (groupId !== undefined)
     add(
       "EXISTS (SELECT 1 FROM device_group_members m WHERE m.team_id = d.team_id AND m.device_id = d.id AND m.group_id = ?)",
@@ -75,6 +73,7 @@ function conditions(teamId: string, filter: DeviceFilter, now: number): { sql: s
   if (only === "conflict") add("s.conflict_at IS NOT NULL");
   if (only === "new") add("s.device_id IS NULL");
   if (only === "failed") add("s.application_state = 'failed'");
+  if (only === "revoked") add("s.revoked_at IS NOT NULL");
   return { sql: parts.join(" AND "), params };
 }
 
@@ -131,12 +130,13 @@ export interface Counts {
   readonly failed: number;
   /** Devices that were typed in and never enrolled. */
   readonly fresh: number;
+  readonly revoked: number;
 }
 
-/** Counts the devices of a team: online, never enrolled, failing, in conflict. */
+/** Counts the devices of a team: online, never enrolled, failing, in conflict, revoked. */
 export async function countByStatus(db: Queries, teamId: string, now: number): Promise<Counts> {
   const [row] = await db.all<Counts>(
-    `SELECT count(*) AS total, count(CASE WHEN s.last_contact_at > ? AND s.last_contact_at < ? THEN 1 END) AS online, count(s.conflict_at) AS conflicts, count(CASE WHEN s.application_state = 'failed' THEN 1 END) AS failed, count(CASE WHEN s.device_id IS NULL THEN 1 END) AS fresh ${FROM} WHERE d.team_id = ?`,
+    `SELECT count(*) AS total, count(CASE WHEN ${IS_ONLINE} = 1 THEN 1 END) AS online, count(s.conflict_at) AS conflicts, count(s.revoked_at) AS revoked, count(CASE WHEN s.application_state = 'failed' THEN 1 END) AS failed, count(CASE WHEN s.device_id IS NULL THEN 1 END) AS fresh ${FROM} WHERE d.team_id = ?`,
     [...onlineBetween(now), teamId],
   );
   return row!;
@@ -177,7 +177,7 @@ export async function needDevice(db: Queries, teamId: string, id: string): Promi
   return found;
 }
 
-/** Returns the applications that devices of the team told last. */
+/** Returns the applications that devices of the team run, by their last reports. */
 export async function listReportedApplications(db: Queries, teamId: string): Promise<string[]> {
   const rows = await db.all<{ application: string }>(
     "SELECT DISTINCT application FROM device_states WHERE team_id = ? AND application IS NOT NULL ORDER BY application LIMIT 200",

@@ -1,5 +1,6 @@
 /** Who uses the model files of a team: applications that name them, and devices that are given such a version. */
 import type { Queries } from "boxwright-service/database";
+import type { AppContent } from "./application-content.ts";
 import { resolveDesired } from "./desired.ts";
 import { countSnapBytes } from "./snap-quota.ts";
 
@@ -7,8 +8,8 @@ export interface ModelUser {
   readonly id: string;
   readonly identifier: string;
   readonly name: string;
-  /** Count of its versions that name the file. */
-  readonly versions: number;
+  /** Numbers of its versions that name the file, the newest first. */
+  readonly versions: readonly number[];
 }
 
 export interface ModelUse {
@@ -27,10 +28,12 @@ export interface ModelUses {
   readonly named: readonly string[];
 }
 
+type UserRow = Omit<ModelUser, "versions"> & { readonly sha256: string; readonly number: number };
+
 export async function readModelUse(db: Queries, teamId: string): Promise<ModelUses> {
-  const named = await db.all<ModelUser & { sha256: string }>(
-    "SELECT v.model_sha256 AS sha256, p.id AS id, p.identifier AS identifier, p.name AS name, count(*) AS versions FROM app_versions v JOIN apps p ON p.team_id = v.team_id AND p.id = v.app_id " +
-      "WHERE v.team_id = ? AND v.model_sha256 IS NOT NULL GROUP BY v.model_sha256, p.id, p.identifier, p.name ORDER BY p.name, p.id",
+  const named = await db.all<UserRow>(
+    "SELECT v.model_sha256 AS sha256, p.id AS id, p.identifier AS identifier, p.name AS name, v.number AS number FROM app_versions v JOIN apps p ON p.team_id = v.team_id AND p.id = v.app_id " +
+      "WHERE v.team_id = ? AND v.model_sha256 IS NOT NULL ORDER BY p.name, p.id, v.number DESC",
     [teamId],
   );
   const given = await db.all<{ sha256: string; app_id: string; number: number }>(
@@ -45,12 +48,25 @@ export async function readModelUse(db: Queries, teamId: string): Promise<ModelUs
       const sha256 = modelOf.get(`${appId} ${number}`);
       if (sha256 !== undefined) devices.set(sha256, (devices.get(sha256) ?? 0) + 1);
     }
-  const uses = new Map<string, ModelUse>();
-  for (const { sha256, ...app } of named) {
-    const { apps } = uses.get(sha256) ?? NOBODY;
-    uses.set(sha256, { apps: [...apps, app], devices: devices.get(sha256) ?? 0 });
+  const users = new Map<string, Map<string, ModelUser & { readonly versions: number[] }>>();
+  for (const { sha256, number, ...app } of named) {
+    const apps = users.get(sha256) ?? new Map();
+    const user = apps.get(app.id) ?? { ...app, versions: [] };
+    user.versions.push(number);
+    users.set(sha256, apps.set(app.id, user));
   }
+  const uses = new Map<string, ModelUse>();
+  for (const [sha256, apps] of users) uses.set(sha256, { apps: [...apps.values()], devices: devices.get(sha256) ?? 0 });
   return { of: (sha256) => uses.get(sha256) ?? NOBODY, named: [...uses.keys()] };
+}
+
+/** Returns name and size of a file, as the newest version that names it has them; null if none names it. */
+export async function describedModel(db: Queries, teamId: string, sha256: string): Promise<AppContent["model"]> {
+  const [row] = await db.all<{ content: string }>(
+    "SELECT content FROM app_versions WHERE team_id = ? AND model_sha256 = ? ORDER BY created_at DESC LIMIT 1",
+    [teamId, sha256],
+  );
+  return row === undefined ? null : (JSON.parse(row.content) as AppContent).model;
 }
 
 /** Bytes of a team's files. */

@@ -228,12 +228,16 @@ export async function findExpectedFile(
   return row;
 }
 
-/** Asks a device for a snap. The answer to its next heartbeat says so. Returns false if the device never enrolled. */
+/**
+ * Asks a device for a snap. The answer to its next heartbeat says so.
+ * @returns false if the device never enrolled or is revoked, so that no heartbeat will come
+ */
 export async function requestSnap(db: Database, now: number, { teamId, deviceId }: SnapSource): Promise<boolean> {
   const rows = await db.write((tx) =>
-    tx.all("UPDATE device_states SET snap_requested_at = ? WHERE team_id = ? AND device_id = ? RETURNING 1 AS done", [
-      ...[now, teamId, deviceId],
-    ]),
+    tx.all(
+      "UPDATE device_states SET snap_requested_at = ? WHERE team_id = ? AND device_id = ? AND revoked_at IS NULL RETURNING 1 AS done",
+      [now, teamId, deviceId],
+    ),
   );
   return rows.length > 0;
 }

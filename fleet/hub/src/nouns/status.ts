@@ -59,6 +59,8 @@ export interface DeviceState {
   readonly drops: number;
   /** When somebody asked for a snap; null: nobody did, or the snap has come. */
   readonly snap_requested_at: number | null;
+  /** When its credential was revoked; null: it has one. */
+  readonly revoked_at: number | null;
 }
 
 /** Counts of one hour of a device. */
@@ -68,13 +70,14 @@ export const STATE_COLUMNS = [
   ...["enrolled_at", "serial_number", "model", "architecture", "version", "last_contact_at", "online_since"],
   ...["counter", "process_id", "previous_process_id", "conflict_at", "clock_difference", "host_url", "application"],
   ...["application_version", "application_state", "report", "hour", "contacts", "restarts", "worst_p99", "drops"],
-  ...["application_error", "snap_requested_at"],
+  ...["application_error", "snap_requested_at", "revoked_at"],
 ] as const;
 
-type Contact = Pick<DeviceState, "last_contact_at" | "online_since">;
+type Contact = Pick<DeviceState, "last_contact_at" | "online_since" | "revoked_at">;
 
-export function statusOf({ last_contact_at }: Pick<Contact, "last_contact_at">, now: number): Status {
-  if (last_contact_at === null) return "OFFLINE";
+/** Returns the status. A revoked device is offline at once, however short ago its last contact was. */
+export function statusOf({ last_contact_at, revoked_at }: Omit<Contact, "online_since">, now: number): Status {
+  if (last_contact_at === null || revoked_at !== null) return "OFFLINE";
   const silent = now - last_contact_at;
   // A contact far in the future was written under a wrong clock.
   return silent < offlineMs() && silent > -CLOCK_SKEW_MS ? "ONLINE" : "OFFLINE";
@@ -83,10 +86,14 @@ export function statusOf({ last_contact_at }: Pick<Contact, "last_contact_at">, 
 /** Returns when the status changed last, or null if the device never was online. */
 export function statusChangedAt(state: Contact, now: number): number | null {
   if (state.last_contact_at === null) return null;
-  return statusOf(state, now) === "ONLINE" ? state.online_since : Math.min(now, state.last_contact_at + offlineMs());
+  if (statusOf(state, now) === "ONLINE") return state.online_since;
+  return Math.min(now, state.last_contact_at + offlineMs(), state.revoked_at ?? Infinity);
 }
 
-/** Bounds of `last_contact_at` of a device that is online, for SQL. */
+/** Condition of SQL, as `statusOf`: 1 for a row of `device_states s` that is online, else 0. */
+export const IS_ONLINE =
+  "(CASE WHEN s.last_contact_at > ? AND s.last_contact_at < ? AND s.revoked_at IS NULL THEN 1 ELSE 0 END)";
+/** Parameters of `IS_ONLINE`. */
 export const onlineBetween = (now: number): [number, number] => [now - offlineMs(), now + CLOCK_SKEW_MS];
 
 export interface Advanced {

@@ -114,6 +114,7 @@ export function Tally({ counts, base }: Pick<ListProps, "counts" | "base">) {
     [counts.online, "online", { status: "online" }, true],
     [counts.total - counts.online, "offline", { status: "offline" }, true],
     [counts.fresh, "never enrolled", { only: "new" }, false],
+    [counts.revoked, "revoked", { only: "revoked" }, false],
     [counts.failed, "application failed", { only: "failed" }, false],
     [counts.conflicts, "credential in use twice", { only: "conflict" }, false],
   ];
@@ -216,8 +217,8 @@ export function Bulk({ base, view, groups, csrf }: ListProps) {
 
 export function Status({ state, now }: { state: DeviceState | undefined; now: number }) {
   if (state === undefined) return <span class="status">never enrolled</span>;
-  const isOnline = statusOf(state, now) === "ONLINE";
-  return <span class={`status ${isOnline ? "online" : "offline"}`}>{isOnline ? "online" : "offline"}</span>;
+  const text = statusOf(state, now) === "ONLINE" ? "online" : "offline";
+  return <span class={`status ${text}`}>{state.revoked_at === null ? text : "revoked"}</span>;
 }
 
 /** One row: name, status, application, what to do. */

@@ -4,11 +4,11 @@ import {
   CLOCK_DIFFERENCE_MS,
   heartbeatSeconds,
   statusChangedAt,
-  statusOf,
   type DeviceState,
   type Hour,
 } from "../nouns/status.ts";
 import { Ago, durationText } from "./ago.tsx";
+import { Status } from "./device-items.tsx";
 import { Breakable } from "./layout.tsx";
 
 type Fact = readonly [string, unknown];
@@ -39,32 +39,20 @@ function decodingText({ p50, p99 }: Heartbeat["decode_ms"]): string {
   return `${milliseconds(p50)} median, ${milliseconds(p99)} p99`;
 }
 
-interface StatusFactsProps {
-  readonly state: DeviceState;
-  /** True: the device has no credential, so the hub refuses it, however short ago its last contact was. */
-  readonly isRevoked: boolean;
-  readonly now: number;
-}
-
 /** Status of a device that has enrolled. */
-export function StatusFacts({ state, isRevoked, now }: StatusFactsProps) {
+export function StatusFacts({ state, now }: { readonly state: DeviceState; readonly now: number }) {
   const beat = state.report === null ? undefined : (JSON.parse(state.report) as Heartbeat);
-  const changed = statusChangedAt(state, now);
-  const isOnline = statusOf(state, now) === "ONLINE";
+  const since = state.revoked_at ?? statusChangedAt(state, now);
   const offset = state.clock_difference;
   return (
     <Facts
       rows={[
         [
           "Status",
-          isRevoked ? (
-            <span class="status offline">revoked</span>
-          ) : (
-            <>
-              <span class={`status ${isOnline ? "online" : "offline"}`}>{isOnline ? "online" : "offline"}</span>
-              {changed !== null && <> for {durationText(now - changed)}</>}
-            </>
-          ),
+          <>
+            <Status state={state} now={now} />
+            {since !== null && <> for {durationText(now - since)}</>}
+          </>,
         ],
         ["Last contact", state.last_contact_at === null ? "none yet" : <Ago at={state.last_contact_at} now={now} />],
         ["Clock", offset !== null && Math.abs(offset) > CLOCK_DIFFERENCE_MS && <Clock offset={offset} />],

@@ -6,6 +6,7 @@ import { findAssignment } from "../nouns/assignment.ts";
 import { listGroups } from "../nouns/group.ts";
 import { reportsOf, type Report } from "../nouns/report.ts";
 import { findSnaps } from "../nouns/snap-query.ts";
+import type { DeviceState } from "../nouns/status.ts";
 import type { Member } from "./guards.tsx";
 import { Csrf } from "./layout.tsx";
 import { PictureScript } from "./snap-picture.tsx";
@@ -17,7 +18,7 @@ import { Time } from "./time.tsx";
 interface Shown {
   readonly id: string;
   readonly name: string;
-  readonly state: { readonly snap_requested_at: number | null } | undefined;
+  readonly state: Pick<DeviceState, "snap_requested_at" | "revoked_at"> | undefined;
 }
 
 export async function applicationSection(site: Site, visit: Member, device: Shown): Promise<Child> {
@@ -156,7 +157,7 @@ export async function snapSection({ db, now }: Site, { team, session }: Member, 
         </ul>
       )}
       <div class="actions">
-        {device.state !== undefined && (
+        {device.state?.revoked_at === null && (
           <form method="post" action={`${base}/ask`}>
             <Csrf value={csrfOf(session)} />
             <input type="hidden" name="device" value={device.id} />

@@ -14,7 +14,7 @@ export interface View {
   readonly app: string;
   /** Least time without contact: "hour", "day" or "week". */
   readonly silent: string;
-  /** "conflict", "failed", "new". */
+  /** A key of `ONLY`. */
   readonly only: string;
   /** "name" or "contact", with "-" in front for the reverse order; empty: in the order of adding. */
   readonly sort: string;
@@ -41,6 +41,7 @@ export const ONLY: Readonly<Record<string, string>> = {
   conflict: "credential in use twice",
   failed: "application failed",
   new: "never enrolled",
+  revoked: "revoked",
 };
 const STATUS: readonly string[] = ["online", "offline"];
 

@@ -124,7 +124,7 @@ async function devicePage(site: Site, visit: Member, problem?: UserError): Promi
       {state === undefined ? (
         <p>This device has never enrolled. Somebody typed it in.</p>
       ) : (
-        <StatusFacts state={state} isRevoked={credentials.length === 0} now={time} />
+        <StatusFacts state={state} now={time} />
       )}
       {host !== undefined && <LastPicture address={host} isFramed={mayFrame(host, baseUrl)} />}
       {sections}

@@ -3,7 +3,7 @@ import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import type { Router } from "../http/router.ts";
 import { listModels, removeModelFile, type ModelFile } from "../nouns/model.ts";
-import { readModelUse, readStorage, type ModelUse } from "../nouns/model-use.ts";
+import { describedModel, readModelUse, readStorage, type ModelUse } from "../nouns/model-use.ts";
 import { handleModel } from "../uploads/models.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { sizeText } from "./application-edit.tsx";
@@ -22,7 +22,9 @@ export function registerModels(router: Router, site: Site, guards: Guards): void
   router.any(`${base}/:sha256`, upload, { forPrograms: true });
   router.get(
     base,
-    guards.member((visit) => modelsPage(site, visit)),
+    guards.member((visit) =>
+      modelsPage(site, visit, { remove: new URLSearchParams(visit.exchange.search).get("remove") }),
+    ),
   );
   router.get(
     `${base}/:sha256/remove`,
@@ -37,17 +39,25 @@ export function registerModels(router: Router, site: Site, guards: Guards): void
           const name = await removeModelFile(site, session.user.email, team.id, param("sha256"));
           return redirect(sayAt(session, `/teams/${team.id}/models`, { text: `Removed ${name}.` }));
         },
-        (problem) => modelsPage(site, visit, problem),
+        (problem) => modelsPage(site, visit, { problem }),
       ),
     ),
   );
 }
 
-async function modelsPage({ db, config }: Site, visit: Member, problem?: UserError): Promise<Answer> {
+async function modelsPage(
+  { db, config }: Site,
+  visit: Member,
+  { remove, problem }: { readonly remove?: string | null; readonly problem?: UserError } = {},
+): Promise<Answer> {
   const { team, session, exchange } = visit;
+  const base = `/teams/${team.id}`;
   const models = await listModels(db, team.id, { unfinished: true });
   const uses = await readModelUse(db, team.id);
-  const missing = uses.named.filter((sha256) => !models.some((model) => model.sha256 === sha256));
+  const missing = [];
+  for (const sha256 of uses.named)
+    if (!models.some((model) => model.sha256 === sha256))
+      missing.push({ sha256, file: await describedModel(db, team.id, sha256), use: uses.of(sha256) });
   const { modelBytes } = await readStorage(db, team.id);
   const csrf = csrfOf(session);
   return show(
@@ -64,7 +74,10 @@ async function modelsPage({ db, config }: Site, visit: Member, problem?: UserErr
       {models.length > 0 && (
         <ul class="list" aria-label="Model files">
           {models.map((model) => (
-            <ModelItem model={model} use={uses.of(model.sha256)} base={`/teams/${team.id}`} csrf={csrf} />
+            <ModelItem
+              {...{ model, use: uses.of(model.sha256), base, csrf }}
+              isRemoving={model.sha256 === remove && uses.of(model.sha256).apps.length === 0}
+            />
           ))}
         </ul>
       )}
@@ -73,17 +86,22 @@ async function modelsPage({ db, config }: Site, visit: Member, problem?: UserErr
           <h2>Missing</h2>
           <p class="soft">
             Versions name these files, and the hub does not have them: a backup holds no model files. Devices wait for
-            them. Send each again.
+            them. "Send it" opens the form of a new version: the file is there once it is sent, and nothing has to be
+            saved.
           </p>
           <ul class="list" aria-label="Missing">
-            {missing.map((sha256) => (
+            {missing.map(({ sha256, file, use }) => (
               <li>
                 <div class="what">
-                  <code>{sha256.slice(0, 8)}</code>
+                  <ModelName name={file?.name ?? "a file"} sha256={sha256} />
                   <span class="soft">
-                    <Users use={uses.of(sha256)} base={`/teams/${team.id}`} />
+                    {file !== null && `${sizeText(file.size)}, for `}
+                    <Users use={use} base={base} />
                   </span>
                 </div>
+                <a class="button" href={`${base}/apps/${use.apps[0]!.id}/edit?from=${use.apps[0]!.versions[0]}`}>
+                  Send it
+                </a>
               </li>
             ))}
           </ul>
@@ -102,17 +120,43 @@ interface ModelItemProps {
   readonly use: ModelUse;
   readonly base: string;
   readonly csrf: string;
+  /** True: the row asks before it removes the file. */
+  readonly isRemoving: boolean;
 }
 
-function ModelItem({ model, use, base, csrf }: ModelItemProps) {
+function ModelName({ name, sha256 }: { name: string; sha256: string }) {
+  return (
+    <strong>
+      <Breakable text={name} /> <code class="soft">{sha256.slice(0, 8)}</code>
+    </strong>
+  );
+}
+
+function ModelItem({ model, use, base, csrf, isRemoving }: ModelItemProps) {
   const { name, sha256, size, created_at, complete_at } = model;
   const isUsed = use.apps.length > 0;
+  const anchor = `model-${sha256.slice(0, 8)}`;
+  if (isRemoving)
+    return (
+      <li id={anchor} class="open">
+        <form method="post" action={`${base}/models/${sha256}/remove`} class="question">
+          <Csrf value={csrf} />
+          <p>
+            Remove <strong>{name}</strong>? Its bytes are deleted, for good.
+          </p>
+          <button class="danger" type="submit">
+            Remove it
+          </button>
+          <a class="button" href={`${base}/models#${anchor}`}>
+            Keep it
+          </a>
+        </form>
+      </li>
+    );
   return (
-    <li>
+    <li id={anchor}>
       <div class="what">
-        <strong>
-          <Breakable text={name} /> <code class="soft">{sha256.slice(0, 8)}</code>
-        </strong>
+        <ModelName name={name} sha256={sha256} />
         <span class="soft">
           {sizeText(size)}, <Time at={complete_at ?? created_at} />
           {complete_at === null && <strong class="bad">, not there whole yet</strong>}
@@ -122,20 +166,9 @@ function ModelItem({ model, use, base, csrf }: ModelItemProps) {
         </span>
       </div>
       {!isUsed && (
-        <details class="do">
-          <summary class="button" aria-label={`Remove ${name}`}>
-            Remove
-          </summary>
-          <form method="post" action={`${base}/models/${sha256}/remove`} class="question">
-            <Csrf value={csrf} />
-            <p>
-              Remove <strong>{name}</strong>? Its bytes are deleted, for good.
-            </p>
-            <button class="danger" type="submit">
-              Remove it
-            </button>
-          </form>
-        </details>
+        <a class="button" href={`${base}/models?remove=${sha256}#${anchor}`} aria-label={`Remove ${name}`}>
+          Remove
+        </a>
       )}
     </li>
   );
@@ -150,10 +183,28 @@ function Users({ use: { apps, devices }, base }: { use: ModelUse; base: string }
           <a href={`${base}/apps/${id}`}>
             <Breakable text={name} />
           </a>{" "}
-          ({versions} {versions === 1 ? "version" : "versions"})
+          ({versions.length === 1 ? "version" : "versions"} <Versions all={versions} base={`${base}/apps/${id}`} />)
         </>
       ))}
       {devices > 0 ? `, on ${devices} ${devices === 1 ? "device" : "devices"}` : ", on no device"}
+    </>
+  );
+}
+
+/** Versions of an application that are named. The others are counted. */
+const NAMED_VERSIONS = 5;
+
+function Versions({ all, base }: { all: readonly number[]; base: string }) {
+  const more = all.length - NAMED_VERSIONS;
+  return (
+    <>
+      {all.slice(0, NAMED_VERSIONS).map((number, i) => (
+        <>
+          {i > 0 && ", "}
+          <a href={`${base}/versions/${number}`}>{number}</a>
+        </>
+      ))}
+      {more > 0 && ` and ${more} more`}
     </>
   );
 }

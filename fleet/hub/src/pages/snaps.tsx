@@ -44,7 +44,7 @@ export function registerSnaps(router: Router, site: Site, guards: Guards): void 
     guards.member(async ({ team, session, form }) => {
       const source = { teamId: team.id, deviceId: form("device") };
       if (!(await requestSnap(site.db, site.now(), source)))
-        throw new UserError("got a device without an identity, expected one with it", 404, "There is no such device.");
+        throw new UserError("got a device without a credential", 404, "This device never enrolled, or it is revoked.");
       const page = `/teams/${team.id}/devices/${encodeURIComponent(source.deviceId)}`;
       return redirect(sayAt(session, page, { text: "Asked. The snap comes after the next contact of the device." }));
     }),

@@ -69,5 +69,29 @@ for (const { kind, skip } of kinds) {
       ]);
       await fresh.remove();
     });
+
+    it("knows devices that were revoked before", async () => {
+      const fresh = await openTestDatabase(kind, { migrated: false });
+      await migrate(fresh.db, migrations.slice(0, 8));
+      await fresh.db.write(async (tx) => {
+        for (const id of ["good", "revoked", "forgotten"])
+          await tx.all(
+            "INSERT INTO device_states (team_id, device_id, enrolled_at, enrolled_by, model, architecture, version, counter, application_state, contacts, restarts, drops) VALUES ('t', ?, 5, 'k', '', '', '', 0, 'none', 0, 0, 0)",
+            [id],
+          );
+        await tx.all(
+          "INSERT INTO device_credentials (id, team_id, device_id, hash, created_at) VALUES ('c', 't', 'good', 'h', 5)",
+        );
+        for (const id of ["good", "revoked"])
+          await tx.all("INSERT INTO device_revocations (device_id, before) VALUES (?, 1700000000)", [id]);
+      });
+      await migrate(fresh.db);
+      expect(await fresh.db.all("SELECT device_id AS id, revoked_at FROM device_states ORDER BY device_id")).toEqual([
+        { id: "forgotten", revoked_at: 5 },
+        { id: "good", revoked_at: null },
+        { id: "revoked", revoked_at: 1_700_000_000_000 },
+      ]);
+      await fresh.remove();
+    });
   });
 }

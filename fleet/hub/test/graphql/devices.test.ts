@@ -88,8 +88,14 @@ for (const { kind, skip } of kinds) {
       );
       expect(adoptKey).toEqual({ status: "REVOKED", usedCount: 1 });
       expect((await enrol(hub, made.key)).status).toBe(403);
-      const revoked = await change(`revokeDeviceCredential(deviceId: "${agent.id}")`, "device { id }");
-      expect(revoked.status).toBe("SUCCESS");
+      const revoked = await change(
+        `revokeDeviceCredential(deviceId: "${agent.id}")`,
+        "device { status lastStatusChangeAt revokedAt }",
+      );
+      // Its last heartbeat is short ago, but the hub refuses it.
+      expect(revoked).toMatchObject({ status: "SUCCESS", device: { status: "OFFLINE" } });
+      expect(revoked.device.lastStatusChangeAt).toBe(revoked.device.revokedAt);
+      expect(Date.parse(revoked.device.revokedAt)).toBeGreaterThan(Date.now() - 60_000);
       expect((await agent.beat()).status).toBe(401);
     });
 
@@ -112,7 +118,9 @@ for (const { kind, skip } of kinds) {
         "Bravo",
         "alpha",
       ]);
-      expect(await found(`filter: { appIdentifier: "people", model: "Pi 5", status: ONLINE }`)).toEqual(["gate"]);
+      expect(await found(`filter: { appIdentifier: "people", model: "Pi 5", status: OFFLINE }`)).toEqual(["gate"]);
+      expect(await found(`filter: { only: REVOKED }`)).toEqual(["gate"]);
+      expect(await found(`filter: { status: ONLINE }`)).toEqual([]);
       expect(await found(`filter: { lastContactAfter: "2020-01-01T00:00:00+01:00" }`)).toEqual(["gate"]);
       for (const orderBy of ["NAME", "LAST_CONTACT_AT", "ID"]) {
         const seen: string[] = [];

@@ -22,7 +22,7 @@ const fresh: DeviceState = {
   ...{ enrolled_at: NOW, serial_number: null, model: "", architecture: "", version: "", last_contact_at: null },
   ...{ online_since: null, counter: 0, process_id: null, previous_process_id: null, conflict_at: null },
   ...{ clock_difference: null, host_url: null, application: null, application_version: null, report: null },
-  application_error: null,
+  ...{ application_error: null, revoked_at: null },
   ...{ hour: null, contacts: 0, restarts: 0, worst_p99: null, drops: 0, snap_requested_at: null },
   application_state: "none",
 };
@@ -57,6 +57,12 @@ describe("a heartbeat", () => {
     const back = advance(state, beat(3), late + HOUR).state;
     expect(statusChangedAt(back, late + HOUR + 1)).toBe(late + HOUR);
     expect([statusOf(fresh, NOW), statusChangedAt(fresh, NOW)]).toEqual(["OFFLINE", null]);
+  });
+
+  it("of a revoked device leaves it offline, since the revocation", () => {
+    const { state } = run([0, beat(1)]);
+    const revoked = { ...state, revoked_at: NOW + 20_000 };
+    expect([statusOf(revoked, NOW + 30_000), statusChangedAt(revoked, NOW + HOUR)]).toEqual(["OFFLINE", NOW + 20_000]);
   });
 
   it("from a future that was a wrong clock counts as silence", () => {
@@ -130,7 +136,7 @@ for (const { kind, skip } of kinds) {
       expect((await states()).get("d1")).toMatchObject({ counter: 2, contacts: 1, model: "m" });
       expect(await hoursOf(db(), teamId, "d1", NOW + HOUR, 24)).toMatchObject([{ hour: NOW / HOUR, contacts: 1 }]);
       expect(await countByStatus(db(), teamId, NOW + HOUR)).toEqual({
-        ...{ total: 3, online: 2, conflicts: 0, failed: 0, fresh: 1 },
+        ...{ total: 3, online: 2, conflicts: 0, failed: 0, fresh: 1, revoked: 0 },
       });
     });
 

@@ -72,13 +72,22 @@ for (const { kind, skip } of kinds) {
     it("revoke a credential, and adopt the device anew under its id", async () => {
       const agent = await Agent.enrol(site.hub, undefined, { name: "wall" });
       await agent.beat();
+      await flush();
       expect((await site.admin.get(`${pageOf(agent.id)}?revoke=`)).html).toContain("Revoke it");
       expect(await said(await site.admin.post(`${pageOf(agent.id)}/revoke`, form))).toContain("is revoked");
       expect((await agent.beat()).status).toBe(401);
       const page = text((await site.admin.get(pageOf(agent.id))).html);
       // Its last contact is short ago, but the hub refuses it.
-      expect(page).toContain("Status revoked Last contact");
+      expect(page).toContain("Status revoked for less than a minute Last contact");
       expect(page).not.toContain("online");
+      expect(page).not.toContain("Ask for a snap");
+      const devices = `${site.base}/devices`;
+      const found = async (query: string) => (await site.admin.get(`${devices}?q=wall&${query}`)).html;
+      expect([(await found("status=online")).includes(agent.id), await found("status=offline")]).toEqual([
+        ...[false, expect.stringContaining(agent.id)],
+      ]);
+      const list = await found("only=revoked");
+      expect(text(list)).toMatch(/1 revoked .*wall [-0-9a-f]+ revoked less than a minute ago/);
       const adopt = await site.admin.formOf(pageOf(agent.id), `${pageOf(agent.id)}/adopt`);
       const made = await site.admin.post(`${pageOf(agent.id)}/adopt`, adopt);
       expect(made.status).toBe(201);
@@ -87,6 +96,7 @@ for (const { kind, skip } of kinds) {
       const again = await site.admin.post(`${pageOf(agent.id)}/adopt`, adopt);
       expect([again.status, /bwa_\w/.test(again.html)]).toEqual([409, false]);
       expect((await enrol(site.hub, key)).json).toMatchObject({ device_id: agent.id, name: "wall" });
+      expect(await found("only=revoked")).not.toContain(agent.id);
     });
 
     it("put devices into groups, many at once, and take a removal of many back", async () => {

@@ -44,7 +44,8 @@ for (const { kind, skip } of kinds) {
 
       const page = (await admin.get(`${base}/models`)).html;
       expect(page).toMatch(/3 model files, 1\.0 kB of 4\.3 GB/);
-      expect(page).toMatch(/Gate &lt;people&gt;<\/a> \(2 versions\), on 1 device/);
+      const users = /Gate &lt;people&gt;<\/a> \(versions <a [^>]*\/versions\/2">2<\/a>, <a [^>]*>1<\/a>\), on 1 device/;
+      expect(page).toMatch(users);
       expect(page).toMatch(/old\.onnx.*no version names it/s);
       expect(page).toContain("not there whole yet");
       expect(page).not.toContain(`/models/${used}/remove`);
@@ -58,7 +59,8 @@ for (const { kind, skip } of kinds) {
         ...{ snapBytes: 0, snapBytesLimit: hub.config.teamSnapBytes },
       });
 
-      const form = await admin.formOf(`${base}/models`, `${base}/models/${unused}/remove`);
+      expect((await admin.get(`${base}/models?remove=${used}`)).html).not.toContain(`/models/${used}/remove`);
+      const form = await admin.formOf(`${base}/models?remove=${unused}`, `${base}/models/${unused}/remove`);
       const refused = await admin.post(`${base}/models/${used}/remove`, form);
       expect([refused.status, refused.html]).toEqual([409, expect.stringContaining("Remove the application first")]);
       expect(onDisk(used)).toBe(true);
@@ -71,9 +73,11 @@ for (const { kind, skip } of kinds) {
       await expect(client.removeModel("../x")).rejects.toThrow("expected 64 hexadecimal digits");
       // A restore on another machine leaves versions whose files are missing.
       await db.write((tx) => tx.all("DELETE FROM models WHERE sha256 = ?", [used]));
-      expect((await admin.get(`${base}/models`)).html).toMatch(
-        new RegExp(`Missing.*${used.slice(0, 8)}.*Gate &lt;people&gt;</a> \\(2 versions\\), on 1 device`, "s"),
+      const left = (await admin.get(`${base}/models`)).html;
+      expect(left.slice(left.indexOf("Missing"))).toMatch(
+        new RegExp(`used\\.onnx <code class="soft">${used.slice(0, 8)}.*10 bytes, for .*${users.source}`, "s"),
       );
+      expect(left).toContain(`href="${base}/apps/${app.id}/edit?from=2"`);
       await send("used model", "used.onnx");
       expect((await admin.get(`${base}/models`)).html).not.toContain("Missing");
       // It may be sent again.

@@ -248,7 +248,7 @@ async function models(
   if (sent.status() !== 201) throw new Error(await sent.text());
   await page.reload();
   await look("models");
-  await page.locator("summary", { hasText: "Remove" }).first().click();
+  await page.getByRole("link", { name: "Remove" }).first().click();
   await look("model-remove");
 }
 
