@@ -54,6 +54,8 @@ export interface CameraState {
   /** Name of the camera in `/pictures/KEY`. */
   readonly key: string;
   readonly source: string;
+  /** Name of the device in its hub; null: none is known. */
+  readonly name: string | null;
   readonly subject: string;
   /** Count of stored frames. */
   readonly frames: number;

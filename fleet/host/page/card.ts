@@ -69,14 +69,14 @@ export function createCard(): Card {
     element,
     age,
     get name() {
-      return last ? `${last.camera.subject} ${last.camera.source}` : "";
+      return last ? `${last.camera.subject} ${last.camera.name ?? ""} ${last.camera.source}` : "";
     },
     show(camera) {
       last = { camera, at: performance.now() };
       age();
-      const { key, source, subject, frames, detections, missing, latency, age: old, clockAhead, isRecorded } = camera;
+      const { key, frames, detections, missing, latency, age: old, clockAhead, isRecorded } = camera;
       element.dataset["key"] = key;
-      title.replaceChildren(...titleOf(source, subject));
+      title.replaceChildren(...titleOf(camera));
       counts.replaceChildren(
         ...listOf({
           frames,
@@ -96,12 +96,13 @@ export function createCard(): Card {
   };
 }
 
-/** Returns the name of the camera, and that of its device. */
-function titleOf(source: string, subject: string): (string | Node)[] {
-  if (subject === "") return [source];
+/** Returns the name of the camera, then the device: its name in the hub, if that is known, and its id. */
+function titleOf({ source, name, subject }: Camera): (string | Node)[] {
+  const [first, ...others] = [subject, name ?? "", source].filter((text) => text !== "");
+  if (others.length === 0) return [first!];
   const device = document.createElement("span");
-  device.textContent = ` (${source})`;
-  return [subject, device];
+  device.textContent = ` (${others.join(", ")})`;
+  return [first!, device];
 }
 
 function noteOf(picture: Picture | null): string {

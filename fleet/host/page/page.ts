@@ -18,6 +18,11 @@ if (source !== null) {
   find("device").textContent = source;
   find("one").hidden = false;
 }
+/** Shows the name of the one device beside its id. */
+function showName(name: string): void {
+  document.title = `${name} on boxwright host`;
+  find("device").textContent = `${name} (${source})`;
+}
 const isShown = (given: Camera): boolean =>
   source === null || given.source === source || given.source.startsWith(`${source}/`);
 
@@ -47,6 +52,7 @@ function show(given: State): void {
       isNew = true;
     }
     card.show(camera);
+    if (camera.source === source && camera.name !== null) showName(camera.name);
   }
   if (isNew) sort();
   none.hidden = cards.size > 0;

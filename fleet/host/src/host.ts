@@ -20,6 +20,7 @@ import { MqttSource } from "./mqtt/source.ts";
 import { Broker } from "./nats/broker.ts";
 import type { Database } from "boxwright-service/database";
 import { Senders } from "./webhook/senders.ts";
+import { DeviceNames } from "./store/names.ts";
 import { openDatabase } from "./store/open.ts";
 import { Retention } from "./store/retention.ts";
 import { RefusedRequests } from "./store/refused-requests.ts";
@@ -82,7 +83,9 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
     const app = createApp({
       ...{ db, writer, intake, registry, previews, refused, live, metrics, log },
       ...config,
+      names: new DeviceNames(db),
       guards: createGuards(config, metrics, log, now, tokens),
+      framers: () => [hub, documents?.document?.issuer].filter((address) => address !== undefined),
       hubState: () => (documents === null ? "none" : (documents.problem ?? "ok")),
       decoding: () => decoding.stats,
       broker: () => (config.nats === undefined ? null : (broker?.state() ?? Promise.resolve("away"))),

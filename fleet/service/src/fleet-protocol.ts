@@ -110,7 +110,7 @@ export interface RotateAnswer {
 }
 
 export interface TokenAnswer {
-  /** JWT, signed with EdDSA. Claims: iss, sub (device id), team (id), iat, exp. */
+  /** JWT, signed with EdDSA. Claims: iss, sub (device id), name (of the device), team (id), iat, exp. */
   readonly token: string;
   /** ISO 8601. */
   readonly expires_at: string;

@@ -13,7 +13,7 @@ const OF_ANOTHER_HUB =
 
 /** Result of a check. */
 export type Verdict =
-  | { readonly kind: "device"; readonly device: string }
+  | { readonly kind: "device"; readonly device: string; readonly name: string | null }
   /** The signature is wrong or missing. It counts as a guess. */
   | { readonly kind: "foreign" }
   /** The hub has signed the token, but the token is expired or revoked; or the key that signed it is not of the hub. */
@@ -23,6 +23,8 @@ export type Verdict =
 
 interface Claims {
   readonly device: string;
+  /** Name of the device in the hub; null: an older hub signed the token. */
+  readonly name: string | null;
   readonly issuedAt: number;
   readonly expiresAt: number;
 }
@@ -60,12 +62,12 @@ export class DeviceTokens {
     if (this.#keys === null) return { kind: "unknown" };
     const claims = this.#known.get(token) ?? (await this.#read(token));
     if ("kind" in claims) return claims;
-    const { device, issuedAt, expiresAt } = claims;
+    const { device, name, issuedAt, expiresAt } = claims;
     if (this.#now() / 1000 > expiresAt + CLOCK_SLACK)
       return { kind: "void", reason: `the token of device ${device} has run out. Is its hub away?` };
     if (issuedAt < (this.#goodFrom.get(device) ?? 0))
       return { kind: "void", reason: `the hub has revoked device ${device}` };
-    return { kind: "device", device };
+    return { kind: "device", device, name };
   }
 
   /** Checks the signature of a token, and remembers what it says. */
@@ -78,7 +80,8 @@ export class DeviceTokens {
         currentDate: new Date(this.#now()),
         clockTolerance: CLOCK_SLACK,
       });
-      const claims = { device: payload.sub!, issuedAt: payload.iat!, expiresAt: payload.exp! };
+      const name = typeof payload["name"] === "string" ? payload["name"] : null;
+      const claims = { device: payload.sub!, name, issuedAt: payload.iat!, expiresAt: payload.exp! };
       if (this.#known.size >= MOST_KNOWN) this.#known.clear();
       this.#known.set(token, claims);
       return claims;

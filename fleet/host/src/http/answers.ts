@@ -7,12 +7,13 @@ import type { Env } from "./guards.ts";
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'";
 
-/** @param hub address of the hub, whose pages may show the page of a device in a frame */
-export const safeHeaders = (hub: string | undefined): MiddlewareHandler<Env> => {
-  const policy = `${POLICY}; frame-ancestors ${hub === undefined ? "'none'" : new URL(hub).origin}`;
+/** @param framers returns the addresses of the hub, whose pages may show the page of a device in a frame */
+export const safeHeaders = (framers: () => readonly string[]): MiddlewareHandler<Env> => {
   return async (c, next) => {
     await next();
-    c.header("Content-Security-Policy", policy);
+    const origins = new Set(framers().map((address) => new URL(address).origin));
+    const ancestors = origins.size === 0 ? "'none'" : [...origins].join(" ");
+    c.header("Content-Security-Policy", `${POLICY}; frame-ancestors ${ancestors}`);
     c.header("X-Content-Type-Options", "nosniff");
     c.header("Referrer-Policy", "no-referrer");
     c.header("Cross-Origin-Resource-Policy", "same-origin");

@@ -12,12 +12,16 @@ import { addQueryRoutes, addRefusedRoute } from "./query.ts";
 
 export type AppOptions = DeviceRoutes &
   OpsRoutes &
-  PageRoutes & { readonly log: Logger; readonly hub: string | undefined };
+  PageRoutes & {
+    readonly log: Logger;
+    /** Returns the addresses of the hub: the one that this host asks, and the one that browsers have. */
+    readonly framers: () => readonly string[];
+  };
 
 export function createApp(options: AppOptions): Hono<Env> {
-  const { db, guards, hub, log, metrics } = options;
+  const { db, guards, framers, log, metrics } = options;
   const app = new Hono<Env>();
-  app.use(safeHeaders(hub));
+  app.use(safeHeaders(framers));
   addOpsRoutes(app, options);
   addDeviceRoutes(app, options);
   addQueryRoutes(app, db, guards);

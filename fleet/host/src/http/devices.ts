@@ -8,6 +8,7 @@ import type { Registry } from "../decode/registry.ts";
 import { type Intake, type CheckSource, refusalOf } from "../intake/intake.ts";
 import { type Previews, readAttributes } from "../live/previews.ts";
 import { addressOf } from "boxwright-service/caller";
+import type { DeviceNames } from "../store/names.ts";
 import type { RefusedRequests } from "../store/refused-requests.ts";
 import { PACE_WINDOW_MS, readBody } from "./body.ts";
 import type { Env, Guards } from "./guards.ts";
@@ -17,6 +18,7 @@ export interface DeviceRoutes {
   readonly registry: Registry;
   readonly previews: Previews;
   readonly refused: RefusedRequests;
+  readonly names: DeviceNames;
   readonly guards: Guards;
   readonly maxPacketBytes: number;
   readonly maxPreviewBytes: number;
@@ -30,7 +32,7 @@ export interface DeviceRoutes {
 const MOST_CONFIG_BYTES = 2 ** 20;
 
 export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
-  const { intake, registry, previews, guards, maxPacketBytes, maxPreviewBytes, maxRequests } = routes;
+  const { intake, registry, previews, names, guards, maxPacketBytes, maxPreviewBytes, maxRequests } = routes;
   const pace = { rate: routes.minBodyRate, window: PACE_WINDOW_MS };
   let underWay = 0;
   /** Count of bodies under way by address of the sender. */
@@ -62,7 +64,9 @@ export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
   const record = recordRefusals(routes);
   app.post("/v1/packets", guards.agents, record, (c) =>
     withBody(c, maxPacketBytes, async (body) => {
-      const { isDuplicate } = await intake.receive(body, "http", false, checkSourceOf(c));
+      const { isDuplicate, source } = await intake.receive(body, "http", false, checkSourceOf(c));
+      const name = c.get("deviceName");
+      if (name !== undefined) await names.note(source, name);
       if (isDuplicate) c.header("x-boxwright-duplicate", "1");
       return c.body(null, 204);
     }),

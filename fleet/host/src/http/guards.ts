@@ -16,6 +16,8 @@ export interface Env {
   Variables: {
     /** Id of the device that sent its token. Absent for `agentToken`, and for requests without a token. */
     device?: string;
+    /** Name of that device in the hub. */
+    deviceName?: string;
     /** Length of the body. Absent until it was read. */
     bodyLength?: number;
   };
@@ -111,6 +113,7 @@ function guard(
       const verdict = given !== undefined && isDeviceToken(given) ? await devices?.check(given) : undefined;
       if (verdict?.kind === "device") {
         c.set("device", verdict.device);
+        if (verdict.name !== null) c.set("deviceName", verdict.name);
         return next();
       }
       if (verdict?.kind === "void") return deny(c, "device", 401, `Authorization: ${verdict.reason}`);

@@ -41,6 +41,7 @@ export function addQueryRoutes(app: Hono<Env>, db: Queries, guards: Guards): voi
     return c.json({
       cameras: rows.map((row) => ({
         source: row.source,
+        name: row.name,
         subject: row.subject === "" ? null : row.subject,
         frames: row.frames,
         detections: row.detections,

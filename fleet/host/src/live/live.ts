@@ -40,6 +40,8 @@ export interface PictureView {
 export interface CameraView {
   readonly key: string;
   readonly source: string;
+  /** Name of the device in its hub; null: none is known. */
+  readonly name: string | null;
   readonly subject: string;
   readonly frames: number;
   readonly detections: number;
@@ -164,7 +166,7 @@ export class Live {
     const before = old ? [old.view.picture, ...old.view.strip] : [];
     const placed = new Map(before.flatMap((view) => (view?.detections ? [[view.preview, view]] : [])));
     const isAwaited = pictures.some(({ number, at }) => !placed.has(number) && now() - at < PATIENCE_MS);
-    const state = `${row?.frames} ${row?.last_id} ${preview?.number}`;
+    const state = `${row?.frames} ${row?.last_id} ${preview?.number} ${row?.name}`;
     if (old?.state === state && !isAwaited) return false;
     const views: PictureView[] = [];
     for (const one of pictures) views.push(placed.get(one.number) ?? (await this.#pictureOf(one)));
@@ -177,6 +179,7 @@ export class Live {
     const view = {
       key,
       source,
+      name: row?.name ?? null,
       subject,
       frames: row?.frames ?? 0,
       detections: row?.detections ?? 0,

@@ -105,6 +105,11 @@ CREATE TABLE webhook_queue (
 CREATE TABLE webhook_owners (hook ${text} PRIMARY KEY, owner ${text} NOT NULL, until BIGINT NOT NULL);
 `,
   },
+  {
+    version: 7,
+    name: "names of devices",
+    sql: (text) => `CREATE TABLE device_names (source ${text} PRIMARY KEY, name ${text} NOT NULL)`,
+  },
 ];
 
 /** Hosts wrote their versions into a table of their own until the services got one base. */

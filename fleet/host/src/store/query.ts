@@ -119,6 +119,8 @@ export interface CameraRow {
   /** Milliseconds from capture to stored, of the newest frame. */
   readonly latency: number;
   readonly stored_at: number;
+  /** Name of the device in its hub; null: its packets came without a token of a hub. */
+  readonly name: string | null;
 }
 
 /**
@@ -160,7 +162,8 @@ export async function arrivalInterval(db: Queries, source: string, subject: stri
 /** Returns the cameras that were heard of last. */
 export const cameras = (db: Queries, limit: number): Promise<CameraRow[]> =>
   db.all<CameraRow>(
-    `SELECT cameras.*, (${GAPS}) AS gaps FROM cameras ORDER BY stored_at DESC, source, subject LIMIT ?`,
+    `SELECT cameras.*, n.name AS name, (${GAPS}) AS gaps FROM cameras LEFT JOIN device_names n
+      ON n.source = cameras.source ORDER BY stored_at DESC, cameras.source, subject LIMIT ?`,
     [limit],
   );
 

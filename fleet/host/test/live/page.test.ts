@@ -326,6 +326,11 @@ describe.skipIf(!inject("chromium"))("the page in Chromium", () => {
     await page.waitForSelector(".camera");
     expect(await titles()).toEqual(["door (device:a12)"]);
     expect(await page.isVisible("header")).toBe(false);
+    // The name that the device has in its hub, with the id beside.
+    await host.db.write((tx) => tx.all("INSERT INTO device_names (source, name) VALUES ('device:a12', 'Gate <b>')"));
+    await page.goto(`${host.url}/?source=device:a12`);
+    await page.waitForFunction(() => document.querySelector("#device")!.textContent === "Gate <b> (device:a12)");
+    expect(await titles()).toEqual(["door (Gate <b>, device:a12)"]);
   });
 
   test("cards are sorted, a filter hides others, and a silent camera is grey and says since when", async () => {

@@ -1,6 +1,6 @@
 /** POST /device/rotate and /device/token: the next credential, and a short token for hosts. */
 import type { RotateAnswer, TokenAnswer } from "boxwright-service/fleet-protocol";
-import { rotate, tokensGoodFrom } from "../nouns/credential.ts";
+import { noteToken, rotate, tokensGoodFrom } from "../nouns/credential.ts";
 import { loadSigner, tokenSeconds } from "../nouns/signing.ts";
 import { sendJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
@@ -19,10 +19,12 @@ export async function postToken({ db, now, baseUrl }: Agents, { exchange, device
   const token = await signer.sign({
     issuer: baseUrl,
     deviceId: device.id,
+    deviceName: device.name,
     teamId: device.team_id,
     issuedAt,
     expiresAt,
   });
+  await noteToken(db, device, issuedAt);
   const expires_at = new Date(expiresAt * 1000).toISOString();
   sendJson(exchange, 200, { token, expires_at } satisfies TokenAnswer);
 }

@@ -20,6 +20,7 @@ import { databaseCommands } from "./database.ts";
 import { deviceCommands } from "./devices.ts";
 import { keyCommands } from "./keys.ts";
 import { checkServer, runServer } from "./serve.ts";
+import { signingKeyCommands } from "./signing-key.ts";
 import { teamCommands } from "./teams.ts";
 import { userCommands } from "./users.ts";
 
@@ -30,6 +31,7 @@ const commands: Commands = {
   ...deviceCommands,
   ...adoptKeyCommands,
   ...keyCommands,
+  ...signingKeyCommands,
   ...auditCommands,
   ...backupCommands,
 };

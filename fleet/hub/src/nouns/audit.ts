@@ -47,6 +47,7 @@ export type AuditAction =
   | "model.added"
   | "model.removed"
   | "snap.deleted"
+  | "signing_key.replaced"
   | "backup.restored";
 
 export interface AuditRow {

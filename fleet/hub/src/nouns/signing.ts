@@ -5,6 +5,7 @@
 import type { Database, Queries } from "boxwright-service/database";
 import { exportJWK, generateKeyPair, importJWK, SignJWT, type CryptoKey, type JWK } from "jose";
 import { newId } from "../core/ids.ts";
+import { audit } from "./audit.ts";
 import { TOKEN_DAYS } from "./credential.ts";
 
 const ALGORITHM = "EdDSA";
@@ -24,6 +25,7 @@ export interface Signer {
 export interface TokenClaims {
   readonly issuer: string;
   readonly deviceId: string;
+  readonly deviceName: string;
   readonly teamId: string;
   /** Seconds since 1970. */
   readonly issuedAt: number;
@@ -36,15 +38,10 @@ export const tokenSeconds = TOKEN_DAYS * 86_400;
 export async function loadSigner(db: Database, now: number): Promise<Signer> {
   let rows = await read(db);
   if (rows.length === 0) {
-    const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { crv: "Ed25519", extractable: true });
-    const kid = newId(now);
-    const made = [JSON.stringify(await exportJWK(privateKey)), JSON.stringify(await exportJWK(publicKey))];
+    const made = await makeKey(now);
     rows = await db.write(async (tx) => {
       // Another process may have been first.
-      if ((await read(tx)).length === 0)
-        await tx.all("INSERT INTO signing_keys (id, private_key, public_key, created_at) VALUES (?, ?, ?, ?)", [
-          ...[kid, ...made, now],
-        ]);
+      if ((await read(tx)).length === 0) await insert(tx, made, now);
       return read(tx);
     });
   }
@@ -58,8 +55,8 @@ export async function loadSigner(db: Database, now: number): Promise<Signer> {
   }));
   return {
     publicKeys,
-    sign: ({ issuer, deviceId, teamId, issuedAt, expiresAt }) =>
-      new SignJWT({ team: teamId })
+    sign: ({ issuer, deviceId, deviceName, teamId, issuedAt, expiresAt }) =>
+      new SignJWT({ team: teamId, name: deviceName })
         .setProtectedHeader({ alg: ALGORITHM, kid: newest.id, typ: "JWT" })
         .setIssuer(issuer)
         .setSubject(deviceId)
@@ -67,6 +64,33 @@ export async function loadSigner(db: Database, now: number): Promise<Signer> {
         .setExpirationTime(expiresAt)
         .sign(key),
   };
+}
+
+/**
+ * Puts a new key in the place of all that there are. Hosts refuse every token of before once they have read the new
+ * key, and agents then ask for the next one.
+ * @returns the id of the new key
+ */
+export async function replaceSigningKey(db: Database, now: number, actor: string): Promise<string> {
+  const made = await makeKey(now);
+  await db.write(async (tx) => {
+    await tx.all("DELETE FROM signing_keys");
+    await insert(tx, made, now);
+    await audit(tx, now, actor, "signing_key.replaced", null, made.id);
+  });
+  return made.id;
+}
+
+async function makeKey(now: number): Promise<KeyRow> {
+  const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { crv: "Ed25519", extractable: true });
+  const [secret, open] = [await exportJWK(privateKey), await exportJWK(publicKey)];
+  return { id: newId(now), private_key: JSON.stringify(secret), public_key: JSON.stringify(open) };
+}
+
+async function insert(tx: Queries, { id, private_key, public_key }: KeyRow, now: number): Promise<void> {
+  await tx.all("INSERT INTO signing_keys (id, private_key, public_key, created_at) VALUES (?, ?, ?, ?)", [
+    ...[id, private_key, public_key, now],
+  ]);
 }
 
 const read = (db: Queries): Promise<KeyRow[]> =>

@@ -3,7 +3,9 @@ import { createLocalJWKSet, decodeJwt, jwtVerify } from "jose";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { mintKey } from "../../src/core/key.ts";
 import { revokeAdoptKey } from "../../src/nouns/adoptkey.ts";
+import { listRevocations, revokeDevice } from "../../src/nouns/credential.ts";
 import { addDevices, listDevices, removeDevice } from "../../src/nouns/device.ts";
+import { replaceSigningKey } from "../../src/nouns/signing.ts";
 import { kinds, LIST, startHub, type TestHub } from "../support/hub.ts";
 import { adoptKey, Agent, enrol, ENROL, send } from "../support/agent.ts";
 
@@ -132,7 +134,7 @@ for (const { kind, skip } of kinds) {
       expect(issuer).toBe(hub.url);
       expect(JSON.stringify(keys)).not.toContain('"d"');
       const { payload } = await jwtVerify(token, createLocalJWKSet({ keys }), { issuer, algorithms: ["EdDSA"] });
-      expect(payload).toMatchObject({ sub: agent.id, team: hub.team.id });
+      expect(payload).toMatchObject({ sub: agent.id, name: agent.name, team: hub.team.id });
       expect(payload.exp! - payload.iat!).toBe(7 * 86_400);
       expect(Date.parse(expires_at)).toBe(payload.exp! * 1000);
       expect(revoked.map((row: any) => row.device_id)).not.toContain(agent.id);
@@ -153,6 +155,31 @@ for (const { kind, skip } of kinds) {
       });
       expect((await agent.beat()).status).toBe(200);
       expect(decodeJwt((await agent.ask("/device/token")).json.token).iat!).toBeGreaterThanOrEqual(before);
+      hub.clock.offset = 0;
+    });
+
+    it("names a token void that was issued while the hub's clock was ahead", async () => {
+      const agent = await Agent.enrol(hub);
+      hub.clock.offset = 3600_000;
+      const { iat } = decodeJwt((await agent.ask("/device/token")).json.token);
+      hub.clock.offset = 0;
+      const place = { teamId: hub.team.id, id: agent.id, name: agent.name };
+      await revokeDevice(hub.storage.db, Date.now(), "test", place);
+      const revoked = await listRevocations(hub.storage.db, Date.now());
+      expect(revoked.find(({ device_id }) => device_id === agent.id)!.before).toBeGreaterThan(iat!);
+    });
+
+    it("signs with another key once an operator replaces it, and names only that one", async () => {
+      const agent = await Agent.enrol(hub);
+      const tokenOf = async () => (await agent.ask("/device/token")).json.token as string;
+      const before = await tokenOf();
+      const id = await replaceSigningKey(hub.storage.db, Date.now(), "test");
+      hub.clock.offset = 60_000;
+      const { keys } = await (await fetch(`${hub.url}/.well-known/boxwright-hub.json`)).json();
+      expect(keys).toMatchObject([{ kid: id }]);
+      const known = createLocalJWKSet({ keys });
+      await expect(jwtVerify(before, known)).rejects.toThrow("no applicable key");
+      expect((await jwtVerify(await tokenOf(), known)).payload.sub).toBe(agent.id);
       hub.clock.offset = 0;
     });
 

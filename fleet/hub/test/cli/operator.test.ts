@@ -75,6 +75,9 @@ for (const { kind, skip } of kinds) {
         ["invite.created", "operator"],
         ["team.created", "operator"],
       ]);
+      const keyOfTokens = await run(["signing-key", "replace"], env);
+      const document = await (await fetch(`${hub.url}/.well-known/boxwright-hub.json`)).json();
+      expect(document.keys).toMatchObject([{ kid: keyOfTokens.json.key }]);
       const backup = join(folder.path, "backup.gz");
       expect((await run(["backup", "--out", backup], env)).code).toBe(0);
       expect((await run(["restore", "--from", backup], env)).stderr).toContain("expected an empty database");
