@@ -8,6 +8,7 @@ missing=()
 [ -x /usr/sbin/mosquitto ] || command -v mosquitto >/dev/null || missing+=(mosquitto)
 command -v unshare >/dev/null || missing+=(util-linux)
 command -v mount >/dev/null || missing+=(mount)
+[ -x /usr/sbin/nginx ] || missing+=(nginx-light)
 command -v openssl >/dev/null || missing+=(openssl)
 command -v systemd-analyze >/dev/null || missing+=(systemd)
 [ ${#missing[@]} -eq 0 ] && exit 0

@@ -26,9 +26,11 @@ import { refuse, refuseLimited, refuseMethod } from "./http/refusals.ts";
 import { Router, type Handler } from "./http/router.ts";
 import { reportError, type Services } from "./http/services.ts";
 import { Buckets } from "boxwright-service/bucket";
+import { TrustedClock } from "boxwright-service/trusted-clock";
 import { deleteOldAudit } from "./nouns/audit.ts";
 import { deleteOldRevocations } from "./nouns/credential.ts";
 import { deleteLeftovers } from "./nouns/leftovers.ts";
+import { newestTime } from "./nouns/newest.ts";
 import { deleteOrphans, sweepSnaps } from "./nouns/snap-deletion.ts";
 import { SnapQuota } from "./nouns/snap-quota.ts";
 import { deleteOldHours, Heartbeats, setHeartbeatSeconds } from "./nouns/status.ts";
@@ -56,6 +58,8 @@ const ROWS_A_SWEEP = 5000;
 const DEVICES_A_SWEEP = 100;
 /** A body that still comes after its answer is thrown away for so long; then the connection is cut. */
 const LINGER_MS = 1000;
+/** Time for a whole request. A form or a query has at most some 100 kB. */
+const REQUEST_MS = 20_000;
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/i;
 
 export interface AppOptions {
@@ -65,6 +69,8 @@ export interface AppOptions {
   readonly log: Logger;
   readonly now?: () => number;
   readonly passwords?: Passwords;
+  /** Milliseconds for a whole request, but for uploads. */
+  readonly requestMs?: number;
 }
 
 export interface App {
@@ -90,6 +96,10 @@ export function createApp(options: AppOptions): App {
   setHeartbeatSeconds(options.config.heartbeatSeconds);
   const services = createServices(options);
   const { metrics, addresses } = services;
+  const {
+    config: { proxyHops },
+    requestMs = REQUEST_MS,
+  } = options;
   let draining = false;
   const isDraining = (): boolean => draining;
   const router = new Router();
@@ -114,14 +124,15 @@ export function createApp(options: AppOptions): App {
   const flusher = setInterval(() => void flush(), FLUSH_MS).unref();
   const flushHeartbeats = createHeartbeatFlush(services, heartbeats);
   const heart = setInterval(() => void flushHeartbeats(), HEARTBEAT_FLUSH_MS).unref();
-  const sweeper = setInterval(() => void sweep(services), SWEEP_MS).unref();
+  const old = createSweep(services);
+  const sweeper = setInterval(() => void old(), SWEEP_MS).unref();
   const cleaner = setInterval(() => void clean(services), CLEAN_MS).unref();
   // A hub that was killed may have left files that no row names.
   void clean(services);
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     const start = performance.now();
-    const exchange = new Exchange(request, response, { proxyHops: options.config.proxyHops, isDraining });
+    const exchange = new Exchange(request, response, { proxyHops, requestMs, isDraining });
     response.on("close", () => {
       record(services, exchange, (performance.now() - start) / 1000);
       if (!request.complete) setTimeout(() => request.complete || request.destroy(), LINGER_MS).unref();
@@ -210,17 +221,25 @@ function createHeartbeatFlush({ db, log }: Services, heartbeats: Heartbeats): ()
   };
 }
 
-/** Deletes rows that nobody reads any more. */
-async function sweep({ db, now, log, files, config }: Services): Promise<void> {
-  try {
-    await deleteOldHours(db, now(), ROWS_A_SWEEP);
-    await deleteLeftovers(db, now(), DEVICES_A_SWEEP);
-    await deleteOldRevocations(db, now());
-    await sweepSnaps(db, files, now(), config);
-    await deleteOldAudit(db, now() - config.auditDays * DAY_MS, ROWS_A_SWEEP);
-  } catch (error) {
-    log.error({ err: error }, "old rows could not be deleted; the next time will try again");
-  }
+/** Returns a function that deletes what is too old, by a time that a wrong clock does not move. */
+function createSweep({ db, now, log, files, config }: Services): () => Promise<void> {
+  let clock: Promise<TrustedClock> | undefined;
+  const open = async (): Promise<TrustedClock> => new TrustedClock({ newest: await newestTime(db), now, log });
+  // Before the first contact is written: under a wrong clock it would be the newest row.
+  clock = open();
+  clock.catch(() => (clock = undefined));
+  return async () => {
+    try {
+      const time = (await (clock ??= open())).time();
+      await deleteOldHours(db, time, ROWS_A_SWEEP);
+      await deleteLeftovers(db, time, DEVICES_A_SWEEP);
+      await deleteOldRevocations(db, time);
+      await sweepSnaps(db, files, time, config);
+      await deleteOldAudit(db, time - config.auditDays * DAY_MS, ROWS_A_SWEEP);
+    } catch (error) {
+      log.error({ err: error }, "old rows could not be deleted; the next time will try again");
+    }
+  };
 }
 
 /** Deletes files that no row names. */

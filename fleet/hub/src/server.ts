@@ -1,7 +1,5 @@
 /** The hub on a port: TLS, time limits of connections, and an orderly end. */
-import { UserError, messageOf } from "boxwright-service/errors";
 import { explainListen } from "boxwright-service/listen-error";
-import { readFileSync } from "node:fs";
 import http from "node:http";
 import https from "node:https";
 import type { AddressInfo } from "node:net";
@@ -12,6 +10,7 @@ import type { Passwords } from "./auth/derive.ts";
 import type { Config } from "./core/config.ts";
 import type { Logger } from "boxwright-service/log";
 import type { Database } from "boxwright-service/database";
+import { createTlsServer, followCertificate } from "./http/certificate.ts";
 import { limitConnections } from "./http/connections.ts";
 
 export interface Running {
@@ -23,14 +22,21 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+export interface Timeouts {
+  readonly headers: number;
+  readonly request: number;
+  readonly standstill?: number;
+  readonly certificate?: number;
+}
+
 export interface ServeOptions {
   readonly config: Config;
   readonly db: Database;
   readonly log: Logger;
   readonly now?: () => number;
   readonly passwords?: Passwords;
-  /** In milliseconds, for tests of slow clients. */
-  readonly timeouts?: { readonly headers: number; readonly request: number; readonly standstill?: number };
+  /** In milliseconds, for tests of slow clients and renewed certificates. */
+  readonly timeouts?: Timeouts;
 }
 
 /** After SIGTERM, an answer that is still under way is given up after this long. */
@@ -53,7 +59,11 @@ export async function serve(options: ServeOptions): Promise<Running> {
   const port = await listen(server, config);
   // The base address may hold the port, which is known only now. No request comes in before this tick ends.
   const baseUrl = config.baseUrl ?? `http://localhost:${port}`;
-  const running = (app = createApp({ ...options, baseUrl }));
+  const running = (app = createApp({
+    ...options,
+    baseUrl,
+    ...(options.timeouts && { requestMs: options.timeouts.request }),
+  }));
   const perAddress = config.proxyHops > 0 ? undefined : config.addressConnections;
   limitConnections(server, { perAddress, total: config.connections, metrics: running.metrics, log });
   log.info({ baseUrl, host: config.host, port, database: db.kind }, "listening");
@@ -75,52 +85,32 @@ export async function serve(options: ServeOptions): Promise<Running> {
   return { app: running, baseUrl, port, stop: () => (stopping ??= stop()) };
 }
 
-function createServer({ config, timeouts }: ServeOptions, listener: http.RequestListener): http.Server | https.Server {
+function createServer(
+  { config, log, timeouts }: ServeOptions,
+  listener: http.RequestListener,
+): http.Server | https.Server {
   const settings: http.ServerOptions = {
     maxHeaderSize: 16 * 1024,
     headersTimeout: timeouts?.headers ?? 10_000,
-    requestTimeout: timeouts?.request ?? 20_000,
+    // The exchange limits the time of a request. Node's limit would cut uploads too, however fast they come.
+    requestTimeout: 0,
     connectionsCheckingInterval: Math.min(1000, timeouts?.headers ?? 1000),
     // Longer than the idle time of common balancers: they shall close, and not the hub.
     keepAliveTimeout: 75_000,
   };
   const { tlsCert, tlsKey } = config;
-  const server =
-    tlsCert === undefined || tlsKey === undefined
-      ? http.createServer(settings, listener)
-      : createTlsServer({ ...settings, ...tlsSettings(tlsCert, tlsKey, settings.headersTimeout!) }, listener);
+  const files = tlsCert === undefined || tlsKey === undefined ? undefined : { tlsCert, tlsKey };
+  let server: http.Server | https.Server;
+  if (files === undefined) server = http.createServer(settings);
+  else {
+    const secured = createTlsServer({ ...settings, handshakeTimeout: settings.headersTimeout! }, files);
+    followCertificate(secured, files, log, timeouts?.certificate);
+    server = secured;
+  }
+  server.on("request", listener);
   server.setTimeout(timeouts?.standstill ?? STANDSTILL_MS);
   server.on("clientError", refuseBytes);
   return server;
-}
-
-/** Makes a server with TLS. OpenSSL does not say which of the two files it cannot use. */
-function createTlsServer(settings: https.ServerOptions, listener: http.RequestListener): https.Server {
-  try {
-    return https.createServer(settings, listener);
-  } catch (error) {
-    throw new UserError(
-      `HUB_TLS_CERT, HUB_TLS_KEY: got files that TLS cannot use (${messageOf(error)}); ` +
-        "expected PEM files of a certificate chain and of its private key, without a password",
-    );
-  }
-}
-
-function tlsSettings(tlsCert: string, tlsKey: string, handshakeTimeout: number): https.ServerOptions {
-  return {
-    cert: readPart("HUB_TLS_CERT", tlsCert),
-    key: readPart("HUB_TLS_KEY", tlsKey),
-    minVersion: "TLSv1.2",
-    handshakeTimeout,
-  };
-}
-
-function readPart(name: string, path: string): Buffer {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    throw new UserError(`${name}: got ${path}, which cannot be read (${messageOf(error)}); expected a PEM file`);
-  }
 }
 
 async function listen(server: http.Server | https.Server, { port, host }: Config): Promise<number> {

@@ -23,13 +23,20 @@ export function codeOf(error: unknown): string {
 const UNTRUSTED =
   /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$/;
 
+/** Codes of certificates that are not valid now, by the clock of this machine. */
+const UNTIMELY = /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/;
+
 /**
  * Returns why a connection failed: the message of the error and of its cause, since `fetch` puts the reason there. Says
- * what to do about a certificate that this machine does not trust.
+ * what to do about a certificate that this machine does not trust, or that is not valid by its clock.
  */
 export function connectionProblem(error: unknown): string {
   const { cause } = (error ?? {}) as { cause?: unknown };
   const text = cause === undefined ? messageOf(error) : `${messageOf(error)}: ${messageOf(cause)}`;
-  const isUntrusted = [error, cause].some((one) => UNTRUSTED.test(codeOf(one)));
-  return isUntrusted ? `${text}. Name the file of its authority in the variable NODE_EXTRA_CA_CERTS` : text;
+  const codes = [codeOf(error), codeOf(cause)];
+  if (codes.some((code) => UNTRUSTED.test(code)))
+    return `${text}. Name the file of its authority in the variable NODE_EXTRA_CA_CERTS`;
+  if (codes.some((code) => UNTIMELY.test(code)))
+    return `${text}. Set the clock of this machine, if it is wrong, or renew the certificate`;
+  return text;
 }

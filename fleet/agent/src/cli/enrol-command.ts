@@ -1,8 +1,10 @@
 /** `boxwright-agent enrol`: gets this device a credential of a hub. */
+import { mkdirSync } from "node:fs";
 import { hostname } from "node:os";
 import { readFlags } from "boxwright-service/flags";
 import { SettingsError } from "../core/errors.ts";
 import { acceptedIdentity, enrol } from "../hub/enrol.ts";
+import { lockFolder } from "../spool/lock.ts";
 import { readHub, readSettingsFile } from "../settings/read.ts";
 import { hubState } from "./arguments.ts";
 
@@ -34,6 +36,9 @@ export async function runEnrol(args: readonly string[]): Promise<string> {
   if (before) return `already enrolled as ${before.name}, device:${before.deviceId}. --again enrols this device anew\n`;
   if (adoptKey === null)
     throw new SettingsError([{ path: "--key", message: "got none, expected an adopt key of the hub's page" }]);
-  const { name: called, deviceId, team } = await enrol(state, settings, adoptKey);
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  // An agent that runs has the identity of before, and would write it over the new one.
+  const unlock = lockFolder(state);
+  const { name: called, deviceId, team } = await enrol(state, settings, adoptKey).finally(unlock);
   return `enrolled as ${called} in ${team}, device:${deviceId}. The credential is in ${state}\n`;
 }

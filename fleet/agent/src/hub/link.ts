@@ -27,6 +27,8 @@ const LEAST_HOLD = 1000;
 const TOKEN_EVERY = 3_600_000;
 /** Least milliseconds between two tokens. */
 const TOKEN_PAUSE = 5000;
+/** Milliseconds by which the clocks of device and hub may differ. The hub's page shows more than that too. */
+const CLOCK_SLACK = 60_000;
 /** Milliseconds until a revoked device asks again: its hub may have been restored from a backup. */
 const REVOKED_EVERY = 300_000;
 /** A hub does not tell its revoked devices from those that it never had, so the sentence names both. */
@@ -57,6 +59,7 @@ export class HubLink implements Bearer {
   readonly #parts: LinkParts;
   readonly #processId = randomBytes(12).toString("hex");
   #beats = 0;
+  #isClockWrong = false;
   /** Rings when a host did not take the token. */
   readonly #denied = new Bell();
 
@@ -148,10 +151,22 @@ export class HubLink implements Bearer {
     };
     const { json } = await client.ask({ method: "POST", path: "/device/heartbeat", body, signal });
     const answer = readHeartbeatAnswer(json);
+    this.#compareClocks(answer.time);
     if (answer.snap_requested) snaps.request();
     if (answer.rotate) await this.#rotate(signal);
     // Spread the heartbeats: after a restart of the hub, all devices would otherwise come at the same moment.
     return Math.max(1, answer.interval_seconds) * 1000 * (0.9 + 0.2 * Math.random());
+  }
+
+  /** Logs when the clock of this device begins or ends to differ from the hub's. */
+  #compareClocks(hubTime: string): void {
+    const isWrong = Math.abs(Date.parse(hubTime) - Date.now()) > CLOCK_SLACK;
+    if (isWrong === this.#isClockWrong) return;
+    this.#isClockWrong = isWrong;
+    const { log } = this.#parts;
+    const clocks = { device: new Date().toISOString(), hub: hubTime };
+    if (isWrong) log.warn(clocks, "the clocks of device and hub differ: frames and snaps have the time of the device");
+    else log.info(clocks, "the clocks of device and hub agree again");
   }
 
   async #rotate(signal: AbortSignal): Promise<void> {
@@ -164,13 +179,12 @@ export class HubLink implements Bearer {
   async #renewToken(signal: AbortSignal): Promise<number> {
     const { client } = this.#parts;
     const { json } = await client.ask({ method: "POST", path: "/device/token", signal });
-    const { token, expires_at } = readTokenAnswer(json);
+    const { token } = readTokenAnswer(json);
     client.keepToken(token);
-    // Renew a token at half of its life if it lives for less than two hours. Renew it soon if a host refused it: the
-    // device may have been revoked and enrolled again.
-    const life = Date.parse(expires_at) - Date.now();
+    // Renew it soon if a host refused it: the device may have been revoked and enrolled again. Do not look at the time
+    // at which it runs out: the clock of the device may be wrong.
     await wait(TOKEN_PAUSE, signal);
-    await this.#denied.heard(signal, Math.max(TOKEN_PAUSE, Math.min(TOKEN_EVERY, life / 2)));
+    await this.#denied.heard(signal, TOKEN_EVERY);
     return 0;
   }
 

@@ -11,6 +11,7 @@ import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
 import { FakeHost } from "../support/host.ts";
 import { ADOPT_KEY, FakeHub, hashOf } from "../support/hub.ts";
+import { startProcess } from "../support/process.ts";
 
 const BYTES = readFileSync(MODEL);
 const withThreshold = (confidence_threshold: number): object => ({
@@ -132,6 +133,17 @@ describe("a device of a hub", () => {
     await expect(start({ device: "/devices/7" })).rejects.toThrow(/device: stands beside hub/);
   });
 
+  it("says that its clock and the hub's differ, once, and that they agree again", async () => {
+    const { hub, lines, start } = await setUp();
+    hub.interval = 1;
+    hub.clockAhead = -3600_000;
+    await start();
+    await until(() => hub.beats.length > 2);
+    expect(lines.filter((line) => line.includes("clocks of device and hub differ"))).toHaveLength(1);
+    hub.clockAhead = 0;
+    await until(() => lines.some((line) => line.includes("agree again")));
+  });
+
   it("takes a new credential when the hub asks, and works on if the answer was lost", async () => {
     const { state, hub, start } = await setUp();
     hub.interval = 1;
@@ -170,6 +182,19 @@ describe("a device of a hub", () => {
     await send(1);
     expect(hub.enrolments).toHaveLength(1);
     expect(host.stored.size).toBe(3);
+  });
+
+  it("is not enrolled anew while its agent runs, which would write the identity of before", async () => {
+    const { state, hub, start } = await setUp();
+    const agent = await start();
+    await until(() => hub.beats.length > 0);
+    const args = ["enrol", "--hub", hub.url, "--state", state, "--key", ADOPT_KEY, "--again"];
+    const refused = await startProcess(args).ended;
+    expect([refused.code, refused.text]).toEqual([2, expect.stringContaining("Stop that agent")]);
+    expect(identityOf(state)["deviceId"]).toBe("d1");
+    await agent.close();
+    expect((await startProcess(args).ended).text).toContain("enrolled as");
+    expect(identityOf(state)["deviceId"]).toBe("d2");
   });
 
   it("works on without the hub, over a restart too, with its application and token", async () => {

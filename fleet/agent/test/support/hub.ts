@@ -34,6 +34,8 @@ export class FakeHub extends FakeServer {
   /** Credentials that came, in their order, each once. */
   readonly seen = new Set<string>();
   interval = 30;
+  /** Milliseconds that its clock is ahead. */
+  clockAhead = 0;
   wantsRotation = false;
   wantsSnap = false;
   /** Answers in place of the hub; null: the hub answers. */
@@ -71,7 +73,8 @@ export class FakeHub extends FakeServer {
       const flags = { rotate: this.wantsRotation, snap_requested: this.wantsSnap };
       this.wantsSnap = this.wantsRotation = false;
       const desired_version = this.#application?.etag ?? null;
-      return send(200, { time: new Date().toISOString(), interval_seconds: this.interval, desired_version, ...flags });
+      const time = new Date(Date.now() + this.clockAhead).toISOString();
+      return send(200, { time, interval_seconds: this.interval, desired_version, ...flags });
     }
     if (place === "POST /device/rotate") {
       const next = `bwd_credential-${this.credentials.size}-0123456789`;

@@ -1,18 +1,9 @@
-/**
- * Deletes old frames by time of storing: slowly, in small transactions, so that no other write waits long.
- *
- * A wrong clock must not delete anything. The limit by days therefore goes by a trusted time, which never runs faster
- * than this process does:
- *
- *     trusted = min(clock, start + time that the process has run)
- *     start   = min(clock at start, time of the newest stored frame + one day)
- *
- * A clock that jumps ahead does not move it. After a long pause the trusted time is behind, and frames stay longer.
- */
+/** Deletes old frames by time of storing: slowly, in small transactions, so that no other write waits long. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Logger } from "boxwright-service/log";
 import { messageOf } from "boxwright-service/errors";
 import type { Database } from "boxwright-service/database";
+import { TrustedClock } from "boxwright-service/trusted-clock";
 
 /** Frames of one transaction: other writes wait while it runs, about 20 ms on SQLite. */
 const FRAMES_PER_TRANSACTION = 1000;
@@ -21,8 +12,6 @@ const MAX_FRAMES_PER_SWEEP = 60_000;
 const SWEEP_MS = 60_000;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Clock difference that is worth a line in the log. */
-const JUMP_MS = 60_000;
 /** Count of the newest frames whose mean size stands for all. */
 const SAMPLE = 200;
 /** Bytes of a row besides its texts: numbers, and its entries in four indexes. Measured on SQLite: 210 to 260. */
@@ -57,9 +46,7 @@ export class Retention {
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<unknown> = Promise.resolve();
   #isStopped = false;
-  #startTime = 0;
-  #startElapsed = 0;
-  #isAhead = false;
+  #clock: TrustedClock | undefined;
 
   constructor(options: RetentionOptions) {
     this.#options = { now: Date.now, elapsed: () => performance.now(), ...options };
@@ -67,10 +54,9 @@ export class Retention {
 
   /** Reads the time of the newest frame, and logs what the frames take. Call it before the others. */
   async open(): Promise<void> {
-    const { db, now, elapsed } = this.#options;
+    const { db, log, now, elapsed } = this.#options;
     const [newest] = await db.all<{ at: number | null }>("SELECT max(stored_at) AS at FROM frames");
-    this.#startTime = Math.min(now(), (newest?.at ?? now()) + DAY_MS);
-    this.#startElapsed = elapsed();
+    this.#clock = new TrustedClock({ newest: newest?.at ?? null, now, elapsed, log });
     await this.#logSize();
   }
 
@@ -105,7 +91,7 @@ export class Retention {
         await sleep(performance.now() - begin);
       }
     };
-    if (keepDays > 0) await remove(this.#trustedTime() - keepDays * DAY_MS, MAX_FRAMES_PER_SWEEP);
+    if (keepDays > 0) await remove(this.#clock!.time() - keepDays * DAY_MS, MAX_FRAMES_PER_SWEEP);
     if (keepBytes > 0 && deleted < MAX_FRAMES_PER_SWEEP) {
       const { frames, bytes } = await sizeOf(db, this.#options.now());
       const excessFrames = bytes > keepBytes ? Math.ceil(frames * (1 - keepBytes / bytes)) : 0;
@@ -113,19 +99,6 @@ export class Retention {
     }
     if (deleted > 0) await releaseSpace(db);
     return deleted;
-  }
-
-  #trustedTime(): number {
-    const { now, elapsed, log } = this.#options;
-    const trusted = this.#startTime + elapsed() - this.#startElapsed;
-    const ahead = now() - trusted;
-    if (ahead > JUMP_MS !== this.#isAhead) {
-      this.#isAhead = ahead > JUMP_MS;
-      const text = `the clock is ${Math.round(ahead / 1000)} s ahead of the time that this host has run since its newest frame`;
-      if (this.#isAhead) log.warn(`${text}: old frames stay longer. If the clock is right, a restart catches up`);
-      else log.info("the clock agrees with the running time again");
-    }
-    return Math.min(now(), trusted);
   }
 
   async #trySweep(): Promise<void> {

@@ -21,6 +21,7 @@ declare module "vitest" {
     chromium: string | undefined;
     /** True if a test may mount a small disk for itself. */
     disk: boolean;
+    nginx: boolean;
     systemd: boolean;
     /** True if the agent beside this workspace is built. */
     agent: boolean;
@@ -38,6 +39,7 @@ const has = (command: string): boolean => spawnSync("which", [command]).status =
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const postgres = findPostgres() === undefined ? undefined : await PostgresServer.create();
   const systemd = has("systemd-analyze");
+  const hasNginx = existsSync("/usr/sbin/nginx");
   const [agent, hub] = [isBuilt("agent"), isBuilt("hub")];
   const missing = [
     ...(postgres ? [] : ["PostgreSQL (Debian: postgresql)"]),
@@ -45,6 +47,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     ...(mosquitto ? [] : ["mosquitto (Debian: mosquitto)"]),
     ...(chromiumPath ? [] : ["Chromium (Debian: chromium)"]),
     ...(canMount ? [] : ["mount namespaces (Debian: util-linux, mount; containers may forbid them)"]),
+    ...(hasNginx ? [] : ["nginx (Debian: nginx-light)"]),
     ...(systemd ? [] : ["systemd-analyze (Debian: systemd)"]),
     ...(agent ? [] : ["built agent (../agent: npm run build)"]),
     ...(hub ? [] : ["built hub (../hub: npm run build)"]),
@@ -57,6 +60,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("mosquitto", mosquitto !== undefined);
   project.provide("chromium", chromiumPath);
   project.provide("disk", canMount);
+  project.provide("nginx", hasNginx);
   project.provide("systemd", systemd);
   project.provide("agent", agent);
   project.provide("hub", hub);

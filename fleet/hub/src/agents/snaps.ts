@@ -45,6 +45,7 @@ export async function putSnapFile(agents: Agents, { exchange, device, params }: 
     const length = exchange.header("content-length");
     if (length !== undefined && Number(length) !== size)
       return refuse(exchange, "too_large", `: got ${length} bytes, expected the ${size} that were stated`);
+    exchange.allowSlowBody();
     const received = await files.receive(place, exchange.request, {
       ...{ offset: 0, size },
       check: (head) => wrongPicture(head, content_type),

@@ -2,13 +2,19 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline, type Readable } from "node:stream";
+import { refuseBytes } from "boxwright-service/connections";
 import { addressOf } from "boxwright-service/caller";
+
+const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
 
 /** A list stands for a header that is sent several times. */
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 export interface ExchangeOptions {
   readonly proxyHops: number;
+  /** Milliseconds for a whole request. */
+  readonly requestMs: number;
   readonly isDraining: () => boolean;
 }
 
@@ -17,6 +23,7 @@ export class Exchange {
   readonly request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #isDraining: () => boolean;
+  readonly #late: NodeJS.Timeout | undefined;
   readonly method: string;
   /** The address that limits count by. */
   readonly address: string;
@@ -33,12 +40,26 @@ export class Exchange {
     this.request = request;
     this.#response = response;
     this.#isDraining = options.isDraining;
+    if (hasBody(request)) {
+      this.#late = setTimeout(() => this.#refuseLate(), options.requestMs).unref();
+      response.once("close", () => clearTimeout(this.#late));
+    }
     this.method = request.method ?? "GET";
     this.address = addressOf(request, options.proxyHops);
     const target = request.url ?? "/";
     const mark = target.indexOf("?");
     this.path = mark < 0 ? target : target.slice(0, mark);
     this.search = mark < 0 ? "" : target.slice(mark + 1);
+  }
+
+  /** Lets the body take as long as it needs, while its bytes keep coming: a large file over a slow line. */
+  allowSlowBody(): void {
+    clearTimeout(this.#late);
+  }
+
+  #refuseLate(): void {
+    const { socket, complete } = this.request;
+    if (!complete) refuseBytes(Object.assign(new Error("late"), { code: "ERR_HTTP_REQUEST_TIMEOUT" }), socket);
   }
 
   /** Returns a header that may come once, or undefined. */

@@ -48,9 +48,10 @@ export async function readModelUse(db: Queries, teamId: string): Promise<ModelUs
       const sha256 = modelOf.get(`${appId} ${number}`);
       if (sha256 !== undefined) devices.set(sha256, (devices.get(sha256) ?? 0) + 1);
     }
-  const users = new Map<string, Map<string, ModelUser & { readonly versions: number[] }>>();
+  type User = ModelUser & { readonly versions: number[] };
+  const users = new Map<string, Map<string, User>>();
   for (const { sha256, number, ...app } of named) {
-    const apps = users.get(sha256) ?? new Map();
+    const apps = users.get(sha256) ?? new Map<string, User>();
     const user = apps.get(app.id) ?? { ...app, versions: [] };
     user.versions.push(number);
     users.set(sha256, apps.set(app.id, user));

@@ -69,6 +69,7 @@ async function putModel(services: Services, exchange: Exchange, sender: Sender, 
   const place: FilePlace = { team: sender.teamId, kind: "models", sha256 };
   // A hub that was moved may know a file whose bytes were left behind.
   if (file.complete_at !== null && (await files.size(place)) === file.size) return answerComplete(exchange, file);
+  exchange.allowSlowBody();
   const received = await files.receive(place, exchange.request, { offset, size });
   if (received.kind === "partial") return exchange.send(202, JSON_TYPE, "", offsetHeaders(received.size, false));
   if (received.kind === "out_of_step")

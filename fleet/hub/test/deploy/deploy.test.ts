@@ -1,5 +1,5 @@
 /** The unit and the proxy example, run as an operator runs them. */
-import { execFileSync, spawn, spawnSync, type ChildProcess } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import https from "node:https";
 import { join } from "node:path";
@@ -7,7 +7,8 @@ import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, it } from "vitest";
 import { untilPasses } from "boxwright-service/testing/wait";
 import { startHub, temporaryFolder, type TestHub } from "../support/hub.ts";
-import { freePort } from "boxwright-service/testing/free-port";
+import { startNginx, type Nginx } from "boxwright-service/testing/nginx";
+import { sha256Of } from "../support/pictures.ts";
 import { BODY } from "../support/raw.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
@@ -45,52 +46,31 @@ describe("the files of deploy/", () => {
 
 describe.skipIf(!inject("nginx"))("the proxy example in nginx", () => {
   let hub: TestHub;
-  let nginx: ChildProcess;
-  let port: number;
-  let place: { path: string; remove: () => void };
+  let nginx: Nginx;
   beforeAll(async () => {
-    place = temporaryFolder();
-    const file = (name: string): string => join(place.path, name);
-    port = await freePort();
     hub = await startHub({
       isClockStopped: true,
       env: { HUB_BASE_URL: "https://hub.example.org", HUB_ADDRESS_RATE: "1", HUB_ADDRESS_BURST: "5" },
     });
-    execFileSync(
-      "openssl",
-      [
-        ...["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=hub.example.org"],
-        ...["-keyout", file("key.pem"), "-out", file("cert.pem")],
-      ],
-      { stdio: "pipe" },
-    );
-    const example = read("nginx.conf")
-      .replace("listen 443", `listen 127.0.0.1:${port}`)
-      .replace("/etc/ssl/hub.example.org.pem", file("cert.pem"))
-      .replace("/etc/ssl/hub.example.org.key", file("key.pem"))
-      .replace("127.0.0.1:8787", `127.0.0.1:${hub.running.port}`);
-    const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
-      (name) => `${name}_temp_path ${file(name)};`,
-    );
-    writeFileSync(file("example.conf"), example);
-    writeFileSync(
-      file("nginx.conf"),
-      `daemon off; pid ${file("pid")}; error_log stderr; events {} http { access_log off; ${paths.join(" ")} include ${file("example.conf")}; }`,
-    );
-    nginx = spawn("/usr/sbin/nginx", ["-c", file("nginx.conf"), "-p", place.path], { stdio: "ignore" });
+    nginx = await startNginx(join(root, "deploy/nginx.conf"), hub.running.port);
     await untilPasses(async () => expect((await send("GET", "/readyz", "127.0.0.1")).status).toBe(200));
   });
   afterAll(async () => {
-    const ended = new Promise((resolve) => nginx.once("exit", resolve));
-    nginx.kill("SIGTERM");
-    await ended;
+    await nginx.stop();
     await hub.stop();
-    place.remove();
   });
 
-  function send(method: string, path: string, localAddress: string, headers: Record<string, string> = {}, body = "") {
+  function send(
+    method: string,
+    path: string,
+    localAddress: string,
+    headers: Record<string, string> = {},
+    body: string | Buffer = "",
+  ) {
     return new Promise<{ status: number | undefined; text: string }>((resolve, reject) => {
-      const options = { host: "127.0.0.1", port, method, path, localAddress, rejectUnauthorized: false, agent: false };
+      const { port, ca } = nginx;
+      const tls = { ca: readFileSync(ca), servername: "hub.example.org", agent: false };
+      const options = { host: "127.0.0.1", port, method, path, localAddress, ...tls };
       https
         .request({ ...options, headers: { host: "hub.example.org", ...headers } }, (response) => {
           let text = "";
@@ -116,6 +96,12 @@ describe.skipIf(!inject("nginx"))("the proxy example in nginx", () => {
       `email=${hub.admin.email}&password=correct horse battery`,
     );
     expect(signedIn.status).toBe(303);
+  });
+
+  it("passes large model files on", async () => {
+    const bytes = Buffer.alloc(3 * 2 ** 20, "model");
+    const sent = await send("PUT", `/models/${sha256Of(bytes)}`, "127.0.0.5", json(), bytes);
+    expect([sent.status, sent.text]).toEqual([201, expect.stringContaining(String(bytes.length))]);
   });
 
   it("hides /metrics, and counts callers by their own address, whatever they write", async () => {

@@ -2,6 +2,7 @@
  * Hostile bodies and connections, with a good client beside them. Tests assert the bound behind each refusal, and not
  * its time.
  */
+import { createHash } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -112,6 +113,17 @@ describe("bodies and connections (8)", () => {
       // Cut either by the limit of the whole request, with its answer, or while the body is read.
       expect([statusOf(body.text), body.sent < start.length + 2000]).toEqual([408, true]);
     });
+    await hasty.stop();
+  });
+
+  it("lets a model file take longer than a request may, while its bytes keep coming", async () => {
+    const hasty = await startHub({ timeouts: { headers: 10_000, request: 500 } });
+    const [bytes, half] = ["model".repeat(1000), 2500];
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    const start = `PUT /models/${sha256} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${hasty.key}\r\nConnection: close\r\n`;
+    const pieces = [`${start}Content-Length: ${bytes.length}\r\n\r\n${bytes.slice(0, half)}`, bytes.slice(half)];
+    const { text } = await talk(pieces, { pauseMs: 2000, to: hasty });
+    expect(statusOf(text)).toBe(201);
     await hasty.stop();
   });
 

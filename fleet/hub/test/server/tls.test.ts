@@ -1,11 +1,14 @@
 /** TLS of the hub itself. */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { X509Certificate } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { request, type RequestOptions } from "node:https";
 import { connect } from "node:net";
 import { join } from "node:path";
-import type { TLSSocket } from "node:tls";
+import { connect as tlsConnect, type TLSSocket } from "node:tls";
+import { makeCertificates } from "boxwright-service/testing/tls";
+import { until } from "boxwright-service/testing/wait";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { LIST, startHub, temporaryFolder } from "../support/hub.ts";
 import { HubProcess, makeKey, run, useLinkAt } from "../support/process.ts";
@@ -81,6 +84,26 @@ describe.skipIf(!inject("openssl"))("TLS with a certificate of its own", () => {
     expect((await get("/healthz", {})).status).toBe(200);
     expect(await hub.stop()).toBe(0);
     expect(hub.output).not.toContain(key.slice(17));
+
+    // A renewed certificate is in use without a restart. Files that do not fit change nothing.
+    const renewing = await startHub({ env: tls, timeouts: { headers: 10_000, request: 20_000, certificate: 50 } });
+    const fingerprint = () =>
+      new Promise<string>((resolve, reject) => {
+        const socket = tlsConnect({ port: renewing.running.port, rejectUnauthorized: false }, () => {
+          resolve(socket.getPeerCertificate().fingerprint256);
+          socket.destroy();
+        }).on("error", reject);
+      });
+    const before = await fingerprint();
+    mkdirSync(join(folder.path, "next"));
+    const renewed = makeCertificates(join(folder.path, "next"), "DNS:localhost");
+    writeFileSync(certificate, readFileSync(renewed.cert));
+    await until(() => renewing.logs().includes("TLS cannot use the changed files"));
+    expect(await fingerprint()).toBe(before);
+    writeFileSync(privateKey, readFileSync(renewed.key));
+    await until(() => renewing.logs().includes("the renewed certificate is in use"));
+    expect(await fingerprint()).toBe(new X509Certificate(readFileSync(renewed.cert)).fingerprint256);
+    await renewing.stop();
 
     // A connection that sends no TLS greeting is cut soon.
     const hasty = await startHub({ env: tls, timeouts: { headers: 500, request: 1000 } });

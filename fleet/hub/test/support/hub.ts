@@ -20,7 +20,7 @@ import { invite, useLink, type User } from "../../src/nouns/user.ts";
 import { Passwords } from "../../src/auth/derive.ts";
 export { temporaryFolder } from "boxwright-service/testing/folder";
 export { keyOn, password, Person, placeOf } from "./person.ts";
-import { serve, type Running } from "../../src/server.ts";
+import { serve, type Running, type Timeouts } from "../../src/server.ts";
 import { password } from "./person.ts";
 
 export type Kind = "sqlite" | "postgres";
@@ -184,7 +184,7 @@ export const LIST = "query { team { devices { nodes { id name } } } }";
 export interface TestHubOptions {
   readonly kind?: Kind;
   readonly env?: Record<string, string>;
-  readonly timeouts?: { headers: number; request: number; standstill?: number };
+  readonly timeouts?: Timeouts;
   readonly devices?: readonly string[];
   readonly storage?: TestDatabase;
   readonly passwords?: Passwords;
