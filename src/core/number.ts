@@ -39,6 +39,9 @@ export function sigmoid(x: number): number {
   return 1 / (1 + power[0]);
 }
 
+/** Cuts a number to 0..1. NaN stays. */
+export const clampToUnit = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);
+
 /** Returns the number that the 16 bits of a half float stand for. Higher bits are ignored. */
 export function halfToFloat(bits: number): number {
   const sign = bits & 0x8000 ? -1 : 1;

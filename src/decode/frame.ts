@@ -2,11 +2,14 @@
  * From the network's input back to the original image. Boxes leave the kernel normalised to the network input. The
  * image was resized into a part of that input, so one scale and one shift per axis bring a box back.
  */
+import * as A from "../core/abi.ts";
 import { type Crop, checkCrop, mapOfCrop } from "../core/crop.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
+import { clampToUnit } from "../core/number.ts";
 import { nameComplaint } from "../core/options.ts";
 import { placeOf } from "../core/place.ts";
 import type { PrepareResize } from "../core/prepare-rule.ts";
+import type { Rules } from "../core/rules.ts";
 import { show } from "../core/tensor.ts";
 import { type QuarterTurns, rotationProblem, turnedSize } from "../core/turn.ts";
 import { type Affine, IDENTITY } from "../memory/write.ts";
@@ -172,4 +175,20 @@ export function affineOf(
     ? { left: placed[0], top: placed[1], width: placed[2], height: placed[3] }
     : placeOf([frame.width, frame.height], input, resize);
   return [input[0] / width, input[1] / height, -left / width, -top / height];
+}
+
+/**
+ * Takes a coordinate, 0..1 across the network's input, to 0..1 across the image, and clamps it by the rule.
+ * @param plan word address of the image's plan block
+ */
+export function placeInFrame(
+  x: number,
+  axis: number,
+  clamp: Rules["clamp"],
+  f32: Float32Array,
+  plan: number,
+): number {
+  const inside = clamp === "before" ? clampToUnit(x) : x;
+  const placed = inside * f32[plan + A.P_SCALE_X + axis] + f32[plan + A.P_SHIFT_X + axis];
+  return clamp === "after" || clamp === "centre" ? clampToUnit(placed) : placed;
 }

@@ -2,6 +2,7 @@
 import * as A from "../../core/abi.ts";
 import type { Rules } from "../../core/rules.ts";
 import { setLength } from "../../decode/detections.ts";
+import { placeInFrame } from "../../decode/frame.ts";
 import type { AfterImageOfTask, TaskMemory } from "../../decode/tasks.ts";
 import { type CellGroups, type Cells, MOST_CUBES, groupCells } from "./cells.ts";
 
@@ -71,22 +72,4 @@ export function attachCells(
     }
     setLength(result, length);
   };
-}
-
-const toUnit = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);
-
-/**
- * Takes a coordinate, 0..1 across the network's input, to 0..1 across the image, and clamps it by the rule.
- * @param plan word address of the image's plan block
- */
-export function placeInFrame(
-  x: number,
-  axis: number,
-  clamp: Rules["clamp"],
-  f32: Float32Array,
-  plan: number,
-): number {
-  const inside = clamp === "before" ? toUnit(x) : x;
-  const placed = inside * f32[plan + A.P_SCALE_X + axis] + f32[plan + A.P_SHIFT_X + axis];
-  return clamp === "after" || clamp === "centre" ? toUnit(placed) : placed;
 }

@@ -3,13 +3,14 @@
  * every class of every cell that passes, unsorted (rules `multiLabel`, `suppress: "none"`).
  */
 import * as A from "../../core/abi.ts";
+import { placeInFrame } from "../../decode/frame.ts";
 import { type Detections, extend, setLength } from "../../decode/detections.ts";
 import type { AfterImageOfTask, TaskWork } from "../../decode/tasks.ts";
 import type { Column } from "../../heads/channels.ts";
 import type { Head } from "../../heads/head.ts";
 import { readChannels } from "../../memory/extra.ts";
 import { KEYPOINT_WIDTH, POSE_ROWS } from "../pose/rows.ts";
-import { attachCells, placeInFrame } from "./attach-cells.ts";
+import { attachCells } from "./attach-cells.ts";
 import { type PeakPlan, cellTaskOf } from "./plan.ts";
 
 /** Returns the function that turns an image's candidates into detections. */

@@ -3,6 +3,7 @@ import { refuseFor } from "../../core/errors.ts";
 import * as A from "../../core/abi.ts";
 import { expInPlace } from "../../core/number.ts";
 import { type Detections, extend, setLength } from "../../decode/detections.ts";
+import { placeInFrame } from "../../decode/frame.ts";
 import type { AfterImageOfTask, TaskMemory, TaskWork } from "../../decode/tasks.ts";
 import { move } from "../../heads/channels.ts";
 import { firstSource, headIndexOf, readChannels } from "../../memory/extra.ts";
@@ -52,7 +53,7 @@ export function attachPoints(work: TaskMemory, plan: PointTask): AfterImageOfTas
     else {
       fillRows(work, plan, image, raw);
       checkOnce(detections, block);
-      placeInFrame(work, plan, detections, block);
+      placePoints(work, plan, detections, block);
     }
     noteStrangePoints(work, plan, detections);
   };
@@ -254,25 +255,18 @@ function fillRow(
 /** Returns the count of channels from one point to the next. */
 const stepOf = ({ values, slots }: PointTask): number => (slots ? POINT_CHANNELS : values);
 
-const clampToUnit = (x: number): number => (x < 0 ? 0 : x > 1 ? 1 : x);
-
 /** Maps the keypoints from the network's input to the image of the frame, with the kernel's rules for boxes. */
-function placeInFrame(
+function placePoints(
   { memory: { f32 } }: TaskMemory,
   { clamp }: PointTask,
   detections: Detections,
   block: number,
 ): void {
-  const p = block >> 2;
   const keypoints = detections.keypoints as Float32Array;
   const end = detections.length * countOf(detections) * WIDTH;
   for (let at = 0; at < end; at += WIDTH)
-    for (let axis = 0; axis < 2; axis++) {
-      let x = keypoints[at + axis];
-      if (clamp === "before") x = clampToUnit(x);
-      x = x * f32[p + A.P_SCALE_X + axis] + f32[p + A.P_SHIFT_X + axis];
-      keypoints[at + axis] = clamp === "after" || clamp === "centre" ? clampToUnit(x) : x;
-    }
+    for (let axis = 0; axis < 2; axis++)
+      keypoints[at + axis] = placeInFrame(keypoints[at + axis], axis, clamp, f32, block >> 2);
 }
 
 /**
@@ -299,7 +293,7 @@ function fillOne(
   setLength(detections, passes ? 1 : 0);
   if (!passes) return;
   checkOnce(detections, block);
-  placeInFrame(work, plan, detections, block);
+  placePoints(work, plan, detections, block);
   const box = [Infinity, Infinity, -Infinity, -Infinity];
   for (let k = 0; k < plan.count; k++)
     for (let axis = 0; axis < 2; axis++) {
