@@ -153,7 +153,7 @@ export function oneImage(ready: Ready): Detections {
   if (ready.detections.length !== 1)
     throw new TensorError(
       `the outputs hold a batch of ${ready.detections.length} images, and decode() returns the ` +
-        "detections of one. Call decodeBatch().",
+        "detections of one. Pass one image a call, or call decodeBatch() of a decoder.",
     );
   return ready.detections[0];
 }

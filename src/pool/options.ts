@@ -1,8 +1,17 @@
-/** What a caller says about a pool, a network and a frame, and its checks. */
-import { availableParallelism } from "node:os";
+/** Settings of a pool and of one frame, and their checks. */
 import type { ResourceLimits } from "node:worker_threads";
 import { refuse } from "../core/errors.ts";
-import { checkOptions, namesOnly } from "../core/options.ts";
+import {
+  ANY,
+  COUNT,
+  type OptionRules,
+  POSITIVE,
+  type Rule,
+  checkOptions,
+  checkValue,
+  namesOnly,
+  oneOf,
+} from "../core/options.ts";
 import { show } from "../core/tensor.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { PoolNetwork } from "./protocol.ts";
@@ -20,61 +29,57 @@ export interface PoolOptions {
    * go on. `"drop-oldest"` (for live frames): the frame that has waited longest is dropped.
    */
   readonly policy?: "block" | "drop-oldest";
-  /** Limits of each thread's JavaScript heap, as those of `Worker`. */
+  /** Limits of each thread's JavaScript heap and stack, as those of `Worker`. */
   readonly resourceLimits?: ResourceLimits;
-  /** File of the threads, if a bundler has parted it from the pool: `boxwright/pool-worker`. */
+  /**
+   * File of the threads, if a bundler has parted it from the pool: `boxwright/pool-worker`. A file whose thread ends,
+   * sends something else or is silent for 30 seconds is refused.
+   */
   readonly worker?: URL;
 }
 
-/** The settings of `PoolOptions`. */
-const NAMES = ["networks", "threads", "queue", "policy", "resourceLimits", "worker"] as const;
+/** Options of one frame. */
+export interface About {
+  readonly frame?: Frame;
+  readonly network?: number;
+}
 
 /** Most threads of a pool. A thread takes 11 MB, and more threads than processors gain nothing. */
-const MAX_THREADS = 256;
+export const MAX_THREADS = 256;
 
-/** The numbers that a pool runs by. */
-export interface PoolSettings {
-  readonly threads: number;
-  readonly queue: number;
-  readonly isLive: boolean;
-}
+const THREADS: Rule = [
+  `a whole number of 1 to ${MAX_THREADS}`,
+  (x) => COUNT[1](x) && (x as number) <= MAX_THREADS,
+];
+const NETWORKS: Rule = ["a list of {config, options}", (x) => Array.isArray(x) && x.length > 0];
+const LIMITS: OptionRules = {
+  maxOldGenerationSizeMb: POSITIVE,
+  maxYoungGenerationSizeMb: POSITIVE,
+  codeRangeSizeMb: POSITIVE,
+  stackSizeMb: POSITIVE,
+};
+const RULES: OptionRules = {
+  networks: NETWORKS,
+  threads: THREADS,
+  queue: COUNT,
+  policy: oneOf(["block", "drop-oldest"]),
+  resourceLimits: ANY,
+  worker: [
+    'the URL of a file: new URL("./pool-worker.mjs", import.meta.url)',
+    (x) => ["file:", "data:"].includes((x as Partial<URL>).protocol ?? ""),
+  ],
+};
 
-/** Returns the settings, with what holds by default. Throws a RangeError for one that is none. */
-export function settingsOf(options: PoolOptions): PoolSettings {
-  checkNames("options", options, NAMES);
-  const { networks, threads, queue, policy = "block" } = options;
-  if (!Array.isArray(networks) || networks.length === 0)
-    refuse("networks", show(networks), "a list of {config, options}", RangeError);
+/** Returns the settings without those that are null. Throws a RangeError for a setting that is none. */
+export function checkPool(given: PoolOptions): PoolOptions {
+  const options = checkOptions(given, RULES);
+  const { networks, resourceLimits } = options;
+  checkValue("networks", networks, NETWORKS);
   networks.forEach((network, i) => checkNetwork(`networks[${i}]`, network));
-  if (!["block", "drop-oldest"].includes(policy))
-    refuse("policy", show(policy), '"block" or "drop-oldest"', RangeError);
-  const byDefault = Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1));
-  return {
-    threads: whole("threads", threads ?? byDefault, MAX_THREADS),
-    queue: whole("queue", queue ?? 4),
-    isLive: policy === "drop-oldest",
-  };
+  if (resourceLimits !== undefined)
+    checkOptions(resourceLimits, LIMITS, { prefix: "resourceLimits.", name: "resourceLimits" });
+  return options;
 }
-
-/** Returns the value of a setting. Throws a RangeError unless it is a whole number from 1 to `most`. */
-function whole(name: string, value: number, most = Infinity): number {
-  if (!(Number.isInteger(value) && value > 0 && value <= most))
-    refuse(
-      name,
-      show(value),
-      `a whole number of 1 ${most < Infinity ? `to ${most}` : "or more"}`,
-      RangeError,
-    );
-  return value;
-}
-
-/** Throws a RangeError unless the value is an object with the named fields alone. */
-const checkNames = (where: string, given: unknown, names: readonly string[]): object =>
-  checkOptions(given as object, namesOnly(...names), {
-    prefix: `${where}.`,
-    name: where,
-    form: `{${names.join(", ")}}`,
-  });
 
 /** Throws a RangeError unless the value is what a pool can make a decoder of. */
 export function checkNetwork(where: string, given: PoolNetwork | null): void {
@@ -90,10 +95,9 @@ export function checkNetwork(where: string, given: PoolNetwork | null): void {
     );
 }
 
-/** Options of one frame. */
-interface About {
-  readonly frame?: Frame;
-  readonly network?: number;
+/** Throws a RangeError unless a stream has a name. */
+export function checkStream(name: string): void {
+  if (typeof name !== "string") refuse("stream", show(name), 'a name such as "front door"', RangeError);
 }
 
 /** Returns what the caller says about a frame. Throws a RangeError for unknown names, and for a bare frame. */
@@ -102,5 +106,16 @@ export function checkAbout(given: About | null): About {
   if ("width" in Object(given) || "height" in Object(given))
     refuse("about", "a bare frame", "{frame}: pool.decode(stream, outputs, { frame })", RangeError);
   checkNames("about", given, ["frame", "network"]);
+  if (Array.isArray(given.frame))
+    refuse("about.frame", "a list", "one frame: each image has a call of pool.decode", RangeError);
   return given;
+}
+
+/** Throws a RangeError unless the value is an object with the named fields alone. */
+function checkNames(where: string, given: unknown, names: readonly string[]): void {
+  checkOptions(given as object, namesOnly(...names), {
+    prefix: `${where}.`,
+    name: where,
+    form: `{${names.join(", ")}}`,
+  });
 }

@@ -1,59 +1,45 @@
 /** `createPool`: decoders over worker threads. */
+import { availableParallelism } from "node:os";
 import { createHistogram } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
 import { mismatch } from "../core/errors.ts";
-import { type TensorInput, show } from "../core/tensor.ts";
-import { Detections, extend, setLength, withoutMasks } from "../decode/detections.ts";
+import { show } from "../core/tensor.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { Outputs } from "../decode/inputs.ts";
-import { ORIENTED_ROWS } from "../tasks/oriented/rows.ts";
-import { POSE_ROWS } from "../tasks/pose/rows.ts";
-import { type PoolOptions, checkAbout, checkNetwork, settingsOf } from "./options.ts";
+import { HOPELESS, MAX_CRASHES, PoolError, causeOf, isOutOfMemory, lost, notServing } from "./errors.ts";
 import {
-  type ReplyColumns,
+  MAX_THREADS,
+  type PoolOptions,
+  checkAbout,
+  checkNetwork,
+  checkPool,
+  checkStream,
+} from "./options.ts";
+import {
   type PoolNetwork,
   type Reply,
   type Request,
+  SERVING,
   arraysOf,
   errorOf,
   faultOf,
   transferable,
 } from "./protocol.ts";
+import { type PoolResult, detectionsFrom } from "./result.ts";
 import { type PoolStats, percentiles } from "./stats.ts";
 import { type Job, Streams } from "./streams.ts";
 import { checkMemory, owned, uncloned, workOf } from "./work.ts";
 
-/** Reason of a refusal. `"full"`: the stream's queue is full. `"crashed"`: the thread that had the frame died. */
-export type PoolErrorKind = "full" | "closed" | "crashed";
-
-/** The pool did not take a frame, or lost it. */
-export class PoolError extends Error {
-  static override readonly name = "PoolError";
-  override readonly name = "PoolError";
-  readonly kind: PoolErrorKind;
-
-  constructor(kind: PoolErrorKind, message: string) {
-    super(message);
-    this.kind = kind;
-  }
-}
-
-/** Detections of one frame. */
-export interface PoolResult {
-  /** The result stands in memory of its own: the next frame leaves it alone. */
-  readonly detections: Detections;
-  /** Time that the decode took in its thread. */
-  readonly milliseconds: number;
-  /** The packet that was given, in memory that is the caller's again. Null for tensors. */
-  readonly bytes: Uint8Array | null;
-  /** The tensors that were given, likewise. Null for a packet. */
-  readonly tensors: readonly TensorInput[] | null;
-}
-
 /** Frames in a thread's hands: one that is decoded, and one that arrives meanwhile. */
 const DEPTH = 2;
-/** A pool gives up after so many threads have died one after the other without a result. */
-const MAX_CRASHES = 3;
+/** Milliseconds in which a thread has to begin to serve. It takes 10; a file that is none for threads never does. */
+const MAX_START = 30_000;
+
+/** A network, and its index in every thread. A network that was refused keeps its index, so indices have holes. */
+interface Slot {
+  readonly network: PoolNetwork;
+  readonly slot: number;
+}
 
 interface Added {
   readonly resolve: (hash: string | null) => void;
@@ -62,6 +48,9 @@ interface Added {
 
 interface Thread {
   readonly worker: Worker;
+  /** Ends the thread unless it serves in time. */
+  readonly timer: NodeJS.Timeout;
+  isServing: boolean;
   readonly jobs: Map<number, Job<PoolResult>>;
   /** Networks that the thread has not answered for yet. */
   readonly added: Map<number, Added>;
@@ -79,23 +68,34 @@ export class DecoderPool {
   readonly #queue: number;
   readonly #isLive: boolean;
   readonly #options: PoolOptions;
-  readonly #networks: PoolNetwork[] = [];
+  readonly #file: URL;
+  readonly #networks: Slot[] = [];
+  /** Networks that some thread has not answered for yet. */
+  readonly #adding = new Set<Slot>();
   readonly #threads: Thread[] = [];
   readonly #streams = new Streams<PoolResult>();
   readonly #counts = { in: 0, out: 0, dropped: 0, failed: 0, waiting: 0, running: 0, copied: 0, restarts: 0 };
   readonly #decode = createHistogram();
   readonly #latency = createHistogram();
   #nextId = 0;
+  #nextSlot = 0;
   #crashes = 0;
+  /** True when a thread has begun to serve: the file is right. */
+  #hasServed = false;
   #closed: Promise<void> | null = null;
+  /** What a closed pool says. */
+  #reason = "the pool is closed. Make another with createPool.";
   #whenEmpty: (() => void) | null = null;
 
   /** @internal */
   constructor(options: PoolOptions) {
-    const { queue, isLive, threads } = settingsOf(options);
+    const byDefault = Math.min(MAX_THREADS, Math.max(1, availableParallelism() - 1));
+    const { threads = byDefault, queue = 4, policy, worker } = options;
     this.#options = options;
     this.#queue = queue;
-    this.#isLive = isLive;
+    this.#isLive = policy === "drop-oldest";
+    // Not `new URL(name, import.meta.url)`: bundlers take that for an asset to carry along.
+    this.#file = worker ?? new URL(import.meta.url.replace(/[^/]*$/, "pool-worker.mjs"));
     for (let i = 0; i < threads; i++) this.#threads.push(this.#start());
   }
 
@@ -117,9 +117,15 @@ export class DecoderPool {
   async add(network: PoolNetwork): Promise<string | null> {
     this.#checkOpen();
     checkNetwork("network", network);
-    const hashes = await Promise.all(this.#threads.map((thread) => this.#ask(thread, network)));
-    this.#networks.push(network);
-    return hashes[0];
+    const entry = { network, slot: this.#nextSlot++ };
+    this.#adding.add(entry);
+    try {
+      const hashes = await Promise.all(this.#threads.map((thread) => this.#ask(thread, entry)));
+      this.#networks.push(entry);
+      return hashes[0];
+    } finally {
+      this.#adding.delete(entry);
+    }
   }
 
   /**
@@ -138,6 +144,7 @@ export class DecoderPool {
   ): Promise<PoolResult | null> {
     return new Promise((resolve, reject) => {
       this.#checkOpen();
+      checkStream(stream);
       const { network = 0, frame: size } = checkAbout(about);
       if (!Object.hasOwn(this.#networks, network) || typeof network !== "number")
         throw new RangeError(
@@ -151,7 +158,7 @@ export class DecoderPool {
       this.#streams.push({
         stream: this.#streams.get(stream),
         work,
-        network,
+        network: this.#networks[network].slot,
         start: performance.now(),
         settle,
       });
@@ -159,26 +166,32 @@ export class DecoderPool {
     });
   }
 
-  /** Resolves when the queue of a stream has room for a frame. */
+  /** Resolves when the queue of a stream has room for a frame, or when the pool closes. */
   async room(stream: string): Promise<void> {
-    while (this.#streams.waitingOf(stream) >= this.#queue)
+    checkStream(stream);
+    while (!this.#closed && this.#streams.waitingOf(stream) >= this.#queue)
       await new Promise<void>((resolve) => this.#streams.get(stream).callers.push(resolve));
   }
 
-  /** Finishes every frame that the pool has taken, then ends the threads. Frames that come later are refused. */
+  /**
+   * Finishes every frame that the pool has taken, then ends the threads. Frames that come later are refused, and so are
+   * networks that are being added.
+   */
   close(): Promise<void> {
     this.#closed ??= this.#finish();
+    this.#streams.wakeCallers();
     return this.#closed;
   }
 
   async #finish(): Promise<void> {
     if (this.#counts.waiting + this.#counts.running > 0)
       await new Promise<void>((resolve) => (this.#whenEmpty = resolve));
-    await Promise.all(this.#threads.map(({ worker }) => worker.terminate()));
+    const error = new PoolError("closed", this.#reason);
+    await Promise.all(this.#threads.splice(0).map((thread) => this.#lose(thread, error)));
   }
 
   #checkOpen(): void {
-    if (this.#closed) throw new PoolError("closed", "the pool is closed. Make another with createPool.");
+    if (this.#closed) throw new PoolError("closed", this.#reason);
   }
 
   /** Drops the oldest waiting frame of a full queue, or refuses the new one. */
@@ -221,13 +234,13 @@ export class DecoderPool {
     }
   }
 
-  #ask(thread: Thread, network: PoolNetwork): Promise<string | null> {
+  #ask(thread: Thread, { network, slot }: Slot): Promise<string | null> {
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       thread.added.set(id, { resolve, reject });
       thread.worker.ref();
       try {
-        post(thread, { id, network }, []);
+        post(thread, { id, network, index: slot }, []);
       } catch (error) {
         this.#receive(thread, { id, fault: faultOf(uncloned("network", error as Error)) });
       }
@@ -235,21 +248,36 @@ export class DecoderPool {
   }
 
   #start(): Thread {
-    // Not `new URL(name, import.meta.url)`: bundlers take that for an asset to carry along.
-    const file = this.#options.worker ?? new URL(import.meta.url.replace(/[^/]*$/, "pool-worker.mjs"));
     const { resourceLimits } = this.#options;
-    const worker = new Worker(file, resourceLimits ? { resourceLimits } : {});
-    const thread: Thread = { worker, jobs: new Map(), added: new Map(), labels: [] };
-    worker.on("message", (reply: Reply) => this.#receive(thread, reply));
-    worker.on("error", (error: Error) => this.#restart(thread, error));
-    // An answer that cannot be read names no frame, so the thread's frames would wait forever.
-    worker.on("messageerror", (error: Error) => {
-      this.#restart(thread, error);
-      void worker.terminate();
+    const worker = new Worker(this.#file, resourceLimits ? { resourceLimits } : {});
+    const lose = (why: string | Error): void => this.#restart(thread, why);
+    // A main thread that was busy for so long has the message of the thread still to read: after the timers.
+    const check = (): void => void (thread.isServing || lose(`it was silent for ${MAX_START / 1000} s`));
+    const timer = setTimeout(() => setImmediate(check), MAX_START).unref();
+    const thread: Thread = {
+      worker,
+      timer,
+      isServing: false,
+      jobs: new Map(),
+      added: new Map(),
+      labels: [],
+    };
+    worker.on("message", (message: Reply | typeof SERVING) => {
+      if (message === SERVING) this.#begin(thread);
+      else if (thread.isServing) this.#receive(thread, message);
+      else lose(`it sent ${show(message)}`);
     });
+    worker.on("error", lose);
+    // An answer that cannot be read names no frame, so the thread's frames would wait forever.
+    worker.on("messageerror", lose);
     // A thread that ends without an error, by process.exit() in it.
-    worker.on("exit", () => this.#restart(thread, new Error("the thread ended")));
+    worker.on("exit", (code) => lose(`it ended with exit code ${code}`));
     return thread;
+  }
+
+  #begin(thread: Thread): void {
+    clearTimeout(thread.timer);
+    thread.isServing = this.#hasServed = true;
   }
 
   #receive(thread: Thread, reply: Reply): void {
@@ -294,49 +322,45 @@ export class DecoderPool {
     if (this.#counts.waiting + this.#counts.running === 0) this.#whenEmpty?.();
   }
 
-  /** Starts a thread anew that died. Its frames are lost. */
-  #restart(thread: Thread, cause: Error): void {
+  /** Starts a thread anew that died, or is no use. Its frames are lost. */
+  #restart(thread: Thread, why: string | Error): void {
     const at = this.#threads.indexOf(thread);
-    if (at < 0 || (this.#closed && this.#counts.waiting + this.#counts.running === 0)) return;
+    if (at < 0) return;
+    const cause = causeOf(why);
+    if (!this.#hasServed && !isOutOfMemory(why)) return this.#fall(thread, notServing(this.#file, cause));
+    if (++this.#crashes > MAX_CRASHES) return this.#fall(thread, lost(cause, HOPELESS));
     this.#counts.restarts++;
-    const isHopeless = ++this.#crashes > MAX_CRASHES;
-    const error = new PoolError(
-      "crashed",
-      `the thread died: ${cause.message}. Its frames are lost; send them again.`,
+    const next = (this.#threads[at] = this.#start());
+    for (const entry of [...this.#networks, ...this.#adding]) this.#ask(next, entry).catch(() => undefined);
+    void this.#lose(
+      thread,
+      lost(cause, "The frame is lost with its memory; the pool goes on with a new thread."),
     );
-    if (isHopeless) this.#threads.splice(at, 1);
-    else {
-      this.#threads[at] = this.#start();
-      for (const network of this.#networks) this.#ask(this.#threads[at], network).catch(() => undefined);
-    }
-    for (const id of [...thread.added.keys(), ...thread.jobs.keys()]) this.#fail(thread, id, error);
-    if (this.#threads.length > 0) return;
-    // No thread is left: nothing that waits will be decoded.
+  }
+
+  /** Ends the pool, whose thread died: nothing that waits will be decoded. */
+  #fall(thread: Thread, error: Error): void {
+    this.#reason = error.message;
+    // A wrong file is refused as a setting. A thread that died costs its frames; all others meet a closed pool.
+    const closed = error instanceof PoolError ? new PoolError("closed", error.message) : error;
+    const ended = this.#threads.splice(0).map((t) => this.#lose(t, t === thread ? error : closed));
+    this.#closed ??= Promise.all(ended).then(() => undefined);
     for (let job = this.#streams.next(); job; job = this.#streams.next()) {
       this.#counts.waiting--;
       this.#counts.failed++;
       const { settle } = job;
-      this.#streams.finish(job, () => settle.reject(error));
+      this.#streams.finish(job, () => settle.reject(closed));
     }
-    this.#closed ??= Promise.resolve();
+    this.#streams.wakeCallers();
     this.#whenEmpty?.();
   }
-}
 
-/** Detections whose masks stayed in a thread. */
-const WITHOUT_MASKS = withoutMasks(
-  "detections of a pool, whose threads keep the prototypes",
-  "those of a decoder in this thread: createDecoder(config).receive(packet), or decode(outputs)",
-);
-
-/** Makes detections of the columns that a thread sent. */
-function detectionsFrom(columns: ReplyColumns, labels: readonly string[] | null): Detections {
-  const { boxes, scores, classIds, sources, task, hasMasks } = columns;
-  const detections = new Detections(boxes, scores, classIds, sources, labels);
-  setLength(detections, scores.length);
-  if (task) extend(detections, task, task.keypoints ? POSE_ROWS : ORIENTED_ROWS);
-  else if (hasMasks) extend(detections, {}, WITHOUT_MASKS);
-  return detections;
+  /** Ends a thread. What it has not answered is refused. */
+  #lose(thread: Thread, error: Error): Promise<number> {
+    clearTimeout(thread.timer);
+    for (const id of [...thread.added.keys(), ...thread.jobs.keys()]) this.#fail(thread, id, error);
+    return thread.worker.terminate();
+  }
 }
 
 /** Takes what waits for the answer of a thread about a network. */
@@ -372,9 +396,10 @@ const post = ({ worker }: Thread, request: Request, transfer: ArrayBuffer[]): vo
  * await pool.close();
  */
 export async function createPool(options: PoolOptions): Promise<DecoderPool> {
-  const pool = new DecoderPool(options);
+  const checked = checkPool(options);
+  const pool = new DecoderPool(checked);
   try {
-    for (const network of options.networks) await pool.add(network);
+    for (const network of checked.networks) await pool.add(network);
   } catch (error) {
     await pool.close();
     throw error;

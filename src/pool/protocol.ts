@@ -16,8 +16,11 @@ export interface PoolNetwork {
 export type Work =
   { readonly bytes: Uint8Array } | { readonly tensors: readonly TensorInput[]; readonly frame?: Frame };
 
+/** First message of a thread. The thread of another file does not send it. */
+export const SERVING = "boxwright/pool-worker";
+
 export type Request =
-  | { readonly id: number; readonly network: PoolNetwork }
+  | { readonly id: number; readonly network: PoolNetwork; readonly index: number }
   /** `index`: the network of frames that name none. */
   | { readonly id: number; readonly work: Work; readonly index: number };
 

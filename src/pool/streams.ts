@@ -56,6 +56,11 @@ export class Streams<R> {
     return job;
   }
 
+  /** Wakes every call of `room`. */
+  wakeCallers(): void {
+    for (const { callers } of this.#all.values()) for (const wake of callers.splice(0)) wake();
+  }
+
   /** Drops the oldest waiting frame of a stream. */
   drop(stream: Stream<R>): Job<R> | undefined {
     const job = stream.waiting.shift();

@@ -8,6 +8,7 @@ import {
   type ReplyColumns,
   type Reply,
   type Request,
+  SERVING,
   type Work,
   arraysOf,
   faultOf,
@@ -23,6 +24,7 @@ interface Network {
 /** Answers the requests of a pool. */
 export function serve(port: MessagePort): void {
   const networks: Network[] = [];
+  port.postMessage(SERVING);
   port.on("message", (request: Request) => {
     let answer: Answer;
     try {
@@ -44,9 +46,9 @@ interface Answer {
   readonly arrays: readonly { readonly buffer: ArrayBufferLike }[];
 }
 
-function add(networks: Network[], { id, network }: Extract<Request, { network: unknown }>): Answer {
+function add(networks: Network[], { id, network, index }: Extract<Request, { network: unknown }>): Answer {
   const decoder = createDecoderSync(network.config as object, network.options);
-  networks.push({ decoder });
+  networks[index] = { decoder };
   return { reply: { id, hash: decoder.configHash }, arrays: [] };
 }
 
@@ -106,7 +108,8 @@ function boxesOf({ boxes, scores, classIds, sources, labels, length }: Detection
 function run(networks: readonly Network[], work: Work, index: number): readonly [Network, Detections] {
   if (!("bytes" in work)) return [networks[index], networks[index].decoder.decode(work.tensors, work.frame)];
   const packet = fromPacket(work.bytes);
-  const named = networks.find(
+  // The list has holes: `find` would visit them.
+  const [named] = networks.filter(
     ({ decoder }) => packet.config !== null && decoder.configHash === packet.config,
   );
   const network = named ?? networks[index];

@@ -33,7 +33,9 @@ describe.each(Object.entries(decoders))("%s", (_, make) => {
   test("decode() refuses a batch, names decodeBatch, and decodes nothing", () => {
     const decoder = make(2);
     expect(() => decoder.decode(batchOf(LEFT, RIGHT))).toThrow(TensorError);
-    expect(() => decoder.decode(batchOf(LEFT, RIGHT))).toThrow(/batch of 2 images, .* Call decodeBatch\(\)/);
+    expect(() => decoder.decode(batchOf(LEFT, RIGHT))).toThrow(
+      /batch of 2 images, .* call decodeBatch\(\) of a decoder/,
+    );
     expect(decoder.stats.frames).toBe(0);
     expect(decoder.decodeBatch(batchOf(LEFT, RIGHT)).map((d) => d.length)).toEqual([1, 1]);
   });

@@ -311,10 +311,20 @@ describe("errors", () => {
         ],
         [{ frame, index: 1 }, "about.index: got an unknown name, expected one of frame, network"],
         [1, "about: got 1, expected {frame, network}"],
+        [
+          { frame: [frame] },
+          "about.frame: got a list, expected one frame: each image has a call of pool.decode",
+        ],
       ] as const)
         await expect(pool.decode("a", smallNetwork().outputs, wrong as never)).rejects.toThrow(
           new RangeError(message),
         );
+      await expect(pool.decode(smallNetwork().outputs as never, {})).rejects.toThrow(
+        'stream: got an object, expected a name such as "front door"',
+      );
+      await expect(pool.room(undefined as never)).rejects.toThrow(
+        'stream: got undefined, expected a name such as "front door"',
+      );
       for (const [wrong, message] of [
         [null, "network: got null, expected {config, options}"],
         [config, "network.family: got an unknown name, "],
@@ -333,7 +343,7 @@ describe("errors", () => {
     );
     const networks = [{ config }];
     await expect(createPool({ networks, thread: 4, polcy: "block" } as never)).rejects.toThrow(
-      "options.thread: got an unknown name, expected one of networks, threads, ",
+      "thread: got an unknown name, expected one of networks, threads, ",
     );
     await expect(createPool(null as never)).rejects.toThrow("options: got null");
     await expect(createPool({ networks, threads: 257 })).rejects.toThrow(
@@ -344,10 +354,40 @@ describe("errors", () => {
     const wrong = createPool({ networks: [{ config: { family: "yolov99" } }], worker });
     await expect(wrong).rejects.toBeInstanceOf(ConfigError);
     await expect(createPool({ networks: [] })).rejects.toThrow(/networks: got \[\]/);
+    await expect(createPool({} as never)).rejects.toThrow("networks: got undefined, expected a list of");
     const networks = [{ config }];
     await expect(createPool({ networks, threads: 0 })).rejects.toThrow(/threads: got 0/);
     await expect(createPool({ networks, queue: 0.5 })).rejects.toThrow(/queue: got 0.5/);
     await expect(createPool({ networks, policy: "drop" as never })).rejects.toThrow(/policy: got "drop"/);
+    for (const [resourceLimits, message] of [
+      [5, "resourceLimits: got 5, expected an object with some of maxOldGenerationSizeMb, "],
+      [[], "resourceLimits: got [], expected an object"],
+      [
+        { maxOldGenerationSizeMb: "64" },
+        'resourceLimits.maxOldGenerationSizeMb: got "64", expected a number above 0',
+      ],
+      [
+        { maxOldGenerationSizeMb: 0 },
+        "resourceLimits.maxOldGenerationSizeMb: got 0, expected a number above 0",
+      ],
+      [
+        { maxOldGenerationSize: 64 },
+        "resourceLimits.maxOldGenerationSize: got an unknown name, expected one of",
+      ],
+    ] as const)
+      await expect(createPool({ networks, resourceLimits: resourceLimits as never, worker })).rejects.toThrow(
+        message,
+      );
+    for (const wrong of [
+      5,
+      "pool-worker.mjs",
+      "/dist/pool-worker.mjs",
+      {},
+      new URL("https://a.b/pool-worker.mjs"),
+    ])
+      await expect(createPool({ networks, worker: wrong as never })).rejects.toThrow(
+        /^worker: got .*, expected the URL of a file: new URL\("\.\/pool-worker\.mjs", import\.meta\.url\)/,
+      );
   });
 });
 
@@ -377,36 +417,47 @@ test("close finishes what is queued and refuses what comes later", async () => {
   await pool.close();
 });
 
-describe("a thread that dies", () => {
-  /** More boxes than a heap of so few megabytes holds. */
-  const limits = { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 };
-  const bomb = (): Uint8Array =>
-    new TextEncoder().encode(
-      `{"outputs":[{"name":"x","shape":[1],"datatype":"FP32","data":[${"[1],".repeat(1.2e6)}1]}]}`,
-    );
+test("a thread without memory costs its frames and is started anew, with its networks", async () => {
+  // More boxes than a heap of so few megabytes holds.
+  const resourceLimits = { maxOldGenerationSizeMb: 24, maxYoungGenerationSizeMb: 4 };
+  const bomb = new TextEncoder().encode(
+    `{"outputs":[{"name":"x","shape":[1],"datatype":"FP32","data":[${"[1],".repeat(1.2e6)}1]}]}`,
+  );
+  await withPool({ threads: 1, resourceLimits }, async (pool) => {
+    const lost = await pool.decode("a", bomb).catch((e: unknown) => e);
+    expect(lost).toMatchObject({
+      name: "PoolError",
+      kind: "crashed",
+      message:
+        "the thread died: it ran out of memory, and the option resourceLimits sets how much it has. " +
+        "The frame is lost with its memory; the pool goes on with a new thread.",
+    });
+    expect((await pool.decode("a", packetOf(0.75)))?.detections.length).toBe(1);
+    expect(pool.stats).toMatchObject({ in: 2, failed: 1, out: 1, restarts: 1 });
+  });
+});
 
-  test("costs its frames and is started anew, with its networks", async () => {
-    await withPool({ threads: 1, resourceLimits: limits }, async (pool) => {
-      const lost = await pool.decode("a", bomb()).catch((e: unknown) => e);
-      expect(lost).toMatchObject({ name: "PoolError", kind: "crashed" });
-      expect((await pool.decode("a", packetOf(0.75)))?.detections.length).toBe(1);
-      expect(pool.stats).toMatchObject({ in: 2, failed: 1, out: 1, restarts: 1 });
-    });
+test("a batch is refused with what a caller of the pool can do", async () => {
+  await withPool({}, async (pool) => {
+    const batch = { output0: { data: new Float32Array(2 * 5 * 84), dims: [2, 5, 84] } };
+    await expect(pool.decode("a", batch)).rejects.toThrow(
+      "the outputs hold a batch of 2 images, and decode() returns the detections of one. " +
+        "Pass one image a call, or call decodeBatch() of a decoder.",
+    );
   });
-  test("again and again ends the pool: every frame gets an answer", async () => {
-    const pool = await createPool({
-      networks: [{ config }],
-      threads: 1,
-      queue: 20,
-      resourceLimits: limits,
-      worker,
-    });
-    const all = await Promise.allSettled(Array.from({ length: 10 }, () => pool.decode("a", bomb())));
-    for (const { status } of all) expect(status).toBe("rejected");
-    expect(pool.stats).toMatchObject({ in: 10, failed: 10, waiting: 0, running: 0 });
-    await expect(pool.decode("a", packetOf(0.75))).rejects.toThrow(/closed/);
-    await pool.close();
-  });
+});
+
+test("close wakes every call of room, and refuses a network that is being added", async () => {
+  const pool = await createPool({ networks: [{ config }], threads: 1, queue: 1, worker });
+  const frames = [1, 2, 3].map(() => pool.decode("a", packetOf(0.75)));
+  const rooms = [1, 2, 3].map(() => pool.room("a"));
+  const closed = pool.close();
+  await Promise.all([...rooms, ...frames, closed]);
+  expect(pool.stats).toMatchObject({ in: 3, out: 3 });
+  const other = await createPool({ networks: [{ config }], threads: 1, worker });
+  const added = other.add({ config }).catch((e: unknown) => e);
+  await other.close();
+  expect(await added).toMatchObject({ name: "PoolError", kind: "closed" });
 });
 
 test("percentiles are those of what was decoded", async () => {

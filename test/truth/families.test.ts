@@ -143,7 +143,7 @@ describeShared("golden cases of families", (data) => {
       const found = decoder.decodeBatch(outputs);
       expect(found).toHaveLength(2);
       [detections, second_image].forEach((right, image) => expectRows(found[image].toArray(), right));
-      expect(() => decoder.decode(outputs)).toThrow("Call decodeBatch()");
+      expect(() => decoder.decode(outputs)).toThrow("call decodeBatch() of a decoder");
     }
   });
 });

@@ -1,0 +1,48 @@
+/** Errors of a pool: frames that it did not take or lost, and threads that died or never began. */
+import { mismatch } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
+
+/** Reason of a refusal. `"full"`: the stream's queue is full. `"crashed"`: the thread that had the frame died. */
+export type PoolErrorKind = "full" | "closed" | "crashed";
+
+/** The pool did not take a frame, or lost it. */
+export class PoolError extends Error {
+  static override readonly name = "PoolError";
+  override readonly name = "PoolError";
+  readonly kind: PoolErrorKind;
+
+  constructor(kind: PoolErrorKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+/** A pool ends when more threads than these have died one after the other without a result. */
+export const MAX_CRASHES = 3;
+
+/** What becomes of a pool whose threads die one after the other. */
+export const HOPELESS = `So did the ${MAX_CRASHES} before, without a result: the pool is closed. Make another with createPool.`;
+
+/** Returns the error of what a thread had when it died. `then`: what becomes of the pool. */
+export const lost = (cause: string, then: string): PoolError =>
+  new PoolError("crashed", `the thread died: ${cause}. ${then}`);
+
+export const isOutOfMemory = (why: string | Error): boolean =>
+  (why as { readonly code?: string }).code === "ERR_WORKER_OUT_OF_MEMORY";
+
+/** Returns why a thread died, in words that fit into a sentence. */
+export function causeOf(why: string | Error): string {
+  if (isOutOfMemory(why)) return "it ran out of memory, and the option resourceLimits sets how much it has";
+  // Node adds lines about modules.
+  return typeof why === "string" ? why : why.message.split("\n", 1)[0];
+}
+
+/** Returns the error of a file whose thread never began to serve. */
+export const notServing = (file: URL, cause: string): Error =>
+  new RangeError(
+    "worker: " +
+      mismatch(
+        `${show(file.href)}, whose thread did not begin to decode: ${cause}`,
+        "the file of boxwright/pool-worker. Add it to the bundle as an entry, and pass its URL as `worker`",
+      ),
+  );
