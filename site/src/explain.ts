@@ -1,14 +1,15 @@
 /** Explains the boxes that are shown. */
 import type { PlaygroundRun } from "./playground.ts";
 import { type State, thresholdsOf } from "./state.ts";
+import type { TensorView } from "./worker/jobs.ts";
 
 /** Adds ranges and pictures of the tensors, candidates, other readings, the heat map, and the times of the engines. */
 export async function explain(state: State, run: PlaygroundRun): Promise<void> {
   const { shown, options } = state;
-  for (const { id, name } of shown.tensors) {
-    const view = await run("viewTensor", id);
-    shown.views = { ...shown.views, [name]: view };
-  }
+  const views: { [name: string]: TensorView } = {};
+  for (const { id, name } of shown.tensors) views[name] = await run("viewTensor", id);
+  // Set once: each change draws all of them.
+  shown.views = views;
   await findCandidates(state, run);
   const tensors = shown.tensors.map(({ id }) => id);
   shown.possibilities = await run("possibilities", tensors, options.value);

@@ -30,13 +30,17 @@ export default {
   },
 } satisfies Theme;
 
-/** Lets a service worker keep the site, when the page has loaded. */
+/** Milliseconds after a page has loaded. By then its first example is decoded: keeping the files takes a processor. */
+const LATER = 5000;
+
+/** Lets a service worker keep the site, some time after the page has loaded. */
 function keepForOffline(): void {
   if (import.meta.env.SSR || import.meta.env.DEV || !("serviceWorker" in navigator)) return;
   const register = (): void => {
     // Without it the site works all the same, online.
     navigator.serviceWorker.register(`${import.meta.env.BASE_URL}sw.js`).catch(() => undefined);
   };
-  if (document.readyState === "complete") register();
-  else window.addEventListener("load", register, { once: true });
+  const later = (): void => void setTimeout(register, LATER);
+  if (document.readyState === "complete") later();
+  else window.addEventListener("load", later, { once: true });
 }
