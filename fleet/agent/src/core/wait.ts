@@ -100,24 +100,23 @@ export class Turns {
 
 /** Something that is opened at the first call, and anew after it failed to open or was lost. */
 export class Reopened<T> {
-  readonly #open: () => Promise<T>;
+  readonly #open: (lose: () => void) => Promise<T>;
   #opening: Promise<T> | null = null;
 
-  constructor(open: () => Promise<T>) {
+  /** @param open gets a function that says that what it opens is lost: the next call then opens it anew */
+  constructor(open: (lose: () => void) => Promise<T>) {
     this.#open = open;
   }
 
   get(): Promise<T> {
-    this.#opening ??= this.#open().catch((error: unknown) => {
-      this.#opening = null;
-      throw error;
-    });
-    return this.#opening;
-  }
-
-  /** Says that it is lost: the next call opens it anew. */
-  lose(): void {
-    this.#opening = null;
+    if (this.#opening !== null) return this.#opening;
+    // Forget only this one: it may be lost late, when the next one is open already.
+    const lose = (): void => {
+      if (this.#opening === opening) this.#opening = null;
+    };
+    const opening = this.#open(lose);
+    opening.catch(lose);
+    return (this.#opening = opening);
   }
 
   /** Returns what is open or opening; null if there is none. Opens nothing. */

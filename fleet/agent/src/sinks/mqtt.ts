@@ -43,7 +43,7 @@ export class MqttSink implements Sink {
   readonly #findConfig: FindConfig;
   readonly #clientId: string;
   readonly #patience: number;
-  readonly #broker = new Reopened(() => this.#connect());
+  readonly #broker = new Reopened((lose) => this.#connect(lose));
   #count = 0;
 
   /**
@@ -128,7 +128,7 @@ export class MqttSink implements Sink {
     await (await this.#broker.current())?.connection.close();
   }
 
-  async #connect(): Promise<Open> {
+  async #connect(lose: () => void): Promise<Open> {
     const asked: Open["asked"] = new Map();
     // Ask for no session: what the broker has not acknowledged is in the spool, and is sent again.
     const connection = await connectMqtt(this.#settings.address, {
@@ -148,7 +148,7 @@ export class MqttSink implements Sink {
       );
     }
     void connection.ended.then(() => {
-      this.#broker.lose();
+      lose();
       for (const resolve of asked.values()) resolve(null);
     });
     if (this.#settings.confirmSeconds > 0) await connection.subscribe(this.#answers);

@@ -36,7 +36,7 @@ export class NatsSink implements Sink {
   readonly #settings: NatsSettings;
   readonly #findConfig: FindConfig;
   /** Its client reconnects by itself. Only a connection that failed at first, or was closed, is opened anew. */
-  readonly #broker = new Reopened(() => this.#connect());
+  readonly #broker = new Reopened((lose) => this.#connect(lose));
 
   constructor(settings: NatsSettings, findConfig: FindConfig) {
     this.name = settings.name;
@@ -80,13 +80,13 @@ export class NatsSink implements Sink {
     await (await this.#broker.current())?.connection.close();
   }
 
-  async #connect(): Promise<Open> {
+  async #connect(lose: () => void): Promise<Open> {
     const connection = await connect({
       ...this.#options,
       maxReconnectAttempts: -1,
       pingInterval: 10_000,
     });
-    void connection.closed().then(() => this.#broker.lose());
+    void connection.closed().then(lose);
     const partitions = await partitionsOf(connection, this.#settings.partitions).catch(async (error: unknown) => {
       await connection.close();
       throw error;

@@ -10,7 +10,7 @@ import type { Previews } from "../live/previews.ts";
 import { STUCK_BROKER, isTimeout } from "boxwright-service/broker";
 import type { Database } from "boxwright-service/database";
 import { sharedConfigs } from "./configs.ts";
-import { connectTo, isBrokerThere } from "./connect.ts";
+import { connectTo, isBrokerThere, watch } from "./connect.ts";
 import { Consumption } from "./consume.ts";
 import { StorageWatch } from "./storage.ts";
 import { Sweeper } from "./sweep.ts";
@@ -65,8 +65,9 @@ export class Broker {
     // max_pending, 64 MB by default.
     const inFlight = Math.max(1, Math.floor(config.inFlight / partitions.length));
     const consumptions = partitions.map(
-      (partition) => new Consumption({ ...options, client, settings: config, inFlight, partition }),
+      (partition) => new Consumption({ ...options, connection, client, settings: config, inFlight, partition }),
     );
+    void watch(connection, log, () => consumptions.forEach((consumption) => consumption.end()));
     const sweeper = new Sweeper(client, config.ackWait, options);
     return new Broker(connection, consumptions, sweeper, new StorageWatch(address, client, log));
   }

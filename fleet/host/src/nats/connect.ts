@@ -15,6 +15,8 @@ export function settingsOf(address: string): ConnectionOptions {
     name: "boxwright-host",
     // Reconnect without a limit: the broker may be away for any time.
     maxReconnectAttempts: -1,
+    // Go on after refusals too: by default the second one ends the client for good, and passwords may be changing.
+    ignoreAuthErrorAbort: true,
     reconnectTimeWait: 500,
     reconnectJitter: 500,
     // Limit the handshake: the client would wait 20 s for a broker that dies during it.
@@ -34,14 +36,16 @@ export async function connectTo(address: string, log: Logger): Promise<NatsConne
       { got: maxPayload, expected: WANTED_PAYLOAD },
       "the broker refuses raw packets of this size: set max_payload: 8MB in its configuration",
     );
-  void report(connection, log);
   return connection;
 }
 
 export const isBrokerThere = (address: string): Promise<boolean> =>
   isThere(() => connect({ ...settingsOf(address), reconnect: false }));
 
-async function report(connection: NatsConnection, log: Logger): Promise<void> {
-  for await (const status of connection.status())
-    if (["disconnect", "reconnect", "error"].includes(status.type)) log.warn({ status: status.type }, "broker");
+/** Logs what becomes of a connection, and says each time that it is lost. */
+export async function watch(connection: NatsConnection, log: Logger, onLost: () => void): Promise<void> {
+  for await (const { type } of connection.status()) {
+    if (["disconnect", "reconnect", "error"].includes(type)) log.warn({ status: type }, "broker");
+    if (type === "disconnect") onLost();
+  }
 }

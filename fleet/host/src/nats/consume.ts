@@ -1,6 +1,7 @@
 /** Takes packets of one partition from the stream. Each packet goes to one of the hosts that share the consumer. */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { ConsumerMessages, JetStreamClient, JsMsg } from "@nats-io/jetstream";
+import type { NatsConnection } from "@nats-io/transport-node";
 import { messageOf } from "boxwright-service/errors";
 import { decodeHeader } from "../core/headers.ts";
 import type { Metrics } from "../core/metrics.ts";
@@ -8,6 +9,7 @@ import { STREAM, type StreamSettings, consumerOf, ensureConsumer, ensureStream }
 import { type TakeOptions, takePacket } from "../intake/take.ts";
 
 export interface ConsumeOptions extends TakeOptions {
+  readonly connection: NatsConnection;
   readonly client: JetStreamClient;
   readonly settings: StreamSettings;
   readonly partition: number;
@@ -16,11 +18,13 @@ export interface ConsumeOptions extends TakeOptions {
   readonly metrics: Metrics;
 }
 
-/** Takes packets until `stop`. Begins again whenever the broker ends the consumption. */
+/** Takes packets until `stop`. Begins again whenever a consumption ends. */
 export class Consumption {
   readonly #options: ConsumeOptions;
   readonly #working = new Set<Promise<void>>();
   #messages: ConsumerMessages | null = null;
+  /** True if the consumption that runs or begins has to end. */
+  #isEnding = false;
   #isStopped = false;
   /** Why no packets can be taken; null while they can. */
   problem: string | null = null;
@@ -31,25 +35,40 @@ export class Consumption {
     this.#loop = this.#run();
   }
 
+  /**
+   * Ends this consumption, and begins another one as soon as the broker is there. Call it when the connection is lost:
+   * the library looks for its consumer after it has reconnected, and if the broker dies during this look as well, the
+   * library waits 15 to 45 s before it looks again.
+   */
+  end(): void {
+    this.#isEnding = true;
+    this.#messages?.stop();
+  }
+
   /** Stops taking packets, and finishes those that the host has. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    this.#messages?.stop();
+    this.end();
     await this.#loop;
     await Promise.all(this.#working);
   }
 
   async #run(): Promise<void> {
-    const { client, settings, partition, log } = this.#options;
+    const { connection, client, settings, partition, log } = this.#options;
     while (!this.#isStopped) {
+      this.#isEnding = false;
       try {
+        // Fails at once while the connection is lost. A request would wait 5 s for its answer.
+        await connection.rtt();
         const manager = await client.jetstreamManager();
         await ensureStream(manager, settings, log);
         await ensureConsumer(manager, partition, settings);
         await this.#consume();
       } catch (error) {
-        this.problem = messageOf(error);
-        log.warn({ partition, error: this.problem }, "cannot take packets from the broker, trying again");
+        const problem = messageOf(error);
+        if (problem !== this.problem)
+          log.warn({ partition, error: problem }, "cannot take packets from the broker, trying again");
+        this.problem = problem;
       }
       if (!this.#isStopped) await sleep(1000);
     }
@@ -61,7 +80,7 @@ export class Consumption {
     // Pull few at once: the broker delivers the packets of a host that dies again only after ackWait.
     const messages = await consumer.consume({ max_messages: inFlight, abort_on_missing_resource: true });
     this.#messages = messages;
-    if (this.#isStopped) messages.stop();
+    if (this.#isEnding) messages.stop();
     this.problem = null;
     log.info({ partition }, "taking packets");
     for await (const message of messages) {

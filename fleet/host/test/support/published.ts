@@ -4,7 +4,7 @@ import { type JetStreamClient, jetstream, jetstreamManager } from "@nats-io/jets
 import { Kvm } from "@nats-io/kv";
 import { messageOf } from "boxwright-service/errors";
 import type { Broker } from "boxwright-service/testing/broker";
-import { sleep } from "boxwright-service/testing/wait";
+import { sleep, until } from "boxwright-service/testing/wait";
 import { expect } from "vitest";
 import { configBody, decoder, detectionPacket, frameSize, hash, outputsOf, rawPacket } from "./frames.ts";
 
@@ -100,15 +100,29 @@ export class Publisher {
   }
 }
 
-export async function publishing(
-  broker: Broker,
-): Promise<{ publisher: Publisher; version: string; left: () => Promise<number>; end: () => Promise<void> }> {
+export interface Publishing {
+  readonly publisher: Publisher;
+  /** Version of the broker. */
+  readonly version: string;
+  /** Waits until hosts have emptied the stream. Its error tells the state of stream and consumer. */
+  readonly emptied: () => Promise<void>;
+  readonly end: () => Promise<void>;
+}
+
+export async function publishing(broker: Broker): Promise<Publishing> {
   const connection = await broker.connect();
   await (await new Kvm(connection).create("boxwright-configs")).put(hash, configBody);
-  const left = async (): Promise<number> => {
-    const { state } = await (await jetstreamManager(connection)).streams.info("BOXWRIGHT");
-    return state.messages;
+  const manager = await jetstreamManager(connection);
+  const emptied = async (): Promise<void> => {
+    // The connection may be lost for a moment, as that of a host.
+    const ask = <T>(answer: Promise<T>): Promise<T | string> => answer.catch(messageOf);
+    const state = (): Promise<unknown> => ask(manager.streams.info("BOXWRIGHT").then(({ state }) => state));
+    const isEmpty = async (): Promise<boolean> => ((await state()) as { messages?: number }).messages === 0;
+    await until(isEmpty, "empty stream").catch(async (error: unknown) => {
+      const facts = [await state(), await ask(manager.consumers.info("BOXWRIGHT", "host-0"))];
+      throw new Error([messageOf(error), ...facts.map((fact) => JSON.stringify(fact))].join("\n"));
+    });
   };
   const version = connection.info!.version;
-  return { publisher: new Publisher(jetstream(connection), 3), version, left, end: () => connection.close() };
+  return { publisher: new Publisher(jetstream(connection), 3), version, emptied, end: () => connection.close() };
 }

@@ -96,6 +96,11 @@ export class Broker {
     this.#server = undefined;
   }
 
+  /** What the server that runs has written. */
+  get output(): string {
+    return this.#server?.output ?? "";
+  }
+
   /** Kills the server and removes its files. */
   async remove(): Promise<void> {
     await this.kill();
