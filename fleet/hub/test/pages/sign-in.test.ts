@@ -1,11 +1,27 @@
 /** Signing in: equal work for everybody, limits before any work. */
 import { connect } from "node:net";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { untilPasses } from "boxwright-service/testing/wait";
 import { Passwords } from "../../src/auth/derive.ts";
 import { readAudit } from "../../src/nouns/audit.ts";
 import { invite } from "../../src/nouns/user.ts";
 import { LIST, password, Person, startHub } from "../support/hub.ts";
+
+const gate = vi.hoisted(() => {
+  let open = (): void => undefined;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open: () => open() };
+});
+
+/** Work on a password that begins with "held" ends once the gate is open. */
+vi.mock("node:crypto", async (original) => {
+  const real = await original<typeof import("node:crypto")>();
+  const scrypt = (...given: Parameters<typeof real.scrypt>): void => {
+    if ((given[0] as string).startsWith("held")) void gate.opened.then(() => real.scrypt(...given));
+    else real.scrypt(...given);
+  };
+  return { ...real, scrypt };
+});
 
 describe("sign-in", () => {
   it("is taken from the address before its form is read, also where the form holds no email", async () => {
@@ -93,10 +109,10 @@ describe("sign-in", () => {
   });
 
   it("is refused before its body is read while the queue is full, whoever asks, and a good client goes on", async () => {
-    // The first works, one waits, and nobody is let in before both are through.
+    // The first works, one waits, and nobody is let in before the gate is open.
     const passwords = new Passwords(1);
     const hub = await startHub({ passwords, env: { HUB_PROXY_HOPS: "1", HUB_BASE_URL: "https://hub.example.org" } });
-    const held = [passwords.hash("a long password"), passwords.hash("another password")];
+    const held = [passwords.hash("held at the gate"), passwords.hash("held behind it")];
     expect(passwords.full).toBe(true);
     const before = { derivations: passwords.derivations, requests: hub.requests.length };
     const attempt = (address: string, query = "") =>
@@ -143,6 +159,7 @@ describe("sign-in", () => {
       body: JSON.stringify({ query: LIST }),
     });
     expect(status).toBe(200);
+    gate.open();
     await Promise.all(held);
     await hub.stop();
   });
