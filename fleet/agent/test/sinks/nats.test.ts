@@ -11,6 +11,7 @@ import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
 import { Broker, natsServer } from "boxwright-service/testing/broker";
 import { SmallDisk } from "boxwright-service/testing/disk";
+import { KILLS_TIMEOUT } from "boxwright-service/testing/kills";
 import { canMount } from "boxwright-service/testing/mount";
 import { readerOf } from "../support/health.ts";
 import { startProcess, writeSettings } from "../support/process.ts";
@@ -172,7 +173,7 @@ describe.skipIf(natsServer === undefined)("a stream of NATS JetStream", () => {
     expect(readdirSync(join(folder, "state", "refused")).filter((name) => name.endsWith(".packet"))).toHaveLength(2);
   });
 
-  it("killed 20 times in the middle has each packet once in the end", async () => {
+  it("killed 20 times in the middle has each packet once in the end", { timeout: KILLS_TIMEOUT }, async () => {
     const { folder, broker, settings } = await setUp(3000);
     await broker.start();
     await broker.makeStream({ duplicate_window: 3600e9 });

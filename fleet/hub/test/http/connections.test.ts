@@ -14,8 +14,8 @@ afterEach(async () => {
 });
 
 async function start(options: TestHubOptions): Promise<void> {
-  // No header times out while the test looks.
-  hub = await startHub({ timeouts: { headers: 60_000, request: 60_000 }, ...options });
+  // No header times out while the test looks, and no connection stands still for too long.
+  hub = await startHub({ timeouts: { headers: 600_000, request: 600_000, standstill: 600_000 }, ...options });
 }
 
 /** Opens connections from 127.0.0.1 that send half a header. Returns how many of them were closed again. */

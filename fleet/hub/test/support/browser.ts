@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium, type BrowserContext, type Page } from "playwright-core";
-import { afterEach, beforeEach, expect, inject, vi } from "vitest";
+import { afterEach, beforeEach, expect, inject } from "vitest";
 import { chromiumFlags } from "boxwright-service/testing/chromium";
 import type { TestHub } from "./hub.ts";
 import { password } from "./person.ts";
@@ -18,8 +18,6 @@ export interface Browsing {
 }
 
 export function useChromium(): Browsing {
-  // Password work beside other files has held up a sign-in for more than ten seconds.
-  vi.setConfig({ testTimeout: 240_000 });
   let profile: string;
   let context: BrowserContext;
   let page: Page;
