@@ -5,7 +5,8 @@
 import { floatBits } from "../core/number.ts";
 import { value } from "../engine/ts/value.ts";
 import { TensorError, refuseFor } from "../core/errors.ts";
-import { type MemoryImage, imageStart, slackOf } from "../memory/write.ts";
+import { type MemoryImage, imageStart } from "../memory/write.ts";
+import { slackOf } from "../memory/thresholds.ts";
 import type { Plan } from "../plan/plan.ts";
 import { READINGS } from "../core/readings.ts";
 import { scoresReason } from "../heads/print.ts";

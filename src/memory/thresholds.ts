@@ -3,8 +3,13 @@
  * smallest raw value whose conversion passes it. Bisection over the real conversion finds it: comparing raw values and
  * comparing converted ones then agree to the last value.
  */
-import { dequantise, halfToFloat } from "../core/number.ts";
+import { dequantise, halfToFloat, sigmoid } from "../core/number.ts";
 import { ELEMENTS, type TensorSpec } from "../core/tensor.ts";
+import type { Column } from "../heads/channels.ts";
+import type { Fn, Head } from "../heads/head.ts";
+import type { Plan } from "../plan/plan.ts";
+
+const fround = Math.fround;
 
 const word = new DataView(new ArrayBuffer(4));
 
@@ -28,7 +33,7 @@ function numberOf({ type, scale, zeroPoint }: Numbers, key: number): number {
  * assembly/value.ts).
  * @param passes tells whether a converted value passes; must be monotone
  */
-export function rawThreshold(spec: Numbers, passes: (value: number) => boolean): number {
+function rawThreshold(spec: Numbers, passes: (value: number) => boolean): number {
   const { low, high } = ELEMENTS[spec.type];
   let a = low;
   let b = high + 1;
@@ -48,4 +53,55 @@ export function smallestPassing(threshold: number, gate: ">" | ">="): number {
   return gate === ">="
     ? least
     : rawThreshold({ type: "f32", scale: 1, zeroPoint: 0 }, (score) => score > least);
+}
+
+/** Returns how far outside 0..1 a probability may lie: one step of the element type. */
+export const slackOf = ({ type, scale }: TensorSpec): number =>
+  type === "f32" ? 1e-5 : type === "f16" ? 2 ** -9 : fround(scale ?? 1);
+
+/** Returns the largest value that counts as a probability; Infinity if the column holds logits. */
+export const highest = (plan: Plan, f: Column | null, fn: Fn): number =>
+  !f || fn !== "none" || plan.scores === "logits" ? Infinity : 1 + slackOf(plan.tensors[f.tensor]);
+
+/** The largest f32. */
+const LARGEST = 3.4028234663852886e38;
+
+/**
+ * Returns the raw thresholds of a head: the smallest raw class score and objectness with which a score can reach
+ * `smallest`.
+ */
+export function rawThresholds(plan: Plan, h: Head, smallest: number): { score: number; objectness: number } {
+  // The kernel's own conversion, so that comparing raw values and comparing scores agree to the last value.
+  const convert = (fn: Fn, x: number): number => {
+    if (fn === "none") return x;
+    return fn === "clamp" ? Math.min(1, Math.max(0, x)) : fround(sigmoid(x));
+  };
+  // Math.pow and the kernel's power may differ by a step: let a little too much through, the kernel decides.
+  const nearly = smallest * (1 - 1e-6);
+  const power = h.rule === "power";
+  const o = h.objectness;
+  let objectness = 0;
+  const bound = (most: number): number => (most === Infinity ? 1 : most);
+  const mostObjectness = bound(highest(plan, o, h.objectnessFn));
+  const mostClass = bound(highest(plan, h.score, h.scoreFn));
+  if (o) {
+    objectness = rawThreshold(plan.tensors[o.tensor], (x) => {
+      const c = convert(h.objectnessFn, x);
+      // objectness^0.6 x class^0.4 can pass with an objectness below the threshold if the class score is high.
+      if (!power) return c >= smallest;
+      return c > 0 ? c ** 0.6 * mostClass ** 0.4 >= nearly : smallest <= 0;
+    });
+  }
+  const score =
+    h.scoreFn === "softmax"
+      ? smallest > 0
+        ? Math.log(smallest) - 1e-3
+        : // A logit of -Infinity passes no threshold, not even 0.
+          -LARGEST
+      : rawThreshold(plan.tensors[h.score.tensor], (x) => {
+          const c = convert(h.scoreFn, x);
+          if (power) return c > 0 ? mostObjectness ** 0.6 * c ** 0.4 >= nearly : smallest <= 0;
+          return (h.rule === "product" ? fround(mostObjectness * c) : c) >= smallest;
+        });
+  return { score, objectness };
 }

@@ -1,8 +1,7 @@
 /** Writes a plan into memory, as core/abi.ts documents it, and the thresholds in the raw domain of each head. */
 import * as A from "../core/abi.ts";
-import { sigmoid } from "../core/number.ts";
 import type { Config } from "../config/types.ts";
-import { rawThreshold, smallestPassing } from "./thresholds.ts";
+import { highest, rawThresholds, smallestPassing } from "./thresholds.ts";
 import type { Columns, MemoryLayout } from "./layout.ts";
 import type { Memory } from "../core/memory.ts";
 import { listStart, withGaps } from "../plan/classes.ts";
@@ -20,8 +19,6 @@ export type Affine = readonly [scaleX: number, scaleY: number, shiftX: number, s
 
 /** Leaves boxes as they are. */
 export const IDENTITY: Affine = [1, 1, 0, 0];
-
-const fround = Math.fround;
 
 /** A plan in memory: everything that the engines work on. */
 export interface MemoryImage {
@@ -269,14 +266,6 @@ export function gatherRegion({ plan, layout }: MemoryImage, index: number): numb
   return at;
 }
 
-/** Returns how far outside 0..1 a probability may lie: one step of the element type. */
-export const slackOf = ({ type, scale }: TensorSpec): number =>
-  type === "f32" ? 1e-5 : type === "f16" ? 2 ** -9 : fround(scale ?? 1);
-
-/** Returns the largest value that counts as a probability; Infinity if the column holds logits. */
-const highest = (plan: Plan, f: Column | null, fn: Fn): number =>
-  !f || fn !== "none" || plan.scores === "logits" ? Infinity : 1 + slackOf(plan.tensors[f.tensor]);
-
 /** Writes the thresholds, turned into the raw domain of each head. */
 export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresholds): void {
   const { i32, f32 } = memory;
@@ -297,11 +286,11 @@ export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresh
     if (perClass) {
       count = kept?.length ?? (classId ? plan.classes : h.classes);
       const start = listStart(plan, perClass.length) - (classId ? 0 : h.classBase);
-      const own = Array.from({ length: count }, (_, k) =>
+      const ofClasses = Array.from({ length: count }, (_, k) =>
         passing(perClass[(kept?.[k] ?? k) - start] ?? lowest),
       );
-      f32.set(own, layout.classThresholds[i] >> 2);
-      if (count > 0) smallest = Math.min(...own);
+      f32.set(ofClasses, layout.classThresholds[i] >> 2);
+      if (count > 0) smallest = Math.min(...ofClasses);
     }
     const raw = rawThresholds(plan, h, smallest);
     const put = (word: number, f: Column, value: number, real = false): void => {
@@ -316,49 +305,6 @@ export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresh
       if (objectness) put(r + A.H_OBJ_RAW_THRESHOLD, objectness, raw.objectness);
     }
   });
-}
-
-/** The largest f32. */
-const LARGEST = 3.4028234663852886e38;
-
-/**
- * Returns the raw thresholds of a head: the smallest raw class score and objectness with which a score can reach
- * `smallest`.
- */
-function rawThresholds(plan: Plan, h: Head, smallest: number): { score: number; objectness: number } {
-  // The kernel's own conversion, so that comparing raw values and comparing scores agree to the last value.
-  const convert = (fn: Fn, x: number): number => {
-    if (fn === "none") return x;
-    return fn === "clamp" ? Math.min(1, Math.max(0, x)) : fround(sigmoid(x));
-  };
-  // Math.pow and the kernel's power may differ by a step: let a little too much through, the kernel decides.
-  const nearly = smallest * (1 - 1e-6);
-  const power = h.rule === "power";
-  const o = h.objectness;
-  let objectness = 0;
-  const bound = (most: number): number => (most === Infinity ? 1 : most);
-  const mostObjectness = bound(highest(plan, o, h.objectnessFn));
-  const mostClass = bound(highest(plan, h.score, h.scoreFn));
-  if (o) {
-    objectness = rawThreshold(plan.tensors[o.tensor], (x) => {
-      const c = convert(h.objectnessFn, x);
-      // objectness^0.6 x class^0.4 can pass with an objectness below the threshold if the class score is high.
-      if (!power) return c >= smallest;
-      return c > 0 ? c ** 0.6 * mostClass ** 0.4 >= nearly : smallest <= 0;
-    });
-  }
-  const score =
-    h.scoreFn === "softmax"
-      ? smallest > 0
-        ? Math.log(smallest) - 1e-3
-        : // A logit of -Infinity passes no threshold, not even 0.
-          -LARGEST
-      : rawThreshold(plan.tensors[h.score.tensor], (x) => {
-          const c = convert(h.scoreFn, x);
-          if (power) return c > 0 ? mostObjectness ** 0.6 * c ** 0.4 >= nearly : smallest <= 0;
-          return (h.rule === "product" ? fround(mostObjectness * c) : c) >= smallest;
-        });
-  return { score, objectness };
 }
 
 /** Writes what undoes the resizing of an image into its plan block. */

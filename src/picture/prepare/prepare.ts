@@ -2,41 +2,16 @@
 import { type Crop, checkCrop } from "../../core/crop.ts";
 import { refuse } from "../../core/errors.ts";
 import { checkOptions, namesOnly } from "../../core/options.ts";
-import * as A from "../../core/prepare-abi.ts";
 import type { EngineName } from "../../core/engine-name.ts";
-import { type Place, placeOf, roundToEven } from "../../core/place.ts";
 import type { PrepareRule } from "../../core/prepare-rule.ts";
 import { kindOf } from "../../core/tensor.ts";
 import type { Frame } from "../../decode/frame.ts";
 import type { ImageInput, PrepareOptions, Prepared, PreparedData } from "../../decode/prepare.ts";
-import { makePrepareEngine } from "../../engine/choose.ts";
-import type { PrepareEngine } from "../../engine/prepare.ts";
 import { type QuarterTurns, turnRows, turnedSize } from "../../core/turn.ts";
 import { PIXEL_STEPS, type PixelSteps, writeCrop } from "./crop.ts";
-import { JOB, type JobLayout, type Strip, layOut, writeJob } from "./job.ts";
-import { type CheckedImage, type CheckedRule, checkImage, checkRule, chromaStrideOf } from "./rule.ts";
-import { PICTURE_ELEMENTS, padsOf } from "./values.ts";
-
-/** Everything that belongs to one rule and one kind of image. Made once, used for every frame of a stream. */
-interface Workspace {
-  readonly engine: PrepareEngine;
-  readonly layout: JobLayout;
-  readonly rule: CheckedRule;
-  readonly place: Place;
-  readonly bytes: Uint8Array;
-  readonly words: Int32Array;
-  /** For each strip, its rows of each plane of the tensor; one plane where channels stand together. */
-  readonly planes: readonly (readonly PreparedData[])[];
-  readonly dims: readonly number[];
-  readonly frame: Frame;
-}
-
-/** Workspaces of the last rules and kinds of images, the latest last. */
-const workspaces = new Map<string, Workspace>();
-const MOST_WORKSPACES = 4;
-
-/** The last call whose rule can never change. A stream of frames repeats it, and needs no key made of the rule. */
-let last: (CheckedImage & { rule: PrepareRule; engine: string; work: Workspace }) | null = null;
+import { type CheckedImage, checkImage, checkRule } from "./rule.ts";
+import { PICTURE_ELEMENTS } from "./values.ts";
+import { type Workspace, run, workspaceFor } from "./workspace.ts";
 
 const OPTIONS = /* @__PURE__ */ namesOnly("engine", "into", "crop");
 
@@ -160,94 +135,6 @@ function unpack(image: CheckedImage, engine: EngineName | "auto"): CheckedImage 
   return { data, width, height, format: "rgb", stride: 3 * width, rotation: image.rotation };
 }
 
-/** Returns the workspace of a rule and a kind of image; makes it if it is not among the last ones. */
-function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: EngineName | "auto"): Workspace {
-  const { width, height, format, stride } = image;
-  const isLast =
-    last?.engine === engine &&
-    last.rule === rule &&
-    last.width === width &&
-    last.height === height &&
-    last.format === format &&
-    last.stride === stride;
-  if (last && isLast) return last.work;
-  // JSON has no BigInt, and `checkRule` refuses one in its own words.
-  const key = JSON.stringify([rule, width, height, format, stride, engine], (_, x: unknown) =>
-    typeof x === "bigint" ? String(x) : x,
-  );
-  const work = workspaces.get(key) ?? makeWorkspace(image, checkRule(rule), engine);
-  workspaces.delete(key);
-  workspaces.set(key, work);
-  if (workspaces.size > MOST_WORKSPACES) workspaces.delete(workspaces.keys().next().value as string);
-  const isFrozen = [rule, rule.size, rule.mean, rule.std, rule.pad].every(Object.isFrozen);
-  last = isFrozen ? { ...image, data: NO_BYTES, rule, engine, work } : null;
-  return work;
-}
-
-/** In the place of the bytes of the last image, which may go. */
-const NO_BYTES = new Uint8Array(0);
-
-function makeWorkspace(image: CheckedImage, rule: CheckedRule, wanted: EngineName | "auto"): Workspace {
-  const { width, height } = image;
-  const place = placeFor([width, height], rule);
-  const layout = layOut(image, rule, place);
-  const engine = makePrepareEngine(wanted, layout.bytes);
-  writeJob(engine.buffer, image, rule, layout);
-  const [inputWidth, inputHeight] = rule.size;
-  const work: Workspace = {
-    engine,
-    layout,
-    rule,
-    place,
-    bytes: new Uint8Array(engine.buffer),
-    words: new Int32Array(engine.buffer),
-    planes: layout.strips.map((strip) => planesOf(engine.buffer, rule, layout, strip)),
-    dims: Object.freeze(
-      rule.layout === "NCHW" ? [1, 3, inputHeight, inputWidth] : [1, inputHeight, inputWidth, 3],
-    ),
-    frame: Object.freeze({
-      width,
-      height,
-      resize: rule.resize,
-      placed: Object.freeze([place.left, place.top, place.width, place.height] as const),
-    }),
-  };
-  padStrip(work);
-  return work;
-}
-
-/** Returns the place of an image. Pillow resizes to whole pixels only, so a crop of its pixels has a whole size too. */
-function placeFor(image: readonly [number, number], { size, resize, resample, margin }: CheckedRule): Place {
-  const place = placeOf(image, size, resize, margin);
-  if (resample !== "pillow") return place;
-  return { ...place, width: roundToEven(place.width), height: roundToEven(place.height) };
-}
-
-/** Returns a strip's rows of each plane. */
-function planesOf(
-  buffer: ArrayBuffer,
-  rule: CheckedRule,
-  layout: JobLayout,
-  { from, to }: Strip,
-): PreparedData[] {
-  const { array, log } = PICTURE_ELEMENTS[rule.type];
-  const { out, outRow, outPlane } = layout;
-  const length = ((to - from) * outRow) >> log;
-  return (outPlane === 0 ? [0] : [0, 1, 2]).map((plane) => new array(buffer, out + plane * outPlane, length));
-}
-
-/** Pads the rows of the strip once: the kernel never writes into the padding. */
-function padStrip({ engine, rule, layout }: Workspace): void {
-  const { array, log } = PICTURE_ELEMENTS[rule.type];
-  const { out, outPlane, outRow, strips } = layout;
-  const elements = (outRow >> log) * Math.max(...strips.map(({ from, to }) => to - from));
-  const planes = outPlane === 0 ? 1 : 3;
-  const all = new array(engine.buffer, out, elements * planes);
-  const pads = padsOf(rule);
-  if (planes === 3) pads.forEach((pad, plane) => all.fill(pad, plane * elements, (plane + 1) * elements));
-  else for (let i = 0; i < elements; i++) all[i] = pads[i % 3];
-}
-
 function newData({ rule }: Workspace): PreparedData {
   const { array, log } = PICTURE_ELEMENTS[rule.type];
   const length = 3 * rule.size[0] * rule.size[1];
@@ -291,80 +178,3 @@ const ALSO: { readonly [type: string]: readonly string[] } = {
   f16: ["Float16Array"],
   u8: ["Uint8ClampedArray"],
 };
-
-/** Makes the tensor, strip by strip. */
-function run(work: Workspace, image: CheckedImage, data: PreparedData): void {
-  const { engine, layout, rule, place, words, planes } = work;
-  const [width, height] = rule.size;
-  const isTogether = layout.outPlane === 0;
-  const channels = isTogether ? 3 : 1;
-  const top = Math.max(0, place.top);
-  padRows(work, data, 0, top);
-  padRows(work, data, top + layout.y.count, height);
-  const job = JOB >> 2;
-  words[job + A.J_OUT] =
-    layout.out + ((Math.max(0, place.left) * channels) << PICTURE_ELEMENTS[rule.type].log);
-  for (let i = 0; i < layout.strips.length; i++) {
-    const strip = layout.strips[i];
-    bringIn(work, image, strip);
-    words[job + A.J_FIRST] = strip.from;
-    words[job + A.J_LAST] = strip.to;
-    words[job + A.J_ORIGIN] = strip.firstRow;
-    words[job + A.J_ROWS] = strip.endRow - strip.firstRow;
-    words[job + A.J_ODD] = strip.firstRow & 1;
-    engine.prepare(JOB);
-    const row = (top + strip.from) * width * channels;
-    for (let plane = 0; plane < planes[i].length; plane++)
-      data.set(planes[i][plane], plane * width * height + row);
-  }
-}
-
-/** Copies the source rows of a strip into memory. */
-function bringIn({ bytes, layout }: Workspace, image: CheckedImage, { firstRow, endRow }: Strip): void {
-  const { data, width, height, format, stride } = image;
-  const { source, pixels, pixelStride, u, v } = layout;
-  const isPixels = format === "rgba";
-  if (isPixels && stride !== pixelStride)
-    for (let row = firstRow; row < endRow; row++)
-      bytes.set(
-        data.subarray(row * stride, row * stride + 4 * width),
-        pixels + (row - firstRow) * pixelStride,
-      );
-  else {
-    // Copy nothing after the last row: the planes of chroma stand there, or the buffer ends.
-    const end = Math.min(endRow * stride, height * stride, data.length);
-    bytes.set(data.subarray(firstRow * stride, end), isPixels ? pixels : source);
-  }
-  const chroma = chromaStrideOf(format, stride);
-  if (chroma === 0) return;
-  const planeEnd = (plane: number): number => height * stride + (plane + 1) * ((height + 1) >> 1) * chroma;
-  for (const [plane, to] of format === "nv12"
-    ? [[0, u]]
-    : [
-        [0, u],
-        [1, v],
-      ]) {
-    const start = planeEnd(plane - 1);
-    const end = Math.min(start + ((endRow + 1) >> 1) * chroma, planeEnd(plane), data.length);
-    bytes.set(data.subarray(start + (firstRow >> 1) * chroma, end), to);
-  }
-}
-
-/** Pads whole rows of the tensor. */
-function padRows({ rule, layout }: Workspace, data: PreparedData, from: number, to: number): void {
-  if (from >= to) return;
-  const [width, height] = rule.size;
-  const [first, second, third] = padsOf(rule);
-  if (layout.outPlane !== 0) {
-    const plane = width * height;
-    data.fill(first, from * width, to * width);
-    data.fill(second, plane + from * width, plane + to * width);
-    data.fill(third, 2 * plane + from * width, 2 * plane + to * width);
-  } else if (first === second && second === third) data.fill(first, from * width * 3, to * width * 3);
-  else
-    for (let at = from * width * 3; at < to * width * 3; at += 3) {
-      data[at] = first;
-      data[at + 1] = second;
-      data[at + 2] = third;
-    }
-}

@@ -5,7 +5,7 @@ import { refuseFor } from "../../core/errors.ts";
 import { CORNER_VALUES, type Detections, extend, setLength } from "../../decode/detections.ts";
 import type { AfterImageOfTask, TaskWork } from "../../decode/tasks.ts";
 import { readChannels } from "../../memory/extra.ts";
-import { slackOf } from "../../memory/write.ts";
+import { slackOf } from "../../memory/thresholds.ts";
 import { ORIENTED_ROWS } from "../oriented/rows.ts";
 import { MOST_BORDERS, TEXT_VALUES, TextReader } from "./boxes.ts";
 import type { TextPlan } from "./plan.ts";
