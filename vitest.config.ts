@@ -15,6 +15,7 @@ export default defineConfig({
     isolate: false,
     // no test is about time: the usual five seconds are short on a small machine that is busy elsewhere
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],

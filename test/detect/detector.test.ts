@@ -166,6 +166,10 @@ function handSession(overlaps = true) {
   return { session, runs, events };
 }
 
+/** Waits until so many runs have begun. */
+const begun = (runs: readonly unknown[], count: number): Promise<boolean> =>
+  vi.waitUntil(() => runs.length >= count, { timeout: 60_000, interval: 1 });
+/** Lets the detector do what it can do without a further run. */
 const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
 
 describe("detectAll", () => {
@@ -180,6 +184,7 @@ describe("detectAll", () => {
     const frames = [[dog], [cat], [dog, cat]].map((rows) => pictureOf(rows as Row[]));
     const stream = detector.detectAll(frames);
     const first = stream.next();
+    await begun(runs, 1);
     await settle();
     expect(events).toEqual(["run"]);
     runs[0].end();
@@ -190,7 +195,7 @@ describe("detectAll", () => {
     runs[1].end();
     expectRows((await second).value as Iterable<Detection>, [cat]);
     const third = stream.next();
-    await settle();
+    await begun(runs, 3);
     runs[2].end();
     expectRows((await third).value as Iterable<Detection>, [dog, cat]);
     expect((await stream.next()).done).toBe(true);
@@ -210,7 +215,7 @@ describe("detectAll", () => {
     const stream = detector.detectAll(frames);
     const first = stream.next();
     send(pictureOf([dog]));
-    await settle();
+    await begun(runs, 1);
     runs[0].end();
     expectRows((await first).value as Iterable<Detection>, [dog]);
     await stream.return();
@@ -225,7 +230,7 @@ describe("detectAll", () => {
     })();
     const stream = detector.detectAll(never, { signal: end.signal });
     const first = stream.next();
-    await settle();
+    await begun(runs, 1);
     runs[0].end();
     await first;
     const second = stream.next();
@@ -235,7 +240,7 @@ describe("detectAll", () => {
     expect(events.filter((e) => e === "run")).toHaveLength(1);
     // and the detector is free again
     const again = detector.detect(pictureOf([cat]));
-    await settle();
+    await begun(runs, 2);
     runs[1].end();
     expectRows(await again, [cat]);
     await expect(detector.detectAll([], { signal: end.signal }).next()).rejects.toThrow("enough");
@@ -245,7 +250,7 @@ describe("detectAll", () => {
     const { detector, runs, events } = await make();
     const stream = detector.detectAll([pictureOf([dog]), pictureOf([cat]), pictureOf([cat])]);
     const first = stream.next();
-    await settle();
+    await begun(runs, 1);
     runs[0].end();
     await first;
     const left = stream.return();
@@ -260,7 +265,7 @@ describe("detectAll", () => {
     const { detector, runs } = await make();
     const stream = detector.detectAll([pictureOf([dog]), pictureOf([dog])]);
     const first = stream.next();
-    await settle();
+    await begun(runs, 1);
     runs[0].fail(new Error("out of memory"));
     await expect(first).rejects.toThrow("out of memory");
     await expect(detector.detectAll([3 as unknown as DetectorImage]).next()).rejects.toThrow("image: got 3");
@@ -311,7 +316,7 @@ describe("detect", () => {
       const { session, runs } = handSession();
       const making = createDetector({ session, config: CONFIG }, { warmUp });
       for (let i = 0; i < warmUp; i++) {
-        await settle();
+        await begun(runs, i + 1);
         runs[i].end();
       }
       await making;

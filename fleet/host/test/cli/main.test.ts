@@ -3,7 +3,6 @@ import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, inject, test } from "vitest";
 import { temporaryFolder } from "../support/host.ts";
-import { until } from "boxwright-service/testing/wait";
 import { HostProcess, runCommand } from "../support/process.ts";
 
 test("help names every option", async () => {
@@ -102,9 +101,7 @@ test("SIGTERM ends the host in order, and its file is its owner's alone", async 
   const database = join(folder.path, "host.db");
   const host = await HostProcess.start({ database });
   expect((await fetch(`${host.url}/healthz`)).status).toBe(200);
-  expect(host.output).toContain(
-    "this machine alone can reach the host. For others, set agentToken (or hub) and pageToken",
-  );
+  await host.says(/this machine alone can reach the host. For others, set agentToken \(or hub\) and pageToken/);
   expect(existsSync(database) && statSync(database).mode & 0o777).toBe(0o600);
   expect(await host.end("SIGTERM")).toBe(0);
   folder.remove();
@@ -116,7 +113,7 @@ test.each([{ "agent-token": "agent-token-0123456789" }, { hub: "http://127.0.0.1
     const folder = temporaryFolder();
     const flags = { database: join(folder.path, "host.db"), "page-token": "page-token-0123456789", ...senders };
     const host = await HostProcess.start(flags);
-    await until(() => host.output.includes("tokens travel in clear text"));
+    await host.says(/tokens travel in clear text/);
     expect(host.output).not.toContain("this machine alone");
     expect(await host.end("SIGTERM")).toBe(0);
     folder.remove();

@@ -1,4 +1,5 @@
 /** Packets that the host refused for good can be read. */
+import { once } from "node:events";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { createDecoderSync, toPacket } from "boxwright";
@@ -85,8 +86,10 @@ describe("over HTTP", () => {
     expect((await fetch(`${host.url}/v1/previews`, { method: "POST", body: "x" })).status).toBe(400);
     expect((await fetch(`${host.url}/v1/detections?limit=x`)).status).toBe(400);
     const socket = connect(host.port, "127.0.0.1");
-    socket.write("POST /v1/packets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\nabc");
-    await until(async () => (await host.metric("boxwright_host_refused_total")) > 0, "the request");
+    const head = "POST /v1/packets HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 100\r\n\r\n";
+    socket.write(head);
+    // The host waits for the body now.
+    await once(socket, "data");
     socket.destroy();
     await until(async () => (await host.metric('boxwright_host_refused_total{reason="cut off"')) > 0, "the end of it");
     expect(await listed()).toEqual([]);
@@ -130,7 +133,7 @@ test("a host that is killed has the refusals that it has answered", async () => 
       if (answer?.status === 400) answered.push(id);
     };
     const sending = Promise.all(Array.from({ length: 30 }, (_, n) => send(`${kill}-${n}`)));
-    await until(() => answered.length > 30 * kill, "the first answers");
+    await until(() => answered.some((id) => id.startsWith(`${kill}-`)), "the first answers");
     await host.end("SIGKILL");
     await sending;
   }

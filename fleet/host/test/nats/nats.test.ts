@@ -111,6 +111,8 @@ describe.skipIf(!inject("nats"))("packets over NATS JetStream", () => {
       expect((await fetch(`${host.url}/healthz`)).status).toBe(503);
       await broker.start();
       await until(async () => (await fetch(`${host.url}/healthz`)).status === 200, "health");
+      const isBack = (): Promise<boolean> => connection.rtt().then(() => true, () => false); // prettier-ignore
+      await until(isBack, "the test's own connection");
     }
     await until(async () => (await stored()).filter((id) => id.startsWith("kill-")).length === 90, "all frames");
     expect((await stored()).filter((id) => id.startsWith("kill-"))).toEqual(acknowledged);

@@ -150,7 +150,8 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
       await tx.all("INSERT INTO schema_versions (version) VALUES (1)");
       await tx.all("DROP INDEX frames_by_arrival");
       await tx.all("DROP TABLE camera_starts");
-      for (const table of ["hub_documents", "webhook_queue", "webhook_owners"]) await tx.all(`DROP TABLE ${table}`);
+      for (const table of ["hub_documents", "webhook_queue", "webhook_owners", "device_names"])
+        await tx.all(`DROP TABLE ${table}`);
       await tx.all("DROP INDEX refused_of_place");
       await tx.all("ALTER TABLE refused DROP COLUMN count");
     });
