@@ -49,6 +49,12 @@ export interface PrepareOptions {
   readonly crop?: Crop;
 }
 
+/**
+ * Input tensors that nobody but `prepareImage` writes to. The value stands for the kind of image whose padding the
+ * tensor holds: a stream of frames is padded once. `null`: it holds none.
+ */
+export const OWN_INPUTS = /* @__PURE__ */ new WeakMap<object, object | null>();
+
 /** An input tensor, and what takes its boxes back to the image. */
 export interface Prepared {
   readonly tensor: {

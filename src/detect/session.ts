@@ -1,5 +1,6 @@
 /** What a detector needs of a runtime. Each adapter of this folder makes it from a package that the user installed. */
 import type { Outputs, Slot } from "../decode/inputs.ts";
+import { OWN_INPUTS } from "../decode/prepare.ts";
 import { refuse } from "../core/errors.ts";
 import { type SlotArray, show } from "../core/tensor.ts";
 
@@ -78,9 +79,11 @@ export interface Runtime<Source> {
 
 const ARRAYS = { f32: Float32Array, f16: Uint16Array, u8: Uint8Array, i8: Int8Array } as const;
 
-/** Returns memory for an input, outside of the runtime. */
+/** Returns memory for an input, outside of the runtime, which only reads it. */
 export function arrayFor({ dims, type }: InputSpec): InstanceType<(typeof ARRAYS)[InputType]> {
-  return new ARRAYS[type](dims.reduce((product, size) => product * size, 1));
+  const array = new ARRAYS[type](dims.reduce((product, size) => product * size, 1));
+  OWN_INPUTS.set(array, null);
+  return array;
 }
 
 /** Returns a view of an input in the memory of a runtime. */

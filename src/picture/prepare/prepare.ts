@@ -6,12 +6,18 @@ import type { EngineName } from "../../core/engine-name.ts";
 import type { PrepareRule } from "../../core/prepare-rule.ts";
 import { kindOf } from "../../core/tensor.ts";
 import type { Frame } from "../../decode/frame.ts";
-import type { ImageInput, PrepareOptions, Prepared, PreparedData } from "../../decode/prepare.ts";
+import {
+  type ImageInput,
+  OWN_INPUTS,
+  type PrepareOptions,
+  type Prepared,
+  type PreparedData,
+} from "../../decode/prepare.ts";
 import { type QuarterTurns, turnRows, turnedSize } from "../../core/turn.ts";
 import { PIXEL_STEPS, type PixelSteps, writeCrop } from "./crop.ts";
 import { type CheckedImage, checkImage, checkRule } from "./rule.ts";
 import { PICTURE_ELEMENTS } from "./values.ts";
-import { type Workspace, run, workspaceFor } from "./workspace.ts";
+import { type Workspace, pad, run, workspaceFor } from "./workspace.ts";
 
 const OPTIONS = /* @__PURE__ */ namesOnly("engine", "into", "crop");
 
@@ -51,6 +57,7 @@ export function prepareImage(image: ImageInput, rule: PrepareRule, options: Prep
   const data = into === undefined ? newData(work) : into;
   const elements = elementsOf(data, work);
   if (into !== undefined) checkApart(checked.data, elements);
+  if (!takePadding(data, work)) pad(work, elements);
   run(work, checked, elements);
   return { tensor: { data, dims: work.dims, type: work.rule.type }, frame: work.frame };
 }
@@ -115,6 +122,7 @@ function prepareCrop(
   const data = into ?? new array(new ArrayBuffer(length << log), 0, length);
   const elements = elementsOf(data, { rule: checked, dims });
   if (into !== undefined) checkApart(image.data, elements);
+  takePadding(data, null);
   // Other formats than whole pixels are unpacked first, by the kernel.
   writeCrop(PIXEL_STEPS[image.format] ? image : unpack(image, engine), checked, crop, elements);
   const frame = {
@@ -171,6 +179,16 @@ function checkApart(image: ArrayBufferView, into: ArrayBufferView): void {
       "an array that shares no byte with the image",
       RangeError,
     );
+}
+
+/**
+ * True if a tensor still holds the padding that a workspace writes. Notes that it holds this padding from now on, if
+ * nobody else writes to the tensor. A crop has no workspace, and leaves no padding.
+ */
+function takePadding(data: PreparedData, work: Workspace | null): boolean {
+  const before = OWN_INPUTS.get(data);
+  if (before !== undefined) OWN_INPUTS.set(data, work);
+  return before === work;
 }
 
 /** Array classes that hold the same bytes. */

@@ -120,15 +120,13 @@ function padStrip({ engine, rule, layout }: Workspace): void {
   else for (let i = 0; i < elements; i++) all[i] = pads[i % 3];
 }
 
-/** Makes the tensor, strip by strip. */
+/** Makes the rows of the image, strip by strip. */
 export function run(work: Workspace, image: CheckedImage, data: PreparedData): void {
   const { engine, layout, rule, place, words, planes } = work;
   const [width, height] = rule.size;
   const isTogether = layout.outPlane === 0;
   const channels = isTogether ? 3 : 1;
   const top = Math.max(0, place.top);
-  padRows(work, data, 0, top);
-  padRows(work, data, top + layout.y.count, height);
   const job = JOB >> 2;
   words[job + A.J_OUT] =
     layout.out + ((Math.max(0, place.left) * channels) << PICTURE_ELEMENTS[rule.type].log);
@@ -176,6 +174,14 @@ function bringIn({ bytes, layout }: Workspace, image: CheckedImage, { firstRow, 
     const end = Math.min(start + ((endRow + 1) >> 1) * chroma, planeEnd(plane), data.length);
     bytes.set(data.subarray(start + (firstRow >> 1) * chroma, end), to);
   }
+}
+
+/** Pads the rows above and below the image. Padding beside it comes with the rows of each strip. */
+export function pad(work: Workspace, data: PreparedData): void {
+  const { rule, place, layout } = work;
+  const top = Math.max(0, place.top);
+  padRows(work, data, 0, top);
+  padRows(work, data, top + layout.y.count, rule.size[1]);
 }
 
 /** Pads whole rows of the tensor. */
