@@ -28,10 +28,9 @@ test.each(kinds.filter(({ skip }) => !skip))(
     const insert = (name: string, count: number, at: number): string => `
       INSERT INTO frames (source, id, subject, time, sequence, kind, count, detections, stored_at)
         SELECT '/devices/9', '${name}-' || n, 'door', '2026', n, 'raw', 0, '[]', ${at} + n FROM ${numbers(count)};`;
-    await db.migrate(async (tx) => {
-      await tx.script(insert("old", OLD, now - 5 * DAY_MS));
-      await tx.script(insert("young", YOUNG, now - DAY_MS / 2));
-    });
+    const insertOld = (): Promise<void> => db.migrate((tx) => tx.script(insert("old", OLD, now - 5 * DAY_MS)));
+    await insertOld();
+    await db.migrate((tx) => tx.script(insert("young", YOUNG, now - DAY_MS / 2)));
     const count = async (name: string): Promise<number> => {
       const [row] = await db.all<{ n: number }>("SELECT count(*) AS n FROM frames WHERE id LIKE ?", [`${name}-%`]);
       return Number(row!.n);
@@ -40,7 +39,9 @@ test.each(kinds.filter(({ skip }) => !skip))(
     const acknowledged: string[] = [];
     let halfway = 0;
     let next = 0;
-    for (let kill = 0; kill < KILLS; kill++) {
+    // A quick host may be done before its kill. Kill one halfway at least.
+    for (let kill = 0; kill < KILLS || halfway === 0; kill++) {
+      if ((await count("old")) === 0) await insertOld();
       const before = await count("old");
       // The sweep begins a moment after the host listens.
       const host = await HostProcess.start(options);
@@ -54,7 +55,7 @@ test.each(kinds.filter(({ skip }) => !skip))(
         }
       })();
       const sent = acknowledged.length;
-      const hasDeleted = async (): Promise<boolean> => (await count("old")) < before || before === 0;
+      const hasDeleted = async (): Promise<boolean> => (await count("old")) < before;
       await until(async () => acknowledged.length > sent + 3 && (await hasDeleted()), "a deletion and some frames");
       await sleep((kill % 5) * 7);
       await host.end("SIGKILL");
@@ -74,7 +75,6 @@ test.each(kinds.filter(({ skip }) => !skip))(
       `host killed ${KILLS} times while deleting (${kind}), ${halfway} times halfway: ${acknowledged.length} acknowledged, ${lost} lost, ${stored.length - ids.size} twice, 0 of ${YOUNG} young ones deleted`,
     );
     expect(lost).toBe(0);
-    expect(halfway).toBeGreaterThan(0);
     expect(await host.end("SIGTERM")).toBe(0);
     await db.close();
   },
