@@ -89,7 +89,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
       hubState: () => (documents === null ? "none" : (documents.problem ?? "ok")),
       decoding: () => decoding.stats,
       broker: () => (config.nats === undefined ? null : (broker?.state() ?? Promise.resolve("away"))),
-      webhooks: () => webhooks.states,
+      webhooks,
       mqtt: () => (config.mqtt === undefined ? "none" : (mqtt?.problem ?? "ok")),
     });
     const listening = await listen(app, config, metrics);

@@ -16,12 +16,22 @@ export interface Metrics {
   readonly previews: Counter;
   readonly previewsDropped: Counter;
   readonly webhooks: Counter<"outcome">;
+  /** Replaces the counts of messages in the queues of webhooks. */
+  setWebhookQueues(queues: readonly QueueCounts[]): void;
   readonly batch: Histogram;
   readonly latency: Histogram;
   /** The counts that the page shows. */
   readonly totals: Record<"received" | "stored" | "duplicates" | "refused" | "previewsDropped", number>;
   /** Counts a refusal. Counts the same Refusal once. */
   countRefusal(refusal: Refusal, way: Transport): void;
+}
+
+/** Messages in the queue of a webhook. */
+interface QueueCounts {
+  /** Null: this host has no such webhook. */
+  readonly webhook: string | null;
+  readonly waiting: number;
+  readonly dropped: number;
 }
 
 const P = "boxwright_host_";
@@ -34,6 +44,12 @@ export function createMetrics(): Metrics {
     new Counter({ name: P + name, help, labelNames: [...labelNames], registers });
   const refused = counter("refused_total", "Packets, configs and previews refused", ["reason", "way"]);
   const counted = new WeakSet<Refusal>();
+  const queued = new Gauge({
+    name: `${P}webhook_messages`,
+    help: "Messages in the queues of webhooks: waiting, or dropped and kept. Of webhook none: of no webhook of this host",
+    labelNames: ["webhook", "state"],
+    registers,
+  });
   const totals = { received: 0, stored: 0, duplicates: 0, refused: 0, previewsDropped: 0 };
   return {
     registry,
@@ -65,6 +81,13 @@ export function createMetrics(): Metrics {
       registers,
     }),
     totals,
+    setWebhookQueues(queues) {
+      queued.reset();
+      for (const { webhook, waiting, dropped } of queues) {
+        queued.inc({ webhook: webhook ?? "none", state: "waiting" }, waiting);
+        queued.inc({ webhook: webhook ?? "none", state: "dropped" }, dropped);
+      }
+    },
     countRefusal(refusal, way) {
       if (counted.has(refusal)) return;
       counted.add(refusal);

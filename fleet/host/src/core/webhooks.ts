@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { type Option, isObject, list, number, readOptions, show, text } from "boxwright-service/options";
 
 export interface Webhook {
+  /** Name of its queue, which stays when the address changes; undefined: the address is the name. */
+  readonly name: string | undefined;
   readonly url: string;
   /** Key of the signature. */
   readonly key: Buffer;
@@ -35,6 +37,7 @@ const secretKey = (given: unknown): Buffer => {
 const keyInFile = (given: unknown): Buffer => secretKey(readFileSync(text("the path of a file")(given), "utf8"));
 
 const options: Readonly<Record<string, Option>> = {
+  name: { parse: text("a name"), about: "" },
   url: { parse: address, about: "" },
   secret: { parse: secretKey, about: "" },
   secretFile: { parse: keyInFile, about: "" },

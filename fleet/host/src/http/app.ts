@@ -9,6 +9,7 @@ import type { Env } from "./guards.ts";
 import { type OpsRoutes, addOpsRoutes } from "./ops.ts";
 import { type PageRoutes, addPageRoutes } from "./page.ts";
 import { addQueryRoutes, addRefusedRoute } from "./query.ts";
+import { addWebhookRoutes } from "./queues.ts";
 
 export type AppOptions = DeviceRoutes &
   OpsRoutes &
@@ -26,6 +27,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   addDeviceRoutes(app, options);
   addQueryRoutes(app, db, guards);
   addRefusedRoute(app, db, options.refused, guards);
+  addWebhookRoutes(app, options.webhooks, guards);
   addPageRoutes(app, options);
   app.notFound((c) => c.json({ error: "no such address" }, 404));
   app.onError((error, c) => {

@@ -3,6 +3,7 @@ import type { Hono } from "hono";
 import type { Metrics } from "../core/metrics.ts";
 import type { Database } from "boxwright-service/database";
 import type { Writer } from "../store/writer.ts";
+import type { Senders } from "../webhook/senders.ts";
 import type { Env, Guards } from "./guards.ts";
 
 export interface OpsRoutes {
@@ -14,8 +15,7 @@ export interface OpsRoutes {
   readonly broker: () => Promise<string> | null;
   /** Returns "ok", "none" or why no packets come over MQTT. */
   readonly mqtt: () => string;
-  /** Returns for each webhook "ok" or why its messages wait. The host works on without webhooks. */
-  readonly webhooks: () => readonly string[];
+  readonly webhooks: Senders;
   /** Returns "ok", "none" or why the hub's document cannot be read. The host works on without the hub. */
   readonly hubState: () => string;
 }
@@ -32,13 +32,22 @@ export function addOpsRoutes(
     const problem = writer.problem ?? (await db.problem()) ?? null;
     const ok = answers && problem === null && (brokerState ?? "ok") === "ok" && ["ok", "none"].includes(mqtt());
     const database = problem ?? (answers ? "ok" : "away");
-    const body = { ok, database, broker: brokerState ?? "none", mqtt: mqtt(), webhooks: webhooks(), hub: hubState() };
+    const body = {
+      ok,
+      database,
+      broker: brokerState ?? "none",
+      mqtt: mqtt(),
+      webhooks: webhooks.states,
+      hub: hubState(),
+    };
     return c.json(body, ok ? 200 : 503);
   });
 
-  app.get("/metrics", guards.readers, async (c) =>
-    c.body(await metrics.registry.metrics(), 200, { "Content-Type": metrics.registry.contentType }),
-  );
+  app.get("/metrics", guards.readers, async (c) => {
+    // A database that is away costs these counts alone.
+    await inTime(webhooks.queues().then((queues) => metrics.setWebhookQueues(queues)));
+    return c.body(await metrics.registry.metrics(), 200, { "Content-Type": metrics.registry.contentType });
+  });
 }
 
 /** True if the work succeeds within PATIENCE_MS. */

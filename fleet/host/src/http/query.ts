@@ -66,7 +66,7 @@ export function addRefusedRoute(app: Hono<Env>, db: Queries, refused: RefusedReq
   });
 }
 
-function readLimit(text: string | undefined, fallback: number, most: number): number {
+export function readLimit(text: string | undefined, fallback: number, most: number): number {
   if (text === undefined) return fallback;
   const limit = /^\d{1,9}$/.test(text) ? Number(text) : 0;
   if (limit < 1 || limit > most)

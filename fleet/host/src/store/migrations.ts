@@ -110,6 +110,14 @@ CREATE TABLE webhook_owners (hook ${text} PRIMARY KEY, owner ${text} NOT NULL, u
     name: "names of devices",
     sql: (text) => `CREATE TABLE device_names (source ${text} PRIMARY KEY, name ${text} NOT NULL)`,
   },
+  {
+    version: 8,
+    name: "messages to webhooks that were dropped, until they are sent again",
+    sql: (text) => `
+ALTER TABLE webhook_queue ADD COLUMN dropped_at BIGINT;
+ALTER TABLE webhook_queue ADD COLUMN reason ${text};
+`,
+  },
 ];
 
 /** Hosts wrote their versions into a table of their own until the services got one base. */

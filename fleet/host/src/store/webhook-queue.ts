@@ -41,7 +41,7 @@ export async function queuedMessages(
   const rows = await db.all<Row>(
     `SELECT q.stored_at AS at, q.source AS frame_source, q.id AS frame_id, f.* FROM webhook_queue AS q
       LEFT JOIN frames AS f ON f.source = q.source AND f.id = q.id
-      WHERE q.hook = ? AND (q.stored_at, q.source, q.id) > (?, ?, ?) ORDER BY q.stored_at, q.source, q.id LIMIT ?`,
+      WHERE q.hook = ? AND q.dropped_at IS NULL AND (q.stored_at, q.source, q.id) > (?, ?, ?) ORDER BY q.stored_at, q.source, q.id LIMIT ?`,
     [hook, after.stored_at, after.source, after.id, most],
   );
   return rows.map(({ at, frame_source, frame_id, ...frame }) => ({
@@ -59,15 +59,72 @@ export async function removeMessages(db: Database, hook: string, places: readonl
   });
 }
 
-/** Removes messages about frames that were stored before the oldest frame that is left. Returns their count. */
-export async function removeMessagesOfDeletedFrames(db: Database): Promise<number> {
+/** A message that was dropped. It stays in the queue, and is not tried again. */
+export interface DroppedMessage {
+  readonly hook: string;
+  readonly stored_at: number;
+  readonly source: string;
+  readonly id: string;
+  readonly dropped_at: number;
+  readonly reason: string;
+}
+
+export async function markDropped(
+  db: Database,
+  hook: string,
+  { stored_at, source, id }: QueuePlace,
+  { at, reason }: { readonly at: number; readonly reason: string },
+): Promise<void> {
+  await db.write((tx) =>
+    tx.all(
+      "UPDATE webhook_queue SET dropped_at = ?, reason = ? WHERE hook = ? AND stored_at = ? AND source = ? AND id = ?",
+      [at, reason, hook, stored_at, source, id],
+    ),
+  );
+}
+
+/** Returns the messages that were dropped last. */
+export const droppedMessages = (db: Queries, limit: number): Promise<DroppedMessage[]> =>
+  db.all<DroppedMessage>(
+    `SELECT hook, stored_at, source, id, dropped_at, reason FROM webhook_queue WHERE dropped_at IS NOT NULL
+      ORDER BY dropped_at DESC, source, id LIMIT ?`,
+    [limit],
+  );
+
+/** Queues all dropped messages again. Returns their count. */
+export async function requeueDropped(db: Database): Promise<number> {
   const rows = await db.write((tx) =>
     tx.all(
-      "DELETE FROM webhook_queue WHERE stored_at < (SELECT coalesce(min(stored_at), ?) FROM frames) RETURNING 1 AS done",
-      [Number.MAX_SAFE_INTEGER],
+      "UPDATE webhook_queue SET dropped_at = NULL, reason = NULL WHERE dropped_at IS NOT NULL RETURNING 1 AS done",
     ),
   );
   return rows.length;
+}
+
+export interface QueueCounts {
+  readonly hook: string;
+  readonly waiting: number;
+  readonly dropped: number;
+}
+
+/** Counts the messages of each queue that has some. */
+export const queueCounts = (db: Queries): Promise<QueueCounts[]> =>
+  db.all<QueueCounts>(
+    "SELECT hook, count(*) - count(dropped_at) AS waiting, count(dropped_at) AS dropped FROM webhook_queue GROUP BY hook",
+  );
+
+/**
+ * Removes messages about frames that were stored before the oldest frame that is left. Returns the count of those that
+ * waited.
+ */
+export async function removeMessagesOfDeletedFrames(db: Database): Promise<number> {
+  const rows = await db.write((tx) =>
+    tx.all<{ dropped_at: number | null }>(
+      "DELETE FROM webhook_queue WHERE stored_at < (SELECT coalesce(min(stored_at), ?) FROM frames) RETURNING dropped_at",
+      [Number.MAX_SAFE_INTEGER],
+    ),
+  );
+  return rows.filter(({ dropped_at }) => dropped_at === null).length;
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   QUEUE_START,
   type QueuePlace,
   type QueuedMessage,
+  markDropped,
   queueMessages,
   queuedMessages,
   releaseLease,
@@ -67,9 +68,12 @@ interface Failure {
   readonly takenBefore: number;
 }
 
+/** "done": the message leaves the queue. An object: it is kept as dropped. A number: milliseconds to wait at least. */
+type Result = "done" | { readonly dropped: string } | number;
+
 export class Sender {
   /** Name of the queue. */
-  readonly #name: string;
+  readonly name: string;
   readonly #hook: Webhook;
   readonly #options: SenderOptions;
   readonly #limits: SenderLimits;
@@ -95,7 +99,7 @@ export class Sender {
   problem: string | null = null;
 
   constructor(name: string, hook: Webhook, options: SenderOptions) {
-    this.#name = name;
+    this.name = name;
     this.#hook = hook;
     this.#options = options;
     this.#limits = { ...LIMITS, ...options.limits };
@@ -108,7 +112,7 @@ export class Sender {
   /** Queues messages about new frames, in the transaction that stores them. */
   async queue(tx: Queries, frames: readonly StoredFrame[]): Promise<void> {
     this.#chosen = this.#isGone ? [] : this.#choose(frames);
-    await queueMessages(tx, this.#name, this.#chosen);
+    await queueMessages(tx, this.name, this.#chosen);
   }
 
   /** Lets the sender look at the queue. Call this once the frames of the last `queue` are durable. */
@@ -126,7 +130,7 @@ export class Sender {
     this.#ring.abort();
     await this.#running;
     // If the database is away, other hosts wait until the lease runs out.
-    if (this.#leasedAt > 0) await releaseLease(this.#options.db, this.#name, this.#holder).catch(() => undefined);
+    if (this.#leasedAt > 0) await releaseLease(this.#options.db, this.name, this.#holder).catch(() => undefined);
   }
 
   /** Returns the frames that the webhook wants. Changes nothing: a transaction may run more than once. */
@@ -147,7 +151,7 @@ export class Sender {
     let after = QUEUE_START;
     while (!this.#end.signal.aborted)
       try {
-        const batch = await queuedMessages(this.#options.db, this.#name, after, BATCH);
+        const batch = await queuedMessages(this.#options.db, this.name, after, BATCH);
         if (batch.length > 0) await this.#sendAll(batch);
         else await this.#waitForMore();
         after = batch.at(-1)?.place ?? QUEUE_START;
@@ -162,7 +166,7 @@ export class Sender {
     const { db, now } = this.#options;
     const { leaseMs } = this.#limits;
     if (performance.now() - this.#leasedAt < leaseMs / 3) return true;
-    const hasLease = await takeLease(db, this.#name, this.#holder, { now: now(), milliseconds: leaseMs });
+    const hasLease = await takeLease(db, this.name, this.#holder, { now: now(), milliseconds: leaseMs });
     this.#leasedAt = hasLease ? performance.now() : -Infinity;
     return hasLease;
   }
@@ -195,17 +199,21 @@ export class Sender {
       if (!(await this.#takeLease())) return this.#pause(this.#limits.lookMs);
       const group = due.splice(0, this.#failed > 0 ? 1 : this.#limits.inFlight);
       const results = await this.#renewingLease(Promise.all(group.map((message) => this.#send(message))));
+      const { db, now } = this.#options;
       const done = group.filter((_, i) => results[i] === "done").map(({ place }) => place);
-      if (done.length > 0) await removeMessages(this.#options.db, this.#name, done);
-      const waits = results.filter((result) => result !== "done");
+      if (done.length > 0) await removeMessages(db, this.name, done);
+      for (const [i, result] of results.entries())
+        if (typeof result === "object")
+          await markDropped(db, this.name, group[i]!.place, { at: now(), reason: result.dropped });
+      const waits = results.filter((result) => typeof result === "number");
       if (waits.length > 0) await this.#pause(Math.max(this.#delay(this.#failed), ...waits));
     }
   }
 
-  /** Tries a message. Returns "done" if it leaves the queue, else the milliseconds to wait at least. */
-  async #send({ place, frame }: QueuedMessage): Promise<"done" | number> {
-    if (this.#isGone) return this.#drop("the receiver wants no more messages");
-    if (frame === null) return this.#drop("their frames were deleted before the receiver took them");
+  /** Tries a message. */
+  async #send({ place, frame }: QueuedMessage): Promise<Result> {
+    if (this.#isGone) return this.#lose("the receiver wants no more messages");
+    if (frame === null) return this.#lose("their frames were deleted before the receiver took them");
     // The config may have other filters by now.
     const message = messageOfFrame(this.#hook, frame);
     if (!message) return "done";
@@ -234,7 +242,7 @@ export class Sender {
     this.problem = null;
   }
 
-  #fail(place: QueuePlace, { reason, after }: Exclude<Attempt, string>): "done" | number {
+  #fail(place: QueuePlace, { reason, after }: Exclude<Attempt, string>): Result {
     const { attempts: most, longestMs } = this.#limits;
     this.#count("failed");
     this.#failed++;
@@ -245,8 +253,11 @@ export class Sender {
     const takenBefore = before?.takenBefore ?? this.#taken;
     this.#failures.delete(key);
     // While the receiver takes nothing, the fault is not in the message.
-    if (attempts >= most && this.#taken > takenBefore)
-      return this.#drop(`${attempts} attempts failed while others were taken, the last: ${reason}`);
+    if (attempts >= most && this.#taken > takenBefore) {
+      const dropped = `${attempts} attempts failed while others were taken, the last: ${reason}`;
+      this.#lose(dropped);
+      return { dropped };
+    }
     if (this.#failures.size >= MOST_REMEMBERED) this.#failures.clear();
     this.#failures.set(key, { attempts, takenBefore, notBefore: performance.now() + this.#delay(attempts) });
     return Math.min(after ?? 0, longestMs);
@@ -279,7 +290,7 @@ export class Sender {
   }
 
   /** Counts a lost message, and logs losses once a minute. */
-  #drop(reason: string): "done" {
+  #lose(reason: string): "done" {
     this.#count("dropped");
     this.#lost++;
     const now = performance.now();

@@ -1,19 +1,42 @@
 /** The senders of all webhooks of a host. */
 import { createHash } from "node:crypto";
 import type { Queries } from "boxwright-service/database";
-import type { Webhook } from "../core/webhooks.ts";
+import { messageOf } from "boxwright-service/errors";
+import { type Webhook, placeOf } from "../core/webhooks.ts";
 import type { StoredFrame } from "../store/frames.ts";
-import { removeMessagesOfDeletedFrames } from "../store/webhook-queue.ts";
+import { droppedMessages, queueCounts, removeMessagesOfDeletedFrames, requeueDropped } from "../store/webhook-queue.ts";
 import { Sender, type SenderOptions } from "./sender.ts";
+
+/** The queue of a webhook. */
+export interface QueueState {
+  /** Address without path and query. Null: the config of this host has no webhook with this queue. */
+  readonly webhook: string | null;
+  /** "ok", or why messages wait. */
+  readonly state: string;
+  readonly waiting: number;
+  readonly dropped: number;
+}
+
+export interface DroppedState {
+  readonly webhook: string | null;
+  readonly source: string;
+  readonly id: string;
+  readonly storedAt: string;
+  readonly droppedAt: string;
+  readonly reason: string;
+}
 
 export class Senders {
   readonly #senders: readonly Sender[];
+  /** Addresses for people, by name of the queue. */
+  readonly #places: ReadonlyMap<string, string>;
   readonly #options: SenderOptions;
 
   constructor(hooks: readonly Webhook[], options: SenderOptions) {
     this.#options = options;
     const names = namesOf(hooks);
     this.#senders = hooks.map((hook, i) => new Sender(names[i]!, hook, options));
+    this.#places = new Map(hooks.map((hook, i) => [names[i]!, placeOf(hook)]));
   }
 
   /** Returns for each webhook "ok" or why its messages wait. */
@@ -23,6 +46,48 @@ export class Senders {
 
   start(): void {
     for (const sender of this.#senders) sender.start();
+    const onError = (error: unknown): void => this.#options.log.warn({ error: messageOf(error) }, "webhooks");
+    this.#warnOfStranded().catch(onError);
+  }
+
+  /** Counts the messages of each queue. */
+  async queues(): Promise<QueueState[]> {
+    const counts = await queueCounts(this.#options.db);
+    const countsOf = (name: string) => counts.find(({ hook }) => hook === name) ?? { waiting: 0, dropped: 0 };
+    const own = this.#senders.map(({ name, problem }) => {
+      const { waiting, dropped } = countsOf(name);
+      return { webhook: this.#places.get(name)!, state: problem ?? "ok", waiting, dropped };
+    });
+    const others = counts.filter(({ hook }) => !this.#places.has(hook));
+    const state = "not in the config of this host";
+    return [...own, ...others.map(({ waiting, dropped }) => ({ webhook: null, state, waiting, dropped }))];
+  }
+
+  /** Returns the messages that were dropped last. */
+  async dropped(limit: number): Promise<DroppedState[]> {
+    const rows = await droppedMessages(this.#options.db, limit);
+    return rows.map(({ hook, stored_at, dropped_at, ...row }) => ({
+      webhook: this.#places.get(hook) ?? null,
+      ...row,
+      storedAt: new Date(stored_at).toISOString(),
+      droppedAt: new Date(dropped_at).toISOString(),
+    }));
+  }
+
+  /** Sends all dropped messages again. Returns their count. */
+  sendDropped(): Promise<number> {
+    return requeueDropped(this.#options.db);
+  }
+
+  /** Warns of messages that nobody sends: the address of their webhook was changed, or another host has it. */
+  async #warnOfStranded(): Promise<void> {
+    const stranded = (await this.queues()).filter(({ webhook, waiting }) => webhook === null && waiting > 0);
+    const waiting = stranded.reduce((sum, one) => sum + one.waiting, 0);
+    if (waiting > 0)
+      this.#options.log.warn(
+        { waiting },
+        "messages wait for webhooks that this config does not name: name the old url or name again to have them sent",
+      );
   }
 
   /** Queues messages about new frames, in the transaction that stores them. */
@@ -51,14 +116,15 @@ export class Senders {
 }
 
 /**
- * Returns the name of each webhook's queue. A name depends on the address alone: a webhook whose filters change keeps
- * its queue. The address is hashed, since it may hold a key.
+ * Returns the name of each webhook's queue. It depends on the webhook's own name, or on its address: a webhook whose
+ * filters change keeps its queue. The address is hashed, since it may hold a key.
  */
 export function namesOf(hooks: readonly Webhook[]): string[] {
   const counts = new Map<string, number>();
-  return hooks.map(({ url }) => {
-    const count = counts.get(url) ?? 0;
-    counts.set(url, count + 1);
-    return createHash("sha256").update(`${url}\n${count}`).digest("hex").slice(0, 32);
+  return hooks.map(({ name, url }) => {
+    const key = name ?? url;
+    const count = counts.get(key) ?? 0;
+    counts.set(key, count + 1);
+    return createHash("sha256").update(`${key}\n${count}`).digest("hex").slice(0, 32);
   });
 }
