@@ -4,10 +4,19 @@
  *
  * The smaller side is placed: its members get partners one after the other, each along the shortest augmenting path.
  * The cost of a pair is its negative weight. Dijkstra's algorithm finds the path, with dual prices of the other side. A
- * search reaches only pairs that are connected, so a crowd costs little more than its count of pairs.
+ * search reaches only pairs that are connected. Long searches over many pairs are made over the core of the pairs.
  */
+import { CorePairs, PairList } from "./core-pairs.ts";
 import { IndexList, room } from "./lists.ts";
 import { DistanceHeap } from "./heap.ts";
+
+/** With more pairs for each placed member, searches use the core as soon as a member is left more than twice. */
+const MANY_PAIRS = 64;
+const MANY_LEFT = 2;
+/** Rounds after which a core has grown so often that all pairs are quicker. Crowds take 2 to 6. */
+const MOST_ROUNDS = 24;
+/** Weights that differ by less are equal. */
+export const ROUNDING = 1e-12;
 
 export class Assignment {
   /** Column of each row, -1 for a row without one. */
@@ -33,9 +42,14 @@ export class Assignment {
   private other = this.pairColumn;
   private otherOf = this.columnOf;
   private ownOf = this.rowOf;
-  /** Pairs grouped by their placed member: those of member i stand in `listed` from `first[i]` to `first[i + 1]`. */
-  private first = new Int32Array(0);
-  private listed = new Int32Array(0);
+  /** All pairs, and the fewer of the core. */
+  private readonly all = new PairList();
+  private readonly core = new CorePairs();
+  /** The pairs that are searched: those of member i stand from `first[i]` to `first[i + 1]`. */
+  private first = this.all.first;
+  private gain = this.weights;
+  /** Members that the searches have left. */
+  private left = 0;
   /** Dual prices of the other side, at most 0. No pair costs less than the prices of its two members together. */
   private price = new Float64Array(0);
   /** Chosen pair of each placed member. */
@@ -92,10 +106,11 @@ export class Assignment {
     const others = this.isTurned ? this.rows : this.columns;
     this.price = room(this.price, others);
     this.reachedBy = room(this.reachedBy, others);
-    this.price.fill(0, 0, others);
     this.reached.begin(others);
     this.listPairs(count);
-    for (let own = 0; own < count; own++) this.place(own);
+    this.search(this.all);
+    const most = this.count > MANY_PAIRS * count ? MANY_LEFT * count : Infinity;
+    if (!this.placeAll(count, others, most)) this.solveByCore(count, others);
   }
 
   /**
@@ -113,7 +128,7 @@ export class Assignment {
 
   private worthOfPlaced(own: number): number {
     const partner = this.otherOf[own];
-    return partner < 0 ? 0 : this.weights[this.chosen[own]] + this.price[partner];
+    return partner < 0 ? 0 : this.gain[this.chosen[own]] + this.price[partner];
   }
 
   private takeSides(isTurned: boolean): void {
@@ -125,18 +140,83 @@ export class Assignment {
     this.chosen = room(this.chosen, isTurned ? this.columns : this.rows);
   }
 
-  /** Groups the pairs by their placed member, in the order in which they were added. */
+  /** Lists all pairs by their placed member, and those of one member as they were added. */
   private listPairs(count: number): void {
-    this.first = room(this.first, count + 1);
-    this.listed = room(this.listed, this.count);
-    const { first, listed, own } = this;
+    const { all, own, other, weights } = this;
+    all.begin(count, this.count);
+    const { first } = all;
     first.fill(0, 0, count + 1);
     for (let pair = 0; pair < this.count; pair++) first[own[pair] + 1]++;
     for (let i = 0; i < count; i++) first[i + 1] += first[i];
-    for (let pair = 0; pair < this.count; pair++) listed[first[own[pair]]++] = pair;
+    for (let pair = 0; pair < this.count; pair++) {
+      const to = first[own[pair]]++;
+      all.own[to] = own[pair];
+      all.other[to] = other[pair];
+      all.gain[to] = weights[pair];
+    }
     // Each entry of `first` has advanced to where the next group begins: shift them back.
     first.copyWithin(1, 0, count);
     first[0] = 0;
+  }
+
+  private search({ first, own, other, gain }: PairList): void {
+    this.first = first;
+    this.own = own;
+    this.other = other;
+    this.gain = gain;
+  }
+
+  /** Places all members anew. Returns false if it gave up, since the searches left more than `most` members. */
+  private placeAll(count: number, others: number, most: number): boolean {
+    this.price.fill(0, 0, others);
+    this.otherOf.fill(-1, 0, count);
+    this.ownOf.fill(-1, 0, others);
+    this.left = 0;
+    for (let own = 0; own < count; own++) {
+      if (this.left > most) return false;
+      this.place(own);
+    }
+    return true;
+  }
+
+  /** Solves over the core, which grows until no pair outside it would raise the sum. */
+  private solveByCore(count: number, others: number): void {
+    const { core, all } = this;
+    core.begin(count + others, all.length);
+    this.offerAll(count, false);
+    // A member of the other side that no core pair reaches would have no price.
+    for (let pair = 0; pair < all.length; pair++) {
+      const member = count + all.other[pair];
+      if (all.gain[pair] > core.least[member]) core.offer(member, all.gain[pair], pair);
+    }
+    core.take(count + others);
+    for (let round = 0; round < MOST_ROUNDS; round++) {
+      this.search(core.collect(all, count));
+      this.placeAll(count, others, Infinity);
+      this.offerAll(count, true);
+      if (!core.take(count)) return;
+    }
+    this.search(all);
+    this.placeAll(count, others, Infinity);
+  }
+
+  /** Offers the best pairs of each placed member to the core. `isPriced`: the pairs that would raise the sum. */
+  private offerAll(count: number, isPriced: boolean): void {
+    const { core, price } = this;
+    const { first, other, gain } = this.all;
+    const { least } = core;
+    for (let own = 0; own < count; own++) {
+      const worth = isPriced ? this.worthOfPlaced(own) + ROUNDING : 0;
+      const from = first[own];
+      const to = first[own + 1];
+      // Begin at another pair for each member: members with equal pairs then offer different ones.
+      let pair = from + Math.floor((own / count) * (to - from));
+      for (let k = from; k < to; k++) {
+        const value = isPriced ? gain[pair] + price[other[pair]] - worth : gain[pair];
+        if (value > least[own]) core.offer(own, value, pair);
+        if (++pair === to) pair = from;
+      }
+    }
   }
 
   private choose(pair: number): void {
@@ -150,7 +230,7 @@ export class Assignment {
    * path.
    */
   private place(own: number): void {
-    const { reached, settled, price, weights, ownOf, chosen } = this;
+    const { reached, settled, price, gain, ownOf, chosen } = this;
     settled.length = 0;
     this.endCost = Infinity;
     this.leave(own, 0);
@@ -159,7 +239,7 @@ export class Assignment {
       const other = reached.take();
       settled.push(other);
       const next = ownOf[other];
-      this.leave(next, -weights[chosen[next]] - price[other] - reached.distance[other]);
+      this.leave(next, -gain[chosen[next]] - price[other] - reached.distance[other]);
     }
     for (let i = 0; i < settled.length; i++) {
       const other = settled.at(i);
@@ -174,17 +254,17 @@ export class Assignment {
    * @param before price of the member, less the cost of the path to it
    */
   private leave(own: number, before: number): void {
-    const { reached, price, weights, ownOf, other, listed, reachedBy } = this;
+    const { reached, price, gain, ownOf, other, reachedBy } = this;
+    this.left++;
     if (-before < this.endCost) {
       this.endCost = -before;
       this.endPair = -1;
       this.endOwn = own;
     }
     const end = this.first[own + 1];
-    for (let i = this.first[own]; i < end; i++) {
-      const pair = listed[i];
+    for (let pair = this.first[own]; pair < end; pair++) {
       const partner = other[pair];
-      const cost = -weights[pair] - price[partner] - before;
+      const cost = -gain[pair] - price[partner] - before;
       if (cost >= this.endCost) continue;
       if (ownOf[partner] < 0) {
         this.endCost = cost;

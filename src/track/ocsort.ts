@@ -3,6 +3,7 @@
  * prefers detections in the direction of a track. What is left is matched with the last detections of the tracks. When
  * a track is found again, its filter goes back to the gap and follows a straight line through it.
  */
+import { ROUNDING } from "./assign.ts";
 import { AreaFilter, FILTER } from "./filter.ts";
 import type { TrackerFrame } from "./frame.ts";
 import { IndexList, room } from "./lists.ts";
@@ -17,8 +18,6 @@ import { measureArea, predictAreas } from "./sort.ts";
 const LITTLE = 1e-6;
 /** Detections at or below this score are never used. */
 const LOW_SCORE = 0.1;
-/** Weights that differ by less are equal. */
-const ROUNDING = 1e-12;
 
 export class OcSort implements Method {
   readonly tracks: ObservedTracks;

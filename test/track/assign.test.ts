@@ -85,6 +85,56 @@ test("more than two thousand pairs in one group", () => {
   expect([...large.columnOf.subarray(0, n)]).toEqual(Array.from({ length: n }, (_, r) => n - 1 - r));
 });
 
+/** Weights of a crowd: each is high for near points of the plane, times how good its column is. */
+function crowd(rows: number, columns: number, levels: number): number[][] {
+  const random = mulberry32(rows + columns);
+  const points = (n: number): number[][] =>
+    Array.from({ length: n }, () => [random(), random(), 0.5 + random() / 2]);
+  const ends = points(columns);
+  return points(rows).map(([x, y]) =>
+    ends.map(([u, v, good]) => {
+      const weight = good * (1.5 - Math.hypot(x - u, y - v)) - 0.1;
+      return Math.max(0, levels > 0 ? Math.ceil(weight * levels) / levels : weight);
+    }),
+  );
+}
+
+// Worths are prices: if they cover every pair, no assignment has a larger sum than theirs.
+test.each([
+  [150, 150, 0],
+  [200, 120, 0],
+  [120, 200, 0],
+  [150, 150, 3],
+  [150, 150, 1],
+])(
+  "a crowd of %i x %i with %i levels of weight: the worths prove that the sum is the largest",
+  (rows, columns, levels) => {
+    const weights = crowd(rows, columns, levels);
+    assignment.begin(rows, columns);
+    weights.forEach((row, r) => row.forEach((w, c) => w > 0 && add(assignment, r, c, w)));
+    assignment.solve();
+    let sum = 0;
+    let worth = 0;
+    for (let r = 0; r < rows; r++) {
+      const c = assignment.columnOf[r];
+      worth += assignment.worthOfRow(r);
+      if (c < 0) continue;
+      expect(assignment.rowOf[c]).toBe(r);
+      sum += weights[r][c];
+    }
+    let least = Infinity;
+    for (let c = 0; c < columns; c++) {
+      worth += assignment.worthOfColumn(c);
+      weights.forEach((row, r) => {
+        if (row[c] > 0)
+          least = Math.min(least, assignment.worthOfRow(r) + assignment.worthOfColumn(c) - row[c]);
+      });
+    }
+    expect(least).toBeGreaterThan(-1e-9);
+    expect(sum).toBeCloseTo(worth, 6);
+  },
+);
+
 test.each([
   [8, 6],
   [6, 8],
