@@ -122,7 +122,7 @@ describe.skipIf(natsServer === undefined)("a stream of NATS JetStream", () => {
     await agent.says(/the stream is full/);
     expect(await broker.messages()).toHaveLength(10);
     const connection = await broker.connect();
-    await (await jetstreamManager(connection)).streams.update("BOXWRIGHT", { max_msgs: -1 });
+    await (await jetstreamManager(connection, { timeout: 30_000 })).streams.update("BOXWRIGHT", { max_msgs: -1 });
     await connection.close();
     expect((await agent.ended).code).toBe(0);
     expect(await broker.messages()).toHaveLength(30);

@@ -18,6 +18,9 @@ export const natsServer = [
   "/usr/local/bin/nats-server",
 ].find((path) => existsSync(path));
 
+/** Milliseconds in which the server answers, on a busy machine too. */
+const ANSWER = 30_000;
+
 export interface BrokerOptions {
   /** Lines for the configuration file. */
   readonly lines?: string;
@@ -84,7 +87,7 @@ export class Broker {
       servers: `127.0.0.1:${this.port}`,
       maxReconnectAttempts: -1,
       reconnectTimeWait: 100,
-      timeout: 2000,
+      timeout: ANSWER,
       ...(tls && { tls: { caFile: tls.ca } }),
       ...login,
       ...more,
@@ -110,7 +113,7 @@ export class Broker {
   /** Makes the stream that agents and hosts agree on. */
   async makeStream(more: object = {}, partitions = 1): Promise<void> {
     const connection = await this.connect();
-    const manager = await jetstreamManager(connection);
+    const manager = await jetstreamManager(connection, { timeout: ANSWER });
     await manager.streams.add({
       name: "BOXWRIGHT",
       subjects: Array.from({ length: partitions }, (_, n) => `boxwright.packets.${n}.>`),
@@ -123,7 +126,7 @@ export class Broker {
   /** Returns the stored messages: subject, headers, bytes. */
   async messages(): Promise<{ subject: string; id: string; type: string; data: Uint8Array }[]> {
     const connection = await this.connect();
-    const manager = await jetstreamManager(connection);
+    const manager = await jetstreamManager(connection, { timeout: ANSWER });
     const { state } = await manager.streams.info("BOXWRIGHT");
     const found = [];
     for (let seq = state.first_seq; seq <= state.last_seq && state.messages > 0; seq++) {
