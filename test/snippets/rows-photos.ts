@@ -186,6 +186,8 @@ export const PHOTO_ROWS: readonly Row[] = [
       expect(use(source)).toBeNull();
       await expect.poll(() => use(source)).not.toBeNull();
       react.state.cleanUp?.();
+      // A detector that is closed is not handed out.
+      expect(react.state.value).toBeNull();
     },
   },
   {
