@@ -21,22 +21,24 @@ function place({ inputs, shown, options }: State, file: FileInfo): void {
   }
 }
 
-/** Reads files beside what is there already. Files of an example go when the first own one comes. */
+/** Reads files beside what is there already. An example goes when the first own file is read. */
 export async function addFiles(state: State, run: PlaygroundRun, files: readonly File[]): Promise<void> {
   const { inputs, shown } = state;
-  if (inputs.example !== "") clearAll(state);
   shown.errors = [];
   shown.busy = "Reading files";
+  const read: FileInfo[] = [];
+  const errors: string[] = [];
+  for (const file of files)
+    await run("readFile", file).then(
+      (info) => read.push(info),
+      (error) => errors.push(messageOf(error)),
+    );
+  if (inputs.example !== "" && read.length > 0) clearAll(state);
+  shown.errors = errors;
+  if (read.length === 0) return;
   // Drop the guess: the next one is made of all tensors.
   if (shown.taken >= 0 && shown.model === null) inputs.configText = "";
   shown.taken = -1;
-  const read: FileInfo[] = [];
-  for (const file of files)
-    try {
-      read.push(await run("readFile", file));
-    } catch (error) {
-      shown.errors = [...shown.errors, messageOf(error)];
-    }
   // A config belongs to the model before, unless it comes with the new one.
   if (read.some(({ kind }) => kind === "model")) inputs.configText = "";
   for (const file of read) place(state, file);
