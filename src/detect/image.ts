@@ -77,6 +77,12 @@ export class PixelReader {
         Array.isArray(image) ? "one image: detectAll() takes a list" : "what it resolves to: await it",
       );
     const [width, height] = sizeOf(image as Drawable);
+    if (Number.isNaN(width + height))
+      refuse(
+        "image",
+        `${show(image)} without a width and a height`,
+        `something that can be drawn, or ${PIXELS}`,
+      );
     if (!(width > 0 && height > 0))
       refuse(
         "image",

@@ -39,7 +39,7 @@ export const gridsOfRows = (input: Input, cells: number): Grid[] | null =>
   ) ?? null;
 
 /** Sides of square inputs that networks are trained with. */
-const SIDES = [
+export const SIDES: readonly number[] = [
   160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512, 544, 576, 608, 640, 736, 768, 960, 1024, 1280,
 ];
 

@@ -6,6 +6,7 @@ import type { Family } from "../core/family.ts";
 import { READINGS } from "../core/readings.ts";
 import { list, type TensorSpec } from "../core/tensor.ts";
 import { classCounts, EXPORTS, isCounted } from "./exports.ts";
+import { gridsOfRows, SIDES } from "./grids.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import { readAll } from "./interpret.ts";
 import { familyReason } from "./print.ts";
@@ -73,10 +74,14 @@ export function refuseAll(query: HeadQuery, why: FamilyReason, specs: readonly T
   const ofClasses = classes === null ? "" : ` of ${classes} ${classes === 1 ? "class" : "classes"}`;
   const asReading = reading === null ? "" : ` and reading "${reading}"`;
   const lost = namesOf(query.roles).filter((n) => !specs.some(({ name }) => name === n));
-  const fits = isMixed ? null : otherFamily(query, specs);
+  const side = isMixed ? null : otherSide(query, specs);
+  const fits = isMixed || side !== null ? null : otherFamily(query, specs);
   const { words, hints } = expectedShapes(query);
   refuseFor(
-    [...hints, ...(fits === null ? [] : [{ option: "family", value: fits } as const])],
+    [
+      ...(side === null ? hints : [{ option: "inputSize", value: `${side}x${side}` } as const]),
+      ...(fits === null ? [] : [{ option: "family", value: fits } as const]),
+    ],
     "",
     list(specs),
     [
@@ -84,6 +89,7 @@ export function refuseAll(query: HeadQuery, why: FamilyReason, specs: readonly T
       ...(isMixed ? ["all with the same batch, the first dimension"] : []),
       ...(lost.length > 0 ? [`roles name ${lost.join(", ")}, which is none of these`] : []),
       ...adviceOnExtraChannels(query, specs),
+      ...(side === null ? [] : [`inputSize: [${side}, ${side}] would read these`]),
       ...(fits === null ? [] : [`family "${fits}" would read these`]),
       ...(isMixed ? [] : likelyClasses(query, specs)),
     ].join("; "),
@@ -117,6 +123,10 @@ function wouldRead(query: HeadQuery, specs: Specs): boolean {
   }
 }
 
+/** Returns the side of the square input of which the family would read the tensors, `null` if there is none. */
+const otherSide = (query: HeadQuery, specs: Specs): number | null =>
+  SIDES.find((side) => wouldRead({ ...query, inputSize: [side, side] }, specs)) ?? null;
+
 /**
  * Returns another family that would read the tensors: exports may bear another name, as YOLOv5u has the head of YOLOv8.
  */
@@ -137,16 +147,16 @@ const MOST_FINISHED_ROWS = 1000;
  * Returns how many channels a detection has (`known`), and how many follow them (`extra`). Returns `null` unless these
  * may be an angle, keypoints or mask coefficients.
  */
-function extraChannels(
-  { classes, traits }: HeadQuery,
-  specs: Specs,
-): { known: number; extra: number } | null {
+function extraChannels(query: HeadQuery, specs: Specs): { known: number; extra: number } | null {
+  const { classes, traits, inputSize } = query;
   if (classes === null || (traits.head !== "distance" && traits.head !== "anchor")) return null;
   const raw = channelsBeforeClasses(traits) + classes;
   for (const { dims } of specs) {
     if (dims.length !== 3) continue;
     const [channels, rows] = dims.slice(1).sort((a, b) => a - b);
-    const isFinished = rows <= MOST_FINISHED_ROWS && traits.exports.includes("end-to-end");
+    // A small input has no more cells than that: they are no list.
+    const isCells = inputSize !== null && gridsOfRows(query, rows) !== null;
+    const isFinished = !isCells && rows <= MOST_FINISHED_ROWS && traits.exports.includes("end-to-end");
     // Four edges, a score and a class id.
     const known = isFinished ? 6 : raw;
     const extra = channels - known;

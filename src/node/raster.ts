@@ -1,4 +1,5 @@
 /** Turns a drawing into a PNG, with optional packages of Node. */
+import type { ImageInput } from "../decode/prepare.ts";
 import type { DetectionList } from "../decode/rows.ts";
 import { createRequire } from "node:module";
 import { showJson } from "../core/json.ts";
@@ -7,6 +8,7 @@ import { DrawError, type Drawn, readDrawOptions } from "../picture/drawn.ts";
 import { DRAW_OPTIONS, type DrawOptions, drawSvg } from "../picture/svg.ts";
 import { load, nullIfAbsent } from "./files/load.ts";
 import type { Pixels } from "./images.ts";
+import { pixelsPng } from "./png.ts";
 
 /** Options of `rasterise` and `drawPng`. */
 export interface RasterOptions {
@@ -71,9 +73,9 @@ async function render(svg: string, options: RasterOptions): Promise<Rendered> {
 
 /**
  * Draws detections on their photo, and returns the picture as PNG bytes: `rasterise` of `drawSvg`.
- * @param photo bytes of a PNG or JPEG
+ * @param photo bytes of a PNG or JPEG, or the pixels that the detector got
  * @param detections coordinates normalised to the photo, 0..1
- * @throws DrawError as `drawSvg` and `rasterise` do
+ * @throws DrawError as `drawSvg` and `rasterise` do, RangeError for pixels that are no image
  * @example
  * import { readFileSync } from "node:fs";
  * import { drawPng, imageInfo } from "boxwright/node";
@@ -83,12 +85,13 @@ async function render(svg: string, options: RasterOptions): Promise<Rendered> {
  * console.log(imageInfo(await drawPng(photo, [cat])).mime); // image/png
  */
 export async function drawPng(
-  photo: Uint8Array,
+  photo: Uint8Array | ImageInput,
   detections: DetectionList<Drawn>,
   options: DrawOptions & RasterOptions = {},
 ): Promise<Uint8Array> {
   const { font, width, ...drawing } = readDrawOptions(options, { ...DRAW_OPTIONS, ...RASTER_OPTIONS });
-  return rasterise(drawSvg(photo, detections, drawing), { font, width });
+  const isPixels = typeof photo === "object" && photo !== null && "data" in photo;
+  return rasterise(drawSvg(isPixels ? pixelsPng(photo) : photo, detections, drawing), { font, width });
 }
 
 async function loadResvg(): Promise<Resvg> {

@@ -26,6 +26,7 @@ export const isBlob = (image: object): image is Blob => typeof Blob === "functio
 export function encodedKind(image: object): string | null {
   const bytes = bytesOfImage(image);
   if (bytes === null) return isBlob(image) ? `a Blob of type "${image.type}"` : null;
+  if (bytes.length === 0) return "an empty file";
   const format = photoFormat(bytes);
   return format === null
     ? `${bytes.length} bytes without a width and a height`

@@ -76,6 +76,13 @@ test("rows that are the cells of all maps: how many there are is said", () => {
   expect(of("nanodet", [416, 416], [1, 2125, 112])).toThrow(/N = 3549 for inputSize 416x416/);
 });
 
+test("rows of another input size, or of none that is stated: the size is named, and no other family", () => {
+  for (const inputSize of [undefined, [640, 640]])
+    expect(() => decoded({ family: "yolox", classes: 80, inputSize }, { o: filled([1, 3549, 85]) })).toThrow(
+      /, channels first or last; inputSize: \[416, 416\] would read these$/,
+    );
+});
+
 test("tensors of another kind of head: its family is named", () => {
   const of = (family: string, dims: number[]) => () =>
     decoded({ family, classes: 80, inputSize: [640, 640] }, { o: filled(dims) });
@@ -486,6 +493,10 @@ describe("what no reading fits", () => {
     );
     expect(refused({ family: "yolo11", classes: 15 }, [1, 20, 21504])).toContain("the first 19 alone");
     expect(refused({ family: "yolov5", classes: 80 }, [1, 25200, 117])).toContain("the first 85 alone");
+    // A small input: its few rows are cells, and no finished list.
+    expect(refused({ family: "yolov8", classes: 5, inputSize: [192, 128] }, [1, 41, 504])).toContain(
+      "the last 32 channels are keypoints",
+    );
     // Finished lists: four edges, a score, a class id, and more.
     expect(refused({ family: "yolo26", classes: 80 }, [1, 300, 38], [1, 32, 160, 160])).toContain(
       '; if the last 32 channels are keypoints or coefficients of masks, say task: "pose" or "segment"; ' +

@@ -85,9 +85,16 @@ test("a damaged photo, and a format that nothing decodes, are told with the ways
       webp,
       /^image: got the bytes of a WebP file \(.*\), expected a whole photo.*createImageBitmap.*readImage.*sharp/,
     ],
+    [new Uint8Array(0), /^image: got an empty file, expected/],
+    // What sharp() returns, and what toBuffer({ resolveWithObject: true }) resolves to.
+    [{}, /^image: got an object without a width and a height, .* sharp\(bytes\)/],
+    [
+      { data: rgba.data, info: { width: 32 } },
+      /^image: got \{ data, info \}, .* expected \{ data, \.\.\.info \}/,
+    ],
     [new Uint8Array(5), /^image: got 5 bytes without a width and a height, expected/],
   ] as const)
-    await expect(detector.detect(bytes)).rejects.toThrow(message);
+    await expect(detector.detect(bytes as DetectorImage)).rejects.toThrow(message);
 });
 
 test("the path of a photo is told from its bytes", async () => {

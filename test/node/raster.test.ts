@@ -155,3 +155,34 @@ test("names the package that is missing", async () => {
   );
   vi.doUnmock("@resvg/resvg-js");
 });
+
+test("draws on the pixels that a detector got, as on the file of them", async () => {
+  const rgba = await readImage(photo("chelsea.png"));
+  const list = [box(0.1, 0.1, 0.5, 0.5)];
+  const drawn = Buffer.from(await drawPng(photo("chelsea.png"), list));
+  const taken = (...places: number[]) =>
+    Uint8Array.from(
+      { length: rgba.width * rgba.height * places.length },
+      (_, i) => rgba.data[Math.floor(i / places.length) * 4 + places[i % places.length]],
+    );
+  const { width, height } = rgba;
+  const same = [
+    rgba,
+    { width, height, data: taken(0, 1, 2), channels: 3 },
+    { width, height, data: taken(2, 1, 0), format: "bgr" },
+  ] as const;
+  for (const image of same) expect(drawn.equals(await drawPng(image, list))).toBe(true);
+  const grey = {
+    width: 2,
+    height: 2,
+    data: Uint8Array.of(9, 8, 0, 0, 7, 6),
+    format: "gray",
+    stride: 4,
+  } as const;
+  const out = pixels(await drawPng(grey, []));
+  expect([out.at(0, 0), out.at(1, 0), out.at(0, 1), out.at(1, 1)].map(([red]) => red)).toEqual([9, 8, 7, 6]);
+  await expect(drawPng({ ...grey, data: new Uint8Array(6), format: "nv12", stride: 2 }, [])).rejects.toThrow(
+    'photo: got pixels of format "nv12", expected "rgba", "rgb", "bgr" or "gray"',
+  );
+  await expect(drawPng({ ...grey, data: new Uint8Array(1) }, [])).rejects.toThrow("image: data: got 1 bytes");
+});

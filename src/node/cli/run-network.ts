@@ -52,7 +52,7 @@ export async function runNetwork({ positionals, values }: Parsed, io: Io): Promi
   );
   // Check before the network runs, which may take long.
   checkPackages(["onnxruntime-node", ...files.flatMap(({ path }) => packagesFor(path, drawings.has(path)))]);
-  const detector = await detectorOf(modelPath, values, prepare);
+  const detector = await detectorOf(modelPath, values, prepare, io);
   try {
     const journal =
       out === undefined
@@ -96,7 +96,7 @@ function drawingsOf(folder: string | undefined, files: readonly ImageFile[]): Ma
 }
 
 /** Opens the network with onnxruntime-node. */
-async function detectorOf(path: string, values: Values, prepare: PartialRule): Promise<Detector> {
+async function detectorOf(path: string, values: Values, prepare: PartialRule, io: Io): Promise<Detector> {
   const bytes = await loadUnpacked(path, mostBytes(values));
   const model = await readModelFile(bytes, path);
   if (model.format !== "onnx")
@@ -116,13 +116,17 @@ async function detectorOf(path: string, values: Values, prepare: PartialRule): P
     throw new MissingPackage("a network", "onnxruntime-node");
   });
   const runtime = onnxRuntime(ort);
-  return createDetector({ model: bytes, runtime, config }, { ...options, prepare }).catch((error: Error) => {
-    const needsFamily =
-      error instanceof ConfigError && error.options.some((hint) => hint.option === "family");
-    if (!needsFamily || configPath !== undefined) throw error;
-    const words = familyWords(likeliest(inspectModel(model, [], options, () => null).json), path);
-    throw words === null ? error : Object.assign(error, { familyWords: words });
-  });
+  const onNote = (note: string): void =>
+    io.err(`boxwright: note: ${note.replace(/labels: "(\w+)"/, "--labels $1")}\n`);
+  return createDetector({ model: bytes, runtime, config }, { ...options, prepare, onNote }).catch(
+    (error: Error) => {
+      const needsFamily =
+        error instanceof ConfigError && error.options.some((hint) => hint.option === "family");
+      if (!needsFamily || configPath !== undefined) throw error;
+      const words = familyWords(likeliest(inspectModel(model, [], options, () => null).json), path);
+      throw words === null ? error : Object.assign(error, { familyWords: words });
+    },
+  );
 }
 
 /** Reads the options that say how photos are prepared. */

@@ -186,6 +186,7 @@ const IGNORED: readonly string[] = [
 function checkNames(image: ImageInput): void {
   const prototype: unknown = Object.getPrototypeOf(image);
   if (prototype !== Object.prototype && prototype !== null) return;
+  if ("info" in image) fail("image", "{ data, info }, as sharp gives them", "{ data, ...info }");
   for (const key in image)
     if (!IGNORED.includes(key)) {
       const complaint = nameComplaint(key, NAMES);

@@ -2,7 +2,8 @@
 import { PNG } from "pngjs";
 import { expect, test } from "vitest";
 import { createDecoderSync, labelMap } from "../../../src/entries/index.ts";
-import { greyPng, labelPng } from "../../../src/node/cli/masks.ts";
+import { labelPng } from "../../../src/node/cli/masks.ts";
+import { greyPng } from "../../../src/node/png.ts";
 import { boxwright } from "../../support/cli.ts";
 import { fixture } from "../../support/files.ts";
 

@@ -370,3 +370,12 @@ test.each([
   expect(code).toBe(2);
   expect(err).toContain(`${option}: got ${JSON.stringify(value)}, expected ${expected}`);
 });
+
+test("names the list of labels of a network that has COCO's count of classes and no names", async () => {
+  const run = (...words: string[]) =>
+    boxwright("run", fixture("models/yolox_nano.onnx"), fixture("photos/chelsea.png"), ...words);
+  expect((await run()).err).toBe(
+    "boxwright: note: the network has class ids and no names: --labels coco80 names them if they are COCO's\n",
+  );
+  expect((await run("--labels", "coco80")).err).toBe("");
+});

@@ -1,0 +1,75 @@
+/** Writes PNG files: of grey values, and of the pixels that a detector takes. */
+import { deflateSync } from "node:zlib";
+import { crc32 } from "../core/crc32.ts";
+import type { ImageInput } from "../decode/prepare.ts";
+import { DrawError } from "../picture/drawn.ts";
+import { checkImage } from "../picture/prepare/rule.ts";
+
+/** Largest value of a pixel of 8 bits. More need 16. */
+const MOST_GREY = 255;
+
+/** Returns a PNG of grey pixels: of 8 bits if all values fit, else of 16. */
+export function greyPng(width: number, height: number, values: ArrayLike<number>): Uint8Array {
+  let most = 0;
+  for (let i = 0; i < values.length; i++) most = Math.max(most, values[i]);
+  const bytes = most > MOST_GREY ? 2 : 1;
+  const lines = Buffer.alloc(width * bytes * height);
+  for (let i = 0; i < width * height; i++) lines.writeUIntBE(values[i], i * bytes, bytes);
+  return pngOf(width, height, { bits: 8 * bytes, colourType: 0 }, lines);
+}
+
+/** Colour types of a PNG, and bytes of a pixel, by the format of pixels. */
+const COLOURS = {
+  gray: { colourType: 0, bytes: 1 },
+  rgb: { colourType: 2, bytes: 3 },
+  bgr: { colourType: 2, bytes: 3 },
+  rgba: { colourType: 6, bytes: 4 },
+} as const;
+
+/**
+ * Returns a PNG of pixels as they are stored.
+ * @throws RangeError if they are no image, DrawError if they are planes of a camera
+ */
+export function pixelsPng(image: ImageInput): Uint8Array {
+  const { data, width, height, format, stride } = checkImage(image);
+  if (!Object.hasOwn(COLOURS, format))
+    throw new DrawError(`photo: got pixels of format "${format}", expected "rgba", "rgb", "bgr" or "gray"`);
+  const { colourType, bytes } = COLOURS[format as keyof typeof COLOURS];
+  const row = width * bytes;
+  const lines = new Uint8Array(row * height);
+  for (let y = 0; y < height; y++) lines.set(data.subarray(y * stride, y * stride + row), y * row);
+  if (format === "bgr")
+    for (let i = 0; i < lines.length; i += 3) [lines[i], lines[i + 2]] = [lines[i + 2], lines[i]];
+  return pngOf(width, height, { bits: 8, colourType }, lines);
+}
+
+function pngOf(
+  width: number,
+  height: number,
+  { bits, colourType }: { readonly bits: number; readonly colourType: number },
+  pixels: Uint8Array,
+): Uint8Array {
+  const row = pixels.length / height;
+  // Each line begins with its filter: 0, none.
+  const lines = new Uint8Array((row + 1) * height);
+  for (let y = 0; y < height; y++) lines.set(pixels.subarray(y * row, (y + 1) * row), y * (row + 1) + 1);
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  header.set([bits, colourType], 8);
+  return Buffer.concat([
+    Buffer.from("\x89PNG\r\n\x1a\n", "latin1"),
+    chunk("IHDR", header),
+    chunk("IDAT", deflateSync(lines)),
+    chunk("IEND", Buffer.alloc(0)),
+  ]);
+}
+
+function chunk(name: string, content: Uint8Array): Buffer {
+  const body = Buffer.concat([Buffer.from(name, "latin1"), content]);
+  const whole = Buffer.alloc(body.length + 8);
+  whole.writeUInt32BE(content.length, 0);
+  whole.set(body, 4);
+  whole.writeUInt32BE(crc32(body) >>> 0, body.length + 4);
+  return whole;
+}
