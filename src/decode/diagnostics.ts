@@ -23,7 +23,7 @@ import {
 import { type Ready, isOutOfRange } from "./loop.ts";
 import { PictureCheck } from "./picture-notes.ts";
 import type { ImageInput } from "./prepare.ts";
-import { noteOfConstantScores, noteOfResult, noteOfScene } from "./scene.ts";
+import { noteOfConstantScores, noteOfResult, noteOfScene, noteOfTwoSigmoids } from "./scene.ts";
 import type { Stats } from "./stats.ts";
 import { noteOfStorageOrder } from "./storage-order.ts";
 import {
@@ -118,7 +118,8 @@ export class Diagnostics {
       this.#notes.add(
         'every score already lies in 0..1: if the network applies the sigmoid itself, say scores: "probabilities"',
       );
-    for (const check of [noteOfConstantScores, noteOfStorageOrder]) this.#notes.add(check(work));
+    for (const check of [noteOfConstantScores, noteOfTwoSigmoids, noteOfStorageOrder])
+      this.#notes.add(check(work));
     this.#hasCheckedScores = true;
   }
 

@@ -78,6 +78,29 @@ export function noteOfConstantScores(image: MemoryImage): string | null {
   return null;
 }
 
+/** A finished list with fewer scores may hold such ones by chance. */
+const FEWEST_SCORES = 16;
+
+/**
+ * Returns a note if every score of a finished list is what a sigmoid makes of a probability, and most were near 0;
+ * null for others. Rows that the network left empty would be 0.5 too.
+ */
+export function noteOfTwoSigmoids(image: MemoryImage): string | null {
+  const { plan } = image;
+  let [count, low] = [0, 0];
+  const isTwice = (v: number): boolean => {
+    count++;
+    if (v < 0.525) low++;
+    return v >= 0.5 && v <= 0.7311;
+  };
+  return READINGS[plan.reading].finished &&
+    plan.heads.every((h) => everyValue(image, h, h.score, h.classId ? 1 : h.classes, -1, isTwice)) &&
+    count >= FEWEST_SCORES &&
+    low * 2 > count
+    ? `all ${count} scores lie in 0.5..0.731, where a sigmoid puts probabilities: is it applied once too often?`
+    : null;
+}
+
 /** Ends a note on values that are all the same: memory that no network has written is such a tensor. */
 const ASK_IF_WRITTEN = "has the network run, and is this the tensor that it wrote?";
 

@@ -498,3 +498,20 @@ describe("candidates that all lie in the padding of the frame's letterbox", () =
     expect(paddingNotes(notesOf(d))).toHaveLength(1);
   });
 });
+
+test.each<readonly [string, (score: number, row: number) => number, number, boolean]>([
+  ["as they are", (score) => score, 40, false],
+  ["after another sigmoid", (score) => 1 / (1 + Math.exp(-score)), 40, true],
+  ["after another sigmoid, of few rows", (score) => 1 / (1 + Math.exp(-score)), 15, false],
+  ["of which the network drops those below 0.5", (_, row) => 0.5 + 0.23 * (row / 40), 40, false],
+])("scores of a finished list %s", (_, scoreOf, rows, isTold) => {
+  // x1, y1, x2, y2, score, class id: scores fall from 0.95, as those of a network do.
+  const data = Float32Array.from({ length: rows * 6 }, (_, i) => {
+    const row = Math.floor(i / 6);
+    return [row, row, row + 20, row + 20, scoreOf(0.95 * 0.8 ** row, row), 0][i % 6];
+  });
+  const decoder = createDecoderSync({ family: "yolo26", classes: 1, inputSize: [64, 64] });
+  decoder.decode({ output0: { data, dims: [1, rows, 6] } });
+  const told = notesOf(decoder).filter((note) => note.includes("is it applied once too often?"));
+  expect(told).toHaveLength(isTold ? 1 : 0);
+});

@@ -34,7 +34,12 @@ const UNTOLD: readonly (readonly [cases: RegExp, damages: RegExp])[] = [
   [/./, /^boxes: yxyx instead/],
   [/^(imx500|hailo-tf)$/, /^boxes: xyxy instead/],
   // A list of what the network found may hold any scores and any class, and may be empty.
-  [LISTS, /^scores: (the sigmoid twice|one value)$|: zeros$/],
+  [LISTS, /^scores: one value$|: zeros$/],
+  // Few rows, or rows of which most are sure.
+  [
+    /^(paddle-nms|mmdeploy-dets|yolonas-.*|yolov7-.*|maskrcnn|rtmdet-ins|rtmo)$/,
+    /^scores: the sigmoid twice$/,
+  ],
   // Two numbers and two sizes: too few of these boxes are turned around.
   [/^(maskrcnn|rtmdet-ins)$/, /^boxes: xywh instead/],
   // Queries and rows of a list have no neighbours.
