@@ -11,7 +11,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { Passwords } from "./auth/derive.ts";
 import { Checker } from "./check/check.ts";
 import type { Config } from "./core/config.ts";
-import { UnavailableError } from "boxwright-service/errors";
+import { messageOf, UnavailableError } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";
 import { Recent } from "./core/recent.ts";
 import { WorkLimit } from "./core/work-limit.ts";
@@ -212,11 +212,17 @@ function createFlush({ db, log }: Services, { lastUsed }: Endpoint): () => Promi
 }
 
 function createHeartbeatFlush({ db, log }: Services, heartbeats: Heartbeats): () => Promise<void> {
+  let told = "";
   return async () => {
     try {
       await heartbeats.flush(db);
+      if (told !== "") log.info("heartbeats are written again");
+      told = "";
     } catch (error) {
-      log.error({ err: error }, "heartbeats could not be written; they are kept for the next time");
+      // Tell each reason once: this runs every second, and the log may be on the disk that is full.
+      if (messageOf(error) !== told)
+        log.error({ err: error }, "heartbeats could not be written; they are kept for the next time");
+      told = messageOf(error);
     }
   };
 }

@@ -3,7 +3,7 @@ import { mkdirSync } from "node:fs";
 import { hostname } from "node:os";
 import { readFlags } from "boxwright-service/flags";
 import { SettingsError } from "../core/errors.ts";
-import { acceptedIdentity, enrol } from "../hub/enrol.ts";
+import { acceptedIdentity, enrol, followHub } from "../hub/enrol.ts";
 import { lockFolder } from "../spool/lock.ts";
 import { readHub, readSettingsFile } from "../settings/read.ts";
 import { hubState } from "./arguments.ts";
@@ -11,12 +11,13 @@ import { hubState } from "./arguments.ts";
 export const ENROL_USAGE = `boxwright-agent enrol --hub URL --key ADOPT_KEY    makes this device one of the hub's
 boxwright-agent enrol SETTINGS.json --key ADOPT_KEY  the same, for the hub and the state folder of the file
   --key-file FILE, --name NAME, --state FOLDER; --again enrols a device anew that is enrolled
+boxwright-agent enrol SETTINGS.json --moved          keeps the credential for the new address of the same hub
 `;
 
 /** Runs the command. Returns the text for standard output. */
 export async function runEnrol(args: readonly string[]): Promise<string> {
   const texts = { hub: "text", key: "text", "key-file": "text", name: "text", state: "text" } as const;
-  const { values, words, problems } = readFlags(args, { ...texts, again: "switch" });
+  const { values, words, problems } = readFlags(args, { ...texts, again: "switch", moved: "switch" });
   problems.push(...words.slice(1).map((word) => `"${word}": belongs to no flag`));
   if (problems.length > 0) throw new SettingsError(problems.map((message) => ({ path: "command line", message })));
   const file = words[0] === undefined ? null : readSettingsFile(words[0]);
@@ -32,11 +33,16 @@ export async function runEnrol(args: readonly string[]): Promise<string> {
   const settings = readHub(given);
   const adoptKey = settings.adoptKey ?? file?.hub?.adoptKey ?? null;
   const state = typeof values.state === "string" ? values.state : (file?.state ?? hubState(settings.url));
+  mkdirSync(state, { recursive: true, mode: 0o700 });
+  if (values["moved"] === true) {
+    const unlock = lockFolder(state);
+    const { name: kept, deviceId } = await followHub(state, settings.url).finally(unlock);
+    return `still ${kept}, device:${deviceId}, in ${settings.url}\n`;
+  }
   const before = values["again"] === true ? null : await acceptedIdentity(state, settings.url);
   if (before) return `already enrolled as ${before.name}, device:${before.deviceId}. --again enrols this device anew\n`;
   if (adoptKey === null)
     throw new SettingsError([{ path: "--key", message: "got none, expected an adopt key of the hub's page" }]);
-  mkdirSync(state, { recursive: true, mode: 0o700 });
   // An agent that runs has the identity of before, and would write it over the new one.
   const unlock = lockFolder(state);
   const { name: called, deviceId, team } = await enrol(state, settings, adoptKey).finally(unlock);

@@ -61,7 +61,29 @@ const notEnrolled = (state: string, url: string, kept: Identity | null): string 
   kept === null
     ? `this device is not enrolled in ${url} (${state} has no credential). Make an adopt key on the hub's page, ` +
       "and give it as hub.adoptKey (--key), or run `boxwright-agent enrol`"
-    : `got ${url}, but ${state} belongs to a device of ${kept.hub}. Give that address, or enrol anew with an adopt key`;
+    : `got ${url}, but ${state} belongs to a device of ${kept.hub}. Give that address. If the hub has ` +
+      "moved, stop the agent and run `boxwright-agent enrol SETTINGS.json --moved`. Or enrol anew with an adopt key";
+
+/**
+ * Notes that the hub of a device has another address now. The device keeps its credential, which the hub at that
+ * address has to accept.
+ * @throws SettingsError if the device is not enrolled, or the hub does not know it
+ */
+export async function followHub(state: string, url: string): Promise<Identity> {
+  const file = new IdentityFile(state);
+  const kept = file.read();
+  if (kept === null) throw new SettingsError([{ path: "--moved", message: notEnrolled(state, url, null) }]);
+  const moved = { ...kept, hub: url, token: null };
+  try {
+    await new HubClient(file, moved).ask({ method: "POST", path: "/device/token" });
+  } catch (error) {
+    if (!(error instanceof RevokedError)) throw error;
+    const message = `got a hub at ${url} that does not know this device, expected the one that was at ${kept.hub}`;
+    throw new SettingsError([{ path: "--moved", message }]);
+  }
+  file.write(moved);
+  return moved;
+}
 
 /** Returns the identity in the folder if the hub accepts its credential, else null. */
 export async function acceptedIdentity(state: string, url: string): Promise<Identity | null> {

@@ -60,6 +60,8 @@ export class HubLink implements Bearer {
   readonly #processId = randomBytes(12).toString("hex");
   #beats = 0;
   #isClockWrong = false;
+  /** True if the last request got no answer. */
+  #isAway = false;
   /** Rings when a host did not take the token. */
   readonly #denied = new Bell();
 
@@ -114,6 +116,7 @@ export class HubLink implements Bearer {
   #answered(): void {
     if (this.isRevoked || this.problem !== null) this.#parts.log.info("the hub answers");
     this.isRevoked = false;
+    this.#isAway = false;
     this.problem = null;
   }
 
@@ -132,8 +135,11 @@ export class HubLink implements Bearer {
       return;
     }
     const problem = messageOf(error);
-    // Log a refusal as an error: agent or hub is at fault. An unreachable hub is normal for a while.
-    if (problem !== this.problem) log[error instanceof HubAwayError ? "warn" : "error"](problem);
+    // Log a refusal as an error: agent or hub is at fault. An unreachable hub is normal for a while, and is told once:
+    // each kind of request fails for a reason of its own.
+    const isAway = error instanceof HubAwayError;
+    if (isAway ? !this.#isAway : problem !== this.problem) log[isAway ? "warn" : "error"](problem);
+    this.#isAway = isAway;
     this.problem = problem;
   }
 

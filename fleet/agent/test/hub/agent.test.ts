@@ -11,7 +11,7 @@ import { CONFIG, MODEL } from "../support/echo.ts";
 import { temporaryFolder, writePhotos } from "../support/folder.ts";
 import { FakeHost } from "../support/host.ts";
 import { ADOPT_KEY, FakeHub, hashOf } from "../support/hub.ts";
-import { startProcess } from "../support/process.ts";
+import { startProcess, writeSettings } from "../support/process.ts";
 
 const BYTES = readFileSync(MODEL);
 const withThreshold = (confidence_threshold: number): object => ({
@@ -182,6 +182,40 @@ describe("a device of a hub", () => {
     await send(1);
     expect(hub.enrolments).toHaveLength(1);
     expect(host.stored.size).toBe(3);
+  });
+
+  it("says once that the hub is away, whatever the reasons are in turn", async () => {
+    const { hub, lines, start } = await setUp();
+    hub.interval = 1;
+    const agent = await start();
+    await until(() => hub.beats.length > 0);
+    const isProblem = (pattern: RegExp): boolean =>
+      pattern.test((agent.report.read()["hub"] as { problem: string | null }).problem ?? "");
+    hub.answer = ({ socket }) => (socket.destroy(), { status: 200 });
+    await until(() => isProblem(/closed|ECONNRESET/));
+    await hub.stop();
+    await until(() => isProblem(/ECONNREFUSED/));
+    expect(lines.filter((line) => line.includes("cannot be reached"))).toHaveLength(1);
+  });
+
+  it("keeps its credential for a hub with another address, if that hub knows it", async () => {
+    const { folder, state, hub, start } = await setUp();
+    const agent = await start();
+    await until(() => hub.beats.length > 0);
+    await agent.close();
+    const stranger = await new FakeHub().start();
+    onTestFinished(() => stranger.stop());
+    const path = writeSettings(folder, {
+      ...{ state: "state", hub: { url: stranger.url }, sinks: [{ kind: "ndjson", path: "out" }] },
+      sources: [{ kind: "folder", camera: "door", path: "photos" }],
+    });
+    expect((await startProcess([path]).ended).text).toContain("enrol SETTINGS.json --moved");
+    const refused = await startProcess(["enrol", path, "--moved"]).ended;
+    expect([refused.code, refused.text]).toEqual([2, expect.stringContaining("does not know this device")]);
+    expect(identityOf(state)["hub"]).toBe(hub.url);
+    for (const credential of hub.credentials) stranger.credentials.add(credential);
+    expect((await startProcess(["enrol", path, "--moved"]).ended).text).toContain("still Front door, device:d1");
+    expect(identityOf(state)).toMatchObject({ hub: stranger.url, deviceId: "d1" });
   });
 
   it("is not enrolled anew while its agent runs, which would write the identity of before", async () => {

@@ -8,8 +8,8 @@ const CLOCK_SLACK = 60;
 /** Most tokens whose signatures are remembered: a signature takes 0.1 ms to check, and each packet brings its token. */
 const MOST_KNOWN = 20_000;
 const OF_ANOTHER_HUB =
-  "no key of the hub signed the token of this device. Its agent has another hub, or the hub was restored or made anew: " +
-  "then enrol the device again";
+  "no key of the hub signed the token of this device. If the hub's key was replaced, its agent gets a new token. Or the " +
+  "agent has another hub, or the hub was restored or made anew: then enrol the device again";
 
 /** Result of a check. */
 export type Verdict =

@@ -74,12 +74,13 @@ export class HubDocuments {
   }
 
   async #fetch(): Promise<void> {
+    const { hub, log } = this.#options;
     const late = setTimeout(() => cut.abort(new Error("no answer in time")), PATIENCE_MS);
     const cut = new AbortController();
     const stop = (): void => cut.abort();
     this.#end.signal.addEventListener("abort", stop);
     try {
-      const answer = await fetch(this.#options.hub + HUB_DOCUMENT_PATH, {
+      const answer = await fetch(hub + HUB_DOCUMENT_PATH, {
         headers: this.#etag === "" ? {} : { "if-none-match": this.#etag },
         redirect: "error",
         signal: cut.signal,
@@ -90,7 +91,11 @@ export class HubDocuments {
         throw new Error(`got ${answer.status} with ${text.length} characters, expected 200 and the document of a hub`);
       this.#take(text);
       this.#etag = answer.headers.get("etag") ?? "";
-      await this.#keep(text);
+      await this.#keep(text).catch((error: unknown) => {
+        // The document is in use. Ask for all of it the next time, to keep it then.
+        this.#etag = "";
+        log.warn({ hub, error: messageOf(error) }, "the document of the hub cannot be kept for the next start");
+      });
     } finally {
       clearTimeout(late);
       this.#end.signal.removeEventListener("abort", stop);

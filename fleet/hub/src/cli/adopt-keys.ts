@@ -7,9 +7,10 @@ const DAYS = 7;
 
 export const adoptKeyCommands: Commands = {
   "adopt-keys create": {
-    usage: "hub adopt-keys create --team TEAM --name NAME [--days N] [--devices N]",
-    about: "a key with which devices enrol; by default for 7 days and one device",
-    values: ["team", "name", "days", "devices"],
+    usage: "hub adopt-keys create --team TEAM --name NAME [--days N] [--devices N] [--device ID]",
+    about:
+      "a key with which devices enrol; by default for 7 days and one device. --device: this one keeps its id and name",
+    values: ["team", "name", "days", "devices", "device"],
     run: async (call) => {
       const { db, need, get } = call;
       const wanted = {
@@ -17,6 +18,7 @@ export const adoptKeyCommands: Commands = {
         days: Number(get("days") ?? DAYS),
         devices: Number(get("devices") ?? 1),
         groupIds: [],
+        deviceId: get("device"),
       };
       const made = await createAdoptKey(db, Date.now(), ACTOR, (await teamOf(call)).id, newToken(), wanted);
       return { id: made!.id, key: made!.key, expires: iso(made!.expires_at) };

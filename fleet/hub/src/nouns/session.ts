@@ -2,6 +2,7 @@
  * Sessions of the web pages. The cookie holds 32 random bytes, the database their SHA-256. A session ends by signing
  * out, after `idleMs` without a request, after `absoluteMs` in any case, and when the password changes.
  */
+import { UnavailableError } from "boxwright-service/errors";
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
 import type { Database } from "boxwright-service/database";
 import { newToken, sha256 } from "../core/ids.ts";
@@ -63,9 +64,17 @@ export async function readSession(
     return undefined;
   if (row.created_at - now > CLOCK_SKEW_MS) return undefined;
   // Write an earlier time too: one from a wrong clock would put off the end by idleness.
-  if (now - row.seen_at >= SEEN_STEP_MS || row.seen_at - now > CLOCK_SKEW_MS)
-    await db.write((tx) => tx.all("UPDATE sessions SET seen_at = ? WHERE hash = ?", [now, hash]));
+  if (now - row.seen_at >= SEEN_STEP_MS || row.seen_at - now > CLOCK_SKEW_MS) await noteSeen(db, now, hash);
   return { token, user: { id: row.id, email: row.email } };
+}
+
+/** Writes when the session was used. Without room for that people still read pages, and the session ends earlier. */
+async function noteSeen(db: Database, now: number, hash: string): Promise<void> {
+  try {
+    await db.write((tx) => tx.all("UPDATE sessions SET seen_at = ? WHERE hash = ?", [now, hash]));
+  } catch (error) {
+    if (!(error instanceof UnavailableError)) throw error;
+  }
 }
 
 export async function closeSession(db: Database, now: number, session: Session): Promise<void> {

@@ -75,6 +75,13 @@ for (const { kind, skip } of kinds) {
         ["invite.created", "operator"],
         ["team.created", "operator"],
       ]);
+      const adopt = await run(["adopt-keys", "create", "--team", "Crew", "--name", "again", "--device", "dev-1"], env);
+      const about = { name: "x", model: "m", architecture: "arm64", version: "1" };
+      const enrolled = await fetch(`${hub.url}/device/enrol`, {
+        ...{ method: "POST", headers: { "content-type": "application/json" } },
+        body: JSON.stringify({ adopt_key: adopt.json.key, ...about }),
+      });
+      expect(await enrolled.json()).toMatchObject({ device_id: "dev-1", name: "one" });
       const keyOfTokens = await run(["signing-key", "replace"], env);
       const document = await (await fetch(`${hub.url}/.well-known/boxwright-hub.json`)).json();
       expect(document.keys).toMatchObject([{ kid: keyOfTokens.json.key }]);

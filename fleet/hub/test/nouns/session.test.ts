@@ -1,10 +1,11 @@
 /** When sessions and links end, on both databases. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { UnavailableError } from "boxwright-service/errors";
 import { readLink } from "../../src/nouns/link.ts";
 import { closeSession, openSession, readSession } from "../../src/nouns/session.ts";
 import { addTeam } from "../../src/nouns/team.ts";
 import { changePassword, findUser, invite, resetLink, useLink } from "../../src/nouns/user.ts";
-import { joinTeam, NOW, kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
+import { joinTeam, NOW, kinds, openTestDatabase, Watched, type TestDatabase } from "../support/hub.ts";
 
 for (const { kind, skip } of kinds) {
   describe.skipIf(skip)(`sessions on ${kind}`, () => {
@@ -39,6 +40,20 @@ for (const { kind, skip } of kinds) {
       expect((await findUser(db(), user.email))?.password).toBe("newer hash");
       const stored = JSON.stringify(await db().all("SELECT hash FROM sessions"));
       expect(stored).not.toContain(third.token);
+    });
+
+    it("goes on while the database takes no writes", async () => {
+      const limits = { idleMs: 1000_000, absoluteMs: 5000_000 };
+      const team = await addTeam(db(), NOW, "test", "A");
+      const user = await joinTeam(db(), team.id, "a@example.org");
+      const { token } = await openSession(db(), NOW, limits, user);
+      const watched = new Watched(db());
+      watched.failing = /UPDATE sessions/;
+      watched.failure = new UnavailableError("full");
+      const later = NOW + 120_000;
+      expect(await readSession(watched, later, limits, token)).toBeDefined();
+      watched.failure = new Error("wrong");
+      await expect(readSession(watched, later, limits, token)).rejects.toThrow("wrong");
     });
 
     it("believes no session and no link that was made under a clock far ahead", async () => {

@@ -1,6 +1,8 @@
 /** A database that goes away and comes back. */
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
-import { LIST, temporaryFolder } from "../support/hub.ts";
+import { UnavailableError } from "boxwright-service/errors";
+import { Agent } from "../support/agent.ts";
+import { LIST, startHub, temporaryFolder } from "../support/hub.ts";
 import { PostgresServer } from "boxwright-service/testing/postgres";
 import { untilPasses } from "boxwright-service/testing/wait";
 import { HubProcess, makeKey, run, useLinkAt } from "../support/process.ts";
@@ -41,4 +43,21 @@ describe.skipIf(inject("postgres") === undefined)("a PostgreSQL that goes away (
     expect(await hub.stop()).toBe(0);
     await server.remove();
   });
+});
+
+it("tells once that heartbeats cannot be written, and that they are again", async () => {
+  const hub = await startHub();
+  const agent = await Agent.enrol(hub);
+  hub.db.failure = new UnavailableError("full");
+  hub.db.failing = /UPDATE device_states SET model/;
+  let tries = 0;
+  const write = hub.db.write.bind(hub.db);
+  hub.db.write = (work, options) => (tries++, write(work, options));
+  await agent.beat();
+  tries = 0;
+  await untilPasses(() => expect(tries).toBeGreaterThan(2));
+  expect(hub.logs().match(/heartbeats could not be written/g)).toHaveLength(1);
+  hub.db.failure = undefined;
+  await untilPasses(() => expect(hub.logs()).toContain("heartbeats are written again"));
+  await hub.stop();
 });

@@ -51,8 +51,9 @@ describe.skipIf(!inject("mount"))("a full disk", () => {
     disk.fill();
     await untilPasses(async () => expect(await readiness(url)).toMatch(/^503 .*disk.* full \(ENOSPC\)/));
     expect(await add()).toBe(503);
-    // Reading goes on.
+    // Reading goes on, on pages too.
     expect(await ask()).toBe(200);
+    expect((await person.get(`/teams/${team}/devices`)).status).toBe(200);
     await untilPasses(() => expect(hub?.output).toContain("ENOSPC"));
     const command = await run(["devices", "add", "--team", team, "--name", "y"], env);
     expect([command.code, command.stderr]).toEqual([
