@@ -23,6 +23,12 @@ function sidesOf([a, b, c, d]: readonly Point[], angle = NaN): Partial<Detection
   };
 }
 
+/** Returns a value as text: of an object, such as an image, its first keys. */
+const textOf = (value: unknown): string =>
+  typeof value === "object" && value !== null
+    ? `{ ${Object.keys(value).slice(0, 8).join(", ")} }`
+    : String(value);
+
 /**
  * Returns a detection in pixels of an image of that size: x times the width, y times the height, neither rounded nor
  * clamped. `width` and `height` of an oriented box are those of its own sides; `x_min` to `y_max` are the upright box
@@ -40,7 +46,7 @@ export function toPixels(d: DetectionFields, width: number, height: number): Det
     throw new TypeError("got something without x_min, expected a detection; of several, each by itself");
   if (!([width, height].every(Number.isFinite) && width > 0 && height > 0))
     throw new RangeError(
-      `got ${String(width)} x ${String(height)}, expected width and height of the image in pixels`,
+      `got ${textOf(width)} x ${textOf(height)}, expected width and height of the image in pixels, as two numbers`,
     );
   if (isInPixels(d.x_min, d.y_min, d.x_max, d.y_max))
     throw new RangeError(

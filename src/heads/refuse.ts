@@ -76,6 +76,7 @@ export function refuseAll(query: HeadQuery, why: FamilyReason, specs: readonly T
   const lost = namesOf(query.roles).filter((n) => !specs.some(({ name }) => name === n));
   const side = isMixed ? null : otherSide(query, specs);
   const fits = isMixed || side !== null ? null : otherFamily(query, specs);
+  const usual = classes === null ? ` with classes: ${USUAL_CLASSES}` : "";
   const { words, hints } = expectedShapes(query);
   refuseFor(
     [
@@ -88,9 +89,9 @@ export function refuseAll(query: HeadQuery, why: FamilyReason, specs: readonly T
       `for ${family} (${familyReason(why)})${ofClasses}${asReading}: ${words}`,
       ...(isMixed ? ["all with the same batch, the first dimension"] : []),
       ...(lost.length > 0 ? [`roles name ${lost.join(", ")}, which is none of these`] : []),
-      ...adviceOnExtraChannels(query, specs),
       ...(side === null ? [] : [`inputSize: [${side}, ${side}] would read these`]),
-      ...(fits === null ? [] : [`family "${fits}" would read these`]),
+      ...(fits === null ? [] : [`family "${fits}"${usual} would read these`]),
+      ...adviceOnExtraChannels(query, specs),
       ...(isMixed ? [] : likelyClasses(query, specs)),
     ].join("; "),
   );
@@ -127,15 +128,33 @@ function wouldRead(query: HeadQuery, specs: Specs): boolean {
 const otherSide = (query: HeadQuery, specs: Specs): number | null =>
   SIDES.find((side) => wouldRead({ ...query, inputSize: [side, side] }, specs)) ?? null;
 
+/** Count of COCO's classes, which is tried where none is stated. */
+const USUAL_CLASSES = 80;
+
 /**
  * Returns another family that would read the tensors: exports may bear another name, as YOLOv5u has the head of YOLOv8.
  */
-const otherFamily = (query: HeadQuery, specs: Specs): Family | null =>
-  suggestedFamilies().find(
-    (family) =>
+function otherFamily(stated: HeadQuery, specs: Specs): Family | null {
+  const query = { ...stated, classes: stated.classes ?? USUAL_CLASSES };
+  const has = (n: number): boolean => specs.some(({ dims }) => dims.slice(1).includes(n));
+  const fits = (family: Family): boolean => {
+    const traits = TRAITS[family];
+    return (
       representativeOf(family) !== representativeOf(query.family) &&
-      wouldRead({ ...query, family, traits: TRAITS[family] }, specs),
-  ) ?? null;
+      // Without a stated count, lists of any classes would fit too.
+      (stated.classes !== null || has(channelsBeforeClasses(traits) + USUAL_CLASSES)) &&
+      // Networks with anchors have several rows per cell.
+      !(traits.head === "anchor" && specs.some(({ dims }) => isRowPerCell(query, dims))) &&
+      wouldRead({ ...query, family, traits }, specs)
+    );
+  };
+  if (stated.classes === null && wouldRead(query, specs)) return null;
+  return suggestedFamilies().find(fits) ?? null;
+}
+
+/** True for a list with one row per cell of the input. */
+const isRowPerCell = (query: HeadQuery, dims: readonly number[]): boolean =>
+  dims.length === 3 && gridsOfRows(query, Math.max(dims[1], dims[2])) !== null;
 
 /** Fewest channels after the stated classes that are hardly further classes: mask coefficients. */
 const FEWEST_COEFFICIENTS = 32;
@@ -172,11 +191,14 @@ function adviceOnExtraChannels(query: HeadQuery, specs: Specs): string[] {
   const channels = extraChannels(query, specs);
   if (channels === null) return [];
   const { known, extra } = channels;
-  const task =
-    extra === 1
-      ? 'if the last channel is an angle, say task: "oriented"'
-      : `if the last ${extra} channels are keypoints or coefficients of masks, say task: "pose" or "segment"`;
-  return [`${task}; else give the first ${known} alone`];
+  if (extra === 1)
+    return [`if the last channel is an angle, say task: "oriented"; else give the first ${known} alone`];
+  const values = [3, 2].find((n) => extra % n === 0);
+  const tasks = [
+    ...(values ? [`keypoints, say task: "pose", keypoints: [${extra / values}, ${values}]`] : []),
+    ...(extra < FEWEST_COEFFICIENTS ? [] : ['coefficients of masks, say task: "segment"']),
+  ];
+  return [`if the last ${extra} channels are ${tasks.join("; if ")}; else give the first ${known} alone`];
 }
 
 /** Most class counts that an error suggests. With more, the shapes tell too little. */

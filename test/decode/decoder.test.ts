@@ -563,7 +563,11 @@ test("toPixels multiplies x by the width and y by the height", () => {
   expect(() => untyped(d)).toThrow(
     "got undefined x undefined, expected width and height of the image in pixels",
   );
-  expect(() => untyped(d, { width: 640, height: 100 })).toThrow(RangeError);
+  expect(() => untyped(d, { width: 640, height: 100 })).toThrow(
+    new RangeError(
+      "got { width, height } x undefined, expected width and height of the image in pixels, as two numbers",
+    ),
+  );
   for (const wrong of [0, -1, NaN, Infinity])
     for (const size of [
       [wrong, 100],

@@ -89,7 +89,15 @@ test("tensors of another kind of head: its family is named", () => {
   expect(of("yolov5", [1, 84, 8400])).toThrow(
     /; family "yolov8" would read these; these shapes would be of 79 classes$/,
   );
-  expect(of("yolov8", [1, 25200, 85])).toThrow(/; family "yolov5" would read these/);
+  expect(of("yolov8", [1, 25200, 85])).toThrow(/last; family "yolov5" would read these; if the last channel/);
+  // One row per cell is of no network with anchors.
+  expect(of("yolov8", [1, 8400, 85])).toThrow(/last; family "yolox" would read these; if the last channel/);
+  expect(of("yolov8", [1, 85, 8400])).toThrow(/last; family "yolox" would read these; if the last channel/);
+  const uncounted = { family: "yolov8", inputSize: [640, 640] };
+  expect(() => decoded(uncounted, { o: filled([1, 8400, 85]) })).toThrow(
+    '; family "yolox" with classes: 80 would read these',
+  );
+  expect(() => decoded(uncounted, { o: filled([1, 84, 8400]) })).not.toThrow("classes: 80 would");
   expect(of("yolov5", [1, 300, 6])).toThrow(/; family "yolov8" would read these/);
 });
 
@@ -485,11 +493,12 @@ describe("what no reading fits", () => {
   };
   test("channels behind the classes", () => {
     expect(refused({ family: "yolov8", classes: 80 }, [1, 116, 8400], [1, 32, 160, 160])).toContain(
-      '; if the last 32 channels are keypoints or coefficients of masks, say task: "pose" or "segment"; ' +
+      '; if the last 32 channels are keypoints, say task: "pose", keypoints: [16, 2]; ' +
+        'if coefficients of masks, say task: "segment"; ' +
         "else give the first 84 alone",
     );
     expect(refused({ family: "yolov8", classes: 1 }, [1, 56, 8400])).toContain(
-      "the last 51 channels are keypoints",
+      'the last 51 channels are keypoints, say task: "pose", keypoints: [17, 3]; if coefficients',
     );
     expect(refused({ family: "yolo11", classes: 15 }, [1, 20, 21504])).toContain("the first 19 alone");
     expect(refused({ family: "yolov5", classes: 80 }, [1, 25200, 117])).toContain("the first 85 alone");
@@ -499,7 +508,8 @@ describe("what no reading fits", () => {
     );
     // Finished lists: four edges, a score, a class id, and more.
     expect(refused({ family: "yolo26", classes: 80 }, [1, 300, 38], [1, 32, 160, 160])).toContain(
-      '; if the last 32 channels are keypoints or coefficients of masks, say task: "pose" or "segment"; ' +
+      '; if the last 32 channels are keypoints, say task: "pose", keypoints: [16, 2]; ' +
+        'if coefficients of masks, say task: "segment"; ' +
         "else give the first 6 alone",
     );
     expect(refused({ family: "yolo26", classes: 1 }, [1, 300, 57])).toContain(

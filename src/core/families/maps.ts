@@ -82,6 +82,7 @@ export const MAP_FAMILIES = {
     head: "point",
     exports: POINT_EXPORTS,
     raw: "probabilities",
+    suggested: 4,
     word: /yolo[-_]?x/,
     prepare: { resize: "letterbox-topleft", order: "BGR", std: 1 },
   },
