@@ -28,6 +28,15 @@ export const NAMES: Rule<(string | number)[]> = [
   (x) => all(x, (v) => isText(v) || Number.isInteger(v)),
 ];
 
+/** Returns how to make a list of labels from a text of lines, or from a path. "" for what is neither. */
+function adviceOnText(value: unknown): string {
+  if (!isText(value)) return "";
+  if (value.includes("\n")) return '; of a text with a name per line: text.trim().split("\\n")';
+  return /[./\\]/.test(value)
+    ? '; files are read by the caller: readFileSync(path, "utf8").trim().split("\\n") of one with a name per line'
+    : "";
+}
+
 /** Returns w, h, w, h, ... as pairs. */
 export const inPairs = (flat: readonly number[]): [number, number][] =>
   flat.flatMap((w, i) => (i % 2 ? [] : [[w, flat[i + 1]]]));
@@ -185,7 +194,8 @@ export class FieldReader {
     const names = this.array(
       key,
       list,
-      "a list of names, such as COCO80, or the name of such a list: coco80, coco91, voc20, voc21",
+      "a list of names, such as COCO80, or the name of such a list: coco80, coco91, voc20, voc21" +
+        adviceOnText(value),
     )?.map((v, i) => {
       const name: unknown = Array.isArray(v) ? v[0] : v;
       if (!isText(name)) this.reportValue(`${key}[${i}]`, "a string, or [name, colour]", v);

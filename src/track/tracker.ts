@@ -43,8 +43,8 @@ function methodOf(options: Complete<TrackerOptions>): Method {
 
 /** Seconds between frames that hardly anybody tracks over. At 60 frames a second the milliseconds are 16.7. */
 const LONG_GAP = 10;
-/** Long gaps that are let pass. */
-const MOST_LONG_GAPS = 2;
+/** Long gaps that are let pass: a pause may follow the first frame. */
+const MOST_LONG_GAPS = 1;
 /** Seconds between the first frames from which a note asks for their unit, and count of these frames. */
 const SLOW_GAP = 1;
 const SLOW_GAPS = 4;

@@ -75,3 +75,15 @@ test("every way in takes the name of a list: typed options, and the files of bot
     'labels: got "coco", expected a list of names, such as COCO80, or the name of such a list: coco80, coco91',
   );
 });
+
+test("a path or a text in place of the list: how to make one of it is told by every way in", () => {
+  const file = { model: { xml: "x", bin: "x" }, nn_config: { output_format: "detection" } };
+  for (const [labels, advice] of [
+    ["names.txt", 'files are read by the caller: readFileSync(path, "utf8").trim().split("\\n")'],
+    ["a\nb\nc\n", 'of a text with a name per line: text.trim().split("\\n")'],
+  ]) {
+    expect(() => createDecoderSync({ ...network, labels: labels as never })).toThrow(advice);
+    expect(() => createDecoderSync({ ...network, classes: 3 }, { labels: labels as never })).toThrow(advice);
+    expect(() => parseConfig({ ...file, mappings: { labels } })).toThrow(advice);
+  }
+});

@@ -19,9 +19,9 @@ describe.each(METHODS)("%j", (options) => {
     ["30 frames a second in nanoseconds", 1e9 / 30],
   ])("%s", (_, step) => {
     const tracker = createTracker(options);
-    for (let i = 0; i < 3; i++) tracker.update(BOX, i * step);
+    for (let i = 0; i < 2; i++) tracker.update(BOX, i * step);
     const { tracks } = tracker;
-    for (const time of [3 * step, 4 * step])
+    for (const time of [2 * step, 3 * step])
       expect(() => tracker.update(BOX, time)).toThrow(
         "seconds: got gaps of more than 10 s between all frames, the last of",
       );
