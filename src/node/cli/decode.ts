@@ -4,7 +4,7 @@ import { type Folders, splitFolders } from "./frames.ts";
 import type { Io } from "./io.ts";
 import { UsageError, type Values } from "./options.ts";
 import type { Parsed } from "./parse.ts";
-import { type Formatter, formatOf, formatter } from "./results.ts";
+import { type Formatter, checkCocoNames, formatOf, formatter } from "./results.ts";
 import { detectionTable } from "./table.ts";
 import { textOf } from "./values.ts";
 
@@ -28,6 +28,7 @@ async function decodeAll(split: Folders, values: Values, io: Io): Promise<void> 
   let printer: Formatter | null = null;
   let count = 0;
   const begin = (network: Network, names: readonly string[]): Formatter => {
+    checkCocoNames(format, network.decoder.config);
     const made = formatter(format, network.decoder.config.labels, names);
     io.out(made.begin);
     return made;

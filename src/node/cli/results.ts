@@ -1,8 +1,10 @@
 /** Formats of results: what was found in each image. */
+import type { Config } from "../../config/types.ts";
 import { COCO80, COCO91 } from "../../core/labels.ts";
 import type { DetectionFields } from "../../decode/detections.ts";
 import { toPixels } from "../../decode/pixels.ts";
 import type { MaskedDetection } from "./masks.ts";
+import { UsageError } from "./options.ts";
 import { detectionTable } from "./table.ts";
 import { wrongValue } from "./values.ts";
 
@@ -134,10 +136,30 @@ function cocoOf(
     .join(",\n");
 }
 
-/** Returns COCO's own id of a class if the network has the 80 classes of COCO, and else the class id. */
-function categoryOf({ class_id }: DetectionFields, labels: readonly string[] | null): number {
-  const isCoco = labels?.length === COCO80.length && COCO80.every((name, i) => name === labels[i]);
-  return isCoco ? COCO91.indexOf(COCO80[class_id]) : class_id;
+/** Counts of classes that networks of COCO have, other than by COCO's own ids. `null`: rows state class ids alone. */
+const COCO_COUNTS = [null, 80, 90];
+
+/** Throws if results cannot be in COCO's format: nothing tells whether class ids or COCO's own ids are meant. */
+export function checkCocoNames(
+  format: Format,
+  { labels, classes }: Pick<Config, "labels" | "classes">,
+): void {
+  if (format === "coco" && labels === null && COCO_COUNTS.includes(classes))
+    throw new UsageError(
+      "--format coco needs the names of the classes: class ids of a network are not COCO's category ids. " +
+        `Add --labels ${classes === 80 ? "coco80" : "coco80 or coco91"} if the classes are COCO's. ` +
+        "Add a file of names if they are others: category_id is then the class id.",
+    );
+}
+
+/** Returns COCO's own id of a class if the network has the classes of COCO, and else the class id. */
+function categoryOf({ class_id, label }: DetectionFields, labels: readonly string[] | null): number {
+  const isCoco =
+    labels !== null &&
+    COCO80.every((name) => labels.includes(name)) &&
+    labels.every((name) => COCO91.includes(name));
+  const id = isCoco ? COCO91.indexOf(label) : -1;
+  return id < 0 ? class_id : id;
 }
 
 const CSV_HEAD = [

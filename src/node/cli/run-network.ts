@@ -23,7 +23,7 @@ import { UsageError, type Values } from "./options.ts";
 import type { Parsed } from "./parse.ts";
 import { checkPlaces, writeBelow } from "./places.ts";
 import { Progress } from "./progress.ts";
-import { type Format, type ImageResult, formatOf, formatter } from "./results.ts";
+import { type Format, type ImageResult, checkCocoNames, formatOf, formatter } from "./results.ts";
 import { setupOf } from "./setup.ts";
 import { mostBytes, numbersOf, oneOf, textOf } from "./values.ts";
 
@@ -178,6 +178,7 @@ async function runAll(
   { files, drawings, journal, format, io, values }: Task,
 ): Promise<void> {
   const { labels } = detector.decoder.config;
+  checkCocoNames(format, detector.decoder.config);
   const printer = formatter(
     format,
     labels,

@@ -2,7 +2,9 @@ import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, wri
 import { dirname } from "node:path";
 import { PNG } from "pngjs";
 import { beforeAll, expect, test } from "vitest";
+import { labelsOf } from "../../../src/core/labels.ts";
 import { matcherOf } from "../../../src/node/cli/image-files.ts";
+import { formatter } from "../../../src/node/cli/results.ts";
 import { run } from "../../../src/node/cli/run.ts";
 import { imageInfo } from "../../../src/picture/image-info.ts";
 import { boxwright, refused } from "../../support/cli.ts";
@@ -378,4 +380,28 @@ test("names the list of labels of a network that has COCO's count of classes and
     "boxwright: note: the network has class ids and no names: --labels coco80 names them if they are COCO's\n",
   );
   expect((await run("--labels", "coco80")).err).toBe("");
+  // A class id is no category id of COCO, and nothing says whose classes these are.
+  const { code, out, err } = await run("--format", "coco");
+  expect([code, out]).toEqual([2, ""]);
+  expect(err).toContain("--format coco needs the names of the classes");
+  expect(err).toContain("Add --labels coco80 if the classes are COCO's.");
+});
+
+test.each(["coco80", "coco91"] as const)("COCO results of a network with the names %s", (name) => {
+  const labels = labelsOf(name);
+  const cup = { class_id: labels.indexOf("cup"), label: "cup", confidence: 1 };
+  const box = { ...cup, x_min: 0, y_min: 0, x_max: 1, y_max: 1 };
+  const idOf = (names: readonly string[]): unknown => {
+    const { begin, of, end } = formatter("coco", names, []);
+    const image = { image: "a.png", width: 4, height: 4, output_format: "detection" } as const;
+    const [{ category_id }] = JSON.parse(begin + of({ ...image, detections: [box] }, 0) + end) as [
+      { category_id: unknown },
+    ];
+    return category_id;
+  };
+  expect(idOf(labels)).toBe(47);
+  // TFLite_Detection_PostProcess leaves the background out.
+  expect(idOf(labels.slice(name === "coco91" ? 1 : 0))).toBe(47);
+  // Further classes: a data set of its own.
+  expect(idOf([...labels, "paw"])).toBe(cup.class_id);
 });
