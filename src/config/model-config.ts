@@ -20,9 +20,10 @@ export const missingIn = (root: Json, options: FieldReader): readonly ConfigProb
 /** Reads the options of a model, and what it knows of its outputs. */
 export function readModelConfig(r: FieldReader): Config {
   const options = r.object("options");
-  const { outputs, description, input } = r.json as unknown as Model;
+  const { outputs, description, input, exporter } = r.json as unknown as Model;
   return {
     ...overlay(options, { ...typedDefaults(), picture: input }, readSettings(options)),
+    ...(exporter && { familyExporter: exporter }),
     modelName: description,
     outputs: outputs.map(outputSpec),
   };

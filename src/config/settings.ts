@@ -121,6 +121,7 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
     maxDetections: given?.rules.maxDetections ?? Math.min(usual.maxDetections, cap),
     ...(scales && { variances: variancesOf(scales) }),
     ...fields,
+    familyExporter: fields.family ? undefined : config.familyExporter,
     task: fields.task ? { ...config.task, ...fields.task } : config.task,
     classes: fields.classes ?? config.classes ?? fields.labels?.length ?? null,
     scalesGiven: scales !== undefined || (fields.variances === undefined && config.scalesGiven),

@@ -172,8 +172,10 @@ export interface Config {
 
   /** Kind of network that the file names. "yolo" leaves the family open; `settleFamily` finds it. */
   readonly kind: NetworkKind | null;
-  /** Family that an option states. */
+  /** Family that an option or a model file states. */
   readonly family: Family | null;
+  /** Exporter of the model file that states the family; absent: an option does. */
+  readonly familyExporter?: string;
   /** NN Archive `subtype`, as written. */
   readonly subtype: string | null;
   /** `model.model_name`, or the archive's `model.metadata.name`: evidence for the family. */

@@ -75,6 +75,8 @@ export const namesHead = (output: string): boolean => /_yolo/i.test(output);
 export interface FamilyEvidence {
   /** Stated outright. */
   readonly family?: Family | null;
+  /** Exporter of the model file that states the family; absent: an option does. */
+  readonly familyExporter?: string;
   readonly kind?: NetworkKind | null;
   readonly subtype: string | null;
   readonly outputNames: readonly string[];
@@ -87,6 +89,7 @@ export interface FamilyEvidence {
 export interface FamilyReason {
   readonly kind:
     | "option"
+    | "model file"
     | "file"
     | "subtype with anchors"
     | "subtype"
@@ -107,8 +110,12 @@ const sharesSubtype = (marked: Family | null, named: Family | null): boolean =>
  * their boxes differ. The first evidence that speaks decides, and the reason says which.
  */
 export function settleFamily(evidence: FamilyEvidence): { family: Family; why: FamilyReason } {
-  const { subtype, outputNames, modelName, anchors, kind } = evidence;
-  if (evidence.family) return { family: evidence.family, why: { kind: "option", value: null } };
+  const { subtype, outputNames, modelName, anchors, kind, family: stated, familyExporter } = evidence;
+  if (stated)
+    return {
+      family: stated,
+      why: familyExporter ? { kind: "model file", value: familyExporter } : { kind: "option", value: null },
+    };
   // A name that contradicts the file's anchors is no evidence.
   const fitting = (family: Family | null): Family | null =>
     family && (anchors === null || (TRAITS[family].head === "anchor") === anchors) ? family : null;

@@ -21,6 +21,8 @@ export function familyReason({ kind, value }: FamilyReason): string {
   switch (kind) {
     case "option":
       return "option family";
+    case "model file":
+      return `the file, by its exporter ${value}`;
     case "file":
       return `family ${value}`;
     case "subtype with anchors":

@@ -75,7 +75,8 @@ function readingsOf({ tensors, options, valuesOf }: Inspected): Possibility[] {
         about: interpretation.about,
         line: lineOf(guess, classes, interpretation, options, { priors, tensors }),
         likelihood:
-          likelihood(interpretation, classes, tensors, inputSize) -
+          likelihood(interpretation, classes, tensors, inputSize) +
+          (hasBuiltPriors(family, tensors, options) ? 2 : 0) -
           (options.inputSize && isLoneMap(interpretation, family) ? 1 : 0),
       });
     }
@@ -136,6 +137,26 @@ const hasOthersBins = ({ heads: [{ bins }] }: Interpretation, family: Family): b
 /** Returns the number of classes; `null` where a column of class ids leaves it open and no option states it. */
 const classesOf = ({ classes }: Guess, { heads }: Interpretation, options: DecoderOptions): number | null =>
   (options.classes ?? options.labels) === undefined && heads.some(({ classId }) => classId) ? null : classes;
+
+/** Sizes of the inputs of published networks whose priors are built in. */
+const PRIOR_SIZES = [
+  [320, 240],
+  [640, 480],
+  [128, 128],
+  [256, 256],
+  [192, 192],
+] as const;
+
+/** True if the tensors have a row per prior that the family's rule makes for the input. */
+const hasBuiltPriors = (
+  family: Family,
+  tensors: readonly TensorSpec[],
+  { inputSize }: DecoderOptions,
+): boolean =>
+  (inputSize ? [inputSize] : PRIOR_SIZES).some((size) => {
+    const priors = TRAITS[family].buildPriors?.(size);
+    return priors !== undefined && tensors.every(({ dims }) => dims.includes(priors.length / 4));
+  });
 
 /** True if the network has one map, and those of the family have several. */
 const isLoneMap = ({ heads, name }: Interpretation, family: Family): boolean =>

@@ -37,10 +37,26 @@ describe("boxwright inspect", () => {
       "input size: 64x64",
       "in: images [1,3,64,64] f32",
       "out: output0 [1,6,84] f32",
-      "family: yolo11 (option family)",
+      "family: yolo11 (the file, by its exporter ultralytics)",
       "reading: class-rows",
     ])
       expect(out).toContain(line);
+    const stated = await call("inspect", write("net.onnx", ultralyticsOnnx()), "--family", "yolov8");
+    expect(stated.out).toContain("family: yolov8 (option family)");
+  });
+
+  test("puts the family first whose built priors are as many as the rows", async () => {
+    for (const [size, rows] of [
+      [[240, 320], 4420],
+      [[480, 640], 17640],
+    ] as const) {
+      const bytes = onnxFile({
+        inputs: [input(1, 3, ...size)],
+        outputs: [output("scores", 1, rows, 2), output("boxes", 1, rows, 4)],
+      });
+      const { out } = await call("inspect", write("faces.onnx", bytes));
+      expect(out.split(`boxes [1,${rows},4] can be:`)[1]).toMatch(/^\n- .*: 1 class, ultraface\n/);
+    }
   });
 
   test("names the next step, with the options that the file leaves open", async () => {
