@@ -84,7 +84,9 @@ test("Ctrl-C says how far the run came, and --resume goes on from there", async 
   running.kill("SIGINT");
   const [code] = await closed;
   expect(code).toBe(130);
-  expect(withoutNotes(said)).toMatch(/^boxwright: stopped after \d+ of 40 images\. The same command with --resume goes on/);
+  expect(withoutNotes(said)).toMatch(
+    /^boxwright: stopped after \d+ of 40 images\. The same command with --resume goes on/,
+  );
   const again = spawnSync(process.execPath, [...words, "--resume"], { encoding: "utf8" });
   expect(withoutNotes(again.stderr)).toMatch(/^boxwright: \d+ of 40 images are done already\n$/);
   expect(again.status).toBe(0);
