@@ -417,9 +417,11 @@ function scoreLines(traits: FamilyTraits, forms: readonly string[]): string[] {
 }
 
 function optionLines(family: BoxFamily, traits: FamilyTraits): string[] {
-  const { head, exports, classes, anchorUnit, endToEnd } = traits;
+  const { head, exports, classes, className, anchorUnit, endToEnd } = traits;
   const counted =
-    classes === undefined ? "`labels`, or `classes`: how many there are." : "`labels` name the classes.";
+    classes === undefined
+      ? "`labels`, or `classes`: how many there are."
+      : `\`labels\` name the classes.${className ? ` Without them, a single class is "${className}".` : ""}`;
   return [
     `- ${counted}`,
     ...(head === "plain" ? [] : ["- `inputSize`: `[width, height]` of the network's input."]),

@@ -215,7 +215,8 @@ export function pointPageOf(family: PoseFamily): string {
     "",
     "## Options",
     "",
-    "- `labels` name the class: there is one, unless the table above has more.",
+    "- `labels` name the class: there is one, unless the table above has more." +
+      (TRAITS[family].className ? ` Without them it is "${TRAITS[family].className}".` : ""),
     "- `inputSize`: `[width, height]` of the network's input.",
     ...(keypoints ? [`- The points are known: ${keypoints[0]} of them, with names.`] : []),
     ...notes.map((note) => `- ${note}`),

@@ -387,7 +387,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
       ownNames: places.map((i) => ownNames[i] ?? null),
       known: plan.tensors.map(({ name }) => this.#known(name)),
     });
-    const labels = labelsOf(plan, this.config.labels ?? plan.task?.labels ?? null);
+    const labels = labelsOf(plan, this.config.labels);
     const detections = layout.detections.map((d) =>
       detectionsIn(memory.buffer, d, plan.maxDetections, labels),
     );

@@ -1,11 +1,15 @@
 /** Lists with an entry per class (labels, thresholds, `keep`), and the class that an entry belongs to. */
 import type { Config } from "../config/types.ts";
 import { refuse } from "../core/errors.ts";
+import { TRAITS } from "../core/families.ts";
 import { few } from "../core/tensor.ts";
 import type { Plan } from "./plan.ts";
 
 /** The fields of a plan that tell the class of an entry. */
-type ClassFields = Pick<Plan, "heads" | "classes" | "rules" | "backgroundLast" | "listIds">;
+type ClassFields = Pick<
+  Plan,
+  "family" | "heads" | "classes" | "rules" | "backgroundLast" | "listIds" | "task"
+>;
 
 /**
  * Returns a list per class with an entry for every class id. Ids that no class has get the entry `gap`. Lists that have
@@ -45,8 +49,18 @@ export function checkPerClass(plan: ClassFields, confidence: number | readonly n
     refuse("confidenceThreshold", `${confidence.length} values`, `${plan.classes}, one per class`);
 }
 
-/** Returns the labels by class id, `null` where the config has none. Frozen: every result shows the same list. */
-export function labelsOf(plan: ClassFields, labels: readonly string[] | null): readonly string[] | null {
+/** Returns the name of the single class that all published networks of a family have, as a list. */
+function familyLabels(plan: ClassFields): readonly string[] | null {
+  const { className } = TRAITS[plan.family];
+  return className !== undefined && plan.classes - firstClass(plan) === 1 ? [className] : null;
+}
+
+/**
+ * Returns the labels by class id: those of the config, or of the network's task, or of its family. `null` where there
+ * are none. Frozen: every result shows the same list.
+ */
+export function labelsOf(plan: ClassFields, given: readonly string[] | null): readonly string[] | null {
+  const labels = given ?? plan.task?.labels ?? familyLabels(plan);
   if (!labels) return null;
   const all = withGaps(plan, labels, "n/a");
   const start = listStart(plan, all.length);
@@ -63,7 +77,7 @@ export function keepIds(config: Config, keep: readonly (string | number)[], plan
       refuse(
         "keep",
         `"${entry}"`,
-        config.labels ? `one of the labels ${few(labels, 8)}` : "class ids, as the config has no labels",
+        labels.length > 0 ? `one of the labels ${few(labels, 8)}` : "class ids, as the config has no labels",
       );
     return labels.flatMap((label, id) => (label === entry ? id : []));
   });

@@ -116,8 +116,10 @@ export function planOf(interpreted: Interpreted): Plan {
   const classes = countClasses(config, interpretation);
   const backgroundLast = typeof config.background === "number" && config.background > 0;
   const compacted = compact(specs, heads, interpretation.task, settled, planner);
+  const { family } = query;
+  const classFields = { family, heads, classes, rules, backgroundLast, listIds, task: interpretation.task };
   const plan: Plan = {
-    family: query.family,
+    family,
     familyWhy: why,
     reading: name,
     about,
@@ -129,7 +131,7 @@ export function planOf(interpreted: Interpreted): Plan {
     classes,
     // Only tensors that are read get a slot. Memory and printing keep the order of the outputs.
     ...compacted,
-    keep: config.keep && keepIds(config, config.keep, { heads, classes, rules, backgroundLast, listIds }),
+    keep: config.keep && keepIds(config, config.keep, classFields),
     backgroundLast,
     ...(listIds && { listIds }),
     ...(inPhoto && { inPhoto }),

@@ -10,6 +10,9 @@ import {
   labelsOf,
   parseConfig,
 } from "../../src/entries/index.ts";
+import { compilePlan } from "../../src/planfile/write.ts";
+import { loadPlanSync } from "../support/plans.ts";
+import { filled } from "../support/seeded-networks.ts";
 import { describeShared, readJson } from "../support/shared-data.ts";
 
 const linesOf = (name: string): string[] =>
@@ -86,4 +89,26 @@ test("a path or a text in place of the list: how to make one of it is told by ev
     expect(() => createDecoderSync({ ...network, classes: 3 }, { labels: labels as never })).toThrow(advice);
     expect(() => parseConfig({ ...file, mappings: { labels } })).toThrow(advice);
   }
+});
+
+test("a network whose published files have one class calls it by its name; labels and other counts come first", () => {
+  const size = [320, 240] as const;
+  const faces = (columns: number) => ({
+    scores: filled([1, 4420, columns], 0.9),
+    boxes: filled([1, 4420, 4], 0.5),
+  });
+  const ultraface = { family: "ultraface", inputSize: size, boxFormat: "xyxy" } as const;
+  const labelsIn = (network: object, outputs: object): unknown =>
+    createDecoderSync({ ...network } as typeof ultraface).decode(outputs as ReturnType<typeof faces>).labels;
+  expect(labelsIn(ultraface, faces(2))).toEqual(["background", "face"]);
+  expect(labelsIn({ ...ultraface, keep: ["face"] }, faces(2))).toEqual(["background", "face"]);
+  expect(labelsIn({ ...ultraface, labels: ["head"] }, faces(2))).toEqual(["background", "head"]);
+  // With and without a mask, perhaps: two classes have other names.
+  expect(labelsIn(ultraface, faces(3))).toBe(null);
+  expect(labelsIn({ family: "movenet" }, { o: filled([1, 1, 17, 3], 0.5) })).toEqual(["person"]);
+  const outputs = [
+    { name: "scores", dims: [1, 4420, 2] },
+    { name: "boxes", dims: [1, 4420, 4] },
+  ];
+  expect(loadPlanSync(compilePlan(ultraface, { outputs }).bytes).labels).toEqual(["background", "face"]);
 });

@@ -137,6 +137,7 @@ export const DECODED_FAMILIES = {
     raw: "logits",
     archived: "logits",
     classes: 1,
+    className: "face",
     title: "face_det_lite (Qualcomm)",
     task: "peaks",
     peaks: { form: "faces", stride: 8 },
