@@ -8,6 +8,7 @@ type Fields = Parameters<typeof listStart>[0];
 /** A network of so many class ids whose scores begin at `first`. */
 const network = (classes: number, first = 0, more: object = {}): Fields =>
   ({
+    family: "ssd",
     classes,
     heads: [{ classId: null, classBase: first }],
     rules: { countBackground: true },
@@ -38,6 +39,9 @@ test("labels by class id", () => {
   expect(labelsOf(network(3, 1), ["cat", "dog"])).toEqual(["background", "cat", "dog"]);
   expect(labelsOf(network(2, 0, uncounted), ["nothing", "cat", "dog"])).toEqual(["cat", "dog"]);
   expect(labelsOf(network(2), null)).toBeNull();
+  const hands = network(2, 0, { task: { labels: ["left", "right"] } });
+  expect(labelsOf(hands, null)).toEqual(["left", "right"]);
+  expect(keepIds(readConfig({ family: "hand-landmarks" }, {}), ["right"], hands)).toEqual([1]);
 });
 
 test("keep as class ids: sorted, each once, names by their labels", () => {
