@@ -28,12 +28,12 @@ export const NAMES: Rule<(string | number)[]> = [
   (x) => all(x, (v) => isText(v) || Number.isInteger(v)),
 ];
 
-/** Returns how to make a list of labels from a text of lines, or from a path. "" for what is neither. */
+/** Returns how a text of lines, or the file of a path, becomes a list of labels. "" for what is neither. */
 function adviceOnText(value: unknown): string {
   if (!isText(value)) return "";
-  if (value.includes("\n")) return '; of a text with a name per line: text.trim().split("\\n")';
+  if (value.includes("\n")) return "; a text of lines becomes one by text.trim().split(/\\r?\\n/)";
   return /[./\\]/.test(value)
-    ? '; files are read by the caller: readFileSync(path, "utf8").trim().split("\\n") of one with a name per line'
+    ? '; a file of lines becomes one by readFileSync(path, "utf8").trim().split(/\\r?\\n/)'
     : "";
 }
 

@@ -2,8 +2,11 @@
 import { isRecord } from "../core/json.ts";
 import type { Config } from "./types.ts";
 
-/** Fields that do not change what a packet means. `outputFormat` says who decodes. */
-const SILENT = ["outputFormat", "note"];
+/**
+ * Fields that do not change what a packet means. `outputFormat` says who decodes, `familyExporter` only why the family
+ * is known.
+ */
+const SILENT = ["outputFormat", "note", "familyExporter"];
 
 /** Returns the name of a config: a hash of its JSON, 16 hexadecimal digits. */
 export const hashOf = (config: Config): string => fnv1a(JSON.stringify(config, canonical));

@@ -79,11 +79,11 @@ test("every way in takes the name of a list: typed options, and the files of bot
   );
 });
 
-test("a path or a text in place of the list: how to make one of it is told by every way in", () => {
+test("every way in says how a path or a text becomes a list of labels", () => {
   const file = { model: { xml: "x", bin: "x" }, nn_config: { output_format: "detection" } };
   for (const [labels, advice] of [
-    ["names.txt", 'files are read by the caller: readFileSync(path, "utf8").trim().split("\\n")'],
-    ["a\nb\nc\n", 'of a text with a name per line: text.trim().split("\\n")'],
+    ["names.txt", 'a file of lines becomes one by readFileSync(path, "utf8").trim().split(/\\r?\\n/)'],
+    ["a\nb\nc\n", "a text of lines becomes one by text.trim().split(/\\r?\\n/)"],
   ]) {
     expect(() => createDecoderSync({ ...network, labels: labels as never })).toThrow(advice);
     expect(() => createDecoderSync({ ...network, classes: 3 }, { labels: labels as never })).toThrow(advice);

@@ -6,9 +6,11 @@ import {
   type TensorInput,
   createDecoderSync,
   fromPacket,
+  readModel,
   toPacket,
 } from "../../src/entries/index.ts";
 import { fnv1a } from "../../src/config/hash.ts";
+import { ultralyticsOnnx } from "../support/model-files.ts";
 import { about, cases, decoderOf, withFormat, frame, outputsOf, smallNetwork } from "./support.ts";
 
 describe.each(cases.map((c) => [c.name, c] as const))("%s", (_, c) => {
@@ -202,7 +204,7 @@ describe("the hash of a config", () => {
     expect(fnv1a("a")).toBe("af63dc4c8601ec8c");
     expect(fnv1a("foobar")).toBe("85944171f73967e8");
   });
-  test("is the same for what decodes alike, and another for what does not", () => {
+  test("is the same for what decodes alike, and another for what does not", async () => {
     const hash = (json: object, options = {}): string | null => createDecoderSync(json, options).configHash;
     const file = (format: string): object => ({
       NN_config: { output_format: format, NN_family: "YOLO", NN_specific_metadata: { classes: 2 } },
@@ -213,6 +215,9 @@ describe("the hash of a config", () => {
     expect(hash(config, { engine: "ts" })).toBe(hash(config));
     for (const other of [{ classes: 2 }, { iouThreshold: 0.5 }, { labels: ["x"] }, { inputSize: [64, 96] }])
       expect(hash({ ...config, ...other })).not.toBe(hash(config));
+    const model = await readModel(ultralyticsOnnx());
+    expect(hash(model, { family: "yolo11" })).toBe(hash(model));
+    expect(hash(model, { family: "yolo26" })).not.toBe(hash(model));
     const tuned = createDecoderSync(config);
     tuned.update({ confidenceThreshold: 0.75 });
     expect(tuned.configHash).toBe(hash(config));

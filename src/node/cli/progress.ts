@@ -34,6 +34,11 @@ export class Progress {
 
   /** Clears the line, so that other text can be printed. */
   clear(): void {
-    if (this.#io.isTerminal && this.#total > 1) this.#io.err("\r\u001b[K");
+    if (this.#total > 1) clearLine(this.#io);
   }
+}
+
+/** Clears the line of a terminal, on which a progress may stand. */
+export function clearLine(io: Io): void {
+  if (io.isTerminal) io.err("\r\u001b[K");
 }

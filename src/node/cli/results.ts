@@ -97,6 +97,7 @@ function cocoList(
     counts.set(key, (counts.get(key) ?? 0) + 1);
   }
   const taken = new Set<string>();
+  const isCoco = hasCocoNames(labels);
   return list((result) => {
     const { image } = result;
     const stem = stemOf(image);
@@ -106,7 +107,7 @@ function cocoList(
     // Two folders have frames of one name.
     for (let n = 2; id === undefined; n++) if (!taken.has(`${image}#${n}`)) id = `${image}#${n}`;
     taken.add(String(id));
-    return cocoOf(result, id, labels);
+    return cocoOf(result, id, isCoco);
   });
 }
 
@@ -114,7 +115,7 @@ function cocoList(
 function cocoOf(
   { width, height, detections }: ImageResult,
   image_id: string | number,
-  labels: readonly string[] | null,
+  isCoco: boolean,
 ): string {
   return detections
     .map((d) => {
@@ -123,7 +124,7 @@ function cocoOf(
       const { mask: segmentation } = d as Partial<MaskedDetection>;
       return JSON.stringify({
         image_id,
-        category_id: categoryOf(d, labels),
+        category_id: categoryOf(d, isCoco),
         // COCO's boxes are upright.
         bbox: [x_min, y_min, x_max - x_min, y_max - y_min].map(rounded),
         ...(keypoints && {
@@ -136,10 +137,10 @@ function cocoOf(
     .join(",\n");
 }
 
-/** Counts of classes that networks of COCO have, other than by COCO's own ids. `null`: rows state class ids alone. */
+/** Class counts of networks of COCO whose class ids are not COCO's category ids. `null`: no count is known. */
 const COCO_COUNTS = [null, 80, 90];
 
-/** Throws if results cannot be in COCO's format: nothing tells whether class ids or COCO's own ids are meant. */
+/** Throws if results cannot be in COCO's format: nothing tells whether class ids are COCO's category ids. */
 export function checkCocoNames(
   format: Format,
   { labels, classes }: Pick<Config, "labels" | "classes">,
@@ -152,12 +153,14 @@ export function checkCocoNames(
     );
 }
 
-/** Returns COCO's own id of a class if the network has the classes of COCO, and else the class id. */
-function categoryOf({ class_id, label }: DetectionFields, labels: readonly string[] | null): number {
-  const isCoco =
-    labels !== null &&
-    COCO80.every((name) => labels.includes(name)) &&
-    labels.every((name) => COCO91.includes(name));
+/** True if the labels are the classes of COCO, in any order. */
+const hasCocoNames = (labels: readonly string[] | null): boolean =>
+  labels !== null &&
+  COCO80.every((name) => labels.includes(name)) &&
+  labels.every((name) => COCO91.includes(name));
+
+/** Returns COCO's category id of a class if the network has the classes of COCO, and else the class id. */
+function categoryOf({ class_id, label }: DetectionFields, isCoco: boolean): number {
   const id = isCoco ? COCO91.indexOf(label) : -1;
   return id < 0 ? class_id : id;
 }

@@ -22,7 +22,7 @@ import { labelPng, wantsLabelMaps, wantsMasks, withMasks } from "./masks.ts";
 import { UsageError, type Values } from "./options.ts";
 import type { Parsed } from "./parse.ts";
 import { checkPlaces, writeBelow } from "./places.ts";
-import { Progress } from "./progress.ts";
+import { Progress, clearLine } from "./progress.ts";
 import { type Format, type ImageResult, checkCocoNames, formatOf, formatter } from "./results.ts";
 import { setupOf } from "./setup.ts";
 import { mostBytes, numbersOf, oneOf, textOf } from "./values.ts";
@@ -54,6 +54,7 @@ export async function runNetwork({ positionals, values }: Parsed, io: Io): Promi
   checkPackages(["onnxruntime-node", ...files.flatMap(({ path }) => packagesFor(path, drawings.has(path)))]);
   const detector = await detectorOf(modelPath, values, prepare, io);
   try {
+    checkCocoNames(format, detector.decoder.config);
     const journal =
       out === undefined
         ? null
@@ -116,8 +117,10 @@ async function detectorOf(path: string, values: Values, prepare: PartialRule, io
     throw new MissingPackage("a network", "onnxruntime-node");
   });
   const runtime = onnxRuntime(ort);
-  const onNote = (note: string): void =>
+  const onNote = (note: string): void => {
+    clearLine(io);
     io.err(`boxwright: note: ${note.replace(/labels: "(\w+)"/, "--labels $1")}\n`);
+  };
   return createDetector({ model: bytes, runtime, config }, { ...options, prepare, onNote }).catch(
     (error: Error) => {
       const needsFamily =
@@ -178,7 +181,6 @@ async function runAll(
   { files, drawings, journal, format, io, values }: Task,
 ): Promise<void> {
   const { labels } = detector.decoder.config;
-  checkCocoNames(format, detector.decoder.config);
   const printer = formatter(
     format,
     labels,

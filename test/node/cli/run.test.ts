@@ -1,4 +1,13 @@
-import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname } from "node:path";
 import { PNG } from "pngjs";
 import { beforeAll, expect, test } from "vitest";
@@ -10,6 +19,7 @@ import { imageInfo } from "../../../src/picture/image-info.ts";
 import { boxwright, refused } from "../../support/cli.ts";
 import { type Row, HEIGHT, WIDTH, expectedOf, pictureOf } from "../../support/echo-network.ts";
 import { fixture, tempFolder } from "../../support/files.ts";
+import { png } from "../../support/pictures.ts";
 
 const folder = tempFolder();
 const model = fixture("detect/network.onnx");
@@ -330,6 +340,15 @@ test("shows progress on a terminal only", async () => {
   );
 });
 
+test("a note on a terminal stands in a line of its own", async () => {
+  const files = [1, 2].map((n) => folder.path(`noise${n}.png`));
+  for (const file of files) writeFileSync(file, png(WIDTH, HEIGHT));
+  let err = "";
+  const io = { out: () => undefined, err: (t: string) => void (err += t), isTerminal: true };
+  await run(["run", model, ...files], io);
+  expect(err).toMatch(/0\/2 .*\.png\r\u001b\[Kboxwright: note: /);
+});
+
 test("says what is missing or cannot be", async () => {
   const usage = async (...words: string[]) => {
     const { code, err } = await boxwright("run", ...words);
@@ -385,6 +404,8 @@ test("names the list of labels of a network that has COCO's count of classes and
   expect([code, out]).toEqual([2, ""]);
   expect(err).toContain("--format coco needs the names of the classes");
   expect(err).toContain("Add --labels coco80 if the classes are COCO's.");
+  await run("--format", "coco", "--out", folder.path("unnamed.json"));
+  expect(existsSync(folder.path("unnamed.json.partial"))).toBe(false);
 });
 
 test.each(["coco80", "coco91"] as const)("COCO results of a network with the names %s", (name) => {
