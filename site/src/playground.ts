@@ -31,7 +31,7 @@ export function createPlayground() {
   const openExample = (name: string, link: Link = {}): Promise<void> =>
     change(() => loadExample(state, thread.run, name, link));
 
-  /** Restores the settings that the address holds. Without a config, opens an example: the first, or the stated one. */
+  /** Restores the settings that the address holds, over its example. Opens the first example if it names nothing. */
   async function openLink(): Promise<void> {
     const link = fromHash(location.hash);
     if (link.example !== undefined || link.configText === undefined)

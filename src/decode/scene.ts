@@ -78,12 +78,12 @@ export function noteOfConstantScores(image: MemoryImage): string | null {
   return null;
 }
 
-/** A finished list with fewer scores may hold such ones by chance. */
+/** A shorter list may hold only scores of that range by chance. */
 const FEWEST_SCORES = 16;
 
 /**
- * Returns a note if every score of a finished list is what a sigmoid makes of a probability, and most were near 0;
- * null for others. Rows that the network left empty would be 0.5 too.
+ * Returns a note if every score of a finished list is what a sigmoid makes of a probability, and most of these
+ * probabilities are near 0; null for other lists. The scores of empty rows are 0 and become 0.5.
  */
 export function noteOfTwoSigmoids(image: MemoryImage): string | null {
   const { plan } = image;

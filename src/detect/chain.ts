@@ -97,7 +97,7 @@ export class ChainedDetector implements Detector {
     return detectFrames(frames, options, this.#calls, (source, arrivals) => this.#track(source, arrivals));
   }
 
-  /** Finds the objects of each image where the one before shows that they will be, and others by the detector. */
+  /** Looks for objects in the next crops of the image before, and for others by the detector of boxes. */
   async *#track(source: Images, arrivals: Arrivals): AsyncGenerator<Detections, void, undefined> {
     let tracked: readonly Crop[] = [];
     for await (const image of oneByOne(source, arrivals)) {

@@ -141,7 +141,7 @@ function otherFamily(stated: HeadQuery, specs: Specs): Family | null {
     const traits = TRAITS[family];
     return (
       representativeOf(family) !== representativeOf(query.family) &&
-      // Without a stated count, lists of any classes would fit too.
+      // Without a stated count, tensors of any count of classes would fit.
       (stated.classes !== null || has(channelsBeforeClasses(traits) + USUAL_CLASSES)) &&
       // Networks with anchors have several rows per cell.
       !(traits.head === "anchor" && specs.some(({ dims }) => isRowPerCell(query, dims))) &&
@@ -173,7 +173,7 @@ function extraChannels(query: HeadQuery, specs: Specs): { known: number; extra: 
   for (const { dims } of specs) {
     if (dims.length !== 3) continue;
     const [channels, rows] = dims.slice(1).sort((a, b) => a - b);
-    // A small input has no more cells than that: they are no list.
+    // A small input has so few cells that a row for each of them looks like a finished list.
     const isCells = inputSize !== null && gridsOfRows(query, rows) !== null;
     const isFinished = !isCells && rows <= MOST_FINISHED_ROWS && traits.exports.includes("end-to-end");
     // Four edges, a score and a class id.

@@ -17,16 +17,20 @@ export class PoolError extends Error {
   }
 }
 
-/** A pool ends when more threads than these have died one after the other without a result. */
+/** Threads that may die one after the other without a result. The next death ends the pool. */
 export const MAX_CRASHES = 3;
 
-/** What becomes of a pool whose threads die one after the other. */
-export const HOPELESS = `So did the ${MAX_CRASHES} before, without a result: the pool is closed. Make another with createPool.`;
+/** Returns the error of what a thread had when it died. `isLast`: its death ends the pool. */
+export const crashError = (cause: string, isLast: boolean): PoolError =>
+  new PoolError(
+    "crashed",
+    `the thread died: ${cause}. ` +
+      (isLast
+        ? `So did the ${MAX_CRASHES} before, without a result: the pool is closed. Make another with createPool.`
+        : "Its frames and their memory are lost, its networks are not added; the pool goes on with a new thread."),
+  );
 
-/** Returns the error of what a thread had when it died. `then`: what becomes of the pool. */
-export const lost = (cause: string, then: string): PoolError =>
-  new PoolError("crashed", `the thread died: ${cause}. ${then}`);
-
+/** True if a thread died because its heap was full. */
 export const isOutOfMemory = (why: string | Error): boolean =>
   (why as { readonly code?: string }).code === "ERR_WORKER_OUT_OF_MEMORY";
 
@@ -38,7 +42,7 @@ export function causeOf(why: string | Error): string {
 }
 
 /** Returns the error of a file whose thread never began to serve. */
-export const notServing = (file: URL, cause: string): Error =>
+export const wrongFileError = (file: URL, cause: string): Error =>
   new RangeError(
     "worker: " +
       mismatch(

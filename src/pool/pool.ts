@@ -6,7 +6,7 @@ import { mismatch } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { Outputs } from "../decode/inputs.ts";
-import { HOPELESS, MAX_CRASHES, PoolError, causeOf, isOutOfMemory, lost, notServing } from "./errors.ts";
+import { MAX_CRASHES, PoolError, causeOf, crashError, isOutOfMemory, wrongFileError } from "./errors.ts";
 import {
   MAX_THREADS,
   type PoolOptions,
@@ -35,10 +35,10 @@ const DEPTH = 2;
 /** Milliseconds in which a thread has to begin to serve. It takes 10; a file that is none for threads never does. */
 const MAX_START = 30_000;
 
-/** A network, and its index in every thread. A network that was refused keeps its index, so indices have holes. */
-interface Slot {
+/** A network, and its index in every thread. A network that was refused leaves its index unused. */
+interface Entry {
   readonly network: PoolNetwork;
-  readonly slot: number;
+  readonly index: number;
 }
 
 interface Added {
@@ -69,16 +69,16 @@ export class DecoderPool {
   readonly #isLive: boolean;
   readonly #options: PoolOptions;
   readonly #file: URL;
-  readonly #networks: Slot[] = [];
+  readonly #networks: Entry[] = [];
   /** Networks that some thread has not answered for yet. */
-  readonly #adding = new Set<Slot>();
+  readonly #adding = new Set<Entry>();
   readonly #threads: Thread[] = [];
   readonly #streams = new Streams<PoolResult>();
   readonly #counts = { in: 0, out: 0, dropped: 0, failed: 0, waiting: 0, running: 0, copied: 0, restarts: 0 };
   readonly #decode = createHistogram();
   readonly #latency = createHistogram();
   #nextId = 0;
-  #nextSlot = 0;
+  #nextIndex = 0;
   #crashes = 0;
   /** True when a thread has begun to serve: the file is right. */
   #hasServed = false;
@@ -117,7 +117,7 @@ export class DecoderPool {
   async add(network: PoolNetwork): Promise<string | null> {
     this.#checkOpen();
     checkNetwork("network", network);
-    const entry = { network, slot: this.#nextSlot++ };
+    const entry = { network, index: this.#nextIndex++ };
     this.#adding.add(entry);
     try {
       const hashes = await Promise.all(this.#threads.map((thread) => this.#ask(thread, entry)));
@@ -158,7 +158,7 @@ export class DecoderPool {
       this.#streams.push({
         stream: this.#streams.get(stream),
         work,
-        network: this.#networks[network].slot,
+        network: this.#networks[network].index,
         start: performance.now(),
         settle,
       });
@@ -187,7 +187,7 @@ export class DecoderPool {
     if (this.#counts.waiting + this.#counts.running > 0)
       await new Promise<void>((resolve) => (this.#whenEmpty = resolve));
     const error = new PoolError("closed", this.#reason);
-    await Promise.all(this.#threads.splice(0).map((thread) => this.#lose(thread, error)));
+    await Promise.all(this.#threads.splice(0).map((thread) => this.#endThread(thread, error)));
   }
 
   #checkOpen(): void {
@@ -234,13 +234,13 @@ export class DecoderPool {
     }
   }
 
-  #ask(thread: Thread, { network, slot }: Slot): Promise<string | null> {
+  #ask(thread: Thread, { network, index }: Entry): Promise<string | null> {
     return new Promise((resolve, reject) => {
       const id = this.#nextId++;
       thread.added.set(id, { resolve, reject });
       thread.worker.ref();
       try {
-        post(thread, { id, network, index: slot }, []);
+        post(thread, { id, network, index }, []);
       } catch (error) {
         this.#receive(thread, { id, fault: faultOf(uncloned("network", error as Error)) });
       }
@@ -250,9 +250,9 @@ export class DecoderPool {
   #start(): Thread {
     const { resourceLimits } = this.#options;
     const worker = new Worker(this.#file, resourceLimits ? { resourceLimits } : {});
-    const lose = (why: string | Error): void => this.#restart(thread, why);
-    // A main thread that was busy for so long has the message of the thread still to read: after the timers.
-    const check = (): void => void (thread.isServing || lose(`it was silent for ${MAX_START / 1000} s`));
+    const replace = (why: string | Error): void => this.#replace(thread, why);
+    const check = (): void => void (thread.isServing || replace(`it was silent for ${MAX_START / 1000} s`));
+    // Check after the messages that wait: a main thread that was busy for so long has read none.
     const timer = setTimeout(() => setImmediate(check), MAX_START).unref();
     const thread: Thread = {
       worker,
@@ -265,13 +265,13 @@ export class DecoderPool {
     worker.on("message", (message: Reply | typeof SERVING) => {
       if (message === SERVING) this.#begin(thread);
       else if (thread.isServing) this.#receive(thread, message);
-      else lose(`it sent ${show(message)}`);
+      else replace(`it sent ${show(message)}`);
     });
-    worker.on("error", lose);
+    worker.on("error", replace);
     // An answer that cannot be read names no frame, so the thread's frames would wait forever.
-    worker.on("messageerror", lose);
+    worker.on("messageerror", replace);
     // A thread that ends without an error, by process.exit() in it.
-    worker.on("exit", (code) => lose(`it ended with exit code ${code}`));
+    worker.on("exit", (code) => replace(`it ended with exit code ${code}`));
     return thread;
   }
 
@@ -322,28 +322,26 @@ export class DecoderPool {
     if (this.#counts.waiting + this.#counts.running === 0) this.#whenEmpty?.();
   }
 
-  /** Starts a thread anew that died, or is no use. Its frames are lost. */
-  #restart(thread: Thread, why: string | Error): void {
+  /** Puts a new thread in the place of one that died, or that does not answer as it should. Its frames are lost. */
+  #replace(thread: Thread, why: string | Error): void {
     const at = this.#threads.indexOf(thread);
     if (at < 0) return;
     const cause = causeOf(why);
-    if (!this.#hasServed && !isOutOfMemory(why)) return this.#fall(thread, notServing(this.#file, cause));
-    if (++this.#crashes > MAX_CRASHES) return this.#fall(thread, lost(cause, HOPELESS));
+    if (!this.#hasServed && !isOutOfMemory(why))
+      return this.#endPool(thread, wrongFileError(this.#file, cause));
+    if (++this.#crashes > MAX_CRASHES) return this.#endPool(thread, crashError(cause, true));
     this.#counts.restarts++;
     const next = (this.#threads[at] = this.#start());
     for (const entry of [...this.#networks, ...this.#adding]) this.#ask(next, entry).catch(() => undefined);
-    void this.#lose(
-      thread,
-      lost(cause, "The frame is lost with its memory; the pool goes on with a new thread."),
-    );
+    void this.#endThread(thread, crashError(cause, false));
   }
 
-  /** Ends the pool, whose thread died: nothing that waits will be decoded. */
-  #fall(thread: Thread, error: Error): void {
+  /** Ends the pool after the death of a thread. Refuses what waits. */
+  #endPool(thread: Thread, error: Error): void {
     this.#reason = error.message;
-    // A wrong file is refused as a setting. A thread that died costs its frames; all others meet a closed pool.
+    // The frames of the dead thread get its error, all others that of a closed pool. A wrong file is the error of all.
     const closed = error instanceof PoolError ? new PoolError("closed", error.message) : error;
-    const ended = this.#threads.splice(0).map((t) => this.#lose(t, t === thread ? error : closed));
+    const ended = this.#threads.splice(0).map((t) => this.#endThread(t, t === thread ? error : closed));
     this.#closed ??= Promise.all(ended).then(() => undefined);
     for (let job = this.#streams.next(); job; job = this.#streams.next()) {
       this.#counts.waiting--;
@@ -356,7 +354,7 @@ export class DecoderPool {
   }
 
   /** Ends a thread. What it has not answered is refused. */
-  #lose(thread: Thread, error: Error): Promise<number> {
+  #endThread(thread: Thread, error: Error): Promise<number> {
     clearTimeout(thread.timer);
     for (const id of [...thread.added.keys(), ...thread.jobs.keys()]) this.#fail(thread, id, error);
     return thread.worker.terminate();

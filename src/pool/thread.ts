@@ -108,7 +108,7 @@ function boxesOf({ boxes, scores, classIds, sources, labels, length }: Detection
 function run(networks: readonly Network[], work: Work, index: number): readonly [Network, Detections] {
   if (!("bytes" in work)) return [networks[index], networks[index].decoder.decode(work.tensors, work.frame)];
   const packet = fromPacket(work.bytes);
-  // The list has holes: `find` would visit them.
+  // A network that was refused leaves a hole in the list, and `find` would visit it.
   const [named] = networks.filter(
     ({ decoder }) => packet.config !== null && decoder.configHash === packet.config,
   );

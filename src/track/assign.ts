@@ -10,9 +10,9 @@ import { CorePairs, PairList } from "./core-pairs.ts";
 import { IndexList, room } from "./lists.ts";
 import { DistanceHeap } from "./heap.ts";
 
-/** With more pairs for each placed member, searches use the core as soon as a member is left more than twice. */
+/** Pairs for each placed member, and visits of each by the searches. With more of both, the core is searched. */
 const MANY_PAIRS = 64;
-const MANY_LEFT = 2;
+const MANY_VISITS = 2;
 /** Rounds after which a core has grown so often that all pairs are quicker. Crowds take 2 to 6. */
 const MOST_ROUNDS = 24;
 /** Weights that differ by less are equal. */
@@ -47,9 +47,9 @@ export class Assignment {
   private readonly core = new CorePairs();
   /** The pairs that are searched: those of member i stand from `first[i]` to `first[i + 1]`. */
   private first = this.all.first;
-  private gain = this.weights;
-  /** Members that the searches have left. */
-  private left = 0;
+  private listedWeights = this.weights;
+  /** Count of placed members that the searches have visited. */
+  private visits = 0;
   /** Dual prices of the other side, at most 0. No pair costs less than the prices of its two members together. */
   private price = new Float64Array(0);
   /** Chosen pair of each placed member. */
@@ -109,7 +109,7 @@ export class Assignment {
     this.reached.begin(others);
     this.listPairs(count);
     this.search(this.all);
-    const most = this.count > MANY_PAIRS * count ? MANY_LEFT * count : Infinity;
+    const most = this.count > MANY_PAIRS * count ? MANY_VISITS * count : Infinity;
     if (!this.placeAll(count, others, most)) this.solveByCore(count, others);
   }
 
@@ -128,7 +128,7 @@ export class Assignment {
 
   private worthOfPlaced(own: number): number {
     const partner = this.otherOf[own];
-    return partner < 0 ? 0 : this.gain[this.chosen[own]] + this.price[partner];
+    return partner < 0 ? 0 : this.listedWeights[this.chosen[own]] + this.price[partner];
   }
 
   private takeSides(isTurned: boolean): void {
@@ -152,28 +152,28 @@ export class Assignment {
       const to = first[own[pair]]++;
       all.own[to] = own[pair];
       all.other[to] = other[pair];
-      all.gain[to] = weights[pair];
+      all.weights[to] = weights[pair];
     }
     // Each entry of `first` has advanced to where the next group begins: shift them back.
     first.copyWithin(1, 0, count);
     first[0] = 0;
   }
 
-  private search({ first, own, other, gain }: PairList): void {
+  private search({ first, own, other, weights }: PairList): void {
     this.first = first;
     this.own = own;
     this.other = other;
-    this.gain = gain;
+    this.listedWeights = weights;
   }
 
-  /** Places all members anew. Returns false if it gave up, since the searches left more than `most` members. */
+  /** Places all members anew. Returns false if it gave up, since the searches made more than `most` visits. */
   private placeAll(count: number, others: number, most: number): boolean {
     this.price.fill(0, 0, others);
     this.otherOf.fill(-1, 0, count);
     this.ownOf.fill(-1, 0, others);
-    this.left = 0;
+    this.visits = 0;
     for (let own = 0; own < count; own++) {
-      if (this.left > most) return false;
+      if (this.visits > most) return false;
       this.place(own);
     }
     return true;
@@ -184,10 +184,10 @@ export class Assignment {
     const { core, all } = this;
     core.begin(count + others, all.length);
     this.offerAll(count, false);
-    // A member of the other side that no core pair reaches would have no price.
+    // Offer the best pairs of the other side too: a member without a pair in the core would keep the price 0.
     for (let pair = 0; pair < all.length; pair++) {
       const member = count + all.other[pair];
-      if (all.gain[pair] > core.least[member]) core.offer(member, all.gain[pair], pair);
+      if (all.weights[pair] > core.least[member]) core.offer(member, all.weights[pair], pair);
     }
     core.take(count + others);
     for (let round = 0; round < MOST_ROUNDS; round++) {
@@ -200,10 +200,10 @@ export class Assignment {
     this.placeAll(count, others, Infinity);
   }
 
-  /** Offers the best pairs of each placed member to the core. `isPriced`: the pairs that would raise the sum. */
+  /** Offers the best pairs of each placed member to the core. `isPriced`: only those that would raise the sum. */
   private offerAll(count: number, isPriced: boolean): void {
     const { core, price } = this;
-    const { first, other, gain } = this.all;
+    const { first, other, weights } = this.all;
     const { least } = core;
     for (let own = 0; own < count; own++) {
       const worth = isPriced ? this.worthOfPlaced(own) + ROUNDING : 0;
@@ -212,7 +212,7 @@ export class Assignment {
       // Begin at another pair for each member: members with equal pairs then offer different ones.
       let pair = from + Math.floor((own / count) * (to - from));
       for (let k = from; k < to; k++) {
-        const value = isPriced ? gain[pair] + price[other[pair]] - worth : gain[pair];
+        const value = isPriced ? weights[pair] + price[other[pair]] - worth : weights[pair];
         if (value > least[own]) core.offer(own, value, pair);
         if (++pair === to) pair = from;
       }
@@ -230,7 +230,7 @@ export class Assignment {
    * path.
    */
   private place(own: number): void {
-    const { reached, settled, price, gain, ownOf, chosen } = this;
+    const { reached, settled, price, listedWeights, ownOf, chosen } = this;
     settled.length = 0;
     this.endCost = Infinity;
     this.leave(own, 0);
@@ -239,7 +239,7 @@ export class Assignment {
       const other = reached.take();
       settled.push(other);
       const next = ownOf[other];
-      this.leave(next, -gain[chosen[next]] - price[other] - reached.distance[other]);
+      this.leave(next, -listedWeights[chosen[next]] - price[other] - reached.distance[other]);
     }
     for (let i = 0; i < settled.length; i++) {
       const other = settled.at(i);
@@ -254,8 +254,8 @@ export class Assignment {
    * @param before price of the member, less the cost of the path to it
    */
   private leave(own: number, before: number): void {
-    const { reached, price, gain, ownOf, other, reachedBy } = this;
-    this.left++;
+    const { reached, price, listedWeights, ownOf, other, reachedBy } = this;
+    this.visits++;
     if (-before < this.endCost) {
       this.endCost = -before;
       this.endPair = -1;
@@ -264,7 +264,7 @@ export class Assignment {
     const end = this.first[own + 1];
     for (let pair = this.first[own]; pair < end; pair++) {
       const partner = other[pair];
-      const cost = -gain[pair] - price[partner] - before;
+      const cost = -listedWeights[pair] - price[partner] - before;
       if (cost >= this.endCost) continue;
       if (ownOf[partner] < 0) {
         this.endCost = cost;

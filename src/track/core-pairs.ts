@@ -11,7 +11,7 @@ export class PairList {
   first = new Int32Array(0);
   own = new Int32Array(0);
   other = new Int32Array(0);
-  gain = new Float64Array(0);
+  weights = new Float64Array(0);
 
   /** Makes room for the pairs of so many placed members. */
   begin(members: number, length: number): void {
@@ -19,7 +19,7 @@ export class PairList {
     this.first = room(this.first, members + 1);
     this.own = room(this.own, length);
     this.other = room(this.other, length);
-    this.gain = room(this.gain, length);
+    this.weights = room(this.weights, length);
   }
 }
 
@@ -38,7 +38,7 @@ export class CorePairs {
   private value = new Float64Array(0);
   private count = new Int32Array(0);
 
-  /** Begins an empty core of so many pairs. Members of both sides take part. */
+  /** Begins an empty core, to be chosen out of so many pairs. Members of both sides take part. */
   begin(members: number, pairs: number): void {
     this.isIn = room(this.isIn, pairs);
     this.isIn.fill(0, 0, pairs);
@@ -91,7 +91,7 @@ export class CorePairs {
         if (isIn[pair] === 0) continue;
         list.own[n] = member;
         list.other[n] = all.other[pair];
-        list.gain[n++] = all.gain[pair];
+        list.weights[n++] = all.weights[pair];
       }
     }
     list.first[members] = n;

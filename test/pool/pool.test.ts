@@ -430,7 +430,7 @@ test("a thread without memory costs its frames and is started anew, with its net
       kind: "crashed",
       message:
         "the thread died: it ran out of memory, and the option resourceLimits sets how much it has. " +
-        "The frame is lost with its memory; the pool goes on with a new thread.",
+        "Its frames and their memory are lost, its networks are not added; the pool goes on with a new thread.",
     });
     expect((await pool.decode("a", packetOf(0.75)))?.detections.length).toBe(1);
     expect(pool.stats).toMatchObject({ in: 2, failed: 1, out: 1, restarts: 1 });

@@ -79,7 +79,8 @@ test("process.exit() in a thread rejects all that it had, and the pool goes on",
     results.map((r) => (r.status === "fulfilled" ? r.value?.detections.length : r.reason.message)),
   ).toEqual([
     1,
-    "the thread died: it ended with exit code 7. The frame is lost with its memory; the pool goes on with a new thread.",
+    "the thread died: it ended with exit code 7. " +
+      "Its frames and their memory are lost, its networks are not added; the pool goes on with a new thread.",
     expect.toBeOneOf([1, expect.stringContaining("exit code 7")]),
     1,
   ]);

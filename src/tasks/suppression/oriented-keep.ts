@@ -76,7 +76,7 @@ export class OrientedKeeper {
       const column = cellAt(x, lastColumn);
       const row = cellAt(y, lastRow);
       const cellOfBox = row * CELLS + column;
-      // Search its own cell first: it mostly holds the box that suppresses this one, if there is one.
+      // Search the cell of the box first: a box that suppresses this one mostly lies there.
       let stays = !overlaps.anyPasses(newest[cellOfBox], before, i, classIds, orEqual);
       if (stays) {
         // Search the cells in which a box that overlaps this one can have its centre.
