@@ -26,14 +26,10 @@ import { refuse, refuseLimited, refuseMethod } from "./http/refusals.ts";
 import { Router, type Handler } from "./http/router.ts";
 import { reportError, type Services } from "./http/services.ts";
 import { Buckets } from "boxwright-service/bucket";
-import { TrustedClock } from "boxwright-service/trusted-clock";
-import { deleteOldAudit } from "./nouns/audit.ts";
-import { deleteOldRevocations } from "./nouns/credential.ts";
-import { deleteLeftovers } from "./nouns/leftovers.ts";
-import { newestTime } from "./nouns/newest.ts";
-import { deleteOrphans, sweepSnaps } from "./nouns/snap-deletion.ts";
+import { deleteOrphans } from "./nouns/snap-deletion.ts";
 import { SnapQuota } from "./nouns/snap-quota.ts";
-import { deleteOldHours, Heartbeats, setHeartbeatSeconds } from "./nouns/status.ts";
+import { Heartbeats, setHeartbeatSeconds } from "./nouns/status.ts";
+import { createSweep } from "./nouns/sweep.ts";
 import { Desired } from "./nouns/waiting.ts";
 import { registerAssets } from "./pages/assets.ts";
 import { explainEndpoint, isOpened } from "./pages/explain.tsx";
@@ -53,12 +49,9 @@ const ANSWERS_AT_ONCE = 4;
 const SWEEP_MS = 60_000;
 /** Files that no row names are looked for this often. */
 const CLEAN_MS = 3600_000;
-const DAY_MS = 86_400_000;
-const ROWS_A_SWEEP = 5000;
-const DEVICES_A_SWEEP = 100;
 /** A body that still comes after its answer is thrown away for so long; then the connection is cut. */
 const LINGER_MS = 1000;
-/** Time for a whole request. A form or a query has at most some 100 kB. */
+/** Milliseconds for a whole request, which has at most some 100 kB: uploads have no such limit. */
 const REQUEST_MS = 20_000;
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/i;
 
@@ -124,8 +117,8 @@ export function createApp(options: AppOptions): App {
   const flusher = setInterval(() => void flush(), FLUSH_MS).unref();
   const flushHeartbeats = createHeartbeatFlush(services, heartbeats);
   const heart = setInterval(() => void flushHeartbeats(), HEARTBEAT_FLUSH_MS).unref();
-  const old = createSweep(services);
-  const sweeper = setInterval(() => void old(), SWEEP_MS).unref();
+  const sweep = createSweep(services);
+  const sweeper = setInterval(() => void sweep(), SWEEP_MS).unref();
   const cleaner = setInterval(() => void clean(services), CLEAN_MS).unref();
   // A hub that was killed may have left files that no row names.
   void clean(services);
@@ -212,38 +205,17 @@ function createFlush({ db, log }: Services, { lastUsed }: Endpoint): () => Promi
 }
 
 function createHeartbeatFlush({ db, log }: Services, heartbeats: Heartbeats): () => Promise<void> {
-  let told = "";
+  let toldReason = "";
   return async () => {
     try {
       await heartbeats.flush(db);
-      if (told !== "") log.info("heartbeats are written again");
-      told = "";
+      if (toldReason !== "") log.info("heartbeats are written again");
+      toldReason = "";
     } catch (error) {
       // Tell each reason once: this runs every second, and the log may be on the disk that is full.
-      if (messageOf(error) !== told)
+      if (messageOf(error) !== toldReason)
         log.error({ err: error }, "heartbeats could not be written; they are kept for the next time");
-      told = messageOf(error);
-    }
-  };
-}
-
-/** Returns a function that deletes what is too old, by a time that a wrong clock does not move. */
-function createSweep({ db, now, log, files, config }: Services): () => Promise<void> {
-  let clock: Promise<TrustedClock> | undefined;
-  const open = async (): Promise<TrustedClock> => new TrustedClock({ newest: await newestTime(db), now, log });
-  // Before the first contact is written: under a wrong clock it would be the newest row.
-  clock = open();
-  clock.catch(() => (clock = undefined));
-  return async () => {
-    try {
-      const time = (await (clock ??= open())).time();
-      await deleteOldHours(db, time, ROWS_A_SWEEP);
-      await deleteLeftovers(db, time, DEVICES_A_SWEEP);
-      await deleteOldRevocations(db, time);
-      await sweepSnaps(db, files, time, config);
-      await deleteOldAudit(db, time - config.auditDays * DAY_MS, ROWS_A_SWEEP);
-    } catch (error) {
-      log.error({ err: error }, "old rows could not be deleted; the next time will try again");
+      toldReason = messageOf(error);
     }
   };
 }

@@ -10,7 +10,7 @@ import type { Passwords } from "./auth/derive.ts";
 import type { Config } from "./core/config.ts";
 import type { Logger } from "boxwright-service/log";
 import type { Database } from "boxwright-service/database";
-import { createTlsServer, followCertificate } from "./http/certificate.ts";
+import { createTlsServer } from "./http/certificate.ts";
 import { limitConnections } from "./http/connections.ts";
 
 export interface Running {
@@ -100,13 +100,9 @@ function createServer(
   };
   const { tlsCert, tlsKey } = config;
   const files = tlsCert === undefined || tlsKey === undefined ? undefined : { tlsCert, tlsKey };
-  let server: http.Server | https.Server;
-  if (files === undefined) server = http.createServer(settings);
-  else {
-    const secured = createTlsServer({ ...settings, handshakeTimeout: settings.headersTimeout! }, files);
-    followCertificate(secured, files, log, timeouts?.certificate);
-    server = secured;
-  }
+  const tlsSettings = { ...settings, handshakeTimeout: settings.headersTimeout! };
+  const server =
+    files === undefined ? http.createServer(settings) : createTlsServer(tlsSettings, files, log, timeouts?.certificate);
   server.on("request", listener);
   server.setTimeout(timeouts?.standstill ?? STANDSTILL_MS);
   server.on("clientError", refuseBytes);

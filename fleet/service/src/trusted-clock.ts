@@ -39,10 +39,13 @@ export class TrustedClock {
     this.#startElapsed = elapsed();
   }
 
-  /** Returns the trusted time. Logs when the clock begins or ends to run ahead of it. */
+  /**
+   * Returns the trusted time in whole milliseconds, since PostgreSQL takes no fraction. Logs when the clock begins or
+   * ends to run ahead of it.
+   */
   time(): number {
     const now = this.#now();
-    const trusted = this.#startTime + this.#elapsed() - this.#startElapsed;
+    const trusted = Math.floor(this.#startTime + this.#elapsed() - this.#startElapsed);
     const ahead = now - trusted;
     if (ahead > JUMP_MS !== this.#isAhead) {
       this.#isAhead = ahead > JUMP_MS;

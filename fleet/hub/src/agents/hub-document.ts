@@ -25,7 +25,7 @@ export function createHubDocument({ db, now, baseUrl }: Services): Handler {
 
   async function read(at: number): Promise<Page> {
     const { publicKeys } = await loadSigner(db, at);
-    const document = { issuer: baseUrl, keys: publicKeys, revoked: await listRevocations(db, at) };
+    const document = { issuer: baseUrl, keys: publicKeys, revoked: await listRevocations(db) };
     const text = JSON.stringify(document satisfies HubDocument);
     return { at, text, etag: `"${sha256(text).slice(0, 32)}"` };
   }

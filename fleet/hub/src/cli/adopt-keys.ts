@@ -9,7 +9,8 @@ export const adoptKeyCommands: Commands = {
   "adopt-keys create": {
     usage: "hub adopt-keys create --team TEAM --name NAME [--days N] [--devices N] [--device ID]",
     about:
-      "a key with which devices enrol; by default for 7 days and one device. --device: this one keeps its id and name",
+      "a key with which devices enrol; by default for 7 days and one device. " +
+      "With --device, that device alone enrols, and keeps its id and name",
     values: ["team", "name", "days", "devices", "device"],
     run: async (call) => {
       const { db, need, get } = call;

@@ -6,7 +6,8 @@ export const signingKeyCommands: Commands = {
   "signing-key replace": {
     usage: "hub signing-key replace",
     about:
-      "makes a new key for tokens of devices, for example after a copy of the database got lost; also while it runs",
+      "replaces the key that signs tokens of devices, also while the hub runs. " +
+      "Do so if somebody may have a copy of the database",
     run: async ({ db }) => ({ key: await replaceSigningKey(db, Date.now(), ACTOR) }),
   },
 };

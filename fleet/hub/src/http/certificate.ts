@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import https from "node:https";
 import type { SecureContextOptions } from "node:tls";
-import { messageOf, UserError } from "boxwright-service/errors";
+import { codeOf, messageOf, UserError } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";
 
 /** Paths of PEM files. */
@@ -14,22 +14,23 @@ export interface CertificateFiles {
 
 const LOOK_EVERY_MS = 60_000;
 
-/** Makes a server with TLS. */
-export const createTlsServer = (settings: https.ServerOptions, files: CertificateFiles): https.Server =>
-  https.createServer({ ...settings, ...readParts(files) });
-
-/** Looks for renewed files until the server closes. If TLS cannot use them, the certificate of before stays in use. */
-export function followCertificate(
-  server: https.Server,
+/**
+ * Makes a server with TLS. The server looks for renewed files until it closes. If TLS cannot use them, the last
+ * certificate stays in use.
+ */
+export function createTlsServer(
+  settings: https.ServerOptions,
   files: CertificateFiles,
   log: Logger,
   everyMs = LOOK_EVERY_MS,
-): void {
-  let last = stateOf(files);
+): https.Server {
+  // Look before reading: files that are renewed in between differ at the next look.
+  let seenState = stateOf(files);
+  const server = https.createServer({ ...settings, ...readParts(files) });
   const timer = setInterval(() => {
     const state = stateOf(files);
-    if (state === last) return;
-    last = state;
+    if (state === seenState) return;
+    seenState = state;
     try {
       server.setSecureContext(readParts(files));
       log.info(files, "the renewed certificate is in use");
@@ -37,7 +38,7 @@ export function followCertificate(
       log.error({ ...files, error: messageOf(error) }, "TLS cannot use the changed files; the last certificate stays");
     }
   }, everyMs).unref();
-  server.once("close", () => clearInterval(timer));
+  return server.once("close", () => clearInterval(timer));
 }
 
 /**
@@ -68,8 +69,14 @@ function readPart(name: string, path: string): Buffer {
   }
 }
 
-/** Returns a text that changes with the files. */
-function stateOf({ tlsCert, tlsKey }: CertificateFiles): string {
-  const stats = [tlsCert, tlsKey].map((path) => statSync(path, { throwIfNoEntry: false }));
-  return stats.map((stat) => `${stat?.mtimeMs} ${stat?.ino} ${stat?.size}`).join(" ");
+/** Returns a text that changes with the files. Throws nothing: a timer looks, and its error would end the hub. */
+const stateOf = ({ tlsCert, tlsKey }: CertificateFiles): string => `${stateOfFile(tlsCert)} ${stateOfFile(tlsKey)}`;
+
+function stateOfFile(path: string): string {
+  try {
+    const { mtimeMs, ino, size } = statSync(path);
+    return `${mtimeMs} ${ino} ${size}`;
+  } catch (error) {
+    return codeOf(error);
+  }
 }

@@ -125,12 +125,27 @@ export async function endCredentials(tx: Queries, now: number, teamId: string, d
 const secondAfter = (now: number): number => Math.floor(now / 1000) + 1;
 
 /**
- * Notes the second at which a device got its newest token. The hub's clock may go back before a revocation, which then
- * has to name a time after this one.
+ * Dates the next token of a device, in seconds since 1970. The date is not before the last revocation: the device may
+ * have enrolled again in the same second. The date is noted, so that the next revocation names a later one, even if the
+ * hub's clock has gone back by then.
+ * @returns undefined if the device was revoked or removed after it had shown its credential
  */
-export async function noteToken(db: Database, { team_id, id }: KnownDevice, issuedAt: number): Promise<void> {
+export function dateToken(
+  db: Database,
+  now: number,
+  { team_id, id, credential }: KnownDevice,
+): Promise<number | undefined> {
   const sql = "UPDATE device_states SET token_at = ? WHERE team_id = ? AND device_id = ? AND coalesce(token_at, 0) < ?";
-  await db.write((tx) => tx.all(sql, [issuedAt, team_id, id, issuedAt]), { durable: false });
+  return db.write(
+    async (tx) => {
+      // Look again, in the transaction that reads the revocation: a token dated after it would be good for days.
+      if ((await lookUpCredential(tx, credential)) === undefined) return undefined;
+      const issuedAt = Math.max(Math.floor(now / 1000), await tokensGoodFrom(tx, id));
+      await tx.all(sql, [issuedAt, team_id, id, issuedAt]);
+      return issuedAt;
+    },
+    { durable: false },
+  );
 }
 
 /** Voids every token that a device has now. */
@@ -153,17 +168,12 @@ export async function voidTokensOfTeam(tx: Queries, now: number, teamId: string)
   );
 }
 
-/** Returns the revocations that hosts still need. Tokens from before an older one have expired. */
-export function listRevocations(
-  db: Queries,
-  now: number,
-): Promise<{ readonly device_id: string; readonly before: number }[]> {
-  const oldest = Math.floor(now / 1000) - (TOKEN_DAYS + 1) * 86_400;
-  return db.all("SELECT device_id, before FROM device_revocations WHERE before > ? ORDER BY device_id", [oldest]);
-}
+/** Returns all revocations. Age is no reason to leave one out: under a clock far ahead, hosts would miss new ones. */
+export const listRevocations = (db: Queries): Promise<{ readonly device_id: string; readonly before: number }[]> =>
+  db.all("SELECT device_id, before FROM device_revocations ORDER BY device_id");
 
 /** Returns the second from which tokens of a device are valid; 0: it was never revoked. */
-export async function tokensGoodFrom(db: Queries, deviceId: string): Promise<number> {
+async function tokensGoodFrom(db: Queries, deviceId: string): Promise<number> {
   const [row] = await db.all<{ before: number }>("SELECT before FROM device_revocations WHERE device_id = ?", [
     deviceId,
   ]);

@@ -61,8 +61,8 @@ export async function readModelUse(db: Queries, teamId: string): Promise<ModelUs
   return { of: (sha256) => uses.get(sha256) ?? NOBODY, named: [...uses.keys()] };
 }
 
-/** Returns name and size of a file, as the newest version that names it has them; null if none names it. */
-export async function describedModel(db: Queries, teamId: string, sha256: string): Promise<AppContent["model"]> {
+/** Returns the name and size of a file that the newest version using it states; null if no version uses it. */
+export async function describeModel(db: Queries, teamId: string, sha256: string): Promise<AppContent["model"]> {
   const [row] = await db.all<{ content: string }>(
     "SELECT content FROM app_versions WHERE team_id = ? AND model_sha256 = ? ORDER BY created_at DESC LIMIT 1",
     [teamId, sha256],

@@ -67,8 +67,8 @@ export async function loadSigner(db: Database, now: number): Promise<Signer> {
 }
 
 /**
- * Puts a new key in the place of all that there are. Hosts refuse every token of before once they have read the new
- * key, and agents then ask for the next one.
+ * Replaces all keys by a new one. A host that has read the new key refuses every older token. Agents then ask the hub
+ * for another one.
  * @returns the id of the new key
  */
 export async function replaceSigningKey(db: Database, now: number, actor: string): Promise<string> {
@@ -83,8 +83,8 @@ export async function replaceSigningKey(db: Database, now: number, actor: string
 
 async function makeKey(now: number): Promise<KeyRow> {
   const { publicKey, privateKey } = await generateKeyPair(ALGORITHM, { crv: "Ed25519", extractable: true });
-  const [secret, open] = [await exportJWK(privateKey), await exportJWK(publicKey)];
-  return { id: newId(now), private_key: JSON.stringify(secret), public_key: JSON.stringify(open) };
+  const textOf = async (key: CryptoKey): Promise<string> => JSON.stringify(await exportJWK(key));
+  return { id: newId(now), private_key: await textOf(privateKey), public_key: await textOf(publicKey) };
 }
 
 async function insert(tx: Queries, { id, private_key, public_key }: KeyRow, now: number): Promise<void> {

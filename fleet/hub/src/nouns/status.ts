@@ -75,7 +75,7 @@ export const STATE_COLUMNS = [
 
 type Contact = Pick<DeviceState, "last_contact_at" | "online_since" | "revoked_at">;
 
-/** Returns the status. A revoked device is offline at once, however short ago its last contact was. */
+/** Returns the status. A revoked device is offline at once, even if its last contact was a second ago. */
 export function statusOf({ last_contact_at, revoked_at }: Omit<Contact, "online_since">, now: number): Status {
   if (last_contact_at === null || revoked_at !== null) return "OFFLINE";
   const silent = now - last_contact_at;
@@ -90,7 +90,7 @@ export function statusChangedAt(state: Contact, now: number): number | null {
   return Math.min(now, state.last_contact_at + offlineMs(), state.revoked_at ?? Infinity);
 }
 
-/** Condition of SQL, as `statusOf`: 1 for a row of `device_states s` that is online, else 0. */
+/** SQL expression for what `statusOf` says: 1 if the device of a row of `device_states s` is online, else 0. */
 export const IS_ONLINE =
   "(CASE WHEN s.last_contact_at > ? AND s.last_contact_at < ? AND s.revoked_at IS NULL THEN 1 ELSE 0 END)";
 /** Parameters of `IS_ONLINE`. */

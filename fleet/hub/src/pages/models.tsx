@@ -3,7 +3,7 @@ import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import type { Router } from "../http/router.ts";
 import { listModels, removeModelFile, type ModelFile } from "../nouns/model.ts";
-import { describedModel, readModelUse, readStorage, type ModelUse } from "../nouns/model-use.ts";
+import { describeModel, readModelUse, readStorage, type ModelUse } from "../nouns/model-use.ts";
 import { handleModel } from "../uploads/models.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { sizeText } from "./application-edit.tsx";
@@ -57,7 +57,7 @@ async function modelsPage(
   const missing = [];
   for (const sha256 of uses.named)
     if (!models.some((model) => model.sha256 === sha256))
-      missing.push({ sha256, file: await describedModel(db, team.id, sha256), use: uses.of(sha256) });
+      missing.push({ sha256, file: await describeModel(db, team.id, sha256), use: uses.of(sha256) });
   const { modelBytes } = await readStorage(db, team.id);
   const csrf = csrfOf(session);
   return show(
@@ -191,14 +191,14 @@ function Users({ use: { apps, devices }, base }: { use: ModelUse; base: string }
   );
 }
 
-/** Versions of an application that are named. The others are counted. */
-const NAMED_VERSIONS = 5;
+/** Count of the newest versions of an application that the page links. It counts the others. */
+const LINKED_VERSIONS = 5;
 
 function Versions({ all, base }: { all: readonly number[]; base: string }) {
-  const more = all.length - NAMED_VERSIONS;
+  const more = all.length - LINKED_VERSIONS;
   return (
     <>
-      {all.slice(0, NAMED_VERSIONS).map((number, i) => (
+      {all.slice(0, LINKED_VERSIONS).map((number, i) => (
         <>
           {i > 0 && ", "}
           <a href={`${base}/versions/${number}`}>{number}</a>

@@ -165,8 +165,31 @@ for (const { kind, skip } of kinds) {
       hub.clock.offset = 0;
       const place = { teamId: hub.team.id, id: agent.id, name: agent.name };
       await revokeDevice(hub.storage.db, Date.now(), "test", place);
-      const revoked = await listRevocations(hub.storage.db, Date.now());
+      const revoked = await listRevocations(hub.storage.db);
       expect(revoked.find(({ device_id }) => device_id === agent.id)!.before).toBeGreaterThan(iat!);
+    });
+
+    it("gives no token to a device that is revoked while it asks for one", async () => {
+      const agent = await Agent.enrol(hub);
+      const place = { teamId: hub.team.id, id: agent.id, name: agent.name };
+      const all = hub.db.all.bind(hub.db);
+      // The signing key is read after the credential was checked.
+      hub.db.all = async (sql, params) => {
+        if (sql.includes("signing_keys")) await revokeDevice(hub.storage.db, Date.now(), "test", place);
+        return all(sql, params);
+      };
+      const { status } = await agent.ask("/device/token");
+      hub.db.all = all;
+      expect(status).toBe(401);
+    });
+
+    it("names a revocation under a clock that is far ahead too", async () => {
+      const agent = await Agent.enrol(hub);
+      await revokeDevice(hub.storage.db, Date.now(), "test", { teamId: hub.team.id, id: agent.id, name: agent.name });
+      hub.clock.offset = 30 * DAY;
+      const { revoked } = await (await fetch(`${hub.url}/.well-known/boxwright-hub.json`)).json();
+      expect(revoked).toContainEqual({ device_id: agent.id, before: expect.any(Number) });
+      hub.clock.offset = 0;
     });
 
     it("signs with another key once an operator replaces it, and names only that one", async () => {

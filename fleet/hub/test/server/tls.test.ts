@@ -1,7 +1,7 @@
 /** TLS of the hub itself. */
 import { execFileSync } from "node:child_process";
 import { X509Certificate } from "node:crypto";
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { request, type RequestOptions } from "node:https";
 import { connect } from "node:net";
@@ -103,6 +103,13 @@ describe.skipIf(!inject("openssl"))("TLS with a certificate of its own", () => {
     writeFileSync(privateKey, readFileSync(renewed.key));
     await until(() => renewing.logs().includes("the renewed certificate is in use"));
     expect(await fingerprint()).toBe(new X509Certificate(readFileSync(renewed.cert)).fingerprint256);
+    // Neither does a file that cannot be looked at: a link to itself fails as a folder without permission does.
+    rmSync(certificate);
+    symlinkSync(certificate, certificate);
+    await until(() => renewing.logs().includes("ELOOP"));
+    expect(await fingerprint()).toBe(new X509Certificate(readFileSync(renewed.cert)).fingerprint256);
+    rmSync(certificate);
+    writeFileSync(certificate, readFileSync(renewed.cert));
     await renewing.stop();
 
     // A connection that sends no TLS greeting is cut soon.
