@@ -83,7 +83,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
     const app = createApp({
       ...{ db, writer, intake, registry, previews, refused, live, metrics, log },
       ...config,
-      names: new DeviceNames(db),
+      names: new DeviceNames(db, onError),
       guards: createGuards(config, metrics, log, now, tokens),
       framers: () => [hub, documents?.document?.issuer].filter((address) => address !== undefined),
       hubState: () => (documents === null ? "none" : (documents.problem ?? "ok")),
@@ -92,6 +92,11 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
       webhooks,
       mqtt: () => (config.mqtt === undefined ? "none" : (mqtt?.problem ?? "ok")),
     });
+    const { keepDays, keepBytes } = config;
+    const onDeleted = (): Promise<void> => webhooks.countDeleted();
+    const retention = new Retention({ db, log, keepDays, keepBytes, onDeleted, now });
+    // Read the newest frame before others come: under a wrong clock, they would be frames of the future.
+    await retention.open();
     const listening = await listen(app, config, metrics);
     // Do not wait for the brokers: HTTP works without them.
     const end = new AbortController();
@@ -102,10 +107,6 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
       // Stop the broker at once if the host was stopped during the connection.
       if (end.signal.aborted) void found?.stop();
     });
-    const { keepDays, keepBytes } = config;
-    const onDeleted = (): Promise<void> => webhooks.countDeleted();
-    const retention = new Retention({ db, log, keepDays, keepBytes, onDeleted, now });
-    await retention.open();
     retention.start();
     webhooks.start();
     const stop = async (): Promise<void> => {

@@ -8,8 +8,8 @@ const CLOCK_SLACK = 60;
 /** Most tokens whose signatures are remembered: a signature takes 0.1 ms to check, and each packet brings its token. */
 const MOST_KNOWN = 20_000;
 const OF_ANOTHER_HUB =
-  "no key of the hub signed the token of this device. If the hub's key was replaced, its agent gets a new token. Or the " +
-  "agent has another hub, or the hub was restored or made anew: then enrol the device again";
+  "no key of the hub signed the token of this device. The agent gets a new token if the hub's key was replaced. " +
+  "Otherwise the agent has another hub, or the hub was restored or made anew: enrol the device again";
 
 /** Result of a check. */
 export type Verdict =
@@ -72,14 +72,17 @@ export class DeviceTokens {
 
   /** Checks the signature of a token, and remembers what it says. */
   async #read(token: string): Promise<Claims | Verdict> {
+    const keys = this.#keys!;
     try {
-      const { payload } = await jwtVerify(token, this.#keys!, {
+      const { payload } = await jwtVerify(token, keys, {
         issuer: this.#issuer,
         algorithms: ["EdDSA"],
         requiredClaims: ["sub", "iat", "exp"],
         currentDate: new Date(this.#now()),
         clockTolerance: CLOCK_SLACK,
       });
+      // The hub has replaced its keys meanwhile: an old key may be in other hands.
+      if (keys !== this.#keys) return await this.#read(token);
       const name = typeof payload["name"] === "string" ? payload["name"] : null;
       const claims = { device: payload.sub!, name, issuedAt: payload.iat!, expiresAt: payload.exp! };
       if (this.#known.size >= MOST_KNOWN) this.#known.clear();

@@ -13,7 +13,7 @@ import {
   show,
   text,
 } from "boxwright-service/options";
-import { type Webhook, webhook } from "./webhooks.ts";
+import { type Webhook, webhooks } from "./webhooks.ts";
 
 export interface Config {
   readonly address: string;
@@ -143,7 +143,7 @@ export const options: Readonly<Record<keyof Config, Option>> = {
   },
   inFlight: { parse: number(1, 1024), fallback: 16, about: "packets that a broker gives this host at once" },
   webhooks: {
-    parse: list(webhook),
+    parse: webhooks,
     fallback: [],
     about: "outside addresses that get detections, each signed; in the config file alone (docs/webhooks.md)",
   },

@@ -16,7 +16,7 @@ export interface Metrics {
   readonly previews: Counter;
   readonly previewsDropped: Counter;
   readonly webhooks: Counter<"outcome">;
-  /** Replaces the counts of messages in the queues of webhooks. */
+  /** Sets the counts of messages in the queues of webhooks. Removes those of queues that are not given. */
   setWebhookQueues(queues: readonly QueueCounts[]): void;
   readonly batch: Histogram;
   readonly latency: Histogram;
@@ -46,7 +46,7 @@ export function createMetrics(): Metrics {
   const counted = new WeakSet<Refusal>();
   const queued = new Gauge({
     name: `${P}webhook_messages`,
-    help: "Messages in the queues of webhooks: waiting, or dropped and kept. Of webhook none: of no webhook of this host",
+    help: "Messages in the queues of webhooks, waiting or dropped. Webhook none: no webhook of this host has the queue",
     labelNames: ["webhook", "state"],
     registers,
   });
@@ -65,7 +65,7 @@ export function createMetrics(): Metrics {
     redelivered: counter("redelivered_total", "Messages that the broker delivered again"),
     previews: counter("previews_total", "Preview pictures taken"),
     previewsDropped: counter("previews_dropped_total", "Preview pictures thrown away to keep memory bounded"),
-    webhooks: counter("webhooks_total", "Messages to webhooks: sent, failed (one attempt), dropped (lost for good)", [
+    webhooks: counter("webhooks_total", "Messages to webhooks: sent, failed (one attempt), dropped (lost or kept)", [
       "outcome",
     ]),
     batch: new Histogram({

@@ -64,5 +64,14 @@ export function webhook(given: unknown): Webhook {
   return { ...rest, key: secret ?? secretFile } as Webhook;
 }
 
+/** Parses the webhooks of the config file. */
+export function webhooks(given: unknown): Webhook[] {
+  const all = list(webhook)(given);
+  const repeated = all.find(({ name }, i) => all.some((other, j) => i !== j && (other.name ?? other.url) === name));
+  // Queues of one name are told apart by their order, which may change: receivers would get messages of each other.
+  if (repeated) throw new Error(`got two webhooks with the name ${show(repeated.name)}, expected a name for each`);
+  return all;
+}
+
 /** Returns an address for logs: without path and query, which may hold a key. */
 export const placeOf = ({ url }: Webhook): string => new URL(url).origin;

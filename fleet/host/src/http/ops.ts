@@ -44,7 +44,7 @@ export function addOpsRoutes(
   });
 
   app.get("/metrics", guards.readers, async (c) => {
-    // A database that is away costs these counts alone.
+    // If the database is away, these counts stay as they were. The others are in memory.
     await inTime(webhooks.queues().then((queues) => metrics.setWebhookQueues(queues)));
     return c.body(await metrics.registry.metrics(), 200, { "Content-Type": metrics.registry.contentType });
   });

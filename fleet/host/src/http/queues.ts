@@ -13,7 +13,7 @@ export function addWebhookRoutes(app: Hono<Env>, webhooks: Senders, guards: Guar
   });
 
   app.post("/v1/webhooks/dropped/resend", guards.readers, async (c) => {
-    // A browser adds the password of the page to requests of other pages too.
+    // Refuse web pages: a browser adds the password of the host's page to requests of other sites' pages too.
     if (c.req.header("Origin") !== undefined)
       return c.json({ error: "Origin: got a request of a page, expected one of a program" }, 403);
     return c.json({ resent: await webhooks.sendDropped() });

@@ -6,22 +6,29 @@ const MOST_KNOWN = 20_000;
 
 export class DeviceNames {
   readonly #db: Database;
+  readonly #onError: (error: unknown) => void;
   /** Names that this host has written, by source. */
   readonly #written = new Map<string, string>();
 
-  constructor(db: Database) {
+  /** @param onError gets the error of a name that could not be written */
+  constructor(db: Database, onError: (error: unknown) => void) {
     this.#db = db;
+    this.#onError = onError;
   }
 
-  /** Writes the name of the device that sends as `source`, if this host has not written it yet. */
+  /**
+   * Writes the name of the device that sends as `source`, if this host has not written it yet. Never rejects: the
+   * packet that brings the name is stored already.
+   */
   async note(source: string, name: string): Promise<void> {
     if (this.#written.get(source) === name) return;
-    await this.#db.write((tx) =>
-      tx.all(
-        "INSERT INTO device_names (source, name) VALUES (?, ?) ON CONFLICT (source) DO UPDATE SET name = excluded.name",
-        [source, name],
-      ),
-    );
+    const sql =
+      "INSERT INTO device_names (source, name) VALUES (?, ?) ON CONFLICT (source) DO UPDATE SET name = excluded.name";
+    try {
+      await this.#db.write((tx) => tx.all(sql, [source, name]));
+    } catch (error) {
+      return this.#onError(error);
+    }
     if (this.#written.size >= MOST_KNOWN) this.#written.clear();
     this.#written.set(source, name);
   }

@@ -41,7 +41,8 @@ export async function queuedMessages(
   const rows = await db.all<Row>(
     `SELECT q.stored_at AS at, q.source AS frame_source, q.id AS frame_id, f.* FROM webhook_queue AS q
       LEFT JOIN frames AS f ON f.source = q.source AND f.id = q.id
-      WHERE q.hook = ? AND q.dropped_at IS NULL AND (q.stored_at, q.source, q.id) > (?, ?, ?) ORDER BY q.stored_at, q.source, q.id LIMIT ?`,
+      WHERE q.hook = ? AND q.dropped_at IS NULL AND (q.stored_at, q.source, q.id) > (?, ?, ?)
+      ORDER BY q.stored_at, q.source, q.id LIMIT ?`,
     [hook, after.stored_at, after.source, after.id, most],
   );
   return rows.map(({ at, frame_source, frame_id, ...frame }) => ({
@@ -69,6 +70,7 @@ export interface DroppedMessage {
   readonly reason: string;
 }
 
+/** Keeps a message as dropped. */
 export async function markDropped(
   db: Database,
   hook: string,

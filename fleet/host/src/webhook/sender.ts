@@ -56,7 +56,7 @@ const LIMITS: SenderLimits = {
 const BATCH = 64;
 /** Most cameras, and most failing messages, that are remembered. */
 const MOST_REMEMBERED = 10_000;
-/** Milliseconds between two log lines about lost messages. */
+/** Milliseconds between two log lines about dropped messages. */
 const LOG_EVERY_MS = 60_000;
 
 /** The tries of a message that failed, and when the next one may be. */
@@ -92,7 +92,7 @@ export class Sender {
   #taken = 0;
   /** Attempts that failed since the receiver took a message. */
   #failed = 0;
-  #lost = 0;
+  #dropped = 0;
   #loggedAt = -Infinity;
   #isGone = false;
   /** Why messages wait; null while the receiver takes them. */
@@ -199,12 +199,15 @@ export class Sender {
       if (!(await this.#takeLease())) return this.#pause(this.#limits.lookMs);
       const group = due.splice(0, this.#failed > 0 ? 1 : this.#limits.inFlight);
       const results = await this.#renewingLease(Promise.all(group.map((message) => this.#send(message))));
-      const { db, now } = this.#options;
+      const { db } = this.#options;
       const done = group.filter((_, i) => results[i] === "done").map(({ place }) => place);
       if (done.length > 0) await removeMessages(db, this.name, done);
       for (const [i, result] of results.entries())
         if (typeof result === "object")
-          await markDropped(db, this.name, group[i]!.place, { at: now(), reason: result.dropped });
+          await markDropped(db, this.name, group[i]!.place, {
+            at: this.#options.now(),
+            reason: result.dropped,
+          });
       const waits = results.filter((result) => typeof result === "number");
       if (waits.length > 0) await this.#pause(Math.max(this.#delay(this.#failed), ...waits));
     }
@@ -255,7 +258,7 @@ export class Sender {
     // While the receiver takes nothing, the fault is not in the message.
     if (attempts >= most && this.#taken > takenBefore) {
       const dropped = `${attempts} attempts failed while others were taken, the last: ${reason}`;
-      this.#lose(dropped);
+      this.#countDropped(dropped, "messages of a webhook were dropped: /v1/webhooks lists them");
       return { dropped };
     }
     if (this.#failures.size >= MOST_REMEMBERED) this.#failures.clear();
@@ -289,16 +292,20 @@ export class Sender {
     return "done";
   }
 
-  /** Counts a lost message, and logs losses once a minute. */
+  /** Counts a message that is lost for good. */
   #lose(reason: string): "done" {
-    this.#count("dropped");
-    this.#lost++;
-    const now = performance.now();
-    if (this.#isGone || now - this.#loggedAt < LOG_EVERY_MS) return "done";
-    const about = { webhook: placeOf(this.#hook), lost: this.#lost, reason };
-    this.#options.log.error(about, "messages of a webhook are lost");
-    this.#loggedAt = now;
+    this.#countDropped(reason, "messages of a webhook are lost");
     return "done";
+  }
+
+  /** Counts a message that is lost, or kept as dropped. Logs once a minute. */
+  #countDropped(reason: string, text: string): void {
+    this.#count("dropped");
+    this.#dropped++;
+    const now = performance.now();
+    if (this.#isGone || now - this.#loggedAt < LOG_EVERY_MS) return;
+    this.#options.log.error({ webhook: placeOf(this.#hook), dropped: this.#dropped, reason }, text);
+    this.#loggedAt = now;
   }
 
   #count(outcome: "sent" | "failed" | "dropped"): void {

@@ -46,21 +46,22 @@ export class Senders {
 
   start(): void {
     for (const sender of this.#senders) sender.start();
-    const onError = (error: unknown): void => this.#options.log.warn({ error: messageOf(error) }, "webhooks");
-    this.#warnOfStranded().catch(onError);
+    this.#warnOfStranded().catch((error: unknown) =>
+      this.#options.log.warn({ error: messageOf(error) }, "cannot count the messages of webhooks"),
+    );
   }
 
   /** Counts the messages of each queue. */
   async queues(): Promise<QueueState[]> {
     const counts = await queueCounts(this.#options.db);
     const countsOf = (name: string) => counts.find(({ hook }) => hook === name) ?? { waiting: 0, dropped: 0 };
-    const own = this.#senders.map(({ name, problem }) => {
+    const configured = this.#senders.map(({ name, problem }) => {
       const { waiting, dropped } = countsOf(name);
       return { webhook: this.#places.get(name)!, state: problem ?? "ok", waiting, dropped };
     });
     const others = counts.filter(({ hook }) => !this.#places.has(hook));
     const state = "not in the config of this host";
-    return [...own, ...others.map(({ waiting, dropped }) => ({ webhook: null, state, waiting, dropped }))];
+    return [...configured, ...others.map(({ waiting, dropped }) => ({ webhook: null, state, waiting, dropped }))];
   }
 
   /** Returns the messages that were dropped last. */

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { temporaryFolder } from "boxwright-service/testing/folder";
 import { freePort } from "boxwright-service/testing/free-port";
 import { until } from "boxwright-service/testing/wait";
+import { DeviceTokens } from "../../src/access/device-tokens.ts";
 import { detectionPacket } from "../support/frames.ts";
 import { type TestHost, testHost } from "../support/host.ts";
 import { colourPng } from "../support/pixels.ts";
@@ -14,10 +15,10 @@ const HOUR = 3600;
 /** A hub that has nothing but its document. */
 class FakeHub {
   readonly revoked: { device_id: string; before: number }[] = [];
-  keys: object[] = [];
+  keys: Record<string, unknown>[] = [];
   reads = 0;
   #server: Server | null = null;
-  /** One that no connection takes while the hub is away. */
+  /** Stays the hub's while the hub is away. */
   #port = 0;
   #key!: CryptoKey;
 
@@ -115,6 +116,14 @@ describe("a host with a hub", () => {
     expect([await shown("device:n1"), await shown("device:n2")]).toEqual(["Front door", null]);
     await send(await hub.sign("n1", { name: "Back <b>door</b>" }), packetOf("device:n1"));
     expect(await shown("device:n1")).toBe("Back <b>door</b>");
+    // A name that cannot be written costs no packet.
+    await host.db.write((tx) => tx.all("ALTER TABLE device_names RENAME TO away"));
+    const third = await hub.sign("n1", { name: "Side door" });
+    const { status } = await send(third, packetOf("device:n1"));
+    await host.db.write((tx) => tx.all("ALTER TABLE away RENAME TO device_names"));
+    expect(status).toBe(204);
+    await send(third, packetOf("device:n1"));
+    expect(await shown("device:n1")).toBe("Side door");
   });
 
   test("still takes the token that all agents share, of any source", async () => {
@@ -193,6 +202,20 @@ describe("a host with a hub", () => {
     // The host asks the hub at one address, and browsers have its pages from another one.
     expect(policy).toMatch(new RegExp(`frame-ancestors ${hub.url} https://hub\\.example\\.org$`));
   });
+});
+
+test("a token whose signature is checked while the hub replaces its key is void", async () => {
+  const hub = new FakeHub();
+  await hub.newKey("1");
+  const token = await hub.sign("a1");
+  const document = { issuer: "https://hub.example.org", revoked: [] };
+  const tokens = new DeviceTokens(Date.now);
+  tokens.use({ ...document, keys: hub.keys });
+  const checking = tokens.check(token);
+  hub.keys = [];
+  await hub.newKey("2");
+  tokens.use({ ...document, keys: hub.keys });
+  expect([(await checking).kind, (await tokens.check(token)).kind]).toEqual(["void", "void"]);
 });
 
 test("a host that never reached its hub puts tokens of devices off", async () => {

@@ -232,7 +232,8 @@ describe("a receiver", () => {
     expect([await count("sent"), await count("dropped")]).toEqual([20, 1]);
     const reason = expect.stringMatching(/^\d+ attempts failed while others were taken, the last: status 400$/);
     expect(await webhooks.dropped(10)).toMatchObject([{ source: "/devices/1", id: "f7", reason }]);
-    expect(logs()).toMatch(/\d attempts failed while others were taken, the last: status 400/);
+    expect(logs()).toMatch(/"dropped":1,"reason":"\d+ attempts .*400","msg":"messages of a webhook were dropped/);
+    expect(logs()).not.toContain("lost");
     isMended = true;
     expect(await webhooks.sendDropped()).toBe(1);
     await until(async () => (await queued()) === 0, "the dropped one");
@@ -323,9 +324,9 @@ test("settings tell every problem, and repeat neither key nor address", () => {
   const file = join(folder.path, "secret");
   writeFileSync(file, `${SECRET}\n`);
   expect(readConfig({ webhooks: [{ url: "https://a.org/x", secretFile: file }] }).webhooks[0]!.key).toHaveLength(32);
-  const problemOf = (given: object): string => {
+  const problemOf = (...webhooks: object[]): string => {
     try {
-      readConfig({ webhooks: [given] });
+      readConfig({ webhooks });
     } catch (error) {
       return String(error);
     }
@@ -337,4 +338,10 @@ test("settings tell every problem, and repeat neither key nor address", () => {
   expect(problemOf({ url: "https://u:hidden@a.org", secret: "hidden" })).not.toContain("hidden");
   expect(problemOf({ url: "https://a.org" })).toContain("got neither secret nor secretFile, expected one of them");
   expect(problemOf({ secret: SECRET })).toContain("url: got none");
+  // Queues of one name would change places with the webhooks.
+  const [one, other] = ["https://a.org/1", "https://a.org/2"].map((url) => ({ url, secret: SECRET }));
+  expect(problemOf(one!, other!, other!)).toBe("");
+  const sameNames = problemOf({ ...one, name: "alarm" }, { ...other, name: "alarm" });
+  expect(sameNames).toContain('got two webhooks with the name "alarm", expected a name for each');
+  expect(problemOf({ ...one, name: "https://a.org/2" }, other!)).toContain("expected a name for each");
 });
