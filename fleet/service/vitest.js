@@ -16,8 +16,8 @@ export const test = {
   // No test is about how fast the machine is, which may be busy elsewhere.
   testTimeout: 300_000,
   hookTimeout: 300_000,
-  // A wait that ran out of time is tried once more where nobody watches: the machine may have stood still. The report
-  // marks such a test with "retry x1". A wrong value is never tried again, and neither is a test that was cut off by
-  // testTimeout: it may still be at work.
+  // CI repeats a test once if a wait ran out of time: the machine may have stood still. The report marks such a test
+  // with "retry x1". An assertion outside of a wait fails the test at once. A test that testTimeout cut off is not
+  // repeated either: it may still be at work.
   retry: process.env.CI ? { count: 1, condition: /^waited \d+ s for / } : 0,
 };

@@ -19,6 +19,10 @@ export async function runEnrol(args: readonly string[]): Promise<string> {
   const texts = { hub: "text", key: "text", "key-file": "text", name: "text", state: "text" } as const;
   const { values, words, problems } = readFlags(args, { ...texts, again: "switch", moved: "switch" });
   problems.push(...words.slice(1).map((word) => `"${word}": belongs to no flag`));
+  if (values["moved"] === true)
+    for (const flag of ["again", "key", "key-file", "name"] as const)
+      if (values[flag] !== undefined)
+        problems.push(`--${flag} stands beside --moved, which keeps credential and name. Give one of the two`);
   if (problems.length > 0) throw new SettingsError(problems.map((message) => ({ path: "command line", message })));
   const file = words[0] === undefined ? null : readSettingsFile(words[0]);
   if (file && file.hub === null)
@@ -36,8 +40,8 @@ export async function runEnrol(args: readonly string[]): Promise<string> {
   mkdirSync(state, { recursive: true, mode: 0o700 });
   if (values["moved"] === true) {
     const unlock = lockFolder(state);
-    const { name: kept, deviceId } = await followHub(state, settings.url).finally(unlock);
-    return `still ${kept}, device:${deviceId}, in ${settings.url}\n`;
+    const identity = await followHub(state, settings.url).finally(unlock);
+    return `still ${identity.name}, device:${identity.deviceId}, in ${settings.url}\n`;
   }
   const before = values["again"] === true ? null : await acceptedIdentity(state, settings.url);
   if (before) return `already enrolled as ${before.name}, device:${before.deviceId}. --again enrols this device anew\n`;

@@ -127,8 +127,8 @@ export class HubLink implements Bearer {
         log.error(
           { hub: client.identity.hub, device: client.identity.deviceId },
           `${REVOKED}. Hosts refuse its packets, which wait in the spool. ` +
-            "Enrol it again with a new adopt key (boxwright-agent enrol; a key in the settings is not used for that), " +
-            "or stop it",
+            "Stop the agent. To use the device again, enrol it with a new adopt key (boxwright-agent enrol), and start " +
+            "the agent: a key in the settings is not used for that",
         );
       this.isRevoked = true;
       this.problem = REVOKED;

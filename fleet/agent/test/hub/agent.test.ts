@@ -174,7 +174,7 @@ describe("a device of a hub", () => {
     await until(() =>
       agent.report.read().problems.some((text) => text.includes("refuses the credential of this device")),
     );
-    expect(lines.filter((line) => line.includes("Enrol it again with a new adopt key"))).toHaveLength(1);
+    expect(lines.filter((line) => line.includes("enrol it with a new adopt key"))).toHaveLength(1);
     // A host that does not know of it yet still gets its packets.
     await send(1);
     await agent.close();
@@ -213,6 +213,8 @@ describe("a device of a hub", () => {
     const refused = await startProcess(["enrol", path, "--moved"]).ended;
     expect([refused.code, refused.text]).toEqual([2, expect.stringContaining("does not know this device")]);
     expect(identityOf(state)["hub"]).toBe(hub.url);
+    const both = await startProcess(["enrol", path, "--moved", "--again"]).ended;
+    expect([both.code, both.text]).toEqual([2, expect.stringContaining("--again stands beside --moved")]);
     for (const credential of hub.credentials) stranger.credentials.add(credential);
     expect((await startProcess(["enrol", path, "--moved"]).ended).text).toContain("still Front door, device:d1");
     expect(identityOf(state)).toMatchObject({ hub: stranger.url, deviceId: "d1" });

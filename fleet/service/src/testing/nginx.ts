@@ -26,13 +26,13 @@ export async function startNginx(example: string, target: number): Promise<Nginx
   const port = await freePort();
   const text = readFileSync(example, "utf8");
   const { ca, cert, key } = makeCertificates(folder.path, `DNS:${/server_name (\S+);/.exec(text)![1]!}`);
-  const own = text
+  const config = text
     .replace("listen 443", `listen 127.0.0.1:${port}`)
     .replace(/ssl_certificate \S+;/, `ssl_certificate ${cert};`)
     .replace(/ssl_certificate_key \S+;/, `ssl_certificate_key ${key};`)
     .replace(/server 127\.0\.0\.1:\d+;/, `server 127.0.0.1:${target};`);
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${file(name)};`);
-  writeFileSync(file("example.conf"), own);
+  writeFileSync(file("example.conf"), config);
   // Workers of root run as another user, who may not write into the folder.
   const user = process.getuid?.() === 0 ? "user root;" : "";
   writeFileSync(
