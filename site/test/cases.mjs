@@ -215,9 +215,10 @@ const files = [
         join(root, "site/pages/public/models/FastestDet.onnx"),
         fixture("photos/coffee.jpg"),
       ]);
+      // The model is decoded as it comes, with class ids. Files that are read later would take the example's options away.
+      await settled(page, "");
       await page.fill("[data-options]", '{ "family": "fastestdet", "labels": "coco80" }');
       await page.click("form button[type=submit]");
-      // The model is also decoded as it comes, with class ids: the names are those of the second result.
       await page.waitForFunction(() => document.querySelector("[data-summary]").textContent.includes("cup"));
       isTrue((await summaryOf(page)).count > 0, "detections");
       isTrue(/ms/.test(await readText(page, "[data-stage=run]")), "the time of the run is shown");
