@@ -107,6 +107,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
       // Stop the broker at once if the host was stopped during the connection.
       if (end.signal.aborted) void found?.stop();
     });
+    await retention.logSize();
     retention.start();
     webhooks.start();
     const stop = async (): Promise<void> => {

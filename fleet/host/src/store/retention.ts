@@ -52,12 +52,11 @@ export class Retention {
     this.#options = { now: Date.now, elapsed: () => performance.now(), ...options };
   }
 
-  /** Reads the time of the newest frame, and logs what the frames take. Call it before the others. */
+  /** Reads the time of the newest frame. Call it before the others. */
   async open(): Promise<void> {
     const { db, log, now, elapsed } = this.#options;
     const [newest] = await db.all<{ at: number | null }>("SELECT max(stored_at) AS at FROM frames");
     this.#clock = new TrustedClock({ newest: newest?.at ?? null, now, elapsed, log });
-    await this.#logSize();
   }
 
   /** Sweeps now and every minute, if there is a limit. */
@@ -113,7 +112,8 @@ export class Retention {
     }
   }
 
-  async #logSize(): Promise<void> {
+  /** Says how much is stored, and until when it is kept. */
+  async logSize(): Promise<void> {
     const { db, log, now, keepDays, keepBytes } = this.#options;
     const { frames, bytes, bytesPerMonth } = await sizeOf(db, now());
     const limits = [keepDays > 0 ? `${keepDays} days` : "", keepBytes > 0 ? readable(keepBytes) : ""].filter(Boolean);
