@@ -14,8 +14,8 @@ type About = Pick<Source, "camera" | "isRecorded">;
 type Shown = Pick<SourceFrame, "image" | "id" | "time">;
 
 /**
- * Longest time between two of the pictures that are sent when a source has ended, in milliseconds. A host refuses more
- * than five pictures a second of a camera.
+ * Longest time between two of the pictures that are sent when a source has ended, in milliseconds. A host refuses a
+ * picture less than 200 ms after the arrival of the camera's last one.
  */
 const LAST_WAIT = 300;
 /** Quality of the JPEG: a page shows it for seconds. */
@@ -28,7 +28,7 @@ export class Previews {
   readonly #device: string;
   readonly #sinks: readonly Sink[];
   readonly #log: Logger;
-  /** Time of the last picture of each camera. */
+  /** Time at which the last picture of each camera had arrived. */
   readonly #last = new Map<string, number>();
   /** Pictures on their way, by camera. */
   readonly #sending = new Map<string, Promise<void>>();
@@ -94,8 +94,10 @@ export class Previews {
 
   #start(source: About, frame: Shown): void {
     const { camera } = source;
-    this.#last.set(camera, performance.now());
-    const sending = this.#send(source, frame).finally(() => this.#sending.delete(camera));
+    const sending = this.#send(source, frame).finally(() => {
+      this.#sending.delete(camera);
+      this.#last.set(camera, performance.now());
+    });
     this.#sending.set(camera, sending);
   }
 

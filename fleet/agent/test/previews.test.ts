@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { until } from "boxwright-service/testing/wait";
+import { sleep, until } from "boxwright-service/testing/wait";
 import { Previews } from "../src/previews.ts";
 import { pictureOf } from "./support/echo.ts";
 
@@ -25,4 +25,24 @@ it("sends photos in their order, though one comes between two pictures that are 
   await finished;
   await previews.finish(source, signal);
   expect(sent).toEqual(["1", "2", "3", "4"]);
+});
+
+it("leaves time between two photos after the first one has arrived, however long it took", async () => {
+  /** Times at which a picture was on its way, in milliseconds. */
+  const sent: { begin: number; end: number }[] = [];
+  const preview = async (): Promise<void> => {
+    const begin = performance.now();
+    await sleep(250);
+    sent.push({ begin, end: performance.now() });
+  };
+  const sink = { name: "s", inFlight: 1, send: vi.fn(), close: vi.fn(), preview };
+  const previews = new Previews({ every: 2, width: 16 }, "d", [sink], pino({ level: "silent" }));
+  const { signal } = new AbortController();
+  const source = { camera: "c", isRecorded: true };
+  for (const id of ["1", "2", "3"])
+    previews.offer(source, { id, time: new Date(1), image: pictureOf([]), done: () => undefined }, signal);
+  await previews.finish(source, signal);
+  expect(sent).toHaveLength(3);
+  // A host refuses more than five a second. It counts from the arrival of the one before.
+  for (const [i, { begin }] of sent.entries()) if (i > 0) expect(begin - sent[i - 1]!.end).toBeGreaterThan(200);
 });
