@@ -1,4 +1,4 @@
-/** What the playground keeps: what its controls change, what it shows, and what follows from both. */
+/** The state of the playground: inputs that its controls change, what it shows, and what follows from both. */
 import { computed, reactive, shallowReactive } from "vue";
 import type { DecoderOptions } from "boxwright";
 import type { Possibility } from "@repo/src/node/possibility.ts";

@@ -1,4 +1,4 @@
-/** What a decoder does for its caller. */
+/** The interface `Decoder`. `tensor-decoder.ts` makes one. */
 import type { EngineName } from "../core/engine-name.ts";
 import type { PartialRule } from "../core/prepare-rule.ts";
 import type { TensorInput } from "../core/tensor.ts";

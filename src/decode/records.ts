@@ -4,7 +4,7 @@ import { neededTask } from "../core/tasks.ts";
 import { isInPixels } from "../core/unit.ts";
 import { type DetectionFields, Detections, type TaskColumns, setLength } from "./detections.ts";
 
-/** What a decoder knows of its task. */
+/** The parts of a decoder's task that give records their columns. */
 export interface KnownTask {
   readonly name: string;
   readonly edges?: TaskColumns["edges"] | null;

@@ -72,7 +72,7 @@ const engineOf = (options: DecoderOptions | null): EngineName | "auto" => option
 interface PlanWorkspace extends MemoryImage, Workspace {
   /** The plan block that reads rows gathered from a caller's array, as a list of one. */
   readonly gatherBlocks: readonly number[];
-  /** What suppresses by name, and what reads more than boxes. Mostly empty. */
+  /** Steps after the boxes of an image: a named suppression, and the reading of masks or points. Mostly empty. */
   readonly finish: readonly AfterImageOfTask[];
 }
 

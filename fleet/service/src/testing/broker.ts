@@ -99,7 +99,7 @@ export class Broker {
     this.#server = undefined;
   }
 
-  /** What the server that runs has written. */
+  /** The text that the running server has written. */
   get output(): string {
     return this.#server?.output ?? "";
   }

@@ -12,7 +12,7 @@ export interface Ended {
 }
 
 const running = new Set<Child>();
-/** Those that run, and those that have ended since `Child.forgetEnded`. */
+/** Children that run, and children that have ended since `Child.forgetEnded`. */
 const recent = new Set<Child>();
 /** Most processes that `Child.lastWords` tells of, and most characters of each. */
 const [MOST_CHILDREN, MOST_TEXT] = [6, 2000];
