@@ -123,8 +123,8 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
     inputSize: base.inputSize ?? (scale ? [scale, scale] : null),
     classes: columns ?? classes ?? labels?.length ?? special?.defaults.classes ?? null,
     labels,
-    // ClassificationParser: false says that the scores are logits.
-    ...(metadata.json.is_softmax === false && { scores: "softmax-logits" as const }),
+    ...(special?.softmaxKey &&
+      metadata.json[special.softmaxKey] === false && { scores: "softmax-logits" as const }),
     confidenceThreshold: metadata.take("conf_threshold", UNIT) ?? base.confidenceThreshold,
     iouThreshold: metadata.take("iou_threshold", UNIT) ?? base.iouThreshold,
     maxDetections: metadata.take("max_det", COUNT) ?? base.maxDetections,

@@ -81,11 +81,12 @@ function readArchive(metadata: FieldReader, config: Config): Partial<Config> | n
     ...(scale && { keypointScale: scale }),
   };
   checkCounts(metadata, task, { names: nameKey, edges: "skeleton_edges" });
-  const outputs = OUTPUT_KEYS.flatMap((key) => metadata.texts(key) ?? []);
-  const keypoints =
-    outputs.length > 0
-      ? outputs
-      : (config.outputs ?? []).map(({ name }) => name).filter((name) => /kpt_output/i.test(name));
+  const stated = OUTPUT_KEYS.flatMap((key) => metadata.texts(key) ?? []);
+  const outputs = (config.outputs ?? []).map(({ name }) => name);
+  // Archives of luxonis/tools state "kpt_output", while the outputs are kpt_output1, kpt_output2 and kpt_output3.
+  const keypoints = stated.every((name) => outputs.includes(name)) ? [...stated] : [];
+  if (keypoints.length === 0) keypoints.push(...outputs.filter((name) => /kpt_output/i.test(name)));
+  if (keypoints.length === 0) keypoints.push(...stated);
   if (keypoints.length === 0) return { task };
   return {
     task,

@@ -173,7 +173,7 @@ export interface FamilyTraits {
   /** How many classes there are. "in shapes": the shapes or a class id column tell. Usual: the config has to say. */
   readonly classes?: "in shapes" | 1;
   /** Name of the single class that all published networks have. It is the label where no labels are given. */
-  readonly className?: "face" | "palm" | "person";
+  readonly className?: "face" | "palm" | "person" | "text";
   /** Score column that means "nothing here". Lists with an entry per class may then name it. Usual: no column. */
   readonly background?: "first" | "last";
   /** Class ids come from an operator that subtracts the background: id 0 is the first real class. */

@@ -44,6 +44,8 @@ export interface ParserTraits {
    * column of scores is a class.
    */
   readonly outputs?: readonly ["boxes", "scores", "masks"];
+  /** Metadata that says whether the scores are probabilities. Networks of other parsers may have it for their masks. */
+  readonly softmaxKey?: "is_softmax";
   /** How the parser makes points of heat maps, if not as the family's authors do. */
   readonly keypointRefinement?: "none";
 }
@@ -82,6 +84,7 @@ export const PARSERS: readonly ParserTraits[] = [
   {
     parser: "ClassificationParser",
     defaults: { family: "classifier", confidenceThreshold: 0, iouThreshold: 0.5, maxDetections: 1000 },
+    softmaxKey: "is_softmax",
   },
   {
     // The best column of each query, and no column is the background. A third output has masks.

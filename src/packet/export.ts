@@ -31,7 +31,7 @@ export interface CocoResult {
 export interface CocoImage extends ImageSize {
   /** Id of the image in the annotation file. */
   readonly imageId: number;
-  /** Category ids by class id, if they differ: the 80 classes of COCO have ids up to 90. */
+  /** Category ids by class id. Without them `category_id` is the class id. The 80 classes of COCO have ids up to 90. */
   readonly categories?: readonly number[];
 }
 
@@ -93,10 +93,11 @@ function checkImageNames(image: CocoImage | null | undefined): void {
  * A mask of the whole image goes into a record as `mask: detections.mask(i, { size: "frame" }).toRle()`.
  * @throws PacketError if the size is none, a mask has another size, or `categories` has no whole number for a class
  * @example
- * import { toCoco } from "boxwright";
+ * import { labelsOf, toCoco } from "boxwright";
  *
- * const cat = { class_id: 1, label: "cat", confidence: 0.5, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
- * const [result] = toCoco([cat], { imageId: 7, width: 640, height: 480, categories: [1, 17] });
+ * const categories = labelsOf("coco80").map((name) => labelsOf("coco91").indexOf(name)); // COCO's own ids
+ * const cat = { class_id: 15, label: "cat", confidence: 0.5, x_min: 0.25, y_min: 0.5, x_max: 0.75, y_max: 1 };
+ * const [result] = toCoco([cat], { imageId: 7, width: 640, height: 480, categories });
  * console.log(result.category_id, result.bbox); // 17 [160,240,320,240]
  */
 export function toCoco(detections: DetectionList<MaskedFields>, image: CocoImage): CocoResult[] {

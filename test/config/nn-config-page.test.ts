@@ -135,6 +135,18 @@ describe("each key of the page", () => {
   });
 });
 
+/** Keys of a head in luxonis-ml's schema (nn_archive, August 2026), and those that depthai-nodes' parsers read. */
+const PUBLISHED =
+  "postprocessor_path classes n_classes iou_threshold conf_threshold max_det anchors boxes_outputs scores_outputs " +
+  "is_softmax background_class yolo_outputs mask_outputs protos_outputs keypoints_outputs angles_outputs subtype " +
+  "n_prototypes n_keypoints strides mask_conf keypoint_label_names keypoint_labels skeleton_edges scale_factor " +
+  "score_threshold scale mask_threshold feat_stride_fpn num_anchors prompt points point_label bbox " +
+  "classes_in_one_layer";
+
+test.each(PUBLISHED.split(" "))("the published key %s stands in the page", (key) => {
+  expect(page).toContain(`\`${key}\``);
+});
+
 test("the files are read without an error", () => {
   for (const file of FILES) expect(outcome(file)).toContain('"format":"n');
 });

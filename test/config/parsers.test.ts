@@ -59,6 +59,14 @@ test("ClassificationParser: every class, sorted; is_softmax false says that scor
   expect(first / last).toBeCloseTo(Math.exp(0.5 - 0.125), 5);
 });
 
+test("is_softmax of a YOLO with masks says nothing of its class scores", () => {
+  const outputs = [{ name: "output1_yolov8", shape: [1, 7, 4, 8] }];
+  const metadata = { subtype: "yolov8", classes: ["a", "b"], n_classes: 2, yolo_outputs: ["output1_yolov8"] };
+  const scores = (more: object) =>
+    parseConfig(archive("YOLOExtendedParser", outputs, { ...metadata, n_prototypes: 32, ...more })).scores;
+  expect(scores({ is_softmax: false })).toBe(scores({}));
+});
+
 test("FastSAMParser: YOLOv8 for segmentation with one class, and its index map", () => {
   const outputs = [
     { name: "output1_yolov8", shape: [1, 6, 4, 8] },

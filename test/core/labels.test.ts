@@ -106,6 +106,11 @@ test("a network whose published files have one class calls it by its name; label
   // With and without a mask, perhaps: two classes have other names.
   expect(labelsIn(ultraface, faces(3))).toBe(null);
   expect(labelsIn({ family: "movenet" }, { o: filled([1, 1, 17, 3], 0.5) })).toEqual(["person"]);
+  const side = { inputSize: [64, 64] };
+  expect(labelsIn({ family: "yolov5-face", ...side }, { o: filled([1, 252, 16], 0.5) })).toEqual(["face"]);
+  expect(labelsIn({ family: "dbnet" }, { o: filled([1, 1, 32, 32], 0) })).toEqual(["text"]);
+  const people = { dets: filled([1, 2, 5], 0), keypoints: filled([1, 2, 17, 3], 0) };
+  expect(labelsIn({ family: "rtmo", ...side }, people)).toEqual(["person"]);
   const outputs = [
     { name: "scores", dims: [1, 4420, 2] },
     { name: "boxes", dims: [1, 4420, 4] },

@@ -93,6 +93,7 @@ export const DECODED_FAMILIES = {
   dbnet: /* @__PURE__ */ decoded({
     classes: 1,
     coordinates: "normalised",
+    className: "text",
     title: "DBNet, PaddleOCR text detection",
     task: "text",
     rules: { gate: ">=", suppress: "none", clamp: "none" },

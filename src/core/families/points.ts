@@ -44,6 +44,7 @@ export const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
     raw: "probabilities",
     squareSize: true,
     classes: 1,
+    className: "face",
     task: "pose",
   },
   retinaface: {
@@ -64,6 +65,7 @@ export const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
     head: "distance",
     exports: [],
     raw: "probabilities",
+    // No class name: Luxonis publishes one of SCRFD's networks for persons.
     classes: 1,
     task: "pose",
     word: /scrfd/,
@@ -92,6 +94,7 @@ export const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
     exports: [],
     raw: "probabilities",
     classes: 1,
+    className: "person",
     task: "pose",
     word: /rtmo(?!bile)/,
     prepare: { order: "BGR", std: 1 },

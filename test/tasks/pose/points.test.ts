@@ -649,6 +649,7 @@ describe("NN Archive", () => {
   test.each([
     ["named", { keypoints_outputs: ["kpt_output1", "kpt_output2", "kpt_output3"] }],
     ["by their usual names", {}],
+    ["by the stem of their names, as luxonis/tools writes", { keypoints_outputs: ["kpt_output"] }],
   ])("outputs of points %s, labels, edges; the confidence is raw", (_, more) => {
     const metadata = {
       subtype: "yolov8",
