@@ -57,7 +57,7 @@ function channelOf(pixels: usize, shift: i32): v128 {
 /** Returns four elements: (byte - mean), times or divided by `by`. Inlined, `multiplies` is a constant. */
 // @ts-ignore: decorator
 @inline
-function valuesOf(bytes: v128, mean: v128, by: v128, multiplies: bool): v128 {
+export function valuesOf(bytes: v128, mean: v128, by: v128, multiplies: bool): v128 {
   const centred = f32x4.sub(f32x4.convert_i32x4_s(bytes), mean);
   return multiplies ? f32x4.mul(centred, by) : f32x4.div(centred, by);
 }

@@ -17,9 +17,8 @@ export function prepareAbiVersion(): i32 {
 
 /** Makes the rows of the tensor. */
 export function prepare(job: usize): void {
-  if (!ASC_FEATURE_SIMD || !halvePlanes4(job)) {
-    unpack(job);
-    resample(job);
-  }
+  if (ASC_FEATURE_SIMD && halvePlanes4(job)) return;
+  unpack(job);
+  resample(job);
   emit(job);
 }
