@@ -141,8 +141,9 @@ async function onCpu(outputs: object): Promise<Outputs> {
 class OnnxLane implements Lane {
   readonly #ort: Ort;
   readonly #session: OrtSession;
-  readonly #input: SlotArray;
-  readonly #feeds: { readonly [name: string]: never };
+  readonly #spec: InputSpec;
+  #input: SlotArray;
+  #feeds: { readonly [name: string]: never };
   /** Tensors over the slots, and the slots that they were made for. */
   #fetches: { readonly [name: string]: never } | null = null;
   #slots: Slots = {};
@@ -150,18 +151,26 @@ class OnnxLane implements Lane {
   constructor(ort: Ort, session: OrtSession, input: InputSpec) {
     this.#ort = ort;
     this.#session = session;
+    this.#spec = input;
     this.#input = arrayFor(input);
-    const others = (input.constants ?? []).map(
-      ({ name, type, data, dims }) => [name, this.#tensor(type, data, dims)] as const,
-    );
-    this.#feeds = {
-      [input.name]: this.#tensor(TYPES[input.type], this.#input, input.dims),
-      ...Object.fromEntries(others),
-    };
+    this.#feeds = this.#feedsOf();
   }
 
   input(): SlotArray {
+    // onnxruntime-web with env.wasm.proxy moves the memory of what it is fed to its worker.
+    if (this.#input.length === 0) {
+      this.#input = arrayFor(this.#spec);
+      this.#feeds = this.#feedsOf();
+    }
     return this.#input;
+  }
+
+  #feedsOf(): { readonly [name: string]: never } {
+    const { name, type, dims, constants = [] } = this.#spec;
+    const others = constants.map(
+      (one) => [one.name, this.#tensor(one.type, one.data.slice(), one.dims)] as const,
+    );
+    return { [name]: this.#tensor(TYPES[type], this.#input, dims), ...Object.fromEntries(others) };
   }
 
   async run(slots: Slots | null): Promise<Outputs | null> {

@@ -20,8 +20,8 @@ class Tensor {
   }
 }
 
-/** Returns a detector over a network that finds nothing, and what the network was given last. */
-async function openDetector(prepare: object, dims: readonly number[], type: string) {
+/** Returns a detector over a network that finds nothing, and what the network was given last. `moves`: to a worker. */
+async function openDetector(prepare: object, dims: readonly number[], type: string, moves = false) {
   let given = new Float32Array(0);
   const network = {
     inputNames: ["images"],
@@ -29,6 +29,7 @@ async function openDetector(prepare: object, dims: readonly number[], type: stri
     outputNames: ["output0"],
     run: async ({ images }: { readonly images: Tensor }) => {
       given = images.data.slice();
+      if (moves) structuredClone(images.data, { transfer: [images.data.buffer as ArrayBuffer] });
       return { output0: { data: new Float32Array(6 * 84), dims: [1, 6, 84], type: "float32" } };
     },
   };
@@ -77,6 +78,17 @@ test.each([
     await detector.detect(image, options);
     const { tensor } = prepareImage(image, rule, options);
     expect(Buffer.from(given().buffer).equals(Buffer.from(tensor.data.buffer))).toBe(true);
+  }
+  await detector.close();
+});
+
+test("a runtime that moves its input to a worker gets a new one for each picture", async () => {
+  const { detector, given } = await openDetector({}, [1, 3, SIDE, SIDE], "float32", true);
+  const rule = detector.decoder.prepareRule as PrepareRule;
+  for (const seed of [1, 2]) {
+    const image = imageOf(80, 40, seed);
+    await detector.detect(image);
+    expect(given()).toEqual(prepareImage(image, rule).tensor.data);
   }
   await detector.close();
 });
