@@ -55,6 +55,20 @@ export interface PrepareOptions {
  */
 export const OWN_INPUTS = /* @__PURE__ */ new WeakMap<object, object | null>();
 
+/**
+ * Memory of a reader of frames, which nobody else writes to. `prepareImage` moves it into the memory of the kernel,
+ * where the next frames need not be copied to.
+ */
+export interface FrameMemory {
+  /** Where the next frame of this length belongs. */
+  bytes: Uint8Array;
+  /** What `prepareImage` keeps for the frames. `null`: nothing yet. */
+  kept: object | null;
+}
+
+/** The memories of all readers, by their `bytes`. */
+export const FRAME_MEMORIES = /* @__PURE__ */ new WeakMap<object, FrameMemory>();
+
 /** An input tensor, and what takes its boxes back to the image. */
 export interface Prepared {
   readonly tensor: {

@@ -3,7 +3,7 @@ import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { PIXELS, encodedKind } from "../picture/encoded.ts";
 import { decodePhoto, photoOf } from "./photos.ts";
-import { VideoReader } from "./video.ts";
+import { VideoReader, hasFrame } from "./video.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 
 /**
@@ -47,12 +47,13 @@ export class PixelReader {
   readonly #video = new VideoReader();
 
   /**
-   * Returns the pixels of an image. Returns a promise only for the file of a photo and for a `<video>`. The frame of a
-   * video is read without a canvas if the browser can.
+   * Returns the pixels of an image. Returns a promise only for the file of a photo, a `<video>` and a `VideoFrame`. A
+   * frame is read without a canvas if the browser can.
    */
   readNow(image: DetectorImage): ImageInput | Promise<ImageInput> {
     if (typeof image !== "object" || image === null) return this.read(image);
-    if ("videoWidth" in image) return this.#video.read(image).then((pixels) => pixels ?? this.read(image));
+    if ("videoWidth" in image || "displayWidth" in image)
+      return this.#video.read(image).then((pixels) => pixels ?? this.read(image));
     const photo = photoOf(image);
     return photo === null ? this.read(image) : decodePhoto(photo, (bitmap) => this.read(bitmap));
   }
@@ -76,6 +77,8 @@ export class PixelReader {
         Array.isArray(image) ? "a list" : "a promise",
         Array.isArray(image) ? "one image: detectAll() takes a list" : "what it resolves to: await it",
       );
+    if (!hasFrame(image))
+      refuse("image", "a video without a frame", "one that shows a frame: await its event loadeddata");
     const [width, height] = sizeOf(image as Drawable);
     if (Number.isNaN(width + height))
       refuse(

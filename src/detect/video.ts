@@ -1,8 +1,9 @@
 /**
- * Reads the frame that a `<video>` shows, by WebCodecs: the planes as the decoder of the video made them, without a
- * canvas. If the browser lacks WebCodecs, or the frame is turned or scaled, the canvas of `PixelReader` reads it.
+ * Reads a `VideoFrame`, or the frame that a `<video>` shows, by WebCodecs: the planes as the decoder of the video made
+ * them, without a canvas. If the browser lacks WebCodecs, or the frame is turned or scaled, the canvas of `PixelReader`
+ * reads it.
  */
-import type { ImageFormat, ImageInput } from "../decode/prepare.ts";
+import { FRAME_MEMORIES, type FrameMemory, type ImageFormat, type ImageInput } from "../decode/prepare.ts";
 
 /** A frame of WebCodecs, as far as it is used. */
 interface VideoPicture {
@@ -18,56 +19,91 @@ interface VideoPicture {
   close(): void;
 }
 
+/** A `<video>`, as far as it is used. */
+interface Video {
+  readonly videoWidth: number;
+  readonly videoHeight: number;
+  readonly seeking?: boolean;
+  addEventListener?(name: string, listener: () => void, options: { readonly once: true }): void;
+}
+
 /** Matrices of BT.601, which the planes of an image are read by. */
 const BT601: readonly unknown[] = ["smpte170m", "bt470bg"];
 
-/** Reads frames of videos into memory that it keeps. */
+/** Options of a copy as RGBA. A browser that cannot convert does not know `format`, and never reads it. */
+class AsRgba {
+  isKnown = false;
+  readonly colorSpace = "srgb";
+
+  get format(): string {
+    this.isKnown = true;
+    return "RGBA";
+  }
+}
+
+/** Reads frames into memory that it keeps. */
 export class VideoReader {
-  #bytes = new Uint8Array(0);
+  readonly #memory: FrameMemory = { bytes: new Uint8Array(0), kept: null };
+  readonly #asRgba = new AsRgba();
   /** False once a frame could not be read: the browser then lacks a step. */
   #works = true;
 
-  /** Returns the pixels of the frame that a video shows; null if a canvas has to read it. */
-  async read(video: object): Promise<ImageInput | null> {
+  /** Returns the pixels of a frame, or of the one that a video shows; null if a canvas has to read it. */
+  async read(image: object): Promise<ImageInput | null> {
+    if (isVideo(image) && image.seeking) await endOfSeeking(image);
     const { VideoFrame: Open } = globalThis as { VideoFrame?: new (video: object) => VideoPicture };
-    if (!Open || !this.#works || !isVideo(video)) return null;
-    let frame: VideoPicture | null = null;
+    if (!Open || !this.#works) return null;
+    let opened: VideoPicture | null = null;
     try {
-      frame = new Open(video);
-      return isWhole(frame) ? await this.#copy(frame) : null;
+      const video = isVideo(image) ? image : null;
+      if (video && !hasFrame(video)) return null;
+      const frame = video ? (opened = new Open(video)) : (image as VideoPicture);
+      return isWhole(frame, video) ? await this.#copy(frame) : null;
     } catch {
       this.#works = false;
       return null;
     } finally {
-      frame?.close();
+      // A frame that was given belongs to the caller.
+      opened?.close();
     }
   }
 
-  async #copy(frame: VideoPicture): Promise<ImageInput> {
+  async #copy(frame: VideoPicture): Promise<ImageInput | null> {
     const { displayWidth: width, displayHeight: height } = frame;
     const format = formatOf(frame);
     // Let the browser convert frames of another matrix or range.
-    const options = format === "rgba" ? { format: "RGBA", colorSpace: "srgb" } : {};
+    const options = format === "rgba" ? this.#asRgba : {};
     const size = frame.allocationSize(options);
-    if (this.#bytes.length !== size) this.#bytes = new Uint8Array(size);
-    const [{ stride }] = await frame.copyTo(this.#bytes, options);
-    return { data: this.#bytes, width, height, format, stride };
+    if (format === "rgba" && !this.#asRgba.isKnown) return null;
+    const memory = this.#memory;
+    if (memory.bytes.length !== size) {
+      Object.assign(memory, { bytes: new Uint8Array(size), kept: null });
+      FRAME_MEMORIES.set(memory.bytes, memory);
+    }
+    const { bytes } = memory;
+    const [{ stride }] = await frame.copyTo(bytes, options);
+    return { data: bytes, width, height, format, stride };
   }
 }
 
-/** True for a `<video>` that has a frame. */
-const isVideo = (image: object): boolean =>
-  "videoWidth" in image && "readyState" in image && Number(image.readyState) >= 2;
+const isVideo = (image: object): image is Video => "videoWidth" in image;
+
+/** False for a `<video>` that has no frame yet. */
+export const hasFrame = (video: object): boolean => !("readyState" in video) || Number(video.readyState) >= 2;
+
+/** Waits until a video shows the frame that it seeks, or is emptied. It has no frame before. */
+const endOfSeeking = (video: Video): Promise<void> =>
+  new Promise((resolve) => {
+    for (const name of ["seeked", "emptied"]) video.addEventListener?.(name, resolve, { once: true });
+  });
 
 /** True if the frame's bytes are the picture as it is shown: neither turned, nor cut, nor scaled. */
-const isWhole = ({
-  visibleRect,
-  displayWidth,
-  displayHeight,
-  rotation = 0,
-  flip = false,
-}: VideoPicture): boolean =>
-  rotation === 0 && !flip && visibleRect?.width === displayWidth && visibleRect.height === displayHeight;
+function isWhole(frame: VideoPicture, video: Video | null): boolean {
+  const { visibleRect, displayWidth: width, displayHeight: height, rotation = 0, flip = false } = frame;
+  if (rotation !== 0 || flip || visibleRect?.width !== width || visibleRect.height !== height) return false;
+  // Browsers whose frames state no rotation give the frames of a turned video as they were filmed.
+  return video === null || (video.videoWidth === width && video.videoHeight === height);
+}
 
 /** Returns the planes of a frame in BT.601 of video range, else "rgba". Odd sizes have planes with other strides. */
 function formatOf({ format, colorSpace, displayWidth, displayHeight }: VideoPicture): ImageFormat {

@@ -36,6 +36,8 @@ export interface JobLayout {
   readonly pixelStride: number;
   readonly scratch: number;
   readonly resampled: number;
+  /** The whole image, for a reader that writes it here. */
+  readonly image: number;
   /** Rows of the tensor that a strip makes, over the whole width of the input. */
   readonly out: number;
   readonly outRow: number;
@@ -57,8 +59,8 @@ const FORMATS: { readonly [F in ImageFormat]: number } = {
   i420: A.FORMAT_I420,
 };
 
-/** Returns the memory map of a picture. */
-export function layOut(image: CheckedImage, rule: CheckedRule, place: Place): JobLayout {
+/** Returns the memory map of a picture. `imageBytes`: room for the whole image. */
+export function layOut(image: CheckedImage, rule: CheckedRule, place: Place, imageBytes: number): JobLayout {
   const [width, height] = rule.size;
   const axis = (source: number, length: number, start: number, input: number): Axis => {
     const resized = roundToEven(length);
@@ -107,6 +109,7 @@ export function layOut(image: CheckedImage, rule: CheckedRule, place: Place): Jo
     pixelStride,
     scratch: room(scratchRows(kind, span) * x.count * 4 + SLACK),
     resampled: room(tallest * x.count * 4 + SLACK),
+    image: room(imageBytes + SLACK),
     out: room(tallest * outRow * (isTogether ? 1 : 3) + SLACK),
     outRow,
     outPlane: isTogether ? 0 : tallest * outRow,

@@ -4,7 +4,7 @@ import type { EngineName } from "../../core/engine-name.ts";
 import { type Place, placeOf, roundToEven } from "../../core/place.ts";
 import type { PrepareRule } from "../../core/prepare-rule.ts";
 import type { Frame } from "../../decode/frame.ts";
-import type { PreparedData } from "../../decode/prepare.ts";
+import { FRAME_MEMORIES, type FrameMemory, type PreparedData } from "../../decode/prepare.ts";
 import { makePrepareEngine } from "../../engine/choose.ts";
 import type { PrepareEngine } from "../../engine/prepare.ts";
 import { JOB, type JobLayout, type Strip, layOut, writeJob } from "./job.ts";
@@ -29,20 +29,44 @@ export interface Workspace {
 const workspaces = new Map<string, Workspace>();
 const MOST_WORKSPACES = 4;
 
-/** The last call whose rule can never change. A stream of frames repeats it, and needs no key made of the rule. */
-let last: (CheckedImage & { rule: PrepareRule; engine: string; work: Workspace }) | null = null;
+/** A call whose rule can never change, without its image. A stream repeats it, and needs no key made of the rule. */
+interface Kept extends CheckedImage {
+  readonly asked: PrepareRule;
+  readonly engine: string;
+  readonly work: Workspace;
+}
+
+/** The last such call. */
+let last: Kept | null = null;
+
+const isRepeated = (
+  kept: Kept | null,
+  { width, height, format, stride }: CheckedImage,
+  rule: PrepareRule,
+  engine: string,
+): kept is Kept =>
+  kept?.engine === engine &&
+  kept.asked === rule &&
+  kept.width === width &&
+  kept.height === height &&
+  kept.format === format &&
+  kept.stride === stride;
+
+const isFrozen = (rule: PrepareRule): boolean =>
+  [rule, rule.size, rule.mean, rule.std, rule.pad].every(Object.isFrozen);
 
 /** Returns the workspace of a rule and a kind of image; makes it if it is not among the last ones. */
 export function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: EngineName | "auto"): Workspace {
+  const memory = FRAME_MEMORIES.get(image.data);
+  const kept = memory ? (memory.kept as Kept | null) : last;
+  if (isRepeated(kept, image, rule, engine)) return kept.work;
+  // A reader has a workspace of its own: nobody else overwrites its frame before the frame is prepared.
+  if (memory && isFrozen(rule)) {
+    const work = makeWorkspace(image, checkRule(rule), engine, memory);
+    memory.kept = { ...image, data: NO_BYTES, asked: rule, engine, work } satisfies Kept;
+    return work;
+  }
   const { width, height, format, stride } = image;
-  const isLast =
-    last?.engine === engine &&
-    last.rule === rule &&
-    last.width === width &&
-    last.height === height &&
-    last.format === format &&
-    last.stride === stride;
-  if (last && isLast) return last.work;
   // JSON has no BigInt, and `checkRule` refuses one in its own words.
   const key = JSON.stringify([rule, width, height, format, stride, engine], (_, x: unknown) =>
     typeof x === "bigint" ? String(x) : x,
@@ -51,18 +75,23 @@ export function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: Eng
   workspaces.delete(key);
   workspaces.set(key, work);
   if (workspaces.size > MOST_WORKSPACES) workspaces.delete(workspaces.keys().next().value as string);
-  const isFrozen = [rule, rule.size, rule.mean, rule.std, rule.pad].every(Object.isFrozen);
-  last = isFrozen ? { ...image, data: NO_BYTES, rule, engine, work } : null;
+  last = isFrozen(rule) ? { ...image, data: NO_BYTES, asked: rule, engine, work } : null;
   return work;
 }
 
 /** In the place of the bytes of the last image, which may go. */
 const NO_BYTES = new Uint8Array(0);
 
-function makeWorkspace(image: CheckedImage, rule: CheckedRule, wanted: EngineName | "auto"): Workspace {
+/** Makes a workspace. The next frame of `memory` will stand in it. */
+function makeWorkspace(
+  image: CheckedImage,
+  rule: CheckedRule,
+  wanted: EngineName | "auto",
+  memory?: FrameMemory,
+): Workspace {
   const { width, height } = image;
   const place = placeFor([width, height], rule);
-  const layout = layOut(image, rule, place);
+  const layout = layOut(image, rule, place, memory ? image.data.length : 0);
   const engine = makePrepareEngine(wanted, layout.bytes);
   writeJob(engine.buffer, image, rule, layout);
   const [inputWidth, inputHeight] = rule.size;
@@ -85,6 +114,10 @@ function makeWorkspace(image: CheckedImage, rule: CheckedRule, wanted: EngineNam
     }),
   };
   padStrip(work);
+  if (memory) {
+    memory.bytes = new Uint8Array(engine.buffer, layout.image, image.data.length);
+    FRAME_MEMORIES.set(memory.bytes, memory);
+  }
   return work;
 }
 
@@ -145,35 +178,43 @@ export function run(work: Workspace, image: CheckedImage, data: PreparedData): v
   }
 }
 
-/** Copies the source rows of a strip into memory. */
-function bringIn({ bytes, layout }: Workspace, image: CheckedImage, { firstRow, endRow }: Strip): void {
+/** Brings the source rows of a strip into memory. */
+function bringIn(work: Workspace, image: CheckedImage, { firstRow, endRow }: Strip): void {
   const { data, width, height, format, stride } = image;
-  const { source, pixels, pixelStride, u, v } = layout;
+  const { source, pixels, pixelStride, u, v } = work.layout;
   const isPixels = format === "rgba";
-  if (isPixels && stride !== pixelStride)
+  // Copy nothing after the last row: the planes of chroma stand there, or the buffer ends.
+  const end = Math.min(endRow, height) * stride;
+  if (!isPixels) bringRows(work, data, A.J_SOURCE, firstRow * stride, end, source);
+  else if (stride === pixelStride) bringRows(work, data, A.J_PIXELS, firstRow * stride, end, pixels);
+  else
     for (let row = firstRow; row < endRow; row++)
-      bytes.set(
+      work.bytes.set(
         data.subarray(row * stride, row * stride + 4 * width),
         pixels + (row - firstRow) * pixelStride,
       );
-  else {
-    // Copy nothing after the last row: the planes of chroma stand there, or the buffer ends.
-    const end = Math.min(endRow * stride, height * stride, data.length);
-    bytes.set(data.subarray(firstRow * stride, end), isPixels ? pixels : source);
-  }
   const chroma = chromaStrideOf(format, stride);
   if (chroma === 0) return;
-  const planeEnd = (plane: number): number => height * stride + (plane + 1) * ((height + 1) >> 1) * chroma;
-  for (const [plane, to] of format === "nv12"
-    ? [[0, u]]
-    : [
-        [0, u],
-        [1, v],
-      ]) {
-    const start = planeEnd(plane - 1);
-    const end = Math.min(start + ((endRow + 1) >> 1) * chroma, planeEnd(plane), data.length);
-    bytes.set(data.subarray(start + (firstRow >> 1) * chroma, end), to);
-  }
+  const plane = height * stride;
+  const from = (firstRow >> 1) * chroma;
+  const to = ((endRow + 1) >> 1) * chroma;
+  bringRows(work, data, A.J_U, plane + from, plane + to, u);
+  const second = plane + ((height + 1) >> 1) * chroma;
+  if (format === "i420") bringRows(work, data, A.J_V, second + from, second + to, v);
+}
+
+/** Points a word of the job at rows of an image that lies in the memory of the kernel. Copies those of another one. */
+function bringRows(
+  { bytes, words }: Workspace,
+  data: CheckedImage["data"],
+  word: number,
+  from: number,
+  end: number,
+  room: number,
+): void {
+  const isHere = data.buffer === bytes.buffer;
+  words[(JOB >> 2) + word] = isHere ? data.byteOffset + from : room;
+  if (!isHere) bytes.set(data.subarray(from, Math.min(end, data.length)), room);
 }
 
 /** Pads the rows above and below the image. Padding beside it comes with the rows of each strip. */
