@@ -33,12 +33,16 @@ export class Arrival<T> {
   }
 }
 
+/** What `next` throws after `stop`. */
+export const STOPPED = /* @__PURE__ */ new Error("The detector was closed.");
+
 /** The promises of a stream in the order in which they settle, until a signal ends it. */
 export class Arrivals {
   readonly #signal: AbortSignal | undefined;
   readonly #settled: unknown[] = [];
   readonly #wakeUp = (): void => this.#wake?.();
   #wake: (() => void) | null = null;
+  #isStopped = false;
 
   constructor(signal: AbortSignal | undefined) {
     this.#signal = signal;
@@ -52,12 +56,19 @@ export class Arrivals {
     });
   }
 
-  /** Returns the next one that settles. Throws the signal's reason. */
+  /** Returns the next one that settles. Throws the signal's reason, and `STOPPED` after `stop`. */
   async next(): Promise<unknown> {
-    while (this.#settled.length === 0 && !this.#signal?.aborted)
+    while (this.#settled.length === 0 && !this.#signal?.aborted && !this.#isStopped)
       await new Promise<void>((resolve) => (this.#wake = resolve));
+    if (this.#isStopped) throw STOPPED;
     if (this.#signal?.aborted) throw this.#signal.reason as Error;
     return this.#settled.shift();
+  }
+
+  /** Ends the stream: `next` throws from now on. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#wakeUp();
   }
 
   /** Forgets the signal. */

@@ -65,6 +65,7 @@ export class ChainedDetector implements Detector {
   readonly #hasPresence: boolean;
   readonly #pixels = new PixelReader();
   readonly #calls = new OneCall();
+  #closing: Promise<void> | undefined;
 
   constructor(first: Detector, second: Detector, most: number) {
     this.#first = first;
@@ -109,9 +110,12 @@ export class ChainedDetector implements Detector {
     }
   }
 
-  async close(): Promise<void> {
-    if (this.#calls.isClosed) return;
-    this.#calls.close();
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    await this.#calls.close();
     try {
       await this.#first.close();
     } finally {

@@ -3,7 +3,7 @@ import { TensorError, mismatch, refuse } from "../core/errors.ts";
 import { type Rule, checkOptions } from "../core/options.ts";
 import { isBytes, show } from "../core/tensor.ts";
 import type { Detections } from "../decode/detections.ts";
-import { Arrivals } from "./arrivals.ts";
+import { Arrivals, STOPPED } from "./arrivals.ts";
 import type { DetectorImage } from "./image.ts";
 import type { OneCall } from "./one-call.ts";
 
@@ -55,19 +55,39 @@ export interface DetectAllOptions {
  * Yields what `detect` makes of a stream of images, as one of the detector's `calls`. Closes the stream at the end.
  * @throws TensorError for what cannot be iterated over, before the call begins; RangeError for wrong options
  */
-export async function* detectFrames(
+export function detectFrames(
   frames: DetectorFrames,
   options: DetectAllOptions | null,
   calls: OneCall,
-  detect: (source: Images, arrivals: Arrivals) => AsyncGenerator<Detections, void, undefined>,
+  detect: Detect,
+): AsyncGenerator<Detections, void, undefined> {
+  // Ends a loop that waits for its reader. Its reader may be the one that closes the detector.
+  const end = (): void => void stream.return();
+  const stream = detectUntil(end, frames, options, calls, detect);
+  return stream;
+}
+
+type Detect = (source: Images, arrivals: Arrivals) => AsyncGenerator<Detections, void, undefined>;
+
+async function* detectUntil(
+  end: () => void,
+  frames: DetectorFrames,
+  options: DetectAllOptions | null,
+  calls: OneCall,
+  detect: Detect,
 ): AsyncGenerator<Detections, void, undefined> {
   // Open the frames first: the detector stays free if they cannot be iterated over.
   const { signal } = checkOptions(options ?? {}, { signal: SIGNAL });
   const source = iteratorOf(frames);
-  calls.enter("detectAll");
+  calls.enter("detectAll", () => {
+    end();
+    arrivals.stop();
+  });
   const arrivals = new Arrivals(signal);
   try {
     yield* detect(source, arrivals);
+  } catch (error) {
+    if (error !== STOPPED) throw error;
   } finally {
     arrivals.end();
     // The source may wait for a frame that never comes.

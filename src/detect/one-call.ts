@@ -1,38 +1,42 @@
 /** One call at a time: the calls of a detector share its memory and its result. */
 import { TensorError } from "../core/errors.ts";
 
-/** The calls of a detector, of which one may run. After `close` none may. */
+/** The calls of a detector, of which one may run. After `close` none may begin. */
 export class OneCall {
-  #running: string | null = null;
+  #isRunning = false;
   #isClosed = false;
+  /** Ends the loop that runs. */
+  #end: (() => void) | undefined;
+  /** Tells `close` that the call which ran has ended. */
+  #ended: (() => void) | undefined;
 
-  get isClosed(): boolean {
-    return this.#isClosed;
-  }
-
-  /** Throws a TensorError if another call runs, or if the detector is closed. */
-  enter(call: string): void {
+  /**
+   * Throws a TensorError if another call runs, or if the detector is closed.
+   * @param end ends the call, if it is a loop
+   */
+  enter(call: string, end?: () => void): void {
     if (this.#isClosed)
       throw new TensorError(`${call}() was called on a detector that is closed. Make another one.`);
-    if (this.#running !== null)
+    if (this.#isRunning)
       throw new TensorError(
-        call === "close"
-          ? `close() was called while ${this.#running}() of the same detector has not ended. Await it first, or ` +
-              "leave its loop."
-          : `${call}() was called while another call of the same detector has not ended, and both have one ` +
-              "result. Await it first, or use detectAll().",
+        `${call}() was called while another call of the same detector has not ended, and both have one ` +
+          "result. Await it first, or use detectAll().",
       );
-    this.#running = call;
+    this.#isRunning = true;
+    this.#end = end;
   }
 
   leave(): void {
-    this.#running = null;
+    this.#isRunning = false;
+    this.#ended?.();
   }
 
-  /** Lets no further call in. Throws as `enter` does. */
-  close(): void {
-    this.enter("close");
-    this.leave();
+  /** Lets no further call in, ends a loop, and waits for the call that runs. */
+  async close(): Promise<void> {
     this.#isClosed = true;
+    if (!this.#isRunning) return;
+    const ended = new Promise<void>((resolve) => (this.#ended = resolve));
+    this.#end?.();
+    await ended;
   }
 }

@@ -107,6 +107,7 @@ export class SessionDetector implements Detector {
   readonly #lanes: readonly FrameLane[];
   readonly #pixels = new PixelReader();
   readonly #calls = new OneCall();
+  #closing: Promise<void> | undefined;
 
   constructor(session: Session, decoder: Decoder, lanes: readonly FrameLane[]) {
     this.#session = session;
@@ -193,9 +194,12 @@ export class SessionDetector implements Detector {
     }
   }
 
-  async close(): Promise<void> {
-    if (this.#calls.isClosed) return;
-    this.#calls.close();
+  close(): Promise<void> {
+    return (this.#closing ??= this.#close());
+  }
+
+  async #close(): Promise<void> {
+    await this.#calls.close();
     for (const lane of this.#lanes) lane.close();
     await this.#session.close();
   }

@@ -74,19 +74,44 @@ describe("a session of one's own", () => {
 });
 
 describe("close", () => {
-  test("during a call is refused, and says what to do", async () => {
-    const detector = await createDetector(sourceOf());
+  test("waits for the call that runs", async () => {
+    const log: string[] = [];
+    let end: () => void = () => undefined;
+    const ended = new Promise<void>((resolve) => (end = resolve));
+    const run = () => ended.then(outputs);
+    const detector = await createDetector(sourceOf({ run }, log), { warmUp: 0 });
     const running = detector.detect(image);
-    await expect(detector.close()).rejects.toThrow(
-      "close() was called while detect() of the same detector has not ended. Await it first, or leave its loop.",
-    );
-    await running;
-    for await (const found of detector.detectAll([image, image])) {
-      expect(found).toHaveLength(1);
-      await expect(detector.close()).rejects.toThrow("close() was called while detectAll()");
-    }
-    await detector.close();
+    const closing = detector.close();
     await expect(detector.detect(image)).rejects.toThrow("detect() was called on a detector that is closed");
+    expect(log).toEqual([]);
+    end();
+    expect(await running).toHaveLength(1);
+    await Promise.all([closing, detector.close()]);
+    expect(log).toEqual(["lane", "session"]);
+  });
+
+  test.each([true, false])("ends a loop, from within and from outside, overlapping: %s", async (overlaps) => {
+    for (const closesWithin of [true, false]) {
+      const log: string[] = [];
+      const detector = await createDetector(sourceOf({}, log, { overlaps }));
+      let closing: Promise<void> | undefined;
+      let count = 0;
+      // The third frame never comes.
+      const frames = (async function* () {
+        yield image;
+        yield image;
+        if (!closesWithin) closing = detector.close();
+        await new Promise(() => undefined);
+      })();
+      for await (const found of detector.detectAll(frames)) {
+        expect(found).toHaveLength(1);
+        count++;
+        if (closesWithin) await detector.close();
+      }
+      await closing;
+      expect(count).toBeLessThanOrEqual(closesWithin ? 1 : 2);
+      expect(log.filter((word) => word === "session")).toHaveLength(1);
+    }
   });
 
   test("of two networks closes both or none", async () => {
@@ -122,11 +147,11 @@ describe("close", () => {
     const running = detector.detect(image);
     // The first network has ended, and the second one runs.
     await entered;
-    await expect(detector.close()).rejects.toThrow("close() was called while detect()");
+    const closing = detector.close();
+    expect(log).toEqual([]);
     leave();
     await running;
-    expect(log).toEqual([]);
-    await detector.close();
+    await closing;
     await detector.close();
     expect(log).toEqual(["lane", "session", "crops", "session"]);
     await expect(detector.detect(image)).rejects.toThrow("closed");

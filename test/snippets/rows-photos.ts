@@ -1,6 +1,6 @@
 /** Blocks that begin with a photo. */
 import * as ort from "onnxruntime-node";
-import { expect } from "vitest";
+import { expect, vi } from "vitest";
 import * as boxwright from "../../src/entries/index.ts";
 import { imageInfo } from "../../src/picture/image-info.ts";
 import { echoOnnx } from "../support/echo-network.ts";
@@ -25,13 +25,23 @@ const brightest = {
   },
 };
 
-/** React, as far as the hook needs it: one component that is rendered again when its state changes. */
+/** React, as far as the hook needs it: one component, whose effect runs anew when its dependency changes. */
 function reactOf() {
-  const state: { value: unknown; cleanUp?: () => void } = { value: undefined };
+  const state: { value?: unknown; source?: unknown; cleanUp?: () => void } = {};
+  const leave = (): void => {
+    state.cleanUp?.();
+    state.source = undefined;
+  };
   return {
     state,
+    leave,
     useState: (first: unknown) => [state.value ?? first, (next: unknown) => void (state.value = next)],
-    useEffect: (effect: () => () => void) => void (state.cleanUp = effect()),
+    useEffect: (effect: () => () => void, [source]: readonly unknown[]) => {
+      if (state.source === source) return;
+      leave();
+      state.source = source;
+      state.cleanUp = effect();
+    },
   };
 }
 const react = reactOf();
@@ -41,6 +51,11 @@ const phoneNetwork = {
   inputs: [{ name: "images", shape: [1, 640, 640, 3], dataType: "float32" }],
   outputs: [{ name: "output0", shape: [1, 84, 8400], dataType: "float32" }],
 };
+
+/** The resizer of a camera, which makes nothing of its frames. */
+const resizerOf = () => ({
+  resizer: { resize: () => ({ getPixelBuffer: () => new ArrayBuffer(0), dispose: () => undefined }) },
+});
 
 type Found = { x_min: number; x_max: number; y_min: number; y_max: number };
 
@@ -171,6 +186,34 @@ export const PHOTO_ROWS: readonly Row[] = [
   },
   {
     page: "docs/react-native.md",
+    has: "react-native-vision-camera",
+    modules: {
+      "react-native-vision-camera": { useFrameOutput: (output: object) => output },
+      "react-native-vision-camera-resizer": { useResizer: resizerOf },
+      "react-native-worklets": {
+        scheduleOnRN: (call: (...args: unknown[]) => void, ...args: unknown[]) => call(...args),
+      },
+    },
+    check: (made) => {
+      const shown: Found[][] = [];
+      const decoder = decoderOf80();
+      const use = made["useDetections"] as (...args: unknown[]) => { onFrame(frame: object): void };
+      const decode = ([data]: Float32Array[], place: boxwright.Frame) =>
+        decoder.decode({ output0: { data, dims: [1, 84, 8400] } }, place);
+      const runSync = (): object[] => [onePerson().output0.data];
+      const output = use({ ...phoneNetwork, runSync }, decode, (found: Found[]) => shown.push(found));
+      for (const orientation of ["right", "up"]) {
+        const dispose = vi.fn();
+        output.onFrame({ width: 1280, height: 720, orientation, dispose });
+        expect(dispose).toHaveBeenCalledOnce();
+      }
+      // 64 pixels of the input are 128 of the frame, whose upright width is 720 and then 1280.
+      const widths = shown.map(([{ x_min, x_max }]) => x_max - x_min);
+      expect(widths).toEqual([expect.closeTo(128 / 720, 4), expect.closeTo(128 / 1280, 4)]);
+    },
+  },
+  {
+    page: "docs/react-native.md",
     has: "onnxruntime-react-native",
     given: () => ({ bytes: echoOnnx(), pixels: new Uint8Array(32 * 24 * 4), width: 32, height: 24 }),
     modules: { "onnxruntime-react-native": ort },
@@ -185,9 +228,16 @@ export const PHOTO_ROWS: readonly Row[] = [
       const source = { model: echoOnnx(), runtime: boxwright.onnxRuntime(ort) };
       expect(use(source)).toBeNull();
       await expect.poll(() => use(source)).not.toBeNull();
-      react.state.cleanUp?.();
+      react.leave();
       // A detector that is closed is not handed out.
       expect(react.state.value).toBeNull();
+      // A component that goes while its detector runs leaves nothing open.
+      await expect.poll(() => use(source)).not.toBeNull();
+      const detector = react.state.value as boxwright.Detector;
+      const running = detector.detect(picture(32, 24));
+      react.leave();
+      expect(await running).toBeDefined();
+      await expect(detector.detect(picture(32, 24))).rejects.toThrow("closed");
     },
   },
   {
