@@ -10,6 +10,7 @@ import { type Input, readInputUpTo } from "../files/read.ts";
 import { MissingPackage } from "../images.ts";
 import { type Folders, framesIn, isFolder, photoFinder } from "./frames.ts";
 import { checkHasNetwork, configAmong, selectOnly, tensorsAmong } from "./inputs.ts";
+import { noteLine } from "./hints.ts";
 import type { Io } from "./io.ts";
 import { UsageError, type Values } from "./options.ts";
 import { RESIZES, frameOf } from "./photo.ts";
@@ -124,7 +125,7 @@ export async function decodeFolders(
       const decoded = await network.decode(paths, photo === undefined ? values : { ...values, photo });
       progress.clear();
       // The same note for each frame would bury the results.
-      for (const note of decoded.notes.filter((text) => !seen.has(text))) io.err(`boxwright: ${note}\n`);
+      for (const note of decoded.notes.filter((text) => !seen.has(text))) io.err(noteLine(note, "decode"));
       decoded.notes.forEach((note) => seen.add(note));
       await each({ name, decoded, photo }, network, names);
     } catch (error) {
@@ -154,7 +155,7 @@ function notesOf(decoder: Decoder, frame: Frame | undefined, values: Values): st
   const { json } = decoder.describe();
   const isAssumed = values["resize"] === undefined;
   return [
-    ...(json.kind === "plan" ? json.notes.map((note) => `note: ${note}`) : []),
+    ...(json.kind === "plan" ? json.notes : []),
     ...(frame && isAssumed ? stretchNotes(json, frame) : []),
     ...droppedNotes(decoder.stats),
   ];
@@ -169,7 +170,7 @@ function stretchNotes(json: Description["json"], { width, height }: Frame): stri
   return isSimilar
     ? []
     : [
-        `note: the photo of ${width}x${height} counts as stretched to the input, ${input.join("x")}. If ` +
+        `the photo of ${width}x${height} counts as stretched to the input, ${input.join("x")}. If ` +
           `it was fitted otherwise, pass --resize: ${RESIZES.join(", ")}`,
       ];
 }

@@ -1,6 +1,7 @@
 /** `boxwright decode`: tensors to detections, as a table or as JSON. */
 import { type Decoded, type Network, decodeFiles, decodeFolders } from "./decode-files.ts";
 import { type Folders, splitFolders } from "./frames.ts";
+import { noteLine } from "./hints.ts";
 import type { Io } from "./io.ts";
 import { UsageError, type Values } from "./options.ts";
 import type { Parsed } from "./parse.ts";
@@ -14,7 +15,7 @@ export async function decode({ positionals, values }: Parsed, io: Io): Promise<v
   if (values["format"] !== undefined)
     throw new UsageError("--format is for folders. For one frame there are a table and --json.");
   const decoded = await decodeFiles(positionals, values);
-  for (const note of decoded.notes) io.err(`boxwright: ${note}\n`);
+  for (const note of decoded.notes) io.err(noteLine(note, "decode"));
   io.out(values["json"] ? jsonText(decoded) : tableText(decoded));
 }
 

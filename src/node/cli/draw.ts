@@ -11,6 +11,7 @@ import { rasterise } from "../raster.ts";
 import { countText } from "./decode.ts";
 import { decodeFiles, decodeFolders } from "./decode-files.ts";
 import { type Folders, isFolder, splitFolders } from "./frames.ts";
+import { noteLine } from "./hints.ts";
 import type { Io } from "./io.ts";
 import { UsageError, type Values, optionsOf } from "./options.ts";
 import type { Parsed } from "./parse.ts";
@@ -104,7 +105,7 @@ async function detectionsToDraw(
     file === undefined
       ? await decodeFiles(positionals, values)
       : { images: await readDetections(file, mostBytes(values)), notes: [] };
-  for (const note of notes) io.err(`boxwright: ${note}\n`);
+  for (const note of notes) io.err(noteLine(note, "draw"));
   if (index >= images.length)
     throw new UsageError(`--index: got ${index}, expected 0..${images.length - 1}, an image of the batch`);
   return images[index];

@@ -1,4 +1,4 @@
-/** Turns the options that an error of the library asks for into options of the command line. */
+/** Says what errors and notes of the library ask for in the words of the command line. */
 import { ConfigError, type OptionHint, TensorError } from "../../core/errors.ts";
 import { type CommandName, optionsOf } from "./options.ts";
 
@@ -20,6 +20,16 @@ export function withHints(error: Error, command: CommandName, words: readonly st
       ),
   );
   return hints.length === 0 ? error.message : `${error.message}\nIn this command: ${hints.join(", ")}`;
+}
+
+/** Returns a note of the library as a line of this command: `labels: "coco80"` becomes `--labels coco80`. */
+export function noteLine(note: string, command: CommandName): string {
+  const options = Object.entries(optionsOf(command));
+  const text = note.replace(/\b(\w+): "([\w-]+)"/g, (whole, option, value) => {
+    const [name] = options.find(([, { sets }]) => sets === option) ?? [];
+    return name === undefined ? whole : `--${name} ${value}`;
+  });
+  return `boxwright: note: ${text}\n`;
 }
 
 const hintsOf = (error: Error): readonly OptionHint[] =>

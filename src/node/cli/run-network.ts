@@ -16,6 +16,7 @@ import { familyWords, likeliest } from "../next-step.ts";
 import { MissingPackage, checkPackages, packagesFor, readImage, writeJpeg } from "../images.ts";
 import { rasterPixels, rasterise } from "../raster.ts";
 import { type ImageFile, imageFiles } from "./image-files.ts";
+import { noteLine } from "./hints.ts";
 import type { Io } from "./io.ts";
 import { Journal, type Settings } from "./journal.ts";
 import { labelPng, wantsLabelMaps, wantsMasks, withMasks } from "./masks.ts";
@@ -119,7 +120,7 @@ async function detectorOf(path: string, values: Values, prepare: PartialRule, io
   const runtime = onnxRuntime(ort);
   const onNote = (note: string): void => {
     clearLine(io);
-    io.err(`boxwright: note: ${note.replace(/labels: "(\w+)"/, "--labels $1")}\n`);
+    io.err(noteLine(note, "run"));
   };
   return createDetector({ model: bytes, runtime, config }, { ...options, prepare, onNote }).catch(
     (error: Error) => {

@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { expect, test } from "vitest";
+import { noteLine } from "../../../src/node/cli/hints.ts";
 import { writeSafetensors } from "../../../src/node/files/safetensors.ts";
 import { boxwright, expectSame, expectedDetections, printedJson, ssd, yolo } from "../../support/cli.ts";
 import { fixture, tempFolder } from "../../support/files.ts";
@@ -126,6 +127,16 @@ test("decodes without a config, by --family and other options", async () => {
   expect(printedJson(out).detections[0].label).toBe("cup");
 });
 
+test("notes name options as the command does", () => {
+  const line = (note: string) => noteLine(note, "decode");
+  expect(line('say scores: "probabilities", or labels: "coco80"')).toBe(
+    "boxwright: note: say --scores probabilities, or --labels coco80\n",
+  );
+  expect(line('the output "boxes", {boxes: "a"}')).toBe(
+    'boxwright: note: the output "boxes", {boxes: "a"}\n',
+  );
+});
+
 test("notes about network, photo and dropped candidates go to standard error", async () => {
   const file = folder.path("odd.safetensors");
   const network = ["--family", "yolov8", "--classes", "2", "--input-size", "64x64", file];
@@ -162,6 +173,12 @@ test("notes about network, photo and dropped candidates go to standard error", a
   expect(said).toMatchObject({ code: 0, err: told });
   const like = await boxwright("decode", ...network, "--image-size", "1920x1920");
   expect(like).toMatchObject({ code: 0, err: told });
+  // Two boxes apart, of which one has room.
+  await write((data) => {
+    for (const cell of [0, 1]) [16 + 32 * cell, 32, 8, 8, 0.9].forEach((v, k) => (data[k * 84 + cell] = v));
+  });
+  const full = await boxwright("decode", ...network, "--max", "1");
+  expect(full.err).toMatch(/^boxwright: note: 1 candidates were left out: /);
 });
 
 test("no detection is no error", async () => {
