@@ -31,9 +31,11 @@ export async function decodePhoto(
   photo: Uint8Array | Blob,
   draw: (bitmap: Bitmap) => ImageInput,
 ): Promise<ImageInput> {
+  let expected = "a whole photo that this browser shows";
   try {
     // Import on demand: a program that decodes no photo starts faster.
     const { decodePhoto: byPackages } = await import("#photos");
+    if (byPackages) expected = "a whole JPEG or PNG";
     if (byPackages)
       return await byPackages(isBlob(photo) ? new Uint8Array(await photo.arrayBuffer()) : photo);
     const { createImageBitmap } = globalThis as Decoding;
@@ -51,7 +53,7 @@ export async function decodePhoto(
     return refuse(
       "image",
       `${encodedKind(photo)} (${(error as Error).message})`,
-      `a whole photo, or ${PIXELS}`,
+      `${expected}, or ${PIXELS}`,
     );
   }
   return refuse("image", `${encodedKind(photo)}, which nothing here decodes`, PIXELS);

@@ -41,8 +41,8 @@ export interface Detector {
     options?: { readonly signal?: AbortSignal },
   ): AsyncGenerator<Detections, void, undefined>;
   /**
-   * Frees the network, once the call that runs has ended. A loop of `detectAll` ends after the frame that runs. A detector
-   * that is closed finds nothing any more.
+   * Frees the network, once the call that runs has ended. A loop of `detectAll` ends after the frame that runs. A
+   * detector that is closed finds nothing any more.
    */
   close(): Promise<void>;
 }

@@ -1,12 +1,14 @@
 /** Packets from what a network gave, or from detections. */
+import { isRecord } from "../core/json.ts";
 import type { TensorInput } from "../core/tensor.ts";
 import type { Detections } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { Outputs } from "../decode/inputs.ts";
+import { type DetectionList, rowsOf } from "../decode/rows.ts";
 import { type PacketAbout, attributesOf } from "./envelope.ts";
 import { classOf, need } from "./error.ts";
 import type { PacketDecoder } from "./packet.ts";
-import { readFrame } from "./read.ts";
+import { readFrame, recordsOf } from "./read.ts";
 import { bytesOf, padded } from "./text.ts";
 import { ARRAY_CLASSES, DATATYPES, type WireArray, readTensor } from "./wire.ts";
 
@@ -17,8 +19,8 @@ import { ARRAY_CLASSES, DATATYPES, type WireArray, readTensor } from "./wire.ts"
  * A raw packet is a response of the Open Inference Protocol with the binary tensor extension. A detection packet is a
  * structured CloudEvent. `packetHeaders` gives what goes beside either over HTTP or NATS.
  * @param decoder states the config; a decoder of `{}` serves a device without one
- * @param outputs what the network gave for one image, as `decode` takes it, or `Detections`. Images of a batch need a
- * packet each
+ * @param outputs what the network gave for one image, as `decode` takes it; or detections, as `decode` returned them,
+ * their clone, or a list of them. Images of a batch need a packet each
  * @param frame size of the original image in pixels, and how it was resized
  * @param about `id`, `source`, `subject` and `time` of the frame
  * @param into memory to write to, at an address that is a multiple of 8; without it, or if it is too short, new memory
@@ -40,7 +42,7 @@ import { ARRAY_CLASSES, DATATYPES, type WireArray, readTensor } from "./wire.ts"
  */
 export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
   decoder: PacketDecoder,
-  outputs: Outputs | TensorInput | Detections,
+  outputs: Outputs | TensorInput | DetectionList,
   frame: Frame | null | undefined,
   about: PacketAbout,
   into?: Uint8Array<Into>,
@@ -54,13 +56,13 @@ export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
   );
   readFrame(frame, null);
   const { config, configHash } = decoder;
-  const isFound = "toArray" in outputs;
+  const isFound = areDetections(outputs);
   if (isFound || config.outputFormat === "detection") {
-    const detections = isFound
-      ? (outputs as Detections)
-      : decoder.decode(outputs as Outputs, frame ?? undefined);
-    const sources = [...detections.sources].slice(0, detections.length);
-    const data = { frame: frame ?? null, detections: detections.toArray(), sources };
+    const found = isFound ? outputs : decoder.decode(outputs as Outputs, frame ?? undefined);
+    const detections = recordsOf(found, "detections", null);
+    // A list from JSON has no cells.
+    const { sources: cells = [] } = found as Partial<Detections>;
+    const data = { frame: frame ?? null, detections, sources: [...cells].slice(0, detections.length) };
     const attributes = attributesOf("detection", about, configHash, "");
     return pack({ ...attributes, datacontenttype: "application/json", data }, [], into);
   }
@@ -91,6 +93,12 @@ export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
     into,
   );
 }
+
+/** True for what `decode` returned, a clone of it, and a list of detections. An empty list may be one of tensors. */
+const areDetections = (given: object): boolean =>
+  "toArray" in given ||
+  rowsOf(given) !== given ||
+  (Array.isArray(given) && given.length > 0 && given.every((d: unknown) => isRecord(d) && "class_id" in d));
 
 /** Returns JSON followed by arrays: in `into` if it is long enough, else in new memory. */
 function pack<Into extends ArrayBufferLike>(

@@ -1,12 +1,16 @@
 /** Recognises the files of photos: their bytes are no pixels. */
 
-/** First bytes of the formats of photos. */
-const SIGNATURES: readonly (readonly [kind: string, start: readonly number[]])[] = [
-  ["PNG", [0x89, 0x50, 0x4e, 0x47]],
-  ["JPEG", [0xff, 0xd8, 0xff]],
-  ["GIF", [0x47, 0x49, 0x46, 0x38]],
-  ["WebP", [0x52, 0x49, 0x46, 0x46]],
-  ["BMP", [0x42, 0x4d]],
+/** First bytes of the formats of photos, as characters. A `?` stands for any byte. */
+const SIGNATURES: readonly (readonly [kind: string, ...starts: readonly string[]])[] = [
+  ["PNG", "\x89PNG"],
+  ["JPEG", "\xff\xd8\xff"],
+  ["GIF", "GIF8"],
+  ["WebP", "RIFF????WEBP"],
+  ["BMP", "BM"],
+  ["TIFF", "II*\0", "MM\0*"],
+  ["AVIF", "????ftypavi"],
+  ["HEIC", "????ftyphe", "????ftypmif1", "????ftypmsf1"],
+  ["JPEG XL", "\xff\x0a", "\0\0\0\x0cJXL "],
 ];
 
 /** Returns the bytes of an image that is a view or a buffer, else null. */
@@ -17,7 +21,10 @@ export function bytesOfImage(image: object): Uint8Array | null {
 
 /** Returns the format of a photo's file by its first bytes, null if they begin no such file. */
 export const photoFormat = (bytes: Uint8Array): string | null =>
-  SIGNATURES.find(([, start]) => start.every((byte, i) => bytes[i] === byte))?.[0] ?? null;
+  SIGNATURES.find(([, ...starts]) => starts.some((start) => beginsWith(bytes, start)))?.[0] ?? null;
+
+const beginsWith = (bytes: Uint8Array, start: string): boolean =>
+  Array.from(start).every((letter, i) => letter === "?" || letter.charCodeAt(0) === bytes[i]);
 
 /** True for a `Blob`, such as the file of an `<input>`. */
 export const isBlob = (image: object): image is Blob => typeof Blob === "function" && image instanceof Blob;
@@ -36,5 +43,5 @@ export function encodedKind(image: object): string | null {
 /** What to pass in place of a file. */
 export const PIXELS =
   "pixels, { data, width, height }. Decode the file first: createImageBitmap(new Blob([bytes])) in a page, " +
-  "readImage(bytes) of boxwright/node in Node, or sharp(bytes).removeAlpha().raw().toBuffer({ resolveWithObject: true }), " +
-  "whose result is passed as { data, ...info }. A detector's detect() takes the file itself";
+  "readImage(bytes) of boxwright/node in Node, or sharp(bytes).rotate().removeAlpha().raw().toBuffer(" +
+  "{ resolveWithObject: true }), whose result is passed as { data, ...info }. A detector's detect() takes the file itself";

@@ -123,9 +123,19 @@ export class TileRows {
 
   add(tile: Tile, detections: Detections): void {
     checkTile(tile, this.#size);
-    const given: Partial<Detections> | null = detections;
-    if (!(given && given.boxes && given.scores && given.classIds && given.sources))
-      refuse("detections", show(detections), "what decode() returned for the tile", RangeError);
+    const given: Partial<Detections> = (detections as Detections | null) ?? {};
+    // JSON makes objects of the columns of a clone.
+    if (
+      ![given.boxes, given.scores, given.classIds, given.sources].every((column) =>
+        ArrayBuffer.isView(column),
+      )
+    )
+      refuse(
+        "detections",
+        show(detections),
+        "what decode() returned for the tile, or a clone of it",
+        RangeError,
+      );
     const { x, y, width, height } = tile;
     checkFrameOf(detections, width, height);
     if (detections.length > 0) this.#checkKind(detections);

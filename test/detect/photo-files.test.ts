@@ -80,10 +80,13 @@ test("a damaged photo, and a format that nothing decodes, are told with the ways
   const detector = await open();
   const webp = Uint8Array.of(0x52, 0x49, 0x46, 0x46, 0, 0, 0, 0, 0x57, 0x45, 0x42, 0x50);
   for (const [bytes, message] of [
-    [png.subarray(0, 40), /^image: got the bytes of a PNG file \(.*\), expected a whole photo, or pixels/],
+    [
+      png.subarray(0, 40),
+      /^image: got the bytes of a PNG file \(.*\), expected a whole JPEG or PNG, or pixels/,
+    ],
     [
       webp,
-      /^image: got the bytes of a WebP file \(.*\), expected a whole photo.*createImageBitmap.*readImage.*sharp/,
+      /^image: got the bytes of a WebP file \(.*\), expected a whole JPEG or PNG.*createImageBitmap.*readImage.*sharp/,
     ],
     [new Uint8Array(0), /^image: got an empty file, expected/],
     // What sharp() returns, and what toBuffer({ resolveWithObject: true }) resolves to.
@@ -97,9 +100,25 @@ test("a damaged photo, and a format that nothing decodes, are told with the ways
     await expect(detector.detect(bytes as DetectorImage)).rejects.toThrow(message);
 });
 
+test.each([
+  ["TIFF", "II*\0"],
+  ["TIFF", "MM\0*"],
+  ["AVIF", "\0\0\0\x1cftypavif"],
+  ["HEIC", "\0\0\0\x18ftypheic"],
+  ["HEIC", "\0\0\0\x18ftypmif1"],
+  ["JPEG XL", "\xff\x0a"],
+])("the bytes of a %s are named", async (format, start) => {
+  const bytes = Uint8Array.from(start.padEnd(40, "\0"), (letter) => letter.charCodeAt(0));
+  await expect((await open()).detect(bytes)).rejects.toThrow(`image: got the bytes of a ${format} file (`);
+  expect(() => prepareImage(bytes as never, { size: [32, 32] })).toThrow(`the bytes of a ${format} file`);
+});
+
 test("the path of a photo is told from its bytes", async () => {
   await expect((await open()).detect("street.jpg" as never)).rejects.toThrow(
     'got "street.jpg", expected the picture itself: the bytes of the file (readFileSync(path) in Node)',
+  );
+  await expect((await open()).detect(new URL("file:///street.jpg") as never)).rejects.toThrow(
+    "got a URL, expected the picture itself",
   );
 });
 
@@ -129,6 +148,13 @@ test("pixels as sharp gives them need no format", async () => {
   expect(prepare({ data: three, width, height, format: "raw", channels: 2 })).toThrow(
     "image: channels: got 2, expected 1, 3 or 4",
   );
+  // What sharp adds for trim() and resize(), for other depths, and without raw().
+  const trimmed = { ...info, trimOffsetLeft: -2, trimOffsetTop: 0, cropOffsetLeft: 0, depth: "uchar" };
+  expect(decoder.prepare({ data: three, ...trimmed }).tensor.data).toEqual(expected);
+  expect(prepare({ data: three, ...info, depth: "ushort" })).toThrow(
+    'image.depth: got "ushort", expected "uchar"',
+  );
+  expect(prepare({ data: png, ...info, format: "png" })).toThrow("image: data: got the bytes of a PNG file");
   expect(() => prepareImage(png as unknown as ImageInput, { size: [32, 32] })).toThrow(
     /the bytes of a PNG file/,
   );

@@ -24,7 +24,11 @@ describe.each(cases.map((c) => [c.name, c] as const))("%s", (_, c) => {
     const raw = fromPacket(toPacket(withFormat(decoderOf(c), "raw"), outputs, f, about));
     const decoded = fromPacket(toPacket(withFormat(decoderOf(c), "detection"), outputs, f, about));
     expect([raw.kind, decoded.kind]).toEqual(["raw", "detection"]);
-    for (const packet of [raw, decoded]) {
+    // What crossed a worker or JSON before gives the same bytes, apart from the cells that JSON leaves out.
+    const clone = fromPacket(toPacket(decoderOf(c), structuredClone(expected), f, about));
+    const list = JSON.parse(JSON.stringify(expected)) as ReturnType<typeof expected.toArray>;
+    expect(fromPacket(toPacket(decoderOf(c), list, f, about)).detections).toEqual(decoded.detections);
+    for (const packet of [raw, decoded, clone]) {
       const host = decoderOf(c);
       const found = host.receive(packet).copy();
       expect(found).toBeInstanceOf(Detections);
@@ -173,6 +177,8 @@ test("a list of outputs, one tensor and Detections are packets too", () => {
   expect(packet.kind).toBe("detection");
   expect(packet.detections).toEqual(found.toArray());
   expect(decoder.receive(packet).toArray()).toEqual(found.toArray());
+  // An empty list may be one of tensors.
+  expect(() => toPacket(decoder, [], frame, about)).toThrow("outputs: got [], expected a tensor");
   // labels travel with the records
   const named = createDecoderSync({ ...config, labels: ["cup"] });
   const [cup] = named.receive(fromPacket(toPacket(named, named.decode(outputs), null, about)));

@@ -177,7 +177,8 @@ export interface CheckedImage {
 /** Names of an image. The second list has what decoders of photos add, and what says nothing about the bytes. */
 const NAMES: readonly string[] = ["data", "width", "height", "format", "channels", "stride", "rotation"];
 const IGNORED: readonly string[] = [
-  ...["size", "premultiplied", "depth", "hasAlpha", "space", "density"],
+  ...["size", "premultiplied", "depth", "hasAlpha", "space", "density", "pages", "pageHeight"],
+  ...["trimOffsetLeft", "trimOffsetTop", "cropOffsetLeft", "cropOffsetTop", "attentionX", "attentionY"],
   ...["gamma", "interlace", "palette", "color", "alpha", "bpp", "colorType", "colorSpace", "pixelFormat"],
   ...["exifBuffer", "comments", "text", "resolution", "transparency", "iccEmbeddedProfile", "animated"],
 ];
@@ -187,6 +188,10 @@ function checkNames(image: ImageInput): void {
   const prototype: unknown = Object.getPrototypeOf(image);
   if (prototype !== Object.prototype && prototype !== null) return;
   if ("info" in image) fail("image", "{ data, info }, as sharp gives them", "{ data, ...info }");
+  // sharp states how many bytes a value has. Most other depths would give a picture of noise.
+  const { depth = "uchar" } = image as { readonly depth?: unknown };
+  if (typeof depth === "string" && depth !== "uchar")
+    fail("image.depth", show(depth), '"uchar", bytes: leave the depth out of .raw() in sharp');
   for (const key in image)
     if (!IGNORED.includes(key)) {
       const complaint = nameComplaint(key, NAMES);
@@ -241,6 +246,12 @@ function formatOf({ format, channels }: ImageInput): ImageFormat {
   );
 }
 
+/** Throws a RangeError for bytes that begin as the file of a photo does. */
+function checkNoFile(data: ImageInput["data"]): void {
+  const kind = encodedKind(data);
+  if (kind?.includes("file")) fail("image: data", kind, PIXELS);
+}
+
 /** Throws a RangeError for an image that is none, or whose bytes are too few. */
 export function checkImage(image: ImageInput): CheckedImage {
   if (typeof image !== "object" || image === null)
@@ -253,6 +264,8 @@ export function checkImage(image: ImageInput): CheckedImage {
     fail("image: data", show(data), "the bytes of the pixels, a Uint8Array or Uint8ClampedArray");
   if (![width, height].every((s) => Number.isInteger(s) && s > 0 && s <= 1 << 16))
     fail("image", `width ${show(width)}, height ${show(height)}`, "whole pixels, 1 to 65536");
+  // sharp states "png" beside the bytes of a PNG.
+  if (image.format !== undefined && !(image.format in ROW_BYTES)) checkNoFile(data);
   const format = formatOf(image);
   const row = ROW_BYTES[format](width);
   const stride = image.stride ?? row;
@@ -266,8 +279,7 @@ export function checkImage(image: ImageInput): CheckedImage {
       : stride * height +
         chroma * (format === "nv12" ? half - 1 : 2 * half - 1) +
         (format === "nv12" ? row : (width + 1) >> 1);
-  const file = data.length < needed ? encodedKind(data) : null;
-  if (file?.includes("file")) fail("image: data", file, PIXELS);
+  if (data.length < needed) checkNoFile(data);
   const turned = rotationProblem(image.rotation);
   if (turned) fail("image.rotation", ...turned);
   const channelCount = [1, 3, 4].find((n) => data.length === n * width * height);
