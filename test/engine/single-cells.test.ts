@@ -36,67 +36,44 @@ const levels = [
   { name: "positive logits", scores: "logits", threshold: 0.75, fails: 0.5, passes: 2.5 },
 ] as const;
 
-describe.each(engines)("%s", (engine) => {
-  describe.each(TYPES)("%s", (type) => {
-    for (const { name, scores, threshold, fails, passes } of levels)
-      for (const classes of [1, 2, 9])
-        test(`${name}, ${classes} classes`, () => {
-          const isFloat = type === "f32" || type === "f16";
-          const [scale, zeroPoint] = isFloat ? [1, 0] : [0.03125, type === "u8" ? 100 : 0];
-          const decoder = createDecoderSync(config(classes, scores, threshold), { engine });
-          for (let cell = 0; cell < CELLS; cell++) {
-            const numbers = new Float64Array(CELLS * classes).fill(fails);
-            numbers[cell * classes + (cell % classes)] = passes;
-            const found = decoder.decode({
-              b: boxes,
-              s: {
-                data: encode(numbers, type, scale, zeroPoint),
-                dims: [1, CELLS, classes],
-                type,
-                ...(isFloat ? {} : { scale, zeroPoint }),
-              },
-            });
-            expect([...found.sources.subarray(0, found.length)], `cell ${cell}`).toEqual([cell]);
-            expect(found.classIds[0]).toBe(cell % classes);
-          }
-        });
-  });
+/** A tensor of scores, or of boxes and scores in planes, whose cells lie side by side. */
+const FORMS = {
+  rows: {
+    more: {},
+    first: 0,
+    dims: (channels: number) => [1, CELLS, channels],
+    at: (cell: number, channel: number, channels: number) => cell * channels + channel,
+  },
+  planes: {
+    more: { family: "yolov8", reading: "class-rows", inputSize: [64, 64], roles: undefined },
+    first: 4,
+    dims: (channels: number) => [1, channels, CELLS],
+    at: (cell: number, channel: number) => channel * CELLS + cell,
+  },
+} as const;
 
-  // Planes, whose cells lie side by side.
-  describe.each(TYPES)("planes of %s", (type) => {
-    for (const { name, scores, threshold, fails, passes } of levels)
-      for (const classes of [1, 2, 9])
-        test(`${name}, ${classes} classes`, () => {
-          const isFloat = type === "f32" || type === "f16";
-          const [scale, zeroPoint] = isFloat ? [1, 0] : [0.03125, type === "u8" ? 100 : 0];
-          const decoder = createDecoderSync(
-            {
-              ...config(classes, scores, threshold),
-              family: "yolov8",
-              reading: "class-rows",
-              inputSize: [64, 64],
-              roles: undefined,
-            },
-            { engine },
-          );
-          const channels = 4 + classes;
-          for (let cell = 0; cell < CELLS; cell++) {
-            const numbers = new Float64Array(CELLS * channels).fill(fails);
-            numbers.fill(0.5, 0, 4 * CELLS);
-            numbers[(4 + (cell % classes)) * CELLS + cell] = passes;
-            const found = decoder.decode({
-              o: {
-                data: encode(numbers, type, scale, zeroPoint),
-                dims: [1, channels, CELLS],
-                type,
-                ...(isFloat ? {} : { scale, zeroPoint }),
-              },
-            });
-            expect([...found.sources.subarray(0, found.length)], `cell ${cell}`).toEqual([cell]);
-            expect(found.classIds[0]).toBe(cell % classes);
-          }
-        });
-  });
+describe.each(engines)("%s", (engine) => {
+  for (const [form, { more, first, dims, at }] of Object.entries(FORMS))
+    describe.each(TYPES)(`${form} of %s`, (type) => {
+      for (const { name, scores, threshold, fails, passes } of levels)
+        for (const classes of [1, 2, 9])
+          test(`${name}, ${classes} classes`, () => {
+            const isFloat = type === "f32" || type === "f16";
+            const [scale, zeroPoint] = isFloat ? [1, 0] : [0.03125, type === "u8" ? 100 : 0];
+            const decoder = createDecoderSync({ ...config(classes, scores, threshold), ...more }, { engine });
+            const channels = first + classes;
+            for (let cell = 0; cell < CELLS; cell++) {
+              const numbers = new Float64Array(CELLS * channels).fill(fails);
+              numbers.fill(0.5, 0, first * CELLS);
+              numbers[at(cell, first + (cell % classes), channels)] = passes;
+              const data = encode(numbers, type, scale, zeroPoint);
+              const tensor = { data, dims: dims(channels), type, ...(!isFloat && { scale, zeroPoint }) };
+              const found = decoder.decode(form === "rows" ? { b: boxes, s: tensor } : { o: tensor });
+              expect([...found.sources.subarray(0, found.length)], `cell ${cell}`).toEqual([cell]);
+              expect(found.classIds[0]).toBe(cell % classes);
+            }
+          });
+    });
 
   test("rows of one class, whose scores lie apart", () => {
     const decoder = createDecoderSync(

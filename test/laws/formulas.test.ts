@@ -70,14 +70,31 @@ const sides = (bins: readonly number[], n: number): number[] =>
   range(4).map((k) => expectedDistance(bins.slice(k * n, k * n + n)));
 
 /** Left, top, right, bottom in cells from the middle of a cell. */
-function around(
-  [x, y]: readonly [number, number],
-  [l, t, r, b]: readonly number[],
-  w: number,
-  h: number,
-): number[] {
+function around([x, y]: Place, [l, t, r, b]: readonly number[], w: number, h: number): number[] {
   return [(x + 0.5 - l) / w, (y + 0.5 - t) / h, (x + 0.5 + r) / w, (y + 0.5 + b) / h];
 }
+
+type Draw = Parameters<Case["make"]>[0];
+type Place = readonly [x: number, y: number];
+
+/** Widths and heights of the maps of INPUT. */
+const MAPS = [
+  [20, 12],
+  [10, 6],
+  [5, 3],
+] as const;
+
+/** Makes a case of three maps: `of` draws the tensors of one, and says how one of its cells is read. */
+const onMaps =
+  (of: (draw: Draw, w: number, h: number) => [Record<string, Tensor>, (at: Place) => Cell]): Case["make"] =>
+  (draw) => {
+    const maps = MAPS.map(([w, h]) => [w, h, ...of(draw, w, h)] as const);
+    const named = maps.flatMap(([, , own], k) =>
+      Object.entries(own).map(([name, t]) => [`${name}_${k}`, t] as const),
+    );
+    const cells = maps.flatMap(([w, h, , read]) => grid(w, h).map(read));
+    return { tensors: Object.fromEntries(named), cells };
+  };
 
 const ANCHORS = [
   [
@@ -88,6 +105,12 @@ const ANCHORS = [
     [90, 60],
     [60, 95],
   ],
+];
+
+/** Anchors of YOLOv2, in cells. */
+const IN_CELLS = [
+  [1.2, 2],
+  [3, 0.8],
 ];
 
 const cases: readonly Case[] = [
@@ -161,20 +184,12 @@ const cases: readonly Case[] = [
       family: "yolov2",
       classes: C,
       inputSize: INPUT,
-      anchors: [
-        [
-          [1.2, 2],
-          [3, 0.8],
-        ],
-      ],
+      anchors: [IN_CELLS],
       strides: [32],
     },
     make: (draw) => {
       const m = draw([1, 2 * (5 + C), 3, 5], -3, 3);
-      const cells = [
-        [1.2, 2],
-        [3, 0.8],
-      ].flatMap(([aw, ah], a) =>
+      const cells = IN_CELLS.flatMap(([aw, ah], a) =>
         grid(5, 3).map(([x, y]): Cell => {
           const v = range(5 + C).map((c) => nchw(m, a * (5 + C) + c, x, y));
           return {
@@ -195,101 +210,73 @@ const cases: readonly Case[] = [
   {
     name: "yolox: boxes, objectness and classes in maps of their own",
     config: { family: "yolox", classes: C, inputSize: INPUT },
-    make: (draw) => {
-      const tensors: Record<string, Tensor> = {};
-      const cells = [
-        [20, 12],
-        [10, 6],
-        [5, 3],
-      ].flatMap(([w, h], k) => {
-        const reg = (tensors[`reg_${k}`] = draw([1, 4, h, w], -1, 1));
-        const obj = (tensors[`obj_${k}`] = draw([1, 1, h, w], 0, 1));
-        const cls = (tensors[`cls_${k}`] = draw([1, C, h, w], 0, 1));
-        return grid(w, h).map(([x, y]): Cell => {
-          const [tx, ty, tw, th] = range(4).map((c) => nchw(reg, c, x, y));
-          return {
-            box: centre(x + tx, y + ty, Math.exp(tw), Math.exp(th), [w, h]),
-            scores: range(C).map((c) => nchw(obj, 0, x, y) * nchw(cls, c, x, y)),
-          };
-        });
-      });
-      return { tensors, cells };
-    },
+    make: onMaps((draw, w, h) => {
+      const reg = draw([1, 4, h, w], -1, 1);
+      const obj = draw([1, 1, h, w], 0, 1);
+      const cls = draw([1, C, h, w], 0, 1);
+      const read = ([x, y]: Place): Cell => {
+        const [tx, ty, tw, th] = range(4).map((c) => nchw(reg, c, x, y));
+        return {
+          box: centre(x + tx, y + ty, Math.exp(tw), Math.exp(th), [w, h]),
+          scores: range(C).map((c) => nchw(obj, 0, x, y) * nchw(cls, c, x, y)),
+        };
+      };
+      return [{ reg, obj, cls }, read];
+    }),
   },
   {
     name: "yolov6: distances and classes in maps of their own, NHWC",
     config: { family: "yolov6", classes: C, inputSize: INPUT, scores: "probabilities" },
-    make: (draw) => {
-      const tensors: Record<string, Tensor> = {};
-      const cells = [
-        [20, 12],
-        [10, 6],
-        [5, 3],
-      ].flatMap(([w, h], k) => {
-        const box = (tensors[`box_${k}`] = draw([1, h, w, 4], 0, 4));
-        const cls = (tensors[`cls_${k}`] = draw([1, h, w, C], 0, 1));
-        return grid(w, h).map(([x, y]): Cell => {
-          const v = range(4).map((c) => nhwc(box, c, x, y));
-          return { box: around([x, y], v, w, h), scores: range(C).map((c) => nhwc(cls, c, x, y)) };
-        });
-      });
-      return { tensors, cells };
-    },
+    make: onMaps((draw, w, h) => {
+      const box = draw([1, h, w, 4], 0, 4);
+      const cls = draw([1, h, w, C], 0, 1);
+      const read = ([x, y]: Place): Cell => {
+        const v = range(4).map((c) => nhwc(box, c, x, y));
+        return { box: around([x, y], v, w, h), scores: range(C).map((c) => nhwc(cls, c, x, y)) };
+      };
+      return [{ box, cls }, read];
+    }),
   },
   {
     name: "yolov13: distributions and classes in maps of their own",
     config: { family: "yolov13", classes: C, inputSize: INPUT },
-    make: (draw) => {
-      const tensors: Record<string, Tensor> = {};
-      const cells = [
-        [20, 12],
-        [10, 6],
-        [5, 3],
-      ].flatMap(([w, h], k) => {
-        const box = (tensors[`box${k}`] = draw([1, 64, h, w], -3, 3));
-        const cls = (tensors[`cls${k}`] = draw([1, C, h, w], -3, 3));
-        return grid(w, h).map(([x, y]): Cell => {
-          const bins = range(64).map((c) => nchw(box, c, x, y));
-          return {
-            box: around([x, y], sides(bins, 16), w, h),
-            scores: range(C).map((c) => sigmoid(nchw(cls, c, x, y))),
-          };
-        });
+    make: onMaps((draw, w, h) => {
+      const box = draw([1, 64, h, w], -3, 3);
+      const cls = draw([1, C, h, w], -3, 3);
+      const read = ([x, y]: Place): Cell => ({
+        box: around(
+          [x, y],
+          sides(
+            range(64).map((c) => nchw(box, c, x, y)),
+            16,
+          ),
+          w,
+          h,
+        ),
+        scores: range(C).map((c) => sigmoid(nchw(cls, c, x, y))),
       });
-      return { tensors, cells };
-    },
+      return [{ box, cls }, read];
+    }),
   },
   {
     name: "yolo12: distributions and classes in one map per stride",
     config: { family: "yolo12", classes: C, inputSize: INPUT },
-    make: (draw) => {
-      const tensors: Record<string, Tensor> = {};
-      const cells = [
-        [20, 12],
-        [10, 6],
-        [5, 3],
-      ].flatMap(([w, h], k) => {
-        const m = (tensors[`m${k}`] = draw([1, 64 + C, h, w], -3, 3));
-        return grid(w, h).map(([x, y]): Cell => {
-          const v = range(64 + C).map((c) => nchw(m, c, x, y));
-          return { box: around([x, y], sides(v, 16), w, h), scores: v.slice(64).map(sigmoid) };
-        });
-      });
-      return { tensors, cells };
-    },
+    make: onMaps((draw, w, h) => {
+      const m = draw([1, 64 + C, h, w], -3, 3);
+      const read = ([x, y]: Place): Cell => {
+        const v = range(64 + C).map((c) => nchw(m, c, x, y));
+        return { box: around([x, y], sides(v, 16), w, h), scores: v.slice(64).map(sigmoid) };
+      };
+      return [{ m }, read];
+    }),
   },
   {
     name: "nanodet: all strides in one tensor, classes first",
     config: { family: "nanodet", classes: C, inputSize: INPUT },
     make: (draw) => {
-      const maps: [number, number][] = [
-        [20, 12],
-        [10, 6],
-        [5, 3],
-      ];
       const t = draw([1, 315, C + 32], 0, 1);
       let i = 0;
-      const cells = maps.flatMap(([w, h]) =>
+      const cells = MAPS.flatMap(([w, h]) =>
         grid(w, h).map((at): Cell => {
           const v = row(t, i++);
           return { box: around(at, sides(v.slice(C), 8), w, h), scores: v.slice(0, C) };

@@ -11,6 +11,7 @@ import { compilePlan } from "../../src/entries/node.ts";
 import { loadPlanSync, masks, pose } from "../../src/entries/plan.ts";
 import { mulberry32 } from "../../bench/random.ts";
 import { engines, shareOf } from "../support/engines.ts";
+import { wholePicture } from "../support/mask-pixels.ts";
 
 type Turns = 0 | 1 | 2 | 3;
 type Size = readonly [number, number];
@@ -129,13 +130,7 @@ function outputsOf(
 
 /** Returns the pixels of each mask, in the whole picture of the frame. */
 const pixelsOf = (found: Detections): Uint8Array[] =>
-  Array.from(found, (_, i) => {
-    const { x, y, width, height, size, data } = found.mask(i, { size: "frame" });
-    const pixels = new Uint8Array(size[0] * size[1]);
-    for (let row = 0; row < height; row++)
-      pixels.set(data.subarray(row * width, (row + 1) * width), (y + row) * size[0] + x);
-    return pixels;
-  });
+  Array.from(found, (_, i) => wholePicture(found.mask(i, { size: "frame" })));
 
 /** Returns a mask of an upright picture as one of the picture before its turn. */
 function pixelsBack(pixels: Uint8Array, upright: Size, turns: Turns): Uint8Array {

@@ -11,18 +11,20 @@ import type { MaskOptions } from "../../src/decode/mask.ts";
 import type { Frame } from "../../src/decode/frame.ts";
 import { COCO17_EDGES, COCO17_NAMES, fromPacket, labelMap, toPacket } from "../../src/entries/index.ts";
 import type { PlanDecoder } from "../../src/planfile/decoder.ts";
-import { loadPlan, loadPlanSync } from "../support/plans.ts";
+import { compileFor, loadPlan, loadPlanSync } from "../support/plans.ts";
 import { compilePlan } from "../../src/planfile/write.ts";
 import { engines } from "../support/engines.ts";
-import { describeShared, fixtures, foldersIn, readBytes } from "../support/shared-data.ts";
+import {
+  type StoredOutput,
+  describeShared,
+  fixtures,
+  foldersIn,
+  readJson,
+  readTensors,
+} from "../support/shared-data.ts";
 import { mulberry32 } from "../support/seeded-networks.ts";
 
 type Tensors = Record<string, TensorInput>;
-
-const compile = (typed: TypedOptions, options: DecoderOptions, tensors: Tensors): Uint8Array<ArrayBuffer> => {
-  const outputs = Object.entries(tensors).map(([name, { data: _, ...spec }]) => ({ name, ...spec }));
-  return compilePlan(typed, { ...options, outputs }).bytes;
-};
 
 /** Returns the bytes of all columns as text, so that -0 is not 0, and what objects of the first rows add to them. */
 function bytesOf(found: Detections): unknown {
@@ -86,7 +88,7 @@ function sameByPlan(
 ): void {
   test.each(engines)(`${name} (%s)`, (engine) => {
     const decoder: Decoder = createDecoderSync(typed, { ...options, engine });
-    const loaded = loadPlanSync(compile(typed, options, tensors), { engine });
+    const loaded = loadPlanSync(compileFor(typed, options, tensors), { engine });
     expect(loaded.engine).toBe(engine);
     for (const frame of frames) {
       const wanted = decoder.decodeBatch(tensors, frame);
@@ -102,18 +104,8 @@ interface Golden {
   readonly input: { readonly width: number; readonly height: number };
   readonly classes: number;
   readonly keypoints?: readonly [number, 2 | 3];
-  readonly outputs: readonly { readonly name: string; readonly file: string; readonly shape: number[] }[];
+  readonly outputs: readonly StoredOutput[];
 }
-
-const readPacked = (...path: string[]): unknown => JSON.parse(new TextDecoder().decode(readBytes(...path)));
-
-const tensorsOf = (folder: string, outputs: Golden["outputs"]): Tensors =>
-  Object.fromEntries(
-    outputs.map(({ name, file, shape }) => [
-      name,
-      { data: new Float32Array(readBytes(folder, file).buffer), dims: shape },
-    ]),
-  );
 
 const RULE: DecoderOptions = {
   confidenceThreshold: 0.26,
@@ -123,8 +115,8 @@ const RULE: DecoderOptions = {
 
 function goldenCases(folder: string, names: readonly string[]): void {
   for (const name of names) {
-    const f = readPacked(folder, name, "fixture.json") as Golden;
-    const all = tensorsOf(
+    const f = readJson(folder, name, "fixture.json") as Golden;
+    const all = readTensors(
       join(folder, name),
       f.outputs.filter(({ name }) => !name.endsWith("_normalised")),
     );
@@ -159,11 +151,11 @@ function recordedCases(folder: string, models: Readonly<Record<string, TypedOpti
   for (const [model, typed] of Object.entries(models))
     for (const photo of foldersIn(join(folder, model))) {
       const at = join(folder, model, photo);
-      const { outputs } = readPacked(at, "meta.json") as Golden;
+      const { outputs } = readJson(at, "meta.json") as Golden;
       const wanted = outputs.filter(
         ({ name }) => typed.family !== "blazeface" || /^(regressors|classificators)$/.test(name),
       );
-      sameByPlan(`${model}, ${photo}`, typed, RULE, tensorsOf(at, wanted));
+      sameByPlan(`${model}, ${photo}`, typed, RULE, readTensors(at, wanted));
     }
 }
 
@@ -309,7 +301,7 @@ function person(score = 0.9, confidence = 0.5): Tensors {
 }
 
 describe("a plan decoder with keypoints", () => {
-  const file = compile(POSE, {}, person());
+  const file = compileFor(POSE, {}, person());
 
   test("names and edges stand in the file, and objects have them", () => {
     const found = loadPlanSync(file).decode(person());
@@ -321,7 +313,7 @@ describe("a plan decoder with keypoints", () => {
       confidence: 0.5,
       name: COCO17_NAMES[2],
     });
-    const plain = compile({ ...POSE, keypointNames: undefined, edges: undefined }, {}, person());
+    const plain = compileFor({ ...POSE, keypointNames: undefined, edges: undefined }, {}, person());
     const bare = loadPlanSync(plain).decode(person());
     expect([bare.keypointNames, bare.edges]).toEqual([undefined, undefined]);
     expect(bare.at(0)?.keypoints?.[2]).toEqual({ x: 2 / 64, y: 4 / 64, confidence: 0.5 });
@@ -344,7 +336,7 @@ describe("a plan decoder with keypoints", () => {
     expect(() => decoder.decode(person(0.9, 3))).toThrow("got confidences of keypoints from 3 to 3");
     const normalised = { ...POSE, keypointCoordinates: "normalised" } as const;
     for (const rule of [RULE, {}]) {
-      const far = loadPlanSync(compile(normalised, rule, person()));
+      const far = loadPlanSync(compileFor(normalised, rule, person()));
       expect(() => far.decode(person())).toThrow('if they are pixels, say keypointCoordinates: "pixels"');
     }
   });
@@ -382,7 +374,7 @@ test("a mask of values that are not finite is told of at once, after its frame",
     output1: { data: new Float32Array(8), dims: [1, 1, 2, 4] },
   };
   const notes: string[] = [];
-  const found = loadPlanSync(compile(typed, {}, outputs), { onNote: (note) => notes.push(note) }).decode(
+  const found = loadPlanSync(compileFor(typed, {}, outputs), { onNote: (note) => notes.push(note) }).decode(
     outputs,
   );
   expect(notes).toEqual([]);
@@ -398,11 +390,11 @@ test("networks whose boxes need the task are still refused", () => {
 
 describe("without the import of the task, loading is refused with its name", () => {
   test.each([
-    ["pose", "pose", compile(POSE, {}, person())],
+    ["pose", "pose", compileFor(POSE, {}, person())],
     [
       "segment",
       "masks",
-      compile({ family: "yolov8", task: "segment", classes: 2, inputSize: [64, 32] }, RULE, {
+      compileFor({ family: "yolov8", task: "segment", classes: 2, inputSize: [64, 32] }, RULE, {
         output0: { data: new Float32Array(420), dims: [1, 10, 42] },
         output1: { data: new Float32Array(512), dims: [1, 4, 8, 16] },
       }),

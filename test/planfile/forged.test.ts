@@ -4,12 +4,11 @@
  */
 import { expect, test } from "vitest";
 import * as A from "../../src/core/abi.ts";
-import { crc32 } from "../../src/core/crc32.ts";
 import { ConfigError, TensorError, isRefusal } from "../../src/core/errors.ts";
 import type { SlotArray } from "../../src/core/tensor.ts";
 import type { DecoderOptions, TypedOptions } from "../../src/config/types.ts";
 import type { Detections } from "../../src/decode/detections.ts";
-import { loadPlanSync } from "../support/plans.ts";
+import { forge, loadPlanSync } from "../support/plans.ts";
 import { PlanBytes } from "../../src/planfile/bytes.ts";
 import * as F from "../../src/planfile/format.ts";
 import { readPlan } from "../../src/planfile/read.ts";
@@ -51,14 +50,6 @@ function otherWord(random: Random, words: Uint32Array, index: number): number {
     () => Math.floor(random() * 2 ** 32),
   ])();
   return value >>> 0;
-}
-
-function forge(file: Uint8Array<ArrayBuffer>, index: number, value: number): Uint8Array<ArrayBuffer> {
-  const forged = file.slice();
-  const words = new Uint32Array(forged.buffer);
-  words[index] = value;
-  words[F.F_CHECK] = crc32(forged.subarray(F.F_FILE_BYTES * 4));
-  return forged;
 }
 
 /** Fills a slot with numbers of its type, most of them ordinary. */

@@ -1,39 +1,30 @@
 /** Oriented boxes by a plan file: the bytes that `createDecoder` gives, in every engine. Forged sections. */
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { DecoderOptions, TypedOptions } from "../../src/config/types.ts";
 import * as A from "../../src/core/abi.ts";
-import { crc32 } from "../../src/core/crc32.ts";
 import { ConfigError, TensorError } from "../../src/core/errors.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
 import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Detections } from "../../src/decode/detections.ts";
 import type { Frame } from "../../src/decode/frame.ts";
 import { fromPacket, toPacket } from "../../src/entries/index.ts";
-import { loadPlanSync } from "../support/plans.ts";
+import { compileFor, forge, loadPlanSync } from "../support/plans.ts";
 import * as F from "../../src/planfile/format.ts";
-import { compilePlan } from "../../src/planfile/write.ts";
 import { engines } from "../support/engines.ts";
 import { mulberry32, pick } from "../support/seeded-networks.ts";
-import { fixtures, readBytes } from "../support/shared-data.ts";
+import { type StoredOutput, fixtures, readJson, readTensors } from "../support/shared-data.ts";
 
 type Tensors = Record<string, TensorInput>;
 
-const compile = (typed: TypedOptions, options: DecoderOptions, tensors: Tensors): Uint8Array<ArrayBuffer> => {
-  const outputs = Object.entries(tensors).map(([name, { data: _, ...spec }]) => ({ name, ...spec }));
-  return compilePlan(typed, { ...options, outputs }).bytes;
-};
-
 /** Returns the tensors of a golden case whose names fit, and its options. */
 function golden(name: string, wanted: RegExp): readonly [TypedOptions, Tensors] {
-  const file = (part: string): Uint8Array<ArrayBuffer> => readBytes(fixtures, "beyond", "heads", name, part);
-  const { classes, input, outputs } = JSON.parse(new TextDecoder().decode(file("fixture.json"))) as {
+  const folder = join(fixtures, "beyond", "heads", name);
+  const { classes, input, outputs } = readJson(folder, "fixture.json") as {
     classes: number;
     input: { width: number; height: number };
-    outputs: readonly { name: string; file: string; shape: number[] }[];
+    outputs: readonly StoredOutput[];
   };
-  const tensors = outputs.flatMap(({ name, file: part, shape }) =>
-    wanted.test(name) ? [[name, { data: new Float32Array(file(part).buffer), dims: shape }] as const] : [],
-  );
   return [
     {
       family: name.includes("26") ? "yolo26" : "yolov8",
@@ -41,7 +32,10 @@ function golden(name: string, wanted: RegExp): readonly [TypedOptions, Tensors] 
       classes,
       inputSize: [input.width, input.height],
     },
-    Object.fromEntries(tensors),
+    readTensors(
+      folder,
+      outputs.filter((o) => wanted.test(o.name)),
+    ),
   ];
 }
 
@@ -96,7 +90,7 @@ describe.each(engines)("%s", (engine) => {
   test.each(CASES)("%s", (_, typed, tensors, options, count) => {
     const all = { ...RULE, ...options };
     const decoder = createDecoderSync(typed, { ...all, engine });
-    const loaded = loadPlanSync(compile(typed, all, tensors), { engine });
+    const loaded = loadPlanSync(compileFor(typed, all, tensors), { engine });
     for (const frame of FRAMES) {
       const wanted = decoder.decode(tensors, frame);
       const got = loaded.decode(tensors, frame);
@@ -116,7 +110,7 @@ test("the threshold is that of the config, which no f32 need have, until update 
   const list: Tensors = { output0: { data, dims: [1, 2, 7] } };
   const typed = { ...SMALL, family: "yolo26", reading: "end-to-end", orientedSuppression: "opencv" } as const;
   const options = { iouThreshold: 0.5 - 1e-9, rules: { suppress: "class" } } as const;
-  const loaded = loadPlanSync(compile(typed, options, list));
+  const loaded = loadPlanSync(compileFor(typed, options, list));
   expect(loaded.decode(list).length).toBe(1);
   loaded.update({ iouThreshold: 0.6 });
   expect(loaded.decode(list).length).toBe(2);
@@ -133,7 +127,7 @@ function twoImages(angle: number): Tensors {
 }
 
 test("each image of a batch has its own angles, and fresh results keep theirs", () => {
-  const loaded = loadPlanSync(compile(SMALL, RULE, twoImages(0)), { fresh: true });
+  const loaded = loadPlanSync(compileFor(SMALL, RULE, twoImages(0)), { fresh: true });
   const first = loaded.decodeBatch(twoImages(0.5));
   loaded.decodeBatch(twoImages(0.125));
   expect(first.map((found) => [found.length, found.at(0)?.angle])).toEqual([
@@ -144,14 +138,14 @@ test("each image of a batch has its own angles, and fresh results keep theirs", 
 
 test("notes and refusals of createDecoder are those of a plan too", () => {
   const notes: string[] = [];
-  const loaded = loadPlanSync(compile(SMALL, RULE, twoImages(0)), { onNote: (note) => notes.push(note) });
+  const loaded = loadPlanSync(compileFor(SMALL, RULE, twoImages(0)), { onNote: (note) => notes.push(note) });
   loaded.decodeBatch(twoImages(45));
   loaded.decodeBatch(twoImages(NaN));
   expect(notes).toHaveLength(2);
   expect(notes[0]).toContain("an angle in radians lies outside [-pi/4, 3pi/4), the range of its family: 45");
   expect(notes[1]).toContain("1 boxes have an angle that is NaN or infinite");
   const sigmoid = { ...SMALL, angleForm: "fractions" } as const;
-  const strict = loadPlanSync(compile(sigmoid, RULE, twoImages(0)));
+  const strict = loadPlanSync(compileFor(sigmoid, RULE, twoImages(0)));
   expect(() => strict.decodeBatch(twoImages(1.5))).toThrow(TensorError);
   expect(() => strict.decodeBatch(twoImages(1.5))).toThrow("where an angle is the sigmoid of a value");
 });
@@ -160,30 +154,22 @@ test("packets of detections keep angles and corners", () => {
   const [typed, tensors] = V8;
   const sender = createDecoderSync(typed, RULE);
   const packet = toPacket(sender, sender.decode(tensors), null, { id: "1", source: "a", time: new Date(0) });
-  const received = loadPlanSync(compile(typed, RULE, tensors)).receive(fromPacket(packet));
+  const received = loadPlanSync(compileFor(typed, RULE, tensors)).receive(fromPacket(packet));
   expect(received.angles?.length).toBe(received.length);
   expect(received.at(0)?.corners).toHaveLength(4);
 });
 
 test("without the task, loading is refused with the line to write", () => {
-  const file = compile(SMALL, RULE, twoImages(0));
+  const file = compileFor(SMALL, RULE, twoImages(0));
   expect(() => loadPlanSync(file, { tasks: [] })).toThrow(
     'options.tasks: got none for "oriented", expected import { oriented } from "boxwright/plan", and loadPlan(bytes, { tasks: [oriented] })',
   );
 });
 
-function forge(file: Uint8Array<ArrayBuffer>, index: number, value: number): Uint8Array<ArrayBuffer> {
-  const forged = file.slice();
-  const words = new Uint32Array(forged.buffer);
-  words[index] = value;
-  words[F.F_CHECK] = crc32(forged.subarray(F.F_FILE_BYTES * 4));
-  return forged;
-}
-
 const bits = (x: number): number => new Uint32Array(Float32Array.of(x).buffer)[0];
 
 test("a section that contradicts the file is refused in words", () => {
-  const file = compile(MAPS[0], RULE, MAPS[1]);
+  const file = compileFor(MAPS[0], RULE, MAPS[1]);
   const words = new Uint32Array(file.buffer);
   const task = words[F.F_IMAGE_BYTES] / 4;
   const head = words[task + F.T_HEAD_TABLE] / 4;
@@ -212,7 +198,9 @@ test("a section that contradicts the file is refused in words", () => {
 
 test("400 words of plans with oriented boxes are forged: each file is refused or decodes", () => {
   const random = mulberry32(42);
-  const files = [MAPS, V8, E26].map(([typed, tensors]) => [compile(typed, RULE, tensors), tensors] as const);
+  const files = [MAPS, V8, E26].map(
+    ([typed, tensors]) => [compileFor(typed, RULE, tensors), tensors] as const,
+  );
   const counts = { refused: 0, decoded: 0 };
   for (let i = 0; i < 400; i++) {
     const [file, tensors] = pick(random, files);

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
 import { imageInfo } from "../../src/picture/image-info.ts";
-import { type Row, fixtures, readBytes, readJson } from "../support/shared-data.ts";
+import { type Row, fixtures, readJson } from "../support/shared-data.ts";
 import { runEngines } from "../../scripts/demo/engines.mjs";
 import { isGood, verdict } from "../../scripts/demo/table.mjs";
 import { isThorough } from "../support/effort.ts";
@@ -47,9 +47,6 @@ const rowsOf = (lines: readonly string[]): string[][] =>
       lines.findIndex((line) => line.startsWith("  time:")),
     )
     .map((line) => line.trim().split(/ {2,}/));
-
-const readPacked = (...path: string[]): unknown =>
-  JSON.parse(new TextDecoder().decode(readBytes(fixtures, ...path)));
 
 const YUNET = ["beyond", "recorded", "yunet_2026may_320", "astronaut_collage", "outside.json"];
 const MOVENET = ["beyond", "recorded", "movenet_lightning_192", "squat", "expected.json"];
@@ -123,7 +120,7 @@ describe("on the fixtures", () => {
   });
 
   test("prints OpenCV's faces in pixels of the photo, with five points each", () => {
-    const { answers } = readPacked(...YUNET) as { answers: Record<string, Row[]> };
+    const { answers } = readJson(fixtures, ...YUNET) as { answers: Record<string, Row[]> };
     const faces = answers["score>=0.6 nms 0.3"];
     const rows = rowsOf(ended.shots[FACES_TITLE]);
     expect(rows).toHaveLength(5);
@@ -137,7 +134,7 @@ describe("on the fixtures", () => {
   });
 
   test("prints the pose with its 17 points", () => {
-    const { keypoints } = readPacked(...MOVENET) as { keypoints: number[][] };
+    const { keypoints } = readJson(fixtures, ...MOVENET) as { keypoints: number[][] };
     const [[label, confidence, left, top, right, bottom, count], ...others] = rowsOf(
       ended.shots["MoveNet Lightning on squat.jpg"],
     );
@@ -152,9 +149,11 @@ describe("on the fixtures", () => {
   });
 
   test("prints as many mask pixels as OpenCV and the formulas count", () => {
-    const { area } = readPacked(...SELFIE) as { area: number };
+    const { area } = readJson(fixtures, ...SELFIE) as { area: number };
     expect(rowsOf(ended.shots[PERSON_TITLE]).map((row) => row[6])).toEqual([String(area)]);
-    const { detections } = readPacked(...SEG) as { detections: { masks: { input: { area: number } } }[] };
+    const { detections } = readJson(fixtures, ...SEG) as {
+      detections: { masks: { input: { area: number } } }[];
+    };
     const seeded = rowsOf(ended.shots["A YOLOv8 head of masks, seeded, on a plain ground"]);
     expect(seeded.map((row) => row[6])).toEqual(
       detections.slice(0, 5).map(({ masks }) => String(masks.input.area)),
@@ -162,7 +161,7 @@ describe("on the fixtures", () => {
   });
 
   test("prints centre, sides and angle of oriented boxes", () => {
-    const { detections } = readPacked(...OBB) as { detections: Record<string, number>[] };
+    const { detections } = readJson(fixtures, ...OBB) as { detections: Record<string, number>[] };
     const rows = rowsOf(ended.shots[ORIENTED_TITLE]);
     expect(rows).toHaveLength(6);
     for (const [label, confidence, cx, cy, width, height, angle] of rows) {
@@ -186,7 +185,7 @@ describe("on the fixtures", () => {
     const count = (text: string, part: string): number => text.split(part).length - 1;
     expect(count(svgOf("yunet_2026may_320.astronaut_collage"), "<circle ")).toBe(25);
     const pose = svgOf("movenet_lightning_192.squat");
-    const { keypoints } = readPacked(...MOVENET) as { keypoints: number[][] };
+    const { keypoints } = readJson(fixtures, ...MOVENET) as { keypoints: number[][] };
     expect(count(pose, "<circle ")).toBe(keypoints.filter(([, , score]) => score >= 0.25).length);
     expect(pose).toMatch(/<path d="M[^"]+" fill="none" stroke-linecap="round" stroke="#/);
     expect(count(svgOf("selfie-segmentation.astronaut"), 'fill-rule="evenodd"')).toBe(1);
@@ -213,7 +212,7 @@ test.skipIf(!isThorough)(
     cpSync(fixtures, data, { recursive: true });
     type Changed = Record<string, unknown> & { answers: Record<string, { keypoints: number[][] }[]> };
     const change = (path: readonly string[], edit: (value: Changed) => void, packed = true): void => {
-      const value = readPacked(...path) as Changed;
+      const value = readJson(fixtures, ...path) as Changed;
       edit(value);
       const text = JSON.stringify(value);
       writeFileSync(join(data, ...path) + (packed ? ".gz" : ""), packed ? gzipSync(text) : text);

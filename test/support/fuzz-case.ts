@@ -18,6 +18,8 @@ import {
   kinds,
   mulberry32,
   numbersOf,
+  ofLogits,
+  ofProbabilities,
   pick,
   quantisation,
 } from "./seeded-networks.ts";
@@ -62,57 +64,52 @@ const levels = ({ w, h }: Size): [number, number][] => [4, 2, 1].map((n) => [n *
 const inputOf = ({ w, h }: Size): [number, number] => [32 * w, 32 * h];
 
 const severalMaps: Readonly<Record<string, (s: Size) => Made>> = {
-  "yolov5, three maps": (s) => ({
-    config: {
-      family: "yolov5",
-      classes: s.classes,
-      inputSize: inputOf(s),
-      anchors: [10, 13, 16, 30, 33, 23, 30, 61, 62, 45, 59, 119, 116, 90, 156, 198, 373, 326],
-      reading: "anchor-grid",
-    },
-    tensors: levels(s).map((at, i) =>
-      map(
-        `p${i}`,
-        s,
-        at,
-        [0, 1, 2].flatMap(() => block(s.classes)),
+  "yolov5, three maps": (s) =>
+    ofLogits(
+      "yolov5",
+      s,
+      {
+        inputSize: inputOf(s),
+        anchors: [10, 13, 16, 30, 33, 23, 30, 61, 62, 45, 59, 119, 116, 90, 156, 198, 373, 326],
+        reading: "anchor-grid",
+      },
+      levels(s).map((at, i) =>
+        map(
+          `p${i}`,
+          s,
+          at,
+          [0, 1, 2].flatMap(() => block(s.classes)),
+        ),
       ),
     ),
-    probabilities: false,
-  }),
-  "yolox, maps of their own": (s) => ({
-    config: {
-      family: "yolox",
-      classes: s.classes,
-      inputSize: inputOf(s),
-      reading: "point-grid",
-      roles: {
-        boxes: ["box0", "box1", "box2"],
-        objectness: ["obj0", "obj1", "obj2"],
-        scores: ["cls0", "cls1", "cls2"],
+  "yolox, maps of their own": (s) =>
+    ofProbabilities(
+      "yolox",
+      s,
+      {
+        inputSize: inputOf(s),
+        reading: "point-grid",
+        roles: {
+          boxes: ["box0", "box1", "box2"],
+          objectness: ["obj0", "obj1", "obj2"],
+          scores: ["cls0", "cls1", "cls2"],
+        },
       },
-    },
-    tensors: levels(s).flatMap((at, i) => [
-      map(`box${i}`, s, at, many("box", 4)),
-      map(`obj${i}`, s, at, ["objectness"]),
-      map(`cls${i}`, s, at, many("score", s.classes)),
-    ]),
-    probabilities: true,
-  }),
-  "yolo11, distributions in three maps": (s) => ({
-    config: { family: "yolo11", classes: s.classes, inputSize: inputOf(s), reading: "dfl-grid" },
-    tensors: levels(s).map((at, i) => map(`p${i}`, s, at, [...many("box", 64), ...many("score", s.classes)])),
-    probabilities: false,
-  }),
-  "nanodet, three strides in one tensor": (s) => ({
-    config: {
-      family: "nanodet",
-      classes: s.classes,
-      inputSize: inputOf(s),
-      strides: [8, 16, 32],
-      reading: "dfl-grid",
-    },
-    tensors: [
+      levels(s).flatMap((at, i) => [
+        map(`box${i}`, s, at, many("box", 4)),
+        map(`obj${i}`, s, at, ["objectness"]),
+        map(`cls${i}`, s, at, many("score", s.classes)),
+      ]),
+    ),
+  "yolo11, distributions in three maps": (s) =>
+    ofLogits(
+      "yolo11",
+      s,
+      { inputSize: inputOf(s), reading: "dfl-grid" },
+      levels(s).map((at, i) => map(`p${i}`, s, at, [...many("box", 64), ...many("score", s.classes)])),
+    ),
+  "nanodet, three strides in one tensor": (s) =>
+    ofProbabilities("nanodet", s, { inputSize: inputOf(s), strides: [8, 16, 32], reading: "dfl-grid" }, [
       {
         spec: {
           name: "rows",
@@ -122,9 +119,7 @@ const severalMaps: Readonly<Record<string, (s: Size) => Made>> = {
         parts: [...many("score", s.classes), ...many("box", 32)],
         last: true,
       },
-    ],
-    probabilities: true,
-  }),
+    ]),
 };
 
 /** Every kind of network there is. */

@@ -1,4 +1,4 @@
-/** Runs random cases on an engine, and makes failing ones small enough to read. */
+/** Runs random cases on an engine, and looks for a small one that fails. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { decode } from "../../spec/decode.ts";
@@ -8,7 +8,7 @@ import type { Detections } from "../../src/decode/detections.ts";
 import { writeSafetensors } from "../../src/node/files/safetensors.ts";
 import type { NamedTensor } from "../../src/node/files/tensor.ts";
 import { type Answer, type Possible, compare, possibleAnswers } from "./compare.ts";
-import { type FuzzCase, type Limits, type Outputs, type Step, makeCase } from "./fuzz-case.ts";
+import { type FuzzCase, type Limits, NO_LIMITS, type Outputs, type Step, makeCase } from "./fuzz-case.ts";
 import { askedOf, elementsOf, rowsOf } from "./specification.ts";
 
 /** How a case went. */
@@ -54,7 +54,7 @@ const isCheck = ({ name, message }: Error): boolean =>
   name === "TensorError" && /got (box coordinates up to|boxes within|\d+ of \d+ boxes)/.test(message);
 
 /** Yields what the specification allows for each frame of a case. */
-export function* allowedBy(c: FuzzCase): Generator<Possible> {
+function* allowedBy(c: FuzzCase): Generator<Possible> {
   const { plan, thresholds: own } = askedOf(c.config, {}, c.steps[0].outputs);
   let thresholds = own;
   for (const { update, outputs } of c.steps) {
@@ -63,20 +63,12 @@ export function* allowedBy(c: FuzzCase): Generator<Possible> {
   }
 }
 
-/**
- * Runs a case on engines, up to the first answer that is wrong. An unexpected error is a complaint. `allowed` may hold
- * what `allowedBy` yields, if a case runs more than once.
- */
-export function runCase(
-  c: FuzzCase,
-  engines: readonly EngineName[],
-  make: MakeDecoder = makeDecoder,
-  allowed: Iterable<Possible> = allowedBy(c),
-): Run {
+/** Runs a case on engines, up to the first answer that is wrong. An unexpected error is a complaint. */
+export function runCase(c: FuzzCase, engines: readonly EngineName[], make: MakeDecoder = makeDecoder): Run {
   const decoders = engines.map((engine) => make(c.config, engine));
   const run = { detections: 0, refusedFrames: 0 };
   let frame = -1;
-  for (const possible of allowed) {
+  for (const possible of allowedBy(c)) {
     const { update, frames } = c.steps[++frame];
     for (const decoder of decoders) {
       const wrong = (complaints: string[]): Run => ({ ...run, complaints, engine: decoder.engine, frame });
@@ -98,90 +90,11 @@ export function runCase(
 
 // ---- Smaller cases ---------------------------------------------------------------------------------------
 
-type Fails = (c: FuzzCase) => boolean;
-
-/** Returns an object without one of its fields. */
-const without = <T extends object>(object: T, name: string): T =>
-  Object.fromEntries(Object.entries(object).filter(([key]) => key !== name)) as T;
-
 /** Returns the frame that fails as a case of its own, with the thresholds that hold there. */
 function lastFrameAlone(c: FuzzCase, frame: number): FuzzCase {
   const updates = c.steps.slice(0, frame + 1).map((s) => s.update ?? {});
-  const step = without(c.steps[frame], "update");
-  return {
-    ...c,
-    way: "arrays",
-    config: Object.assign({}, c.config, ...updates) as object as never,
-    steps: [step],
-  };
-}
-
-/** Returns the case with fewer frames and fewer changes between them, as long as it fails. */
-function fewerSteps(c: FuzzCase, fails: Fails): FuzzCase {
-  let smallest = c;
-  const attempt = (steps: FuzzCase["steps"]): boolean => {
-    const next = { ...smallest, steps };
-    if (!fails(next)) return false;
-    smallest = next;
-    return true;
-  };
-  // The first frame stays: its checks refuse wild values. A change before a frame that goes then comes before the next.
-  for (let i = smallest.steps.length - 1; i > 0; i--) {
-    const merged = smallest.steps.map((step, k) =>
-      k === i + 1 ? { ...step, update: { ...smallest.steps[i].update, ...step.update } } : step,
-    );
-    attempt(merged.filter((_, k) => k !== i));
-  }
-  for (const [i, step] of smallest.steps.entries())
-    for (const name of ["frames", ...Object.keys(step.update ?? {})]) {
-      const own = smallest.steps[i];
-      const less =
-        name === "frames" ? without(own, name) : { ...own, update: without(own.update ?? {}, name) };
-      attempt(smallest.steps.map((other, k) => (k === i ? less : other)));
-    }
-  return smallest;
-}
-
-/** Returns the case with fewer options, as long as it fails. */
-function fewerOptions(c: FuzzCase, fails: Fails): FuzzCase {
-  let smallest = c;
-  const attempt = (next: FuzzCase): void => {
-    if (fails(next)) smallest = next;
-  };
-  const rules = c.config["rules"] as Record<string, unknown>;
-  for (const name of Object.keys(rules)) {
-    const others = without(smallest.config["rules"] as Record<string, unknown>, name);
-    attempt({ ...smallest, config: { ...smallest.config, rules: others } });
-  }
-  for (const name of ["keep", "scaleXY"]) {
-    attempt({ ...smallest, config: without(smallest.config, name) });
-  }
-  return smallest;
-}
-
-/** Returns the case with as many elements as possible set to 0, block by block, as long as it fails. */
-function fewerElements(c: FuzzCase, fails: Fails, tries: number): FuzzCase {
-  let smallest = c;
-  let left = tries;
-  for (const name of Object.keys(c.steps[0].outputs)) {
-    const { length } = c.steps[0].outputs[name].data;
-    for (let size = length; size >= 1 && left > 0; size = Math.floor(size / 2))
-      for (let at = 0; at < length && left > 0; at += size) {
-        const [step] = smallest.steps;
-        const tensor = step.outputs[name];
-        const data = (tensor.data as Float32Array).slice();
-        const nothing = Math.round((tensor.zeroPoint ?? 0) as number);
-        if (data.subarray(at, at + size).every((x) => x === nothing)) continue;
-        data.fill(nothing, at, at + size);
-        const next = {
-          ...smallest,
-          steps: [{ ...step, outputs: { ...step.outputs, [name]: { ...tensor, data } } }],
-        };
-        left--;
-        if (fails(next)) smallest = next;
-      }
-  }
-  return smallest;
+  const steps = [{ ...c.steps[frame], update: undefined }];
+  return { ...c, way: "arrays", config: Object.assign({}, c.config, ...updates) as never, steps };
 }
 
 const SMALLER: readonly Limits[] = [
@@ -192,30 +105,28 @@ const SMALLER: readonly Limits[] = [
 ];
 
 /**
- * Returns a small case that fails as the one of a seed does: fewer cells and classes, one frame, few options, most
- * elements 0.
+ * Returns a small case that fails as the one of a seed does: of few cells and classes, and of the failing frame alone
+ * unless the fault depends on earlier ones.
  */
 export function shrink(
   seed: number,
   engine: EngineName,
   make: MakeDecoder = makeDecoder,
 ): { case: FuzzCase; run: Run } {
-  const run = (c: FuzzCase): Run => runCase(c, [engine], make);
-  const fails: Fails = (c) => {
+  const failureOf = (c: FuzzCase | null): { case: FuzzCase; run: Run } | null => {
     try {
-      return run(c).complaints.length > 0;
+      const run = c && runCase(c, [engine], make);
+      return run && run.complaints.length > 0 ? { case: c as FuzzCase, run } : null;
     } catch {
       // Options or shapes that are refused are no smaller case.
-      return false;
+      return null;
     }
   };
-  const whole = [...SMALLER.map((limits) => makeCase(seed, limits)), makeCase(seed)];
-  const smallest = whole.find((c) => c !== null && fails(c)) as FuzzCase;
-  const alone = lastFrameAlone(smallest, run(smallest).frame);
-  // A fault that depends on earlier frames is not in one frame.
-  const few = fewerOptions(fewerSteps(fails(alone) ? alone : smallest, fails), fails);
-  const small = few.steps.length > 1 ? few : fewerElements(few, fails, 400);
-  return { case: small, run: run(small) };
+  for (const limits of [...SMALLER, NO_LIMITS]) {
+    const found = failureOf(makeCase(seed, limits));
+    if (found) return failureOf(lastFrameAlone(found.case, found.run.frame)) ?? found;
+  }
+  throw new Error(`case ${seed} does not fail on ${engine}`);
 }
 
 // ---- Files -------------------------------------------------------------------------------------------------

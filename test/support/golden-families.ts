@@ -1,6 +1,7 @@
 /** Loads the golden cases of `golden/families`: tensors of networks, and answers of formulas in doubles. */
 import { join } from "node:path";
 import type { TensorInput, TypeName } from "../../src/core/tensor.ts";
+import type { GoldenMask } from "./mask-pixels.ts";
 import { readBytes, readJson } from "./shared-data.ts";
 
 /** A tensor as the fixture states it. */
@@ -11,13 +12,6 @@ interface GoldenOutput {
   readonly shape: readonly number[];
   readonly scale?: number;
   readonly zero_point?: number;
-}
-
-/** A mask by one rule: runs row by row, which begin with zeros. */
-export interface GoldenMask {
-  readonly size: readonly [height: number, width: number];
-  readonly area: number;
-  readonly rle: readonly number[];
 }
 
 export interface GoldenBox {
@@ -80,15 +74,4 @@ export function readGoldenFamily(
     }),
   );
   return { fixture, outputs };
-}
-
-/** Returns the pixels of a mask, one byte each. */
-export function pixelsOf({ size: [height, width], rle }: GoldenMask): Uint8Array {
-  const pixels = new Uint8Array(height * width);
-  let at = 0;
-  rle.forEach((run, i) => {
-    if (i % 2 === 1) pixels.fill(1, at, at + run);
-    at += run;
-  });
-  return pixels;
 }

@@ -102,3 +102,18 @@ export const oneNode = (
     outputs: [output],
     nodes: [{ operator, inputs: inputs.map(({ name }) => name), output: output.name, attributes }],
   });
+
+/** Model of the operator NonMaxSuppression. `centre`: boxes are a centre and a size, not corners. */
+export const suppressionModel = (centre: 0 | 1): Uint8Array =>
+  oneNode(
+    "NonMaxSuppression",
+    [
+      { name: "boxes", type: "float32", dims: [1, "n", 4] },
+      { name: "scores", type: "float32", dims: [1, "classes", "n"] },
+      { name: "max", type: "int64", dims: [1] },
+      { name: "iou", type: "float32", dims: [1] },
+      { name: "threshold", type: "float32", dims: [1] },
+    ],
+    { name: "selected", type: "int64", dims: ["kept", 3] },
+    { center_point_box: centre },
+  );

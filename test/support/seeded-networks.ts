@@ -74,6 +74,26 @@ function rows(name: string, s: Size, parts: Part[]): MadeTensor {
   };
 }
 
+/** Makes a network: `more` are options besides family and classes. */
+const networkOf = (
+  family: string,
+  s: Size,
+  more: object,
+  tensors: readonly MadeTensor[],
+  probabilities: boolean,
+): Made => ({ config: { family, classes: s.classes, ...more }, tensors, probabilities });
+
+type Network = (family: string, s: Size, more: object, tensors: readonly MadeTensor[]) => Made;
+export const ofLogits: Network = (...network) => networkOf(...network, false);
+export const ofProbabilities: Network = (...network) => networkOf(...network, true);
+
+/** A tensor of one value for each box of a finished list. */
+const list = (name: string, part: Part, s: Size): MadeTensor => ({
+  spec: { name, dims: [s.batch, s.w * s.h] },
+  parts: [part],
+  last: true,
+});
+
 const input = (s: Size, stride: number): [number, number] => [
   Math.max(1, s.w) * stride,
   Math.max(1, s.h) * stride,
@@ -94,106 +114,74 @@ function priorTable(n: number): Float32Array {
 }
 
 function anchorGrid(family: string, activation: string) {
-  return (s: Size): Made => ({
-    config: {
+  return (s: Size): Made =>
+    networkOf(
       family,
-      classes: s.classes,
-      inputSize: input(s, 32),
-      anchors,
-      scores: activation,
-      scaleXY: 1.1,
-    },
-    tensors: [map("grid", s, [...block(s.classes), ...block(s.classes)])],
-    probabilities: activation === "probabilities",
-  });
+      s,
+      { inputSize: input(s, 32), anchors, scores: activation, scaleXY: 1.1 },
+      [map("grid", s, [...block(s.classes), ...block(s.classes)])],
+      activation === "probabilities",
+    );
 }
 
 function plainRows(boxFormat: string, activation: string, objectness: boolean) {
-  return (s: Size): Made => ({
-    config: {
-      family: objectness ? "yolov5" : "yolov8",
-      classes: s.classes,
-      inputSize: [640, 480],
-      coordinates: "normalised",
-      boxFormat,
-      scores: activation,
-      reading: objectness ? "objectness-rows" : "class-rows",
-    },
-    tensors: [
-      rows("rows", s, objectness ? block(s.classes) : [...many("box", 4), ...many("score", s.classes)]),
-    ],
-    probabilities: activation === "probabilities",
-  });
+  return (s: Size): Made =>
+    networkOf(
+      objectness ? "yolov5" : "yolov8",
+      s,
+      {
+        inputSize: [640, 480],
+        coordinates: "normalised",
+        boxFormat,
+        scores: activation,
+        reading: objectness ? "objectness-rows" : "class-rows",
+      },
+      [rows("rows", s, objectness ? block(s.classes) : [...many("box", 4), ...many("score", s.classes)])],
+      activation === "probabilities",
+    );
 }
 
 /** Boxes in one tensor, scores in another: of one class those stand side by side. */
 function boxesAndScores(boxFormat: string) {
-  return (s: Size): Made => ({
-    config: {
-      family: "boxes",
-      classes: s.classes,
-      inputSize: [640, 480],
-      coordinates: "normalised",
-      boxFormat,
-      roles: { boxes: "b", scores: "s" },
-    },
-    tensors: [rows("b", { ...s, last: true }, many("box", 4)), rows("s", s, many("score", s.classes))],
-    probabilities: true,
-  });
+  return (s: Size): Made =>
+    ofProbabilities(
+      "boxes",
+      s,
+      { inputSize: [640, 480], coordinates: "normalised", boxFormat, roles: { boxes: "b", scores: "s" } },
+      [rows("b", { ...s, last: true }, many("box", 4)), rows("s", s, many("score", s.classes))],
+    );
 }
 
 /** Boxes and scores in maps of their own. `more`: options of a config of YOLOv8. */
 function splitMaps(channels: number, reading: string, more: object = {}, probabilities = false) {
-  return (s: Size): Made => ({
-    config: {
-      family: "yolov8",
-      classes: s.classes,
-      inputSize: input(s, 8),
-      strides: [8],
-      reading,
-      roles: { boxes: "box", scores: "cls" },
-      ...more,
-    },
-    tensors: [map("box", s, many("box", channels)), map("cls", s, many("score", s.classes))],
-    probabilities,
-  });
+  return (s: Size): Made =>
+    networkOf(
+      "yolov8",
+      s,
+      { inputSize: input(s, 8), strides: [8], reading, roles: { boxes: "box", scores: "cls" }, ...more },
+      [map("box", s, many("box", channels)), map("cls", s, many("score", s.classes))],
+      probabilities,
+    );
 }
 
 /** Boxes and logits of queries. `columns`: columns of scores besides those of the classes. */
 function queryColumns(family: string, columns: number, more: object = {}) {
-  return (s: Size): Made => ({
-    config: {
-      family,
-      classes: s.classes,
-      inputSize: [640, 480],
-      roles: { boxes: "boxes", scores: "logits" },
-      ...more,
-    },
-    tensors: [
+  return (s: Size): Made =>
+    ofLogits(family, s, { inputSize: [640, 480], roles: { boxes: "boxes", scores: "logits" }, ...more }, [
       rows("boxes", { ...s, last: true }, many("box", 4)),
       rows("logits", { ...s, last: true }, many("score", s.classes + columns)),
-    ],
-    probabilities: false,
-  });
+    ]);
 }
 
 /** A finished list in tensors of its own, without a count. */
 function finishedList(family: string) {
-  return (s: Size): Made => ({
-    config: {
+  return (s: Size): Made =>
+    ofProbabilities(
       family,
-      classes: s.classes,
-      inputSize: [640, 480],
-      coordinates: "normalised",
-      roles: { boxes: "b", classIds: "l", scores: "s" },
-    },
-    tensors: [
-      rows("b", { ...s, last: true }, many("box", 4)),
-      { spec: { name: "l", dims: [s.batch, s.w * s.h] }, parts: ["label"], last: true },
-      { spec: { name: "s", dims: [s.batch, s.w * s.h] }, parts: ["score"], last: true },
-    ],
-    probabilities: true,
-  });
+      s,
+      { inputSize: [640, 480], coordinates: "normalised", roles: { boxes: "b", classIds: "l", scores: "s" } },
+      [rows("b", { ...s, last: true }, many("box", 4)), list("l", "label", s), list("s", "score", s)],
+    );
 }
 
 function fusedDistribution(s: Size): Made {
@@ -209,200 +197,146 @@ export const kinds: Readonly<Record<string, (s: Size) => Made>> = {
   "yolov3 probabilities": anchorGrid("yolov3", "probabilities"),
   "yolov5 logits": anchorGrid("yolov5", "logits"),
   "yolov5 probabilities": anchorGrid("yolov5", "probabilities"),
-  "yolov3 five dims": (s) => ({
-    config: {
-      family: "yolov3",
-      classes: s.classes,
-      inputSize: input(s, 32),
-      anchors,
-      reading: "anchor-grid",
-    },
-    tensors: [
+  "yolov3 five dims": (s) =>
+    ofLogits("yolov3", s, { inputSize: input(s, 32), anchors, reading: "anchor-grid" }, [
       {
         // A map of two columns has as many as anchors: its shape alone fits anchors in each cell too.
         spec: { name: "grid", dims: [s.batch, 2, s.h, s.w, 5 + s.classes], order: "NCHW" },
         parts: block(s.classes),
         last: true,
       },
-    ],
-    probabilities: false,
-  }),
-  "yolov3 one class, no class channel": (s) => ({
-    config: { family: "yolov3", classes: 1, inputSize: input(s, 32), anchors },
-    tensors: [map("grid", s, [...many("box", 4), "objectness", ...many("box", 4), "objectness"])],
-    probabilities: false,
-  }),
-  "yolox maps": (s) => ({
-    config: { family: "yolox", classes: s.classes, inputSize: input(s, 8), reading: "point-grid" },
-    tensors: [map("grid", s, block(s.classes))],
-    probabilities: true,
-  }),
-  "yolox logits": (s) => ({
-    config: {
-      family: "yolox",
-      classes: s.classes,
-      inputSize: input(s, 8),
-      scores: "logits",
-      reading: "point-grid",
-    },
-    tensors: [map("grid", s, block(s.classes))],
-    probabilities: false,
-  }),
-  "yolox rows": (s) => ({
-    config: { family: "yolox", classes: s.classes, inputSize: input(s, 8), strides: [8] },
-    tensors: [rows("rows", s, block(s.classes))],
-    probabilities: true,
-  }),
-  "yolov6 distances with confidence": (s) => ({
-    config: { family: "yolov6", classes: s.classes, inputSize: input(s, 8), reading: "distance-grid" },
-    tensors: [map("grid", s, block(s.classes))],
-    probabilities: true,
-  }),
-  "yolov8 distances": (s) => ({
-    config: {
-      family: "yolov8",
-      classes: s.classes,
-      inputSize: input(s, 8),
-      reading: "distance-grid",
-      scores: "logits",
-    },
-    tensors: [map("grid", s, [...many("box", 4), ...many("score", s.classes)])],
-    probabilities: false,
-  }),
+    ]),
+  "yolov3 one class, no class channel": (s) =>
+    ofLogits("yolov3", s, { classes: 1, inputSize: input(s, 32), anchors }, [
+      map("grid", s, [...many("box", 4), "objectness", ...many("box", 4), "objectness"]),
+    ]),
+  "yolox maps": (s) =>
+    ofProbabilities("yolox", s, { inputSize: input(s, 8), reading: "point-grid" }, [
+      map("grid", s, block(s.classes)),
+    ]),
+  "yolox logits": (s) =>
+    ofLogits("yolox", s, { inputSize: input(s, 8), scores: "logits", reading: "point-grid" }, [
+      map("grid", s, block(s.classes)),
+    ]),
+  "yolox rows": (s) =>
+    ofProbabilities("yolox", s, { inputSize: input(s, 8), strides: [8] }, [
+      rows("rows", s, block(s.classes)),
+    ]),
+  "yolov6 distances with confidence": (s) =>
+    ofProbabilities("yolov6", s, { inputSize: input(s, 8), reading: "distance-grid" }, [
+      map("grid", s, block(s.classes)),
+    ]),
+  "yolov8 distances": (s) =>
+    ofLogits("yolov8", s, { inputSize: input(s, 8), reading: "distance-grid", scores: "logits" }, [
+      map("grid", s, [...many("box", 4), ...many("score", s.classes)]),
+    ]),
   "yolov8 DFL fused": fusedDistribution,
   "yolov8 DFL split": splitMaps(64, "dfl-grid"),
   "DFL of 8 bins": splitMaps(32, "dfl-grid"),
-  "nanodet rows": (s) => ({
-    config: {
-      family: "nanodet",
-      classes: s.classes,
-      inputSize: input(s, 8),
-      strides: [8],
-      reading: "dfl-grid",
-    },
-    tensors: [rows("out", s, [...many("score", s.classes), ...many("box", 32)])],
-    probabilities: true,
-  }),
+  "nanodet rows": (s) =>
+    ofProbabilities("nanodet", s, { inputSize: input(s, 8), strides: [8], reading: "dfl-grid" }, [
+      rows("out", s, [...many("score", s.classes), ...many("box", 32)]),
+    ]),
   "yolov8 rows": plainRows("cxcywh", "probabilities", false),
   "yolov8 rows of logits": plainRows("cxcywh", "logits", false),
   "rows of corners": plainRows("xyxy", "probabilities", false),
   "rows of top left": plainRows("xywh", "probabilities", false),
   "yolov5 rows": plainRows("cxcywh", "probabilities", true),
   "yolov5 rows of logits": plainRows("cxcywh", "logits", true),
-  "yolo26 corner rows": (s) => ({
-    config: {
-      family: "yolo26",
-      classes: s.classes,
-      inputSize: [640, 480],
-      coordinates: "normalised",
-      reading: "corner-rows",
-    },
-    tensors: [rows("rows", s, block(s.classes))],
-    probabilities: true,
-  }),
-  "end to end": (s) => ({
-    config: {
-      family: "yolov10",
-      classes: s.classes,
-      inputSize: [640, 480],
-      coordinates: "normalised",
-      reading: "end-to-end",
-    },
-    tensors: [rows("rows", { ...s, last: true }, [...many("box", 4), "score", "label"])],
-    probabilities: true,
-  }),
-  fastestdet: (s) => ({
-    config: { family: "fastestdet", classes: s.classes, inputSize: input(s, 16) },
-    tensors: [map("grid", s, ["objectness", ...many("box", 4), ...many("score", s.classes)])],
-    probabilities: true,
-  }),
-  "detr softmax": (s) => ({
-    config: { family: "detr", classes: s.classes, roles: { boxes: "boxes", scores: "logits" } },
-    tensors: [rows("boxes", s, many("box", 4)), rows("logits", s, many("score", s.classes + 1))],
-    probabilities: false,
-  }),
-  "rt-detr": (s) => ({
-    config: { family: "detr", classes: s.classes, roles: { boxes: "boxes", scores: "logits" } },
-    tensors: [rows("boxes", s, many("box", 4)), rows("logits", s, many("score", s.classes))],
-    probabilities: false,
-  }),
-  "ssd priors": (s) => ({
-    config: {
-      family: "ssd",
-      classes: s.classes,
-      variances: [0.1, 0.1, 0.2, 0.2],
-      priors: priorTable(s.w * s.h),
-      roles: { boxes: "loc", scores: "conf" },
-    },
-    tensors: [rows("loc", s, many("box", 4)), rows("conf", s, many("score", s.classes + 1))],
-    probabilities: true,
-  }),
-  "ssd anchors, logits": (s) => ({
-    config: {
-      family: "ssd",
-      classes: s.classes,
-      scales: [10, 10, 5, 5],
-      priors: priorTable(s.w * s.h),
-      scores: "logits",
-      roles: { boxes: "loc", scores: "conf" },
-    },
-    tensors: [rows("loc", s, many("box", 4)), rows("conf", s, many("score", s.classes + 1))],
-    probabilities: false,
-  }),
-  blazeface: (s) => ({
-    config: {
-      family: "blazeface",
-      classes: 1,
-      inputSize: [128, 128],
-      priors: priorTable(s.w * s.h),
-      roles: { boxes: "reg", scores: "cls" },
-    },
-    tensors: [rows("reg", s, many("box", 16)), rows("cls", s, ["score"])],
-    probabilities: false,
-  }),
-  "detection output": (s) => ({
-    config: { family: "ssd-detection-output", classes: s.classes },
-    tensors: [
+  "yolo26 corner rows": (s) =>
+    ofProbabilities(
+      "yolo26",
+      s,
+      { inputSize: [640, 480], coordinates: "normalised", reading: "corner-rows" },
+      [rows("rows", s, block(s.classes))],
+    ),
+  "end to end": (s) =>
+    ofProbabilities(
+      "yolov10",
+      s,
+      { inputSize: [640, 480], coordinates: "normalised", reading: "end-to-end" },
+      [rows("rows", { ...s, last: true }, [...many("box", 4), "score", "label"])],
+    ),
+  fastestdet: (s) =>
+    ofProbabilities("fastestdet", s, { inputSize: input(s, 16) }, [
+      map("grid", s, ["objectness", ...many("box", 4), ...many("score", s.classes)]),
+    ]),
+  "detr softmax": (s) =>
+    ofLogits("detr", s, { roles: { boxes: "boxes", scores: "logits" } }, [
+      rows("boxes", s, many("box", 4)),
+      rows("logits", s, many("score", s.classes + 1)),
+    ]),
+  "rt-detr": (s) =>
+    ofLogits("detr", s, { roles: { boxes: "boxes", scores: "logits" } }, [
+      rows("boxes", s, many("box", 4)),
+      rows("logits", s, many("score", s.classes)),
+    ]),
+  "ssd priors": (s) =>
+    ofProbabilities(
+      "ssd",
+      s,
+      {
+        variances: [0.1, 0.1, 0.2, 0.2],
+        priors: priorTable(s.w * s.h),
+        roles: { boxes: "loc", scores: "conf" },
+      },
+      [rows("loc", s, many("box", 4)), rows("conf", s, many("score", s.classes + 1))],
+    ),
+  "ssd anchors, logits": (s) =>
+    ofLogits(
+      "ssd",
+      s,
+      {
+        scales: [10, 10, 5, 5],
+        priors: priorTable(s.w * s.h),
+        scores: "logits",
+        roles: { boxes: "loc", scores: "conf" },
+      },
+      [rows("loc", s, many("box", 4)), rows("conf", s, many("score", s.classes + 1))],
+    ),
+  blazeface: (s) =>
+    ofLogits(
+      "blazeface",
+      s,
+      {
+        classes: 1,
+        inputSize: [128, 128],
+        priors: priorTable(s.w * s.h),
+        roles: { boxes: "reg", scores: "cls" },
+      },
+      [rows("reg", s, many("box", 16)), rows("cls", s, ["score"])],
+    ),
+  "detection output": (s) =>
+    ofProbabilities("ssd-detection-output", s, {}, [
       {
         spec: { name: "out", dims: [s.batch, 1, s.w * s.h, 7] },
         parts: ["marker", "label", "score", "box", "box", "box", "box"],
         last: true,
       },
-    ],
-    probabilities: true,
-  }),
-  postprocess: (s) => ({
-    config: {
-      family: "tflite-postprocess",
-      classes: s.classes,
-      roles: { boxes: "b", classIds: "l", scores: "s", count: "n" },
-    },
-    tensors: [
-      rows("b", { ...s, last: true }, many("box", 4)),
-      { spec: { name: "l", dims: [s.batch, s.w * s.h] }, parts: ["label"], last: true },
-      { spec: { name: "s", dims: [s.batch, s.w * s.h] }, parts: ["score"], last: true },
-      { spec: { name: "n", dims: [s.batch] }, parts: ["count"], last: true },
-    ],
-    probabilities: true,
-  }),
+    ]),
+  postprocess: (s) =>
+    ofProbabilities(
+      "tflite-postprocess",
+      s,
+      { roles: { boxes: "b", classIds: "l", scores: "s", count: "n" } },
+      [
+        rows("b", { ...s, last: true }, many("box", 4)),
+        list("l", "label", s),
+        list("s", "score", s),
+        { spec: { name: "n", dims: [s.batch] }, parts: ["count"], last: true },
+      ],
+    ),
   "corners of one class": boxesAndScores("xyxy"),
   "centres of one class": boxesAndScores("cxcywh"),
   "top lefts of one class": boxesAndScores("xywh"),
   "corners and scores": boxesAndScores("xyxy"),
-  "boxes with labels": (s) => ({
-    config: {
-      family: "boxes",
-      classes: s.classes,
-      coordinates: "normalised",
-      roles: { boxes: "b", scores: "s", classIds: "l" },
-    },
-    tensors: [
-      rows("b", { ...s, last: true }, many("box", 4)),
-      { spec: { name: "s", dims: [s.batch, s.w * s.h] }, parts: ["score"], last: true },
-      { spec: { name: "l", dims: [s.batch, s.w * s.h] }, parts: ["label"], last: true },
-    ],
-    probabilities: true,
-  }),
+  "boxes with labels": (s) =>
+    ofProbabilities(
+      "boxes",
+      s,
+      { coordinates: "normalised", roles: { boxes: "b", scores: "s", classIds: "l" } },
+      [rows("b", { ...s, last: true }, many("box", 4)), list("s", "score", s), list("l", "label", s)],
+    ),
   "rtmdet in pixels": splitMaps(4, "distance-grid", { family: "rtmdet", coordinates: "pixels" }),
   "rtmdet in strides": splitMaps(4, "distance-grid", { family: "rtmdet", coordinates: "strides" }),
   "rfdetr, a column that nobody trained": queryColumns("rfdetr", 1),
@@ -411,35 +345,27 @@ export const kinds: Readonly<Record<string, (s: Size) => Made>> = {
   "dfine with its post-processor": finishedList("dfine"),
   "imx500, y before x": finishedList("imx500"),
   "TensorRT's EfficientNMS": finishedList("efficient-nms"),
-  "efficientdet maps": (s) => ({
-    config: {
-      family: "efficientdet",
-      classes: s.classes,
-      inputSize: input(s, 8),
-      priors: priorTable(9 * s.w * s.h),
-    },
-    // Channels first, its cells are counted in another order.
-    tensors: [
-      map("cls", { ...s, last: true }, many("score", 9 * s.classes)),
-      map("box", { ...s, last: true }, many("box", 36)),
-    ],
-    probabilities: false,
-  }),
-  "picodet rows": (s) => ({
-    config: {
-      family: "picodet",
-      classes: s.classes,
-      inputSize: input(s, 8),
-      strides: [8],
-      reading: "dfl-grid",
-      roles: { boxes: "box", scores: "cls" },
-    },
-    tensors: [
-      rows("box", { ...s, last: true }, many("box", 32)),
-      rows("cls", { ...s, last: true }, many("score", s.classes)),
-    ],
-    probabilities: true,
-  }),
+  "efficientdet maps": (s) =>
+    ofLogits(
+      "efficientdet",
+      s,
+      { inputSize: input(s, 8), priors: priorTable(9 * s.w * s.h) },
+      // Channels first, its cells are counted in another order.
+      [
+        map("cls", { ...s, last: true }, many("score", 9 * s.classes)),
+        map("box", { ...s, last: true }, many("box", 36)),
+      ],
+    ),
+  "picodet rows": (s) =>
+    ofProbabilities(
+      "picodet",
+      s,
+      { inputSize: input(s, 8), strides: [8], reading: "dfl-grid", roles: { boxes: "box", scores: "cls" } },
+      [
+        rows("box", { ...s, last: true }, many("box", 32)),
+        rows("cls", { ...s, last: true }, many("score", s.classes)),
+      ],
+    ),
   "ppyoloe maps": splitMaps(68, "dfl-grid", { family: "ppyoloe" }, true),
 };
 

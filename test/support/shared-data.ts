@@ -28,16 +28,32 @@ export function describeShared(name: string, tests: (data: string) => void): voi
   }
 }
 
-export function readJson(...path: string[]): unknown {
-  return JSON.parse(readFileSync(join(...path), "utf8"));
-}
-
 /** A file, or its gzipped copy. Own memory, so that typed arrays may begin at its first byte. */
 export function readBytes(...path: string[]): Uint8Array<ArrayBuffer> {
   const file = join(...path);
   const bytes = existsSync(file) ? readFileSync(file) : gunzipSync(readFileSync(`${file}.gz`));
   return Uint8Array.from(bytes);
 }
+
+/** Returns what a JSON file says, or its gzipped copy. */
+export const readJson = (...path: string[]): unknown =>
+  JSON.parse(new TextDecoder().decode(readBytes(...path)));
+
+/** An output as the JSON beside its file says it. */
+export interface StoredOutput {
+  readonly name: string;
+  readonly file: string;
+  readonly shape: readonly number[];
+}
+
+/** Returns the tensors of a folder by name, all of f32. */
+export const readTensors = (folder: string, outputs: readonly StoredOutput[]): Recording["tensors"] =>
+  Object.fromEntries(
+    outputs.map(({ name, file, shape }) => [
+      name,
+      { data: new Float32Array(readBytes(folder, file).buffer), dims: shape },
+    ]),
+  );
 
 /** Anything with a class, a score and corners. */
 export interface Row {
@@ -58,11 +74,7 @@ export interface Recording {
 }
 
 export interface Meta {
-  readonly outputs: readonly {
-    readonly name: string;
-    readonly file: string;
-    readonly shape: readonly number[];
-  }[];
+  readonly outputs: readonly StoredOutput[];
   readonly imageWidth?: number;
   readonly imageHeight?: number;
   readonly preprocess: Preprocess;
@@ -92,12 +104,7 @@ export interface Preprocess {
 export function readRecording(root: string, model: string, photo: string): Recording {
   const folder = join(root, model, photo);
   const meta = readJson(folder, "meta.json") as Meta;
-  const tensors = Object.fromEntries(
-    meta.outputs.map((o) => [
-      o.name,
-      { data: new Float32Array(readBytes(folder, o.file).buffer), dims: o.shape },
-    ]),
-  );
+  const tensors = readTensors(folder, meta.outputs);
   const answer = existsSync(join(folder, "expected.json"))
     ? (readJson(folder, "expected.json") as { detections: Row[] }).detections
     : null;

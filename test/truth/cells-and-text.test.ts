@@ -8,7 +8,8 @@ import type { TypedOptions } from "../../src/config/types.ts";
 import type { Detections } from "../../src/decode/detections.ts";
 import type { MaskRule } from "../../src/decode/mask.ts";
 import { engines } from "../support/engines.ts";
-import { type GoldenBox, pixelsOf, readGoldenFamily } from "../support/golden-families.ts";
+import { type GoldenBox, readGoldenFamily } from "../support/golden-families.ts";
+import { differing, pixelsOf, wholePicture } from "../support/mask-pixels.ts";
 import { describeShared } from "../support/shared-data.ts";
 
 /** Options of a case, besides those that its fixture states. */
@@ -74,14 +75,7 @@ describeShared("golden cells, text and masks", (data) => {
           const named =
             rule === "network" ? {} : { rule: (rule === "detectron" ? "detectron2" : rule) as MaskRule };
           const mask = kept.mask(row, named);
-          const pixels = new Uint8Array(width * height);
-          for (let y = 0; y < mask.height; y++)
-            pixels.set(
-              mask.data.subarray(y * mask.width, (y + 1) * mask.width),
-              (mask.y + y) * width + mask.x,
-            );
-          const expected = pixelsOf(golden);
-          const wrong = pixels.reduce((n, p, i) => n + (p === expected[i] ? 0 : 1), 0);
+          const wrong = differing(wholePicture(mask), pixelsOf(golden));
           expect(wrong, `row ${row}, ${rule}`).toBeLessThanOrEqual(uncertain[rule] ?? 0);
         }
       });

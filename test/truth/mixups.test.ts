@@ -55,6 +55,17 @@ const coco = { family: "yolov3", classes: 80 };
 const ORDER = /^\d+ of the first \d+ candidates overlap no other: are dims and order/;
 const SWAPPED = "the anchors are published ones with width and height swapped: is their order w, h?";
 
+/** Tests of the mistakes that raw maps of any network with anchors can have. */
+function testMaps(config: { readonly anchors: number[] }, tensors: Tensors): void {
+  test("NHWC data under NCHW dims", () => {
+    const notes = notesOf(config, turned(tensors));
+    expect(notes).toContainEqual(expect.stringMatching(ORDER));
+  });
+  test("anchors with width and height swapped", () => {
+    expect(notesOf({ ...config, anchors: swapped(config.anchors) }, tensors)[0]).toBe(SWAPPED);
+  });
+}
+
 describe("yolo-fastest-1.1, in the repository", () => {
   const file = readJson(fixtures, "yolo-fastest-1.1", "config.json") as object;
   const [{ config: typed }] = networks;
@@ -66,13 +77,7 @@ describe("yolo-fastest-1.1, in the repository", () => {
       expect(notesOf(config, tensors)).toEqual([]);
       expect(createDecoderSync(file, { scores: "logits" }).decode(tensors).length).toBeGreaterThan(0);
     });
-    test("NHWC data under NCHW dims", () => {
-      const notes = notesOf(config, turned(tensors));
-      expect(notes).toContainEqual(expect.stringMatching(ORDER));
-    });
-    test("anchors with width and height swapped", () => {
-      expect(notesOf({ ...config, anchors: swapped(config.anchors) }, tensors)[0]).toBe(SWAPPED);
-    });
+    testMaps(config, tensors);
     test("an input size that is not map size x stride", () => {
       const anchors = [config.anchors.slice(0, 6), config.anchors.slice(6)];
       const other = { ...coco, anchors, inputSize: [640, 640], scores: "logits" };
@@ -105,13 +110,7 @@ describeShared("recorded networks", (data) => {
     const recording = read("yolov5n_320", photo);
     const config = n.config(recording) as { anchors: number[] };
     const tensors = tensorsOf(recording, n);
-    test("NHWC data under NCHW dims", () => {
-      const notes = notesOf(config, turned(tensors));
-      expect(notes).toContainEqual(expect.stringMatching(ORDER));
-    });
-    test("anchors with width and height swapped", () => {
-      expect(notesOf({ ...config, anchors: swapped(config.anchors) }, tensors)[0]).toBe(SWAPPED);
-    });
+    testMaps(config, tensors);
     test("an input size that is not map size x stride", () => {
       const notes = notesOf({ ...config, inputSize: [640, 640] }, tensors);
       expect(notes[0]).toMatch(/have the strides 16, 32, 64 in a 640x640 input, .* is the input 320x320\?/);

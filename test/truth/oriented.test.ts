@@ -1,4 +1,5 @@
 /** Oriented boxes of whole networks against formulas in doubles: every export, every suppression. */
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
@@ -6,10 +7,10 @@ import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Detections } from "../../src/decode/detections.ts";
 import { toPixels } from "../../src/decode/pixels.ts";
 import { engines } from "../support/engines.ts";
-import { fixtures, readBytes } from "../support/shared-data.ts";
+import { type StoredOutput, fixtures, readJson, readTensors } from "../support/shared-data.ts";
 
 interface Fixture {
-  readonly outputs: readonly { readonly name: string; readonly file: string; readonly shape: number[] }[];
+  readonly outputs: readonly StoredOutput[];
   readonly detections: readonly {
     readonly row: number;
     readonly class_id: number;
@@ -29,11 +30,9 @@ interface Fixture {
 const SIZE = [192, 128] as const;
 
 const read = (name: string) => {
-  const file = (part: string): Uint8Array<ArrayBuffer> => readBytes(fixtures, "beyond", "heads", name, part);
-  const fixture = JSON.parse(new TextDecoder().decode(file("fixture.json"))) as Fixture;
-  const tensors = Object.fromEntries(
-    fixture.outputs.map((o) => [o.name, { data: new Float32Array(file(o.file).buffer), dims: o.shape }]),
-  );
+  const folder = join(fixtures, "beyond", "heads", name);
+  const fixture = readJson(folder, "fixture.json") as Fixture;
+  const tensors = readTensors(folder, fixture.outputs);
   return { ...fixture, tensors };
 };
 
@@ -92,7 +91,7 @@ const EXPORTS: readonly (readonly [string, Outputs, DecoderOptions])[] = [
   ["raw maps, named", maps, { roles: { angles: ["angle3", "angle4", "angle5"] } }],
 ];
 
-function transposed({ data, dims: [, k, n] }: { data: Float32Array; dims: number[] }) {
+function transposed({ data, dims: [, k, n] }: { data: Float32Array; dims: readonly number[] }) {
   return { data: Float32Array.from(data, (_, i) => data[(i % k) * n + Math.floor(i / k)]), dims: [1, n, k] };
 }
 

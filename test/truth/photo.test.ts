@@ -10,7 +10,7 @@ import { engines } from "../support/engines.ts";
 import { fixtures, readBytes, readJson } from "../support/shared-data.ts";
 
 const folder = join(fixtures, "beyond", "recorded", "selfie_segmentation", "astronaut");
-const { box, size, rle, area } = JSON.parse(new TextDecoder().decode(readBytes(folder, "expected.json"))) as {
+const { box, size, rle, area } = readJson(folder, "expected.json") as {
   readonly box: { readonly [K in "x_min" | "y_min" | "x_max" | "y_max"]: number };
   readonly size: readonly [height: number, width: number];
   readonly rle: readonly number[];

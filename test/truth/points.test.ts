@@ -10,36 +10,27 @@ import type { Detection } from "../../src/decode/detections.ts";
 import { suppressDetections } from "../../src/entries/index.ts";
 import { engines } from "../support/engines.ts";
 import { readBeyond } from "../support/beyond.ts";
-import { type Row, describeShared, fixtures, foldersIn, readBytes } from "../support/shared-data.ts";
+import {
+  type Row,
+  type StoredOutput,
+  describeShared,
+  fixtures,
+  foldersIn,
+  readJson,
+  readTensors,
+} from "../support/shared-data.ts";
 
 interface PointRow extends Row {
   readonly row?: number;
   readonly keypoints: readonly (readonly number[])[];
 }
-interface Output {
-  readonly name: string;
-  readonly file: string;
-  readonly shape: readonly number[];
-}
 interface Golden {
   readonly input: { readonly width: number; readonly height: number };
   readonly classes: number;
   readonly keypoints: readonly [number, 2 | 3];
-  readonly outputs: readonly Output[];
+  readonly outputs: readonly StoredOutput[];
   readonly detections: readonly PointRow[];
 }
-type Tensors = Record<string, TensorInput>;
-
-const readPacked = (...path: string[]): unknown => JSON.parse(new TextDecoder().decode(readBytes(...path)));
-
-const tensorsIn = (folder: string, outputs: readonly Output[]): Tensors =>
-  Object.fromEntries(
-    outputs.map(({ name, file, shape }) => [
-      name,
-      { data: new Float32Array(readBytes(folder, file).buffer), dims: shape },
-    ]),
-  );
-
 /** Holds detections with points against expected ones, in order, to `tolerance` in the unit of 0..1. */
 function expectPoints(
   found: readonly Detection[],
@@ -80,8 +71,8 @@ const FORMS: readonly (readonly [name: string, options: DecoderOptions, names: R
 
 function goldenCases(folder: string, names: readonly string[]): void {
   describe.each(names)("%s", (name) => {
-    const f = readPacked(folder, name, "fixture.json") as Golden;
-    const all = tensorsIn(join(folder, name), f.outputs);
+    const f = readJson(folder, name, "fixture.json") as Golden;
+    const all = readTensors(join(folder, name), f.outputs);
     const size = [f.input.width, f.input.height] as const;
     const typed: TypedOptions = {
       family: name.includes("26") ? "yolo26" : "yolov8",
@@ -159,13 +150,13 @@ function recordedCases(folder: string, models: readonly string[]): void {
     const { options, outputs } = RECORDED[model];
     for (const photo of foldersIn(join(folder, model))) {
       const at = join(folder, model, photo);
-      const meta = readPacked(at, "meta.json") as { outputs: readonly Output[] };
-      const tensors = tensorsIn(
+      const meta = readJson(at, "meta.json") as { outputs: readonly StoredOutput[] };
+      const tensors = readTensors(
         at,
         meta.outputs.filter(({ name }) => outputs?.includes(name) ?? true),
       );
       test.each(engines)(`${photo} (%s)`, (engine) => {
-        const { detections } = readPacked(at, "expected.json") as { detections: readonly PointRow[] };
+        const { detections } = readJson(at, "expected.json") as { detections: readonly PointRow[] };
         const found = createDecoderSync(options, { ...RULE, engine })
           .decode(tensors)
           .toArray();
@@ -175,7 +166,7 @@ function recordedCases(folder: string, models: readonly string[]): void {
       });
       test(`${photo}: what other software answered`, () => {
         if (!["", ".gz"].some((end) => existsSync(join(at, `outside.json${end}`)))) return;
-        const outside = readPacked(at, "outside.json") as Outside;
+        const outside = readJson(at, "outside.json") as Outside;
         const answers = outside.answers ?? { "score>=0.26 nms 0.4": outside.detections ?? [] };
         for (const [rule, rows] of Object.entries(answers)) {
           const [, confidence, iou] = /score>=([\d.]+) nms ([\d.]+)/.exec(rule) as RegExpExecArray;
@@ -195,14 +186,14 @@ function recordedCases(folder: string, models: readonly string[]): void {
 function weightedCase(folder: string): void {
   const at = join(folder, "blazeface_short", "astronaut");
   test("blazeface_short: boxes and points of MediaPipe's weighted suppression", () => {
-    const meta = readPacked(at, "meta.json") as { outputs: readonly Output[] };
-    const { weighted } = readPacked(at, "expected.json") as { weighted: { detections: readonly PointRow[] } };
+    const meta = readJson(at, "meta.json") as { outputs: readonly StoredOutput[] };
+    const { weighted } = readJson(at, "expected.json") as { weighted: { detections: readonly PointRow[] } };
     const decoder = createDecoderSync(RECORDED["blazeface_short"].options, {
       confidenceThreshold: 0.5,
       rules: { set: "ultralytics", clamp: "none", suppress: "none", gate: ">=" },
     });
     const outputs = meta.outputs.filter(({ name }) => RECORDED["blazeface_short"].outputs?.includes(name));
-    const found = decoder.decode(tensorsIn(at, outputs));
+    const found = decoder.decode(readTensors(at, outputs));
     const merged = suppressDetections(found, { method: "weighted", iouThreshold: 0.3 });
     expectPoints(merged.toArray(), weighted.detections, [1, 1], 2e-6);
     expect(merged.copy().at(0)?.keypoints?.[0].name).toBe("right eye");
@@ -215,15 +206,15 @@ function weightedCase(folder: string): void {
 function movenetCase(folder: string): void {
   const at = join(folder, "movenet_lightning_192", "astronaut");
   test.each(engines)("movenet_lightning_192 (%s)", (engine) => {
-    const { outputs } = readPacked(at, "meta.json") as { outputs: readonly Output[] };
-    const expected = readPacked(at, "expected.json") as {
+    const { outputs } = readJson(at, "meta.json") as { outputs: readonly StoredOutput[] };
+    const expected = readJson(at, "expected.json") as {
       keypoints: readonly (readonly [number, number, number])[];
     };
     const decoder: Decoder = createDecoderSync(
       { family: "movenet", inputSize: [192, 192] },
       { engine, confidenceThreshold: 0.2 },
     );
-    const [person, ...others] = decoder.decode(tensorsIn(at, outputs));
+    const [person, ...others] = decoder.decode(readTensors(at, outputs));
     expect(others).toEqual([]);
     // the file writes x, y, score
     person.keypoints?.forEach(({ x, y, confidence }, k) => {
@@ -242,7 +233,7 @@ function movenetCase(folder: string): void {
     expect(person.x_min).toBeCloseTo(Math.min(...xs), 6);
     expect(person.x_max).toBeCloseTo(Math.max(...xs), 6);
     decoder.update({ confidenceThreshold: 0.9 });
-    expect(decoder.decode(tensorsIn(at, outputs))).toHaveLength(0);
+    expect(decoder.decode(readTensors(at, outputs))).toHaveLength(0);
   });
 }
 
@@ -268,7 +259,7 @@ describe("YuNet of 2022: what OpenCV 4.6 answers on seeded outputs", () => {
   interface Case {
     readonly input: readonly [number, number];
     readonly scoreThreshold: number;
-    readonly outputs: Tensors;
+    readonly outputs: Record<string, TensorInput>;
     readonly faces: readonly (readonly number[])[];
   }
   const { cases } = readBeyond("yunet_2022") as { readonly cases: readonly Case[] };

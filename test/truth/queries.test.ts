@@ -3,7 +3,8 @@ import { expect, test } from "vitest";
 import { createDecoderSync, labelMap } from "../../src/entries/index.ts";
 import type { TypedOptions } from "../../src/config/types.ts";
 import { engines } from "../support/engines.ts";
-import { pixelsOf, readGoldenFamily } from "../support/golden-families.ts";
+import { readGoldenFamily } from "../support/golden-families.ts";
+import { differing, pixelsOf, wholePicture } from "../support/mask-pixels.ts";
 import { describeShared } from "../support/shared-data.ts";
 
 describeShared("golden keypoints of queries", (data) => {
@@ -62,15 +63,7 @@ describeShared("golden masks of queries", (data) => {
         for (const [name, size] of Object.entries(SIZES)) {
           const mask = kept.mask(row, { size });
           const golden = masks[name];
-          const [rows, columns] = golden.size;
-          const pixels = new Uint8Array(rows * columns);
-          for (let y = 0; y < mask.height; y++)
-            pixels.set(
-              mask.data.subarray(y * mask.width, (y + 1) * mask.width),
-              (mask.y + y) * columns + mask.x,
-            );
-          const right = pixelsOf(golden);
-          const wrong = pixels.reduce((n, p, i) => n + (p === right[i] ? 0 : 1), 0);
+          const wrong = differing(wholePicture(mask), pixelsOf(golden));
           expect(wrong, `row ${row}, ${name}`).toBeLessThanOrEqual(uncertain[name]);
         }
       });

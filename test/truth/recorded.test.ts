@@ -447,55 +447,53 @@ describeShared("recorded networks", (data) => {
       rules: { suppress: "none", clamp: "none", maxCandidates: 0 },
     };
 
-    describe.each(foldersIn(recorded, "yolov8n_320_rawheads"))("yolov8n_320_rawheads, %s", (photo) => {
-      const r = read("yolov8n_320_rawheads", photo);
-      const { data: planes } = r.tensors["output0"];
-      const cells = 2100;
-
-      test.each(engines)("boxes of all cells within 0.01 px (%s)", (engine) => {
-        const [network] = networks.filter((n) => n.form === "raw DFL maps");
-        const decoder = createDecoderSync(network.config(r), { engine, ...everything, maxDetections: cells });
-        const ours = bySource(decoder, outputsOf(r, network));
-        expect(ours.size).toBe(cells);
-        let worst = 0;
-        let worstScore = 0;
-        for (const [i, d] of ours) {
-          const [cx, cy, w, h] = [0, 1, 2, 3].map((c) => planes[c * cells + i]);
-          const corners = [cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2];
-          [d.x_min, d.y_min, d.x_max, d.y_max].forEach((x, k) => {
-            worst = Math.max(worst, Math.abs(x * 320 - corners[k]));
-          });
-          worstScore = Math.max(worstScore, Math.abs(d.confidence - planes[(4 + d.class_id) * cells + i]));
-        }
-        expect(worst).toBeLessThan(0.01);
-        expect(worstScore).toBeLessThan(1e-5);
-      });
-    });
-
-    describe.each(foldersIn(recorded, "yolov5n_320"))("yolov5n_320, %s", (photo) => {
-      const r = read("yolov5n_320", photo);
-      const { data: rows } = r.tensors["output"];
-      const cells = 6300;
-
-      test.each(engines)("boxes of all cells within 0.01 px (%s)", (engine) => {
-        const [network] = networks.filter((n) => n.folder === "yolov5n_320" && n.form === "raw maps");
-        const decoder = createDecoderSync(network.config(r), { engine, ...everything, maxDetections: cells });
-        const ours = bySource(decoder, outputsOf(r, network));
-        expect(ours.size).toBe(cells);
-        let worst = 0;
-        let worstScore = 0;
-        for (const [i, d] of ours) {
+    type Decoded = readonly [box: readonly number[], scoreOf: (classId: number) => number];
+    /** Networks of 320x320, and what their own last step made of a cell: a box from its centre, and scores. */
+    const own: readonly (readonly [string, string, string, (data: Float32Array, i: number) => Decoded])[] = [
+      [
+        "yolov8n_320_rawheads",
+        "raw DFL maps",
+        "output0",
+        (planes, i) => [
+          [0, 1, 2, 3].map((c) => planes[c * 2100 + i]),
+          (classId) => planes[(4 + classId) * 2100 + i],
+        ],
+      ],
+      [
+        "yolov5n_320",
+        "raw maps",
+        "output",
+        (rows, i) => {
           const [cx, cy, w, h, objectness, ...classes] = rows.subarray(i * 85, i * 85 + 85);
-          const corners = [cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2];
-          [d.x_min, d.y_min, d.x_max, d.y_max].forEach((x, k) => {
-            worst = Math.max(worst, Math.abs(x * 320 - corners[k]));
-          });
-          worstScore = Math.max(worstScore, Math.abs(d.confidence - objectness * classes[d.class_id]));
-        }
-        expect(worst).toBeLessThan(0.01);
-        expect(worstScore).toBeLessThan(1e-5);
+          return [[cx, cy, w, h], (classId) => objectness * classes[classId]];
+        },
+      ],
+    ];
+    for (const [folder, form, output, decoded] of own)
+      describe.each(foldersIn(recorded, folder))(`${folder}, %s`, (photo) => {
+        const r = read(folder, photo);
+        const { data, dims } = r.tensors[output];
+        const cells = Math.max(...dims.slice(1));
+
+        test.each(engines)("boxes of all cells within 0.01 px (%s)", (engine) => {
+          const [network] = networks.filter((n) => n.folder === folder && n.form === form);
+          const options = { engine, ...everything, maxDetections: cells };
+          const ours = bySource(createDecoderSync(network.config(r), options), outputsOf(r, network));
+          expect(ours.size).toBe(cells);
+          let worst = 0;
+          let worstScore = 0;
+          for (const [i, d] of ours) {
+            const [[cx, cy, w, h], scoreOf] = decoded(data as Float32Array, i);
+            const corners = [cx - w / 2, cy - h / 2, cx + w / 2, cy + h / 2];
+            [d.x_min, d.y_min, d.x_max, d.y_max].forEach((x, k) => {
+              worst = Math.max(worst, Math.abs(x * 320 - corners[k]));
+            });
+            worstScore = Math.max(worstScore, Math.abs(d.confidence - scoreOf(d.class_id)));
+          }
+          expect(worst).toBeLessThan(0.01);
+          expect(worstScore).toBeLessThan(1e-5);
+        });
       });
-    });
   });
 });
 

@@ -1,15 +1,11 @@
-/** The specification against what others answered: golden files, recorded networks, an operator of ONNX Runtime. */
-import { InferenceSession, Tensor } from "onnxruntime-node";
+/** The specification against what others answered: golden files and recorded networks. */
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { definitionOfNms } from "../../spec/definition.ts";
 import { decode } from "../../spec/decode.ts";
-import { mulberry32 } from "../../bench/random.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
 import { expectSame } from "../support/expect-detections.ts";
 import { archiveOf, cases, fixtureOf, lists, tensorsOf, typedOf } from "../support/golden.ts";
-import { oneNode } from "../support/onnx.ts";
 import { type Network, networks, uniformRule } from "../support/recorded-networks.ts";
 import {
   type Recording,
@@ -153,60 +149,6 @@ describeShared("specification and recorded networks", (data) => {
     });
   });
 });
-
-test("NonMaxSuppression of ONNX Runtime keeps the same boxes, per class and across classes", async () => {
-  const model = oneNode(
-    "NonMaxSuppression",
-    [
-      { name: "boxes", type: "float32", dims: [1, "n", 4] },
-      { name: "scores", type: "float32", dims: [1, "classes", "n"] },
-      { name: "max", type: "int64", dims: [1] },
-      { name: "iou", type: "float32", dims: [1] },
-      { name: "threshold", type: "float32", dims: [1] },
-    ],
-    { name: "selected", type: "int64", dims: ["kept", 3] },
-    { center_point_box: 0 },
-  );
-  const session = await InferenceSession.create(model);
-  const random = mulberry32(38);
-  let kept = 0;
-  for (let i = 0; i < 400; i++) {
-    const n = 1 + (i % 200);
-    const classes = 1 + (i % 4);
-    const corner = (): number => Math.fround(random() * 0.7);
-    const boxes = new Float32Array(4 * n);
-    for (let k = 0; k < n; k++) {
-      const [x, y] = [corner(), corner()];
-      boxes.set([x, y, x + 0.05 + corner() / 2, y + 0.05 + corner() / 2], 4 * k);
-    }
-    const scores = Float32Array.from({ length: n }, random);
-    const classIds = Int32Array.from({ length: n }, () => Math.floor(random() * classes));
-    const iou = Math.fround(random());
-    const table = new Float32Array(classes * n).fill(-1);
-    scores.forEach((s, k) => (table[classIds[k] * n + k] = s));
-    const { selected } = await session.run({
-      boxes: new Tensor("float32", boxes, [1, n, 4]),
-      scores: new Tensor("float32", table, [1, classes, n]),
-      max: new Tensor("int64", BigInt64Array.of(BigInt(n)), [1]),
-      iou: new Tensor("float32", Float32Array.of(iou), [1]),
-      threshold: new Tensor("float32", Float32Array.of(0), [1]),
-    });
-    const rows = selected.data as BigInt64Array;
-    // The operator lists class after class.
-    const theirs = Array.from({ length: selected.dims[0] }, (_, k) => Number(rows[3 * k + 2])).sort(
-      (a, b) => scores[b] - scores[a],
-    );
-    const rule = { iouGate: ">", iouThreshold: iou, maxDetections: n, offset: [0, 0] } as const;
-    const ours = definitionOfNms(boxes, scores, { ...rule, suppress: "class" }, classIds);
-    expect(Array.from(ours.kept as Int32Array), `case ${i}`).toEqual(theirs);
-    if (classes === 1) {
-      const all = definitionOfNms(boxes, scores, { ...rule, suppress: "all" });
-      expect(Array.from(all.kept as Int32Array)).toEqual(theirs);
-    }
-    kept += theirs.length;
-  }
-  expect(kept).toBeGreaterThan(4000);
-}, 60_000);
 
 test("a plan is all that the specification needs", () => {
   const outputs = { o: { data: Float32Array.of(8, 8, 4, 4, 0.75), dims: [1, 1, 5], order: "rows" as const } };

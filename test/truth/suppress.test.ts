@@ -1,7 +1,7 @@
 /** Suppression by name against formulas in doubles, OpenCV, TensorFlow.js and ensemble-boxes. */
 import { describe, expect, test } from "vitest";
 import { fuse, nmsOriented, orientedIou, suppress, type SuppressOptions } from "../../src/entries/index.ts";
-import { readBeyond } from "../support/beyond.ts";
+import { type SuppressionCase as Case, readBeyond, suppressionCases } from "../support/beyond.ts";
 
 /** Indices of what a method leaves. */
 const nms = (...of: Parameters<typeof suppress>): Int32Array => suppress(...of).indices;
@@ -22,16 +22,7 @@ interface Fused {
   readonly label: number;
 }
 
-interface Case {
-  readonly n: number;
-  readonly boxes_xyxy: readonly (readonly number[])[];
-  readonly scores: readonly number[];
-  readonly classes: readonly number[];
-  readonly answers: Readonly<Record<string, unknown>>;
-  readonly outside: Readonly<Record<string, unknown>>;
-}
-
-const { cases } = readBeyond("suppression") as { cases: readonly Case[] };
+const cases = suppressionCases();
 const flat = (c: Case): number[] => c.boxes_xyxy.flat();
 
 const close = (got: number, expected: number, what: string): void =>

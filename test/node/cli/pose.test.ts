@@ -4,19 +4,18 @@ import { expect, test } from "vitest";
 import { boxwright, printedJson } from "../../support/cli.ts";
 import { fixture, tempFolder } from "../../support/files.ts";
 import { dict, npy } from "../../support/npy.ts";
-import { fixtures, readBytes } from "../../support/shared-data.ts";
+import { fixtures, readBytes, readJson } from "../../support/shared-data.ts";
 
 const folder = tempFolder();
 
 interface Golden {
   readonly detections: readonly { readonly keypoints: readonly (readonly number[])[] }[];
 }
-const readGolden = (file: string): Uint8Array<ArrayBuffer> =>
-  readBytes(fixtures, "beyond", "heads", "pose_26", file);
-const expected = JSON.parse(new TextDecoder().decode(readGolden("fixture.json"))) as Golden;
+const GOLDEN = [fixtures, "beyond", "heads", "pose_26"];
+const expected = readJson(...GOLDEN, "fixture.json") as Golden;
 
 const network = async (): Promise<string[]> => {
-  const tensor = npy(dict("'<f4'", "(1, 80, 57)"), readGolden("output0.bin"));
+  const tensor = npy(dict("'<f4'", "(1, 80, 57)"), readBytes(...GOLDEN, "output0.bin"));
   const words = ["--family", "yolo26", "--classes", "1", "--input-size", "192x128", "--task", "pose"];
   return [await folder.put("pose.npy", tensor), ...words, "--keypoints", "17x3", "--confidence", "0.26"];
 };

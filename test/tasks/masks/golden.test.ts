@@ -1,73 +1,29 @@
 /** Masks of seeded networks against answers computed in doubles by plain formulas (fixtures/beyond/README.md). */
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { createDecoderSync } from "../../../src/entries/index.ts";
-import type { Mask } from "../../../src/decode/mask.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
 import { engines } from "../../support/engines.ts";
-import { fixtures, readBytes } from "../../support/shared-data.ts";
-
-interface Answer {
-  readonly size: readonly [height: number, width: number];
-  readonly area: number;
-  readonly rle: readonly number[];
-}
+import { type GoldenMask, differing, pixelsOf, wholePicture } from "../../support/mask-pixels.ts";
+import { type StoredOutput, fixtures, readJson, readTensors } from "../../support/shared-data.ts";
 
 interface Case {
   readonly input: { readonly width: number; readonly height: number };
   readonly classes: number;
-  readonly outputs: readonly {
-    readonly name: string;
-    readonly file: string;
-    readonly shape: readonly number[];
-  }[];
+  readonly outputs: readonly StoredOutput[];
   readonly detections: readonly {
     readonly row: number;
     readonly class_id: number;
     readonly confidence: number;
     readonly x_min: number;
-    readonly masks: { readonly [R in "proto" | "input" | "input_crop_first"]: Answer };
+    readonly masks: { readonly [R in "proto" | "input" | "input_crop_first"]: GoldenMask };
     readonly least_logit: number;
   }[];
 }
 
 const SIZES = { proto: "prototype", input: "network", input_crop_first: "network" } as const;
 
-const folder = (task: string): string[] => [fixtures, "beyond", "heads", task];
-const read = (task: string): Case =>
-  JSON.parse(new TextDecoder().decode(readBytes(...folder(task), "fixture.json"))) as Case;
-
-function tensors(task: string, { outputs }: Case, names: readonly string[]): Record<string, TensorInput> {
-  const wanted = outputs.filter(({ name }) => names.includes(name));
-  return Object.fromEntries(
-    wanted.map(({ name, file, shape: dims }) => [
-      name,
-      { data: new Float32Array(readBytes(...folder(task), file).buffer), dims },
-    ]),
-  );
-}
-
-/** Returns a mask as pixels of its whole picture. */
-function wholePicture({ x, y, width, height, data, size }: Mask): Uint8Array {
-  const all = new Uint8Array(size[0] * size[1]);
-  for (let row = 0; row < height; row++)
-    all.set(data.subarray(row * width, (row + 1) * width), (y + row) * size[0] + x);
-  return all;
-}
-
-/** Returns the pixels of run lengths, row by row, zeros first. */
-function pixelsOf({ rle, size: [height, width] }: Answer): Uint8Array {
-  const all = new Uint8Array(width * height);
-  let at = 0;
-  rle.forEach((length, i) => {
-    if (i % 2 === 1) all.fill(1, at, at + length);
-    at += length;
-  });
-  expect(at).toBe(all.length);
-  return all;
-}
-
-const differing = (a: Uint8Array, b: Uint8Array): number =>
-  a.reduce((sum, x, i) => sum + (x === b[i] ? 0 : 1), 0);
+const folder = (task: string): string => join(fixtures, "beyond", "heads", task);
 
 /** Moves channels to the end. */
 function toNhwc({ data, dims }: TensorInput): TensorInput {
@@ -88,8 +44,11 @@ describe.each(engines)("%s", (engine) => {
     ["seg_26", "yolo26", ["output0", "output1"], false],
     ["seg_26", "yolo26", ["output0", "output1"], true],
   ] as const)("%s, %s, %s, NHWC %s", (task, family, names, isNhwc) => {
-    const golden = read(task);
-    const outputs = tensors(task, golden, names);
+    const golden = readJson(folder(task), "fixture.json") as Case;
+    const outputs: Record<string, TensorInput> = readTensors(
+      folder(task),
+      golden.outputs.filter(({ name }) => (names as readonly string[]).includes(name)),
+    );
     expect(Object.keys(outputs)).toHaveLength(names.length);
     if (isNhwc) outputs.output1 = toNhwc(outputs.output1);
     const decoder = createDecoderSync(

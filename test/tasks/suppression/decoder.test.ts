@@ -7,18 +7,9 @@ import { createDecoderSync } from "../../../src/whole/decoder.ts";
 import type { Detections } from "../../../src/decode/detections.ts";
 import { suppress, type SuppressOptions } from "../../../src/entries/index.ts";
 import { compilePlan } from "../../../src/planfile/write.ts";
-import { readBeyond } from "../../support/beyond.ts";
+import { type SuppressionCase as Case, suppressionCases } from "../../support/beyond.ts";
 
-interface Case {
-  readonly n: number;
-  readonly boxes_xyxy: readonly (readonly number[])[];
-  readonly scores: readonly number[];
-  readonly classes: readonly number[];
-  readonly answers: Readonly<Record<string, unknown>>;
-  readonly outside: Readonly<Record<string, unknown>>;
-}
-
-const { cases } = readBeyond("suppression") as { cases: readonly Case[] };
+const cases = suppressionCases();
 const ENGINES: readonly EngineName[] = ["simd", "scalar", "ts"];
 const SIDE = 1024;
 const CLASSES = 8;
