@@ -3,6 +3,7 @@ import { basename } from "node:path";
 import type { Model } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";
 import { TRAITS, titleOf } from "../core/families.ts";
+import type { Family } from "../core/family.ts";
 import { familyInName } from "../core/family-names.ts";
 import type { OtherName } from "../core/other-names.ts";
 import type { ModelInspection } from "./inspect-model.ts";
@@ -21,15 +22,17 @@ export function likeliest({ decoder }: ModelInspection["json"]): Possibility[] {
   return decoder.possibilities.filter(({ likelihood }) => likelihood === best);
 }
 
+/** True if some possibility is of this family. */
+export const isAmong = (name: Family, possibilities: readonly Possibility[]): boolean =>
+  possibilities.some(({ family, families }) => family === name || families.join().includes(titleOf(name)));
+
 /**
  * Returns the option `--family` of the command line, with the families to choose from. `null` if nothing fits.
  * @param path of the file. A family in its name comes first
  */
 export function familyWords(possibilities: readonly Possibility[], path: string): string | null {
   const named = familyInName(basename(path));
-  const isNamed = ({ family, families }: Possibility): boolean =>
-    named !== null && (family === named || families.join().includes(titleOf(named)));
-  if (named !== null && possibilities.some(isNamed)) return `--family ${named}`;
+  if (named !== null && isAmong(named, possibilities)) return `--family ${named}`;
   const families = [...new Set(possibilities.map(({ family }) => family))];
   if (families.length === 0) return null;
   const [first, ...others] = families.slice(0, MOST_FAMILIES);

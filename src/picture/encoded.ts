@@ -26,6 +26,9 @@ export const photoFormat = (bytes: Uint8Array): string | null =>
 const beginsWith = (bytes: Uint8Array, start: string): boolean =>
   Array.from(start).every((letter, i) => letter === "?" || letter.charCodeAt(0) === bytes[i]);
 
+/** Returns the name of a format with its article. */
+export const withArticle = (format: string): string => `${format === "AVIF" ? "an" : "a"} ${format}`;
+
 /** True for a `Blob`, such as the file of an `<input>`. */
 export const isBlob = (image: object): image is Blob => typeof Blob === "function" && image instanceof Blob;
 
@@ -37,7 +40,7 @@ export function encodedKind(image: object): string | null {
   const format = photoFormat(bytes);
   return format === null
     ? `${bytes.length} bytes without a width and a height`
-    : `the bytes of a ${format} file`;
+    : `the bytes of ${withArticle(format)} file`;
 }
 
 /** What to pass in place of a file. */

@@ -2,7 +2,7 @@
 import { showJson } from "../core/json.ts";
 import { isBytes } from "../core/tensor.ts";
 import { DrawError } from "./drawn.ts";
-import { photoFormat } from "./encoded.ts";
+import { photoFormat, withArticle } from "./encoded.ts";
 
 /** Format, size and orientation of a photo. */
 export interface ImageInfo {
@@ -55,7 +55,7 @@ function readHeader(bytes: Uint8Array, where: string): ImageInfo {
     throw new DrawError(
       `${where}: got the first ${bytes.length} bytes of a ${format}, expected a whole file: is the file cut short?`,
     );
-  const name = format === null ? "" : `, as a ${format} does`;
+  const name = format === null ? "" : `, as ${withArticle(format)} does`;
   const got = start === "" ? "an empty file" : `a file that begins with ${start}${name}`;
   throw new DrawError(`${where}: got ${got}, expected a PNG or JPEG`);
 }

@@ -109,8 +109,10 @@ test.each([
   ["JPEG XL", "\xff\x0a"],
 ])("the bytes of a %s are named", async (format, start) => {
   const bytes = Uint8Array.from(start.padEnd(40, "\0"), (letter) => letter.charCodeAt(0));
-  await expect((await open()).detect(bytes)).rejects.toThrow(`image: got the bytes of a ${format} file (`);
-  expect(() => prepareImage(bytes as never, { size: [32, 32] })).toThrow(`the bytes of a ${format} file`);
+  await expect((await open()).detect(bytes)).rejects.toThrow(
+    `the bytes of ${format === "AVIF" ? "an" : "a"} ${format} file (`,
+  );
+  expect(() => prepareImage(bytes as never, { size: [32, 32] })).toThrow(`${format} file`);
 });
 
 test("the path of a photo is told from its bytes", async () => {

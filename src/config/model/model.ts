@@ -88,6 +88,7 @@ const OTHERS: readonly (readonly [beginning: readonly number[], what: string])[]
   [letters("PK\x03\x04"), "a zip; a PyTorch checkpoint (.pt) is one: export the network to ONNX first"],
   [letters("{"), "JSON; createDecoder takes a config as it is"],
   [letters("version https://git-lfs"), "a pointer of Git LFS: git lfs pull fetches the file"],
+  [letters("\x80\x02"), "a pickle, as old PyTorch checkpoints are: export the network to ONNX first"],
   [letters("\x89HDF"), "a Keras file: convert the network to TFLite first"],
   ...["\x89PNG", "\xff\xd8\xff", "GIF8"].map((start) => [letters(start), "the file of a photo"] as const),
   ...["<!", "<html", "<HTML"].map((start) => [letters(start), PAGE] as const),

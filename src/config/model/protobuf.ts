@@ -45,7 +45,11 @@ export class Message {
     else if (this.#wire === EIGHT_BYTES) this.#skip(8);
     else if (this.#wire === BLOCK) this.#skip(this.#varint());
     else if (this.#wire === FOUR_BYTES) this.#skip(4);
-    else this.#refuse(`wire type ${this.#wire} at byte ${at}`, "0, 1, 2 or 5");
+    else
+      this.#refuse(
+        `wire type ${this.#wire} at byte ${at}`,
+        "0, 1, 2 or 5: the file is damaged, or is no ONNX",
+      );
     return true;
   }
 

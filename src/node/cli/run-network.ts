@@ -1,6 +1,8 @@
 /** `boxwright run`: runs a model file on photos, and writes the detections. */
 import { createHash } from "node:crypto";
 import { extname, join } from "node:path";
+import type { Model } from "../../config/model/types.ts";
+import type { DecoderOptions } from "../../config/types.ts";
 import { ConfigError, TensorError } from "../../core/errors.ts";
 import type { PartialRule } from "../../core/prepare-rule.ts";
 import { createDetector } from "../../detect/detector.ts";
@@ -12,11 +14,11 @@ import { loadUnpacked } from "../files/load.ts";
 import { readModelFile } from "../files/model-file.ts";
 import { decodeText } from "../files/raw.ts";
 import { inspectModel } from "../inspect-model.ts";
-import { familyWords, likeliest } from "../next-step.ts";
+import { familyWords, isAmong, likeliest } from "../next-step.ts";
 import { MissingPackage, checkPackages, packagesFor, readImage, writeJpeg } from "../images.ts";
 import { rasterPixels, rasterise } from "../raster.ts";
 import { type ImageFile, imageFiles } from "./image-files.ts";
-import { noteLine } from "./hints.ts";
+import { noteLine, withHints } from "./hints.ts";
 import type { Io } from "./io.ts";
 import { Journal, type Settings } from "./journal.ts";
 import { labelPng, wantsLabelMaps, wantsMasks, withMasks } from "./masks.ts";
@@ -53,14 +55,14 @@ export async function runNetwork({ positionals, values }: Parsed, io: Io): Promi
   );
   // Check before the network runs, which may take long.
   checkPackages(["onnxruntime-node", ...files.flatMap(({ path }) => packagesFor(path, drawings.has(path)))]);
-  const detector = await detectorOf(modelPath, values, prepare, io);
+  const { detector, advise } = await openNetwork(modelPath, values, prepare, io);
   try {
     checkCocoNames(format, detector.decoder.config);
     const journal =
       out === undefined
         ? null
         : await Journal.open(out, await settingsOf(detector, modelPath, values), values["resume"] === true);
-    await runAll(detector, { files, drawings, journal, format, io, values });
+    await runAll(detector, { files, drawings, journal, format, io, values, advise });
   } finally {
     await detector.close();
   }
@@ -97,8 +99,14 @@ function drawingsOf(folder: string | undefined, files: readonly ImageFile[]): Ma
   return drawings;
 }
 
+/** A network that is open, and what makes errors say which family its shapes look like. */
+interface Network {
+  readonly detector: Detector;
+  readonly advise: (error: Error) => Error;
+}
+
 /** Opens the network with onnxruntime-node. */
-async function detectorOf(path: string, values: Values, prepare: PartialRule, io: Io): Promise<Detector> {
+async function openNetwork(path: string, values: Values, prepare: PartialRule, io: Io): Promise<Network> {
   const bytes = await loadUnpacked(path, mostBytes(values));
   const model = await readModelFile(bytes, path);
   if (model.format !== "onnx")
@@ -122,15 +130,30 @@ async function detectorOf(path: string, values: Values, prepare: PartialRule, io
     clearLine(io);
     io.err(noteLine(note, "run"));
   };
-  return createDetector({ model: bytes, runtime, config }, { ...options, prepare, onNote }).catch(
-    (error: Error) => {
-      const needsFamily =
-        error instanceof ConfigError && error.options.some((hint) => hint.option === "family");
-      if (!needsFamily || configPath !== undefined) throw error;
-      const words = familyWords(likeliest(inspectModel(model, [], options, () => null).json), path);
-      throw words === null ? error : Object.assign(error, { familyWords: words });
-    },
-  );
+  const advise = configPath === undefined ? adviserOf(model, path, options) : (error: Error) => error;
+  const opening = createDetector({ model: bytes, runtime, config }, { ...options, prepare, onNote });
+  return {
+    detector: await opening.catch((error: Error) => {
+      throw advise(error);
+    }),
+    advise,
+  };
+}
+
+/** Returns a function that adds the family to an error which asks for it, or which the wrong family may cause. */
+function adviserOf(model: Model, path: string, { family, ...options }: DecoderOptions): Network["advise"] {
+  return (error) => {
+    if (!(error instanceof ConfigError || error instanceof TensorError)) return error;
+    const needsFamily = error.options.some((hint) => hint.option === "family");
+    if (family === undefined && !needsFamily) return error;
+    const found = likeliest(inspectModel(model, [], options, () => null).json);
+    const words = familyWords(found, path);
+    if (words === null) return error;
+    if (family === undefined) return Object.assign(error, { familyWords: words });
+    const isOther = new Set(found.map((one) => one.family)).size === 1 && !isAmong(family, found);
+    if (isOther) error.message += `\nThe shapes look like those of another family: ${words}`;
+    return error;
+  };
 }
 
 /** Reads the options that say how photos are prepared. */
@@ -171,6 +194,7 @@ interface Task {
   readonly format: Format;
   readonly io: Io;
   readonly values: Values;
+  readonly advise: Network["advise"];
 }
 
 const GO_ON = "The same command with --resume goes on from there.";
@@ -179,7 +203,7 @@ const KEEP = "With --out FILE a run that is stopped can go on.";
 /** Runs every photo. One that fails is reported, and the next one follows. */
 async function runAll(
   detector: Detector,
-  { files, drawings, journal, format, io, values }: Task,
+  { files, drawings, journal, format, io, values, advise }: Task,
 ): Promise<void> {
   const { labels } = detector.decoder.config;
   const printer = formatter(
@@ -211,7 +235,8 @@ async function runAll(
       // Without a package no other image can be read either.
       if (error instanceof MissingPackage) throw error;
       failed++;
-      io.err(`boxwright: ${(error as Error).message}\n`);
+      const given = Object.keys(values).map((name) => `--${name}`);
+      io.err(`boxwright: ${withHints(advise(error as Error), "run", given)}\n`);
     }
     progress.count();
     done++;

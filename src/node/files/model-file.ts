@@ -13,7 +13,8 @@ const BRACE = 0x7b;
 /** True for a TFLite or ONNX file. `plain` is the path without `.gz`. */
 export const isModelFile = (plain: string, bytes: Uint8Array): boolean =>
   isTflite(bytes) ||
-  [".onnx", ".tflite"].includes(extname(plain).toLowerCase()) ||
+  // A checkpoint of PyTorch is refused with what to do.
+  [".onnx", ".tflite", ".pt", ".pth"].includes(extname(plain).toLowerCase()) ||
   (bytes[0] === ONNX_VERSION && bytes[8] !== BRACE && !/\.safetensors$/i.test(plain));
 
 /**

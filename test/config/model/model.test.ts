@@ -450,6 +450,7 @@ describe("other files", () => {
 
   test.each([
     ["nothing", new Uint8Array(0), "got an empty file, expected ONNX, TFLite or an NN Archive"],
+    ["an old PyTorch checkpoint", Buffer.from("\x80\x02}q\0.", "latin1"), "export the network to ONNX first"],
     ["a PyTorch checkpoint", Buffer.from("PK\x03\x04rest"), "export the network to ONNX first"],
     ["a config", Buffer.from('{"model": {}}'), "createDecoder takes a config as it is"],
     [

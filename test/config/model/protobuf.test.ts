@@ -62,7 +62,11 @@ test.each([
     "file: got the end of the message at byte 2, expected a number: cut short",
   ],
   ["a number of eleven bytes", [8, ...Array(10).fill(0x80), 1], "more than ten bytes of a number at byte 11"],
-  ["a group", [11], "file: got wire type 3 at byte 0, expected 0, 1, 2 or 5"],
+  [
+    "a group",
+    [11],
+    "file: got wire type 3 at byte 0, expected 0, 1, 2 or 5: the file is damaged, or is no ONNX",
+  ],
   ["field number 0", [2, 0], "file: got field number 0 at byte 0"],
   ["eight bytes past the end", [9, 1], "got field 1 of 8 bytes"],
 ])("refuses %s", (_, bytes, message) => {

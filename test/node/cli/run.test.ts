@@ -20,6 +20,7 @@ import { boxwright, refused } from "../../support/cli.ts";
 import { type Row, HEIGHT, WIDTH, expectedOf, pictureOf } from "../../support/echo-network.ts";
 import { fixture, tempFolder } from "../../support/files.ts";
 import { png } from "../../support/pictures.ts";
+import { describeShared } from "../../support/shared-data.ts";
 
 const folder = tempFolder();
 const model = fixture("detect/network.onnx");
@@ -367,6 +368,28 @@ test("says what is missing or cannot be", async () => {
   expect(await usage(model, fixture("labels"))).toContain("a folder without photos");
   expect(await usage(model, `${photos}/*.gif`)).toContain("a pattern without photos");
   expect(await refused("run", fixture("labels/coco80.txt"), photos)).toContain("coco80.txt");
+});
+
+describeShared("a wrong family", (data) => {
+  const runOn = (file: string, photo: string, ...words: string[]) =>
+    boxwright("run", `${data}/models/${file}`, fixture(`photos/${photo}`), ...words);
+
+  test("is told from the shapes when it fails, before a photo and at one", async () => {
+    for (const words of [[], ["--classes", "80"]]) {
+      const { code, err } = await runOn("FastestDet.onnx", "dogs.jpg", "--family", "yolov8", ...words);
+      expect(code).toBe(1);
+      expect(err).toContain("\nThe shapes look like those of another family: --family fastestdet\n");
+    }
+  });
+
+  test("is not told where the family fits, and the advice at a photo is an option of the command", async () => {
+    const file = "version-RFB-320_without_postprocessing.onnx";
+    const words = [file, "hopper.jpg", "--family", "ultraface"] as const;
+    const { err } = await runOn(...words);
+    expect(err).not.toContain("another family");
+    expect(err).toContain("\nIn this command: --variances 0.1,0.1,0.2,0.2\n");
+    expect((await runOn(...words, "--variances", "0.1,0.1,0.2,0.2")).out).toMatch(/1 detection\n/);
+  });
 });
 
 test("prepares photos as options say", async () => {

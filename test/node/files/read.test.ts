@@ -68,11 +68,12 @@ test("refuses files of other formats by their first bytes", async () => {
     /none.npy: got an empty file, expected .npy/,
   );
   await expect(readInput(await put("none.safetensors", ""))).rejects.toThrow(/got 0 bytes, expected 8/);
-  await expect(
-    readInput(
-      await put("model.pt", zip([{ name: "archive/data.pkl", data: Uint8Array.of(7), crc: 0x4c2750bd }])),
-    ),
-  ).rejects.toThrow(/model.pt: got a zip without a .npy file in it, expected an .npz file/);
+  const checkpoint = zip([{ name: "archive/data.pkl", data: Uint8Array.of(7), crc: 0x4c2750bd }]);
+  for (const [name, said] of [
+    ["model.zip", /model.zip: got a zip without a .npy file in it, expected an .npz file/],
+    ["model.pt", /model.pt: got a zip; a PyTorch checkpoint .* export the network to ONNX first/],
+  ] as const)
+    await expect(readInput(await put(name, checkpoint))).rejects.toThrow(said);
 });
 
 test("refuses a plan file in place of tensors or a config", async () => {
