@@ -50,23 +50,31 @@ export interface PrepareOptions {
 }
 
 /**
- * Input tensors that nobody but `prepareImage` writes to. The value stands for the kind of image whose padding the
- * tensor holds: a stream of frames is padded once. `null`: it holds none.
+ * An input tensor that nobody but `prepareImage` writes to, and that the runtime only reads. `prepareImage` moves the
+ * tensor of a stream into the memory of the kernel, where the kernel writes it.
  */
-export const OWN_INPUTS = /* @__PURE__ */ new WeakMap<object, object | null>();
+export interface OwnInput {
+  /** Where the tensor is. */
+  data: PreparedData;
+  /** Stands for the kind of image whose padding the tensor holds: a stream is padded once. `null`: it holds none. */
+  padding: object | null;
+}
+
+/** The own inputs, by their `data`. */
+export const OWN_INPUTS = /* @__PURE__ */ new WeakMap<object, OwnInput>();
 
 /**
  * Memory of a reader of frames, which nobody else writes to. `prepareImage` moves it into the memory of the kernel,
  * where the next frames need not be copied to.
  */
 export interface FrameMemory {
-  /** Where the next frame of this length belongs. */
+  /** Where the next frame of this kind belongs. */
   bytes: Uint8Array;
   /** What `prepareImage` keeps for the frames. `null`: nothing yet. */
   kept: object | null;
 }
 
-/** The memories of all readers, by their `bytes`. */
+/** The memories of readers that read the same kind of frame again, by their `bytes`. */
 export const FRAME_MEMORIES = /* @__PURE__ */ new WeakMap<object, FrameMemory>();
 
 /** An input tensor, and what takes its boxes back to the image. */

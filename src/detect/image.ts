@@ -65,7 +65,7 @@ export class PixelReader {
       return refuse(
         "image",
         show(image),
-        image && (typeof image === "string" || "pathname" in image)
+        typeof image === "string" || (typeof image === "object" && image !== null)
           ? "the picture itself: the bytes of the file (readFileSync(path) in Node), an <img>, or { data, width, height }"
           : "{ data, width, height }, or something that can be drawn",
       );

@@ -1,5 +1,6 @@
 /** ONNX Runtime: onnxruntime-node, onnxruntime-web and onnxruntime-react-native, which have one interface. */
 import type { Outputs } from "../decode/inputs.ts";
+import type { OwnInput } from "../decode/prepare.ts";
 import type { SlotArray } from "../core/tensor.ts";
 import {
   type InputSpec,
@@ -9,6 +10,7 @@ import {
   type Slots,
   arrayFor,
   checkModule,
+  ownInput,
 } from "./session.ts";
 
 /** A tensor of ONNX Runtime, as far as it is used. */
@@ -39,7 +41,10 @@ export interface OrtSession {
 
 /** The module of onnxruntime-node or onnxruntime-web, as far as it is used. */
 export interface Ort {
-  readonly env: { readonly versions?: { readonly node?: string } };
+  readonly env: {
+    readonly versions?: { readonly node?: string };
+    readonly wasm?: { readonly proxy?: boolean };
+  };
   readonly InferenceSession: { create(model: Uint8Array, options?: object): Promise<OrtSession> };
   readonly Tensor: new (type: never, data: never, dims: readonly number[]) => object;
 }
@@ -142,8 +147,10 @@ class OnnxLane implements Lane {
   readonly #ort: Ort;
   readonly #session: OrtSession;
   readonly #spec: InputSpec;
-  #input: SlotArray;
-  #feeds: { readonly [name: string]: never };
+  #input: OwnInput;
+  /** Tensors over the inputs, and the memory of the picture's. */
+  #feeds: { readonly [name: string]: never } = {};
+  #fed: SlotArray | null = null;
   /** Tensors over the slots, and the slots that they were made for. */
   #fetches: { readonly [name: string]: never } | null = null;
   #slots: Slots = {};
@@ -152,17 +159,18 @@ class OnnxLane implements Lane {
     this.#ort = ort;
     this.#session = session;
     this.#spec = input;
-    this.#input = arrayFor(input);
-    this.#feeds = this.#feedsOf();
+    this.#input = this.#newInput();
   }
 
   input(): SlotArray {
-    // onnxruntime-web with env.wasm.proxy moves the memory of what it is fed to its worker.
-    if (this.#input.length === 0) {
-      this.#input = arrayFor(this.#spec);
-      this.#feeds = this.#feedsOf();
-    }
-    return this.#input;
+    if (this.#input.data.length === 0) this.#input = this.#newInput();
+    return this.#input.data;
+  }
+
+  /** Returns memory for pictures. env.wasm.proxy of onnxruntime-web moves what it is fed to a worker, wholly. */
+  #newInput(): OwnInput {
+    const { wasm } = this.#ort.env;
+    return wasm?.proxy ? { data: arrayFor(this.#spec), padding: null } : ownInput(this.#spec);
   }
 
   #feedsOf(): { readonly [name: string]: never } {
@@ -170,10 +178,14 @@ class OnnxLane implements Lane {
     const others = constants.map(
       (one) => [one.name, this.#tensor(one.type, one.data.slice(), one.dims)] as const,
     );
-    return { [name]: this.#tensor(TYPES[type], this.#input, dims), ...Object.fromEntries(others) };
+    return { [name]: this.#tensor(TYPES[type], this.#input.data, dims), ...Object.fromEntries(others) };
   }
 
   async run(slots: Slots | null): Promise<Outputs | null> {
+    if (this.#fed !== this.#input.data) {
+      this.#fed = this.#input.data;
+      this.#feeds = this.#feedsOf();
+    }
     if (slots !== null && slots !== this.#slots) {
       this.#slots = slots;
       this.#fetches = this.#fetchesInto(slots);

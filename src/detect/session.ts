@@ -1,6 +1,6 @@
 /** What a detector needs of a runtime. Each adapter of this folder makes it from a package that the user installed. */
 import type { Outputs, Slot } from "../decode/inputs.ts";
-import { OWN_INPUTS } from "../decode/prepare.ts";
+import { OWN_INPUTS, type OwnInput } from "../decode/prepare.ts";
 import { refuse } from "../core/errors.ts";
 import { type SlotArray, show } from "../core/tensor.ts";
 
@@ -79,11 +79,16 @@ export interface Runtime<Source> {
 
 const ARRAYS = { f32: Float32Array, f16: Uint16Array, u8: Uint8Array, i8: Int8Array } as const;
 
-/** Returns memory for an input, outside of the runtime, which only reads it. */
+/** Returns memory for an input, outside of the runtime. */
 export function arrayFor({ dims, type }: InputSpec): InstanceType<(typeof ARRAYS)[InputType]> {
-  const array = new ARRAYS[type](dims.reduce((product, size) => product * size, 1));
-  OWN_INPUTS.set(array, null);
-  return array;
+  return new ARRAYS[type](dims.reduce((product, size) => product * size, 1));
+}
+
+/** Returns memory for an input, outside of the runtime, which only reads it. It may be elsewhere after each frame. */
+export function ownInput(spec: InputSpec): OwnInput {
+  const own = { data: arrayFor(spec), padding: null };
+  OWN_INPUTS.set(own.data, own);
+  return own;
 }
 
 /** Returns a view of an input in the memory of a runtime. */

@@ -3,7 +3,8 @@ import { TensorError } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import type { SlotArray, TensorInput } from "../core/tensor.ts";
 import type { Outputs } from "../decode/inputs.ts";
-import { type InputSpec, type Lane, type Runtime, type Session, arrayFor, checkModule } from "./session.ts";
+import type { OwnInput } from "../decode/prepare.ts";
+import { type InputSpec, type Lane, type Runtime, type Session, checkModule, ownInput } from "./session.ts";
 
 /** A tensor of TensorFlow.js, as far as it is used. */
 export interface TfTensor {
@@ -84,7 +85,7 @@ class TfLane implements Lane {
   readonly #tf: Tf;
   readonly #model: TfModel;
   readonly #spec: InputSpec;
-  readonly #input: SlotArray;
+  readonly #input: OwnInput;
   readonly #isAsync: boolean;
   #tensors: TfTensor[] = [];
 
@@ -94,17 +95,17 @@ class TfLane implements Lane {
     this.#tf = tf;
     this.#model = model;
     this.#spec = input;
-    this.#input = arrayFor(input);
+    this.#input = ownInput(input);
     this.#isAsync = isAsync;
   }
 
   input(): SlotArray {
-    return this.#input;
+    return this.#input.data;
   }
 
   async run(): Promise<Outputs> {
     const { dims, type } = this.#spec;
-    const picture = this.#tf.tensor(this.#input as never, dims as never, TYPES[type] as never);
+    const picture = this.#tf.tensor(this.#input.data as never, dims as never, TYPES[type] as never);
     try {
       const { executeAsync } = this.#model;
       const found =

@@ -45,6 +45,7 @@ class AsRgba {
 export class VideoReader {
   readonly #memory: FrameMemory = { bytes: new Uint8Array(0), kept: null };
   readonly #asRgba = new AsRgba();
+  #last: ImageInput = { data: this.#memory.bytes, width: 0, height: 0 };
   /** False once a frame could not be read: the browser then lacks a step. */
   #works = true;
 
@@ -76,13 +77,14 @@ export class VideoReader {
     const size = frame.allocationSize(options);
     if (format === "rgba" && !this.#asRgba.isKnown) return null;
     const memory = this.#memory;
-    if (memory.bytes.length !== size) {
-      Object.assign(memory, { bytes: new Uint8Array(size), kept: null });
+    const { width: lastWidth, height: lastHeight, format: lastFormat } = this.#last;
+    if (lastWidth === width && lastHeight === height && lastFormat === format)
       FRAME_MEMORIES.set(memory.bytes, memory);
-    }
-    const { bytes } = memory;
-    const [{ stride }] = await frame.copyTo(bytes, options);
-    return { data: bytes, width, height, format, stride };
+    else Object.assign(memory, { bytes: new Uint8Array(size), kept: null });
+    const data = memory.bytes;
+    const [{ stride }] = await frame.copyTo(data, options);
+    this.#last = { data, width, height, format, stride };
+    return this.#last;
   }
 }
 

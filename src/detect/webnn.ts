@@ -2,7 +2,8 @@
 import { TensorError } from "../core/errors.ts";
 import { ELEMENTS, type SlotArray, TYPES, elementType } from "../core/tensor.ts";
 import type { Outputs, Slot } from "../decode/inputs.ts";
-import { type InputSpec, type Lane, type Runtime, type Slots, arrayFor, checkModule } from "./session.ts";
+import type { OwnInput } from "../decode/prepare.ts";
+import { type InputSpec, type Lane, type Runtime, type Slots, checkModule, ownInput } from "./session.ts";
 
 /** An `MLTensor`, as far as it is used. */
 export interface MlTensor {
@@ -75,7 +76,7 @@ class WebNnLane implements Lane {
   readonly #context: MlContext;
   readonly #model: WebNnGraph;
   readonly #name: string;
-  readonly #input: SlotArray;
+  readonly #input: OwnInput;
   /** Memory for outputs while the decoder is at work. */
   #outputs: Record<string, Slot> | null = null;
 
@@ -83,19 +84,19 @@ class WebNnLane implements Lane {
     this.#context = context;
     this.#model = model;
     this.#name = input.name;
-    this.#input = arrayFor(input);
+    this.#input = ownInput(input);
     for (const { name, data } of input.constants ?? [])
       context.writeTensor(model.inputs[name] as never, data as never);
   }
 
   input(): SlotArray {
-    return this.#input;
+    return this.#input.data;
   }
 
   /** Two lanes share the tensors of the graph: a context does what it is told in turn. */
   async run(slots: Slots | null): Promise<Outputs | null> {
     const { graph, inputs, outputs } = this.#model;
-    this.#context.writeTensor(inputs[this.#name] as never, this.#input as never);
+    this.#context.writeTensor(inputs[this.#name] as never, this.#input.data as never);
     this.#context.dispatch(graph as never, inputs as never, outputs as never);
     const isFilled = slots !== null && Object.keys(slots).length > 0;
     const into = isFilled ? slots : (this.#outputs ??= arraysFor(outputs));

@@ -2,8 +2,9 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { PixelReader } from "../../src/detect/image.ts";
 import { iteratorOf } from "../../src/detect/iterate.ts";
+import { ownInput } from "../../src/detect/session.ts";
 import { VideoReader } from "../../src/detect/video.ts";
-import { type ImageInput, prepareImage } from "../../src/entries/index.ts";
+import { type ImageInput, type PrepareRule, prepareImage } from "../../src/entries/index.ts";
 
 afterEach(() => vi.unstubAllGlobals());
 
@@ -99,49 +100,92 @@ test("a video without a frame is refused: a canvas would show the picture before
   );
 });
 
-test.each(["simd", "ts"] as const)(
-  "%s: frames stand in the kernel's memory, each reader's apart",
-  async (engine) => {
-    for (const format of ["i420", "nv12", "rgba"] as const) {
-      const [width, height] = [64, 48];
-      const size = format === "rgba" ? 4 * width * height : (width * height * 3) / 2;
-      let seed = 0;
-      stub({
-        format: format.toUpperCase(),
-        displayWidth: width,
-        displayHeight: height,
-        visibleRect: { width, height },
-        allocationSize: (options: { format?: string }) =>
-          options.format === "RGBA" ? 4 * width * height : size,
-        copyTo: (to: Uint8Array, { format: asked }: { format?: string }) => {
-          to.forEach((_, i) => (to[i] = (i * 7 + seed * 31) & 255));
-          return Promise.resolve([{ stride: asked ? 4 * width : width }]);
-        },
+/** Puts a VideoFrame in place whose frames have seeded bytes. */
+function stubNoise(format: "i420" | "nv12" | "rgba", [width, height]: readonly [number, number]): void {
+  let seed = 0;
+  stub({
+    format: format.toUpperCase(),
+    displayWidth: width,
+    displayHeight: height,
+    visibleRect: { width, height },
+    allocationSize: (options: { format?: string }) => width * height * (options.format ? 4 : 1.5),
+    copyTo: (to: Uint8Array, options: { format?: string }) => {
+      seed++;
+      for (let i = 0; i < to.length; i++) to[i] = (i * 7 + seed * 31) & 255;
+      return Promise.resolve([{ stride: options.format ? 4 * width : width }]);
+    },
+  });
+}
+
+const bytesOf = (data: ArrayBufferView): Buffer => Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+
+const RULES: readonly Partial<PrepareRule>[] = [
+  { pad: [1, 2, 3] },
+  { type: "u8", pad: [1, 2, 3] },
+  { layout: "NHWC", pad: [1, 2, 3], order: "BGR" },
+  { type: "u8", layout: "NHWC" },
+];
+
+test.each(
+  (["simd", "ts"] as const).flatMap((engine) =>
+    (["i420", "nv12", "rgba"] as const).map((format) => [engine, format] as const),
+  ),
+)("%s, %s: frames and tensors stand in the kernel's memory, each reader's apart", async (engine, format) => {
+  for (const size of [
+    [64, 48],
+    [48, 64],
+    [320, 240],
+  ] as const)
+    for (const part of RULES) {
+      stubNoise(format, size);
+      const rule: PrepareRule = Object.freeze({
+        ...part,
+        size: Object.freeze([32, 32] as const),
+        pad: Object.freeze(part.pad),
       });
-      const rule = Object.freeze({ size: Object.freeze([32, 32] as const) });
+      const dims = rule.layout === "NHWC" ? [1, 32, 32, 3] : [1, 3, 32, 32];
+      // Two lanes have room in the memory of a reader, and the one of its first frame came too early.
+      const lanes = [0, 1, 2].map(() => ownInput({ name: "", dims, type: rule.type ?? "f32" }));
       const readers = [new VideoReader(), new VideoReader()];
-      for (let frame = 0; frame < 3; frame++) {
+      for (let frame = 0; frame < 8; frame++) {
         // Both are read before one is prepared.
         const images: ImageInput[] = [];
-        const copies: ImageInput[] = [];
-        for (const reader of readers) {
-          seed++;
-          const image = (await reader.read({
-            ...video,
-            videoWidth: width,
-            videoHeight: height,
-          })) as ImageInput;
-          images.push(image);
-          copies.push({ ...image, data: image.data.slice() });
+        for (const reader of readers)
+          images.push(
+            (await reader.read({ ...video, videoWidth: size[0], videoHeight: size[1] })) as ImageInput,
+          );
+        const copies = images.map((image) => ({ ...image, data: image.data.slice() }));
+        expect(images.some(({ data }) => data.length < data.buffer.byteLength)).toBe(frame > 1);
+        // Another picture in the same tensor leaves other padding.
+        const input = lanes[frame % lanes.length];
+        if (frame === 5)
+          prepareImage({ data: new Uint8Array(400), width: 50, height: 2 }, rule, { into: input.data });
+        for (const [i, image] of images.entries()) {
+          const { tensor } = prepareImage(image, rule, { engine, into: input.data });
+          expect(tensor.data).toBe(input.data);
+          const { data } = prepareImage(copies[i], rule).tensor;
+          expect(bytesOf(tensor.data).equals(bytesOf(data))).toBe(true);
         }
-        images.forEach((image, i) => {
-          expect(image.data.length === image.data.buffer.byteLength).toBe(frame === 0);
-          expect(prepareImage(image, rule, { engine }).tensor).toEqual(prepareImage(copies[i], rule).tensor);
-        });
       }
+      const isInKernel = lanes.map(({ data }) => data.byteLength < data.buffer.byteLength);
+      expect(isInKernel).toEqual([false, true, true]);
     }
-  },
-);
+});
+
+test("a reader whose frames change in size keeps no memory for them", async () => {
+  const reader = new VideoReader();
+  for (const size of [
+    [64, 48],
+    [48, 64],
+    [64, 48],
+    [48, 64],
+  ] as const) {
+    stubNoise("i420", size);
+    const image = (await reader.read({ ...video, videoWidth: size[0], videoHeight: size[1] })) as ImageInput;
+    prepareImage(image, Object.freeze({ size: Object.freeze([32, 32] as const) }));
+    expect(image.data.length).toBe(image.data.buffer.byteLength);
+  }
+});
 
 test("a browser that refuses is not asked again", async () => {
   const copyTo = vi.fn(() => Promise.reject(new Error("NotSupportedError")));

@@ -17,7 +17,7 @@ import { type QuarterTurns, turnRows, turnedSize } from "../../core/turn.ts";
 import { PIXEL_STEPS, type PixelSteps, writeCrop } from "./crop.ts";
 import { type CheckedImage, checkImage, checkRule } from "./rule.ts";
 import { PICTURE_ELEMENTS } from "./values.ts";
-import { type Workspace, pad, run, workspaceFor } from "./workspace.ts";
+import { type Workspace, moveInput, pad, run, workspaceFor } from "./workspace.ts";
 
 const OPTIONS = /* @__PURE__ */ namesOnly("engine", "into", "crop");
 
@@ -54,7 +54,10 @@ export function prepareImage(image: ImageInput, rule: PrepareRule, options: Prep
   if (crop !== undefined) return prepareCrop(checked, rule, crop, { engine, into });
   if (checked.rotation !== 0) return prepareTurned(checked, rule, { engine, into });
   const work = workspaceFor(checked, rule, engine);
-  const data = into === undefined ? newData(work) : into;
+  const given = into === undefined ? newData(work) : into;
+  const own = OWN_INPUTS.get(given);
+  if (own) moveInput(work, own);
+  const data = own?.data ?? given;
   const elements = elementsOf(data, work);
   if (into !== undefined) checkApart(checked.data, elements);
   if (!takePadding(data, work)) pad(work, elements);
@@ -186,9 +189,11 @@ function checkApart(image: ArrayBufferView, into: ArrayBufferView): void {
  * nobody else writes to the tensor. A crop has no workspace, and leaves no padding.
  */
 function takePadding(data: PreparedData, work: Workspace | null): boolean {
-  const before = OWN_INPUTS.get(data);
-  if (before !== undefined) OWN_INPUTS.set(data, work);
-  return before === work;
+  const own = OWN_INPUTS.get(data);
+  if (own === undefined) return false;
+  const isPadded = own.padding === work;
+  own.padding = work;
+  return isPadded;
 }
 
 /** Array classes that hold the same bytes. */

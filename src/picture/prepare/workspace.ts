@@ -4,7 +4,13 @@ import type { EngineName } from "../../core/engine-name.ts";
 import { type Place, placeOf, roundToEven } from "../../core/place.ts";
 import type { PrepareRule } from "../../core/prepare-rule.ts";
 import type { Frame } from "../../decode/frame.ts";
-import { FRAME_MEMORIES, type FrameMemory, type PreparedData } from "../../decode/prepare.ts";
+import {
+  FRAME_MEMORIES,
+  type FrameMemory,
+  OWN_INPUTS,
+  type OwnInput,
+  type PreparedData,
+} from "../../decode/prepare.ts";
 import { makePrepareEngine } from "../../engine/choose.ts";
 import type { PrepareEngine } from "../../engine/prepare.ts";
 import { JOB, type JobLayout, type Strip, layOut, writeJob } from "./job.ts";
@@ -23,6 +29,8 @@ export interface Workspace {
   readonly planes: readonly (readonly PreparedData[])[];
   readonly dims: readonly number[];
   readonly frame: Frame;
+  /** The inputs that were moved to `layout.tensors`. */
+  readonly inputs: OwnInput[];
 }
 
 /** Workspaces of the last rules and kinds of images, the latest last. */
@@ -91,7 +99,7 @@ function makeWorkspace(
 ): Workspace {
   const { width, height } = image;
   const place = placeFor([width, height], rule);
-  const layout = layOut(image, rule, place, memory ? image.data.length : 0);
+  const layout = layOut(image, rule, place, memory !== undefined);
   const engine = makePrepareEngine(wanted, layout.bytes);
   writeJob(engine.buffer, image, rule, layout);
   const [inputWidth, inputHeight] = rule.size;
@@ -112,6 +120,7 @@ function makeWorkspace(
       resize: rule.resize,
       placed: Object.freeze([place.left, place.top, place.width, place.height] as const),
     }),
+    inputs: [],
   };
   padStrip(work);
   if (memory) {
@@ -153,28 +162,44 @@ function padStrip({ engine, rule, layout }: Workspace): void {
   else for (let i = 0; i < elements; i++) all[i] = pads[i % 3];
 }
 
-/** Makes the rows of the image, strip by strip. */
+/** Moves an input into the memory of a workspace that has room for it. */
+export function moveInput({ engine, rule, layout, inputs }: Workspace, input: OwnInput): void {
+  const { data } = input;
+  if (data.buffer === engine.buffer || inputs.length === layout.tensors.length) return;
+  const { array } = PICTURE_ELEMENTS[rule.type];
+  input.data = new array(engine.buffer, layout.tensors[inputs.length], data.length);
+  input.padding = null;
+  inputs.push(input);
+  OWN_INPUTS.set(input.data, input);
+}
+
+/** Makes the rows of the image, strip by strip. A tensor in the memory of the kernel is written there. */
 export function run(work: Workspace, image: CheckedImage, data: PreparedData): void {
   const { engine, layout, rule, place, words, planes } = work;
   const [width, height] = rule.size;
+  const { log } = PICTURE_ELEMENTS[rule.type];
+  const isHere = data.buffer === engine.buffer;
   const isTogether = layout.outPlane === 0;
   const channels = isTogether ? 3 : 1;
   const top = Math.max(0, place.top);
+  const left = (Math.max(0, place.left) * channels) << log;
   const job = JOB >> 2;
-  words[job + A.J_OUT] =
-    layout.out + ((Math.max(0, place.left) * channels) << PICTURE_ELEMENTS[rule.type].log);
+  words[job + A.J_OUT] = layout.out + left;
+  words[job + A.J_OUT_PLANE] = isHere && !isTogether ? (width * height) << log : layout.outPlane;
   for (let i = 0; i < layout.strips.length; i++) {
     const strip = layout.strips[i];
+    const row = (top + strip.from) * width * channels;
     bringIn(work, image, strip);
+    if (isHere) words[job + A.J_OUT] = data.byteOffset + (row << log) + left;
     words[job + A.J_FIRST] = strip.from;
     words[job + A.J_LAST] = strip.to;
     words[job + A.J_ORIGIN] = strip.firstRow;
     words[job + A.J_ROWS] = strip.endRow - strip.firstRow;
     words[job + A.J_ODD] = strip.firstRow & 1;
     engine.prepare(JOB);
-    const row = (top + strip.from) * width * channels;
-    for (let plane = 0; plane < planes[i].length; plane++)
-      data.set(planes[i][plane], plane * width * height + row);
+    if (!isHere)
+      for (let plane = 0; plane < planes[i].length; plane++)
+        data.set(planes[i][plane], plane * width * height + row);
   }
 }
 
@@ -217,9 +242,10 @@ function bringRows(
   if (!isHere) bytes.set(data.subarray(from, Math.min(end, data.length)), room);
 }
 
-/** Pads the rows above and below the image. Padding beside it comes with the rows of each strip. */
+/** Pads the rows above and below the image. Padding beside it comes with the rows of each strip that is copied. */
 export function pad(work: Workspace, data: PreparedData): void {
-  const { rule, place, layout } = work;
+  const { engine, rule, place, layout } = work;
+  if (data.buffer === engine.buffer) return padRows(work, data, 0, rule.size[1]);
   const top = Math.max(0, place.top);
   padRows(work, data, 0, top);
   padRows(work, data, top + layout.y.count, rule.size[1]);
