@@ -162,48 +162,6 @@ export function notInTeam(id: string): UserError {
   );
 }
 
-export interface DevicePage {
-  readonly devices: readonly Device[];
-  /** Devices of the team. */
-  readonly total: number;
-  /** Devices that match the search: all of them without one. */
-  readonly matches: number;
-  /** Counts from 1, and is the last one if a later one was asked for. */
-  readonly page: number;
-  readonly pages: number;
-}
-
-/** Returns one page of the devices whose name or id holds `search`, in any case. */
-export async function findDevices(
-  db: Queries,
-  teamId: string,
-  { search, page, size }: { readonly search: string; readonly page: number; readonly size: number },
-): Promise<DevicePage> {
-  const total = await countDevices(db, teamId);
-  if (search === "") {
-    const at = clampPage(page, total, size);
-    const devices = await db.all<Device>(
-      "SELECT id, name FROM devices WHERE team_id = ? ORDER BY id LIMIT ? OFFSET ?",
-      [teamId, size, (at.page - 1) * size],
-    );
-    return { devices, total, matches: total, ...at };
-  }
-  // Compare here: the databases differ in what they call lower case, and one of them knows ASCII only.
-  const wanted = fold(search);
-  const found = (await listDevices(db, teamId)).filter(
-    ({ id, name }) => fold(name).includes(wanted) || fold(id).includes(wanted),
-  );
-  const at = clampPage(page, found.length, size);
-  return { devices: found.slice((at.page - 1) * size, at.page * size), total, matches: found.length, ...at };
-}
-
-const fold = (text: string): string => text.normalize("NFKC").toLowerCase();
-
-function clampPage(page: number, count: number, size: number): { page: number; pages: number } {
-  const pages = Math.max(1, Math.ceil(count / size));
-  return { page: Math.min(Math.max(1, page), pages), pages };
-}
-
 /** Counts the devices of a team, or those up to and with the id `upTo`. */
 export async function countDevices(db: Queries, teamId: string, upTo?: string): Promise<number> {
   const sql = "SELECT count(*) AS count FROM devices WHERE team_id = ?";

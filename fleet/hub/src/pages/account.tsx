@@ -1,7 +1,6 @@
 /** The account of somebody who is signed in: a new password. */
 import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
-import type { Router } from "../http/router.ts";
 import { MAX_PASSWORD, MIN_PASSWORD } from "../nouns/text.ts";
 import { changePassword, findUser } from "../nouns/user.ts";
 import { show, type Answer } from "./answer.tsx";
@@ -10,15 +9,9 @@ import { Breakable, Csrf, Message } from "./layout.tsx";
 import { tryPassword } from "./new-password.ts";
 import { beginSession, takeSignIn, type Site } from "./site.ts";
 
-export function registerAccount(router: Router, site: Site, guards: Guards): void {
-  router.get(
-    "/account",
-    guards.signedIn((visit) => accountPage(visit)),
-  );
-  router.post(
-    "/account",
-    guards.signedIn((visit) => postAccount(site, visit)),
-  );
+export function registerAccount(site: Site, guards: Guards): void {
+  guards.signedIn.get("/account", (visit) => accountPage(visit));
+  guards.signedIn.post("/account", (visit) => postAccount(site, visit));
 }
 
 async function postAccount(site: Site, visit: SignedIn): Promise<Answer> {

@@ -1,7 +1,6 @@
 /** Adopt keys: the list, new ones (shown once), revoking, deleting. */
 import { checkNonce, csrfOf, makeNonce } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
-import type { Router } from "../http/router.ts";
 import {
   createAdoptKey,
   deleteAdoptKey,
@@ -15,38 +14,26 @@ import {
 import { listGroups, type Group } from "../nouns/group.ts";
 import { Ago } from "./ago.tsx";
 import { redirect, show, type Answer } from "./answer.tsx";
-import { attempt } from "./attempt.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Breakable, Csrf, Message } from "./layout.tsx";
+import { Breakable, Csrf } from "./layout.tsx";
 import { NewAdoptKey } from "./new-adopt-key.tsx";
-import { readSaid, SaidMessage, sayAt } from "./said.tsx";
+import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
-export function registerAdoptKeys(router: Router, site: Site, guards: Guards): void {
+export function registerAdoptKeys(site: Site, guards: Guards): void {
   const { db, now } = site;
   const base = "/teams/:team/adopt-keys";
   const form = (path: string, work: (visit: Member) => Promise<Answer>): void => {
-    router.post(
+    guards.member.change(
       path,
-      guards.member((visit) =>
-        attempt(
-          () => work(visit),
-          (problem) => keysPage(site, visit, problem),
-        ),
-      ),
+      (visit) => work(visit),
+      (visit, problem) => keysPage(site, visit, problem),
     );
-    if (path !== base)
-      router.get(
-        path,
-        guards.member((visit) => redirect(addressOf(visit))),
-      );
+    if (path !== base) guards.member.get(path, (visit) => redirect(addressOf(visit)));
   };
   const tell = (visit: Member, text: string): Answer => redirect(sayAt(visit.session, addressOf(visit), { text }));
 
-  router.get(
-    base,
-    guards.member((visit) => keysPage(site, visit)),
-  );
+  guards.member.get(base, (visit) => keysPage(site, visit));
   form(base, (visit) => postKey(site, visit));
   form(`${base}/:key/revoke`, async (visit) => {
     const { session, team } = visit;
@@ -78,7 +65,7 @@ async function postKey(site: Site, visit: Member): Promise<Answer> {
 }
 
 async function keysPage({ db, now }: Site, visit: Member, problem?: UserError): Promise<Answer> {
-  const { team, session, exchange, form } = visit;
+  const { team, session, form } = visit;
   const csrf = csrfOf(session);
   const base = addressOf(visit);
   const keys = await listAdoptKeys(db, team.id);
@@ -87,8 +74,7 @@ async function keysPage({ db, now }: Site, visit: Member, problem?: UserError): 
   return show(
     frameOf(visit, "Adopt keys", "adopt-keys"),
     <>
-      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
-      <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
+      <Notices visit={visit} problem={problem} />
       <p class="soft">
         A device enrols with an adopt key, and gets a credential of its own. The key opens nothing else, and is shown
         once.

@@ -5,7 +5,6 @@
 import { csrfOf } from "../auth/cookie.ts";
 import { checkDraft } from "../check/draft.ts";
 import { UserError } from "../core/errors.ts";
-import type { Router } from "../http/router.ts";
 import { findVersion, needApp, saveVersion, type App, type AppVersion } from "../nouns/application.ts";
 import { listModels, type ModelFile } from "../nouns/model.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
@@ -13,7 +12,7 @@ import { diffLines } from "./diff.ts";
 import { MAX_APPLICATION_FORM } from "./form.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
 import { Csrf, Message } from "./layout.tsx";
-import { readSaid, SaidMessage, sayAt } from "./said.tsx";
+import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
 /** The form as it was typed. */
@@ -32,22 +31,16 @@ interface Verdict {
   readonly description?: string;
 }
 
-export function registerApplicationEdit(router: Router, site: Site, guards: Guards): void {
+export function registerApplicationEdit(site: Site, guards: Guards): void {
   const path = "/teams/:team/apps/:app/edit";
-  router.get(
-    path,
-    guards.member(async (visit) => {
-      const app = await needApp(site.db, visit.team.id, visit.param("app"));
-      const asked = Number(new URLSearchParams(visit.exchange.search).get("from") ?? app.newest);
-      const number = Number.isSafeInteger(asked) ? asked : 0;
-      const version = await findVersion(site.db, visit.team.id, app.id, number);
-      return editPage(site, visit, app, typedOf(version), {});
-    }),
-  );
-  router.post(
-    path,
-    guards.member((visit) => postEdit(site, visit), { maxForm: MAX_APPLICATION_FORM }),
-  );
+  guards.member.get(path, async (visit) => {
+    const app = await needApp(site.db, visit.team.id, visit.param("app"));
+    const asked = Number(new URLSearchParams(visit.exchange.search).get("from") ?? app.newest);
+    const number = Number.isSafeInteger(asked) ? asked : 0;
+    const version = await findVersion(site.db, visit.team.id, app.id, number);
+    return editPage(site, visit, app, typedOf(version), {});
+  });
+  guards.member.post(path, (visit) => postEdit(site, visit), { maxForm: MAX_APPLICATION_FORM });
 }
 
 function typedOf(version: AppVersion | undefined): Typed {
@@ -99,7 +92,7 @@ async function editPage(
   verdict: Verdict,
   status = 200,
 ): Promise<Answer> {
-  const { team, session, exchange } = visit;
+  const { team, session } = visit;
   const models = await listModels(site.db, team.id);
   const before = typedOf(await findVersion(site.db, team.id, app.id, typed.from));
   const base = `/teams/${team.id}/apps/${app.id}`;
@@ -107,7 +100,7 @@ async function editPage(
   return show(
     frameOf(visit, app.newest === 0 ? `First version of ${app.name}` : `New version of ${app.name}`, "apps"),
     <>
-      <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
+      <Notices visit={visit} />
       <form method="post" action={`${base}/edit`} data-check="check">
         <Csrf value={csrf} />
         <input type="hidden" name="from" value={String(typed.from)} />

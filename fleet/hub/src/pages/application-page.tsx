@@ -9,15 +9,15 @@ import { targetNames } from "../nouns/target.ts";
 import { show, type Answer } from "./answer.tsx";
 import { AssignmentItem, type AppForms } from "./application-rollout.tsx";
 import { frameOf, type Member } from "./guards.tsx";
-import { Breakable, Csrf, Message } from "./layout.tsx";
+import { Breakable, Csrf } from "./layout.tsx";
 import { NameForm } from "./name-form.tsx";
-import { readSaid, SaidMessage } from "./said.tsx";
+import { Notices } from "./said.tsx";
 import type { Site } from "./site.ts";
 import { Time } from "./time.tsx";
 
 export async function appPage(site: Site, visit: Member, problem?: UserError): Promise<Answer> {
   const { db } = site;
-  const { team, session, exchange } = visit;
+  const { team, session } = visit;
   const app = await needApp(db, team.id, visit.param("app"));
   const assignments = await listAssignments(db, team.id, app.id);
   const forms: AppForms = { base: `/teams/${team.id}/apps/${app.id}`, csrf: csrfOf(session) };
@@ -30,8 +30,7 @@ export async function appPage(site: Site, visit: Member, problem?: UserError): P
   return show(
     frameOf(visit, app.name, "apps"),
     <>
-      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
-      <SaidMessage said={readSaid(session, exchange)} csrf={forms.csrf} />
+      <Notices visit={visit} problem={problem} />
       <p class="soft">
         Identifier <code>{app.identifier}</code>
       </p>

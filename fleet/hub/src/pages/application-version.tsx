@@ -6,13 +6,13 @@ import { show, type Answer } from "./answer.tsx";
 import { Difference, pretty, sizeText, versionText } from "./application-edit.tsx";
 import { frameOf, type Member } from "./guards.tsx";
 import { Breakable, Csrf } from "./layout.tsx";
-import { readSaid, SaidMessage } from "./said.tsx";
+import { Notices } from "./said.tsx";
 import type { Site } from "./site.ts";
 import { Time } from "./time.tsx";
 
 export async function versionPage(site: Site, visit: Member): Promise<Answer> {
   const { db } = site;
-  const { team, session, exchange } = visit;
+  const { team, session } = visit;
   const app = await needApp(db, team.id, visit.param("app"));
   const version = await needVersion(db, team.id, app, Number(visit.param("number")) || 0);
   const before = await findVersion(db, team.id, app.id, version.number - 1);
@@ -35,7 +35,7 @@ export async function versionPage(site: Site, visit: Member): Promise<Answer> {
   return show(
     frameOf(visit, `Version ${version.number} of ${app.name}`, "apps"),
     <>
-      <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
+      <Notices visit={visit} />
       <p class="soft">
         <Time at={version.created_at} /> by <Breakable text={version.created_by} />, <a href={base}>{app.name}</a>
       </p>

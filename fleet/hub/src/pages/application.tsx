@@ -1,84 +1,60 @@
 /** Forms of an application: giving it, taking it away, ending a roll-out, its name, its removal. */
-import type { Router } from "../http/router.ts";
 import { deleteApp, needApp, updateApp, type App } from "../nouns/application.ts";
 import { assign, endRollout, unassign, type Target } from "../nouns/assignment.ts";
 import { findTarget, targetNames } from "../nouns/target.ts";
-import { redirect } from "./answer.tsx";
+import { redirect, type Answer } from "./answer.tsx";
 import { appPage } from "./application-page.tsx";
 import { versionPage } from "./application-version.tsx";
-import { attempt } from "./attempt.ts";
 import type { Guards, Member } from "./guards.tsx";
 import { sayAt, type Said } from "./said.tsx";
 import type { Site } from "./site.ts";
 
-export function registerApplication(router: Router, site: Site, guards: Guards): void {
+export function registerApplication(site: Site, guards: Guards): void {
   const base = "/teams/:team/apps/:app";
-  /** A change of assignments. It goes back to the page that its form is on. */
-  const change = (work: (visit: Member, app: App) => Promise<Said>) =>
-    guards.member((visit) =>
-      attempt(
-        async () => {
-          const app = await needApp(site.db, visit.team.id, visit.param("app"));
-          const said = await work(visit, app);
-          site.desired.wake(visit.team.id);
-          return redirect(sayAt(visit.session, backOf(visit) ?? `/teams/${visit.team.id}/apps/${app.id}`, said));
-        },
-        (problem) => {
-          // Let the router answer: the form is on the page of a device, and this page is another one.
-          if (backOf(visit) !== undefined) throw problem;
-          return appPage(site, visit, problem);
-        },
-      ),
-    );
   /** For Enter in the address bar after a form failed. */
-  const formPage = guards.member((visit) => redirect(`/teams/${visit.team.id}/apps/${visit.param("app")}`));
-
-  router.get(
-    base,
-    guards.member((visit) => appPage(site, visit)),
-  );
-  router.get(
-    `${base}/versions/:number`,
-    guards.member((visit) => versionPage(site, visit)),
-  );
+  const formPage = (visit: Member): Answer => redirect(`/teams/${visit.team.id}/apps/${visit.param("app")}`);
+  /** Registers a change of assignments. It goes back to the page that its form is on. */
   const form = (path: string, work: (site: Site, visit: Member, app: App) => Promise<Said>): void => {
-    router.get(path, formPage);
-    router.post(
+    guards.member.get(path, formPage);
+    guards.member.change(
       path,
-      change((visit, app) => work(site, visit, app)),
+      async (visit) => {
+        const app = await needApp(site.db, visit.team.id, visit.param("app"));
+        const said = await work(site, visit, app);
+        site.desired.wake(visit.team.id);
+        return redirect(sayAt(visit.session, backOf(visit) ?? `/teams/${visit.team.id}/apps/${app.id}`, said));
+      },
+      (visit, problem) => {
+        // Let the router answer: the form is on the page of a device, and this page is another one.
+        if (backOf(visit) !== undefined) throw problem;
+        return appPage(site, visit, problem);
+      },
     );
   };
+
+  guards.member.get(base, (visit) => appPage(site, visit));
+  guards.member.get(`${base}/versions/:number`, (visit) => versionPage(site, visit));
   form(`${base}/assign`, postAssign);
   form(`${base}/unassign`, postUnassign);
   form(`${base}/end`, postEnd);
   form(`${base}/name`, postName);
   // This form is on the page of a device. It gives the newest version of the application that it names.
-  router.get(
-    "/teams/:team/apps/give",
-    guards.member((visit) => redirect(`/teams/${visit.team.id}/apps`)),
-  );
-  router.post(
-    "/teams/:team/apps/give",
-    guards.member(async (visit) => {
-      const app = await needApp(site.db, visit.team.id, visit.form("app"));
-      const said = await give(site, visit, app, app.newest);
-      site.desired.wake(visit.team.id);
-      return redirect(sayAt(visit.session, backOf(visit) ?? `/teams/${visit.team.id}/apps/${app.id}`, said));
-    }),
-  );
-  router.get(`${base}/remove`, formPage);
-  router.post(
+  guards.member.get("/teams/:team/apps/give", (visit) => redirect(`/teams/${visit.team.id}/apps`));
+  guards.member.post("/teams/:team/apps/give", async (visit) => {
+    const app = await needApp(site.db, visit.team.id, visit.form("app"));
+    const said = await give(site, visit, app, app.newest);
+    site.desired.wake(visit.team.id);
+    return redirect(sayAt(visit.session, backOf(visit) ?? `/teams/${visit.team.id}/apps/${app.id}`, said));
+  });
+  guards.member.get(`${base}/remove`, formPage);
+  guards.member.change(
     `${base}/remove`,
-    guards.member((visit) =>
-      attempt(
-        async () => {
-          const { team, session } = visit;
-          const { name } = await deleteApp(site.db, site.now(), session.user.email, team.id, visit.param("app"));
-          return redirect(sayAt(session, `/teams/${team.id}/apps`, { text: `Removed ${name}.` }));
-        },
-        (problem) => appPage(site, visit, problem),
-      ),
-    ),
+    async (visit) => {
+      const { team, session } = visit;
+      const { name } = await deleteApp(site.db, site.now(), session.user.email, team.id, visit.param("app"));
+      return redirect(sayAt(session, `/teams/${team.id}/apps`, { text: `Removed ${name}.` }));
+    },
+    (visit, problem) => appPage(site, visit, problem),
   );
 }
 

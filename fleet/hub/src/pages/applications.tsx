@@ -1,50 +1,40 @@
 /** Applications of a team: the list, and new ones. */
 import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
-import type { Router } from "../http/router.ts";
 import { createApp, listApps, type App } from "../nouns/application.ts";
 import { listAssignments, type Assignment } from "../nouns/assignment.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
-import { attempt } from "./attempt.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Message } from "./layout.tsx";
+
 import { NameForm } from "./name-form.tsx";
-import { readSaid, SaidMessage, sayAt } from "./said.tsx";
+import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
-export function registerApplications(router: Router, site: Site, guards: Guards): void {
+export function registerApplications(site: Site, guards: Guards): void {
   const { db, now } = site;
   const base = "/teams/:team/apps";
-  router.get(
+  guards.member.get(base, (visit) => listPage(site, visit));
+  guards.member.change(
     base,
-    guards.member((visit) => listPage(site, visit)),
-  );
-  router.post(
-    base,
-    guards.member((visit) =>
-      attempt(
-        async () => {
-          const { team, session, form } = visit;
-          const app = await createApp(db, now(), session.user.email, team.id, { name: form("name") });
-          const address = `/teams/${team.id}/apps/${app.id}/edit`;
-          return redirect(sayAt(session, address, { text: `${app.name} is there. Give it its first version.` }));
-        },
-        (problem) => listPage(site, visit, problem),
-      ),
-    ),
+    async (visit) => {
+      const { team, session, form } = visit;
+      const app = await createApp(db, now(), session.user.email, team.id, { name: form("name") });
+      const address = `/teams/${team.id}/apps/${app.id}/edit`;
+      return redirect(sayAt(session, address, { text: `${app.name} is there. Give it its first version.` }));
+    },
+    (visit, problem) => listPage(site, visit, problem),
   );
 }
 
 async function listPage({ db }: Site, visit: Member, problem?: UserError): Promise<Answer> {
-  const { team, session, exchange, form } = visit;
+  const { team, session, form } = visit;
   const [apps, assignments] = [await listApps(db, team.id), await listAssignments(db, team.id)];
   const csrf = csrfOf(session);
   const base = `/teams/${team.id}/apps`;
   return show(
     frameOf(visit, "Applications", "apps"),
     <>
-      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
-      <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
+      <Notices visit={visit} problem={problem} />
       <p class="soft">
         An application is what a device runs: a network's config, options and model file. Every save is a new version.
       </p>

@@ -1,14 +1,12 @@
 /** The audit of a team: who changed what, the newest first, and deletion of old rows. */
 import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
-import type { Router } from "../http/router.ts";
 import { deleteAudit, findAudit, type AuditRow } from "../nouns/audit.ts";
 import { requireAdmin } from "../nouns/team.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
-import { attempt } from "./attempt.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Breakable, Csrf, Message } from "./layout.tsx";
-import { readSaid, SaidMessage, sayAt } from "./said.tsx";
+import { Breakable, Csrf } from "./layout.tsx";
+import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
 const ROWS_A_PAGE = 100;
@@ -34,36 +32,29 @@ interface View {
   readonly before: string | undefined;
 }
 
-export function registerAudit(router: Router, site: Site, guards: Guards): void {
+export function registerAudit(site: Site, guards: Guards): void {
   const { db, now } = site;
   const base = "/teams/:team/audit";
-  router.get(
+  guards.member.get(base, (visit) => auditPage(site, visit));
+  guards.member.change(
     base,
-    guards.member((visit) => auditPage(site, visit)),
-  );
-  router.post(
-    base,
-    guards.member((visit) =>
-      attempt(
-        async () => {
-          const { team, session, form } = visit;
-          const days = Number(form("days"));
-          if (!Number.isSafeInteger(days) || days < LEAST_DAYS || days > MAX_DAYS)
-            throw new UserError(
-              `days: got ${form("days").slice(0, 20)}, expected ${LEAST_DAYS} to ${MAX_DAYS}`,
-              400,
-              `Enter a number of days from ${LEAST_DAYS} on.`,
-            );
-          const count = await db.write(async (tx) => {
-            await requireAdmin(tx, team.id, session.user.id);
-            return deleteAudit(tx, now(), session.user.email, team.id, now() - days * DAY_MS);
-          });
-          const text = `Deleted ${count.toLocaleString("en")} ${count === 1 ? "row" : "rows"}.`;
-          return redirect(sayAt(session, `/teams/${team.id}/audit`, { text }));
-        },
-        (problem) => auditPage(site, visit, problem),
-      ),
-    ),
+    async (visit) => {
+      const { team, session, form } = visit;
+      const days = Number(form("days"));
+      if (!Number.isSafeInteger(days) || days < LEAST_DAYS || days > MAX_DAYS)
+        throw new UserError(
+          `days: got ${form("days").slice(0, 20)}, expected ${LEAST_DAYS} to ${MAX_DAYS}`,
+          400,
+          `Enter a number of days from ${LEAST_DAYS} on.`,
+        );
+      const count = await db.write(async (tx) => {
+        await requireAdmin(tx, team.id, session.user.id);
+        return deleteAudit(tx, now(), session.user.email, team.id, now() - days * DAY_MS);
+      });
+      const text = `Deleted ${count.toLocaleString("en")} ${count === 1 ? "row" : "rows"}.`;
+      return redirect(sayAt(session, `/teams/${team.id}/audit`, { text }));
+    },
+    (visit, problem) => auditPage(site, visit, problem),
   );
 }
 
@@ -87,7 +78,7 @@ function queryOf({ kind, subject, before }: View): string {
 }
 
 async function auditPage({ db }: Site, visit: Member, problem?: UserError): Promise<Answer> {
-  const { team, session, exchange } = visit;
+  const { team, session } = visit;
   const view = viewOf(visit);
   const base = `/teams/${team.id}/audit`;
   const filter = { action: view.kind, subject: view.subject, before: view.before };
@@ -97,8 +88,7 @@ async function auditPage({ db }: Site, visit: Member, problem?: UserError): Prom
   return show(
     frameOf(visit, "Audit", "audit"),
     <>
-      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
-      <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
+      <Notices visit={visit} problem={problem} />
       <form method="get" action={base} role="search" class="line tools">
         <div>
           <label for="subject">Search by name, id or person</label>

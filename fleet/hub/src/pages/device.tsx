@@ -2,7 +2,6 @@
 import type { Child } from "hono/jsx";
 import { checkNonce, csrfOf, makeNonce } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
-import type { Router } from "../http/router.ts";
 import { createAdoptKey } from "../nouns/adoptkey.ts";
 import { credentialsOf, revokeDevice, type ListedCredential } from "../nouns/credential.ts";
 import { findDevice, readStates, type DeviceRow } from "../nouns/device-query.ts";
@@ -10,13 +9,12 @@ import { addToGroup, groupsOf, listGroups, removeFromGroup, type Group } from ".
 import { clearConflict, hoursOf, type DeviceState } from "../nouns/status.ts";
 import { Ago } from "./ago.tsx";
 import { notFound, PAGE_POLICY, redirect, show, type Answer } from "./answer.tsx";
-import { attempt } from "./attempt.ts";
 import { History, HISTORY_HOURS, LastPicture, mayFrame, StatusFacts } from "./device-parts.tsx";
 import { applicationSection, snapSection } from "./device-sections.tsx";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Csrf, Message } from "./layout.tsx";
+import { Csrf } from "./layout.tsx";
 import { NewAdoptKey } from "./new-adopt-key.tsx";
-import { readSaid, SaidMessage, sayAt } from "./said.tsx";
+import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
 /** A device as its page knows it. */
@@ -34,37 +32,27 @@ const SECTIONS: readonly ((site: Site, visit: Member, device: ShownDevice) => Pr
 /** Days for which an adopt key of an existing device is valid: people use it at once. */
 const ADOPT_DAYS = 1;
 
-export function registerDevice(router: Router, site: Site, guards: Guards): void {
+export function registerDevice(site: Site, guards: Guards): void {
   const { db, now } = site;
   const base = "/teams/:team/devices/:device";
   /** Registers a form of the page. `work` returns a sentence on what it did, or an answer of its own. */
   const form = (path: string, work: (visit: Member, device: DeviceRow) => Promise<string | Answer>): void => {
-    router.get(
+    guards.member.get(path, (visit) => redirect(addressOf(visit)));
+    guards.member.change(
       path,
-      guards.member((visit) => redirect(addressOf(visit))),
-    );
-    router.post(
-      path,
-      guards.member((visit) =>
-        attempt(
-          async () => {
-            const device = await findDevice(db, visit.team.id, visit.param("device"));
-            if (device === undefined) return notFound(frameOf(visit, "Not found", "devices"));
-            const done = await work(visit, device);
-            return typeof done === "string" ? redirect(sayAt(visit.session, addressOf(visit), { text: done })) : done;
-          },
-          (problem) => devicePage(site, visit, problem),
-        ),
-      ),
+      async (visit) => {
+        const device = await findDevice(db, visit.team.id, visit.param("device"));
+        if (device === undefined) return notFound(frameOf(visit, "Not found", "devices"));
+        const done = await work(visit, device);
+        return typeof done === "string" ? redirect(sayAt(visit.session, addressOf(visit), { text: done })) : done;
+      },
+      (visit, problem) => devicePage(site, visit, problem),
     );
   };
   const changeOf = ({ session, team }: Member) => ({ now: now(), actor: session.user.email, teamId: team.id });
   const placed = ({ team }: Member, { id, name }: DeviceRow) => ({ teamId: team.id, id, name });
 
-  router.get(
-    base,
-    guards.member((visit) => devicePage(site, visit)),
-  );
+  guards.member.get(base, (visit) => devicePage(site, visit));
   form(`${base}/groups`, async (visit, { id, name }) => {
     const { group } = await addToGroup(db, changeOf(visit), visit.form("group"), [id]);
     return `${name} is in ${group.name} now.`;
@@ -113,8 +101,7 @@ async function devicePage(site: Site, visit: Member, problem?: UserError): Promi
   const credentials = await credentialsOf(db, team.id, found.id);
   const content = (
     <>
-      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
-      <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
+      <Notices visit={visit} problem={problem} />
       {state !== undefined && state.conflict_at !== null && (
         <Conflict address={addressOf(visit)} csrf={csrf} at={state.conflict_at} now={time} />
       )}

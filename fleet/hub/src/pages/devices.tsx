@@ -1,7 +1,6 @@
 /** Devices of a team: the list with its filters, adding, renaming, removing, and what is done to many at once. */
 import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
-import type { Router } from "../http/router.ts";
 import {
   addDevices,
   countDevices,
@@ -20,78 +19,51 @@ import {
 } from "../nouns/device-query.ts";
 import { addToGroup, listGroups, removeFromGroup } from "../nouns/group.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
-import { attempt } from "./attempt.ts";
 import { Bulk, Count, DeviceItem, Filters, Pages, Tally, type ListProps } from "./device-items.tsx";
 import { closed, emptyView, filterOf, isFiltered, orderOf, queryOf, readView, type View } from "./device-view.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Csrf, Message } from "./layout.tsx";
+import { Csrf } from "./layout.tsx";
 import { NameForm } from "./name-form.tsx";
-import { readSaid, SaidMessage, sayAt, type Said } from "./said.tsx";
+import { Notices, type Said, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
 const DEVICES_A_PAGE = 100;
 
-export function registerDevices(router: Router, site: Site, guards: Guards): void {
+export function registerDevices(site: Site, guards: Guards): void {
   const { db, now, config } = site;
   const base = "/teams/:team/devices";
-  const change = (work: (visit: Member) => Promise<Answer>, open?: "rename" | "remove") =>
-    guards.member((visit) => {
-      const view = viewOf(visit);
-      const failed = (problem: UserError): Promise<Answer> =>
-        devicesPage(site, visit, open === undefined ? view : { ...view, [open]: visit.param("device") }, problem);
-      return attempt(() => work(visit), failed);
-    });
-  /** For Enter in the address bar after a form failed: the page that the form belongs to. */
-  const formPage = (open?: "rename" | "remove") =>
-    guards.member((visit) => {
-      const view = viewOf(visit);
-      return redirect(addressOf(visit, open === undefined ? view : { ...view, [open]: visit.param("device") }));
-    });
+  type Open = "rename" | "remove";
+  /** Registers a form. For Enter in the address bar after it failed, its path shows the page that it belongs to. */
+  const form = (path: string, open: Open | undefined, work: (visit: Member) => Promise<Answer>): void => {
+    const openView = (visit: Member): View =>
+      open === undefined ? viewOf(visit) : { ...viewOf(visit), [open]: visit.param("device") };
+    const failed = (visit: Member, problem: UserError) => devicesPage(site, visit, openView(visit), problem);
+    guards.member.change(path, work, failed);
+    if (path !== base) guards.member.get(path, (visit) => redirect(addressOf(visit, openView(visit))));
+  };
   const actorOf = (visit: Member): string => visit.session.user.email;
 
-  router.get(
-    base,
-    guards.member((visit) => devicesPage(site, visit, viewOf(visit))),
-  );
-  router.post(
-    base,
-    change(async (visit) => {
-      const list = [{ name: visit.form("name") }];
-      const actor = actorOf(visit);
-      const [device] = await addDevices(db, now(), visit.team.id, config.maxDevices, list, { actor });
-      return tellAt(site, visit, device!, { text: `Added ${device!.name}.` });
-    }),
-  );
-  router.get(`${base}/:device/rename`, formPage("rename"));
-  router.post(
-    `${base}/:device/rename`,
-    change(async (visit) => {
-      const id = visit.param("device");
-      const name = await renameDevice(db, now(), actorOf(visit), visit.team.id, id, visit.form("name"));
-      const address = `${addressOf(visit, viewOf(visit))}#device-${id}`;
-      return redirect(sayAt(visit.session, address, { text: `Renamed to ${name}.` }));
-    }, "rename"),
-  );
-  router.get(`${base}/:device/remove`, formPage("remove"));
-  router.post(
-    `${base}/:device/remove`,
-    change(async (visit) => {
-      const { id, name } = await removeDevice(db, now(), actorOf(visit), visit.team.id, visit.param("device"));
-      const undo = { action: `/teams/${visit.team.id}/devices/restore`, fields: { id, name } };
-      const said = { text: `Removed ${name}.`, undo };
-      return redirect(sayAt(visit.session, addressOf(visit, closed(viewOf(visit))), said));
-    }, "remove"),
-  );
-  router.get(`${base}/restore`, formPage());
-  router.post(
-    `${base}/restore`,
-    change((visit) => restore(site, visit)),
-  );
-  router.get(`${base}/bulk`, formPage());
-  router.post(
-    `${base}/bulk`,
-    change((visit) => changeMany(site, visit)),
-  );
+  guards.member.get(base, (visit) => devicesPage(site, visit, viewOf(visit)));
+  form(base, undefined, async (visit) => {
+    const list = [{ name: visit.form("name") }];
+    const actor = actorOf(visit);
+    const [device] = await addDevices(db, now(), visit.team.id, config.maxDevices, list, { actor });
+    return tellAt(site, visit, device!, { text: `Added ${device!.name}.` });
+  });
+  form(`${base}/:device/rename`, "rename", async (visit) => {
+    const id = visit.param("device");
+    const name = await renameDevice(db, now(), actorOf(visit), visit.team.id, id, visit.form("name"));
+    const address = `${addressOf(visit, viewOf(visit))}#device-${id}`;
+    return redirect(sayAt(visit.session, address, { text: `Renamed to ${name}.` }));
+  });
+  form(`${base}/:device/remove`, "remove", async (visit) => {
+    const { id, name } = await removeDevice(db, now(), actorOf(visit), visit.team.id, visit.param("device"));
+    const undo = { action: `/teams/${visit.team.id}/devices/restore`, fields: { id, name } };
+    const said = { text: `Removed ${name}.`, undo };
+    return redirect(sayAt(visit.session, addressOf(visit, closed(viewOf(visit))), said));
+  });
+  form(`${base}/restore`, undefined, (visit) => restore(site, visit));
+  form(`${base}/bulk`, undefined, (visit) => changeMany(site, visit));
 }
 
 const viewOf = ({ exchange }: Member): View => readView(exchange.search);
@@ -176,7 +148,7 @@ function askRemoval(visit: Member, ids: readonly string[]): Answer {
 }
 
 async function devicesPage({ db, now }: Site, visit: Member, asked: View, problem?: UserError): Promise<Answer> {
-  const { team, exchange, session, form, param } = visit;
+  const { team, session, form, param } = visit;
   const time = now();
   const filter = filterOf(asked, time);
   const counts = await countByStatus(db, team.id, time);
@@ -203,8 +175,7 @@ async function devicesPage({ db, now }: Site, visit: Member, asked: View, proble
   };
   const content = (
     <>
-      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
-      <SaidMessage said={readSaid(session, exchange)} csrf={props.csrf} />
+      <Notices visit={visit} problem={problem} />
       <Devices {...props} />
     </>
   );

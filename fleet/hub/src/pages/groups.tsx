@@ -1,14 +1,12 @@
 /** Groups of devices: the list, new ones, renaming, deleting. */
 import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
-import type { Router } from "../http/router.ts";
 import { createGroup, deleteGroup, listGroups, renameGroup, type Group } from "../nouns/group.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
-import { attempt } from "./attempt.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Csrf, Message } from "./layout.tsx";
+import { Csrf } from "./layout.tsx";
 import { NameForm } from "./name-form.tsx";
-import { readSaid, SaidMessage, sayAt } from "./said.tsx";
+import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
 /** The group whose form is open. */
@@ -17,38 +15,28 @@ interface Open {
   readonly remove?: string | undefined;
 }
 
-export function registerGroups(router: Router, site: Site, guards: Guards): void {
+export function registerGroups(site: Site, guards: Guards): void {
   const { db, now } = site;
   const base = "/teams/:team/groups";
   const changeOf = ({ session, team }: Member) => ({ now: now(), actor: session.user.email, teamId: team.id });
   const form = (path: string, open: keyof Open | undefined, work: (visit: Member) => Promise<string>): void => {
     const openAt = (visit: Member): Open => (open === undefined ? {} : { [open]: visit.param("group") });
-    router.post(
+    guards.member.change(
       path,
-      guards.member((visit) =>
-        attempt(
-          async () => redirect(sayAt(visit.session, addressOf(visit), { text: await work(visit) })),
-          (problem) => groupsPage(site, visit, openAt(visit), problem),
-        ),
-      ),
+      async (visit) => redirect(sayAt(visit.session, addressOf(visit), { text: await work(visit) })),
+      (visit, problem) => groupsPage(site, visit, openAt(visit), problem),
     );
     if (path !== base)
-      router.get(
-        path,
-        guards.member((visit) => redirect(`${addressOf(visit)}?${open}=${visit.param("group")}`)),
-      );
+      guards.member.get(path, (visit) => redirect(`${addressOf(visit)}?${open}=${visit.param("group")}`));
   };
 
-  router.get(
-    base,
-    guards.member((visit) => {
-      const query = new URLSearchParams(visit.exchange.search);
-      return groupsPage(site, visit, {
-        rename: query.get("rename") ?? undefined,
-        remove: query.get("remove") ?? undefined,
-      });
-    }),
-  );
+  guards.member.get(base, (visit) => {
+    const query = new URLSearchParams(visit.exchange.search);
+    return groupsPage(site, visit, {
+      rename: query.get("rename") ?? undefined,
+      remove: query.get("remove") ?? undefined,
+    });
+  });
   form(base, undefined, async (visit) => {
     const { name } = await createGroup(db, changeOf(visit), visit.form("name"));
     return `Made ${name}.`;
@@ -66,7 +54,7 @@ export function registerGroups(router: Router, site: Site, guards: Guards): void
 const addressOf = ({ team }: Member): string => `/teams/${team.id}/groups`;
 
 async function groupsPage({ db }: Site, visit: Member, open: Open, problem?: UserError): Promise<Answer> {
-  const { team, session, exchange, form } = visit;
+  const { team, session, form } = visit;
   const groups = await listGroups(db, team.id);
   const csrf = csrfOf(session);
   const base = addressOf(visit);
@@ -74,8 +62,7 @@ async function groupsPage({ db }: Site, visit: Member, open: Open, problem?: Use
   return show(
     frameOf(visit, "Groups", "groups"),
     <>
-      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
-      <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
+      <Notices visit={visit} problem={problem} />
       <p class="soft">Devices of a group get the same application. A device may be in several groups.</p>
       <NameForm
         {...{ action: base, csrf, id: "name", label: "Name of the new group", button: "Make group" }}

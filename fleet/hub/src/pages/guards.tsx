@@ -5,7 +5,7 @@
 import { checkCsrf, csrfOf, isOwnMark, endedSessionCookie, readSessionCookie } from "../auth/cookie.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse } from "../http/refusals.ts";
-import type { Handler, Params } from "../http/router.ts";
+import type { Handler, Params, Router } from "../http/router.ts";
 import { reportError } from "../http/services.ts";
 import { UserError } from "../core/errors.ts";
 import { readSession, type Session } from "../nouns/session.ts";
@@ -38,14 +38,24 @@ export interface Member extends SignedIn {
 
 type Page<V> = (visit: V) => Promise<Answer> | Answer;
 
+/** Registers pages behind one guard. */
+interface Guard<V> {
+  get(path: string, page: Page<V>): void;
+  post(path: string, page: Page<V>, options?: FormOptions): void;
+  /** Registers a form. An error that the user can put right is shown on `failed`, the page of the form. */
+  change(path: string, work: Page<V>, failed: (visit: V, problem: UserError) => Promise<Answer> | Answer): void;
+}
+
 export interface Guards {
   /** For everybody. The page itself reads the form of a POST. */
-  open(page: Page<Visit>): Handler;
-  signedIn(page: Page<SignedIn>, options?: FormOptions): Handler;
+  readonly open: Guard<Visit>;
+  readonly signedIn: Guard<SignedIn>;
   /** For members of the team in the path. To others the team does not exist. */
-  member(page: Page<Member>, options?: FormOptions): Handler;
+  readonly member: Guard<Member>;
   /** For scripts of the hub's own pages, which answer for themselves. The mark of a form comes in a header. */
-  script(work: (visit: Member) => Promise<void> | void): Handler;
+  script(path: string, work: (visit: Member) => Promise<void> | void): void;
+  /** Returns the handler of paths that no page has, for somebody who is signed in. */
+  otherwise(page: Page<SignedIn>): Handler;
 }
 
 export interface FormOptions {
@@ -56,7 +66,7 @@ export interface FormOptions {
 /** The header in which a script sends the mark of its page. */
 export const CSRF_HEADER = "x-hub-csrf";
 
-export function createGuards(site: Site): Guards {
+export function createGuards(site: Site, router: Router): Guards {
   const { db, now, baseUrl } = site;
 
   const open = (page: Page<Visit>): Handler => {
@@ -91,8 +101,8 @@ export function createGuards(site: Site): Guards {
     }, options);
   };
 
-  const script = (work: (visit: Member) => Promise<void> | void): Handler => {
-    return async (exchange, params) => {
+  const script: Guards["script"] = (path, work) => {
+    const handler: Handler = async (exchange, params) => {
       const visit = toVisit(exchange, params);
       const session = await sessionOf(site, visit);
       const teams = session === undefined ? [] : await teamsOf(db, session.user.id);
@@ -104,9 +114,16 @@ export function createGuards(site: Site): Guards {
       }
       await work({ ...visit, session, teams, team, form: emptyForm });
     };
+    router.any(path, handler, { forPrograms: true });
   };
 
-  return { open, signedIn, member, script };
+  return {
+    open: guardOf(router, open),
+    signedIn: guardOf(router, signedIn),
+    member: guardOf(router, member),
+    script,
+    otherwise: signedIn,
+  };
 
   function toVisit(exchange: Exchange, params: Params): Visit {
     return { exchange, param: (name) => params[name] ?? "", token: readSessionCookie(exchange.header("cookie")) };
@@ -115,6 +132,24 @@ export function createGuards(site: Site): Guards {
   async function sessionOf({ sessionLimits }: Site, { token }: Visit): Promise<Session | undefined> {
     return token === undefined ? undefined : readSession(db, now(), sessionLimits, token);
   }
+}
+
+function guardOf<V>(router: Router, handlerOf: (page: Page<V>, options?: FormOptions) => Handler): Guard<V> {
+  return {
+    get: (path, page) => router.get(path, handlerOf(page)),
+    post: (path, page, options) => router.post(path, handlerOf(page, options)),
+    change(path, work, failed) {
+      const page: Page<V> = async (visit) => {
+        try {
+          return await work(visit);
+        } catch (error) {
+          if (error instanceof UserError) return failed(visit, error);
+          throw error;
+        }
+      };
+      router.post(path, handlerOf(page));
+    },
+  };
 }
 
 /** Returns why nobody may see this page in this way, or undefined. */

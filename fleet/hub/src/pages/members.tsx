@@ -1,7 +1,6 @@
 /** Members of a team: roles, removal, invitations, and links for forgotten passwords. */
 import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
-import type { Router } from "../http/router.ts";
 import { cancelInvitation, openInvitations, type Invitation } from "../nouns/invitation.ts";
 import { parseRole, type Role } from "../nouns/role.ts";
 import {
@@ -15,38 +14,23 @@ import {
 import { cleanEmail } from "../nouns/text.ts";
 import { invite, resetLinkFor } from "../nouns/user.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
-import { attempt } from "./attempt.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
 import { Breakable, CopyText, Csrf, Message } from "./layout.tsx";
-import { readSaid, SaidMessage, sayAt, type Said } from "./said.tsx";
+import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
-export function registerMembers(router: Router, site: Site, guards: Guards): void {
+export function registerMembers(site: Site, guards: Guards): void {
   const { db, now } = site;
   const base = "/teams/:team/members";
-  const change = (work: (visit: Member) => Promise<Answer>) =>
-    guards.member((visit) =>
-      attempt(
-        () => work(visit),
-        (problem) => membersPage(site, visit, { problem }),
-      ),
-    );
   const form = (path: string, work: (visit: Member) => Promise<Answer>): void => {
-    router.post(path, change(work));
+    guards.member.change(path, work, (visit, problem) => membersPage(site, visit, { problem }));
     // For Enter in the address bar after the form was sent: the page that it belongs to.
-    if (path !== base)
-      router.get(
-        path,
-        guards.member((visit) => redirect(`/teams/${visit.team.id}/members`)),
-      );
+    if (path !== base) guards.member.get(path, (visit) => redirect(`/teams/${visit.team.id}/members`));
   };
   const tell = (visit: Member, text: string): Answer =>
     redirect(sayAt(visit.session, `/teams/${visit.team.id}/members`, { text }));
 
-  router.get(
-    base,
-    guards.member((visit) => membersPage(site, visit)),
-  );
+  guards.member.get(base, (visit) => membersPage(site, visit));
   form(base, (visit) => postInvitation(site, visit));
   form(`${base}/invitations/:invitation/cancel`, async (visit) => {
     const { user } = visit.session;
@@ -104,14 +88,19 @@ async function membersPage(
     self: session.user.id,
     csrf: csrfOf(session),
     link,
-    problem: problem?.shown,
-    said: readSaid(session, exchange),
     asked: new URLSearchParams(exchange.search).get("remove") ?? undefined,
     // A failed invitation keeps what was typed.
     typed: problem === undefined ? undefined : { email: form("email").slice(0, 254), role: form("role") },
   };
   const status = problem?.status ?? (link === undefined ? 200 : 201);
-  return show(frameOf(visit, "Members", "members"), <Members {...props} />, status);
+  return show(
+    frameOf(visit, "Members", "members"),
+    <>
+      <Notices visit={visit} problem={problem} />
+      <Members {...props} />
+    </>,
+    status,
+  );
 }
 
 interface MembersProps {
@@ -123,8 +112,6 @@ interface MembersProps {
   readonly self: string;
   readonly csrf: string;
   readonly link: NewLink | undefined;
-  readonly problem: string | undefined;
-  readonly said: Said | undefined;
   /** Id of the member whom the page asks about before it removes them. */
   readonly asked: string | undefined;
   readonly typed: { readonly email: string; readonly role: string } | undefined;
@@ -133,11 +120,9 @@ interface MembersProps {
 const roleNames: Readonly<Record<Role, string>> = { admin: "Administrator", member: "Member" };
 
 function Members(props: MembersProps) {
-  const { team, members, csrf, link } = props;
+  const { team, members, link } = props;
   return (
     <>
-      {props.problem !== undefined && <Message kind="error">{props.problem}</Message>}
-      <SaidMessage said={props.said} csrf={csrf} />
       {link !== undefined && <MadeLink link={link} />}
       <ul class="list" aria-label="Members">
         {members.map((member) => (

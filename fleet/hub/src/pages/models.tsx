@@ -1,47 +1,34 @@
 /** Model files of a team: the list with who uses each, and removing. A script of another page sends them here. */
 import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
-import type { Router } from "../http/router.ts";
 import { listModels, removeModelFile, type ModelFile } from "../nouns/model.ts";
 import { describeModel, readModelUse, readStorage, type ModelUse } from "../nouns/model-use.ts";
 import { handleModel } from "../uploads/models.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { sizeText } from "./application-edit.tsx";
-import { attempt } from "./attempt.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Breakable, Csrf, Message } from "./layout.tsx";
-import { readSaid, SaidMessage, sayAt } from "./said.tsx";
+import { Breakable, Csrf } from "./layout.tsx";
+import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 import { Time } from "./time.tsx";
 
-export function registerModels(router: Router, site: Site, guards: Guards): void {
+export function registerModels(site: Site, guards: Guards): void {
   const base = "/teams/:team/models";
-  const upload = guards.script(({ exchange, team, session, param }) =>
+  guards.script(`${base}/:sha256`, ({ exchange, team, session, param }) =>
     handleModel(site, exchange, { teamId: team.id, actor: session.user.email }, param("sha256")),
   );
-  router.any(`${base}/:sha256`, upload, { forPrograms: true });
-  router.get(
-    base,
-    guards.member((visit) =>
-      modelsPage(site, visit, { remove: new URLSearchParams(visit.exchange.search).get("remove") }),
-    ),
+  guards.member.get(base, (visit) =>
+    modelsPage(site, visit, { remove: new URLSearchParams(visit.exchange.search).get("remove") }),
   );
-  router.get(
+  guards.member.get(`${base}/:sha256/remove`, (visit) => redirect(`/teams/${visit.team.id}/models`));
+  guards.member.change(
     `${base}/:sha256/remove`,
-    guards.member((visit) => redirect(`/teams/${visit.team.id}/models`)),
-  );
-  router.post(
-    `${base}/:sha256/remove`,
-    guards.member((visit) =>
-      attempt(
-        async () => {
-          const { team, session, param } = visit;
-          const name = await removeModelFile(site, session.user.email, team.id, param("sha256"));
-          return redirect(sayAt(session, `/teams/${team.id}/models`, { text: `Removed ${name}.` }));
-        },
-        (problem) => modelsPage(site, visit, { problem }),
-      ),
-    ),
+    async (visit) => {
+      const { team, session, param } = visit;
+      const name = await removeModelFile(site, session.user.email, team.id, param("sha256"));
+      return redirect(sayAt(session, `/teams/${team.id}/models`, { text: `Removed ${name}.` }));
+    },
+    (visit, problem) => modelsPage(site, visit, { problem }),
   );
 }
 
@@ -50,7 +37,7 @@ async function modelsPage(
   visit: Member,
   { remove, problem }: { readonly remove?: string | null; readonly problem?: UserError } = {},
 ): Promise<Answer> {
-  const { team, session, exchange } = visit;
+  const { team, session } = visit;
   const base = `/teams/${team.id}`;
   const models = await listModels(db, team.id, { unfinished: true });
   const uses = await readModelUse(db, team.id);
@@ -63,8 +50,7 @@ async function modelsPage(
   return show(
     frameOf(visit, "Model files", "models"),
     <>
-      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
-      <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
+      <Notices visit={visit} problem={problem} />
       <p class="soft">
         The networks that versions of applications name. Send a file on the page of a new version, or with an API key.
       </p>

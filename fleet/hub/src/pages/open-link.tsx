@@ -1,6 +1,5 @@
 /** One-time links: joining a team, or choosing a new password. */
 import { UserError } from "../core/errors.ts";
-import type { Router } from "../http/router.ts";
 import { readLink, type Link } from "../nouns/link.ts";
 import { MAX_PASSWORD, MIN_PASSWORD } from "../nouns/text.ts";
 import { findUser, useLink } from "../nouns/user.ts";
@@ -12,20 +11,14 @@ import { tryPassword } from "./new-password.ts";
 import { sayAt } from "./said.tsx";
 import { beginSession, takeSignIn, type Site } from "./site.ts";
 
-export function registerLink(router: Router, site: Site, guards: Guards): void {
-  router.get(
-    "/link/:token",
-    guards.open(async ({ param }) => {
-      const link = await readLink(site.db, site.now(), param("token"));
-      if (link === undefined) return linkGone();
-      const user = await findUser(site.db, link.email);
-      return linkPage(link, param("token"), user !== undefined);
-    }),
-  );
-  router.post(
-    "/link/:token",
-    guards.open((visit) => openLink(site, visit)),
-  );
+export function registerLink(site: Site, guards: Guards): void {
+  guards.open.get("/link/:token", async ({ param }) => {
+    const link = await readLink(site.db, site.now(), param("token"));
+    if (link === undefined) return linkGone();
+    const user = await findUser(site.db, link.email);
+    return linkPage(link, param("token"), user !== undefined);
+  });
+  guards.open.post("/link/:token", (visit) => openLink(site, visit));
 }
 
 async function openLink(site: Site, { exchange, param, token: sessionToken }: Visit): Promise<Answer> {

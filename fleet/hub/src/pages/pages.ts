@@ -24,7 +24,7 @@ import { registerTeams } from "./teams.tsx";
 
 export function registerPages(router: Router, services: Services & { readonly passwords: Passwords }): Handler {
   const site = createSite(services);
-  const guards = createGuards(site);
+  const guards = createGuards(site, router);
   for (const register of [
     registerSignIn,
     registerLink,
@@ -43,6 +43,6 @@ export function registerPages(router: Router, services: Services & { readonly pa
     registerSettings,
     registerMembers,
   ])
-    register(router, site, guards);
-  return guards.signedIn((visit) => notFound(frameOf(visit, "Not found")));
+    register(site, guards);
+  return guards.otherwise((visit) => notFound(frameOf(visit, "Not found")));
 }

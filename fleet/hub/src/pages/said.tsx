@@ -3,9 +3,12 @@
  * the page: nobody else can make the hub say something.
  */
 import { sameText } from "boxwright-service/tokens";
+import { csrfOf } from "../auth/cookie.ts";
+import type { UserError } from "../core/errors.ts";
 import { seal } from "../core/ids.ts";
 import type { Exchange } from "../http/exchange.ts";
 import type { Session } from "../nouns/session.ts";
+import type { SignedIn } from "./guards.tsx";
 import { Breakable, Csrf, Message } from "./layout.tsx";
 
 const PARAMETER = "said";
@@ -25,7 +28,7 @@ export function sayAt(session: Session, address: string, said: Said): string {
 }
 
 /** Returns what the address tells, or undefined. A message of another session or page is none. */
-export function readSaid(session: Session, { path, search }: Exchange): Said | undefined {
+function readSaid(session: Session, { path, search }: Exchange): Said | undefined {
   const [payload = "", mark = ""] = (new URLSearchParams(search).get(PARAMETER) ?? "").split(".");
   if (payload === "" || !sameText(mark, markOf(session, path, payload))) return undefined;
   return JSON.parse(Buffer.from(payload, "base64url").toString()) as Said;
@@ -35,8 +38,18 @@ function markOf(session: Session, path: string, payload: string): string {
   return seal(session.token, `said ${path} ${payload}`);
 }
 
-export function SaidMessage({ said, csrf }: { said: Said | undefined; csrf: string }) {
-  if (said === undefined) return <></>;
+/** What a page tells first: why a form failed, or what a change did. */
+export function Notices({ visit, problem }: { visit: SignedIn; problem?: UserError | undefined }) {
+  const said = readSaid(visit.session, visit.exchange);
+  return (
+    <>
+      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
+      {said !== undefined && <SaidMessage said={said} csrf={csrfOf(visit.session)} />}
+    </>
+  );
+}
+
+function SaidMessage({ said, csrf }: { said: Said; csrf: string }) {
   return (
     <Message kind="done" said>
       <span>

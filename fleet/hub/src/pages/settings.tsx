@@ -1,52 +1,30 @@
 /** Settings of a team: its name, and new API keys. */
 import { checkNonce, csrfOf, makeNonce } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
-import type { Router } from "../http/router.ts";
 import { createKey } from "../nouns/apikey.ts";
 import { renameTeam, type Membership } from "../nouns/team.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
-import { attempt } from "./attempt.ts";
 import { curlLine } from "./curl.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
 import { CopyText, Csrf, Message } from "./layout.tsx";
 import { NameForm } from "./name-form.tsx";
-import { readSaid, SaidMessage, sayAt, type Said } from "./said.tsx";
+import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
-export function registerSettings(router: Router, site: Site, guards: Guards): void {
-  router.get(
+export function registerSettings(site: Site, guards: Guards): void {
+  guards.member.get("/teams/:team/settings", (visit) => settingsPage(visit));
+  guards.member.change(
     "/teams/:team/settings",
-    guards.member((visit) => settingsPage(visit)),
-  );
-  router.post(
-    "/teams/:team/settings",
-    guards.member((visit) =>
-      attempt(
-        async () => {
-          const { user } = visit.session;
-          const { name } = await renameTeam(
-            site.db,
-            site.now(),
-            user.email,
-            user.id,
-            visit.team.id,
-            visit.form("name"),
-          );
-          return redirect(sayAt(visit.session, `/teams/${visit.team.id}/settings`, { text: `Renamed to ${name}.` }));
-        },
-        (problem) => settingsPage(visit, problem),
-      ),
-    ),
+    async (visit) => {
+      const { user } = visit.session;
+      const { name } = await renameTeam(site.db, site.now(), user.email, user.id, visit.team.id, visit.form("name"));
+      return redirect(sayAt(visit.session, `/teams/${visit.team.id}/settings`, { text: `Renamed to ${name}.` }));
+    },
+    (visit, problem) => settingsPage(visit, problem),
   );
   // For Enter in the address bar after a key was made: the page that its form belongs to. It shows no key.
-  router.get(
-    "/teams/:team/keys",
-    guards.member((visit) => redirect(`/teams/${visit.team.id}/settings`)),
-  );
-  router.post(
-    "/teams/:team/keys",
-    guards.member((visit) => postKey(site, visit)),
-  );
+  guards.member.get("/teams/:team/keys", (visit) => redirect(`/teams/${visit.team.id}/settings`));
+  guards.member.post("/teams/:team/keys", (visit) => postKey(site, visit));
 }
 
 const keyPurpose = (team: Membership): string => `create-key ${team.id}`;
@@ -63,36 +41,28 @@ async function postKey(site: Site, visit: Member): Promise<Answer> {
 }
 
 function settingsPage(visit: Member, problem?: UserError): Answer {
-  const { team, session, exchange, form } = visit;
+  const { team, session, form } = visit;
   const nonce = makeNonce(session, keyPurpose(team));
   return show(
     frameOf(visit, "Team settings", "settings"),
-    <Settings
-      team={team}
-      csrf={csrfOf(session)}
-      nonce={nonce}
-      problem={problem?.shown}
-      typed={problem === undefined ? team.name : form("name").slice(0, 200)}
-      said={readSaid(session, exchange)}
-    />,
+    <>
+      <Notices visit={visit} problem={problem} />
+      <Settings
+        team={team}
+        csrf={csrfOf(session)}
+        nonce={nonce}
+        typed={problem === undefined ? team.name : form("name").slice(0, 200)}
+      />
+    </>,
     problem?.status ?? 200,
   );
 }
 
-function Settings(props: {
-  team: Membership;
-  csrf: string;
-  nonce: string;
-  problem: string | undefined;
-  typed: string;
-  said: Said | undefined;
-}) {
+function Settings(props: { team: Membership; csrf: string; nonce: string; typed: string }) {
   const base = `/teams/${props.team.id}`;
   const admin = props.team.role === "admin";
   return (
     <>
-      {props.problem !== undefined && <Message kind="error">{props.problem}</Message>}
-      <SaidMessage said={props.said} csrf={props.csrf} />
       <h2>API keys</h2>
       <p>
         An API key gives <strong>full administrator access to this team</strong>. Keep it on your server: never in a web

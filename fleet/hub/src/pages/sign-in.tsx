@@ -1,7 +1,6 @@
 /** Signing in and out. */
 import { endedSessionCookie } from "../auth/cookie.ts";
 import type { Exchange } from "../http/exchange.ts";
-import type { Router } from "../http/router.ts";
 import { reportError } from "../http/services.ts";
 import { audit } from "../nouns/audit.ts";
 import { closeSession, readSession } from "../nouns/session.ts";
@@ -13,35 +12,23 @@ import type { Guards, Visit } from "./guards.tsx";
 import { Message } from "./layout.tsx";
 import { beginSession, countLimited, type Site } from "./site.ts";
 
-export function registerSignIn(router: Router, site: Site, guards: Guards): void {
+export function registerSignIn(site: Site, guards: Guards): void {
   const { db, now, sessionLimits } = site;
 
-  router.get(
-    "/sign-in",
-    guards.open(async ({ token, exchange }) => {
-      const session = token === undefined ? undefined : await readSession(db, now(), sessionLimits, token);
-      if (session !== undefined) return redirect("/");
-      return show({ title: "Sign in", narrow: true }, <SignIn signedOut={exchange.search === SIGNED_OUT} />);
-    }),
-  );
+  guards.open.get("/sign-in", async ({ token, exchange }) => {
+    const session = token === undefined ? undefined : await readSession(db, now(), sessionLimits, token);
+    if (session !== undefined) return redirect("/");
+    return show({ title: "Sign in", narrow: true }, <SignIn signedOut={exchange.search === SIGNED_OUT} />);
+  });
 
-  router.post(
-    "/sign-in",
-    guards.open(async (visit) => limitAddress(site, visit.exchange) ?? (await signIn(site, visit))),
-  );
+  guards.open.post("/sign-in", async (visit) => limitAddress(site, visit.exchange) ?? (await signIn(site, visit)));
 
   // For Enter in the address bar: signing out needs the form.
-  router.get(
-    "/sign-out",
-    guards.signedIn(() => redirect("/")),
-  );
-  router.post(
-    "/sign-out",
-    guards.signedIn(async ({ session }) => {
-      await closeSession(db, now(), session);
-      return redirect(`/sign-in?${SIGNED_OUT}`, { "set-cookie": endedSessionCookie });
-    }),
-  );
+  guards.signedIn.get("/sign-out", () => redirect("/"));
+  guards.signedIn.post("/sign-out", async ({ session }) => {
+    await closeSession(db, now(), session);
+    return redirect(`/sign-in?${SIGNED_OUT}`, { "set-cookie": endedSessionCookie });
+  });
 }
 
 /** Query of the sign-in page's address after signing out. */

@@ -1,7 +1,6 @@
 /** Snaps of a team: the list with its filters, one snap with its boxes, and deleting. */
 import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
-import type { Router } from "../http/router.ts";
 import { audit } from "../nouns/audit.ts";
 import { listDevices } from "../nouns/device.ts";
 import { requestSnap } from "../nouns/snap.ts";
@@ -9,11 +8,10 @@ import { deleteSnaps } from "../nouns/snap-deletion.ts";
 import { findSnap, findSnaps, listSnapTags, type Snap, type SnapFilter } from "../nouns/snap-query.ts";
 import { sendSnapFile } from "../uploads/snap-file.ts";
 import { notFound, redirect, show, type Answer } from "./answer.tsx";
-import { attempt } from "./attempt.ts";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Csrf, Message } from "./layout.tsx";
+import { Csrf } from "./layout.tsx";
 import { Picture, PictureScript } from "./snap-picture.tsx";
-import { readSaid, SaidMessage, sayAt } from "./said.tsx";
+import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 import { Time } from "./time.tsx";
 
@@ -29,45 +27,29 @@ interface View {
   readonly after: string;
 }
 
-export function registerSnaps(router: Router, site: Site, guards: Guards): void {
+export function registerSnaps(site: Site, guards: Guards): void {
   const base = "/teams/:team/snaps";
-  router.get(
-    base,
-    guards.member((visit) => listPage(site, visit)),
+  guards.member.get(base, (visit) => listPage(site, visit));
+  guards.member.get(`${base}/ask`, (visit) => redirect(`/teams/${visit.team.id}/snaps`));
+  guards.member.post(`${base}/ask`, async ({ team, session, form }) => {
+    const source = { teamId: team.id, deviceId: form("device") };
+    if (!(await requestSnap(site.db, site.now(), source)))
+      throw new UserError("got a device without a credential", 404, "This device never enrolled, or it is revoked.");
+    const page = `/teams/${team.id}/devices/${encodeURIComponent(source.deviceId)}`;
+    return redirect(sayAt(session, page, { text: "Asked. The snap comes after the next contact of the device." }));
+  });
+  guards.member.get(`${base}/:snap`, (visit) => snapPage(site, visit));
+  guards.member.get(`${base}/:snap/delete`, (visit) =>
+    redirect(`/teams/${visit.team.id}/snaps/${visit.param("snap")}`),
   );
-  router.get(
-    `${base}/ask`,
-    guards.member((visit) => redirect(`/teams/${visit.team.id}/snaps`)),
-  );
-  router.post(
-    `${base}/ask`,
-    guards.member(async ({ team, session, form }) => {
-      const source = { teamId: team.id, deviceId: form("device") };
-      if (!(await requestSnap(site.db, site.now(), source)))
-        throw new UserError("got a device without a credential", 404, "This device never enrolled, or it is revoked.");
-      const page = `/teams/${team.id}/devices/${encodeURIComponent(source.deviceId)}`;
-      return redirect(sayAt(session, page, { text: "Asked. The snap comes after the next contact of the device." }));
-    }),
-  );
-  router.get(
-    `${base}/:snap`,
-    guards.member((visit) => snapPage(site, visit)),
-  );
-  router.get(
+  guards.member.change(
     `${base}/:snap/delete`,
-    guards.member((visit) => redirect(`/teams/${visit.team.id}/snaps/${visit.param("snap")}`)),
+    (visit) => postDelete(site, visit),
+    (visit, problem) => snapPage(site, visit, problem),
   );
-  router.post(
-    `${base}/:snap/delete`,
-    guards.member((visit) =>
-      attempt(
-        () => postDelete(site, visit),
-        (problem) => snapPage(site, visit, problem),
-      ),
-    ),
+  guards.script("/teams/:team/files/:file", ({ exchange, team, param }) =>
+    sendSnapFile(site, exchange, team.id, param("file")),
   );
-  const file = guards.script(({ exchange, team, param }) => sendSnapFile(site, exchange, team.id, param("file")));
-  router.any("/teams/:team/files/:file", file, { forPrograms: true });
 }
 
 function viewOf({ exchange }: Member): View {
@@ -93,7 +75,7 @@ function filterOf({ device, name, tag }: View): SnapFilter {
 
 async function listPage(site: Site, visit: Member): Promise<Answer> {
   const { db } = site;
-  const { team, session, exchange } = visit;
+  const { team } = visit;
   const view = viewOf(visit);
   const [, at, id] = /^(\d{1,15})\.([0-9a-f-]{36})$/.exec(view.after) ?? [];
   const after = id === undefined ? undefined : { createdAt: Number(at), id };
@@ -110,7 +92,7 @@ async function listPage(site: Site, visit: Member): Promise<Answer> {
   return show(
     frameOf(visit, "Snaps", "snaps"),
     <>
-      <SaidMessage said={readSaid(session, exchange)} csrf={csrfOf(session)} />
+      <Notices visit={visit} />
       <Filters base={base} view={view} names={names} tags={await listSnapTags(db, team.id)} />
       {snaps.length === 0 && (
         <p class="count">
@@ -199,8 +181,7 @@ async function snapPage({ db }: Site, visit: Member, problem?: UserError): Promi
   return show(
     frameOf(visit, `Snap ${snap.name}`, "snaps"),
     <>
-      {problem !== undefined && <Message kind="error">{problem.shown}</Message>}
-      <SaidMessage said={readSaid(session, exchange)} csrf={csrf} />
+      <Notices visit={visit} problem={problem} />
       {snap.files.map((file) => (
         <figure>
           <Picture teamId={team.id} snap={snap} file={file} />

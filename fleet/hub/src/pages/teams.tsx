@@ -1,21 +1,14 @@
 /** The start page, and the list of teams of somebody who has several. */
-import type { Router } from "../http/router.ts";
 import type { Membership } from "../nouns/team.ts";
 import { redirect, show } from "./answer.tsx";
 import { frameOf, type Guards } from "./guards.tsx";
 import type { Site } from "./site.ts";
 
-export function registerTeams(router: Router, _site: Site, guards: Guards): void {
-  router.get(
-    "/",
-    guards.signedIn(({ teams: [only, ...others] }) =>
-      redirect(only !== undefined && others.length === 0 ? `/teams/${only.id}/devices` : "/teams"),
-    ),
+export function registerTeams(_site: Site, guards: Guards): void {
+  guards.signedIn.get("/", ({ teams: [only, ...others] }) =>
+    redirect(only !== undefined && others.length === 0 ? `/teams/${only.id}/devices` : "/teams"),
   );
-  router.get(
-    "/teams",
-    guards.signedIn((visit) => show(frameOf(visit, "Teams", "teams"), <Teams teams={visit.teams} />)),
-  );
+  guards.signedIn.get("/teams", (visit) => show(frameOf(visit, "Teams", "teams"), <Teams teams={visit.teams} />));
 }
 
 function Teams({ teams }: { teams: readonly Membership[] }) {

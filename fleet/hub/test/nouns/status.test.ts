@@ -15,7 +15,7 @@ import {
   type DeviceState,
 } from "../../src/nouns/status.ts";
 import { addTeam } from "../../src/nouns/team.ts";
-import { kinds, NOW, openTestDatabase, Watched, type TestDatabase } from "../support/hub.ts";
+import { NOW, openTestDatabase, Watched, type TestDatabase, onDatabases } from "../support/hub.ts";
 
 const HOUR = 3600_000;
 const fresh: DeviceState = {
@@ -99,108 +99,106 @@ describe("a heartbeat", () => {
   });
 });
 
-for (const { kind, skip } of kinds) {
-  describe.skipIf(skip)(`batches of heartbeats on ${kind}`, () => {
-    let storage: TestDatabase;
-    let teamId: string;
-    const db = () => storage.db;
-    const states = async () => readStates(db(), teamId, ["d1", "d2", "d3"]);
-    beforeEach(async () => {
-      storage = await openTestDatabase(kind);
-      teamId = (await addTeam(db(), NOW, "test", "A")).id;
-      const devices = ["d1", "d2", "d3"].map((id) => ({ id, name: `Name of ${id}` }));
-      await addDevices(db(), NOW, teamId, 10, devices);
-      for (const id of ["d1", "d2"])
-        await db().write((tx) =>
-          tx.all(
-            "INSERT INTO device_states (team_id, device_id, enrolled_at, enrolled_by, model, architecture, version, counter, application_state, contacts, restarts, drops) VALUES (?, ?, ?, 'k', '', '', '', 0, 'none', 0, 0, 0)",
-            [teamId, id, NOW],
-          ),
-        );
-    });
-    afterEach(() => storage.remove());
+onDatabases("batches of heartbeats", (kind) => {
+  let storage: TestDatabase;
+  let teamId: string;
+  const db = () => storage.db;
+  const states = async () => readStates(db(), teamId, ["d1", "d2", "d3"]);
+  beforeEach(async () => {
+    storage = await openTestDatabase(kind);
+    teamId = (await addTeam(db(), NOW, "test", "A")).id;
+    const devices = ["d1", "d2", "d3"].map((id) => ({ id, name: `Name of ${id}` }));
+    await addDevices(db(), NOW, teamId, 10, devices);
+    for (const id of ["d1", "d2"])
+      await db().write((tx) =>
+        tx.all(
+          "INSERT INTO device_states (team_id, device_id, enrolled_at, enrolled_by, model, architecture, version, counter, application_state, contacts, restarts, drops) VALUES (?, ?, ?, 'k', '', '', '', 0, 'none', 0, 0, 0)",
+          [teamId, id, NOW],
+        ),
+      );
+  });
+  afterEach(() => storage.remove());
 
-    it("write many devices in one transaction, and the hour that is over", async () => {
-      const beats = new Heartbeats();
-      const note = (id: string, one: Heartbeat, at: number) => beats.note(teamId, id, fresh, one, NOW + at);
-      note("d1", beat(1), 0);
-      note("d1", beat(2), HOUR);
-      note("d2", beat(1), HOUR);
-      note("gone", beat(1), HOUR);
-      let writes = 0;
-      const watched = new Watched(db());
-      const write = watched.write.bind(watched);
-      watched.write = (work) => (writes++, write(work));
-      await beats.flush(watched);
-      expect([writes, beats.size]).toEqual([1, 0]);
-      expect((await states()).get("d1")).toMatchObject({ counter: 2, contacts: 1, model: "m" });
-      expect(await hoursOf(db(), teamId, "d1", NOW + HOUR, 24)).toMatchObject([{ hour: NOW / HOUR, contacts: 1 }]);
-      expect(await countByStatus(db(), teamId, NOW + HOUR)).toEqual({
-        ...{ total: 3, online: 2, conflicts: 0, failed: 0, fresh: 1, revoked: 0 },
-      });
-    });
-
-    it("keep what could not be written, and add what came since", async () => {
-      const beats = new Heartbeats();
-      const watched = new Watched(db());
-      beats.note(teamId, "d1", fresh, beat(5), NOW);
-      beats.note(teamId, "d1", fresh, beat(4), NOW + 1);
-      watched.failure = new Error("away");
-      await expect(beats.flush(watched)).rejects.toThrow("away");
-      beats.note(teamId, "d1", fresh, beat(6), NOW + 2);
-      watched.failure = undefined;
-      await beats.flush(watched);
-      expect((await states()).get("d1")).toMatchObject({ counter: 6, contacts: 3, conflict_at: NOW + 1 });
-    });
-
-    it("do not touch a device that was enrolled anew meanwhile", async () => {
-      const beats = new Heartbeats();
-      beats.note(teamId, "d1", fresh, beat(9), NOW);
-      await db().write((tx) => tx.all("UPDATE device_states SET enrolled_at = ?", [NOW + 1]));
-      await beats.flush(db());
-      expect((await states()).get("d1")).toMatchObject({ counter: 0 });
-      // The next heartbeat begins from the new row.
-      const renewed = { ...fresh, enrolled_at: NOW + 1 };
-      expect(beats.note(teamId, "d1", renewed, beat(1), NOW + 2).conflict_at).toBeNull();
-    });
-
-    it("keep 30 days of hours", async () => {
-      const beats = new Heartbeats();
-      for (const days of [0, 10, 40]) beats.note(teamId, "d1", fresh, beat(days + 1), NOW + days * 24 * HOUR);
-      await beats.flush(db());
-      expect(await deleteOldHours(db(), NOW + 40 * 24 * HOUR, 10)).toBe(1);
-      expect(await hoursOf(db(), teamId, "d1", NOW + 40 * 24 * HOUR, 720)).toHaveLength(0);
-      expect(await hoursOf(db(), teamId, "d1", NOW + 40 * 24 * HOUR, 721)).toHaveLength(1);
-    });
-
-    it("are what lists filter and order by", async () => {
-      const beats = new Heartbeats();
-      beats.note(teamId, "d1", fresh, beat(1), NOW);
-      beats.note(teamId, "d2", fresh, beat(1), NOW - HOUR);
-      await beats.flush(db());
-      const told = (id: string, application: Heartbeat["application"]) =>
-        noteHeartbeat(db(), NOW, { ...fresh, team_id: teamId, id }, application);
-      await told("d1", { identifier: "gate", version: "v1", state: "applied" });
-      await told("d2", { identifier: null, version: null, state: "failed" });
-      const ids = async (filter: object, field = "id", descending = false, after?: { value: number; id: string }) =>
-        (
-          await queryDevices(db(), teamId, filter, NOW, {
-            order: { field: field as "id", descending },
-            limit: 9,
-            after,
-          })
-        ).map(({ id }) => id);
-      expect(await ids({})).toEqual(["d1", "d2", "d3"]);
-      expect(await ids({ status: "ONLINE" })).toEqual(["d1"]);
-      expect(await ids({ status: "OFFLINE" })).toEqual(["d2", "d3"]);
-      expect(await ids({ application: "gate" })).toEqual(["d1"]);
-      expect(await ids({ only: "failed" })).toEqual(["d2"]);
-      expect(await ids({ only: "new" })).toEqual(["d3"]);
-      expect(await ids({ contactBefore: NOW - 1 })).toEqual(["d2", "d3"]);
-      expect(await ids({ contactAfter: NOW - 2 * HOUR, search: "NAME OF D2" })).toEqual(["d2"]);
-      expect(await ids({}, "lastContactAt", true)).toEqual(["d1", "d2", "d3"]);
-      expect(await ids({}, "lastContactAt", true, { value: NOW, id: "d1" })).toEqual(["d2", "d3"]);
-      expect(await ids({}, "name", true)).toEqual(["d3", "d2", "d1"]);
+  it("write many devices in one transaction, and the hour that is over", async () => {
+    const beats = new Heartbeats();
+    const note = (id: string, one: Heartbeat, at: number) => beats.note(teamId, id, fresh, one, NOW + at);
+    note("d1", beat(1), 0);
+    note("d1", beat(2), HOUR);
+    note("d2", beat(1), HOUR);
+    note("gone", beat(1), HOUR);
+    let writes = 0;
+    const watched = new Watched(db());
+    const write = watched.write.bind(watched);
+    watched.write = (work) => (writes++, write(work));
+    await beats.flush(watched);
+    expect([writes, beats.size]).toEqual([1, 0]);
+    expect((await states()).get("d1")).toMatchObject({ counter: 2, contacts: 1, model: "m" });
+    expect(await hoursOf(db(), teamId, "d1", NOW + HOUR, 24)).toMatchObject([{ hour: NOW / HOUR, contacts: 1 }]);
+    expect(await countByStatus(db(), teamId, NOW + HOUR)).toEqual({
+      ...{ total: 3, online: 2, conflicts: 0, failed: 0, fresh: 1, revoked: 0 },
     });
   });
-}
+
+  it("keep what could not be written, and add what came since", async () => {
+    const beats = new Heartbeats();
+    const watched = new Watched(db());
+    beats.note(teamId, "d1", fresh, beat(5), NOW);
+    beats.note(teamId, "d1", fresh, beat(4), NOW + 1);
+    watched.failure = new Error("away");
+    await expect(beats.flush(watched)).rejects.toThrow("away");
+    beats.note(teamId, "d1", fresh, beat(6), NOW + 2);
+    watched.failure = undefined;
+    await beats.flush(watched);
+    expect((await states()).get("d1")).toMatchObject({ counter: 6, contacts: 3, conflict_at: NOW + 1 });
+  });
+
+  it("do not touch a device that was enrolled anew meanwhile", async () => {
+    const beats = new Heartbeats();
+    beats.note(teamId, "d1", fresh, beat(9), NOW);
+    await db().write((tx) => tx.all("UPDATE device_states SET enrolled_at = ?", [NOW + 1]));
+    await beats.flush(db());
+    expect((await states()).get("d1")).toMatchObject({ counter: 0 });
+    // The next heartbeat begins from the new row.
+    const renewed = { ...fresh, enrolled_at: NOW + 1 };
+    expect(beats.note(teamId, "d1", renewed, beat(1), NOW + 2).conflict_at).toBeNull();
+  });
+
+  it("keep 30 days of hours", async () => {
+    const beats = new Heartbeats();
+    for (const days of [0, 10, 40]) beats.note(teamId, "d1", fresh, beat(days + 1), NOW + days * 24 * HOUR);
+    await beats.flush(db());
+    expect(await deleteOldHours(db(), NOW + 40 * 24 * HOUR, 10)).toBe(1);
+    expect(await hoursOf(db(), teamId, "d1", NOW + 40 * 24 * HOUR, 720)).toHaveLength(0);
+    expect(await hoursOf(db(), teamId, "d1", NOW + 40 * 24 * HOUR, 721)).toHaveLength(1);
+  });
+
+  it("are what lists filter and order by", async () => {
+    const beats = new Heartbeats();
+    beats.note(teamId, "d1", fresh, beat(1), NOW);
+    beats.note(teamId, "d2", fresh, beat(1), NOW - HOUR);
+    await beats.flush(db());
+    const told = (id: string, application: Heartbeat["application"]) =>
+      noteHeartbeat(db(), NOW, { ...fresh, team_id: teamId, id }, application);
+    await told("d1", { identifier: "gate", version: "v1", state: "applied" });
+    await told("d2", { identifier: null, version: null, state: "failed" });
+    const ids = async (filter: object, field = "id", descending = false, after?: { value: number; id: string }) =>
+      (
+        await queryDevices(db(), teamId, filter, NOW, {
+          order: { field: field as "id", descending },
+          limit: 9,
+          after,
+        })
+      ).map(({ id }) => id);
+    expect(await ids({})).toEqual(["d1", "d2", "d3"]);
+    expect(await ids({ status: "ONLINE" })).toEqual(["d1"]);
+    expect(await ids({ status: "OFFLINE" })).toEqual(["d2", "d3"]);
+    expect(await ids({ application: "gate" })).toEqual(["d1"]);
+    expect(await ids({ only: "failed" })).toEqual(["d2"]);
+    expect(await ids({ only: "new" })).toEqual(["d3"]);
+    expect(await ids({ contactBefore: NOW - 1 })).toEqual(["d2", "d3"]);
+    expect(await ids({ contactAfter: NOW - 2 * HOUR, search: "NAME OF D2" })).toEqual(["d2"]);
+    expect(await ids({}, "lastContactAt", true)).toEqual(["d1", "d2", "d3"]);
+    expect(await ids({}, "lastContactAt", true, { value: NOW, id: "d1" })).toEqual(["d2", "d3"]);
+    expect(await ids({}, "name", true)).toEqual(["d3", "d2", "d1"]);
+  });
+});

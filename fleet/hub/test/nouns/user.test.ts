@@ -1,39 +1,32 @@
 /** Accounts, on both databases. */
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { addTeam, teamsOf } from "../../src/nouns/team.ts";
 import { findUser, initialise, invite, useLink } from "../../src/nouns/user.ts";
-import { joinTeam, NOW, kinds, openTestDatabase, type TestDatabase } from "../support/hub.ts";
+import { joinTeam, NOW, onEmptyDatabases } from "../support/hub.ts";
 
-for (const { kind, skip } of kinds) {
-  describe.skipIf(skip)(`accounts on ${kind}`, () => {
-    let storage: TestDatabase;
-    const db = () => storage.db;
-    beforeEach(async () => void (storage = await openTestDatabase(kind)));
-    afterEach(() => storage.remove());
-
-    it("joins someone with an account without touching their password", async () => {
-      const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
-      const user = await joinTeam(db(), a.id, "a@example.org");
-      const token = await invite(db(), NOW, "test", undefined, b.id, "a@example.org", "member");
-      expect(await useLink(db(), NOW, token, "a new password")).toBeUndefined();
-      expect(await useLink(db(), NOW, token, undefined)).toEqual({ id: user.id, email: user.email });
-      expect((await findUser(db(), "a@example.org"))?.password).toBe("hash");
-      expect((await teamsOf(db(), user.id)).map((team) => [team.name, team.role])).toEqual([
-        ["A", "admin"],
-        ["B", "member"],
-      ]);
-      await expect(invite(db(), NOW, "test", undefined, b.id, "a@example.org", "member")).rejects.toThrow(
-        "not in the team yet",
-      );
-    });
-
-    it("initialises while nobody has an account, and not after", async () => {
-      const start = () => initialise(db(), NOW, "root@example.org", () => addTeam(db(), NOW, "operator", "First"));
-      const first = await start();
-      const again = await start();
-      expect(again.team).toEqual(first.team);
-      await useLink(db(), NOW, again.token, "hash");
-      await expect(start()).rejects.toThrow("got 1 users in the database, expected none");
-    });
+onEmptyDatabases("accounts", (db) => {
+  it("joins someone with an account without touching their password", async () => {
+    const [a, b] = [await addTeam(db(), NOW, "test", "A"), await addTeam(db(), NOW, "test", "B")];
+    const user = await joinTeam(db(), a.id, "a@example.org");
+    const token = await invite(db(), NOW, "test", undefined, b.id, "a@example.org", "member");
+    expect(await useLink(db(), NOW, token, "a new password")).toBeUndefined();
+    expect(await useLink(db(), NOW, token, undefined)).toEqual({ id: user.id, email: user.email });
+    expect((await findUser(db(), "a@example.org"))?.password).toBe("hash");
+    expect((await teamsOf(db(), user.id)).map((team) => [team.name, team.role])).toEqual([
+      ["A", "admin"],
+      ["B", "member"],
+    ]);
+    await expect(invite(db(), NOW, "test", undefined, b.id, "a@example.org", "member")).rejects.toThrow(
+      "not in the team yet",
+    );
   });
-}
+
+  it("initialises while nobody has an account, and not after", async () => {
+    const start = () => initialise(db(), NOW, "root@example.org", () => addTeam(db(), NOW, "operator", "First"));
+    const first = await start();
+    const again = await start();
+    expect(again.team).toEqual(first.team);
+    await useLink(db(), NOW, again.token, "hash");
+    await expect(start()).rejects.toThrow("got 1 users in the database, expected none");
+  });
+});

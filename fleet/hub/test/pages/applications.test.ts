@@ -1,135 +1,122 @@
 /** The pages of applications and snaps, without a browser. */
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { createGroup } from "../../src/nouns/group.ts";
 import { adoptKey, Agent } from "../support/agent.ts";
-import { kinds, Person, placeOf } from "../support/hub.ts";
+import { Person, onDatabases } from "../support/hub.ts";
 import { png } from "../support/pictures.ts";
 import { useSignedInHub } from "../support/signed-in.ts";
 import { sendSnap } from "../support/snaps.ts";
 
 const CONFIG = `{"family": "yolov8", "classes": 2, "inputSize": [320, 320]}`;
 
-for (const { kind, skip } of kinds) {
-  describe.skipIf(skip)(`pages of applications on ${kind}`, () => {
-    const site = useSignedInHub(kind);
-    const said = async (answer: { status: number; headers: Headers }): Promise<[string, string | undefined]> => {
-      expect(answer.status).toBe(303);
-      const { html } = await site.admin.get(answer.headers.get("location")!);
-      return [placeOf(answer), /role="status"><span>(.*?)<\/span>/.exec(html)?.[1]];
-    };
+onDatabases("pages of applications", (kind) => {
+  const site = useSignedInHub(kind);
+  const said = site.follow;
 
-    it("make an application, check and save versions, give them, and take them back", async () => {
-      const { admin, base, hub } = site;
-      const change = { now: Date.now(), actor: "test", teamId: hub.team.id };
-      const group = await createGroup(hub.storage.db, change, "Gates");
-      const list = await admin.formOf(`${base}/apps`, `${base}/apps`);
-      const made = await admin.post(`${base}/apps`, { ...list, name: "Gate people" });
-      const [edit] = await said(made);
-      expect(edit).toMatch(/\/apps\/[0-9a-f-]{36}\/edit$/);
-      const app = edit.replace(/\/edit$/, "");
-      expect((await admin.post(`${base}/apps`, { ...list, name: "gate PEOPLE" })).html).toContain(
-        "identifier gate-people",
-      );
+  it("make an application, check and save versions, give them, and take them back", async () => {
+    const { admin, base, hub } = site;
+    const change = { now: Date.now(), actor: "test", teamId: hub.team.id };
+    const group = await createGroup(hub.storage.db, change, "Gates");
+    const list = await admin.formOf(`${base}/apps`, `${base}/apps`);
+    const made = await admin.post(`${base}/apps`, { ...list, name: "Gate people" });
+    const [edit] = await said(made);
+    expect(edit).toMatch(/\/apps\/[0-9a-f-]{36}\/edit$/);
+    const app = edit.replace(/\/edit$/, "");
+    expect((await admin.post(`${base}/apps`, { ...list, name: "gate PEOPLE" })).html).toContain(
+      "identifier gate-people",
+    );
 
-      const form = { ...(await admin.formOf(edit, edit)), options: "", snaps: "", model: "" };
-      const wrong = await admin.post(edit, { ...form, config: `{"family": "yolov99"}`, do: "check" });
-      expect([wrong.status, wrong.html]).toEqual([200, expect.stringMatching(/role="alert".*yolov99/s)]);
-      expect((await admin.post(edit, { ...form, config: "{", do: "save" })).status).toBe(400);
-      const checked = await admin.post(edit, { ...form, config: CONFIG, do: "check" });
-      expect(checked.html).toContain("What boxwright makes of it");
-      const saved = await said(await admin.post(edit, { ...form, config: CONFIG, do: "save" }));
-      expect(saved).toEqual([`${app}/versions/1`, "Saved as version 1."]);
-      // A form that was opened before cannot overwrite it.
-      const late = await admin.post(edit, { ...form, config: CONFIG.replace("2", "3"), do: "save" });
-      expect([late.status, late.html]).toEqual([409, expect.stringContaining("Somebody saved version 1 meanwhile")]);
-      const next = { ...(await admin.formOf(edit, edit)), options: "", snaps: "", model: "" };
-      const changed = await admin.post(edit, { ...next, config: CONFIG.replace("2", "3"), do: "check" });
-      expect(changed.html).toMatch(
-        /<del>-\s+&quot;classes&quot;: 2,\n<\/del><ins>\+\s+&quot;classes&quot;: 3,\n<\/ins>/,
-      );
-      await admin.post(edit, { ...next, config: CONFIG.replace("2", "3"), do: "save" });
+    const form = { ...(await admin.formOf(edit, edit)), options: "", snaps: "", model: "" };
+    const wrong = await admin.post(edit, { ...form, config: `{"family": "yolov99"}`, do: "check" });
+    expect([wrong.status, wrong.html]).toEqual([200, expect.stringMatching(/role="alert".*yolov99/s)]);
+    expect((await admin.post(edit, { ...form, config: "{", do: "save" })).status).toBe(400);
+    const checked = await admin.post(edit, { ...form, config: CONFIG, do: "check" });
+    expect(checked.html).toContain("What boxwright makes of it");
+    const saved = await said(await admin.post(edit, { ...form, config: CONFIG, do: "save" }));
+    expect(saved).toEqual([`${app}/versions/1`, "Saved as version 1."]);
+    // A form that was opened before cannot overwrite it.
+    const late = await admin.post(edit, { ...form, config: CONFIG.replace("2", "3"), do: "save" });
+    expect([late.status, late.html]).toEqual([409, expect.stringContaining("Somebody saved version 1 meanwhile")]);
+    const next = { ...(await admin.formOf(edit, edit)), options: "", snaps: "", model: "" };
+    const changed = await admin.post(edit, { ...next, config: CONFIG.replace("2", "3"), do: "check" });
+    expect(changed.html).toMatch(/<del>-\s+&quot;classes&quot;: 2,\n<\/del><ins>\+\s+&quot;classes&quot;: 3,\n<\/ins>/);
+    await admin.post(edit, { ...next, config: CONFIG.replace("2", "3"), do: "save" });
 
-      const give = await admin.formOf(`${app}/versions/2`, `${app}/assign`);
-      expect(
-        await said(await admin.post(`${app}/assign`, { ...give, target: `group:${group.id}`, share: "100" })),
-      ).toEqual([...[app, "Version 2 goes to Gates."]]);
-      expect((await admin.post(`${app}/assign`, { ...give, device: "nobody" })).html).toContain(
-        "no device of this name",
-      );
-      const page = (await admin.get(app)).html;
-      expect(page).toMatch(/Group Gates.*version 2/s);
-      expect((await admin.post(`${app}/assign`, { ...give, target: `group:${group.id}`, revision: "0" })).status).toBe(
-        409,
-      );
-      const taken = await admin.formOf(app, `${app}/unassign`);
-      expect((await said(await admin.post(`${app}/unassign`, taken)))[1]).toMatch(/^Taken away/);
-      expect((await said(await admin.post(`${app}/remove`, { csrf: give["csrf"]! })))[0]).toBe(`${base}/apps`);
-      expect((await admin.get(app)).status).toBe(404);
-    });
-
-    it("show nothing of another team, and take nothing from it", async () => {
-      const { hub } = site;
-      const other = await hub.makeTeam("Strangers", []);
-      const stranger = new Person(hub.url);
-      await stranger.signIn(other.admin.email);
-      const agent = await Agent.enrol(hub);
-      const snap = await sendSnap(agent, [png(8, 8, [1, 2, 3])], { tags: ["<b>bold</b>"] });
-      const mine = await site.admin.get(`${site.base}/snaps/${snap}`);
-      const file = /src="([^"]*\/files\/[^"]*)"/.exec(mine.html)![1]!;
-      expect(mine.html).toContain("&lt;b&gt;bold&lt;/b&gt;");
-      expect((await stranger.get(`${site.base}/snaps`)).status).toBe(404);
-      expect((await stranger.get(file)).status).toBe(404);
-      const own = `/teams/${other.team.id}`;
-      expect((await stranger.get(file.replace(site.base, own))).status).toBe(404);
-      expect((await stranger.get(`${own}/snaps/${snap}`)).status).toBe(404);
-      const picture = await fetch(hub.url + file, { headers: { cookie: site.admin.cookie! } });
-      expect(Object.fromEntries(picture.headers)).toMatchObject({
-        ...{ "content-type": "image/png", "x-content-type-options": "nosniff", "cache-control": "private, no-cache" },
-        "content-security-policy": "default-src 'none'; sandbox",
-      });
-      expect((await fetch(hub.url + file)).status).toBe(404);
-      const form = await site.admin.formOf(
-        `${site.base}/snaps/${snap}?delete=yes`,
-        `${site.base}/snaps/${snap}/delete`,
-      );
-      expect((await said(await site.admin.post(`${site.base}/snaps/${snap}/delete`, form)))[1]).toContain("Deleted");
-      expect((await fetch(hub.url + file, { headers: { cookie: site.admin.cookie! } })).status).toBe(404);
-    });
-
-    it("take a model file only with the mark of the page", async () => {
-      const { hub, admin } = site;
-      const path = `${hub.url}${site.base}/models/${"a".repeat(64)}?name=x.onnx`;
-      const form = await admin.formOf(`${site.base}/apps`, `${site.base}/apps`);
-      const put = (headers: Record<string, string>) =>
-        fetch(path, { method: "PUT", body: "bytes", headers: { cookie: admin.cookie!, ...headers } });
-      const good = { origin: hub.url, "x-hub-csrf": form["csrf"]! };
-      expect((await put({})).status).toBe(403);
-      expect((await put({ ...good, origin: "https://evil.example" })).status).toBe(403);
-      expect((await put({ ...good, "x-hub-csrf": "x" })).status).toBe(403);
-      expect((await put(good)).status).toBe(422);
-      expect((await fetch(path, { method: "PUT", body: "bytes", headers: good })).status).toBe(404);
-    });
-
-    it("find snaps by device, name and tag, in pages", async () => {
-      const { hub } = site;
-      const team = await hub.makeTeam("Many snaps", []);
-      const person = new Person(hub.url);
-      await person.signIn(team.admin.email);
-      const key = await adoptKey(hub, {}, team.team.id);
-      const [one, two] = [await Agent.enrol(hub, key), await Agent.enrol(hub, key)];
-      const base = `/teams/${team.team.id}/snaps`;
-      expect((await person.get(base)).html).toContain("No snaps yet");
-      for (let i = 0; i < 30; i++)
-        await sendSnap(i % 2 ? one : two, [png(4, 4, [i, 0, 9])], { name: `n${i % 3}`, tags: i === 7 ? ["rare"] : [] });
-      const count = async (path: string): Promise<number> =>
-        (await person.get(path)).html.split('class="snap small"').length - 1;
-      const first = (await person.get(base)).html;
-      const next = /href="([^"]*)" rel="next"/.exec(first)![1]!.replaceAll("&amp;", "&");
-      expect([await count(base), await count(next)]).toEqual([24, 6]);
-      expect(await count(`${base}?device=${one.id}`)).toBe(15);
-      expect(await count(`${base}?name=n1`)).toBe(10);
-      expect(await count(`${base}?tag=rare`)).toBe(1);
-      expect(await count(`${base}?tag=none&after=x`)).toBe(0);
-    });
+    const give = await admin.formOf(`${app}/versions/2`, `${app}/assign`);
+    expect(
+      await said(await admin.post(`${app}/assign`, { ...give, target: `group:${group.id}`, share: "100" })),
+    ).toEqual([...[app, "Version 2 goes to Gates."]]);
+    expect((await admin.post(`${app}/assign`, { ...give, device: "nobody" })).html).toContain("no device of this name");
+    const page = (await admin.get(app)).html;
+    expect(page).toMatch(/Group Gates.*version 2/s);
+    expect((await admin.post(`${app}/assign`, { ...give, target: `group:${group.id}`, revision: "0" })).status).toBe(
+      409,
+    );
+    const taken = await admin.formOf(app, `${app}/unassign`);
+    expect((await said(await admin.post(`${app}/unassign`, taken)))[1]).toMatch(/^Taken away/);
+    expect((await said(await admin.post(`${app}/remove`, { csrf: give["csrf"]! })))[0]).toBe(`${base}/apps`);
+    expect((await admin.get(app)).status).toBe(404);
   });
-}
+
+  it("show nothing of another team, and take nothing from it", async () => {
+    const { hub } = site;
+    const other = await hub.makeTeam("Strangers", []);
+    const stranger = new Person(hub.url);
+    await stranger.signIn(other.admin.email);
+    const agent = await Agent.enrol(hub);
+    const snap = await sendSnap(agent, [png(8, 8, [1, 2, 3])], { tags: ["<b>bold</b>"] });
+    const mine = await site.admin.get(`${site.base}/snaps/${snap}`);
+    const file = /src="([^"]*\/files\/[^"]*)"/.exec(mine.html)![1]!;
+    expect(mine.html).toContain("&lt;b&gt;bold&lt;/b&gt;");
+    expect((await stranger.get(`${site.base}/snaps`)).status).toBe(404);
+    expect((await stranger.get(file)).status).toBe(404);
+    const own = `/teams/${other.team.id}`;
+    expect((await stranger.get(file.replace(site.base, own))).status).toBe(404);
+    expect((await stranger.get(`${own}/snaps/${snap}`)).status).toBe(404);
+    const picture = await fetch(hub.url + file, { headers: { cookie: site.admin.cookie! } });
+    expect(Object.fromEntries(picture.headers)).toMatchObject({
+      ...{ "content-type": "image/png", "x-content-type-options": "nosniff", "cache-control": "private, no-cache" },
+      "content-security-policy": "default-src 'none'; sandbox",
+    });
+    expect((await fetch(hub.url + file)).status).toBe(404);
+    const form = await site.admin.formOf(`${site.base}/snaps/${snap}?delete=yes`, `${site.base}/snaps/${snap}/delete`);
+    expect((await said(await site.admin.post(`${site.base}/snaps/${snap}/delete`, form)))[1]).toContain("Deleted");
+    expect((await fetch(hub.url + file, { headers: { cookie: site.admin.cookie! } })).status).toBe(404);
+  });
+
+  it("take a model file only with the mark of the page", async () => {
+    const { hub, admin } = site;
+    const path = `${hub.url}${site.base}/models/${"a".repeat(64)}?name=x.onnx`;
+    const form = await admin.formOf(`${site.base}/apps`, `${site.base}/apps`);
+    const put = (headers: Record<string, string>) =>
+      fetch(path, { method: "PUT", body: "bytes", headers: { cookie: admin.cookie!, ...headers } });
+    const good = { origin: hub.url, "x-hub-csrf": form["csrf"]! };
+    expect((await put({})).status).toBe(403);
+    expect((await put({ ...good, origin: "https://evil.example" })).status).toBe(403);
+    expect((await put({ ...good, "x-hub-csrf": "x" })).status).toBe(403);
+    expect((await put(good)).status).toBe(422);
+    expect((await fetch(path, { method: "PUT", body: "bytes", headers: good })).status).toBe(404);
+  });
+
+  it("find snaps by device, name and tag, in pages", async () => {
+    const { hub } = site;
+    const team = await hub.makeTeam("Many snaps", []);
+    const person = new Person(hub.url);
+    await person.signIn(team.admin.email);
+    const key = await adoptKey(hub, {}, team.team.id);
+    const [one, two] = [await Agent.enrol(hub, key), await Agent.enrol(hub, key)];
+    const base = `/teams/${team.team.id}/snaps`;
+    expect((await person.get(base)).html).toContain("No snaps yet");
+    for (let i = 0; i < 30; i++)
+      await sendSnap(i % 2 ? one : two, [png(4, 4, [i, 0, 9])], { name: `n${i % 3}`, tags: i === 7 ? ["rare"] : [] });
+    const count = async (path: string): Promise<number> =>
+      (await person.get(path)).html.split('class="snap small"').length - 1;
+    const first = (await person.get(base)).html;
+    const next = /href="([^"]*)" rel="next"/.exec(first)![1]!.replaceAll("&amp;", "&");
+    expect([await count(base), await count(next)]).toEqual([24, 6]);
+    expect(await count(`${base}?device=${one.id}`)).toBe(15);
+    expect(await count(`${base}?name=n1`)).toBe(10);
+    expect(await count(`${base}?tag=rare`)).toBe(1);
+    expect(await count(`${base}?tag=none&after=x`)).toBe(0);
+  });
+});

@@ -2,100 +2,98 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { backup } from "../../src/backup/dump.ts";
 import { readAudit } from "../../src/nouns/audit.ts";
-import { keyOn, kinds, LIST, Person, temporaryFolder } from "../support/hub.ts";
+import { keyOn, LIST, Person, temporaryFolder, onDatabases } from "../support/hub.ts";
 import { useSignedInHub } from "../support/signed-in.ts";
 
-for (const { kind, skip } of kinds) {
-  describe.skipIf(skip)(`team settings on ${kind}`, () => {
-    const site = useSignedInHub(kind);
-    const keys = () =>
-      site.hub.storage.db.all<{ id: string }>("SELECT id FROM api_keys WHERE team_id = ?", [site.hub.team.id]);
-    const newKey = (person: Person) => person.formOf(`${site.base}/settings`, `${site.base}/keys`);
+onDatabases("team settings", (kind) => {
+  const site = useSignedInHub(kind);
+  const keys = () =>
+    site.hub.storage.db.all<{ id: string }>("SELECT id FROM api_keys WHERE team_id = ?", [site.hub.team.id]);
+  const newKey = (person: Person) => person.formOf(`${site.base}/settings`, `${site.base}/keys`);
 
-    it("make a key, show it once, and it works", async () => {
-      const form = await newKey(site.admin);
-      const made = await site.admin.post(`${site.base}/keys`, form);
-      expect(made.status).toBe(201);
-      const key = keyOn(made.html)!;
-      expect((await site.hub.query(LIST, key)).json.data.team.devices.nodes).toHaveLength(2);
-      expect(made.headers.get("cache-control")).toBe("no-store");
-      const before = (await keys()).length;
-      const again = await site.admin.post(`${site.base}/keys`, form);
-      expect(again.status).toBe(409);
-      expect(keyOn(again.html)).toBeUndefined();
-      expect(await keys()).toHaveLength(before);
-      for (const path of [`${site.base}/settings`, `${site.base}/keys`, `${site.base}/devices`, `${site.base}/members`])
-        expect((await site.admin.get(path)).html).not.toContain(key.slice(4, 16));
-      expect((await readAudit(site.hub.storage.db, 1, site.hub.team.id))[0]).toMatchObject({
-        action: "key.created",
-        actor: site.hub.admin.email,
-        subject: key.slice(4, 16),
-      });
-    });
-
-    it("make exactly one key of a double click (13)", async () => {
-      const before = (await keys()).length;
-      const form = await newKey(site.admin);
-      const answers = await Promise.all(Array.from({ length: 5 }, () => site.admin.post(`${site.base}/keys`, form)));
-      expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409, 409, 409]);
-      expect(await keys()).toHaveLength(before + 1);
-    });
-
-    it("let only administrators of the team make keys (15)", async () => {
-      const stranger = await site.hub.makeTeam("Other team", []);
-      const member = await site.hub.makeUser(`member-${kind}@example.org`, site.hub.team.id, "member");
-      const [outside, inside, nobody] = [new Person(site.hub.url), new Person(site.hub.url), new Person(site.hub.url)];
-      await outside.signIn(stranger.admin.email);
-      await inside.signIn(member.email);
-      const before = (await keys()).length;
-      const form = await newKey(site.admin);
-      for (const path of ["devices", "settings", "members"])
-        expect((await outside.get(`${site.base}/${path}`)).status).toBe(404);
-      const theirs = await outside.formOf(`/teams/${stranger.team.id}/settings`, `/teams/${stranger.team.id}/keys`);
-      expect((await outside.post(`${site.base}/keys`, theirs)).status).toBe(404);
-      expect((await outside.post(`${site.base}/keys`, form)).status).toBe(403);
-      expect((await outside.post(`${site.base}/devices`, { ...theirs, name: "x" })).status).toBe(404);
-      expect((await nobody.post(`${site.base}/keys`, form)).status).toBe(303);
-      const settings = (await inside.get(`${site.base}/settings`)).html;
-      expect(settings).not.toContain("Create API key");
-      // A role taken away between the page and the click: the write itself refuses.
-      const second = await site.hub.makeUser(`second-${kind}@example.org`, site.hub.team.id, "admin");
-      const demoted = new Person(site.hub.url);
-      await demoted.signIn(second.email);
-      const late = await newKey(demoted);
-      await site.hub.storage.db.write((tx) =>
-        tx.all("UPDATE members SET role = 'member' WHERE user_id = ?", [second.id]),
-      );
-      expect((await demoted.post(`${site.base}/keys`, late)).status).toBe(403);
-      expect(await keys()).toHaveLength(before);
-    });
-
-    it("keep the full key out of the database, logs, audit and backup (3)", async () => {
-      const key = keyOn((await site.admin.post(`${site.base}/keys`, await newKey(site.admin))).html)!;
-      await site.hub.query(LIST, key);
-      await site.hub.running.app.flush();
-      const secret = key.slice(17);
-      const folder = temporaryFolder();
-      await backup(site.hub.storage.db, Date.now(), join(folder.path, "b.gz"));
-      expect(gunzipSync(readFileSync(join(folder.path, "b.gz"))).includes(secret)).toBe(false);
-      folder.remove();
-      expect(site.hub.logs()).not.toContain(secret);
-      expect(JSON.stringify(await readAudit(site.hub.storage.db, 1000))).not.toContain(secret);
-      if (kind === "sqlite") {
-        const at = dirname(site.hub.storage.config.databaseFile);
-        const files = readdirSync(at);
-        expect(files).toContain("hub.db-wal");
-        for (const file of files) expect(readFileSync(join(at, file)).includes(secret)).toBe(false);
-      } else {
-        for (const { name } of await site.hub.storage.db.all<{ name: string }>(
-          "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
-        )) {
-          expect(JSON.stringify(await site.hub.storage.db.all(`SELECT * FROM ${name}`))).not.toContain(secret);
-        }
-      }
+  it("make a key, show it once, and it works", async () => {
+    const form = await newKey(site.admin);
+    const made = await site.admin.post(`${site.base}/keys`, form);
+    expect(made.status).toBe(201);
+    const key = keyOn(made.html)!;
+    expect((await site.hub.query(LIST, key)).json.data.team.devices.nodes).toHaveLength(2);
+    expect(made.headers.get("cache-control")).toBe("no-store");
+    const before = (await keys()).length;
+    const again = await site.admin.post(`${site.base}/keys`, form);
+    expect(again.status).toBe(409);
+    expect(keyOn(again.html)).toBeUndefined();
+    expect(await keys()).toHaveLength(before);
+    for (const path of [`${site.base}/settings`, `${site.base}/keys`, `${site.base}/devices`, `${site.base}/members`])
+      expect((await site.admin.get(path)).html).not.toContain(key.slice(4, 16));
+    expect((await readAudit(site.hub.storage.db, 1, site.hub.team.id))[0]).toMatchObject({
+      action: "key.created",
+      actor: site.hub.admin.email,
+      subject: key.slice(4, 16),
     });
   });
-}
+
+  it("make exactly one key of a double click (13)", async () => {
+    const before = (await keys()).length;
+    const form = await newKey(site.admin);
+    const answers = await Promise.all(Array.from({ length: 5 }, () => site.admin.post(`${site.base}/keys`, form)));
+    expect(answers.map((answer) => answer.status).sort()).toEqual([201, 409, 409, 409, 409]);
+    expect(await keys()).toHaveLength(before + 1);
+  });
+
+  it("let only administrators of the team make keys (15)", async () => {
+    const stranger = await site.hub.makeTeam("Other team", []);
+    const member = await site.hub.makeUser(`member-${kind}@example.org`, site.hub.team.id, "member");
+    const [outside, inside, nobody] = [new Person(site.hub.url), new Person(site.hub.url), new Person(site.hub.url)];
+    await outside.signIn(stranger.admin.email);
+    await inside.signIn(member.email);
+    const before = (await keys()).length;
+    const form = await newKey(site.admin);
+    for (const path of ["devices", "settings", "members"])
+      expect((await outside.get(`${site.base}/${path}`)).status).toBe(404);
+    const theirs = await outside.formOf(`/teams/${stranger.team.id}/settings`, `/teams/${stranger.team.id}/keys`);
+    expect((await outside.post(`${site.base}/keys`, theirs)).status).toBe(404);
+    expect((await outside.post(`${site.base}/keys`, form)).status).toBe(403);
+    expect((await outside.post(`${site.base}/devices`, { ...theirs, name: "x" })).status).toBe(404);
+    expect((await nobody.post(`${site.base}/keys`, form)).status).toBe(303);
+    const settings = (await inside.get(`${site.base}/settings`)).html;
+    expect(settings).not.toContain("Create API key");
+    // A role taken away between the page and the click: the write itself refuses.
+    const second = await site.hub.makeUser(`second-${kind}@example.org`, site.hub.team.id, "admin");
+    const demoted = new Person(site.hub.url);
+    await demoted.signIn(second.email);
+    const late = await newKey(demoted);
+    await site.hub.storage.db.write((tx) =>
+      tx.all("UPDATE members SET role = 'member' WHERE user_id = ?", [second.id]),
+    );
+    expect((await demoted.post(`${site.base}/keys`, late)).status).toBe(403);
+    expect(await keys()).toHaveLength(before);
+  });
+
+  it("keep the full key out of the database, logs, audit and backup (3)", async () => {
+    const key = keyOn((await site.admin.post(`${site.base}/keys`, await newKey(site.admin))).html)!;
+    await site.hub.query(LIST, key);
+    await site.hub.running.app.flush();
+    const secret = key.slice(17);
+    const folder = temporaryFolder();
+    await backup(site.hub.storage.db, Date.now(), join(folder.path, "b.gz"));
+    expect(gunzipSync(readFileSync(join(folder.path, "b.gz"))).includes(secret)).toBe(false);
+    folder.remove();
+    expect(site.hub.logs()).not.toContain(secret);
+    expect(JSON.stringify(await readAudit(site.hub.storage.db, 1000))).not.toContain(secret);
+    if (kind === "sqlite") {
+      const at = dirname(site.hub.storage.config.databaseFile);
+      const files = readdirSync(at);
+      expect(files).toContain("hub.db-wal");
+      for (const file of files) expect(readFileSync(join(at, file)).includes(secret)).toBe(false);
+    } else {
+      for (const { name } of await site.hub.storage.db.all<{ name: string }>(
+        "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
+      )) {
+        expect(JSON.stringify(await site.hub.storage.db.all(`SELECT * FROM ${name}`))).not.toContain(secret);
+      }
+    }
+  });
+});

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { createApp } from "../../src/nouns/application.ts";
 import { listDevices } from "../../src/nouns/device.ts";
 import { Agent } from "../support/agent.ts";
-import { kinds, Person, placeOf } from "../support/hub.ts";
+import { Person, placeOf, onDatabases } from "../support/hub.ts";
 import { png } from "../support/pictures.ts";
 import { useSignedInHub } from "../support/signed-in.ts";
 import { sendSnap } from "../support/snaps.ts";
@@ -71,43 +71,41 @@ describe("the address bar after a form", () => {
   });
 });
 
-for (const { kind, skip } of kinds) {
-  describe.skipIf(skip)(`messages of pages on ${kind}`, () => {
-    const site = useSignedInHub(kind);
+onDatabases("messages of pages", (kind) => {
+  const site = useSignedInHub(kind);
 
-    it("are in people's words", async () => {
-      const { admin, hub, base } = site;
-      const form = await admin.formOf(`${base}/devices`, `${base}/devices`);
-      const member = await hub.makeUser(`member-${kind}@example.org`, hub.team.id, "member");
-      const person = new Person(hub.url);
-      await person.signIn(member.email);
-      const theirs = await person.formOf(`${base}/devices`, "/sign-out");
-      const post = async (who: Person, path: string, fields: Record<string, string>, headers = {}) =>
-        (await who.post(path, { ...(who === admin ? form : theirs), ...fields }, headers)).html;
-      const shown: [string, string][] = [
-        [await post(admin, `${base}/devices`, { name: "" }), "Enter a name of 1 to 100 characters."],
-        [await post(admin, `${base}/devices`, { name: "x".repeat(134) }), "characters. This one has 134."],
-        [await post(admin, `${base}/devices`, { name: "a\nb" }), "Enter a name without line breaks"],
-        [await post(admin, `${base}/devices`, { name: "\u200b" }), "Enter a name that can be seen."],
-        [await post(admin, `${base}/devices/none/rename`, { name: "a" }), "This device is not in the team any more."],
-        [await post(admin, `${base}/devices/none/remove`, {}), "This device is not in the team any more."],
-        [await post(admin, `${base}/settings`, { name: "" }), "Enter a name of 1 to 100 characters."],
-        [await post(admin, `${base}/members`, { email: "x" }), "Enter an email address like name@example.org."],
-        [await post(admin, `${base}/members`, { email: "x@example.org", role: "owner" }), "Choose a role"],
-        [await post(admin, `${base}/members`, { email: member.email, role: "member" }), "is in the team already."],
-        [await post(admin, `${base}/members/none/remove`, {}), "This person is not in the team any more."],
-        [await post(admin, `${base}/members/none/role`, { role: "admin" }), "This person is not in the team any more."],
-        [await post(person, `${base}/settings`, { name: "a" }), "Only administrators of the team can do this."],
-        [await post(admin, `${base}/devices`, { csrf: "x" }), "Reload the page and try again."],
-        [await post(admin, `${base}/devices`, { name: "x".repeat(9000) }), "What you entered is too long."],
-        [await post(admin, `${base}/devices`, {}, { origin: "https://evil.example" }), "takes forms only from"],
-        [await post(admin, "/account", { current: "x" }), "This is not the current password."],
-      ];
-      for (const [html, sentence] of shown) {
-        const message = /role="alert">(.*?)<\/div>/s.exec(html)?.[1]?.replaceAll("<wbr/>", "") ?? html;
-        expect(message).toContain(sentence);
-        expect(message).not.toMatch(/\bgot\b|\bexpected\b/i);
-      }
-    });
+  it("are in people's words", async () => {
+    const { admin, hub, base } = site;
+    const form = await admin.formOf(`${base}/devices`, `${base}/devices`);
+    const member = await hub.makeUser(`member-${kind}@example.org`, hub.team.id, "member");
+    const person = new Person(hub.url);
+    await person.signIn(member.email);
+    const theirs = await person.formOf(`${base}/devices`, "/sign-out");
+    const post = async (who: Person, path: string, fields: Record<string, string>, headers = {}) =>
+      (await who.post(path, { ...(who === admin ? form : theirs), ...fields }, headers)).html;
+    const shown: [string, string][] = [
+      [await post(admin, `${base}/devices`, { name: "" }), "Enter a name of 1 to 100 characters."],
+      [await post(admin, `${base}/devices`, { name: "x".repeat(134) }), "characters. This one has 134."],
+      [await post(admin, `${base}/devices`, { name: "a\nb" }), "Enter a name without line breaks"],
+      [await post(admin, `${base}/devices`, { name: "\u200b" }), "Enter a name that can be seen."],
+      [await post(admin, `${base}/devices/none/rename`, { name: "a" }), "This device is not in the team any more."],
+      [await post(admin, `${base}/devices/none/remove`, {}), "This device is not in the team any more."],
+      [await post(admin, `${base}/settings`, { name: "" }), "Enter a name of 1 to 100 characters."],
+      [await post(admin, `${base}/members`, { email: "x" }), "Enter an email address like name@example.org."],
+      [await post(admin, `${base}/members`, { email: "x@example.org", role: "owner" }), "Choose a role"],
+      [await post(admin, `${base}/members`, { email: member.email, role: "member" }), "is in the team already."],
+      [await post(admin, `${base}/members/none/remove`, {}), "This person is not in the team any more."],
+      [await post(admin, `${base}/members/none/role`, { role: "admin" }), "This person is not in the team any more."],
+      [await post(person, `${base}/settings`, { name: "a" }), "Only administrators of the team can do this."],
+      [await post(admin, `${base}/devices`, { csrf: "x" }), "Reload the page and try again."],
+      [await post(admin, `${base}/devices`, { name: "x".repeat(9000) }), "What you entered is too long."],
+      [await post(admin, `${base}/devices`, {}, { origin: "https://evil.example" }), "takes forms only from"],
+      [await post(admin, "/account", { current: "x" }), "This is not the current password."],
+    ];
+    for (const [html, sentence] of shown) {
+      const message = /role="alert">(.*?)<\/div>/s.exec(html)?.[1]?.replaceAll("<wbr/>", "") ?? html;
+      expect(message).toContain(sentence);
+      expect(message).not.toMatch(/\bgot\b|\bexpected\b/i);
+    }
   });
-}
+});

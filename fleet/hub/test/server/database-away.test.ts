@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { UnavailableError } from "boxwright-service/errors";
 import { Agent } from "../support/agent.ts";
-import { LIST, startHub, temporaryFolder } from "../support/hub.ts";
+import { ask, startHub, temporaryFolder } from "../support/hub.ts";
 import { PostgresServer } from "boxwright-service/testing/postgres";
 import { untilPasses } from "boxwright-service/testing/wait";
 import { HubProcess, makeKey, run, useLinkAt } from "../support/process.ts";
@@ -10,14 +10,6 @@ import { HubProcess, makeKey, run, useLinkAt } from "../support/process.ts";
 let folder: { path: string; remove: () => void };
 beforeEach(() => void (folder = temporaryFolder()));
 afterEach(() => folder.remove());
-const ask = async (url: string, key: string): Promise<number> =>
-  (
-    await fetch(`${url}/graphql`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      body: JSON.stringify({ query: LIST }),
-    })
-  ).status;
 
 describe.skipIf(inject("postgres") === undefined)("a PostgreSQL that goes away (20)", () => {
   it("is said on /readyz, not on /healthz; requests get 503; and all is well again without a restart", async () => {

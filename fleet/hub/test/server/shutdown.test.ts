@@ -3,20 +3,12 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { until } from "boxwright-service/testing/wait";
-import { LIST, temporaryFolder } from "../support/hub.ts";
+import { LIST, ask, temporaryFolder } from "../support/hub.ts";
 import { HubProcess, makeKey, run, useLinkAt } from "../support/process.ts";
 
 let folder: { path: string; remove: () => void };
 beforeEach(() => void (folder = temporaryFolder()));
 afterEach(() => folder.remove());
-const ask = async (url: string, key: string): Promise<number> =>
-  (
-    await fetch(`${url}/graphql`, {
-      method: "POST",
-      headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-      body: JSON.stringify({ query: LIST }),
-    })
-  ).status;
 
 describe("SIGTERM", () => {
   const LIST_BODY = JSON.stringify({ query: LIST });

@@ -2,7 +2,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
-import { inject } from "vitest";
+import { afterEach, beforeEach, describe, inject } from "vitest";
 import { readConfig, type Config } from "../../src/core/config.ts";
 import type { Database, Queries, Value, WriteOptions } from "boxwright-service/database";
 import { temporaryFolder } from "boxwright-service/testing/folder";
@@ -32,6 +32,7 @@ export const kinds: readonly { readonly kind: Kind; readonly skip: boolean }[] =
 ];
 
 export interface TestDatabase {
+  readonly kind: Kind;
   readonly db: Database;
   /** Configuration that opens the database once more. */
   readonly config: { databaseUrl: string | undefined; databaseFile: string };
@@ -62,6 +63,7 @@ export async function openTestDatabase(kind: Kind, options: { migrated?: boolean
   const db = open();
   if (options.migrated !== false) await migrate(db, { service: "hub", steps: migrations });
   return {
+    kind,
     db,
     config: { databaseUrl, databaseFile },
     filesFolder: join(folder.path, "files"),
@@ -71,6 +73,24 @@ export async function openTestDatabase(kind: Kind, options: { migrated?: boolean
       folder.remove();
     },
   };
+}
+
+/** Describes tests on both databases. */
+export function onDatabases(name: string, tests: (kind: Kind) => void): void {
+  for (const { kind, skip } of kinds) describe.skipIf(skip)(`${name} on ${kind}`, () => tests(kind));
+}
+
+/** Describes tests on both databases. Each test gets an empty one, with the hub's tables. */
+export function onEmptyDatabases(name: string, tests: (db: () => Database, storage: () => TestDatabase) => void): void {
+  onDatabases(name, (kind) => {
+    let storage: TestDatabase;
+    beforeEach(async () => void (storage = await openTestDatabase(kind)));
+    afterEach(() => storage.remove());
+    tests(
+      () => storage.db,
+      () => storage,
+    );
+  });
 }
 
 /** A request to the hub, and how often it has asked the database. */
@@ -180,6 +200,13 @@ export async function joinTeam(db: Database, teamId: string, email: string, role
 }
 
 export const LIST = "query { team { devices { nodes { id name } } } }";
+
+/** Returns the status of LIST with a key. */
+export async function ask(url: string, key: string): Promise<number> {
+  const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
+  const body = JSON.stringify({ query: LIST });
+  return (await fetch(`${url}/graphql`, { method: "POST", headers, body })).status;
+}
 
 export interface TestHubOptions {
   readonly kind?: Kind;
