@@ -23,7 +23,7 @@ export function refuseSeveral(interpretations: readonly Interpretation[], specs:
 }
 
 /** Returns the options that tell several interpretations apart. */
-function settling(
+export function settling(
   interpretations: readonly Interpretation[],
   [first]: Specs,
 ): { words: string; hints: readonly OptionHint[] } {

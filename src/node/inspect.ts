@@ -1,6 +1,6 @@
 /** Inspects a list of tensors: with a config the plan, without one every family that fits, with the config to write. */
 import { possibilities } from "./possibilities.ts";
-import type { Inspected, Possibility } from "./possibility.ts";
+import { type Inspected, type Possibility, configText } from "./possibility.ts";
 import { readConfig } from "../config/config.ts";
 import type { Config, DecoderOptions } from "../config/types.ts";
 import { refuse, TensorError } from "../core/errors.ts";
@@ -124,7 +124,8 @@ function inspectShapes(
   return { text: lines.join("\n"), json: { kind: "possibilities", tensors, possibilities: all } };
 }
 
-function possibilityText({ about, classes, families, line }: Possibility): string {
+function possibilityText(possibility: Possibility): string {
+  const { about, classes, families } = possibility;
   const count = classes === null ? "" : `${classes} class${classes === 1 ? "" : "es"}, `;
-  return `- ${about}: ${count}${families.join(", ")}\n    ${line}`;
+  return `- ${about}: ${count}${families.join(", ")}\n    ${configText(possibility)}`;
 }

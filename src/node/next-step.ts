@@ -24,7 +24,9 @@ export function likeliest({ decoder }: ModelInspection["json"]): Possibility[] {
 
 /** True if some possibility is of this family. */
 export const isAmong = (name: Family, possibilities: readonly Possibility[]): boolean =>
-  possibilities.some(({ family, families }) => family === name || families.join().includes(titleOf(name)));
+  possibilities.some(
+    ({ options, families }) => options.family === name || families.join().includes(titleOf(name)),
+  );
 
 /**
  * Returns the option `--family` of the command line, with the families to choose from. `null` if nothing fits.
@@ -33,7 +35,7 @@ export const isAmong = (name: Family, possibilities: readonly Possibility[]): bo
 export function familyWords(possibilities: readonly Possibility[], path: string): string | null {
   const named = familyInName(basename(path));
   if (named !== null && isAmong(named, possibilities)) return `--family ${named}`;
-  const families = [...new Set(possibilities.map(({ family }) => family))];
+  const families = [...new Set(possibilities.map(({ options }) => options.family))];
   if (families.length === 0) return null;
   const [first, ...others] = families.slice(0, MOST_FAMILIES);
   return `--family ${first}${others.map((family) => ` (or ${family})`).join("")}`;

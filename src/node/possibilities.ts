@@ -1,21 +1,21 @@
 /** Finds the families that read shapes alone, by trying the configs that could be written for them. */
-import type { DecoderOptions, Roles } from "../config/types.ts";
-import {
-  channelsBeforeClasses,
-  FAMILIES,
-  TRAITS,
-  representativeOf,
-  suggestedFamilies,
-  titleOf,
-} from "../core/families.ts";
+import type { DecoderOptions } from "../config/types.ts";
+import { channelsBeforeClasses, FAMILIES, TRAITS, representativeOf, titleOf } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
 import { READINGS } from "../core/readings.ts";
 import { type TensorData, type TensorSpec, volume } from "../core/tensor.ts";
-import { ANCHOR_COUNTS, classCounts } from "../heads/exports.ts";
 import type { Interpretation } from "../heads/head.ts";
+import { settling } from "../heads/refuse.ts";
 import { priorsAmong } from "../heads/ssd.ts";
 import { valuesIn } from "../planfile/write.ts";
-import { type Inspected, interpretationsUnder, type Possibility, statedClasses } from "./possibility.ts";
+import { type Guess, guesses, holdVariances } from "./guesses.ts";
+import {
+  type Inspected,
+  interpretationsUnder,
+  NO_SIZE,
+  type Possibility,
+  statedClasses,
+} from "./possibility.ts";
 import { taskPossibilities } from "./task-possibilities.ts";
 
 /** Numbers of classes that published networks have. */
@@ -39,17 +39,6 @@ export function possibilities(inspected: Inspected): Possibility[] {
   );
 }
 
-/** A config that may be written for the shapes. */
-interface Guess {
-  readonly family: Family;
-  readonly classes: number;
-  /** Stand-ins for anchors, a list per map; `null`: the family has none. */
-  readonly anchors: readonly (readonly (readonly number[])[])[] | null;
-  readonly inputSize: readonly [number, number];
-  /** Fields that the family cannot be read without. */
-  readonly standIns: StandIns;
-}
-
 /** Returns every way in which detection heads read the shapes, the likeliest first. */
 function readingsOf({ tensors, options, valuesOf }: Inspected): Possibility[] {
   const priors = tensors[priorsAmong(tensors, { roles: options.roles ?? null })] as TensorSpec | undefined;
@@ -57,7 +46,8 @@ function readingsOf({ tensors, options, valuesOf }: Inspected): Possibility[] {
   const found = new Map<string, Possibility & { families: string[] }>();
   for (const guess of guesses(tensors, options, priors)) {
     const { family, inputSize } = guess;
-    for (const interpretation of readWith(guess, tensors, options, values)) {
+    const allowed = readWith(guess, tensors, options, values);
+    for (const interpretation of allowed) {
       if (hasOthersBins(interpretation, family)) continue;
       const classes = classesOf(guess, interpretation, options);
       const key = JSON.stringify([classes, interpretation.about]);
@@ -68,12 +58,11 @@ function readingsOf({ tensors, options, valuesOf }: Inspected): Possibility[] {
         continue;
       }
       found.set(key, {
-        family,
+        ...configFor(guess, classes, interpretation, options, { priors, tensors, allowed }),
         families: names,
         classes,
         reading: interpretation.name,
         about: interpretation.about,
-        line: lineOf(guess, classes, interpretation, options, { priors, tensors }),
         likelihood:
           likelihood(interpretation, classes, tensors, inputSize) +
           (hasBuiltPriors(family, tensors, options) ? 2 : 0) -
@@ -92,27 +81,6 @@ function valuesOrZeros(
 ): (index: number) => ArrayLike<number> | null {
   const given = valuesIn(specs, valuesOf);
   return (i) => given(i) ?? (priors && specs[i] === priors ? new Float32Array(volume(priors.dims)) : null);
-}
-
-/** Yields the configs that could be written for the shapes. Options that are stated are not guessed. */
-function* guesses(
-  tensors: readonly TensorSpec[],
-  options: DecoderOptions,
-  priors: TensorSpec | undefined,
-): Generator<Guess> {
-  const givenClasses = statedClasses(options);
-  const families = [...suggestedFamilies(), ...FAMILIES.filter((f) => !TRAITS[f].suggested)].filter(
-    (family) =>
-      options.family === undefined
-        ? representativeOf(family) === family && TRAITS[family].task === undefined
-        : family === options.family,
-  );
-  const inputSize = options.inputSize ?? sizeGuess(tensors);
-  for (const family of families) {
-    const standIns = standInsFor(family, tensors, priors);
-    for (const classes of givenClasses === undefined ? countsToTry(family, tensors, priors) : [givenClasses])
-      for (const anchors of anchorGuesses(family)) yield { family, classes, anchors, inputSize, standIns };
-  }
 }
 
 /** Returns all interpretations under a guess. */
@@ -176,27 +144,45 @@ function namesFor(family: Family, { name }: Interpretation): string[] {
   return [alike.map(titleOf).join(", ")];
 }
 
-/** Returns the config to write, as JavaScript. */
-function lineOf(
+/** Returns the options to write, and what the config needs besides. */
+function configFor(
   { family, anchors, standIns: { roles } }: Guess,
   classes: number | null,
-  { name }: Interpretation,
+  { name, awaits }: Interpretation,
   { inputSize }: DecoderOptions,
-  { priors, tensors }: { priors: TensorSpec | undefined; tensors: readonly TensorSpec[] },
-): string {
+  {
+    priors,
+    tensors,
+    allowed,
+  }: {
+    readonly priors: TensorSpec | undefined;
+    readonly tensors: readonly TensorSpec[];
+    readonly allowed: readonly Interpretation[];
+  },
+): Pick<Possibility, "options" | "missing"> {
   const needsPriors = READINGS[name].priors && !TRAITS[family].buildPriors;
-  const parts = [
-    `family: "${family}"`,
-    ...(classes === null ? [] : [`classes: ${classes}`]),
-    `inputSize: [${(inputSize ?? ["width", "height"]).join(", ")}]`,
-    ...(anchors && READINGS[name].anchors
-      ? [`anchors: ${anchors.map((a) => a.length).join(" + ")} pairs`]
-      : []),
-    ...(needsPriors && priors === undefined ? ["priors"] : []),
-    ...(needsPriors && !holdVariances(priors, tensors) ? ["scales or variances"] : []),
-    ...(roles === undefined ? [] : [`roles: { classIds: "${roles.classIds}", scores: "${roles.scores}" }`]),
-  ];
-  return `{ ${parts.join(", ")} }${roles === undefined ? "" : ", or classIds and scores the other way round"}`;
+  const ofName = allowed.filter((other) => other.name === name);
+  return {
+    options: {
+      family,
+      ...(classes !== null && { classes }),
+      ...(inputSize && { inputSize }),
+      ...(roles && { roles }),
+      ...(ofName.length < allowed.length && { reading: name }),
+    },
+    missing: [
+      // HailoRT's buffer has a part for each class.
+      ...(classes === null && TRAITS[family].packed ? ["classes"] : []),
+      ...(inputSize ? [] : [NO_SIZE]),
+      ...(anchors && READINGS[name].anchors
+        ? [`anchors: ${anchors.map((a) => a.length).join(" + ")} pairs`]
+        : []),
+      ...(needsPriors && priors === undefined ? ["priors"] : []),
+      ...(needsPriors && !holdVariances(priors, tensors) ? ["scales or variances"] : []),
+      // The values of a frame settle what awaits them.
+      ...(ofName.length > 1 && awaits === undefined ? [settling(ofName, tensors).hints[0].option] : []),
+    ],
+  };
 }
 
 /** Returns how likely an interpretation is, in points. */
@@ -220,75 +206,6 @@ function likelihood(
   // A tensor with more classes than rows lies on its side.
   if (classes !== null && classes > 400) points -= 4;
   return points;
-}
-
-/** True if the priors come as an output, with variances of the same length after them. */
-const holdVariances = (priors: TensorSpec | undefined, tensors: readonly TensorSpec[]): boolean =>
-  priors !== undefined && tensors.some(({ dims }) => volume(dims) * 2 === volume(priors.dims));
-
-/** Most classes that a guess may have. */
-const MOST_CLASSES = 2000;
-
-/** Returns the class counts to try for a family: 1 if class ids are a column, since any count fits then. */
-function countsToTry(
-  family: Family,
-  tensors: readonly TensorSpec[],
-  priors: TensorSpec | undefined,
-): readonly number[] {
-  const { head, buildPriors } = TRAITS[family];
-  const dims = tensors.flatMap((t) => t.dims.slice(-3));
-  // Flat offsets and scores have no dimension of classes. The priors say how many boxes there are.
-  const cells = head === "prior" && !buildPriors && priors ? [4, 8].map((n) => volume(priors.dims) / n) : [];
-  const inPriors = tensors.flatMap((t) => cells.map((n) => volume(t.dims) / n));
-  const counts = classCounts(TRAITS[family], [...dims, ...inPriors], MOST_CLASSES);
-  return counts.length > 0 ? counts : [1];
-}
-
-/** Returns stand-ins for anchors. Only their number matters for a shape. */
-function anchorGuesses(family: Family): (number[][][] | null)[] {
-  if (TRAITS[family].head !== "anchor") return [null];
-  const set = (n: number): number[][] => Array.from({ length: n }, () => [1, 1]);
-  return ANCHOR_COUNTS.flatMap((n) => [1, 2, 3, 4].map((maps) => Array.from({ length: maps }, () => set(n))));
-}
-
-/** Fields of a config that a family cannot be read without. */
-interface StandIns {
-  readonly roles?: Roles & { readonly classIds: string; readonly scores: string };
-  readonly scales?: readonly number[];
-  readonly priors?: Float32Array;
-}
-
-/** Returns stand-ins for the fields that a family cannot be read without. Only their lengths matter for a shape. */
-function standInsFor(
-  family: Family,
-  tensors: readonly TensorSpec[],
-  priors: TensorSpec | undefined,
-): StandIns {
-  const { exports, head, buildPriors } = TRAITS[family];
-  const boxes = tensors.find(({ dims }) => dims.length >= 2 && dims[dims.length - 1] === 4);
-  const cells = boxes?.dims[boxes.dims.length - 2];
-  if (exports.includes("postprocess")) {
-    const [labels, scores, ...others] = tensors.filter(
-      (t) => t !== boxes && t.dims[t.dims.length - 1] === cells,
-    );
-    const isNamed = [labels, scores].some((t) => /class|label|score|[:_]\d$/i.test(t?.name ?? ""));
-    return scores === undefined || others.length > 0 || isNamed
-      ? {}
-      : { roles: { classIds: labels.name, scores: scores.name } };
-  }
-  if (head !== "prior" || buildPriors || holdVariances(priors, tensors)) return {};
-  return {
-    scales: [10, 10, 5, 5],
-    ...(cells === undefined || cells === 0 ? {} : { priors: new Float32Array(cells * 4) }),
-  };
-}
-
-/** Returns the square input whose maps at strides 8, 16, 32 add up to a dimension, else 640. */
-export function sizeGuess(tensors: readonly TensorSpec[]): readonly [number, number] {
-  for (const { dims } of tensors)
-    for (const d of dims)
-      for (let s = 64; s <= 1536; s += 32) if (((s / 8) ** 2 * 21) / 16 === d) return [s, s];
-  return [640, 640];
 }
 
 /** Coefficients of a mask in YOLOv5-seg and YOLOv8-seg. */
@@ -326,22 +243,22 @@ function readWithTask(inspected: Inspected): Possibility[] {
     const fixed = channelsBeforeClasses(TRAITS[family]);
     const masks = channels - fixed - COEFFICIENTS;
     // What the channels may be just as well as classes alone is no more likely than those.
-    const suggestions: [classes: number, what: string, options: string | null, isOpen?: true][] = [];
+    const suggestions: [classes: number, what: string, options: DecoderOptions | null, isOpen?: true][] = [];
     const points = (channels - fixed - 1) / 3;
     if (!hasPrototypes && USUAL_KEYPOINTS.includes(points))
       suggestions.push([
         1,
         `${points} keypoints`,
-        `task: "pose", keypoints: [${points}, 3]`,
+        { task: "pose", keypoints: [points, 3] },
         ...(points === 17 ? ([] as const) : ([true] as const)),
       ]);
     if (!hasPrototypes && fixed === 4 && USUAL_ORIENTED.includes(channels - 5))
-      suggestions.push([channels - 5, "an angle", 'task: "oriented"', true]);
+      suggestions.push([channels - 5, "an angle", { task: "oriented" }, true]);
     if (masks > 0 && (hasPrototypes || USUAL_CLASSES.has(masks)))
       suggestions.push([
         masks,
         `${COEFFICIENTS} coefficients of masks`,
-        hasPrototypes ? 'task: "segment"' : null,
+        hasPrototypes ? { task: "segment" } : null,
       ]);
     return suggestions.flatMap(([classes, what, beyond, isOpen]) => {
       if ((statedClasses(options) ?? classes) !== classes) return [];
@@ -360,7 +277,8 @@ function readWithTask(inspected: Inspected): Possibility[] {
             about: beyond
               ? `${best.about}, and ${what} after them in ${channels} channels`
               : `${best.about}, the first ${boxAndClasses} of ${channels} channels alone; ${what} after them are not decoded`,
-            line: beyond ? best.line.replace(/ \}$/, `, ${beyond} }`) : best.line,
+            options: { ...best.options, ...beyond },
+            missing: beyond ? best.missing : [`the first ${boxAndClasses} channels alone`, ...best.missing],
           };
     });
   });

@@ -18,8 +18,10 @@ export interface Inspected {
 
 /** One way to read the shapes. */
 export interface Possibility {
-  /** The family of `line`. */
-  readonly family: Family;
+  /** The config to write, as far as the shapes tell it. */
+  readonly options: DecoderOptions & { readonly family: Family };
+  /** What they need besides, for people: "anchors: 3 + 3 pairs". Empty: the options are complete. */
+  readonly missing: readonly string[];
   /** Names of the families that read them so. */
   readonly families: readonly string[];
   /** `null`: a column holds class ids, and the shape does not say how many classes there are. */
@@ -27,12 +29,29 @@ export interface Possibility {
   readonly reading: ReadingName;
   /** For people: the contents of the tensors, and each of them. */
   readonly about: string;
-  /** The config to write. */
-  readonly line: string;
   /**
    * Higher is likelier: all tensors used, square maps, as many rows as an input has cells, a usual number of classes.
    */
   readonly likelihood: number;
+}
+
+/** Stands among `missing` if the shapes do not tell the size of the input. */
+export const NO_SIZE = "inputSize: [width, height]";
+
+/** Returns the config to write, as JavaScript. */
+export function configText({ options, missing }: Possibility): string {
+  const other = options.roles === undefined ? "" : ", or classIds and scores the other way round";
+  return `{ ${[...fieldsOf(options), ...missing].join(", ")} }${other}`;
+}
+
+const fieldsOf = (object: object): string[] =>
+  Object.entries(object).map(([name, value]) => `${name}: ${textOf(value)}`);
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(textOf).join(", ")}]`;
+  return typeof value === "object" && value !== null
+    ? `{ ${fieldsOf(value).join(", ")} }`
+    : JSON.stringify(value);
 }
 
 /** Returns the class count that the options state. */

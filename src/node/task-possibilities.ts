@@ -3,7 +3,13 @@ import { FAMILIES, TRAITS, titleOf } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
 import { POINT_FACTS } from "../core/pose-families.ts";
 import type { Interpretation } from "../heads/head.ts";
-import { type Inspected, interpretationsUnder, type Possibility, statedClasses } from "./possibility.ts";
+import {
+  type Inspected,
+  interpretationsUnder,
+  NO_SIZE,
+  type Possibility,
+  statedClasses,
+} from "./possibility.ts";
 
 /** Sizes of the inputs of published networks. They are tried where none is stated. */
 const SIZES = [
@@ -35,17 +41,16 @@ export function taskPossibilities(inspected: Inspected): Possibility[] {
     const read = readAny(family, inspected);
     if (read === null) continue;
     const [{ about, name }, sizes, classes] = read;
-    const size = sizes.length === 1 ? sizes[0] : ["width", "height"];
     const before = found.get(about);
     if (before !== undefined) before.families.push(titleOf(family));
     else
       found.set(about, {
-        family,
+        options: { family, classes, ...(sizes.length === 1 && { inputSize: sizes[0] }) },
+        missing: sizes.length === 1 ? [] : [NO_SIZE],
         families: [titleOf(family)],
         classes,
         reading: name,
         about,
-        line: `{ family: "${family}", classes: ${classes}, inputSize: [${size.join(", ")}] }`,
         likelihood: LIKELIHOOD,
       });
   }

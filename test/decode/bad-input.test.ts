@@ -699,15 +699,16 @@ test.each([
   );
   const [, found, line] = text.split("\n");
   expect(found).toContain(about);
-  expect(line).toContain(`{ family: "${family}", classes: ${classes}, inputSize: [width, height]`);
+  expect(line).toContain(`{ family: "${family}", classes: ${classes}, `);
+  expect(line).toContain("inputSize: [width, height] }");
 });
 
 test("[1,20,8400]: inspect names classes, classes with an angle, and keypoints", () => {
   const { text } = inspect(undefined, [{ dims: [1, 20, 8400] }]);
   for (const wanted of [
     '{ family: "yolov8", classes: 16, inputSize: [width, height] }',
-    '{ family: "yolov8", classes: 15, inputSize: [width, height], task: "oriented" }',
-    '{ family: "yolov8", classes: 1, inputSize: [width, height], task: "pose", keypoints: [5, 3] }',
+    '{ family: "yolov8", classes: 15, task: "oriented", inputSize: [width, height] }',
+    '{ family: "yolov8", classes: 1, task: "pose", keypoints: [5, 3], inputSize: [width, height] }',
   ])
     expect(text.split("\n").map((line) => line.trim())).toContain(wanted);
   expect(text).toContain("[1,19,8400] as planes, and an angle after them in 20 channels");
@@ -715,6 +716,29 @@ test("[1,20,8400]: inspect names classes, classes with an angle, and keypoints",
   expect(inspect(undefined, [{ dims: [1, 84, 8400] }]).text).not.toContain("oriented");
   expect(inspect(undefined, [{ dims: [1, 20, 8400] }], { classes: 15 }).text).toContain('task: "oriented"');
   expect(inspect(undefined, [{ dims: [1, 20, 8400] }], { classes: 16 }).text).not.toContain("oriented");
+});
+
+test("each complete possibility of shapes is a config that reads them", () => {
+  const shapes = [
+    [[1, 84, 8400]],
+    [[1, 56, 8400]],
+    [[1, 20, 8400]],
+    [[1, 300, 6]],
+    [
+      [1, 116, 8400],
+      [1, 32, 160, 160],
+    ],
+    [[1, 100, 4], [1, 100], [1, 100], [1]],
+  ];
+  for (const dims of shapes) {
+    const specs = dims.map((d, i) => ({ name: `o${i}`, dims: d }));
+    const { possibilities } = inspect(undefined, specs, { inputSize: [640, 640] }).json as PossibilityList;
+    const complete = possibilities.filter(({ missing }) => missing.length === 0);
+    expect(complete, JSON.stringify(dims)).not.toHaveLength(0);
+    const outputs = Object.fromEntries(specs.map(({ name, dims: d }) => [name, zeros(d)]));
+    for (const { options, about } of complete)
+      expect(() => createDecoderSync(options).decode(outputs), about).not.toThrow();
+  }
 });
 
 test("[1,300,6]: inspect names both", () => {

@@ -811,7 +811,7 @@ test("inspect takes four bare tensors for those of TFLite's operator, and says w
     "- boxes (yxyx), scores, classes b, count d: a [1,10,4] as rows + c [1,10] as rows: tflite-postprocess, Sony IMX500",
   );
   expect(line).toContain(
-    'roles: { classIds: "b", scores: "c" } }, or classIds and scores the other way round',
+    'roles: { classIds: "b", scores: "c" }, inputSize: [width, height] }, or classIds and scores the other way round',
   );
 });
 

@@ -150,7 +150,7 @@ function adviserOf(model: Model, path: string, { family, ...options }: DecoderOp
     const words = familyWords(found, path);
     if (words === null) return error;
     if (family === undefined) return Object.assign(error, { familyWords: words });
-    const isOther = new Set(found.map((one) => one.family)).size === 1 && !isAmong(family, found);
+    const isOther = new Set(found.map((one) => one.options.family)).size === 1 && !isAmong(family, found);
     if (isOther) error.message += `\nThe shapes look like those of another family: ${words}`;
     return error;
   };
