@@ -36,6 +36,8 @@ export default defineConfig({
   // finish() makes the addresses of a build relative.
   base: isBuild ? PLACEHOLDER : "/",
   lastUpdated: false,
+  // Without this, the theme computes the style of the whole page again when a page opens.
+  appearance: { disableTransition: false },
   head: [["link", { rel: "icon", type: "image/svg+xml", href: `${isBuild ? PLACEHOLDER : "/"}icon.svg` }]],
   themeConfig: {
     logo: "/icon.svg",
@@ -61,6 +63,8 @@ export default defineConfig({
         { find: /^boxwright$/, replacement: at("../../src/entries/index.ts") },
         { find: /^#(kernels)$/, replacement: at("../../dist/$1.mjs") },
         { find: /^@repo\//, replacement: at("../../") },
+        { find: "@default-theme", replacement: "vitepress/dist/client/theme-default/components" },
+        { find: /^\.\/components\/VP(Nav|Sidebar)\.vue$/, replacement: at("./theme/$1.ts") },
         { find: "node:zlib", replacement: at("../src/worker/zlib.ts") },
       ],
     },

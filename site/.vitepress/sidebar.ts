@@ -24,50 +24,48 @@ function titleOf(file: string): string {
   return title?.replace(/[`*]/g, "") ?? file;
 }
 
-export function sidebar(pages: string): DefaultTheme.SidebarItem[] {
-  if (!existsSync(pages)) return [];
-  const named = new Set(["index", "playground", "measure", ...GROUPS.flatMap(([, names]) => names)]);
+/** Returns the sidebar of all pages, and that of the pages of families, which alone lists them all. */
+export function sidebar(pages: string): DefaultTheme.SidebarMulti {
   const pagesIn = (folder: string): string[] =>
     existsSync(join(pages, folder))
       ? readdirSync(join(pages, folder))
           .filter((file) => file.endsWith(".md"))
-          .map((file) => file.slice(0, -3))
+          .map((file) => join(folder, file.slice(0, -3)))
       : [];
-  const item = (name: string): DefaultTheme.SidebarItem => ({
-    text: titleOf(join(pages, `${name}.md`)),
-    link: `/${name}`,
+  const group = (text: string, names: readonly string[], collapsed?: true): DefaultTheme.SidebarItem => ({
+    text,
+    collapsed,
+    items: names
+      .filter((name) => existsSync(join(pages, `${name}.md`)))
+      .map((name) => ({ text: titleOf(join(pages, `${name}.md`)), link: `/${name}` })),
   });
-  const itemsOf = (names: readonly string[]): DefaultTheme.SidebarItem[] =>
-    names.filter((name) => existsSync(join(pages, `${name}.md`))).map(item);
-  const more = pagesIn("").filter((name) => !named.has(name));
-  return [
-    ...GROUPS.map(([text, names]) => ({ text, items: itemsOf(names) })),
-    ...(more.length > 0 ? [{ text: "More", items: itemsOf(more) }] : []),
-    {
-      text: "Families",
-      collapsed: true,
-      items: [
-        { text: "All families", link: "/families/" },
-        ...itemsOf(
-          pagesIn("families")
-            .filter((name) => name !== "index")
-            .map((name) => `families/${name}`),
-        ),
-      ],
-    },
-    {
-      text: "Types",
-      collapsed: true,
-      items: itemsOf(pagesIn("reference").map((name) => `reference/${name}`)),
-    },
-    {
-      text: "Project",
-      collapsed: true,
-      items: itemsOf(
-        ["CONTRIBUTING", "CHANGELOG", "examples/README", "embedded/README", "fleet/README"].map(
-          (n) => `repository/${n}`,
-        ),
-      ),
-    },
-  ].filter(({ items }) => items.length > 0);
+  const named = new Set(["index", "playground", "measure", ...GROUPS.flatMap(([, names]) => names)]);
+  const project = ["CONTRIBUTING", "CHANGELOG", "examples/README", "embedded/README", "fleet/README"];
+  const all = { text: "All families", link: "/families/" };
+  const groups = [
+    ...GROUPS.map(([text, names]) => group(text, names)),
+    group(
+      "More",
+      pagesIn("").filter((name) => !named.has(name)),
+    ),
+    { text: "Families", items: [all] },
+    group("Types", pagesIn("reference"), true),
+    group(
+      "Project",
+      project.map((name) => `repository/${name}`),
+      true,
+    ),
+  ].filter(({ items }) => items!.length > 0);
+  const families = group(
+    "Families",
+    pagesIn("families").filter((name) => name !== "families/index"),
+  );
+  // A browser takes over every link when a page opens: few links make few milliseconds.
+  return {
+    "/families/": [
+      { ...families, items: [all, ...families.items!] },
+      ...groups.filter(({ text }) => text !== "Families"),
+    ],
+    "/": groups,
+  };
 }

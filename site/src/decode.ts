@@ -1,8 +1,10 @@
 /** From files to boxes: runs the model, opens a decoder of the tensors, and decodes. */
 import type { Frame } from "boxwright";
 import type { PlaygroundRun } from "./playground.ts";
-import { firstComplete, optionsOf } from "./possible.ts";
+import type { Possibility } from "@repo/src/node/possibility.ts";
 import { type State, messageOf, thresholdsOf } from "./state.ts";
+
+const isComplete = ({ missing }: Possibility): boolean => missing.length === 0;
 
 /** Runs the model on the photo. Its outputs become the tensors that are shown. */
 export async function runModel(state: State, run: PlaygroundRun): Promise<void> {
@@ -20,11 +22,12 @@ export async function runModel(state: State, run: PlaygroundRun): Promise<void> 
     return;
   }
   const needed = missing.filter(({ path }) => !(path in options.value));
-  if (needed.length > 0 && config.value === null && shown.taken < 0) {
-    const first = firstComplete(possibilities);
-    if (first < 0) throw new Error(needed.map(({ path, message }) => `${path}: ${message}`).join(" "));
+  if (needed.length > 0 && config.value === null && shown.taken === null) {
+    const first = possibilities.find(isComplete);
+    if (first === undefined)
+      throw new Error(needed.map(({ path, message }) => `${path}: ${message}`).join(" "));
     shown.taken = first;
-    inputs.optionsText = JSON.stringify({ ...options.value, ...optionsOf(possibilities[first]) });
+    inputs.optionsText = JSON.stringify({ ...options.value, ...first.options });
   }
   shown.busy = "Running the network";
   const ran = await run("run", id, options.value, config.value, shown.photo.bitmap);
@@ -41,15 +44,15 @@ export async function openDecoder(state: State, run: PlaygroundRun): Promise<voi
   if (config.value === null && shown.model === null) {
     const possibilities = await run("possibilities", tensors, options.value);
     shown.possibilities = possibilities;
-    const first = firstComplete(possibilities);
-    if (first < 0)
+    const first = possibilities.find(isComplete);
+    if (first === undefined)
       throw new Error(
         possibilities.length === 0
           ? "No family reads these shapes. Drop a config file, or the other tensors of the network."
           : "These shapes need more than a family. Choose a reading below, complete its config, and decode.",
       );
     shown.taken = first;
-    inputs.configText = JSON.stringify(optionsOf(possibilities[first]), null, 1);
+    inputs.configText = JSON.stringify(first.options, null, 1);
   }
   shown.opened = await run("open", {
     tensors,

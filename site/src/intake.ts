@@ -37,8 +37,8 @@ export async function addFiles(state: State, run: PlaygroundRun, files: readonly
   shown.errors = errors;
   if (read.length === 0) return;
   // Drop the guess: the next one is made of all tensors.
-  if (shown.taken >= 0 && shown.model === null) inputs.configText = "";
-  shown.taken = -1;
+  if (shown.taken !== null && shown.model === null) inputs.configText = "";
+  shown.taken = null;
   // A config belongs to the model before, unless it comes with the new one.
   if (read.some(({ kind }) => kind === "model")) inputs.configText = "";
   for (const file of read) place(state, file);

@@ -3,11 +3,11 @@
  * (`explain.ts`), in the order of `work.ts`. `code.ts` and `link.ts` write what is shown as programs and as an address.
  */
 import { computed, watch } from "vue";
+import type { Possibility } from "@repo/src/node/possibility.ts";
 import { type Snippet, snippets } from "./code.ts";
 import { findCandidates } from "./explain.ts";
 import { addFiles, loadExample } from "./intake.ts";
 import { type Link, fromHash, toHash } from "./link.ts";
-import { optionsOf } from "./possible.ts";
 import { type State, clearAll, createState } from "./state.ts";
 import { type Run, Thread } from "./thread.ts";
 import { createWork } from "./work.ts";
@@ -36,8 +36,10 @@ export function createPlayground() {
     const link = fromHash(location.hash);
     if (link.example !== undefined || link.configText === undefined)
       return openExample(link.example ?? "boxes", link);
-    for (const [key, value] of Object.entries(link))
-      if (value !== undefined) Object.assign(inputs, { [key]: value });
+    return change(() => {
+      for (const [key, value] of Object.entries(link))
+        if (value !== undefined) Object.assign(inputs, { [key]: value });
+    });
   }
 
   /** Decodes what is there with the config, the options and the placement of the controls. */
@@ -48,12 +50,15 @@ export function createPlayground() {
   }
 
   /** Takes a possibility: its options become the config, or the options over a model's file. */
-  async function choose(index: number): Promise<void> {
-    const chosen = optionsOf(shown.possibilities[index]);
-    if (chosen === null) return;
-    if (shown.model === null) inputs.configText = JSON.stringify(chosen, null, 1);
-    else inputs.optionsText = JSON.stringify({ ...options.value, ...chosen });
-    await decodeAgain(index);
+  async function choose(chosen: Possibility): Promise<void> {
+    if (shown.model === null) inputs.configText = JSON.stringify(chosen.options, null, 1);
+    else {
+      // Those of a possibility that was chosen before give way.
+      const written = new Set(shown.possibilities.flatMap((possibility) => Object.keys(possibility.options)));
+      const others = Object.entries(options.value).filter(([name]) => !written.has(name));
+      inputs.optionsText = JSON.stringify({ ...Object.fromEntries(others), ...chosen.options });
+    }
+    if (chosen.missing.length === 0) await decodeAgain(chosen);
   }
 
   let timer: ReturnType<typeof setTimeout> | undefined;

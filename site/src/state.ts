@@ -1,5 +1,5 @@
 /** The state of the playground: inputs that its controls change, what it shows, and what follows from both. */
-import { computed, reactive, shallowReactive } from "vue";
+import { type ComputedRef, computed, reactive, shallowReactive } from "vue";
 import type { DecoderOptions } from "boxwright";
 import type { Possibility } from "@repo/src/node/possibility.ts";
 import { type Size, sizeOf } from "./draw.ts";
@@ -25,6 +25,26 @@ export type State = ReturnType<typeof createState>;
 /** Returns parsed JSON, null for an empty text. */
 const parsed = (text: string): unknown => (text.trim() === "" ? null : JSON.parse(text));
 
+/** Follows a text of JSON. While it is none, as in the middle of typing, the value before stays. */
+const followed = (text: () => string): ComputedRef<unknown> =>
+  computed((before) => {
+    try {
+      return parsed(text());
+    } catch {
+      return before ?? null;
+    }
+  });
+
+/** Throws if a text is no JSON. */
+export function checkTexts({ configText, optionsText }: State["inputs"]): void {
+  for (const [name, text] of Object.entries({ Config: configText, Options: optionsText }))
+    try {
+      parsed(text);
+    } catch (cause) {
+      throw new Error(`${name} is not JSON: ${messageOf(cause)}`, { cause });
+    }
+}
+
 /** Makes the state, empty. */
 export function createState() {
   /** Texts and numbers that controls change. */
@@ -44,6 +64,8 @@ export function createState() {
   /** Everything on the page. Replace values; never change them in place. */
   const shown = shallowReactive({
     busy: "",
+    /** True until files or an example are read and open: their settings take the place of what is typed before. */
+    isLocked: true,
     errors: [] as string[],
     notes: [] as string[],
     photo: null as Photo | null,
@@ -52,8 +74,8 @@ export function createState() {
     model: null as ModelInfo | null,
     video: null as File | null,
     possibilities: [] as readonly Possibility[],
-    /** Index of the chosen possibility; -1: a config or a model file decides. */
-    taken: -1,
+    /** The chosen possibility; null: a config or a model file decides. */
+    taken: null as Possibility | null,
     opened: null as Opened | null,
     found: null as Found | null,
     candidates: null as readonly Candidate[] | null,
@@ -63,8 +85,9 @@ export function createState() {
     decodes: 0,
   });
   const stages = reactive<Stages>({ prepare: null, run: null, decode: null, draw: null });
-  const config = computed(() => parsed(inputs.configText));
-  const options = computed(() => (parsed(inputs.optionsText) ?? {}) as DecoderOptions);
+  const config = followed(() => inputs.configText);
+  const stated = followed(() => inputs.optionsText);
+  const options = computed(() => (stated.value ?? {}) as DecoderOptions);
   /** Size of the canvases. */
   const size = computed<Size>(() => sizeOf(shown.photo?.bitmap ?? null, shown.opened?.inputSize ?? null));
   return { inputs, shown, stages, config, options, size };
@@ -88,7 +111,7 @@ export function clearAll(state: State): void {
     model: null,
     video: null,
     possibilities: [],
-    taken: -1,
+    taken: null,
   };
   Object.assign(state.shown, none);
   clearResults(state);

@@ -2,7 +2,10 @@
 import { createDecode, openDecoder, runModel } from "./decode.ts";
 import { explain } from "./explain.ts";
 import type { PlaygroundRun } from "./playground.ts";
-import { type State, clearResults, messageOf } from "./state.ts";
+import { type State, checkTexts, clearResults, messageOf } from "./state.ts";
+
+/** Nothing is under way that the visitor waits for. */
+const IDLE = { busy: "", isLocked: false };
 
 /** Makes the functions that do the work of a playground. `job` runs a job in the worker. */
 export function createWork(state: State, job: PlaygroundRun) {
@@ -16,6 +19,7 @@ export function createWork(state: State, job: PlaygroundRun) {
   /** Makes a change of files after the changes before it, then decodes what is there. */
   async function change(make: () => Promise<void> | void): Promise<void> {
     current.abort();
+    shown.isLocked = true;
     const made = changes.then(make).catch(showError);
     changes = made;
     await made;
@@ -30,6 +34,7 @@ export function createWork(state: State, job: PlaygroundRun) {
     const run: PlaygroundRun = (name, ...given) => job(name, ...given).finally(() => signal.throwIfAborted());
     clearResults(state);
     try {
+      checkTexts(state.inputs);
       await run(
         "keep",
         [...shown.tensors, ...(shown.model ? [shown.model] : [])].map(({ id }) => id),
@@ -39,13 +44,13 @@ export function createWork(state: State, job: PlaygroundRun) {
         await openDecoder(state, run);
         await decode();
         signal.throwIfAborted();
-        shown.busy = "";
+        Object.assign(shown, IDLE);
         await explain(state, run);
       }
     } catch (error) {
       if (!signal.aborted) showError(error);
     }
-    if (!signal.aborted) shown.busy = "";
+    if (!signal.aborted) Object.assign(shown, IDLE);
   }
 
   return { decode, change, rebuild, stop: () => current.abort() };

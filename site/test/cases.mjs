@@ -215,13 +215,33 @@ const files = [
         join(root, "site/pages/public/models/FastestDet.onnx"),
         fixture("photos/coffee.jpg"),
       ]);
-      // The model is decoded as it comes, with class ids. Files that are read later would take the example's options away.
-      await settled(page, "");
+      // The model is decoded as it comes, with class ids. The field opens when the example's options are gone.
       await page.fill("[data-options]", '{ "family": "fastestdet", "labels": "coco80" }');
       await page.click("form button[type=submit]");
       await page.waitForFunction(() => document.querySelector("[data-summary]").textContent.includes("cup"));
       isTrue((await summaryOf(page)).count > 0, "detections");
       isTrue(/ms/.test(await readText(page, "[data-stage=run]")), "the time of the run is shown");
+    },
+  },
+  {
+    name: "a field is closed while files are read, and then keeps what is typed",
+    async run({ page, address, file }) {
+      await openPlayground(page, address);
+      await page.evaluate(() => {
+        const fields = document.querySelector(".playground fieldset");
+        const note = () => fields.matches(":disabled") && (document.title = "closed");
+        new MutationObserver(note).observe(fields, { attributes: true });
+      });
+      await page.setInputFiles("#pg-files", file("large.npy", npyOf([1, 84, 8400], oneCup(8400))));
+      // A click waits until the field is open.
+      const field = page.locator("[data-options]");
+      await field.click();
+      await page.keyboard.type('{ "labels": "coco80" }');
+      await settled(page, "");
+      equal(await page.title(), "closed", "the fields while files are read");
+      equal(await field.inputValue(), '{ "labels": "coco80" }', "options");
+      await page.click("form button[type=submit]");
+      await page.waitForFunction(() => document.querySelector("[data-summary]").textContent.includes("cup"));
     },
   },
   {

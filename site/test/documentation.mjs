@@ -15,7 +15,7 @@ export const documentation = [
       await page.waitForFunction(() =>
         document.querySelector("h1").textContent.includes("From a photo to detections"),
       );
-      await page.locator(".VPSidebar", { hasText: "Families" }).locator("text=Families").first().click();
+      await page.locator(".VPSidebar a", { hasText: "All families" }).click();
       await page.locator(".VPSidebar a", { hasText: /^yolov8$/ }).click();
       await page.waitForFunction(() => document.querySelector("h1").textContent.includes("yolov8"));
       // A link of the frame leads to the right place from a page in a folder.
@@ -25,6 +25,24 @@ export const documentation = [
       await page.waitForFunction(() => document.querySelector("h1").textContent.includes("yolov8"));
       await page.reload();
       isTrue((await readText(page, "h1")).includes("yolov8"), "the page opens by its address too");
+    },
+  },
+  {
+    name: "on a phone the first touch opens the menu or the sidebar, and a key the search",
+    context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
+    async run({ page, address }) {
+      await page.goto(`${address}detect.html`);
+      await page.tap(".VPNavBarHamburger");
+      await page.locator(".VPNavScreen a", { hasText: "Measure" }).waitFor();
+      await page.goto(`${address}detect.html`);
+      await page.tap(".VPLocalNav .menu");
+      await page.locator(".VPSidebar.open a", { hasText: "All families" }).tap();
+      await page.waitForFunction(() => location.pathname.includes("/families/"));
+      await page.tap(".VPLocalNav .menu");
+      await page.locator(".VPSidebar.open a", { hasText: /^yolov8$/ }).waitFor();
+      await page.goto(`${address}detect.html`);
+      await page.keyboard.press("/");
+      await page.waitForSelector("#localsearch-input");
     },
   },
   {

@@ -3,7 +3,7 @@ import type { DecoderOptions, Model } from "boxwright";
 import { inspect } from "@repo/src/node/inspect.ts";
 import { inspectModel } from "@repo/src/node/inspect-model.ts";
 import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
-import { sizeGuess } from "@repo/src/node/possibilities.ts";
+import { sizeGuess } from "@repo/src/node/guesses.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";
 
 /** Options that the search for readings takes. Other options would decide what the search is to find. */
