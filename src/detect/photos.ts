@@ -35,7 +35,7 @@ export async function decodePhoto(
   try {
     // Import on demand: a program that decodes no photo starts faster.
     const { decodePhoto: byPackages } = await import("#photos");
-    if (byPackages) expected = "a whole JPEG or PNG";
+    if (byPackages) expected = "a whole JPEG or PNG and the package that reads it";
     if (byPackages)
       return await byPackages(isBlob(photo) ? new Uint8Array(await photo.arrayBuffer()) : photo);
     const { createImageBitmap } = globalThis as Decoding;

@@ -82,7 +82,7 @@ test("a damaged photo, and a format that nothing decodes, are told with the ways
   for (const [bytes, message] of [
     [
       png.subarray(0, 40),
-      /^image: got the bytes of a PNG file \(.*\), expected a whole JPEG or PNG, or pixels/,
+      /^image: got the bytes of a PNG file \(.*\), expected a whole JPEG or PNG and the package that reads it, or pixels/,
     ],
     [
       webp,

@@ -53,9 +53,8 @@ export async function runNetwork({ positionals, values }: Parsed, io: Io): Promi
     ),
     [modelPath, textOf(values, "config"), ...files.map(({ path }) => path)],
   );
-  // Check before the network runs, which may take long.
-  checkPackages(["onnxruntime-node", ...files.flatMap(({ path }) => packagesFor(path, drawings.has(path)))]);
-  const { detector, advise } = await openNetwork(modelPath, values, prepare, io);
+  const packages = files.flatMap(({ path, place }) => packagesFor(place, drawings.has(path)));
+  const { detector, advise } = await openNetwork(modelPath, values, { prepare, packages, io });
   try {
     checkCocoNames(format, detector.decoder.config);
     const journal =
@@ -105,8 +104,15 @@ interface Network {
   readonly advise: (error: Error) => Error;
 }
 
-/** Opens the network with onnxruntime-node. */
-async function openNetwork(path: string, values: Values, prepare: PartialRule, io: Io): Promise<Network> {
+/**
+ * Opens the network with onnxruntime-node.
+ * @param packages what the photos need. All missing packages are listed before the network runs, which may take long
+ */
+async function openNetwork(
+  path: string,
+  values: Values,
+  { prepare, packages, io }: { prepare: PartialRule; packages: readonly string[]; io: Io },
+): Promise<Network> {
   const bytes = await loadUnpacked(path, mostBytes(values));
   const model = await readModelFile(bytes, path);
   if (model.format !== "onnx")
@@ -120,6 +126,7 @@ async function openNetwork(path: string, values: Values, prepare: PartialRule, i
       ? JSON.stringify(model)
       : decodeText(await loadUnpacked(configPath, mostBytes(values)), configPath);
   const { config, options } = await setupOf(values, file);
+  checkPackages(["onnxruntime-node", ...packages]);
   // onnxruntime-node would report to its maker, and leave a log in the temporary folder.
   process.env["ORT_DISABLE_TELEMETRY"] ??= "1";
   const ort = await import("onnxruntime-node").catch(() => {

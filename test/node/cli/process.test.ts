@@ -3,6 +3,7 @@ import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
   closeSync,
+  cpSync,
   existsSync,
   mkdirSync,
   openSync,
@@ -47,6 +48,30 @@ test("run leaves nothing in the temporary folder", async () => {
   );
   expect({ status, said: withoutNotes(stderr) }).toEqual({ status: 0, said: "" });
   expect(readdirSync(scratch)).toEqual([]);
+});
+
+test("missing packages are listed at once, only those that are needed, and after mistakes in the words", () => {
+  // A copy of the package that finds no other one.
+  const root = fileURLToPath(new URL("../../../", import.meta.url));
+  const alone = folder.path("alone");
+  for (const name of ["dist", "package.json"])
+    cpSync(`${root}${name}`, `${alone}/${name}`, { recursive: true });
+  const say = (words: string[], input?: Buffer) =>
+    spawnSync(process.execPath, [`${alone}/dist/cli.mjs`, "run", ...words], { encoding: "utf8", input })
+      .stderr;
+  const network = fixture("detect/network.onnx");
+  const [dogs, cat] = [fixture("photos/dogs.jpg"), fixture("photos/chelsea.png")];
+  const needs = (...names: string[]): string =>
+    `boxwright: the command needs optional packages that are not installed. Run npm install ${names.join(" ")}\n`;
+  expect(say([network, cat])).toBe(needs("onnxruntime-node", "pngjs"));
+  expect(say([network, dogs, cat, "--draw", folder.path("none")])).toBe(
+    needs("onnxruntime-node", "jpeg-js", "@resvg/resvg-js", "pngjs"),
+  );
+  expect(say([network, "-"], readFileSync(dogs))).toBe(needs("onnxruntime-node", "jpeg-js"));
+  expect(say(["none.onnx", cat])).toBe(
+    "boxwright: none.onnx cannot be read: there is no such file or folder.\n",
+  );
+  expect(say([dogs, cat])).toContain("got the file of a photo, expected ONNX");
 });
 
 test.skipIf(!existsSync("/dev/full"))(
