@@ -109,9 +109,7 @@ function modelOf(file: NetworkFile): Model {
   const task = metadata?.task ?? null;
   const options: Partial<TypedOptions> = {
     ...recognised?.options,
-    ...(recognised && task === "pose"
-      ? { task, ...(metadata?.keypoints && pointsOf(metadata.keypoints)) }
-      : {}),
+    ...(recognised && task === "pose" ? { task, ...(metadata && pointsOf(metadata)) } : {}),
     ...(recognised && (task === "segment" || task === "oriented") ? { task } : {}),
     ...(inference && hasQueryMaps(file) ? taskOf(inference) : {}),
     ...(names ? { labels: names } : {}),
@@ -155,9 +153,12 @@ interface Findings {
   readonly input: ModelInput | null;
 }
 
-/** Returns the option of keypoints: two or three values each, of which other counts are none. */
-const pointsOf = ([count, values]: readonly [number, number]): Partial<TypedOptions> =>
-  values === 2 || values === 3 ? { keypoints: [count, values] } : {};
+/** Returns the options of keypoints: two or three values each, of which other counts are none. */
+function pointsOf({ keypoints, keypointNames }: UltralyticsMetadata): Partial<TypedOptions> {
+  const [count = 0, values] = keypoints ?? [];
+  if (values !== 2 && values !== 3) return {};
+  return { keypoints: [count, values], ...(keypointNames && { keypointNames }) };
+}
 
 /** Tasks that a decoder reads. */
 const DECODED: readonly string[] = ["detect", "pose", "segment", "oriented", "classify"];

@@ -117,6 +117,9 @@ interface Rows {
 function rowsOf(form: RowsForm, evidence: Evidence, { dims }: ModelTensor): Rows | null {
   if (dims === null) return null;
   const { metadata, inputSize } = evidence;
+  // Dynamic axes may leave all dimensions open. A task tells Ultralytics' package from the script of YOLOv5.
+  if (metadata?.taskName && dims.slice(1).every((size) => typeof size !== "number"))
+    return { classes: metadata.names.length, strides: null };
   const orders = [
     [dims[1], dims[2]],
     // channels first

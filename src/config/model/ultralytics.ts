@@ -17,6 +17,8 @@ export interface UltralyticsMetadata {
   readonly stride: number | null;
   readonly endToEnd: boolean | null;
   readonly keypoints: readonly [number, number] | null;
+  /** Names of the keypoints. `null` if the file states none, or other ones for each class. */
+  readonly keypointNames: readonly string[] | null;
 }
 
 /**
@@ -31,6 +33,7 @@ export function readUltralytics(metadata: { readonly [key: string]: string }): U
   const side = Number(metadata["imgsz"]);
   const stride = Number(metadata["stride"]);
   const taskName = metadata["task"] ?? null;
+  const keypoints = pairOf(value("kpt_shape"));
   return {
     names: namesOf(value("names")),
     taskName,
@@ -43,7 +46,8 @@ export function readUltralytics(metadata: { readonly [key: string]: string }): U
     inputSize: size ? [size[1], size[0]] : isCount(side) ? [side, side] : null,
     stride: isCount(stride) ? stride : null,
     endToEnd: endToEndOf(value("end2end"), value("args")),
-    keypoints: pairOf(value("kpt_shape")),
+    keypoints,
+    keypointNames: keypoints && keypointNamesOf(value("kpt_names"), keypoints[0]),
   };
 }
 
@@ -52,6 +56,15 @@ const isCount = (x: unknown): x is number => Number.isSafeInteger(x) && (x as nu
 function pairOf(value: Literal | undefined): readonly [number, number] | null {
   const isPair = Array.isArray(value) && value.length === 2 && value.every(isCount);
   return isPair ? (value as unknown as readonly [number, number]) : null;
+}
+
+/** Returns the names of keypoints, which the file lists for each class. */
+function keypointNamesOf(value: Literal | undefined, count: number): readonly string[] | null {
+  const lists: readonly Literal[] = typeof value === "object" && value !== null ? Object.values(value) : [];
+  const [first] = lists;
+  const areNames =
+    Array.isArray(first) && first.length === count && first.every((x) => typeof x === "string");
+  return areNames && lists.every((list) => String(list) === String(first)) ? (first as string[]) : null;
 }
 
 /** True if the network suppresses by itself: it has no duplicates by design, or its exporter added suppression. */

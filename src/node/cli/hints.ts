@@ -15,7 +15,7 @@ export function withHints(error: Error, command: CommandName, words: readonly st
       .filter(([, { sets, example }]) => sets === wanted && example !== undefined)
       .map(([name, { example }]) =>
         wanted === "family" && value === undefined
-          ? ((error as { readonly familyWords?: string }).familyWords ?? `--${name} ${example}`)
+          ? ((error as { readonly familyWords?: string }).familyWords ?? `--${name} NAME`)
           : `--${name} ${value ?? example}`,
       ),
   );

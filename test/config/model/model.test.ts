@@ -130,6 +130,33 @@ describe("Ultralytics, ONNX", () => {
     expect(createDecoderSync(model).slots).toEqual({});
   });
 
+  test.each([
+    ["detect", "YOLO11n", {}, "yolo11", [1, 6, 84]],
+    ["detect", "rtdetr-l", {}, "rtdetr", [1, 300, 6]],
+    ["obb", "YOLO26n-obb", { end2end: "True" }, "yolo26", [1, 300, 7]],
+  ])("%s of %s with every output dimension open", async (task, name, more, family, dims) => {
+    const metadata = { task, description: `Ultralytics ${name} model`, ...more };
+    const model = await readModel(
+      ultralyticsOnnx(metadata, [output("output0", "batch", "channels", "cells")]),
+    );
+    expect(model).toMatchObject({ missing: [], options: { family } });
+    const data = new Float32Array(dims[1] * dims[2]);
+    expect(createDecoderSync(model).decode({ output0: { data, dims } }).length).toBe(0);
+  });
+
+  test.each([
+    ["{0: ['nose', 'tail']}", ["nose", "tail"]],
+    ["{0: ['nose', 'tail'], 1: ['nose', 'tail']}", ["nose", "tail"]],
+    ["{0: ['nose', 'tail'], 1: ['beak', 'tail']}", undefined],
+    ["{0: ['nose']}", undefined],
+    ["['nose', 'tail']", undefined],
+  ])("names of keypoints: %s", async (kpt_names, keypointNames) => {
+    const metadata = { task: "pose", kpt_shape: "[2, 3]", kpt_names };
+    const { options } = await readModel(ultralyticsOnnx(metadata, [output("output0", 1, 12, 84)]));
+    expect(options).toMatchObject({ task: "pose", keypoints: [2, 3] });
+    expect(options.keypointNames).toEqual(keypointNames);
+  });
+
   test("pose: the decoder is told of the keypoints, and needs the import that reads them", async () => {
     const metadata = { task: "pose", kpt_shape: "[17, 3]" };
     const model = await readModel(ultralyticsOnnx(metadata, [output("output0", 1, 57, 84)]));
