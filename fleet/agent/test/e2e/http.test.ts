@@ -1,10 +1,10 @@
 /** The agent as a process, and a host that fails, waits, dies. */
-import { copyFileSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createDecoderSync } from "boxwright";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { CONFIG, MODEL, modelWithoutMetadata } from "../support/echo.ts";
-import { temporaryFolder, writePhotos } from "../support/folder.ts";
+import { CONFIG, modelWithoutMetadata } from "../support/echo.ts";
+import { photoFolder } from "../support/folder.ts";
 import { readerOf } from "../support/health.ts";
 import { FakeHost } from "../support/host.ts";
 import { startProcess, writeSettings } from "../support/process.ts";
@@ -18,22 +18,9 @@ interface Setup {
 }
 
 async function setUp(count: number, config: object | null = CONFIG): Promise<Setup> {
-  const folder = temporaryFolder();
-  const photos = join(folder, "photos");
-  mkdirSync(photos);
-  await writePhotos(photos, count);
   const host = await new FakeHost().start();
   onTestFinished(() => host.stop());
-  if (config) writeFileSync(join(folder, "config.json"), JSON.stringify(config));
-  const settings = {
-    device: "/devices/7",
-    state: "state",
-    network: { model: MODEL, ...(config && { config: "config.json" }) },
-    sources: [{ kind: "folder", camera: "front door", path: "photos" }],
-    sinks: [{ kind: "http", url: host.url }],
-    log: "warn",
-  };
-  return { folder, photos, host, settings };
+  return { host, ...(await photoFolder(count, { kind: "http", url: host.url }, config)) };
 }
 
 const leftEdges = (host: FakeHost): number[] =>

@@ -1,10 +1,8 @@
 /** SIGKILL in the middle, many times: what was acknowledged stays, and nothing is missing. */
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
 import { KILLS, KILLS_TIMEOUT } from "boxwright-service/testing/kills";
 import { expect, it, onTestFinished } from "vitest";
 import { MODEL } from "../support/echo.ts";
-import { temporaryFolder, writePhotos } from "../support/folder.ts";
+import { photoFolder } from "../support/folder.ts";
 import { FakeHost } from "../support/host.ts";
 import { startProcess, writeSettings } from "../support/process.ts";
 
@@ -24,24 +22,20 @@ const CASES: readonly Case[] = [
 it.each(CASES)(
   "loses no photo of $photos over $kills kills, with $what",
   async ({ what, kills, photos, spool }) => {
-    const folder = temporaryFolder();
-    mkdirSync(join(folder, "photos"));
-    await writePhotos(join(folder, "photos"), photos);
     const host = await new FakeHost().start();
     onTestFinished(() => host.stop());
+    const { folder, settings } = await photoFolder(photos, { kind: "http", url: host.url }, null);
     // Answers take a while, so that packets are on their way and in the spool when the process dies.
     host.answer = async () => {
       await new Promise((resolve) => setTimeout(resolve, 4));
       return null;
     };
     const path = writeSettings(folder, {
+      ...settings,
       device: "/devices/../7",
-      state: "state",
       network: { model: MODEL, output_format: "detection" },
       sources: [{ kind: "folder", camera: "../door", path: "photos" }],
-      sinks: [{ kind: "http", url: host.url }],
       spool,
-      log: "warn",
     });
     const progress: number[] = [];
     for (let kill = 0; kill < kills; kill++) {

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { CONFIG, MODEL, photoOf } from "../support/echo.ts";
-import { temporaryFolder, writePhotos } from "../support/folder.ts";
+import { photoFolder } from "../support/folder.ts";
 import { readerOf } from "../support/health.ts";
 import { FakeHost } from "../support/host.ts";
 import { startProcess, writeSettings } from "../support/process.ts";
@@ -11,20 +11,11 @@ import type { Child } from "boxwright-service/testing/child";
 import { until } from "boxwright-service/testing/wait";
 
 async function setUp(count: number): Promise<{ folder: string; host: FakeHost; settings: Record<string, unknown> }> {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, "photos"));
-  await writePhotos(join(folder, "photos"), count);
   const host = await new FakeHost().start();
   onTestFinished(() => host.stop());
-  const settings = {
-    device: "/devices/7",
-    state: "state",
-    network: { model: MODEL, output_format: "detection" },
-    sources: [{ kind: "folder", camera: "door", path: "photos" }],
-    sinks: [{ kind: "http", url: host.url }],
-    health: { port: 0 },
-  };
-  return { folder, host, settings };
+  const { folder, settings } = await photoFolder(count, { kind: "http", url: host.url }, null);
+  const network = { model: MODEL, output_format: "detection" };
+  return { folder, host, settings: { ...settings, network, health: { port: 0 }, log: "info" } };
 }
 
 /** Runs the agent with a disk of its own for its state: `size` bytes, in a mount namespace that ends with it. */

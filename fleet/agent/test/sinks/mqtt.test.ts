@@ -1,12 +1,12 @@
 /** The sink "mqtt" and Debian's mosquitto. The subscriber of each test stands for a host with a session. */
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Packet, createDecoderSync, fromPacket } from "boxwright";
 import type { IPublishPacket, MqttClient } from "mqtt";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { tokenOf } from "../../src/core/ids.ts";
-import { CONFIG, MODEL } from "../support/echo.ts";
-import { temporaryFolder, writePhotos } from "../support/folder.ts";
+import { CONFIG } from "../support/echo.ts";
+import { photoFolder } from "../support/folder.ts";
 import { readerOf } from "../support/health.ts";
 import { startProcess, writeSettings } from "../support/process.ts";
 import { Mosquitto, type MosquittoOptions, mosquitto } from "boxwright-service/testing/mosquitto";
@@ -20,21 +20,10 @@ interface Setup {
 }
 
 async function setUp(count: number, sink: object = {}, options: MosquittoOptions = {}): Promise<Setup> {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, "photos"));
-  await writePhotos(join(folder, "photos"), count);
-  writeFileSync(join(folder, "config.json"), JSON.stringify(CONFIG));
   const broker = await Mosquitto.create(options);
   onTestFinished(() => broker.remove());
-  const settings = {
-    device: "/devices/7",
-    state: "state",
-    network: { model: MODEL, config: "config.json" },
-    sources: [{ kind: "folder", camera: "front door", path: "photos" }],
-    sinks: [{ kind: "mqtt", url: broker.url, confirmSeconds: 0, ...sink }],
-    log: "warn",
-  };
-  return { folder, broker, settings };
+  const to = { kind: "mqtt", url: broker.url, confirmSeconds: 0, ...sink };
+  return { broker, ...(await photoFolder(count, to)) };
 }
 
 /** Messages that a subscriber with a session got. */

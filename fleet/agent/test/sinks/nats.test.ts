@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { Kvm } from "@nats-io/kv";
@@ -7,8 +7,8 @@ import { createDecoderSync, fromPacket } from "boxwright";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { messageId, tokenOf } from "../../src/core/ids.ts";
 import { addressOf } from "../../src/sinks/nats.ts";
-import { CONFIG, MODEL } from "../support/echo.ts";
-import { temporaryFolder, writePhotos } from "../support/folder.ts";
+import { CONFIG } from "../support/echo.ts";
+import { photoFolder } from "../support/folder.ts";
 import { Broker, natsServer } from "boxwright-service/testing/broker";
 import { SmallDisk } from "boxwright-service/testing/disk";
 import { KILLS_TIMEOUT } from "boxwright-service/testing/kills";
@@ -24,21 +24,10 @@ interface Setup {
 }
 
 async function setUp(count: number, sink: object = {}, limits?: string): Promise<Setup> {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, "photos"));
-  await writePhotos(join(folder, "photos"), count);
-  writeFileSync(join(folder, "config.json"), JSON.stringify(CONFIG));
   const broker = await Broker.create(limits === undefined ? {} : { lines: limits });
   onTestFinished(() => broker.remove());
-  const settings = {
-    device: "/devices/7",
-    state: "state",
-    network: { model: MODEL, config: "config.json" },
-    sources: [{ kind: "folder", camera: "front door", path: "photos" }],
-    sinks: [{ kind: "nats", servers: [`127.0.0.1:${broker.port}`], ...sink }],
-    log: "warn",
-  };
-  return { folder, broker, settings };
+  const to = { kind: "nats", servers: [`127.0.0.1:${broker.port}`], ...sink };
+  return { broker, ...(await photoFolder(count, to)) };
 }
 
 it("reads addresses of brokers", () => {

@@ -1,9 +1,7 @@
 /** Receivers behind TLS, whose authority nobody knows until the operator names it. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { expect, it, onTestFinished } from "vitest";
-import { CONFIG, MODEL } from "../support/echo.ts";
-import { temporaryFolder, writePhotos } from "../support/folder.ts";
+import { photoFolder } from "../support/folder.ts";
 import { readerOf } from "../support/health.ts";
 import { FakeHost } from "../support/host.ts";
 import { Broker, natsServer } from "boxwright-service/testing/broker";
@@ -14,19 +12,9 @@ import { makeCertificates } from "boxwright-service/testing/tls";
 const COUNT = 5;
 
 async function setUp(): Promise<{ folder: string; write: (sink: object) => string }> {
-  const folder = temporaryFolder();
-  mkdirSync(join(folder, "photos"));
-  await writePhotos(join(folder, "photos"), COUNT);
-  writeFileSync(join(folder, "config.json"), JSON.stringify(CONFIG));
+  const { folder, settings } = await photoFolder(COUNT, {});
   const write = (sink: object): string =>
-    writeSettings(folder, {
-      device: "/devices/7",
-      state: "state",
-      network: { model: MODEL, config: "config.json" },
-      sources: [{ kind: "folder", camera: "door", path: "photos" }],
-      sinks: [sink],
-      health: { port: 0 },
-    });
+    writeSettings(folder, { ...settings, sinks: [sink], health: { port: 0 }, log: "info" });
   return { folder, write };
 }
 
