@@ -134,6 +134,7 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
     for (const option of taskOptionNames().filter(r.has, r))
       r.report(option, `it for a config of task "${config.task.name}"`, `task "${task}" beside it`);
   checkLists(r, config, settings, merged);
+  checkSize(r, config, settings);
   // A stated family makes a config decodable that names none.
   return settings.family ? { ...merged, decodes: true, note: null } : merged;
 }
@@ -170,6 +171,12 @@ function checkLists(r: FieldReader, config: Config, settings: Settings, merged: 
   if (!labels || !(settings.keep || settings.labels)) return;
   const unknown = keep?.find((k) => typeof k === "string" && !["background", ...labels].includes(k));
   if (unknown) r.report("keep", `"${unknown}"`, `one of the labels ${few(labels, 8)}`);
+}
+
+/** Reports an input size whose width and height are those of the file, exchanged. */
+function checkSize(r: FieldReader, { inputSize: stated }: Config, { inputSize }: Settings): void {
+  if (stated && inputSize && stated[0] !== stated[1] && [...stated].reverse().join() === inputSize.join())
+    r.report("inputSize", show(inputSize), `[width, height]: the file states ${stated.join("x")}`);
 }
 
 /* @__NO_SIDE_EFFECTS__ */

@@ -4,6 +4,7 @@ import { refuseFor } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
+import { READINGS } from "../core/readings.ts";
 
 /** With fewer candidates, no check concludes that all boxes are wrong. */
 const FEWEST_BOXES = 4;
@@ -82,6 +83,8 @@ export function checkBoxes(image: MemoryImage, at: number): string | null {
   if (!isDecoded) return turned;
   checkUnit(plan, measured);
   if (turned !== null) return turned;
+  const sides = noteOfSides(image, at);
+  if (sides !== null) return sides;
   return flat * 2 > count && count >= FEWEST_BOXES
     ? `${flat} of the first ${count} candidates have no width or no height: are dims and order those of the data ` +
         "(NCHW or NHWC)?"
@@ -125,6 +128,29 @@ function noteOfPlace(
   return unit[0] !== 1 && Math.max(...centre) > 1.1
     ? `boxes stand around up to ${centre.map((x, i) => Math.round(x * inputSize[i])).join(", ")} in a ` +
         `${inputSize.join("x")} input: is that its width and height?`
+    : null;
+}
+
+/** A box that the network finished hardly reaches over an edge by more than this part of the side. */
+const OVER_EDGE = 0.1;
+/** Fewest boxes over an edge. */
+const FEWEST_OVER = 2;
+
+/** Returns a note if finished boxes reach over an edge, and none would with width and height exchanged; else null. */
+function noteOfSides({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
+  const { inputSize, inPhoto, heads, reading } = plan;
+  if (!inputSize || inPhoto || !READINGS[reading].finished || heads[0].unit[0] === 1) return null;
+  const [width, height] = inputSize;
+  const boxes = i32[(at >> 2) + A.P_BOXES] >> 2;
+  let over = 0;
+  for (let i = boxes; i < boxes + 4 * i32[(at >> 2) + A.P_CANDIDATES]; i += 4) {
+    const [right, bottom] = [f32[i + 2], f32[i + 3]];
+    if (right > 1 + OVER_EDGE || bottom > 1 + OVER_EDGE) over++;
+    if (right * width > height * 1.01 || bottom * height > width * 1.01) return null;
+  }
+  return over >= FEWEST_OVER
+    ? `${over} of the first candidates reach over an edge of the ${width}x${height} input, and none would of ` +
+        `${height}x${width}: inputSize is [width, height]`
     : null;
 }
 

@@ -2,6 +2,7 @@
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import { isFloat } from "../core/tensor.ts";
+import { beside } from "../heads/channels.ts";
 import { cellsOf } from "../heads/grids.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import { valueIn } from "./value-checks.ts";
@@ -51,6 +52,34 @@ export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at:
     ? `class ${id} wins ${wins} of ${cells} ${plan.reading === "queries" ? "queries" : "priors"}: is it ` +
         'the background ("no object")? Then leave it out of classes, and say its place by background'
     : null;
+}
+
+/** Fewest classes and cells of which the first class is no coincidence. */
+const FEWEST_CLASSES = 3;
+
+/**
+ * Returns a note if the first class of every cell has the best score of the others; null if it has not. That column is
+ * the confidence that exporters write before the classes, and the count of classes is one too large.
+ */
+export function noteOfConfidence(work: MemoryImage): string | null {
+  const { plan } = work;
+  for (const head of plan.heads) {
+    const { score, classes, classId, softmax, cells, about } = head;
+    if (classId || softmax || classes < FEWEST_CLASSES || cells < FEWEST_CELLS) return null;
+    for (let cell = 0; cell < cells; cell++) {
+      const others = Array.from({ length: classes - 1 }, (_, c) =>
+        valueIn(work, 0, beside(score, c + 1), cell),
+      );
+      const best = Math.max(...others);
+      // Scores that are all the same say nothing.
+      if (valueIn(work, 0, score, cell) !== best || Math.min(...others) === best) return null;
+    }
+    return (
+      `the first of ${classes} classes of ${about} is the best of the others in every cell: is it a confidence? Then ` +
+      `say classes: ${classes - 1}`
+    );
+  }
+  return null;
 }
 
 /** A float differs from the class id that it stands for by less than this. */

@@ -130,6 +130,8 @@ export class FinishedRows {
     const [other] = others;
     const extra = other ? numbersOf(other.spec, other.data) : null;
     const batch = dims.length > 2 ? dims[0] : 1;
+    // Boxes stand beside as many rows of scores, which are no list then.
+    if (extra?.length === count * 4 && other.spec.dims.at(-1) === 4) return null;
     if (extra !== null && width === 5 && extra.length !== count)
       refuse(shape(other.spec), `${extra.length} class ids`, `${count}, one for each row of ${shape(spec)}`);
     const hasLabels = extra !== null && width === 5;

@@ -1,6 +1,6 @@
 /** Notes about the frames of a decoder. The decoders of `createDecoder` and `loadPlan` share them. */
 import * as A from "../core/abi.ts";
-import type { Frame } from "./frame.ts";
+import { type Frame, affineOf } from "./frame.ts";
 import { type Best, recordsOf } from "./best.ts";
 import { refuse } from "../core/errors.ts";
 import type { Ready } from "./loop.ts";
@@ -133,14 +133,26 @@ export function noteOfEmptied({ engine: { memory } }: Ready, block: number, fram
 
 /** Fewer candidates than this in the padding may be false ones, once others have stood in the picture. */
 const FEW = 4;
+/** Frames in which the sides of the picture are checked, and part of the candidates that has to stray. */
+const FRAMES_OF_SIDES = 16;
+const STRAYING = 0.1;
+/** Candidates with a lower score may lie anywhere. */
+const LEAST_SCORE = 0.25;
 
-/** Notices frames whose candidates all lie in the padding: the picture lies elsewhere than the frame says. */
+/** Notices frames whose candidates lie in the padding: the picture lies elsewhere than the frame says. */
 export class PaddingCheck {
   #isDone = false;
   /** A candidate of an earlier frame was centred in the picture. */
   #hasSeenPicture = false;
+  /** Frames with candidates, their likely candidates, and those of them that are centred in the padding. */
+  #frames = 0;
+  #likely = 0;
+  #stray = 0;
 
-  /** Returns a note, once, if the centre of each candidate of an image is more than a pixel outside the picture. */
+  /**
+   * Returns a note, once, if the centre of each candidate of an image is more than a pixel outside the picture, or if
+   * some are and none would be with width and height exchanged.
+   */
   noteOf(
     { engine: { memory }, inputSize, inPhoto }: Ready,
     block: number,
@@ -151,20 +163,52 @@ export class PaddingCheck {
     const p = block >> 2;
     const count = i32[p + A.P_CANDIDATES];
     const boxes = i32[p + A.P_BOXES] >> 2;
-    for (let i = 0; i < count; i++)
-      if (
-        !isInPadding(f32, p, boxes + 4 * i, 0, inputSize) &&
-        !isInPadding(f32, p, boxes + 4 * i, 1, inputSize)
-      ) {
-        this.#hasSeenPicture = true;
-        return null;
-      }
+    let stray = 0;
+    while (stray < count && isInPadding(f32, p, boxes + 4 * stray, inputSize)) stray++;
+    if (stray < count) {
+      this.#hasSeenPicture = true;
+      return ++this.#frames > FRAMES_OF_SIDES || frame.placed
+        ? null
+        : this.#noteOfSides(i32, f32, p, inputSize, frame);
+    }
     if (count < (this.#hasSeenPicture ? FEW : 1)) return null;
     this.#isDone = true;
     return (
       `every candidate of a frame of ${frame.width}x${frame.height} is centred in the padding of its ` +
       `resize "${frame.resize}": was the picture stretched, or placed otherwise, by the step before the network?`
     );
+  }
+
+  /** Returns a note if candidates so far lie in the padding, and none would with width and height exchanged. */
+  #noteOfSides(
+    i32: Int32Array,
+    f32: Float32Array,
+    p: number,
+    inputSize: readonly [number, number],
+    frame: Frame,
+  ): string | null {
+    const first = i32[p + A.P_BOXES] >> 2;
+    const scores = i32[p + A.P_SCORES] >> 2;
+    const end = first + 4 * i32[p + A.P_CANDIDATES];
+    const before = this.#stray;
+    for (let box = first; box < end; box += 4) {
+      if (!(f32[scores + ((box - first) >> 2)] >= LEAST_SCORE)) continue;
+      this.#likely++;
+      if (isInPadding(f32, p, box, inputSize)) this.#stray++;
+    }
+    // Read the frame only then: one that is frozen is read once.
+    if (this.#stray === before) return null;
+    const { width, height } = frame;
+    const [x, y, left, top] = affineOf({ ...frame, width: height, height: width }, inputSize);
+    for (let box = first; box < end; box += 4)
+      if (isOutside(f32, box, 0, x, left, inputSize) || isOutside(f32, box, 1, y, top, inputSize))
+        this.#frames = FRAMES_OF_SIDES;
+    this.#isDone =
+      this.#frames < FRAMES_OF_SIDES && this.#stray >= FEW && this.#stray >= STRAYING * this.#likely;
+    return this.#isDone
+      ? `${this.#stray} of the first ${this.#likely} candidates are centred in the padding of a frame of ` +
+          `${width}x${height}, and would not be in one of ${height}x${width}: are width and height exchanged?`
+      : null;
   }
 }
 
@@ -187,7 +231,7 @@ export function checkPhoto(
   let outside = 0;
   for (let i = boxes; i < boxes + 4 * count; i += 4) {
     most = Math.max(most, f32[i + 2], f32[i + 3]);
-    if (isInPadding(f32, p, i, 0, inputSize) || isInPadding(f32, p, i, 1, inputSize)) outside++;
+    if (isInPadding(f32, p, i, inputSize)) outside++;
   }
   const expected =
     'the frame, { width, height, resize }: these boxes are in pixels of the photo (coordinates "photo")';
@@ -202,16 +246,29 @@ export function checkPhoto(
     : null;
 }
 
-/** True if a candidate is centred more than a pixel of the input outside the picture, along one axis. */
+/** True if a candidate is centred more than a pixel of the input outside the picture. */
 function isInPadding(
   f32: Float32Array,
   p: number,
   box: number,
-  axis: 0 | 1,
   inputSize: readonly [number, number],
 ): boolean {
-  const scale = f32[p + A.P_SCALE_X + axis];
-  const centre = ((f32[box + axis] + f32[box + axis + 2]) / 2) * scale + f32[p + A.P_SHIFT_X + axis];
+  return (
+    isOutside(f32, box, 0, f32[p + A.P_SCALE_X], f32[p + A.P_SHIFT_X], inputSize) ||
+    isOutside(f32, box, 1, f32[p + A.P_SCALE_X + 1], f32[p + A.P_SHIFT_X + 1], inputSize)
+  );
+}
+
+/** True if a box is centred more than a pixel of the input outside the picture, along one axis. */
+function isOutside(
+  f32: Float32Array,
+  box: number,
+  axis: 0 | 1,
+  scale: number,
+  shift: number,
+  inputSize: readonly [number, number],
+): boolean {
+  const centre = ((f32[box + axis] + f32[box + axis + 2]) / 2) * scale + shift;
   const pixel = scale / inputSize[axis];
   return centre < -pixel || centre > 1 + pixel;
 }

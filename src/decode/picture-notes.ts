@@ -23,6 +23,11 @@ export class PictureCheck {
     const { most, steps, pixels } = samplesOf(image.data);
     if (most === 0 || steps.every((step) => step < FLAT && most > 1)) return null;
     this.#remaining--;
+    if (areSidesExchanged(image))
+      return (
+        `neighbouring rows of the picture differ less if it is ${image.height}x${image.width} than if it is ` +
+        `${image.width}x${image.height}: are width and height exchanged?`
+      );
     if (most === 1)
       return "every byte of the picture is 0 or 1: were its values floats of 0..1 before? Pass bytes of 0..255";
     const isThree = image.format === "rgb" || image.format === "bgr" || image.channels === 3;
@@ -81,6 +86,29 @@ function samplesOf(data: ImageInput["data"]): Samples {
     steps: [steps[0] / third, steps[1] / third, steps[2] / third],
     pixels: pixels / Math.max(1, count),
   };
+}
+
+/** Rows of a wrong width differ this many times as much as neighbours, in pictures of one colour a row aside. */
+const UNRELATED = 2;
+/** Mean difference of rows in bytes below which they are too smooth to tell. */
+const SMOOTH = 2;
+
+/** True if rows of a picture are neighbours at a distance of its height, and not of its width. */
+function areSidesExchanged({ data, width, height, stride }: ImageInput): boolean {
+  const pixel = Math.floor(data.length / (width * height));
+  if (width === height || stride !== undefined || pixel < 1) return false;
+  const [row, other] = [width * pixel, height * pixel];
+  const end = row * height - Math.max(row, other);
+  let [below, aside] = [0, 0];
+  const apart = Math.max(RUN, Math.floor(end / RUNS));
+  let count = 0;
+  for (let run = 0; run < end; run += apart)
+    for (let i = run; i < Math.min(run + RUN, end); i++, count++) {
+      below += Math.abs(data[i + row] - data[i]);
+      aside += Math.abs(data[i + other] - data[i]);
+    }
+  // A picture of one colour a row is alike at each distance within its row.
+  return below > SMOOTH * count && aside * UNRELATED < below * Math.min(1, height / width);
 }
 
 /**

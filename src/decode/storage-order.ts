@@ -5,6 +5,7 @@
 import { value } from "../engine/ts/value.ts";
 import { READINGS } from "../core/readings.ts";
 import { ELEMENTS, shape, volume } from "../core/tensor.ts";
+import { gridsOfRows } from "../heads/grids.ts";
 import type { HeadTensor } from "../heads/head.ts";
 import type { MemoryImage } from "../memory/write.ts";
 
@@ -31,23 +32,98 @@ interface CellGrid {
   readonly isLast: boolean;
 }
 
-/** Returns a note on the first tensor whose neighbours are nearer to each other in another order; null for none. */
+/** Returns a note on the first tensor whose values are nearer to each other in another order; null for none. */
 export function noteOfStorageOrder(image: MemoryImage): string | null {
   const { plan } = image;
   const seen = new Set<string>();
-  const heads = READINGS[plan.reading].cells === "map" ? plan.heads : [];
+  const { cells: kind, finished } = READINGS[plan.reading];
+  const heads = finished && kind === undefined ? [] : plan.heads;
   for (const tensor of [...heads.flatMap(({ origin }) => origin.tensors), ...(plan.task?.maps ?? [])]) {
     if (seen.has(tensor.name)) continue;
     seen.add(tensor.name);
     const cells = cellGridOf(image, tensor);
-    const other = cells && otherOrder(image, cells);
+    if (!cells) continue;
+    // Neighbours in a list are none in the picture.
+    const isMap = kind === "map" || plan.task?.maps?.includes(tensor);
+    const hasBoxes = heads.some(({ origin }) => origin.tensors[0].name === tensor.name);
+    if (kind === "list" && !isMap && hasBoxes && areColumnsTurned(image, cells))
+      return (
+        `the columns of ${shape(tensor)}, read as ${tensor.layout}, do not differ, and would if the other dimension ` +
+        'held them: are dims and order those of the data ("rows" or "planes")?'
+      );
+    const other = isMap ? otherOrder(image, cells) : null;
     if (other)
       return (
         `neighbouring values of ${shape(tensor)}, read as ${tensor.layout}, differ more than if ${other}: are dims ` +
         "and order those of the data (NCHW or NHWC)?"
       );
+    // A few likely scores among others tell too little.
+    const size = hasBoxes && kind !== "list" ? otherSize(image, cells) : null;
+    if (size)
+      return (
+        `the cells of ${shape(tensor)} lie as those of a ${size.join("x")} input do, and not of ` +
+        `${[...size].reverse().join("x")}: inputSize is [width, height]`
+      );
   }
   return null;
+}
+
+/** Rows for each cell of the input's maps: one, or one for each of two or three anchors. */
+const ROWS_PER_CELL = [1, 2, 3];
+/** The cells of rows have another size if those below them differ this many times less in it. */
+const BELOW = 4;
+
+/**
+ * Returns the input size with width and height exchanged if rows, which are the cells of all maps, are nearer to the
+ * cells below them then; null if they are not.
+ */
+function otherSize(image: MemoryImage, cells: CellGrid): [number, number] | null {
+  const { inputSize } = image.plan;
+  if (!inputSize || cells.height > 1) return null;
+  for (const n of ROWS_PER_CELL) {
+    const [largest] = gridsOfRows({ inputSize, strides: null }, cells.width / n) ?? [];
+    if (!largest || largest.w === largest.h) continue;
+    const step = cells.isLast ? cells.channels : 1;
+    // Anchors lie in their cell, or each has all cells.
+    for (const apart of n > 1 ? [step, n * step] : [step])
+      if (isNearer(image, cells, [largest.w * apart, largest.h * apart], BELOW))
+        return [inputSize[1], inputSize[0]];
+  }
+  return null;
+}
+
+/** Columns of boxes explain at least this part of the variance of boxes, and this many times that of other columns. */
+const EXPLAINED = 0.15;
+const TIMES = 4;
+/** With fewer values, columns may differ by chance. */
+const FEWEST_IN_COLUMNS = 64;
+
+/** True if values of one column differ as much as those of several, and would not if the dims were exchanged. */
+function areColumnsTurned(image: MemoryImage, { tensor, channels, width, isLast }: CellGrid): boolean {
+  const count = channels * width;
+  if (count < FEWEST_IN_COLUMNS) return false;
+  const at = valuesOf(image, tensor);
+  const byLast = Array.from({ length: channels }, () => [0, 0]);
+  const byFirst = Array.from({ length: channels }, () => [0, 0]);
+  let [n, sum, squares] = [0, 0, 0];
+  for (let i = 0; i < count; i++) {
+    const x = at(i);
+    if (!Number.isFinite(x)) continue;
+    n++;
+    sum += x;
+    squares += x * x;
+    for (const group of [byLast[i % channels], byFirst[Math.floor(i / width)]]) {
+      group[0]++;
+      group[1] += x;
+    }
+  }
+  const mean = sum / n;
+  const explained = (groups: readonly (readonly number[])[]): number =>
+    groups.reduce((all, [m, s]) => all + (m > 0 ? m * (s / m - mean) ** 2 : 0), 0) /
+    (squares - n * mean * mean);
+  const [read, other] = [explained(byLast), explained(byFirst)];
+  const [ours, turned] = isLast ? [read, other] : [other, read];
+  return turned > EXPLAINED && turned > TIMES * ours;
 }
 
 /** Returns how a tensor holds cells; null if its layout is neither channels first nor channels last. */
@@ -76,29 +152,47 @@ function cellGridOf({ plan }: MemoryImage, { name, dims, layout }: HeadTensor): 
 }
 
 /** Returns the order in which the values of the first image are nearer to their neighbours; null if none is. */
-function otherOrder(
-  image: MemoryImage,
-  { tensor, channels, width, height, isLast }: CellGrid,
-): string | null {
-  const count = channels * width * height;
-  if (count < FEWEST_VALUES) return null;
+function otherOrder(image: MemoryImage, cells: CellGrid): string | null {
+  const { channels, width, height, isLast } = cells;
   const step = isLast ? channels : 1;
-  const least = channels === 1 ? LEAST_OF_ONE : LEAST_DIFFERING;
-  const isNearer = (...pairs: readonly (readonly [read: number, other: number])[]): boolean => {
-    const found = pairs.map((pair) => differences(image, tensor, count, pair, least));
-    const mean = (k: 0 | 1): number => found.reduce((sum, pair) => sum + pair[k], 0) / found.length;
-    return mean(1) < APART && mean(0) > NEARER * mean(1);
-  };
   const isMap = width > 1 && height > 1;
   const other = isLast ? 1 : channels;
   // Neighbours stand beside a cell, and in a map below it.
   const isOther =
-    isNearer([step, other]) || (isMap && isNearer([step, other], [width * step, width * other]));
+    isNearer(image, cells, [step, other]) ||
+    (isMap && isNearer(image, cells, [step, other], NEARER, [width * step, width * other]));
   if (channels > 1 && width * height > 1 && isOther)
     return isLast ? "channels came first" : "channels came last";
-  return isMap && width !== height && isNearer([width * step, height * step])
+  return isMap && width !== height && isNearer(image, cells, [width * step, height * step])
     ? "width came before height"
     : null;
+}
+
+/** True if values of the first image differ this many times less at the second distance, in elements. */
+function isNearer(
+  image: MemoryImage,
+  { tensor, channels, width, height }: CellGrid,
+  pair: readonly [read: number, other: number],
+  times: number = NEARER,
+  more?: readonly [read: number, other: number],
+): boolean {
+  const count = channels * width * height;
+  if (count < FEWEST_VALUES) return false;
+  const least = channels === 1 ? LEAST_OF_ONE : LEAST_DIFFERING;
+  const found = [pair, ...(more ? [more] : [])].map((p) => differences(image, tensor, count, p, least));
+  const mean = (k: 0 | 1): number => found.reduce((sum, each) => sum + each[k], 0) / found.length;
+  return mean(1) < APART && mean(0) > times * mean(1);
+}
+
+/** Returns a function that reads an element of the first image. */
+function valuesOf({ memory, plan, layout }: MemoryImage, tensor: number): (i: number) => number {
+  const { type, scale, zeroPoint } = plan.tensors[tensor];
+  const { bytes, code } = ELEMENTS[type];
+  const start = layout.slots[tensor];
+  // The first frame runs this before V8 compiles it. Plain reads save 5 of its 10 ms for [1,84,8400].
+  return type === "f32"
+    ? (i) => memory.f32[(start >> 2) + i]
+    : (i) => value(memory, code, start + i * bytes, scale ?? 1, zeroPoint);
 }
 
 /**
@@ -107,21 +201,14 @@ function otherOrder(
  * @param least part of the pairs that have to differ
  */
 function differences(
-  { memory, plan, layout }: MemoryImage,
+  image: MemoryImage,
   tensor: number,
   count: number,
   distances: readonly [number, number],
   least: number,
 ): [number, number] {
-  const { type, scale, zeroPoint } = plan.tensors[tensor];
-  const { bytes, code } = ELEMENTS[type];
-  const start = layout.slots[tensor];
-  // The first frame runs this before V8 compiles it. Plain reads save 5 of its 10 ms for [1,84,8400].
-  const at: (i: number) => number =
-    type === "f32"
-      ? (i) => memory.f32[(start >> 2) + i]
-      : (i) => value(memory, code, start + i * bytes, scale ?? 1, zeroPoint);
-  const end = Math.min(count, volume(plan.tensors[tensor].dims)) - Math.max(...distances);
+  const at = valuesOf(image, tensor);
+  const end = Math.min(count, volume(image.plan.tensors[tensor].dims)) - Math.max(...distances);
   // A step that shares a divisor with a distance would visit some channels only.
   let step = Math.max(1, Math.ceil(end / MOST_PAIRS));
   while (step > 1 && distances.some((distance) => greatestCommonDivisor(distance, step) > 1)) step++;

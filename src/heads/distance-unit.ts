@@ -20,8 +20,17 @@ const TYPICAL = 2;
 /** Least distance from the middle between both units, in powers of two, at which values tell. */
 const CLEAR = 1;
 
-/** Returns the unit that the values tell, `null` where values are not at hand or lie between both units. */
-export function unitByValues({ valuesOf }: HeadQuery, maps: readonly DistanceMap[]): DistanceUnit | null {
+/** The same distance, at which no doubt is left: the median is then at most 1.4 times a typical one. */
+const CERTAIN = 1.5;
+
+/**
+ * Returns the unit that the values tell, and whether a doubt is left; `null` where values are not at hand or lie
+ * between both units.
+ */
+export function unitByValues(
+  { valuesOf }: HeadQuery,
+  maps: readonly DistanceMap[],
+): { readonly unit: DistanceUnit; readonly isCertain: boolean } | null {
   let sum = 0;
   let told = 0;
   for (const { box, stride } of maps) {
@@ -32,8 +41,9 @@ export function unitByValues({ valuesOf }: HeadQuery, maps: readonly DistanceMap
     sum += Math.log2(middle / (TYPICAL * Math.sqrt(stride)));
     told++;
   }
-  if (told === 0 || Math.abs(sum / told) < CLEAR) return null;
-  return sum > 0 ? "pixels" : "strides";
+  const distance = Math.abs(sum / told);
+  if (told === 0 || distance < CLEAR) return null;
+  return { unit: sum > 0 ? "pixels" : "strides", isCertain: distance >= CERTAIN };
 }
 
 /** Most values to sort. The median of so many samples tells pixels from strides as well as that of all values. */

@@ -6,6 +6,7 @@ import { type DistanceUnit, unitByValues } from "./distance-unit.ts";
 import { cellsAcross } from "./grids.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import {
+  alike,
   asMaps,
   byLayout,
   disjoint,
@@ -109,7 +110,7 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
           distances(query, bins, bins ? raw : "probabilities", matches),
         ),
         ...split(pairs(query, specs, maps, box, classes)),
-        ...split(asMaps(query, pairs(query, specs, inRows, box, classes))),
+        ...split(asMaps(query, alike(pairs(query, specs, inRows, box, classes)))),
         ...matchOne(specs, inRows, channels).flatMap((match) =>
           slices(query, match).flatMap((parts) => distances(query, bins, raw, [match], parts)),
         ),
@@ -155,22 +156,18 @@ function distances(
   if (!mayBePixels) return [read("strides", {})];
   const coordinates = query.coordinates;
   if (coordinates === "pixels" || coordinates === "strides") return [read(coordinates, {})];
-  const unit = unitByValues(
+  const found = unitByValues(
     query,
     parts.map((part) => ({ box: part.box, stride: strideOf(query, part) })),
   );
-  if (unit === null) {
+  if (found === null) {
     const awaits = parts[0]?.box.tensor;
     return (["pixels", "strides"] as const).map((each) => read(each, { awaits }));
   }
+  const { unit, isCertain } = found;
   const other = unit === "pixels" ? "strides" : "pixels";
-  return [
-    read(unit, {
-      notes: [
-        `distances taken as ${unit}, as the values of this frame are; coordinates: "${unit}" or "${other}" settles it`,
-      ],
-    }),
-  ];
+  const note = `distances taken as ${unit}, as the values of this frame are; coordinates: "${unit}" or "${other}" settles it`;
+  return [read(unit, { notes: isCertain ? [] : [note] })];
 }
 
 /** Returns the stride of a map in pixels. Without an input size that of the middle map. */

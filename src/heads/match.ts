@@ -218,6 +218,20 @@ export function slices(query: HeadQuery, match: TensorMatch): TensorMatch[][] {
   return [parts];
 }
 
+/**
+ * Drops the matches of tensors in several storage orders that stand in one order too: [1,80,80] beside [1,80,32] may be
+ * rows and planes of 80 classes.
+ */
+export const alike = (matches: readonly TensorMatch[]): readonly TensorMatch[] =>
+  matches.filter(
+    (match) =>
+      isOfOneOrder(match) ||
+      !matches.some((other) => isOfOneOrder(other) && usesOf(other).join() === usesOf(match).join()),
+  );
+
+const isOfOneOrder = ({ tensors: [{ layout }, ...others] }: TensorMatch): boolean =>
+  others.every((other) => other.layout === layout);
+
 /** Sees rows as the map of the input that has as many cells. Returns the matches for which there is one. */
 export const asMaps = (query: HeadQuery, matches: readonly TensorMatch[]): TensorMatch[] =>
   matches.flatMap((match) => {

@@ -305,7 +305,10 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
         scores: order.score,
       }).filter(
         (match) =>
-          isRows(match) && (isPlain || (match.tensors[0].dims.length === 2 && !mayBeCells(order.width))),
+          isRows(match) &&
+          // As many class ids as a row has columns look like a row.
+          (classId !== null || match.tensors[0].index !== classIds) &&
+          (isPlain || (match.tensors[0].dims.length === 2 && !mayBeCells(order.width))),
       ),
     );
   });

@@ -3,7 +3,7 @@ import type { Rules } from "../core/rules.ts";
 import type { FamilyReason } from "../core/family-names.ts";
 import { notesOnNames } from "../core/family-names.ts";
 import { READINGS, type ReadingName } from "../core/readings.ts";
-import { few, list, shape, type TensorSpec } from "../core/tensor.ts";
+import { few, list, shape, type TensorSpec, volume } from "../core/tensor.ts";
 import { areUsualStrides, cellsOf, gridsOfRows } from "../heads/grids.ts";
 import type { HeadDraft, HeadTensor, Interpretation } from "../heads/head.ts";
 import { type HeadQuery, namesOf } from "../heads/query.ts";
@@ -33,10 +33,11 @@ export function notesOf(
   { name, heads, notes, inputSize }: Interpretation,
   { pixelOffset }: Rules,
   specs: readonly TensorSpec[],
-  unused: readonly TensorSpec[],
+  leftOver: readonly TensorSpec[],
 ): string[] {
   const named = namesOf(query.roles);
   const reading = READINGS[name];
+  const unused = areSums(leftOver, heads) ? [] : leftOver;
   return [
     ...notes,
     ...notesOnNames(query.family, query.boxFormat, [query.modelName, ...specs.map((spec) => spec.name)]),
@@ -58,6 +59,25 @@ export function notesOf(
     ...(reading.rowPerCell ? strangeRows(query, cellsOf(heads)) : []),
   ];
 }
+
+/**
+ * True if tensors are the maps of one channel that exporters for Rockchip write beside distances and classes: the sum
+ * of all classes of each cell, by which their decoders leave out cells early.
+ */
+const areSums = (tensors: readonly TensorSpec[], heads: readonly HeadDraft[]): boolean =>
+  tensors.length === heads.length &&
+  heads.every(
+    ({ kind, classes, gridWidth, cells }) =>
+      kind === "distance" &&
+      classes > 1 &&
+      tensors.some(
+        ({ dims }) =>
+          dims.length === 4 &&
+          dims.includes(1, 1) &&
+          dims.includes(gridWidth, 2) &&
+          volume(dims) === dims[0] * cells,
+      ),
+  );
 
 /** Returns a note if the maps of a network are read in several storage orders, and nobody stated the order. */
 function mixedOrders(heads: readonly HeadDraft[], specs: readonly TensorSpec[]): string[] {

@@ -123,6 +123,10 @@ export class DecoderPool {
       const hashes = await Promise.all(this.#threads.map((thread) => this.#ask(thread, entry)));
       this.#networks.push(entry);
       return hashes[0];
+    } catch (error) {
+      // Threads that took the network would decode packets that name its config.
+      for (const { worker } of this.#threads) worker.postMessage({ forget: entry.index } satisfies Request);
+      throw error;
     } finally {
       this.#adding.delete(entry);
     }
@@ -166,11 +170,20 @@ export class DecoderPool {
     });
   }
 
-  /** Resolves when the queue of a stream has room for a frame, or when the pool closes. */
+  /** Resolves when the queue of a stream has room for a frame, or when the pool closes. Calls take turns. */
   async room(stream: string): Promise<void> {
     checkStream(stream);
-    while (!this.#closed && this.#streams.waitingOf(stream) >= this.#queue)
-      await new Promise<void>((resolve) => this.#streams.get(stream).callers.push(resolve));
+    const isFull = (): boolean => !this.#closed && this.#streams.waitingOf(stream) >= this.#queue;
+    let hasWaited = false;
+    for (; isFull(); hasWaited = true)
+      await new Promise<void>((resolve) => {
+        const { callers } = this.#streams.get(stream);
+        // One whose place was taken by a frame that did not wait is the next again.
+        if (hasWaited) callers.unshift(resolve);
+        else callers.push(resolve);
+      });
+    // Wake the next call if this one sends no frame.
+    if (hasWaited) setImmediate(() => isFull() || this.#streams.wakeNext(stream));
   }
 
   /**

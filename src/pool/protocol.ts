@@ -22,7 +22,9 @@ export const SERVING = "boxwright/pool-worker";
 export type Request =
   | { readonly id: number; readonly network: PoolNetwork; readonly index: number }
   /** `index`: the network of frames that name none. */
-  | { readonly id: number; readonly work: Work; readonly index: number };
+  | { readonly id: number; readonly work: Work; readonly index: number }
+  /** Index of a network that another thread refused. Gets no reply. */
+  | { readonly forget: number };
 
 /** Columns of detections. `labels` is left out if they are those of the network's last answer. */
 export interface ReplyColumns {

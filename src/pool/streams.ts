@@ -56,6 +56,11 @@ export class Streams<R> {
     return job;
   }
 
+  /** Wakes the next call of `room` of a stream. */
+  wakeNext(name: string): void {
+    this.#all.get(name)?.callers.shift()?.();
+  }
+
   /** Wakes every call of `room`. */
   wakeCallers(): void {
     for (const { callers } of this.#all.values()) for (const wake of callers.splice(0)) wake();

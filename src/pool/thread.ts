@@ -26,6 +26,7 @@ export function serve(port: MessagePort): void {
   const networks: Network[] = [];
   port.postMessage(SERVING);
   port.on("message", (request: Request) => {
+    if ("forget" in request) return void delete networks[request.forget];
     let answer: Answer;
     try {
       answer = "network" in request ? add(networks, request) : decode(networks, request);

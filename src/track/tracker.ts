@@ -43,8 +43,8 @@ function methodOf(options: Complete<TrackerOptions>): Method {
 
 /** Seconds between frames that hardly anybody tracks over. At 60 frames a second the milliseconds are 16.7. */
 const LONG_GAP = 10;
-/** Long gaps that are let pass: a pause may follow the first frame. */
-const MOST_LONG_GAPS = 1;
+/** Gaps of a clock in milliseconds differ by this factor at most: a frame may be dropped. Those of events do not. */
+const EVEN = 2.2;
 /** Seconds between the first frames from which a note asks for their unit, and count of these frames. */
 const SLOW_GAP = 1;
 const SLOW_GAPS = 4;
@@ -64,8 +64,8 @@ class MethodTracker implements Tracker {
   /** Time of the first frame and of the last one in seconds; NaN before. */
   private firstSeconds = NaN;
   private lastSeconds = NaN;
-  /** Count of gaps longer than `LONG_GAP`, as long as there were no others; -1 after a shorter one. */
-  private longGaps = 0;
+  /** The last gap if all were longer than `LONG_GAP`; 0 before the second frame, -1 after a shorter one. */
+  private longGap = 0;
   /** Count of gaps of `SLOW_GAP` and more, as long as there were no others; -1 after a shorter one. */
   private slowGaps = 0;
   /** Frames of the nominal rate between two frames, on average; NaN before the second frame. */
@@ -94,16 +94,16 @@ class MethodTracker implements Tracker {
         "a later time than that of the frame before. Leave frames out that come late, or call reset()",
         RangeError,
       );
-    const longGaps = this.longGapsAt(seconds);
+    const longGap = this.longGapAt(seconds);
     frame.read(detections, options.size, options.perClass);
     if (frame.count === 0) this.firstSeconds = seconds;
     const time = (seconds - this.firstSeconds) * options.frameRate;
     frame.elapsed = time - frame.time;
     frame.time = time;
     frame.count++;
-    this.noteSlowGap(seconds - this.lastSeconds);
+    this.noteSlowGap(seconds - this.lastSeconds, longGap);
     this.lastSeconds = seconds;
-    this.longGaps = longGaps;
+    this.longGap = longGap;
     // The methods give tracks up after matching, as published. A pause of the frames has to count before.
     const allowed = options.longestPause * options.frameRate + GAPS_ALLOWED * this.usualGapAt(frame);
     running.tracks.giveUp(time - allowed);
@@ -115,23 +115,24 @@ class MethodTracker implements Tracker {
     this.running = methodOf(this.options);
     this.frame = new TrackerFrame();
     this.firstSeconds = this.lastSeconds = NaN;
-    this.longGaps = this.slowGaps = 0;
+    this.longGap = this.slowGaps = 0;
     this.usualGap = NaN;
   }
 
   /**
-   * Tells once if the first frames are as far apart as frame numbers, or milliseconds of a fast camera: tracks are
-   * given up too soon, and one object gets several ids.
+   * Tells once if the first frames are as far apart as frame numbers or milliseconds: tracks are given up too soon, and
+   * one object gets several ids. A single gap tells if it is a long one.
    */
-  private noteSlowGap(gap: number): void {
+  private noteSlowGap(gap: number, longGap: number): void {
     if (this.slowGaps < 0 || !(gap > 0)) return;
     const { maxLost, onNote } = this.options;
     const isMeant = maxLost > gap;
     this.slowGaps = gap < SLOW_GAP || isMeant ? -1 : this.slowGaps + 1;
-    if (this.slowGaps !== SLOW_GAPS) return;
+    if (this.slowGaps !== SLOW_GAPS && !(longGap > 0)) return;
+    const { slowGaps } = this;
     this.slowGaps = -1;
     onNote?.(
-      `the first ${SLOW_GAPS + 1} frames are ${SLOW_GAP} s apart or more, the last two ${Number(gap.toPrecision(4))} s: ` +
+      `the first ${slowGaps + 1} frames are ${SLOW_GAP} s apart or more, the last two ${Number(gap.toPrecision(4))} s: ` +
         "are the times frame numbers or milliseconds? update() takes seconds. For a slow camera set maxLost",
     );
   }
@@ -149,21 +150,23 @@ class MethodTracker implements Tracker {
   }
 
   /**
-   * Returns the count of long gaps with this frame. Throws if all gaps of the first frames are as long as seconds that
-   * are counted in milliseconds: tracks would be given up as soon as they are not found, without a word.
+   * Returns the gap of this frame if all gaps so far are long, -1 after a shorter one. Throws at the second gap if both
+   * are as long, and as even, as seconds that are counted in milliseconds: tracks would be given up as soon as they are
+   * not found.
    */
-  private longGapsAt(seconds: number): number {
+  private longGapAt(seconds: number): number {
     const gap = seconds - this.lastSeconds;
-    if (this.longGaps < 0 || !(gap > 0)) return this.longGaps;
+    const before = this.longGap;
+    if (before < 0 || !(gap > 0)) return before;
     if (gap <= LONG_GAP || gap <= this.options.maxLost) return -1;
-    if (this.longGaps === MOST_LONG_GAPS)
+    if (before > 0 && Math.max(gap, before) <= EVEN * Math.min(gap, before))
       refuse(
         "seconds",
         `gaps of more than ${LONG_GAP} s between all frames, the last of ${Number(gap.toPrecision(4))} s`,
         "times in seconds. If they are, say maxLost: more seconds than a gap has",
         RangeError,
       );
-    return this.longGaps + 1;
+    return gap;
   }
 
   /** Writes the ids and boxes of this frame's detections. */

@@ -406,7 +406,7 @@ describe("a class that wins almost every query is the background", () => {
   const queries = (best: (q: number) => number) => {
     const logits = new Float32Array(QUERIES * 92).fill(-5);
     for (let q = 0; q < QUERIES; q++) logits[q * 92 + best(q)] = 5;
-    const boxes = Float32Array.from({ length: QUERIES * 4 }, (_, i) => 0.25 + i / 4000);
+    const boxes = Float32Array.from({ length: QUERIES * 4 }, (_, i) => 0.25 + ((i * 37) % 100) / 400);
     return {
       logits: { data: logits, dims: [1, QUERIES, 92] },
       pred_boxes: { data: boxes, dims: [1, QUERIES, 4] },

@@ -32,12 +32,21 @@ function expectAround(distance: number, pixels: number, options: object = {}): v
   expect([x_min, y_min, x_max, y_max]).toEqual([16 - pixels, 16 - pixels, 16 + pixels, 16 + pixels]);
 }
 
-test("the values of the first frame tell, and a note says so", () => {
+test("the values of the first frame tell, and a note says so if a doubt is left", () => {
   expectAround(40, 40);
   expectAround(1.5, 24);
-  const decoder = createDecoderSync(CONFIG);
-  decoder.decode(outputsOf(40));
-  expect(decoder.describe().text).toContain("distances taken as pixels");
+  for (const [distance, unit, isNoted] of [
+    [40, "pixels", false],
+    [20, "pixels", true],
+    [3.5, "strides", true],
+    [1.5, "strides", false],
+  ] as const) {
+    const notes: string[] = [];
+    const decoder = createDecoderSync(CONFIG, { onNote: (note) => notes.push(note) });
+    decoder.decode(outputsOf(distance));
+    expect(decoder.describe().text).toContain(`from the cell's left upper corner, in ${unit}`);
+    expect(notes.some((note) => note.startsWith(`distances taken as ${unit}`))).toBe(isNoted);
+  }
 });
 
 test("the option tells against the values", () => {

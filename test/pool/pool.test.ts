@@ -460,6 +460,17 @@ test("close wakes every call of room, and refuses a network that is being added"
   expect(await added).toMatchObject({ name: "PoolError", kind: "closed" });
 });
 
+test("a call of room that sends no frame, or that another frame overtakes, leaves the next one its turn", async () => {
+  await withPool({ threads: 1, queue: 1 }, async (pool) => {
+    const frames = [1, 2, 3].map(() => pool.decode("a", packetOf(0.75)));
+    const order: number[] = [];
+    const rooms = [0, 1, 2].map((i) => pool.room("a").then(() => order.push(i)));
+    // The first two calls send nothing.
+    await Promise.all([...rooms, ...frames]);
+    expect(order).toEqual([0, 1, 2]);
+  });
+});
+
 test("percentiles are those of what was decoded", async () => {
   await withPool({}, async (pool) => {
     expect(pool.stats.decode).toEqual({ p50: 0, p90: 0, p99: 0, max: 0 });

@@ -1,7 +1,8 @@
 /** The file of the threads: one that does not decode is refused, and a thread that ends costs only its frames. */
 import { afterEach, expect, test, vi } from "vitest";
 import { type PoolError, createPool } from "../../src/entries/pool.ts";
-import { smallNetwork } from "../packet/support.ts";
+import { createDecoderSync, toPacket } from "../../src/entries/index.ts";
+import { about, smallNetwork } from "../packet/support.ts";
 
 const right = new URL("../../dist/pool-worker.mjs", import.meta.url);
 const networks = [{ config: smallNetwork().config }];
@@ -124,5 +125,26 @@ test("a network keeps its index when another is refused or its thread dies", asy
     Array.from({ length: 8 }, () => pool.decode("a", smallNetwork().outputs, { network: 1 })),
   );
   expect(found.map((r) => r?.detections.at(0)?.label)).toEqual(Array<string>(8).fill("cup"));
+  await pool.close();
+});
+
+test("a network that one thread refused is forgotten by the others", async () => {
+  // Every other thread finds no family in the network with labels.
+  const choosy = program(`
+    import { parentPort, threadId } from "node:worker_threads";
+    const on = parentPort.on.bind(parentPort);
+    parentPort.on = (event, run) =>
+      on(event, (message) => {
+        if (threadId % 2 && message.network?.config.labels) message.network.config.family = "none";
+        run(message);
+      });
+    await import(${JSON.stringify(right.href)});`);
+  const { config, outputs } = smallNetwork();
+  const labelled = { ...config, labels: ["cup"] };
+  const bytes = toPacket(createDecoderSync(labelled), outputs, null, about);
+  const pool = await createPool({ networks, threads: 2, worker: choosy });
+  await expect(pool.add({ config: labelled })).rejects.toThrow(/family: got "none"/);
+  const results = await Promise.allSettled([1, 2, 3, 4].map(() => pool.decode("a", bytes.slice())));
+  expect(results.map((r) => r.status === "rejected" && r.reason.kind)).toEqual(Array(4).fill("other config"));
   await pool.close();
 });

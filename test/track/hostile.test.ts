@@ -32,6 +32,22 @@ describe.each(METHODS)("%j", (options) => {
     expect(tracker.update(BOX, 5 / 30)[0]).toBe(1);
   });
 
+  test("two frames in milliseconds are told, and so are events that are far and unevenly apart", () => {
+    const notes: string[] = [];
+    const onNote = (note: string): void => void notes.push(note);
+    const two = createTracker({ ...options, onNote });
+    for (const time of [0, 33]) two.update(BOX, time);
+    expect(notes).toEqual([
+      expect.stringMatching(/^the first 2 frames are 1 s apart or more, the last two 33 s: /),
+    ]);
+    const events = createTracker({ ...options, onNote });
+    for (const time of [0, 20, 65, 85, 85.03, 85.06]) events.update(BOX, time);
+    expect(notes).toHaveLength(2);
+    const slow = createTracker({ ...options, maxLost: 60, onNote });
+    for (const time of [0, 33, 66, 99]) slow.update(BOX, time);
+    expect(notes).toHaveLength(2);
+  });
+
   test("slow frames that somebody means, and pauses", () => {
     const slow = createTracker({ ...options, maxLost: 3600 });
     for (let i = 0; i < 6; i++) slow.update(BOX, i * 60);

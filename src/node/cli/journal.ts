@@ -44,13 +44,7 @@ export class Journal {
   /** Throws if there are results of a run that was stopped. */
   async #checkEmpty(): Promise<void> {
     const text = await readFile(this.#partial, "utf8").catch(() => "");
-    const lines = text.split("\n").map(parse);
-    if (text.trim() !== "" && !(isRecord(lines[0]) && isRecord(lines[0]["settings"])))
-      throw new TensorError(
-        `${this.#partial}: got a file that this command did not write, expected none: results go there until ` +
-          "they are done. Move it, or name another file after --out.",
-      );
-    const count = lines.filter(isResult).length;
+    const count = text.split("\n").map(parse).filter(isResult).length;
     if (count > 0)
       throw new TensorError(
         `${this.#partial}: got ${count} ${count === 1 ? "result" : "results"} of a run that was stopped ` +

@@ -180,15 +180,6 @@ test("goes on with a run that was stopped, and runs again only what failed", asy
   expect(await refused(...words, "--resume")).toContain("got a line that is no result");
 });
 
-test("a file that has the name of the unfinished results is left alone", async () => {
-  const out = folder.path("mine.json");
-  writeFileSync(`${out}.partial`, "mine\n");
-  expect(await refused("run", model, photos, "--out", out)).toContain(
-    "mine.json.partial: got a file that this command did not write, expected none",
-  );
-  expect(readFileSync(`${out}.partial`, "utf8")).toBe("mine\n");
-});
-
 test("a photo that was replaced is run again, with a size or a time of its own; one that is gone is not", async () => {
   const list = folder.path("replaced");
   mkdirSync(list);
