@@ -64,9 +64,12 @@ export function nextStep(path: string, { json }: ModelInspection, options: Decod
   return `next: npx boxwright ${["run", file, "photo.jpg", ...words, "--draw", "boxes"].join(" ")}`;
 }
 
-/** Returns the option of names, if the file has none. */
+/** Returns the option of names, if neither the file nor the family has any. */
 function labelWords(model: Model, possibilities: readonly Possibility[], options: DecoderOptions): string[] {
   if (model.names !== null || options.labels !== undefined) return [];
+  const families = new Set(possibilities.map((one) => one.options.family));
+  const family = options.family ?? model.options.family ?? (families.size === 1 ? [...families][0] : null);
+  if (family && TRAITS[family].className !== undefined) return [];
   const counts = new Set(possibilities.map(({ classes }) => classes));
   const classes = options.classes ?? (counts.size === 1 ? [...counts][0] : classesOf(model));
   return [`--labels ${classes === COCO_CLASSES ? "coco80" : classes === 1 ? "NAME," : "A,B,C"}`];

@@ -45,10 +45,11 @@ export function recognise(evidence: Evidence): Recognition | null {
     return { exporter: form.exporter, options: { family: form.family, roles } };
   }
   for (const { exporter, family, outputs, inputs = [], task } of NAMES_FORMS) {
+    // A name among the inputs leaves no doubt where exporters leave the last dimension open.
+    const fits = (dims: ModelTensor["dims"], last: number): boolean =>
+      dims?.length === 3 && (dims[2] === last || (inputs.length > 0 && typeof dims[2] !== "number"));
     const areNamed = Object.entries(outputs).every(([name, last]) =>
-      file.outputs.some(
-        (o) => o.name === name && (last === null || (o.dims?.length === 3 && o.dims[2] === last)),
-      ),
+      file.outputs.some((o) => o.name === name && (last === null || fits(o.dims, last))),
     );
     if (areNamed && inputs.every((name) => file.inputs.some((i) => i.name === name)))
       return { exporter, options: { family, ...(task && { task }) } };

@@ -31,6 +31,19 @@ test.each([
   expect([model.options.family, model.exporter, model.missing]).toEqual([family, exporter, []]);
 });
 
+test.each([
+  ["open, as torch 1.13 leaves it", ["rows", "cols", "four"]],
+  ["stated", ["N", 300, 4]],
+])("RT-DETR with its post-processor: the last dimension of the boxes is %s", async (_, dims) => {
+  const model = await readModel(
+    onnxFile({
+      inputs: [input("N", 3, 64, 64), { name: "orig_target_sizes", type: "int64", dims: ["N", 2] }],
+      outputs: [output("labels", "N", 300), output("boxes", ...dims), output("scores", "N", 300)],
+    }),
+  );
+  expect([model.options.family, model.exporter, model.missing]).toEqual(["rtdetr", "dfine", []]);
+});
+
 test("RF-DETR for segmentation has other rows than mmdeploy", async () => {
   const outputs = [output("dets", 1, 9, 4), output("labels", 1, 9, 91), output("masks", 1, 9, 16, 16)];
   const model = await readModel(onnxFile({ inputs: [input(1, 3, 64, 64)], outputs }));
