@@ -19,6 +19,10 @@ interface Row {
   readonly median: number;
   readonly min: number;
   readonly p90: number;
+  /** Medians of the three steps. */
+  readonly read: number;
+  readonly prepare: number;
+  readonly decode: number;
   readonly frames: number;
   readonly found: number;
 }
@@ -37,12 +41,21 @@ for (const [way, about] of WAYS) {
       theirs: way === "ultralytics",
       flags: CAMERA,
     })) as Row;
-    const figures = [row.median, row.min, row.p90].map((ms) => ms.toFixed(2));
+    const { median, min, p90, read, prepare, decode } = row;
+    const figures = [median, min, p90, read, prepare, decode].map((ms) => ms.toFixed(2));
     lines.push([about, ...figures, String(row.frames), String(row.found)]);
   } catch (error) {
     const reason = (error as Error).message.split("\n", 1)[0];
-    lines.push([about, `${error instanceof Missing ? "missing" : "FAILED"}: ${reason}`, "", "", "", ""]);
+    lines.push([
+      about,
+      `${error instanceof Missing ? "missing" : "FAILED"}: ${reason}`,
+      ...Array<string>(7).fill(""),
+    ]);
     if (!(error instanceof Missing)) process.exitCode = 1;
   }
 }
-console.log(layOut(["way", "median, ms", "min", "p90", "frames", "boxes"], lines, 1).join("\n"));
+console.log(
+  layOut(["way", "median, ms", "min", "p90", "read", "prepare", "decode", "frames", "boxes"], lines, 1).join(
+    "\n",
+  ),
+);
