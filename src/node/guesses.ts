@@ -95,8 +95,27 @@ function standInsFor(
   };
 }
 
-/** Returns the square input whose maps at strides 8, 16, 32 add up to a dimension, else 640. */
+/** Coefficients of a mask in YOLOv5-seg and YOLOv8-seg. */
+export const COEFFICIENTS = 32;
+
+/**
+ * True if the tensor holds prototypes of masks: 32 maps at a quarter of the input, as YOLOv5-seg and YOLOv8-seg give
+ * them.
+ */
+export const isPrototypes = ({ dims: [, a, b, c] }: TensorSpec): boolean =>
+  c !== undefined &&
+  (a === COEFFICIENTS ? Math.max(b, c) > COEFFICIENTS : c === COEFFICIENTS && a > COEFFICIENTS);
+
+/**
+ * Returns the input that prototypes are a quarter of, or the square one whose maps at strides 8, 16, 32 add up to a
+ * dimension, else 640.
+ */
 export function sizeGuess(tensors: readonly TensorSpec[]): readonly [number, number] {
+  const prototypes = tensors.find(isPrototypes);
+  if (prototypes !== undefined) {
+    const [, a, b, c] = prototypes.dims;
+    return a === COEFFICIENTS ? [4 * c, 4 * b] : [4 * b, 4 * a];
+  }
   for (const { dims } of tensors)
     for (const d of dims)
       for (let s = 64; s <= 1536; s += 32) if (((s / 8) ** 2 * 21) / 16 === d) return [s, s];

@@ -8,7 +8,7 @@ import type { Interpretation } from "../heads/head.ts";
 import { settling } from "../heads/refuse.ts";
 import { priorsAmong } from "../heads/ssd.ts";
 import { valuesIn } from "../planfile/write.ts";
-import { type Guess, guesses, holdVariances } from "./guesses.ts";
+import { COEFFICIENTS, type Guess, guesses, holdVariances, isPrototypes } from "./guesses.ts";
 import {
   type Inspected,
   interpretationsUnder,
@@ -208,22 +208,11 @@ function likelihood(
   return points;
 }
 
-/** Coefficients of a mask in YOLOv5-seg and YOLOv8-seg. */
-const COEFFICIENTS = 32;
-
 /** Numbers of keypoints that published networks of one class have: plates, faces, people, hands. */
 const USUAL_KEYPOINTS = [4, 5, 17, 21];
 
 /** Numbers of classes that published networks for oriented boxes have: one of their own, DOTA 1.0, 1.5 and 2.0. */
 const USUAL_ORIENTED = [1, 15, 16, 18];
-
-/**
- * True if the tensor holds prototypes of masks: 32 maps at a quarter of the input, as YOLOv5-seg and YOLOv8-seg give
- * them.
- */
-const isPrototypes = ({ dims }: TensorSpec): boolean =>
-  dims.length === 4 &&
-  (dims[1] === COEFFICIENTS ? dims[2] > COEFFICIENTS : dims[3] === COEFFICIENTS && dims[1] > COEFFICIENTS);
 
 /**
  * Returns how the boxes of networks that do more than detect are read. After the classes they have 32 coefficients of

@@ -691,6 +691,16 @@ test.each([
     2,
     "and 32 coefficients of masks after them in 38 channels",
   ],
+  [
+    "YOLOv8-seg of an input of 192x128",
+    [
+      [1, 41, 504],
+      [1, 32, 32, 48],
+    ],
+    "yolov8",
+    5,
+    "and 32 coefficients of masks after them in 41 channels",
+  ],
   ["YOLOv8-pose", [[1, 56, 8400]], "yolov8", 1, "and 17 keypoints after them in 56 channels"],
 ])("inspect of %s names what can be decoded of it first", (_, dims, family, classes, about) => {
   const { text } = inspect(
