@@ -56,7 +56,7 @@ function seeded(name, kept, more) {
     ),
     photo: null,
     config: { family: "yolov8", classes, inputSize: [input.width, input.height], ...more },
-    options: { confidenceThreshold: 0.5, rules: { clamp: "none" } },
+    options: { confidenceThreshold: 0.8, rules: { clamp: "none" } },
     resize: "none",
   };
 }

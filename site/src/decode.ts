@@ -1,10 +1,13 @@
 /** From files to boxes: runs the model, opens a decoder of the tensors, and decodes. */
 import type { Frame } from "boxwright";
+import { json } from "./code.ts";
 import type { PlaygroundRun } from "./playground.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";
 import { type State, messageOf, thresholdsOf } from "./state.ts";
 
-const isComplete = ({ missing }: Possibility): boolean => missing.length === 0;
+/** Returns the first possibility that needs nothing besides, among the likeliest ones. */
+const firstComplete = (all: readonly Possibility[]): Possibility | undefined =>
+  all.find(({ missing, likelihood }) => missing.length === 0 && likelihood === all[0].likelihood);
 
 /** Runs the model on the photo. Its outputs become the tensors that are shown. */
 export async function runModel(state: State, run: PlaygroundRun): Promise<void> {
@@ -23,7 +26,7 @@ export async function runModel(state: State, run: PlaygroundRun): Promise<void> 
   }
   const needed = missing.filter(({ path }) => !(path in options.value));
   if (needed.length > 0 && config.value === null && shown.taken === null) {
-    const first = possibilities.find(isComplete);
+    const first = firstComplete(possibilities);
     if (first === undefined)
       throw new Error(needed.map(({ path, message }) => `${path}: ${message}`).join(" "));
     shown.taken = first;
@@ -44,7 +47,7 @@ export async function openDecoder(state: State, run: PlaygroundRun): Promise<voi
   if (config.value === null && shown.model === null) {
     const possibilities = await run("possibilities", tensors, options.value);
     shown.possibilities = possibilities;
-    const first = possibilities.find(isComplete);
+    const first = firstComplete(possibilities);
     if (first === undefined)
       throw new Error(
         possibilities.length === 0
@@ -52,7 +55,7 @@ export async function openDecoder(state: State, run: PlaygroundRun): Promise<voi
           : "These shapes need more than a family. Choose a reading below, complete its config, and decode.",
       );
     shown.taken = first;
-    inputs.configText = JSON.stringify(first.options, null, 1);
+    inputs.configText = json(first.options);
   }
   shown.opened = await run("open", {
     tensors,

@@ -1,9 +1,9 @@
-/** Explains the boxes that are shown. */
+/** Explains the tensors and boxes that are shown. */
 import type { PlaygroundRun } from "./playground.ts";
 import { type State, thresholdsOf } from "./state.ts";
 import type { TensorView } from "./worker/jobs.ts";
 
-/** Adds ranges and pictures of the tensors, candidates, other readings, the heat map, and the times of the engines. */
+/** Adds ranges and pictures of the tensors, and what else they can be. Of boxes: candidates, the heat map, the times. */
 export async function explain(state: State, run: PlaygroundRun): Promise<void> {
   const { shown, options } = state;
   const views: { [name: string]: TensorView } = {};
@@ -12,7 +12,8 @@ export async function explain(state: State, run: PlaygroundRun): Promise<void> {
   shown.views = views;
   await findCandidates(state, run);
   const tensors = shown.tensors.map(({ id }) => id);
-  shown.possibilities = await run("possibilities", tensors, options.value);
+  if (tensors.length > 0) shown.possibilities = await run("possibilities", tensors, options.value);
+  if (shown.found === null) return;
   shown.heat = await run("heat");
   shown.times = await run("times", thresholdsOf(state));
 }

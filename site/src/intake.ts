@@ -1,4 +1,5 @@
 /** Takes in files and examples. */
+import { json } from "./code.ts";
 import type { Link } from "./link.ts";
 import type { PlaygroundRun } from "./playground.ts";
 import { type State, clearAll, messageOf } from "./state.ts";
@@ -54,7 +55,7 @@ export async function loadExample(state: State, run: PlaygroundRun, name: string
   const { confidenceThreshold = 0.25, iouThreshold = 0.45, ...others } = options;
   Object.assign(state.inputs, {
     example: name,
-    configText: link.configText ?? JSON.stringify(config, null, 1),
+    configText: link.configText ?? json(config),
     optionsText: link.optionsText ?? (Object.keys(others).length > 0 ? JSON.stringify(others) : ""),
     confidence: link.confidence ?? confidenceThreshold,
     iou: link.iou ?? iouThreshold,

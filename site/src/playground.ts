@@ -4,7 +4,7 @@
  */
 import { computed, watch } from "vue";
 import type { Possibility } from "@repo/src/node/possibility.ts";
-import { type Snippet, snippets } from "./code.ts";
+import { type Snippet, json, snippets } from "./code.ts";
 import { findCandidates } from "./explain.ts";
 import { addFiles, loadExample } from "./intake.ts";
 import { type Link, fromHash, toHash } from "./link.ts";
@@ -51,7 +51,7 @@ export function createPlayground() {
 
   /** Takes a possibility: its options become the config, or the options over a model's file. */
   async function choose(chosen: Possibility): Promise<void> {
-    if (shown.model === null) inputs.configText = JSON.stringify(chosen.options, null, 1);
+    if (shown.model === null) inputs.configText = json(chosen.options);
     else {
       // Those of a possibility that was chosen before give way.
       const written = new Set(shown.possibilities.flatMap((possibility) => Object.keys(possibility.options)));

@@ -43,14 +43,15 @@ export function createWork(state: State, job: PlaygroundRun) {
       if (shown.tensors.length > 0) {
         await openDecoder(state, run);
         await decode();
-        signal.throwIfAborted();
-        Object.assign(shown, IDLE);
-        await explain(state, run);
       }
     } catch (error) {
       if (!signal.aborted) showError(error);
     }
-    if (!signal.aborted) Object.assign(shown, IDLE);
+    if (signal.aborted) return;
+    Object.assign(shown, IDLE);
+    await explain(state, run).catch((error) => {
+      if (!signal.aborted) showError(error);
+    });
   }
 
   return { decode, change, rebuild, stop: () => current.abort() };

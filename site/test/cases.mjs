@@ -8,8 +8,8 @@ import { equal, isTrue, openPlayground, readText, settled, summaryOf } from "./s
 const EXAMPLES = [
   { name: "boxes", found: 2, says: "1 cup, 1 dining table", tensors: 2 },
   { name: "keypoints", found: 5, says: "5 face", tensors: 12 },
-  { name: "masks", found: 8, says: "", tensors: 2 },
-  { name: "oriented", found: 16, says: "", tensors: 1 },
+  { name: "masks", found: 7, says: "", tensors: 2 },
+  { name: "oriented", found: 9, says: "", tensors: 1 },
   { name: "large", found: 34, says: "", tensors: 1 },
 ];
 
@@ -252,7 +252,15 @@ const files = [
       await page.waitForFunction(() => document.querySelectorAll("[data-tensor]").length === 3);
       await page.click("text=Clear");
       await page.setInputFiles("#pg-files", [join(root, "site/dist/examples/boxes.safetensors")]);
-      await page.waitForFunction(() => document.querySelectorAll("[data-tensor]").length === 2);
+      // The likeliest reading needs anchors: its config is written, and the visitor completes it.
+      await page.waitForSelector("header [role=alert]:has-text('more than a family')");
+      equal(await page.locator("[data-tensor]").count(), 2, "tensors");
+      await page.locator("[data-possibility]").first().click();
+      isTrue((await page.inputValue("[data-config]")).includes("yolov5"), "the config to complete");
+      await page.click("text=Clear");
+      await page.setInputFiles("#pg-files", [join(root, "site/dist/examples/keypoints.safetensors")]);
+      await page.waitForSelector("text=YuNet >> .. >> .badge");
+      isTrue((await page.inputValue("[data-config]")).includes("yunet"), "the config that was found");
       await page.click("text=Clear");
       await page.setInputFiles("#pg-files", [fixture("files/nnarchive.tar.gz")]);
       await page.waitForSelector("#pg-config, header [role=alert]");

@@ -37,11 +37,13 @@ export function possibilitiesOf({
       scale,
       zeroPoint,
     }));
-    const inputSize = sizeGuess(specs as never);
-    const { json } = inspect(null, specs as never, { inputSize, ...known }, (name) =>
-      valuesOf(tensors, name),
-    );
-    return json.kind === "possibilities" ? json.possibilities : [];
+    const listed = (size: DecoderOptions): readonly Possibility[] => {
+      const { json } = inspect(null, specs as never, size, (name) => valuesOf(tensors, name));
+      return json.kind === "possibilities" ? json.possibilities : [];
+    };
+    // The tensors of some families tell the size of the input. It is guessed for the others.
+    const sure = listed(known);
+    return sure[0]?.options.inputSize ? sure : listed({ inputSize: sizeGuess(specs as never), ...known });
   } catch {
     return [];
   }
