@@ -114,13 +114,12 @@ export type TensorData =
   // The type of ONNX Runtime's tensors allows text. Such a tensor is refused.
   | readonly string[];
 
-/** A tensor with data. A tensor of ONNX Runtime has these fields as it is. */
-export interface TensorInput {
+/** A tensor that is known before its data. */
+export interface TensorSpecInput {
   /** Name of the output, in an array of outputs. In a record the key is the name. */
   readonly name?: string;
-  readonly data: TensorData;
   readonly dims: readonly number[];
-  /** Element type. Default: that of the array; a Uint16Array is f16. */
+  /** Element type. Default: that of the data, where a Uint16Array is f16. Without data: f32. */
   readonly type?: TypeName | RefusedTypeName;
   /**
    * Quantised data: real = (raw - zeroPoint) * scale. A list has one scale for each index of `axis`; such a tensor
@@ -134,19 +133,9 @@ export interface TensorInput {
   readonly order?: StorageOrder;
 }
 
-/** A tensor that is known before its data. */
-export interface TensorSpecInput {
-  readonly name?: string;
-  readonly dims: readonly number[];
-  /** Element type. Default: f32. */
-  readonly type?: TypeName | RefusedTypeName;
-  /** Quantised data: real = (raw - zeroPoint) * scale. Lists as in `TensorInput`: the slot is f32. */
-  readonly scale?: number | readonly number[];
-  readonly zeroPoint?: number | readonly number[];
-  /** Dimension of a list of scales. Default: the one of the list's length. */
-  readonly axis?: number;
-  /** Storage order where the dims leave it open. */
-  readonly order?: StorageOrder;
+/** A tensor with data. A tensor of ONNX Runtime has these fields as it is. */
+export interface TensorInput extends TensorSpecInput {
+  readonly data: TensorData;
 }
 
 /** Quantisation per channel: real = (raw - zeroPoint[k]) * scale[k], where k is the index along `axis`. */

@@ -11,10 +11,26 @@ const built = (file: string): string =>
 const STRETCHES = repeats(8, 4);
 const FRAMES = repeats(8000, 2000);
 
+/** A function that runs a frame often, and returns the bytes of heap that one gains. */
+const measure = `
+const measure = (frame) => {
+  for (let i = 0; i < 4000; i++) frame();
+  globalThis.gc();
+  // the least of all: what a frame leaves it leaves in each of them, and a compiler that is late only in the first
+  const gained = Array.from({ length: ${STRETCHES} }, () => {
+    const before = process.memoryUsage().heapUsed;
+    for (let i = 0; i < ${FRAMES}; i++) frame();
+    return (process.memoryUsage().heapUsed - before) / ${FRAMES};
+  });
+  // a stretch in which the heap was collected after all says nothing
+  return Math.min(...gained.filter((n) => n > -16));
+};
+`;
+
 /**
  * Returns a program that prints the garbage of a frame in bytes: arrays that are gathered, and tensors in their slots.
  */
-const script = (engine: string, byPlan: boolean): string => `
+const script = (engine: string, byPlan: boolean): string => `${measure}
 import { createDecoderSync } from ${built("index")};
 import { compilePlan } from ${built("node")};
 import { loadPlanSync } from ${built("plan")};
@@ -41,16 +57,7 @@ const ways = {
 const bytes = {};
 for (const [name, frame] of Object.entries(ways)) {
   if (name === "slots") for (const n of Object.keys(outputs)) inSlots.slots[n].data.set(outputs[n].data);
-  for (let i = 0; i < 4000; i++) frame();
-  globalThis.gc();
-  // the least of all: what a frame leaves it leaves in each of them, and a compiler that is late only in the first
-  const gained = Array.from({ length: ${STRETCHES} }, () => {
-    const before = process.memoryUsage().heapUsed;
-    for (let i = 0; i < ${FRAMES}; i++) frame();
-    return (process.memoryUsage().heapUsed - before) / ${FRAMES};
-  });
-  // a stretch in which the heap was collected after all says nothing
-  bytes[name] = Math.min(...gained.filter((n) => n > -16));
+  bytes[name] = measure(frame);
 }
 if (!(sink[0] > 0)) throw new Error("nothing was found");
 console.log(JSON.stringify(bytes));
@@ -67,7 +74,7 @@ test.each(engines.flatMap((engine) => [[engine, "config"] as const, [engine, "pl
 );
 
 /** The same of a network with keypoints: fused planes, with a frame and without, and raw maps. */
-const poseScript = (engine: string): string => `
+const poseScript = (engine: string): string => `${measure}
 import { createDecoderSync } from ${built("index")};
 const data = new Float32Array(56 * 84).fill(0.01);
 for (let i = 0; i < 80; i += 16)
@@ -90,14 +97,8 @@ const ways = {
 };
 const bytes = {};
 for (const [name, frame] of Object.entries(ways)) {
-  for (let i = 0; i < 4000; i++) if (!(frame().keypoints[0] >= 0)) throw new Error("no point was found");
-  globalThis.gc();
-  const gained = Array.from({ length: ${STRETCHES} }, () => {
-    const before = process.memoryUsage().heapUsed;
-    for (let i = 0; i < ${FRAMES}; i++) frame();
-    return (process.memoryUsage().heapUsed - before) / ${FRAMES};
-  });
-  bytes[name] = Math.min(...gained.filter((n) => n > -16));
+  if (!(frame().keypoints[0] >= 0)) throw new Error("no point was found");
+  bytes[name] = measure(frame);
 }
 console.log(JSON.stringify(bytes));
 `;

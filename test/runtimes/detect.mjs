@@ -22,6 +22,36 @@ function served(folder, prefix, ...endings) {
   return Object.fromEntries(names.map((name) => [`${prefix}${name}`, join(folder, name)]));
 }
 
+/** TensorFlow Lite in a page. `source`: fields of what setUp returns. */
+const onTflite = (file, source) => ({
+  fetched: "tflite",
+  setUp: `import * as module from "@tensorflow/tfjs-tflite/dist/tf-tflite.fesm.min.js";
+import { tflite } from "boxwright";
+export const layout = "NHWC";
+export async function setUp({ fetched, config }) {
+  module.setWasmPath("/");
+  const runtime = tflite(module, { numThreads: 1 });
+  const model = await fetched("/${file}.tflite");
+  return { ${source} };
+}`,
+  // An isolated page gets the threaded build, which looks for some of its files at the root of the site.
+  files: (modules) => served(join(modules, "@tensorflow/tfjs-tflite/wasm"), "/", ".wasm", ".js"),
+});
+
+/** The same for LiteRT.js. */
+const onLiteRt = (file, source) => ({
+  fetched: "litert",
+  setUp: `import * as module from "@litertjs/core";
+import { liteRt } from "boxwright";
+export const layout = "NHWC";
+export async function setUp({ config }) {
+  await module.loadLiteRt("/litert/");
+  const [model, runtime] = ["/${file}.tflite", liteRt(module)];
+  return { ${source} };
+}`,
+  files: (modules) => served(join(modules, "@litertjs/core/wasm"), "/litert/", ".wasm", ".js"),
+});
+
 /**
  * Each runtime: what an application does before it makes its detector, and the files that the page can fetch. `fetched` is a
  * package that the project does not depend on, by its name in install.mjs.
@@ -52,54 +82,10 @@ export async function setUp({ config }) {
 }`,
     files: () => served(folderOf("@tensorflow/tfjs-backend-wasm"), "/tfjs/", ".wasm"),
   },
-  tflite: {
-    fetched: "tflite",
-    setUp: `import * as module from "@tensorflow/tfjs-tflite/dist/tf-tflite.fesm.min.js";
-import { tflite } from "boxwright";
-export const layout = "NHWC";
-export async function setUp({ fetched, config }) {
-  module.setWasmPath("/");
-  const runtime = tflite(module, { numThreads: 1 });
-  return { source: { model: await fetched("/network.tflite"), runtime, config } };
-}`,
-    // An isolated page gets the threaded build, which looks for some of its files at the root of the site.
-    files: (modules) => served(join(modules, "@tensorflow/tfjs-tflite/wasm"), "/", ".wasm", ".js"),
-  },
-  litert: {
-    fetched: "litert",
-    setUp: `import * as module from "@litertjs/core";
-import { liteRt } from "boxwright";
-export const layout = "NHWC";
-export async function setUp({ config }) {
-  await module.loadLiteRt("/litert/");
-  return { source: { model: "/network.tflite", runtime: liteRt(module), config } };
-}`,
-    files: (modules) => served(join(modules, "@litertjs/core/wasm"), "/litert/", ".wasm", ".js"),
-  },
-  "tflite, int8": {
-    fetched: "tflite",
-    setUp: `import * as module from "@tensorflow/tfjs-tflite/dist/tf-tflite.fesm.min.js";
-import { tflite } from "boxwright";
-export const layout = "NHWC";
-export async function setUp({ fetched, config }) {
-  module.setWasmPath("/");
-  const runtime = tflite(module, { numThreads: 1 });
-  return { source: { model: await fetched("/int8.tflite"), runtime }, options: config };
-}`,
-    // An isolated page gets the threaded build, which looks for some of its files at the root of the site.
-    files: (modules) => served(join(modules, "@tensorflow/tfjs-tflite/wasm"), "/", ".wasm", ".js"),
-  },
-  "litert, uint8": {
-    fetched: "litert",
-    setUp: `import * as module from "@litertjs/core";
-import { liteRt } from "boxwright";
-export const layout = "NHWC";
-export async function setUp({ config }) {
-  await module.loadLiteRt("/litert/");
-  return { source: { model: "/uint8.tflite", runtime: liteRt(module) }, options: config };
-}`,
-    files: (modules) => served(join(modules, "@litertjs/core/wasm"), "/litert/", ".wasm", ".js"),
-  },
+  tflite: onTflite("network", "source: { model, runtime, config }"),
+  litert: onLiteRt("network", "source: { model, runtime, config }"),
+  "tflite, int8": onTflite("int8", "source: { model, runtime }, options: config"),
+  "litert, uint8": onLiteRt("uint8", "source: { model, runtime }, options: config"),
   webnn: {
     setUp: `import { webnn } from "boxwright";
 export const layout = "NCHW";

@@ -9,18 +9,8 @@ const folder = tempFolder();
 test("writes SVG and PNG of one decode", async () => {
   const svg = folder.path("a.svg");
   const png = folder.path("a.png");
-  const { code, out, err } = await boxwright(
-    "draw",
-    ...ssd("coffee"),
-    "--photo",
-    fixture("photos/coffee.jpg"),
-    "--out",
-    svg,
-    "--out",
-    png,
-    "--width",
-    "300",
-  );
+  const photo = ["--photo", fixture("photos/coffee.jpg"), "--width", "300"];
+  const { code, out, err } = await boxwright("draw", ...ssd("coffee"), ...photo, "--out", svg, "--out", png);
   expect({ code, err }).toEqual({ code: 0, err: "" });
   expect(out).toBe(`${svg}: 2 detections\n${png}: 2 detections\n`);
   const text = await readFile(svg, "utf8");
@@ -33,41 +23,17 @@ test("--detections draws what decode printed", async () => {
   const list = folder.path("d.json");
   const svg = folder.path("b.svg");
   await writeFile(list, (await boxwright("decode", ...ssd("chelsea"), "--json")).out);
-  const { code } = await boxwright(
-    "draw",
-    "--detections",
-    list,
-    "--photo",
-    fixture("photos/chelsea.png"),
-    "--out",
-    svg,
-  );
+  const draw = ["draw", "--detections", list, "--photo", fixture("photos/chelsea.png")];
+  const toSvg = [...draw, "--out", svg];
+  const { code } = await boxwright(...toSvg);
   expect(code).toBe(0);
   expect(await readFile(svg, "utf8")).toContain(">cat 64%</text>");
   await writeFile(list, JSON.stringify([printedJson(await readFile(list, "utf8")), { detections: [] }]));
-  expect(
-    (
-      await boxwright(
-        "draw",
-        "--detections",
-        list,
-        "--photo",
-        fixture("photos/chelsea.png"),
-        "--out",
-        svg,
-        "--index",
-        "1",
-      )
-    ).out,
-  ).toContain("0 detections");
+  expect((await boxwright(...toSvg, "--index", "1")).out).toContain("0 detections");
   await writeFile(list, "\ufeff[]");
-  expect(
-    await boxwright("draw", "--detections", list, "--photo", fixture("photos/chelsea.png"), "--out", svg),
-  ).toMatchObject({ code: 0, out: `${svg}: 0 detections\n` });
+  expect(await boxwright(...toSvg)).toMatchObject({ code: 0, out: `${svg}: 0 detections\n` });
   await writeFile(list, '"no list"');
-  expect(
-    await boxwright("draw", "--detections", list, "--photo", fixture("photos/chelsea.png")),
-  ).toMatchObject({ code: 2 });
+  expect(await boxwright(...draw)).toMatchObject({ code: 2 });
 });
 
 test.each<[string, string[], RegExp]>([

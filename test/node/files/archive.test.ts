@@ -108,20 +108,11 @@ test("several archives unpack at once, though they share one xz decoder", async 
 
 test("reads long names of GNU and pax, and an archive without empty blocks at its end", async () => {
   const long = `${"d".repeat(120)}/config.json`;
-  const gnu = Buffer.concat([
-    header("././@LongLink", octal(long.length), "L"),
-    block(long),
-    header("cut", octal(2)),
-    block("{}"),
-  ]);
+  const cut = [header("cut", octal(2)), block("{}")];
+  const gnu = Buffer.concat([header("././@LongLink", octal(long.length), "L"), block(long), ...cut]);
   expect(await readArchiveConfig(gnu, "x")).toBe("{}");
   const record = `${String(long.length + 10)} path=${long}\n`;
-  const pax = Buffer.concat([
-    header("pax", octal(record.length), "x"),
-    block(record),
-    header("cut", octal(2)),
-    block("{}"),
-  ]);
+  const pax = Buffer.concat([header("pax", octal(record.length), "x"), block(record), ...cut]);
   expect(await readArchiveConfig(pax, "x")).toBe("{}");
 });
 

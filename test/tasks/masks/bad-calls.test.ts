@@ -1,5 +1,6 @@
 /** Calls that are wrong, of the functions beside the decoder: a message says what was found and what was expected. */
 import { expect, test } from "vitest";
+import type { Frame } from "../../../src/decode/frame.ts";
 import { createDecoderSync } from "../../../src/whole/decoder.ts";
 import {
   classMap,
@@ -12,17 +13,13 @@ import {
 } from "../../../src/entries/index.ts";
 
 /** Returns the detections of a frame with one box, or with none. */
-function found(score: number) {
-  const decoder = createDecoderSync({
-    family: "yolo26",
-    inputSize: [16, 8],
-    task: "segment",
-    coordinates: "pixels",
-  });
-  return decoder.decode({
-    output0: { data: [0, 0, 12, 8, score, 0, 1], dims: [1, 1, 7] },
+function found(score: number, right = 12, frame?: Frame) {
+  const options = { family: "yolo26", inputSize: [16, 8], task: "segment", coordinates: "pixels" } as const;
+  const outputs = {
+    output0: { data: [0, 0, right, 8, score, 0, 1], dims: [1, 1, 7] },
     output1: { data: [1, 1, 1, 1, -1, 1, 1, -1], dims: [1, 1, 2, 4] },
-  });
+  };
+  return createDecoderSync(options).decode(outputs, frame);
 }
 
 test.each([
@@ -41,20 +38,7 @@ test("a mask of a frame without detections", () => {
 });
 
 test("a mask of more pixels than a picture can have", () => {
-  const decoder = createDecoderSync({
-    family: "yolo26",
-    inputSize: [16, 8],
-    task: "segment",
-    coordinates: "pixels",
-  });
-  const decode = (width: number, height: number) =>
-    decoder.decode(
-      {
-        output0: { data: [0, 0, 16, 8, 0.9, 0, 1], dims: [1, 1, 7] },
-        output1: { data: [1, 1, 1, 1, -1, 1, 1, -1], dims: [1, 1, 2, 4] },
-      },
-      { width, height, resize: "stretch" },
-    );
+  const decode = (width: number, height: number) => found(0.9, 16, { width, height, resize: "stretch" });
   expect(() => decode(65536, 65536).mask(0)).toThrow(
     'mask: got a box of 65536x65536 pixels, expected at most 1073741824: give a size, "network" or [width, height]',
   );
