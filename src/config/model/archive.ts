@@ -28,13 +28,13 @@ const LIMITS = { config: MAX_TEXT, name: 2 * MAX_NAME, files: 256 };
 const LISTED_NAMES = 8;
 const LISTED_LETTERS = 60;
 
-/** How an archive is packed. */
-type Packing = "xz" | "gzip" | "tar";
+/** How an NN Archive is packed: xz, gzip, or not at all. */
+export type Packing = "xz" | "gz" | "tar";
 
 /** Returns how an archive is packed, by its first 512 bytes, or null if the bytes are no archive. */
 export function packingOf(bytes: Uint8Array): Packing | null {
   if (bytes[0] === 0xfd && tarText(bytes, 1, 5) === "7zXZ") return "xz";
-  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return "gzip";
+  if (bytes[0] === 0x1f && bytes[1] === 0x8b) return "gz";
   return bytes.length >= BLOCK && hasChecksum(bytes) ? "tar" : null;
 }
 
@@ -70,7 +70,7 @@ async function* unpack(
   unxz: Unxz | undefined,
 ): AsyncGenerator<Uint8Array> {
   if (packing === "tar") yield bytes;
-  else if (packing === "gzip") yield* unpackChunks("archive", [bytes], gunzip);
+  else if (packing === "gz") yield* unpackChunks("archive", [bytes], gunzip);
   else if (unxz !== undefined) yield* unpackChunks("archive", [bytes], unxz);
   else
     refuseFile(
