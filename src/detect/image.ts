@@ -91,7 +91,7 @@ export class PixelReader {
       refuse(
         "image",
         `a size of ${width} x ${height}`,
-        "one that is loaded: await image.decode(), or the video's event loadeddata",
+        "one that is loaded and not closed: await image.decode(), or the video's event loadeddata",
       );
     const context = this.#contextOf(width, height);
     context.drawImage(image, 0, 0, width, height);

@@ -18,25 +18,31 @@ export interface PlayingVideo {
   readonly videoWidth: number;
   readonly videoHeight: number;
   readonly ended: boolean;
+  /** Why the video cannot go on. */
+  readonly error?: { readonly message: string } | null;
   /** Calls back when the next frame is shown. */
   requestVideoFrameCallback(callback: () => void): number;
-  /** Calls back when the video has ended. */
-  addEventListener(name: "ended", listener: () => void, options: { readonly once: true }): void;
+  /** Calls back when the video has ended or failed. */
+  addEventListener(name: "ended" | "error", listener: () => void, options: { readonly once: true }): void;
 }
 
 /** Images in a row: `detectAll` takes them one after the other. */
 export type DetectorFrames = Iterable<DetectorImage> | AsyncIterable<DetectorImage> | PlayingVideo;
 
-/** Yields a video at each frame that it shows, until the video ends. Skips frames that come while one is detected. */
+/**
+ * Yields a video at each frame that it shows, until the video ends. Skips frames that come while one is detected.
+ * @throws TensorError if the video fails: no frame would come any more
+ */
 async function* framesOf(video: PlayingVideo): AsyncGenerator<DetectorImage, void, undefined> {
   let wake: () => void = () => undefined;
-  video.addEventListener("ended", () => wake(), { once: true });
+  for (const name of ["ended", "error"] as const) video.addEventListener(name, () => wake(), { once: true });
   while (!video.ended) {
+    if (video.error) refuse("detectAll", `a video that failed (${video.error.message})`, "one that plays");
     await new Promise<void>((resolve) => {
       wake = resolve;
       video.requestVideoFrameCallback(resolve);
     });
-    if (!video.ended) yield video;
+    if (!video.ended && !video.error) yield video;
   }
 }
 

@@ -195,19 +195,32 @@ test("a browser that refuses is not asked again", async () => {
   expect([copyTo.mock.calls.length, seen.open]).toEqual([1, 0]);
 });
 
+/** Returns a video that shows a frame as soon as it is asked, or never. */
+const playing = (shows = true) =>
+  Object.assign(new EventTarget(), video, {
+    ended: false,
+    error: null as { message: string } | null,
+    requestVideoFrameCallback: (callback: () => void) => (shows && setTimeout(callback), 1),
+  });
+
 test("a playing video is a stream of its frames until it ends", async () => {
-  let ended = false;
-  const playing = {
-    ...video,
-    get ended() {
-      return ended;
-    },
-    requestVideoFrameCallback: (callback: () => void) => (setTimeout(callback), 1),
-    addEventListener: () => undefined,
-  };
-  const source = iteratorOf(playing);
-  expect(await source.next()).toEqual({ done: false, value: playing });
-  expect(await source.next()).toEqual({ done: false, value: playing });
-  ended = true;
-  expect(await source.next()).toEqual({ done: true, value: undefined });
+  const source = playing();
+  const frames = iteratorOf(source);
+  expect(await frames.next()).toEqual({ done: false, value: source });
+  expect(await frames.next()).toEqual({ done: false, value: source });
+  source.ended = true;
+  expect(await frames.next()).toEqual({ done: true, value: undefined });
+});
+
+test("a video that ends or fails while a frame is awaited", async () => {
+  const ended = playing(false);
+  const last = iteratorOf(ended).next();
+  Object.assign(ended, { ended: true }).dispatchEvent(new Event("ended"));
+  expect(await last).toEqual({ done: true, value: undefined });
+  const failed = playing(false);
+  const none = iteratorOf(failed).next();
+  Object.assign(failed, { error: { message: "PIPELINE_ERROR_READ" } }).dispatchEvent(new Event("error"));
+  await expect(none).rejects.toThrow(
+    "detectAll: got a video that failed (PIPELINE_ERROR_READ), expected one that plays",
+  );
 });

@@ -68,6 +68,19 @@ export async function setUp() {
 }`,
     files: () => served(folderOf("onnxruntime-web"), "/ort/", ".wasm", ".mjs"),
   },
+  "onnxruntime-web, in a worker": {
+    // The file that starts the worker must be its own: a bundle would start the whole page again.
+    setUp: `import { onnxRuntime } from "boxwright";
+export const layout = "NCHW";
+export async function setUp() {
+  const ort = await import("/ort/ort.wasm.min.mjs".slice());
+  ort.env.wasm.wasmPaths = "/ort/";
+  ort.env.wasm.numThreads = 1;
+  ort.env.wasm.proxy = true;
+  return { source: { model: "/network.onnx", runtime: onnxRuntime(ort) } };
+}`,
+    files: () => served(folderOf("onnxruntime-web"), "/ort/", ".wasm", ".mjs"),
+  },
   tfjs: {
     setUp: `import * as tf from "@tensorflow/tfjs-core";
 import { setThreadsCount, setWasmPaths } from "@tensorflow/tfjs-backend-wasm";
