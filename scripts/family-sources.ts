@@ -226,7 +226,8 @@ export const SOURCES: { readonly [F in Family]: Source } = {
       "# Python",
       "import torch, torchvision",
       'network = torchvision.models.detection.maskrcnn_resnet50_fpn(weights="DEFAULT").eval()',
-      'torch.onnx.export(network, ([torch.rand(3, 480, 640)],), "maskrcnn.onnx", opset_version=11, dynamo=False)',
+      'torch.onnx.export(network, torch.rand(1, 3, 480, 640), "maskrcnn.onnx", opset_version=11, dynamo=False,',
+      '                  input_names=["image"], output_names=["boxes", "labels", "scores", "masks"])',
     ],
   },
   "rtmdet-ins": mmdeploy(

@@ -29,16 +29,20 @@ export const isAmong = (name: Family, possibilities: readonly Possibility[]): bo
   );
 
 /**
- * Returns the option `--family` of the command line, with the families to choose from. `null` if nothing fits.
+ * Returns the option `--family` of the command line, with the families to choose from, and the task that all of them
+ * have. `null` if nothing fits.
  * @param path of the file. A family in its name comes first
  */
 export function familyWords(possibilities: readonly Possibility[], path: string): string | null {
+  const tasks = new Set(possibilities.map(({ options }) => options.task));
+  const [task] = tasks.size === 1 ? tasks : [];
+  const more = task === undefined ? "" : ` --task ${task}`;
   const named = familyInName(basename(path));
-  if (named !== null && isAmong(named, possibilities)) return `--family ${named}`;
+  if (named !== null && isAmong(named, possibilities)) return `--family ${named}${more}`;
   const families = [...new Set(possibilities.map(({ options }) => options.family))];
   if (families.length === 0) return null;
   const [first, ...others] = families.slice(0, MOST_FAMILIES);
-  return `--family ${first}${others.map((family) => ` (or ${family})`).join("")}`;
+  return `--family ${first}${others.map((family) => ` (or ${family})`).join("")}${more}`;
 }
 
 /**

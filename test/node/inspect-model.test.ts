@@ -91,6 +91,13 @@ describe("boxwright inspect", () => {
     expect(out).toContain(`next: npx boxwright run ${path} photo.jpg --family yunet --draw boxes`);
   });
 
+  test("names the task that every likely reading has", async () => {
+    const outputs = [output("output0", 1, 25200, 117), output("output1", 1, 32, 160, 160)];
+    const path = write("masks.onnx", onnxFile({ inputs: [input(1, 3, 640, 640)], outputs }));
+    const { out } = await call("inspect", path);
+    expect(out).toMatch(/next: .* --family yolov5.* --task segment /);
+  });
+
   test("prints the quantisation of a TFLite file, whatever the file is called", async () => {
     const quantised = ultralyticsTflite({ type: "int8", scale: [0.004], zeroPoint: [-120] });
     const { out } = await call("inspect", write("net.bytes", quantised));

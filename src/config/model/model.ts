@@ -98,7 +98,7 @@ const OTHERS: readonly (readonly [beginning: readonly number[], what: string])[]
 /** Returns the model of an ONNX or TFLite file. */
 function modelOf(file: NetworkFile): Model {
   const libre = readLibreyolo(file.metadata);
-  const metadata = libre ? null : readUltralytics(file.metadata);
+  const metadata = libre ? null : withMasks(readUltralytics(file.metadata), file);
   const inference = libre ?? readInference(file.metadata);
   const input = inputOf(file.inputs, file.normalisation);
   const inputSize = sizeOf(input) ?? metadata?.inputSize ?? inference?.inputSize ?? null;
@@ -135,6 +135,16 @@ function modelOf(file: NetworkFile): Model {
     archive: null,
     missing: missingIn({ file, metadata, options, input }),
   };
+}
+
+/** Returns the metadata with the task of masks if the outputs tell it: the script of YOLOv5 states no task. */
+function withMasks(
+  metadata: UltralyticsMetadata | null,
+  { outputs }: NetworkFile,
+): UltralyticsMetadata | null {
+  const [rows, prototypes, ...others] = outputs.map(({ dims }) => dims?.length);
+  const hasMasks = metadata?.taskName === null && rows === 3 && prototypes === 4 && others.length === 0;
+  return hasMasks ? { ...metadata, task: "segment" } : metadata;
 }
 
 /** Returns the options of masks or keypoints that stand beside the boxes of queries. */

@@ -112,6 +112,21 @@ describe("Ultralytics, ONNX", () => {
     expect(createDecoderSync(model).describe().text).toContain("objectness-rows");
   });
 
+  test("YOLOv5's own exporter states no task: prototypes tell of masks", async () => {
+    const bytes = onnxFile({
+      inputs: [input(1, 3, 64, 96)],
+      outputs: [output("output0", 1, 378, 39), output("output1", 1, 32, 16, 24)],
+      metadata: { stride: "32", names: "['person', 'cat']" },
+    });
+    const model = await readModel(bytes);
+    expect(model).toMatchObject({
+      task: "segment",
+      missing: [],
+      options: { family: "yolov5", task: "segment" },
+    });
+    expect(createDecoderSync(model).describe().text).toContain("masks: 32 coefficients");
+  });
+
   test("RT-DETR: rows of queries", async () => {
     const named = { description: "Ultralytics rtdetr-l model" };
     const model = await readModel(ultralyticsOnnx(named, [output("output0", 1, 300, 6)]));
