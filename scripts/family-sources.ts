@@ -90,7 +90,7 @@ export const SOURCES: { readonly [F in Family]: Source } = {
   yolov6r1: {
     from: "meituan/YOLOv6, release 0.1.0",
     licence: "GPL-3.0",
-    commands: ["python deploy/ONNX/export_onnx.py --weights yolov6s.pt --img 640 --batch 1"],
+    commands: ["python deploy/ONNX/export_onnx.py --weights yolov6s.pt --img 640 --batch 1 --device cpu"],
   },
   yolox: {
     from: "Megvii-BaseDetection/YOLOX",
@@ -100,7 +100,7 @@ export const SOURCES: { readonly [F in Family]: Source } = {
   yolov6: {
     from: "meituan/YOLOv6",
     licence: "GPL-3.0",
-    commands: ["python deploy/ONNX/export_onnx.py --weights yolov6n.pt --img 640 --batch 1"],
+    commands: ["python deploy/ONNX/export_onnx.py --weights yolov6n.pt --img 640 --batch 1 --device cpu"],
   },
   yolov8: ultralytics("yolov8n"),
   yolov9: ultralytics("yolov9t"),
@@ -124,7 +124,7 @@ export const SOURCES: { readonly [F in Family]: Source } = {
   ppyoloe: paddle("ppyoloe", "ppyoloe_crn_s_300e_coco", " exclude_nms=True"),
   rtmdet: mmdeploy("mmdet/detection/detection_onnxruntime_static.py", "rtmdet_tiny_8xb32-300e_coco", "det"),
   "damo-yolo": {
-    from: "tinyvision/DAMO-YOLO",
+    from: "tinyvision/DAMO-YOLO, whose exporter needs a GPU",
     licence: "Apache-2.0",
     commands: [
       "python tools/converter.py -f configs/damoyolo_tinynasL20_T.py -c damoyolo_tinynasL20_T.pth --batch_size 1 --img_size 640",
@@ -143,7 +143,7 @@ export const SOURCES: { readonly [F in Family]: Source } = {
     from: "dog-qiuqiu/FastestDet",
     licence: "BSD-3-Clause",
     commands: [
-      "python test.py --yaml configs/coco.yaml --weight weights/weights.pth --img data/3.jpg --onnx",
+      "python test.py --yaml configs/coco.yaml --weight weights/weight_AP05:0.253207_280-epoch.pth --img data/3.jpg --onnx",
     ],
   },
   rfdetr: {
