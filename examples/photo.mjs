@@ -4,11 +4,9 @@
 //   node photo.mjs yolo11n.onnx street.jpg boxes.png
 //   node photo.mjs yolox_nano.onnx street.jpg boxes.png coco80    (this file holds no class names)
 import { readFileSync, writeFileSync } from "node:fs";
-import jpeg from "jpeg-js";
 import * as ort from "onnxruntime-node";
-import { PNG } from "pngjs";
 import { createDetector, onnxRuntime, toPixels } from "boxwright";
-import { drawPng } from "boxwright/node";
+import { drawPng, readImage } from "boxwright/node";
 
 const [model, photo, picture, labels] = process.argv.slice(2);
 if (picture === undefined) {
@@ -17,12 +15,11 @@ if (picture === undefined) {
 }
 
 const bytes = readFileSync(photo);
-const isPng = bytes[0] === 0x89;
-const image = isPng ? PNG.sync.read(bytes) : jpeg.decode(bytes, { useTArray: true });
+const image = await readImage(bytes); // upright, as its EXIF says
 
 // A file that does not state its family needs it here: { family: "fastestdet", labels }.
 const source = { model: readFileSync(model), runtime: onnxRuntime(ort) };
-const detector = await createDetector(source, labels === undefined ? {} : { labels });
+const detector = await createDetector(source, { ...(labels && { labels }), onNote: console.warn });
 const detections = await detector.detect(image);
 
 for (const detection of detections) {

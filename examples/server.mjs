@@ -20,7 +20,8 @@ if (port === undefined) {
   process.exit(2);
 }
 
-const detector = await createDetector({ model: readFileSync(model), runtime: onnxRuntime(ort) });
+const network = { model: readFileSync(model), runtime: onnxRuntime(ort) };
+const detector = await createDetector(network, { onNote: console.warn });
 
 // A detector handles one image at a time, so that requests wait for each other.
 let last = Promise.resolve();

@@ -58,7 +58,8 @@ async function* readFrames({ width, height }) {
   if (code !== 0) throw new Error(`ffmpeg ended with code ${code}`);
 }
 
-const detector = await createDetector({ model: readFileSync(model), runtime: onnxRuntime(ort) });
+const network = { model: readFileSync(model), runtime: onnxRuntime(ort) };
+const detector = await createDetector(network, { onNote: console.warn });
 let frame = 0;
 for await (const detections of detector.detectAll(readFrames(frameSize())))
   console.log(JSON.stringify({ frame: frame++, detections: detections.toArray() }));

@@ -20,7 +20,10 @@ if (endpoint === undefined) {
 }
 
 const open = (bytes) =>
-  createDetector({ model: new Uint8Array(bytes), runtime: onnxRuntime(ort) }, JSON.parse(options));
+  createDetector(
+    { model: new Uint8Array(bytes), runtime: onnxRuntime(ort) },
+    { ...JSON.parse(options), onNote: console.warn },
+  );
 
 // Frigate may send the same bad request many times a second.
 const said = new Set();

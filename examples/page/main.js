@@ -9,7 +9,7 @@ import wasm from "onnxruntime-web/ort-wasm-simd-threaded.wasm?url";
 import { createDetector, drawCanvas, onnxRuntime } from "boxwright";
 
 // An export of Ultralytics states all of it. Other files: { family: "fastestdet", labels: "coco80" }
-const options = {};
+const options = { onNote: console.warn };
 
 const [file, webcam, status, canvas] = ["file", "webcam", "status", "canvas"].map((id) =>
   document.getElementById(id),

@@ -21,7 +21,8 @@ for (const { cell, box, classId, score } of cells) {
 }
 const outputs = { output0: { data, dims: [1, 84, 8400] } };
 
-const decoder = await createDecoder({ family: "yolov8", labels: COCO80, inputSize: [640, 640] });
+const network = { family: "yolov8", labels: COCO80, inputSize: [640, 640] };
+const decoder = await createDecoder(network, { onNote: console.warn });
 
 function show() {
   decoder.update({ confidenceThreshold: Number(slider.value) });

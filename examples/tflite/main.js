@@ -10,7 +10,7 @@ import * as module from "@tensorflow/tfjs-tflite/dist/tf-tflite.fesm.min.js";
 import { createDetector, drawCanvas, tflite } from "boxwright";
 
 // An export of Ultralytics states all of it. Other files: { family: "yolov8", labels: ["cat", "dog"] }
-const options = {};
+const options = { onNote: console.warn };
 
 const [file, status, canvas] = ["file", "status", "canvas"].map((id) => document.getElementById(id));
 const context = canvas.getContext("2d");

@@ -5,7 +5,7 @@ import wasm from "onnxruntime-web/ort-wasm-simd-threaded.wasm?url";
 import { createDetector, onnxRuntime } from "boxwright";
 
 // An export of Ultralytics states all of it. Other files: { family: "fastestdet", labels: "coco80" }
-const options = {};
+const options = { onNote: console.warn };
 
 ort.env.wasm.wasmPaths = { wasm };
 const model = new URL("model.onnx", self.name); // main.js names the worker after its own address

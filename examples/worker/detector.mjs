@@ -4,7 +4,8 @@ import { parentPort, workerData } from "node:worker_threads";
 import * as ort from "onnxruntime-node";
 import { createDetector, onnxRuntime } from "boxwright";
 
-const detector = await createDetector({ model: readFileSync(workerData.model), runtime: onnxRuntime(ort) });
+const network = { model: readFileSync(workerData.model), runtime: onnxRuntime(ort) };
+const detector = await createDetector(network, { onNote: console.warn });
 
 // A result is overwritten by the next one. toArray() makes plain objects, which can be posted.
 parentPort.on("message", async (image) => {

@@ -222,7 +222,7 @@ describePages("pages of examples", () => {
         name: "options",
         transform: (code: string, id: string) =>
           id.endsWith("tflite/main.js")
-            ? code.replace("const options = {}", `const options = ${JSON.stringify(CONFIG)}`)
+            ? code.replace("const options = {", `const options = { ...${JSON.stringify(CONFIG)},`)
             : undefined,
       };
       await withPage("tflite", files, use, {
