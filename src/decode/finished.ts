@@ -72,6 +72,13 @@ export class FinishedRows {
     return this.#isPacked ? specs.length === 1 : this.#rowsAmong(specs) >= 0;
   }
 
+  /** Returns how many images finished rows of these shapes hold, as far as shapes tell; `null` for other tensors. */
+  imagesIn(specs: readonly TensorSpec[]): number | null {
+    if (!this.reads(specs)) return null;
+    const { dims } = specs[this.#isPacked ? 0 : this.#rowsAmong(specs)];
+    return dims.length > 2 ? dims[0] : 1;
+  }
+
   /**
    * Returns the rows in one form, `null` if the outputs hold no finished rows.
    * @param images how many images the caller has frames of; `null` if unknown

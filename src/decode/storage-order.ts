@@ -71,7 +71,7 @@ export function noteOfStorageOrder(image: MemoryImage): string | null {
 /** Rows for each cell of the input's maps: one, or one for each of two or three anchors. */
 const ROWS_PER_CELL = [1, 2, 3];
 /** The cells of rows have another size if those below them differ this many times less in it. */
-const BELOW = 4;
+const BELOW = 3;
 
 /**
  * Returns the input size with width and height exchanged if rows, which are the cells of all maps, are nearer to the

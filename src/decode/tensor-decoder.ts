@@ -312,7 +312,9 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
       const specs = Object.values(outputs).map((t: TensorInput, i) =>
         specOf(names[i], t, this.#known(names[i])),
       );
-      if (!this.config.decodes || this.#finished?.reads(specs)) return 1;
+      if (!this.config.decodes) return 1;
+      const images = this.#finished?.imagesIn(specs) ?? null;
+      if (images !== null) return images;
       const { interpretations } = interpretConfig(this.config, specs, this.#tasks);
       // Tensors that do not fit have no interpretation.
       return interpretations.length === 0

@@ -448,6 +448,12 @@ test("tensors of two images are refused where the packet is made", () => {
     expect(errorOf(() => toPacket(createDecoderSync(config), given, frame, about)).message).toBe(
       "images in outputs: got 2, expected 1: make a packet of each image",
     );
+  const list = {
+    dets: { data: new Float32Array(2 * 3 * 5), dims: [2, 3, 5] },
+    labels: { data: new Int32Array(2 * 3), dims: [2, 3] },
+  };
+  const finished = createDecoderSync({ family: "mmdeploy", classes: 4, inputSize: [64, 64] });
+  expect(errorOf(() => toPacket(finished, list, null, about)).message).toContain("images in outputs: got 2");
   // Nothing tells a device without a config what a dimension means.
   expect(fromPacket(toPacket(createDecoderSync({}), twice, frame, about)).tensors[0].dims[0]).toBe(2);
 });
