@@ -19,9 +19,7 @@ function addLiveExamples(md: MarkdownRenderer): void {
       info.startsWith("js") &&
       imports.length > 0 &&
       imports.every((name) => name === "boxwright");
-    return isExample
-      ? `${html}<ClientOnly><LiveExample code="${encodeURIComponent(content)}" /></ClientOnly>`
-      : html;
+    return isExample ? `${html}<LiveExample code="${encodeURIComponent(content)}" />` : html;
   };
 }
 

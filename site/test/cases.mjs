@@ -366,6 +366,12 @@ const surroundings = [
       await page.waitForFunction(() => !document.querySelector("[data-live=camera]").disabled);
       await page.click("[data-live=camera]");
       await page.waitForFunction(() => Number(document.querySelector("[data-frames]")?.textContent) >= 2);
+      // Boxes lie over what they frame on a narrow screen, too.
+      await page.setViewportSize({ width: 390, height: 844 });
+      const heights = await page
+        .locator(".live > *")
+        .evaluateAll((all) => all.map((element) => Math.round(element.getBoundingClientRect().height)));
+      equal(heights[1], heights[0], "height of the boxes' canvas beside that of the video");
     },
   },
   {

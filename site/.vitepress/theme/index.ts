@@ -1,31 +1,20 @@
-import { defineAsyncComponent, defineComponent, h } from "vue";
+import { type Component, defineAsyncComponent } from "vue";
 import type { Theme } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
 import "./style.css";
 import "./playground.css";
 
-/** Makes a component that only browsers load: pages are rendered without it when the site is built. */
-const inBrowser = (load: () => Promise<object>) =>
-  import.meta.env.SSR
-    ? defineComponent({ render: () => h("div", { class: "loading" }) })
-    : defineAsyncComponent(load as never);
-
 export default {
   extends: DefaultTheme,
   enhanceApp({ app }) {
-    // The page holds what the playground shows first, so that it stands there before a program has run.
-    app.component(
-      "PlaygroundPage",
-      defineAsyncComponent(() => import("../../src/components/PlaygroundPage.vue") as never),
-    );
-    app.component(
-      "MeasurePage",
-      inBrowser(() => import("../../src/components/MeasurePage.vue")),
-    );
-    app.component(
-      "LiveExample",
-      inBrowser(() => import("../../src/components/LiveExample.vue")),
-    );
+    // The pages hold what these show first, so that it stands there before a program has run.
+    const components = {
+      PlaygroundPage: () => import("../../src/components/PlaygroundPage.vue"),
+      MeasurePage: () => import("../../src/components/MeasurePage.vue"),
+      LiveExample: () => import("../../src/components/LiveExample.vue"),
+    };
+    for (const [name, load] of Object.entries(components))
+      app.component(name, defineAsyncComponent(load as () => Promise<Component>));
     keepForOffline();
   },
 } satisfies Theme;
