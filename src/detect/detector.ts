@@ -120,7 +120,7 @@ async function openDetector<Opened>(
 }
 
 /** Tells how class ids get names, if their count is that of COCO. */
-function noteMissingNames(decoder: Decoder, onNote: (note: string) => void): void {
+export function noteMissingNames(decoder: Decoder, onNote: (note: string) => void): void {
   const { classes } = decoder.describe().json as { readonly classes?: number | null };
   const advice = adviceOnCocoLabels(decoder.config.labels, classes ?? decoder.config.classes);
   if (advice !== null) onNote(`the network has class ids and no names: ${advice}`);

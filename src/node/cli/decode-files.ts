@@ -6,6 +6,7 @@ import type { Frame } from "../../decode/frame.ts";
 import type { Stats } from "../../decode/stats.ts";
 import type { Description } from "../../plan/describe.ts";
 import { TensorError } from "../../core/errors.ts";
+import { noteMissingNames } from "../../detect/detector.ts";
 import { type Input, readInputUpTo } from "../files/read.ts";
 import { MissingPackage } from "../images.ts";
 import { type Folders, framesIn, isFolder, photoFinder } from "./frames.ts";
@@ -154,7 +155,10 @@ async function photosOf(values: Values): Promise<(name: string) => string | unde
 function notesOf(decoder: Decoder, frame: Frame | undefined, values: Values): string[] {
   const { json } = decoder.describe();
   const isAssumed = values["resize"] === undefined;
+  const names: string[] = [];
+  noteMissingNames(decoder, (note) => names.push(note));
   return [
+    ...names,
     ...(json.kind === "plan" ? json.notes : []),
     ...(frame && isAssumed ? stretchNotes(json, frame) : []),
     ...droppedNotes(decoder.stats),

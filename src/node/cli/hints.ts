@@ -25,9 +25,9 @@ export function withHints(error: Error, command: CommandName, words: readonly st
 /** Returns a note of the library as a line of this command: `labels: "coco80"` becomes `--labels coco80`. */
 export function noteLine(note: string, command: CommandName): string {
   const options = Object.entries(optionsOf(command));
-  const text = note.replace(/\b(\w+): "([\w-]+)"/g, (whole, option, value) => {
-    const [name] = options.find(([, { sets }]) => sets === option) ?? [];
-    return name === undefined ? whole : `--${name} ${value}`;
+  const text = note.replace(/\b(\w+): "([\w-]+)"|(?<=\bthe option )(\w+)/g, (whole, option, value, alone) => {
+    const [name] = options.find(([, { sets }]) => sets === (option ?? alone)) ?? [];
+    return name === undefined ? whole : `--${name}${option === undefined ? "" : ` ${value}`}`;
   });
   return `boxwright: note: ${text}\n`;
 }

@@ -30,7 +30,8 @@ export function configAmong(inputs: readonly Input[]): { path: string; text: str
 export function checkHasNetwork(config: unknown, values: Values): void {
   if (config === undefined && values["family"] === undefined)
     throw new UsageError(
-      "no network is described. Pass a config file, an NN Archive, or --family and --classes.",
+      "no network is described. Pass a config file, an NN Archive, or --family and --classes: " +
+        "boxwright inspect lists what the tensors can be.",
     );
 }
 

@@ -132,9 +132,24 @@ test("notes name options as the command does", () => {
   expect(line('say scores: "probabilities", or labels: "coco80"')).toBe(
     "boxwright: note: say --scores probabilities, or --labels coco80\n",
   );
+  expect(line("the option inputSize settles it")).toBe(
+    "boxwright: note: the option --input-size settles it\n",
+  );
   expect(line('the output "boxes", {boxes: "a"}')).toBe(
     'boxwright: note: the output "boxes", {boxes: "a"}\n',
   );
+});
+
+test("a network with COCO's count of classes and no names says how it gets them", async () => {
+  const data = new Float32Array(84 * 336);
+  [64, 64, 8, 8, 0.9].forEach((value, channel) => (data[channel * 336] = value));
+  const file = folder.path("person.safetensors");
+  await writeFile(file, writeSafetensors([{ name: "o", type: "f32", dims: [1, 84, 336], data }]));
+  const words = ["decode", "--family", "yolov8", "--input-size", "128x128", file] as const;
+  expect((await boxwright(...words, "--classes", "80")).err).toBe(
+    "boxwright: note: the network has class ids and no names: --labels coco80 names them if they are COCO's\n",
+  );
+  expect(await boxwright(...words, "--labels", "coco80")).toMatchObject({ code: 0, err: "" });
 });
 
 test("notes about network, photo and dropped candidates go to standard error", async () => {

@@ -73,7 +73,7 @@ test.each<[string, string[], RegExp]>([
   [
     "no config",
     ["decode", fixture("files/c.npy")],
-    /no network is described. Pass a config file, an NN Archive, or --family and --classes./,
+    /no network is described. Pass a config file, an NN Archive, or --family and --classes: boxwright inspect lists /,
   ],
   [
     "no tensors",
