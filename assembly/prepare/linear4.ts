@@ -15,9 +15,11 @@ export function linearColumns4(from: usize, xtab: usize, to: usize, width: i32):
 // @ts-ignore: decorator
 @inline
 function column(from: usize, table: usize): v128 {
-  // A channel of the pixel and the same channel of the next one, in i16 side by side.
-  const order = i8x16(0, -128, 4, -128, 1, -128, 5, -128, 2, -128, 6, -128, 3, -128, 7, -128);
-  const both = i8x16.swizzle(v128.load64_zero(from + load<u32>(table)), order);
+  // A channel of the pixel and the same channel of the next one, in i16 side by side. No constant vector: V8 would make
+  // one anew for each pixel.
+  const pixels = i16x8.extend_low_i8x16_u(v128.load64_zero(from + load<u32>(table)));
+  const next = v128.shuffle<i64>(pixels, pixels, 1, 1);
+  const both = v128.shuffle<i16>(pixels, next, 0, 8, 1, 9, 2, 10, 3, 11);
   return i32x4.shr_s(i32x4.dot_i16x8_s(both, v128.load32_splat(table, 4)), 4);
 }
 
