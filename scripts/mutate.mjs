@@ -16,11 +16,11 @@ import asc from "assemblyscript/asc";
 import { mutantsOf } from "./mutate/operators.mjs";
 
 const LAWS = ["laws/formulas", "truth/golden", "truth/recorded"];
-/** Tests of one source, which take longer than all others together. Mutants of other files do not meet them. */
+/** Slow tests, each with the one source whose mutants it meets. */
 const ONLY_FOR = new Map([["test/decode/best.test.ts", "src/decode/best.ts"]]);
 /** Milliseconds that the tests may take on top of twice their time without a mutant. */
 const PATIENCE = 15_000;
-/** Each target: its sources, the tests that may kill, the fastest first, and for a kernel its compiler settings. */
+/** Each target: its sources, the tests of its mutants, the fastest first, and for a kernel its compiler settings. */
 const TARGETS = {
   kernel: {
     sources: ["assembly"],
@@ -252,10 +252,10 @@ const folder = `build/mutate/${positionals[0]}`;
 mkdirSync(folder, { recursive: true });
 for (const name of readdirSync("build").filter((name) => name.endsWith(".wasm")))
   copyFileSync(`build/${name}`, `${folder}/${name}`);
-let baseline = Date.now();
+const start = Date.now();
 const wrong = await killOf({ file: null }, null, 600_000);
 if (wrong !== null) throw new Error(`without a mutant: ${wrong}`);
-baseline = Date.now() - baseline;
+const baseline = Date.now() - start;
 console.log(`the tests take ${(baseline / 1000).toFixed(1)} s without a mutant`);
 const originals = {};
 if (target.config) for (const kind of ["simd", "scalar"]) originals[kind] = await compile(kind, "", "");

@@ -58,7 +58,7 @@ export function halvePlanes4(job: usize): bool {
   const column = int(ptr(job, J_XTAB), 0) >> 2;
   const u = ptr(job, J_U) + (isTogether ? column : column >> 1);
   const v = isTogether ? u + 1 : ptr(job, J_V) + (column >> 1);
-  // The usual tensor is written at once. Other tensors are made of pixels.
+  // Write planes of f32, the usual tensor, at once. Other tensors are made of pixels by `emit`.
   const isFloat = int(job, J_TYPE) == ELEMENT_F32 && ptr(job, J_OUT_PLANE) != 0;
   let to = isFloat ? ptr(job, J_OUT) : ptr(job, J_RESAMPLED);
   const toNext = isFloat ? ptr(job, J_OUT_ROW) : <usize>(width << 2);
@@ -181,7 +181,7 @@ function highPairs(x: v128): v128 {
   return v128.shuffle<i16>(i16x8.shl(x, 7), x, 4, 12, 5, 13, 6, 14, 7, 15);
 }
 
-/** Returns a channel of eight pixels, 0..255. Narrowing clamps: eight bits before the point are all that it leaves. */
+/** Returns a channel of eight pixels, 0..255. Narrowing to 16 bits, eight of them of fraction, clamps the sums. */
 // @ts-ignore: decorator
 @inline
 function channelOf(luma0: v128, luma1: v128, chroma0: v128, chroma1: v128): v128 {

@@ -1,7 +1,7 @@
 /**
  * Measures a live frame in a page: from the `<video>` of Chromium's fake camera to boxes, the network left out. live.ts
- * bundles it, and replaces WAY. Leaves its result as `boxwrightResult`. As onnxruntime-web does, the network hands over
- * a new array for each frame, which it has just written.
+ * bundles it, and replaces WAY. Leaves its result as `boxwrightResult`. In place of the network, a new array is written
+ * for each frame, as onnxruntime-web does it.
  */
 import { createDetector, onnxRuntime } from "../../src/entries/index.ts";
 import { optionsOf } from "../typed-options.ts";
@@ -51,8 +51,8 @@ async function openCamera(): Promise<Video> {
   return video;
 }
 
-/** What a step found, and its milliseconds. */
-interface Step {
+/** The count of boxes that a step found, and the milliseconds of its parts. */
+interface Taken {
   readonly found: number;
   readonly read: number;
   readonly prepare: number;
@@ -60,7 +60,7 @@ interface Step {
 }
 
 /** Returns a step of our detector, as an app with ONNX Runtime has it. */
-async function ours(video: Video): Promise<() => Promise<Step>> {
+async function ours(video: Video): Promise<() => Promise<Taken>> {
   const workload = frameWorkload();
   const { inputSize } = workload;
   const { data, ...about } = workload.tensors.output0;
@@ -82,7 +82,7 @@ async function ours(video: Video): Promise<() => Promise<Step>> {
 }
 
 /** Returns a step of @ultralytics/yolo, which gets its pixels by a canvas. */
-async function theirs(video: Video): Promise<() => Promise<Step>> {
+async function theirs(video: Video): Promise<() => Promise<Taken>> {
   const pipeline: Pipeline = await openPipeline();
   const { tensors, threshold } = frameWorkload();
   const { data, dims } = tensors.output0;
@@ -115,7 +115,7 @@ async function measure(): Promise<object> {
   if (video.videoWidth !== SIZE.width)
     throw new Error(`The camera gives ${video.videoWidth} pixels in a row.`);
   const step = WAY === "ultralytics" ? await theirs(video) : await ours(video);
-  const steps: Step[] = [];
+  const steps: Taken[] = [];
   const warm = performance.now() + MILLISECONDS / 2;
   const end = warm + MILLISECONDS;
   while (performance.now() < end) {
@@ -124,7 +124,7 @@ async function measure(): Promise<object> {
     const taken = await step();
     if (start > warm) steps.push(taken);
   }
-  const sorted = (of: (step: Step) => number): number[] => steps.map(of).sort((a, b) => a - b);
+  const sorted = (of: (taken: Taken) => number): number[] => steps.map(of).sort((a, b) => a - b);
   const middle = (times: readonly number[]): number => times[times.length >> 1];
   const whole = sorted(({ read, prepare, decode }) => read + prepare + decode);
   return {

@@ -19,7 +19,7 @@ interface Row {
   readonly median: number;
   readonly min: number;
   readonly p90: number;
-  /** Medians of the three steps. */
+  /** Medians of the three parts of a step. */
   readonly read: number;
   readonly prepare: number;
   readonly decode: number;

@@ -24,7 +24,7 @@ function titleOf(file: string): string {
   return title?.replace(/[`*]/g, "") ?? file;
 }
 
-/** Returns the sidebar of all pages, and that of the pages of families, which alone lists them all. */
+/** Returns the usual sidebar, and the one of the pages of families. Only the latter lists all families. */
 export function sidebar(pages: string): DefaultTheme.SidebarMulti {
   const pagesIn = (folder: string): string[] =>
     existsSync(join(pages, folder))
@@ -60,7 +60,7 @@ export function sidebar(pages: string): DefaultTheme.SidebarMulti {
     "Families",
     pagesIn("families").filter((name) => name !== "families/index"),
   );
-  // A browser takes over every link when a page opens: few links make few milliseconds.
+  // Vue takes over every link when a page opens: each link costs time.
   return {
     "/families/": [
       { ...families, items: [all, ...families.items!] },

@@ -3,7 +3,7 @@ import type { PlaygroundRun } from "./playground.ts";
 import { type State, thresholdsOf } from "./state.ts";
 import type { TensorView } from "./worker/jobs.ts";
 
-/** Adds ranges and pictures of the tensors, and what else they can be. Of boxes: candidates, the heat map, the times. */
+/** Adds ranges and pictures of the tensors, what else they can be, and for boxes candidates, heat map and times. */
 export async function explain(state: State, run: PlaygroundRun): Promise<void> {
   const { shown, options } = state;
   const views: { [name: string]: TensorView } = {};

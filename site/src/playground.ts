@@ -53,7 +53,7 @@ export function createPlayground() {
   async function choose(chosen: Possibility): Promise<void> {
     if (shown.model === null) inputs.configText = json(chosen.options);
     else {
-      // Those of a possibility that was chosen before give way.
+      // Drop options that a possibility chosen before has written.
       const written = new Set(shown.possibilities.flatMap((possibility) => Object.keys(possibility.options)));
       const others = Object.entries(options.value).filter(([name]) => !written.has(name));
       inputs.optionsText = JSON.stringify({ ...Object.fromEntries(others), ...chosen.options });

@@ -25,8 +25,8 @@ export type State = ReturnType<typeof createState>;
 /** Returns parsed JSON, null for an empty text. */
 const parsed = (text: string): unknown => (text.trim() === "" ? null : JSON.parse(text));
 
-/** Follows a text of JSON. While it is none, as in the middle of typing, the value before stays. */
-const followed = (text: () => string): ComputedRef<unknown> =>
+/** Returns the value of a text of JSON. Keeps the last value while the text is no JSON, as in the middle of typing. */
+const lastParsed = (text: () => string): ComputedRef<unknown> =>
   computed((before) => {
     try {
       return parsed(text());
@@ -64,7 +64,7 @@ export function createState() {
   /** Everything on the page. Replace values; never change them in place. */
   const shown = shallowReactive({
     busy: "",
-    /** True until files or an example are read and open: their settings take the place of what is typed before. */
+    /** True while files or an example are read: their settings would replace what is typed meanwhile. */
     isLocked: true,
     errors: [] as string[],
     notes: [] as string[],
@@ -85,8 +85,8 @@ export function createState() {
     decodes: 0,
   });
   const stages = reactive<Stages>({ prepare: null, run: null, decode: null, draw: null });
-  const config = followed(() => inputs.configText);
-  const stated = followed(() => inputs.optionsText);
+  const config = lastParsed(() => inputs.configText);
+  const stated = lastParsed(() => inputs.optionsText);
   const options = computed(() => (stated.value ?? {}) as DecoderOptions);
   /** Size of the canvases. */
   const size = computed<Size>(() => sizeOf(shown.photo?.bitmap ?? null, shown.opened?.inputSize ?? null));

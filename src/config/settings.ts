@@ -173,10 +173,10 @@ function checkLists(r: FieldReader, config: Config, settings: Settings, merged: 
   if (unknown) r.report("keep", `"${unknown}"`, `one of the labels ${few(labels, 8)}`);
 }
 
-/** Reports an input size whose width and height are those of the file, exchanged. */
-function checkSize(r: FieldReader, { inputSize: stated }: Config, { inputSize }: Settings): void {
-  if (stated && inputSize && stated[0] !== stated[1] && [...stated].reverse().join() === inputSize.join())
-    r.report("inputSize", show(inputSize), `[width, height]: the file states ${stated.join("x")}`);
+/** Reports an option inputSize that is the file's size with width and height exchanged. */
+function checkSize(r: FieldReader, { inputSize: ofFile }: Config, { inputSize }: Settings): void {
+  if (ofFile && inputSize && ofFile[0] !== ofFile[1] && [...ofFile].reverse().join() === inputSize.join())
+    r.report("inputSize", show(inputSize), `[width, height]: the file states ${ofFile.join("x")}`);
 }
 
 /* @__NO_SIDE_EFFECTS__ */

@@ -62,6 +62,7 @@ export interface RowsForm {
 
 export const ROWS_FORMS: readonly RowsForm[] = [
   { exporter: "ultralytics", family: "yolov8", boxChannels: 6, endToEnd: true, strides: ANY },
+  // Before YOLOv8, whose rows have the same channels.
   { exporter: "ultralytics", family: "rtdetr", boxChannels: 4, strides: ANY, word: /detr/i },
   { exporter: "ultralytics", family: "yolov8", boxChannels: 4, rowsPerCell: 1, strides: ANY },
   { exporter: "ultralytics", family: "yolov5", boxChannels: 5, rowsPerCell: 3, strides: ANY },

@@ -44,7 +44,7 @@ export interface ParserTraits {
    * column of scores is a class.
    */
   readonly outputs?: readonly ["boxes", "scores", "masks"];
-  /** Metadata that says whether the scores are probabilities. Networks of other parsers may have it for their masks. */
+  /** Metadata key that is false if the scores are logits. Other parsers may have the same key for their masks. */
   readonly softmaxKey?: "is_softmax";
   /** How the parser makes points of heat maps, if not as the family's authors do. */
   readonly keypointRefinement?: "none";

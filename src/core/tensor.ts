@@ -114,7 +114,7 @@ export type TensorData =
   // The type of ONNX Runtime's tensors allows text. Such a tensor is refused.
   | readonly string[];
 
-/** A tensor that is known before its data. */
+/** Shape and type of a tensor, whose data may come later. */
 export interface TensorSpecInput {
   /** Name of the output, in an array of outputs. In a record the key is the name. */
   readonly name?: string;
@@ -127,7 +127,7 @@ export interface TensorSpecInput {
    */
   readonly scale?: number | readonly number[];
   readonly zeroPoint?: number | readonly number[];
-  /** Dimension of a list of scales. Default: the one of the list's length. */
+  /** Dimension along which a list of scales runs. Default: the one that is as long as the list. */
   readonly axis?: number;
   /** Storage order where the dims leave it open. */
   readonly order?: StorageOrder;

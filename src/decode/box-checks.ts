@@ -2,9 +2,9 @@
 import * as A from "../core/abi.ts";
 import { refuseFor } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
+import { READINGS } from "../core/readings.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
-import { READINGS } from "../core/readings.ts";
 
 /** With fewer candidates, no check concludes that all boxes are wrong. */
 const FEWEST_BOXES = 4;
@@ -75,14 +75,14 @@ export function checkBoxes(image: MemoryImage, at: number): string | null {
   if (count === 0) return null;
   const isDecoded = ["centre", "corners", "topleft"].includes(kind);
   // Allow half of the boxes that the decoder makes of distances: even trained networks give some distances below 0.
-  const isTurned = swapped * (isDecoded ? 4 : 2) > count;
-  const turned = isTurned
+  const areSwapped = swapped * (isDecoded ? 4 : 2) > count;
+  const noteOfSwapped = areSwapped
     ? `${swapped} of the first ${count} candidates have x_max < x_min or y_max < y_min: are the boxes as ` +
       "boxFormat says, or as it is by default?"
     : null;
-  if (!isDecoded) return turned;
+  if (!isDecoded) return noteOfSwapped;
   checkUnit(plan, measured);
-  if (turned !== null) return turned;
+  if (noteOfSwapped !== null) return noteOfSwapped;
   const sides = noteOfSides(image, at);
   if (sides !== null) return sides;
   return flat * 2 > count && count >= FEWEST_BOXES
@@ -131,9 +131,9 @@ function noteOfPlace(
     : null;
 }
 
-/** A box that the network finished hardly reaches over an edge by more than this part of the side. */
+/** Boxes of a finished list hardly reach over an edge by more than this part of the side. */
 const OVER_EDGE = 0.1;
-/** Fewest boxes over an edge. */
+/** With fewer boxes over an edge, the check says nothing. */
 const FEWEST_OVER = 2;
 
 /** Returns a note if finished boxes reach over an edge, and none would with width and height exchanged; else null. */
@@ -146,6 +146,7 @@ function noteOfSides({ memory: { i32, f32 }, plan }: MemoryImage, at: number): s
   for (let i = boxes; i < boxes + 4 * i32[(at >> 2) + A.P_CANDIDATES]; i += 4) {
     const [right, bottom] = [f32[i + 2], f32[i + 3]];
     if (right > 1 + OVER_EDGE || bottom > 1 + OVER_EDGE) over++;
+    // A box that fits the exchanged input reaches over its edges by a hundredth at most.
     if (right * width > height * 1.01 || bottom * height > width * 1.01) return null;
   }
   return over >= FEWEST_OVER

@@ -54,32 +54,31 @@ export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at:
     : null;
 }
 
-/** Fewest classes and cells of which the first class is no coincidence. */
+/** With fewer classes, the first score may equal the best of the others by chance. */
 const FEWEST_CLASSES = 3;
 
 /**
- * Returns a note if the first class of every cell has the best score of the others; null if it has not. That column is
- * the confidence that exporters write before the classes, and the count of classes is one too large.
+ * Returns a note if the first score of every cell equals the best of its other scores; null if not. The first column is
+ * then the confidence that exporters write before the classes, and the config states one class too many. The first head
+ * speaks for all.
  */
 export function noteOfConfidence(work: MemoryImage): string | null {
-  const { plan } = work;
-  for (const head of plan.heads) {
-    const { score, classes, classId, softmax, cells, about } = head;
-    if (classId || softmax || classes < FEWEST_CLASSES || cells < FEWEST_CELLS) return null;
-    for (let cell = 0; cell < cells; cell++) {
-      const others = Array.from({ length: classes - 1 }, (_, c) =>
-        valueIn(work, 0, beside(score, c + 1), cell),
-      );
-      const best = Math.max(...others);
-      // Scores that are all the same say nothing.
-      if (valueIn(work, 0, score, cell) !== best || Math.min(...others) === best) return null;
-    }
-    return (
-      `the first of ${classes} classes of ${about} is the best of the others in every cell: is it a confidence? Then ` +
-      `say classes: ${classes - 1}`
+  const head = work.plan.heads.at(0);
+  if (head === undefined) return null;
+  const { score, classes, classId, softmax, cells, about } = head;
+  if (classId || softmax || classes < FEWEST_CLASSES || cells < FEWEST_CELLS) return null;
+  for (let cell = 0; cell < cells; cell++) {
+    const others = Array.from({ length: classes - 1 }, (_, c) =>
+      valueIn(work, 0, beside(score, c + 1), cell),
     );
+    const best = Math.max(...others);
+    // Scores that are all the same say nothing.
+    if (valueIn(work, 0, score, cell) !== best || Math.min(...others) === best) return null;
   }
-  return null;
+  return (
+    `the first of ${classes} classes of ${about} is the best of the others in every cell: is it a confidence? Then ` +
+    `say classes: ${classes - 1}`
+  );
 }
 
 /** A float differs from the class id that it stands for by less than this. */

@@ -137,7 +137,7 @@ export class FinishedRows {
     const [other] = others;
     const extra = other ? numbersOf(other.spec, other.data) : null;
     const batch = dims.length > 2 ? dims[0] : 1;
-    // Boxes stand beside as many rows of scores, which are no list then.
+    // Four values for each row are boxes: the rows then hold scores, and are no finished list.
     if (extra?.length === count * 4 && other.spec.dims.at(-1) === 4) return null;
     if (extra !== null && width === 5 && extra.length !== count)
       refuse(shape(other.spec), `${extra.length} class ids`, `${count}, one for each row of ${shape(spec)}`);

@@ -133,10 +133,11 @@ export function noteOfEmptied({ engine: { memory } }: Ready, block: number, fram
 
 /** Fewer candidates than this in the padding may be false ones, once others have stood in the picture. */
 const FEW = 4;
-/** Frames in which the sides of the picture are checked, and part of the candidates that has to stray. */
+/** Frames with candidates after which exchanged sides are not looked for any more. */
 const FRAMES_OF_SIDES = 16;
+/** Least part of the likely candidates in the padding that tells exchanged sides. */
 const STRAYING = 0.1;
-/** Candidates with a lower score may lie anywhere. */
+/** Candidates with a lower score are not likely: they may lie anywhere. */
 const LEAST_SCORE = 0.25;
 
 /** Notices frames whose candidates lie in the padding: the picture lies elsewhere than the frame says. */
@@ -144,9 +145,11 @@ export class PaddingCheck {
   #isDone = false;
   /** A candidate of an earlier frame was centred in the picture. */
   #hasSeenPicture = false;
-  /** Frames with candidates, their likely candidates, and those of them that are centred in the padding. */
+  /** Count of frames with candidates in the picture. */
   #frames = 0;
+  /** Count of their likely candidates. */
   #likely = 0;
+  /** Count of the likely candidates that are centred in the padding. */
   #stray = 0;
 
   /**
@@ -196,10 +199,11 @@ export class PaddingCheck {
       this.#likely++;
       if (isInPadding(f32, p, box, inputSize)) this.#stray++;
     }
-    // Read the frame only then: one that is frozen is read once.
+    // Most frames end here: their width and height need not be read again.
     if (this.#stray === before) return null;
     const { width, height } = frame;
     const [x, y, left, top] = affineOf({ ...frame, width: height, height: width }, inputSize);
+    // End the check at a candidate that would be in the padding of exchanged sides too: something else is wrong.
     for (let box = first; box < end; box += 4)
       if (isOutside(f32, box, 0, x, left, inputSize) || isOutside(f32, box, 1, y, top, inputSize))
         this.#frames = FRAMES_OF_SIDES;

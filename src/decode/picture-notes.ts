@@ -88,27 +88,28 @@ function samplesOf(data: ImageInput["data"]): Samples {
   };
 }
 
-/** Rows of a wrong width differ this many times as much as neighbours, in pictures of one colour a row aside. */
+/** Bytes that are a wrong width apart differ at least this many times as much as bytes of neighbouring rows. */
 const UNRELATED = 2;
-/** Mean difference of rows in bytes below which they are too smooth to tell. */
+/** A picture whose rows differ by less than this mean of bytes is too smooth to tell. */
 const SMOOTH = 2;
 
-/** True if rows of a picture are neighbours at a distance of its height, and not of its width. */
+/** True if the rows of a picture seem to be as long as its height: bytes so far apart differ less. */
 function areSidesExchanged({ data, width, height, stride }: ImageInput): boolean {
   const pixel = Math.floor(data.length / (width * height));
   if (width === height || stride !== undefined || pixel < 1) return false;
-  const [row, other] = [width * pixel, height * pixel];
-  const end = row * height - Math.max(row, other);
-  let [below, aside] = [0, 0];
+  const [row, exchanged] = [width * pixel, height * pixel];
+  const end = row * height - Math.max(row, exchanged);
+  let [atRow, atExchanged] = [0, 0];
   const apart = Math.max(RUN, Math.floor(end / RUNS));
   let count = 0;
   for (let run = 0; run < end; run += apart)
     for (let i = run; i < Math.min(run + RUN, end); i++, count++) {
-      below += Math.abs(data[i + row] - data[i]);
-      aside += Math.abs(data[i + other] - data[i]);
+      atRow += Math.abs(data[i + row] - data[i]);
+      atExchanged += Math.abs(data[i + exchanged] - data[i]);
     }
-  // A picture of one colour a row is alike at each distance within its row.
-  return below > SMOOTH * count && aside * UNRELATED < below * Math.min(1, height / width);
+  // Where each row has one colour, only this part of the bytes a height apart stand in different rows.
+  const differing = Math.min(1, height / width);
+  return atRow > SMOOTH * count && atExchanged * UNRELATED < atRow * differing;
 }
 
 /**

@@ -54,27 +54,27 @@ export interface PrepareOptions {
  * tensor of a stream into the memory of the kernel, where the kernel writes it.
  */
 export interface OwnInput {
-  /** Where the tensor is. */
+  /** The tensor's memory, which changes when the tensor moves. */
   data: PreparedData;
-  /** Stands for the kind of image whose padding the tensor holds: a stream is padded once. `null`: it holds none. */
+  /** The workspace whose padding the tensor holds: a stream is padded once. `null`: the tensor holds none. */
   padding: object | null;
 }
 
-/** The own inputs, by their `data`. */
+/** All own inputs by their `data`. */
 export const OWN_INPUTS = /* @__PURE__ */ new WeakMap<object, OwnInput>();
 
 /**
- * Memory of a reader of frames, which nobody else writes to. `prepareImage` moves it into the memory of the kernel,
- * where the next frames need not be copied to.
+ * Memory into which a reader of videos copies its frames, and nobody else writes. `prepareImage` moves it into the
+ * memory of the kernel, which spares a copy of each further frame.
  */
 export interface FrameMemory {
-  /** Where the next frame of this kind belongs. */
+  /** The reader writes the next frame of this size and format here. */
   bytes: Uint8Array;
-  /** What `prepareImage` keeps for the frames. `null`: nothing yet. */
+  /** Rule and workspace of the last frame, which `prepareImage` keeps here. `null`: none yet. */
   kept: object | null;
 }
 
-/** The memories of readers that read the same kind of frame again, by their `bytes`. */
+/** Memories of readers whose frames keep their size and format, by their `bytes`. */
 export const FRAME_MEMORIES = /* @__PURE__ */ new WeakMap<object, FrameMemory>();
 
 /** An input tensor, and what takes its boxes back to the image. */

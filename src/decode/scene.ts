@@ -141,7 +141,7 @@ const LEAST_SCORE = 0.25;
 /** Returns a note if more than half of the candidates reach far over an edge of the input; null if they do not. */
 function noteOfOutside({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
   const p = block >> 2;
-  // Width and height of a turned box are not its extent.
+  // A turned box has another extent than its width and height say.
   if (plan.inPhoto || plan.task?.name === "oriented") return null;
   const [boxes, scores] = [i32[p + A.P_BOXES] >> 2, i32[p + A.P_SCORES] >> 2];
   let [n, outside] = [0, 0];

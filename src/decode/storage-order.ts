@@ -43,10 +43,10 @@ export function noteOfStorageOrder(image: MemoryImage): string | null {
     seen.add(tensor.name);
     const cells = cellGridOf(image, tensor);
     if (!cells) continue;
-    // Neighbours in a list are none in the picture.
+    // Compare neighbours only in maps: neighbours in a list are not near each other in the picture.
     const isMap = kind === "map" || plan.task?.maps?.includes(tensor);
     const hasBoxes = heads.some(({ origin }) => origin.tensors[0].name === tensor.name);
-    if (kind === "list" && !isMap && hasBoxes && areColumnsTurned(image, cells))
+    if (kind === "list" && !isMap && hasBoxes && areColumnsExchanged(image, cells))
       return (
         `the columns of ${shape(tensor)}, read as ${tensor.layout}, do not differ, and would if the other dimension ` +
         'held them: are dims and order those of the data ("rows" or "planes")?'
@@ -57,7 +57,7 @@ export function noteOfStorageOrder(image: MemoryImage): string | null {
         `neighbouring values of ${shape(tensor)}, read as ${tensor.layout}, differ more than if ${other}: are dims ` +
         "and order those of the data (NCHW or NHWC)?"
       );
-    // A few likely scores among others tell too little.
+    // Look at tensors with boxes only: nearly all scores are low, and tell too little.
     const size = hasBoxes && kind !== "list" ? otherSize(image, cells) : null;
     if (size)
       return (
@@ -70,12 +70,12 @@ export function noteOfStorageOrder(image: MemoryImage): string | null {
 
 /** Rows for each cell of the input's maps: one, or one for each of two or three anchors. */
 const ROWS_PER_CELL = [1, 2, 3];
-/** The cells of rows have another size if those below them differ this many times less in it. */
+/** Width and height are exchanged if cells then differ this many times less from the cells below them. */
 const BELOW = 3;
 
 /**
- * Returns the input size with width and height exchanged if rows, which are the cells of all maps, are nearer to the
- * cells below them then; null if they are not.
+ * Returns the input size with width and height exchanged if cells then differ less from the cells below them, else
+ * null. Only for rows that are the cells of all maps.
  */
 function otherSize(image: MemoryImage, cells: CellGrid): [number, number] | null {
   const { inputSize } = image.plan;
@@ -84,7 +84,7 @@ function otherSize(image: MemoryImage, cells: CellGrid): [number, number] | null
     const [largest] = gridsOfRows({ inputSize, strides: null }, cells.width / n) ?? [];
     if (!largest || largest.w === largest.h) continue;
     const step = cells.isLast ? cells.channels : 1;
-    // Anchors lie in their cell, or each has all cells.
+    // The anchors of a cell stand side by side, or each anchor has all cells in turn.
     for (const apart of n > 1 ? [step, n * step] : [step])
       if (isNearer(image, cells, [largest.w * apart, largest.h * apart], BELOW))
         return [inputSize[1], inputSize[0]];
@@ -92,14 +92,15 @@ function otherSize(image: MemoryImage, cells: CellGrid): [number, number] | null
   return null;
 }
 
-/** Columns of boxes explain at least this part of the variance of boxes, and this many times that of other columns. */
+/** Columns explain at least this part of the variance of boxes. */
 const EXPLAINED = 0.15;
+/** Columns explain at least this many times as much of the variance as the other dimension. */
 const TIMES = 4;
 /** With fewer values, columns may differ by chance. */
 const FEWEST_IN_COLUMNS = 64;
 
-/** True if values of one column differ as much as those of several, and would not if the dims were exchanged. */
-function areColumnsTurned(image: MemoryImage, { tensor, channels, width, isLast }: CellGrid): boolean {
+/** True if the columns, as they are read, explain little of the variance of values, and the other dimension much. */
+function areColumnsExchanged(image: MemoryImage, { tensor, channels, width, isLast }: CellGrid): boolean {
   const count = channels * width;
   if (count < FEWEST_IN_COLUMNS) return false;
   const at = valuesOf(image, tensor);
@@ -121,9 +122,9 @@ function areColumnsTurned(image: MemoryImage, { tensor, channels, width, isLast 
   const explained = (groups: readonly (readonly number[])[]): number =>
     groups.reduce((all, [m, s]) => all + (m > 0 ? m * (s / m - mean) ** 2 : 0), 0) /
     (squares - n * mean * mean);
-  const [read, other] = [explained(byLast), explained(byFirst)];
-  const [ours, turned] = isLast ? [read, other] : [other, read];
-  return turned > EXPLAINED && turned > TIMES * ours;
+  const [last, first] = [explained(byLast), explained(byFirst)];
+  const [asRead, exchanged] = isLast ? [last, first] : [first, last];
+  return exchanged > EXPLAINED && exchanged > TIMES * asRead;
 }
 
 /** Returns how a tensor holds cells; null if its layout is neither channels first nor channels last. */
@@ -168,7 +169,10 @@ function otherOrder(image: MemoryImage, cells: CellGrid): string | null {
     : null;
 }
 
-/** True if values of the first image differ this many times less at the second distance, in elements. */
+/**
+ * True if values of the first image differ `times` less at the second distance of a pair, in elements. With `more`, the
+ * differences of both pairs are averaged.
+ */
 function isNearer(
   image: MemoryImage,
   { tensor, channels, width, height }: CellGrid,

@@ -33,7 +33,7 @@ export class Arrival<T> {
   }
 }
 
-/** What `next` throws after `stop`. */
+/** The error that `next` throws after `stop`. */
 export const STOPPED = /* @__PURE__ */ new Error("The detector was closed.");
 
 /** The promises of a stream in the order in which they settle, until a signal ends it. */

@@ -67,14 +67,16 @@ export function detectFrames(
   calls: OneCall,
   detect: Detect,
 ): AsyncGenerator<Detections, void, undefined> {
-  // Ends a loop that waits for its reader. Its reader may be the one that closes the detector.
+  // The body of the caller's loop may close the detector: `return` then ends the stream, which waits at a yield.
   const end = (): void => void stream.return();
   const stream = detectUntil(end, frames, options, calls, detect);
   return stream;
 }
 
+/** Returns the detections of a stream of images, in its order. */
 type Detect = (source: Images, arrivals: Arrivals) => AsyncGenerator<Detections, void, undefined>;
 
+/** Does the work of `detectFrames`. `end` ends the generator that this function returns. */
 async function* detectUntil(
   end: () => void,
   frames: DetectorFrames,

@@ -5,10 +5,10 @@ import { TensorError } from "../core/errors.ts";
 export class OneCall {
   #isRunning = false;
   #isClosed = false;
-  /** Ends the loop that runs. */
-  #end: (() => void) | undefined;
-  /** Tells `close` that the call which ran has ended. */
-  #ended: (() => void) | undefined;
+  /** Ends the call that runs, if it is a loop. */
+  #endLoop: (() => void) | undefined;
+  /** Tells a `close` that waits that the call has left. */
+  #onLeave: (() => void) | undefined;
 
   /**
    * Throws a TensorError if another call runs, or if the detector is closed.
@@ -23,20 +23,20 @@ export class OneCall {
           "result. Await it first, or use detectAll().",
       );
     this.#isRunning = true;
-    this.#end = end;
+    this.#endLoop = end;
   }
 
   leave(): void {
     this.#isRunning = false;
-    this.#ended?.();
+    this.#onLeave?.();
   }
 
   /** Lets no further call in, ends a loop, and waits for the call that runs. */
   async close(): Promise<void> {
     this.#isClosed = true;
     if (!this.#isRunning) return;
-    const ended = new Promise<void>((resolve) => (this.#ended = resolve));
-    this.#end?.();
-    await ended;
+    const left = new Promise<void>((resolve) => (this.#onLeave = resolve));
+    this.#endLoop?.();
+    await left;
   }
 }

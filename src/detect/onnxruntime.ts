@@ -148,7 +148,7 @@ class OnnxLane implements Lane {
   readonly #session: OrtSession;
   readonly #spec: InputSpec;
   #input: OwnInput;
-  /** Tensors over the inputs, and the memory of the picture's. */
+  /** Tensors over the inputs. They are made anew when the picture's memory is no more `#fed`. */
   #feeds: { readonly [name: string]: never } = {};
   #fed: SlotArray | null = null;
   /** Tensors over the slots, and the slots that they were made for. */
@@ -163,18 +163,23 @@ class OnnxLane implements Lane {
   }
 
   input(): SlotArray {
+    // A transfer to a worker leaves an empty array.
     if (this.#input.data.length === 0) this.#input = this.#newInput();
     return this.#input.data;
   }
 
-  /** Returns memory for pictures. env.wasm.proxy of onnxruntime-web moves what it is fed to a worker, wholly. */
+  /**
+   * Returns memory for pictures. With env.wasm.proxy, onnxruntime-web transfers the whole buffer of an input to a
+   * worker: an own input could take the kernel's memory along.
+   */
   #newInput(): OwnInput {
     const { wasm } = this.#ort.env;
     return wasm?.proxy ? { data: arrayFor(this.#spec), padding: null } : ownInput(this.#spec);
   }
 
-  #feedsOf(): { readonly [name: string]: never } {
+  #makeFeeds(): { readonly [name: string]: never } {
     const { name, type, dims, constants = [] } = this.#spec;
+    // Copy the constants: a transfer would take them away.
     const others = constants.map(
       (one) => [one.name, this.#tensor(one.type, one.data.slice(), one.dims)] as const,
     );
@@ -184,7 +189,7 @@ class OnnxLane implements Lane {
   async run(slots: Slots | null): Promise<Outputs | null> {
     if (this.#fed !== this.#input.data) {
       this.#fed = this.#input.data;
-      this.#feeds = this.#feedsOf();
+      this.#feeds = this.#makeFeeds();
     }
     if (slots !== null && slots !== this.#slots) {
       this.#slots = slots;

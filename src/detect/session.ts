@@ -84,7 +84,7 @@ export function arrayFor({ dims, type }: InputSpec): InstanceType<(typeof ARRAYS
   return new ARRAYS[type](dims.reduce((product, size) => product * size, 1));
 }
 
-/** Returns memory for an input, outside of the runtime, which only reads it. It may be elsewhere after each frame. */
+/** Returns an input outside of the runtime, which only reads it. Its `data` may be another array after each frame. */
 export function ownInput(spec: InputSpec): OwnInput {
   const own = { data: arrayFor(spec), padding: null };
   OWN_INPUTS.set(own.data, own);

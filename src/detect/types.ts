@@ -42,7 +42,7 @@ export interface Detector {
   ): AsyncGenerator<Detections, void, undefined>;
   /**
    * Frees the network, once the call that runs has ended. A loop of `detectAll` ends after the frame that runs. A
-   * detector that is closed finds nothing any more.
+   * detector that is closed refuses every call.
    */
   close(): Promise<void>;
 }

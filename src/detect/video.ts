@@ -30,13 +30,13 @@ interface Video {
 /** Matrices of BT.601, which the planes of an image are read by. */
 const BT601: readonly unknown[] = ["smpte170m", "bt470bg"];
 
-/** Options of a copy as RGBA. A browser that cannot convert does not know `format`, and never reads it. */
+/** Options that ask for RGBA. Only a browser that can convert reads `format`; others copy the planes as they are. */
 class AsRgba {
-  isKnown = false;
+  isFormatRead = false;
   readonly colorSpace = "srgb";
 
   get format(): string {
-    this.isKnown = true;
+    this.isFormatRead = true;
     return "RGBA";
   }
 }
@@ -75,9 +75,10 @@ export class VideoReader {
     // Let the browser convert frames of another matrix or range.
     const options = format === "rgba" ? this.#asRgba : {};
     const size = frame.allocationSize(options);
-    if (format === "rgba" && !this.#asRgba.isKnown) return null;
+    if (format === "rgba" && !this.#asRgba.isFormatRead) return null;
     const memory = this.#memory;
     const { width: lastWidth, height: lastHeight, format: lastFormat } = this.#last;
+    // The second frame of one kind tells a stream, for which memory in the kernel is worth its while.
     if (lastWidth === width && lastHeight === height && lastFormat === format)
       FRAME_MEMORIES.set(memory.bytes, memory);
     else Object.assign(memory, { bytes: new Uint8Array(size), kept: null });

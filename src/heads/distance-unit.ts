@@ -20,7 +20,7 @@ const TYPICAL = 2;
 /** Least distance from the middle between both units, in powers of two, at which values tell. */
 const CLEAR = 1;
 
-/** The same distance, at which no doubt is left: the median is then at most 1.4 times a typical one. */
+/** As CLEAR, at which no doubt is left: the median is then at most 1.4 times a typical one. */
 const CERTAIN = 1.5;
 
 /**

@@ -6,7 +6,6 @@ import { type DistanceUnit, unitByValues } from "./distance-unit.ts";
 import { cellsAcross } from "./grids.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import {
-  alike,
   asMaps,
   byLayout,
   disjoint,
@@ -16,6 +15,7 @@ import {
   mayPlay,
   pairs,
   playersOf,
+  preferOneOrder,
   slices,
   type TensorMatch,
 } from "./match.ts";
@@ -110,7 +110,7 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
           distances(query, bins, bins ? raw : "probabilities", matches),
         ),
         ...split(pairs(query, specs, maps, box, classes)),
-        ...split(asMaps(query, alike(pairs(query, specs, inRows, box, classes)))),
+        ...split(asMaps(query, preferOneOrder(pairs(query, specs, inRows, box, classes)))),
         ...matchOne(specs, inRows, channels).flatMap((match) =>
           slices(query, match).flatMap((parts) => distances(query, bins, raw, [match], parts)),
         ),

@@ -219,10 +219,10 @@ export function slices(query: HeadQuery, match: TensorMatch): TensorMatch[][] {
 }
 
 /**
- * Drops the matches of tensors in several storage orders that stand in one order too: [1,80,80] beside [1,80,32] may be
- * rows and planes of 80 classes.
+ * Drops a match that reads its tensors in different storage orders if another match reads the same tensors in one
+ * order: [1,80,80] beside [1,80,32] may be rows or planes of 80 classes.
  */
-export const alike = (matches: readonly TensorMatch[]): readonly TensorMatch[] =>
+export const preferOneOrder = (matches: readonly TensorMatch[]): readonly TensorMatch[] =>
   matches.filter(
     (match) =>
       isOfOneOrder(match) ||

@@ -15,7 +15,7 @@ import { type HeadQuery, namesOf } from "./query.ts";
 /** Throws a TensorError that lists several interpretations, and the option that settles them. */
 export function refuseSeveral(interpretations: readonly Interpretation[], specs: Specs): never {
   const lines = interpretations.map(({ about, name }) => `  - ${about}   (reading: "${name}")\n`);
-  const { words, hints } = settling(interpretations, specs);
+  const { words, hints } = settlingOptions(interpretations, specs);
   throw new TensorError(
     `got ${list(specs)}, which can be read in ${interpretations.length} ways:\n${lines.join("")}${words}`,
     { options: hints },
@@ -23,7 +23,7 @@ export function refuseSeveral(interpretations: readonly Interpretation[], specs:
 }
 
 /** Returns the options that tell several interpretations apart. */
-export function settling(
+export function settlingOptions(
   interpretations: readonly Interpretation[],
   [first]: Specs,
 ): { words: string; hints: readonly OptionHint[] } {

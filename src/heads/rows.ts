@@ -306,7 +306,7 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
       }).filter(
         (match) =>
           isRows(match) &&
-          // As many class ids as a row has columns look like a row.
+          // A tensor with as many class ids as a row has columns looks like one row.
           (classId !== null || match.tensors[0].index !== classIds) &&
           (isPlain || (match.tensors[0].dims.length === 2 && !mayBeCells(order.width))),
       ),

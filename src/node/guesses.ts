@@ -30,11 +30,11 @@ export function* guesses(
         ? representativeOf(family) === family && TRAITS[family].task === undefined
         : family === options.family,
   );
-  const inputSize = options.inputSize ?? sizeGuess(tensors);
+  const inputSize = options.inputSize ?? guessSize(tensors);
   for (const family of families) {
     const standIns = standInsFor(family, tensors, priors);
     for (const classes of givenClasses === undefined ? countsToTry(family, tensors, priors) : [givenClasses])
-      for (const anchors of anchorGuesses(family)) yield { family, classes, anchors, inputSize, standIns };
+      for (const anchors of guessAnchors(family)) yield { family, classes, anchors, inputSize, standIns };
   }
 }
 
@@ -50,14 +50,15 @@ function countsToTry(
   const { head, buildPriors } = TRAITS[family];
   const dims = tensors.flatMap((t) => t.dims.slice(-3));
   // Flat offsets and scores have no dimension of classes. The priors say how many boxes there are.
-  const cells = head === "prior" && !buildPriors && priors ? [4, 8].map((n) => volume(priors.dims) / n) : [];
-  const inPriors = tensors.flatMap((t) => cells.map((n) => volume(t.dims) / n));
+  const boxCounts =
+    head === "prior" && !buildPriors && priors ? [4, 8].map((n) => volume(priors.dims) / n) : [];
+  const inPriors = tensors.flatMap((t) => boxCounts.map((n) => volume(t.dims) / n));
   const counts = classCounts(TRAITS[family], [...dims, ...inPriors], MOST_CLASSES);
   return counts.length > 0 ? counts : [1];
 }
 
 /** Returns stand-ins for anchors. Only their number matters for a shape. */
-function anchorGuesses(family: Family): (number[][][] | null)[] {
+function guessAnchors(family: Family): (number[][][] | null)[] {
   if (TRAITS[family].head !== "anchor") return [null];
   const set = (n: number): number[][] => Array.from({ length: n }, () => [1, 1]);
   return ANCHOR_COUNTS.flatMap((n) => [1, 2, 3, 4].map((maps) => Array.from({ length: maps }, () => set(n))));
@@ -110,7 +111,7 @@ export const isPrototypes = ({ dims: [, a, b, c] }: TensorSpec): boolean =>
  * Returns the input that prototypes are a quarter of, or the square one whose maps at strides 8, 16, 32 add up to a
  * dimension, else 640.
  */
-export function sizeGuess(tensors: readonly TensorSpec[]): readonly [number, number] {
+export function guessSize(tensors: readonly TensorSpec[]): readonly [number, number] {
   const prototypes = tensors.find(isPrototypes);
   if (prototypes !== undefined) {
     const [, a, b, c] = prototypes.dims;

@@ -5,7 +5,7 @@ import type { Family } from "../core/family.ts";
 import { READINGS } from "../core/readings.ts";
 import { type TensorData, type TensorSpec, volume } from "../core/tensor.ts";
 import type { Interpretation } from "../heads/head.ts";
-import { settling } from "../heads/refuse.ts";
+import { settlingOptions } from "../heads/refuse.ts";
 import { priorsAmong } from "../heads/ssd.ts";
 import { valuesIn } from "../planfile/write.ts";
 import { COEFFICIENTS, type Guess, guesses, holdVariances, isPrototypes } from "./guesses.ts";
@@ -144,7 +144,7 @@ function namesFor(family: Family, { name }: Interpretation): string[] {
   return [alike.map(titleOf).join(", ")];
 }
 
-/** Returns the options to write, and what the config needs besides. */
+/** Returns the options that the shapes tell, and those that are still to be written. */
 function configFor(
   { family, anchors, standIns: { roles } }: Guess,
   classes: number | null,
@@ -171,7 +171,7 @@ function configFor(
       ...(ofName.length < allowed.length && { reading: name }),
     },
     missing: [
-      // HailoRT's buffer has a part for each class.
+      // HailoRT's buffer has a part for each class, so that its size depends on their count.
       ...(classes === null && TRAITS[family].packed ? ["classes"] : []),
       ...(inputSize ? [] : [NO_SIZE]),
       ...(anchors && READINGS[name].anchors
@@ -179,8 +179,10 @@ function configFor(
         : []),
       ...(needsPriors && priors === undefined ? ["priors"] : []),
       ...(needsPriors && !holdVariances(priors, tensors) ? ["scales or variances"] : []),
-      // The values of a frame settle what awaits them.
-      ...(ofName.length > 1 && awaits === undefined ? [settling(ofName, tensors).hints[0].option] : []),
+      // An interpretation that awaits values needs no option: the first frame settles it.
+      ...(ofName.length > 1 && awaits === undefined
+        ? [settlingOptions(ofName, tensors).hints[0].option]
+        : []),
     ],
   };
 }
@@ -231,7 +233,7 @@ function readWithTask(inspected: Inspected): Possibility[] {
     if ((options.family ?? family) !== family) return [];
     const fixed = channelsBeforeClasses(TRAITS[family]);
     const masks = channels - fixed - COEFFICIENTS;
-    // What the channels may be just as well as classes alone is no more likely than those.
+    // `isOpen`: the channels may be classes alone just as well. Such a suggestion comes last.
     const suggestions: [classes: number, what: string, options: DecoderOptions | null, isOpen?: true][] = [];
     const points = (channels - fixed - 1) / 3;
     if (!hasPrototypes && USUAL_KEYPOINTS.includes(points))

@@ -20,7 +20,7 @@ export interface Inspected {
 export interface Possibility {
   /** The config to write, as far as the shapes tell it. */
   readonly options: DecoderOptions & { readonly family: Family };
-  /** What they need besides, for people: "anchors: 3 + 3 pairs". Empty: the options are complete. */
+  /** Options that are still to be written, for people: "anchors: 3 + 3 pairs". Empty: `options` are complete. */
   readonly missing: readonly string[];
   /** Names of the families that read them so. */
   readonly families: readonly string[];
@@ -35,7 +35,7 @@ export interface Possibility {
   readonly likelihood: number;
 }
 
-/** Stands among `missing` if the shapes do not tell the size of the input. */
+/** The text in `missing` if the shapes do not tell the size of the input. */
 export const NO_SIZE = "inputSize: [width, height]";
 
 /** Returns the config to write, as JavaScript. */

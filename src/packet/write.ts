@@ -56,11 +56,11 @@ export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
   );
   readFrame(frame, null);
   const { config, configHash } = decoder;
-  const isFound = areDetections(outputs);
-  if (isFound || config.outputFormat === "detection") {
-    const found = isFound ? outputs : decoder.decode(outputs as Outputs, frame ?? undefined);
+  const areFound = areDetections(outputs);
+  if (areFound || config.outputFormat === "detection") {
+    const found = areFound ? outputs : decoder.decode(outputs as Outputs, frame ?? undefined);
     const detections = recordsOf(found, "detections", null);
-    // A list from JSON has no cells.
+    // A list from JSON does not say which cells its detections came from.
     const { sources: cells = [] } = found as Partial<Detections>;
     const data = { frame: frame ?? null, detections, sources: [...cells].slice(0, detections.length) };
     const attributes = attributesOf("detection", about, configHash, "");
@@ -94,7 +94,7 @@ export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
   );
 }
 
-/** True for what `decode` returned, a clone of it, and a list of detections. An empty list may be one of tensors. */
+/** True for what `decode` returned, a clone of it, and a list of detections. An empty list counts as one of tensors. */
 const areDetections = (given: object): boolean =>
   "toArray" in given ||
   rowsOf(given) !== given ||

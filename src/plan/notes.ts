@@ -62,7 +62,7 @@ export function notesOf(
 
 /**
  * True if tensors are the maps of one channel that exporters for Rockchip write beside distances and classes: the sum
- * of all classes of each cell, by which their decoders leave out cells early.
+ * of all classes of each cell, by which their decoders skip cells early.
  */
 const areSums = (tensors: readonly TensorSpec[], heads: readonly HeadDraft[]): boolean =>
   tensors.length === heads.length &&

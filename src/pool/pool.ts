@@ -124,7 +124,7 @@ export class DecoderPool {
       this.#networks.push(entry);
       return hashes[0];
     } catch (error) {
-      // Threads that took the network would decode packets that name its config.
+      // Let threads that took the network forget it: they would decode packets that name its config.
       for (const { worker } of this.#threads) worker.postMessage({ forget: entry.index } satisfies Request);
       throw error;
     } finally {
@@ -178,7 +178,7 @@ export class DecoderPool {
     for (; isFull(); hasWaited = true)
       await new Promise<void>((resolve) => {
         const { callers } = this.#streams.get(stream);
-        // One whose place was taken by a frame that did not wait is the next again.
+        // Put this call first again if a frame that did not wait took its place.
         if (hasWaited) callers.unshift(resolve);
         else callers.push(resolve);
       });

@@ -23,7 +23,7 @@ export type Request =
   | { readonly id: number; readonly network: PoolNetwork; readonly index: number }
   /** `index`: the network of frames that name none. */
   | { readonly id: number; readonly work: Work; readonly index: number }
-  /** Index of a network that another thread refused. Gets no reply. */
+  /** Takes away the network of this index, which another thread refused. Gets no reply. */
   | { readonly forget: number };
 
 /** Columns of detections. `labels` is left out if they are those of the network's last answer. */

@@ -124,7 +124,7 @@ export class TileRows {
   add(tile: Tile, detections: Detections): void {
     checkTile(tile, this.#size);
     const given: Partial<Detections> = (detections as Detections | null) ?? {};
-    // JSON makes objects of the columns of a clone.
+    // The columns of a clone that came by JSON are objects.
     if (
       ![given.boxes, given.scores, given.classIds, given.sources].every((column) =>
         ArrayBuffer.isView(column),

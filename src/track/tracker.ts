@@ -43,7 +43,7 @@ function methodOf(options: Complete<TrackerOptions>): Method {
 
 /** Seconds between frames that hardly anybody tracks over. At 60 frames a second the milliseconds are 16.7. */
 const LONG_GAP = 10;
-/** Gaps of a clock in milliseconds differ by this factor at most: a frame may be dropped. Those of events do not. */
+/** Gaps between frames differ by this factor at most if one frame is dropped. Gaps between events differ more. */
 const EVEN = 2.2;
 /** Seconds between the first frames from which a note asks for their unit, and count of these frames. */
 const SLOW_GAP = 1;
@@ -121,7 +121,7 @@ class MethodTracker implements Tracker {
 
   /**
    * Tells once if the first frames are as far apart as frame numbers or milliseconds: tracks are given up too soon, and
-   * one object gets several ids. A single gap tells if it is a long one.
+   * one object gets several ids. One gap is enough if it is longer than `LONG_GAP`.
    */
   private noteSlowGap(gap: number, longGap: number): void {
     if (this.slowGaps < 0 || !(gap > 0)) return;
@@ -150,9 +150,8 @@ class MethodTracker implements Tracker {
   }
 
   /**
-   * Returns the gap of this frame if all gaps so far are long, -1 after a shorter one. Throws at the second gap if both
-   * are as long, and as even, as seconds that are counted in milliseconds: tracks would be given up as soon as they are
-   * not found.
+   * Returns the gap before this frame if all gaps so far are long, -1 after a shorter one. Throws if the second one is
+   * much like the first one: such times are milliseconds, and tracks would be given up as soon as they are not found.
    */
   private longGapAt(seconds: number): number {
     const gap = seconds - this.lastSeconds;

@@ -27,8 +27,8 @@ function planes([width, height]: Size, likely: (x: number, y: number) => boolean
   return { data, dims: [1, 5, rows.length] };
 }
 
-/** The same cells as rows of another family. */
-function turned(
+/** Returns the same cells as rows, each made by `row` of a cell's channels. */
+function rowsOf(
   { data, dims: [, channels, cells] }: ReturnType<typeof planes>,
   row: (values: number[]) => number[],
 ) {
@@ -48,10 +48,10 @@ describe.each([
   const NETWORKS = {
     yolov8: { output },
     "yolo-nas": {
-      boxes: turned(output, ([x, y, w, h]) => [x - w / 2, y - h / 2, x + w / 2, y + h / 2]),
-      scores: turned(output, ([, , , , score]) => [score]),
+      boxes: rowsOf(output, ([x, y, w, h]) => [x - w / 2, y - h / 2, x + w / 2, y + h / 2]),
+      scores: rowsOf(output, ([, , , , score]) => [score]),
     },
-    yolov6: { output: turned(output, ([x, y, w, h, score]) => [x, y, w, h, 1, score]) },
+    yolov6: { output: rowsOf(output, ([x, y, w, h, score]) => [x, y, w, h, 1, score]) },
   } as const;
   const notesOf = (family: string, inputSize: Size): string[] => {
     const notes: string[] = [];

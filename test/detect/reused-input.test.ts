@@ -20,7 +20,7 @@ class Tensor {
   }
 }
 
-/** Returns a detector over a network that finds nothing, and what the network was given last. `moves`: to a worker. */
+/** Returns a detector over a network that finds nothing, and the network's last input. `moves`: it takes that away. */
 async function openDetector(prepare: object, dims: readonly number[], type: string, moves = false) {
   let given = new Float32Array(0);
   const network = {

@@ -144,7 +144,7 @@ test.each(
         pad: Object.freeze(part.pad),
       });
       const dims = rule.layout === "NHWC" ? [1, 32, 32, 3] : [1, 3, 32, 32];
-      // Two lanes have room in the memory of a reader, and the one of its first frame came too early.
+      // A reader's memory has room for two lanes. It is not there yet at the first frame, so that lane 0 stays outside.
       const lanes = [0, 1, 2].map(() => ownInput({ name: "", dims, type: rule.type ?? "f32" }));
       const readers = [new VideoReader(), new VideoReader()];
       for (let frame = 0; frame < 8; frame++) {

@@ -1,7 +1,7 @@
 /**
- * Vue takes over a page at once, and the browser does nothing else meanwhile. The bar at the top and the sidebar are
- * two thirds of that work, and the links in them work without Vue. A wide screen takes them over in tasks of their own.
- * On a phone, the first touch or key takes them over, before anything else hears of it.
+ * Vue takes over (hydrates) a page in one task, which blocks the browser. The bar at the top and the sidebar are two
+ * thirds of that work, and their links work without Vue. On a wide screen Vue takes each over in a task of its own. On
+ * a phone it waits for the first touch or key, and takes them over before any other listener gets the event.
  */
 import { type Component, type HydrationStrategy, defineAsyncComponent } from "vue";
 

@@ -3,7 +3,7 @@ import type { DecoderOptions, Model } from "boxwright";
 import { inspect } from "@repo/src/node/inspect.ts";
 import { inspectModel } from "@repo/src/node/inspect-model.ts";
 import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
-import { sizeGuess } from "@repo/src/node/guesses.ts";
+import { guessSize } from "@repo/src/node/guesses.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";
 
 /** Options that the search for readings takes. Other options would decide what the search is to find. */
@@ -42,8 +42,10 @@ export function possibilitiesOf({
       return json.kind === "possibilities" ? json.possibilities : [];
     };
     // The tensors of some families tell the size of the input. It is guessed for the others.
-    const sure = listed(known);
-    return sure[0]?.options.inputSize ? sure : listed({ inputSize: sizeGuess(specs as never), ...known });
+    const unguessed = listed(known);
+    return unguessed[0]?.options.inputSize
+      ? unguessed
+      : listed({ inputSize: guessSize(specs as never), ...known });
   } catch {
     return [];
   }

@@ -163,7 +163,7 @@ interface Findings {
   readonly input: ModelInput | null;
 }
 
-/** Returns the options of keypoints: two or three values each, of which other counts are none. */
+/** Returns the options of keypoints; none if a keypoint has other than two or three values. */
 function pointsOf({ keypoints, keypointNames }: UltralyticsMetadata): Partial<TypedOptions> {
   const [count = 0, values] = keypoints ?? [];
   if (values !== 2 && values !== 3) return {};

@@ -45,7 +45,7 @@ export function recognise(evidence: Evidence): Recognition | null {
     return { exporter: form.exporter, options: { family: form.family, roles } };
   }
   for (const { exporter, family, outputs, inputs = [], task } of NAMES_FORMS) {
-    // A name among the inputs leaves no doubt where exporters leave the last dimension open.
+    // An exporter may leave the last dimension open. Accept that only if the form also names an input.
     const fits = (dims: ModelTensor["dims"], last: number): boolean =>
       dims?.length === 3 && (dims[2] === last || (inputs.length > 0 && typeof dims[2] !== "number"));
     const areNamed = Object.entries(outputs).every(([name, last]) =>
@@ -118,7 +118,8 @@ interface Rows {
 function rowsOf(form: RowsForm, evidence: Evidence, { dims }: ModelTensor): Rows | null {
   if (dims === null) return null;
   const { metadata, inputSize } = evidence;
-  // Dynamic axes may leave all dimensions open. A task tells Ultralytics' package from the script of YOLOv5.
+  // Dynamic axes may leave all dimensions open: metadata with a task are enough then. Ultralytics' package writes the
+  // task, and the script of YOLOv5 does not.
   if (metadata?.taskName && dims.slice(1).every((size) => typeof size !== "number"))
     return { classes: metadata.names.length, strides: null };
   const orders = [

@@ -17,7 +17,7 @@ export interface UltralyticsMetadata {
   readonly stride: number | null;
   readonly endToEnd: boolean | null;
   readonly keypoints: readonly [number, number] | null;
-  /** Names of the keypoints. `null` if the file states none, or other ones for each class. */
+  /** Names of the keypoints. `null` if the file states none, or if its classes have different ones. */
   readonly keypointNames: readonly string[] | null;
 }
 
@@ -58,7 +58,7 @@ function pairOf(value: Literal | undefined): readonly [number, number] | null {
   return isPair ? (value as unknown as readonly [number, number]) : null;
 }
 
-/** Returns the names of keypoints, which the file lists for each class. */
+/** Returns the names of keypoints, which the file lists for each class; null unless all lists are the same. */
 function keypointNamesOf(value: Literal | undefined, count: number): readonly string[] | null {
   const lists: readonly Literal[] = typeof value === "object" && value !== null ? Object.values(value) : [];
   const [first] = lists;

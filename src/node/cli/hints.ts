@@ -1,4 +1,4 @@
-/** Says what errors and notes of the library ask for in the words of the command line. */
+/** Turns the options that errors and notes of the library name into options of the command line. */
 import { ConfigError, type OptionHint, TensorError } from "../../core/errors.ts";
 import { type CommandName, optionsOf } from "./options.ts";
 

@@ -98,15 +98,16 @@ function drawingsOf(folder: string | undefined, files: readonly ImageFile[]): Ma
   return drawings;
 }
 
-/** A network that is open, and what makes errors say which family its shapes look like. */
+/** A network that is open. */
 interface Network {
   readonly detector: Detector;
+  /** Adds to an error which family the shapes of the network look like. */
   readonly advise: (error: Error) => Error;
 }
 
 /**
  * Opens the network with onnxruntime-node.
- * @param packages what the photos need. All missing packages are listed before the network runs, which may take long
+ * @param packages needed for the photos. All missing packages are listed before the network runs, which may take long
  */
 async function openNetwork(
   path: string,
@@ -147,7 +148,7 @@ async function openNetwork(
   };
 }
 
-/** Returns a function that adds the family to an error which asks for it, or which the wrong family may cause. */
+/** Returns a function that adds the likeliest family to an error that lacks it, or that a wrong family may cause. */
 function adviserOf(model: Model, path: string, { family, ...options }: DecoderOptions): Network["advise"] {
   return (error) => {
     if (!(error instanceof ConfigError || error instanceof TensorError)) return error;

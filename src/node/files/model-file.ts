@@ -10,10 +10,10 @@ const ONNX_VERSION = 8;
 /** Byte 8 of a safetensors file, whose first byte may be an 8. */
 const BRACE = 0x7b;
 
-/** True for a TFLite or ONNX file. `plain` is the path without `.gz`. */
+/** True for a file that `readModelFile` reads, or refuses with what to do. `plain` is the path without `.gz`. */
 export const isModelFile = (plain: string, bytes: Uint8Array): boolean =>
   isTflite(bytes) ||
-  // A checkpoint of PyTorch is refused with what to do.
+  // .pt and .pth are checkpoints of PyTorch, which are refused.
   [".onnx", ".tflite", ".pt", ".pth"].includes(extname(plain).toLowerCase()) ||
   (bytes[0] === ONNX_VERSION && bytes[8] !== BRACE && !/\.safetensors$/i.test(plain));
 

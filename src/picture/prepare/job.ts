@@ -36,8 +36,9 @@ export interface JobLayout {
   readonly pixelStride: number;
   readonly scratch: number;
   readonly resampled: number;
-  /** The whole image, and the tensors of both lanes of a detector, for a reader of frames. */
+  /** A whole frame, if the workspace belongs to a reader of videos. */
   readonly image: number;
+  /** The tensors of such frames, one for each lane of a detector. */
   readonly tensors: readonly number[];
   /** Rows of the tensor that a strip makes, over the whole width of the input. */
   readonly out: number;
@@ -60,8 +61,13 @@ const FORMATS: { readonly [F in ImageFormat]: number } = {
   i420: A.FORMAT_I420,
 };
 
-/** Returns the memory map of a picture. `isKept`: with room for whole frames and their tensors. */
-export function layOut(image: CheckedImage, rule: CheckedRule, place: Place, isKept: boolean): JobLayout {
+/** Returns the memory map of a picture. `keepsFrames`: with room for whole frames and their tensors. */
+export function layOut(
+  image: CheckedImage,
+  rule: CheckedRule,
+  place: Place,
+  keepsFrames: boolean,
+): JobLayout {
   const [width, height] = rule.size;
   const axis = (source: number, length: number, start: number, input: number): Axis => {
     const resized = roundToEven(length);
@@ -110,8 +116,8 @@ export function layOut(image: CheckedImage, rule: CheckedRule, place: Place, isK
     pixelStride,
     scratch: room(scratchRows(kind, span) * x.count * 4 + SLACK),
     resampled: room(tallest * x.count * 4 + SLACK),
-    image: room(isKept ? image.data.length + SLACK : 0),
-    tensors: isKept ? [0, 1].map(() => room(3 * width * height * elementBytes + SLACK)) : [],
+    image: room(keepsFrames ? image.data.length + SLACK : 0),
+    tensors: keepsFrames ? [0, 1].map(() => room(3 * width * height * elementBytes + SLACK)) : [],
     out: room(tallest * outRow * (isTogether ? 1 : 3) + SLACK),
     outRow,
     outPlane: isTogether ? 0 : tallest * outRow,

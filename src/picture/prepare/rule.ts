@@ -188,7 +188,7 @@ function checkNames(image: ImageInput): void {
   const prototype: unknown = Object.getPrototypeOf(image);
   if (prototype !== Object.prototype && prototype !== null) return;
   if ("info" in image) fail("image", "{ data, info }, as sharp gives them", "{ data, ...info }");
-  // sharp states how many bytes a value has. Most other depths would give a picture of noise.
+  // `depth` is sharp's name for the type of a value. Values of several bytes would give a picture of noise.
   const { depth = "uchar" } = image as { readonly depth?: unknown };
   if (typeof depth === "string" && depth !== "uchar")
     fail("image.depth", show(depth), '"uchar", bytes: leave the depth out of .raw() in sharp');

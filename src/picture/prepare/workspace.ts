@@ -29,7 +29,7 @@ export interface Workspace {
   readonly planes: readonly (readonly PreparedData[])[];
   readonly dims: readonly number[];
   readonly frame: Frame;
-  /** The inputs that were moved to `layout.tensors`. */
+  /** Inputs that were moved to `layout.tensors`, in this order. */
   readonly inputs: OwnInput[];
 }
 
@@ -37,7 +37,7 @@ export interface Workspace {
 const workspaces = new Map<string, Workspace>();
 const MOST_WORKSPACES = 4;
 
-/** A call whose rule can never change, without its image. A stream repeats it, and needs no key made of the rule. */
+/** A call with a frozen rule, without its image. A stream repeats the call, and needs no key made of the rule. */
 interface Kept extends CheckedImage {
   readonly asked: PrepareRule;
   readonly engine: string;
@@ -87,10 +87,10 @@ export function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: Eng
   return work;
 }
 
-/** In the place of the bytes of the last image, which may go. */
+/** Stands in a `Kept` for the bytes of the image, so that these can be freed. */
 const NO_BYTES = new Uint8Array(0);
 
-/** Makes a workspace. The next frame of `memory` will stand in it. */
+/** Makes a workspace. Moves `memory` into it, where the reader's next frame will stand. */
 function makeWorkspace(
   image: CheckedImage,
   rule: CheckedRule,
@@ -162,7 +162,7 @@ function padStrip({ engine, rule, layout }: Workspace): void {
   else for (let i = 0; i < elements; i++) all[i] = pads[i % 3];
 }
 
-/** Moves an input into the memory of a workspace that has room for it. */
+/** Moves an input into the memory of a workspace, if there is room for it. */
 export function moveInput({ engine, rule, layout, inputs }: Workspace, input: OwnInput): void {
   const { data } = input;
   if (data.buffer === engine.buffer || inputs.length === layout.tensors.length) return;
@@ -178,26 +178,26 @@ export function run(work: Workspace, image: CheckedImage, data: PreparedData): v
   const { engine, layout, rule, place, words, planes } = work;
   const [width, height] = rule.size;
   const { log } = PICTURE_ELEMENTS[rule.type];
-  const isHere = data.buffer === engine.buffer;
+  const isInKernel = data.buffer === engine.buffer;
   const isTogether = layout.outPlane === 0;
   const channels = isTogether ? 3 : 1;
   const top = Math.max(0, place.top);
   const left = (Math.max(0, place.left) * channels) << log;
   const job = JOB >> 2;
   words[job + A.J_OUT] = layout.out + left;
-  words[job + A.J_OUT_PLANE] = isHere && !isTogether ? (width * height) << log : layout.outPlane;
+  words[job + A.J_OUT_PLANE] = isInKernel && !isTogether ? (width * height) << log : layout.outPlane;
   for (let i = 0; i < layout.strips.length; i++) {
     const strip = layout.strips[i];
     const row = (top + strip.from) * width * channels;
     bringIn(work, image, strip);
-    if (isHere) words[job + A.J_OUT] = data.byteOffset + (row << log) + left;
+    if (isInKernel) words[job + A.J_OUT] = data.byteOffset + (row << log) + left;
     words[job + A.J_FIRST] = strip.from;
     words[job + A.J_LAST] = strip.to;
     words[job + A.J_ORIGIN] = strip.firstRow;
     words[job + A.J_ROWS] = strip.endRow - strip.firstRow;
     words[job + A.J_ODD] = strip.firstRow & 1;
     engine.prepare(JOB);
-    if (!isHere)
+    if (!isInKernel)
       for (let plane = 0; plane < planes[i].length; plane++)
         data.set(planes[i][plane], plane * width * height + row);
   }
@@ -228,7 +228,7 @@ function bringIn(work: Workspace, image: CheckedImage, { firstRow, endRow }: Str
   if (format === "i420") bringRows(work, data, A.J_V, second + from, second + to, v);
 }
 
-/** Points a word of the job at rows of an image that lies in the memory of the kernel. Copies those of another one. */
+/** Points a word of the job at rows of an image. Rows outside the kernel's memory are copied to `room` first. */
 function bringRows(
   { bytes, words }: Workspace,
   data: CheckedImage["data"],
@@ -237,12 +237,15 @@ function bringRows(
   end: number,
   room: number,
 ): void {
-  const isHere = data.buffer === bytes.buffer;
-  words[(JOB >> 2) + word] = isHere ? data.byteOffset + from : room;
-  if (!isHere) bytes.set(data.subarray(from, Math.min(end, data.length)), room);
+  const isInKernel = data.buffer === bytes.buffer;
+  words[(JOB >> 2) + word] = isInKernel ? data.byteOffset + from : room;
+  if (!isInKernel) bytes.set(data.subarray(from, Math.min(end, data.length)), room);
 }
 
-/** Pads the rows above and below the image. Padding beside it comes with the rows of each strip that is copied. */
+/**
+ * Pads the rows above and below the image. Strips that are copied bring the padding beside it. A tensor in the kernel's
+ * memory gets no such copy, and is padded wholly.
+ */
 export function pad(work: Workspace, data: PreparedData): void {
   const { engine, rule, place, layout } = work;
   if (data.buffer === engine.buffer) return padRows(work, data, 0, rule.size[1]);

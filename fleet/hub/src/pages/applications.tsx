@@ -5,7 +5,6 @@ import { createApp, listApps, type App } from "../nouns/application.ts";
 import { listAssignments, type Assignment } from "../nouns/assignment.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
-
 import { NameForm } from "./name-form.tsx";
 import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";

@@ -38,7 +38,7 @@ function markOf(session: Session, path: string, payload: string): string {
   return seal(session.token, `said ${path} ${payload}`);
 }
 
-/** What a page tells first: why a form failed, or what a change did. */
+/** The first lines of a page: why a form failed, or what a change did. */
 export function Notices({ visit, problem }: { visit: SignedIn; problem?: UserError | undefined }) {
   const said = readSaid(visit.session, visit.exchange);
   return (

@@ -201,7 +201,7 @@ export async function joinTeam(db: Database, teamId: string, email: string, role
 
 export const LIST = "query { team { devices { nodes { id name } } } }";
 
-/** Returns the status of LIST with a key. */
+/** Sends the query LIST with a key. Returns the status of the answer. */
 export async function ask(url: string, key: string): Promise<number> {
   const headers = { authorization: `Bearer ${key}`, "content-type": "application/json" };
   const body = JSON.stringify({ query: LIST });
