@@ -94,10 +94,11 @@ const isVideo = (image: object): image is Video => "videoWidth" in image;
 /** False for a `<video>` that has no frame yet. */
 export const hasFrame = (video: object): boolean => !("readyState" in video) || Number(video.readyState) >= 2;
 
-/** Waits until a video shows the frame that it seeks, or is emptied. It has no frame before. */
+/** Waits until a video shows the frame that it seeks, or cannot. It has no frame before. */
 const endOfSeeking = (video: Video): Promise<void> =>
   new Promise((resolve) => {
-    for (const name of ["seeked", "emptied"]) video.addEventListener?.(name, resolve, { once: true });
+    for (const name of ["seeked", "emptied", "error"])
+      video.addEventListener?.(name, resolve, { once: true });
   });
 
 /** True if the frame's bytes are the picture as it is shown: neither turned, nor cut, nor scaled. */
