@@ -15,7 +15,13 @@ export const isModel = (root: Json): boolean => Array.isArray(root.missing) && i
  * refused, itself.
  */
 export const missingIn = (root: Json, options: FieldReader): readonly ConfigProblem[] =>
-  isObject(root.archive) ? [] : (root as unknown as Model).missing.filter(({ path }) => !options.has(path));
+  isObject(root.archive)
+    ? []
+    : (root as unknown as Model).missing.filter(({ path }) => !isStated(path, (name) => options.has(name)));
+
+/** True if an option that a model file lacks is given. Labels say how many classes there are. */
+export const isStated = (path: string, isGiven: (name: string) => boolean): boolean =>
+  isGiven(path) || (path === "classes" && isGiven("labels"));
 
 /** Reads the options of a model, and what it knows of its outputs. */
 export function readModelConfig(r: FieldReader): Config {

@@ -102,11 +102,19 @@ export interface NamesForm {
   readonly inputs?: readonly string[];
   /** Task that the outputs tell. Absent: that of the family, or boxes alone. */
   readonly task?: "segment";
+  /** True if a decoder has to be told how many classes there are. */
+  readonly needsClasses?: true;
 }
 
 export const NAMES_FORMS: readonly NamesForm[] = [
-  { exporter: "rfdetr", family: "rfdetr", outputs: { dets: 4, labels: null, masks: null }, task: "segment" },
-  { exporter: "rfdetr", family: "rfdetr", outputs: { dets: 4, labels: null } },
+  {
+    exporter: "rfdetr",
+    family: "rfdetr",
+    outputs: { dets: 4, labels: null, masks: null },
+    task: "segment",
+    needsClasses: true,
+  },
+  { exporter: "rfdetr", family: "rfdetr", outputs: { dets: 4, labels: null }, needsClasses: true },
   // RT-DETR, D-FINE and DEIM with their post-processor. torchvision's networks have the same outputs and one input.
   {
     exporter: "dfine",
@@ -122,6 +130,8 @@ export const NAMES_FORMS: readonly NamesForm[] = [
     outputs: { boxes: null, labels: null, scores: null, masks: null },
   },
   { exporter: "mmdeploy", family: "rtmdet-ins", outputs: { dets: 5, labels: null, masks: null } },
+  { exporter: "mmdeploy", family: "rtmo", outputs: { dets: 5, keypoints: null } },
+  { exporter: "mmdeploy", family: "rtmpose", outputs: { simcc_x: null, simcc_y: null } },
   { exporter: "paddle", family: "dbnet", outputs: { "sigmoid_0.tmp_0": null } },
 ];
 

@@ -1,5 +1,5 @@
 /** Inspects a model file: what the file says, and what a decoder makes of it. */
-import { isModel, outputSpec } from "../config/model-config.ts";
+import { isModel, isStated, outputSpec } from "../config/model-config.ts";
 import type { Model, ModelTensor } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";
 import { isRecord } from "../core/json.ts";
@@ -31,7 +31,7 @@ export function inspectModel(
   options: DecoderOptions,
   valuesOf: (name: string) => TensorData | null,
 ): ModelInspection {
-  const missing = model.missing.filter(({ path }) => !Object.hasOwn(options, path));
+  const missing = model.missing.filter(({ path }) => !isStated(path, (name) => Object.hasOwn(options, name)));
   const isFamilyOpen = missing.length > 0 && missing.every(({ path }) => path === "family");
   const shapes = specs.length > 0 ? specs : knownOutputs(model);
   const inputSize = model.inputSize ?? undefined;

@@ -13,7 +13,7 @@ import { readLibreyolo } from "./libreyolo.ts";
 import type { NetworkFile } from "./file.ts";
 import { inputOf, sizeOf } from "./input.ts";
 import { readOnnx } from "./onnx.ts";
-import { recognise } from "./recognise.ts";
+import { type Recognition, recognise } from "./recognise.ts";
 import { isTflite, readTflite } from "./tflite.ts";
 import type { Model, ModelInput, ModelTensor } from "./types.ts";
 import { type UltralyticsMetadata, readUltralytics } from "./ultralytics.ts";
@@ -102,7 +102,7 @@ function modelOf(file: NetworkFile): Model {
   const inference = libre ?? readInference(file.metadata);
   const input = inputOf(file.inputs, file.normalisation);
   const inputSize = sizeOf(input) ?? metadata?.inputSize ?? inference?.inputSize ?? null;
-  const recognised = inference
+  const recognised: Recognition | null = inference
     ? { exporter: inference.exporter, options: inference.options }
     : recognise({ file, metadata, input, inputSize });
   const names = metadata?.names ?? inference?.names ?? (file.labels && withoutBackground(file.labels));
@@ -133,7 +133,7 @@ function modelOf(file: NetworkFile): Model {
     metadata: file.metadata,
     options,
     archive: null,
-    missing: missingIn({ file, metadata, options, input }),
+    missing: missingIn({ file, metadata, options, input, needsClasses: recognised?.needsClasses === true }),
   };
 }
 
@@ -161,6 +161,7 @@ interface Findings {
   readonly metadata: UltralyticsMetadata | null;
   readonly options: Partial<TypedOptions>;
   readonly input: ModelInput | null;
+  readonly needsClasses: boolean;
 }
 
 /** Returns the options of keypoints; none if a keypoint has other than two or three values. */
@@ -174,7 +175,7 @@ function pointsOf({ keypoints, keypointNames }: UltralyticsMetadata): Partial<Ty
 const DECODED: readonly string[] = ["detect", "pose", "segment", "oriented", "classify"];
 
 /** Returns what a decoder needs and the file does not say. */
-function missingIn({ file, metadata, options, input }: Findings): ConfigProblem[] {
+function missingIn({ file, metadata, options, input, needsClasses }: Findings): ConfigProblem[] {
   const { outputs } = file;
   const problems: ConfigProblem[] = [];
   const add = (path: string, got: string, expected: string, option?: OptionName): void => {
@@ -196,6 +197,8 @@ function missingIn({ file, metadata, options, input }: Findings): ConfigProblem[
         "inspect lists what the shapes can be",
       "family",
     );
+  if (needsClasses && options.labels === undefined)
+    add("classes", "no class names", 'the option labels, "coco91" for weights of COCO, or classes', "labels");
   if (options.inputSize === undefined && !isNormalised(options))
     add(
       "inputSize",

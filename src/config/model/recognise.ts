@@ -21,6 +21,8 @@ import type { UltralyticsMetadata } from "./ultralytics.ts";
 export interface Recognition {
   readonly exporter: Exporter;
   readonly options: Partial<TypedOptions>;
+  /** True if a decoder also needs the number of classes, or their names. */
+  readonly needsClasses?: boolean;
 }
 
 /** Facts about a network that forms are compared with. */
@@ -44,7 +46,7 @@ export function recognise(evidence: Evidence): Recognition | null {
     const roles: Roles = Object.fromEntries(form.roles.map((role, i) => [role, outputs[i]]));
     return { exporter: form.exporter, options: { family: form.family, roles } };
   }
-  for (const { exporter, family, outputs, inputs = [], task } of NAMES_FORMS) {
+  for (const { exporter, family, outputs, inputs = [], task, needsClasses } of NAMES_FORMS) {
     // An exporter may leave the last dimension open. Accept that only if the form also names an input.
     const fits = (dims: ModelTensor["dims"], last: number): boolean =>
       dims?.length === 3 && (dims[2] === last || (inputs.length > 0 && typeof dims[2] !== "number"));
@@ -52,7 +54,7 @@ export function recognise(evidence: Evidence): Recognition | null {
       file.outputs.some((o) => o.name === name && (last === null || fits(o.dims, last))),
     );
     if (areNamed && inputs.every((name) => file.inputs.some((i) => i.name === name)))
-      return { exporter, options: { family, ...(task && { task }) } };
+      return { exporter, options: { family, ...(task && { task }) }, needsClasses };
   }
   for (const form of PAIRS_FORMS) {
     const classes = classesOfPairs(form, file.outputs);

@@ -1,6 +1,6 @@
 /** Files of projects that are known by the names of their outputs. */
 import { expect, test } from "vitest";
-import { readModel } from "../../../src/entries/index.ts";
+import { createDecoderSync, readModel } from "../../../src/entries/index.ts";
 import { input, output } from "../../support/model-files.ts";
 import { onnxFile } from "../../support/onnx.ts";
 
@@ -26,6 +26,8 @@ test.each([
     [output("dets", 1, 9, 5), output("labels", 1, 9), output("masks", 1, 9, 64, 64)],
   ],
   ["dbnet", "paddle", [output("sigmoid_0.tmp_0", 1, 1, 64, 64)]],
+  ["rtmo", "mmdeploy", [output("dets", "batch", "n", 5), output("keypoints", "batch", "n", 17, 3)]],
+  ["rtmpose", "mmdeploy", [output("simcc_x", "batch", 17, 128), output("simcc_y", "batch", 17, 128)]],
 ])("%s", async (family, exporter, outputs) => {
   const model = await readModel(onnxFile({ inputs: [input(1, 3, 64, 64)], outputs }));
   expect([model.options.family, model.exporter, model.missing]).toEqual([family, exporter, []]);
@@ -48,4 +50,11 @@ test("RF-DETR for segmentation has other rows than mmdeploy", async () => {
   const outputs = [output("dets", 1, 9, 4), output("labels", 1, 9, 91), output("masks", 1, 9, 16, 16)];
   const model = await readModel(onnxFile({ inputs: [input(1, 3, 64, 64)], outputs }));
   expect(model.options.family).toBe("rfdetr");
+  // 91 columns are 91 classes, or 90 and one that was never trained.
+  expect(model.missing).toMatchObject([{ path: "classes", option: "labels" }]);
+  expect(() => createDecoderSync(model)).toThrow(
+    'the option labels, "coco91" for weights of COCO, or classes',
+  );
+  for (const options of [{ labels: "coco91" }, { classes: 91 }] as const)
+    expect(createDecoderSync(model, options).describe().text).toContain("a map of 16x16 for each query");
 });
