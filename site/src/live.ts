@@ -91,9 +91,8 @@ function draw(
   hasMasks: boolean,
 ): void {
   const rows = found.toArray();
-  const idOf = new Map<object, number>(rows.map((row, i) => [row, ids[i]]));
   const mask: Detections["mask"] = (i, options) => found.mask(i, options);
   drawCanvas(context, Object.assign(rows, { edges: found.edges, ...(hasMasks && { mask }) }), {
-    tag: (d) => `${idOf.get(d) ? `${idOf.get(d)}: ` : ""}${d.label} ${Math.round(100 * d.confidence)}%`,
+    tag: (d, row) => `${ids[row] ? `${ids[row]}: ` : ""}${d.label} ${Math.round(100 * d.confidence)}%`,
   });
 }

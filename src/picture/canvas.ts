@@ -49,8 +49,11 @@ export interface CanvasContext {
 
 /** Options of `drawCanvas`. */
 export interface CanvasOptions {
-  /** Returns the text of a tag. Default: the label, or the class id, and the confidence in percent. */
-  readonly tag?: (detection: Drawn) => string;
+  /**
+   * Returns the text of a tag. Default: the label, or the class id, and the confidence in percent. `row` is the index
+   * of the detection, as `ids[row]` of a tracker needs it.
+   */
+  readonly tag?: (detection: Drawn, row: number) => string;
   /** Pairs of keypoints that a skeleton joins. Default: those of the detections; of COCO for 17 keypoints. */
   readonly edges?: Edges;
   /** Part of the canvas that shows the photo, in pixels. Default: the whole canvas. */

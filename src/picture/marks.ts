@@ -24,6 +24,9 @@ export interface Mark {
   readonly mask: readonly (readonly number[])[] | null;
 }
 
+/** Returns the text of a tag. `row` is the index of the detection among those that are drawn. */
+export type TagOf = (detection: Drawn, row: number) => string;
+
 /** How much of the photo a mask covers. */
 export const MASK_OPACITY = 0.45;
 
@@ -48,7 +51,7 @@ export interface Marks {
 export function marksOf(
   detections: DetectionList<Drawn>,
   { width, height }: { readonly width: number; readonly height: number },
-  tag: (detection: Drawn) => string = defaultTag,
+  tag: TagOf = defaultTag,
   ownEdges?: Edges,
 ): Marks {
   const edges = ownEdges ?? (detections as { readonly edges?: Edges } | null)?.edges;
@@ -63,7 +66,8 @@ export function marksOf(
   const list = best.map((d) => {
     const box = boxArea(d, canvas);
     const corners = d.corners?.map(({ x, y }) => [x * width, y * height] as const) ?? null;
-    const text: unknown = tag(d);
+    const row = rows.get(d) as number;
+    const text: unknown = tag(d, row);
     if (typeof text !== "string")
       throw new DrawError(`got ${showJson(text)} from the function tag, expected a text`);
     const place = corners ? (topOf(corners, canvas) ?? box) : box;
@@ -78,7 +82,7 @@ export function marksOf(
       colour,
       ink: inkOn(colour),
       skeleton: skeletonOf(d, edges, canvas),
-      mask: masks && ringsOf(masks, rows.get(d) ?? 0, [width, height]),
+      mask: masks && ringsOf(masks, row, [width, height]),
     };
   });
   return { stroke: canvas.stroke, list: list.reverse() };

@@ -11,8 +11,11 @@ import { type Area, FONTS, cornerRadius, textPlace } from "./tags.ts";
 
 /** Options of `drawSvg` and `drawPng`. */
 export interface DrawOptions {
-  /** Returns the text of a tag. Default: the label, or the class id, and the confidence in percent. */
-  readonly tag?: (detection: Drawn) => string;
+  /**
+   * Returns the text of a tag. Default: the label, or the class id, and the confidence in percent. `row` is the index
+   * of the detection, as `ids[row]` of a tracker needs it.
+   */
+  readonly tag?: (detection: Drawn, row: number) => string;
   /** Title of the picture: screen readers read it out, and browsers show it on hover. */
   readonly title?: string;
   /** Pairs of keypoints that a skeleton joins. Default: those of the detections; of COCO for 17 keypoints. */

@@ -23,6 +23,10 @@ test("writes label and confidence, or class id and confidence, or the text of th
     ">0.500</text>",
   );
   expect(drawSvg(png(100, 100), [box(0, 0, 1, 1)], { tag: () => "" })).not.toContain("<text");
+  // The row is that of the list, whatever is drawn first: ids of a tracker stand in this order.
+  const two = [box(0, 0, 0.4, 1, { confidence: 0.5 }), box(0.6, 0, 1, 1, { confidence: 0.9 })];
+  const svg = drawSvg(png(100, 100), two, { tag: (d, row) => `${d.confidence}:${["a", "b"][row]}` });
+  expect(svg.match(/[\d.]+:[ab](?=<\/text>)/g)?.sort()).toEqual(["0.5:a", "0.9:b"]);
 });
 
 test("escapes text, and replaces characters that XML forbids", () => {

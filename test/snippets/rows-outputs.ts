@@ -295,10 +295,14 @@ export const OUTPUT_ROWS: readonly Row[] = [
     has: "tracker.update(found, seconds)",
     given: () => {
       const drawn: unknown[] = [];
-      const draw = (...words: unknown[]): unknown => drawn.push(words);
-      return { options: OPTIONS, outputs: onePerson(), frame, seconds: 0, draw, drawn };
+      const members: Record<string, unknown> = {
+        canvas: { width: 640, height: 480 },
+        fillText: (text: string): unknown => drawn.push(text),
+      };
+      const context = new Proxy(members, { get: (all, name) => all[String(name)] ?? (() => undefined) });
+      return { options: OPTIONS, outputs: onePerson(), frame, seconds: 0, context, drawn };
     },
-    check: (_, __, { drawn }) => expect(drawn).toMatchObject([[{ label: "person" }, 1]]),
+    check: (_, __, { drawn }) => expect(drawn).toEqual(["person 1"]),
   },
   {
     page: "docs/troubleshooting.md",
