@@ -63,15 +63,13 @@ export function snippets(shown: Shown): Snippet[] {
     {
       name: "Node",
       file: "photo.mjs",
-      text: `// npm install boxwright onnxruntime-node pngjs
+      text: `// npm install boxwright onnxruntime-node jpeg-js
 import { readFileSync } from "node:fs";
 import * as ort from "onnxruntime-node";
-import { PNG } from "pngjs";
 import { createDetector, onnxRuntime } from "boxwright";
 
 ${readNode}const detector = await ${open(`readFileSync("${model}")`)};
-const image = PNG.sync.read(readFileSync("photo.png"));
-for (const d of await detector.detect(image))
+for (const d of await detector.detect(readFileSync("photo.jpg")))
   ${say}
 `,
     },

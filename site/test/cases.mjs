@@ -1,6 +1,7 @@
 /** What a visitor does on the site. Each case has a page of its own. */
 import { execFileSync } from "node:child_process";
-import { join } from "node:path";
+import { cpSync, mkdirSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { documentation } from "./documentation.mjs";
 import { equal, isTrue, openPlayground, readText, settled, summaryOf } from "./steps.mjs";
 
@@ -208,8 +209,8 @@ const files = [
     },
   },
   {
-    name: "a model and a photo from disk",
-    async run({ page, address, root, fixture }) {
+    name: "a model and a photo from disk, and the copied program finds the same",
+    async run({ page, address, root, fixture, file }) {
       await openPlayground(page, address);
       await page.setInputFiles("#pg-files", [
         join(root, "site/pages/public/models/FastestDet.onnx"),
@@ -221,6 +222,23 @@ const files = [
       await page.waitForFunction(() => document.querySelector("[data-summary]").textContent.includes("cup"));
       isTrue((await summaryOf(page)).count > 0, "detections");
       isTrue(/ms/.test(await readText(page, "[data-stage=run]")), "the time of the run is shown");
+      await page.click("[data-code=Node]");
+      const program = file("photo.mjs", await readText(page, "[data-snippet]"));
+      const folder = dirname(program);
+      cpSync(join(root, "site/pages/public/models/FastestDet.onnx"), join(folder, "FastestDet.onnx"));
+      cpSync(fixture("photos/coffee.jpg"), join(folder, "photo.jpg"));
+      mkdirSync(join(folder, "node_modules"));
+      for (const name of ["boxwright", "onnxruntime-node", "jpeg-js"])
+        symlinkSync(
+          name === "boxwright" ? root : join(root, "node_modules", name),
+          join(folder, "node_modules", name),
+        );
+      const printed = execFileSync(process.execPath, [program], {
+        cwd: folder,
+        encoding: "utf8",
+        env: { ...process.env, ORT_DISABLE_TELEMETRY: "1" },
+      });
+      isTrue(/^cup 0\.78 /m.test(printed), `the copied program printed ${printed}`);
     },
   },
   {
