@@ -147,7 +147,7 @@ export interface Channels {
   readonly axis: number;
 }
 
-/** What was given about a tensor before its data. */
+/** Facts about a tensor that the caller stated before its data came. */
 export interface Before {
   readonly order?: string | null;
   readonly type?: string | null;

@@ -19,7 +19,7 @@ const NEARER = 1.5;
 const APART = 0.7;
 /** Part of the pairs that have to differ: a few values in a tensor of zeros tell nothing. */
 const LEAST_DIFFERING = 0.1;
-/** The same of a map without channels, such as one of texts, which is 0 nearly everywhere. */
+/** LEAST_DIFFERING of a map with one channel, such as one of texts, which is 0 nearly everywhere. */
 const LEAST_OF_ONE = 0.01;
 
 /** Cells of channels in one image of a tensor. */
@@ -208,7 +208,7 @@ function differences(
   image: MemoryImage,
   tensor: number,
   count: number,
-  distances: readonly [number, number],
+  distances: readonly [read: number, other: number],
   least: number,
 ): [number, number] {
   const at = valuesOf(image, tensor);
@@ -216,23 +216,23 @@ function differences(
   // A step that shares a divisor with a distance would visit some channels only.
   let step = Math.max(1, Math.ceil(end / MOST_PAIRS));
   while (step > 1 && distances.some((distance) => greatestCommonDivisor(distance, step) > 1)) step++;
-  const [near, far] = distances;
-  let [n, sum, squares, first, second, differing] = [0, 0, 0, 0, 0, 0];
+  const [read, other] = distances;
+  let [n, sum, squares, squaresRead, squaresOther, differing] = [0, 0, 0, 0, 0, 0];
   for (let i = 0; i < end; i += step) {
     const x = at(i);
-    const a = x - at(i + near);
-    const b = x - at(i + far);
+    const a = x - at(i + read);
+    const b = x - at(i + other);
     if (!Number.isFinite(a + b)) continue;
     n++;
     if (a !== 0 || b !== 0) differing++;
     sum += x;
     squares += x * x;
-    first += a * a;
-    second += b * b;
+    squaresRead += a * a;
+    squaresOther += b * b;
   }
   const variance = squares / n - (sum / n) ** 2;
   return variance > 0 && differing > n * least
-    ? [first / (2 * n * variance), second / (2 * n * variance)]
+    ? [squaresRead / (2 * n * variance), squaresOther / (2 * n * variance)]
     : [0, Infinity];
 }
 

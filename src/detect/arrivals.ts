@@ -71,8 +71,7 @@ export class Arrivals {
     this.#wakeUp();
   }
 
-  /** Forgets the signal. */
-  end(): void {
+  forgetSignal(): void {
     this.#signal?.removeEventListener("abort", this.#wakeUp);
   }
 }

@@ -97,7 +97,7 @@ async function* detectUntil(
   } catch (error) {
     if (error !== STOPPED) throw error;
   } finally {
-    arrivals.end();
+    arrivals.forgetSignal();
     // The source may wait for a frame that never comes.
     void Promise.resolve(source.return?.()).catch(() => undefined);
     calls.leave();

@@ -148,7 +148,7 @@ class OnnxLane implements Lane {
   readonly #session: OrtSession;
   readonly #spec: InputSpec;
   #input: OwnInput;
-  /** Tensors over the inputs. They are made anew when the picture's memory is no more `#fed`. */
+  /** Tensors over the inputs. They are made anew if the picture's memory is not `#fed`. */
   #feeds: { readonly [name: string]: never } = {};
   #fed: SlotArray | null = null;
   /** Tensors over the slots, and the slots that they were made for. */

@@ -17,10 +17,10 @@ export interface DistanceMap {
 /** A typical distance is this many strides: a third of it to three times as much in trained networks. */
 const TYPICAL = 2;
 
-/** Least distance from the middle between both units, in powers of two, at which values tell. */
+/** Least gap between the values and the middle of both units, in powers of two, at which values tell. */
 const CLEAR = 1;
 
-/** As CLEAR, at which no doubt is left: the median is then at most 1.4 times a typical one. */
+/** Least such gap at which no doubt is left: the median is then at most 1.4 times a typical distance. */
 const CERTAIN = 1.5;
 
 /**
@@ -41,9 +41,9 @@ export function unitByValues(
     sum += Math.log2(middle / (TYPICAL * Math.sqrt(stride)));
     told++;
   }
-  const distance = Math.abs(sum / told);
-  if (told === 0 || distance < CLEAR) return null;
-  return { unit: sum > 0 ? "pixels" : "strides", isCertain: distance >= CERTAIN };
+  const gap = Math.abs(sum / told);
+  if (told === 0 || gap < CLEAR) return null;
+  return { unit: sum > 0 ? "pixels" : "strides", isCertain: gap >= CERTAIN };
 }
 
 /** Most values to sort. The median of so many samples tells pixels from strides as well as that of all values. */

@@ -18,7 +18,7 @@ import {
 } from "./possibility.ts";
 import { taskPossibilities } from "./task-possibilities.ts";
 
-/** Numbers of classes that published networks have. */
+/** Counts of classes that published networks have. */
 const USUAL_CLASSES = new Set([1, 20, 80, 90, 91, 365]);
 
 /** Returns every way to read the shapes, the likeliest first. */
@@ -64,7 +64,7 @@ function readingsOf({ tensors, options, valuesOf }: Inspected): Possibility[] {
         reading: interpretation.name,
         about: interpretation.about,
         likelihood:
-          likelihood(interpretation, classes, tensors, inputSize) +
+          likelihoodOf(interpretation, classes, tensors, inputSize) +
           (hasBuiltPriors(family, tensors, options) ? 2 : 0) -
           (options.inputSize && isLoneMap(interpretation, family) ? 1 : 0),
       });
@@ -73,7 +73,7 @@ function readingsOf({ tensors, options, valuesOf }: Inspected): Possibility[] {
   return [...found.values()].sort((a, b) => b.likelihood - a.likelihood);
 }
 
-/** Returns values at hand, by index. Zeros stand for priors that are not: only their count matters for a shape. */
+/** Returns values by index. Zeros stand in for priors that are not at hand: only their count matters for a shape. */
 function valuesOrZeros(
   specs: readonly TensorSpec[],
   priors: TensorSpec | undefined,
@@ -102,7 +102,7 @@ const hasOthersBins = ({ heads: [{ bins }] }: Interpretation, family: Family): b
   FAMILIES.some((other) => TRAITS[other].ownBins && TRAITS[other].bins === bins) &&
   TRAITS[family].bins !== bins;
 
-/** Returns the number of classes; `null` where a column of class ids leaves it open and no option states it. */
+/** Returns the count of classes; `null` where a column of class ids leaves it open and no option states it. */
 const classesOf = ({ classes }: Guess, { heads }: Interpretation, options: DecoderOptions): number | null =>
   (options.classes ?? options.labels) === undefined && heads.some(({ classId }) => classId) ? null : classes;
 
@@ -188,7 +188,7 @@ function configFor(
 }
 
 /** Returns how likely an interpretation is, in points. */
-function likelihood(
+function likelihoodOf(
   { heads, uses, tensors: maps, name }: Interpretation,
   classes: number | null,
   tensors: readonly TensorSpec[],
@@ -210,15 +210,16 @@ function likelihood(
   return points;
 }
 
-/** Numbers of keypoints that published networks of one class have: plates, faces, people, hands. */
+/** Counts of keypoints that published networks of one class have: plates, faces, people, hands. */
 const USUAL_KEYPOINTS = [4, 5, 17, 21];
 
-/** Numbers of classes that published networks for oriented boxes have: one of their own, DOTA 1.0, 1.5 and 2.0. */
+/** Counts of classes that published networks for oriented boxes have: one of their own, DOTA 1.0, 1.5 and 2.0. */
 const USUAL_ORIENTED = [1, 15, 16, 18];
 
 /**
- * Returns how the boxes of networks that do more than detect are read. After the classes they have 32 coefficients of
- * masks, told by prototypes beside them or by a usual number of classes, the keypoints of one class, or an angle.
+ * Returns ways to read the boxes of networks that also give masks, keypoints or angles. Their rows have more channels
+ * after the classes: 32 coefficients of masks, told by prototypes or by a usual count of classes; the keypoints of one
+ * class; or an angle.
  */
 function readWithTask(inspected: Inspected): Possibility[] {
   const { tensors, options } = inspected;
@@ -251,7 +252,7 @@ function readWithTask(inspected: Inspected): Possibility[] {
         `${COEFFICIENTS} coefficients of masks`,
         hasPrototypes ? { task: "segment" } : null,
       ]);
-    return suggestions.flatMap(([classes, what, beyond, isOpen]) => {
+    return suggestions.flatMap(([classes, what, taskOptions, isOpen]) => {
       if ((statedClasses(options) ?? classes) !== classes) return [];
       const boxAndClasses = fixed + classes;
       const before = { ...tensor, dims: tensor.dims.map((d, i) => (i === axis ? boxAndClasses : d)) };
@@ -265,11 +266,13 @@ function readWithTask(inspected: Inspected): Possibility[] {
         : {
             ...best,
             likelihood: isOpen ? -Infinity : best.likelihood,
-            about: beyond
+            about: taskOptions
               ? `${best.about}, and ${what} after them in ${channels} channels`
               : `${best.about}, the first ${boxAndClasses} of ${channels} channels alone; ${what} after them are not decoded`,
-            options: { ...best.options, ...beyond },
-            missing: beyond ? best.missing : [`the first ${boxAndClasses} channels alone`, ...best.missing],
+            options: { ...best.options, ...taskOptions },
+            missing: taskOptions
+              ? best.missing
+              : [`the first ${boxAndClasses} channels alone`, ...best.missing],
           };
     });
   });

@@ -45,14 +45,16 @@ function methodOf(options: Complete<TrackerOptions>): Method {
 const LONG_GAP = 10;
 /** Gaps between frames differ by this factor at most if one frame is dropped. Gaps between events differ more. */
 const EVEN = 2.2;
-/** Seconds between the first frames from which a note asks for their unit, and count of these frames. */
+/** A note asks for the unit of times if the first frames are so many seconds apart. */
 const SLOW_GAP = 1;
+/** Count of such gaps after which the note comes. */
 const SLOW_GAPS = 4;
 
 /** Usual gaps that a pause may take beyond `longestPause`: one to the next frame, and one for a dropped frame. */
 const GAPS_ALLOWED = 2;
-/** Frames over which the usual gap is averaged, and the most that one gap counts, in usual gaps. */
+/** Frames over which the usual gap is averaged. */
 const MEMORY = 4;
+/** A longer gap counts as so many usual gaps in this average. */
 const MOST_GROWTH = 3;
 
 class MethodTracker implements Tracker {

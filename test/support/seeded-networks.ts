@@ -24,7 +24,7 @@ export interface Made {
   readonly config: Record<string, unknown>;
   /** Each with the number of channels, channel by channel what stands in it, and whether channels lie innermost. */
   readonly tensors: readonly MadeTensor[];
-  /** Whether scores are probabilities. */
+  /** True if scores are probabilities. */
   readonly probabilities: boolean;
 }
 

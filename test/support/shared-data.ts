@@ -18,7 +18,7 @@ export const shared: string | null = process.env["BOXWRIGHT_SHARED"] || null;
 export function describeShared(name: string, tests: (data: string) => void): void {
   if (shared === null) {
     console.log(`skipped, as BOXWRIGHT_SHARED is unset: ${name}`);
-    // the body is not even read: what it lists lies in the folder
+    // Do not call `tests`: they list files of the folder.
     describe.skip(`${name} (BOXWRIGHT_SHARED is unset)`, () => undefined);
   } else {
     const data = join(shared, "data");
@@ -28,14 +28,14 @@ export function describeShared(name: string, tests: (data: string) => void): voi
   }
 }
 
-/** A file, or its gzipped copy. Own memory, so that typed arrays may begin at its first byte. */
+/** Returns a file or its gzipped copy, in memory of its own, so that typed arrays may begin at its first byte. */
 export function readBytes(...path: string[]): Uint8Array<ArrayBuffer> {
   const file = join(...path);
   const bytes = existsSync(file) ? readFileSync(file) : gunzipSync(readFileSync(`${file}.gz`));
   return Uint8Array.from(bytes);
 }
 
-/** Returns what a JSON file says, or its gzipped copy. */
+/** Returns the value of a JSON file or of its gzipped copy. */
 export const readJson = (...path: string[]): unknown =>
   JSON.parse(new TextDecoder().decode(readBytes(...path)));
 

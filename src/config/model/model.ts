@@ -83,7 +83,7 @@ function beginningOfText(bytes: Uint8Array): string | null {
 /** Reason for a file that begins as HTML. Many servers answer an unknown address with a page. */
 const PAGE = "a page in HTML: the server has no file at this address";
 
-/** How other files begin, which people hand over as models. ONNX has no such mark. */
+/** Beginnings of other files that people pass as models. ONNX has no such mark. */
 const OTHERS: readonly (readonly [beginning: readonly number[], what: string])[] = [
   [letters("PK\x03\x04"), "a zip; a PyTorch checkpoint (.pt) is one: export the network to ONNX first"],
   [letters("{"), "JSON; createDecoder takes a config as it is"],
@@ -98,7 +98,7 @@ const OTHERS: readonly (readonly [beginning: readonly number[], what: string])[]
 /** Returns the model of an ONNX or TFLite file. */
 function modelOf(file: NetworkFile): Model {
   const libre = readLibreyolo(file.metadata);
-  const metadata = libre ? null : withMasks(readUltralytics(file.metadata), file);
+  const metadata = libre ? null : withTaskOfMasks(readUltralytics(file.metadata), file);
   const inference = libre ?? readInference(file.metadata);
   const input = inputOf(file.inputs, file.normalisation);
   const inputSize = sizeOf(input) ?? metadata?.inputSize ?? inference?.inputSize ?? null;
@@ -138,7 +138,7 @@ function modelOf(file: NetworkFile): Model {
 }
 
 /** Returns the metadata with the task of masks if the outputs tell it: the script of YOLOv5 states no task. */
-function withMasks(
+function withTaskOfMasks(
   metadata: UltralyticsMetadata | null,
   { outputs }: NetworkFile,
 ): UltralyticsMetadata | null {

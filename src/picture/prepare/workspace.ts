@@ -38,27 +38,27 @@ const workspaces = new Map<string, Workspace>();
 const MOST_WORKSPACES = 4;
 
 /** A call with a frozen rule, without its image. A stream repeats the call, and needs no key made of the rule. */
-interface Kept extends CheckedImage {
+interface RepeatableCall extends CheckedImage {
   readonly asked: PrepareRule;
   readonly engine: string;
   readonly work: Workspace;
 }
 
 /** The last such call. */
-let last: Kept | null = null;
+let last: RepeatableCall | null = null;
 
 const isRepeated = (
-  kept: Kept | null,
+  before: RepeatableCall | null,
   { width, height, format, stride }: CheckedImage,
   rule: PrepareRule,
   engine: string,
-): kept is Kept =>
-  kept?.engine === engine &&
-  kept.asked === rule &&
-  kept.width === width &&
-  kept.height === height &&
-  kept.format === format &&
-  kept.stride === stride;
+): before is RepeatableCall =>
+  before?.engine === engine &&
+  before.asked === rule &&
+  before.width === width &&
+  before.height === height &&
+  before.format === format &&
+  before.stride === stride;
 
 const isFrozen = (rule: PrepareRule): boolean =>
   [rule, rule.size, rule.mean, rule.std, rule.pad].every(Object.isFrozen);
@@ -66,12 +66,12 @@ const isFrozen = (rule: PrepareRule): boolean =>
 /** Returns the workspace of a rule and a kind of image; makes it if it is not among the last ones. */
 export function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: EngineName | "auto"): Workspace {
   const memory = FRAME_MEMORIES.get(image.data);
-  const kept = memory ? (memory.kept as Kept | null) : last;
-  if (isRepeated(kept, image, rule, engine)) return kept.work;
+  const before = memory ? (memory.kept as RepeatableCall | null) : last;
+  if (isRepeated(before, image, rule, engine)) return before.work;
   // A reader has a workspace of its own: nobody else overwrites its frame before the frame is prepared.
   if (memory && isFrozen(rule)) {
     const work = makeWorkspace(image, checkRule(rule), engine, memory);
-    memory.kept = { ...image, data: NO_BYTES, asked: rule, engine, work } satisfies Kept;
+    memory.kept = { ...image, data: NO_BYTES, asked: rule, engine, work } satisfies RepeatableCall;
     return work;
   }
   const { width, height, format, stride } = image;
@@ -87,7 +87,7 @@ export function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: Eng
   return work;
 }
 
-/** Stands in a `Kept` for the bytes of the image, so that these can be freed. */
+/** Stands in a `RepeatableCall` for the bytes of the image, so that these can be freed. */
 const NO_BYTES = new Uint8Array(0);
 
 /** Makes a workspace. Moves `memory` into it, where the reader's next frame will stand. */

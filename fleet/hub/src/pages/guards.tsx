@@ -52,7 +52,7 @@ export interface Guards {
   readonly signedIn: Guard<SignedIn>;
   /** For members of the team in the path. To others the team does not exist. */
   readonly member: Guard<Member>;
-  /** For scripts of the hub's own pages, which answer for themselves. The mark of a form comes in a header. */
+  /** For scripts of the hub's own pages. `work` sends the answer. The CSRF mark comes in a header. */
   script(path: string, work: (visit: Member) => Promise<void> | void): void;
   /** Returns the handler of paths that no page has, for somebody who is signed in. */
   otherwise(page: Page<SignedIn>): Handler;
