@@ -12,7 +12,7 @@ import {
   type AdoptKey,
 } from "../nouns/adoptkey.ts";
 import { listGroups, type Group } from "../nouns/group.ts";
-import { Ago } from "./ago.tsx";
+import { Ago, countText } from "./ago.tsx";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
 import { Breakable, Csrf } from "./layout.tsx";
@@ -87,9 +87,7 @@ async function keysPage({ db, now }: Site, visit: Member, problem?: UserError): 
         groups={await listGroups(db, team.id)}
         ticked={form.all("group")}
       />
-      <p class="count">
-        {keys.length === 0 ? "No adopt keys yet." : `${keys.length} adopt ${keys.length === 1 ? "key" : "keys"}`}
-      </p>
+      <p class="count">{keys.length === 0 ? "No adopt keys yet." : countText(keys.length, "adopt key")}</p>
       {keys.length > 0 && (
         <ul class="list" aria-label="Adopt keys">
           {keys.map((key) => (

@@ -5,11 +5,15 @@ const STEPS = [
   ["minute", 60_000],
 ] as const;
 
+/** Returns a count with its unit: "1 device", "1,200 devices". */
+export const countText = (count: number, unit: string): string =>
+  `${count.toLocaleString("en")} ${unit}${count === 1 ? "" : "s"}`;
+
 /** Returns a length of time in its largest unit: "3 minutes". Less than a minute is "less than a minute". */
 export function durationText(ms: number): string {
   for (const [unit, size] of STEPS) {
     const count = Math.floor(ms / size);
-    if (count > 0) return `${count.toLocaleString("en")} ${unit}${count === 1 ? "" : "s"}`;
+    if (count > 0) return countText(count, unit);
   }
   return "less than a minute";
 }

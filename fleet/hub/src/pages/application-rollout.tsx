@@ -1,6 +1,7 @@
 /** A group or device that is given an application: how far its roll-out is, and forms that change it. */
 import type { Assignment } from "../nouns/assignment.ts";
 import type { RolloutProgress } from "../nouns/desired.ts";
+import { countText } from "./ago.tsx";
 import { Csrf } from "./layout.tsx";
 
 /** What forms of an application need. */
@@ -71,7 +72,7 @@ function RolloutText({ assignment: a, progress }: { assignment: Assignment; prog
   if (progress === undefined) return <></>;
   const { devices, applied, failed, waiting, offline } = progress;
   const parts = [
-    `${applied} of ${countText(devices)} use it`,
+    `${applied} of ${countText(devices, "device")} use it`,
     ...(waiting > 0 ? [`${waiting} without a report yet${offline > 0 ? `, ${offline} of them offline` : ""}`] : []),
   ];
   const limit = a.failure_limit ?? 1;
@@ -80,15 +81,13 @@ function RolloutText({ assignment: a, progress }: { assignment: Assignment; prog
       {parts.join("; ")}
       {failed > 0 && <span class="bad">; {failed} cannot use it</span>}
       {a.rollout_state === "stopped" ? (
-        <strong class="bad">; stopped at {countText(limit)} that cannot use it</strong>
+        <strong class="bad">; stopped at {countText(limit, "device")} that cannot use it</strong>
       ) : (
-        `; stops at ${countText(limit)} that cannot use it`
+        `; stops at ${countText(limit, "device")} that cannot use it`
       )}
     </span>
   );
 }
-
-const countText = (count: number): string => `${count} ${count === 1 ? "device" : "devices"}`;
 
 interface Button extends AppForms {
   action: string;

@@ -5,7 +5,7 @@ import { findTarget, targetNames } from "../nouns/target.ts";
 import { redirect, type Answer } from "./answer.tsx";
 import { appPage } from "./application-page.tsx";
 import { versionPage } from "./application-version.tsx";
-import type { Guards, Member } from "./guards.tsx";
+import { changeOf, type Guards, type Member } from "./guards.tsx";
 import { sayAt, type Said } from "./said.tsx";
 import type { Site } from "./site.ts";
 
@@ -57,12 +57,6 @@ export function registerApplication(site: Site, guards: Guards): void {
     (visit, problem) => appPage(site, visit, problem),
   );
 }
-
-const changeOf = ({ now }: Site, { team, session }: Member) => ({
-  now: now(),
-  actor: session.user.email,
-  teamId: team.id,
-});
 
 /** Returns the revision that a form was made for. */
 const revisionOf = ({ form }: Member): number | undefined =>

@@ -3,6 +3,7 @@ import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import { createApp, listApps, type App } from "../nouns/application.ts";
 import { listAssignments, type Assignment } from "../nouns/assignment.ts";
+import { countText } from "./ago.tsx";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
 import { NameForm } from "./name-form.tsx";
@@ -55,15 +56,14 @@ async function listPage({ db }: Site, visit: Member, problem?: UserError): Promi
   );
 }
 
-const countOf = (count: number): string =>
-  count === 0 ? "No applications yet." : `${count} ${count === 1 ? "application" : "applications"}`;
+const countOf = (count: number): string => (count === 0 ? "No applications yet." : countText(count, "application"));
 
 function AppItem({ app, base, assignments }: { app: App; base: string; assignments: readonly Assignment[] }) {
   const groups = assignments.filter(({ kind }) => kind === "group").length;
   const devices = assignments.length - groups;
   const given = [
-    ...(groups > 0 ? [`${groups} ${groups === 1 ? "group" : "groups"}`] : []),
-    ...(devices > 0 ? [`${devices} ${devices === 1 ? "device" : "devices"}`] : []),
+    ...(groups > 0 ? [countText(groups, "group")] : []),
+    ...(devices > 0 ? [countText(devices, "device")] : []),
   ];
   const stopped = assignments.some(({ rollout_state }) => rollout_state === "stopped");
   return (

@@ -3,6 +3,7 @@ import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
 import { deleteAudit, findAudit, type AuditRow } from "../nouns/audit.ts";
 import { requireAdmin } from "../nouns/team.ts";
+import { countText } from "./ago.tsx";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
 import { Breakable, Csrf } from "./layout.tsx";
@@ -51,7 +52,7 @@ export function registerAudit(site: Site, guards: Guards): void {
         await requireAdmin(tx, team.id, session.user.id);
         return deleteAudit(tx, now(), session.user.email, team.id, now() - days * DAY_MS);
       });
-      const text = `Deleted ${count.toLocaleString("en")} ${count === 1 ? "row" : "rows"}.`;
+      const text = `Deleted ${countText(count, "row")}.`;
       return redirect(sayAt(session, `/teams/${team.id}/audit`, { text }));
     },
     (visit, problem) => auditPage(site, visit, problem),

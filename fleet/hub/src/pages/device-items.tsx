@@ -2,7 +2,7 @@
 import type { Counts, DeviceRow } from "../nouns/device-query.ts";
 import type { Group } from "../nouns/group.ts";
 import { statusOf, type DeviceState } from "../nouns/status.ts";
-import { Ago } from "./ago.tsx";
+import { Ago, countText } from "./ago.tsx";
 import { closed, emptyView, isFiltered, MAX_SEARCH, ONLY, queryOf, SILENT, SORTS, type View } from "./device-view.ts";
 import { NameForm } from "./name-form.tsx";
 import { Csrf } from "./layout.tsx";
@@ -105,8 +105,6 @@ export function Filters({ base, view, groups, applications }: ListProps) {
   );
 }
 
-const amount = (count: number): string => `${count.toLocaleString("en")} ${count === 1 ? "device" : "devices"}`;
-
 /** How many devices are in which state, each a link to them. */
 export function Tally({ counts, base }: Pick<ListProps, "counts" | "base">) {
   if (counts.total === 0) return <></>;
@@ -137,7 +135,7 @@ export function Count({ counts, matches, view, base, devices, pages, pageSize }:
   if (isFiltered(view))
     return (
       <p class="count">
-        {matches.toLocaleString("en")} of {amount(counts.total)} match
+        {matches.toLocaleString("en")} of {countText(counts.total, "device")} match
         {view.search === "" ? (
           ""
         ) : (
@@ -156,12 +154,12 @@ export function Count({ counts, matches, view, base, devices, pages, pageSize }:
         with it, or add one by its name.
       </p>
     );
-  if (pages === 1) return <p class="count">{amount(counts.total)}</p>;
+  if (pages === 1) return <p class="count">{countText(counts.total, "device")}</p>;
   const first = (view.page - 1) * pageSize + 1;
   return (
     <p class="count">
-      {amount(counts.total)}, {first.toLocaleString("en")} to {(first + devices.length - 1).toLocaleString("en")} on
-      this page
+      {countText(counts.total, "device")}, {first.toLocaleString("en")} to{" "}
+      {(first + devices.length - 1).toLocaleString("en")} on this page
     </p>
   );
 }

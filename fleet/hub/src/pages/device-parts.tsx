@@ -7,7 +7,7 @@ import {
   type DeviceState,
   type Hour,
 } from "../nouns/status.ts";
-import { Ago, durationText } from "./ago.tsx";
+import { Ago, durationText, countText } from "./ago.tsx";
 import { Status } from "./device-items.tsx";
 import { Breakable } from "./layout.tsx";
 
@@ -163,9 +163,7 @@ export function History({ hours, now }: { hours: readonly Hour[]; now: number })
       </svg>
       <p class="soft scale">
         <span>{DAYS} days ago</span>
-        <span>
-          {total.toLocaleString("en")} {total === 1 ? "contact" : "contacts"}, by the hour
-        </span>
+        <span>{countText(total, "contact")}, by the hour</span>
         <span>now</span>
       </p>
       {table.length > 0 && (

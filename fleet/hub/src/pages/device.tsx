@@ -11,7 +11,7 @@ import { Ago } from "./ago.tsx";
 import { notFound, PAGE_POLICY, redirect, show, type Answer } from "./answer.tsx";
 import { History, HISTORY_HOURS, LastPicture, mayFrame, StatusFacts } from "./device-parts.tsx";
 import { applicationSection, snapSection } from "./device-sections.tsx";
-import { frameOf, type Guards, type Member } from "./guards.tsx";
+import { changeOf, frameOf, type Guards, type Member } from "./guards.tsx";
 import { Csrf } from "./layout.tsx";
 import { NewAdoptKey } from "./new-adopt-key.tsx";
 import { Notices, sayAt } from "./said.tsx";
@@ -49,16 +49,15 @@ export function registerDevice(site: Site, guards: Guards): void {
       (visit, problem) => devicePage(site, visit, problem),
     );
   };
-  const changeOf = ({ session, team }: Member) => ({ now: now(), actor: session.user.email, teamId: team.id });
   const placed = ({ team }: Member, { id, name }: DeviceRow) => ({ teamId: team.id, id, name });
 
   guards.member.get(base, (visit) => devicePage(site, visit));
   form(`${base}/groups`, async (visit, { id, name }) => {
-    const { group } = await addToGroup(db, changeOf(visit), visit.form("group"), [id]);
+    const { group } = await addToGroup(db, changeOf(site, visit), visit.form("group"), [id]);
     return `${name} is in ${group.name} now.`;
   });
   form(`${base}/leave`, async (visit, { id, name }) => {
-    const { group } = await removeFromGroup(db, changeOf(visit), visit.form("group"), [id]);
+    const { group } = await removeFromGroup(db, changeOf(site, visit), visit.form("group"), [id]);
     return `${name} is not in ${group.name} any more.`;
   });
   form(`${base}/revoke`, async (visit, device) => {

@@ -18,10 +18,11 @@ import {
   readStates,
 } from "../nouns/device-query.ts";
 import { addToGroup, listGroups, removeFromGroup } from "../nouns/group.ts";
+import { countText } from "./ago.tsx";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { Bulk, Count, DeviceItem, Filters, Pages, Tally, type ListProps } from "./device-items.tsx";
 import { closed, emptyView, filterOf, isFiltered, orderOf, queryOf, readView, type View } from "./device-view.ts";
-import { frameOf, type Guards, type Member } from "./guards.tsx";
+import { changeOf, frameOf, type Guards, type Member } from "./guards.tsx";
 import { Csrf } from "./layout.tsx";
 import { NameForm } from "./name-form.tsx";
 import { Notices, type Said, sayAt } from "./said.tsx";
@@ -97,29 +98,27 @@ async function restore(site: Site, visit: Member): Promise<Answer> {
 
 /** Does something to every device whose box is ticked. */
 async function changeMany(site: Site, visit: Member): Promise<Answer> {
-  const { db, now } = site;
+  const { db } = site;
   const { team, form, session } = visit;
   const ids = form.all("device");
   const action = form("action");
   if (ids.length === 0) throw new UserError("got no device", 400, "Tick the devices first.");
-  const change = { now: now(), actor: session.user.email, teamId: team.id };
+  const change = changeOf(site, visit);
   const back = (said: Said): Answer => redirect(sayAt(session, addressOf(visit, closed(viewOf(visit))), said));
   if (action === "ask") return askRemoval(visit, ids);
   if (action === "remove") {
     const removed = await removeDevices(db, change.now, change.actor, team.id, ids);
     const undo = { action: `/teams/${team.id}/devices/restore`, fields: { removed: String(change.now) } };
-    return back({ text: `Removed ${countText(removed.length)}.`, undo });
+    return back({ text: `Removed ${countText(removed.length, "device")}.`, undo });
   }
   if (form("group") === "") throw new UserError("got no group", 400, "Make a group first, on the page of groups.");
   if (action === "take") {
     const { group, removed } = await removeFromGroup(db, change, form("group"), ids);
-    return back({ text: `Took ${countText(removed)} out of ${group.name}.` });
+    return back({ text: `Took ${countText(removed, "device")} out of ${group.name}.` });
   }
   const { group, added } = await addToGroup(db, change, form("group"), ids);
-  return back({ text: `Added ${countText(added)} to ${group.name}.` });
+  return back({ text: `Added ${countText(added, "device")} to ${group.name}.` });
 }
-
-const countText = (count: number): string => `${count} ${count === 1 ? "device" : "devices"}`;
 
 /** Asks before it removes many. */
 function askRemoval(visit: Member, ids: readonly string[]): Answer {
@@ -134,8 +133,8 @@ function askRemoval(visit: Member, ids: readonly string[]): Answer {
         <input type="hidden" name="device" value={id} />
       ))}
       <p>
-        Remove <strong>{countText(ids.length)}</strong>? Programs that ask the hub do not get them any more, and their
-        agents are refused.
+        Remove <strong>{countText(ids.length, "device")}</strong>? Programs that ask the hub do not get them any more,
+        and their agents are refused.
       </p>
       <button class="danger" type="submit" name="action" value="remove">
         Remove them

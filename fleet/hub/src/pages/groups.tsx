@@ -2,8 +2,9 @@
 import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import { createGroup, deleteGroup, listGroups, renameGroup, type Group } from "../nouns/group.ts";
+import { countText } from "./ago.tsx";
 import { redirect, show, type Answer } from "./answer.tsx";
-import { frameOf, type Guards, type Member } from "./guards.tsx";
+import { changeOf, frameOf, type Guards, type Member } from "./guards.tsx";
 import { Csrf } from "./layout.tsx";
 import { NameForm } from "./name-form.tsx";
 import { Notices, sayAt } from "./said.tsx";
@@ -16,9 +17,8 @@ interface Open {
 }
 
 export function registerGroups(site: Site, guards: Guards): void {
-  const { db, now } = site;
+  const { db } = site;
   const base = "/teams/:team/groups";
-  const changeOf = ({ session, team }: Member) => ({ now: now(), actor: session.user.email, teamId: team.id });
   const form = (path: string, open: keyof Open | undefined, work: (visit: Member) => Promise<string>): void => {
     const openAt = (visit: Member): Open => (open === undefined ? {} : { [open]: visit.param("group") });
     guards.member.change(
@@ -38,15 +38,15 @@ export function registerGroups(site: Site, guards: Guards): void {
     });
   });
   form(base, undefined, async (visit) => {
-    const { name } = await createGroup(db, changeOf(visit), visit.form("name"));
+    const { name } = await createGroup(db, changeOf(site, visit), visit.form("name"));
     return `Made ${name}.`;
   });
   form(`${base}/:group/rename`, "rename", async (visit) => {
-    const { name } = await renameGroup(db, changeOf(visit), visit.param("group"), visit.form("name"));
+    const { name } = await renameGroup(db, changeOf(site, visit), visit.param("group"), visit.form("name"));
     return `Renamed to ${name}.`;
   });
   form(`${base}/:group/remove`, "remove", async (visit) => {
-    const { name } = await deleteGroup(db, changeOf(visit), visit.param("group"));
+    const { name } = await deleteGroup(db, changeOf(site, visit), visit.param("group"));
     return `Deleted ${name}. Its devices are still there.`;
   });
 }
@@ -69,9 +69,7 @@ async function groupsPage({ db }: Site, visit: Member, open: Open, problem?: Use
         value={open.rename === undefined ? typed : undefined}
         class="tools"
       />
-      <p class="count">
-        {groups.length === 0 ? "No groups yet." : `${groups.length} ${groups.length === 1 ? "group" : "groups"}`}
-      </p>
+      <p class="count">{groups.length === 0 ? "No groups yet." : countText(groups.length, "group")}</p>
       {groups.length > 0 && (
         <ul class="list" aria-label="Groups">
           {groups.map((group) => (
@@ -125,9 +123,7 @@ function GroupItem({ group: { id, name, devices }, base, csrf, open, typed }: Gr
     <li>
       <div class="what">
         <strong>{name}</strong>
-        <a href={`${base.replace(/groups$/, "devices")}?group=${id}`}>
-          {devices.toLocaleString("en")} {devices === 1 ? "device" : "devices"}
-        </a>
+        <a href={`${base.replace(/groups$/, "devices")}?group=${id}`}>{countText(devices, "device")}</a>
       </div>
       <div class="do">
         <a class="button" href={`${base}?rename=${id}`} aria-label={`Rename ${name}`}>

@@ -8,6 +8,7 @@ import { refuse } from "../http/refusals.ts";
 import type { Handler, Params, Router } from "../http/router.ts";
 import { reportError } from "../http/services.ts";
 import { UserError } from "../core/errors.ts";
+import type { Change } from "../nouns/group.ts";
 import { readSession, type Session } from "../nouns/session.ts";
 import { teamsOf, type Membership } from "../nouns/team.ts";
 import { notFound, problemPage, redirect, refused, sendAnswer, type Answer } from "./answer.tsx";
@@ -164,6 +165,13 @@ function refuseVisit(exchange: Exchange, baseUrl: string): Answer | undefined {
   }
   return isForm(exchange) ? undefined : refused(415, "The hub takes forms of its own pages only.");
 }
+
+/** Returns who changes the team in the path, and when. */
+export const changeOf = ({ now }: Site, { team, session }: Member): Change => ({
+  now: now(),
+  actor: session.user.email,
+  teamId: team.id,
+});
 
 /** Returns the frame of a page for somebody who is signed in. `here` is the entry of the navigation. */
 export function frameOf(visit: SignedIn | Member, title: string, here = "", session = visit.session): Frame {

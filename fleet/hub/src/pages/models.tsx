@@ -4,6 +4,7 @@ import type { UserError } from "../core/errors.ts";
 import { listModels, removeModelFile, type ModelFile } from "../nouns/model.ts";
 import { describeModel, readModelUse, readStorage, type ModelUse } from "../nouns/model-use.ts";
 import { handleModel } from "../uploads/models.ts";
+import { countText } from "./ago.tsx";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { sizeText } from "./application-edit.tsx";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
@@ -98,8 +99,7 @@ async function modelsPage(
   );
 }
 
-const countOf = (count: number): string =>
-  count === 0 ? "No model files yet" : `${count} model ${count === 1 ? "file" : "files"}`;
+const countOf = (count: number): string => (count === 0 ? "No model files yet" : countText(count, "model file"));
 
 interface ModelItemProps {
   readonly model: ModelFile;
@@ -172,7 +172,7 @@ function Users({ use: { apps, devices }, base }: { use: ModelUse; base: string }
           ({versions.length === 1 ? "version" : "versions"} <Versions all={versions} base={`${base}/apps/${id}`} />)
         </>
       ))}
-      {devices > 0 ? `, on ${devices} ${devices === 1 ? "device" : "devices"}` : ", on no device"}
+      {devices > 0 ? `, on ${countText(devices, "device")}` : ", on no device"}
     </>
   );
 }

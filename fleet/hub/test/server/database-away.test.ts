@@ -1,15 +1,11 @@
 /** A database that goes away and comes back. */
-import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
+import { describe, expect, inject, it } from "vitest";
 import { UnavailableError } from "boxwright-service/errors";
 import { Agent } from "../support/agent.ts";
-import { ask, startHub, temporaryFolder } from "../support/hub.ts";
+import { ask, startHub } from "../support/hub.ts";
 import { PostgresServer } from "boxwright-service/testing/postgres";
 import { untilPasses } from "boxwright-service/testing/wait";
 import { HubProcess, makeKey, run, useLinkAt } from "../support/process.ts";
-
-let folder: { path: string; remove: () => void };
-beforeEach(() => void (folder = temporaryFolder()));
-afterEach(() => folder.remove());
 
 describe.skipIf(inject("postgres") === undefined)("a PostgreSQL that goes away (20)", () => {
   it("is said on /readyz, not on /healthz; requests get 503; and all is well again without a restart", async () => {
