@@ -9,6 +9,7 @@ import { READINGS } from "../core/readings.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { Best } from "./best.ts";
 import { checkBoxes, checkOverlaps } from "./box-checks.ts";
+import { noteOfCellBoxes } from "./cell-boxes.ts";
 import { checkBackground, checkClassIds, checkLabels, noteOfConfidence } from "./class-checks.ts";
 import type { Detections } from "./detections.ts";
 import type { Frame } from "./frame.ts";
@@ -118,8 +119,9 @@ export class Diagnostics {
       this.#notes.add(
         'every score already lies in 0..1: if the network applies the sigmoid itself, say scores: "probabilities"',
       );
-    for (const check of [noteOfConstantScores, noteOfTwoSigmoids, noteOfConfidence, noteOfStorageOrder])
+    for (const check of [noteOfConstantScores, noteOfTwoSigmoids, noteOfConfidence])
       this.#notes.add(check(work));
+    this.#notes.add(noteOfCellBoxes(work) ?? noteOfStorageOrder(work));
     this.#hasCheckedScores = true;
   }
 

@@ -64,10 +64,67 @@ describe.each([
   test.each(Object.keys(NETWORKS))("%s", (family) => {
     expect(notesOf(family, size)).toEqual([]);
     const [width, height] = size;
-    expect(notesOf(family, [height, width]).join("\n")).toContain(
-      `lie as those of a ${width}x${height} input do, and not of ${height}x${width}: inputSize is [width, height]`,
+    expect(notesOf(family, [height, width]).join("\n")).toMatch(
+      new RegExp(`lie around their cells if they are (cxcywh|xyxy) of a ${width}x${height} input`),
     );
   });
+});
+
+test("inputSize of rows that are not decoded", () => {
+  const outputs = Object.fromEntries(
+    STRIDES.flatMap((stride) => {
+      const [w, h] = [480 / stride, 640 / stride];
+      const rows = (name: string, k: number, of: (x: number, y: number, c: number) => number) => {
+        const data = Float32Array.from({ length: w * h * k }, (_, i) => {
+          const cell = Math.floor(i / k);
+          return of((cell % w) * stride, Math.floor(cell / w) * stride, i % k);
+        });
+        return [name, { data, dims: [1, w * h, k] }];
+      };
+      return [
+        rows(`cls_${stride}`, 2, (x, y) => (x === 64 && y === 320 ? 0.9 : 0.01)),
+        rows(`dis_${stride}`, 32, (x, y, c) => Math.sin(x / 60 + c) + Math.cos(y / 50 + c)),
+      ];
+    }),
+  );
+  const notesOf = (inputSize: Size): string => {
+    const notes: string[] = [];
+    createDecoderSync(
+      { family: "nanodet", classes: 2, inputSize },
+      { onNote: (note) => notes.push(note) },
+    ).decode(outputs as never);
+    return notes.join("\n");
+  };
+  expect(notesOf([480, 640])).toBe("");
+  expect(notesOf([640, 480])).toContain(
+    "lie as those of a 480x640 input do, and not of 640x480: inputSize is [width, height]",
+  );
+});
+
+test("boxes of cells in another format than is stated", () => {
+  const size = [320, 256] as const;
+  const centres = planes(size, inMiddle);
+  const corners = rowsOf(centres, ([x, y, w, h, score]) => [
+    x - w / 2,
+    y - h / 2,
+    x + w / 2,
+    y + h / 2,
+    score,
+  ]);
+  const notesOf = (output: object, boxFormat: string): string => {
+    const notes: string[] = [];
+    createDecoderSync({ family: "yolov9", classes: 1, inputSize: size, boxFormat } as never, {
+      onNote: (note) => notes.push(note),
+    }).decode({ output } as never);
+    return notes.join("\n");
+  };
+  expect([notesOf(centres, "cxcywh"), notesOf(corners, "xyxy")]).toEqual(["", ""]);
+  for (const boxFormat of ["xywh", "xyxy"])
+    expect(notesOf(centres, boxFormat)).toContain(
+      "lie around their cells if they are cxcywh, and not as they are read",
+    );
+  expect(notesOf(corners, "cxcywh")).toContain("if they are xyxy, and not as they are read");
+  expect(notesOf(corners, "yxyx")).toContain("if they are xyxy with y before x, and not as they are read");
 });
 
 describe("inputSize beside a file that states the size", () => {

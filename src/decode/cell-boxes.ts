@@ -1,0 +1,75 @@
+/**
+ * Notices decoded boxes in another format than the config states. Rows that are the cells of the input's maps have
+ * their boxes around their cells, likely or not. The format and the size that bring them there are the network's.
+ */
+import { READINGS } from "../core/readings.ts";
+import { gridsOfRows } from "../heads/grids.ts";
+import type { MemoryImage } from "../memory/write.ts";
+import { valueIn } from "./value-checks.ts";
+import { move } from "../heads/channels.ts";
+
+/** Most cells to look at, and the fewest that say something. */
+const MOST_CELLS = 400;
+const FEWEST_CELLS = 40;
+/** Mean squared distance of boxes from their cells, in parts of the input. Rows that are no cells lie at a sixth. */
+const NEAR = 0.01;
+/** Boxes lie in another format if they are so many times nearer to their cells there. */
+const TIMES = 4;
+
+/** Centre along an axis from two of the four numbers of a box, by the kind of its head, and the option of that kind. */
+const CENTRES = {
+  centre: (low: number) => low,
+  corners: (low: number, high: number) => (low + high) / 2,
+  topleft: (low: number, size: number) => low + size / 2,
+} as const;
+const FORMATS = { centre: "cxcywh", corners: "xyxy", topleft: "xywh" } as const;
+type BoxKind = keyof typeof CENTRES;
+
+/** Returns a note if boxes lie around their cells in another format, or with the input's sides exchanged; else null. */
+export function noteOfCellBoxes(image: MemoryImage): string | null {
+  const { heads, inputSize, inPhoto, reading } = image.plan;
+  const [head] = heads;
+  const { kind, cells, unit, box, boxChannels } = head;
+  const { finished, cells: order } = READINGS[reading];
+  if (finished || order === "list" || !inputSize || inPhoto || !(kind in CENTRES)) return null;
+  const [grid] =
+    gridsOfRows({ inputSize, strides: null }, cells) ??
+    gridsOfRows({ inputSize, strides: null }, cells / 3) ??
+    [];
+  if (!grid || grid.cells < FEWEST_CELLS) return null;
+  const isPixels = unit[0] !== 1;
+  const step = Math.ceil(grid.cells / MOST_CELLS) | 1;
+  const rows: number[][] = [];
+  for (let i = 0; i < grid.cells; i += step) {
+    const row = boxChannels.map((at) => valueIn(image, 0, move(box, at), i));
+    if (row.every(Number.isFinite)) rows.push([...row, i]);
+  }
+  /** Returns the mean squared distance of the boxes from their cells. */
+  const distance = (as: BoxKind, isTurned: boolean, isExchanged: boolean): number => {
+    const [w, h] = isExchanged ? [grid.h, grid.w] : [grid.w, grid.h];
+    const size = isPixels ? (isExchanged ? [inputSize[1], inputSize[0]] : inputSize) : [1, 1];
+    let sum = 0;
+    for (const [a, b, c, d, i] of rows) {
+      const [x, y] = [CENTRES[as](a, c), CENTRES[as](b, d)];
+      const [across, down] = isTurned ? [y, x] : [x, y];
+      sum +=
+        (across / size[0] - ((i % w) + 0.5) / w) ** 2 + (down / size[1] - (Math.floor(i / w) + 0.5) / h) ** 2;
+    }
+    return sum / rows.length;
+  };
+  const stated = distance(kind as BoxKind, false, false);
+  let [nearest, words] = [Math.min(NEAR, stated / TIMES), ""];
+  for (const isExchanged of [false, true])
+    for (const as of Object.keys(CENTRES) as BoxKind[])
+      for (const isTurned of [false, true]) {
+        const other = distance(as, isTurned, isExchanged);
+        if (!(other < nearest)) continue;
+        nearest = other;
+        words = FORMATS[as] + (isTurned ? " with y before x" : "");
+        if (isExchanged) words += ` of a ${inputSize[1]}x${inputSize[0]} input`;
+      }
+  return words === ""
+    ? null
+    : `the boxes of ${head.about} lie around their cells if they are ${words}, and not as they are read: are boxFormat ` +
+        "and inputSize, [width, height], those of the network?";
+}
