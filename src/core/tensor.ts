@@ -148,7 +148,7 @@ export interface Channels {
 }
 
 /** Facts about a tensor that the caller stated before its data came. */
-export interface Before {
+export interface KnownSpec {
   readonly order?: string | null;
   readonly type?: string | null;
   readonly scale?: number | readonly number[] | null;
@@ -289,14 +289,14 @@ function checkData(
 }
 
 /**
- * Checks a tensor and returns it without its data. Of the data only the class and the length are looked at. `before` is
- * what was known of a tensor whose data comes now. In plain JavaScript null says as little as undefined.
+ * Checks a tensor and returns it without its data. Looks only at the class and the length of the data. `before` is what
+ * was known of a tensor whose data comes now. In plain JavaScript null says as little as undefined.
  * @throws TensorError naming the tensor
  */
 export function specOf(
   name: string,
   t: TensorSpecInput & { readonly data?: TensorData },
-  before?: Before,
+  before?: KnownSpec,
 ): TensorSpec {
   const where = `tensor "${name}"`;
   if (t === null || typeof t !== "object" || ArrayBuffer.isView(t)) refuse(where, show(t), "{data, dims}");
@@ -304,16 +304,16 @@ export function specOf(
   const { dims, data } = t;
   if (before !== undefined && (data === null || typeof data !== "object"))
     refuse(where, `data ${show(data)}`, "a typed array");
-  const said = t.type ?? null;
+  const stated = t.type ?? null;
   if ((dims ?? null) === null && "shape" in t)
     refuse(where, "shape and no dims", "dims: rename shape to dims");
   if (!Array.isArray(dims) || !dims.every((d) => Number.isSafeInteger(d) && d >= 0))
     refuse(where, `dims ${show(dims)}`, "an array of whole numbers");
   checkNamesOf(where, t);
-  const givenType = said === null ? null : elementType(String(said));
-  if (said !== null && givenType === null)
-    refuse(where, `type "${String(said)}"`, "one of f32 f16 u8 i8 i16 i32 (or f64, i64)");
-  const hint = said === null && before?.type ? elementType(before.type) : null;
+  const givenType = stated === null ? null : elementType(String(stated));
+  if (stated !== null && givenType === null)
+    refuse(where, `type "${String(stated)}"`, "one of f32 f16 u8 i8 i16 i32 (or f64, i64)");
+  const hint = stated === null && before?.type ? elementType(before.type) : null;
   const type = data === undefined ? (givenType ?? "f32") : checkData(where, data, dims, givenType, hint);
   const float = isFloat({ type });
   // Floats with lists that were given beforehand are the reals already: those of a slot, or a runtime's own.

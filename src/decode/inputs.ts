@@ -3,7 +3,7 @@ import { refuse } from "../core/errors.ts";
 import { dequantiseChannels } from "../core/number.ts";
 import {
   checkLocation,
-  type Before,
+  type KnownSpec,
   ELEMENTS,
   type ElementType,
   type SlotArray,
@@ -35,7 +35,7 @@ export interface Inputs {
   readonly slots: readonly SlotArray[];
   /** Index of each tensor among all outputs of the network, some of which a plan may leave alone. */
   readonly places: readonly number[];
-  /** Number of outputs of the network. */
+  /** Count of the network's outputs. */
   readonly outputs: number;
   /**
    * Names that the tensors had in the array that the plan was made from; null: a tensor had none. No list at all:
@@ -43,7 +43,7 @@ export interface Inputs {
    */
   readonly ownNames: readonly (string | null)[] | null;
   /** Facts that were given about each tensor before its data. */
-  readonly known: readonly Before[];
+  readonly known: readonly KnownSpec[];
   /** The `type` that each tensor last stated, once it was resolved; undefined before. */
   readonly types: (string | null | undefined)[];
   /** The tensors of the current frame; null between frames. Kept, so that a frame makes no garbage. */
@@ -174,7 +174,7 @@ function fits({ tensors, slots, known, types }: Inputs, i: number, t: TensorInpu
 }
 
 /** True if a scale or a zero point is the one that memory holds, where it is an f32. */
-const isSame = (x: Before["scale"], expected: number | null): boolean =>
+const isSame = (x: KnownSpec["scale"], expected: number | null): boolean =>
   x === expected ||
   (typeof x === "number" && x !== 0 && expected !== null && Math.fround(x) === Math.fround(expected));
 

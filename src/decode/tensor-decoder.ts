@@ -4,7 +4,7 @@ import { ConfigError, mismatch, refuse, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
 import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
 import { neededTask } from "../core/tasks.ts";
-import { type Before, type TensorInput, type TensorSpec, specOf } from "../core/tensor.ts";
+import { type KnownSpec, type TensorInput, type TensorSpec, specOf } from "../core/tensor.ts";
 import { readConfig } from "../config/config.ts";
 import { isText } from "../config/fields.ts";
 import { hashOf } from "../config/hash.ts";
@@ -327,7 +327,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     }
   }
 
-  #known(name: string): Before {
+  #known(name: string): KnownSpec {
     return this.config.outputs?.find((o) => o.name === name) ?? {};
   }
 

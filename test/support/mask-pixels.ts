@@ -1,4 +1,4 @@
-/** Pixels of masks, to hold against golden ones. */
+/** Pixels of masks, to be compared with golden ones. */
 import type { Mask } from "../../src/decode/mask.ts";
 
 /** A mask as runs row by row, which begin with zeros. */
@@ -28,5 +28,5 @@ export function wholePicture({ x, y, width, height, data, size }: Mask): Uint8Ar
 }
 
 /** Counts the pixels in which two pictures differ. Pictures of different sizes differ everywhere. */
-export const differing = (a: Uint8Array, b: Uint8Array): number =>
+export const countDiffering = (a: Uint8Array, b: Uint8Array): number =>
   a.length === b.length ? a.reduce((sum, x, i) => sum + (x === b[i] ? 0 : 1), 0) : Infinity;

@@ -9,7 +9,7 @@ import type { Detections } from "../../src/decode/detections.ts";
 import type { MaskRule } from "../../src/decode/mask.ts";
 import { engines } from "../support/engines.ts";
 import { type GoldenBox, readGoldenFamily } from "../support/golden-families.ts";
-import { differing, pixelsOf, wholePicture } from "../support/mask-pixels.ts";
+import { countDiffering, pixelsOf, wholePicture } from "../support/mask-pixels.ts";
 import { describeShared } from "../support/shared-data.ts";
 
 /** Options of a case, besides those that its fixture states. */
@@ -75,7 +75,7 @@ describeShared("golden cells, text and masks", (data) => {
           const named =
             rule === "network" ? {} : { rule: (rule === "detectron" ? "detectron2" : rule) as MaskRule };
           const mask = kept.mask(row, named);
-          const wrong = differing(wholePicture(mask), pixelsOf(golden));
+          const wrong = countDiffering(wholePicture(mask), pixelsOf(golden));
           expect(wrong, `row ${row}, ${rule}`).toBeLessThanOrEqual(uncertain[rule] ?? 0);
         }
       });

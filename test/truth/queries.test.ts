@@ -4,7 +4,7 @@ import { createDecoderSync, labelMap } from "../../src/entries/index.ts";
 import type { TypedOptions } from "../../src/config/types.ts";
 import { engines } from "../support/engines.ts";
 import { readGoldenFamily } from "../support/golden-families.ts";
-import { differing, pixelsOf, wholePicture } from "../support/mask-pixels.ts";
+import { countDiffering, pixelsOf, wholePicture } from "../support/mask-pixels.ts";
 import { describeShared } from "../support/shared-data.ts";
 
 describeShared("golden keypoints of queries", (data) => {
@@ -63,7 +63,7 @@ describeShared("golden masks of queries", (data) => {
         for (const [name, size] of Object.entries(SIZES)) {
           const mask = kept.mask(row, { size });
           const golden = masks[name];
-          const wrong = differing(wholePicture(mask), pixelsOf(golden));
+          const wrong = countDiffering(wholePicture(mask), pixelsOf(golden));
           expect(wrong, `row ${row}, ${name}`).toBeLessThanOrEqual(uncertain[name]);
         }
       });

@@ -21,7 +21,7 @@ import type { UltralyticsMetadata } from "./ultralytics.ts";
 export interface Recognition {
   readonly exporter: Exporter;
   readonly options: Partial<TypedOptions>;
-  /** True if a decoder also needs the number of classes, or their names. */
+  /** True if a decoder also needs the count of classes, or their names. */
   readonly needsClasses?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { createDecoderSync } from "../../../src/entries/index.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
 import { engines } from "../../support/engines.ts";
-import { type GoldenMask, differing, pixelsOf, wholePicture } from "../../support/mask-pixels.ts";
+import { type GoldenMask, countDiffering, pixelsOf, wholePicture } from "../../support/mask-pixels.ts";
 import { type StoredOutput, fixtures, readJson, readTensors } from "../../support/shared-data.ts";
 
 interface Case {
@@ -79,9 +79,9 @@ describe.each(engines)("%s", (engine) => {
         const pixels = wholePicture(mask);
         // Only logits within 1e-3 of the threshold may fall on the other side.
         const slack = 0;
-        expect(differing(pixels, pixelsOf(wanted)), `${rule} of ${i}`).toBeLessThanOrEqual(slack);
+        expect(countDiffering(pixels, pixelsOf(wanted)), `${rule} of ${i}`).toBeLessThanOrEqual(slack);
         expect(Math.abs(mask.area - wanted.area)).toBeLessThanOrEqual(slack);
-        expect(differing(wholePicture(copied.mask(i, { size: SIZES[rule], rule })), pixels)).toBe(0);
+        expect(countDiffering(wholePicture(copied.mask(i, { size: SIZES[rule], rule })), pixels)).toBe(0);
       }
     });
   });

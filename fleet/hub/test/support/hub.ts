@@ -51,13 +51,13 @@ export async function openTestDatabase(kind: Kind, options: { migrated?: boolean
     if (admin === undefined) throw new Error("got no PostgreSQL, expected this test to be skipped");
     databaseUrl = await newDatabase(admin);
   }
-  const others: Database[] = [];
+  const opened: Database[] = [];
   const open = (): Database => {
     const db =
       databaseUrl === undefined
         ? new Sqlite(databaseFile, { service: "hub" })
         : new Postgres(databaseUrl, { service: "hub", poolSize: 5, onError: () => undefined });
-    others.push(db);
+    opened.push(db);
     return db;
   };
   const db = open();
@@ -69,7 +69,7 @@ export async function openTestDatabase(kind: Kind, options: { migrated?: boolean
     filesFolder: join(folder.path, "files"),
     again: open,
     remove: async () => {
-      for (const other of others) await other.close().catch(() => undefined);
+      for (const each of opened) await each.close().catch(() => undefined);
       folder.remove();
     },
   };
@@ -93,7 +93,7 @@ export function onEmptyDatabases(name: string, tests: (db: () => Database, stora
   });
 }
 
-/** A request to the hub, and how often it has asked the database. */
+/** Count of the queries that one request to the hub has made. */
 export interface Asked {
   queries: number;
 }
