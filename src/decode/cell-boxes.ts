@@ -1,27 +1,29 @@
 /**
- * Notices decoded boxes in another format than the config states. Rows that are the cells of the input's maps have
- * their boxes around their cells, likely or not. The format and the size that bring them there are the network's.
+ * Notices decoded boxes in another format than the config states. If the rows are the cells of the input's maps, each
+ * box stands around its cell, even one with a low score. The network's own format and input size place them there.
  */
 import { READINGS } from "../core/readings.ts";
+import { move } from "../heads/channels.ts";
 import { gridsOfRows } from "../heads/grids.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import { valueIn } from "./value-checks.ts";
-import { move } from "../heads/channels.ts";
 
-/** Most cells to look at, and the fewest that say something. */
+/** More cells are sampled. */
 const MOST_CELLS = 400;
+/** Fewer cells say nothing. */
 const FEWEST_CELLS = 40;
-/** Mean squared distance of boxes from their cells, in parts of the input. Rows that are no cells lie at a sixth. */
+/** Boxes with a larger mean squared distance, in parts of the input, are not near their cells. Chance gives a sixth. */
 const NEAR = 0.01;
 /** Boxes lie in another format if they are so many times nearer to their cells there. */
 const TIMES = 4;
 
-/** Centre along an axis from two of the four numbers of a box, by the kind of its head, and the option of that kind. */
+/** Functions that return the centre of a box along one axis from its two numbers of that axis, by kind of box. */
 const CENTRES = {
   centre: (low: number) => low,
   corners: (low: number, high: number) => (low + high) / 2,
   topleft: (low: number, size: number) => low + size / 2,
 } as const;
+/** The value of the option boxFormat for each kind. */
 const FORMATS = { centre: "cxcywh", corners: "xyxy", topleft: "xywh" } as const;
 type BoxKind = keyof typeof CENTRES;
 
@@ -45,27 +47,27 @@ export function noteOfCellBoxes(image: MemoryImage): string | null {
     if (row.every(Number.isFinite)) rows.push([...row, i]);
   }
   /** Returns the mean squared distance of the boxes from their cells. */
-  const distance = (as: BoxKind, isTurned: boolean, isExchanged: boolean): number => {
+  const distanceAs = (as: BoxKind, isYFirst: boolean, isExchanged: boolean): number => {
     const [w, h] = isExchanged ? [grid.h, grid.w] : [grid.w, grid.h];
     const size = isPixels ? (isExchanged ? [inputSize[1], inputSize[0]] : inputSize) : [1, 1];
     let sum = 0;
     for (const [a, b, c, d, i] of rows) {
       const [x, y] = [CENTRES[as](a, c), CENTRES[as](b, d)];
-      const [across, down] = isTurned ? [y, x] : [x, y];
+      const [across, down] = isYFirst ? [y, x] : [x, y];
       sum +=
         (across / size[0] - ((i % w) + 0.5) / w) ** 2 + (down / size[1] - (Math.floor(i / w) + 0.5) / h) ** 2;
     }
     return sum / rows.length;
   };
-  const stated = distance(kind as BoxKind, false, false);
+  const stated = distanceAs(kind as BoxKind, false, false);
   let [nearest, words] = [Math.min(NEAR, stated / TIMES), ""];
   for (const isExchanged of [false, true])
     for (const as of Object.keys(CENTRES) as BoxKind[])
-      for (const isTurned of [false, true]) {
-        const other = distance(as, isTurned, isExchanged);
+      for (const isYFirst of [false, true]) {
+        const other = distanceAs(as, isYFirst, isExchanged);
         if (!(other < nearest)) continue;
         nearest = other;
-        words = FORMATS[as] + (isTurned ? " with y before x" : "");
+        words = FORMATS[as] + (isYFirst ? " with y before x" : "");
         if (isExchanged) words += ` of a ${inputSize[1]}x${inputSize[0]} input`;
       }
   return words === ""

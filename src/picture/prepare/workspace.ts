@@ -23,7 +23,9 @@ export interface Workspace {
   readonly layout: JobLayout;
   readonly rule: CheckedRule;
   readonly place: Place;
+  /** The kernel's memory. */
   readonly bytes: Uint8Array;
+  /** The same memory as words. */
   readonly words: Int32Array;
   /** For each strip, its rows of each plane of the tensor; one plane where channels stand together. */
   readonly planes: readonly (readonly PreparedData[])[];
