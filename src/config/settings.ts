@@ -154,7 +154,7 @@ const variancesOf = (scales: readonly number[]): Config["variances"] => [
   1 / scales[2],
 ];
 
-/** Reports lists per class that do not fit the number of classes, and names to keep that are no labels. */
+/** Reports lists per class that do not fit the count of classes, and names to keep that are no labels. */
 function checkLists(r: FieldReader, config: Config, settings: Settings, merged: Config): void {
   const { classes, keep, labels } = merged;
   const { confidenceThreshold: confidence } = settings;

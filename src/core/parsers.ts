@@ -30,7 +30,7 @@ export interface ParserTraits {
   /** The family, and the defaults of depthai-nodes, which has the parser. */
   readonly defaults: {
     readonly family: Family;
-    /** Number of classes, where every network of the parser has so many. */
+    /** Count of classes, where every network of the parser has so many. */
     readonly classes?: number;
     readonly confidenceThreshold: number;
     readonly iouThreshold: number;

@@ -57,7 +57,7 @@ function countsToTry(
   return counts.length > 0 ? counts : [1];
 }
 
-/** Returns stand-ins for anchors. Only their number matters for a shape. */
+/** Returns stand-ins for anchors. Only their count matters for a shape. */
 function guessAnchors(family: Family): (number[][][] | null)[] {
   if (TRAITS[family].head !== "anchor") return [null];
   const set = (n: number): number[][] => Array.from({ length: n }, () => [1, 1]);

@@ -30,7 +30,7 @@ export interface Possibility {
   /** For people: the contents of the tensors, and each of them. */
   readonly about: string;
   /**
-   * Higher is likelier: all tensors used, square maps, as many rows as an input has cells, a usual number of classes.
+   * Higher is likelier: all tensors used, square maps, as many rows as an input has cells, a usual count of classes.
    */
   readonly likelihood: number;
 }

@@ -22,7 +22,6 @@ export type Part = "box" | "score" | "objectness" | "label" | "marker" | "count"
 
 export interface Made {
   readonly config: Record<string, unknown>;
-  /** Each with the number of channels, channel by channel what stands in it, and whether channels lie innermost. */
   readonly tensors: readonly MadeTensor[];
   /** True if scores are probabilities. */
   readonly probabilities: boolean;
@@ -30,8 +29,9 @@ export interface Made {
 
 export interface MadeTensor {
   readonly spec: TensorSpecInput & { readonly name: string };
+  /** The content of each channel. */
   readonly parts: readonly Part[];
-  /** Channels side by side (rows, NHWC) or apart (planes, NCHW). */
+  /** True if the channels of a cell stand side by side (rows, NHWC), false if apart (planes, NCHW). */
   readonly last: boolean;
 }
 

@@ -66,5 +66,5 @@ function tableText({ images, engine, frame, milliseconds }: Decoded): string {
   return `${tables.join("")}${countText(count)}, engine ${engine}, ${milliseconds.toFixed(2)} ms (first call)\n`;
 }
 
-/** Returns a number of detections in words. */
+/** Returns a count of detections in words. */
 export const countText = (count: number): string => `${count} ${count === 1 ? "detection" : "detections"}`;
