@@ -7,7 +7,7 @@ import type { Config } from "../config/types.ts";
 import type { Frame } from "./frame.ts";
 
 /** How the bytes of an image lie. "nv12", "i420" and "yuyv" are BT.601 in video range, as `cv2.cvtColor` reads them. */
-export type ImageFormat = "rgba" | "rgb" | "bgr" | "gray" | "nv12" | "i420" | "yuyv";
+export type ImageFormat = "rgba" | "bgra" | "rgb" | "bgr" | "gray" | "nv12" | "i420" | "yuyv";
 
 /** An image as bytes, row after row. An `ImageData` fits as it is. */
 export interface ImageInput {

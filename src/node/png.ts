@@ -24,6 +24,7 @@ const COLOURS = {
   rgb: { colourType: 2, bytes: 3 },
   bgr: { colourType: 2, bytes: 3 },
   rgba: { colourType: 6, bytes: 4 },
+  bgra: { colourType: 6, bytes: 4 },
 } as const;
 
 /**
@@ -33,13 +34,15 @@ const COLOURS = {
 export function pixelsPng(image: ImageInput): Uint8Array {
   const { data, width, height, format, stride } = checkImage(image);
   if (!Object.hasOwn(COLOURS, format))
-    throw new DrawError(`photo: got pixels of format "${format}", expected "rgba", "rgb", "bgr" or "gray"`);
+    throw new DrawError(
+      `photo: got pixels of format "${format}", expected "rgba", "bgra", "rgb", "bgr" or "gray"`,
+    );
   const { colourType, bytes } = COLOURS[format as keyof typeof COLOURS];
   const row = width * bytes;
   const lines = new Uint8Array(row * height);
   for (let y = 0; y < height; y++) lines.set(data.subarray(y * stride, y * stride + row), y * row);
-  if (format === "bgr")
-    for (let i = 0; i < lines.length; i += 3) [lines[i], lines[i + 2]] = [lines[i + 2], lines[i]];
+  if (format.startsWith("bgr"))
+    for (let i = 0; i < lines.length; i += bytes) [lines[i], lines[i + 2]] = [lines[i + 2], lines[i]];
   return pngOf(width, height, { bits: 8, colourType }, lines);
 }
 

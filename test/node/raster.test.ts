@@ -170,6 +170,7 @@ test("draws on the pixels that a detector got, as on the file of them", async ()
     rgba,
     { width, height, data: taken(0, 1, 2), channels: 3 },
     { width, height, data: taken(2, 1, 0), format: "bgr" },
+    { width, height, data: taken(2, 1, 0, 3), format: "bgra" },
   ] as const;
   for (const image of same) expect(drawn.equals(await drawPng(image, list))).toBe(true);
   const grey = {
@@ -182,7 +183,7 @@ test("draws on the pixels that a detector got, as on the file of them", async ()
   const out = pixels(await drawPng(grey, []));
   expect([out.at(0, 0), out.at(1, 0), out.at(0, 1), out.at(1, 1)].map(([red]) => red)).toEqual([9, 8, 7, 6]);
   await expect(drawPng({ ...grey, data: new Uint8Array(6), format: "nv12", stride: 2 }, [])).rejects.toThrow(
-    'photo: got pixels of format "nv12", expected "rgba", "rgb", "bgr" or "gray"',
+    'photo: got pixels of format "nv12", expected "rgba", "bgra", "rgb", "bgr" or "gray"',
   );
   await expect(drawPng({ ...grey, data: new Uint8Array(1) }, [])).rejects.toThrow("image: data: got 1 bytes");
 });

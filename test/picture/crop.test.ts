@@ -111,6 +111,7 @@ test("all formats of one picture give one tensor", () => {
   ];
   expect(bytesOf(spread(4, [0, 1, 2]), "rgba")).toEqual(bytesOf(rgb, "rgb"));
   expect(bytesOf(spread(3, [2, 1, 0]), "bgr")).toEqual(bytesOf(rgb, "rgb"));
+  expect(bytesOf(spread(4, [2, 1, 0]), "bgra")).toEqual(bytesOf(rgb, "rgb"));
   const threefold = Uint8Array.from({ length: gray.length * 3 }, (_, i) => gray[Math.floor(i / 3)]);
   expect(bytesOf(gray, "gray")).toEqual(bytesOf(threefold, "rgb"));
   // Grey in video range, whose colour planes say "no colour".

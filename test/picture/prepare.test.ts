@@ -116,7 +116,7 @@ describe("rows whose length is around that of vectors", () => {
     { type: "i8", scale: 1 / 255, zeroPoint: -128, layout: "NHWC", order: "BGR" },
     { type: "i8", scale: 1 / 255, zeroPoint: -128 },
   ];
-  const formats = ["rgba", "rgb", "bgr", "gray", "nv12", "i420", "yuyv"] as const;
+  const formats = ["rgba", "bgra", "rgb", "bgr", "gray", "nv12", "i420", "yuyv"] as const;
   const noise = Uint8Array.from({ length: 4 * 60 * 101 }, (_, i) => (i * i * 7 + i * 31) & 255);
   test.each(formats)("%s: three engines, the same bytes, and none outside", (format) => {
     for (const width of widths)

@@ -6,12 +6,12 @@ import { engines } from "../support/engines.ts";
 
 /** Odd sizes, so that chroma planes have a half pixel, and more rows than are turned at once. */
 const [WIDTH, HEIGHT] = [37, 21];
-const FORMATS: readonly ImageFormat[] = ["rgba", "rgb", "bgr", "gray", "yuyv", "nv12", "i420"];
+const FORMATS: readonly ImageFormat[] = ["rgba", "bgra", "rgb", "bgr", "gray", "yuyv", "nv12", "i420"];
 
 function pictureOf(format: ImageFormat): ImageInput {
   const random = mulberry32(5);
   const data = Uint8Array.from({ length: 250 * HEIGHT }, () => Math.floor(random() * 256));
-  return { data, width: WIDTH, height: HEIGHT, format, stride: format === "rgba" ? 152 : 148 };
+  return { data, width: WIDTH, height: HEIGHT, format, stride: format.endsWith("a") ? 152 : 148 };
 }
 
 /** Returns the picture as RGB, turned clockwise pixel by pixel, one turn after the other. */

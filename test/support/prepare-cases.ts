@@ -32,7 +32,7 @@ const RESIZES = ["letterbox", "letterbox-topleft", "stretch", "crop"] as const;
 const RESAMPLES = ["bilinear", "bilinear", "area", "nearest", "pillow"] as const;
 
 const rowBytes = (format: ImageFormat, width: number): number =>
-  width * ({ rgba: 4, rgb: 3, bgr: 3, yuyv: 2, gray: 1, nv12: 1, i420: 1 } as const)[format];
+  width * ({ rgba: 4, bgra: 4, rgb: 3, bgr: 3, yuyv: 2, gray: 1, nv12: 1, i420: 1 } as const)[format];
 
 /** How values are made: the defaults, mean and std, a factor, quantised. */
 const VALUES: readonly Omit<PrepareRule, "size">[] = [

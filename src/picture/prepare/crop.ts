@@ -17,6 +17,7 @@ export interface PixelSteps {
 /** The formats whose pixels stand as bytes side by side. */
 export const PIXEL_STEPS: { readonly [F in ImageFormat]?: PixelSteps } = {
   rgba: { pixel: 4, channels: [0, 1, 2] },
+  bgra: { pixel: 4, channels: [2, 1, 0] },
   rgb: { pixel: 3, channels: [0, 1, 2] },
   bgr: { pixel: 3, channels: [2, 1, 0] },
   gray: { pixel: 1, channels: [0, 0, 0] },

@@ -51,8 +51,10 @@ const STRIP_BYTES = 1 << 17;
 /** Bytes after the strip: vector instructions may read past its end. */
 const SLACK = 64;
 
-const FORMATS: { readonly [F in ImageFormat]: number } = {
+/** The kernel's word for each format. */
+export const FORMATS: { readonly [F in ImageFormat]: number } = {
   rgba: A.FORMAT_PIXELS,
+  bgra: A.FORMAT_PIXELS,
   rgb: A.FORMAT_THREE,
   bgr: A.FORMAT_THREE,
   gray: A.FORMAT_GRAY,
@@ -83,7 +85,7 @@ export function layOut(
   const y = axis(image.height, place.height, place.top, height);
   const resampling = resamplingOf(x, y, rule.resample);
   const { columns, rows, kind } = resampling;
-  const isPixels = image.format === "rgba";
+  const isPixels = FORMATS[image.format] === A.FORMAT_PIXELS;
   const pixelStride = isPixels && image.stride % 4 === 0 ? image.stride : image.width * 4;
   const elementBytes = 1 << PICTURE_ELEMENTS[rule.type].log;
   const isTogether = rule.layout === "NHWC";
@@ -161,7 +163,7 @@ export function writeJob(
   const i32 = new Int32Array(buffer);
   const f32 = new Float32Array(buffer);
   const job = JOB >> 2;
-  const shifts = (image.format === "bgr") === (rule.order === "BGR") ? [0, 8, 16] : [16, 8, 0];
+  const shifts = image.format.startsWith("bgr") === (rule.order === "BGR") ? [0, 8, 16] : [16, 8, 0];
   const words: readonly (readonly [number, number])[] = [
     [A.J_FORMAT, FORMATS[image.format]],
     [A.J_SOURCE, layout.source],

@@ -202,6 +202,7 @@ function checkNames(image: ImageInput): void {
 /** Bytes of a row's pixels, and whether chroma planes follow. */
 const ROW_BYTES: { readonly [F in ImageFormat]: (width: number) => number } = {
   rgba: (width) => 4 * width,
+  bgra: (width) => 4 * width,
   rgb: (width) => 3 * width,
   bgr: (width) => 3 * width,
   gray: (width) => width,
@@ -218,7 +219,7 @@ export const chromaStrideOf = (format: ImageFormat, stride: number): number =>
 const BY_CHANNELS: { readonly [count: number]: ImageFormat } = { 1: "gray", 3: "rgb", 4: "rgba" };
 
 /** Bytes of a pixel, of the formats that have the same for each. */
-const BYTES_A_PIXEL: { readonly [F in ImageFormat]?: number } = { gray: 1, rgb: 3, bgr: 3, rgba: 4 };
+const BYTES_A_PIXEL: { readonly [F in ImageFormat]?: number } = { gray: 1, rgb: 3, bgr: 3, rgba: 4, bgra: 4 };
 
 /** Returns the format of an image: the stated one, or that of its channels. sharp calls all its pixels "raw". */
 function formatOf({ format, channels }: ImageInput): ImageFormat {

@@ -13,7 +13,7 @@ import {
 } from "../../decode/prepare.ts";
 import { makePrepareEngine } from "../../engine/choose.ts";
 import type { PrepareEngine } from "../../engine/prepare.ts";
-import { JOB, type JobLayout, type Strip, layOut, writeJob } from "./job.ts";
+import { FORMATS, JOB, type JobLayout, type Strip, layOut, writeJob } from "./job.ts";
 import { type CheckedImage, type CheckedRule, checkRule, chromaStrideOf } from "./rule.ts";
 import { PICTURE_ELEMENTS, padsOf } from "./values.ts";
 
@@ -209,7 +209,7 @@ export function run(work: Workspace, image: CheckedImage, data: PreparedData): v
 function bringIn(work: Workspace, image: CheckedImage, { firstRow, endRow }: Strip): void {
   const { data, width, height, format, stride } = image;
   const { source, pixels, pixelStride, u, v } = work.layout;
-  const isPixels = format === "rgba";
+  const isPixels = FORMATS[format] === A.FORMAT_PIXELS;
   // Copy nothing after the last row: the planes of chroma stand there, or the buffer ends.
   const end = Math.min(endRow, height) * stride;
   if (!isPixels) bringRows(work, data, A.J_SOURCE, firstRow * stride, end, source);
