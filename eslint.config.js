@@ -73,6 +73,21 @@ export default tseslint.config(
     },
   },
   {
+    // The library also runs in the engine Hermes 0.12, whose arrays and strings have no `at`.
+    files: ["src/**/*.ts"],
+    ignores: ["src/node/**", "src/pool/**"],
+    rules: {
+      "no-restricted-syntax": [
+        "error",
+        {
+          selector:
+            "CallExpression[callee.property.name='at'][arguments.0.type=/^(Literal|UnaryExpression)$/]",
+          message: "Hermes 0.12 has no `at`: use an index, or slice(-1)[0] for the last element.",
+        },
+      ],
+    },
+  },
+  {
     files: ["src/globals.d.ts"],
     rules: { "@typescript-eslint/no-extraneous-class": "off" },
   },

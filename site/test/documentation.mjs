@@ -31,16 +31,21 @@ export const documentation = [
     name: "on a phone the first touch opens the menu or the sidebar, and a key the search",
     context: { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true },
     async run({ page, address }) {
-      await page.goto(`${address}detect.html`);
+      /** Opens the page, and waits until Vue listens: a touch or key before that is lost. */
+      const open = async () => {
+        await page.goto(`${address}detect.html`);
+        await page.waitForFunction(() => document.querySelector("#app").__vue_app__);
+      };
+      await open();
       await page.tap(".VPNavBarHamburger");
       await page.locator(".VPNavScreen a", { hasText: "Measure" }).waitFor();
-      await page.goto(`${address}detect.html`);
+      await open();
       await page.tap(".VPLocalNav .menu");
       await page.locator(".VPSidebar.open a", { hasText: "All families" }).tap();
       await page.waitForFunction(() => location.pathname.includes("/families/"));
       await page.tap(".VPLocalNav .menu");
       await page.locator(".VPSidebar.open a", { hasText: /^yolov8$/ }).waitFor();
-      await page.goto(`${address}detect.html`);
+      await open();
       await page.keyboard.press("/");
       await page.waitForSelector("#localsearch-input");
     },

@@ -59,7 +59,7 @@ function readLines(lines: readonly string[]): LabelFile {
 /** Returns lines as names. An empty one in between stays: it is a class without a name. */
 function plain(lines: readonly string[]): LabelFile {
   const labels = [...lines];
-  while (labels.at(-1) === "") labels.pop();
+  while (labels[labels.length - 1] === "") labels.pop();
   return { labels };
 }
 

@@ -105,7 +105,7 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
   const ordered = special?.outputs ? orderedOutputs(head, allOutputs ?? []) : null;
   const headOutputs = ordered ? Object.values(ordered) : allOutputs;
   const roles = ordered ?? rolesOf(metadata, base);
-  const columns = base.outputs?.find(({ name }) => name === ordered?.scores)?.dims?.at(-1);
+  const columns = base.outputs?.find(({ name }) => name === ordered?.scores)?.dims?.slice(-1)[0];
   const strides = metadata.positives("strides") ?? (special && metadata.positives("feat_stride_fpn"));
   // MediaPipe's parser has the side of the input in `scale`.
   const scale = special && metadata.take("scale", COUNT);

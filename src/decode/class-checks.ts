@@ -63,9 +63,9 @@ const FEWEST_CLASSES = 3;
  * speaks for all.
  */
 export function noteOfConfidence(work: MemoryImage): string | null {
-  const head = work.plan.heads.at(0);
-  if (head === undefined) return null;
-  const { score, classes, classId, softmax, cells, about } = head;
+  const { heads } = work.plan;
+  if (heads.length === 0) return null;
+  const { score, classes, classId, softmax, cells, about } = heads[0];
   if (classId || softmax || classes < FEWEST_CLASSES || cells < FEWEST_CELLS) return null;
   for (let cell = 0; cell < cells; cell++) {
     const others = Array.from({ length: classes - 1 }, (_, c) =>

@@ -117,7 +117,7 @@ export class FinishedRows {
       const hasRank = dims.length === 2 || (this.#hasOnlyFinishedRows && dims.length > 2 && dims.length < 5);
       const isOne = dims.length < 4 || dims[1] === 1;
       const isNamed = [roles?.boxes ?? name].flat().includes(name);
-      return isFloat({ type }) && hasRank && isOne && isNamed && widths.includes(dims.at(-1) as number)
+      return isFloat({ type }) && hasRank && isOne && isNamed && widths.includes(dims[dims.length - 1])
         ? [i]
         : [];
     });
@@ -131,14 +131,14 @@ export class FinishedRows {
   /** Reads rows that stand in one tensor, with their counts or class ids in another one. */
   #readRows({ spec, data }: Given, others: readonly Given[], images: number | null): Rows | null {
     const { dims } = spec;
-    const width = dims.at(-1) as number;
+    const width = dims[dims.length - 1];
     const values = numbersOf(spec, data);
     const count = volume(dims) / width;
     const [other] = others;
     const extra = other ? numbersOf(other.spec, other.data) : null;
     const batch = dims.length > 2 ? dims[0] : 1;
     // Four values for each row are boxes: the rows then hold scores, and are no finished list.
-    if (extra?.length === count * 4 && other.spec.dims.at(-1) === 4) return null;
+    if (extra?.length === count * 4 && other.spec.dims.slice(-1)[0] === 4) return null;
     if (extra !== null && width === 5 && extra.length !== count)
       refuse(shape(other.spec), `${extra.length} class ids`, `${count}, one for each row of ${shape(spec)}`);
     const hasLabels = extra !== null && width === 5;

@@ -39,7 +39,7 @@ export interface PoolOptions {
 }
 
 /** Options of one frame. */
-export interface About {
+interface About {
   readonly frame?: Frame;
   readonly network?: number;
 }

@@ -207,7 +207,7 @@ class Merger implements TileMerger {
 
   /** Returns the class of the best row, of equal scores that of the last one, as SAHI. */
   #classOf({ scores }: Candidates, rows: readonly number[]): number {
-    const last = rows.filter((row) => scores[row] === scores[rows[0]]).at(-1) as number;
+    const [last] = rows.filter((row) => scores[row] === scores[rows[0]]).slice(-1);
     return this.#rows.classIds[last];
   }
 }

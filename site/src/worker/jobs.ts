@@ -39,7 +39,7 @@ export type FileInfo =
   | { readonly kind: "model"; readonly model: ModelInfo };
 
 /** Arguments of the job `open`. */
-export interface OpenRequest {
+interface OpenRequest {
   readonly tensors: readonly number[];
   /** The model that says how to decode where there is no config. */
   readonly model: number | null;

@@ -26,7 +26,7 @@ export function archiveModel(json: unknown): Model {
   const config = readArchive(reader);
   const model = isObject(root["model"]) ? root["model"] : {};
   const inputs = listOf(model["inputs"]);
-  const head = listOf(model["heads"]).at(-1)?.["metadata"];
+  const head = listOf(model["heads"]).slice(-1)[0]?.["metadata"];
   const metadata = isObject(head) ? head : {};
   const tensors = inputs.map(tensorOf);
   const image = inputs.findIndex((input) => input["input_type"] === "image");
@@ -42,7 +42,7 @@ export function archiveModel(json: unknown): Model {
       (config.family ? "pose" : config.kind && "detect"),
     names: config.labels,
     inputSize: config.inputSize,
-    stride: config.strides?.at(-1) ?? null,
+    stride: config.strides?.slice(-1)[0] ?? null,
     endToEnd: null,
     keypoints: Number.isSafeInteger(points) ? [points as number, POINT_VALUES] : null,
     input: inputOf(image < 0 ? tensors : [tensors[image]], normalisationOf(inputs)),

@@ -37,7 +37,7 @@ export interface Evidence {
 export function recognise(evidence: Evidence): Recognition | null {
   const { file, metadata } = evidence;
   if (metadata?.task === "classify") {
-    const isScores = ({ dims }: ModelTensor): boolean => dims?.at(-1) === metadata.names.length;
+    const isScores = ({ dims }: ModelTensor): boolean => dims?.slice(-1)[0] === metadata.names.length;
     return file.outputs.length === 1 && isScores(file.outputs[0]) ? ULTRALYTICS_CLASSIFIER : null;
   }
   for (const form of OPERATOR_FORMS) {
@@ -69,7 +69,8 @@ export function recognise(evidence: Evidence): Recognition | null {
 
 /** Returns how many classes the pairs of outputs have, `null` if some output is in no pair. */
 function classesOfPairs(form: PairsForm, outputs: readonly ModelTensor[]): number | null {
-  const channels = (tensor: ModelTensor | undefined): number | string | null => tensor?.dims?.at(-1) ?? null;
+  const channels = (tensor: ModelTensor | undefined): number | string | null =>
+    tensor?.dims?.slice(-1)[0] ?? null;
   const scores = outputs.filter(({ name }) => name.startsWith(form.scores));
   const classes = channels(scores[0]);
   const areWhole = scores.every((tensor) => {

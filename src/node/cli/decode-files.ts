@@ -13,7 +13,7 @@ import { type Folders, framesIn, isFolder, photoFinder } from "./frames.ts";
 import { checkHasNetwork, configAmong, selectOnly, tensorsAmong } from "./inputs.ts";
 import { noteLine } from "./hints.ts";
 import type { Io } from "./io.ts";
-import { UsageError, type Values } from "./options.ts";
+import { type CommandName, UsageError, type Values } from "./options.ts";
 import { RESIZES, frameOf } from "./photo.ts";
 import { wantsLabelMaps, withMasks } from "./masks.ts";
 import { Progress } from "./progress.ts";
@@ -100,16 +100,22 @@ export interface FolderResult {
   readonly photo: string | undefined;
 }
 
+/** The command that decodes folders, with its options. Notes name them as this command does. */
+interface FolderCommand {
+  readonly command: CommandName;
+  readonly values: Values;
+  readonly io: Io;
+}
+
 /**
  * Decodes every frame of folders. A frame that fails is reported, and the next one follows.
- * @param words folders, and files that belong to every frame
+ * @param folders folders, and files that belong to every frame
  * @param each called with every result
  * @throws TensorError at the end, if some frame failed
  */
 export async function decodeFolders(
   { folders, shared }: Folders,
-  values: Values,
-  io: Io,
+  { command, values, io }: FolderCommand,
   each: (result: FolderResult, network: Network, names: readonly string[]) => void | Promise<void>,
 ): Promise<void> {
   const network = await Network.open(shared, values);
@@ -126,7 +132,7 @@ export async function decodeFolders(
       const decoded = await network.decode(paths, photo === undefined ? values : { ...values, photo });
       progress.clear();
       // The same note for each frame would bury the results.
-      for (const note of decoded.notes.filter((text) => !seen.has(text))) io.err(noteLine(note, "decode"));
+      for (const note of decoded.notes.filter((text) => !seen.has(text))) io.err(noteLine(note, command));
       decoded.notes.forEach((note) => seen.add(note));
       await each({ name, decoded, photo }, network, names);
     } catch (error) {

@@ -35,15 +35,19 @@ async function decodeAll(split: Folders, values: Values, io: Io): Promise<void> 
     return made;
   };
   try {
-    await decodeFolders(split, values, io, ({ name, decoded, photo }, network, names) => {
-      printer ??= begin(network, names);
-      const { images, frame } = decoded;
-      for (const [i, detections] of images.entries()) {
-        const image = (photo ?? name) + (images.length > 1 ? `#${i}` : "");
-        const size = { width: frame?.width ?? null, height: frame?.height ?? null };
-        io.out(printer.of({ image, ...size, output_format: "detection", detections }, count++));
-      }
-    });
+    await decodeFolders(
+      split,
+      { command: "decode", values, io },
+      ({ name, decoded, photo }, network, names) => {
+        printer ??= begin(network, names);
+        const { images, frame } = decoded;
+        for (const [i, detections] of images.entries()) {
+          const image = (photo ?? name) + (images.length > 1 ? `#${i}` : "");
+          const size = { width: frame?.width ?? null, height: frame?.height ?? null };
+          io.out(printer.of({ image, ...size, output_format: "detection", detections }, count++));
+        }
+      },
+    );
   } finally {
     const printed = printer as Formatter | null;
     if (printed !== null) io.out(printed.end);

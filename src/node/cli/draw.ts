@@ -51,7 +51,7 @@ async function drawAll(split: Folders, values: Values, io: Io): Promise<void> {
   const idle = ["detections", "index"].find((option) => values[option] !== undefined);
   if (idle !== undefined) throw new UsageError(`--${idle} is for one frame, and a folder is given.`);
   const patterns = (textsOf(values, "out") ?? ["*.boxes.svg"]).map(outPattern);
-  await decodeFolders(split, values, io, async ({ name, decoded, photo = "" }) => {
+  await decodeFolders(split, { command: "draw", values, io }, async ({ name, decoded, photo = "" }) => {
     const [detections] = decoded.images;
     if (decoded.images.length > 1)
       throw new TensorError("got a batch of several images, expected one for its photo");

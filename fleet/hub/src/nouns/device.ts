@@ -23,7 +23,7 @@ export function listDevices(db: Queries, teamId: string, after = "", limit?: num
   return limit === undefined ? db.all(sql, [teamId, after]) : db.all(`${sql} LIMIT ?`, [teamId, after, limit]);
 }
 
-export interface AddOptions {
+interface AddOptions {
   readonly actor?: string;
   /** True: a device that was removed comes back as it was, with its credential and its groups. */
   readonly restored?: boolean;

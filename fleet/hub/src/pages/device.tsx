@@ -18,7 +18,7 @@ import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
 /** A device as its page knows it. */
-export interface ShownDevice extends DeviceRow {
+interface ShownDevice extends DeviceRow {
   /** Undefined: it has never enrolled. */
   readonly state: DeviceState | undefined;
 }

@@ -59,13 +59,13 @@ export interface Guards {
   otherwise(page: Page<SignedIn>): Handler;
 }
 
-export interface FormOptions {
+interface FormOptions {
   /** Bytes that the form may have. */
   readonly maxForm?: number;
 }
 
 /** The header in which a script sends the mark of its page. */
-export const CSRF_HEADER = "x-hub-csrf";
+const CSRF_HEADER = "x-hub-csrf";
 
 export function createGuards(site: Site, router: Router): Guards {
   const { db, now, baseUrl } = site;
