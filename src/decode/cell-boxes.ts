@@ -9,7 +9,7 @@ import type { MemoryImage } from "../memory/write.ts";
 import { valueIn } from "./value-checks.ts";
 
 /** More cells are sampled. */
-const MOST_CELLS = 400;
+const MOST_CELLS = 100;
 /** Fewer cells say nothing. */
 const FEWEST_CELLS = 40;
 /** Boxes with a larger mean squared distance, in parts of the input, are not near their cells. Chance gives a sixth. */
