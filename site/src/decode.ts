@@ -2,6 +2,7 @@
 import type { Frame } from "boxwright";
 import { json } from "./code.ts";
 import type { PlaygroundRun } from "./playground.ts";
+import { isStated } from "@repo/src/config/model-config.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";
 import { type State, messageOf, thresholdsOf } from "./state.ts";
 
@@ -24,7 +25,7 @@ export async function runModel(state: State, run: PlaygroundRun): Promise<void> 
     shown.notes = [`${name} is read. Drop a photo too, or use the camera, and it runs.`];
     return;
   }
-  const needed = missing.filter(({ path }) => !(path in options.value));
+  const needed = missing.filter(({ path }) => !isStated(path, (option) => option in options.value));
   if (needed.length > 0 && config.value === null && shown.taken === null) {
     const first = firstComplete(possibilities);
     if (first === undefined)

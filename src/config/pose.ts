@@ -84,9 +84,9 @@ function readArchive(metadata: FieldReader, config: Config): Partial<Config> | n
   const stated = OUTPUT_KEYS.flatMap((key) => metadata.texts(key) ?? []);
   const outputs = (config.outputs ?? []).map(({ name }) => name);
   // Archives of luxonis/tools state "kpt_output", while the outputs are kpt_output1, kpt_output2 and kpt_output3.
-  const keypoints = stated.every((name) => outputs.includes(name)) ? [...stated] : [];
-  if (keypoints.length === 0) keypoints.push(...outputs.filter((name) => /kpt_output/i.test(name)));
-  if (keypoints.length === 0) keypoints.push(...stated);
+  const usual = outputs.filter((name) => /kpt_output/i.test(name));
+  const areOutputs = stated.length > 0 && stated.every((name) => outputs.includes(name));
+  const keypoints = areOutputs || usual.length === 0 ? stated : usual;
   if (keypoints.length === 0) return { task };
   return {
     task,

@@ -107,7 +107,8 @@ function areSidesExchanged({ data, width, height, stride }: ImageInput): boolean
       atRow += Math.abs(data[i + row] - data[i]);
       atExchanged += Math.abs(data[i + exchanged] - data[i]);
     }
-  // Where each row has one colour, only this part of the bytes a height apart stand in different rows.
+  // Only this part of the bytes that are a height apart stand in different rows. The others are alike if each row has
+  // one colour.
   const differing = Math.min(1, height / width);
   return atRow > SMOOTH * count && atExchanged * UNRELATED < atRow * differing;
 }

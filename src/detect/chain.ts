@@ -65,7 +65,6 @@ export class ChainedDetector implements Detector {
   readonly #hasPresence: boolean;
   readonly #pixels = new PixelReader();
   readonly #calls = new OneCall();
-  #closing: Promise<void> | undefined;
 
   constructor(first: Detector, second: Detector, most: number) {
     this.#first = first;
@@ -111,16 +110,13 @@ export class ChainedDetector implements Detector {
   }
 
   close(): Promise<void> {
-    return (this.#closing ??= this.#close());
-  }
-
-  async #close(): Promise<void> {
-    await this.#calls.close();
-    try {
-      await this.#first.close();
-    } finally {
-      await this.#second.close();
-    }
+    return this.#calls.close(async () => {
+      try {
+        await this.#first.close();
+      } finally {
+        await this.#second.close();
+      }
+    });
   }
 
   /** Finds the points of the objects that were tracked, and of those that the detector finds besides. */

@@ -1,11 +1,10 @@
 /** `createDetector`: from an image to detections. Opens the network; session-detector.ts runs it. */
 import { readConfig } from "../config/config.ts";
 import { ConfigError, mismatch, refuse } from "../core/errors.ts";
-import { adviceOnCocoLabels } from "../core/labels.ts";
 import { namesFor, nearestName } from "../core/names.ts";
 import { type Rule, checkValue } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
-import type { Decoder } from "../decode/decoder.ts";
+import { noteOfMissingNames } from "../decode/missing-names.ts";
 import { decoderOf } from "../decode/tensor-decoder.ts";
 import { ChainedDetector, checkPoints } from "./chain.ts";
 import { blankImage, checkPreparation, inInputPixels, inputSpecOf, inputsOf, withInput } from "./input.ts";
@@ -110,18 +109,13 @@ async function openDetector<Opened>(
       lanes.push(new FrameLane(session.createLane(spec), decoder, outputReader(file)));
     const detector = new SessionDetector(session, decoder, lanes);
     for (let i = 0; i < (warmUp ?? 1); i++) await detector.warmUp(blankImage(decoder));
-    if (decoderOptions.onNote) noteMissingNames(decoder, decoderOptions.onNote);
+    const { onNote } = decoderOptions;
+    const note = onNote ? noteOfMissingNames(decoder) : null;
+    if (note !== null) onNote?.(note);
     return detector;
   } catch (error) {
     for (const lane of lanes) lane.close();
     await session?.close();
     throw error;
   }
-}
-
-/** Tells how class ids get names, if their count is that of COCO. */
-export function noteMissingNames(decoder: Decoder, onNote: (note: string) => void): void {
-  const { classes } = decoder.describe().json as { readonly classes?: number | null };
-  const advice = adviceOnCocoLabels(decoder.config.labels, classes ?? decoder.config.classes);
-  if (advice !== null) onNote(`the network has class ids and no names: ${advice}`);
 }

@@ -60,12 +60,14 @@ export class PixelReader {
 
   /** Returns the pixels of an image, by a canvas if it has to be drawn. */
   read(image: DetectorImage): ImageInput {
+    const isObject = typeof image === "object" && image !== null;
     // Plain JavaScript may pass an address: a string, or a URL.
-    if (typeof image !== "object" || image === null || "pathname" in image)
+    const isAddress = isObject ? "pathname" in image : typeof image === "string";
+    if (!isObject || isAddress)
       return refuse(
         "image",
         show(image),
-        typeof image === "string" || (typeof image === "object" && image !== null)
+        isAddress
           ? "the picture itself: the bytes of the file (readFileSync(path) in Node), an <img>, or { data, width, height }"
           : "{ data, width, height }, or something that can be drawn",
       );

@@ -4,7 +4,7 @@ import { TensorError } from "../core/errors.ts";
 /** The calls of a detector, of which one may run. After `close` none may begin. */
 export class OneCall {
   #isRunning = false;
-  #isClosed = false;
+  #closing: Promise<void> | undefined;
   /** Ends the call that runs, if it is a loop. */
   #endLoop: (() => void) | undefined;
   /** Tells a `close` that waits that the call has left. */
@@ -15,7 +15,7 @@ export class OneCall {
    * @param end ends the call, if it is a loop
    */
   enter(call: string, end?: () => void): void {
-    if (this.#isClosed)
+    if (this.#closing)
       throw new TensorError(`${call}() was called on a detector that is closed. Make another one.`);
     if (this.#isRunning)
       throw new TensorError(
@@ -31,9 +31,13 @@ export class OneCall {
     this.#onLeave?.();
   }
 
-  /** Lets no further call in, ends a loop, and waits for the call that runs. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
+  /** Lets no further call in, ends a loop, waits for the call that runs, and then calls `free`. Does so once. */
+  close(free: () => Promise<void>): Promise<void> {
+    return (this.#closing ??= this.#left().then(free));
+  }
+
+  /** Resolves when no call runs. Ends a loop. */
+  async #left(): Promise<void> {
     if (!this.#isRunning) return;
     const left = new Promise<void>((resolve) => (this.#onLeave = resolve));
     this.#endLoop?.();

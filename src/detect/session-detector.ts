@@ -107,7 +107,6 @@ export class SessionDetector implements Detector {
   readonly #lanes: readonly FrameLane[];
   readonly #pixels = new PixelReader();
   readonly #calls = new OneCall();
-  #closing: Promise<void> | undefined;
 
   constructor(session: Session, decoder: Decoder, lanes: readonly FrameLane[]) {
     this.#session = session;
@@ -195,12 +194,9 @@ export class SessionDetector implements Detector {
   }
 
   close(): Promise<void> {
-    return (this.#closing ??= this.#close());
-  }
-
-  async #close(): Promise<void> {
-    await this.#calls.close();
-    for (const lane of this.#lanes) lane.close();
-    await this.#session.close();
+    return this.#calls.close(async () => {
+      for (const lane of this.#lanes) lane.close();
+      await this.#session.close();
+    });
   }
 }

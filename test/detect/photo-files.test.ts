@@ -150,7 +150,7 @@ test("pixels as sharp gives them need no format", async () => {
   expect(prepare({ data: three, width, height, format: "raw", channels: 2 })).toThrow(
     "image: channels: got 2, expected 1, 3 or 4",
   );
-  // What sharp adds for trim() and resize(), for other depths, and without raw().
+  // sharp adds fields for trim() and resize(), other depths, and the format of a file without raw().
   const trimmed = { ...info, trimOffsetLeft: -2, trimOffsetTop: 0, cropOffsetLeft: 0, depth: "uchar" };
   expect(decoder.prepare({ data: three, ...trimmed }).tensor.data).toEqual(expected);
   expect(prepare({ data: three, ...info, depth: "ushort" })).toThrow(

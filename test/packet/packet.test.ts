@@ -24,7 +24,7 @@ describe.each(cases.map((c) => [c.name, c] as const))("%s", (_, c) => {
     const raw = fromPacket(toPacket(withFormat(decoderOf(c), "raw"), outputs, f, about));
     const decoded = fromPacket(toPacket(withFormat(decoderOf(c), "detection"), outputs, f, about));
     expect([raw.kind, decoded.kind]).toEqual(["raw", "detection"]);
-    // What crossed a worker or JSON before gives the same bytes, apart from the cells that JSON leaves out.
+    // Detections that crossed a worker or JSON give the same bytes, apart from the cells that JSON leaves out.
     const clone = fromPacket(toPacket(decoderOf(c), structuredClone(expected), f, about));
     const list = JSON.parse(JSON.stringify(expected)) as ReturnType<typeof expected.toArray>;
     expect(fromPacket(toPacket(decoderOf(c), list, f, about)).detections).toEqual(decoded.detections);

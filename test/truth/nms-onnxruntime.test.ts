@@ -67,7 +67,7 @@ function makeCase(i: number, random: Random): Case {
   };
 }
 
-/** What the specification keeps of corners. It takes them in order, and x and y are alike to it. */
+/** Returns the boxes that the specification keeps. It takes corners in order, and does not tell x from y. */
 function specified({ boxes, scores, classIds, iou, threshold, max }: Case, perClass: boolean): number[] {
   const ordered = boxes.map((x, i) => (i % 4 < 2 ? Math.min : Math.max)(x, boxes[i ^ 2]));
   const passing = scores.map((score) => (score > Math.fround(threshold) ? score : -1));

@@ -6,7 +6,7 @@ import type { Frame } from "../../decode/frame.ts";
 import type { Stats } from "../../decode/stats.ts";
 import type { Description } from "../../plan/describe.ts";
 import { TensorError } from "../../core/errors.ts";
-import { noteMissingNames } from "../../detect/detector.ts";
+import { noteOfMissingNames } from "../../decode/missing-names.ts";
 import { type Input, readInputUpTo } from "../files/read.ts";
 import { MissingPackage } from "../images.ts";
 import { type Folders, framesIn, isFolder, photoFinder } from "./frames.ts";
@@ -161,10 +161,9 @@ async function photosOf(values: Values): Promise<(name: string) => string | unde
 function notesOf(decoder: Decoder, frame: Frame | undefined, values: Values): string[] {
   const { json } = decoder.describe();
   const isAssumed = values["resize"] === undefined;
-  const names: string[] = [];
-  noteMissingNames(decoder, (note) => names.push(note));
+  const noteOfNames = noteOfMissingNames(decoder);
   return [
-    ...names,
+    ...(noteOfNames === null ? [] : [noteOfNames]),
     ...(json.kind === "plan" ? json.notes : []),
     ...(frame && isAssumed ? stretchNotes(json, frame) : []),
     ...droppedNotes(decoder.stats),

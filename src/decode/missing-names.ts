@@ -1,0 +1,10 @@
+/** Tells how the class ids of a network without names get them. */
+import { adviceOnCocoLabels } from "../core/labels.ts";
+import type { Decoder } from "./decoder.ts";
+
+/** Returns a note if the classes have no names, and are as many as those of COCO; else null. */
+export function noteOfMissingNames(decoder: Decoder): string | null {
+  const { classes } = decoder.describe().json as { readonly classes?: number | null };
+  const advice = adviceOnCocoLabels(decoder.config.labels, classes ?? decoder.config.classes);
+  return advice === null ? null : `the network has class ids and no names: ${advice}`;
+}
