@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { expect, test, vi } from "vitest";
 import { drawPng, rasterise } from "../../src/node/raster.ts";
 import { colourOf } from "../../src/picture/colours.ts";
@@ -140,7 +141,7 @@ test("refuses a font that cannot be used", async () => {
   await expect(rasterise("<svg/>", { font: "/no/such.ttf" })).rejects.toThrow(
     /got no file that can be read, expected a .ttf or .otf font/,
   );
-  const file = new URL("../fixtures/README.md", import.meta.url).pathname;
+  const file = fileURLToPath(new URL("../fixtures/README.md", import.meta.url));
   await expect(drawPng(png(90, 90), [box(0, 0, 1, 1)], { font: file })).rejects.toThrow(
     /README.md: got a file that is no usable font, expected a .ttf or .otf font with Latin letters/,
   );
