@@ -169,8 +169,8 @@ function handSession(overlaps = true) {
 /** Waits until so many runs have begun. */
 const begun = (runs: readonly unknown[], count: number): Promise<boolean> =>
   vi.waitUntil(() => runs.length >= count, { timeout: 60_000, interval: 1 });
-/** Lets the detector do what it can do without a further run. */
-const settle = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+/** Lets the detector do what it can do without a further run: all of it follows in promises, before the next turn. */
+const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe("detectAll", () => {
   const make = async (overlaps?: boolean) => {
