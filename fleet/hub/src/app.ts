@@ -26,6 +26,7 @@ import { refuse, refuseLimited, refuseMethod } from "./http/refusals.ts";
 import { Router, type Handler } from "./http/router.ts";
 import { reportError, type Services } from "./http/services.ts";
 import { Buckets } from "boxwright-service/bucket";
+import { Room } from "boxwright-service/room";
 import { deleteOrphans } from "./nouns/snap-deletion.ts";
 import { SnapQuota } from "./nouns/snap-quota.ts";
 import { Heartbeats, setHeartbeatSeconds } from "./nouns/status.ts";
@@ -53,6 +54,8 @@ const CLEAN_MS = 3600_000;
 const LINGER_MS = 1000;
 /** Milliseconds for a whole request, which has at most some 100 kB: uploads have no such limit. */
 const REQUEST_MS = 20_000;
+/** Bodies of devices and model files at once: in all, and of one sender. A slow one stops nobody else. */
+const BODIES = { size: 1024, ofSender: 8, slowAfter: 5000 } as const;
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/i;
 
 export interface AppOptions {
@@ -152,7 +155,8 @@ function createServices({ config, baseUrl, db, log, now = Date.now }: AppOptions
   const onError = (error: unknown): void => log.error({ err: error }, "what devices should run could not be read");
   const desired = new Desired({ db, onError });
   const [files, checker] = [openFiles(config), new Checker()];
-  return { config, baseUrl, db, now, log, metrics: createMetrics(), addresses, desired, files, checker };
+  const bodies = new Room(BODIES);
+  return { config, baseUrl, db, now, log, metrics: createMetrics(), addresses, bodies, desired, files, checker };
 }
 
 /** Returns the way of every request: limit of the address, then the handler of the route. */

@@ -44,6 +44,7 @@ export interface Config {
   readonly maxPacketBytes: number;
   readonly maxRequests: number;
   readonly minBodyRate: number;
+  readonly maxBodySeconds: number;
   readonly proxyHops: number;
   readonly maxPreviewBytes: number;
   readonly maxPreviewPixels: number;
@@ -160,11 +161,16 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     about: "raw frames of a camera that may wait; more are refused with 429",
   },
   maxPacketBytes: { parse: number(1024, 64 * MIB), fallback: 8 * MIB, about: "most bytes of a packet" },
-  maxRequests: { parse: number(1, 4096), fallback: 64, about: "bodies read at once; more are refused with 503" },
+  maxRequests: { parse: number(1, 4096), fallback: 64, about: "room for bodies, in whole packets; slow ones share half of it" },
   minBodyRate: {
     parse: number(0, MIB),
     fallback: 8192,
     about: "least bytes a second of a body; a slower one is refused with 408. 0 takes any",
+  },
+  maxBodySeconds: {
+    parse: number(1, 3600, false),
+    fallback: 60,
+    about: "most seconds of a body; a longer one is refused with 408",
   },
   proxyHops: {
     parse: number(0, 10),

@@ -4,13 +4,15 @@ import { deviceSource } from "boxwright-service/fleet-protocol";
 import { isSourceOf } from "../access/device-tokens.ts";
 import { Refusal } from "../core/errors.ts";
 import { decodeHeader } from "../core/headers.ts";
+import { type Metrics, addGauge } from "../core/metrics.ts";
 import type { Registry } from "../decode/registry.ts";
 import { type Intake, type CheckSource, refusalOf } from "../intake/intake.ts";
 import { type Previews, readAttributes } from "../live/previews.ts";
 import { addressOf } from "boxwright-service/caller";
+import { NoRoomError, Room, type Visit } from "boxwright-service/room";
 import type { DeviceNames } from "../store/names.ts";
 import type { RefusedRequests } from "../store/refused-requests.ts";
-import { PACE_WINDOW_MS, readBody } from "./body.ts";
+import { noRoom, readBody } from "./body.ts";
 import type { Env, Guards } from "./guards.ts";
 
 export interface DeviceRoutes {
@@ -20,44 +22,42 @@ export interface DeviceRoutes {
   readonly refused: RefusedRequests;
   readonly names: DeviceNames;
   readonly guards: Guards;
+  readonly metrics: Metrics;
   readonly maxPacketBytes: number;
   readonly maxPreviewBytes: number;
-  /** Largest count of bodies in memory at once. */
+  /** Room for bodies, in packets of `maxPacketBytes`. */
   readonly maxRequests: number;
   /** Least bytes a second of a body; 0: any. */
   readonly minBodyRate: number;
+  /** Most seconds of a body. */
+  readonly maxBodySeconds: number;
   readonly proxyHops: number;
 }
 
 const MOST_CONFIG_BYTES = 2 ** 20;
+/** Milliseconds over which the pace of a body is measured. */
+const PACE_WINDOW_MS = 5000;
+/** A body that takes longer is slow: it shares half of the room with the other slow ones. */
+const SLOW_AFTER_MS = 1000;
+/** Most bodies of one device at once. An agent sends some for each of its cameras. */
+const BODIES_OF_DEVICE = 64;
 
 export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
   const { intake, registry, previews, names, guards, maxPacketBytes, maxPreviewBytes, maxRequests } = routes;
-  const pace = { rate: routes.minBodyRate, window: PACE_WINDOW_MS };
-  let underWay = 0;
-  /** Count of bodies under way by address of the sender. */
-  const underWayOf = new Map<string, number>();
-  // Half of the places: one sender, however slow, leaves the others room.
-  const share = Math.ceil(maxRequests / 2);
+  const pace = { rate: routes.minBodyRate, window: PACE_WINDOW_MS, most: routes.maxBodySeconds * 1000 };
+  const size = maxRequests * maxPacketBytes;
+  const room = new Room({ size, ofSender: BODIES_OF_DEVICE, slowAfter: SLOW_AFTER_MS });
+  addGauge(routes.metrics, "body_bytes", "Bytes of the room for bodies that are taken", () => room.taken);
 
-  /** Reads the body and passes it to `work`. Refuses it if all places, or those of one sender, are taken. */
+  /** Reads the body and passes it to `work`. The room is taken until `work` is done. */
   async function withBody<T>(c: Context<Env>, most: number, work: (body: Uint8Array) => Promise<T>): Promise<T> {
-    if (underWay >= maxRequests) throw new Refusal("unavailable", `the host works on ${underWay} requests already`);
-    const address = addressOf(c.env.incoming, routes.proxyHops);
-    const own = underWayOf.get(address) ?? 0;
-    if (own >= share)
-      throw new Refusal("busy", `the host works on ${own} requests of this address already, expected at most ${share}`);
-    underWay++;
-    underWayOf.set(address, own + 1);
+    const visit = enter(room, c.get("device"));
     try {
-      const body = await readBody(c.env.incoming, c.env.outgoing, most, pace);
+      const body = await readBody(c.env.incoming, c.env.outgoing, most, { pace, visit });
       c.set("bodyLength", body.length);
       return await work(body);
     } finally {
-      underWay--;
-      const left = underWayOf.get(address)! - 1;
-      if (left > 0) underWayOf.set(address, left);
-      else underWayOf.delete(address);
+      visit.leave();
     }
   }
 
@@ -87,6 +87,15 @@ export function addDeviceRoutes(app: Hono<Env>, routes: DeviceRoutes): void {
       return Promise.resolve(c.body(null, 204));
     }),
   );
+}
+
+/** Lets a device in by its id. A token that many devices share says nothing about who sends. */
+function enter(room: Room, device: string | undefined): Visit {
+  try {
+    return room.enter(device);
+  } catch (error) {
+    throw error instanceof NoRoomError ? noRoom(error) : error;
+  }
 }
 
 /** Returns a middleware that records what is refused for good. */

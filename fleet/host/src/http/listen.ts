@@ -5,6 +5,7 @@ import { getRequestListener } from "@hono/node-server";
 import type { Hono } from "hono";
 import { closeServer, refuseBytes } from "boxwright-service/connections";
 import { explainListen } from "boxwright-service/listen-error";
+import type { Config } from "../core/config.ts";
 import type { Metrics } from "../core/metrics.ts";
 import type { Env } from "./guards.ts";
 
@@ -13,6 +14,7 @@ const MOST_CONNECTIONS = 2048;
 const MOST_HEADER_BYTES = 12 * 1024;
 /** Milliseconds after which event streams of live pages are cut: they never end by themselves. */
 const DRAIN_MS = 10_000;
+const BODY_GRACE_MS = 10_000;
 
 export interface Listening {
   readonly port: number;
@@ -21,7 +23,7 @@ export interface Listening {
 
 export async function listen(
   app: Hono<Env>,
-  { address, port }: { readonly address: string; readonly port: number },
+  { address, port, maxBodySeconds }: Pick<Config, "address" | "port" | "maxBodySeconds">,
   metrics: Metrics,
 ): Promise<Listening> {
   const handle = getRequestListener(app.fetch, {
@@ -29,7 +31,13 @@ export async function listen(
   });
   const listener = (incoming: IncomingMessage, outgoing: ServerResponse): void => void handle(incoming, outgoing);
   const server = createServer(
-    { maxHeaderSize: MOST_HEADER_BYTES, headersTimeout: 10_000, requestTimeout: 60_000, keepAliveTimeout: 75_000 },
+    // readBody refuses a late body with a reason. This ends bodies that no route reads.
+    {
+      maxHeaderSize: MOST_HEADER_BYTES,
+      headersTimeout: 10_000,
+      requestTimeout: maxBodySeconds * 1000 + BODY_GRACE_MS,
+      keepAliveTimeout: 75_000,
+    },
     listener,
   );
   // Pass `Expect: 100-continue` requests to the routes: readBody sends 100 Continue only for a body that it reads.

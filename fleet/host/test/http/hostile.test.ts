@@ -215,20 +215,20 @@ test("a full queue refuses with 429 and a time to come again, and nothing is los
   await host.end();
 });
 
-test("more bodies at once than allowed are refused with 503", async () => {
-  const host = await testHost({ maxRequests: 4 });
-  const head = "POST /v1/packets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\n";
-  // One address has half of the places.
-  const from = (localAddress: string) => ({ host: "127.0.0.1", port: host.port, localAddress });
-  const slow = [1, 2, 3, 4].map((n) => connect(from(`127.0.0.${2 + (n % 2)}`)).on("error", () => undefined));
-  for (const socket of slow) socket.write(head);
+test("bodies beyond the room are refused with 503", async () => {
+  const host = await testHost({ maxRequests: 2, maxPacketBytes: 100_000, minBodyRate: 0 });
+  const head = "POST /v1/packets HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n";
+  const sockets = [1, 2].map(() => connect(host.port, "127.0.0.1").on("error", () => undefined));
+  // A quarter of a body takes the room of the whole one.
+  for (const socket of sockets) socket.write(head + "x".repeat(25_000));
   await until(async () => {
     const answer = await host.post(detectionPacket(1));
     return answer.status === 503 && answer.headers.get("retry-after") === "1";
   });
-  // The slow ones hang up: their place is free again.
-  for (const socket of slow) socket.destroy();
+  // They hang up: their room is free again.
+  for (const socket of sockets) socket.destroy();
   await until(async () => (await host.post(detectionPacket(1))).status === 204);
+  expect(await host.metric("boxwright_host_body_bytes")).toBe(0);
   await host.end();
 });
 

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { readBody } from "../../src/http/body.ts";
 import { detectionPacket } from "../support/frames.ts";
 import { testHost } from "../support/host.ts";
+import { Room } from "boxwright-service/room";
 import { until } from "boxwright-service/testing/wait";
 
 const agentToken = "agent-token-0123456789";
@@ -20,27 +21,47 @@ function postFrom(localAddress: string, port: number, body: Uint8Array, token = 
   });
 }
 
-test("slow bodies of one address leave room for the others", async () => {
-  const host = await testHost({ agentToken, pageToken, address: "127.0.0.1", maxRequests: 4, minBodyRate: 0 });
+test("slow bodies of one address stop nobody, there and elsewhere", async () => {
+  // The room of one packet: slow ones share half of it.
+  const limits = { maxRequests: 1, maxPacketBytes: 100_000, minBodyRate: 0 };
+  const host = await testHost({ agentToken, pageToken, address: "127.0.0.1", ...limits });
   const head = `POST /v1/packets HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${agentToken}\r\n`;
   let refused = 0;
-  const slow = Array.from({ length: 4 }, () => {
-    const socket = connect(host.port, "127.0.0.1", () => socket.write(`${head}Content-Length: 1000\r\n\r\n{`));
-    socket.on("data", (bytes) => (refused += Number(bytes.toString().startsWith("HTTP/1.1 429"))));
+  const slow = Array.from({ length: 64 }, () => {
+    const socket = connect(host.port, "127.0.0.1", () => socket.write(`${head}Content-Length: 100000\r\n\r\n{`));
+    socket.on("data", (bytes) => (refused += Number(bytes.toString().startsWith("HTTP/1.1 408"))));
     return socket.on("error", () => undefined);
   });
-  await until(() => refused === 2);
-  expect(await postFrom("127.0.0.1", host.port, detectionPacket(1))).toBe(429);
-  expect(await postFrom("127.0.0.2", host.port, detectionPacket(1))).toBe(204);
+  for (let n = 0; n < 10; n++) {
+    expect(await postFrom("127.0.0.1", host.port, detectionPacket(n))).toBe(204);
+    expect(await postFrom("127.0.0.2", host.port, detectionPacket(n))).toBe(204);
+  }
+  // They go on, together beyond their half: some are refused, and the others still stop nobody.
+  const trickle = setInterval(() => slow.forEach((socket) => socket.writable && socket.write("x".repeat(200))), 50);
+  await until(() => refused > 0);
+  expect(await postFrom("127.0.0.1", host.port, detectionPacket(99))).toBe(204);
+  clearInterval(trickle);
   for (const socket of slow) socket.destroy();
-  await until(async () => (await postFrom("127.0.0.1", host.port, detectionPacket(2))) === 204);
+  await host.end();
+});
+
+test("a body has a longest time in all, whatever its pace", async () => {
+  const host = await testHost({ agentToken, pageToken, address: "127.0.0.1", minBodyRate: 0, maxBodySeconds: 1 });
+  const head = `POST /v1/previews HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${agentToken}\r\n`;
+  const socket = connect(host.port, "127.0.0.1", () => socket.write(`${head}Content-Length: 100000\r\n\r\n`));
+  const steady = setInterval(() => socket.write("x".repeat(100)), 20);
+  const answer = await new Promise<string>((resolve) => socket.once("data", (bytes) => resolve(bytes.toString())));
+  clearInterval(steady);
+  expect(answer).toMatch(/^HTTP\/1.1 408/);
+  socket.destroy();
   await host.end();
 });
 
 test.each(["Content-Length: 1000", "Transfer-Encoding: chunked"])("a body that trickles ends: %s", async (length) => {
   const told: string[] = [];
   const server = createServer((incoming, outgoing) => {
-    readBody(incoming, outgoing, 10_000, { rate: 1000, window: 200 }).then(
+    const visit = new Room({ size: 10_000, ofSender: 1, slowAfter: 1000 }).enter();
+    readBody(incoming, outgoing, 10_000, { pace: { rate: 1000, window: 200 }, visit }).then(
       (body) => outgoing.end(`${body.length}`),
       (error: { message: string; status: number }) => {
         told.push(error.message);

@@ -7,6 +7,7 @@ import { authorizationOf } from "boxwright-service/caller";
 import { judgeDevice } from "../auth/device-credential.ts";
 import { readCredentials } from "../auth/teamkey.ts";
 import type { Exchange } from "../http/exchange.ts";
+import { admitBody } from "../http/body-room.ts";
 import { refuse, refuseLimited, refuseMethod } from "../http/refusals.ts";
 import type { Handler, Router } from "../http/router.ts";
 import { noteFirstUse, type KnownDevice } from "../nouns/credential.ts";
@@ -57,6 +58,7 @@ function authenticated(agents: Agents, devices: Buckets, methods: Methods): Hand
     const handler = methods[(exchange.method === "HEAD" ? "GET" : exchange.method) as keyof Methods];
     if (handler === undefined) return refuseMethod(exchange, Object.keys(methods).join(", "));
     if (device.credential_used_at === null) await noteFirstUse(db, now(), device);
+    if (!admitBody(agents, exchange, device.id)) return;
     return handler(agents, { exchange, device, params });
   };
 }

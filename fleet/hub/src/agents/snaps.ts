@@ -5,6 +5,7 @@
 import type { SnapAnswer } from "boxwright-service/fleet-protocol";
 import { isSha256, type FilePlace } from "../files/files.ts";
 import { pictureInfo } from "../files/picture.ts";
+import { fileBody } from "../http/body-room.ts";
 import { refuse } from "../http/refusals.ts";
 import { addSnap, endRequest, findExpectedFile, finish, readSnapRequest, type Added } from "../nouns/snap.ts";
 import { readJson, sendJson } from "./json-body.ts";
@@ -45,8 +46,7 @@ export async function putSnapFile(agents: Agents, { exchange, device, params }: 
     const length = exchange.header("content-length");
     if (length !== undefined && Number(length) !== size)
       return refuse(exchange, "too_large", `: got ${length} bytes, expected the ${size} that were stated`);
-    exchange.allowSlowBody();
-    const received = await files.receive(place, exchange.request, {
+    const received = await files.receive(place, fileBody(exchange), {
       ...{ offset: 0, size },
       check: (head) => wrongPicture(head, content_type),
     });

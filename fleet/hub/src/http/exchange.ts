@@ -4,8 +4,10 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline, type Readable } from "node:stream";
 import { refuseBytes } from "boxwright-service/connections";
 import { addressOf } from "boxwright-service/caller";
+import type { Visit } from "boxwright-service/room";
 
-const hasBody = ({ headers }: IncomingMessage): boolean =>
+/** True if a request has a body, by its headers. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
 
 /** A list stands for a header that is sent several times. */
@@ -35,6 +37,8 @@ export class Exchange {
   /** Public id of the API key, once it is known. */
   key: string | undefined;
   team: string | undefined;
+  /** Place of the body in the room that bodies share, once it has one. */
+  visit: Visit | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions) {
     this.request = request;

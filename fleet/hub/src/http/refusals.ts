@@ -24,6 +24,7 @@ export const refusals = {
     "got an Accept header that allows no answer of the hub, expected application/json or application/graphql-response+json",
   ],
   too_many_requests: [429, "got more requests than the limit allows, expected a pause as long as Retry-After says"],
+  too_many_bodies: [429, "got more bodies at once than there is room for, expected fewer or quicker ones"],
   unavailable: [
     503,
     "the database or the store of files cannot be used at the moment; expected to pass, see Retry-After",

@@ -5,6 +5,7 @@ import type { Logger } from "boxwright-service/log";
 import type { Metrics } from "../core/metrics.ts";
 import type { Database } from "boxwright-service/database";
 import type { Buckets } from "boxwright-service/bucket";
+import type { Room } from "boxwright-service/room";
 import type { Checker } from "../check/check.ts";
 import type { Files } from "../files/files.ts";
 import type { Desired } from "../nouns/waiting.ts";
@@ -20,6 +21,8 @@ export interface Services {
   readonly metrics: Metrics;
   /** Requests of each address. */
   readonly addresses: Buckets;
+  /** Room for bodies of devices and model files, counted in bodies. */
+  readonly bodies: Room;
   /** Versions that devices should run, and the requests that wait for a change. */
   readonly desired: Desired;
   /** Model files and pictures. */

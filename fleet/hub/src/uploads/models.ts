@@ -8,6 +8,7 @@
  */
 import { UserError } from "../core/errors.ts";
 import { isSha256, type FilePlace } from "../files/files.ts";
+import { admitBody, fileBody } from "../http/body-room.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { refuse, refuseMethod } from "../http/refusals.ts";
 import type { Services } from "../http/services.ts";
@@ -69,8 +70,8 @@ async function putModel(services: Services, exchange: Exchange, sender: Sender, 
   const place: FilePlace = { team: sender.teamId, kind: "models", sha256 };
   // A hub that was moved may know a file whose bytes were left behind.
   if (file.complete_at !== null && (await files.size(place)) === file.size) return answerComplete(exchange, file);
-  exchange.allowSlowBody();
-  const received = await files.receive(place, exchange.request, { offset, size });
+  if (!admitBody(services, exchange, sender.actor)) return;
+  const received = await files.receive(place, fileBody(exchange), { offset, size });
   if (received.kind === "partial") return exchange.send(202, JSON_TYPE, "", offsetHeaders(received.size, false));
   if (received.kind === "out_of_step")
     return refuse(exchange, "out_of_step", `: go on at ${received.size}`, offsetHeaders(received.size, false));

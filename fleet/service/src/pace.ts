@@ -1,0 +1,63 @@
+/** Time limits of a body: a least pace in every window, and a longest time in all. */
+export interface Pace {
+  /** Least bytes a second; 0: any. */
+  readonly rate: number;
+  /** Milliseconds over which the pace is measured. A network that stalls for less does not matter. */
+  readonly window: number;
+  /** Milliseconds for the whole body. Absent: as long as the pace is kept. */
+  readonly most?: number;
+}
+
+export interface PaceWatch {
+  count(bytes: number): void;
+  end(): void;
+}
+
+/** Calls `onSlow` once, with the reason, when a body is too slow. Looks once in a window, so one timer is enough. */
+export function watchPace({ rate, window, most = Infinity }: Pace, onSlow: (reason: string) => void): PaceWatch {
+  if (rate === 0 && most === Infinity) return { count: () => undefined, end: () => undefined };
+  // A longest time below a window ends before the first one.
+  const tick = Math.min(window, most);
+  const least = (rate * tick) / 1000;
+  let inWindow = 0;
+  let total = 0;
+  let elapsed = 0;
+  const timer = setInterval(() => {
+    elapsed += tick;
+    if (inWindow >= least && elapsed < most) return void (inWindow = 0);
+    clearInterval(timer);
+    onSlow(
+      inWindow < least
+        ? `got ${inWindow} bytes in ${tick / 1000} s, expected at least ${least}`
+        : `got ${total} bytes in ${elapsed / 1000} s, expected the whole body by then`,
+    );
+  }, tick);
+  return {
+    count(bytes) {
+      inWindow += bytes;
+      total += bytes;
+    },
+    end: () => clearInterval(timer),
+  };
+}
+
+/** Yields the chunks of a body, and ends early where it becomes too slow: as if its sender had hung up. */
+export async function* keepPace(body: AsyncIterable<Buffer>, pace: Pace): AsyncGenerator<Buffer> {
+  let onSlow: () => void;
+  const slow = new Promise<"slow">((resolve) => (onSlow = () => resolve("slow")));
+  const watch = watchPace(pace, () => onSlow());
+  const chunks = body[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = chunks.next();
+      // The body may break after nobody waits for it any more.
+      next.catch(() => undefined);
+      const found = await Promise.race([next, slow]);
+      if (found === "slow" || found.done === true) return;
+      watch.count(found.value.length);
+      yield found.value;
+    }
+  } finally {
+    watch.end();
+  }
+}

@@ -1,0 +1,131 @@
+/**
+ * Room for what senders are sending: nobody waits for a slow sender.
+ *
+ * A visit that lasts longer than `slowAfter` counts as slow. Slow visits share half of the room, so the other half is
+ * free for those who are quick, however many slow ones there are. A sender that is known has a share of its own.
+ */
+export interface RoomOptions {
+  /** What all visits together may take, in bytes or in whatever unit `take` counts. */
+  readonly size: number;
+  /** Visits of one sender at once. */
+  readonly ofSender: number;
+  /** Milliseconds after which a visit is slow. */
+  readonly slowAfter: number;
+  /** Returns milliseconds that never jump. */
+  readonly now?: () => number;
+}
+
+/**
+ * Why a visit gets no room.
+ * - "share": the sender has as many visits as one sender may have
+ * - "slow": the visit is slow, and slow ones have their half already
+ * - "full": quick visits have the rest
+ */
+export type NoRoomKind = "share" | "slow" | "full";
+
+export class NoRoomError extends Error {
+  override readonly name = "NoRoomError";
+  readonly kind: NoRoomKind;
+
+  constructor(kind: NoRoomKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+export interface Visit {
+  /**
+   * Takes more of the room.
+   * @throws NoRoomError
+   */
+  take(amount: number): void;
+  /** Gives back what the visit took. A second call does nothing. */
+  leave(): void;
+}
+
+interface Open {
+  readonly sender: string | undefined;
+  readonly since: number;
+  amount: number;
+  isSlow: boolean;
+}
+
+export class Room {
+  readonly #options: Required<RoomOptions>;
+  /** Visits that are not slow, the oldest first. */
+  readonly #quick = new Set<Open>();
+  readonly #visitsOf = new Map<string, number>();
+  #taken = 0;
+  #takenBySlow = 0;
+
+  constructor(options: RoomOptions) {
+    this.#options = { now: () => performance.now(), ...options };
+  }
+
+  /** Returns what all visits have taken. */
+  get taken(): number {
+    return this.#taken;
+  }
+
+  /**
+   * Lets a sender in.
+   * @param sender undefined: nobody knows who it is, and it has no share
+   * @throws NoRoomError of kind "share"
+   */
+  enter(sender?: string): Visit {
+    const { ofSender, now } = this.#options;
+    const own = sender === undefined ? 0 : (this.#visitsOf.get(sender) ?? 0);
+    if (own >= ofSender)
+      throw new NoRoomError(
+        "share",
+        `got ${own} requests of this sender at once already, expected at most ${ofSender}`,
+      );
+    if (sender !== undefined) this.#visitsOf.set(sender, own + 1);
+    const open: Open = { sender, since: now(), amount: 0, isSlow: false };
+    this.#quick.add(open);
+    let isOpen = true;
+    return {
+      take: (amount) => this.#take(open, amount),
+      leave: () => {
+        if (isOpen) this.#leave(open);
+        isOpen = false;
+      },
+    };
+  }
+
+  #take(open: Open, amount: number): void {
+    const { size, slowAfter } = this.#options;
+    this.#findSlow();
+    if (open.isSlow && this.#takenBySlow + amount > size / 2)
+      throw new NoRoomError(
+        "slow",
+        `got a request that takes longer than ${slowAfter / 1000} s while slow ones have their half of the room; send it again later`,
+      );
+    if (this.#taken + amount > size)
+      throw new NoRoomError("full", "the room for requests is full; send it again later");
+    open.amount += amount;
+    this.#taken += amount;
+    if (open.isSlow) this.#takenBySlow += amount;
+  }
+
+  #leave(open: Open): void {
+    this.#quick.delete(open);
+    this.#taken -= open.amount;
+    if (open.isSlow) this.#takenBySlow -= open.amount;
+    if (open.sender === undefined) return;
+    const left = this.#visitsOf.get(open.sender)! - 1;
+    if (left > 0) this.#visitsOf.set(open.sender, left);
+    else this.#visitsOf.delete(open.sender);
+  }
+
+  /** Moves visits that have become slow out of the quick ones. Each visit is moved once. */
+  #findSlow(): void {
+    const limit = this.#options.now() - this.#options.slowAfter;
+    for (const open of this.#quick) {
+      if (open.since > limit) return;
+      this.#quick.delete(open);
+      open.isSlow = true;
+      this.#takenBySlow += open.amount;
+    }
+  }
+}
