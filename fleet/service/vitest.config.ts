@@ -1,4 +1,4 @@
 import { defineConfig } from "vitest/config";
 import { alias, test } from "./vitest.js";
 
-export default defineConfig({ resolve: { alias }, test });
+export default defineConfig({ resolve: { alias }, test: { ...test, globalSetup: ["test/support/setup.ts"] } });

@@ -2,7 +2,7 @@
  * Brings a schema up to date in numbered steps. A step that was released never changes: the next change gets the next
  * number.
  */
-import type { Database, Owner } from "./database.ts";
+import type { Database, Owner, Queries } from "./database.ts";
 import { UserError } from "./errors.ts";
 
 export interface Migration {
@@ -15,18 +15,13 @@ export interface Migration {
 export interface MigrateOptions extends Owner {
   readonly steps: readonly Migration[];
   readonly now?: () => number;
-  /** Statements that run first if no version is known. They bring those of another table into `schema_migrations`. */
-  readonly before?: string;
 }
 
 /**
  * Runs the steps that the database lacks, all or nothing, and returns their count. Several processes may call it at
  * once.
  */
-export async function migrate(
-  db: Database,
-  { service, steps, now = Date.now, before }: MigrateOptions,
-): Promise<number> {
+export async function migrate(db: Database, { service, steps, now = Date.now }: MigrateOptions): Promise<number> {
   const text = db.kind === "postgres" ? 'TEXT COLLATE "C"' : "TEXT";
   let applied = 0;
   await db.migrate(async (tx) => {
@@ -34,11 +29,7 @@ export async function migrate(
     await tx.script(
       `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name ${text} NOT NULL, applied_at BIGINT NOT NULL)`,
     );
-    const version = async (): Promise<number> =>
-      (await tx.all<{ version: number | null }>("SELECT max(version) AS version FROM schema_migrations"))[0]?.version ??
-      0;
-    if (before !== undefined && (await version()) === 0) await tx.script(before);
-    const current = await version();
+    const current = await databaseVersion(tx);
     const newest = steps.at(-1)?.version ?? 0;
     if (current > newest)
       throw new UserError(
@@ -59,7 +50,7 @@ export async function migrate(
 }
 
 /** Returns the version of the schema in the database. */
-export async function databaseVersion(db: Database): Promise<number> {
+export async function databaseVersion(db: Queries): Promise<number> {
   const [row] = await db.all<{ version: number | null }>("SELECT max(version) AS version FROM schema_migrations");
   return row?.version ?? 0;
 }

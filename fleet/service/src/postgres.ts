@@ -92,6 +92,8 @@ export class Postgres implements Database {
 
   readonly #begin: string;
   readonly #lock: number;
+  /** Writes that have not ended. */
+  readonly #writes = new Set<Promise<unknown>>();
 
   constructor(
     url: string,
@@ -126,7 +128,17 @@ export class Postgres implements Database {
     }
   }
 
-  async write<T>(work: (tx: Queries) => Promise<T>, { durable = true }: WriteOptions = {}): Promise<T> {
+  write<T>(work: (tx: Queries) => Promise<T>, options: WriteOptions = {}): Promise<T> {
+    const writing = this.#write(work, options);
+    const ended: Promise<unknown> = writing.then(
+      () => this.#writes.delete(ended),
+      () => this.#writes.delete(ended),
+    );
+    this.#writes.add(ended);
+    return writing;
+  }
+
+  async #write<T>(work: (tx: Queries) => Promise<T>, { durable = true }: WriteOptions): Promise<T> {
     const begin = durable ? this.#begin : `${this.#begin}; SET LOCAL synchronous_commit = off`;
     const deadline = performance.now() + PATIENCE_MS;
     for (let attempt = 1; ; attempt++) {
@@ -171,6 +183,8 @@ export class Postgres implements Database {
   }
 
   async close(): Promise<void> {
+    // The pool gives no connection any more once it ends, also to those that wait for one.
+    await Promise.all(this.#writes);
     await this.#pool.end();
   }
 

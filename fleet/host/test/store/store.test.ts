@@ -138,28 +138,6 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     expect(await missing()).toBeNull();
   });
 
-  test("a database of the first schema counts what it holds", async () => {
-    await store([frame(0), frame(3), frame(4, { sequence: 2 ** 32 }), frame(5, { sequence: -1, subject: "yard" })]);
-    const counts = (): Promise<object[]> => db.all("SELECT * FROM camera_starts ORDER BY start");
-    const before = await counts();
-    expect(before).toHaveLength(2);
-    await db.write(async (tx) => {
-      // As hosts made it before the services had one base.
-      await tx.all("DROP TABLE schema_migrations");
-      await tx.all("CREATE TABLE schema_versions (version BIGINT PRIMARY KEY)");
-      await tx.all("INSERT INTO schema_versions (version) VALUES (1)");
-      await tx.all("DROP INDEX frames_by_arrival");
-      await tx.all("DROP TABLE camera_starts");
-      for (const table of ["hub_documents", "webhook_queue", "webhook_owners", "device_names"])
-        await tx.all(`DROP TABLE ${table}`);
-      await tx.all("DROP INDEX refused_of_place");
-      await tx.all("ALTER TABLE refused DROP COLUMN count");
-    });
-    const again = await openDatabase({ database, databasePool: 1 });
-    expect(await again.all("SELECT * FROM camera_starts ORDER BY start")).toEqual(before);
-    await again.close();
-  });
-
   test("two hosts that store the same frames store each once", async () => {
     const other = await openDatabase({ database, databasePool: 4 });
     const writers = [writer, new Writer(other, createMetrics())];
@@ -171,19 +149,6 @@ describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
     const all = await cameras(db, 100);
     expect(all.reduce((sum, { frames }) => sum + frames, 0)).toBe(400);
     await other.close();
-  });
-
-  test("hosts that start at once make one schema", async () => {
-    const empty = await emptyDatabase(kind, temporaryFolder().path);
-    const all = await Promise.all(Array.from({ length: 4 }, () => openDatabase({ database: empty, databasePool: 2 })));
-    for (const one of all) await one.close();
-  });
-
-  test("a newer schema is refused", async () => {
-    await db.write((tx) =>
-      tx.all("INSERT INTO schema_migrations (version, name, applied_at) VALUES (99, 'future', 0)"),
-    );
-    await expect(openDatabase({ database, databasePool: 1 })).rejects.toThrow("schema version 99");
   });
 
   test("a frame that the database does not take costs no other", async () => {

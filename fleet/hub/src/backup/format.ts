@@ -2,7 +2,7 @@
  * Backups: gzipped JSON lines, one row a line, read in one snapshot while the hub runs. One format for both databases,
  * so a backup of SQLite restores into PostgreSQL and the other way round: that is also how one moves.
  *
- *     {"format":"boxwright-hub-backup","schema":2,"at":...}
+ *     {"format":"boxwright-hub-backup","schema":1,"at":...}
  *     {"table":"teams","row":{...}}
  *     ...
  *     {"end":true,"rows":123}
@@ -14,8 +14,6 @@
 import type { Value } from "boxwright-service/database";
 
 export const FORMAT = "boxwright-hub-backup";
-/** The tables have not changed since this version of the schema. */
-export const OLDEST_SCHEMA = 1;
 /** Tables in the order of their references. Rows are read in the order of `key`. */
 export const tables = [
   { name: "teams", columns: ["id", "name", "created_at"], key: ["id"] },

@@ -4,7 +4,7 @@ import { createGunzip } from "node:zlib";
 import { UserError } from "../core/errors.ts";
 import { isObject } from "boxwright-service/options";
 import { schemaVersion } from "../database/migrations.ts";
-import { FORMAT, OLDEST_SCHEMA, tables, type Row, type Table } from "./format.ts";
+import { FORMAT, tables, type Row, type Table } from "./format.ts";
 
 export interface Line {
   readonly table: Table;
@@ -63,8 +63,8 @@ async function readLines(texts: AsyncIterable<string>): Promise<Backup> {
 /** Checks the first line. Returns when the backup was made. */
 function readHead({ format, schema, at }: Record<string, unknown>): number {
   if (format !== FORMAT) throw new Error(`got format ${JSON.stringify(format)}, expected ${FORMAT}`);
-  if (typeof schema !== "number" || schema < OLDEST_SCHEMA || schema > schemaVersion) {
-    const expected = `expected ${OLDEST_SCHEMA} to ${schemaVersion}: restore with the hub that made it`;
+  if (typeof schema !== "number" || schema < 1 || schema > schemaVersion) {
+    const expected = `expected at most ${schemaVersion}: restore with the hub that made it`;
     throw new Error(`got schema version ${JSON.stringify(schema)}, ${expected}`);
   }
   if (typeof at !== "number" || Number.isNaN(new Date(at).getTime()))

@@ -4,6 +4,73 @@
  */
 import type { Migration } from "boxwright-service/migrate";
 
+/** `created_by` of a link is NULL if the operator made it. */
+const peopleAndKeys = (text: string): string => `
+CREATE TABLE teams (
+  id ${text} PRIMARY KEY,
+  name ${text} NOT NULL,
+  created_at BIGINT NOT NULL
+);
+CREATE TABLE users (
+  id ${text} PRIMARY KEY,
+  email ${text} NOT NULL UNIQUE,
+  password ${text} NOT NULL,
+  created_at BIGINT NOT NULL
+);
+CREATE TABLE members (
+  team_id ${text} NOT NULL REFERENCES teams (id),
+  user_id ${text} NOT NULL REFERENCES users (id),
+  role ${text} NOT NULL CHECK (role IN ('admin', 'member')),
+  created_at BIGINT NOT NULL,
+  PRIMARY KEY (team_id, user_id)
+);
+CREATE INDEX members_of_user ON members (user_id);
+CREATE TABLE devices (
+  team_id ${text} NOT NULL REFERENCES teams (id),
+  id ${text} NOT NULL,
+  name ${text} NOT NULL,
+  created_at BIGINT NOT NULL,
+  PRIMARY KEY (team_id, id)
+);
+CREATE TABLE api_keys (
+  id ${text} PRIMARY KEY,
+  team_id ${text} NOT NULL REFERENCES teams (id),
+  hash ${text} NOT NULL,
+  form ${text} NOT NULL UNIQUE,
+  created_by ${text} NOT NULL,
+  created_at BIGINT NOT NULL,
+  last_used_at BIGINT,
+  revoked_at BIGINT
+);
+CREATE TABLE sessions (
+  hash ${text} PRIMARY KEY,
+  user_id ${text} NOT NULL REFERENCES users (id),
+  created_at BIGINT NOT NULL,
+  seen_at BIGINT NOT NULL
+);
+CREATE INDEX sessions_of_user ON sessions (user_id);
+CREATE TABLE links (
+  hash ${text} PRIMARY KEY,
+  purpose ${text} NOT NULL CHECK (purpose IN ('invite', 'reset')),
+  email ${text} NOT NULL,
+  team_id ${text} REFERENCES teams (id),
+  role ${text},
+  created_at BIGINT NOT NULL,
+  expires_at BIGINT NOT NULL,
+  used_at BIGINT,
+  created_by ${text}
+);
+CREATE TABLE audit (
+  id ${text} PRIMARY KEY,
+  at BIGINT NOT NULL,
+  actor ${text} NOT NULL,
+  action ${text} NOT NULL,
+  team_id ${text},
+  subject ${text} NOT NULL
+);
+CREATE INDEX audit_of_team ON audit (team_id, id);
+`;
+
 /**
  * Rows of a device name it without a foreign key: they outlive its removal by a day, so that "Undo" brings back the
  * same device. `device_id` of a device with an identity is unique in the hub: tokens and packets carry it alone.
@@ -36,6 +103,9 @@ CREATE TABLE device_states (
   worst_p99 DOUBLE PRECISION,
   drops BIGINT NOT NULL,
   snap_requested_at BIGINT,
+  application_error ${text},
+  token_at BIGINT,
+  revoked_at BIGINT,
   PRIMARY KEY (team_id, device_id)
 );
 CREATE TABLE device_hours (
@@ -115,98 +185,7 @@ CREATE TABLE signing_keys (
 );
 `;
 
-export const migrations: readonly Migration[] = [
-  {
-    version: 1,
-    name: "teams, users, devices, keys, sessions, links, audit",
-    sql: (text) => `
-CREATE TABLE teams (
-  id ${text} PRIMARY KEY,
-  name ${text} NOT NULL,
-  created_at BIGINT NOT NULL
-);
-CREATE TABLE users (
-  id ${text} PRIMARY KEY,
-  email ${text} NOT NULL UNIQUE,
-  password ${text} NOT NULL,
-  created_at BIGINT NOT NULL
-);
-CREATE TABLE members (
-  team_id ${text} NOT NULL REFERENCES teams (id),
-  user_id ${text} NOT NULL REFERENCES users (id),
-  role ${text} NOT NULL CHECK (role IN ('admin', 'member')),
-  created_at BIGINT NOT NULL,
-  PRIMARY KEY (team_id, user_id)
-);
-CREATE INDEX members_of_user ON members (user_id);
-CREATE TABLE devices (
-  team_id ${text} NOT NULL REFERENCES teams (id),
-  id ${text} NOT NULL,
-  name ${text} NOT NULL,
-  created_at BIGINT NOT NULL,
-  PRIMARY KEY (team_id, id)
-);
-CREATE TABLE api_keys (
-  id ${text} PRIMARY KEY,
-  team_id ${text} NOT NULL REFERENCES teams (id),
-  hash ${text} NOT NULL,
-  form ${text} NOT NULL UNIQUE,
-  created_by ${text} NOT NULL,
-  created_at BIGINT NOT NULL,
-  last_used_at BIGINT,
-  revoked_at BIGINT
-);
-CREATE TABLE sessions (
-  hash ${text} PRIMARY KEY,
-  user_id ${text} NOT NULL REFERENCES users (id),
-  created_at BIGINT NOT NULL,
-  seen_at BIGINT NOT NULL
-);
-CREATE INDEX sessions_of_user ON sessions (user_id);
-CREATE TABLE links (
-  hash ${text} PRIMARY KEY,
-  purpose ${text} NOT NULL CHECK (purpose IN ('invite', 'reset')),
-  email ${text} NOT NULL,
-  team_id ${text} REFERENCES teams (id),
-  role ${text},
-  created_at BIGINT NOT NULL,
-  expires_at BIGINT NOT NULL,
-  used_at BIGINT
-);
-CREATE TABLE audit (
-  id ${text} PRIMARY KEY,
-  at BIGINT NOT NULL,
-  actor ${text} NOT NULL,
-  action ${text} NOT NULL,
-  team_id ${text},
-  subject ${text} NOT NULL
-);
-CREATE INDEX audit_of_team ON audit (team_id, id);
-`,
-  },
-  {
-    version: 2,
-    name: "who invited",
-    // The audit tells who made the invitations that are open now. The operator is no user and stays NULL.
-    sql: (text) => `
-ALTER TABLE links ADD COLUMN created_by ${text};
-UPDATE links SET created_by = (
-  SELECT u.id FROM audit a JOIN users u ON u.email = a.actor
-  WHERE a.action = 'invite.created' AND a.team_id = links.team_id AND a.at = links.created_at AND a.subject = links.email || ' ' || links.role
-  ORDER BY a.id LIMIT 1
-) WHERE purpose = 'invite';
-`,
-  },
-  {
-    version: 3,
-    name: "devices with an identity, adopt keys, groups",
-    sql: (text) => devicesWithIdentity(text) + groupsAndAdoptKeys(text),
-  },
-  {
-    version: 4,
-    name: "applications, model files, assignments",
-    // Rows of a device name it without a foreign key: they outlive its removal, so that "Undo" brings all back.
-    sql: (text) => `
+const applications = (text: string): string => `
 CREATE TABLE team_changes (
   team_id ${text} PRIMARY KEY,
   count BIGINT NOT NULL
@@ -260,6 +239,7 @@ CREATE TABLE assignments (
   revision BIGINT NOT NULL,
   changed_at BIGINT NOT NULL,
   changed_by ${text} NOT NULL,
+  failure_limit BIGINT,
   PRIMARY KEY (team_id, kind, target_id),
   FOREIGN KEY (team_id, app_id) REFERENCES apps (team_id, id)
 );
@@ -277,12 +257,10 @@ CREATE TABLE app_reports (
 );
 CREATE INDEX app_reports_of_app ON app_reports (team_id, app_id, version, state);
 CREATE INDEX app_reports_of_device ON app_reports (team_id, device_id, at);
-`,
-  },
-  {
-    version: 5,
-    name: "snaps",
-    sql: (text) => `
+`;
+
+/** Without `snaps_by_bytes`, each count of a team's bytes would read all its events. */
+const snaps = (text: string): string => `
 CREATE TABLE snaps (
   team_id ${text} NOT NULL,
   id ${text} NOT NULL,
@@ -302,6 +280,7 @@ CREATE TABLE snaps (
 CREATE INDEX snaps_by_time ON snaps (team_id, created_at, id);
 CREATE INDEX snaps_by_device ON snaps (team_id, device_id, created_at, id);
 CREATE INDEX snaps_by_arrival ON snaps (team_id, device_id, received_at);
+CREATE INDEX snaps_by_bytes ON snaps (team_id, device_id, bytes);
 CREATE INDEX snaps_by_name ON snaps (team_id, name, created_at, id);
 CREATE INDEX snaps_by_app ON snaps (team_id, app_identifier, created_at, id);
 CREATE TABLE snap_files (
@@ -336,40 +315,14 @@ CREATE TABLE snap_extras (
   FOREIGN KEY (team_id, snap_id) REFERENCES snaps (team_id, id)
 );
 CREATE INDEX snap_extras_of_snap ON snap_extras (team_id, snap_id);
-`,
-  },
+`;
+
+export const migrations: readonly Migration[] = [
   {
-    version: 6,
-    name: "limit of failures of a roll-out",
-    sql: () => `
-ALTER TABLE assignments ADD COLUMN failure_limit BIGINT;
-UPDATE assignments SET failure_limit = 1 WHERE next_version IS NOT NULL;
-`,
-  },
-  {
-    version: 7,
-    name: "bytes of snaps",
-    // Without it, each count of a team's bytes would read all its events.
-    sql: () => "CREATE INDEX snaps_by_bytes ON snaps (team_id, device_id, bytes);",
-  },
-  {
-    version: 8,
-    name: "problem of an application",
-    sql: (text) => `ALTER TABLE device_states ADD COLUMN application_error ${text};`,
-  },
-  {
-    version: 9,
-    name: "when a device was revoked, and when its newest token was issued",
-    // A device that has enrolled and has no credential was revoked.
-    sql: () => `
-ALTER TABLE device_states ADD COLUMN token_at BIGINT;
-ALTER TABLE device_states ADD COLUMN revoked_at BIGINT;
-UPDATE device_states SET revoked_at = coalesce(
-  (SELECT r.before * 1000 FROM device_revocations r WHERE r.device_id = device_states.device_id), enrolled_at
-) WHERE NOT EXISTS (
-  SELECT 1 FROM device_credentials c WHERE c.team_id = device_states.team_id AND c.device_id = device_states.device_id
-);
-`,
+    version: 1,
+    name: "the first release",
+    sql: (text) =>
+      [peopleAndKeys, devicesWithIdentity, groupsAndAdoptKeys, applications, snaps].map((part) => part(text)).join(""),
   },
 ];
 

@@ -218,20 +218,6 @@ onEmptyDatabases("backups", (db, storage) => {
     folder.remove();
   });
 
-  it("restores a backup of the schema before", async () => {
-    const folder = temporaryFolder();
-    const file = join(folder.path, "b.gz");
-    await addTeam(db(), NOW, "test", "A");
-    await backup(db(), NOW, file);
-    writeFileSync(
-      file,
-      gzipSync(gunzipSync(readFileSync(file)).toString().replace(`"schema":${schemaVersion}`, '"schema":1')),
-    );
-    expect(await restore(db(), NOW, file, true)).toMatchObject({ knowsSince: true });
-    expect(await findTeam(db(), "A")).toBeDefined();
-    folder.remove();
-  });
-
   it("writes a backup into a file of its own, for its owner only, and says what is in the way", async () => {
     const folder = temporaryFolder();
     const file = join(folder.path, "b.gz");
@@ -285,12 +271,12 @@ onEmptyDatabases("backups", (db, storage) => {
       [
         "schema of a later hub",
         empty({ schema: 99 }),
-        `got schema version 99, expected 1 to ${schemaVersion}: restore with the hub that made it`,
+        `got schema version 99, expected at most ${schemaVersion}: restore with the hub that made it`,
       ],
       [
         "schema before the first",
         empty({ schema: 0 }),
-        `got schema version 0, expected 1 to ${schemaVersion}: restore with the hub that made it`,
+        `got schema version 0, expected at most ${schemaVersion}: restore with the hub that made it`,
       ],
     ];
     for (const [name, content, message] of wrong) {

@@ -1,8 +1,8 @@
 /** Breaking connections, which only the PostgreSQL driver meets. */
 import pg from "pg";
 import { afterEach, describe, expect, inject, it, vi } from "vitest";
-import { untilPasses } from "boxwright-service/testing/wait";
-import { Postgres } from "boxwright-service/postgres";
+import { untilPasses } from "../../src/testing/wait.ts";
+import { Postgres } from "../../src/postgres.ts";
 
 const url = inject("postgres");
 
