@@ -19,8 +19,7 @@ const AGNOSTIC = "agnostic agnosticnms classagnostic";
 
 /**
  * Names that other projects have for an option, as `plainName` writes them. A row counts only if its option exists in
- * the object at hand, and the first such row wins. The first colon is followed by the value to set. "activation" and
- * its like are names that this project had before its first release.
+ * the object at hand, and the first such row wins. The first colon is followed by the value to set.
  */
 const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
   ["confidenceThreshold", `${CONFIDENCE}threshold score scorethreshold`],
@@ -29,16 +28,13 @@ const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
   ["threshold", `${IOU}iouthreshold`],
   ["maxDetections", "maxdet topk maxboxes maxresults"],
   ["inputSize", "imgsz imagesize imgsize inputshape"],
-  ["scores", "sigmoid activation scoreactivation"],
-  ["keypointScores", "keypointactivation"],
-  ["angleForm", "angleactivation"],
-  ["orientedSuppression", "orientednms"],
+  ["scores", "sigmoid"],
   ["anchors", "anchorboxes"],
   ["coordinates", "normalised normalized"],
   ['suppress: "all"', AGNOSTIC],
   ["perClass: false", AGNOSTIC],
   ['rules: { suppress: "all" }', AGNOSTIC],
-  ["rules", "conventions nms"],
+  ["rules", "nms"],
   ["maxLost", "maxage trackbuffer lostbuffer"],
   ["highThreshold", "trackthresh trackthreshold trackhighthresh"],
   ["lowThreshold", "tracklowthresh"],

@@ -298,11 +298,8 @@ test.each([
   ["kepe", ["cat"], "keep"],
   ["rulse", {}, "rules"],
   ["inputSzie", [64, 64], "inputSize"],
-  ["activation", "sigmoid", "scores"],
-  ["conventions", "depthai", "rules"],
-  ["keypointActivation", "logits", "keypointScores"],
-  ["angleActivation", "logits", "angleForm"],
-  ["orientedNms", "opencv", "orientedSuppression"],
+  ["sigmoid", true, "scores"],
+  ["nms", "depthai", "rules"],
   ["minScore", 0.1, "confidenceThreshold"],
 ])("a name with swapped letters, or of another project, is refused: %s", (name, value, meant) => {
   const config = { family: "yolov8", labels: ["person", "cat"], [name]: value };
