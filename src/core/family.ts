@@ -200,6 +200,12 @@ export interface FamilyTraits {
   readonly finishedIn?: "photo";
   /** Order of the edges of boxes where the network finished the list. */
   readonly finishedFormat?: "xyxy" | "yxyx";
+  /** Lists in tensors of their own always come with a count: rows beyond it hold old memory. Usual: perhaps. */
+  readonly hasCount?: true;
+  /**
+   * Scores of a finished list may be one too low: EfficientNMS writes score - 1 in FP16 engines. Usual: never.
+   */
+  readonly mayLackOne?: true;
   /** Orders that rows of finished lists may have. Usual: none. */
   readonly finishedRows?: readonly RowOrderName[];
   /** Finished lists come packed, and are unpacked before they are read. */

@@ -53,6 +53,14 @@ export function halfToFloat(bits: number): number {
   return sign * (1024 + fraction) * POWERS_OF_TWO[LAST_POWER + exponent - 25];
 }
 
+/** Returns the bits of the half float nearest to a number of 0..1. */
+export function fractionToHalf(x: number): number {
+  if (x < 2 ** -14) return Math.round(x * 2 ** 24);
+  const exponent = Math.floor(Math.log2(x));
+  // A mantissa that is rounded up to 2 carries into the exponent.
+  return ((exponent + 15) << 10) + Math.round((x / 2 ** exponent - 1) * 1024);
+}
+
 /** Returns the number that a quantised integer stands for, (raw - zero) * scale, rounded to f32 at each step. */
 export const dequantise = (raw: number, scale: number, zero: number): number =>
   fround(fround(fround(raw) - fround(zero)) * fround(scale));

@@ -29,7 +29,9 @@ import type { Stats } from "./stats.ts";
 import { noteOfStorageOrder } from "./storage-order.ts";
 import {
   checkDistributions,
+  checkListScores,
   checkScores,
+  isList,
   looksActivated,
   meetsNaN,
   noteOfCount,
@@ -60,6 +62,8 @@ export class Diagnostics {
   #hasToldPhoto = false;
   /** A note of this plan already tells of an invalid count. */
   #hasToldCount = false;
+  /** The scores of a list with rows were checked. */
+  #hasCheckedList = false;
 
   constructor(config: Config, stats: FrameCounts, onNote: ((note: string) => void) | null) {
     this.#config = config;
@@ -102,6 +106,7 @@ export class Diagnostics {
     this.#hasCheckedEmptied = false;
     this.#hasToldNotFinite = false;
     this.#hasToldCount = false;
+    this.#hasCheckedList = false;
     this.#hasToldPhoto = false;
   }
 
@@ -131,10 +136,11 @@ export class Diagnostics {
    */
   afterImage(work: Work, image: number, block: number, candidates: number, frame: Frame | undefined): void {
     if (isOutOfRange(work, block)) throw rangeErrorOf(work.plan, work.plan.about, null);
-    if (!this.#hasToldCount && work.plan.heads[0].count) {
+    if (isList(work.plan.heads[0])) {
       const note = noteOfCount(work, image);
-      this.#notes.add(note);
-      this.#hasToldCount = note !== null;
+      if (!this.#hasToldCount) this.#notes.add(note);
+      this.#hasToldCount ||= note !== null;
+      this.#hasCheckedList ||= checkListScores(work, image);
     }
     if (candidates > 0) {
       if (!this.#hasCheckedBoxes) this.#checkBoxes(work, image, block);

@@ -44,6 +44,17 @@ export function finishedRowsOf(config: Config): FinishedRows | null {
   return finishedRows ? new FinishedRows(config, finishedRows) : null;
 }
 
+const PARTNER_NAME = /num|count|valid|class|label/i;
+
+/** Returns the tensors beside the rows. If there are several, those whose name tells that they belong to rows. */
+function partnersOf<T extends { readonly spec: Pick<TensorSpec, "name"> }>(
+  given: readonly T[],
+  at: number,
+): T[] {
+  const others = given.filter((_, i) => i !== at);
+  return others.length < 2 ? others : others.filter(({ spec }) => PARTNER_NAME.test(spec.name));
+}
+
 export class FinishedRows {
   readonly #config: Config;
   readonly #orders: readonly RowOrderName[];
@@ -90,11 +101,7 @@ export class FinishedRows {
     const at = this.#isPacked ? 0 : this.#rowsAmong(given.map(({ spec }) => spec));
     const rows = this.#isPacked
       ? this.#unpack(given[0])
-      : this.#readRows(
-          given[at],
-          given.filter((_, i) => i !== at),
-          images,
-        );
+      : this.#readRows(given[at], partnersOf(given, at), images);
     return rows && this.#regroup(given[at].spec.name, rows);
   }
 
@@ -123,9 +130,12 @@ export class FinishedRows {
     });
     const ranks = fitting.map((i) => specs[i].dims.length);
     const highest = fitting.filter((i) => specs[i].dims.length === Math.max(...ranks));
-    const others = specs.length - 1;
-    const isAlone = others === 0 || (others === 1 && specs.some(({ type }, i) => i !== highest[0] && type));
-    return highest.length === 1 && isAlone ? highest[0] : -1;
+    if (highest.length !== 1) return -1;
+    const others = partnersOf(
+      specs.map((spec) => ({ spec })),
+      highest[0],
+    );
+    return others.length === 0 || (others.length === 1 && others[0].spec.type) ? highest[0] : -1;
   }
 
   /** Reads rows that stand in one tensor, with their counts or class ids in another one. */

@@ -36,7 +36,7 @@ export function whyNotOrder(
     if (isFraction(id) || id < 0) return `class ${id} in row ${i}`;
     if (classes !== null && id >= classes && s > 0) return `class ${id} of ${classes} in row ${i}`;
     // Accept -1: super-gradients fills padding with -1, and `#regroup` drops it.
-    if (s > 1 + SLACK || s < -1) return `score ${s} in row ${i}`;
+    if (s > 1 + SLACK || (s < -SLACK && s !== -1)) return `score ${s} in row ${i}`;
     if (s > 0) {
       seen++;
       if (values[at + box + 2] < values[at + box] || values[at + box + 3] < values[at + box + 1]) swapped++;

@@ -10,7 +10,8 @@ import { isText } from "../config/fields.ts";
 import { hashOf } from "../config/hash.ts";
 import { mayBePerClass } from "../config/per-class.ts";
 import type { Config, DecoderOptions } from "../config/types.ts";
-import { knownSpecs } from "../heads/query.ts";
+import { TRAITS } from "../core/families.ts";
+import { familyOf, knownSpecs } from "../heads/query.ts";
 import { type Interpreted, interpretConfig } from "../plan/make.ts";
 import { type Description, describeConfig, describePlan } from "../plan/describe.ts";
 import { isPerClass, labelsOf } from "../plan/classes.ts";
@@ -35,6 +36,7 @@ import {
   slotsByName,
 } from "./inputs.ts";
 import type { Frames } from "./loop.ts";
+import { MissingOne } from "./missing-one.ts";
 import type { ImageInput, PrepareOptions, PrepareTask, Prepared } from "./prepare.ts";
 import { type AfterImageOfTask, type DecoderTask, attachTasks, checkTasks, rowReaders } from "./tasks.ts";
 import { type Update, readUpdate } from "./update.ts";
@@ -98,6 +100,8 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   readonly #finished: FinishedRows | null;
   /** The shapes that `imagesIn` was last asked about, and its answer. */
   #counted = { shapes: "", images: 1 };
+  /** Adds 1 to scores that lack it; null if those of the family never do. */
+  readonly #missingOne: MissingOne | null;
   /** The outputs were brought into another form, so that the slots are not theirs. */
   #isBrought = false;
   readonly #diagnostics: Diagnostics;
@@ -117,6 +121,8 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     this.#thresholds = config;
     this.#diagnostics = new Diagnostics(config, this.stats, onNote ?? null);
     this.#finished = finishedRowsOf(config);
+    const mayLackOne = config.decodes && TRAITS[familyOf(config, config.outputs ?? []).family].mayLackOne;
+    this.#missingOne = mayLackOne ? new MissingOne() : null;
     const known = knownSpecs(config);
     // Rows that change from frame to frame are read once they come.
     const specs = known && this.#finished?.reads(known) ? null : known;
@@ -268,7 +274,10 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     const outputs = this.#bring(given, frames);
     const { inputs } = this.#work ?? {};
     if (!inputs || !matchTensors(inputs, outputs) || !fitTensors(inputs)) this.#rebuild(outputs);
-    return this.#work as PlanWorkspace;
+    const work = this.#work as PlanWorkspace;
+    const note = this.#missingOne?.addTo(work.plan, work.inputs) ?? null;
+    if (note !== null) this.#diagnostics.add(note);
+    return work;
   }
 
   /** Brings the matched tensors into memory. Returns the plan blocks that read them. */

@@ -76,7 +76,7 @@ function countWithin(i32: Int32Array, at: number, step: number, n: number, top: 
 }
 
 /** True if a head is a list that may end before its tensor does. */
-const isList = ({ marker, count }: Head): boolean => marker !== null || count !== null;
+export const isList = ({ marker, count }: Head): boolean => marker !== null || count !== null;
 
 /**
  * Checks every score and objectness of a plan. The kernel drops infinite ones later.
@@ -224,14 +224,45 @@ export function checkDistributions(image: MemoryImage): void {
   }
 }
 
-/** Returns a note if the count of a finished list is negative, NaN or above its rows; null if it is not. */
+/**
+ * Returns a note if the count of a finished list is negative, NaN or above its rows; null if it is not.
+ * @throws TensorError for a count that is no whole number: another output was taken for it
+ */
 export function noteOfCount(of: MemoryImage, image: number): string | null {
   // Lists have one head.
   const [{ count, cells }] = of.plan.heads;
   if (!count) return null;
   // A count has no scale: the plan refuses one.
   const n = valueIn(of, image, count, 0);
+  const where = shape(of.plan.tensors[count.tensor]);
+  if (Number.isFinite(n) && !Number.isInteger(n))
+    refuseFor(
+      [{ option: "roles" }],
+      where,
+      `a count of ${Number(n.toPrecision(6))} rows`,
+      'a whole number: roles: { count: "name" } names the output that counts the rows',
+    );
   return n >= 0 && n <= cells
     ? null
-    : `${shape(of.plan.tensors[count.tensor])}: the count is ${n} of ${cells} rows, and all rows are read: is it the count of this frame?`;
+    : `${where}: the count is ${n} of ${cells} rows, and all rows are read: is it the count of this frame?`;
+}
+
+/**
+ * Checks the scores of the rows of a list that ends before its tensor does.
+ * @returns true if there were rows: the scores of an empty list say nothing
+ * @throws TensorError for a score outside 0..1
+ */
+export function checkListScores(of: MemoryImage, image: number): boolean {
+  const [head] = of.plan.heads;
+  const rows = head.count ? valueIn(of, image, head.count, 0) : head.cells;
+  const spec = of.plan.tensors[head.score.tensor];
+  const slack = slackOf(spec);
+  let cell = 0;
+  for (; cell < Math.min(rows, head.cells); cell++) {
+    if (head.marker && valueIn(of, image, head.marker, cell) < 0) break;
+    const x = valueIn(of, image, head.score, cell);
+    if (Number.isFinite(x) && (x > 1 + slack || x < -slack))
+      throw rangeErrorOf(of.plan, `${shape(spec)}, row ${cell}`, x);
+  }
+  return cell > 0;
 }

@@ -14,6 +14,7 @@ import {
   without,
 } from "./build.ts";
 import { beside, type Column, rows } from "./channels.ts";
+import { countAmong } from "./count.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import { mayPlay, pairs, playersOf, type TensorMatch, matchOne } from "./match.ts";
 import { originText } from "./print.ts";
@@ -240,26 +241,26 @@ export function postprocess(asked: HeadQuery, specs: Specs): Interpretation[] {
   const mine = { ...query, roles };
   const classIds = specs.findIndex(({ name }) => name === roles.classIds);
   if (classIds < 0) return [];
+  const matches = pairs(mine, without(specs, classIds), rows, 4, 1).filter(isRows);
+  if (matches.length === 0) return [];
   const counter = countAmong(mine, specs, classIds);
   // Without a count and a family that says so, nothing tells that boxes were suppressed.
   if (counter < 0 && query.traits.finishedFormat === undefined) return [];
   const count: Column | null = counter < 0 ? null : { ...columnOf(counter), channel: 0, cell: 0 };
-  return pairs(mine, without(specs, classIds), rows, 4, 1)
-    .filter(isRows)
-    .map((match) =>
-      buildInterpretation(query, {
-        name: "postprocess",
-        title: `boxes (${format}), scores, classes ${roles.classIds}${count ? `, count ${specs[counter].name}` : ""}`,
-        usual: null,
-        fields: decodedBoxes(query, format, () => ({
-          classes: 1,
-          classId: columnOf(classIds),
-          count,
-        })),
-        matches: [match],
-        alsoUses: [classIds, ...(count ? [counter] : [])],
-      }),
-    );
+  return matches.map((match) =>
+    buildInterpretation(query, {
+      name: "postprocess",
+      title: `boxes (${format}), scores, classes ${roles.classIds}${count ? `, count ${specs[counter].name}` : ""}`,
+      usual: null,
+      fields: decodedBoxes(query, format, () => ({
+        classes: 1,
+        classId: columnOf(classIds),
+        count,
+      })),
+      matches: [match],
+      alsoUses: [classIds, ...(count ? [counter] : [])],
+    }),
+  );
 }
 
 /**
@@ -330,17 +331,4 @@ function usualRoles(specs: Specs): { classIds: string; scores: string } {
     specs.find((s) => new RegExp(`[:_]${suffix}$|${word}`, "i").test(s.name) && rows(s, 1).length > 0)
       ?.name ?? "";
   return { classIds: named(isTurned ? 2 : 1, "class|label"), scores: named(isTurned ? 1 : 2, "score") };
-}
-
-/** Returns the index of the tensor that holds the count, one element or one per image; -1 for none. */
-function countAmong(query: HeadQuery, specs: Specs, classIds: number): number {
-  const { dims } = specs[classIds];
-  const images = dims.length > 1 ? dims[0] : 1;
-  return specs.findIndex(
-    (s, i) =>
-      i !== classIds &&
-      [1, images].includes(volume(s.dims)) &&
-      mayPlay(query, "count", s.name) &&
-      !mayPlay(query, "scores", s.name),
-  );
 }

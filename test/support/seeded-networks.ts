@@ -173,15 +173,16 @@ function queryColumns(family: string, columns: number, more: object = {}) {
     ]);
 }
 
-/** A finished list in tensors of its own, without a count. */
-function finishedList(family: string) {
+/** A finished list in tensors of its own, with or without a count. */
+function finishedList(family: string, hasCount = false) {
+  const roles = { boxes: "b", classIds: "l", scores: "s", ...(hasCount && { count: "n" }) };
   return (s: Size): Made =>
-    ofProbabilities(
-      family,
-      s,
-      { inputSize: [640, 480], coordinates: "normalised", roles: { boxes: "b", classIds: "l", scores: "s" } },
-      [rows("b", { ...s, last: true }, many("box", 4)), list("l", "label", s), list("s", "score", s)],
-    );
+    ofProbabilities(family, s, { inputSize: [640, 480], coordinates: "normalised", roles }, [
+      rows("b", { ...s, last: true }, many("box", 4)),
+      list("l", "label", s),
+      list("s", "score", s),
+      ...(hasCount ? [{ spec: { name: "n", dims: [s.batch] }, parts: ["count" as const], last: true }] : []),
+    ]);
 }
 
 function fusedDistribution(s: Size): Made {
@@ -343,8 +344,8 @@ export const kinds: Readonly<Record<string, (s: Size) => Made>> = {
   "rfdetr, the first column is none": queryColumns("rfdetr", 1, { background: 0 }),
   "dfine, best pairs": queryColumns("dfine", 0),
   "dfine with its post-processor": finishedList("dfine"),
-  "imx500, y before x": finishedList("imx500"),
-  "TensorRT's EfficientNMS": finishedList("efficient-nms"),
+  "imx500, y before x": finishedList("imx500", true),
+  "TensorRT's EfficientNMS": finishedList("efficient-nms", true),
   "efficientdet maps": (s) =>
     ofLogits(
       "efficientdet",

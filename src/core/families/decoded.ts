@@ -22,6 +22,9 @@ export const DECODED_FAMILIES = {
   "efficient-nms": /* @__PURE__ */ decoded({
     exports: ["postprocess"],
     finishedFormat: "xyxy",
+    hasCount: true,
+    // NVIDIA/TensorRT issues 1758 and 2903.
+    mayLackOne: true,
     title: "TensorRT's EfficientNMS",
     word: /efficient[-_]?nms/,
   }),
@@ -38,6 +41,7 @@ export const DECODED_FAMILIES = {
   imx500: /* @__PURE__ */ decoded({
     exports: ["postprocess"],
     finishedFormat: "yxyx",
+    hasCount: true,
     title: "Sony IMX500",
     word: /imx500/,
     typedOnly: true,

@@ -197,6 +197,7 @@ export const MAP_FAMILIES = {
     decodedFormat: "xyxy",
     finishedRows: ["image-box-score-class"],
     finishedFormat: "xyxy",
+    hasCount: true,
     title: "YOLO-NAS",
     word: /yolo[-_]?nas/,
     prepare: { margin: 4 },

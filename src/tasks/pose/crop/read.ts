@@ -8,6 +8,7 @@ import {
 } from "../../../core/pose-families.ts";
 import { type TensorSpec, list, shape, volume } from "../../../core/tensor.ts";
 import type { HeadDraft, HeadTensor, Interpretation, Specs } from "../../../heads/head.ts";
+import { stemOf } from "../../../heads/count.ts";
 import type { HeadQuery } from "../../../heads/query.ts";
 import type { CropPlan, HeatmapPlan, LandmarkPlan, SimccPlan, VectorPlan } from "./plan.ts";
 
@@ -354,7 +355,8 @@ function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
   if (rows === undefined) return refuseAll(expected);
   const [pointsAt, second] = sized(rows * values);
   const batch = batchOf(specs[pointsAt], rows * values);
-  const [presenceAt, sideAt] = order.filter((i) => volume(specs[i].dims) === batch);
+  const singles = order.filter((i) => volume(specs[i].dims) === batch);
+  const [presenceAt, sideAt] = presenceAndSide(question, singles, specs[pointsAt].name, sides ? 2 : 1);
   if (presenceAt === undefined || (sides && sideAt === undefined)) return refuseAll(expected);
   const worldAt = !world ? undefined : values === 3 ? second : sized(rows * 3)[0];
   const heatAt = !heat ? undefined : order.find((i) => isHeatOf(specs[i], rows, question.input));
@@ -395,6 +397,36 @@ function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
     ...(sides && { labels: sides }),
   };
   return { plan, batch, classes: sides ? 2 : 1 };
+}
+
+const PRESENCE_NAME = /presen|flag|score|conf|prob|exist/i;
+const SIDE_NAME = /hand_?ed|side|left|right/i;
+
+/**
+ * Returns the tensors of one value that are the presence and the side: by their names, else those whose names are in a
+ * row with that of the points, in order. Throws a TensorError if more tensors are left than the network has.
+ */
+function presenceAndSide(
+  { specs, refuseFor }: Question,
+  singles: readonly number[],
+  points: string,
+  most: 1 | 2,
+): (number | undefined)[] {
+  const named = [PRESENCE_NAME, SIDE_NAME]
+    .slice(0, most)
+    .map((word) => singles.filter((i) => word.test(specs[i].name)));
+  if (named.every((found) => found.length === 1) && new Set(named.flat()).size === most) return named.flat();
+  const left =
+    singles.length > most ? singles.filter((i) => stemOf(specs[i].name) === stemOf(points)) : singles;
+  if (left.length <= most && left.length > 0) return [...left];
+  if (singles.length <= most) return [...singles];
+  return refuseFor(
+    [],
+    list(singles.map((i) => specs[i])),
+    `${singles.length} outputs of one value`,
+    `${most === 1 ? "the presence alone" : "the presence and the side alone"}: leave the others out, or name the ` +
+      `presence so that its name says so ("presence"${most === 1 ? "" : ', "handedness"'})`,
+  );
 }
 
 /** True for heat maps [B,h,w,K] in the proportions of the input. */

@@ -1,0 +1,46 @@
+/**
+ * Adds 1 to the scores of TensorRT's EfficientNMS where they are one too low. Its FP16 engines write score - 1
+ * (NVIDIA/TensorRT issues 1758 and 2903), so that every score of a list lies in -1..0.
+ */
+import { fractionToHalf, numbersOf } from "../core/number.ts";
+import { ELEMENTS, type SlotArray, type TensorInput } from "../core/tensor.ts";
+import type { Plan } from "../plan/plan.ts";
+import type { Inputs } from "./inputs.ts";
+
+export class MissingOne {
+  /** A list with a score below 0 was seen. Those of later frames lack 1 too, whatever their values. */
+  #isMissing = false;
+
+  /**
+   * Replaces the scores of the frame in `inputs.given` by scores of 0..1 where they lack 1.
+   * @returns a note on the first such frame, else null
+   */
+  addTo({ heads: [{ score, count, cells }], batch }: Plan, inputs: Inputs): string | null {
+    if (count === null) return null;
+    const { tensors, given } = inputs;
+    const spec = tensors[score.tensor];
+    const scores = given[score.tensor] as TensorInput;
+    const counts = numbersOf(tensors[count.tensor], (given[count.tensor] as TensorInput).data);
+    const values = numbersOf(spec, scores.data);
+    let [below, above] = [0, 0];
+    for (let image = 0; image < batch; image++)
+      for (let row = 0; row < Math.min(counts[image] ?? 0, cells); row++) {
+        const x = values[image * cells + row];
+        if (x < 0 && x >= -1) below++;
+        else if (x !== 0) above++;
+      }
+    // Other values are no scores, and the check of the list refuses them.
+    if (above > 0 || (below === 0 && !this.#isMissing)) return null;
+    const isFirst = !this.#isMissing;
+    this.#isMissing = true;
+    const raised = new (ELEMENTS[spec.type].array as unknown as new (n: number) => SlotArray)(values.length);
+    for (let i = 0; i < raised.length; i++) {
+      const x = Math.min(Math.max(values[i] + 1, 0), 1);
+      raised[i] = spec.type === "f16" ? fractionToHalf(x) : x;
+    }
+    given[score.tensor] = { ...scores, data: raised };
+    return isFirst
+      ? `the scores of ${spec.name} lie in -1..0, as FP16 engines of TensorRT's EfficientNMS write them: 1 is added`
+      : null;
+  }
+}

@@ -1,0 +1,57 @@
+/** Finds the output that says how many rows of a finished list count: by its role, else by its name or its place. */
+import { refuseFor } from "../core/errors.ts";
+import { list, type TensorSpec, volume } from "../core/tensor.ts";
+import type { Specs } from "./head.ts";
+import { BOX_NAME, mayPlay, preferred } from "./match.ts";
+import type { HeadQuery } from "./query.ts";
+
+/** Matches names that tell a count. */
+const COUNT_NAME = /num|count|valid|total|^n$/i;
+/** Matches names that tell another part of a list. */
+const PART_NAME = /score|conf|prob|class|label|id/i;
+
+/** Returns a name without the number at its end, in which the names of a series differ. */
+export const stemOf = (name: string): string => name.replace(/[-_:. ]?\d*$/, "");
+
+/**
+ * Returns the index of the tensor that holds the count, one element or one per image; -1 for none.
+ * @throws TensorError if several tensors may hold it, or if none does and the family's lists always have one
+ */
+export function countAmong(query: HeadQuery, specs: Specs, classIds: number): number {
+  const { dims } = specs[classIds];
+  const images = dims.length > 1 ? dims[0] : 1;
+  const fits = specs.filter(
+    (s, i) =>
+      i !== classIds &&
+      [1, images].includes(volume(s.dims)) &&
+      mayPlay(query, "count", s.name) &&
+      !mayPlay(query, "scores", s.name),
+  );
+  const isTold = ({ name }: TensorSpec): boolean =>
+    query.roles?.count !== undefined || COUNT_NAME.test(name) || /[_:]3$/.test(name);
+  const candidates = preferred(fits, isTold).filter((s) => isTold(s) || mayBeCount(s, specs));
+  if (candidates.length > 1)
+    refuseFor(
+      [{ option: "roles" }],
+      list(specs),
+      `${candidates.map(({ name }) => name).join(" and ")}, of which each may be the count of rows`,
+      `roles: { count: "${candidates[0].name}" }, or the name of the other one`,
+    );
+  if (candidates.length === 0 && query.traits.hasCount)
+    refuseFor(
+      [{ option: "roles" }],
+      list(specs),
+      "no count of the rows",
+      `the output that counts them, as lists of ${query.family} always have: rows beyond the count are left over ` +
+        'from other frames. Pass it, and name it by roles: { count: "name" }',
+    );
+  return specs.indexOf(candidates[0]);
+}
+
+/**
+ * True if nothing but the place of a tensor says what it is: its name is one of a series, or the names of the others
+ * tell nothing either.
+ */
+const mayBeCount = (spec: TensorSpec, specs: Specs): boolean =>
+  specs.some((s) => s !== spec && stemOf(s.name) === stemOf(spec.name)) ||
+  !specs.some((s) => s !== spec && (BOX_NAME.test(s.name) || PART_NAME.test(s.name)));
