@@ -110,25 +110,57 @@ const inlined = (how: "text" | "none") => ({
         : null,
 });
 
-/** Leaves the text to kernels.cjs, which is read only if no file of a kernel is at hand. */
-const textOfOtherFile = {
+/** Leaves the text to another file, which is read only if no file of a kernel is at hand. */
+const textOfOtherFile = (file: "kernels.cjs" | "kernels.mjs") => ({
   name: "text-of-other-file",
   resolveId: (id: string) =>
-    id === "./text.ts" ? "\0kernels" : id === "./kernels.cjs" ? { id, external: true } : null,
+    id === "./text.ts" ? "\0kernels" : id === `./${file}` ? { id, external: true } : null,
   load: (id: string) =>
     id === "\0kernels"
-      ? ["decode", "masks", "prepare"]
-          .map((name) => `export const ${name} = (kind) => require("./kernels.cjs").${name}(kind);`)
-          .join("\n")
+      ? [
+          ...(file === "kernels.mjs"
+            ? [
+                'import { createRequire } from "node:module";',
+                "const require = createRequire(import.meta.url);",
+              ]
+            : []),
+          ...["decode", "masks", "prepare"].map(
+            (name) => `export const ${name} = (kind) => require("./${file}").${name}(kind);`,
+          ),
+        ].join("\n")
       : null,
-};
+});
 
 const ENTRIES = { index: "src/entries/index.ts", core: "src/entries/core.ts", plan: "src/entries/plan.ts" };
+/** Files that Node reads when a task is first used. */
+const TASKS = Object.fromEntries(
+  ["masks", "oriented", "peaks", "pose", "prepare", "suppression", "text"].map((task) => [
+    task,
+    `src/tasks/${task}/task.ts`,
+  ]),
+);
+/** Entries that leave the rest of the package for later. */
+const LATER_ENTRIES = {
+  "index.node": "src/entries/index.node.ts",
+  "core.node": "src/entries/core.node.ts",
+};
 const NODE_ENTRIES = {
   node: "src/entries/node.ts",
   pool: "src/entries/pool.ts",
   "pool-worker": "src/entries/pool-worker.ts",
   cli: "src/entries/cli.ts",
+};
+
+/** Reads the files of a CommonJS build by `require`, which bundlers follow. */
+const requiredLater = {
+  name: "required-later",
+  resolveId: (id: string) => (/^\.\/(\w+)\.cjs$/.test(id) ? { id, external: true } : null),
+  load: (id: string) => {
+    const files = ["index", ...Object.keys(TASKS)].map((name) => `${name}: () => require("./${name}.cjs")`);
+    return id === source("src/whole/read-later.ts")
+      ? `const files = { ${files.join(", ")} }; export const readLater = (file) => files[file]();`
+      : null;
+  },
 };
 
 /** What a bundler says of a module: the modules that it imports. */
@@ -152,21 +184,29 @@ function reaches(entry: string, id: string, graph: Graph): boolean {
   return known.has(id);
 }
 
-/** A chunk of modules that entries share. A module goes to the first chunk that wants it. */
-const shared = (name: string, wants: (reachedBy: (entry: keyof typeof ENTRIES) => boolean) => boolean) => ({
-  name: (id: string, graph: Graph) => (wants((entry) => reaches(ENTRIES[entry], id, graph)) ? name : null),
+/** A chunk of modules. A module goes to the first chunk that wants it, with everything that it imports. */
+const chunk = (name: string, wants: (reachedBy: (source: string) => boolean) => boolean) => ({
+  name: (id: string, graph: Graph) => (wants((entry) => reaches(entry, id, graph)) ? name : null),
 });
 
 /**
- * Three chunks that entries share, so that a class of one is the class of the others: what a plan file needs, what
- * `boxwright/core` adds, and what `boxwright` adds. By itself the bundler makes ten, and each file costs Node half a
- * millisecond. An entry in a file of its own would save two, and double the package.
+ * Chunks that entries share, so that a class of one is the class of the others: what a plan file needs, what every
+ * decoder adds, what several tasks add and what one does, and all else of `boxwright`. By itself the bundler makes more,
+ * and each file costs Node half a millisecond.
  */
+const DECODER = LATER_ENTRIES["core.node"];
 const codeSplitting = {
   groups: [
-    shared("decoding", (reachedBy) => reachedBy("plan") && (reachedBy("core") || reachedBy("index"))),
-    shared("networks", (reachedBy) => reachedBy("core")),
-    shared("beside", (reachedBy) => reachedBy("index")),
+    chunk("decoding", (reachedBy) => reachedBy(ENTRIES.plan) && reachedBy(DECODER)),
+    chunk("networks", (reachedBy) => reachedBy(DECODER) || reachedBy(LATER_ENTRIES["index.node"])),
+    chunk("tasks", (reachedBy) => Object.values(TASKS).filter(reachedBy).length > 1),
+    // A plan file knows parts of some tasks.
+    ...Object.entries(TASKS).flatMap(([task, file]) => [
+      chunk(`plan-${task}`, (reachedBy) => reachedBy(file) && reachedBy(ENTRIES.plan)),
+      chunk(`task-${task}`, (reachedBy) => reachedBy(file)),
+    ]),
+    chunk("shared", (reachedBy) => reachedBy(ENTRIES.index) && reachedBy(ENTRIES.plan)),
+    chunk("beside", (reachedBy) => reachedBy(ENTRIES.index)),
   ],
 };
 
@@ -190,7 +230,7 @@ function shareTypes(): void {
 export default defineConfig([
   {
     ...common,
-    entry: { ...ENTRIES, ...NODE_ENTRIES },
+    entry: { ...ENTRIES, ...TASKS, ...LATER_ENTRIES, ...NODE_ENTRIES },
     format: "esm",
     clean: true,
     // The maps stay out of the tarball, which they would double. A trace of a report is mapped by a build of its tag.
@@ -206,10 +246,10 @@ export default defineConfig([
   },
   {
     ...common,
-    entry: ENTRIES,
+    entry: { ...ENTRIES, ...TASKS, ...LATER_ENTRIES },
     format: "cjs",
     sourcemap: "hidden",
-    plugins: [mapped, minified],
+    plugins: [mapped, requiredLater, minified],
     outputOptions: { codeSplitting },
   },
   {
@@ -236,13 +276,20 @@ export default defineConfig([
     format: "esm",
     plugins: [withData, minified],
   },
-  // An import cannot wait until it is needed: the module file carries the text itself, as one more file takes time.
+  // For Node that requires modules, and by `require`: one more file takes time only where it is needed.
+  {
+    ...common,
+    platform: "node",
+    entry: { "kernels.later": "src/kernels/node.ts" },
+    format: "esm",
+    plugins: [textOfOtherFile("kernels.mjs"), withData, minified],
+  },
   {
     ...common,
     platform: "node",
     entry: { "kernels.node": "src/kernels/node.ts" },
     format: "cjs",
-    plugins: [textOfOtherFile, withData, minified],
+    plugins: [textOfOtherFile("kernels.cjs"), withData, minified],
   },
   {
     ...common,

@@ -18,11 +18,16 @@ export const loadPackage = async (entry: string): Promise<typeof Boxwright> =>
 
 type Exports = string | { readonly [condition: string]: Exports };
 
+/** The conditions of an `import` in this Node. The last one holds if it can require modules. */
+const CONDITIONS = ["node", "import", "default"];
+if ((process.features as { readonly require_module?: boolean }).require_module)
+  CONDITIONS.push("module-sync");
+
 /** Returns the file that `import` takes in Node. */
 function targetOf(exports: Exports): string | undefined {
   if (typeof exports === "string") return exports;
   for (const [condition, inner] of Object.entries(exports)) {
-    const target = ["node", "import", "default"].includes(condition) ? targetOf(inner) : undefined;
+    const target = CONDITIONS.includes(condition) ? targetOf(inner) : undefined;
     if (target !== undefined) return target;
   }
   return undefined;
@@ -58,10 +63,10 @@ function unpack(tarball: string): string {
 }
 
 /** Returns the entry of the package that `--against` or `--release` names, if one of them is given. */
-export function otherEntry(options: { against?: string; release?: string }): string | undefined {
+export function otherEntry(options: { against?: string; release?: string }, entry = "."): string | undefined {
   const { against, release } = options;
   if (against !== undefined && release !== undefined)
     throw new UsageError("--against and --release both name the other package. Give one of them.");
-  if (release !== undefined) return entryOf(unpack(release));
-  return against === undefined ? undefined : entryOf(against);
+  if (release !== undefined) return entryOf(unpack(release), entry);
+  return against === undefined ? undefined : entryOf(against, entry);
 }

@@ -1,6 +1,7 @@
 /**
- * CPU time from the import of the package to the first detection, in a fresh process without a loader: each engine of
- * `boxwright`, then `boxwright/core`, and both by `require`. Beside it the time that Node takes before any import.
+ * CPU time of the import of the package, from there to the first detection, and of a second decoder, in a fresh process
+ * without a loader: each engine of `boxwright`, then `boxwright/core`, and both by `require`. `--against` measures
+ * another build beside it, in turns. Before them the time that Node takes before any import.
  */
 import { execFileSync } from "node:child_process";
 import { parseArgs } from "node:util";
@@ -89,6 +90,8 @@ const nodeAlone = (rounds: number): number =>
 
 const KEYS = ["imported", "cold", "warm"] as const;
 
+type Compared = Record<(typeof KEYS)[number], ReturnType<typeof compare>>;
+
 const summarise = (starts: readonly Start[]): Start => {
   const of = (key: keyof Start): number => median(starts.map((start) => start[key]));
   return { imported: of("imported"), cold: of("cold"), warm: of("warm") };
@@ -114,7 +117,6 @@ async function main(): Promise<void> {
   });
   const print = printerFor(values.out);
   const engines = chosen("--engines", values.engines, OUR_ENGINES, (name) => name);
-  const other = otherEntry(values);
   const rounds = positive("--rounds", values.rounds, 9);
   const made = madeBy("bench:startup");
   print(
@@ -124,26 +126,27 @@ async function main(): Promise<void> {
   print(`Node alone takes ${us(alone)} before the import`);
   const rows = [];
   for (const way of waysOf(engines)) {
-    // Other packages may have no such entry.
-    const sides = sidesOf<Start>(ownEntry(way.entry), way.entry === "." ? other : undefined);
+    const sides = sidesOf<Start>(ownEntry(way.entry), otherEntry(values, way.entry));
     for (let round = 0; round < rounds; round++)
       await measureRound(round, sides, (file) => startOf(file, way));
     const [ours, theirs] = sides.map((side) => side.rounds);
-    const cold = (starts: Start[]): number[] => starts.map((start) => start.cold);
+    const of = (key: keyof Start, starts: Start[]): number[] => starts.map((start) => start[key]);
+    const compared = theirs && KEYS.map((key) => [key, compare(of(key, ours), of(key, theirs))] as const);
     rows.push({
       ...way,
       ...summarise(ours),
-      ...(theirs && { other: summarise(theirs), comparison: compare(cold(ours), cold(theirs)) }),
+      ...(theirs && { other: summarise(theirs), comparison: Object.fromEntries(compared) as Compared }),
     });
   }
   const lines = rows.map(({ entry, loader, engine, other: before, comparison, ...start }) => [
     `${entry === "." ? "boxwright" : "boxwright/core"}, ${loader}, ${engine}`,
-    ...KEYS.map((key) => us(start[key])),
-    before === undefined ? "" : us(before.cold),
-    comparison === undefined ? "" : comparison.ratio.toFixed(3),
+    ...KEYS.flatMap((key) =>
+      before ? [us(start[key]), us(before[key]), comparison?.[key].ratio.toFixed(2) ?? ""] : [us(start[key])],
+    ),
   ]);
-  for (const line of layOut(["entry, loader, engine", ...KEYS, "other cold", "new/other"], lines, 1))
-    print(line);
+  const isCompared = rows.some((row) => "other" in row);
+  const columns = KEYS.flatMap((key) => (isCompared ? [key, "other", "new/other"] : [key]));
+  for (const line of layOut(["entry, loader, engine", ...columns], lines, 1)) print(line);
   writeReport(values.out, { ...made, rounds, workload: workload.name, nodeAlone: alone, rows });
 }
 

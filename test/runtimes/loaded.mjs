@@ -31,7 +31,8 @@ export function loadedBy(program) {
     ))
       visit(createRequire(file).resolve(next));
   };
-  visit(join(root, conditions[program.endsWith(".cjs") ? "require" : "import"].default));
+  const { node, default: other } = conditions[program.endsWith(".cjs") ? "require" : "import"] ?? conditions;
+  visit(join(root, node?.["module-sync"] ?? node ?? other));
   const size = [...seen];
   // the binaries are files of their own there
   if (specifier === "boxwright/wasm") size.push(join(root, "dist/simd.wasm"), join(root, "dist/scalar.wasm"));

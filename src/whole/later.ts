@@ -1,0 +1,31 @@
+/** What Node reads when it is first used. */
+import type { DecoderTask } from "../decode/tasks.ts";
+import { readLater } from "./read-later.ts";
+
+type AnyFunction = (...given: unknown[]) => unknown;
+
+/** Returns a function of `boxwright` that reads its code when it is first called. */
+export const later = (name: string): AnyFunction =>
+  ({ [name]: (...given: unknown[]) => (readLater("index")[name] as AnyFunction)(...given) })[name];
+
+/** What a task may have besides its name. */
+const MEMBERS = ["read", "rules", "attach", "readRows", "prepareImage", "ruleOf", "ruleText"] as const;
+
+/** Returns a task that reads its code when a decoder first uses it. */
+function laterTask(task: DecoderTask["task"], file: string = task): DecoderTask {
+  const value = { task };
+  for (const member of MEMBERS)
+    Object.defineProperty(value, member, {
+      enumerable: true,
+      get: () => (readLater(file)[file] as DecoderTask)[member as keyof DecoderTask],
+    });
+  return value as DecoderTask;
+}
+
+export const masks = /* @__PURE__ */ laterTask("segment", "masks");
+export const oriented = /* @__PURE__ */ laterTask("oriented");
+export const peaks = /* @__PURE__ */ laterTask("peaks");
+export const pose = /* @__PURE__ */ laterTask("pose");
+export const prepare = /* @__PURE__ */ laterTask("prepare");
+export const suppression = /* @__PURE__ */ laterTask("suppression");
+export const text = /* @__PURE__ */ laterTask("text");
