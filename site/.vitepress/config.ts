@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type MarkdownRenderer, defineConfig } from "vitepress";
 import { finish } from "../scripts/finish.mjs";
@@ -48,6 +49,8 @@ export default defineConfig({
     outline: [2, 3],
     search: { provider: "local" },
     externalLinkIcon: true,
+    // The first page's result: scripts/examples.mjs decoded it.
+    first: JSON.parse(readFileSync(at("../.pages/first.json"), "utf8")),
   },
   markdown: {
     config: addLiveExamples,

@@ -2,6 +2,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
+import { createDecoder, drawSvg } from "../../dist/index.mjs";
 import { readTensors, writeSafetensors } from "../../dist/node.mjs";
 import { pages, root } from "./pages.mjs";
 
@@ -76,4 +77,24 @@ export async function writeExamples() {
     if (photo !== null) cpSync(join(fixtures, "photos", photo), join(folder, photo));
     writeFileSync(join(folder, `${name}.json`), JSON.stringify({ photo, ...stated }, null, 1));
   }
+  await writeFirstPicture(folder, all.boxes);
+}
+
+/** Gzipped bytes of each import. */
+const sizes = readJson("../../scripts/size.json");
+
+/** Writes the picture of the first page with its boxes, and the kilobytes of the decoder that made them. */
+async function writeFirstPicture(folder, { tensors, photo, config, options }) {
+  const decoder = await createDecoder(config, options);
+  const detections = decoder.decode(tensors);
+  const title = `${photo} with ${detections.length} boxes`;
+  writeFileSync(
+    join(folder, "first.svg"),
+    drawSvg(readFileSync(join(fixtures, "photos", photo)), detections, { title }),
+  );
+  const bytes = sizes["boxwright: createDecoder"];
+  writeFileSync(
+    join(pages, "first.json"),
+    JSON.stringify({ found: detections.length, kB: Math.round(bytes / 1000) }),
+  );
 }

@@ -21,10 +21,7 @@ export async function runModel(state: State, run: PlaygroundRun): Promise<void> 
     throw new Error(
       `${name}: boxwright reads this file, but only ONNX files run on this page. Drop the output tensors too.`,
     );
-  if (shown.photo === null) {
-    shown.notes = [`${name} is read. Drop a photo too, or use the camera, and it runs.`];
-    return;
-  }
+  if (shown.photo === null) return;
   const needed = missing.filter(({ path }) => !isStated(path, (option) => option in options.value));
   if (needed.length > 0 && config.value === null && shown.taken === null) {
     const first = firstComplete(possibilities);
@@ -33,8 +30,12 @@ export async function runModel(state: State, run: PlaygroundRun): Promise<void> 
     shown.taken = first;
     inputs.optionsText = JSON.stringify({ ...options.value, ...first.options });
   }
-  shown.busy = "Running the network";
-  const ran = await run("run", id, options.value, config.value, shown.photo.bitmap);
+  shown.busy = "Step 1 of 3: downloading ONNX Runtime";
+  await run("loadRuntime");
+  shown.busy = "Step 2 of 3: compiling the network";
+  await run("compile", id, options.value, config.value);
+  shown.busy = "Step 3 of 3: running the network";
+  const ran = await run("run", shown.photo.bitmap);
   Object.assign(stages, { prepare: ran.prepare, run: ran.run });
   inputs.resize = ran.resize;
   shown.tensors = ran.tensors;

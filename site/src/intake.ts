@@ -7,6 +7,7 @@ import type { FileInfo } from "./worker/jobs.ts";
 
 /** Puts the contents of a file in their place. */
 function place({ inputs, shown, options }: State, file: FileInfo): void {
+  if (file.kind === "labels" || file.kind === "config") shown.told = [...shown.told, toldOf(file)];
   if (file.kind === "photo") shown.photo = file.photo;
   else if (file.kind === "video") shown.video = file.file;
   else if (file.kind === "labels")
@@ -22,10 +23,23 @@ function place({ inputs, shown, options }: State, file: FileInfo): void {
   }
 }
 
+/** Longest list of names that a sentence holds. */
+const NAMED = 4;
+
+/** Returns the sentence that says what a text was taken for. */
+function toldOf(file: Extract<FileInfo, { kind: "labels" | "config" }>): string {
+  if (file.kind === "config") return `${file.name} is taken for the config of the network.`;
+  const { name, labels } = file;
+  const more = labels.length > NAMED ? ", ..." : "";
+  const count = labels.length === 1 ? "1 label" : `${labels.length} labels`;
+  return `${name} is taken for a list of ${count}: ${labels.slice(0, NAMED).join(", ")}${more}`;
+}
+
 /** Reads files beside what is there already. An example goes when the first own file is read. */
 export async function addFiles(state: State, run: PlaygroundRun, files: readonly File[]): Promise<void> {
   const { inputs, shown } = state;
   shown.errors = [];
+  shown.told = [];
   shown.busy = "Reading files";
   const read: FileInfo[] = [];
   const errors: string[] = [];
@@ -52,6 +66,7 @@ export async function loadExample(state: State, run: PlaygroundRun, name: string
   state.shown.busy = "Loading the example";
   const { files, config, options, resize } = await run("loadExample", name);
   for (const file of files) place(state, file);
+  state.shown.told = [];
   const { confidenceThreshold = 0.25, iouThreshold = 0.45, ...others } = options;
   Object.assign(state.inputs, {
     example: name,

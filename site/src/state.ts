@@ -67,6 +67,8 @@ export function createState() {
     /** True while files or an example are read: their settings would replace what is typed meanwhile. */
     isLocked: true,
     errors: [] as string[],
+    /** What each file was taken for, where its name does not tell. */
+    told: [] as string[],
     notes: [] as string[],
     photo: null as Photo | null,
     tensors: [] as readonly TensorInfo[],
@@ -106,6 +108,7 @@ export function clearAll(state: State): void {
   Object.assign(state.inputs, { configText: "", optionsText: "", example: "", adoptsThresholds: false });
   const none = {
     errors: [],
+    told: [],
     photo: null,
     tensors: [],
     model: null,

@@ -330,6 +330,100 @@ const files = [
   },
 ];
 
+/** Returns what the page says under the picture. */
+const saysNext = (page, text) =>
+  page.waitForFunction(
+    (words) => document.querySelector("[data-summary]")?.textContent.includes(words),
+    text,
+  );
+
+const hints = [
+  {
+    name: "an empty playground says what to drop, and each first file what comes next",
+    async run({ page, address, root, fixture, file }) {
+      await openPlayground(page, address);
+      await page.click("text=Clear");
+      isTrue(/model.*photo/s.test(await readText(page, "[data-empty]")), "what can be dropped");
+      await page.setInputFiles("#pg-files", fixture("photos/coffee.jpg"));
+      await saysNext(page, "Drop a network too");
+      await page.click("text=Clear");
+      await page.setInputFiles("#pg-files", join(root, "site/pages/public/models/FastestDet.onnx"));
+      await saysNext(page, "Drop a photo too");
+      await page.click("text=Clear");
+      await page.setInputFiles("#pg-files", file("a.txt", "cat\ndog\n"));
+      await page.waitForSelector("[data-told]:has-text('a.txt is taken for a list of 2 labels: cat, dog')");
+      await page.setInputFiles("#pg-files", file("other.json", '{ "dependencies": {} }'));
+      await page.waitForSelector("header [role=alert]:has-text('got an object with dependencies')");
+      await page.setInputFiles("#pg-files", file("broken.onnx", Buffer.from([8, 8, 0x18, 5, 1, 2])));
+      await page.waitForSelector("header [role=alert]:has-text('The file is damaged')");
+    },
+  },
+  {
+    name: "a button names the classes of COCO",
+    async run({ page, address, file }) {
+      await openPlayground(page, address);
+      await page.setInputFiles("#pg-files", file("output0.npy", npyOf([1, 84, 8400], oneCup(8400))));
+      await settled(page, "");
+      await page.click("[data-names]");
+      await saysNext(page, "1 cup");
+      equal(await page.locator("[data-names]").count(), 0, "buttons once the classes have names");
+    },
+  },
+  {
+    name: "a file of tensors is dropped by the mouse",
+    async run({ page, address }) {
+      await openPlayground(page, address);
+      const bytes = npyOf([1, 84, 8400], oneCup(8400)).toString("base64");
+      const data = await page.evaluateHandle((base64) => {
+        const transfer = new DataTransfer();
+        const raw = Uint8Array.from(atob(base64), (c) => c.charCodeAt(0));
+        transfer.items.add(new File([raw], "output0.npy"));
+        return transfer;
+      }, bytes);
+      await page.dispatchEvent(".playground", "drop", { dataTransfer: data });
+      await settled(page, "");
+      equal((await summaryOf(page)).count, 1, "detections");
+    },
+  },
+  {
+    name: "a link holds the picture with its boxes",
+    context: { permissions: ["clipboard-read", "clipboard-write"] },
+    async run({ page, address, context }) {
+      await openPlayground(page, address);
+      await page.click("[data-share]");
+      await page.waitForSelector("text=It holds the picture itself");
+      const link = await page.evaluate(() => navigator.clipboard.readText());
+      isTrue(link.length < 200_000, `an address of ${link.length} letters`);
+      const other = await context.newPage();
+      await other.goto(link);
+      await other.waitForSelector("[data-shared] img");
+      const size = await other.evaluate(() => {
+        const { naturalWidth, naturalHeight } = document.querySelector("[data-shared] img");
+        return `${naturalWidth}x${naturalHeight}`;
+      });
+      equal(size, "640x427", "size of the picture");
+      isTrue(/2 found: 1 cup, 1 dining table/.test(await readText(other, "[data-shared]")), "what it shows");
+      await other.click("text=Try it yourself");
+      await settled(other, "boxes");
+    },
+  },
+  {
+    name: "the first page shows a result at once, and times it",
+    async run({ page, address }) {
+      await page.goto(address);
+      equal(
+        await page.locator(".VPHero .image-src").evaluate((image) => image.naturalWidth > 0),
+        true,
+        "picture",
+      );
+      isTrue(/\d kB/.test(await readText(page, ".first dl")), "kilobytes");
+      await page.waitForFunction(() =>
+        document.querySelector(".first dl").textContent.includes("in your browser just now"),
+      );
+    },
+  },
+];
+
 const surroundings = [
   {
     name: "without WebAssembly tensors decode, and a model says why it cannot run",
@@ -427,4 +521,4 @@ const surroundings = [
   },
 ];
 
-export const cases = [...examples, ...playground, ...files, ...surroundings, ...documentation];
+export const cases = [...examples, ...playground, ...files, ...hints, ...surroundings, ...documentation];

@@ -1,11 +1,18 @@
-import { type Component, defineAsyncComponent } from "vue";
-import type { Theme } from "vitepress";
+import { type Component, defineAsyncComponent, h } from "vue";
+import { type Theme, useData } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
+import FirstResult from "../../src/components/FirstResult.vue";
 import "./style.css";
 import "./playground.css";
 
 export default {
   extends: DefaultTheme,
+  Layout: () => {
+    const { found, kB } = useData().theme.value.first;
+    return h(DefaultTheme.Layout, null, {
+      "home-features-before": () => h(FirstResult, { found, kilobytes: kB }),
+    });
+  },
   enhanceApp({ app }) {
     // The pages hold what these show first, so that it stands there before a program has run.
     const components = {

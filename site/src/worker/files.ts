@@ -1,5 +1,6 @@
 /** Tells what a dropped file is, by its bytes, and reads it. */
 import { type Model, readModel } from "boxwright";
+import { settingNames } from "@repo/src/config/settings.ts";
 import { readLabelFile } from "@repo/src/config/label-file.ts";
 import { parseTensors } from "@repo/src/node/files/parse.ts";
 import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
@@ -16,11 +17,14 @@ export type FileContents =
   | { readonly kind: "video"; readonly file: File }
   | { readonly kind: "tensors"; readonly tensors: readonly NamedTensor[] }
   | { readonly kind: "config"; readonly name: string; readonly text: string }
-  | { readonly kind: "labels"; readonly labels: readonly string[] }
+  | { readonly kind: "labels"; readonly name: string; readonly labels: readonly string[] }
   | { readonly kind: "model"; readonly name: string; readonly model: Model; readonly bytes: Uint8Array };
 
 const KNOWN =
   "a photo, a video, a model (.onnx), tensors (.npy, .npz, .safetensors), a config (.json), an NN Archive (.tar, .tar.gz) or a file of labels (.txt)";
+
+/** Least size in bytes that no browser puts into one buffer. */
+const LARGEST = 2 ** 31 - 1;
 
 const startsWith = (bytes: Uint8Array, text: string, at = 0): boolean =>
   [...text].every((c, i) => bytes[at + i] === c.charCodeAt(0));
@@ -59,9 +63,11 @@ export async function readFile(file: File): Promise<FileContents> {
   try {
     bytes = new Uint8Array(await file.arrayBuffer());
   } catch (cause) {
-    throw new Error(`${file.name} (${megabytes(file.size)}) cannot be read: ${(cause as Error).message}`, {
-      cause,
-    });
+    const reason =
+      file.size >= LARGEST
+        ? "a browser reads less than 2 GiB at once. On the command line, npx boxwright inspect reads larger files."
+        : (cause as Error).message;
+    throw new Error(`${file.name} (${megabytes(file.size)}) cannot be read: ${reason}`, { cause });
   }
   return readBytes(file.name, bytes);
 }
@@ -95,6 +101,16 @@ export async function readBytes(name: string, bytes: Uint8Array<ArrayBuffer>): P
   }
 }
 
+/** Keys of which every config has one at least. */
+const CONFIG_KEYS = new Set([
+  ...settingNames(),
+  "nn_config",
+  "NN_config",
+  "model",
+  "mappings",
+  "config_version",
+]);
+
 const beginning = (bytes: Uint8Array): string =>
   Array.from(bytes.subarray(0, 6), (b) => b.toString(16).padStart(2, "0")).join(" ");
 
@@ -108,17 +124,26 @@ async function readPhoto(name: string, bytes: Uint8Array<ArrayBuffer>): Promise<
 
 function readConfigText(name: string, bytes: Uint8Array): FileContents {
   const text = textOf(name, bytes);
+  let json: unknown;
   try {
-    JSON.parse(text);
+    json = JSON.parse(text);
   } catch (cause) {
     throw new Error(`${name} is not JSON: ${(cause as Error).message}`, { cause });
   }
+  if (Array.isArray(json) && json.length > 0 && json.every((label) => typeof label === "string"))
+    return { kind: "labels", name, labels: json };
+  const names = Object.keys(json ?? {});
+  if (!names.some((key) => CONFIG_KEYS.has(key)))
+    throw new Error(
+      `${name}: got ${Array.isArray(json) ? "an array" : `an object with ${names.slice(0, 4).join(", ") || "nothing"}`}, ` +
+        "expected a config: NN_config, nn_config, an NN Archive's config.json, or options such as family and labels.",
+    );
   return { kind: "config", name, text };
 }
 
 function readLabels(name: string, bytes: Uint8Array): FileContents {
   const found = readLabelFile(textOf(name, bytes));
-  if ("labels" in found) return { kind: "labels", labels: found.labels };
+  if ("labels" in found) return { kind: "labels", name, labels: found.labels };
   throw new Error(`${name}: got ${found.got}, expected ${found.expected}`);
 }
 

@@ -16,6 +16,7 @@ import {
   openDecoder,
   withLabels,
 } from "./reading.ts";
+import type { OpenNetwork } from "./network.ts";
 import { provideScalar } from "./scalar.ts";
 import { type EngineTime, timeEngines } from "./timing.ts";
 
@@ -53,6 +54,10 @@ export interface Opened {
   readonly engine: Decoder["engine"];
   readonly inputSize: Decoder["config"]["inputSize"];
   readonly description: string;
+  /** Count of classes, where the config or the shapes tell it. */
+  readonly classes: number | null;
+  /** True if the classes have names. */
+  readonly isNamed: boolean;
   /** The thresholds that the config states. */
   readonly confidence: number | null;
   readonly iou: number;
@@ -88,6 +93,8 @@ let count = 0;
 const tensors = new Map<number, NamedTensor>();
 const models = new Map<number, { readonly model: Model; readonly bytes: Uint8Array }>();
 let current: Current | null = null;
+/** The network that `compile` opened, until `run` takes it. */
+let network: OpenNetwork | null = null;
 
 function tensorOf(id: number): NamedTensor {
   const tensor = tensors.get(id);
@@ -156,10 +163,24 @@ export const jobs = {
     return possibilitiesOf({ model: modelOf(model).model, options });
   },
 
-  /** Runs a model on a photo. */
-  async run(model: number, options: DetectorOptions, config: unknown, photo: Photo["bitmap"]) {
+  /** Downloads the runtime, once. */
+  async loadRuntime(): Promise<void> {
+    await (await import("./network.ts")).loadRuntime();
+  },
+
+  /** Compiles a model. `run` runs it. */
+  async compile(model: number, options: DetectorOptions, config: unknown): Promise<void> {
     const { openNetwork } = await import("./network.ts");
-    const { detector, outputs } = await openNetwork(modelOf(model).bytes, options, config ?? undefined);
+    await network?.detector.close();
+    network = null;
+    network = await openNetwork(modelOf(model).bytes, options, config ?? undefined);
+  },
+
+  /** Runs the compiled model on a photo, and closes it. */
+  async run(photo: Photo["bitmap"]) {
+    if (network === null) throw new Error("No network is compiled.");
+    const { detector, outputs } = network;
+    network = null;
     try {
       await detector.detect(photo as never);
       const { prepare, run } = detector.timings;
@@ -184,6 +205,7 @@ export const jobs = {
       decoder.decode(input.tensors as never, frame);
     } catch {}
     const { text, json } = decoder.describe();
+    const classes = json.kind === "plan" ? json.classes : null;
     const suppressesAcrossClasses = json.kind === "plan" && json.rules.suppress === "all";
     current = { input, decoder, notes, suppressesAcrossClasses, finder: undefined };
     const { confidenceThreshold, iouThreshold, inputSize } = decoder.config;
@@ -191,6 +213,8 @@ export const jobs = {
       engine: decoder.engine,
       inputSize,
       description: text,
+      classes: decoder.config.classes ?? classes,
+      isNamed: decoder.config.labels !== undefined && decoder.config.labels !== null,
       confidence: typeof confidenceThreshold === "number" ? confidenceThreshold : null,
       iou: iouThreshold,
     };

@@ -23,7 +23,7 @@ const TYPES: Record<string, NamedTensor["type"]> = {
 let loading: Promise<Ort> | undefined;
 
 /** Loads ONNX Runtime from this site. */
-function loadRuntime(): Promise<Ort> {
+export function loadRuntime(): Promise<Ort> {
   if (typeof WebAssembly !== "object")
     throw new Error(
       "This browser has no WebAssembly, and ONNX Runtime needs it to run a model. Drop the model's output tensors instead (.npy, .npz, .safetensors).",

@@ -45,11 +45,7 @@ export class Message {
     else if (this.#wire === EIGHT_BYTES) this.#skip(8);
     else if (this.#wire === BLOCK) this.#skip(this.#varint());
     else if (this.#wire === FOUR_BYTES) this.#skip(4);
-    else
-      this.#refuse(
-        `wire type ${this.#wire} at byte ${at}`,
-        "0, 1, 2 or 5: the file is damaged, or is no ONNX",
-      );
+    else this.#refuse(`wire type ${this.#wire} at byte ${at}`, "0, 1, 2 or 5");
     return true;
   }
 
@@ -107,6 +103,8 @@ export class Message {
   }
 
   #refuse(got: string, expected: string): never {
-    refuseFile(this.#path, got, expected);
+    // Say the likely cause first: few people know what a wire type is.
+    const cause = "The file is damaged, cut short, or no ONNX file. Download or export it again";
+    refuseFile(this.#path, got, `${expected}. ${cause}`);
   }
 }
