@@ -32,8 +32,14 @@ export async function* unpackChunks(
   }
 }
 
-const damaged = (where: string, e: unknown): never =>
-  refuseFile(where, `damaged data (${e instanceof Error ? e.message : String(e)})`, "a whole file");
+function damaged(where: string, e: unknown): never {
+  // Node 26 gives an error without words, whose cause has them.
+  const reasons = [e, e instanceof Error ? e.cause : undefined].map((one) =>
+    one instanceof Error ? one.message : "",
+  );
+  const reason = reasons.find((text) => text !== "");
+  refuseFile(where, reason === undefined ? "damaged data" : `damaged data (${reason})`, "a whole file");
+}
 
 /** Returns a stream that unpacks gzip. */
 export function gunzip(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
