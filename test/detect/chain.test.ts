@@ -191,6 +191,17 @@ describe("person and pose", () => {
     );
   });
 
+  test("a crop of less than a pixel is left out, one that is higher than a pixel is not", async () => {
+    // A crop is 1.25 times as large as its box, and three quarters as wide as it is high.
+    const boxes: Box[] = [
+      [20, 20, 20.25, 20.5, 0.9, 0],
+      [60, 20, 60.5, 20.9375, 0.8, 0],
+    ];
+    const detector = await createDetector({ ...boxNetwork(() => boxes), points: poseNetwork() });
+    const found = await detector.detect(picture);
+    expect(Array.from(found, ({ confidence }) => +confidence.toFixed(2))).toEqual([0.8]);
+  });
+
   test("boxes without an area are left out", async () => {
     const detector = await createDetector({
       ...boxNetwork(() => [other, [30, 30, 30, 40, 0.8, 0]]),

@@ -309,6 +309,41 @@ describe("published rules that the golden sequences leave open", () => {
     expect(idAfterShift(0)).toBe(0);
   });
 
+  test("ByteTrack keeps the older of a lost and a followed track on one place, and the lost one of equal ages", () => {
+    // The first object is lost at x = 0 after its fifth frame. Another one comes there, by low scores at last: these
+    // keep followed tracks alone alive. `birth` is its first frame.
+    const idsAt = (birth: number): number[] => {
+      const tracker = createTracker({ method: "bytetrack" });
+      const other = [100, 80, 60, 40, 0].map((x, i) => ({ x, score: i < 2 ? 0.9 : 0.3, frame: 3 + i }));
+      other.unshift(...Array.from({ length: 3 - birth }, (_, i) => ({ x: 100, score: 0.9, frame: birth + i })));
+      let ids: number[] = [];
+      for (let frame = 1; frame <= 7; frame++) {
+        const seen = other.filter((one) => one.frame === frame);
+        if (frame <= 5) seen.push({ x: 0, score: 0.9, frame });
+        const boxes = seen.flatMap(({ x }) => [x, 0, x + 100, 100]);
+        const input = { length: seen.length, boxes, scores: seen.map(({ score }) => score) };
+        ids = [...tracker.update(input, frame / 30)];
+      }
+      return ids;
+    };
+    expect(idsAt(2)).toEqual([2]);
+    expect(idsAt(3)).toEqual([0]);
+  });
+
+  test("ByteTrack takes out a lost track after maxLost, not at it", () => {
+    const idAfter = (frames: number): number => {
+      const tracker = createTracker({ method: "bytetrack", maxLost: 10 / 30 });
+      const one = { length: 1, boxes: [100, 100, 180, 300], scores: [0.9] };
+      for (let frame = 0; frame < 3; frame++) tracker.update(one, frame / 30);
+      const none = { length: 0, boxes: [], scores: [] };
+      for (let frame = 3; frame < 2 + frames; frame++) tracker.update(none, frame / 30);
+      return tracker.update(one, (2 + frames) / 30)[0];
+    };
+    // A frame without it is counted first: it was last seen ten frames before, then eleven.
+    expect(idAfter(11)).toBe(1);
+    expect(idAfter(12)).not.toBe(1);
+  });
+
   test("OC-SORT prefers the detection ahead, though the one behind overlaps more", () => {
     const placeOfTrack = (inertia: number): number => {
       const tracker = createTracker({ method: "ocsort", minHits: 1, inertia });

@@ -47,4 +47,23 @@ describe("token buckets", () => {
     for (let i = 0; i < 10; i++) quotas.charge(`forgotten ${i}`, 0, 1);
     expect(quotas.size).toBe(3);
   });
+
+  it("have at most one burst of debt, however dear a request was", () => {
+    const quotas = new Buckets({ rate: 2, burst: 10 });
+    expect(quotas.take("a", 0)).toBe(0);
+    quotas.charge("a", 0, 1e6);
+    expect(quotas.wait("a", 0)).toBe(6);
+    expect(quotas.wait("a", 5499)).toBe(1);
+    expect(quotas.take("a", 5500)).toBe(0);
+  });
+
+  it("pay a debt that is smaller than that, no less", () => {
+    const quotas = new Buckets({ rate: 1, burst: 10 });
+    expect(quotas.take("a", 0)).toBe(0);
+    quotas.charge("a", 0, 12);
+    // 10 - 1 - 12 is -3: four seconds later there is one.
+    expect(quotas.wait("a", 0)).toBe(4);
+    expect(quotas.wait("a", 3999)).toBe(1);
+    expect(quotas.take("a", 4000)).toBe(0);
+  });
 });

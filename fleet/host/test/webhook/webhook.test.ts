@@ -189,6 +189,22 @@ describe("a receiver", () => {
     expect(webhooks.states).toEqual(["ok"]);
   });
 
+  test.each([301, 302, 303, 307, 308])("that redirects by %i is not followed, and tried again", async (status) => {
+    const elsewhere = await receiver();
+    let answered = 0;
+    const { url, got } = await receiver((count, response) => {
+      if (count > 1) return 204;
+      answered = status;
+      response.setHeader("location", elsewhere.url);
+      return status;
+    });
+    const { store, count, queued, logs } = await senderTo({ url });
+    await store(frame(1));
+    await until(async () => (await count("sent")) === 1 && (await queued()) === 0);
+    expect([answered, got.length, elsewhere.got.length]).toEqual([status, 2, 0]);
+    expect(logs()).toContain(`status ${status}`);
+  });
+
   test("that hangs is given up, and tried again", async () => {
     const { url, got } = await receiver((count) => (count === 1 ? null : 204));
     const { store, webhooks, queued, logs } = await senderTo({ url }, { patienceMs: 2000 });

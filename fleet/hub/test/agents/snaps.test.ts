@@ -331,6 +331,38 @@ onDatabases("snaps", (kind) => {
     expect(sum!.bytes).toBeGreaterThan(800_000);
   });
 
+  it("are counted anew after a minute, and after a clock was set: others add and delete them too", async () => {
+    const { team } = await hub.makeTeam("Counted", []);
+    const agent = await Agent.enrol(hub, await adoptKey(hub, {}, team.id));
+    const { db } = hub.storage;
+    const files = new FolderFiles(hub.storage.filesFolder);
+    const limits = { ...hub.config, snapFileBytes: 1000, teamSnapBytes: 1000 };
+    const start = Date.now();
+    const quota = new SnapQuota();
+    let id = 0;
+    /** Adds a snap, here or as another process does. Returns how many there are. */
+    const add = async (size: number, now: number, isElsewhere = false): Promise<number> => {
+      const sha256 = sha256Of(Buffer.from(`counted ${++id}`));
+      const file = { name: "f", size, sha256, content_type: "image/png", classification: "frame" };
+      const created_at = new Date(start - 1e6 + id * 1000).toISOString();
+      const request = { ...snapOf([], { id: `counted-${id}`, name: "n", created_at }), files: [file] };
+      const source = { teamId: team.id, deviceId: agent.id };
+      const added = await addSnap(db, files, start, source, request, limits);
+      if (added.kind !== "added") throw new Error(added.kind);
+      if (!isElsewhere) await quota.admit({ db, files }, now, { ...source, ...added }, limits.teamSnapBytes);
+      return (await db.all("SELECT id FROM snaps WHERE team_id = ?", [team.id])).length;
+    };
+    expect(await add(400, start)).toBe(1);
+    expect(await add(700, start, true)).toBe(2);
+    // The snap of 700 bytes is seen here once the count is a minute away, on either side. Then the first one goes.
+    const back = start - 60_000;
+    expect(await add(100, back)).toBe(2);
+    expect(await add(100, back)).toBe(3);
+    expect(await add(200, back, true)).toBe(4);
+    expect(await add(50, back + 59_999)).toBe(5);
+    expect(await add(50, back + 60_000)).toBe(5);
+  });
+
   it("leave no file that no row names, and lose none that a row names", async () => {
     const kept = picture();
     await sendSnap(agent, [kept]);

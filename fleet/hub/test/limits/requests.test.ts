@@ -89,6 +89,10 @@ describe("limits of requests (12)", () => {
     expect(await send("203.0.113.9, 198.51.100.1")).toBe(429);
     expect(await send("198.51.100.1, 203.0.113.9")).toBe(401);
     expect(await send("198.51.100.2", hub.key)).toBe(200);
+    // Credentials of devices cost as much: somebody may guess them too.
+    const credentials = [];
+    for (let i = 0; i < 5; i++) credentials.push(await send("198.51.100.3", mintKey("bwd").key));
+    expect(credentials).toEqual([403, 403, 403, 429, 429]);
     await hub.stop();
   });
 
