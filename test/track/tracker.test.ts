@@ -315,7 +315,9 @@ describe("published rules that the golden sequences leave open", () => {
     const idsAt = (birth: number): number[] => {
       const tracker = createTracker({ method: "bytetrack" });
       const other = [100, 80, 60, 40, 0].map((x, i) => ({ x, score: i < 2 ? 0.9 : 0.3, frame: 3 + i }));
-      other.unshift(...Array.from({ length: 3 - birth }, (_, i) => ({ x: 100, score: 0.9, frame: birth + i })));
+      other.unshift(
+        ...Array.from({ length: 3 - birth }, (_, i) => ({ x: 100, score: 0.9, frame: birth + i })),
+      );
       let ids: number[] = [];
       for (let frame = 1; frame <= 7; frame++) {
         const seen = other.filter((one) => one.frame === frame);
