@@ -37,6 +37,8 @@ import {
 } from "./inputs.ts";
 import type { Frames } from "./loop.ts";
 import { MissingOne } from "./missing-one.ts";
+import { OpenRows } from "./open-rows.ts";
+import { type Earlier, earlierOf, settleByFrame } from "./settle.ts";
 import type { ImageInput, PrepareOptions, PrepareTask, Prepared } from "./prepare.ts";
 import { type AfterImageOfTask, type DecoderTask, attachTasks, checkTasks, rowReaders } from "./tasks.ts";
 import { type Update, readUpdate } from "./update.ts";
@@ -102,6 +104,8 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   #counted = { shapes: "", images: 1 };
   /** Adds 1 to scores that lack it; null if those of the family never do. */
   readonly #missingOne: MissingOne | null;
+  readonly #openRows = new OpenRows();
+  #earlier: Earlier | null = null;
   /** The outputs were brought into another form, so that the slots are not theirs. */
   #isBrought = false;
   readonly #diagnostics: Diagnostics;
@@ -245,7 +249,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
         "decode() was called without outputs, but the shapes are not known yet. " +
           "Pass the outputs once, or give `outputs` to createDecoder.",
       );
-    if (this.#isBrought)
+    if (this.#isBrought || this.#openRows.isOpen)
       throw new TensorError(
         "decode() was called without outputs, but the rows of this network are brought into another form " +
           "first. Pass the outputs with every call.",
@@ -271,13 +275,35 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
 
   /** Returns the workspace for these outputs; makes it anew if they are not those of the plan. */
   protected workFor(given: Outputs, frames: Frames): PlanWorkspace {
-    const outputs = this.#bring(given, frames);
-    const { inputs } = this.#work ?? {};
-    if (!inputs || !matchTensors(inputs, outputs) || !fitTensors(inputs)) this.#rebuild(outputs);
+    let outputs = this.#openRoom(this.#bring(given, frames));
+    if (!this.#fits(outputs)) {
+      if (this.#work && !this.#isFixed && !this.#isBrought) {
+        this.#openRows.open(this.#work.plan, this.#named(outputs));
+        outputs = this.#openRoom(outputs);
+      }
+      if (!this.#fits(outputs)) this.#rebuild(outputs);
+    }
     const work = this.#work as PlanWorkspace;
     const note = this.#missingOne?.addTo(work.plan, work.inputs) ?? null;
     if (note !== null) this.#diagnostics.add(note);
     return work;
+  }
+
+  /** Gives lists whose count of rows changes room and a count. Returns other outputs as they are. */
+  #openRoom(outputs: Outputs): Outputs {
+    return this.#openRows.isOpen ? (this.#openRows.pad(this.#named(outputs)) ?? outputs) : outputs;
+  }
+
+  #named(outputs: Outputs): readonly (readonly [name: string, t: TensorInput])[] {
+    const tensors = Object.values(outputs as { readonly [name: string]: TensorInput });
+    const names = Array.isArray(outputs) ? this.#namesOf(tensors) : Object.keys(outputs);
+    return tensors.map((t, i) => [names[i], t]);
+  }
+
+  /** True if these are the tensors of the plan. */
+  #fits(outputs: Outputs): boolean {
+    const { inputs } = this.#work ?? {};
+    return inputs !== undefined && matchTensors(inputs, outputs) && fitTensors(inputs);
   }
 
   /** Brings the matched tensors into memory. Returns the plan blocks that read them. */
@@ -375,10 +401,13 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
         headOutputs: null,
       }),
     };
-    const interpreted = interpretConfig(config, specs, this.#tasks, (i) =>
-      numbersOf(specs[i], tensors[i].data),
-    );
-    this.#build(interpreted, isList ? tensors.map((t) => t.name ?? null) : []);
+    const numbers = specs.map((): ArrayLike<number> | null => null);
+    const numbersAt = (i: number): ArrayLike<number> => (numbers[i] ??= numbersOf(specs[i], tensors[i].data));
+    const read = interpretConfig(this.#openRows.named(config), specs, this.#tasks, numbersAt);
+    const at = (i: number): ArrayLike<number> => numbersAt(specs.indexOf(read.outputs[i]));
+    const { settled, note } = settleByFrame(read, at, this.#earlier);
+    this.#build(this.#openRows.count(settled), isList ? tensors.map((t) => t.name ?? null) : []);
+    if (note !== null) this.#diagnostics.add(note);
     if (!matchTensors((this.#work as PlanWorkspace).inputs, outputs))
       refuse("", `outputs ${names.join(", ")}`, "each tensor once, by its name or in its place");
   }
@@ -421,7 +450,8 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
         thresholds: () => this.#thresholds,
       }),
     };
-    this.slots = this.#isBrought ? {} : slotsByName(inputs);
+    this.#earlier = earlierOf(plan);
+    this.slots = this.#isBrought || this.#openRows.isOpen ? {} : slotsByName(inputs);
     this.#holdsRows = false;
     this.#diagnostics.begin(plan.notes, labels);
     this.beginPlan();
