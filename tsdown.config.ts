@@ -42,8 +42,11 @@ function droppable(code: string, body: readonly Node[]): string {
   return result;
 }
 
-/** Minifies: Node starts in half the time. By esbuild, since rolldown would have to do it after the marks are set. */
-const minified = {
+/**
+ * Minifies: Node starts in half the time. By esbuild, since rolldown would have to do it after the marks are set.
+ * @param lineLimit columns after which a line ends, where it can
+ */
+const minify = (lineLimit: number) => ({
   name: "minified",
   async renderChunk(
     this: { parse: (code: string) => unknown },
@@ -52,10 +55,9 @@ const minified = {
   ) {
     if (/\.d\.[mc]?ts$/.test(fileName)) return null;
     const format = fileName.endsWith(".cjs") ? "cjs" : "esm";
-    // Node prints the line of an error that nobody catches: it must not be the whole file.
     const result = await transform(code, {
       minify: true,
-      lineLimit: 500,
+      lineLimit,
       target: "es2022",
       format,
       sourcemap: true,
@@ -64,7 +66,11 @@ const minified = {
     const { body } = this.parse(result.code) as unknown as { body: Node[] };
     return { code: droppable(result.code, body), map: result.map };
   },
-};
+});
+/** Node prints the line of an error that nobody catches above its message: the line has to be a short one. */
+const minified = minify(100);
+/** Pages get long lines, which are packed better by 4 %. */
+const minifiedForPages = minify(500);
 
 const common = {
   target: "es2022",
@@ -302,7 +308,7 @@ export default defineConfig([
     ...common,
     entry: { page: "src/entries/index.ts" },
     format: "esm",
-    plugins: [inlined("text"), withData, minified],
+    plugins: [inlined("text"), withData, minifiedForPages],
     outputOptions: { codeSplitting: false },
   },
   // Without a binary: engines without WebAssembly, and those who hand one over.

@@ -195,14 +195,26 @@ describe("each entry answers as recorded", () => {
     }
   });
 
-  test("an error that nobody catches is printed with its name", () => {
-    const program = `import { createDecoderSync } from ${JSON.stringify(pathToFileURL(join(dist, "index.mjs")).href)};
-      createDecoderSync({ family: "none" });`;
-    const { stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
-      encoding: "utf8",
-    });
-    expect(stderr).toMatch(/^ConfigError: family: got "none"/m);
-  });
+  test.each([
+    ['ConfigError: family: got "none"', `createDecoderSync({ family: "none" })`],
+    [
+      "TensorError: ",
+      `createDecoderSync({ family: "yolov8", classes: 3, inputSize: [64, 64] }).decode({ a: { data: [1], dims: [1] } })`,
+    ],
+  ])(
+    "an error that nobody catches is printed with its name, after a short line of code: %s",
+    (start, call) => {
+      const program = `import { createDecoderSync } from ${JSON.stringify(pathToFileURL(join(dist, "index.mjs")).href)};
+      ${call};`;
+      const { stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+        encoding: "utf8",
+      });
+      const lines = stderr.split("\n");
+      const message = lines.findIndex((line) => line.startsWith(start));
+      expect(message, stderr).toBeGreaterThan(2);
+      for (const line of lines.slice(1, message)) expect(line.length).toBeLessThan(160);
+    },
+  );
 
   /** Calls that load a file later than the import. */
   const LATER = /import\("#photos"\)|=>\w+\("\.\/kernels\.[mc]js"\)|=>require\("\.\/\w+\.cjs"\)/g;
