@@ -29,6 +29,8 @@ export async function migrate(db: Database, { service, steps, now = Date.now }: 
     await tx.script(
       `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name ${text} NOT NULL, applied_at BIGINT NOT NULL)`,
     );
+    // What a service remembers about the database itself: a mark that rises, the last time that it trusted.
+    await tx.script(`CREATE TABLE IF NOT EXISTS service_state (name ${text} PRIMARY KEY, value BIGINT NOT NULL)`);
     const current = await databaseVersion(tx);
     const newest = steps.at(-1)?.version ?? 0;
     if (current > newest)

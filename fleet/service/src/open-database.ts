@@ -20,7 +20,7 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
   const isAddress = /^postgres(ql)?:\/\//.test(place);
   if (!isAddress && missing !== undefined && !existsSync(place))
     throw new UserError(`got no database file at ${resolve(place)}, expected one; ${missing}`);
-  const db = isAddress ? new Postgres(place, { ...options, onError }) : new Sqlite(place, options);
+  const db = isAddress ? new Postgres(place, { ...options, onError }) : new Sqlite(place, { ...options, onError });
   try {
     await migrate(db, options);
     return db;

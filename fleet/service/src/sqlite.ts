@@ -1,5 +1,7 @@
 /**
- * SQLite: one file, write-ahead log, synchronous FULL. What is acknowledged survives a power cut.
+ * SQLite: one file and a write-ahead log. What is acknowledged survives a power cut: a transaction commits without a
+ * sync (synchronous NORMAL), and is acknowledged after a sync of the log that began later. Several transactions share a
+ * sync, and requests go on while it runs.
  *
  * libsql answers synchronously, so waiting for a lock would stop every request of the process. Hence three rules:
  *  - The busy timeout is 0. Only BEGIN IMMEDIATE can meet a lock, and is repeated with pauses that do not block.
@@ -22,10 +24,18 @@ import {
   type WriteOptions,
 } from "./database.ts";
 import { codeOf, messageOf, UnavailableError, UserError } from "./errors.ts";
+import { GroupSync } from "./group-sync.ts";
+import { SqliteWatch } from "./sqlite-watch.ts";
 
 const LOCK_PATIENCE_MS = 10_000;
 /** The service looks this often whether its file is still the one it opened. */
 const WATCH_MS = 1000;
+/** Milliseconds that an answer waits for a check of a database that somebody else has written. */
+const CHECK_PATIENCE_MS = 5000;
+/** The mark rises this often while there are writes: an older copy of the database has a lower one. */
+const MARK_MS = 5000;
+const RAISE_MARK = `INSERT INTO service_state (name, value) VALUES ('mark', 1)
+  ON CONFLICT (name) DO UPDATE SET value = service_state.value + 1 RETURNING value`;
 /** With less space than this, readiness tries a write: the log may grow by so much at once. */
 const LOW_SPACE = 4 * 2 ** 20;
 /** The shared memory of a log begins with 32 KiB. */
@@ -44,7 +54,7 @@ class Connection implements Queries {
     this.#db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     this.#db.exec("PRAGMA journal_mode = WAL");
     this.#db.exec("PRAGMA busy_timeout = 0");
-    this.#db.exec("PRAGMA synchronous = FULL");
+    this.#db.exec("PRAGMA synchronous = NORMAL");
     this.#db.exec("PRAGMA foreign_keys = ON");
     if (readOnly) this.#db.exec("PRAGMA query_only = ON");
   }
@@ -61,6 +71,12 @@ class Connection implements Queries {
     this.#db.exec(sql);
   }
 
+  /** Moves the log into the database. Returns true if all of it was moved. */
+  checkpoint(): boolean {
+    const [row] = this.#db.prepare("PRAGMA wal_checkpoint(FULL)").all() as Record<string, number>[];
+    return row?.["busy"] === 0 && row["log"] === row["checkpointed"];
+  }
+
   /** Forgets prepared statements. Call it after the schema changed. */
   forget(): void {
     this.#statements.clear();
@@ -70,12 +86,6 @@ class Connection implements Queries {
     this.#statements.clear();
     this.#db.close();
   }
-}
-
-/** Returns device and inode of the file that has this name, or an empty text. */
-function identityOf(file: string): string {
-  const stat = statSync(file, { throwIfNoEntry: false });
-  return stat === undefined ? "" : `${stat.dev} ${stat.ino}`;
 }
 
 /** Throws if the folder is missing. A service that runs as root once would make one that its own user cannot write. */
@@ -96,16 +106,18 @@ function freeSpace(file: string): number {
 /** Returns the error, as UnavailableError if the disk is at fault. */
 function explainDisk(file: string, error: unknown): unknown {
   const code = codeOf(error);
-  const isTrouble = /^SQLITE_(IOERR|CANTOPEN)/.test(code);
+  const isTrouble = /^(SQLITE_(IOERR|CANTOPEN)|EIO$|EROFS$|SQLITE_READONLY)/.test(code);
   // Without room for its shared memory or log, SQLite reports errors of input and output, or that it cannot open.
-  if (code.startsWith("SQLITE_FULL") || (isTrouble && freeSpace(file) < MIN_SPACE))
+  if (code === "ENOSPC" || code.startsWith("SQLITE_FULL") || (isTrouble && freeSpace(file) < MIN_SPACE))
     return new UnavailableError(`${DISK_FULL}: database file ${file}`, { cause: error });
-  if (/^SQLITE_(NOTADB|CORRUPT)/.test(code)) return notDatabase(file, error);
+  if (isDamage(error)) return notDatabase(file, error);
   if (!isTrouble) return error;
   return new UnavailableError(`the disk of the database fails: database file ${file} (${messageOf(error)})`, {
     cause: error,
   });
 }
+
+const isDamage = (error: unknown): boolean => /^SQLITE_(NOTADB|CORRUPT)/.test(codeOf(error));
 
 /** SQLite says "file is not a database" without its name. */
 const notDatabase = (file: string, error: unknown): UserError =>
@@ -113,25 +125,42 @@ const notDatabase = (file: string, error: unknown): UserError =>
     cause: error,
   });
 
+export interface SqliteOptions extends Owner {
+  /** Called when damage of the database is found. */
+  readonly onError?: (error: Error) => void;
+}
+
 export class Sqlite implements Database {
   readonly kind = "sqlite";
   readonly #reader: Connection;
   readonly #writer: Connection;
   readonly #file: string;
   readonly #service: string;
-  readonly #watch: NodeJS.Timeout;
-  /** Device and inode of the open file. */
-  readonly #identity: string;
-  /** True while another file, or none, has the name of the open one. */
-  #gone = false;
+  readonly #timer: NodeJS.Timeout;
+  readonly #watch: SqliteWatch;
+  readonly #syncs: GroupSync;
+  /** Names of the files that are deleted or replaced, or null. */
+  #gone: string | null = null;
+  /** True once the log without a name is in the database. */
+  #isRescued = false;
   /** True from an error "disk full" to the next write that succeeds. */
   #full = false;
+  /** True from a sync that failed to a checkpoint that does not: the system tells of lost bytes only once. */
+  #isUnsafe = false;
+  /** True if there were writes since the mark rose. */
+  #isMarkOld = false;
+  #markedAt = performance.now();
   #queue: Promise<unknown> = Promise.resolve();
 
-  /** @throws UnavailableError if the disk is full; UserError if the file cannot be a database */
-  constructor(file: string, { service }: Owner) {
+  /**
+   * @param sync brings the log to the disk; for tests
+   * @throws UnavailableError if the disk is full; UserError if the file cannot be a database
+   */
+  constructor(file: string, { service, onError = () => undefined }: SqliteOptions, sync?: () => Promise<void>) {
     this.#file = resolve(file);
     this.#service = service;
+    this.#watch = new SqliteWatch(this.#file, () => onError(this.#problem()!));
+    this.#syncs = new GroupSync(sync ?? (() => this.#watch.sync()));
     try {
       checkFolder(dirname(this.#file), service);
       if (statSync(this.#file, { throwIfNoEntry: false })?.isDirectory())
@@ -141,69 +170,127 @@ export class Sqlite implements Database {
       chmodSync(this.#file, 0o600);
       this.#writer = new Connection(this.#file, false);
       this.#reader = new Connection(this.#file, true);
+      // A first transaction makes the log and the shared memory.
+      this.#reader.exec("SELECT 1 FROM sqlite_master");
+      this.#watch.open();
     } catch (caught) {
       const error = explainDisk(this.#file, caught);
       throw error instanceof UnavailableError || error instanceof UserError ? error : notDatabase(this.#file, error);
     }
-    this.#identity = identityOf(this.#file);
-    this.#watch = setInterval(() => this.#look(), WATCH_MS).unref();
+    this.#timer = setInterval(() => this.#look(), WATCH_MS).unref();
   }
 
   all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]> {
     // A deleted file still answers. The operator revokes keys in another one, so refuse.
-    if (this.#gone) return Promise.reject(this.#goneError());
+    const problem = this.#problem();
+    if (problem !== undefined) return Promise.reject(problem);
     return this.#reader.all<T>(sql, params).catch((error: unknown) => {
-      throw explainDisk(this.#file, error);
+      throw this.#explain(error);
     });
   }
 
   async write<T>(work: (tx: Queries) => Promise<T>, { durable = true }: WriteOptions = {}): Promise<T> {
     const turn = this.#queue.then(async () => {
-      // Look before each write: nobody can acknowledge rows of a file without a name.
-      this.#look();
-      if (this.#gone) throw this.#goneError();
+      this.#lookOrThrow();
       try {
-        const result = await this.#write(work, durable);
+        const result = await this.#transaction("BEGIN IMMEDIATE", this.#writer, work);
+        this.#isMarkOld = true;
+        this.#repairSync();
         this.#full = false;
         return result;
       } catch (error) {
-        const told = explainDisk(this.#file, error);
-        this.#full ||= told instanceof UnavailableError && told.message.startsWith(DISK_FULL);
-        throw told;
+        throw this.#explain(error);
       }
     });
     this.#queue = turn.catch(() => undefined);
-    return turn;
+    const result = await turn;
+    if (durable) await this.#makeSafe();
+    return result;
   }
 
-  async #write<T>(work: (tx: Queries) => Promise<T>, durable: boolean): Promise<T> {
-    if (durable) return this.#transaction("BEGIN IMMEDIATE", this.#writer, work);
-    // NORMAL leaves the log for the next durable commit, or the next checkpoint, to bring to the disk. libsql waits for
-    // the disk on this thread, and with it every request.
-    this.#writer.exec("PRAGMA synchronous = NORMAL");
+  /** Resolves when all transactions that have committed by now are on the disk, in files that have their names. */
+  async #makeSafe(): Promise<void> {
     try {
-      return await this.#transaction("BEGIN IMMEDIATE", this.#writer, work);
-    } finally {
-      this.#writer.exec("PRAGMA synchronous = FULL");
+      await this.#syncs.wait();
+    } catch (error) {
+      this.#isUnsafe = true;
+      throw this.#explain(error);
     }
+    // Look after the sync too: nobody can acknowledge rows of a file without a name.
+    this.#lookOrThrow();
+    await this.#watch.checked(CHECK_PATIENCE_MS);
+    const problem = this.#problem();
+    if (problem !== undefined) throw problem;
+  }
+
+  /** Moves the log into the database if a sync of it failed: what is read from it again may not be on the disk. */
+  #repairSync(): void {
+    if (!this.#isUnsafe) return;
+    if (!this.#writer.checkpoint()) throw new UnavailableError("the disk of the database fails: it took no sync");
+    this.#isUnsafe = false;
   }
 
   async problem(): Promise<string | undefined> {
     this.#look();
-    if (this.#gone) return this.#goneError().message;
+    await this.#watch.checked(CHECK_PATIENCE_MS);
+    const problem = this.#problem();
+    if (problem !== undefined) return problem.message;
     if (this.#full || freeSpace(this.#file) < LOW_SPACE) await tryWrite(this).catch(() => undefined);
     return this.#full ? DISK_FULL : undefined;
   }
 
   #look(): void {
-    this.#gone = identityOf(this.#file) !== this.#identity;
+    const missing = this.#watch.missing();
+    this.#gone = missing.length === 0 ? null : missing.map((part) => this.#file + part).join(", ");
+    // The open log has what was acknowledged, and its name is gone: bring it into the database while there is time.
+    if (missing.length > 0 && !missing.includes("") && !this.#isRescued) this.#rescue();
+    if (missing.length > 0) return;
+    this.#isRescued = false;
+    this.#watch.look();
+    if (this.#isMarkOld && performance.now() - this.#markedAt > MARK_MS) void this.#raiseMark().catch(() => undefined);
   }
 
-  #goneError(): UnavailableError {
+  #rescue(): void {
+    try {
+      this.#isRescued = this.#writer.checkpoint();
+    } catch {
+      // A transaction is open. The next look tries again.
+    }
+  }
+
+  async #raiseMark(): Promise<void> {
+    this.#markedAt = performance.now();
+    const [row] = await this.write((tx) => tx.all<{ value: number }>(RAISE_MARK), { durable: false });
+    this.#isMarkOld = false;
+    this.#watch.mark = row!.value;
+  }
+
+  #lookOrThrow(): void {
+    this.#look();
+    const problem = this.#problem();
+    if (problem !== undefined) throw problem;
+  }
+
+  /** Returns why the files are of no use any more, or undefined. */
+  #problem(): UnavailableError | undefined {
     const name = this.#service;
+    const { damage } = this.#watch;
+    if (this.#gone !== null)
+      return new UnavailableError(
+        `the database file was deleted or replaced under the running ${name}; restart the ${name} (${this.#gone})`,
+      );
+    if (damage === undefined) return undefined;
     return new UnavailableError(
-      `the database file was deleted or replaced under the running ${name}; restart the ${name} (${this.#file})`,
+      `the database is damaged, or was overwritten under the running ${name}: ${damage}; stop the ${name}, then repair or restore ${this.#file}`,
     );
+  }
+
+  /** Returns the error as callers get it, and notes what it says about disk and database. */
+  #explain(error: unknown): unknown {
+    if (isDamage(error)) this.#watch.noteDamage(messageOf(error));
+    const told = isDamage(error) ? this.#problem()! : explainDisk(this.#file, error);
+    this.#full ||= told instanceof UnavailableError && told.message.startsWith(DISK_FULL);
+    return told;
   }
 
   async snapshot<T>(work: (tx: Queries) => Promise<T>): Promise<T> {
@@ -228,11 +315,13 @@ export class Sqlite implements Database {
     );
     writer.forget();
     this.#reader.forget();
+    await this.#raiseMark();
   }
 
   async close(): Promise<void> {
-    clearInterval(this.#watch);
+    clearInterval(this.#timer);
     await this.#queue;
+    await this.#syncs.wait().catch(() => undefined);
     this.#reader.close();
     // Whoever copies the file of a stopped service shall have everything, also without the write-ahead log. SQLite does
     // this at its last close, but libsql leaves statements open until they are collected. Another process may be at
@@ -243,6 +332,7 @@ export class Sqlite implements Database {
       if (!codeOf(error).startsWith("SQLITE_")) throw error;
     }
     this.#writer.close();
+    this.#watch.close();
   }
 
   async #transaction<T>(begin: string, connection: Connection, work: (tx: Queries) => Promise<T>): Promise<T> {
@@ -260,7 +350,10 @@ export class Sqlite implements Database {
     }
     try {
       const result = await work(connection);
+      // A commit may move the log into the database. What else writes it is somebody else.
+      this.#watch.lookForOthers();
       connection.exec("COMMIT");
+      this.#watch.noteOwnWrite();
       return result;
     } catch (error) {
       try {

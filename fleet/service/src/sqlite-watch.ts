@@ -1,0 +1,160 @@
+/**
+ * Watches the files of a SQLite database: itself, its write-ahead log (`-wal`) and the memory that processes share
+ * (`-shm`). SQLite looks at none of them again once they are open.
+ *
+ * - A file that was deleted or replaced still answers. What is written into it is gone with the process.
+ * - A database that was overwritten in place answers from two of them. Only a checkpoint writes it, so another
+ *   writer is seen by its time. It may be another process of the service; then a check finds nothing wrong.
+ */
+import { closeSync, fdatasync, fsyncSync, openSync, statSync, type BigIntStats } from "node:fs";
+import { createRequire } from "node:module";
+import { dirname } from "node:path";
+import { Worker } from "node:worker_threads";
+import { promisify } from "node:util";
+
+/** Another check waits for so many times the duration of the last one: processes that share a file write it often. */
+const REST = 20;
+const PARTS = ["", "-wal", "-shm"] as const;
+
+/** Checks a database in a thread of its own. Reads the mark first: a database of somebody else has another one. */
+const CHECK = `
+  const { parentPort, workerData: { libsql, file, mark } } = require("node:worker_threads");
+  const Database = require(libsql);
+  let found;
+  try {
+    const db = new Database(file, { timeout: 1000 });
+    db.exec("PRAGMA query_only = ON");
+    const rows = db.prepare("SELECT value FROM service_state WHERE name = 'mark'").all();
+    if (!(rows.length === 1 && rows[0].value >= mark)) found = "its content is older, or of another database";
+    else {
+      const [row] = db.prepare("PRAGMA quick_check(1)").all();
+      if (row.quick_check !== "ok") found = row.quick_check.replace(/\\s+/g, " ");
+    }
+    db.close();
+  } catch (error) {
+    if (!/^SQLITE_(BUSY|LOCKED)/.test(error.code ?? "")) found = error.message;
+  }
+  parentPort.postMessage(found);
+`;
+
+const identityOf = (stat: BigIntStats | undefined): string => (stat === undefined ? "" : `${stat.dev} ${stat.ino}`);
+const statOf = (file: string): BigIntStats | undefined => statSync(file, { bigint: true, throwIfNoEntry: false });
+
+export class SqliteWatch {
+  readonly #file: string;
+  /** Device and inode of each part, and the parts that exist. */
+  #identities: readonly string[] = [];
+  /** Descriptor of the log. Locks of SQLite are on the two others, and a process loses them when it closes one. */
+  #log: number | null = null;
+  /** Time and size of the database, and size of the log, after the last write of this process. */
+  #seen = "";
+  #logSize = 0n;
+  #check: Promise<void> | null = null;
+  #checkAt = -Infinity;
+  #isForeign = false;
+  #damage: string | undefined;
+  /** Called once when a check or a query has found damage. */
+  readonly #onDamage: (damage: string) => void;
+  /** Least mark that the database has by now; 0: it has none yet, and nothing is checked. */
+  mark = 0;
+
+  constructor(file: string, onDamage: (damage: string) => void) {
+    this.#file = file;
+    this.#onDamage = onDamage;
+  }
+
+  /** Notes the files that this process has open. Call it after a first transaction, which made all of them. */
+  open(): void {
+    const stats = PARTS.map((part) => statOf(this.#file + part));
+    this.#identities = stats.map(identityOf);
+    this.#log = openSync(`${this.#file}-wal`, "r+");
+    // SQLite brings the name of a new log to the disk with its first sync, which is done here now.
+    const folder = openSync(dirname(this.#file), "r");
+    try {
+      fsyncSync(folder);
+    } finally {
+      closeSync(folder);
+    }
+    this.noteOwnWrite();
+  }
+
+  close(): void {
+    if (this.#log !== null) closeSync(this.#log);
+    this.#log = null;
+  }
+
+  /** Brings the log to the disk. */
+  async sync(): Promise<void> {
+    if (this.#log !== null) await promisify(fdatasync)(this.#log);
+  }
+
+  /** Returns the parts that were deleted or replaced, such as "-wal". */
+  missing(): string[] {
+    if (this.#log === null) return [];
+    return PARTS.filter((part, i) => identityOf(statOf(this.#file + part)) !== this.#identities[i]);
+  }
+
+  /** Call it after each write of this process. */
+  noteOwnWrite(): void {
+    this.#seen = this.#databaseState();
+    this.#logSize = statOf(`${this.#file}-wal`)?.size ?? 0n;
+  }
+
+  /** Returns what is wrong with the content, as far as it is known. */
+  get damage(): string | undefined {
+    return this.#damage;
+  }
+
+  /** Notes damage that a query has met. */
+  noteDamage(damage: string): void {
+    if (this.#damage === undefined) this.#onDamage(damage);
+    this.#damage ??= damage;
+  }
+
+  /** Looks whether somebody else has written the database since the last write of this process. */
+  lookForOthers(): void {
+    const logSize = statOf(`${this.#file}-wal`)?.size ?? 0n;
+    if (this.#databaseState() !== this.#seen || logSize < this.#logSize) this.#isForeign = true;
+  }
+
+  /** Looks whether somebody else has written the files. If so, begins a check of the content. */
+  look(): void {
+    if (this.#log === null || this.mark === 0) return;
+    this.lookForOthers();
+    this.noteOwnWrite();
+    if (!this.#isForeign || this.#check !== null || performance.now() < this.#checkAt) return;
+    this.#isForeign = false;
+    const begin = performance.now();
+    this.#check = this.#run().finally(() => {
+      this.#check = null;
+      this.#checkAt = performance.now() + REST * (performance.now() - begin);
+    });
+  }
+
+  /** Resolves when the check under way is done, or after so many milliseconds. */
+  async checked(patience: number): Promise<void> {
+    if (this.#check === null) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => (timer = setTimeout(resolve, patience)));
+    await Promise.race([this.#check, late]).finally(() => clearTimeout(timer));
+  }
+
+  #run(): Promise<void> {
+    const libsql = createRequire(import.meta.url).resolve("libsql");
+    const worker = new Worker(CHECK, { eval: true, workerData: { libsql, file: this.#file, mark: this.mark } });
+    worker.unref();
+    return new Promise((resolve) => {
+      worker.once("message", (damage: string | undefined) => {
+        if (damage !== undefined) this.noteDamage(damage);
+        resolve();
+      });
+      // A thread that cannot start says nothing about the database.
+      worker.once("error", () => resolve()).once("exit", () => resolve());
+    });
+  }
+
+  #databaseState(): string {
+    const stat = statOf(this.#file);
+    return stat === undefined ? "" : `${stat.mtimeNs} ${stat.size}`;
+  }
+}
