@@ -4,15 +4,23 @@ import type { MaskRle } from "../../decode/mask.ts";
 import { labelMap } from "../../tasks/masks/labels.ts";
 import { greyPng } from "../png.ts";
 import { UsageError, type Values } from "./options.ts";
-import { textOf } from "./values.ts";
+import { textOf, wrongValue } from "./values.ts";
 
 /** A detection with its mask, as runs over the photo or, without one, over the network's input. */
 export interface MaskedDetection extends Detection {
   readonly mask?: MaskRle;
 }
 
-/** True if the option asks for masks. With JSON it says which anchors a map has. */
-export const wantsMasks = (values: Values): boolean => /^(rle|png)$/.test(textOf(values, "masks") ?? "");
+/** True if the option asks for masks. */
+export const wantsMasks = (values: Values): boolean => textOf(values, "masks") !== undefined;
+
+/** Throws if the option has another value than it can have. */
+export function checkMasks(values: Values): void {
+  const value = textOf(values, "masks");
+  if (value === undefined || /^(rle|png)$/.test(value)) return;
+  const advice = /^\s*[[{]/.test(value) ? ". Anchors of feature maps are given by --anchor-masks" : "";
+  throw wrongValue("masks", value, `rle or png${advice}`);
+}
 
 /** True if the option asks for label maps as pictures. */
 export const wantsLabelMaps = (values: Values): boolean => textOf(values, "masks") === "png";

@@ -36,6 +36,21 @@ export interface Group {
 /** Values of the options that were given, by name. */
 export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
+/** Parts that a tensor can play, as --role names them. */
+export const ROLES: readonly string[] = [
+  "boxes",
+  "scores",
+  "objectness",
+  "classIds",
+  "priors",
+  "count",
+  "keypoints",
+  "coefficients",
+  "prototypes",
+  "masks",
+  "angles",
+];
+
 export const NETWORK: Options = {
   family: {
     value: "NAME",
@@ -45,7 +60,7 @@ export const NETWORK: Options = {
   },
   classes: {
     value: "N",
-    help: "number of classes",
+    help: "count of classes",
     sets: "classes",
     example: "80",
     aliases: ["nc", "numclasses"],
@@ -74,7 +89,7 @@ export const NETWORK: Options = {
   },
   keypoints: {
     value: "KxV",
-    help: "number of keypoints of a pose network, and values of each, 2 or 3",
+    help: "count of keypoints of a pose network, and values of each, 2 or 3",
     sets: "keypoints",
     example: "17x3",
     aliases: ["kptshape"],
@@ -110,13 +125,15 @@ export const NETWORK: Options = {
     sets: "anchors",
     example: "w,h,w,h,...",
   },
-  masks: {
-    value: "rle|png|JSON",
-    help:
-      "rle: masks of task segment in the results, as COCO's runs. png: label maps beside the drawings " +
-      `of run. JSON: anchors of each feature map: '{"side26":[0,1,2],"side13":[3,4,5]}'`,
+  "anchor-masks": {
+    value: "JSON",
+    help: `which anchors each feature map has, by its name or in order: '{"side26":[0,1,2],"side13":[3,4,5]}'`,
     sets: "anchorMasks",
     example: "'[[0,1,2],[3,4,5]]'",
+  },
+  masks: {
+    value: "rle|png",
+    help: "masks of task segment. rle: in the results, as run lengths of COCO. png: as label maps, by run --draw",
   },
   strides: {
     value: "8,16,32",
@@ -126,14 +143,14 @@ export const NETWORK: Options = {
   },
   "scale-xy": {
     value: "X",
-    help: "scale_x_y, one number or one per feature map",
+    help: "scale_x_y of Darknet, one value or one per feature map",
     sets: "scaleXY",
     example: "1.05",
     aliases: ["scale"],
   },
   scores: {
     value: "NAME",
-    help: "probabilities, logits or softmax-logits (raw values)",
+    help: "what scores are: probabilities, logits or softmax-logits (raw values)",
     sets: "scores",
     example: "logits",
   },
@@ -145,13 +162,13 @@ export const NETWORK: Options = {
   },
   "box-format": {
     value: "NAME",
-    help: "cxcywh, xyxy, xywh, yxyx, cycxhw",
+    help: "order of the box channels: cxcywh, xyxy, xywh, yxyx, cycxhw",
     sets: "boxFormat",
     example: "xyxy",
   },
   coordinates: {
     value: "NAME",
-    help: "pixels, normalised, photo (pixels of the photo) or strides (RTMDet of mmyolo)",
+    help: "unit of the boxes: pixels, normalised, photo (pixels of the photo) or strides (RTMDet of mmyolo)",
     sets: "coordinates",
     example: "normalised",
   },
@@ -175,27 +192,27 @@ export const NETWORK: Options = {
   },
   variances: {
     value: "a,b,c,d",
-    help: "factors on the four box channels of an SSD head, or",
+    help: "factors on the four box channels of an SSD head",
     sets: "variances",
     example: "0.1,0.1,0.2,0.2",
   },
   scales: {
     value: "a,b,c,d",
-    help: "the inverse of the variances",
+    help: "the same by their inverses, as TensorFlow states them",
     sets: "scales",
     example: "10,10,5,5",
     aliases: ["scale"],
   },
   role: {
     value: "PART=NAME",
-    help: "tensor that plays a part: boxes, scores, objectness, labels, priors, count; repeatable",
+    help: `tensor that plays a part: ${ROLES.join(", ")}; repeatable`,
     isRepeatable: true,
     sets: "roles",
     example: "boxes=NAME",
   },
   rules: {
     value: "NAME",
-    help: "depthai, depthai-nodes, gen1, ultralytics, opencv, tflite",
+    help: "conventions to decode by, of a program: depthai, depthai-nodes, gen1, ultralytics, opencv, tflite",
     sets: "rules",
     example: "ultralytics",
   },
@@ -244,7 +261,7 @@ const FILES: Options = {
 };
 
 /** `inspect` and `compile` run no engine: a plan runs where it is loaded. */
-const ENGINE: Options = { engine: { value: "NAME", help: "auto, simd, scalar, ts" } };
+const ENGINE: Options = { engine: { value: "NAME", help: "auto (default), simd, scalar or ts" } };
 
 export const FRAME: Options = {
   photo: {

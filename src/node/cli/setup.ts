@@ -5,8 +5,8 @@ import { load, nullIfAbsent } from "../files/load.ts";
 import { readInputUpTo, tensorsOf } from "../files/read.ts";
 import { isLabelSet, labelsOf } from "../../core/labels.ts";
 import { utf8 } from "../files/text.ts";
-import { wantsMasks } from "./masks.ts";
-import { UsageError, type Values } from "./options.ts";
+import { checkMasks } from "./masks.ts";
+import { ROLES, UsageError, type Values } from "./options.ts";
 import {
   listOf,
   mostBytes,
@@ -38,14 +38,13 @@ export async function setupOf(values: Values, file: string | undefined): Promise
 
 /** Throws if anchors are given, and nothing says whose they are. */
 function checkAnchorOptions(values: Values): void {
-  const given = ["anchors", "masks"].find(
-    (option) => values[option] !== undefined && !(option === "masks" && wantsMasks(values)),
-  );
+  const given = ["anchors", "anchor-masks"].find((option) => values[option] !== undefined);
   if (given !== undefined)
     throw new UsageError(`--${given} describes a network without a family. Add --family.`);
 }
 
 async function decoderOptions(values: Values, hasFile: boolean): Promise<DecoderOptions> {
+  checkMasks(values);
   const labels = await labelsIn(values);
   const scaleXY = numbersOf(values, "scale-xy");
   return defined({
@@ -62,7 +61,7 @@ async function decoderOptions(values: Values, hasFile: boolean): Promise<Decoder
     angleRange: values["angle-range"],
     angleForm: values["angle-form"],
     anchors: numbersOf(values, "anchors"),
-    anchorMasks: masksOf(values),
+    anchorMasks: anchorMasksOf(values),
     strides: numbersOf(values, "strides"),
     scaleXY: scaleXY?.length === 1 ? scaleXY[0] : scaleXY,
     scores: values["scores"],
@@ -127,20 +126,6 @@ function keypointsOf(values: Values): [number, number] | undefined {
   return [Number(match[1]), Number(match[2])];
 }
 
-const PARTS = [
-  "boxes",
-  "scores",
-  "objectness",
-  "classIds",
-  "priors",
-  "count",
-  "keypoints",
-  "coefficients",
-  "prototypes",
-  "masks",
-  "angles",
-];
-
 /** Reads --role. A part that is given twice is played by several tensors. */
 function rolesOf(values: Values): Record<string, string | string[]> | undefined {
   const words = textsOf(values, "role");
@@ -148,8 +133,8 @@ function rolesOf(values: Values): Record<string, string | string[]> | undefined 
   const names: Record<string, string[]> = {};
   for (const word of words) {
     const [, part = "", name] = /^([^=]*)=(.+)$/.exec(word) ?? [];
-    if (!PARTS.includes(part))
-      throw wrongValue("role", word, `PART=NAME with one of the parts ${PARTS.join(", ")}`);
+    if (!ROLES.includes(part))
+      throw wrongValue("role", word, `PART=NAME with one of the parts ${ROLES.join(", ")}`);
     (names[part] ??= []).push(name);
   }
   return Object.fromEntries(
@@ -157,13 +142,13 @@ function rolesOf(values: Values): Record<string, string | string[]> | undefined 
   );
 }
 
-function masksOf(values: Values): unknown {
-  const value = wantsMasks(values) ? undefined : textOf(values, "masks");
+function anchorMasksOf(values: Values): unknown {
+  const value = textOf(values, "anchor-masks");
   if (value === undefined) return undefined;
   try {
     return JSON.parse(value);
   } catch {
-    throw wrongValue("masks", value, `rle, png, or JSON, for example {"side26":[0,1,2],"side13":[3,4,5]}`);
+    throw wrongValue("anchor-masks", value, `JSON, for example {"side26":[0,1,2],"side13":[3,4,5]}`);
   }
 }
 

@@ -108,7 +108,7 @@ test("decodes without a config, by --family and other options", async () => {
     "320x320",
     "--anchors",
     "12,18,37,49,52,132,115,73,119,199,242,238",
-    "--masks",
+    "--anchor-masks",
     '{"side20":[0,1,2],"side10":[3,4,5]}',
   ];
   const { code, out, err } = await boxwright(

@@ -23,7 +23,7 @@ test("setupOf turns option values into typed options", async () => {
     keep: "cat,2",
     labels: "cat,dog,",
     anchors: "1,2",
-    masks: "[[0]]",
+    "anchor-masks": "[[0]]",
   };
   const { config, options } = await setupOf(values, undefined);
   expect(config).toEqual({ family: "ssd" });

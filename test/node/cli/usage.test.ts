@@ -152,9 +152,19 @@ test.each<[string, string[], RegExp]>([
     /--role: got "x", expected PART=NAME/,
   ],
   [
-    "masks that are none",
-    ["decode", "--family", "yolov3", "--masks", "{", fixture("files/c.npy")],
-    /--masks: got "\{", expected rle, png, or JSON/,
+    "anchors of maps that are no JSON",
+    ["decode", "--family", "yolov3", "--anchor-masks", "{", fixture("files/c.npy")],
+    /--anchor-masks: got "\{", expected JSON, for example/,
+  ],
+  [
+    "anchors of maps among the masks",
+    ["decode", "--family", "yolov3", "--masks", "[[0]]", fixture("files/c.npy")],
+    /--masks: got "\[\[0\]\]", expected rle or png\. Anchors of feature maps are given by --anchor-masks/,
+  ],
+  [
+    "masks in a form that there is not",
+    ["decode", "--family", "yolov8", "--masks", "jpeg", fixture("files/c.npy")],
+    /--masks: got "jpeg", expected rle or png$/m,
   ],
   [
     "anchors that are none",
