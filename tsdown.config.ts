@@ -319,6 +319,14 @@ export default defineConfig([
     plugins: [inlined("none"), minified],
     outputOptions: { codeSplitting: false },
   },
+  // What `boxwright compile --out detector.mjs` puts a plan into.
+  ...["simd", "ts"].map((engine) => ({
+    ...common,
+    entry: { [`compiled.${engine}`]: `src/compiled/${engine}.ts` },
+    format: "esm" as const,
+    plugins: [withData, minified],
+    outputOptions: { codeSplitting: false },
+  })),
   // The declarations of all entries in one go, so that a Decoder of one is a Decoder of the others.
   {
     ...common,

@@ -33,6 +33,12 @@ export interface CompiledPlan {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly plan: Plan;
   readonly layout: MemoryLayout;
+  /** Everything that is written to memory beforehand. */
+  readonly image: Uint8Array;
+  /** Class names by class id; empty if the plan has none. */
+  readonly labels: readonly string[];
+  /** All outputs of the network. The plan may read only some of them. */
+  readonly outputs: readonly TensorSpec[];
 }
 
 /**
@@ -85,7 +91,8 @@ export function compilePlan(
   const image = new Uint8Array(memory.buffer, 0, layout.slots[0]);
   const labels = labelsOf(plan, settled.labels) ?? [];
   const { iouThreshold } = settled;
-  return { bytes: fileOf({ image, plan, layout, outputs: specs, labels, iouThreshold }), plan, layout };
+  const contents = { image, plan, layout, outputs: specs, labels };
+  return { ...contents, bytes: fileOf({ ...contents, iouThreshold }) };
 }
 
 /** True if the boxes of a network can be read without its task. */

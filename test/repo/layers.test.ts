@@ -29,6 +29,7 @@ const LAYERS = [
   "tasks/masks",
   "tasks/prepare",
   "whole",
+  "compiled",
   "planfile",
   "packet",
   "pool",

@@ -1,14 +1,18 @@
-/** `boxwright compile`: a config and the shapes of its outputs to a plan file, for `boxwright/plan` and for C. */
+/**
+ * `boxwright compile`: a config and the shapes of its outputs to a plan file, for `boxwright/plan` and for C, or to a
+ * module that decodes by itself.
+ */
 import { shape } from "../../core/tensor.ts";
 import { PAGE } from "../../kernels/kernel.ts";
 import { cSource, isIdentifier } from "../../planfile/c-source.ts";
+import { moduleSource } from "../../planfile/module.ts";
 import { standaloneKernel } from "../../planfile/standalone-kernel.ts";
 import { type CompiledPlan, compilePlan } from "../../planfile/write.ts";
 import { readInputUpTo } from "../files/read.ts";
-import { readScalarKernel } from "../kernel.ts";
+import { readScalarKernel, readTemplate } from "../kernel.ts";
 import { checkHasNetwork, configAmong, dataIn, headOf, selectOnly, tensorsAmong } from "./inputs.ts";
 import type { Io } from "./io.ts";
-import type { Values } from "./options.ts";
+import { UsageError, type Values } from "./options.ts";
 import type { Parsed } from "./parse.ts";
 import { checkPlaces, writeNamed } from "./places.ts";
 import { setupOf } from "./setup.ts";
@@ -20,8 +24,9 @@ export async function compile({ positionals, values }: Parsed, io: Io): Promise<
   if (name !== undefined && !isIdentifier(name)) throw wrongValue("c", name, "a name that C allows");
   // No JavaScript engine loads C source: only the scalar kernel will run.
   const scalarOnly = name !== undefined;
-  const compiled = await compileFiles(positionals, values, scalarOnly);
   const out = textOf(values, "out");
+  const engine = engineOfModule(values, out);
+  const compiled = await compileFiles(positionals, values, scalarOnly);
   const kernel = textOf(values, "kernel");
   await checkPlaces(
     [
@@ -30,7 +35,11 @@ export async function compile({ positionals, values }: Parsed, io: Io): Promise<
     ],
     [values["labels"], values["priors"], ...positionals],
   );
-  const result = name === undefined ? compiled.bytes : cSource(name, compiled);
+  const result = engine
+    ? moduleSource(readTemplate(engine), compiled)
+    : name === undefined
+      ? compiled.bytes
+      : cSource(name, compiled);
   if (out === undefined) io.out(result);
   else await writeNamed("out", out, result);
   if (kernel !== undefined) {
@@ -38,6 +47,22 @@ export async function compile({ positionals, values }: Parsed, io: Io): Promise<
     await writeNamed("kernel", kernel, standaloneKernel(readScalarKernel(), pages));
   }
   io.err(summaryOf(compiled));
+}
+
+/** Returns the engine of the module that `--out` names; null if it names no module. */
+function engineOfModule(values: Values, out: string | undefined): "simd" | "ts" | null {
+  const wanted = textOf(values, "engine") ?? "simd";
+  const isModule = out !== undefined && /\.m?js$/i.test(out);
+  if (wanted !== "simd" && wanted !== "ts") throw wrongValue("engine", wanted, "simd or ts");
+  if (values["engine"] !== undefined && !isModule)
+    throw new UsageError(
+      "--engine is for a module: --out detector.mjs. A plan file runs on each engine, where it is loaded.",
+    );
+  if (isModule && values["c"] !== undefined)
+    throw new UsageError(
+      `--c writes C source, and ${out} is a module. Write --out FILE.h, or leave out --c.`,
+    );
+  return isModule ? wanted : null;
 }
 
 /** Compiles the plan of the config among the files. Shapes come from --outputs, tensor files, or the config. */

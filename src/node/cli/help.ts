@@ -74,9 +74,12 @@ does not end the command, but the exit code is 1 then.`,
       "boxwright compile [CONFIG] [TENSORS...] --outputs NAME:SHAPE[:TYPE[:SCALE,ZERO]],... [options] --out plan.bin",
     ],
     about: `Writes the plan of a network as a file. boxwright/plan decodes by the file in JavaScript, in half the bytes of
-boxwright, and embedded/ decodes by it in C (embedded/README.md). Prints to standard error how much memory a decoder needs.`,
+boxwright, and embedded/ decodes by it in C (embedded/README.md). With --out detector.mjs it writes an ES module of
+at most 25 kB (gzipped) that exports decode(outputs, frame), for boxes of this network alone and without the package.
+Prints to standard error how much memory a decoder needs.`,
     examples: [
       "boxwright compile config.json --outputs out:1x255x13x13:f32 --out plan.bin",
+      "boxwright compile yolov8n.onnx -o detector.mjs",
       'boxwright compile config.json --outputs "boxes:1x1917x4:u8:0.07,128,scores:1x1917x91:u8:0.004,0" ' +
         "--c detector --out detector.h",
     ],
@@ -91,7 +94,7 @@ Usage: boxwright COMMAND [options]
   decode    tensors to detections, as a table or as JSON
   draw      boxes, labels and confidences on a photo, as SVG or PNG
   inspect   how a config, an archive, tensor files or shapes would be read
-  compile   a config and shapes to a plan file, for small bundles and for C
+  compile   a config and shapes to a module or a plan file, for small bundles and for C
 
 boxwright COMMAND --help prints the options of a command; boxwright --version prints the version.
 Exit code: 0 done, 1 the input cannot be decoded, 2 wrong usage.

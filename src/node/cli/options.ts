@@ -260,7 +260,7 @@ const FILES: Options = {
   },
 };
 
-/** `inspect` and `compile` run no engine: a plan runs where it is loaded. */
+/** `inspect` runs no engine, and a plan runs where it is loaded. */
 const ENGINE: Options = { engine: { value: "NAME", help: "auto (default), simd, scalar or ts" } };
 
 export const FRAME: Options = {
@@ -312,7 +312,7 @@ export const COMMANDS = {
       out: {
         value: "FILE",
         help: "write results here instead of to standard output, once all images are done",
-        aliases: ["o", "output"],
+        aliases: ["output"],
       },
       resume: { help: "go on with a run to --out that was stopped, or run again what failed" },
       draw: {
@@ -343,7 +343,7 @@ export const COMMANDS = {
           "picture to write, .svg or .png; repeatable; default: the photo's name with .boxes.svg. For " +
           "folders: a folder, or a name with * for the frame's",
         isRepeatable: true,
-        aliases: ["o", "output"],
+        aliases: ["output"],
       },
       detections: { value: "FILE", help: 'draw these instead of decoding: the output of "decode --json"' },
       index: { value: "N", help: "image of a batch, from 0 (default 0)" },
@@ -375,8 +375,16 @@ export const COMMANDS = {
       },
       out: {
         value: "FILE",
-        help: "write here instead of to standard output",
-        aliases: ["o", "output"],
+        help:
+          "write here instead of to standard output. A name that ends in .mjs or .js: an ES module that decodes " +
+          "by itself",
+        aliases: ["output"],
+      },
+      engine: {
+        value: "NAME",
+        help:
+          "of a module: simd (WebAssembly with vector instructions, the default) or ts (without WebAssembly, for " +
+          "worklets of React Native and workers that compile none)",
       },
       kernel: {
         value: "FILE",

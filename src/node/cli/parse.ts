@@ -18,7 +18,9 @@ export function parseWords(command: CommandName, words: readonly string[]): Pars
   const { values, positionals, tokens } = parseArgs({
     args: [...words],
     options: {
-      ...Object.fromEntries(Object.entries(options).map(([name, option]) => [name, parseOption(option)])),
+      ...Object.fromEntries(
+        Object.entries(options).map(([name, option]) => [name, parseOption(name, option)]),
+      ),
       help: { type: "boolean", short: "h" },
     },
     allowPositionals: true,
@@ -46,5 +48,9 @@ export function parseWords(command: CommandName, words: readonly string[]): Pars
   return { values, positionals };
 }
 
-const parseOption = ({ value, isRepeatable }: Option) =>
-  ({ type: value === undefined ? "boolean" : "string", multiple: isRepeatable ?? false }) as const;
+const parseOption = (name: string, { value, isRepeatable }: Option) =>
+  ({
+    type: value === undefined ? "boolean" : "string",
+    multiple: isRepeatable ?? false,
+    ...(name === "out" && { short: "o" }),
+  }) as const;

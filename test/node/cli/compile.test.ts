@@ -74,9 +74,9 @@ test.each<[string, string[], RegExp]>([
     /--c: got "int", expected a name that C allows/,
   ],
   [
-    "an engine",
+    "an engine of a plan file",
     [ssd, "--outputs", shape, "--engine", "ts"],
-    /unknown option --engine. It is an option of run, decode and draw, not of compile.\n/,
+    /--engine is for a module: --out detector.mjs. A plan file runs on each engine, where it is loaded.\n/,
   ],
   [
     "an output twice",

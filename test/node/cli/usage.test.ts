@@ -47,7 +47,7 @@ test.each<[string, string[], RegExp]>([
     /unknown option --scale. Did you mean --scale-xy or --scales or --quantised\?\n/,
   ],
   ["a size of nothing", ["inspect", "o:0x84x8400"], /o:0x84x8400: got a size of 0, expected 1 or more\n/],
-  ["what others call it, by a letter", ["draw", "-o", "x.svg"], /unknown option -o. Did you mean --out\?\n/],
+  ["what others call it", ["draw", "--output", "x.svg"], /unknown option --output. Did you mean --out\?\n/],
   [
     "what the library calls it",
     ["decode", "--iou-threshold=0.5"],

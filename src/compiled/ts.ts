@@ -1,0 +1,10 @@
+/** The same module without WebAssembly: for worklets of React Native, and workers that compile no kernel. */
+import { memoryOf } from "../core/memory.ts";
+import { tsEngine } from "../engine/ts/index.ts";
+import { type EmbeddedPlan, decoderOf } from "./decode.ts";
+
+declare const BOXWRIGHT_PLAN: EmbeddedPlan;
+
+export const decode = /* @__PURE__ */ decoderOf(BOXWRIGHT_PLAN, (bytes) =>
+  tsEngine(memoryOf(new ArrayBuffer(Math.ceil(bytes / 16) * 16))),
+);
