@@ -204,7 +204,12 @@ const DECODER = LATER_ENTRIES["core.node"];
 const codeSplitting = {
   groups: [
     chunk("decoding", (reachedBy) => reachedBy(ENTRIES.plan) && reachedBy(DECODER)),
-    chunk("networks", (reachedBy) => reachedBy(DECODER) || reachedBy(LATER_ENTRIES["index.node"])),
+    // Without what only Node reads: a page has no "node:module".
+    chunk(
+      "networks",
+      (reachedBy) =>
+        (reachedBy(ENTRIES.index) || reachedBy(ENTRIES.core)) && Object.values(LATER_ENTRIES).some(reachedBy),
+    ),
     chunk("tasks", (reachedBy) => Object.values(TASKS).filter(reachedBy).length > 1),
     // A plan file knows parts of some tasks.
     ...Object.entries(TASKS).flatMap(([task, file]) => [

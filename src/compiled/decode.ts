@@ -1,4 +1,4 @@
-/** `decode` of a module that `boxwright compile --out detector.mjs` writes: one network, and nothing that reads others. */
+/** `decode` of a module that `boxwright compile --out detector.mjs` writes: one network, nothing that reads others. */
 import * as A from "../core/abi.ts";
 import { TensorError, refuse } from "../core/errors.ts";
 import type { Memory } from "../core/memory.ts";

@@ -1,4 +1,4 @@
-/** The module that `boxwright compile --out detector.mjs` writes, with the vector kernel. The compiler puts the plan in. */
+/** The module that `boxwright compile --out detector.mjs` writes, with the vector kernel. Its plan is put in later. */
 import { decodeText } from "kernel-data";
 import { memoryOf } from "../core/memory.ts";
 import type { KernelExports } from "../engine/engine.ts";

@@ -1,5 +1,5 @@
 /**
- * Modules that `boxwright compile --out detector.mjs` writes: the same bytes as a decoder of the config, in both engines.
+ * Modules that `boxwright compile --out detector.mjs` writes: the bytes of a decoder of the config, in both engines.
  * Reads the templates of dist/, which `npm test` builds first.
  */
 import { readFile, writeFile } from "node:fs/promises";
