@@ -6,7 +6,7 @@ import type { Config } from "./types.ts";
 const BACKGROUND = ["???", "background", "__background__"];
 
 /** True if a list of labels begins with a name that stands for the background. */
-const beginsWithBackground = (labels: readonly string[]): boolean =>
+export const beginsWithBackground = (labels: readonly string[]): boolean =>
   labels.length > 0 && BACKGROUND.includes(labels[0].trim().toLowerCase());
 
 /** Returns labels without a first one that stands for the background. */

@@ -176,6 +176,8 @@ export interface FamilyTraits {
   readonly className?: "face" | "palm" | "person" | "text";
   /** Score column that means "nothing here". Lists with an entry per class may then name it. Usual: no column. */
   readonly background?: "first" | "last";
+  /** Networks that know COCO have its own class ids, 1..90. Usual: 0..79, without gaps. */
+  readonly cocoOwnIds?: true;
   /** Class ids come from an operator that subtracts the background: id 0 is the first real class. */
   readonly idsLeaveOutBackground?: true;
   /**

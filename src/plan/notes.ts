@@ -8,6 +8,7 @@ import { areUsualStrides, cellsOf, gridsOfRows } from "../heads/grids.ts";
 import type { HeadDraft, HeadTensor, Interpretation } from "../heads/head.ts";
 import { type HeadQuery, namesOf } from "../heads/query.ts";
 import { unreadMap } from "./check.ts";
+import { notesOfLabels } from "./label-notes.ts";
 
 /** Rows per cell of all maps: one, or one per anchor. */
 const ROWS_PER_CELL = [1, 2, 3, 5];
@@ -49,6 +50,7 @@ export function notesOf(
       ? [`${query.family} has no anchors: those given are not used`]
       : []),
     ...notRead(query, name, heads),
+    ...notesOfLabels(query, heads),
     ...(named.length > 0 && !specs.some((s) => named.includes(s.name))
       ? [`roles name none of these outputs: ${few(named, 6)}`]
       : []),
@@ -103,7 +105,9 @@ const WITH_BACKGROUND: readonly ReadingName[] = [
 /** Returns a note on options that the reading does not use: the caller may expect another network. */
 function notRead(query: HeadQuery, name: ReadingName, heads: readonly HeadDraft[]): string[] {
   const { priors, anchors, finished } = READINGS[name];
-  const hasPriors = priors === true || heads.some((head) => head.priors !== null);
+  // Priors that the family always has were not the caller's.
+  const isBuilt = query.traits.buildPriors !== undefined;
+  const hasPriors = priors === true || isBuilt || heads.some((head) => head.priors !== null);
   const isVaried = query.variances !== null;
   const unread = [
     ...(hasPriors ? [] : [query.priors && "priors", query.priorFormat && "priorFormat"]),

@@ -60,6 +60,7 @@ export const DECODED_FAMILIES = {
   // torchvision, models/detection/transform.py and roi_heads.py: pictures keep their size, class 0 is the background.
   "mask-rcnn": /* @__PURE__ */ decoded({
     rowMasks: "box",
+    cocoOwnIds: true,
     task: "segment",
     title: "Mask R-CNN",
     word: /mask[-_ ]?r[-_ ]?cnn/,

@@ -10,6 +10,7 @@ export const SSD_FAMILIES = {
   ssd: {
     head: "prior",
     exports: ["prior-rows", "detection-output"],
+    cocoOwnIds: true,
     raw: "probabilities",
     classes: "in shapes",
     background: "first",
@@ -21,6 +22,7 @@ export const SSD_FAMILIES = {
   efficientdet: {
     head: "prior",
     exports: ["prior-maps", "prior-rows", "finished-rows"],
+    cocoOwnIds: true,
     finishedRows: ["image-box-score-class"],
     finishedFormat: "yxyx",
     raw: "logits",
@@ -40,6 +42,7 @@ export const SSD_FAMILIES = {
   },
   "ssd-detection-output": /* @__PURE__ */ decoded({
     exports: ["detection-output"],
+    cocoOwnIds: true,
     background: "first",
     coordinates: "normalised",
     like: "ssd",
@@ -47,6 +50,7 @@ export const SSD_FAMILIES = {
   }),
   "tflite-postprocess": /* @__PURE__ */ decoded({
     exports: ["postprocess"],
+    cocoOwnIds: true,
     background: "first",
     idsLeaveOutBackground: true,
     coordinates: "normalised",

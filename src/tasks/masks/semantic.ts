@@ -18,7 +18,7 @@ import { type OverImageOptions, placeOverImage } from "./over-image.ts";
 export interface ClassMapOptions extends OverImageOptions {
   /** Number of classes. Needed where the shape can be read as NCHW and as NHWC. Default: that of the labels. */
   readonly classes?: number;
-  /** Name of each class. */
+  /** Name of each class. With `background`, the list may leave out the background in front. */
   readonly labels?: readonly string[];
   /**
    * True if the tensor holds class ids, because the network took the argmax itself. Default: true for one channel of
@@ -90,11 +90,29 @@ export function classMap(tensor: TensorInput, options: ClassMapOptions = {}): Cl
       : argmaxOf(spec, tensor, classes ?? labels?.length);
   if (labels && labels.length > map.classes)
     refuse("labels", `${labels.length} names for ${map.classes} classes`, "at most as many", RangeError);
+  const names = labels && namesFor(labels, map.classes, background === true);
   const { data } = map;
   if (background) for (let i = 0; i < data.length; i++) if (data[i] === 0) data[i] = noClass(data);
-  if (!frame) return { ...map, labels };
+  if (!frame) return { ...map, labels: names };
   const { x, y, finish } = placeOverImage([map.width, map.height], inputSize, frame);
-  return { ...map, labels, ...finish(nearestOver(data, map.width, x, y)) };
+  return { ...map, labels: names, ...finish(nearestOver(data, map.width, x, y)) };
+}
+
+/**
+ * Returns a name for each class. Names that lack the background alone move up by one if class 0 is stated to be it. If
+ * nobody states that, nothing tells which class has no name.
+ */
+function namesFor(labels: readonly string[], classes: number, background: boolean): readonly string[] {
+  if (labels.length !== classes - 1) return labels;
+  return background
+    ? ["background", ...labels]
+    : refuse(
+        "labels",
+        `${labels.length} names for ${classes} classes`,
+        `${classes} names: ["background", ...labels] if class 0 is the background (background: true moves the names ` +
+          'by itself), or [...labels, ""] if the last class has no name',
+        RangeError,
+      );
 }
 
 const LABELS: Rule<readonly string[]> = [

@@ -1,0 +1,33 @@
+/** Notes on class names that belong to another numbering of classes than the ids of the network. */
+import { areCoco, COCO_CLASSES } from "../core/coco.ts";
+import type { HeadDraft } from "../heads/head.ts";
+import type { HeadQuery } from "../heads/query.ts";
+import { beginsWithBackground } from "../config/background.ts";
+
+/**
+ * Returns a note if a column holds the class ids, and the names that the config gives are those of other ids; none if
+ * they fit. Where each class has a score, the shape counts the classes, and names of another count are refused.
+ */
+export function notesOfLabels(query: HeadQuery, heads: readonly HeadDraft[]): string[] {
+  const { labels, family, traits, background } = query;
+  if (!labels || !heads.some(({ classId }) => classId !== null)) return [];
+  const countsBackground = traits.background === "first" && !traits.idsLeaveOutBackground;
+  if (traits.cocoOwnIds && areCoco(labels, COCO_CLASSES))
+    return [
+      `labels are the ${COCO_CLASSES} names of COCO without gaps, and networks of ${family} that know COCO have its ` +
+        'own ids, 1..90: labels: "coco91" names those',
+    ];
+  if (countsBackground && background !== false && !beginsWithBackground(labels))
+    return [
+      `class ids of ${family} count the background as 0, and labels begin with "${labels[0]}": put "background" in ` +
+        'front of them ("voc21" is "voc20" with the background), or say background: false if 0 is a class',
+    ];
+  return beginsWithBackground(labels) && background === null && !traits.background && !traits.cocoOwnIds
+    ? [
+        `labels begin with "${labels[0]}", and class ids of ${family} count no background: 0 is the first class. Are ` +
+          `they the names of this network?${areOwnIds(labels) ? ' "coco80" are those of COCO without gaps' : ""}`,
+      ]
+    : [];
+}
+
+const areOwnIds = (labels: readonly string[]): boolean => areCoco(labels.slice(1), 90);
