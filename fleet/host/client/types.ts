@@ -23,6 +23,8 @@ export interface StoredFrame {
   readonly time: string;
   /** Grows by 1 from frame to frame of a camera. */
   readonly sequence: number | null;
+  /** Milliseconds by which the device's clock was ahead. Absent: less than a minute. */
+  readonly clockAheadMs?: number;
   /** Hash of the config that the frame was decoded with. */
   readonly config: string | null;
   readonly kind: "raw" | "detection";

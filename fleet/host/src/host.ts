@@ -81,7 +81,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
     if (documents) documents.onChange = (document) => tokens!.use(document);
     await documents?.start();
     const app = createApp({
-      ...{ db, writer, intake, registry, previews, refused, live, metrics, log },
+      ...{ db, writer, intake, registry, previews, refused, live, metrics, log, now },
       ...config,
       names: new DeviceNames(db, onError),
       guards: createGuards(config, metrics, log, now, tokens),
@@ -95,7 +95,7 @@ export async function startHost({ config, log, now = Date.now }: HostOptions): P
     const { keepDays, keepBytes } = config;
     const onDeleted = (): Promise<void> => webhooks.countDeleted();
     const retention = new Retention({ db, log, keepDays, keepBytes, onDeleted, now });
-    // Read the newest frame before others come: under a wrong clock, they would be frames of the future.
+    // Read the trusted time before frames come: under a wrong clock, they would be frames of the future.
     await retention.open();
     const listening = await listen(app, config, metrics);
     // Do not wait for the brokers: HTTP works without them.

@@ -1,21 +1,27 @@
 /**
- * The time by which rows are deleted for their age. A wrong clock must not delete anything, so this time never runs
- * faster than the process does:
+ * The time by which rows are deleted for their age. A wrong clock must not delete anything, so the database remembers
+ * the last time that was trusted, and this time goes on from there, at most twice as fast as the process runs:
  *
- *     trusted = min(clock, start + time that the process has run)
- *     start   = min(clock at start, time of the newest row + one day)
+ *     trusted = min(clock, last trusted time + 2 * time that the process has run)
  *
- * A clock that jumps ahead does not move it. After a long pause the trusted time is behind, and rows stay longer.
+ * A clock that jumps ahead does not move it, before a start or after it, and neither do rows of a wrong time. No start
+ * deletes what was not old enough before. After a pause the trusted time is behind, and catches up as the process runs.
  */
+import type { Database } from "./database.ts";
 import type { Logger } from "./log.ts";
 
-const DAY_MS = 24 * 3_600_000;
+const HOUR_MS = 3_600_000;
+/** How much faster than the process the trusted time may run. */
+const CATCH_UP = 2;
 /** Clock difference that is worth a line in the log. */
 const JUMP_MS = 60_000;
+/** Machines without a battery begin near 1970. No earlier time than 2001 says anything. */
+const FIRST_PLAUSIBLE = Date.UTC(2001, 0, 1);
 
 export interface TrustedClockOptions {
-  /** Time of the newest row, in milliseconds since 1970; null: there is none. */
-  readonly newest: number | null;
+  readonly db: Database;
+  /** Returns the time of the newest row, for a database that remembers no time; null: there is no row. */
+  readonly newest: () => Promise<number | null>;
   /** Returns the clock in milliseconds since 1970. */
   readonly now: () => number;
   /** Returns milliseconds that never jump. */
@@ -24,35 +30,75 @@ export interface TrustedClockOptions {
 }
 
 export class TrustedClock {
-  readonly #now: () => number;
-  readonly #elapsed: () => number;
-  readonly #log: Logger;
-  readonly #startTime: number;
-  readonly #startElapsed: number;
+  readonly #options: Required<TrustedClockOptions>;
+  #base: number;
+  #since: number;
+  /** Running time at which the clock was first found behind the trusted time; null: it is not. */
+  #behindSince: number | null = null;
   #isAhead = false;
 
-  constructor({ newest, now, elapsed = () => performance.now(), log }: TrustedClockOptions) {
-    this.#now = now;
-    this.#elapsed = elapsed;
-    this.#log = log;
-    this.#startTime = Math.min(now(), (newest ?? now()) + DAY_MS);
-    this.#startElapsed = elapsed();
+  private constructor(options: Required<TrustedClockOptions>, base: number) {
+    this.#options = options;
+    this.#base = base;
+    this.#since = options.elapsed();
   }
 
-  /**
-   * Returns the trusted time in whole milliseconds, since PostgreSQL takes no fraction. Logs when the clock begins or
-   * ends to run ahead of it.
-   */
-  time(): number {
-    const now = this.#now();
-    const trusted = Math.floor(this.#startTime + this.#elapsed() - this.#startElapsed);
-    const ahead = now - trusted;
+  /** Reads the last trusted time. Call it before rows of a wrong clock can come. */
+  static async open(given: TrustedClockOptions): Promise<TrustedClock> {
+    const options = { elapsed: () => performance.now(), ...given };
+    const { db, newest, now } = options;
+    const [row] = await db.all<{ value: number }>("SELECT value FROM service_state WHERE name = 'time'");
+    const clock = new TrustedClock(options, row?.value ?? Math.min(now(), (await newest()) ?? now()));
+    await clock.#save();
+    return clock;
+  }
+
+  /** Returns the trusted time in whole milliseconds, since PostgreSQL takes no fraction, and remembers it. */
+  async time(): Promise<number> {
+    await this.#save();
+    return this.#time();
+  }
+
+  #time(): number {
+    const { now, elapsed, log } = this.#options;
+    const clock = now();
+    const trusted = Math.floor(this.#base + CATCH_UP * (elapsed() - this.#since));
+    const ahead = clock - trusted;
     if (ahead > JUMP_MS !== this.#isAhead) {
       this.#isAhead = ahead > JUMP_MS;
-      const text = `the clock is ${Math.round(ahead / 1000)} s ahead of the time that this process has run since the newest row`;
-      if (this.#isAhead) this.#log.warn(`${text}: old rows stay longer. If the clock is right, a restart catches up`);
-      else this.#log.info("the clock agrees with the running time again");
+      if (this.#isAhead)
+        log.warn(
+          `the clock is ${Math.round(ahead / 1000)} s ahead of the last time that this database trusts: old rows stay longer`,
+        );
+      else log.info("the clock agrees with the trusted time again");
     }
-    return Math.min(now, trusted);
+    return Math.min(Math.floor(clock), trusted);
+  }
+
+  async #save(): Promise<void> {
+    const { db } = this.#options;
+    const isSetBack = this.#isSetBack();
+    const time = this.#time();
+    if (isSetBack) [this.#base, this.#since] = [time, this.#options.elapsed()];
+    if (time < FIRST_PLAUSIBLE) return;
+    const which = isSetBack ? "" : " WHERE excluded.value > service_state.value";
+    await db.write(
+      (tx) =>
+        tx.all(
+          `INSERT INTO service_state (name, value) VALUES ('time', ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value${which}`,
+          [time],
+        ),
+      { durable: false },
+    );
+  }
+
+  /** True if the clock has been behind for an hour, so that the trusted time was the wrong one. */
+  #isSetBack(): boolean {
+    const { now, elapsed } = this.#options;
+    const clock = now();
+    const isBehind = clock >= FIRST_PLAUSIBLE && clock < this.#base - HOUR_MS;
+    if (!isBehind) this.#behindSince = null;
+    else this.#behindSince ??= elapsed();
+    return this.#behindSince !== null && elapsed() - this.#behindSince > HOUR_MS;
   }
 }

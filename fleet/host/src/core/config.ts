@@ -161,7 +161,11 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     about: "raw frames of a camera that may wait; more are refused with 429",
   },
   maxPacketBytes: { parse: number(1024, 64 * MIB), fallback: 8 * MIB, about: "most bytes of a packet" },
-  maxRequests: { parse: number(1, 4096), fallback: 64, about: "room for bodies, in whole packets; slow ones share half of it" },
+  maxRequests: {
+    parse: number(1, 4096),
+    fallback: 64,
+    about: "room for bodies, in whole packets; slow ones share half of it",
+  },
   minBodyRate: {
     parse: number(0, MIB),
     fallback: 8192,

@@ -20,6 +20,7 @@ export interface Metrics {
   setWebhookQueues(queues: readonly QueueCounts[]): void;
   readonly batch: Histogram;
   readonly latency: Histogram;
+  readonly future: Counter;
   /** The counts that the page shows. */
   readonly totals: Record<"received" | "stored" | "duplicates" | "refused" | "previewsDropped", number>;
   /** Counts a refusal. Counts the same Refusal once. */
@@ -80,6 +81,7 @@ export function createMetrics(): Metrics {
       buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60, 600, 3600],
       registers,
     }),
+    future: counter("future_total", "Frames stored whose time of capture is in the future: a device's clock is wrong"),
     totals,
     setWebhookQueues(queues) {
       queued.reset();

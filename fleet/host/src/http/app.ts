@@ -15,6 +15,7 @@ export type AppOptions = DeviceRoutes &
   OpsRoutes &
   PageRoutes & {
     readonly log: Logger;
+    readonly now: () => number;
     /** Returns the addresses of the hub: the one that this host asks, and the one that browsers have. */
     readonly framers: () => readonly string[];
   };
@@ -25,7 +26,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   app.use(safeHeaders(framers));
   addOpsRoutes(app, options);
   addDeviceRoutes(app, options);
-  addQueryRoutes(app, db, guards);
+  addQueryRoutes(app, db, guards, options.now);
   addRefusedRoute(app, db, options.refused, guards);
   addWebhookRoutes(app, options.webhooks, guards);
   addPageRoutes(app, options);

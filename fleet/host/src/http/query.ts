@@ -12,9 +12,9 @@ import type { Env, Guards } from "./guards.ts";
 const MOST_FRAMES = 10_000;
 const MOST_CAMERAS = 10_000;
 
-export function addQueryRoutes(app: Hono<Env>, db: Queries, guards: Guards): void {
+export function addQueryRoutes(app: Hono<Env>, db: Queries, guards: Guards, now: () => number): void {
   app.get("/v1/detections", guards.readers, async (c) => {
-    const { source, subject, after } = c.req.query();
+    const { source, subject, after, future } = c.req.query();
     const limit = readLimit(c.req.query("limit"), 1000, MOST_FRAMES);
     const cursor = after === undefined ? undefined : readCursor(after);
     if (after !== undefined && cursor === undefined)
@@ -22,7 +22,7 @@ export function addQueryRoutes(app: Hono<Env>, db: Queries, guards: Guards): voi
         "foreign",
         `after: got ${JSON.stringify(after.slice(0, 60))}, expected a cursor of a line, or a time in RFC 3339`,
       );
-    const frames = framesInOrder(db, { source, subject, after: cursor }, limit);
+    const frames = framesInOrder(db, { source, subject, after: cursor, now: now(), isFuture: future === "1" }, limit);
     // Ask for the first frame here: an error of the database can then still become an answer.
     const first = await frames.next();
     c.header("Content-Type", "application/x-ndjson");

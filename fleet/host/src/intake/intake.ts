@@ -6,7 +6,7 @@ import { millisecondsOf, sortableNow, sortableTime } from "../core/time.ts";
 import type { Decoding } from "../decode/decoding.ts";
 import type { Registry } from "../decode/registry.ts";
 import { UnavailableError } from "boxwright-service/errors";
-import type { StoredFrame } from "../store/frames.ts";
+import { CLOCK_SLACK_MS, type StoredFrame } from "../store/frames.ts";
 import type { Writer } from "../store/writer.ts";
 
 export interface IntakeOptions {
@@ -86,12 +86,19 @@ export class Intake {
     if (isNew) {
       metrics.stored.inc({ kind });
       metrics.totals.stored++;
-      metrics.latency.observe(Math.max(0, storedAt - millisecondsOf(time)) / 1000);
+      this.#observe(storedAt - millisecondsOf(time));
     } else {
       metrics.duplicates.inc({ way });
       metrics.totals.duplicates++;
     }
     return { source: names.source, id: names.id, isDuplicate: !isNew };
+  }
+
+  /** Counts the latency of a new frame. A frame from the future has none: the device's clock is wrong. */
+  #observe(latency: number): void {
+    const { metrics } = this.#options;
+    if (latency < -CLOCK_SLACK_MS) metrics.future.inc();
+    else metrics.latency.observe(Math.max(0, latency) / 1000);
   }
 
   /** Returns the detections of a packet: those of the device as they are, or what the pool decodes. */

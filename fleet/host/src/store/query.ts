@@ -1,7 +1,7 @@
 /** Reads stored frames and cameras. */
-import { sortableTime } from "../core/time.ts";
+import { millisecondsOf, sortableNow, sortableTime } from "../core/time.ts";
 import type { Queries, Value } from "boxwright-service/database";
-import { SEQUENCES_PER_START, type StoredFrame } from "./frames.ts";
+import { CLOCK_SLACK_MS, SEQUENCES_PER_START, type StoredFrame } from "./frames.ts";
 
 /** Place in the order of frames: time, sequence, id, source. */
 export type Cursor = readonly [time: string, sequence: number, id: string, source: string];
@@ -10,6 +10,13 @@ export interface FrameFilter {
   readonly source?: string | undefined;
   readonly subject?: string | undefined;
   readonly after?: Cursor | undefined;
+  /**
+   * The clock. Frames from the future are left out until their time has come: a reader that goes on behind the last
+   * frame would wait for that time.
+   */
+  readonly now: number;
+  /** True: only frames from the future. */
+  readonly isFuture?: boolean;
 }
 
 const PAGE = 500;
@@ -17,7 +24,7 @@ const PAGE = 500;
 /** Yields frames in order of time of capture, then of sequence, then of id. */
 export async function* framesInOrder(
   db: Queries,
-  { source, subject, after }: FrameFilter,
+  { source, subject, after, now, isFuture = false }: FrameFilter,
   limit: number,
 ): AsyncGenerator<StoredFrame> {
   let from = after;
@@ -31,9 +38,9 @@ export async function* framesInOrder(
     };
     if (source !== undefined) add("source = ?", source);
     if (subject !== undefined) add("subject = ?", subject);
+    add(isFuture ? "time > ?" : "time <= ?", sortableNow(now + CLOCK_SLACK_MS));
     if (from !== undefined) add("(time, sequence, id, source) > (?, ?, ?, ?)", ...from);
-    const where = wheres.length > 0 ? `WHERE ${wheres.join(" AND ")} ` : "";
-    const sql = `SELECT * FROM frames ${where}ORDER BY time, sequence, id, source LIMIT ?`;
+    const sql = `SELECT * FROM frames WHERE ${wheres.join(" AND ")} ORDER BY time, sequence, id, source LIMIT ?`;
     const rows = await db.all<StoredFrame>(sql, [...params, size]);
     yield* rows;
     if (rows.length < size) return;
@@ -69,6 +76,7 @@ export function readCursor(text: string): Cursor | undefined {
 /** Returns one frame line of NDJSON. `detections` and `frame` are JSON already. */
 export function frameLine(row: StoredFrame): string {
   const { source, id, subject, time, sequence, config, kind, frame, detections, stored_at } = row;
+  const ahead = millisecondsOf(time) - stored_at;
   const head = JSON.stringify({
     source,
     id,
@@ -78,6 +86,7 @@ export function frameLine(row: StoredFrame): string {
     config,
     kind,
     storedAt: new Date(stored_at).toISOString(),
+    ...(ahead > CLOCK_SLACK_MS && { clockAheadMs: ahead }),
     cursor: cursorText(row),
   });
   return `${head.slice(0, -1)},"frame":${frame ?? "null"},"detections":${detections}}\n`;

@@ -52,11 +52,12 @@ export class Retention {
     this.#options = { now: Date.now, elapsed: () => performance.now(), ...options };
   }
 
-  /** Reads the time of the newest frame. Call it before the others. */
+  /** Reads the last trusted time. Call it before the others. */
   async open(): Promise<void> {
     const { db, log, now, elapsed } = this.#options;
-    const [newest] = await db.all<{ at: number | null }>("SELECT max(stored_at) AS at FROM frames");
-    this.#clock = new TrustedClock({ newest: newest?.at ?? null, now, elapsed, log });
+    const newest = async (): Promise<number | null> =>
+      (await db.all<{ at: number | null }>("SELECT max(stored_at) AS at FROM frames"))[0]?.at ?? null;
+    this.#clock = await TrustedClock.open({ db, newest, now, elapsed, log });
   }
 
   /** Sweeps now and every minute, if there is a limit. */
@@ -90,7 +91,7 @@ export class Retention {
         await sleep(performance.now() - begin);
       }
     };
-    if (keepDays > 0) await remove(this.#clock!.time() - keepDays * DAY_MS, MAX_FRAMES_PER_SWEEP);
+    if (keepDays > 0) await remove((await this.#clock!.time()) - keepDays * DAY_MS, MAX_FRAMES_PER_SWEEP);
     if (keepBytes > 0 && deleted < MAX_FRAMES_PER_SWEEP) {
       const { frames, bytes } = await sizeOf(db, this.#options.now());
       const excessFrames = bytes > keepBytes ? Math.ceil(frames * (1 - keepBytes / bytes)) : 0;

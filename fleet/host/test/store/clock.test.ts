@@ -27,4 +27,24 @@ describe.each(kinds)("$kind", ({ kind, skip }) => {
     expect((await camera()).lastTime).toBe(lastTime);
     await host.end();
   });
+
+  test.skipIf(skip)("frames of the year 9999 are marked, and no reader waits for that year", async () => {
+    const folder = temporaryFolder();
+    const now = Date.UTC(2026, 0, 1, 1);
+    const host = await testHost({ database: await emptyDatabase(kind, folder.path) }, () => now);
+    const send = async (n: number, time: string): Promise<void> => {
+      expect((await host.post(detectionPacket(n, { time }))).status).toBe(204);
+    };
+    const last = "9999-12-31T23:59:59.999Z";
+    await send(0, "2026-01-01T00:00:00Z");
+    await send(1, last);
+    const [frame, ...none] = await host.lines();
+    expect([frame.id, none, "clockAheadMs" in frame]).toEqual(["frame-0", [], false]);
+    await send(2, "2026-01-01T00:00:01Z");
+    expect((await host.lines(`after=${frame.cursor}`)).map(({ id }) => id)).toEqual(["frame-2"]);
+    expect(await host.lines("future=1")).toMatchObject([{ id: "frame-1", clockAheadMs: Date.parse(last) - now }]);
+    expect(await host.metric("boxwright_host_future_total")).toBe(1);
+    expect(await host.metric("boxwright_host_latency_seconds_count")).toBe(2);
+    await host.end();
+  });
 });

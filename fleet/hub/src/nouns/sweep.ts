@@ -25,7 +25,7 @@ export interface SweepOptions {
 export function createSweep({ db, files, now, log, config }: SweepOptions): () => Promise<void> {
   let clock: Promise<TrustedClock> | undefined;
   const open = (): Promise<TrustedClock> => {
-    const opening = newestTime(db).then((newest) => new TrustedClock({ newest, now, log }));
+    const opening = TrustedClock.open({ db, newest: () => newestTime(db), now, log });
     // Read again after a failure.
     opening.catch(() => (clock = undefined));
     return (clock = opening);
@@ -34,7 +34,7 @@ export function createSweep({ db, files, now, log, config }: SweepOptions): () =
   void open();
   return async () => {
     try {
-      const time = (await (clock ?? open())).time();
+      const time = await (await (clock ?? open())).time();
       await deleteOldHours(db, time, ROWS_A_SWEEP);
       await deleteLeftovers(db, time, DEVICES_A_SWEEP);
       await deleteOldRevocations(db, time);
