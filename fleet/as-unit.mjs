@@ -142,7 +142,7 @@ function makeFolders(given, { credentials = {}, settings = {} }) {
 function commandOf(unit, part, name) {
   const [program, ...words] = unit.ExecStart[0].split(" ");
   const { bin } = JSON.parse(readFileSync(join(fleet, part, "package.json"), "utf8"));
-  const main = bin[program.replace("/usr/local/bin/", "")];
+  const main = bin[program];
   check(main !== undefined, "the unit's command is one of the package", program);
   const place = (word) =>
     word

@@ -79,20 +79,20 @@ async function runHostAndAgent() {
 }
 
 async function runHub() {
-  const { link } = JSON.parse(run("hub", "init", "--email", "you@example.org"));
-  check(/\/link\//.test(link), "hub init gives a link", link);
+  const { link } = JSON.parse(run("boxwright-hub", "init", "--email", "you@example.org"));
+  check(/\/link\//.test(link), "boxwright-hub init gives a link", link);
   env.HUB_PORT = "0";
-  await during("hub", ["serve"], /^\{"listening":"(http:[^"]+)"/m, async (url) => {
+  await during("boxwright-hub", ["serve"], /^\{"listening":"(http:[^"]+)"/m, async (url) => {
     for (const place of ["/sign-in", "/app.css", "/readyz"]) {
       const { status } = await fetch(url + place);
-      check(status === 200, `hub answers ${place}`, status);
+      check(status === 200, `boxwright-hub answers ${place}`, status);
     }
   });
 }
 
 try {
   install();
-  for (const command of ["boxwright-agent", "boxwright-host", "hub"])
+  for (const command of ["boxwright-agent", "boxwright-host", "boxwright-hub"])
     check(run(command, "--help").includes(command), `${command} is on the path`, "other text");
   await runHostAndAgent();
   await runHub();

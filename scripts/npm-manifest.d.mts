@@ -2,4 +2,5 @@
 export declare function withRepository(
   manifest: object,
   repository: string,
+  folder?: string,
 ): { readonly repository: { readonly url: string }; readonly homepage: string; readonly bugs: object };

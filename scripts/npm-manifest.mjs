@@ -1,28 +1,12 @@
 /**
- * Fills in where the project is: `node scripts/npm-manifest.mjs REPOSITORY` sets `repository`, `homepage` and `bugs` of
- * package.json. The release runs it before it publishes. npm refuses provenance for another repository than the one it
- * was built in, so the fields are of the repository that releases.
- */
-import { readFileSync, writeFileSync } from "node:fs";
-import { pathToFileURL } from "node:url";
-
-/**
- * Returns the manifest with the three fields.
+ * Returns the manifest with the place of the project. npm refuses provenance for another repository than the one that a
+ * package was built in, so the release fills the fields in for the repository that it runs in.
  * @param repository address of the repository, such as "https://example.org/owner/name"
+ * @param folder where the package stands in the repository; empty for the root
  */
-export const withRepository = (manifest, repository) => ({
+export const withRepository = (manifest, repository, folder = "") => ({
   ...manifest,
-  repository: { type: "git", url: `git+${repository}.git` },
-  homepage: `${repository}#readme`,
+  repository: { type: "git", url: `git+${repository}.git`, ...(folder !== "" && { directory: folder }) },
+  homepage: folder === "" ? `${repository}#readme` : `${repository}/tree/HEAD/${folder}#readme`,
   bugs: { url: `${repository}/issues` },
 });
-
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const [repository] = process.argv.slice(2);
-  if (!/^https:\/\/[^/]+\/[^/]+\/[^/]+$/.test(repository ?? "")) {
-    console.error("usage: node scripts/npm-manifest.mjs https://HOST/OWNER/NAME");
-    process.exit(2);
-  }
-  const manifest = JSON.parse(readFileSync("package.json", "utf8"));
-  writeFileSync("package.json", `${JSON.stringify(withRepository(manifest, repository), null, 2)}\n`);
-}

@@ -1,28 +1,38 @@
-/**
- * Makes the relative links and pictures of README.md absolute, at a tag: `node scripts/npm-readme.mjs REPOSITORY TAG`.
- * The release runs it before it publishes. npm shows the README on a page of its own, where a relative link depends on
- * what npm makes of it; in the repository they stay relative.
- */
-import { readFileSync, writeFileSync } from "node:fs";
-import { pathToFileURL } from "node:url";
+/** Links of pages that are published: npm shows a README on a page of its own, where a relative link leads nowhere. */
+import { posix } from "node:path";
+
+const LINK = /(!?)\[([^\]]*)\]\(([^)\s]+)\)/g;
+const isAbsolute = (link) => /^[a-z][a-z0-9+.-]*:|^#/i.test(link);
 
 /**
- * Returns the text with absolute links.
+ * Returns the text with absolute links into the repository, at a tag.
  * @param repository address of the repository, such as "https://example.org/owner/name"
- * @param tag the release
+ * @param page path of the page in the repository
+ * @param isPacked true for the path of a file that lies beside the page in the package: its link stays relative
  */
-export function withAbsoluteLinks(text, repository, tag) {
-  return text.replace(/(!?)\[([^\]]*)\]\(([^)\s]+)\)/g, (whole, picture, title, link) => {
-    if (/^[a-z][a-z0-9+.-]*:|^#/i.test(link)) return whole;
-    return `${picture}[${title}](${repository}/${picture ? "raw" : "blob"}/${tag}/${link})`;
+export function withAbsoluteLinks(text, repository, tag, page = "README.md", isPacked = () => false) {
+  return text.replace(LINK, (whole, picture, title, link) => {
+    if (isAbsolute(link)) return whole;
+    const path = posix.join(posix.dirname(page), link);
+    if (isPacked(path.replace(/#.*$/, ""))) return whole;
+    return `${picture}[${title}](${repository}/${picture ? "raw" : "blob"}/${tag}/${path})`;
   });
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1] ?? "").href) {
-  const [repository, tag] = process.argv.slice(2);
-  if (!/^https:\/\//.test(repository ?? "") || !tag) {
-    console.error("usage: node scripts/npm-readme.mjs https://HOST/OWNER/NAME TAG");
-    process.exit(2);
-  }
-  writeFileSync("README.md", withAbsoluteLinks(readFileSync("README.md", "utf8"), repository, tag));
+/** Returns the links of a page. */
+export const linksOf = (text) => [...text.matchAll(LINK)].map(([, , , link]) => link);
+
+/**
+ * Returns the links of a packed page that lead nowhere.
+ * @param isPacked true for the path of a file of the package, seen from the repository
+ * @param isTracked true for the path of a file or folder of the repository
+ */
+export function deadLinks(text, { repository, tag, page, isPacked, isTracked }) {
+  const place = new RegExp(`^${repository.replaceAll(".", "\\.")}/(?:blob|raw)/${tag}/([^#]+)`);
+  return linksOf(text).filter((link) => {
+    if (link.startsWith("#")) return false;
+    if (!isAbsolute(link)) return !isPacked(posix.join(posix.dirname(page), link).replace(/#.*$/, ""));
+    if (!link.startsWith(`${repository}/`)) return false;
+    return !isTracked(place.exec(link)?.[1] ?? "");
+  });
 }

@@ -1,17 +1,30 @@
 /**
- * `node scripts/release.mjs patch|minor|major`: turns "Unreleased" in CHANGELOG.md into the next version, and sets it
- * in package.json and package-lock.json. `node scripts/release.mjs --check vX.Y.Z`: whether the three agree with a tag;
- * prints the notes.
+ * `node scripts/release.mjs first|patch|minor|major`: turns "Unreleased" in CHANGELOG.md into the next version, and
+ * sets it in every manifest and lockfile of the root and of fleet/. `node scripts/release.mjs --check vX.Y.Z` tells
+ * whether they agree with a tag, and prints the notes.
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-/** The version after this one. */
+/** Manifests that carry the version, beside the one of the root. */
+export const MANIFESTS = [
+  "package.json",
+  ...["service", "agent", "host", "hub"].map((part) => `fleet/${part}/package.json`),
+  ...["host", "hub"].map((part) => `fleet/${part}/client/package.json`),
+];
+export const LOCKFILES = ["package-lock.json", "fleet/package-lock.json"];
+/** Names of packages that carry the version. */
+const isOwn = (name) => name === "boxwright" || /^boxwright-(agent|host|hub|service)(-client)?$/.test(name);
+
+/** Returns the version after this one. "first" names the version that the manifests have before any release. */
 export function next(version, step) {
+  if (step === "first") return version;
   const parts = /^(\d+)\.(\d+)\.(\d+)$/.exec(version)?.slice(1).map(Number);
   const at = ["major", "minor", "patch"].indexOf(step);
   if (parts === undefined || at < 0)
-    throw new Error(`got version ${version} and step ${step}, expected x.y.z and patch, minor or major`);
+    throw new Error(
+      `got version ${version} and step ${step}, expected x.y.z and first, patch, minor or major`,
+    );
   return parts.map((n, i) => (i < at ? n : i === at ? n + 1 : 0)).join(".");
 }
 
@@ -35,11 +48,46 @@ export function release(changelog, version, date) {
   return changelog.replace("## Unreleased\n", `## Unreleased\n\n## ${version} (${date})\n`);
 }
 
-/** What does not agree with the tag. */
-export function disagreements(tag, { changelog, version, locked }) {
-  const problems = [];
-  if (tag !== `v${version}`) problems.push(`tag: got ${tag}, expected v${version} as in package.json`);
-  if (locked !== version) problems.push(`package-lock.json: got version ${locked}, expected ${version}`);
+/**
+ * Sets the version in a manifest, or in the entry of a package in a lockfile. Ranges of the own packages follow:
+ * "^1.2.3" stays a range, "1.2.3" stays exact.
+ */
+function setVersion(entry, version) {
+  if (entry.version !== undefined && isOwn(entry.name ?? "")) entry.version = version;
+  for (const kind of ["dependencies", "devDependencies", "peerDependencies"])
+    for (const [name, range] of Object.entries(entry[kind] ?? {}))
+      if (isOwn(name) && /^\^?\d/.test(range)) entry[kind][name] = range.replace(/\d.*$/, version);
+}
+
+/** Returns the own versions that a manifest or a lockfile states, each with its place. */
+export function statedVersions(file, json) {
+  const stated = [];
+  const look = (place, entry) => {
+    if (entry.version !== undefined && isOwn(entry.name ?? "")) stated.push([place, entry.version]);
+    for (const kind of ["dependencies", "devDependencies", "peerDependencies"])
+      for (const [name, range] of Object.entries(entry[kind] ?? {}))
+        if (isOwn(name) && /^\^?\d/.test(range))
+          stated.push([`${place}, ${kind}.${name}`, range.replace("^", "")]);
+  };
+  look(file, json);
+  for (const [path, entry] of Object.entries(json.packages ?? {})) look(`${file}, "${path}"`, entry);
+  return stated;
+}
+
+/** Returns the text of a manifest or lockfile with another version. */
+export function withVersion(text, version) {
+  const json = JSON.parse(text);
+  for (const entry of [json, ...Object.values(json.packages ?? {})]) setVersion(entry, version);
+  return `${JSON.stringify(json, null, 2)}\n`;
+}
+
+/** Returns what does not agree with the tag. `files` has the text of each manifest and lockfile by its path. */
+export function disagreements(tag, changelog, files) {
+  const version = tag.replace(/^v/, "");
+  const problems = Object.entries(files)
+    .flatMap(([file, text]) => statedVersions(file, JSON.parse(text)))
+    .filter(([, stated]) => stated !== version || !tag.startsWith("v"))
+    .map(([place, stated]) => `${place}: got version ${stated}, expected that of the tag ${tag}`);
   if (!notes(changelog, version))
     problems.push(`CHANGELOG.md: got nothing under ${version}, expected what is new in it`);
   return problems;
@@ -47,21 +95,19 @@ export function disagreements(tag, { changelog, version, locked }) {
 
 function main([step, tag]) {
   const read = (file) => readFileSync(file, "utf8");
-  const manifest = JSON.parse(read("package.json"));
-  const lock = JSON.parse(read("package-lock.json"));
   const changelog = read("CHANGELOG.md");
+  const names = [...MANIFESTS, ...LOCKFILES].filter((file) => existsSync(file));
+  const files = Object.fromEntries(names.map((file) => [file, read(file)]));
   if (step === "--check") {
-    const problems = disagreements(tag, { changelog, version: manifest.version, locked: lock.version });
-    for (const p of problems) console.error(p);
+    const problems = disagreements(tag ?? "", changelog, files);
+    for (const problem of problems) console.error(problem);
     if (problems.length > 0) process.exit(1);
-    console.log(notes(changelog, manifest.version));
+    console.log(notes(changelog, tag.slice(1)));
     return;
   }
-  const version = next(manifest.version, step);
+  const version = next(JSON.parse(files["package.json"]).version, step);
   writeFileSync("CHANGELOG.md", release(changelog, version, new Date().toISOString().slice(0, 10)));
-  manifest.version = lock.version = lock.packages[""].version = version;
-  writeFileSync("package.json", `${JSON.stringify(manifest, null, 2)}\n`);
-  writeFileSync("package-lock.json", `${JSON.stringify(lock, null, 2)}\n`);
+  for (const [file, text] of Object.entries(files)) writeFileSync(file, withVersion(text, version));
   console.log(`${version}: commit, then git tag v${version}`);
 }
 

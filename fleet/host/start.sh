@@ -2,9 +2,5 @@
 # Starts the host from a clone: installs and builds what is missing, then runs the command with the arguments given.
 set -eu
 folder=$(cd "$(dirname "$0")" && pwd)
-install() {
-  [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-progress --no-audit --no-fund --loglevel error
-}
-(cd "$folder/../.." && install && npm run --silent build) >&2
-(cd "$folder/.." && install && cd host && npm run --silent build) >&2
+"$folder/../service/prepare.sh" host
 exec node "$folder/dist/cli/main.js" "$@"

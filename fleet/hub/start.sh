@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Starts the hub from a clone: installs and builds what is missing, then runs `hub serve`.
+# Starts the hub from a clone: installs and builds what is missing, then runs `boxwright-hub serve`.
 # The first argument names the folder of the hub's data. The default is hub-data/ in the current folder.
 # The first start makes a team. It prints the sign-in link of the administrator, and an adopt key for one device.
 # Further arguments are a command of the hub for that folder: start.sh hub-data backup --out backup.gz
@@ -7,11 +7,7 @@ set -eu
 folder=$(cd "$(dirname "$0")" && pwd)
 data=${1:-hub-data}
 [ $# -eq 0 ] || shift
-install() {
-  [ node_modules/.package-lock.json -nt package-lock.json ] || npm ci --no-progress --no-audit --no-fund --loglevel error
-}
-(cd "$folder/../.." && install && npm run --silent build) >&2
-(cd "$folder/.." && install && cd hub && npm run --silent build) >&2
+"$folder/../service/prepare.sh" hub
 if [ $# -gt 0 ]; then
   cd "$data"
   exec node "$folder/dist/cli/main.js" "$@"

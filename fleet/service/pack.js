@@ -1,7 +1,7 @@
 /**
- * `node ../service/pack.js in` puts a copy of this package into the part that is packed, since npm bundles what stands
- * there and follows no link of a workspace. `out` takes it away: the part would run on an old copy. A part has nothing
- * else in its own node_modules: the workspace has one for all.
+ * `node ../service/pack.js in` puts the licence and a copy of this package into the part that is packed, since npm
+ * bundles what stands there and follows no link of a workspace. `out` takes both away: the part would run on an old
+ * copy. A part has nothing else in its own node_modules: the workspace has one for all.
  */
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { basename } from "node:path";
@@ -9,7 +9,9 @@ import { fileURLToPath } from "node:url";
 
 const target = "node_modules/boxwright-service";
 rmSync("node_modules", { recursive: true, force: true });
+rmSync("LICENSE", { force: true });
 if (process.argv[2] === "in") {
+  cpSync(fileURLToPath(new URL("../../LICENSE", import.meta.url)), "LICENSE");
   mkdirSync(target, { recursive: true });
   for (const name of ["package.json", "dist"])
     cpSync(fileURLToPath(new URL(name, import.meta.url)), `${target}/${name}`, {

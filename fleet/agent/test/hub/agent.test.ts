@@ -88,7 +88,7 @@ describe("a device of a hub", () => {
     await untilToken();
     await send(3);
     expect(hub.enrolments).toHaveLength(1);
-    expect(hub.enrolments[0]).toMatchObject({ name: "Front door", architecture: process.arch, version: "0.1.0" });
+    expect(hub.enrolments[0]).toMatchObject({ name: "Front door", architecture: process.arch, version: "1.0.0" });
     expect(statSync(join(state, "hub.json")).mode & 0o777).toBe(0o600);
     expect(new Set([...host.stored.values()].map(({ source }) => source))).toEqual(new Set(["device:d1"]));
     expect(host.stored.values().next().value!.detections![0]).toMatchObject({ label: "cat" });

@@ -42,7 +42,10 @@ test.skipIf(!inject("systemd"))("the systemd unit is sound", () => {
   const command = join(folder.path, "bin/boxwright-host");
   writeFileSync(command, "#!/bin/sh\n", { mode: 0o755 });
   const unit = join(folder.path, "boxwright-host.service");
-  writeFileSync(unit, read("deploy/boxwright-host.service").replaceAll("/usr/local/bin/boxwright-host", command));
+  writeFileSync(
+    unit,
+    read("deploy/boxwright-host.service").replaceAll("ExecStart=boxwright-host", `ExecStart=${command}`),
+  );
   const { stderr, status } = spawnSync("systemd-analyze", ["verify", unit], { encoding: "utf8" });
   expect(stderr.split("\n").filter((line) => line.includes("boxwright-host"))).toEqual([]);
   expect(status).toBe(0);

@@ -1,4 +1,4 @@
-/** `hub adopt-keys` */
+/** `boxwright-hub adopt-keys` */
 import { newToken } from "../core/ids.ts";
 import { createAdoptKey, listAdoptKeys, revokeAdoptKey } from "../nouns/adoptkey.ts";
 import { ACTOR, iso, teamOf, type Commands } from "./command.ts";
@@ -7,7 +7,7 @@ const DAYS = 7;
 
 export const adoptKeyCommands: Commands = {
   "adopt-keys create": {
-    usage: "hub adopt-keys create --team TEAM --name NAME [--days N] [--devices N] [--device ID]",
+    usage: "boxwright-hub adopt-keys create --team TEAM --name NAME [--days N] [--devices N] [--device ID]",
     about:
       "a key with which devices enrol; by default for 7 days and one device. " +
       "With --device, that device alone enrols, and keeps its id and name",
@@ -26,13 +26,13 @@ export const adoptKeyCommands: Commands = {
     },
   },
   "adopt-keys list": {
-    usage: "hub adopt-keys list --team TEAM",
+    usage: "boxwright-hub adopt-keys list --team TEAM",
     about: "a team's adopt keys, without the keys themselves",
     values: ["team"],
     run: async (call) => listAdoptKeys(call.db, (await teamOf(call)).id),
   },
   "adopt-keys revoke": {
-    usage: "hub adopt-keys revoke --team TEAM --key PUBLIC_ID",
+    usage: "boxwright-hub adopt-keys revoke --team TEAM --key PUBLIC_ID",
     about: "ends an adopt key; devices that enrolled with it are not touched",
     values: ["team", "key"],
     run: async (call) => {

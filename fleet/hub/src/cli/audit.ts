@@ -1,4 +1,4 @@
-/** `hub audit` */
+/** `boxwright-hub audit` */
 import { readAudit } from "../nouns/audit.ts";
 import { findTeam } from "../nouns/team.ts";
 import { iso, Usage, type Commands } from "./command.ts";
@@ -7,7 +7,7 @@ const ROWS = 100;
 
 export const auditCommands: Commands = {
   audit: {
-    usage: "hub audit [--team TEAM] [--limit N]",
+    usage: "boxwright-hub audit [--team TEAM] [--limit N]",
     about: "what changed access, the newest first",
     values: ["team", "limit"],
     run: async ({ db, get }) => {

@@ -1,17 +1,17 @@
-/** `hub backup`, `hub restore` */
+/** `boxwright-hub backup`, `boxwright-hub restore` */
 import { backup } from "../backup/dump.ts";
 import { restore } from "../backup/restore.ts";
 import { iso, type Call, type Commands } from "./command.ts";
 
 export const backupCommands: Commands = {
   backup: {
-    usage: "hub backup --out FILE",
+    usage: "boxwright-hub backup --out FILE",
     about: "writes FILE (gzipped JSON lines) while the hub runs; the result names what is left out",
     values: ["out"],
     run: async ({ db, need }) => ({ file: need("out"), ...(await backup(db, Date.now(), need("out"))) }),
   },
   restore: {
-    usage: "hub restore --from FILE [--replace]",
+    usage: "boxwright-hub restore --from FILE [--replace]",
     about:
       "fills an empty database from a backup; --replace throws away what is there, but access that was taken away since stays away",
     values: ["from"],
@@ -27,12 +27,12 @@ async function runRestore({ db, need, has, warn }: Call): Promise<unknown> {
     warn(
       `this database does not know what happened after the backup of ${iso(taken)}: whatever was taken away since is in force again, ` +
         `among ${inForce.keys} API keys and ${inForce.users} accounts with their passwords of then; ` +
-        "revoke and remove it again (hub keys revoke, hub users remove)",
+        "revoke and remove it again (boxwright-hub keys revoke, boxwright-hub users remove)",
     );
   if (teamsWithoutAdmin.length > 0)
     warn(
       `the administrators of ${teamsWithoutAdmin.join(", ")} in the backup were removed or demoted since: ` +
-        "invite one (hub users invite --role admin), or name one (hub users role)",
+        "invite one (boxwright-hub users invite --role admin), or name one (boxwright-hub users role)",
     );
   if (missingModels.length > 0)
     warn(

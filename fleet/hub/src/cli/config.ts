@@ -1,4 +1,4 @@
-/** `hub config`: checks the configuration and prints it. */
+/** `boxwright-hub config`: checks the configuration and prints it. */
 import type { Config } from "../core/config.ts";
 
 /** Returns the configuration without its secrets. */

@@ -1,4 +1,4 @@
-/** `hub init`, `hub migrate`: a database to begin with. */
+/** `boxwright-hub init`, `boxwright-hub migrate`: a database to begin with. */
 import { resolve } from "node:path";
 import type { Config } from "../core/config.ts";
 import { addTeam } from "../nouns/team.ts";
@@ -12,7 +12,7 @@ function whereIs({ databaseUrl, databaseFile }: Config): string {
 
 export const databaseCommands: Commands = {
   init: {
-    usage: "hub init --email EMAIL [--team NAME]",
+    usage: "boxwright-hub init --email EMAIL [--team NAME]",
     about: "makes the first team and a one-time link for its administrator; a team that is there already is kept",
     values: ["email", "team"],
     creates: true,
@@ -29,7 +29,7 @@ export const databaseCommands: Commands = {
     },
   },
   migrate: {
-    usage: "hub migrate",
+    usage: "boxwright-hub migrate",
     about: "brings the database schema up to date (serve does it too)",
     // Opening the database migrated it.
     run: ({ db }) => Promise.resolve({ database: db.kind, migrated: true }),

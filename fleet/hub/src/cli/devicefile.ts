@@ -1,4 +1,4 @@
-/** The file of `hub devices import`. */
+/** The file of `boxwright-hub devices import`. */
 import { UserError } from "../core/errors.ts";
 import type { NewDevice } from "../nouns/device.ts";
 

@@ -1,4 +1,4 @@
-/** `hub devices` */
+/** `boxwright-hub devices` */
 import { readFile } from "node:fs/promises";
 import { buffer as readStream } from "node:stream/consumers";
 import { UserError } from "../core/errors.ts";
@@ -8,13 +8,13 @@ import { decodeDeviceFile, parseDeviceFile } from "./devicefile.ts";
 
 export const deviceCommands: Commands = {
   "devices list": {
-    usage: "hub devices list --team TEAM",
+    usage: "boxwright-hub devices list --team TEAM",
     about: "a team's devices",
     values: ["team"],
     run: async (call) => listDevices(call.db, (await teamOf(call)).id),
   },
   "devices add": {
-    usage: "hub devices add --team TEAM --name NAME [--id ID]",
+    usage: "boxwright-hub devices add --team TEAM --name NAME [--id ID]",
     about: "one device; without --id the hub makes an id",
     values: ["team", "name", "id"],
     run: async (call) => {
@@ -24,7 +24,7 @@ export const deviceCommands: Commands = {
     },
   },
   "devices import": {
-    usage: "hub devices import --team TEAM FILE",
+    usage: "boxwright-hub devices import --team TEAM FILE",
     about:
       'many devices, all or none; FILE: a JSON array or JSON lines of {"name", "id"?}, or one name a line; - reads standard input',
     values: ["team"],
@@ -37,7 +37,7 @@ export const deviceCommands: Commands = {
     },
   },
   "devices rename": {
-    usage: "hub devices rename --team TEAM --id ID --name NAME",
+    usage: "boxwright-hub devices rename --team TEAM --id ID --name NAME",
     about: "a new name for a device",
     values: ["team", "id", "name"],
     run: async (call) => {
@@ -49,7 +49,7 @@ export const deviceCommands: Commands = {
     },
   },
   "devices remove": {
-    usage: "hub devices remove --team TEAM --id ID",
+    usage: "boxwright-hub devices remove --team TEAM --id ID",
     about: "takes a device away",
     values: ["team", "id"],
     run: async (call) => {

@@ -1,4 +1,4 @@
-/** `hub keys` */
+/** `boxwright-hub keys` */
 import { listKeys, revokeKey } from "../nouns/apikey.ts";
 import { ACTOR, iso, teamOf, type Commands } from "./command.ts";
 
@@ -6,7 +6,7 @@ const isoOrNull = (time: number | null): string | null => (time === null ? null 
 
 export const keyCommands: Commands = {
   "keys list": {
-    usage: "hub keys list --team TEAM",
+    usage: "boxwright-hub keys list --team TEAM",
     about: "public ids of a team's API keys, with maker and last use (written once a minute); no page shows this",
     values: ["team"],
     run: async (call) => {
@@ -21,7 +21,7 @@ export const keyCommands: Commands = {
     },
   },
   "keys revoke": {
-    usage: "hub keys revoke --team TEAM --key PUBLIC_ID",
+    usage: "boxwright-hub keys revoke --team TEAM --key PUBLIC_ID",
     about: "revokes an API key, from the next request on; also while the hub runs",
     values: ["team", "key"],
     run: async (call) => {

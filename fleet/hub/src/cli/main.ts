@@ -39,10 +39,10 @@ const commands: Commands = {
 /** Commands that open no database, or keep it open. */
 const outside = {
   serve: {
-    usage: "hub serve [--create] [--check]",
+    usage: "boxwright-hub serve [--create] [--check]",
     about: "runs the hub until SIGTERM; with --check it opens the database and tries the store of files, and ends",
   },
-  config: { usage: "hub config", about: "checks the configuration and prints it, without secrets" },
+  config: { usage: "boxwright-hub config", about: "checks the configuration and prints it, without secrets" },
 } as const;
 
 interface Parsed {
@@ -125,7 +125,7 @@ function help(): string {
   const settings = Object.entries(configOptions).map(
     ([name, { env, about }]) => `  ${env.padEnd(26)} ${name.padEnd(18)} ${about}`,
   );
-  return `Usage: hub COMMAND [--config FILE] [--create]
+  return `Usage: boxwright-hub COMMAND [--config FILE] [--create]
 
 Commands want a database that is there. --create makes the SQLite file if it is missing; init does so by itself.
 

@@ -1,4 +1,4 @@
-/** `hub serve`: runs the hub until SIGTERM or SIGINT. */
+/** `boxwright-hub serve`: runs the hub until SIGTERM or SIGINT. */
 import type { Config } from "../core/config.ts";
 import { createLogger } from "../core/log.ts";
 import { openDatabase } from "../database/open.ts";

@@ -1,27 +1,27 @@
-/** `hub teams` */
+/** `boxwright-hub teams` */
 import { addTeam, listTeams, membersOf, removeTeam, renameTeam } from "../nouns/team.ts";
 import { ACTOR, iso, teamOf, type Commands } from "./command.ts";
 
 export const teamCommands: Commands = {
   "teams list": {
-    usage: "hub teams list",
+    usage: "boxwright-hub teams list",
     about: "every team",
     run: async ({ db }) => (await listTeams(db)).map((team) => ({ ...team, created_at: iso(team.created_at) })),
   },
   "teams add": {
-    usage: "hub teams add --name NAME",
+    usage: "boxwright-hub teams add --name NAME",
     about: "a new, empty team",
     values: ["name"],
     run: ({ db, need }) => addTeam(db, Date.now(), ACTOR, need("name")),
   },
   "teams rename": {
-    usage: "hub teams rename --team TEAM --name NAME",
+    usage: "boxwright-hub teams rename --team TEAM --name NAME",
     about: "a new name for a team",
     values: ["team", "name"],
     run: async (call) => renameTeam(call.db, Date.now(), ACTOR, undefined, (await teamOf(call)).id, call.need("name")),
   },
   "teams remove": {
-    usage: "hub teams remove --team TEAM [--with-everything]",
+    usage: "boxwright-hub teams remove --team TEAM [--with-everything]",
     about:
       "ends an empty team; --with-everything also one that has devices, members or keys: its keys are refused from the next request on",
     values: ["team"],
@@ -32,7 +32,7 @@ export const teamCommands: Commands = {
     },
   },
   "teams members": {
-    usage: "hub teams members --team TEAM",
+    usage: "boxwright-hub teams members --team TEAM",
     about: "who is in a team",
     values: ["team"],
     run: async (call) => membersOf(call.db, (await teamOf(call)).id),

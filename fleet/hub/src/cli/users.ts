@@ -1,4 +1,4 @@
-/** `hub users`: accounts, and their roles in teams. */
+/** `boxwright-hub users`: accounts, and their roles in teams. */
 import { UserError } from "../core/errors.ts";
 import type { Database } from "boxwright-service/database";
 import { keysMadeBy } from "../nouns/apikey.ts";
@@ -10,12 +10,12 @@ import { ACTOR, iso, linkTo, teamOf, type Call, type Commands } from "./command.
 
 export const userCommands: Commands = {
   "users list": {
-    usage: "hub users list",
+    usage: "boxwright-hub users list",
     about: "everyone with an account",
     run: async ({ db }) => (await listUsers(db)).map((user) => ({ ...user, created_at: iso(user.created_at) })),
   },
   "users invite": {
-    usage: "hub users invite --team TEAM --email EMAIL [--role admin|member]",
+    usage: "boxwright-hub users invite --team TEAM --email EMAIL [--role admin|member]",
     about: "a one-time link into a team",
     values: ["team", "email", "role"],
     run: async (call) => {
@@ -27,7 +27,7 @@ export const userCommands: Commands = {
     },
   },
   "users reset": {
-    usage: "hub users reset --email EMAIL",
+    usage: "boxwright-hub users reset --email EMAIL",
     about: "a one-time link to choose a new password",
     values: ["email"],
     run: async ({ db, config, need }) => ({
@@ -35,14 +35,14 @@ export const userCommands: Commands = {
     }),
   },
   "users role": {
-    usage: "hub users role --team TEAM --email EMAIL --role admin|member",
+    usage: "boxwright-hub users role --team TEAM --email EMAIL --role admin|member",
     about:
       "changes what someone may do in a team; of someone who is no administrator any more it names the API keys they made",
     values: ["team", "email", "role"],
     run: changeRole,
   },
   "users remove": {
-    usage: "hub users remove --email EMAIL [--team TEAM]",
+    usage: "boxwright-hub users remove --email EMAIL [--team TEAM]",
     about:
       "ends the account, or with --team only the membership, and the invitations the person made; names the API keys they made, which stay until revoked",
     values: ["email", "team"],
@@ -66,7 +66,7 @@ async function remove({ db, need, get, warn }: Call): Promise<unknown> {
   const team = name === undefined ? undefined : await findTeam(db, name);
   const email = cleanEmail(need("email"));
   const user = await findUser(db, email);
-  if (user === undefined) throw new UserError(`got ${email}, expected a user (\`hub users list\`)`, 404);
+  if (user === undefined) throw new UserError(`got ${email}, expected a user (\`boxwright-hub users list\`)`, 404);
   const teams = team === undefined ? await teamsOf(db, user.id) : [team];
   if (team === undefined) await removeUser(db, Date.now(), ACTOR, email);
   else await removeMember(db, Date.now(), ACTOR, undefined, team.id, user.id);
@@ -78,7 +78,7 @@ async function warnOfNoAdmin(db: Database, teams: readonly Team[], warn: Call["w
   for (const { id, name } of teams) {
     if ((await membersOf(db, id)).some(({ role }) => role === "admin")) continue;
     warn(
-      `team ${JSON.stringify(name)} (${id}) has no administrator now: hub users role, or hub users invite --role admin`,
+      `team ${JSON.stringify(name)} (${id}) has no administrator now: boxwright-hub users role, or boxwright-hub users invite --role admin`,
     );
   }
 }

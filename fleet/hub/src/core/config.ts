@@ -109,7 +109,7 @@ interface Option extends PlainOption {
   readonly env: string;
 }
 
-/** Every option. `hub --help` and `hub config` print this list. */
+/** Every option. `boxwright-hub --help` and `boxwright-hub config` print this list. */
 export const options: Readonly<Record<keyof Config, Option>> = {
   databaseUrl: {
     env: "DATABASE_URL",

@@ -125,7 +125,7 @@ export async function findTeam(db: Queries, idOrName: string): Promise<Team> {
   const team = rows.find((row) => row.id === idOrName) ?? rows[0];
   if (team === undefined)
     throw new UserError(
-      `got team ${JSON.stringify(idOrName)}, expected the id or name of one that exists (\`hub teams list\`)`,
+      `got team ${JSON.stringify(idOrName)}, expected the id or name of one that exists (\`boxwright-hub teams list\`)`,
       404,
     );
   if (rows.length > 1 && team.id !== idOrName) {

@@ -61,7 +61,7 @@ export async function resetLink(db: Database, now: number, actor: string, emailT
   const token = newToken();
   await db.write(async (tx) => {
     if ((await findUser(tx, email)) === undefined)
-      throw new UserError(`got ${email}, expected a user (\`hub users list\`)`, 404);
+      throw new UserError(`got ${email}, expected a user (\`boxwright-hub users list\`)`, 404);
     await insertLink(tx, now, { token, purpose: "reset", email, team_id: null, role: null, created_by: null });
     await audit(tx, now, actor, "password.link_created", null, email);
   });
@@ -179,7 +179,7 @@ export async function removeUser(db: Database, now: number, actor: string, email
   const email = cleanEmail(emailText);
   await db.write(async (tx) => {
     const user = await findUser(tx, email);
-    if (user === undefined) throw new UserError(`got ${email}, expected a user (\`hub users list\`)`, 404);
+    if (user === undefined) throw new UserError(`got ${email}, expected a user (\`boxwright-hub users list\`)`, 404);
     await tx.all("DELETE FROM sessions WHERE user_id = ?", [user.id]);
     // An open invitation would make the account again.
     await tx.all("UPDATE links SET used_at = ? WHERE email = ? AND used_at IS NULL", [now, email]);
@@ -200,7 +200,7 @@ export async function initialise(
   const [row] = await db.all<{ count: number }>("SELECT count(*) AS count FROM users");
   if ((row?.count ?? 0) > 0)
     throw new UserError(
-      `got ${row?.count} users in the database, expected none; for more people: hub users invite`,
+      `got ${row?.count} users in the database, expected none; for more people: boxwright-hub users invite`,
       409,
     );
   cleanEmail(emailText);

@@ -1,4 +1,4 @@
-/** Files of `hub devices import`. */
+/** Files of `boxwright-hub devices import`. */
 import { describe, expect, it } from "vitest";
 import { decodeDeviceFile, parseDeviceFile } from "../../src/cli/devicefile.ts";
 

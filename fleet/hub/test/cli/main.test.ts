@@ -21,9 +21,9 @@ describe("the command", () => {
         ["keys", "revoke", "--team", "x"],
         env,
         2,
-        /^hub: got no --key\. Usage: hub keys revoke --team TEAM --key PUBLIC_ID[^\n]*\n$/,
+        /^hub: got no --key\. Usage: boxwright-hub keys revoke --team TEAM --key PUBLIC_ID[^\n]*\n$/,
       ],
-      [["teams", "add", "--nam", "x"], env, 2, /^hub: --nam[^\n]* Usage: hub teams add[^\n]*\n$/],
+      [["teams", "add", "--nam", "x"], env, 2, /^hub: --nam[^\n]* Usage: boxwright-hub teams add[^\n]*\n$/],
       [
         ["teams", "list"],
         { ...env, HUB_PORT: "x", HUB_LOG_LEVEL: "y" },
@@ -70,7 +70,13 @@ describe("the command", () => {
     });
     const help = await run(["--help"], {});
     expect(help.code).toBe(0);
-    for (const word of ["hub init", "hub serve", "hub keys revoke", "DATABASE_URL", "HUB_PROXY_HOPS"])
+    for (const word of [
+      "boxwright-hub init",
+      "boxwright-hub serve",
+      "boxwright-hub keys revoke",
+      "DATABASE_URL",
+      "HUB_PROXY_HOPS",
+    ])
       expect(help.stdout).toContain(word);
   });
 

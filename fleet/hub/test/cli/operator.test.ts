@@ -128,7 +128,7 @@ onDatabases("the command", (kind) => {
     const ended = await run(["users", "remove", "--email", "root@example.org"], env);
     expect(ended.json).toEqual({ removed: "root@example.org", keysThatStay: [ids[1], ids[2]] });
     expect(ended.stderr).toBe(
-      `hub: team "Second" (${second.id}) has no administrator now: hub users role, or hub users invite --role admin\n`,
+      `hub: team "Second" (${second.id}) has no administrator now: boxwright-hub users role, or boxwright-hub users invite --role admin\n`,
     );
     expect((await run(["users", "remove", "--email", "root@example.org"], env)).stderr).toContain("expected a user");
     await hub.stop();

@@ -22,7 +22,10 @@ describe.skipIf(!inject("systemd"))("the systemd unit", () => {
   it("is accepted by systemd, and confined", () => {
     const unit = join(folder.path, "boxwright-hub.service");
     // The program must be there for systemd to accept it.
-    writeFileSync(unit, read("boxwright-hub.service").replace("/usr/local/bin/hub", process.execPath));
+    writeFileSync(
+      unit,
+      read("boxwright-hub.service").replace("ExecStart=boxwright-hub", `ExecStart=${process.execPath}`),
+    );
     const verified = spawnSync("systemd-analyze", ["verify", "--man=no", unit], { encoding: "utf8" });
     expect([verified.status, verified.stdout + verified.stderr]).toEqual([0, ""]);
     const level = ["security", "--offline=true", "--threshold=20", "--no-pager", unit];
@@ -37,10 +40,11 @@ describe("the files of deploy/", () => {
     for (const name of ["boxwright-hub.service", "nginx.conf", "Containerfile"]) {
       for (const [setting] of read(name).matchAll(/\bHUB_[A-Z_]+\b/g))
         expect([name, setting, help]).toEqual([name, setting, expect.stringContaining(setting)]);
-      for (const [command] of read(name).matchAll(/\bhub (init|serve|keys|teams)\b/g)) expect(help).toContain(command);
+      for (const [command] of read(name).matchAll(/\bboxwright-hub (init|serve|keys|teams)\b/g))
+        expect(help).toContain(command);
     }
-    expect(read("boxwright-hub.service")).toMatch(/^ExecStart=\S+\/hub serve --create$/m);
-    expect(read("Containerfile")).toContain('CMD ["hub", "serve", "--create"]');
+    expect(read("boxwright-hub.service")).toMatch(/^ExecStart=boxwright-hub serve --create$/m);
+    expect(read("Containerfile")).toContain('CMD ["boxwright-hub", "serve", "--create"]');
   });
 });
 

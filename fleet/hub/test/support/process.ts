@@ -60,7 +60,7 @@ export class HubProcess extends Child {
   }
 }
 
-/** Opens the one-time link that `hub init` or `hub users invite` printed, and is signed in. */
+/** Opens the one-time link that `boxwright-hub init` or `boxwright-hub users invite` printed, and is signed in. */
 export async function useLinkAt(url: string, link: string): Promise<Person> {
   const person = new Person(url);
   const { status } = await person.post(new URL(link).pathname, { password });
