@@ -4,11 +4,12 @@
  * Only here: abiVersion. The TypeScript engine is built from the same constants.
  */
 import { ABI_VERSION } from "../src/core/abi";
+import { compare, within } from "./checks";
 import { nms } from "./nms";
 import { scan } from "./scan";
 import { sort } from "./sort";
 
-export { nms, scan, sort };
+export { compare, nms, scan, sort, within };
 
 export function abiVersion(): i32 {
   return ABI_VERSION;

@@ -3,6 +3,7 @@ import { definition, definitionOfNms } from "../spec/definition.ts";
 import { readConfig } from "../src/config/config.ts";
 import { numbersOf } from "../src/core/number.ts";
 import { specOf, type TensorInput } from "../src/core/tensor.ts";
+import { explain } from "../src/plan/explain.ts";
 import { interpretConfig, planOf } from "../src/plan/make.ts";
 import { optionsOf } from "./engines.ts";
 import { keptOnly, type Answer } from "./peers/prepared.ts";
@@ -31,6 +32,7 @@ function defineImage(workload: Workload, image: number): Answer {
   const specs = named.map(([name, tensor]) => specOf(name, tensor));
   const plan = planOf(
     interpretConfig(config, specs, ALL_TASKS, (i) => numbersOf(specs[i], named[i][1].data)),
+    explain,
   );
   const elements = Object.fromEntries(named.map(([name, { data }]) => [name, data as ArrayLike<number>]));
   return definition(plan, elements, config);

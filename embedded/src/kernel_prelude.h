@@ -191,5 +191,7 @@ u32 bxw_kernel_scan(bxw_linear instance, u32 plan);
 u32 bxw_kernel_sort(bxw_linear instance, u32 plan);
 u32 bxw_kernel_nms(bxw_linear instance, u32 plan);
 u32 bxw_kernel_decode(bxw_linear instance, u32 plan);
+u32 bxw_kernel_within(bxw_linear instance, u32 column, u32 from);
+u32 bxw_kernel_compare(bxw_linear instance, u32 column);
 
 #endif

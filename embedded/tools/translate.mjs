@@ -16,7 +16,15 @@ import { abiHeader } from "../../scripts/embedded-header.mjs";
 const WASM2C = process.env.WASM2C ?? "wasm2c";
 
 /** Exports of the kernel, with their parameters besides the memory. */
-const EXPORTS = { abiVersion: [], scan: ["plan"], sort: ["plan"], nms: ["plan"], decode: ["plan"] };
+const EXPORTS = {
+  abiVersion: [],
+  scan: ["plan"],
+  sort: ["plan"],
+  nms: ["plan"],
+  decode: ["plan"],
+  within: ["column", "from"],
+  compare: ["column"],
+};
 
 /** Runs wasm2c. Returns its C source and its version. */
 function runWasm2c(wasm) {

@@ -7,6 +7,7 @@
  *
  * Functions: `abiVersion() -> i32`. With the address of a plan block: `scan(plan) -> candidates`,
  * `sort(plan) -> ordered`, `nms(plan) -> detections`, and `decode(plan) -> detections`, which runs the three.
+ * With the address of a column record, for checks: `within(column, from) -> index`, `compare(column) -> differing`.
  */
 
 export const ABI_VERSION = 3;
@@ -131,6 +132,25 @@ export const H_MAX_PROBABILITY = 60; // f32: a class score above this is out of 
 export const H_LIST_LENGTH = 61; //     class id column: length of H_CLASS_LIST and H_CLASS_THRESHOLDS; 0: neither
 export const H_MAX_OBJECTNESS = 62; //  f32: an objectness above this is out of range; +Infinity: none is
 export const HEAD_WORDS = 64;
+
+// ---- Column record: values that a check reads. The host writes it to P_COUNTS -----------------------------
+export const C_TYPE = 0; //      TYPE_*
+export const C_SCALE = 1; //     f32
+export const C_ZERO = 2; //      f32: zero point
+export const C_AT = 3; //        address of the first value
+export const C_RUN = 4; //       count of values in a run, at least 1
+export const C_STEP = 5; //      bytes from value to value in a run
+export const C_RUNS = 6; //      within: count of runs
+export const C_RUN_STEP = 7; //  within: bytes from run to run
+export const C_LOW = 8; //       within: f32: least good value
+export const C_HIGH = 9; //      within: f32: largest good value
+export const C_READ = 10; //     compare: bytes from a value to its neighbour in the order that is read
+export const C_OTHER = 11; //    compare: the same in another order
+// written by compare
+export const C_COMPARED = 12; // count of values that are finite, and whose two neighbours are
+export const C_BY_READ = 13; //  f32: normalised difference to the neighbour in the order that is read
+export const C_BY_OTHER = 14; // f32: the same in the other order
+export const COLUMN_WORDS = 16;
 
 export const KIND_GRID = 0; //     centre from the cell, size from an anchor (YOLOv2 to v7) or the stride (YOLOX)
 export const KIND_DISTANCE = 1; // left, top, right, bottom from the cell's centre or corner, times H_XY_SCALE in cells

@@ -44,4 +44,5 @@ export function neededTask<N extends TaskValueName, T extends { readonly task: s
   ]);
 }
 
-const CORE = { from: "boxwright/core", name: "createDecoder(config" } as const;
+/** The entry that takes values, and its call. */
+export const CORE = { from: "boxwright/core", name: "createDecoder(config" } as const;

@@ -3,10 +3,12 @@ import type { EngineName } from "../core/engine-name.ts";
 import { refuse } from "../core/errors.ts";
 import { type TensorInput, show } from "../core/tensor.ts";
 import { type Best, findBest } from "./best.ts";
+import type { CheckedDecoder, Checks, FrameChecks } from "./checks.ts";
 import type { DetectionFields, Detections } from "./detections.ts";
 import type { Frame } from "./frame.ts";
 import { type Inputs, type Outputs, type Slot, asOutputs, forgetTensors } from "./inputs.ts";
-import { FrameLoop, type Frames, type Ready, oneFrame, oneImage } from "./loop.ts";
+import { FrameLoop, type Frames, type Ready, isOutOfRange, oneFrame, oneImage } from "./loop.ts";
+import { Notes } from "./notes.ts";
 import type { Counters } from "./stats.ts";
 
 /** Everything that a frame runs on: engine, plan blocks, detections, and the slots of the tensors. */
@@ -22,20 +24,32 @@ interface Received<D> {
   detectionsBy(decoder: D, columnsOf: ColumnsOf): Detections;
 }
 
-/** Decodes frames. Subclasses find the workspace of a frame, and add their own checks and notes. */
+/** What a decoder of either kind is made with. */
+interface BaseOptions extends Pick<CheckedDecoder, "labels" | "classes"> {
+  readonly onNote: ((note: string) => void) | undefined;
+  readonly fresh: boolean | undefined;
+  /** What notices wrong input; null for none. */
+  readonly checks: Checks | null;
+}
+
+/** Decodes frames. Subclasses find the workspace of a frame. */
 export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
   abstract readonly engine: EngineName;
   readonly stats: S;
   slots: { readonly [name: string]: Slot } = {};
   readonly #loop: FrameLoop;
   readonly #isFresh: boolean;
+  protected readonly notes: Notes;
+  protected readonly checks: FrameChecks | null;
   /** The best score of the last frame. Undefined until the caller asks for it, null if there is none. */
   #best: Best | null | undefined = null;
 
-  constructor(stats: S, fresh: boolean | undefined) {
+  constructor(stats: S, { onNote, fresh, checks, labels, classes }: BaseOptions) {
     this.stats = stats;
     this.#isFresh = fresh === true;
-    this.#loop = new FrameLoop(stats, (...image) => this.afterImage(...image));
+    this.notes = new Notes(onNote);
+    this.checks = checks && checks.watch({ notes: this.notes, stats, labels, classes });
+    this.#loop = new FrameLoop(stats, (image, block, frame) => this.#afterImage(image, block, frame));
   }
 
   decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections {
@@ -81,7 +95,8 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
       this.beforeScan(work, blocks);
       this.#loop.run(work, frames, blocks);
       this.#best = undefined;
-      this.afterFrame(work);
+      if (this.checks?.wantsBest(this.stats.candidates))
+        this.checks.afterEmpty(this.best, this.lowestThreshold(work));
       return result;
     } finally {
       if (outputs !== undefined && this.workspace) forgetTensors(this.workspace.inputs);
@@ -89,15 +104,26 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
     }
   }
 
-  /** Forgets the last frame: a new plan begins. */
-  protected beginPlan(): void {
+  #afterImage(image: number, block: number, frame?: Frame): void {
+    const work = this.workspace as W;
+    if (isOutOfRange(work, block)) throw this.rangeError(work);
+    // Rows that were gathered stand in a plan block of their own.
+    this.checks?.afterImage(image, block, frame, block === work.blocks[image]);
+    this.finish(work, image, block, frame);
+    this.checks?.afterResult(work.detections[image]);
+  }
+
+  /** Forgets the last frame: a plan begins, with notes of its own. */
+  protected beginPlan(work: W, notes: readonly string[], labels: readonly string[] | null): void {
     this.#best = null;
     this.#loop.reset();
+    this.notes.begin(notes);
+    this.checks?.begin(work, labels);
   }
 
   /** Passes a note on. One that comes between frames, of a mask for instance, is reported at once. */
   protected note(text: string): void {
-    this.addNote(text);
+    this.notes.add(text);
     // During a frame, decode() reports at the end: then its result stands.
     if (!this.#loop.isRunning) this.#tell();
   }
@@ -106,7 +132,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
   #tell(): void {
     this.#loop.enter();
     try {
-      this.report();
+      this.notes.report();
     } finally {
       this.#loop.leave();
     }
@@ -125,16 +151,16 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
   /** Brings the matched tensors into memory. Returns the plan blocks that read them. */
   protected abstract bringIn(work: W): readonly number[];
   protected abstract beforeScan(work: W, blocks: readonly number[]): void;
-  /** As `AfterImage` of loop.ts. */
-  protected abstract afterImage(image: number, block: number, candidates: number, frame?: Frame): void;
-  protected abstract afterFrame(work: W): void;
+  /** Returns the error for a probability outside 0..1 that the kernel met. */
+  protected abstract rangeError(work: W): Error;
+  /** Runs what tasks do after each image. */
+  protected abstract finish(work: W, image: number, block: number, frame?: Frame): void;
+  /** Returns the lowest score threshold. */
+  protected abstract lowestThreshold(work: W): number;
   protected abstract detectionsOfRecords(
     rows: readonly DetectionFields[],
     sources: readonly number[],
   ): Detections;
-  protected abstract addNote(text: string): void;
-  /** Calls `onNote` with the notes that it has not received yet. */
-  protected abstract report(): void;
 }
 
 const allImages = (work: Ready): readonly Detections[] => work.detections;

@@ -1,7 +1,10 @@
-/** `createDecoder` of `boxwright/core`: with the tasks that the caller passes. */
+/** `createDecoder` of `boxwright/core`: with the values that the caller passes. */
 import type { DecoderOptions } from "../config/types.ts";
+import type { Explain } from "../plan/explain.ts";
 import type { DecoderOf } from "./by-task.ts";
+import type { Checks } from "./checks.ts";
 import type { Decoder, FileConfig } from "./decoder.ts";
+import { type Parts, checkPart } from "./parts.ts";
 import { makeDecoder, makeDecoderSync } from "./tensor-decoder.ts";
 import { type DecoderTask, checkTaskList } from "./tasks.ts";
 
@@ -10,11 +13,15 @@ export interface CoreOptions<T extends DecoderTask = DecoderTask> extends Decode
   /** What the decoder does besides boxes: some of `pose`, `masks`, `oriented`, `peaks`, `text`, `suppression` and
    * `prepare`. */
   readonly tasks?: readonly T[];
+  /** What notices wrong input: the value `checks`. Without it, only probabilities outside 0..1 are refused. */
+  readonly checks?: Checks;
+  /** Long errors, notes on plans and `describe()`: the value `explain`. Without it errors are short. */
+  readonly explain?: Explain;
 }
 
 /**
- * Makes a decoder from a config, as `createDecoder` of `boxwright` does. It carries the tasks that are passed, and no
- * other: a config that needs another one is refused.
+ * Makes a decoder from a config, as `createDecoder` of `boxwright` does. It carries the values that are passed,
+ * and no others: a config that needs another task is refused.
  * @throws ConfigError if a task is missing, with the line to write; and as `createDecoder` of `boxwright`
  * @example
  * import { createDecoder, pose } from "boxwright/core";
@@ -28,8 +35,8 @@ export function createDecoder<const C, T extends DecoderTask = never>(
   options?: CoreOptions<T>,
 ): Promise<DecoderOf<C, T>>;
 export async function createDecoder(config: unknown, options: CoreOptions = {}): Promise<Decoder> {
-  const [ownOptions, tasks] = split(options);
-  return makeDecoder(config, ownOptions, tasks);
+  const [ownOptions, parts] = split(options);
+  return makeDecoder(config, ownOptions, parts);
 }
 
 /**
@@ -46,14 +53,16 @@ export function createDecoderSync<const C, T extends DecoderTask = never>(
   options?: CoreOptions<T>,
 ): DecoderOf<C, T>;
 export function createDecoderSync(config: unknown, options: CoreOptions = {}): Decoder {
-  const [ownOptions, tasks] = split(options);
-  return makeDecoderSync(config, ownOptions, tasks);
+  const [ownOptions, parts] = split(options);
+  return makeDecoderSync(config, ownOptions, parts);
 }
 
-/** Returns the options of the decoder, and its tasks. `readConfig` refuses options that are no object. */
-function split(options: CoreOptions | null): [DecoderOptions, readonly DecoderTask[]] {
-  if (typeof options !== "object" || options === null || Array.isArray(options)) return [options ?? {}, []];
-  const { tasks, ...decoderOptions } = options;
-  checkTaskList(tasks ?? []);
-  return [decoderOptions, tasks ?? []];
+/** Returns the options of the decoder, and its parts. `readConfig` refuses options that are no object. */
+function split(options: CoreOptions | null): [DecoderOptions, Parts] {
+  const isObject = typeof options === "object" && options !== null && !Array.isArray(options);
+  const { tasks = [], checks, explain, ...own } = isObject ? options : ({} as CoreOptions);
+  checkTaskList(tasks);
+  checkPart("checks", checks, "watch");
+  checkPart("explain", explain, "describePlan");
+  return [isObject ? own : (options ?? {}), { tasks, checks: checks ?? null, explain: explain ?? null }];
 }

@@ -30,10 +30,10 @@ export interface Ready {
 export type Frames = Frame | readonly Frame[] | undefined;
 
 /**
- * Called after each image with its index, its plan block, the number of its candidates and its frame. The image stands
+ * Called after each image with its index, its plan block and its frame. The image stands
  * upright in that frame, and in the detections: they are turned back afterwards.
  */
-export type AfterImage = (image: number, block: number, candidates: number, frame?: Frame) => void;
+export type AfterImage = (image: number, block: number, frame?: Frame) => void;
 
 /** Decodes the images of one call, one after the other. Allocates nothing. */
 export class FrameLoop {
@@ -95,9 +95,9 @@ export class FrameLoop {
     for (let image = 0; image < blocks.length; image++) {
       const block = blocks[image];
       setLength(detections[image], engine.decode(block));
-      const candidates = countImage(this.#stats, engine.memory, block);
+      countImage(this.#stats, engine.memory, block);
       const frame = frameOf(frames, image);
-      this.#afterImage(image, block, candidates, this.#uprightFor(frame));
+      this.#afterImage(image, block, this.#uprightFor(frame));
       if (frame?.rotation) turnBack(detections[image], frame.rotation);
       setFrameSize(detections[image], frame ?? ready.inputSize ?? undefined);
     }

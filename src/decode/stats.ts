@@ -35,13 +35,12 @@ export function countFrame(stats: Counters): void {
   stats.dropped.empty = 0;
 }
 
-/** Adds the counts that the kernel left in the plan block at byte address `at`. Returns the number of candidates. */
-export function countImage(stats: Counters, { i32 }: Memory, at: number): number {
+/** Adds the counts that the kernel left in the plan block at byte address `at`. */
+export function countImage(stats: Counters, { i32 }: Memory, at: number): void {
   const p = at >> 2;
   const candidates = i32[p + A.P_CANDIDATES];
   stats.candidates += candidates;
   stats.dropped.capped += i32[p + A.P_OVERFLOW] + candidates - i32[p + A.P_VISITED];
   stats.dropped.notFinite += i32[p + A.P_NOT_FINITE];
   stats.dropped.empty += i32[p + A.P_EMPTY];
-  return candidates;
 }

@@ -3,6 +3,7 @@ import type { EngineName } from "../core/engine-name.ts";
 import { ConfigError, mismatch, refuse, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
 import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
+import { refuseWithout } from "../core/parts.ts";
 import { neededTask } from "../core/tasks.ts";
 import { type KnownSpec, type TensorInput, type TensorSpec, specOf } from "../core/tensor.ts";
 import { readConfig } from "../config/config.ts";
@@ -13,7 +14,7 @@ import type { Config, DecoderOptions } from "../config/types.ts";
 import { TRAITS } from "../core/families.ts";
 import { familyOf, knownSpecs } from "../heads/query.ts";
 import { type Interpreted, interpretConfig } from "../plan/make.ts";
-import { type Description, describeConfig, describePlan } from "../plan/describe.ts";
+import type { Description } from "../plan/describe.ts";
 import { isPerClass, labelsOf } from "../plan/classes.ts";
 import { canGather, gatherRows } from "../memory/gather.ts";
 import { type MemoryImage, type Thresholds, writeImage, writeThresholds } from "../memory/write.ts";
@@ -23,7 +24,6 @@ import { FrameDecoder, type Workspace, bindMethods } from "./base.ts";
 import type { Decoder, Receivable } from "./decoder.ts";
 import { type DetectionFields, type Detections, detectionsIn } from "./detections.ts";
 import { detectionsOf } from "./records.ts";
-import { Diagnostics } from "./diagnostics.ts";
 import { finishedRowsOf, type FinishedRows } from "./finished.ts";
 import type { Frame } from "./frame.ts";
 import {
@@ -40,33 +40,27 @@ import { MissingOne } from "./missing-one.ts";
 import { OpenRows } from "./open-rows.ts";
 import { type Earlier, earlierOf, settleByFrame } from "./settle.ts";
 import type { ImageInput, PrepareOptions, PrepareTask, Prepared } from "./prepare.ts";
-import { type AfterImageOfTask, type DecoderTask, attachTasks, checkTasks, rowReaders } from "./tasks.ts";
+import type { Parts } from "./parts.ts";
+import { checkListRange, checkRange, isList, rangeErrorOf } from "./range.ts";
+import { type AfterImageOfTask, attachTasks, checkTasks, rowReaders } from "./tasks.ts";
 import { type Update, readUpdate } from "./update.ts";
 
-/** Makes a decoder with these tasks, as `createDecoder` does. */
-export async function makeDecoder(
-  config: unknown,
-  options: DecoderOptions,
-  tasks: readonly DecoderTask[],
-): Promise<Decoder> {
+/** Makes a decoder of these parts, as `createDecoder` does. */
+export async function makeDecoder(config: unknown, options: DecoderOptions, parts: Parts): Promise<Decoder> {
   await prepareEngine(engineOf(options));
-  return makeDecoderSync(config, options, tasks);
+  return makeDecoderSync(config, options, parts);
 }
 
-/** Makes a decoder with these tasks, as `createDecoderSync` does. */
-export function makeDecoderSync(
-  config: unknown,
-  options: DecoderOptions,
-  tasks: readonly DecoderTask[],
-): Decoder {
+/** Makes a decoder of these parts, as `createDecoderSync` does. */
+export function makeDecoderSync(config: unknown, options: DecoderOptions, parts: Parts): Decoder {
   checkEngine(engineOf(options));
-  return decoderOf(readConfig(config, options), options, tasks);
+  return decoderOf(readConfig(config, options), options, parts);
 }
 
 /** Makes a decoder of a config that is read already. */
-export function decoderOf(config: Config, options: DecoderOptions, tasks: readonly DecoderTask[]): Decoder {
-  checkTasks(config, tasks);
-  return new TensorDecoder(config, chooseEngine(engineOf(options)), options ?? {}, tasks);
+export function decoderOf(config: Config, options: DecoderOptions, parts: Parts): Decoder {
+  checkTasks(config, parts.tasks);
+  return new TensorDecoder(config, chooseEngine(engineOf(options)), options ?? {}, parts);
 }
 
 /** Plain JavaScript may pass null for options. `readConfig` checks them, where all of them are read. */
@@ -108,35 +102,32 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   #earlier: Earlier | null = null;
   /** The outputs were brought into another form, so that the slots are not theirs. */
   #isBrought = false;
-  readonly #diagnostics: Diagnostics;
-  readonly #tasks: readonly DecoderTask[];
+  /** The probabilities of the first tensors were checked, and those of the first list with rows. */
+  #hasCheckedRange = false;
+  #hasCheckedList = false;
+  readonly #parts: Parts;
 
-  constructor(
-    config: Config,
-    engine: EngineName,
-    { onNote, fresh }: DecoderOptions,
-    tasks: readonly DecoderTask[],
-  ) {
-    super(newStats(), fresh);
+  constructor(config: Config, engine: EngineName, { onNote, fresh }: DecoderOptions, parts: Parts) {
+    const { labels, classes } = config;
+    super(newStats(), { onNote, fresh, checks: parts.checks, labels, classes });
     bindMethods(this, ["decode", "decodeBatch", "update", "describe", "receive", "prepare"]);
     this.config = config;
-    this.#tasks = tasks;
+    this.#parts = parts;
     this.engine = engine;
     this.#thresholds = config;
-    this.#diagnostics = new Diagnostics(config, this.stats, onNote ?? null);
     this.#finished = finishedRowsOf(config);
     const mayLackOne = config.decodes && TRAITS[familyOf(config, config.outputs ?? []).family].mayLackOne;
     this.#missingOne = mayLackOne ? new MissingOne() : null;
     const known = knownSpecs(config);
     // Rows that change from frame to frame are read once they come.
     const specs = known && this.#finished?.reads(known) ? null : known;
-    const interpreted = specs && interpretConfig(config, specs, tasks);
+    const interpreted = specs && interpretConfig(config, specs, parts.tasks);
     // If prior boxes are an output, the plan waits for their values.
     if (interpreted?.awaits === null) {
       this.#build(interpreted);
       this.#isFixed = true;
     }
-    this.#diagnostics.report();
+    this.notes.report();
   }
 
   get configHash(): string | null {
@@ -149,8 +140,9 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
 
   protected detectionsOfRecords(rows: readonly DetectionFields[], sources: readonly number[]): Detections {
     const task = this.#work?.plan.task ?? this.config.task;
-    const detections = detectionsOf(rows, sources, rowReaders(this.#tasks), task);
-    this.#diagnostics.checkReceived(detections.classIds);
+    const detections = detectionsOf(rows, sources, rowReaders(this.#parts.tasks), task);
+    this.checks?.afterReceive(detections.classIds);
+    this.notes.report();
     return detections;
   }
 
@@ -164,13 +156,13 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     // Copy the options only if they lack an engine. A detector states one, and so allocates nothing here.
     const withEngine: PrepareOptions = options?.engine === undefined ? { engine, ...options } : options;
     const prepared = this.#prepare.prepareImage(image, rule, withEngine);
-    this.#diagnostics.afterPrepare(image, prepared.frame, rule.size);
-    this.#diagnostics.report();
+    this.checks?.afterPrepare(image, prepared.frame, rule.size);
+    this.notes.report();
     return prepared;
   }
 
   get #prepare(): PrepareTask {
-    return neededTask(this.#tasks, "prepare");
+    return neededTask(this.#parts.tasks, "prepare");
   }
 
   update(update: Update): void {
@@ -187,11 +179,13 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   }
 
   describe(): Description {
+    const { explain } = this.#parts;
+    if (!explain) return refuseWithout("explain", "describe()");
     const config = { ...this.config, ...this.#thresholds };
     const plan = this.#work?.plan;
     const description = plan
-      ? describePlan(config, { ...plan, notes: this.#diagnostics.notes })
-      : describeConfig(config);
+      ? explain.describePlan(config, { ...plan, notes: this.notes.list })
+      : explain.describeConfig(config);
     const text = this.#pictureText();
     return text ? { ...description, text: `${description.text}\npicture: ${text}` } : description;
   }
@@ -199,7 +193,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   /** Returns how pictures are prepared, or why they cannot be. A decoder that is given tensors needs no picture. */
   #pictureText(): string | undefined {
     try {
-      const prepare = this.#tasks.find((one) => one.task === "prepare");
+      const prepare = this.#parts.tasks.find((one) => one.task === "prepare");
       return prepare?.ruleText(this.prepareRule);
     } catch (error) {
       if (error instanceof ConfigError) return `not prepared: ${error.message.replaceAll("\n", "; ")}`;
@@ -220,27 +214,22 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   }
 
   protected beforeScan(work: PlanWorkspace, blocks: readonly number[]): void {
-    this.#diagnostics.beforeScan(work, blocks === work.blocks);
+    if (this.#hasCheckedRange || blocks !== work.blocks) return;
+    this.checks?.beforeScan(checkRange(work));
+    this.#hasCheckedRange = true;
   }
 
-  protected afterImage(image: number, block: number, candidates: number, frame?: Frame): void {
-    const work = this.#work as PlanWorkspace;
-    this.#diagnostics.afterImage(work, image, block, candidates, frame);
-    for (const finish of work.finish) finish(image, block, frame);
-    this.#diagnostics.afterResult(work.detections[image]);
+  protected rangeError({ plan }: PlanWorkspace): TensorError {
+    return rangeErrorOf(plan, plan.about, null);
   }
 
-  protected afterFrame(work: PlanWorkspace): void {
-    if (this.#diagnostics.afterFrame())
-      this.#diagnostics.checkBest(work, this.best, this.#thresholds.confidenceThreshold);
+  protected finish(work: PlanWorkspace, image: number, block: number, frame?: Frame): void {
+    this.#hasCheckedList ||= checkListRange(work, image);
+    for (const step of work.finish) step(image, block, frame);
   }
 
-  protected addNote(text: string): void {
-    this.#diagnostics.add(text);
-  }
-
-  protected report(): void {
-    this.#diagnostics.report();
+  protected lowestThreshold(): number {
+    return Math.min(...[this.#thresholds.confidenceThreshold].flat());
   }
 
   protected workInSlots(): PlanWorkspace {
@@ -285,7 +274,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     }
     const work = this.#work as PlanWorkspace;
     const note = this.#missingOne?.addTo(work.plan, work.inputs) ?? null;
-    if (note !== null) this.#diagnostics.add(note);
+    if (note !== null) this.notes.add(note);
     return work;
   }
 
@@ -318,7 +307,8 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
               "from the last outputs. " +
               "Either pass the outputs with every call, or write every tensor into its slot from the first frame on.",
           );
-    if (!this.#diagnostics.wantsWhole && canGather(work, inputs)) {
+    const wantsWhole = !this.#hasCheckedRange || this.checks?.wantsWhole;
+    if (!wantsWhole && canGather(work, inputs)) {
       this.#holdsRows = gatherRows(work, inputs);
       return gatherBlocks;
     }
@@ -350,7 +340,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
       if (!this.config.decodes) return 1;
       const images = this.#finished?.imagesIn(specs) ?? null;
       if (images !== null) return images;
-      const { interpretations } = interpretConfig(this.config, specs, this.#tasks);
+      const { interpretations } = interpretConfig(this.config, specs, this.#parts.tasks);
       // Tensors that do not fit have no interpretation.
       return interpretations.length === 0
         ? 1
@@ -403,11 +393,11 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     };
     const numbers = specs.map((): ArrayLike<number> | null => null);
     const numbersAt = (i: number): ArrayLike<number> => (numbers[i] ??= numbersOf(specs[i], tensors[i].data));
-    const read = interpretConfig(this.#openRows.named(config), specs, this.#tasks, numbersAt);
+    const read = interpretConfig(this.#openRows.named(config), specs, this.#parts.tasks, numbersAt);
     const at = (i: number): ArrayLike<number> => numbersAt(specs.indexOf(read.outputs[i]));
     const { settled, note } = settleByFrame(read, at, this.#earlier);
     this.#build(this.#openRows.count(settled), isList ? tensors.map((t) => t.name ?? null) : []);
-    if (note !== null) this.#diagnostics.add(note);
+    if (note !== null) this.notes.add(note);
     if (!matchTensors((this.#work as PlanWorkspace).inputs, outputs))
       refuse("", `outputs ${names.join(", ")}`, "each tensor once, by its name or in its place");
   }
@@ -415,7 +405,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   /** Makes everything that belongs to these shapes. `ownNames`: names of the tensors in the array that they came in. */
   #build(interpreted: Interpreted, ownNames: readonly (string | null)[] = []): void {
     const { specs } = interpreted;
-    const { plan, layout } = assemble(interpreted);
+    const { plan, layout } = assemble(interpreted, this.#parts.explain);
     const engine = makeEngine(this.engine, layout.bytes);
     const { memory } = engine;
     const image = { memory, plan, layout };
@@ -441,7 +431,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
       crops: plan.task?.crops,
       inPhoto: plan.inPhoto ?? false,
       detections,
-      finish: attachTasks(this.#tasks, {
+      finish: attachTasks(this.#parts.tasks, {
         ...image,
         engine,
         config: this.config,
@@ -453,8 +443,9 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     this.#earlier = earlierOf(plan);
     this.slots = this.#isBrought || this.#openRows.isOpen ? {} : slotsByName(inputs);
     this.#holdsRows = false;
-    this.#diagnostics.begin(plan.notes, labels);
-    this.beginPlan();
+    this.#hasCheckedRange = false;
+    this.#hasCheckedList = !isList(plan.heads[0]);
+    this.beginPlan(this.#work, plan.notes, labels);
     this.stats.bytes = memory.buffer.byteLength;
     this.stats.plans++;
   }

@@ -46,8 +46,8 @@ export function makeEngine(name: EngineName, bytes: number): Engine {
   try {
     if (name === "ts") return tsEngine(memoryOf(plainMemory(bytes)));
     const { memory, exports } = decodeKernel.instantiate(name, bytes);
-    const { scan, sort, nms, decode } = exports as KernelExports;
-    return { name, memory: memoryOf(memory.buffer), wasm: memory, scan, sort, nms, decode };
+    const { scan, sort, nms, decode, within, compare } = exports as KernelExports;
+    return { name, memory: memoryOf(memory.buffer), wasm: memory, scan, sort, nms, decode, within, compare };
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
     // Runtimes reserve gigabytes of addresses for each WebAssembly memory, so that some thousands use up the process.

@@ -14,6 +14,13 @@ export interface KernelExports {
   nms(plan: number): number;
   /** Runs scan, sort and nms. Returns the number of detections. */
   decode(plan: number): number;
+  /**
+   * Returns the index of the first value, from index `from` on, that lies outside of the range of a column record;
+   * the count of values if none does. `column` is the record's byte address.
+   */
+  within(column: number, from: number): number;
+  /** Compares the values of a column record with their neighbours in two orders. Returns how many differ. */
+  compare(column: number): number;
 }
 
 /** One engine together with the memory it works on. */

@@ -1,9 +1,12 @@
 /**
- * `boxwright/core`: the decoder with the tasks that are passed, for those who count kilobytes. It shares its classes
+ * `boxwright/core`: the decoder with the values that are passed, for those who count kilobytes. It shares its classes
  * with `boxwright`.
  */
 export * from "./shared.ts";
 export { type CoreOptions, createDecoder, createDecoderSync } from "../decode/create.ts";
+export type { Checks } from "../decode/checks.ts";
+export { checks } from "../checks/checks.ts";
+export { type Explain, explain } from "../plan/explain.ts";
 export type { KnownTask } from "../decode/records.ts";
 export type { NetworkTask, SuppressionTask, DecoderTask } from "../decode/tasks.ts";
 export type { PrepareTask } from "../decode/prepare.ts";

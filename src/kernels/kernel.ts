@@ -25,7 +25,7 @@ interface KernelTraits {
 export const KERNELS = {
   decode: {
     version: ["abiVersion", ABI_VERSION],
-    exports: ["scan", "sort", "nms", "decode"],
+    exports: ["scan", "sort", "nms", "decode", "within", "compare"],
     filePrefix: "",
   },
   masks: {

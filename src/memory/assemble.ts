@@ -6,6 +6,7 @@ import { HEAD_WORDS, PLAN_WORDS } from "../core/abi.ts";
 import { checkSize } from "../core/memory.ts";
 import { type MemoryLayout, layoutOf } from "./layout.ts";
 import { checkPerClass } from "../plan/classes.ts";
+import type { Explain } from "../plan/explain.ts";
 import { type Interpreted, planOf } from "../plan/make.ts";
 import type { Plan } from "../plan/plan.ts";
 
@@ -35,9 +36,10 @@ export interface Assembly {
  */
 export function assemble(
   interpreted: Interpreted,
+  explain: Explain | null,
   { gathers = true, scalarOnly = false }: AssembleOptions = {},
 ): Assembly {
-  const made = planOf(interpreted);
+  const made = planOf(interpreted, explain);
   const plan = gathers ? made : { ...made, gather: null };
   checkPerClass(plan, interpreted.config.confidenceThreshold);
   // Refuse a batch that no memory holds before its images are listed: each has its own blocks and detection columns.

@@ -24,6 +24,7 @@ import {
 } from "../plan/describe.ts";
 import { interpretConfig, planOf } from "../plan/make.ts";
 import { valuesIn } from "../planfile/write.ts";
+import { explain } from "../plan/explain.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
 
 /** Result of `inspect`: a text for people, and the same as plain data. */
@@ -91,7 +92,7 @@ function inspectConfig(
     interpreted = interpretConfig(config, specs, ALL_TASKS, (i) => (i === at ? zeros : values(i)));
     notes.push(`the values of ${awaits.name} are not at hand: zeros stand for them here`);
   }
-  const plan = planOf(interpreted);
+  const plan = planOf(interpreted, explain);
   return describePlan(config, { ...plan, notes: [...plan.notes, ...notes] });
 }
 

@@ -7,6 +7,7 @@ import type { ReadingName } from "../core/readings.ts";
 import type { TensorData, TensorSpec } from "../core/tensor.ts";
 import type { Interpretation } from "../heads/head.ts";
 import { interpretConfig, planOf } from "../plan/make.ts";
+import { explain } from "../plan/explain.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
 
 /** The shapes to look at, and what is known besides. */
@@ -71,7 +72,7 @@ export function interpretationsUnder(
   const read = readConfig(config, options);
   try {
     const interpreted = interpretConfig(read, tensors, ALL_TASKS, values);
-    if (interpreted.interpretations.length === 1) planOf(interpreted);
+    if (interpreted.interpretations.length === 1) planOf(interpreted, explain);
     return interpreted.interpretations;
   } catch (e) {
     if (e instanceof TensorError) return [];

@@ -7,20 +7,20 @@ import { RULE_SETS, type Rules, EXCEPTIONS } from "../core/rules.ts";
 import { refuse, refuseFor, TensorError } from "../core/errors.ts";
 import { deepFreeze } from "../core/freeze.ts";
 import { TRAITS } from "../core/families.ts";
+import { explainToSay } from "../core/parts.ts";
 import type { FamilyReason } from "../core/family-names.ts";
 import { READINGS } from "../core/readings.ts";
-import { checkNames, type TensorSpec } from "../core/tensor.ts";
+import { checkNames, list, type TensorSpec } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
 import { cellsOf, squareOfRows } from "../heads/grids.ts";
 import type { Head, Interpretation, TaskPlan } from "../heads/head.ts";
 import { interpret } from "../heads/interpret.ts";
 import type { ScoresReason } from "../heads/print.ts";
 import { familyOf, type HeadQuery, outputsOf, queryOf } from "../heads/query.ts";
-import { refuseAll, refuseSeveral } from "../heads/refuse.ts";
 import { priorsAmong } from "../heads/ssd.ts";
 import { checkBatch, checkMaps, checkNamed, checkReading, COLUMNS, headColumns } from "./check.ts";
 import { keepIds } from "./classes.ts";
-import { notesOf, notesOfFamily } from "./notes.ts";
+import type { Explain } from "./explain.ts";
 import type { GatherHead, Plan } from "./plan.ts";
 import { type Planners, type TaskPlanner, plannerOf } from "./task.ts";
 
@@ -98,12 +98,12 @@ export function interpretConfig(
 
 /**
  * Returns the plan of the one interpretation there is.
+ * @param explain what says more than that tensors do not fit, and writes notes; null: nothing does
  * @throws TensorError if there is none or more than one, or if it contradicts the config
  */
-export function planOf(interpreted: Interpreted): Plan {
+export function planOf(interpreted: Interpreted, explain: Explain | null): Plan {
   const { config, query, why, outputs: specs, rules, interpretations, planner } = interpreted;
-  if (interpretations.length === 0) refuseAll(query, why, specs);
-  if (interpretations.length > 1) refuseSeveral(interpretations, specs);
+  if (interpretations.length !== 1) refuseReadings(interpreted, explain);
   const [interpretation] = interpretations;
   const { name, uses, scores, about, inputSize, batch, listIds, inPhoto } = interpretation;
   const unused = specs.filter((_, i) => !uses.includes(i));
@@ -123,7 +123,12 @@ export function planOf(interpreted: Interpreted): Plan {
     familyWhy: why,
     reading: name,
     about,
-    notes: [...notesOfFamily(query, why), ...notesOf(query, interpretation, settled, specs, unused)],
+    notes: explain
+      ? [
+          ...explain.notesOfFamily(query, why),
+          ...explain.notesOf(query, interpretation, settled, specs, unused),
+        ]
+      : [],
     scores,
     scoresWhy: scoresWhy(config, query, interpretation),
     inputSize,
@@ -144,6 +149,24 @@ export function planOf(interpreted: Interpreted): Plan {
     gather: batch === 1 && !interpretation.task ? gatherOf(compacted.heads) : null,
   };
   return deepFreeze(plan);
+}
+
+/** Throws for tensors that can be read in no way, or in several. */
+function refuseReadings(
+  { query, why, outputs: specs, interpretations }: Interpreted,
+  explain: Explain | null,
+): never {
+  const names = [...new Set(interpretations.map(({ name }) => name))];
+  if (explain && names.length === 0) explain.refuseAll(query, why, specs);
+  if (explain) explain.refuseSeveral(interpretations, specs);
+  refuseFor(
+    names.length > 1 ? [{ option: "reading", value: names[0] }] : [],
+    "",
+    list(specs),
+    (names.length > 0
+      ? `tensors that can be read in one way, and not in ${interpretations.length} (${names.join(", ")})`
+      : `tensors of ${query.family}`) + `; ${explainToSay("which")}`,
+  );
 }
 
 /**

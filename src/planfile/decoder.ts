@@ -12,7 +12,7 @@ import { type Best, recordsOf } from "../decode/best.ts";
 import { type DetectionFields, type Detections, detectionsIn } from "../decode/detections.ts";
 import { detectionsOf } from "../decode/records.ts";
 import type { Frame } from "../decode/frame.ts";
-import { EmptyFrames, Notes, PaddingCheck, noteOfEmptied, noteOfNotFinite } from "../decode/frame-notes.ts";
+import { frameChecks } from "../checks/frame-checks.ts";
 import {
   type Inputs,
   type Outputs,
@@ -23,7 +23,7 @@ import {
   matchTensors,
   slotsByName,
 } from "../decode/inputs.ts";
-import { type Ready, isOutOfRange } from "../decode/loop.ts";
+import type { Ready } from "../decode/loop.ts";
 import type { Stats } from "../decode/stats.ts";
 import { checkTaskList } from "../decode/tasks.ts";
 import { type Update, readUpdate } from "../decode/update.ts";
@@ -200,17 +200,11 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
   /** What the network gives besides boxes; `null` if it gives boxes alone. */
   readonly #task: AttachedTask | null;
   readonly #tasks: readonly FileTask[];
-  readonly #notes: Notes;
-  readonly #empty = new EmptyFrames();
-  /** A note already tells of dropped boxes. */
-  #hasToldDropped = false;
-  readonly #padding = new PaddingCheck();
 
   constructor(plan: PlanFile, engine: Engine, { onNote, fresh, tasks }: ReadOptions) {
-    super(newStats(), fresh);
-    bindMethods(this, ["decode", "decodeBatch", "update", "receive"]);
-    this.#notes = new Notes(onNote);
     const { image, slots, outputs, rows, labels, images, inputSize } = plan;
+    super(newStats(), { onNote, fresh, checks: frameChecks, labels, classes: null });
+    bindMethods(this, ["decode", "decodeBatch", "update", "receive"]);
     const { buffer } = engine.memory;
     new Uint8Array(buffer).set(image);
     this.engine = engine.name;
@@ -235,6 +229,7 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
     this.#task = attachTaskOf({ plan, engine, detections, note: (text) => this.note(text) }, tasks);
     this.slots = slotsByName(this.#work.inputs);
     this.stats.bytes = buffer.byteLength;
+    this.beginPlan(this.#work, [], labels);
   }
 
   receive(packet: PlanReceivable): Detections {
@@ -277,31 +272,24 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
     // The checks of `createDecoder` before a scan need a `Plan`, which a plan file does not hold.
   }
 
-  protected afterImage(image: number, block: number, candidates: number, frame?: Frame): void {
-    const work = this.#work;
-    checkRange(work, block);
+  /** A plan file does not state which tensor held the probability. */
+  protected rangeError(): TensorError {
+    return new TensorError(
+      mismatch(
+        "a score outside 0..1",
+        'probabilities, or, where the network gives logits, a plan compiled with scores "logits"',
+      ),
+    );
+  }
+
+  protected finish(_: Workspace, image: number, block: number, frame?: Frame): void {
     this.#task?.afterImage(image, block, frame);
-    if (candidates > 0) this.#notes.add(this.#padding.noteOf(work, block, frame));
-    if (this.#hasToldDropped) return;
-    const { frames } = this.stats;
-    // Boxes outside of the image are usual beside others. Values that are not finite never are.
-    const emptied = candidates > 0 ? null : noteOfEmptied(work, block, frames);
-    const note = emptied ?? noteOfNotFinite(work, block, frames);
-    this.#hasToldDropped = note !== null;
-    this.#notes.add(note);
   }
 
-  protected afterFrame(work: Workspace): void {
-    if (this.#empty.count(this.stats.candidates) && !this.#hasToldDropped)
-      this.#notes.add(this.#empty.noteOf(work, this.best, lowestThreshold(work)));
-  }
-
-  protected addNote(text: string): void {
-    this.#notes.addOnce(text);
-  }
-
-  protected report(): void {
-    this.#notes.report();
+  /** Returns the lowest threshold as it was written: the heads hold the smallest f32 that passes. */
+  protected lowestThreshold({ engine: { memory }, blocks }: Ready): number {
+    const thresholds = recordsOf(memory, blocks[0]).map((r) => memory.f32[r + A.H_THRESHOLD]);
+    return Number(Math.min(...thresholds).toPrecision(6));
   }
 
   update(update: Update): void {
@@ -319,22 +307,6 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
       if (maxDetections !== undefined) i32[(block >> 2) + A.P_MAX_DETECTIONS] = maxDetections;
     }
   }
-}
-
-/** Returns the lowest threshold of the plan, as it was written: the heads hold the smallest f32 that passes. */
-function lowestThreshold({ engine: { memory }, blocks }: Ready): number {
-  const thresholds = recordsOf(memory, blocks[0]).map((r) => memory.f32[r + A.H_THRESHOLD]);
-  return Number(Math.min(...thresholds).toPrecision(6));
-}
-
-/** Throws if the kernel met a probability outside 0..1. A plan file does not state which tensor held it. */
-function checkRange(ready: Ready, block: number): void {
-  if (isOutOfRange(ready, block))
-    refuse(
-      "",
-      "a score outside 0..1",
-      'probabilities, or, where the network gives logits, a plan compiled with scores "logits"',
-    );
 }
 
 /** Throws for the first tensor that is missing, or is not as the plan says. */

@@ -26,6 +26,7 @@ import { interpretConfig } from "../plan/make.ts";
 import type { Plan } from "../plan/plan.ts";
 import * as F from "./format.ts";
 import { edgesOf, namesOfPoints, putTask } from "./task.ts";
+import { explain } from "../plan/explain.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
 
 /** A plan file, and what it was made from. */
@@ -57,7 +58,7 @@ export function compilePlan(
   const settled = readConfig(config, options);
   const specs = settledSpecs(settled);
   const interpreted = interpretConfig(settled, specs, ALL_TASKS, valuesIn(specs, valuesOf));
-  const { plan, layout } = assemble(interpreted, {
+  const { plan, layout } = assemble(interpreted, explain, {
     // A host on a device writes whole tensors into the slots.
     gathers: false,
     scalarOnly,

@@ -1,9 +1,9 @@
-/** `createDecoder` of `boxwright`: with every task. */
+/** `createDecoder` of `boxwright`: with every part. */
 import type { DecoderOptions } from "../config/types.ts";
 import type { DecoderOf } from "../decode/by-task.ts";
 import type { Decoder, FileConfig } from "../decode/decoder.ts";
 import { makeDecoder, makeDecoderSync } from "../decode/tensor-decoder.ts";
-import { ALL_TASKS } from "./tasks.ts";
+import { ALL_PARTS } from "./parts.ts";
 
 /**
  * Makes a decoder from a config. Compiles the kernel off the main thread if the runtime can.
@@ -22,7 +22,7 @@ export function createDecoder<const C>(
   options?: DecoderOptions,
 ): Promise<DecoderOf<C>>;
 export function createDecoder(config: unknown, options: DecoderOptions = {}): Promise<Decoder> {
-  return makeDecoder(config, options, ALL_TASKS);
+  return makeDecoder(config, options, ALL_PARTS);
 }
 
 /**
@@ -36,5 +36,5 @@ export function createDecoder(config: unknown, options: DecoderOptions = {}): Pr
  */
 export function createDecoderSync<const C>(config: FileConfig<C>, options?: DecoderOptions): DecoderOf<C>;
 export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
-  return makeDecoderSync(config, options, ALL_TASKS);
+  return makeDecoderSync(config, options, ALL_PARTS);
 }

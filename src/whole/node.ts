@@ -2,13 +2,19 @@
 import type { DecoderOptions } from "../config/types.ts";
 import type { Decoder } from "../decode/decoder.ts";
 import { makeDecoder, makeDecoderSync } from "../decode/tensor-decoder.ts";
-import type { DecoderTask } from "../decode/tasks.ts";
+import { checks } from "../checks/checks.ts";
+import type { Parts } from "../decode/parts.ts";
+import { explain } from "../plan/explain.ts";
 import { masks, oriented, peaks, pose, prepare, suppression, text } from "./later.ts";
 
-const LATER_TASKS: readonly DecoderTask[] = [pose, masks, oriented, peaks, text, suppression, prepare];
+const PARTS: Parts = {
+  tasks: [pose, masks, oriented, peaks, text, suppression, prepare],
+  checks,
+  explain,
+};
 
 export const createDecoder = (config: unknown, options: DecoderOptions = {}): Promise<Decoder> =>
-  makeDecoder(config, options, LATER_TASKS);
+  makeDecoder(config, options, PARTS);
 
 export const createDecoderSync = (config: unknown, options: DecoderOptions = {}): Decoder =>
-  makeDecoderSync(config, options, LATER_TASKS);
+  makeDecoderSync(config, options, PARTS);

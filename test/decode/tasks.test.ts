@@ -5,7 +5,7 @@ import { parseConfig } from "../../src/config/config.ts";
 import { createDecoderSync } from "../../src/whole/decoder.ts";
 import { Detections, extend, setLength } from "../../src/decode/detections.ts";
 import { toPixels } from "../../src/decode/pixels.ts";
-import { createDecoderSync as createCoreDecoder } from "../../src/entries/core.ts";
+import { createDecoderSync as createCoreDecoder, explain } from "../../src/entries/core.ts";
 import { ConfigError, refuseFor } from "../../src/core/errors.ts";
 import type { DecoderTask, NetworkTask } from "../../src/decode/tasks.ts";
 import { readBeside, readFused } from "../../src/heads/extra.ts";
@@ -99,7 +99,7 @@ describe("without the task", () => {
   });
 
   test("prepare and records with columns of a task are refused with the line to write", () => {
-    const decoder = createCoreDecoder({ ...TYPED, inputSize: [32, 32] });
+    const decoder = createCoreDecoder({ ...TYPED, inputSize: [32, 32] }, { explain });
     const image = { data: new Uint8Array(4), width: 1, height: 1 };
     expect(() => decoder.prepare(image)).toThrow(refusal("prepare", "prepare"));
     expect(() => decoder.prepareRule).toThrow(ConfigError);
@@ -176,7 +176,7 @@ describe("with a task", () => {
         { roles: { angles: "more" } },
       ],
     ] as const)("%s", (_, tensors, more) => {
-      const decoder = createCoreDecoder(TYPED, { ...options, ...more, engine, tasks });
+      const decoder = createCoreDecoder(TYPED, { ...options, ...more, engine, tasks, explain });
       const found = decoder.decode(tensors);
       // The rules of the task: both boxes are kept.
       expect(found.length).toBe(2);

@@ -4,6 +4,7 @@ import { readConfig } from "../../src/config/config.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import { TensorError } from "../../src/core/errors.ts";
 import { type TensorSpecInput, specOf } from "../../src/core/tensor.ts";
+import { explain } from "../../src/plan/explain.ts";
 import { interpretConfig, planOf } from "../../src/plan/make.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { ALL_TASKS } from "../../src/whole/tasks.ts";
@@ -12,7 +13,10 @@ type Shapes = Readonly<Record<string, readonly number[] | TensorSpecInput>>;
 
 function plan(config: unknown, shapes: Shapes, options: DecoderOptions = {}): Plan {
   const specs = Object.entries(shapes).map(([name, s]) => specOf(name, "dims" in s ? s : { dims: s }));
-  return planOf(interpretConfig(readConfig(config, options), specs, ALL_TASKS, () => null));
+  return planOf(
+    interpretConfig(readConfig(config, options), specs, ALL_TASKS, () => null),
+    explain,
+  );
 }
 
 /** Returns the refusal of a plan. */

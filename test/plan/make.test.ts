@@ -4,6 +4,7 @@ import { readConfig } from "../../src/config/config.ts";
 import { TensorError } from "../../src/core/errors.ts";
 import { specOf } from "../../src/core/tensor.ts";
 import { describeConfig, describePlan } from "../../src/plan/describe.ts";
+import { explain } from "../../src/plan/explain.ts";
 import { type Interpreted, interpretConfig, planOf } from "../../src/plan/make.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { ALL_TASKS } from "../../src/whole/tasks.ts";
@@ -19,7 +20,7 @@ const interpreted = (
   return interpretConfig(readConfig(config, {}), specs, ALL_TASKS, (i) => values[specs[i].name] ?? null);
 };
 
-const plan = (config: unknown, shapes: Shapes): Plan => planOf(interpreted(config, shapes));
+const plan = (config: unknown, shapes: Shapes): Plan => planOf(interpreted(config, shapes), explain);
 
 const YOLOV8 = { family: "yolov8", classes: 2, inputSize: [64, 64] };
 
@@ -106,7 +107,7 @@ describe("prior boxes that an output holds", () => {
     expect(interpreted(ssd, shapes).awaits?.name).toBe("priors");
     const found = interpreted(ssd, shapes, { priors });
     expect(found.awaits).toBeNull();
-    expect(Array.from(planOf(found).heads[0].priors ?? [])).toEqual(priors.map(Math.fround));
+    expect(Array.from(planOf(found, explain).heads[0].priors ?? [])).toEqual(priors.map(Math.fround));
     expect(interpreted(YOLOV8, { o: [1, 6, 84], priors: [1, 8] }).awaits).toBeNull();
   });
 
@@ -131,7 +132,7 @@ describe("prior boxes that an output holds", () => {
       return specs[i].name === "priors" ? priors : null;
     });
     expect(new Set(asked)).toEqual(new Set(["priors"]));
-    expect(planOf(found).heads[0].kind).toBe("prior");
+    expect(planOf(found, explain).heads[0].kind).toBe("prior");
   });
 });
 
@@ -196,7 +197,7 @@ describe("descriptions", () => {
 
   test("of a plan, through JSON", () => {
     const config = readConfig(YOLOV8, {});
-    const made = planOf(interpretConfig(config, [specOf("o", { dims: [1, 6, 84] })], ALL_TASKS));
+    const made = planOf(interpretConfig(config, [specOf("o", { dims: [1, 6, 84] })], ALL_TASKS), explain);
     const { text, json } = describePlan(config, made);
     expect(text).toContain("\nreading: class-rows: boxes, classes: o [1,6,84] as planes\n");
     expect(text).toContain("\nhead: o [1,6,84] as planes: 84 cells from number 0, box centre, score class\n");

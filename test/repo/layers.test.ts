@@ -18,6 +18,7 @@ const LAYERS = [
   "kernels",
   "engine",
   "decode",
+  "checks",
   "tasks/suppression",
   "tasks/oriented",
   "tasks/text",

@@ -16,6 +16,7 @@ import {
 } from "../../src/memory/write.ts";
 import { layoutOf, type MemoryLayout } from "../../src/memory/layout.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
+import { explain } from "../../src/plan/explain.ts";
 import { interpretConfig, planOf as makePlan } from "../../src/plan/make.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { specOf, type TensorSpecInput } from "../../src/core/tensor.ts";
@@ -32,7 +33,7 @@ export function planOf(
   options: DecoderOptions = {},
 ): Plan {
   const tensors = specs.map((s) => specOf(s.name, s));
-  return makePlan(interpretConfig(readConfig(config, options), tensors, ALL_TASKS));
+  return makePlan(interpretConfig(readConfig(config, options), tensors, ALL_TASKS), explain);
 }
 
 export function imageOf(

@@ -4,6 +4,7 @@ import { readConfig } from "../../src/config/config.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import { numbersOf } from "../../src/core/number.ts";
 import { type TensorInput, specOf } from "../../src/core/tensor.ts";
+import { explain } from "../../src/plan/explain.ts";
 import { interpretConfig, planOf } from "../../src/plan/make.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import type { Row } from "./shared-data.ts";
@@ -25,6 +26,7 @@ export function askedOf(
   const specs = named.map(([name, tensor]) => specOf(name, tensor));
   const plan = planOf(
     interpretConfig(settled, specs, ALL_TASKS, (i) => numbersOf(specs[i], named[i][1].data)),
+    explain,
   );
   return { plan, thresholds: settled };
 }

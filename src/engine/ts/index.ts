@@ -4,6 +4,7 @@
  *
  * Only here: tsEngine. It hands the memory to the functions; a kernel imports its memory.
  */
+import { compare, within } from "./checks.ts";
 import { nms } from "./nms.ts";
 import { scan } from "./scan.ts";
 import { sort } from "./sort.ts";
@@ -19,6 +20,8 @@ export function tsEngine(memory: Memory): Engine {
     sort: (plan) => sort(memory, plan),
     nms: (plan) => nms(memory, plan),
     decode: (plan) => decode(memory, plan),
+    within: (column, from) => within(memory, column, from),
+    compare: (column) => compare(memory, column),
   };
 }
 

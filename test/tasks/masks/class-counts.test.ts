@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { readConfig } from "../../../src/config/config.ts";
 import { specsOf } from "../../../src/heads/query.ts";
 import type { SegmentPlan } from "../../../src/tasks/masks/plan.ts";
+import { explain } from "../../../src/plan/explain.ts";
 import { interpretConfig, planOf } from "../../../src/plan/make.ts";
 import { loadPlanSync } from "../../../src/planfile/decoder.ts";
 import { masks } from "../../../src/planfile/masks.ts";
@@ -66,7 +67,7 @@ function misread(
       const config = readConfig({ family, classes, inputSize: [side, side], task: "segment" }, {
         outputs,
       } as object);
-      const { heads, task } = planOf(interpretConfig(config, specsOf(config) as never, ALL_TASKS));
+      const { heads, task } = planOf(interpretConfig(config, specsOf(config) as never, ALL_TASKS), explain);
       const { prototypes, tensors } = task as SegmentPlan;
       const channel = family === "yolov8" ? cells : 1;
       const got = [tensors[0], prototypes.count, prototypes.width, prototypes.height];

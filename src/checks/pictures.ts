@@ -1,6 +1,7 @@
 /** Notes on pictures: bytes in another layout than the caller states, and a frame that was not passed to `decode`. */
-import type { Frame } from "./frame.ts";
-import type { ImageInput } from "./prepare.ts";
+import type { Frame } from "../decode/frame.ts";
+import type { ImageInput } from "../decode/prepare.ts";
+import type { Check } from "./check.ts";
 
 /** Count of pictures to check, blank ones aside. A stream repeats its mistakes, so a few suffice. */
 const PICTURES = 3;
@@ -11,41 +12,57 @@ const RUNS = 64;
 /** Mean difference of neighbouring bytes below which a picture counts as blank and is not judged. */
 const FLAT = 0.5;
 
-export class PictureCheck {
-  #remaining = PICTURES;
-  /** The last frame that `prepare` returned; null if 0..1 of the input is 0..1 of the picture. */
-  #prepared: Frame | null = null;
+/** Makes the check of the bytes of pictures. */
+export function pictureCheck(): Check {
+  let remaining = PICTURES;
+  return {
+    id: "picture",
+    when: "picture",
+    needs: "frame",
+    run({ picture }) {
+      if (remaining === 0 || picture === null) return null;
+      const samples = samplesOf(picture.data);
+      if (isBlank(samples)) return null;
+      remaining--;
+      return noteOfPicture(picture, samples);
+    },
+  };
+}
 
-  /** Keeps the frame that `prepare` returned for an input of this size. Returns a note about the bytes, or null. */
-  noteOf(image: ImageInput, frame: Frame, inputSize: readonly [number, number]): string | null {
-    this.#prepared = fillsInput(frame, inputSize) ? null : frame;
-    if (this.#remaining === 0) return null;
-    const { most, steps, pixels } = samplesOf(image.data);
-    if (most === 0 || steps.every((step) => step < FLAT && most > 1)) return null;
-    this.#remaining--;
-    if (areSidesExchanged(image))
-      return (
-        `neighbouring rows of the picture differ less if it is ${image.height}x${image.width} than if it is ` +
-        `${image.width}x${image.height}: are width and height exchanged?`
-      );
-    if (most === 1)
-      return "every byte of the picture is 0 or 1: were its values floats of 0..1 before? Pass bytes of 0..255";
-    const isThree = image.format === "rgb" || image.format === "bgr" || image.channels === 3;
-    return isThree && lookLikePlanes(steps, pixels)
-      ? "the bytes of the picture look like planes, one for each colour, and are read as " +
-          `"${image.format ?? "rgb"}", three bytes a pixel: bring them into the order of height, width, channels`
-      : null;
-  }
+/** True for a picture that is too even to be judged. */
+const isBlank = ({ most, steps }: Samples): boolean =>
+  most === 0 || steps.every((step) => step < FLAT && most > 1);
 
-  /** Returns a note on candidates that were decoded without the frame of their picture. */
-  noteOfForgotten(frame: Frame | undefined): string | null {
-    if (frame !== undefined || this.#prepared === null) return null;
-    const { width, height, resize } = this.#prepared;
+function noteOfPicture(image: ImageInput, { most, steps, pixels }: Samples): string | null {
+  if (areSidesExchanged(image))
     return (
-      `prepare() returned a frame (${width}x${height}, "${resize}"), and decode() got none: boxes are ` +
-      "0..1 of the network's input, not of the picture. Pass it: decode(outputs, frame)"
+      `neighbouring rows of the picture differ less if it is ${image.height}x${image.width} than if it is ` +
+      `${image.width}x${image.height}: are width and height exchanged?`
     );
-  }
+  if (most === 1)
+    return "every byte of the picture is 0 or 1: were its values floats of 0..1 before? Pass bytes of 0..255";
+  const isThree = image.format === "rgb" || image.format === "bgr" || image.channels === 3;
+  return isThree && lookLikePlanes(steps, pixels)
+    ? "the bytes of the picture look like planes, one for each colour, and are read as " +
+        `"${image.format ?? "rgb"}", three bytes a pixel: bring them into the order of height, width, channels`
+    : null;
+}
+
+/**
+ * Returns a note on candidates that were decoded without the frame of their picture.
+ * @param prepared the last frame that `prepare` returned, for an input of size `inputSize`
+ */
+export function noteOfForgotten(
+  prepared: Frame | null,
+  inputSize: readonly [number, number],
+  frame: Frame | undefined,
+): string | null {
+  if (frame !== undefined || prepared === null || fillsInput(prepared, inputSize)) return null;
+  const { width, height, resize } = prepared;
+  return (
+    `prepare() returned a frame (${width}x${height}, "${resize}"), and decode() got none: boxes are ` +
+    "0..1 of the network's input, not of the picture. Pass it: decode(outputs, frame)"
+  );
 }
 
 /** True if a place in 0..1 of the input is the same in 0..1 of the picture: no padding, rotation or crop. */

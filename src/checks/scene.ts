@@ -4,10 +4,13 @@
  */
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
+import type { Column } from "../heads/channels.ts";
 import type { Head } from "../heads/head.ts";
+import type { Detections } from "../decode/detections.ts";
+import type { Ready } from "../decode/loop.ts";
+import { type PlanInMemory, everyValue, valueIn } from "../decode/values.ts";
 import type { MemoryImage } from "../memory/write.ts";
-import type { Detections } from "./detections.ts";
-import { everyValue } from "./value-checks.ts";
+import { smallestPassing } from "../memory/thresholds.ts";
 
 /** A head with fewer cells may have an object in each. */
 const FEW_CELLS = 4;
@@ -20,7 +23,7 @@ const FEWEST_VALUES = 16;
  * Returns a note if more than half of a map's cells have a score of 0.5 or more; null for none. Demands all cells of a
  * head with fewer than MANY_CELLS, and nine tenths of rows in which the network gives each object once.
  */
-function noteOfCrowd({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
+export function noteOfCrowd({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
   const reading = READINGS[plan.reading];
   if (!reading.cells) return null;
   const most = reading.suppressed && !reading.maps ? 0.9 : 0.5;
@@ -44,35 +47,31 @@ function noteOfCrowd({ memory: { i32, f32 }, plan }: MemoryImage, block: number)
 }
 
 /** Returns the one value that a column holds, null if it holds several. */
-function onlyValue(image: MemoryImage, head: Head, column: Head["box"], channels: number): number | null {
-  let only: number | null = null;
-  return everyValue(image, head, column, channels, -1, (v) => v === (only ??= v)) ? only : null;
+function onlyValue(work: PlanInMemory, { cells }: Head, column: Column, channels: number): number | null {
+  const first = valueIn(work, 0, column, 0);
+  return everyValue(work, cells, column, channels, [first, first]) ? first : null;
 }
 
 /** Returns a note if the boxes of a map hold one value; null if they do not. */
-function noteOfConstantBoxes(image: MemoryImage): string | null {
-  const heads = READINGS[image.plan.reading].cells ? image.plan.heads : [];
+export function noteOfConstantBoxes(work: PlanInMemory): string | null {
+  const heads = READINGS[work.plan.reading].cells ? work.plan.heads : [];
   for (const head of heads) {
     const channels = 4 * (head.bins || 1);
-    const only = head.cells * channels < FEWEST_VALUES ? null : onlyValue(image, head, head.box, channels);
+    const only = head.cells * channels < FEWEST_VALUES ? null : onlyValue(work, head, head.box, channels);
     if (only !== null) return `every box value of ${head.about} is ${only}: ${ASK_IF_WRITTEN}`;
   }
   return null;
 }
 
 /** Returns a note if a map of scores holds one value, and every score of the other maps is above it; null for none. */
-export function noteOfConstantScores(image: MemoryImage): string | null {
-  const heads = READINGS[image.plan.reading].cells ? image.plan.heads : [];
+export function noteOfConstantScores(work: PlanInMemory): string | null {
+  const heads = READINGS[work.plan.reading].cells ? work.plan.heads : [];
   for (const head of heads.length > 1 ? heads : []) {
     const { cells, classes, score, about } = head;
-    const only = cells * classes < FEWEST_VALUES ? null : onlyValue(image, head, score, classes);
-    const isAbove = (v: number): boolean => v > (only as number);
-    if (
-      only !== null &&
-      heads.every(
-        (other) => other === head || everyValue(image, other, other.score, other.classes, -1, isAbove),
-      )
-    )
+    const only = cells * classes < FEWEST_VALUES ? null : onlyValue(work, head, score, classes);
+    if (only === null) continue;
+    const above = [smallestPassing(only, ">"), Infinity] as const;
+    if (heads.every((h) => h === head || everyValue(work, h.cells, h.score, h.classes, above)))
       return `every score of ${about} is ${only}, and no score of the other maps: ${ASK_IF_WRITTEN}`;
   }
   return null;
@@ -80,23 +79,31 @@ export function noteOfConstantScores(image: MemoryImage): string | null {
 
 /** A shorter list may hold only scores of that range by chance. */
 const FEWEST_SCORES = 16;
+/** Sigmoids of probabilities lie here. */
+const SIGMOIDS = [0.5, 0.7311] as const;
+/** The sigmoid of 0.1. */
+const LOW = 0.525;
 
 /**
  * Returns a note if every score of a finished list is what a sigmoid makes of a probability, and most of these
  * probabilities are near 0; null for other lists. The scores of empty rows are 0 and become 0.5.
  */
-export function noteOfTwoSigmoids(image: MemoryImage): string | null {
-  const { plan } = image;
-  let [count, low] = [0, 0];
-  const isTwice = (v: number): boolean => {
-    count++;
-    if (v < 0.525) low++;
-    return v >= 0.5 && v <= 0.7311;
-  };
-  return READINGS[plan.reading].finished &&
-    plan.heads.every((h) => everyValue(image, h, h.score, h.classId ? 1 : h.classes, -1, isTwice)) &&
-    count >= FEWEST_SCORES &&
-    low * 2 > count
+export function noteOfTwoSigmoids(work: PlanInMemory): string | null {
+  const { plan } = work;
+  if (!READINGS[plan.reading].finished) return null;
+  const columns = plan.heads.map((h) => ({ ...h, channels: h.classId ? 1 : h.classes }));
+  const count = plan.batch * columns.reduce((n, { cells, channels }) => n + cells * channels, 0);
+  const isTwice = columns.every(({ cells, score, channels }) =>
+    everyValue(work, cells, score, channels, SIGMOIDS),
+  );
+  if (!isTwice || count < FEWEST_SCORES) return null;
+  let high = 0;
+  for (const { cells, score, channels } of columns)
+    everyValue(work, cells, score, channels, [-Infinity, LOW], () => {
+      high++;
+      return true;
+    });
+  return high * 2 < count
     ? `all ${count} scores lie in 0.5..0.731, where a sigmoid puts probabilities: is it applied once too often?`
     : null;
 }
@@ -104,21 +111,12 @@ export function noteOfTwoSigmoids(image: MemoryImage): string | null {
 /** Ends a note on values that are all the same: memory that no network has written is such a tensor. */
 const ASK_IF_WRITTEN = "has the network run, and is this the tensor that it wrote?";
 
-/**
- * Returns the first note on the candidates of an image, null for none.
- * @param isWhole the slots hold whole tensors, and not only the rows that pass
- */
-export const noteOfScene = (image: MemoryImage, block: number, isWhole: boolean): string | null =>
-  noteOfOutside(image, block) ??
-  noteOfSameBoxes(image, block) ??
-  noteOfCrowd(image, block) ??
-  (isWhole ? noteOfConstantBoxes(image) : null);
-
 /** Fewer cells may give the same box by chance. */
 const FEW_BOXES = 4;
 
 /** Returns a note if all candidates, of different cells, have the same box; null if they do not. */
-function noteOfSameBoxes({ memory: { i32, f32 } }: MemoryImage, block: number): string | null {
+export function noteOfSameBoxes({ engine: { memory } }: Ready, block: number): string | null {
+  const { i32, f32 } = memory;
   const p = block >> 2;
   const n = i32[p + A.P_CANDIDATES];
   const [boxes, sources] = [i32[p + A.P_BOXES] >> 2, i32[p + A.P_SOURCES] >> 2];
@@ -139,7 +137,7 @@ const FAR_OUT = 0.1;
 const LEAST_SCORE = 0.25;
 
 /** Returns a note if more than half of the candidates reach far over an edge of the input; null if they do not. */
-function noteOfOutside({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
+export function noteOfOutside({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
   const p = block >> 2;
   // A turned box has another extent than its width and height say.
   if (plan.inPhoto || plan.task?.name === "oriented") return null;

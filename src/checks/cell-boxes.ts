@@ -6,7 +6,7 @@ import { READINGS } from "../core/readings.ts";
 import { move } from "../heads/channels.ts";
 import { gridsOfRows } from "../heads/grids.ts";
 import type { MemoryImage } from "../memory/write.ts";
-import { valueIn } from "./value-checks.ts";
+import { valueIn } from "../decode/values.ts";
 
 /** More cells are sampled. */
 const MOST_CELLS = 100;

@@ -5,7 +5,7 @@ import { isFloat } from "../core/tensor.ts";
 import { beside } from "../heads/channels.ts";
 import { cellsOf } from "../heads/grids.ts";
 import type { MemoryImage } from "../memory/write.ts";
-import { valueIn } from "./value-checks.ts";
+import { valueIn } from "../decode/values.ts";
 
 /**
  * Returns a note if a class id has no label, or is not below the stated count of classes; null for none.

@@ -2,12 +2,13 @@
  * Notices data whose storage order is not that of the dims. In a network's maps neighbouring cells resemble each other.
  * If the data is read in another order than it has, the places of neighbours hold other channels or other rows.
  */
-import { value } from "../engine/ts/value.ts";
+import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import { ELEMENTS, shape, volume } from "../core/tensor.ts";
 import { gridsOfRows } from "../heads/grids.ts";
 import type { HeadTensor } from "../heads/head.ts";
-import type { MemoryImage } from "../memory/write.ts";
+import { value } from "../engine/ts/value.ts";
+import { type PlanInMemory, columnOf } from "../decode/values.ts";
 
 /** A tensor with fewer values says too little. */
 const FEWEST_VALUES = 256;
@@ -33,7 +34,7 @@ interface CellGrid {
 }
 
 /** Returns a note on the first tensor whose values are nearer to each other in another order; null for none. */
-export function noteOfStorageOrder(image: MemoryImage): string | null {
+export function noteOfStorageOrder(image: PlanInMemory): string | null {
   const { plan } = image;
   const seen = new Set<string>();
   const { cells: kind, finished } = READINGS[plan.reading];
@@ -77,7 +78,7 @@ const BELOW = 3;
  * Returns the input size with width and height exchanged if cells then differ less from the cells below them, else
  * null. Only for rows that are the cells of all maps.
  */
-function otherSize(image: MemoryImage, cells: CellGrid): [number, number] | null {
+function otherSize(image: PlanInMemory, cells: CellGrid): [number, number] | null {
   const { inputSize } = image.plan;
   if (!inputSize || cells.height > 1) return null;
   for (const n of ROWS_PER_CELL) {
@@ -100,15 +101,19 @@ const TIMES = 4;
 const FEWEST_IN_COLUMNS = 64;
 
 /** True if the columns, as they are read, explain little of the variance of values, and the other dimension much. */
-function areColumnsExchanged(image: MemoryImage, { tensor, channels, width, isLast }: CellGrid): boolean {
+function areColumnsExchanged(
+  { memory, plan, layout }: PlanInMemory,
+  { tensor, channels, width, isLast }: CellGrid,
+): boolean {
   const count = channels * width;
   if (count < FEWEST_IN_COLUMNS) return false;
-  const at = valuesOf(image, tensor);
+  const { type, scale, zeroPoint } = plan.tensors[tensor];
+  const { bytes, code } = ELEMENTS[type];
   const byLast = Array.from({ length: channels }, () => [0, 0]);
   const byFirst = Array.from({ length: channels }, () => [0, 0]);
   let [n, sum, squares] = [0, 0, 0];
   for (let i = 0; i < count; i++) {
-    const x = at(i);
+    const x = value(memory, code, layout.slots[tensor] + i * bytes, scale ?? 1, zeroPoint);
     if (!Number.isFinite(x)) continue;
     n++;
     sum += x;
@@ -128,7 +133,7 @@ function areColumnsExchanged(image: MemoryImage, { tensor, channels, width, isLa
 }
 
 /** Returns how a tensor holds cells; null if its layout is neither channels first nor channels last. */
-function cellGridOf({ plan }: MemoryImage, { name, dims, layout }: HeadTensor): CellGrid | null {
+function cellGridOf({ plan }: PlanInMemory, { name, dims, layout }: HeadTensor): CellGrid | null {
   const tensor = plan.tensors.findIndex((s) => s.name === name);
   const [a, b, c] = dims.slice(-3);
   // Four dimensions that are read as rows are pixels without channels.
@@ -153,7 +158,7 @@ function cellGridOf({ plan }: MemoryImage, { name, dims, layout }: HeadTensor): 
 }
 
 /** Returns the order in which the values of the first image are nearer to their neighbours; null if none is. */
-function otherOrder(image: MemoryImage, cells: CellGrid): string | null {
+function otherOrder(image: PlanInMemory, cells: CellGrid): string | null {
   const { channels, width, height, isLast } = cells;
   const step = isLast ? channels : 1;
   const isMap = width > 1 && height > 1;
@@ -174,7 +179,7 @@ function otherOrder(image: MemoryImage, cells: CellGrid): string | null {
  * differences of both pairs are averaged.
  */
 function isNearer(
-  image: MemoryImage,
+  image: PlanInMemory,
   { tensor, channels, width, height }: CellGrid,
   pair: readonly [read: number, other: number],
   times: number = NEARER,
@@ -188,51 +193,38 @@ function isNearer(
   return mean(1) < APART && mean(0) > times * mean(1);
 }
 
-/** Returns a function that reads an element of the first image. */
-function valuesOf({ memory, plan, layout }: MemoryImage, tensor: number): (i: number) => number {
-  const { type, scale, zeroPoint } = plan.tensors[tensor];
-  const { bytes, code } = ELEMENTS[type];
-  const start = layout.slots[tensor];
-  // The first frame runs this before V8 compiles it. Plain reads save 5 of its 10 ms for [1,84,8400].
-  return type === "f32"
-    ? (i) => memory.f32[(start >> 2) + i]
-    : (i) => value(memory, code, start + i * bytes, scale ?? 1, zeroPoint);
-}
-
 /**
- * Returns the normalised difference of values, for each of two distances in elements. It is the mean squared difference
- * divided by twice the variance: 0 for equal values, 1 for unrelated ones.
+ * Returns the normalised difference of values, for each of two distances in elements: 0 for equal values, 1 for
+ * unrelated ones.
  * @param least part of the pairs that have to differ
  */
 function differences(
-  image: MemoryImage,
+  work: PlanInMemory,
   tensor: number,
   count: number,
   distances: readonly [read: number, other: number],
   least: number,
 ): [number, number] {
-  const at = valuesOf(image, tensor);
-  const end = Math.min(count, volume(image.plan.tensors[tensor].dims)) - Math.max(...distances);
+  const { engine, memory, plan } = work;
+  const { type, dims } = plan.tensors[tensor];
+  const { bytes } = ELEMENTS[type];
+  const end = Math.min(count, volume(dims)) - Math.max(...distances);
   // A step that shares a divisor with a distance would visit some channels only.
   let step = Math.max(1, Math.ceil(end / MOST_PAIRS));
   while (step > 1 && distances.some((distance) => greatestCommonDivisor(distance, step) > 1)) step++;
-  const [read, other] = distances;
-  let [n, sum, squares, squaresRead, squaresOther, differing] = [0, 0, 0, 0, 0, 0];
-  for (let i = 0; i < end; i += step) {
-    const x = at(i);
-    const a = x - at(i + read);
-    const b = x - at(i + other);
-    if (!Number.isFinite(a + b)) continue;
-    n++;
-    if (a !== 0 || b !== 0) differing++;
-    sum += x;
-    squares += x * x;
-    squaresRead += a * a;
-    squaresOther += b * b;
-  }
-  const variance = squares / n - (sum / n) ** 2;
-  return variance > 0 && differing > n * least
-    ? [squaresRead / (2 * n * variance), squaresOther / (2 * n * variance)]
+  const column = columnOf(work, tensor, 0);
+  const { i32, f32 } = memory;
+  const word = column >> 2;
+  i32.set([Math.ceil(end / step), step * bytes], word + A.C_RUN);
+  i32.set(
+    distances.map((distance) => distance * bytes),
+    word + A.C_READ,
+  );
+  const differing = engine.compare(column);
+  const [read, other] = [f32[word + A.C_BY_READ], f32[word + A.C_BY_OTHER]];
+  // Equal values have no variance.
+  return other >= 0 && other < Infinity && differing > i32[word + A.C_COMPARED] * least
+    ? [read, other]
     : [0, Infinity];
 }
 

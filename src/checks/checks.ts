@@ -1,0 +1,194 @@
+/** The value `checks`: all that notices wrong input, in the order in which a frame is told about. */
+import * as A from "../core/abi.ts";
+import { READINGS } from "../core/readings.ts";
+import type { Checks } from "../decode/checks.ts";
+import type { PlanInMemory } from "../decode/values.ts";
+import { checkBoxes, checkOverlaps } from "./boxes.ts";
+import { noteOfCellBoxes } from "./cell-boxes.ts";
+import type { CheckRow } from "./check.ts";
+import { checkBackground, checkClassIds, checkLabels, noteOfConfidence } from "./classes.ts";
+import { FRAME_CHECKS, NOT_FINITE } from "./frame-checks.ts";
+import { checkWithoutFrame, noteOfPhoto } from "./padding.ts";
+import { noteOfForgotten, pictureCheck } from "./pictures.ts";
+import { CheckRunner } from "./runner.ts";
+import {
+  noteOfConstantBoxes,
+  noteOfConstantScores,
+  noteOfCrowd,
+  noteOfOutside,
+  noteOfResult,
+  noteOfSameBoxes,
+  noteOfTwoSigmoids,
+} from "./scene.ts";
+import { checkDistributions, noteOfActivated, noteOfCount, noteOfLost, noteOfNaN } from "./scores.ts";
+import { noteOfStorageOrder } from "./storage-order.ts";
+
+/** Checks of boxes that tell of a cause: where one has told, those of the scene would tell of its effect. */
+const CAUSES = ["boxes", "overlaps", "background"];
+
+const PLAN_CHECKS: readonly CheckRow[] = [
+  {
+    id: "distributions",
+    when: "first tensors",
+    needs: "tensors",
+    run: ({ work }) => checkDistributions(work),
+  },
+  { id: "lost", when: "first tensors", needs: "tensors", run: ({ work, lost }) => noteOfLost(work, lost) },
+  { id: "activated", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfActivated(work) },
+  {
+    id: "constant-scores",
+    when: "first tensors",
+    needs: "tensors",
+    run: ({ work }) => noteOfConstantScores(work),
+  },
+  { id: "two-sigmoids", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfTwoSigmoids(work) },
+  { id: "confidence", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfConfidence(work) },
+  { id: "cell-boxes", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfCellBoxes(work) },
+  {
+    id: "storage-order",
+    when: "first tensors",
+    needs: "tensors",
+    unless: ["cell-boxes"],
+    run: ({ work }) => noteOfStorageOrder(work),
+  },
+  { id: "count", when: "image", needs: "plan", run: ({ work, image }) => noteOfCount(work, image) },
+  { id: "boxes", when: "first boxes", needs: "plan", run: ({ work, block }) => checkBoxes(work, block) },
+  {
+    id: "overlaps",
+    when: "first boxes",
+    needs: "plan",
+    run: ({ work, block }) => checkOverlaps(work, block),
+  },
+  {
+    id: "background",
+    when: "first boxes",
+    needs: "plan",
+    run: ({ work, block }) => checkBackground(work, block),
+  },
+  {
+    id: "outside",
+    when: "first boxes",
+    needs: "plan",
+    unless: CAUSES,
+    run: ({ work, block }) => noteOfOutside(work, block),
+  },
+  {
+    id: "same-boxes",
+    when: "first boxes",
+    needs: "frame",
+    unless: [...CAUSES, "outside"],
+    run: ({ work, block }) => noteOfSameBoxes(work, block),
+  },
+  {
+    id: "crowd",
+    when: "first boxes",
+    needs: "plan",
+    unless: [...CAUSES, "outside", "same-boxes"],
+    run: ({ work, block }) => noteOfCrowd(work, block),
+  },
+  {
+    id: "constant-boxes",
+    when: "first boxes",
+    needs: "tensors",
+    unless: [...CAUSES, "outside", "same-boxes", "crowd"],
+    run: ({ work }) => noteOfConstantBoxes(work),
+  },
+  {
+    id: "class-ids",
+    when: "first boxes",
+    needs: "plan",
+    run: ({ work, block, image }) => checkClassIds(work, block, image),
+  },
+  {
+    id: "labels",
+    when: "first boxes",
+    needs: "plan",
+    run: ({ work, detections, labels, classes }) =>
+      // Class ids may count the background, unless the reading says that they do not.
+      checkLabels(
+        detections.classIds.subarray(0, detections.length),
+        labels,
+        classes,
+        READINGS[work.plan.reading].bareClassIds ? 0 : 1,
+      ),
+  },
+  {
+    id: "forgotten-frame",
+    when: "boxes",
+    needs: "frame",
+    run: ({ prepared, inputSize, frame }) => noteOfForgotten(prepared, inputSize, frame),
+  },
+  {
+    id: "without-frame",
+    when: "boxes",
+    needs: "frame",
+    run: ({ work, block, frame }) =>
+      work.inPhoto && frame === undefined ? checkWithoutFrame(work, block) : null,
+  },
+  {
+    id: "photo",
+    when: "boxes",
+    needs: "frame",
+    run: ({ work, block, frame }) => (work.inPhoto && frame ? noteOfPhoto(work, block, frame) : null),
+  },
+  {
+    id: "emptied-boxes",
+    when: "no boxes",
+    needs: "plan",
+    unless: ["emptied"],
+    run: ({ work, block }) => checkEmptied(work, block),
+  },
+  {
+    id: "nan",
+    when: "no boxes",
+    needs: "tensors",
+    unless: NOT_FINITE,
+    run: ({ work, image, frames }) => noteOfNaN(work, image, frames),
+  },
+  {
+    id: "result",
+    when: "first result",
+    needs: "frame",
+    unless: CAUSES,
+    run: ({ detections }) => noteOfResult(detections),
+  },
+  pictureCheck,
+  {
+    id: "packet-labels",
+    when: "packet",
+    needs: "frame",
+    // A sender may count the background without labels for it.
+    run: ({ classIds, labels, classes }) => checkLabels(classIds, labels, classes, 1),
+  },
+];
+
+/**
+ * Checks the boxes of an image whose clamp left none, as they were before the clamp: their unit may be wrong. Scans
+ * without the clamp, then once more with it to restore memory.
+ */
+function checkEmptied(work: PlanInMemory, block: number): string | null {
+  const { engine, memory } = work;
+  if (memory.i32[(block >> 2) + A.P_EMPTY] === 0) return null;
+  const flags = (block >> 2) + A.P_FLAGS;
+  memory.i32[flags] &= ~A.FLAG_CLAMP_BEFORE;
+  try {
+    engine.scan(block);
+    return checkBoxes(work, block);
+  } finally {
+    memory.i32[flags] |= A.FLAG_CLAMP_BEFORE;
+    engine.scan(block);
+  }
+}
+
+/**
+ * Notices input that contradicts the config. The first frame is checked in full, later ones in passing. A
+ * contradiction throws a `TensorError`; what is odd becomes a note of `describe()` and `onNote`.
+ * @example
+ * import { checks, createDecoder } from "boxwright/core";
+ *
+ * const decoder = await createDecoder({ family: "yolov8", classes: 80, inputSize: [640, 640] }, { checks });
+ * console.log(decoder.engine); // simd
+ */
+export const checks: Checks = {
+  watch: (decoder) => new CheckRunner([...PLAN_CHECKS, ...FRAME_CHECKS], decoder),
+};

@@ -1,0 +1,84 @@
+/** Empty frames in a row: when to look at the best score of one, and what that score tells. */
+import * as A from "../core/abi.ts";
+import { type Best, recordsOf } from "../decode/best.ts";
+import type { Ready } from "../decode/loop.ts";
+
+/** Empty frames in a row before the best score is checked. Each later check waits for twice as many. */
+const LONG_EMPTY = 30;
+/**
+ * A best score below threshold * FAR_BELOW is suspicious. For a threshold of 0.25 the limit is 0.001, the best score
+ * that a network gives for a dark, empty scene.
+ */
+const FAR_BELOW = 0.004;
+
+/** Counts empty frames in a row, and decides when the best score of one has to be checked. */
+export class EmptyFrames {
+  #count = 0;
+  /** Count of empty frames in a row at which the best score is checked. */
+  #nextLook = 1;
+
+  /** Empty frames in a row. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** True if the best score of the next frame has to be checked should that frame be empty. */
+  get isNext(): boolean {
+    return this.#count + 1 === this.#nextLook;
+  }
+
+  /**
+   * Counts a frame. Returns true if its best score has to be checked: in the first frame, and after many empty frames
+   * in a row.
+   */
+  add(candidates: number): boolean {
+    if (candidates > 0) {
+      this.#count = 0;
+      this.#nextLook = Math.max(this.#nextLook, LONG_EMPTY);
+      return false;
+    }
+    if (++this.#count < this.#nextLook) return false;
+    this.#nextLook = Math.max(LONG_EMPTY, this.#count * 2);
+    return true;
+  }
+}
+
+/**
+ * Returns a note if the best score of the last of `frames` empty frames in a row is suspicious, else null.
+ * @param threshold lowest score threshold of the config
+ */
+export function noteOfEmpty(
+  work: Ready,
+  frames: number,
+  best: Best | null,
+  threshold: number,
+): string | null {
+  if (!hasScoresInEmptyScenes(work)) return null;
+  if (best === null)
+    return frames === 1
+      ? "every score of the first frame is 0: has the network run, and is this the tensor that it wrote?"
+      : `every score is 0, in the last of ${frames} frames without a detection: does the network still run?`;
+  if (frames === 1 || best.confidence >= threshold * FAR_BELOW) return null;
+  const { label, source } = best;
+  return (
+    `nothing passed the threshold ${threshold} in ${frames} frames, and the best score of the last one is ` +
+    `${Number(best.confidence.toPrecision(3))} (class ${label}, cell ${source}): is the picture prepared as the network ` +
+    "wants it (scaled once, RGB or BGR, NCHW or NHWC, letterboxed)?"
+  );
+}
+
+/**
+ * True if scores above 0 are expected even in an empty scene. False for finished lists of detections, which may be
+ * empty; for quantised scores, which round to 0; and if no class is kept.
+ */
+function hasScoresInEmptyScenes({ engine: { memory }, blocks }: Ready): boolean {
+  const { i32 } = memory;
+  const records = recordsOf(memory, blocks[0]).filter((r) => i32[r + A.H_CELLS] > 0);
+  const isNone = (r: number, ...words: number[]): boolean => words.every((w) => i32[r + w] === 0);
+  return (
+    records.length > 0 &&
+    records.every(
+      (r) => isNone(r, A.H_MARKER, A.H_COUNT, A.H_CLASS_ID) && i32[r + A.H_SCORE_TYPE] <= A.TYPE_F16,
+    )
+  );
+}

@@ -1,0 +1,45 @@
+/** The checks that need nothing but a frame: `loadPlan` has them too. */
+import type { Checks } from "../decode/checks.ts";
+import type { CheckRow } from "./check.ts";
+import { noteOfEmptied, noteOfNotFinite } from "./dropped.ts";
+import { noteOfEmpty } from "./empty.ts";
+import { PaddingCheck } from "./padding.ts";
+import { CheckRunner } from "./runner.ts";
+
+/** Ids of the checks that tell of values that are NaN or infinite. */
+export const NOT_FINITE = ["lost", "not-finite", "nan"];
+
+export const FRAME_CHECKS: readonly CheckRow[] = [
+  {
+    id: "not-finite",
+    when: "image",
+    needs: "frame",
+    unless: NOT_FINITE,
+    run: ({ work, block, frames }) => noteOfNotFinite(work, block, frames),
+  },
+  () => {
+    const padding = new PaddingCheck();
+    return {
+      id: "padding",
+      when: "boxes",
+      needs: "frame",
+      run: ({ work, block, frame }) => padding.noteOf(work, block, frame),
+    };
+  },
+  {
+    id: "emptied",
+    when: "no boxes",
+    needs: "frame",
+    run: ({ work, block, frames }) => noteOfEmptied(work, block, frames),
+  },
+  {
+    id: "empty-frames",
+    when: "empty frames",
+    needs: "frame",
+    unless: NOT_FINITE,
+    run: ({ work, emptyFrames, best, threshold }) => noteOfEmpty(work, emptyFrames, best, threshold),
+  },
+];
+
+/** The checks of plan files. */
+export const frameChecks: Checks = { watch: (decoder) => new CheckRunner(FRAME_CHECKS, decoder) };

@@ -1,0 +1,155 @@
+/** Candidates outside the picture: in the padding of a letterbox, or beyond the edges of a photo. */
+import * as A from "../core/abi.ts";
+import { refuse } from "../core/errors.ts";
+import { type Frame, affineOf } from "../decode/frame.ts";
+import type { Ready } from "../decode/loop.ts";
+
+/** Fewer candidates than this in the padding may be false ones, once others have stood in the picture. */
+const FEW = 4;
+/** Frames with candidates after which exchanged sides are not looked for any more. */
+const FRAMES_OF_SIDES = 16;
+/** Least part of the likely candidates in the padding that tells exchanged sides. */
+const STRAYING = 0.1;
+/** Candidates with a lower score are not likely: they may lie anywhere. */
+const LEAST_SCORE = 0.25;
+
+/** Notices frames whose candidates lie in the padding: the picture lies elsewhere than the frame says. */
+export class PaddingCheck {
+  /** A candidate of an earlier frame was centred in the picture. */
+  #hasSeenPicture = false;
+  /** Count of frames with candidates in the picture. */
+  #frames = 0;
+  /** Count of their likely candidates. */
+  #likely = 0;
+  /** Count of the likely candidates that are centred in the padding. */
+  #stray = 0;
+
+  /**
+   * Returns a note if the centre of each candidate of an image is more than a pixel outside the picture, or if
+   * some are and none would be with width and height exchanged.
+   */
+  noteOf(
+    { engine: { memory }, inputSize, inPhoto }: Ready,
+    block: number,
+    frame: Frame | undefined,
+  ): string | null {
+    if (inPhoto || inputSize === null || !frame?.resize.startsWith("letterbox")) return null;
+    const { i32, f32 } = memory;
+    const p = block >> 2;
+    const count = i32[p + A.P_CANDIDATES];
+    const boxes = i32[p + A.P_BOXES] >> 2;
+    let stray = 0;
+    while (stray < count && isInPadding(f32, p, boxes + 4 * stray, inputSize)) stray++;
+    if (stray < count) {
+      this.#hasSeenPicture = true;
+      return ++this.#frames > FRAMES_OF_SIDES || frame.placed
+        ? null
+        : this.#noteOfSides(i32, f32, p, inputSize, frame);
+    }
+    if (count < (this.#hasSeenPicture ? FEW : 1)) return null;
+    return (
+      `every candidate of a frame of ${frame.width}x${frame.height} is centred in the padding of its ` +
+      `resize "${frame.resize}": was the picture stretched, or placed otherwise, by the step before the network?`
+    );
+  }
+
+  /** Returns a note if candidates so far lie in the padding, and none would with width and height exchanged. */
+  #noteOfSides(
+    i32: Int32Array,
+    f32: Float32Array,
+    p: number,
+    inputSize: readonly [number, number],
+    frame: Frame,
+  ): string | null {
+    const first = i32[p + A.P_BOXES] >> 2;
+    const scores = i32[p + A.P_SCORES] >> 2;
+    const end = first + 4 * i32[p + A.P_CANDIDATES];
+    const before = this.#stray;
+    for (let box = first; box < end; box += 4) {
+      if (!(f32[scores + ((box - first) >> 2)] >= LEAST_SCORE)) continue;
+      this.#likely++;
+      if (isInPadding(f32, p, box, inputSize)) this.#stray++;
+    }
+    // Most frames end here: their width and height need not be read again.
+    if (this.#stray === before) return null;
+    const { width, height } = frame;
+    const [x, y, left, top] = affineOf({ ...frame, width: height, height: width }, inputSize);
+    // End the check at a candidate that would be in the padding of exchanged sides too: something else is wrong.
+    for (let box = first; box < end; box += 4)
+      if (isOutside(f32, box, 0, x, left, inputSize) || isOutside(f32, box, 1, y, top, inputSize))
+        this.#frames = FRAMES_OF_SIDES;
+    const isTold =
+      this.#frames < FRAMES_OF_SIDES && this.#stray >= FEW && this.#stray >= STRAYING * this.#likely;
+    return isTold
+      ? `${this.#stray} of the first ${this.#likely} candidates are centred in the padding of a frame of ` +
+          `${width}x${height}, and would not be in one of ${height}x${width}: are width and height exchanged?`
+      : null;
+  }
+}
+
+/**
+ * Checks candidates whose boxes are in pixels of the photo, decoded without a frame. Only a frame states the photo's
+ * size.
+ * @returns a note
+ * @throws TensorError for boxes that reach beyond the input
+ */
+export function checkWithoutFrame({ engine: { memory }, inputSize }: Ready, block: number): string | null {
+  if (inputSize === null) return null;
+  const { i32, f32 } = memory;
+  const p = block >> 2;
+  const boxes = i32[p + A.P_BOXES] >> 2;
+  let most = 0;
+  for (let i = boxes; i < boxes + 4 * i32[p + A.P_CANDIDATES]; i += 4)
+    most = Math.max(most, f32[i + 2], f32[i + 3]);
+  const expected =
+    'the frame, { width, height, resize }: these boxes are in pixels of the photo (coordinates "photo")';
+  const size = inputSize.join("x");
+  // The photo would need the size of the input. Allow a tenth, since boxes may reach over an edge.
+  if (most > 1.1) refuse("frame", `none, and boxes that reach beyond the ${size} of the input`, expected);
+  return `boxes are taken for pixels of the ${size} input: pass ${expected}`;
+}
+
+/** Returns a note if every box in pixels of the photo is centred outside of it; null if not. */
+export function noteOfPhoto(
+  { engine: { memory }, inputSize }: Ready,
+  block: number,
+  { width, height }: Frame,
+): string | null {
+  if (inputSize === null) return null;
+  const { i32, f32 } = memory;
+  const p = block >> 2;
+  const boxes = i32[p + A.P_BOXES] >> 2;
+  for (let i = boxes; i < boxes + 4 * i32[p + A.P_CANDIDATES]; i += 4)
+    if (!isInPadding(f32, p, i, inputSize)) return null;
+  return (
+    `every box is centred outside of the photo of ${width}x${height}: is that its size, ` +
+    `and are boxes in its pixels? Of the input's pixels say coordinates: "pixels"`
+  );
+}
+
+/** True if a candidate is centred more than a pixel of the input outside the picture. */
+function isInPadding(
+  f32: Float32Array,
+  p: number,
+  box: number,
+  inputSize: readonly [number, number],
+): boolean {
+  return (
+    isOutside(f32, box, 0, f32[p + A.P_SCALE_X], f32[p + A.P_SHIFT_X], inputSize) ||
+    isOutside(f32, box, 1, f32[p + A.P_SCALE_X + 1], f32[p + A.P_SHIFT_X + 1], inputSize)
+  );
+}
+
+/** True if a box is centred more than a pixel of the input outside the picture, along one axis. */
+function isOutside(
+  f32: Float32Array,
+  box: number,
+  axis: 0 | 1,
+  scale: number,
+  shift: number,
+  inputSize: readonly [number, number],
+): boolean {
+  const centre = ((f32[box + axis] + f32[box + axis + 2]) / 2) * scale + shift;
+  const pixel = scale / inputSize[axis];
+  return centre < -pixel || centre > 1 + pixel;
+}

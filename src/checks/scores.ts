@@ -1,0 +1,128 @@
+/** Checks of scores that show that the config describes another network: wrong scores give boxes that look like boxes. */
+import { refuseFor } from "../core/errors.ts";
+import { shape } from "../core/tensor.ts";
+import { areProbabilities, isList, scoreColumns } from "../decode/range.ts";
+import { LARGEST, type PlanInMemory, everyValue, valueIn } from "../decode/values.ts";
+import type { Column } from "../heads/channels.ts";
+import type { Head } from "../heads/head.ts";
+
+/** Numbers that may be probabilities. */
+const UNIT = [0, 1] as const;
+
+/**
+ * Returns a note if logits, or scores of rows, are NaN or Infinity. A network whose f16 values overflow gives NaN, which
+ * passes no threshold: without this note the frame would look like an empty scene.
+ * @param lost count of the probabilities that are none, which `checkRange` met
+ */
+export function noteOfLost(work: PlanInMemory, lost: number): string | null {
+  const { plan } = work;
+  for (const h of plan.heads)
+    if (isList(h)) lost += countLostRows(work, h);
+    else
+      for (const { f, fn, channels } of scoreColumns(h))
+        if (!areProbabilities(plan, fn)) {
+          // -Infinity is a masked logit.
+          everyValue(work, h.cells, f, channels, [-Infinity, LARGEST], () => {
+            lost++;
+            return true;
+          });
+        }
+  return lost > 0 ? `${lost} scores of the first frame are NaN or infinite` : null;
+}
+
+/** Returns how many rows of a list have a score that is NaN, over all images. */
+function countLostRows(work: PlanInMemory, { cells, count, marker, score }: Head): number {
+  let lost = 0;
+  for (let i = 0; i < work.plan.batch; i++) {
+    const rows = count ? valueIn(work, i, count, 0) : cells;
+    for (let cell = 0; cell < Math.min(rows, cells); cell++) {
+      if (marker && valueIn(work, i, marker, cell) < 0) break;
+      if (Number.isNaN(valueIn(work, i, score, cell))) lost++;
+    }
+  }
+  return lost;
+}
+
+/**
+ * Samples one cell of each head, a different one in each frame, and returns a note if its score or objectness is NaN.
+ * Called only for a frame without candidates: a network that overflows gives NaN almost everywhere, which otherwise
+ * looks like an empty scene.
+ */
+export function noteOfNaN(work: PlanInMemory, image: number, frame: number): string | null {
+  // A plain loop: even an empty frame makes no garbage.
+  for (const h of work.plan.heads) {
+    const cell = (frame - 1) % h.cells;
+    if (!isList(h) && (isNaNIn(work, image, h.score, cell) || isNaNIn(work, image, h.objectness, cell)))
+      return `scores of frame ${frame} are NaN, which pass no threshold`;
+  }
+  return null;
+}
+
+const isNaNIn = (work: PlanInMemory, image: number, f: Column | null, cell: number): boolean =>
+  f !== null && Number.isNaN(valueIn(work, image, f, cell));
+
+/** Returns a note if all values that should be logits lie in 0..1, and some above 0. Logits of networks leave 0..1. */
+export function noteOfActivated(work: PlanInMemory): string | null {
+  const { scores, heads } = work.plan;
+  if (scores !== "logits" || heads.some((h) => h.scoreFn === "none")) return null;
+  const areAll = (range: readonly [number, number]): boolean =>
+    heads.every((h) => everyValue(work, h.cells, h.score, h.classes, range));
+  return areAll(UNIT) && !areAll([0, 0])
+    ? 'every score already lies in 0..1: if the network applies the sigmoid itself, say scores: "probabilities"'
+    : null;
+}
+
+/** Decoded boxes in pixels reach further than this, and no logit of a trained network comes near. */
+const FAR = 100;
+
+/**
+ * Throws if channels that are taken for distributions look like decoded boxes and probabilities. [1,84,8400] is 4 + 80
+ * classes, and also 4 x 16 bins with 20 classes. Some logit of a trained network leaves 0..1, and none comes near 100.
+ */
+export function checkDistributions(work: PlanInMemory): null {
+  for (const h of work.plan.heads) {
+    const { bins, box, score, classes, cells } = h;
+    if (bins === 0 || score.tensor !== box.tensor) continue;
+    const others = classes + 4 * bins - 4;
+    const rest = { ...box, offset: box.offset + 4 * box.channel };
+    if (everyValue(work, cells, box, 4, [-Infinity, FAR])) continue;
+    if (!everyValue(work, cells, rest, 4 * bins - 4, UNIT)) continue;
+    const whole = everyValue(work, cells, score, classes, UNIT);
+    refuseFor(
+      whole ? [{ option: "classes", value: String(others) }] : [],
+      h.about,
+      whole
+        ? "channels that all lie in 0..1 but for the first four"
+        : `box channels of which the first four are pixels and the other ${4 * bins - 4} lie in 0..1`,
+      `distributions of ${bins} bins; decoded boxes and the probabilities of ${
+        whole
+          ? `${others} classes look like that: say classes: ${others}`
+          : "classes look like that, with masks or keypoints after them: say task"
+      }`,
+    );
+  }
+  return null;
+}
+
+/**
+ * Returns a note if the count of a finished list is negative, NaN or above its rows; null if it is not.
+ * @throws TensorError for a count that is no whole number: another output was taken for it
+ */
+export function noteOfCount(work: PlanInMemory, image: number): string | null {
+  // Lists have one head.
+  const { count, cells } = work.plan.heads[0];
+  if (!count) return null;
+  // A count has no scale: the plan refuses one.
+  const n = valueIn(work, image, count, 0);
+  const where = shape(work.plan.tensors[count.tensor]);
+  if (Number.isFinite(n) && !Number.isInteger(n))
+    refuseFor(
+      [{ option: "roles" }],
+      where,
+      `a count of ${Number(n.toPrecision(6))} rows`,
+      'a whole number: roles: { count: "name" } names the output that counts the rows',
+    );
+  return n >= 0 && n <= cells
+    ? null
+    : `${where}: the count is ${n} of ${cells} rows, and all rows are read: is it the count of this frame?`;
+}

@@ -1,0 +1,36 @@
+/** Collects notes, and passes each to `onNote` once. */
+export class Notes {
+  readonly list: string[] = [];
+  readonly #onNote: ((note: string) => void) | null;
+  /** Notes that `onNote` received, over all plans. */
+  readonly #reported = new Set<string>();
+  /** Count of the notes in `list` that `report` has gone through. */
+  #reportedCount = 0;
+
+  constructor(onNote: ((note: string) => void) | null | undefined) {
+    this.#onNote = onNote ?? null;
+  }
+
+  /** Replaces the list by the notes of a new plan. */
+  begin(notes: readonly string[]): void {
+    this.list.splice(0, Infinity, ...notes);
+    this.#reportedCount = 0;
+  }
+
+  /** Adds a note, unless the list has it already. */
+  add(note: string): void {
+    if (!this.list.includes(note)) this.list.push(note);
+  }
+
+  /** Calls `onNote` with each note that it has not received yet. */
+  report(): void {
+    const onNote = this.#onNote;
+    if (onNote === null) return;
+    while (this.#reportedCount < this.list.length) {
+      const note = this.list[this.#reportedCount++];
+      if (this.#reported.has(note)) continue;
+      this.#reported.add(note);
+      onNote(note);
+    }
+  }
+}

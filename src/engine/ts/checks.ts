@@ -1,0 +1,88 @@
+/** Loops over the values of a tensor, for the checks of a first frame. Twin of `assembly/checks.ts`. */
+import * as A from "../../core/abi.ts";
+import type { Memory } from "../../core/memory.ts";
+import { value } from "./value.ts";
+
+/**
+ * Returns the index of the first value, from index `from` on, that does not lie in C_LOW..C_HIGH. NaN lies in no range.
+ * Returns the count of values if all do.
+ */
+export function within(m: Memory, at: number, from: number): number {
+  const { i32 } = m;
+  const column = at >> 2;
+  const run = i32[column + A.C_RUN];
+  const runs = i32[column + A.C_RUNS];
+  let r = Math.floor(from / run);
+  let i = from - r * run;
+  for (; r < runs; r++) {
+    i = withinRun(m, column, i32[column + A.C_AT] + r * i32[column + A.C_RUN_STEP], i, run);
+    if (i < run) return r * run + i;
+    i = 0;
+  }
+  return run * runs;
+}
+
+/** Returns the index of the first of `n` values at `at`, from index `i` on, that does not lie in C_LOW..C_HIGH. */
+function withinRun(m: Memory, column: number, at: number, i: number, n: number): number {
+  const { i32, f32 } = m;
+  const type = i32[column + A.C_TYPE];
+  const step = i32[column + A.C_STEP];
+  const scale = f32[column + A.C_SCALE];
+  const zero = f32[column + A.C_ZERO];
+  const low = f32[column + A.C_LOW];
+  const high = f32[column + A.C_HIGH];
+  // Without calls: most processes run this once, in code that is not compiled yet.
+  if (type === A.TYPE_F32)
+    for (let word = (at + i * step) >> 2; i < n; word += step >> 2, i++) {
+      const x = f32[word];
+      if (!(x >= low && x <= high)) return i;
+    }
+  for (; i < n; i++) {
+    const x = value(m, type, at + i * step, scale, zero);
+    if (!(x >= low && x <= high)) return i;
+  }
+  return n;
+}
+
+/**
+ * Compares each value with two others, C_READ and C_OTHER bytes further on. A normalised difference is the mean squared
+ * difference divided by twice the variance: 0 for equal values, 1 for unrelated ones. Values that are not finite do not
+ * count.
+ * @returns how many values differ from one of the two at least
+ */
+export function compare(m: Memory, record: number): number {
+  const { i32, f32 } = m;
+  const column = record >> 2;
+  const type = i32[column + A.C_TYPE];
+  const step = i32[column + A.C_STEP];
+  const scale = f32[column + A.C_SCALE];
+  const zero = f32[column + A.C_ZERO];
+  const read = i32[column + A.C_READ];
+  const other = i32[column + A.C_OTHER];
+  let at = i32[column + A.C_AT];
+  let n = 0;
+  let differing = 0;
+  let sum = 0;
+  let squares = 0;
+  let byRead = 0;
+  let byOther = 0;
+  for (let i = i32[column + A.C_RUN]; i > 0; i--) {
+    const x = value(m, type, at, scale, zero);
+    const a = x - value(m, type, at + read, scale, zero);
+    const b = x - value(m, type, at + other, scale, zero);
+    at += step;
+    if (a + b - (a + b) !== 0) continue;
+    n++;
+    if (a !== 0 || b !== 0) differing++;
+    sum += x;
+    squares += x * x;
+    byRead += a * a;
+    byOther += b * b;
+  }
+  const mean = sum / n;
+  const twice = 2 * (squares - sum * mean);
+  i32[column + A.C_COMPARED] = n;
+  f32[column + A.C_BY_READ] = byRead / twice;
+  f32[column + A.C_BY_OTHER] = byOther / twice;
+  return differing;
+}

@@ -1,0 +1,7 @@
+/** Everything that a decoder of `boxwright` is made of. */
+import { checks } from "../checks/checks.ts";
+import type { Parts } from "../decode/parts.ts";
+import { explain } from "../plan/explain.ts";
+import { ALL_TASKS } from "./tasks.ts";
+
+export const ALL_PARTS: Parts = { tasks: ALL_TASKS, checks, explain };
