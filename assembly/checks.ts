@@ -58,8 +58,8 @@ function withinRun(column: usize, at: usize, i: i32, n: i32): i32 {
 
 /**
  * Compares each value with two others, C_READ and C_OTHER bytes further on. A normalised difference is the mean squared
- * difference divided by twice the variance: 0 for equal values, 1 for unrelated ones. Values that are not finite do not
- * count.
+ * difference divided by twice the variance: 0 for equal neighbours, 1 for unrelated ones, Infinity if all values are
+ * the same. Values that are not finite do not count.
  * @returns how many values differ from one of the two at least
  */
 export function compare(column: usize): i32 {
@@ -92,7 +92,7 @@ export function compare(column: usize): i32 {
   const mean = sum / <f64>n;
   const twice = 2 * (squares - sum * mean);
   setInt(column, C_COMPARED, n);
-  store<f32>(column + (C_BY_READ << 2), <f32>(byRead / twice));
-  store<f32>(column + (C_BY_OTHER << 2), <f32>(byOther / twice));
+  store<f32>(column + (C_BY_READ << 2), twice > 0 ? <f32>(byRead / twice) : Infinity);
+  store<f32>(column + (C_BY_OTHER << 2), twice > 0 ? <f32>(byOther / twice) : Infinity);
   return differing;
 }

@@ -64,8 +64,8 @@ interface Row<N extends string, M> {
   readonly id: string;
   readonly when: When;
   /**
-   * "frame": what every decoder has. "plan": the plan of a config, which a plan file does not hold. "tensors": the plan,
-   * and slots with whole tensors.
+   * "frame": what every decoder has. "plan": the plan of a config, which a plan file does not hold. "tensors": the
+   * plan, and slots with whole tensors.
    */
   readonly needs: N;
   /** Checks that tell of the same mistake in more fitting words: once one has told, this one no longer runs. */

@@ -1,4 +1,4 @@
-/** Checks of scores that show that the config describes another network: wrong scores give boxes that look like boxes. */
+/** Checks of scores that another network than the config's has: wrong scores give boxes that look like boxes. */
 import { refuseFor } from "../core/errors.ts";
 import { shape } from "../core/tensor.ts";
 import { areProbabilities, isList, scoreColumns } from "../decode/range.ts";
@@ -10,8 +10,8 @@ import type { Head } from "../heads/head.ts";
 const UNIT = [0, 1] as const;
 
 /**
- * Returns a note if logits, or scores of rows, are NaN or Infinity. A network whose f16 values overflow gives NaN, which
- * passes no threshold: without this note the frame would look like an empty scene.
+ * Returns a note if logits, or scores of rows, are NaN or Infinity. A network whose f16 values overflow gives NaN,
+ * which passes no threshold: without this note the frame would look like an empty scene.
  * @param lost count of the probabilities that are none, which `checkRange` met
  */
 export function noteOfLost(work: PlanInMemory, lost: number): string | null {

@@ -222,10 +222,7 @@ function differences(
   );
   const differing = engine.compare(column);
   const [read, other] = [f32[word + A.C_BY_READ], f32[word + A.C_BY_OTHER]];
-  // Equal values have no variance.
-  return other >= 0 && other < Infinity && differing > i32[word + A.C_COMPARED] * least
-    ? [read, other]
-    : [0, Infinity];
+  return other < Infinity && differing > i32[word + A.C_COMPARED] * least ? [read, other] : [0, Infinity];
 }
 
 const greatestCommonDivisor = (a: number, b: number): number =>

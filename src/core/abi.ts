@@ -148,7 +148,7 @@ export const C_READ = 10; //     compare: bytes from a value to its neighbour in
 export const C_OTHER = 11; //    compare: the same in another order
 // written by compare
 export const C_COMPARED = 12; // count of values that are finite, and whose two neighbours are
-export const C_BY_READ = 13; //  f32: normalised difference to the neighbour in the order that is read
+export const C_BY_READ = 13; //  f32: normalised difference to the neighbour in the order that is read, see compare
 export const C_BY_OTHER = 14; // f32: the same in the other order
 export const COLUMN_WORDS = 16;
 

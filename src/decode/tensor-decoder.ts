@@ -215,7 +215,8 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
 
   protected beforeScan(work: PlanWorkspace, blocks: readonly number[]): void {
     if (this.#hasCheckedRange || blocks !== work.blocks) return;
-    this.checks?.beforeScan(checkRange(work));
+    const lost = checkRange(work);
+    this.checks?.beforeScan(lost);
     this.#hasCheckedRange = true;
   }
 

@@ -48,8 +48,8 @@ type Outsider = (value: number, cell: number, channel: number) => boolean;
 const isNone: Outsider = () => false;
 
 /**
- * True if every value of a column lies in `low`..`high`, over `channels` channels and all images, or if `allows` returns
- * true for each that does not. NaN lies in no range.
+ * True if every value of a column lies in `low`..`high`, over `channels` channels and all images, or if `allows`
+ * returns true for each that does not. NaN lies in no range.
  */
 export function everyValue(
   work: PlanInMemory,

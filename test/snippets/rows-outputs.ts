@@ -113,6 +113,12 @@ export const OUTPUT_ROWS: readonly Row[] = [
     },
   },
   {
+    page: "docs/core.md",
+    has: "tasks: [pose], checks, explain",
+    given: () => ({ config: POSE }),
+    check: (made) => expect(decoderIn(made).describe().text).toContain("keypoints"),
+  },
+  {
     page: "docs/deployment.md",
     has: "tasks: [pose, suppression]",
     given: () => ({ config: { ...POSE, suppression: "soft-linear" } }),

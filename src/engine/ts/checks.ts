@@ -46,8 +46,8 @@ function withinRun(m: Memory, column: number, at: number, i: number, n: number):
 
 /**
  * Compares each value with two others, C_READ and C_OTHER bytes further on. A normalised difference is the mean squared
- * difference divided by twice the variance: 0 for equal values, 1 for unrelated ones. Values that are not finite do not
- * count.
+ * difference divided by twice the variance: 0 for equal neighbours, 1 for unrelated ones, Infinity if all values are
+ * the same. Values that are not finite do not count.
  * @returns how many values differ from one of the two at least
  */
 export function compare(m: Memory, record: number): number {
@@ -82,7 +82,7 @@ export function compare(m: Memory, record: number): number {
   const mean = sum / n;
   const twice = 2 * (squares - sum * mean);
   i32[column + A.C_COMPARED] = n;
-  f32[column + A.C_BY_READ] = byRead / twice;
-  f32[column + A.C_BY_OTHER] = byOther / twice;
+  f32[column + A.C_BY_READ] = twice > 0 ? byRead / twice : Infinity;
+  f32[column + A.C_BY_OTHER] = twice > 0 ? byOther / twice : Infinity;
   return differing;
 }
