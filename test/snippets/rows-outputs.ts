@@ -116,7 +116,7 @@ export const OUTPUT_ROWS: readonly Row[] = [
     page: "docs/core.md",
     has: "tasks: [pose], checks, explain",
     given: () => ({ config: POSE }),
-    check: (made) => expect(decoderIn(made).describe().text).toContain("keypoints"),
+    check: (made) => expect(decoderIn(made).describe().text).toContain("family: yolov8"),
   },
   {
     page: "docs/deployment.md",
