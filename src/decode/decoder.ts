@@ -5,7 +5,7 @@ import type { TensorInput } from "../core/tensor.ts";
 import type { Config, TypedOptions } from "../config/types.ts";
 import type { Description } from "../plan/describe.ts";
 import type { Best } from "./best.ts";
-import type { DetectionFields, Detections } from "./detections.ts";
+import type { DetectionFields, Detections, ReusedDetections } from "./detections.ts";
 import type { Frame } from "./frame.ts";
 import type { Outputs, Slot } from "./inputs.ts";
 import type { ImageInput, PrepareOptions, Prepared } from "./prepare.ts";
@@ -58,14 +58,17 @@ export interface Decoder {
    * @throws TensorError if the outputs do not fit the config, hold values that the config rules out, or are a batch;
    * RangeError if the frame is none
    */
-  decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections;
+  decode(outputs?: Outputs | TensorInput, frame?: Frame): ReusedDetections;
   /**
    * Decodes every image of a batch. The next call overwrites the results.
    * @param frames one frame for all images, or one for each
    * @returns one `Detections` for each image, in the order of the batch
    * @throws as `decode`
    */
-  decodeBatch(outputs?: Outputs | TensorInput, frames?: Frame | readonly Frame[]): readonly Detections[];
+  decodeBatch(
+    outputs?: Outputs | TensorInput,
+    frames?: Frame | readonly Frame[],
+  ): readonly ReusedDetections[];
   /**
    * How `prepare` makes the input tensor: by the option `prepare`, else the file, else what is usual for the family.
    * `describe()` prints it.

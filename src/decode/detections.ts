@@ -191,6 +191,11 @@ export const Row = /* @__PURE__ */ (() => {
   return Row;
 })();
 
+/** What `detections[0]` is for the compiler: no row. Rows are read by `at(0)`, `toArray()` or a loop. */
+export interface RowsAreReadByAt {
+  readonly "detections are no array: call at(i), toArray() or loop over them": never;
+}
+
 /**
  * Detections of one image, best first. The columns are views of the decoder's memory, `maxDetections` rows long; the
  * first `length` rows count. The next `decode` overwrites them; `copy()` keeps them.
@@ -206,6 +211,8 @@ export const Row = /* @__PURE__ */ (() => {
  * console.log(kept.length, kept.at(0)?.label, [...kept.scores]); // 2 person [0.75,0.5]
  */
 export class Detections implements Iterable<Detection>, TaskColumns {
+  /** Detections are no array: `at(i)` returns a row. */
+  readonly [row: number]: RowsAreReadByAt;
   /** Number of rows that count. */
   readonly length: number = 0;
   /** x_min, y_min, x_max, y_max of each row, side by side; 0..1, like `Detection`. */
@@ -251,6 +258,16 @@ export class Detections implements Iterable<Detection>, TaskColumns {
     // `console.log` of Node, Bun and Deno shows the rows. A method with a computed name would keep the class in every
     // bundle.
     Object.defineProperty(this, Symbol.for("nodejs.util.inspect.custom"), { value: this.toArray });
+  }
+
+  /** @throws TypeError: detections are no array */
+  get 0(): RowsAreReadByAt {
+    return refuse(
+      "detections[0]",
+      "an index",
+      "at(0), toArray()[0] or a loop: detections are no array",
+      TypeError,
+    );
   }
 
   /** Returns row `i` as an object; a negative `i` counts from the end. Undefined if there is no such row. */
@@ -306,6 +323,9 @@ export class Detections implements Iterable<Detection>, TaskColumns {
     return this.toArray();
   }
 }
+
+/** Detections in a decoder's memory: its next call overwrites them. `copy()` and `toArray()` keep them. */
+export type ReusedDetections = Detections;
 
 /** What the coordinates of a decoder's result refer to: an image, or [width, height] of the network's input. */
 type FrameSize = ImageSides | readonly [width: number, height: number] | undefined;

@@ -2,7 +2,7 @@
 import { readConfig } from "../config/config.ts";
 import { ConfigError, mismatch, refuse } from "../core/errors.ts";
 import { namesFor, nearestName } from "../core/names.ts";
-import { type Rule, checkValue } from "../core/options.ts";
+import { FLAG, type Rule, checkValue } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
 import { noteOfMissingNames } from "../decode/missing-names.ts";
 import { decoderOf } from "../decode/tensor-decoder.ts";
@@ -50,10 +50,11 @@ export async function createDetector<Opened = never, Second = never>(
   const { points } = (source as typeof source | null) ?? {};
   if (options?.most !== undefined && !(Number.isInteger(most) && most > 0 && points))
     refuse("options.most", show(most), "a positive whole number, beside a network of points", RangeError);
-  const detector = await openDetector<Opened>(source, rest);
+  // A chain joins the results of its two networks to one of its own.
+  const detector = await openDetector<Opened>(source, points === undefined ? rest : { ...rest, reuse: true });
   if (points === undefined) return detector;
   try {
-    const second = await openDetector<Second>(points, points?.options ?? {});
+    const second = await openDetector<Second>(points, { ...points?.options, reuse: true });
     try {
       checkPoints(second.decoder);
     } catch (error) {
@@ -68,7 +69,7 @@ export async function createDetector<Opened = never, Second = never>(
 }
 
 /** Options that a detector has and a decoder lacks. `readConfig` checks the others. */
-const OWN_OPTIONS = ["warmUp", "most"];
+const OWN_OPTIONS = ["warmUp", "most", "reuse"];
 
 /** Throws a ConfigError for a misspelt option of the detector's own, which `readConfig` does not know. */
 function checkDetectorNames(options: object): void {
@@ -89,8 +90,9 @@ async function openDetector<Opened>(
   source: DetectorSource<Opened>,
   options: DetectorOptions,
 ): Promise<SessionDetector> {
-  const { warmUp, ...decoderOptions } = options ?? {};
+  const { warmUp, reuse, ...decoderOptions } = options ?? {};
   checkValue("options.warmUp", warmUp ?? 1, WARM_UP);
+  checkValue("options.reuse", reuse ?? false, FLAG);
   const { open, config: unread, file } = await readSource(source);
   let session: Session | null = "session" in source ? source.session : null;
   const lanes: FrameLane[] = [];
@@ -107,7 +109,8 @@ async function openDetector<Opened>(
     const { overlaps } = session;
     for (let i = 0; i < (overlaps ? 2 : 1); i++)
       lanes.push(new FrameLane(session.createLane(spec), decoder, outputReader(file)));
-    const detector = new SessionDetector(session, decoder, lanes);
+    // Results of `fresh` are copies already.
+    const detector = new SessionDetector(session, decoder, lanes, (reuse ?? decoderOptions.fresh) === true);
     for (let i = 0; i < (warmUp ?? 1); i++) await detector.warmUp(blankImage(decoder));
     const { onNote } = decoderOptions;
     const note = onNote ? noteOfMissingNames(decoder) : null;

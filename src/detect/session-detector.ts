@@ -107,11 +107,14 @@ export class SessionDetector implements Detector {
   readonly #lanes: readonly FrameLane[];
   readonly #pixels = new PixelReader();
   readonly #calls = new OneCall();
+  /** Callers get the decoder's own result, which the next image overwrites. */
+  readonly #reuses: boolean;
 
-  constructor(session: Session, decoder: Decoder, lanes: readonly FrameLane[]) {
+  constructor(session: Session, decoder: Decoder, lanes: readonly FrameLane[], reuses: boolean) {
     this.#session = session;
     this.decoder = decoder;
     this.#lanes = lanes;
+    this.#reuses = reuses;
   }
 
   async detect(image: DetectorImage, options?: { readonly crop?: Crop }): Promise<Detections> {
@@ -137,7 +140,12 @@ export class SessionDetector implements Detector {
     const pixels = this.#pixels.readNow(image);
     lane.prepare(pixels instanceof Promise ? await pixels : pixels, this.timings, crop);
     await lane.run(true, this.timings);
-    return lane.decode(this.timings);
+    return this.#decode(lane);
+  }
+
+  #decode(lane: FrameLane): Detections {
+    const found = lane.decode(this.timings);
+    return this.#reuses ? found : found.copy();
   }
 
   detectAll(
@@ -165,7 +173,7 @@ export class SessionDetector implements Detector {
           // The result came before the next image: do not keep it back.
           running.take();
           running = null;
-          yield last.decode(this.timings);
+          yield this.#decode(last);
           continue;
         }
         // Skip the arrival of a run that `await running?.promise` below has waited for.
@@ -181,12 +189,12 @@ export class SessionDetector implements Detector {
         running = arrivals.watch(lane.run(false, this.timings));
         const before = last;
         last = lane;
-        if (hasResult) yield before.decode(this.timings);
+        if (hasResult) yield this.#decode(before);
       }
       if (running) {
         await running.promise;
         running = null;
-        yield last.decode(this.timings);
+        yield this.#decode(last);
       }
     } finally {
       await running?.promise.catch(ignore);

@@ -46,6 +46,11 @@ export interface DetectorOptions extends Omit<DecoderOptions, "outputs"> {
    * while so many objects are tracked from the frame before. Default: all of them.
    */
   readonly most?: number;
+  /**
+   * True: `detect` and `detectAll` return one result again and again, which the next image overwrites. A loop that is
+   * done with a result before the next image saves the copy, which matters for masks. Default false.
+   */
+  readonly reuse?: boolean;
 }
 
 /** Fields of the first argument of `createDetector`. `options` are those of a second network, in `points`. */

@@ -21,8 +21,8 @@ export interface Detector {
   /** Milliseconds of the last image, kept up to date in place. Steps of a stream overlap. */
   readonly timings: Timings;
   /**
-   * Finds the objects of one image. The next call overwrites the result; `copy()` keeps it. Coordinates are 0..1 across
-   * the image.
+   * Finds the objects of one image. Coordinates are 0..1 across the image. The result is the caller's own, unless the
+   * option `reuse` is set.
    * @param image pixels, `{ data, width, height, format?, channels?, stride? }` such as `ImageData`; something that a
    * canvas can draw; or the file of a photo, as its bytes or a `Blob`
    * @param options `crop`: the part of the image that the network gets, in place of the whole image
@@ -31,7 +31,7 @@ export interface Detector {
   detect(image: DetectorImage, options?: { readonly crop?: Crop }): Promise<Detections>;
   /**
    * Finds the objects of each image of a stream, in order. Frame n-1 is decoded, and n+1 prepared, while n runs, if the
-   * runtime does not block the thread. A result is overwritten by the next one.
+   * runtime does not block the thread. With the option `reuse` a result is overwritten by the next one.
    * @param frames any iterable: a list, a generator, a stream; or a playing `<video>`
    * @param options `signal` ends the loop, with its reason, when the frame that runs is done
    * @throws as `detect`

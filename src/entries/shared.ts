@@ -38,6 +38,8 @@ export {
   Detections,
   type Keypoint,
   type Point,
+  type ReusedDetections,
+  type RowsAreReadByAt,
   type TaskColumns,
 } from "../decode/detections.ts";
 export { toPixels } from "../decode/pixels.ts";

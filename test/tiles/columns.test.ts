@@ -118,7 +118,7 @@ describeShared("one tile as large as the picture changes nothing", (data) => {
       const now = merged[column as keyof Detections];
       if (!ArrayBuffer.isView(value)) expect(now, column).toEqual(value);
       else {
-        const near = Array.from(value as Float32Array, (v) => expect.closeTo(v, 4) as number);
+        const near = Array.from(value as unknown as Float32Array, (v) => expect.closeTo(v, 4) as number);
         expect([...(now as Float32Array)], column).toEqual(near);
       }
     }

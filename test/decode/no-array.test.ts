@@ -1,0 +1,25 @@
+/** Detections are no array: an index is refused, by the compiler and at run time. */
+import { expect, test } from "vitest";
+import { createDecoderSync } from "../../src/entries/index.ts";
+
+const outputs = { boxes: { data: [0, 0, 0.5, 0.5], dims: [1, 1, 4] }, scores: { data: [0.9], dims: [1, 1] } };
+const decode = () =>
+  createDecoderSync({ family: "boxes", classes: 1, coordinates: "normalised" }).decode(outputs);
+
+test("an index is refused with what to call", () => {
+  const found = decode();
+  // @ts-expect-error a row has no label for the compiler: it names RowsAreReadByAt
+  expect(() => found[0].label).toThrow(/got an index, expected at\(0\), toArray\(\)\[0\] or a loop/);
+  expect(() => found.copy()[0]).toThrow(TypeError);
+});
+
+test("everything that copies, prints or compares leaves it alone", () => {
+  const found = decode();
+  expect(JSON.parse(JSON.stringify(found))).toHaveLength(1);
+  expect(structuredClone(found).length).toBe(1);
+  expect({ ...found }.scores[0]).toBeCloseTo(0.9);
+  expect(found.copy()).toEqual(found.copy());
+  expect(Object.keys(found)).not.toContain("0");
+  const [first] = found;
+  expect(first.confidence).toBeCloseTo(0.9);
+});
