@@ -38,6 +38,7 @@ for part in "${parts[@]}"; do
   echo "$part took $((SECONDS / 60)):$(printf %02d $((SECONDS % 60)))"
 done
 [ $# -gt 0 ] || step "packed: installed from tarballs into a clean folder, and running" node packed.mjs
+[ $# -gt 0 ] || step "images: built or replayed, started, healthy, and stopped" node images.mjs
 rm -r "$log"
 
 echo "$passed passed, $failed failed"

@@ -84,20 +84,14 @@ function fillIn(folder, { repository, tag }) {
   const path = join(folder, "package.json");
   const manifest = withRepository(JSON.parse(readFileSync(path, "utf8")), repository, folder);
   writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`);
-  const isDocs = (page) => page.startsWith(posix.join(folder, "docs/")) && manifest.files.includes("docs");
-  const pages = run("", "git", "ls-files", folder || ".").split("\n");
-  for (const page of pages.filter(
-    (name) => name === posix.join(folder, "README.md") || (isDocs(name) && name.endsWith(".md")),
-  )) {
-    // The README is shown alone. Pages of docs/ lie beside each other in the package.
-    const text = withAbsoluteLinks(
-      readFileSync(page, "utf8"),
-      repository,
-      tag,
-      page,
-      isDocs(page) ? isDocs : undefined,
-    );
-    writeFileSync(page, text);
+  const packed = manifest.files.map((name) => posix.join(folder, name));
+  const isPacked = (page) => packed.some((name) => page === name || page.startsWith(`${name}/`));
+  for (const page of run("", "git", "ls-files", folder || ".").split("\n")) {
+    if (!page.endsWith(".md") || !isPacked(page)) continue;
+    // The README is shown alone. Other pages lie beside each other in the package.
+    const isReadme = page === posix.join(folder, "README.md");
+    const text = readFileSync(page, "utf8");
+    writeFileSync(page, withAbsoluteLinks(text, repository, tag, page, isReadme ? undefined : isPacked));
   }
 }
 

@@ -14,7 +14,17 @@ const GROUPS: readonly (readonly [title: string, pages: readonly string[]])[] = 
   ],
   [
     "Look up",
-    ["api", "limits", "migration", "comparison", "performance", "performance-parts", "evidence", "mutants"],
+    [
+      "api",
+      "limits",
+      "migration",
+      "comparison",
+      "performance",
+      "performance-parts",
+      "evidence",
+      "mutants",
+      "support",
+    ],
   ],
 ];
 

@@ -23,7 +23,7 @@ describe("the README on npm", () => {
   );
   const linksOf = (text: string): string[] => [...text.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link]) => link);
 
-  test.each(["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", ...pages])(
+  test.each(["README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md", "AGENTS.md", ...pages])(
     "every link of %s leads to a file",
     (page) => {
       const links = linksOf(read(page));

@@ -74,7 +74,7 @@ does not end the command, but the exit code is 1 then.`,
       "boxwright compile [CONFIG] [TENSORS...] --outputs NAME:SHAPE[:TYPE[:SCALE,ZERO]],... [options] --out plan.bin",
     ],
     about: `Writes the plan of a network as a file. boxwright/plan decodes by the file in JavaScript, in half the bytes of
-boxwright, and embedded/ decodes by it in C (embedded/README.md). With --out detector.mjs it writes an ES module of
+boxwright, and C programs by that of embedded/ in the repository. With --out detector.mjs it writes an ES module of
 at most 25 kB (gzipped) that exports decode(outputs, frame), for boxes of this network alone and without the package.
 Prints to standard error how much memory a decoder needs.`,
     examples: [
