@@ -15,6 +15,7 @@ import {
   noteOfConstantBoxes,
   noteOfConstantScores,
   noteOfCrowd,
+  noteOfEmptyMap,
   noteOfOutside,
   noteOfResult,
   noteOfSameBoxes,
@@ -152,6 +153,7 @@ const PLAN_CHECKS: readonly CheckRow[] = [
     unless: CAUSES,
     run: ({ detections }) => noteOfResult(detections),
   },
+  { id: "empty-map", when: "empty frames", needs: "tensors", run: ({ work }) => noteOfEmptyMap(work) },
   pictureCheck,
   {
     id: "packet-labels",

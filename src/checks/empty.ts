@@ -43,6 +43,16 @@ export class EmptyFrames {
   }
 }
 
+/** A best score above threshold * NEAR belongs to an object more likely than to an empty scene. */
+const NEAR = 0.6;
+/** Hardly a network gives such scores, so that any likely object below the threshold counts as near. */
+const VERY_HIGH = 0.9;
+const LIKELY = 0.25;
+
+/** True if a score lies so close below the threshold that the threshold may be too high. */
+const isNear = (score: number, threshold: number): boolean =>
+  score < threshold && (score >= threshold * NEAR || (threshold >= VERY_HIGH && score >= LIKELY));
+
 /**
  * Returns a note if the best score of the last of `frames` empty frames in a row is suspicious, else null.
  * @param threshold lowest score threshold of the config
@@ -53,6 +63,12 @@ export function noteOfEmpty(
   best: Best | null,
   threshold: number,
 ): string | null {
+  if (best !== null && frames >= LONG_EMPTY && isNear(best.confidence, threshold))
+    return (
+      `nothing passed the threshold ${threshold} in ${frames} frames, and the best score of the last one is ` +
+      `${Number(best.confidence.toPrecision(3))} (class ${best.label}): a score lies in 0..1, and no network reaches 1. ` +
+      "Lower confidenceThreshold if that object should be found"
+    );
   if (!hasScoresInEmptyScenes(work)) return null;
   if (best === null)
     return frames === 1
@@ -75,8 +91,10 @@ function hasScoresInEmptyScenes({ engine: { memory }, blocks }: Ready): boolean 
   const { i32 } = memory;
   const records = recordsOf(memory, blocks[0]).filter((r) => i32[r + A.H_CELLS] > 0);
   const isNone = (r: number, ...words: number[]): boolean => words.every((w) => i32[r + w] === 0);
+  // A task that reads whole maps points its head at one value of them.
+  const cells = records.reduce((sum, r) => sum + i32[r + A.H_CELLS], 0);
   return (
-    records.length > 0 &&
+    cells > 1 &&
     records.every(
       (r) => isNone(r, A.H_MARKER, A.H_COUNT, A.H_CLASS_ID) && i32[r + A.H_SCORE_TYPE] <= A.TYPE_F16,
     )

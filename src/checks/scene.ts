@@ -9,6 +9,7 @@ import type { Head } from "../heads/head.ts";
 import type { Detections } from "../decode/detections.ts";
 import type { Ready } from "../decode/loop.ts";
 import { type PlanInMemory, everyValue, valueIn } from "../decode/values.ts";
+import { shape, volume } from "../core/tensor.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import { smallestPassing } from "../memory/thresholds.ts";
 
@@ -75,6 +76,18 @@ export function noteOfConstantScores(work: PlanInMemory): string | null {
       return `every score of ${about} is ${only}, and no score of the other maps: ${ASK_IF_WRITTEN}`;
   }
   return null;
+}
+
+/** Returns a note if the map of a network that gives one for the whole picture is 0 everywhere; null for others. */
+export function noteOfEmptyMap(work: PlanInMemory): string | null {
+  const { plan } = work;
+  if (plan.reading !== "text-map") return null;
+  const [{ score }] = plan.heads;
+  const spec = plan.tensors[score.tensor];
+  const column = { tensor: score.tensor, offset: 0, channel: 1, cell: 1 };
+  return everyValue(work, volume(spec.dims) / plan.batch, column, 1, [0, 0])
+    ? `every score of ${shape(spec)} is 0: ${ASK_IF_WRITTEN}`
+    : null;
 }
 
 /** A shorter list may hold only scores of that range by chance. */

@@ -7,6 +7,7 @@ import { READINGS } from "../core/readings.ts";
 import { ELEMENTS, shape, volume } from "../core/tensor.ts";
 import { gridsOfRows } from "../heads/grids.ts";
 import type { HeadTensor } from "../heads/head.ts";
+import type { Plan } from "../plan/plan.ts";
 import { value } from "../engine/ts/value.ts";
 import { type PlanInMemory, columnOf } from "../decode/values.ts";
 
@@ -31,6 +32,8 @@ interface CellGrid {
   readonly height: number;
   /** Channels of a cell stand side by side. */
   readonly isLast: boolean;
+  /** Rows from a cell to its neighbour: as many as a cell has anchors, if those stand side by side. Default 1. */
+  readonly apart?: number;
 }
 
 /** Returns a note on the first tensor whose values are nearer to each other in another order; null for none. */
@@ -149,7 +152,16 @@ function cellGridOf({ plan }: PlanInMemory, { name, dims, layout }: HeadTensor):
     case "HWC":
       return { tensor, channels: c, width: b, height: a, isLast: true };
     case "rows":
-      return long.length === 2 ? { tensor, channels: columns, width: rows, height: 1, isLast: true } : null;
+      return long.length === 2
+        ? {
+            tensor,
+            channels: columns,
+            width: rows,
+            height: 1,
+            isLast: true,
+            apart: apartOf(plan, tensor, columns),
+          }
+        : null;
     case "planes":
       return long.length === 2 ? { tensor, channels: rows, width: columns, height: 1, isLast: false } : null;
     default:
@@ -157,12 +169,19 @@ function cellGridOf({ plan }: PlanInMemory, { name, dims, layout }: HeadTensor):
   }
 }
 
+/** Returns how many rows lie between neighbouring cells of one anchor. SCRFD's rows alternate between two anchors. */
+function apartOf({ heads }: Plan, tensor: number, columns: number): number {
+  const column = heads.flatMap(({ box, score }) => [box, score]).find((one) => one.tensor === tensor);
+  const apart = (column?.cell ?? columns) / columns;
+  return Number.isInteger(apart) && apart > 1 ? apart : 1;
+}
+
 /** Returns the order in which the values of the first image are nearer to their neighbours; null if none is. */
 function otherOrder(image: PlanInMemory, cells: CellGrid): string | null {
-  const { channels, width, height, isLast } = cells;
-  const step = isLast ? channels : 1;
+  const { channels, width, height, isLast, apart = 1 } = cells;
+  const step = isLast ? channels * apart : 1;
   const isMap = width > 1 && height > 1;
-  const other = isLast ? 1 : channels;
+  const other = isLast ? apart : channels;
   // Neighbours stand beside a cell, and in a map below it.
   const isOther =
     isNearer(image, cells, [step, other]) ||
