@@ -8,6 +8,7 @@ import {
   onnxRuntime,
   webnn,
 } from "../../src/entries/index.ts";
+import { constantOf } from "../../src/detect/constants.ts";
 
 const PICTURE: SessionTensor = { name: "images", dims: ["N", 3, 64, 128], type: "float32" };
 const SIZES: SessionTensor = { name: "orig_target_sizes", dims: ["N", 2], type: "int64" };
@@ -152,6 +153,19 @@ describe("adapters", () => {
     await detector.close();
   });
 });
+
+test.each([[null], [[1, 2]], [["N", 2]], [[-1, 2]], [[0, 2]], [[1, 0]]])(
+  "an input of dims %j is open or a pair",
+  (dims) => {
+    const input = { name: "im_shape", dims, type: "float32" } as SessionTensor;
+    expect(constantOf(input, [128, 64])).toEqual({
+      name: "im_shape",
+      dims: [1, 2],
+      type: "float32",
+      data: Float32Array.of(64, 128),
+    });
+  },
+);
 
 describe("refused", () => {
   const make = (inputs: readonly SessionTensor[], more: Partial<Session> = {}) =>

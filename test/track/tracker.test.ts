@@ -80,7 +80,7 @@ describe.each(METHODS)("$method", (options) => {
   const check = (law: (frames: Seen[][], seed: number) => void, length = 40): void =>
     fc.assert(
       fc.property(seeds, (seed) => law(sceneOf(seed, length, 6), seed)),
-      { numRuns: 30 },
+      { numRuns: repeats(30, 10) },
     );
 
   test("no id twice in a frame, none below 0", () => {
@@ -206,7 +206,7 @@ describe.each(METHODS)("$method", (options) => {
         for (const ids of named.slice(3)) expect(ids).toEqual(named[named.length - 1]);
         expect(new Set(named[5]).size).toBe(5);
       }),
-      { numRuns: 30 },
+      { numRuns: repeats(30, 10) },
     );
   });
 
