@@ -329,7 +329,7 @@ export default defineConfig([
     ...common,
     entry: { [`compiled.${engine}`]: `src/compiled/${engine}.ts` },
     format: "esm" as const,
-    plugins: [withData, minified],
+    plugins: [withData, minifiedForPages],
     outputOptions: { codeSplitting: false },
   })),
   // The declarations of all entries in one go, so that a Decoder of one is a Decoder of the others.
