@@ -101,8 +101,18 @@ const source = (name: string): string => fileURLToPath(new URL(name, import.meta
 /** Resolves what the sources behind `#kernels` import of the kernels. */
 const withData = {
   name: "kernel-data",
-  resolveId: (id: string) =>
-    id === "kernel-data" ? source("build/kernels.mjs") : id.endsWith(".wasm") ? { id, external: true } : null,
+  resolveId: (id: string) => {
+    if (id === "kernel-data") return source("build/kernels.mjs");
+    if (id.startsWith("kernel-data/")) return `\0${id}`;
+    return id.endsWith(".wasm") ? { id, external: true } : null;
+  },
+  // Each text in a module of its own.
+  load(id: string): string | null {
+    const [, name] = /^\0kernel-data\/(\w+)$/.exec(id) ?? [];
+    if (name === undefined) return null;
+    const texts = readFileSync("build/kernels.mjs", "utf8");
+    return new RegExp(`export const ${name}Text =\\s*"[^"]*";`).exec(texts)?.[0] ?? null;
+  },
 };
 
 /** Puts the kernels into a file that stands by itself: as text, or none. */
@@ -216,7 +226,11 @@ const codeSplitting = {
       chunk(`plan-${task}`, (reachedBy) => reachedBy(file) && reachedBy(ENTRIES.plan)),
       chunk(`task-${task}`, (reachedBy) => reachedBy(file)),
     ]),
+    // Bundlers fetch whole files: no page gets every task with `createDecoder`.
+    chunk("create", (reachedBy) => reachedBy("src/whole/create.ts")),
+    chunk("create-sync", (reachedBy) => reachedBy("src/whole/create-sync.ts")),
     chunk("shared", (reachedBy) => reachedBy(ENTRIES.index) && reachedBy(ENTRIES.plan)),
+    chunk("detect", (reachedBy) => reachedBy("src/detect/detector.ts")),
     chunk("beside", (reachedBy) => reachedBy(ENTRIES.index)),
   ],
 };
@@ -265,9 +279,21 @@ export default defineConfig([
   },
   {
     ...common,
-    entry: { kernels: "src/kernels/text.ts" },
-    format: ["esm", "cjs"],
+    entry: {
+      kernels: "src/kernels/text.ts",
+      "kernel-decode": "src/kernels/text-decode.ts",
+      "kernel-masks": "src/kernels/text-masks.ts",
+      "kernel-prepare": "src/kernels/text-prepare.ts",
+    },
+    format: "esm",
     plugins: [withData, minified],
+  },
+  {
+    ...common,
+    entry: { kernels: "src/kernels/text.ts" },
+    format: "cjs",
+    plugins: [withData, minified],
+    outputOptions: { codeSplitting: false },
   },
   {
     ...common,

@@ -44,16 +44,22 @@ declare module "#photos" {
   export const decodePhoto: ((bytes: Uint8Array) => Promise<Photo>) | null;
 }
 
-/** What scripts/build-kernel.mjs writes: each kernel's vector build as text, and the bytes of both its builds. */
+/** What scripts/build-kernel.mjs writes: the bytes of both builds of each kernel, and each vector build as text. */
 declare module "kernel-data" {
   interface Lengths {
     readonly simd: number;
     readonly scalar: number;
   }
-  export const decodeText: string;
-  export const masksText: string;
-  export const prepareText: string;
   export const decodeLengths: Lengths;
   export const masksLengths: Lengths;
   export const prepareLengths: Lengths;
+}
+declare module "kernel-data/decode" {
+  export const decodeText: string;
+}
+declare module "kernel-data/masks" {
+  export const masksText: string;
+}
+declare module "kernel-data/prepare" {
+  export const prepareText: string;
 }

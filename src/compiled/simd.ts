@@ -1,5 +1,5 @@
 /** The module that `boxwright compile --out detector.mjs` writes, with the vector kernel. Its plan is put in later. */
-import { decodeText } from "kernel-data";
+import { decodeText } from "kernel-data/decode";
 import { memoryOf } from "../core/memory.ts";
 import type { KernelExports } from "../engine/engine.ts";
 import { fromAscii } from "../kernels/ascii.ts";

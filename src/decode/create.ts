@@ -36,7 +36,7 @@ export function createDecoder<const C, T extends DecoderTask = never>(
 ): Promise<DecoderOf<C, T>>;
 export async function createDecoder(config: unknown, options: CoreOptions = {}): Promise<Decoder> {
   const [ownOptions, parts] = split(options);
-  return makeDecoder(config, ownOptions, parts);
+  return makeDecoder(config, ownOptions, () => parts);
 }
 
 /**

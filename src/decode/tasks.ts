@@ -133,11 +133,19 @@ const VALUE_NAMES: readonly string[] = [
   "prepare",
 ];
 
-/** Throws a ConfigError with the line to write if the config needs a task that is not among `tasks`. */
-export function checkTasks({ task, family, suppression }: Config, tasks: readonly DecoderTask[]): void {
+/** Returns the names of the tasks that a config needs, besides that of preparation. */
+export function namesOfTasks({
+  task,
+  family,
+  suppression,
+}: Config): Exclude<DecoderTask["task"], "prepare">[] {
   const name = task?.name ?? (family && TRAITS[family].task) ?? "detect";
-  if (TASKS[name]) neededTask(tasks, name as TaskValueName);
-  if (suppression) neededTask(tasks, "suppression");
+  return [...(name === "detect" ? [] : [name]), ...(suppression ? (["suppression"] as const) : [])];
+}
+
+/** Throws a ConfigError with the line to write if the config needs a task that is not among `tasks`. */
+export function checkTasks(config: Config, tasks: readonly DecoderTask[]): void {
+  for (const name of namesOfTasks(config)) neededTask(tasks, name);
 }
 
 /** Attaches the plan's suppression and its task to the memory. Returns what runs after each image, in this order. */

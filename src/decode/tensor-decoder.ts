@@ -45,10 +45,17 @@ import { checkListRange, checkRange, isList, rangeErrorOf } from "./range.ts";
 import { type AfterImageOfTask, attachTasks, checkTasks, rowReaders } from "./tasks.ts";
 import { type Update, readUpdate } from "./update.ts";
 
-/** Makes a decoder of these parts, as `createDecoder` does. */
-export async function makeDecoder(config: unknown, options: DecoderOptions, parts: Parts): Promise<Decoder> {
-  await prepareEngine(engineOf(options));
-  return makeDecoderSync(config, options, parts);
+/** Makes a decoder, as `createDecoder` does. `partsFor` returns the parts that a config needs. */
+export async function makeDecoder(
+  config: unknown,
+  options: DecoderOptions,
+  partsFor: (config: Config) => Parts | Promise<Parts>,
+): Promise<Decoder> {
+  checkEngine(engineOf(options));
+  // Read before awaiting: the caller may change the config meanwhile.
+  const read = readConfig(config, options);
+  const [parts] = await Promise.all([partsFor(read), prepareEngine(engineOf(options))]);
+  return decoderOf(read, options, parts);
 }
 
 /** Makes a decoder of these parts, as `createDecoderSync` does. */

@@ -14,7 +14,7 @@ import type { Session } from "./session.ts";
 import { type DetectorOptions, type DetectorSource, type PointsSource, readSource } from "./source.ts";
 import type { Detector } from "./types.ts";
 import { prepareEngine } from "../engine/choose.ts";
-import { ALL_PARTS } from "../whole/parts.ts";
+import { fetchParts } from "../whole/fetch.ts";
 
 /**
  * Makes a detector from a network's own file and a runtime that is installed.
@@ -101,9 +101,9 @@ async function openDetector<Opened>(
     const config = readConfig(unread, decoderOptions);
     session ??= await open();
     const { input, others } = inputsOf(session);
-    await prepareEngine(decoderOptions.engine ?? "auto");
+    const [parts] = await Promise.all([fetchParts(config), prepareEngine(decoderOptions.engine ?? "auto")]);
     const known = withInput(config, input, file);
-    const decoder = decoderOf(others.length > 0 ? inInputPixels(known) : known, decoderOptions, ALL_PARTS);
+    const decoder = decoderOf(others.length > 0 ? inInputPixels(known) : known, decoderOptions, parts);
     checkPreparation(decoder);
     const spec = inputSpecOf(input, others, decoder);
     const { overlaps } = session;

@@ -1,20 +1,17 @@
-/** Chooses engines and makes them: for the decoder, for masks and for pictures. The host owns their memory. */
-import { decode as decodeBinary, masks as masksBinary, prepare as prepareBinary } from "#kernels";
+/**
+ * Chooses the engine of the decoder and makes it. masks-engine.ts and prepare-engine.ts do so for their kernels: nobody
+ * carries a kernel that is not used. The host owns the memory.
+ */
+import { decode as decodeBinary } from "#kernels";
 import { ENGINE_NAMES, type EngineName } from "../core/engine-name.ts";
 import { refuse } from "../core/errors.ts";
 import { checkSize, memoryOf } from "../core/memory.ts";
 import { show } from "../core/tensor.ts";
 import { Kernel } from "../kernels/kernel.ts";
 import type { Engine, KernelExports } from "./engine.ts";
-import type { MasksEngine, MasksKernelExports } from "./masks.ts";
-import type { PrepareEngine, PrepareKernelExports } from "./prepare.ts";
 import { tsEngine } from "./ts/index.ts";
-import { tsMasksEngine } from "./ts/masks/index.ts";
-import { tsPrepareEngine } from "./ts/prepare/index.ts";
 
 const decodeKernel = /* @__PURE__ */ new Kernel("decode", decodeBinary);
-const masksKernel = /* @__PURE__ */ new Kernel("masks", masksBinary);
-const prepareKernel = /* @__PURE__ */ new Kernel("prepare", prepareBinary);
 
 /** Throws a RangeError if `wanted` is not the name of an engine: plain JavaScript may pass anything. */
 export function checkEngine(wanted: unknown): void {
@@ -23,7 +20,7 @@ export function checkEngine(wanted: unknown): void {
 }
 
 /** Returns the engine that will run. `auto` is the first of `simd`, `scalar` and `ts` that can. */
-const choose = (kernel: Kernel, wanted: EngineName | "auto"): EngineName => {
+export const choose = (kernel: Kernel, wanted: EngineName | "auto"): EngineName => {
   // Compile now: an engine that cannot run is refused here and not at the first frame.
   if (wanted === "simd" || wanted === "scalar") kernel.compile(wanted);
   return wanted === "auto" ? (kernel.best() ?? "ts") : wanted;
@@ -38,7 +35,7 @@ export async function prepareEngine(wanted: EngineName | "auto"): Promise<void> 
 }
 
 /** Returns memory of at least so many bytes, for the engine in TypeScript. */
-const plainMemory = (bytes: number): ArrayBuffer => new ArrayBuffer(Math.ceil(bytes / 16) * 16);
+export const plainMemory = (bytes: number): ArrayBuffer => new ArrayBuffer(Math.ceil(bytes / 16) * 16);
 
 /** Makes an engine over at least `bytes` bytes of new memory. Throws if a named engine cannot run here. */
 export function makeEngine(name: EngineName, bytes: number): Engine {
@@ -57,38 +54,4 @@ export function makeEngine(name: EngineName, bytes: number): Engine {
       { cause },
     );
   }
-}
-
-/** Makes an engine for masks over at least `bytes` bytes of new memory. Throws if a named engine cannot run here. */
-export function makeMasksEngine(wanted: EngineName | "auto", bytes: number): MasksEngine {
-  checkEngine(wanted);
-  const name = choose(masksKernel, wanted);
-  return name === "ts" ? tsMasksEngine(plainMemory(bytes)) : wasmMasksEngine(name, bytes);
-}
-
-/** Makes an engine for masks over a decoder's memory: of the decoder's kind, or `ts` where that is not at hand. */
-export function masksEngineIn({ name, memory, wasm }: Engine): MasksEngine {
-  if (name !== "ts" && wasm)
-    try {
-      return wasmMasksEngine(name, wasm as WebAssembly.Memory);
-    } catch {
-      // Not at hand.
-    }
-  return tsMasksEngine(memory.buffer);
-}
-
-function wasmMasksEngine(name: "simd" | "scalar", over: number | WebAssembly.Memory): MasksEngine {
-  const { memory, exports } = masksKernel.instantiate(name, over);
-  const { product, cut, resize, paint } = exports as MasksKernelExports;
-  return { name, buffer: memory.buffer, product, cut, resize, paint };
-}
-
-/** Makes an engine for pictures over at least `bytes` bytes of new memory. Throws if a named engine cannot run here. */
-export function makePrepareEngine(wanted: EngineName | "auto", bytes: number): PrepareEngine {
-  checkEngine(wanted);
-  const name = choose(prepareKernel, wanted);
-  if (name === "ts") return tsPrepareEngine(plainMemory(bytes));
-  const { memory, exports } = prepareKernel.instantiate(name, bytes);
-  const { unpack, resample, emit, prepare } = exports as PrepareKernelExports;
-  return { name, buffer: memory.buffer, unpack, resample, emit, prepare };
 }

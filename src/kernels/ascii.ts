@@ -1,4 +1,5 @@
 /** The text that a bundle carries kernels as. `scripts/build-kernel.mjs` writes it. */
+import type { WasmKind } from "./kernel.ts";
 
 /**
  * Decodes text in which a character or two stand for a byte. The 91 characters are "#" to "~" without the backslash,
@@ -22,5 +23,11 @@ export function fromAscii(text: string): Uint8Array<ArrayBuffer> {
   }
   return bytes.slice(0, length);
 }
+
+/** Returns a function that returns the vector build of a text, and null for the scalar one. */
+export const carriedBy =
+  (text: string) =>
+  (kind: WasmKind): Uint8Array<ArrayBuffer> | null =>
+    kind === "simd" ? fromAscii(text) : null;
 
 const digit = (code: number): number => code - (code > 92 ? 36 : 35);

@@ -14,7 +14,7 @@ const PARTS: Parts = {
 };
 
 export const createDecoder = (config: unknown, options: DecoderOptions = {}): Promise<Decoder> =>
-  makeDecoder(config, options, PARTS);
+  makeDecoder(config, options, () => PARTS);
 
 export const createDecoderSync = (config: unknown, options: DecoderOptions = {}): Decoder =>
   makeDecoderSync(config, options, PARTS);

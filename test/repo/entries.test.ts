@@ -217,7 +217,8 @@ describe("each entry answers as recorded", () => {
   );
 
   /** Calls that load a file later than the import. */
-  const LATER = /import\("#photos"\)|=>\w+\("\.\/kernels\.[mc]js"\)|=>require\("\.\/\w+\.cjs"\)/g;
+  const LATER =
+    /import\("(?:#photos|\.\/\w+\.mjs)"\)|=>\w+\("\.\/kernels\.[mc]js"\)|=>require\("\.\/\w+\.cjs"\)/g;
 
   /** Returns the file behind `#kernels`: of pages for an entry of pages. */
   const kernelsOf = (file: string, conditions: Record<string, Record<string, string>>): string => {

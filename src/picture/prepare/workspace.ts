@@ -11,7 +11,7 @@ import {
   type OwnInput,
   type PreparedData,
 } from "../../decode/prepare.ts";
-import { makePrepareEngine } from "../../engine/choose.ts";
+import { makePrepareEngine } from "../../engine/prepare-engine.ts";
 import type { PrepareEngine } from "../../engine/prepare.ts";
 import { FORMATS, JOB, type JobLayout, type Strip, layOut, writeJob } from "./job.ts";
 import { type CheckedImage, type CheckedRule, checkRule, chromaStrideOf } from "./rule.ts";

@@ -7,7 +7,7 @@ import { ELEMENTS, volume } from "../../core/tensor.ts";
 import { type Detections, extend } from "../../decode/detections.ts";
 import type { Frame } from "../../decode/frame.ts";
 import type { AfterImageOfTask, TaskMemory, TaskWork } from "../../decode/tasks.ts";
-import { masksEngineIn } from "../../engine/choose.ts";
+import { masksEngineIn } from "../../engine/masks-engine.ts";
 import type { Head } from "../../heads/head.ts";
 import { firstSource, headIndexOf, readChannels } from "../../memory/extra.ts";
 import type { Placement } from "./axis.ts";

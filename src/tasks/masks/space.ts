@@ -2,7 +2,7 @@
 import * as M from "../../core/masks-abi.ts";
 import { checkSize } from "../../core/memory.ts";
 import type { EngineName } from "../../core/engine-name.ts";
-import { makeMasksEngine } from "../../engine/choose.ts";
+import { makeMasksEngine } from "../../engine/masks-engine.ts";
 import type { MasksEngine } from "../../engine/masks.ts";
 import { type Axis, type Table, fillBilinear, fillNearest } from "./axis.ts";
 

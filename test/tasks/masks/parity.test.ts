@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { mulberry32 } from "../../../bench/random.ts";
 import { createDecoderSync, labelMap, masksOf } from "../../../src/entries/index.ts";
-import { masksEngineIn } from "../../../src/engine/choose.ts";
+import { masksEngineIn } from "../../../src/engine/masks-engine.ts";
 import { halfToFloat } from "../../../src/core/number.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";
 import type { PrototypeRule } from "../../../src/decode/mask.ts";
