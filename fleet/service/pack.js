@@ -3,7 +3,7 @@
  * bundles what stands there and follows no link of a workspace. `out` takes both away: the part would run on an old
  * copy. A part has nothing else in its own node_modules: the workspace has one for all.
  */
-import { cpSync, mkdirSync, rmSync } from "node:fs";
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -13,10 +13,11 @@ rmSync("LICENSE", { force: true });
 if (process.argv[2] === "in") {
   cpSync(fileURLToPath(new URL("../../LICENSE", import.meta.url)), "LICENSE");
   mkdirSync(target, { recursive: true });
-  for (const name of ["package.json", "dist"])
-    cpSync(fileURLToPath(new URL(name, import.meta.url)), `${target}/${name}`, {
-      recursive: true,
-      // What the tests share.
-      filter: (path) => basename(path) !== "testing",
-    });
+  const own = (name) => fileURLToPath(new URL(name, import.meta.url));
+  // npm takes what a bundled package depends on for bundled too, and a global installation would leave it out. The part
+  // depends on all of it.
+  const { name, version, license, type, exports } = JSON.parse(readFileSync(own("package.json"), "utf8"));
+  writeFileSync(`${target}/package.json`, JSON.stringify({ name, version, license, type, exports }));
+  // `testing` is what the tests share.
+  cpSync(own("dist"), `${target}/dist`, { recursive: true, filter: (path) => basename(path) !== "testing" });
 }
