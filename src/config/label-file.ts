@@ -74,7 +74,8 @@ function byId(rows: readonly (readonly [id: number, name: string])[]): LabelFile
   // "1 cent, 2 cent, 5 cent" are names, and look the same.
   const names = rows.map(([, name]) => name);
   const isDense = rows.every(([id], i) => id === i);
-  const twice = isDense ? undefined : names.find((name, i) => names.indexOf(name) !== i && !NONE.test(name));
+  const firsts = new Map([...names.entries()].reverse().map(([i, name]) => [name, i] as const));
+  const twice = isDense ? undefined : names.find((name, i) => firsts.get(name) !== i && !NONE.test(name));
   if (twice !== undefined)
     return wrong(
       `the name ${JSON.stringify(twice)} for several ids`,

@@ -169,7 +169,8 @@ function checkLists(r: FieldReader, config: Config, settings: Settings, merged: 
       "as many of both: say labels too",
     );
   if (!labels || !(settings.keep || settings.labels)) return;
-  const unknown = keep?.find((k) => typeof k === "string" && !["background", ...labels].includes(k));
+  const known = new Set(["background", ...labels]);
+  const unknown = keep?.find((k) => typeof k === "string" && !known.has(k));
   if (unknown) r.report("keep", `"${unknown}"`, `one of the labels ${few(labels, 8)}`);
 }
 

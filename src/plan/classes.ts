@@ -71,16 +71,21 @@ export function labelsOf(plan: ClassFields, given: readonly string[] | null): re
 export function keepIds(config: Config, keep: readonly (string | number)[], plan: ClassFields): number[] {
   const labels = labelsOf(plan, config.labels) ?? [];
   const { classes } = plan;
-  const ids = keep.flatMap((entry) => {
-    if (typeof entry === "number") return entry;
-    if (!labels.includes(entry))
+  const idsOf = new Map<string, number[]>();
+  labels.forEach((label, id) => {
+    const others = idsOf.get(label);
+    if (others) others.push(id);
+    else idsOf.set(label, [id]);
+  });
+  const ids = keep.flatMap(
+    (entry) =>
+      (typeof entry === "number" ? entry : idsOf.get(entry)) ??
       refuse(
         "keep",
         `"${entry}"`,
         labels.length > 0 ? `one of the labels ${few(labels, 8)}` : "class ids, as the config has no labels",
-      );
-    return labels.flatMap((label, id) => (label === entry ? id : []));
-  });
+      ),
+  );
   for (const id of ids)
     if (id < 0 || (classes > 1 && id >= Math.max(classes, labels.length)))
       refuse("keep", `class ${id}`, `0..${classes - 1}`);

@@ -57,9 +57,9 @@ export interface OcSortOptions extends CommonOptions {
   readonly useLowScores?: boolean;
 }
 
-/** ByteTrack as published. */
+/** ByteTrack as published. The method by default. */
 export interface ByteTrackOptions extends CommonOptions {
-  readonly method: "bytetrack";
+  readonly method?: "bytetrack";
   /** Detections above this score are matched first. Default 0.5. */
   readonly highThreshold?: number;
   /** Detections above this score and below `highThreshold` are matched second. Default 0.1. */
@@ -76,6 +76,9 @@ export interface ByteTrackOptions extends CommonOptions {
 
 /** Options of `createTracker`: the method and its settings. */
 export type TrackerOptions = SortOptions | OcSortOptions | ByteTrackOptions;
+
+/** Options with the method filled in. */
+type RequireMethod = SortOptions | OcSortOptions | (ByteTrackOptions & { readonly method: "bytetrack" });
 
 /** Settings of a method with every default filled in. */
 export type Complete<T extends TrackerOptions> = Omit<Required<T>, "size" | "onNote"> & {
@@ -121,9 +124,10 @@ const METHODS = {
 } as const;
 
 /** Checks the options and fills in the defaults. Throws a RangeError that names the option. */
-export function complete(given: TrackerOptions): Complete<TrackerOptions> {
-  if (typeof given !== "object" || given === null)
-    refuse("options", show(given), '{ method: "sort", "bytetrack" or "ocsort" }', RangeError);
+export function complete(options: TrackerOptions): Complete<TrackerOptions> {
+  if (typeof options !== "object" || options === null || Array.isArray(options))
+    refuse("options", show(options), '{ method: "sort", "bytetrack" or "ocsort" }', RangeError);
+  const given = { ...options, method: options.method ?? "bytetrack" } as RequireMethod;
   // Check the method first: it decides which other options exist.
   if (!COMMON.method[1](given.method)) refuse("method", show(given.method), COMMON.method[0], RangeError);
   const ofMethod: Readonly<Record<string, readonly [Rule, unknown]>> = METHODS[given.method];

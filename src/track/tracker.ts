@@ -12,7 +12,7 @@ import { Sort } from "./sort.ts";
 
 /** Follows objects from frame to frame. Made by `createTracker`; trackers share nothing. */
 export interface Tracker {
-  readonly method: TrackerOptions["method"];
+  readonly method: "sort" | "bytetrack" | "ocsort";
   /** Count of tracks, also of those that are lost or have no id yet. */
   readonly tracks: number;
   /**
@@ -49,6 +49,8 @@ const EVEN = 2.2;
 const SLOW_GAP = 1;
 /** Count of such gaps after which the note comes. */
 const SLOW_GAPS = 4;
+/** No camera gives frames so few seconds apart, unless `frameRate` says so: at 5 frames a second, 0.2 s / 1,000. */
+const FAST_GAP = 0.00025;
 
 /** Usual gaps that a pause may take beyond `longestPause`: one to the next frame, and one for a dropped frame. */
 const GAPS_ALLOWED = 2;
@@ -58,7 +60,7 @@ const MEMORY = 4;
 const MOST_GROWTH = 3;
 
 class MethodTracker implements Tracker {
-  readonly method: TrackerOptions["method"];
+  readonly method: Tracker["method"];
   boxes = new Float64Array(0);
   private readonly options: Complete<TrackerOptions>;
   private running: Method;
@@ -70,6 +72,8 @@ class MethodTracker implements Tracker {
   private longGap = 0;
   /** Count of gaps of `SLOW_GAP` and more, as long as there were no others; -1 after a shorter one. */
   private slowGaps = 0;
+  /** Count of gaps of `FAST_GAP` and less, as long as there were no others; -1 after a longer one. */
+  private fastGaps = 0;
   /** Frames of the nominal rate between two frames, on average; NaN before the second frame. */
   private usualGap = NaN;
   private ids = new Int32Array(0);
@@ -104,6 +108,7 @@ class MethodTracker implements Tracker {
     frame.time = time;
     frame.count++;
     this.noteSlowGap(seconds - this.lastSeconds, longGap);
+    this.noteFastGap(seconds - this.lastSeconds);
     this.lastSeconds = seconds;
     this.longGap = longGap;
     // The methods give tracks up after matching, as published. A pause of the frames has to count before.
@@ -117,7 +122,7 @@ class MethodTracker implements Tracker {
     this.running = methodOf(this.options);
     this.frame = new TrackerFrame();
     this.firstSeconds = this.lastSeconds = NaN;
-    this.longGap = this.slowGaps = 0;
+    this.longGap = this.slowGaps = this.fastGaps = 0;
     this.usualGap = NaN;
   }
 
@@ -136,6 +141,25 @@ class MethodTracker implements Tracker {
     onNote?.(
       `the first ${slowGaps + 1} frames are ${SLOW_GAP} s apart or more, the last two ${Number(gap.toPrecision(4))} s: ` +
         "are the times frame numbers or milliseconds? update() takes seconds. For a slow camera set maxLost",
+    );
+  }
+
+  /**
+   * Tells once if the first frames are closer to each other than those of a camera: the filters then hardly predict,
+   * and tracks are lost too late.
+   */
+  private noteFastGap(gap: number): void {
+    if (this.fastGaps < 0 || !(gap > 0)) return;
+    // Half of a frame of the stated rate is no mistake.
+    const isFast = gap <= FAST_GAP && gap * this.options.frameRate < 0.5;
+    this.fastGaps = isFast ? this.fastGaps + 1 : -1;
+    if (this.fastGaps !== SLOW_GAPS) return;
+    const { fastGaps } = this;
+    this.fastGaps = -1;
+    this.options.onNote?.(
+      `the first ${fastGaps + 1} frames are ${FAST_GAP} s apart or less, the last two ${Number(gap.toPrecision(4))} s: ` +
+        "were seconds divided by 1,000, or is this the time of the loop? update() takes the time of each frame in seconds. " +
+        "For so fast a camera set frameRate",
     );
   }
 
@@ -206,6 +230,7 @@ class MethodTracker implements Tracker {
 /**
  * Makes a tracker: it gives the same id to the same object in frame after frame. `"sort"`, `"bytetrack"` and
  * `"ocsort"` work as published, with their published settings as defaults.
+ * @param options method and settings; ByteTrack without a method
  * @throws RangeError for an option that is unknown or has a wrong value
  * @example
  * import { createTracker } from "boxwright";
@@ -217,6 +242,6 @@ class MethodTracker implements Tracker {
  * console.log([...tracker.update(two, 1 / 30)]); // [0,1]
  * console.log([...tracker.update(two, 2 / 30)]); // [2,1]
  */
-export function createTracker(options: TrackerOptions): Tracker {
+export function createTracker(options: TrackerOptions = {}): Tracker {
   return new MethodTracker(complete(options));
 }

@@ -84,6 +84,30 @@ describe.each(METHODS)("%j", (options) => {
     expect(() => createTracker({ ...options, onNote: "x" as never })).toThrow("onNote");
   });
 
+  test.each([
+    ["seconds of 30 frames a second, divided by 1,000", 1 / 30 / 1000, undefined, 1],
+    ["seconds of 5 frames a second, divided by 1,000", 0.2 / 1000, undefined, 1],
+    ["a camera of 1,000 frames a second", 1 / 1000, undefined, 0],
+    ["a camera of 20,000 frames a second that says so", 1 / 20_000, 20_000, 0],
+  ])("%s: told once", (_, step, frameRate, count) => {
+    const notes: string[] = [];
+    const tracker = createTracker({
+      ...options,
+      onNote: (note) => notes.push(note),
+      ...(frameRate && { frameRate }),
+    });
+    for (let i = 0; i < 40; i++) tracker.update(BOX, 1000 + i * step);
+    expect(notes).toHaveLength(count);
+    for (const note of notes) expect(note).toContain("were seconds divided by 1,000");
+    tracker.reset();
+    for (let i = 0; i < 40; i++) tracker.update(BOX, i * step);
+    expect(notes).toHaveLength(2 * count);
+    // One long gap among the first ones: a clock that stood.
+    const begun = createTracker({ ...options, onNote: (note) => notes.push(note) });
+    for (const time of [0, 1e-5, 2e-5, 0.1, 0.1 + step, 0.1 + 2 * step]) begun.update(BOX, time);
+    expect(notes).toHaveLength(2 * count);
+  });
+
   test("corner and size, or centre and size, in the place of corners", () => {
     const tracker = createTracker(options);
     for (let i = 0; i < 2; i++) tracker.update(one(100 + i, 100, 50, 90), i / 30);

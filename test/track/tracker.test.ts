@@ -430,10 +430,27 @@ describe("filters", () => {
   });
 });
 
+test("the method is ByteTrack by default", () => {
+  const boxes = [10, 10, 50, 90];
+  const runs = [
+    createTracker(),
+    createTracker({ newThreshold: 0.7 }),
+    createTracker({ method: "bytetrack" }),
+  ];
+  for (const tracker of runs) {
+    expect(tracker.method).toBe("bytetrack");
+    // SORT and OC-SORT would give no id after the first frames.
+    expect([...tracker.update({ length: 1, boxes, scores: [0.55] }, 0)]).toEqual([0]);
+    expect([...tracker.update({ length: 1, boxes, scores: [0.9] }, 1 / 30)]).toEqual([0]);
+    expect([...tracker.update({ length: 1, boxes, scores: [0.9] }, 2 / 30)]).toEqual([1]);
+  }
+});
+
 describe("what createTracker refuses", () => {
   test.each([
-    [{}, "method: got undefined, expected one of sort, bytetrack, ocsort"],
-    [{ method: "toString" }, "method"],
+    [[], "options: got []"],
+    [{ method: "toString" }, 'method: got "toString", expected one of sort, bytetrack, ocsort'],
+    [{ inertia: 0.1 }, "inertia: got an unknown name"],
     [{ method: "sort", max_age: 3 }, "max_age: got an unknown name, expected one of method, size"],
     [{ method: "sort", inertia: 0.1 }, "inertia: got an unknown name"],
     [{ method: "ocsort", inertia: 2 }, "inertia: got 2, expected a number in 0..1"],

@@ -2,6 +2,7 @@
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { readCorners, orderOf, writeBox } from "./candidates.ts";
+import { Clusters } from "./clusters.ts";
 import { namesFor, nearestName } from "../../core/names.ts";
 import { type OptionRules, POSITIVE, UNIT, checkOptions, checkValue, oneOf } from "../../core/options.ts";
 import { BOX_FORMAT, COMMON_RULES, type SuppressBoxFormat, checkLengths } from "../../core/suppression.ts";
@@ -59,8 +60,8 @@ interface Cluster {
   sum: number;
   /** Sums of the members' corners, each times its weighted score. */
   readonly sums: number[];
-  /** Running mean of the corners. */
-  mean: readonly number[];
+  /** Mean of the corners. */
+  readonly mean: ArrayLike<number>;
 }
 
 const RULES: OptionRules = {
@@ -70,15 +71,6 @@ const RULES: OptionRules = {
   maxDetections: COMMON_RULES.maxDetections,
   boxFormat: BOX_FORMAT,
 };
-
-/** Returns intersection / union of two boxes as corners. */
-function iouOfBoxes(a: readonly number[], b: readonly number[]): number {
-  const width = Math.min(a[2], b[2]) - Math.max(a[0], b[0]);
-  const height = Math.min(a[3], b[3]) - Math.max(a[1], b[1]);
-  if (!(width > 0 && height > 0)) return 0;
-  const both = width * height;
-  return both / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - both);
-}
 
 /** Returns the boxes of all models by falling weighted score, ties in the order of the models. */
 function sortedBoxes(models: readonly ModelBoxes[], format: SuppressBoxFormat, threshold: number): Box[] {
@@ -100,36 +92,24 @@ function sortedBoxes(models: readonly ModelBoxes[], format: SuppressBoxFormat, t
 
 const hasArea = (v: Float64Array, i: number): boolean => v[i + 2] > v[i] && v[i + 3] > v[i + 1];
 
-/** Adds a box to a cluster, and updates the mean of its corners. */
-function join(cluster: Cluster, box: Box): void {
-  cluster.members.push(box);
-  cluster.sum += box.score;
-  box.corners.forEach((v, k) => (cluster.sums[k] += v * box.score));
-  if (cluster.sum > 0) cluster.mean = cluster.sums.map((v) => v / cluster.sum);
-}
-
 /**
  * Puts each box into the cluster of its class whose mean it overlaps most, if that IoU is above the threshold. Puts
  * other boxes into new clusters.
  */
 function clustersOf(boxes: readonly Box[], threshold: number): Cluster[] {
+  const means = new Clusters(Float64Array.from(boxes.flatMap(({ corners }) => corners)));
   const clusters: Cluster[] = [];
-  const ofClass = new Map<number, Cluster[]>();
   for (const box of boxes) {
-    let rivals = ofClass.get(box.classId);
-    if (rivals === undefined) ofClass.set(box.classId, (rivals = []));
-    let best: Cluster | null = null;
-    let largest = threshold;
-    for (const cluster of rivals) {
-      const overlap = iouOfBoxes(cluster.mean, box.corners);
-      if (overlap > largest) [best, largest] = [cluster, overlap];
+    let at = means.find(box.corners, box.classId, threshold);
+    if (at < 0) {
+      at = means.add(box.corners, box.classId);
+      clusters.push({ members: [], sum: 0, sums: [0, 0, 0, 0], mean: means.mean(at) });
     }
-    if (best === null) {
-      best = { members: [], sum: 0, sums: [0, 0, 0, 0], mean: box.corners };
-      clusters.push(best);
-      rivals.push(best);
-    }
-    join(best, box);
+    const cluster = clusters[at];
+    cluster.members.push(box);
+    cluster.sum += box.score;
+    for (let k = 0; k < 4; k++) cluster.sums[k] += box.corners[k] * box.score;
+    if (cluster.sum > 0) means.move(at, cluster.sums, cluster.sum);
   }
   return clusters;
 }

@@ -1,6 +1,7 @@
 /** Groups the rows of boxes that overlap. `merge.ts` averages such groups, `tiles/merge.ts` merges them over tiles. */
 import { type Candidates, iosOf, iouOf, isSameClass } from "./candidates.ts";
 import { Neighbours } from "./near.ts";
+import { Crowd, type RankedBoxes } from "./ranked.ts";
 
 /**
  * Groups the rows. The best row takes all rows of its class that match it, then the best of the remaining rows does.
@@ -60,29 +61,41 @@ export const groupGreedily = (c: Candidates, rule: MatchRule, max: number): numb
  */
 export function groupTransitively(c: Candidates, rule: MatchRule): number[][] {
   const { metric, threshold } = rule;
+  const { order } = c;
   const near = neighboursFor(c, rule);
-  const groupOf = new Map<number, number[]>();
+  const crowd = new Crowd(c);
+  const overlaps = new Float64Array(order.length);
+  let ranked: RankedBoxes | null = null;
+  /** Group of each rank. */
+  const groupOf: (number[] | undefined)[] = Array(order.length).fill(undefined);
   const groups: number[][] = [];
-  c.order.forEach((row, place) => {
-    let group = groupOf.get(row);
-    if (group === undefined) {
-      group = [row];
-      groups.push(group);
-      groupOf.set(row, group);
-    }
+  /** Ranks that no group has yet, behind the one that is looked at. */
+  let free = Int32Array.from(order, (_, rank) => rank);
+  for (let place = 0; place < order.length; place++) {
+    const row = order[place];
+    let group = groupOf[place];
+    if (group === undefined) groups.push((groupOf[place] = group = [row]));
     // Claim only rows with lower scores.
     const claims: number[] = [];
-    near.find(place);
-    for (let k = 0; k < near.count; k++) {
-      const other = c.order[near.ranks[k]];
-      if (near.ranks[k] <= place || groupOf.has(other) || !isSameClass(c, row, other)) continue;
-      if (overlapBy(c, metric, row, other) >= threshold) claims.push(other);
+    if (ranked) {
+      free = free.filter((rank) => rank > place && groupOf[rank] === undefined);
+      if (free.length === 0) break;
+      ranked.overlapsWith(place, free, free.length, metric, overlaps);
+      for (let k = 0; k < free.length; k++) if (overlaps[k] >= threshold) claims.push(free[k]);
+    } else {
+      near.find(place);
+      for (let k = 0; k < near.count; k++) {
+        const rank = near.ranks[k];
+        if (rank <= place || groupOf[rank] !== undefined || !isSameClass(c, row, order[rank])) continue;
+        if (overlapBy(c, metric, row, order[rank]) >= threshold) claims.push(rank);
+      }
+      ranked = crowd.count(near.count);
     }
     // Add claims in the order of the rows, as the published method does: the order of a group changes the merged box.
-    for (const other of claims.sort((x, y) => x - y)) {
-      group.push(other);
-      groupOf.set(other, group);
+    for (const rank of claims.sort((x, y) => order[x] - order[y])) {
+      group.push(order[rank]);
+      groupOf[rank] = group;
     }
-  });
+  }
   return groups;
 }

@@ -4,7 +4,14 @@ import { type Candidates, type Outcome, orderOf, readCorners, writeBox } from ".
 import { byOverlap, keepFast, keepGreedily, unchanged } from "./greedy.ts";
 import { mergeIntoKept, mergeNmw, mergeWeighted } from "./merge.ts";
 import { type Settings, type SuppressOptions, checkLengths, settingsOf } from "../../core/suppression.ts";
-import { gaussianDecay, keepByMatrix, keepSoftly, linearDecay, tensorflowDecay } from "./soft.ts";
+import {
+  type MatrixKernel,
+  gaussianDecay,
+  keepByMatrix,
+  keepSoftly,
+  linearDecay,
+  tensorflowDecay,
+} from "./soft.ts";
 
 /** The boxes that `suppress` leaves, best first. */
 export interface Suppressed {
@@ -57,6 +64,11 @@ function checkScores({ order, scores }: Candidates, method: Settings["method"]):
     );
 }
 
+const matrixKernel = ({ kernel, sigma }: Settings): MatrixKernel =>
+  kernel === "linear"
+    ? { decay: linearDecay(0), sigma: null }
+    : { decay: gaussianDecay(1 / sigma), sigma: 1 / sigma };
+
 /** Suppresses candidates by the method of the settings. */
 export function outcomeOf(c: Candidates, o: Settings): Outcome {
   const { iouThreshold: iou, maxDetections: max, scoreThreshold, sigma } = o;
@@ -76,7 +88,7 @@ export function outcomeOf(c: Candidates, o: Settings): Outcome {
       // TensorFlow drops a score equal to the threshold. Without a threshold, drop the scores that fell to 0.
       return keepSoftly(c, tensorflowDecay(sigma, iou), (score) => score > Math.max(scoreThreshold, 0), max);
     case "matrix":
-      return keepByMatrix(c, o.kernel === "linear" ? linearDecay(0) : gaussianDecay(1 / sigma), isLeft, max);
+      return keepByMatrix(c, matrixKernel(o), isLeft, max);
     case "weighted":
       return mergeWeighted(c, iou, max);
     case "merge":

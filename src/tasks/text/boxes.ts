@@ -32,6 +32,9 @@ export const MOST_BORDERS = 1000;
 /** Pixels by which depthai's rule shrinks a rectangle before it takes the mean. */
 const SHRINK = 2;
 
+/** Parts of a pixel in which OpenCV counts edges. */
+const ONE = 1 << 16;
+
 /** Values of a box: score, then x and y of the four corners in order around it. */
 export const TEXT_VALUES = 9;
 
@@ -59,6 +62,11 @@ export class TextReader {
   /** First and last pixel of each row of a quad. */
   readonly #first: Int32Array;
   readonly #last: Int32Array;
+  /** Where the edges of the quad cross each row, in parts of `ONE` of a pixel. */
+  readonly #left: Float64Array;
+  readonly #right: Float64Array;
+  /** x and y of the ends of a side. */
+  readonly #ends = new Float64Array(4);
   readonly #most: number;
   readonly #scratch: HullScratch;
 
@@ -73,6 +81,8 @@ export class TextReader {
     this.#scratch = new HullScratch(height);
     this.#first = new Int32Array(height);
     this.#last = new Int32Array(height);
+    this.#left = new Float64Array(height);
+    this.#right = new Float64Array(height);
     this.boxes = new Float64Array(MOST_BORDERS * TEXT_VALUES);
   }
 
@@ -168,11 +178,14 @@ export class TextReader {
     return true;
   }
 
-  /** Returns the mean probability inside of the rectangle, its corners cut to whole pixels of the picture. */
+  /**
+   * Returns the mean probability inside of the rectangle, its corners cut to whole pixels. Corners may lie outside of
+   * the picture, which only cuts what they enclose: `box_score_fast` of PaddleOCR.
+   */
   #mean(): number {
     const corners = this.#corners;
     rectangleCornersInto(this.#rectangle, 0, corners);
-    for (let k = 0; k < 8; k++) corners[k] = cut(corners[k], k % 2 === 0 ? this.#width : this.#height);
+    for (let k = 0; k < 8; k++) corners[k] = cut(corners[k]);
     return this.#meanOf(0);
   }
 
@@ -189,7 +202,7 @@ export class TextReader {
 
   /**
    * Returns the mean over the pixels that `cv2.fillPoly` sets: those of the four lines between the corners, and those
-   * between them.
+   * between two edges of a row. OpenCV 4.6 cuts the lines to the picture, at whole pixels, and leaves the edges alone.
    * @param more added to the count of pixels
    */
   #meanOf(more: number): number {
@@ -197,6 +210,8 @@ export class TextReader {
     const height = this.#height;
     const first = this.#first;
     const last = this.#last;
+    const left = this.#left;
+    const right = this.#right;
     let top = height;
     let bottom = -1;
     for (let k = 1; k < 8; k += 2) {
@@ -206,22 +221,39 @@ export class TextReader {
     for (let y = top; y <= bottom; y++) {
       first[y] = this.#width;
       last[y] = -1;
+      left[y] = Infinity;
+      right[y] = -Infinity;
     }
     for (let k = 0; k < 4; k++) {
       const n = ((k + 1) & 3) * 2;
-      this.#line(corners[2 * k], corners[2 * k + 1], corners[n], corners[n + 1]);
+      this.#side(corners[2 * k], corners[2 * k + 1], corners[n], corners[n + 1]);
     }
     let sum = 0;
     let count = 0;
     for (let y = top; y <= bottom; y++) {
-      const from = Math.max(0, first[y]);
-      const to = Math.min(this.#width - 1, last[y]);
+      const from = Math.max(0, Math.min(first[y], Math.ceil(left[y] / ONE)));
+      const to = Math.min(this.#width - 1, Math.max(last[y], Math.floor(right[y] / ONE)));
       if (to < from) continue;
       const row = y * (this.#width + 1);
       sum += this.#sums[row + to + 1] - this.#sums[row + from];
       count += to - from + 1;
     }
     return sum / (count + more);
+  }
+
+  /** Takes a side of the quad into its rows: the pixels of its line, and where its edge crosses each row. */
+  #side(x1: number, y1: number, x2: number, y2: number): void {
+    const ends = this.#ends;
+    ends.set([x1, y1, x2, y2]);
+    if (clipLine(ends, this.#width - 1, this.#height - 1)) this.#line(ends[0], ends[1], ends[2], ends[3]);
+    const from = Math.min(y1, y2);
+    const to = Math.min(this.#height, Math.max(y1, y2));
+    const step = Math.trunc(((x2 - x1) * ONE) / (y2 - y1));
+    for (let y = Math.max(0, from); y < to; y++) {
+      const x = (y1 < y2 ? x1 : x2) * ONE + (y - from) * step;
+      this.#left[y] = Math.min(this.#left[y], x);
+      this.#right[y] = Math.max(this.#right[y], x);
+    }
   }
 
   /** Takes the pixels of a line into the rows of the quad, as OpenCV's `LineIterator` with 8 neighbours steps. */
@@ -283,11 +315,44 @@ export class TextReader {
   }
 }
 
-/** Returns a coordinate cut to a whole pixel of the picture. A rounding error below a whole number is no fraction. */
-function cut(x: number, size: number): number {
+/** Returns a coordinate cut to a whole pixel, towards 0. A rounding error below a whole number is no fraction. */
+function cut(x: number): number {
   const whole = Math.round(x);
-  const down = Math.abs(x - whole) < 1e-6 ? whole : Math.floor(x);
-  return down < 0 ? 0 : down >= size ? size - 1 : down;
+  return Math.abs(x - whole) < 1e-6 ? whole : Math.trunc(x);
+}
+
+/** The sides of the picture that a point lies beyond, as bits: left 1, right 2, top 4, bottom 8. */
+const sidesOf = (x: number, y: number, right: number, bottom: number): number =>
+  (x < 0 ? 1 : 0) + (x > right ? 2 : 0) + (y < 0 ? 4 : 0) + (y > bottom ? 8 : 0);
+
+/**
+ * Cuts a line to the picture, at whole pixels, as OpenCV's `clipLine` does: first at top and bottom, then at the sides.
+ * @param ends x and y of both ends, changed in place
+ * @returns true if a part is left
+ */
+function clipLine(ends: Float64Array, right: number, bottom: number): boolean {
+  const first = sidesOf(ends[0], ends[1], right, bottom);
+  const second = sidesOf(ends[2], ends[3], right, bottom);
+  if ((first & second) !== 0) return false;
+  for (const [end, sides] of [
+    [0, first],
+    [2, second],
+  ])
+    if ((sides & 12) !== 0) moveTo(ends, end, 1, (sides & 8) !== 0 ? bottom : 0);
+  const firstAcross = sidesOf(ends[0], 0, right, bottom);
+  const secondAcross = sidesOf(ends[2], 0, right, bottom);
+  if ((firstAcross & secondAcross) !== 0) return false;
+  if (firstAcross !== 0) moveTo(ends, 0, 0, firstAcross === 2 ? right : 0);
+  if (secondAcross !== 0) moveTo(ends, 2, 0, secondAcross === 2 ? right : 0);
+  return true;
+}
+
+/** Moves an end of a line along it, to where x (`axis` 0) or y (1) is `to`. The other coordinate stays whole. */
+function moveTo(ends: Float64Array, end: number, axis: number, to: number): void {
+  const other = 1 - axis;
+  const slope = (to - ends[end + axis]) * (ends[2 + other] - ends[other]);
+  ends[end + other] += Math.trunc(slope / (ends[2 + axis] - ends[axis]));
+  ends[end + axis] = to;
 }
 
 /**

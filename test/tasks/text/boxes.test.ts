@@ -234,3 +234,26 @@ describe.skipIf(python === null)("OpenCV", () => {
     });
   });
 });
+
+test.each([
+  [20, 65, 50, 9, 0.598909],
+  [20, 65, 50, 5, 0.586365],
+  [16, 50, 50, 5, 0.591717],
+  [8, 35, 35, 9, 0.575501],
+  [24, 65, 50, 14, 0.621723],
+])(
+  "a text at x %d that leaves the picture at %d degrees has PaddleOCR's score",
+  (cx, degrees, half, height, score) => {
+    // The scores are those of `box_score_fast` with OpenCV 4.6, which leaves the corners outside of the picture.
+    const size = 96;
+    const [c, s] = [Math.cos((degrees * Math.PI) / 180), Math.sin((degrees * Math.PI) / 180)];
+    const map = Float32Array.from({ length: size * size }, (_, i) => {
+      const [x, y] = [(i % size) - cx, Math.floor(i / size) - 48];
+      const [u, v] = [Math.abs(x * c + y * s), Math.abs(y * c - x * s)];
+      return u <= half && v <= height ? (v <= height / 2 ? 0.9 : 0.31) : 0.05;
+    });
+    const reader = new TextReader(size, size, paddle, 100);
+    expect(reader.read(map, 0.01)).toBe(1);
+    expect(reader.boxes[0]).toBeCloseTo(score, 6);
+  },
+);

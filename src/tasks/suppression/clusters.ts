@@ -1,0 +1,196 @@
+/** The clusters of a fusion: their mean boxes, which move, and the cells of a grid that each has reached. */
+
+/** Cells along an axis, times the root of the count of boxes. */
+const CELLS_PER_ROOT = 2;
+/** A grid of fewer cells saves nothing. */
+const FEW_CELLS = 16;
+/** A box that reaches into more cells is compared with every cluster, and a cluster with every box. */
+const MOST_CELLS = 64;
+
+/** How far apart two values may be that rounding exchanges, as a share. */
+const ROUNDING = 1e-12;
+
+export class Clusters {
+  /** Count of clusters. */
+  length = 0;
+  readonly #means: Float64Array;
+  readonly #classIds: Int32Array;
+  /** First and last column and row of the cells that list each cluster: x1, y1, x2, y2. */
+  readonly #reach: Int32Array;
+  /** Clusters that no cell lists: they reach into too many. */
+  readonly #wide: number[] = [];
+  readonly #isWide: Uint8Array;
+  /** Number of the search that compared each cluster last. */
+  readonly #seenIn: Int32Array;
+  #searches = 0;
+  /** Lists of the cells: the newest entry of each, and for each entry its cluster and the entry before; 0: none. */
+  readonly #newest: Int32Array;
+  readonly #entries: number[] = [0];
+  readonly #before: number[] = [0];
+  readonly #axes: readonly [Axis, Axis];
+  /** Cells of the box that was looked at last. */
+  readonly #cells = new Int32Array(4);
+  /** The best cluster of the search, and its overlap. */
+  #best = -1;
+  #largest = 0;
+
+  /** @param boxes corners of all boxes that will come, side by side. Means never lie outside of them. */
+  constructor(boxes: Float64Array) {
+    const n = boxes.length / 4;
+    this.#axes = [axisOf(boxes, 0), axisOf(boxes, 1)];
+    this.#means = new Float64Array(4 * n);
+    this.#classIds = new Int32Array(n);
+    this.#reach = new Int32Array(4 * n);
+    this.#isWide = new Uint8Array(n);
+    this.#seenIn = new Int32Array(n);
+    this.#newest = new Int32Array(this.#axes[0].cells * this.#axes[1].cells);
+  }
+
+  /**
+   * Returns the cluster of a class whose mean overlaps a box most, of equal ones the oldest; -1 if no IoU is above the
+   * threshold.
+   */
+  find(corners: ArrayLike<number>, classId: number, threshold: number): number {
+    this.#best = -1;
+    this.#largest = threshold;
+    this.#searches++;
+    if (this.#cellsOf(corners, 0) > MOST_CELLS || this.#newest.length < FEW_CELLS)
+      return this.#findAmongAll(corners, classId, threshold);
+    for (const cluster of this.#wide) this.#compare(cluster, corners, classId);
+    const [left, top, right, bottom] = this.#cells;
+    const columns = this.#axes[0].cells;
+    for (let row = top; row <= bottom; row++)
+      for (let cell = row * columns + left; cell <= row * columns + right; cell++)
+        for (let entry = this.#newest[cell]; entry !== 0; entry = this.#before[entry]) {
+          const cluster = this.#entries[entry];
+          if (this.#seenIn[cluster] === this.#searches) continue;
+          this.#seenIn[cluster] = this.#searches;
+          this.#compare(cluster, corners, classId);
+        }
+    return this.#best;
+  }
+
+  /** Begins a cluster. Returns its index. */
+  add(corners: ArrayLike<number>, classId: number): number {
+    const cluster = this.length++;
+    this.#classIds[cluster] = classId;
+    this.#means.set(corners, 4 * cluster);
+    this.#reach.set([0, 0, -1, -1], 4 * cluster);
+    this.#list(cluster);
+    return cluster;
+  }
+
+  /** Returns the mean of a cluster. */
+  mean(cluster: number): Float64Array {
+    return this.#means.subarray(4 * cluster, 4 * cluster + 4);
+  }
+
+  /** Moves a cluster to its sums divided by their weight. */
+  move(cluster: number, sums: readonly number[], weight: number): void {
+    for (let k = 0; k < 4; k++) this.#means[4 * cluster + k] = sums[k] / weight;
+    this.#list(cluster);
+  }
+
+  /** The same as `find`, in one long loop. */
+  #findAmongAll(corners: ArrayLike<number>, classId: number, threshold: number): number {
+    const means = this.#means;
+    const classIds = this.#classIds;
+    const [left, top, right, bottom] = [corners[0], corners[1], corners[2], corners[3]];
+    const area = (right - left) * (bottom - top);
+    let best = -1;
+    let largest = threshold;
+    for (let cluster = 0, i = 0; cluster < this.length; cluster++, i += 4) {
+      const x1 = means[i];
+      const x2 = means[i + 2];
+      const width = (x2 < right ? x2 : right) - (x1 > left ? x1 : left);
+      if (!(width > 0) || classIds[cluster] !== classId) continue;
+      const y1 = means[i + 1];
+      const y2 = means[i + 3];
+      const height = (y2 < bottom ? y2 : bottom) - (y1 > top ? y1 : top);
+      if (!(height > 0)) continue;
+      const both = width * height;
+      const union = (x2 - x1) * (y2 - y1) + area - both;
+      // A product before the quotient: most boxes end here.
+      if (both < largest * union * (1 - ROUNDING)) continue;
+      if (both / union <= largest) continue;
+      best = cluster;
+      largest = both / union;
+    }
+    return best;
+  }
+
+  /** Takes a cluster as the best one if its IoU with a box is larger. */
+  #compare(cluster: number, corners: ArrayLike<number>, classId: number): void {
+    const mean = this.#means;
+    const i = 4 * cluster;
+    const width = Math.min(mean[i + 2], corners[2]) - Math.max(mean[i], corners[0]);
+    if (!(width > 0) || this.#classIds[cluster] !== classId) return;
+    const height = Math.min(mean[i + 3], corners[3]) - Math.max(mean[i + 1], corners[1]);
+    if (!(height > 0)) return;
+    const both = width * height;
+    const overlap =
+      both /
+      ((mean[i + 2] - mean[i]) * (mean[i + 3] - mean[i + 1]) +
+        (corners[2] - corners[0]) * (corners[3] - corners[1]) -
+        both);
+    if (overlap > this.#largest || (overlap === this.#largest && this.#best > cluster)) {
+      this.#best = cluster;
+      this.#largest = overlap;
+    }
+  }
+
+  /** Lists a cluster in the cells that its mean has come into. Cells that the mean has left keep the cluster. */
+  #list(cluster: number): void {
+    if (this.#isWide[cluster] === 1) return;
+    const reach = this.#reach.subarray(4 * cluster, 4 * cluster + 4);
+    if (this.#cellsOf(this.#means, 4 * cluster) > MOST_CELLS) {
+      this.#isWide[cluster] = 1;
+      this.#wide.push(cluster);
+      return;
+    }
+    const [left, top, right, bottom] = this.#cells;
+    for (let row = top; row <= bottom; row++)
+      for (let column = left; column <= right; column++) {
+        if (column >= reach[0] && column <= reach[2] && row >= reach[1] && row <= reach[3]) continue;
+        const cell = row * this.#axes[0].cells + column;
+        this.#before.push(this.#newest[cell]);
+        this.#newest[cell] = this.#entries.push(cluster) - 1;
+      }
+    // Only the cells of now are known to list it all. Those listed before stay, maybe twice.
+    reach.set(this.#cells);
+  }
+
+  /** Finds the cells that a box reaches into. Returns their count. */
+  #cellsOf(corners: ArrayLike<number>, at: number): number {
+    const cells = this.#cells;
+    for (let k = 0; k < 4; k++) cells[k] = cellAt(this.#axes[k & 1], corners[at + k]);
+    return (cells[2] - cells[0] + 1) * (cells[3] - cells[1] + 1);
+  }
+}
+
+interface Axis {
+  readonly low: number;
+  readonly scale: number;
+  readonly cells: number;
+}
+
+/** Returns an axis with cells as wide as a box on average. */
+function axisOf(boxes: Float64Array, first: number): Axis {
+  let low = Infinity;
+  let high = -Infinity;
+  let sum = 0;
+  for (let i = first; i < boxes.length; i += 4) {
+    low = Math.min(low, boxes[i]);
+    high = Math.max(high, boxes[i + 2]);
+    sum += boxes[i + 2] - boxes[i];
+  }
+  const n = boxes.length / 4;
+  const cells = Math.min(Math.floor(((high - low) * n) / sum), Math.ceil(CELLS_PER_ROOT * Math.sqrt(n)));
+  const scale = cells / (high - low);
+  return cells > 1 && Number.isFinite(scale) ? { low, scale, cells } : { low: 0, scale: 0, cells: 1 };
+}
+
+function cellAt({ low, scale, cells }: Axis, coordinate: number): number {
+  const cell = Math.floor((coordinate - low) * scale);
+  return cell >= cells ? cells - 1 : cell > 0 ? cell : 0;
+}

@@ -1,0 +1,84 @@
+/** The candidates in columns, by rank: where most boxes overlap, long loops over them need no detours. */
+import type { Candidates } from "./candidates.ts";
+
+export class RankedBoxes {
+  readonly #x1: Float64Array;
+  readonly #y1: Float64Array;
+  readonly #x2: Float64Array;
+  readonly #y2: Float64Array;
+  readonly #areas: Float64Array;
+  readonly #classIds: Int32Array;
+  readonly #offset: number;
+
+  constructor({ corners, order, classIds, offset }: Candidates) {
+    const column = (k: number): Float64Array => Float64Array.from(order, (row) => corners[row * 4 + k]);
+    this.#x1 = column(0);
+    this.#y1 = column(1);
+    this.#x2 = column(2);
+    this.#y2 = column(3);
+    this.#areas = this.#x1.map((x, i) => (this.#x2[i] - x + offset) * (this.#y2[i] - this.#y1[i] + offset));
+    this.#classIds = Int32Array.from(order, (row) => classIds[row]);
+    this.#offset = offset;
+  }
+
+  /**
+   * Writes the overlap of a rank with each of the first `count` others, in the arithmetic of `iouOf` and `iosOf`; -1
+   * between classes. Returns the largest one.
+   */
+  overlapsWith(
+    rank: number,
+    others: Int32Array,
+    count: number,
+    metric: "iou" | "ios",
+    overlaps: Float64Array,
+  ): number {
+    const offset = this.#offset;
+    const [x1, y1, x2, y2] = [this.#x1, this.#y1, this.#x2, this.#y2];
+    const [left, top, right, bottom] = [x1[rank], y1[rank], x2[rank], y2[rank]];
+    const areas = this.#areas;
+    const area = areas[rank];
+    const classIds = this.#classIds;
+    const classId = classIds[rank];
+    const isIou = metric === "iou";
+    let most = 0;
+    for (let k = 0; k < count; k++) {
+      const i = others[k];
+      let overlap = classIds[i] === classId ? 0 : -1;
+      const width = (x2[i] < right ? x2[i] : right) - (x1[i] > left ? x1[i] : left) + offset;
+      const height = (y2[i] < bottom ? y2[i] : bottom) - (y1[i] > top ? y1[i] : top) + offset;
+      if (width > 0 && height > 0 && overlap === 0) {
+        const shared = width * height;
+        const smaller = areas[i] < area ? areas[i] : area;
+        // Sides so short that their product is 0 share nothing.
+        if (shared > 0) overlap = shared / (isIou ? areas[i] + area - shared : smaller);
+        if (overlap > most) most = overlap;
+      }
+      overlaps[k] = overlap;
+    }
+    return most;
+  }
+}
+
+/** Share of all ranks that a grid finds for most boxes, from which on comparing all of them is quicker. */
+const CROWDED = 0.2;
+/** Boxes after which the share is looked at. */
+const SAMPLE = 256;
+
+/** Tells whether boxes crowd: counts what the first searches of a grid find. */
+export class Crowd {
+  readonly #c: Candidates;
+  #sum = 0;
+  #searches = 0;
+
+  constructor(c: Candidates) {
+    this.#c = c;
+  }
+
+  /** Counts a search. Returns the boxes in columns once they are known to crowd, before that null. */
+  count(found: number): RankedBoxes | null {
+    this.#sum += found;
+    return ++this.#searches === SAMPLE && this.#sum > CROWDED * SAMPLE * this.#c.order.length
+      ? new RankedBoxes(this.#c)
+      : null;
+  }
+}
