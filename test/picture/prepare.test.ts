@@ -497,7 +497,9 @@ describe("refusals", () => {
     [{ mean: [1, 2] }, "rule: mean: got [1,2], expected a number, or three of them"],
     [{ std: 1, factor: 1 }, "rule: got std and factor, expected one of them"],
     [{ type: "i8" }, "rule: scale: got none"],
-    [{ scale: 2 }, 'rule: got scale or zeroPoint for type "f32", expected neither'],
+    [{ scale: 2 }, 'rule: scale: got 2 for type "f32", expected std: 2, which divides bytes'],
+    [{ scale: 1 / 255 }, "expected std: 255, which divides bytes"],
+    [{ zeroPoint: 3 }, "rule: zeroPoint: got 3"],
     [{ swapRB: true }, "rule.swapRB: got an unknown name"],
   ])("rule %j", (change, message) => {
     expect(refused(change)).toContain(message);

@@ -78,8 +78,18 @@ export function checkRule(rule: PrepareRule): CheckedRule {
   };
   if (typeof udp !== "boolean") fail("rule: udp", show(udp), "true or false");
   const isQuantised = type === "u8" || type === "i8";
-  if (!isQuantised && (scale !== undefined || zeroPoint !== 0))
-    fail("rule", `scale or zeroPoint for type "${type}"`, 'neither: they are of "u8" and "i8"');
+  if (!isQuantised && scale !== undefined)
+    fail(
+      "rule: scale",
+      `${show(scale)} for type "${type}"`,
+      `std: ${divisorFor(scale)}, which divides bytes (scale is the step of quantised inputs, "u8" and "i8")`,
+    );
+  if (!isQuantised && zeroPoint !== 0)
+    fail(
+      "rule: zeroPoint",
+      `${show(zeroPoint)} for type "${type}"`,
+      'none: it is of "u8" and "i8". mean is subtracted',
+    );
   if (type === "i8" && scale === undefined)
     fail("rule: scale", "none", 'the scale of the input\'s quantisation for type "i8", and zeroPoint');
   if (scale !== undefined && !isPositive(scale)) fail("rule: scale", show(scale), "a positive number");
@@ -101,6 +111,13 @@ export function checkRule(rule: PrepareRule): CheckedRule {
   };
   checkRange(checked);
   return checked;
+}
+
+/** Returns the divisor of bytes that somebody means by a factor such as 1/255 or 0.0039, or by the divisor itself. */
+function divisorFor(scale: unknown): string {
+  if (!isPositive(scale)) return "255";
+  const divisor = (scale as number) < 1 ? 1 / (scale as number) : (scale as number);
+  return String(Math.abs(divisor - Math.round(divisor)) < divisor / 200 ? Math.round(divisor) : divisor);
 }
 
 /** Fewest steps of a quantised tensor between black and white. */
