@@ -4,7 +4,7 @@
  */
 import { READINGS } from "../core/readings.ts";
 import { move } from "../heads/channels.ts";
-import { gridsOfRows } from "../heads/grids.ts";
+import { gridsOfRows } from "../shapes/grids.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import { valueIn } from "../decode/values.ts";
 

@@ -3,7 +3,7 @@ import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import { isFloat } from "../core/tensor.ts";
 import { beside } from "../heads/channels.ts";
-import { cellsOf } from "../heads/grids.ts";
+import { cellsOf } from "../shapes/grids.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import { valueIn } from "../decode/values.ts";
 

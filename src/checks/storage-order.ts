@@ -5,7 +5,7 @@
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import { ELEMENTS, shape, volume } from "../core/tensor.ts";
-import { gridsOfRows } from "../heads/grids.ts";
+import { gridsOfRows } from "../shapes/grids.ts";
 import type { HeadTensor } from "../heads/head.ts";
 import type { Plan } from "../plan/plan.ts";
 import { value } from "../engine/ts/value.ts";

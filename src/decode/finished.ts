@@ -36,6 +36,17 @@ interface Given {
 
 /** Fewest rows of room. */
 const LEAST_ROOM = 16;
+
+/** Returns the tensors that a buffer of packed rows is unpacked into: rows, and how many each image has. */
+export const unpackedSpecs = (name: string): readonly TensorSpec[] => {
+  const { width } = rowOrder("end-to-end");
+  const plain = { scale: 1, zeroPoint: 0, order: null } as const;
+  return [
+    { ...plain, name, dims: [1, LEAST_ROOM, width], type: "f32" },
+    { ...plain, name: name + COUNTS_SUFFIX, dims: [1], type: "i32" },
+  ];
+};
+
 /** Returns what brings the rows of a config's network into one form; `null` if its family has no finished rows. */
 export function finishedRowsOf(config: Config): FinishedRows | null {
   if (!config.decodes) return null;

@@ -2,7 +2,7 @@
 import type { AnchorSet } from "../config/types.ts";
 import { buildInterpretation, type HeadFields, softmax } from "./build.ts";
 import { type Column, fiveDims, maps, move } from "./channels.ts";
-import { cellsAcross } from "./grids.ts";
+import { cellsAcross } from "../shapes/grids.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import { byLayout, levels, matchOne, playersOf, type TensorMatch } from "./match.ts";
 import type { CountedQuery } from "./query.ts";

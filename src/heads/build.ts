@@ -3,7 +3,7 @@ import type { BoxFormat } from "../config/types.ts";
 import type { ScoreForm } from "../core/family.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { Column } from "./channels.ts";
-import { cellsAcross } from "./grids.ts";
+import { cellsAcross } from "../shapes/grids.ts";
 import type { Head, HeadDraft, Interpretation, Specs } from "./head.ts";
 import { blankExcept, oneBatch, type TensorMatch, usesOf } from "./match.ts";
 import { originText } from "./print.ts";

@@ -5,7 +5,7 @@ import type { OptionHint } from "../core/errors.ts";
 import type { ExportName, FamilyTraits } from "../core/family.ts";
 import { columnsText, rowOrder } from "../core/row-orders.ts";
 import { anchorMaps } from "./anchors.ts";
-import { cellsOf, gridsOf } from "./grids.ts";
+import { cellsOf, gridsOf } from "../shapes/grids.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import { classScores } from "./classes.ts";
 import { cellMaps, distanceMaps, pointMaps, pointRows } from "./maps.ts";

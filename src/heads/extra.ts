@@ -1,6 +1,6 @@
 /** Finds the extra channels of heads, which a task reads besides the boxes. Only imports of tasks use this file. */
 import { type ChannelView, type Column, beside, maps, move, rows } from "./channels.ts";
-import { cellsOf } from "./grids.ts";
+import { cellsOf } from "../shapes/grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "./head.ts";
 
 /** Returns the column that follows the last channel of a head in the tensor of its boxes. */

@@ -4,7 +4,7 @@
  */
 import { READINGS } from "../core/readings.ts";
 import { EXPORTS, isCounted } from "./exports.ts";
-import { cellsOf, type Grid, gridsOf, gridsOfRows } from "./grids.ts";
+import { cellsOf, type Grid, gridsOf, gridsOfRows } from "../shapes/grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "./head.ts";
 import { preferred } from "./match.ts";
 import { type HeadQuery, namesOf } from "./query.ts";

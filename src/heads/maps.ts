@@ -3,7 +3,7 @@ import type { ScoreForm } from "../core/family.ts";
 import { buildInterpretation, type Reading, unitOf } from "./build.ts";
 import { maps, none, rows } from "./channels.ts";
 import { type DistanceUnit, unitByValues } from "./distance-unit.ts";
-import { cellsAcross } from "./grids.ts";
+import { cellsAcross } from "../shapes/grids.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import {
   asMaps,
@@ -111,6 +111,11 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
         ),
         ...split(pairs(query, specs, maps, box, classes)),
         ...split(asMaps(query, preferOneOrder(pairs(query, specs, inRows, box, classes)))),
+        ...preferOneOrder(pairs(query, specs, inRows, box, classes)).flatMap((match) =>
+          slices(query, match)
+            .filter((parts) => parts.length > 1)
+            .flatMap((parts) => distances(query, bins, raw, [match], parts)),
+        ),
         ...matchOne(specs, inRows, channels).flatMap((match) =>
           slices(query, match).flatMap((parts) => distances(query, bins, raw, [match], parts)),
         ),

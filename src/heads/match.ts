@@ -5,7 +5,7 @@ import type { Roles } from "../config/types.ts";
 import { refuse } from "../core/errors.ts";
 import type { TensorSpec } from "../core/tensor.ts";
 import { type Column, type ChannelView, type Views, move } from "./channels.ts";
-import { gridsOf, gridsOfRows } from "./grids.ts";
+import { gridsOf, gridsOfRows } from "../shapes/grids.ts";
 import type { HeadOrigin, HeadTensor, Part, Specs } from "./head.ts";
 import { originText } from "./print.ts";
 import type { HeadQuery } from "./query.ts";

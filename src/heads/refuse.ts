@@ -6,7 +6,7 @@ import type { Family } from "../core/family.ts";
 import { READINGS } from "../core/readings.ts";
 import { list, type TensorSpec } from "../core/tensor.ts";
 import { classCounts, EXPORTS, isCounted } from "./exports.ts";
-import { gridsOfRows, SIDES } from "./grids.ts";
+import { gridsOfRows, SIDES } from "../shapes/grids.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import { readAll } from "./interpret.ts";
 import { familyReason } from "./print.ts";

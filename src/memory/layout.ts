@@ -34,7 +34,7 @@ import {
   STRIPS,
 } from "../core/abi.ts";
 import type { Plan } from "../plan/plan.ts";
-import { cellsOf } from "../heads/grids.ts";
+import { cellsOf } from "../shapes/grids.ts";
 import type { Head } from "../heads/head.ts";
 import { ELEMENTS, volume } from "../core/tensor.ts";
 

@@ -6,7 +6,7 @@ import type { Columns, MemoryLayout } from "./layout.ts";
 import type { Memory } from "../core/memory.ts";
 import { listStart, withGaps } from "../plan/classes.ts";
 import type { GatherHead, Plan } from "../plan/plan.ts";
-import { cellsOf } from "../heads/grids.ts";
+import { cellsOf } from "../shapes/grids.ts";
 import type { Fn, Head, Kind } from "../heads/head.ts";
 import { ELEMENTS, type SlotArray, type TensorSpec, volume } from "../core/tensor.ts";
 import { type Column, beside } from "../heads/channels.ts";

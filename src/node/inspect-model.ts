@@ -1,10 +1,11 @@
 /** Inspects a model file: what the file says, and what a decoder makes of it. */
-import { isModel, isStated, outputSpec } from "../config/model-config.ts";
+import { isModel, isStated, scalesOf } from "../config/model-config.ts";
 import type { Model, ModelTensor } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";
 import { isRecord } from "../core/json.ts";
-import { type TensorData, type TensorSpecInput, elementType, few } from "../core/tensor.ts";
-import { type Inspection, inspect } from "./inspect.ts";
+import { type TensorData, type TensorSpecInput, elementType, few, isFloat, specOf } from "../core/tensor.ts";
+import { type Inspection, inspect, inspectShapes } from "./inspect.ts";
+import type { OpenSpec } from "./possibility.ts";
 
 /** Result of `inspectModel`, in words and as plain data. */
 export interface ModelInspection {
@@ -23,6 +24,7 @@ export interface ModelInspection {
 /**
  * Describes a model, with options over what the file says.
  * @param specs shapes over those of the file; empty: the file's own
+ * @param name of the file, in which a family may stand
  * @throws ConfigError, TensorError as `createDecoder` would, but not for what the file leaves open
  */
 export function inspectModel(
@@ -30,16 +32,17 @@ export function inspectModel(
   specs: readonly TensorSpecInput[],
   options: DecoderOptions,
   valuesOf: (name: string) => TensorData | null,
+  name = "",
 ): ModelInspection {
   const missing = model.missing.filter(({ path }) => !isStated(path, (name) => Object.hasOwn(options, name)));
-  const isFamilyOpen = missing.length > 0 && missing.every(({ path }) => path === "family");
-  const shapes = specs.length > 0 ? specs : knownOutputs(model);
-  const inputSize = model.inputSize ?? undefined;
+  const isOpen = missing.length > 0 && missing.every(({ path }) => OPEN_PATHS.includes(path));
+  const shapes =
+    specs.length > 0 ? specs.map((spec) => specOf(spec.name as string, spec)) : openOutputs(model);
   const inspection =
     missing.length === 0
       ? inspect(model, specs, options, valuesOf)
-      : isFamilyOpen && shapes.length > 0
-        ? inspect(undefined, shapes, { ...(inputSize && { inputSize }), ...options }, valuesOf)
+      : isOpen && shapes.length > 0
+        ? inspectShapes(shapes, { ...stated(model), ...options }, valuesOf, { model, names: [name] })
         : null;
   const lines = [
     ...linesOf(model),
@@ -49,12 +52,35 @@ export function inspectModel(
   return { text: lines.join("\n"), json: { kind: "model", model, decoder: inspection?.json ?? null } };
 }
 
-/** Returns the outputs whose shape and type are known. */
-function knownOutputs(model: Model): TensorSpecInput[] {
-  return model.outputs.flatMap((output) => {
-    const { name, dims, type: stated, scale, zeroPoint, axis } = outputSpec(output);
-    const type = stated === null ? null : elementType(stated);
-    return dims === null || type === null ? [] : { name, dims, type, scale, zeroPoint, axis };
+/** What a file may lack so that its shapes are looked at. */
+const OPEN_PATHS = ["family", "classes", "keypoints"];
+
+/** Returns what the file states of the options that narrow what the shapes can be. */
+const stated = ({ inputSize, options: { family, task } }: Model): DecoderOptions => ({
+  ...(inputSize && { inputSize }),
+  ...(family && { family }),
+  ...(task && { task }),
+});
+
+/** Returns the outputs whose rank and type are known. */
+function openOutputs(model: Model): OpenSpec[] {
+  return model.outputs.flatMap((output): OpenSpec[] => {
+    const { name, dims, type } = output;
+    if (dims === null) return [];
+    const sizes = dims.map((d) => (typeof d === "number" ? d : null));
+    // Class ids may be of a type that no decoder reads.
+    const known = elementType(type) ?? "i32";
+    const { scale = null, zeroPoint = 0 } = scalesOf(output.quantisation);
+    return [
+      {
+        name,
+        dims: sizes,
+        type: known,
+        scale: isFloat({ type: known }) ? 1 : (([scale].flat() as (number | null)[])[0] ?? null),
+        zeroPoint: [zeroPoint].flat()[0],
+        order: null,
+      },
+    ];
   });
 }
 

@@ -1,16 +1,14 @@
 /** Inspects a list of tensors: with a config the plan, without one every family that fits, with the config to write. */
-import { possibilities } from "./possibilities.ts";
-import { type Inspected, type Possibility, configText } from "./possibility.ts";
+import { possibilitiesFor } from "./possibilities.ts";
+import { type Inspected, type OpenSpec, type Possibility, configText } from "./possibility.ts";
 import { readConfig } from "../config/config.ts";
 import type { Config, DecoderOptions } from "../config/types.ts";
 import { refuse, TensorError } from "../core/errors.ts";
-import { FAMILIES } from "../core/families.ts";
 import {
   type TensorData,
   type TensorSpec,
   type TensorSpecInput,
   checkNames,
-  shape,
   show,
   specOf,
   volume,
@@ -36,13 +34,13 @@ export interface Inspection {
 /** Everything that shapes alone can be. */
 export interface PossibilityList {
   readonly kind: "possibilities";
-  readonly tensors: readonly TensorSpec[];
+  /** A dimension that a file leaves open is `null`. */
+  readonly tensors: readonly OpenSpec[];
   /** The likeliest first. */
   readonly possibilities: readonly Possibility[];
+  /** A word on what the network looks like, if no family reads it. Absent: there are possibilities. */
+  readonly looksLike?: string;
 }
-
-/** Scale with which bytes span 0..1. It stands in for integers that come without a scale. */
-const STAND_IN = 1 / 256;
 
 /**
  * Inspects tensors.
@@ -96,24 +94,25 @@ function inspectConfig(
   return describePlan(config, { ...plan, notes: [...plan.notes, ...notes] });
 }
 
-/** Lists every family that reads the shapes, with the config to write. */
-function inspectShapes(
-  tensors: readonly TensorSpec[],
+/**
+ * Lists the likely ways to read shapes, or says what they look like if no family reads them.
+ * @param facts of the file that states the tensors, and its name
+ */
+export function inspectShapes(
+  tensors: readonly OpenSpec[],
   options: DecoderOptions,
   valuesOf: (name: string) => TensorData | null,
-): Inspection {
-  // Quantisation of boxes and scores does not change what the shapes can be.
-  const readable = tensors.map((t) => (t.scale === null ? { ...t, scale: STAND_IN } : t));
-  const all = possibilities({ tensors: readable, options, valuesOf } satisfies Inspected);
-  const best = Math.max(...all.map(({ likelihood }) => likelihood));
-  const likeliest = all.filter(({ likelihood }) => likelihood === best);
+  facts: Pick<Inspected, "model" | "names"> = {},
+): { readonly text: string; readonly json: PossibilityList } {
+  const { possibilities, looksLike } = possibilitiesFor({ tensors, options, valuesOf, ...facts });
   const bare = tensors.filter(({ scale }) => scale === null);
+  const shapes = tensors.map(({ name, dims }) => `${name} [${dims.map((d) => d ?? "?").join(",")}]`);
   const lines = [
-    `${tensors.map(shape).join(", ")} can be:`,
-    ...likeliest.map(possibilityText),
-    ...(likeliest.length === 0 ? [`no family reads this. Known: ${FAMILIES.join(", ")}`] : []),
-    ...(all.length > likeliest.length
-      ? [`(less likely, left out: ${all.length - likeliest.length}; a config settles it)`]
+    ...(looksLike === null
+      ? [`${shapes.join(", ")} can be:`, ...possibilities.map(possibilityText)]
+      : [`${shapes.join(", ")}: none of ours. It looks like ${looksLike}.`]),
+    ...(possibilities.length > 1
+      ? ["The likeliest stands first. Values, or a name, settle which it is."]
       : []),
     ...(bare.length > 0
       ? [
@@ -122,11 +121,13 @@ function inspectShapes(
         ]
       : []),
   ];
-  return { text: lines.join("\n"), json: { kind: "possibilities", tensors, possibilities: all } };
+  const json = { kind: "possibilities", tensors, possibilities } as const;
+  return { text: lines.join("\n"), json: looksLike === null ? json : { ...json, looksLike } };
 }
 
 function possibilityText(possibility: Possibility): string {
-  const { about, classes, families } = possibility;
+  const { about, classes, families, unread } = possibility;
   const count = classes === null ? "" : `${classes} class${classes === 1 ? "" : "es"}, `;
-  return `- ${about}: ${count}${families.join(", ")}\n    ${configText(possibility)}`;
+  const beside = unread ? `; not read: ${unread.join(", ")}` : "";
+  return `- ${about}: ${count}${families.join(", ")}${beside}\n    ${configText(possibility)}`;
 }

@@ -1,14 +1,19 @@
-/** Finds the families that read shapes alone, by trying the configs that could be written for them. */
+/** Follows the proposals for shapes to the heads: what cannot be decoded is no possibility. */
 import type { DecoderOptions } from "../config/types.ts";
-import { channelsBeforeClasses, FAMILIES, TRAITS, representativeOf, titleOf } from "../core/families.ts";
+import { TRAITS, titleOf } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
 import { READINGS } from "../core/readings.ts";
-import { type TensorData, type TensorSpec, volume } from "../core/tensor.ts";
+import { type TensorSpec, volume } from "../core/tensor.ts";
 import type { Interpretation } from "../heads/head.ts";
+import { preferred } from "../heads/match.ts";
 import { settlingOptions } from "../heads/refuse.ts";
 import { priorsAmong } from "../heads/ssd.ts";
+import { unpackedSpecs } from "../decode/finished.ts";
 import { valuesIn } from "../planfile/write.ts";
-import { COEFFICIENTS, type Guess, guesses, holdVariances, isPrototypes } from "./guesses.ts";
+import { cellsOf, gridsOf, sideOfRows } from "../shapes/grids.ts";
+import { PRIOR_INPUTS } from "../shapes/evidence.ts";
+import type { Match } from "../shapes/solve.ts";
+import { type Proposal, propose } from "../shapes/propose.ts";
 import {
   type Inspected,
   interpretationsUnder,
@@ -16,264 +21,193 @@ import {
   type Possibility,
   statedClasses,
 } from "./possibility.ts";
-import { taskPossibilities } from "./task-possibilities.ts";
 
-/** Counts of classes that published networks have. */
-const USUAL_CLASSES = new Set([1, 20, 80, 90, 91, 365]);
+/** Most proposals that are followed. */
+const MOST = 6;
 
-/** Returns every way to read the shapes, the likeliest first. */
-export function possibilities(inspected: Inspected): Possibility[] {
-  const { tensors } = inspected;
-  const more = readWithTask(inspected);
-  // Coefficients of masks are of no use without their prototypes, and those are no head.
-  const heads = more.length > 0 ? tensors.filter((t) => !isPrototypes(t)) : tensors;
-  const read = readingsOf({ ...inspected, tensors: heads });
-  const best = Math.max(...[...more, ...read].map(({ likelihood }) => likelihood));
-  const isOpen = ({ likelihood }: Possibility): boolean => likelihood === -Infinity;
-  const open = more.filter(isOpen);
-  const sure = more.filter((found) => !isOpen(found));
-  const asLikely = (found: Possibility): Possibility => ({ ...found, likelihood: best });
-  const tasks = taskPossibilities(inspected);
-  return [...sure.map(asLikely), ...read, ...tasks, ...open.map(asLikely)].sort(
-    (a, b) => b.likelihood - a.likelihood,
-  );
+/** What shapes can be: the possibilities, the likeliest first, or what they look like if no family reads them. */
+export interface Possibilities {
+  readonly possibilities: readonly Possibility[];
+  readonly looksLike: string | null;
 }
 
-/** Returns every way in which detection heads read the shapes, the likeliest first. */
-function readingsOf({ tensors, options, valuesOf }: Inspected): Possibility[] {
-  const priors = tensors[priorsAmong(tensors, { roles: options.roles ?? null })] as TensorSpec | undefined;
-  const values = valuesOrZeros(tensors, priors, valuesOf);
-  const found = new Map<string, Possibility & { families: string[] }>();
-  for (const guess of guesses(tensors, options, priors)) {
-    const { family, inputSize } = guess;
-    const allowed = readWith(guess, tensors, options, values);
-    for (const interpretation of allowed) {
-      if (hasOthersBins(interpretation, family)) continue;
-      const classes = classesOf(guess, interpretation, options);
-      const key = JSON.stringify([classes, interpretation.about]);
-      const names = options.family === undefined ? namesFor(family, interpretation) : [options.family];
-      const before = found.get(key);
-      if (before !== undefined) {
-        before.families.push(...names.filter((name) => !before.families.includes(name)));
-        continue;
-      }
-      found.set(key, {
-        ...configFor(guess, classes, interpretation, options, { priors, tensors, allowed }),
-        families: names,
-        classes,
-        reading: interpretation.name,
-        about: interpretation.about,
-        likelihood:
-          likelihoodOf(interpretation, classes, tensors, inputSize) +
-          (hasBuiltPriors(family, tensors, options) ? 2 : 0) -
-          (options.inputSize && isLoneMap(interpretation, family) ? 1 : 0),
-      });
-    }
-  }
-  return [...found.values()].sort((a, b) => b.likelihood - a.likelihood);
-}
-
-/** Returns values by index. Zeros stand in for priors that are not at hand: only their count matters for a shape. */
-function valuesOrZeros(
-  specs: readonly TensorSpec[],
-  priors: TensorSpec | undefined,
-  valuesOf: (name: string) => TensorData | null,
-): (index: number) => ArrayLike<number> | null {
-  const given = valuesIn(specs, valuesOf);
-  return (i) => given(i) ?? (priors && specs[i] === priors ? new Float32Array(volume(priors.dims)) : null);
-}
-
-/** Returns all interpretations under a guess. */
-const readWith = (
-  { family, classes, anchors, inputSize, standIns }: Guess,
-  tensors: readonly TensorSpec[],
-  options: DecoderOptions,
-  values: (index: number) => ArrayLike<number> | null,
-): readonly Interpretation[] =>
-  interpretationsUnder(
-    { family, classes, ...(anchors && { anchors }), ...standIns },
-    { ...options, inputSize },
+/** Returns every likely way to read the shapes that a decoder can be made of. */
+export function possibilitiesFor(inspected: Inspected): Possibilities {
+  const { tensors, options, model, names } = inspected;
+  const classes = statedClasses(options) ?? model?.names?.length ?? null;
+  const { proposals, looksLike } = propose({
     tensors,
-    values,
-  );
-
-/** True if the distributions have as many bins as only another family has. */
-const hasOthersBins = ({ heads: [{ bins }] }: Interpretation, family: Family): boolean =>
-  FAMILIES.some((other) => TRAITS[other].ownBins && TRAITS[other].bins === bins) &&
-  TRAITS[family].bins !== bins;
-
-/** Returns the count of classes; `null` where a column of class ids leaves it open and no option states it. */
-const classesOf = ({ classes }: Guess, { heads }: Interpretation, options: DecoderOptions): number | null =>
-  (options.classes ?? options.labels) === undefined && heads.some(({ classId }) => classId) ? null : classes;
-
-/** Sizes of the inputs of published networks whose priors are built in. */
-const PRIOR_SIZES = [
-  [320, 240],
-  [640, 480],
-  [128, 128],
-  [256, 256],
-  [192, 192],
-] as const;
-
-/** True if the tensors have a row per prior that the family's rule makes for the input. */
-const hasBuiltPriors = (
-  family: Family,
-  tensors: readonly TensorSpec[],
-  { inputSize }: DecoderOptions,
-): boolean =>
-  (inputSize ? [inputSize] : PRIOR_SIZES).some((size) => {
-    const priors = TRAITS[family].buildPriors?.(size);
-    return priors !== undefined && tensors.every(({ dims }) => dims.includes(priors.length / 4));
+    options,
+    inputs: (model?.inputs ?? []).map(({ name, dims }) => ({
+      name,
+      dims: dims?.map((d) => (typeof d === "number" ? d : null)) ?? null,
+    })),
+    inputSize: options.inputSize ?? null,
+    names: [model?.description ?? "", ...(names ?? [])],
+    known: { classes, keypoints: options.keypoints ?? model?.keypoints ?? null },
   });
-
-/** True if the network has one map, and those of the family have several. */
-const isLoneMap = ({ heads, name }: Interpretation, family: Family): boolean =>
-  heads.length === 1 &&
-  READINGS[name].maps === true &&
-  TRAITS[family].head !== "cell" &&
-  TRAITS[family].oneMap !== true;
-
-/** Returns the names of a family and of those it stands for that have the same export. */
-function namesFor(family: Family, { name }: Interpretation): string[] {
-  const exports = TRAITS[family].exports.filter((form) => form === name);
-  const alike = FAMILIES.filter(
-    (other) =>
-      representativeOf(other) === family &&
-      (exports.length === 0 || exports.some((form) => TRAITS[other].exports.includes(form))),
-  );
-  return [alike.map(titleOf).join(", ")];
-}
-
-/** Returns the options that the shapes tell, and those that are still to be written. */
-function configFor(
-  { family, anchors, standIns: { roles } }: Guess,
-  classes: number | null,
-  { name, awaits }: Interpretation,
-  { inputSize }: DecoderOptions,
-  {
-    priors,
-    tensors,
-    allowed,
-  }: {
-    readonly priors: TensorSpec | undefined;
-    readonly tensors: readonly TensorSpec[];
-    readonly allowed: readonly Interpretation[];
-  },
-): Pick<Possibility, "options" | "missing"> {
-  const needsPriors = READINGS[name].priors && !TRAITS[family].buildPriors;
-  const ofName = allowed.filter((other) => other.name === name);
+  const possibilities = proposals.slice(0, MOST).flatMap((proposal) => follow(proposal, inspected) ?? []);
   return {
-    options: {
-      family,
-      ...(classes !== null && { classes }),
-      ...(inputSize && { inputSize }),
-      ...(roles && { roles }),
-      ...(ofName.length < allowed.length && { reading: name }),
-    },
-    missing: [
-      // HailoRT's buffer has a part for each class, so that its size depends on their count.
-      ...(classes === null && TRAITS[family].packed ? ["classes"] : []),
-      ...(inputSize ? [] : [NO_SIZE]),
-      ...(anchors && READINGS[name].anchors
-        ? [`anchors: ${anchors.map((a) => a.length).join(" + ")} pairs`]
-        : []),
-      ...(needsPriors && priors === undefined ? ["priors"] : []),
-      ...(needsPriors && !holdVariances(priors, tensors) ? ["scales or variances"] : []),
-      // An interpretation that awaits values needs no option: the first frame settles it.
-      ...(ofName.length > 1 && awaits === undefined
-        ? [settlingOptions(ofName, tensors).hints[0].option]
-        : []),
-    ],
+    possibilities,
+    looksLike: possibilities.length > 0 ? null : (looksLike ?? "a network that no family reads in this form"),
   };
 }
 
-/** Returns how likely an interpretation is, in points. */
-function likelihoodOf(
-  { heads, uses, tensors: maps, name }: Interpretation,
-  classes: number | null,
-  tensors: readonly TensorSpec[],
-  input: readonly [number, number],
-): number {
-  let points = 0;
-  if (tensors.every((_, i) => uses.includes(i))) points += 4;
-  const [{ gridWidth, cells }] = heads;
-  const [[{ layout }]] = maps;
-  const isSquare = gridWidth * gridWidth === cells && ["NCHW", "CHW", "NHWC", "HWC"].includes(layout);
-  if (READINGS[name].maps && isSquare) points += 2;
-  // rows of a whole input: one per cell of its maps, or one per cell and each of three anchors
-  const all = [8, 16, 32].reduce((n, s) => n + Math.ceil(input[0] / s) * Math.ceil(input[1] / s), 0);
-  const rows = Math.max(...tensors.map(({ dims }) => Math.max(...dims)));
-  if (rows === all || rows === 3 * all || rows <= 1000) points += 1;
-  if (classes === null || USUAL_CLASSES.has(classes)) points += 1;
-  // A tensor with more classes than rows lies on its side.
-  if (classes !== null && classes > 400) points -= 4;
-  return points;
+/** Returns the possibility of a proposal, `null` if no decoder can be made of it. */
+function follow(proposal: Proposal, { tensors, options, valuesOf }: Inspected): Possibility | null {
+  const { match, families, classes, points } = proposal;
+  const inputSize = options.inputSize ?? sizeOf(proposal);
+  const specs = specsOf(proposal, tensors, inputSize);
+  const table = specs[priorsAmong(specs, { roles: options.roles ?? null })] as TensorSpec | undefined;
+  const needed = standIns(proposal, specs, table);
+  const config = {
+    ...proposal.options,
+    ...(classes === null && needsCount(proposal) ? { classes: 80 } : {}),
+    ...needed,
+  };
+  const values = valuesIn(specs, valuesOf);
+  const zeros = (i: number): ArrayLike<number> | null =>
+    values(i) ?? (table && specs[i] === table ? new Float32Array(volume(table.dims)) : null);
+  const allowed = interpretationsUnder(
+    config,
+    { ...options, family: proposal.options.family, inputSize },
+    specs,
+    zeros,
+  );
+  if (allowed.length === 0) return null;
+  // Of two tensors alike the proposal means one.
+  const [first] = preferred(allowed, ({ uses }) => !uses.some((i) => match.left.includes(i)));
+  const read = [...first.uses, ...(first.task?.tensors ?? [])];
+  const unread = specs.filter((_, i) => !read.includes(i)).map(({ name }) => name);
+  const ofName = allowed.filter(({ name }) => name === first.name);
+  const needsReading = ofName.length < allowed.length && proposal.options.reading === undefined;
+  return {
+    options: {
+      ...proposal.options,
+      ...(options.inputSize && { inputSize: options.inputSize }),
+      ...(needsReading && { reading: first.name }),
+    },
+    missing: missingOf(proposal, ofName, specs, table, options),
+    families: [families.map(titleOf).join(", ")],
+    classes,
+    reading: first.name,
+    about: first.task ? `${first.about}, ${first.task.about}` : first.about,
+    likelihood: points,
+    likelySize: inputSize,
+    ...(unread.length > 0 && { unread }),
+  };
 }
 
-/** Counts of keypoints that published networks of one class have: plates, faces, people, hands. */
-const USUAL_KEYPOINTS = [4, 5, 17, 21];
-
-/** Counts of classes that published networks for oriented boxes have: one of their own, DOTA 1.0, 1.5 and 2.0. */
-const USUAL_ORIENTED = [1, 15, 16, 18];
-
 /**
- * Returns ways to read the boxes of networks that also give masks, keypoints or angles. Their rows have more channels
- * after the classes: 32 coefficients of masks, told by prototypes or by a usual count of classes; the keypoints of one
- * class; or an angle.
+ * Returns the tensors with stand-ins for open dims, and for the scales that boxes and scores need. A buffer that comes
+ * packed is given as the rows that the decoder unpacks from it.
  */
-function readWithTask(inspected: Inspected): Possibility[] {
-  const { tensors, options } = inspected;
-  const hasPrototypes = tensors.some(isPrototypes);
-  return tensors.flatMap((tensor) => {
-    if (tensor.dims.length !== 3) return [];
-    const [, a, b] = tensor.dims;
-    const isRows = a > b;
-    const axis = isRows ? 2 : 1;
-    const channels = tensor.dims[axis];
-    const family = FAMILIES.find((f) => TRAITS[f].extraChannels === (isRows ? "rows" : "planes")) as Family;
-    if ((options.family ?? family) !== family) return [];
-    const fixed = channelsBeforeClasses(TRAITS[family]);
-    const masks = channels - fixed - COEFFICIENTS;
-    // `isOpen`: the channels may be classes alone just as well. Such a suggestion comes last.
-    const suggestions: [classes: number, what: string, options: DecoderOptions | null, isOpen?: true][] = [];
-    const points = (channels - fixed - 1) / 3;
-    if (!hasPrototypes && USUAL_KEYPOINTS.includes(points))
-      suggestions.push([
-        1,
-        `${points} keypoints`,
-        { task: "pose", keypoints: [points, 3] },
-        ...(points === 17 ? ([] as const) : ([true] as const)),
-      ]);
-    if (!hasPrototypes && fixed === 4 && USUAL_ORIENTED.includes(channels - 5))
-      suggestions.push([channels - 5, "an angle", { task: "oriented" }, true]);
-    if (masks > 0 && (hasPrototypes || USUAL_CLASSES.has(masks)))
-      suggestions.push([
-        masks,
-        `${COEFFICIENTS} coefficients of masks`,
-        hasPrototypes ? { task: "segment" } : null,
-      ]);
-    return suggestions.flatMap(([classes, what, taskOptions, isOpen]) => {
-      if ((statedClasses(options) ?? classes) !== classes) return [];
-      const boxAndClasses = fixed + classes;
-      const before = { ...tensor, dims: tensor.dims.map((d, i) => (i === axis ? boxAndClasses : d)) };
-      const [best] = readingsOf({
-        tensors: [before],
-        options: { ...options, family, classes },
-        valuesOf: () => null,
-      });
-      return best === undefined
-        ? []
-        : {
-            ...best,
-            likelihood: isOpen ? -Infinity : best.likelihood,
-            about: taskOptions
-              ? `${best.about}, and ${what} after them in ${channels} channels`
-              : `${best.about}, the first ${boxAndClasses} of ${channels} channels alone; ${what} after them are not decoded`,
-            options: { ...best.options, ...taskOptions },
-            missing: taskOptions
-              ? best.missing
-              : [`the first ${boxAndClasses} channels alone`, ...best.missing],
-          };
-    });
-  });
+function specsOf(
+  proposal: Proposal,
+  tensors: Inspected["tensors"],
+  inputSize: readonly [number, number],
+): readonly TensorSpec[] {
+  const { match, options } = proposal;
+  if (TRAITS[options.family].packed) return unpackedSpecs(tensors[0].name);
+  const bare = ["count", "classIds"].flatMap((part) => match.views[part]?.map(({ tensor }) => tensor) ?? []);
+  return tensors.map((tensor, i) => ({
+    ...tensor,
+    dims: closed(tensor.dims, proposal, inputSize),
+    scale: tensor.scale ?? (bare.includes(i) ? null : STAND_IN),
+  }));
+}
+
+/** Scale with which bytes span 0..1. It stands in for integers that come without a scale. */
+const STAND_IN = 1 / 256;
+
+/** True if a decoder of the family has to be told how many classes there are, even if a column holds their ids. */
+const needsCount = ({ options: { family } }: Proposal): boolean => TRAITS[family].classes === undefined;
+
+/** Returns the options that are still to be written, for people. */
+function missingOf(
+  { anchors, options: { family, classes } }: Proposal,
+  readings: readonly Interpretation[],
+  specs: readonly TensorSpec[],
+  table: TensorSpec | undefined,
+  { inputSize }: DecoderOptions,
+): string[] {
+  const [{ name, awaits }] = readings;
+  const needsPriors = READINGS[name].priors === true && !TRAITS[family].buildPriors;
+  return [
+    // HailoRT's buffer has a part for each class, so that its size depends on their count.
+    ...(classes === undefined && TRAITS[family].packed ? ["classes"] : []),
+    ...(inputSize ? [] : [NO_SIZE]),
+    ...(anchors && READINGS[name].anchors ? [`anchors: ${anchors.join(" + ")} pairs`] : []),
+    ...(needsPriors && table === undefined ? ["priors"] : []),
+    ...(needsPriors && !holdsVariances(table, specs) ? ["scales or variances"] : []),
+    // An interpretation that awaits values needs no option: the first frame settles it.
+    ...(readings.length > 1 && awaits === undefined
+      ? [settlingOptions(readings, specs).hints[0].option]
+      : []),
+  ];
+}
+
+/** Returns stand-ins for what a family cannot be read without. Only their counts matter for a shape. */
+function standIns(
+  { anchors, options: { family }, match }: Proposal,
+  specs: readonly TensorSpec[],
+  table: TensorSpec | undefined,
+): Partial<DecoderOptions> {
+  const { head, buildPriors } = TRAITS[family];
+  if (head === "anchor")
+    return anchors
+      ? { anchors: anchors.map((count) => Array.from({ length: count }, () => [1, 1] as const)) }
+      : {};
+  if (head !== "prior" || buildPriors || holdsVariances(table, specs)) return {};
+  return { scales: [10, 10, 5, 5], ...(table ? {} : { priors: new Float32Array(4 * (match.n ?? 0)) }) };
+}
+
+/** True if the priors come as an output, with variances of the same length after them. */
+const holdsVariances = (table: TensorSpec | undefined, specs: readonly TensorSpec[]): boolean =>
+  table !== undefined && specs.some(({ dims }) => volume(dims) * 2 === volume(table.dims));
+
+/** Returns the size of the input that the shapes tell, else the usual one. */
+function sizeOf({ match, options: { family } }: Proposal): readonly [number, number] {
+  const { views, form, n } = match;
+  const { prototypes, masks, maps, x, y, map, heat } = views;
+  const times = ([view]: Match["views"][string], factor: number): readonly [number, number] => [
+    factor * view.w,
+    factor * view.h,
+  ];
+  if (prototypes) return times(prototypes, 4);
+  if (masks && masks[0].w > MOST_BOX_CELLS) return times(masks, 1);
+  if (heat) return times(heat, 4);
+  if (maps) return times(maps, 4);
+  if (map) return times(map, 1);
+  if (x && y) return [x[0].k / 2, y[0].k / 2];
+  const levels = Object.entries(views).find(([part]) => form.parts[part].perLevel)?.[1];
+  if (levels && levels[0].w > 0) return times(levels, strideOf(family, levels.length));
+  const { buildPriors } = TRAITS[family];
+  if (buildPriors && n !== null)
+    return PRIOR_INPUTS.find((size) => buildPriors(size).length === 4 * n) ?? USUAL;
+  const rows = levels ? levels.reduce((sum, level) => sum + (level.n ?? 0), 0) : n;
+  // SCRFD has two anchors for each cell.
+  const side = rows === null ? null : (sideOfRows(rows) ?? sideOfRows(rows / 2));
+  return side === null ? USUAL : [side, side];
+}
+
+const USUAL = [640, 640] as const;
+
+/** Most cells of a mask that lies in its box. */
+const MOST_BOX_CELLS = 64;
+
+/** Returns the stride of the largest map. */
+const strideOf = (family: Family, levels: number): number =>
+  TRAITS[family].peaks?.stride ??
+  (TRAITS[family].peaks || levels > 2 ? 8 : levels > 1 ? 16 : TRAITS[family].oneMap ? 32 : 16);
+
+/** Returns the dims with stand-ins for those that are open. */
+function closed(
+  dims: Inspected["tensors"][number]["dims"],
+  { match: { form } }: Proposal,
+  inputSize: readonly [number, number],
+): readonly number[] {
+  const cells = cellsOf(gridsOf({ inputSize, strides: null }, [8, 16, 32]));
+  const rows = { cells, anchors: 3 * cells, list: 100, queries: 300, priors: 1000, any: 1 }[form.rows];
+  return dims.map((d, i) => d ?? (i === 0 && dims.length !== 2 ? 1 : rows));
 }

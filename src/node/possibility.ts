@@ -1,7 +1,8 @@
 /** The readings that shapes alone allow, and a function that tries a config on them. */
 import { readConfig } from "../config/config.ts";
+import type { Model } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";
-import { TensorError } from "../core/errors.ts";
+import { ConfigError, TensorError } from "../core/errors.ts";
 import type { Family } from "../core/family.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TensorData, TensorSpec } from "../core/tensor.ts";
@@ -10,9 +11,16 @@ import { interpretConfig, planOf } from "../plan/make.ts";
 import { explain } from "../plan/explain.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
 
+/** A tensor some of whose dims are open. */
+export type OpenSpec = Omit<TensorSpec, "dims"> & { readonly dims: readonly (number | null)[] };
+
 /** The shapes to look at, and what is known besides. */
 export interface Inspected {
-  readonly tensors: readonly TensorSpec[];
+  readonly tensors: readonly OpenSpec[];
+  /** The file that states the tensors. */
+  readonly model?: Pick<Model, "inputs" | "description" | "names" | "keypoints">;
+  /** Names of the network: that of its file. */
+  readonly names?: readonly string[];
   readonly options: DecoderOptions;
   readonly valuesOf: (name: string) => TensorData | null;
 }
@@ -31,9 +39,13 @@ export interface Possibility {
   /** For people: the contents of the tensors, and each of them. */
   readonly about: string;
   /**
-   * Higher is likelier: all tensors used, square maps, as many rows as an input has cells, a usual count of classes.
+   * Higher is likelier: usual names, all tensors used, as many rows as an input has cells, a usual count of classes.
    */
   readonly likelihood: number;
+  /** Size of the input that the shapes tell, else the one that most networks have. */
+  readonly likelySize: readonly [number, number];
+  /** Names of tensors that stand beside and are not read. Absent: all are read. */
+  readonly unread?: readonly string[];
 }
 
 /** The text in `missing` if the shapes do not tell the size of the input. */
@@ -69,13 +81,12 @@ export function interpretationsUnder(
   tensors: readonly TensorSpec[],
   values: (index: number) => ArrayLike<number> | null,
 ): readonly Interpretation[] {
-  const read = readConfig(config, options);
   try {
-    const interpreted = interpretConfig(read, tensors, ALL_TASKS, values);
+    const interpreted = interpretConfig(readConfig(config, options), tensors, ALL_TASKS, values);
     if (interpreted.interpretations.length === 1) planOf(interpreted, explain);
     return interpreted.interpretations;
   } catch (e) {
-    if (e instanceof TensorError) return [];
+    if (e instanceof TensorError || e instanceof ConfigError) return [];
     throw e;
   }
 }

@@ -8,7 +8,7 @@ import { rangeOf } from "../core/number.ts";
 import { READINGS } from "../core/readings.ts";
 import { isFloat, list, shape, type TensorSpec, volume } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
-import { type Grid, gridsOf } from "../heads/grids.ts";
+import { type Grid, gridsOf } from "../shapes/grids.ts";
 import type { HeadDraft, Interpretation } from "../heads/head.ts";
 import { type HeadQuery, namesOf } from "../heads/query.ts";
 

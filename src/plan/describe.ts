@@ -3,7 +3,7 @@ import type { AnchorSet, Config } from "../config/types.ts";
 import { adviceOnCocoLabels } from "../core/labels.ts";
 import type { RuleSet } from "../core/rules.ts";
 import { few, isFloat, type TensorSpec } from "../core/tensor.ts";
-import { cellsOf } from "../heads/grids.ts";
+import { cellsOf } from "../shapes/grids.ts";
 import type { Head } from "../heads/head.ts";
 import { scoresReason, familyReason } from "../heads/print.ts";
 import { familyOf } from "../heads/query.ts";

@@ -12,7 +12,7 @@ import type { FamilyReason } from "../core/family-names.ts";
 import { READINGS } from "../core/readings.ts";
 import { checkNames, list, type TensorSpec } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
-import { cellsOf, squareOfRows } from "../heads/grids.ts";
+import { cellsOf, squareOfRows } from "../shapes/grids.ts";
 import type { Head, Interpretation, TaskPlan } from "../heads/head.ts";
 import { interpret } from "../heads/interpret.ts";
 import type { ScoresReason } from "../heads/print.ts";

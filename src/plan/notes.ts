@@ -4,7 +4,7 @@ import type { FamilyReason } from "../core/family-names.ts";
 import { notesOnNames } from "../core/family-names.ts";
 import { READINGS, type ReadingName } from "../core/readings.ts";
 import { few, list, shape, type TensorSpec, volume } from "../core/tensor.ts";
-import { areUsualStrides, cellsOf, gridsOfRows } from "../heads/grids.ts";
+import { areUsualStrides, cellsOf, gridsOfRows } from "../shapes/grids.ts";
 import type { HeadDraft, HeadTensor, Interpretation } from "../heads/head.ts";
 import { type HeadQuery, namesOf } from "../heads/query.ts";
 import { unreadMap } from "./check.ts";

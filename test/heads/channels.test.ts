@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import type { StorageOrder } from "../../src/core/tensor.ts";
 import { specOf } from "../../src/core/tensor.ts";
 import { type Views, beside, fiveDims, maps, move, rows, rowsOrFlat } from "../../src/heads/channels.ts";
-import { cellsAcross, gridsOf, gridsOfRows } from "../../src/heads/grids.ts";
+import { cellsAcross, gridsOf, gridsOfRows } from "../../src/shapes/grids.ts";
 
 /** Returns layout, cells and steps of every view: "NCHW 169 169/1". */
 const seen = (views: Views, dims: number[], k: number, order?: StorageOrder): string[] =>

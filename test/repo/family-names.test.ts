@@ -23,7 +23,7 @@ const TABLES = [
 ];
 const files = readdirSync(root, { recursive: true, encoding: "utf8" })
   .map((f) => f.replaceAll("\\", "/"))
-  .filter((f) => f.endsWith(".ts") && !TABLES.includes(f) && !f.startsWith("core/families/"));
+  .filter((f) => f.endsWith(".ts") && !TABLES.includes(f) && !/^(core\/families|shapes\/forms)\//.test(f));
 
 /** Words of family names in a regular expression. */
 const FAMILY_WORD = /yolo|nanodet|picodet|rtm-?det|fastestdet|detr|ssd|tflite|blazeface|ultraface/i;

@@ -12,6 +12,7 @@ const root = new URL("../../src/", import.meta.url);
 const LAYERS = [
   "core",
   "config",
+  "shapes",
   "heads",
   "plan",
   "memory",

@@ -3,7 +3,6 @@ import type { DecoderOptions, Model } from "boxwright";
 import { inspect } from "@repo/src/node/inspect.ts";
 import { inspectModel } from "@repo/src/node/inspect-model.ts";
 import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
-import { guessSize } from "@repo/src/node/guesses.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";
 
 /** Options that the search for readings takes. Other options would decide what the search is to find. */
@@ -41,11 +40,8 @@ export function possibilitiesOf({
       const { json } = inspect(null, specs as never, size, (name) => valuesOf(tensors, name));
       return json.kind === "possibilities" ? json.possibilities : [];
     };
-    // The tensors of some families tell the size of the input. It is guessed for the others.
-    const unguessed = listed(known);
-    return unguessed[0]?.options.inputSize
-      ? unguessed
-      : listed({ inputSize: guessSize(specs as never), ...known });
+    const open = listed(known);
+    return open.length === 0 ? open : listed({ inputSize: open[0].likelySize, ...known });
   } catch {
     return [];
   }

@@ -28,8 +28,8 @@ export async function inspect({ positionals, values }: Parsed, io: Io): Promise<
   const model = modelIn(setup.config);
   if (model === null)
     return print(inspectTensors(setup.config, heads, setup.options, dataIn(tensors)), values, io);
-  const inspection = inspectModel(model, heads, setup.options, dataIn(tensors));
   const path = positionals.find((word) => parseShape(word, 0) === null) ?? "FILE";
+  const inspection = inspectModel(model, heads, setup.options, dataIn(tensors), basename(path));
   const other = otherNameOf(basename(path, extname(path)));
   const lines = [
     inspection.text.replace(/\n*$/, ""),

@@ -1,7 +1,7 @@
 /** Reads networks with queries that give a map of logits for each query: RF-DETR's masks [N,Q,h,w]. */
 import { refuseFor } from "../../core/errors.ts";
 import { list, shape } from "../../core/tensor.ts";
-import { cellsOf } from "../../heads/grids.ts";
+import { cellsOf } from "../../shapes/grids.ts";
 import type { Interpretation, Specs } from "../../heads/head.ts";
 import { interpret } from "../../heads/interpret.ts";
 import type { HeadQuery } from "../../heads/query.ts";

@@ -11,7 +11,7 @@ import { type TensorSpec, volume } from "../../core/tensor.ts";
 import { buildInterpretation, decodedBoxes, each, unitOf } from "../../heads/build.ts";
 import { type ChannelView, type Column, beside, move, rows } from "../../heads/channels.ts";
 import { joinExtra } from "../../heads/extra.ts";
-import { type Grid, gridsOf } from "../../heads/grids.ts";
+import { type Grid, gridsOf } from "../../shapes/grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
 import { type TensorMatch, join, matchOne, playersOf, preferred } from "../../heads/match.ts";
 import type { CountedQuery, HeadQuery } from "../../heads/query.ts";

@@ -1,6 +1,6 @@
 /** Reads the keypoints of RF-DETR: points of each class for each query. */
 import type { TensorSpec } from "../../core/tensor.ts";
-import { cellsOf } from "../../heads/grids.ts";
+import { cellsOf } from "../../shapes/grids.ts";
 import { interpret } from "../../heads/interpret.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import type { Form, Formed } from "./form.ts";

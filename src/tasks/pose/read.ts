@@ -8,7 +8,7 @@ import { READINGS } from "../../core/readings.ts";
 import { type TensorSpec, list, volume } from "../../core/tensor.ts";
 import { type ChannelView, type Views, maps, rows } from "../../heads/channels.ts";
 import { preferFused, readBeside, readFused, readInOneOrder } from "../../heads/extra.ts";
-import { gridsOf } from "../../heads/grids.ts";
+import { gridsOf } from "../../shapes/grids.ts";
 import type { Interpretation, Specs } from "../../heads/head.ts";
 import { blankExcept } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";

@@ -1,5 +1,4 @@
 /** Feature maps: the maps that a network input has at its strides, and how many cells they have. */
-import type { HeadQuery } from "./query.ts";
 
 /** One feature map of the input. Width, height and cells are in cells, the stride in pixels. */
 export interface Grid {
@@ -9,7 +8,11 @@ export interface Grid {
   readonly stride: number;
 }
 
-type Input = Pick<HeadQuery, "inputSize" | "strides">;
+/** The input of a network, as far as it is known. */
+interface Input {
+  readonly inputSize: readonly [number, number] | null;
+  readonly strides: readonly number[] | null;
+}
 
 /** Returns the number of cells of all heads, or of all maps. */
 export const cellsOf = (all: readonly { readonly cells: number }[]): number =>
@@ -50,6 +53,15 @@ export const squareOfRows = (rows: number): number | null =>
       (anchors) =>
         cellsOf(gridsOf({ inputSize: [side, side], strides: null }, STRIDES[0])) * anchors === rows,
     ),
+  ) ?? null;
+
+/** Returns the side of the square input whose cells, or three anchors of each, are so many; `null` if there is none. */
+export const sideOfRows = (rows: number): number | null =>
+  SIDES.find((side) =>
+    STRIDES.some((strides) => {
+      const cells = cellsOf(gridsOf({ inputSize: [side, side], strides: null }, strides));
+      return strides.length > 1 && (cells === rows || 3 * cells === rows);
+    }),
   ) ?? null;
 
 /**

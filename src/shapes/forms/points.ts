@@ -1,0 +1,161 @@
+/** Forms that only networks of points have, and maps or lists of numbers about the whole picture. */
+import type { FormRow, PartRow } from "../form.ts";
+
+const rows = (channels: PartRow["channels"], more: Partial<PartRow> = {}): PartRow => ({
+  see: "rows",
+  channels,
+  order: "rows",
+  ...more,
+});
+const value = (more: Partial<PartRow> = {}): PartRow => ({
+  see: "rows",
+  channels: [],
+  apart: true,
+  isOptional: true,
+  ...more,
+});
+const perLevel = (channels: PartRow["channels"], more: Partial<PartRow> = {}): PartRow =>
+  rows(channels, { perLevel: true, ...more });
+const one = (families: FormRow["families"], parts: FormRow["parts"], more: Partial<FormRow>): FormRow => ({
+  families,
+  rows: "any",
+  classes: 1,
+  example: "",
+  parts,
+  ...more,
+});
+
+export const POINT_FORMS: readonly FormRow[] = [
+  one(
+    ["yunet"],
+    {
+      scores: perLevel([1], { name: /cls/i }),
+      objectness: perLevel([1], { name: /obj/i }),
+      boxes: perLevel([4]),
+      points: perLevel([10]),
+    },
+    { levels: [3, 3], usual: 5, example: "cls_8:1x6400x1 obj_8:1x6400x1 bbox_8:1x6400x4 kps_8:1x6400x10" },
+  ),
+  one(
+    ["scrfd"],
+    { scores: perLevel([1]), boxes: perLevel([4]), points: perLevel([10]) },
+    { levels: [3, 5], perCell: 2, usual: 5, example: "448:1x3200x1 451:1x3200x4 454:1x3200x10" },
+  ),
+  one(
+    ["retinaface"],
+    { boxes: rows([4]), scores: rows([2]), points: rows([10]) },
+    { usual: 5, example: "loc:1x16800x4 conf:1x16800x2 landms:1x16800x10" },
+  ),
+  one(
+    ["blazeface"],
+    { boxes: rows([16]), scores: rows([]) },
+    { rows: "priors", usual: 3, example: "regressors:1x896x16 classificators:1x896x1" },
+  ),
+  one(
+    ["mediapipe-palm"],
+    { boxes: rows([18]), scores: rows([]) },
+    { usual: 4, example: "Identity:1x2016x18 Identity_1:1x2016x1" },
+  ),
+  one(
+    ["mediapipe-person"],
+    { boxes: rows([12]), scores: rows([]) },
+    { usual: 4, example: "Identity:1x2254x12 Identity_1:1x2254x1" },
+  ),
+  one(
+    ["movenet"],
+    { points: rows([3], { rank: 4 }) },
+    { counts: [17], usual: 5, example: "output:1x1x17x3" },
+  ),
+  one(
+    ["movenet-multipose"],
+    { poses: rows([56], { rank: 3 }) },
+    { counts: [6], usual: 5, example: "output_0:1x6x56" },
+  ),
+  one(
+    ["rtmo"],
+    { boxes: rows([5]), points: rows(["P"], { rank: 4 }) },
+    {
+      rows: "list",
+      points: [
+        [17, 3],
+        [14, 3],
+        [133, 3],
+      ],
+      usual: 4,
+      example: "dets:1x100x5 keypoints:1x100x17x3",
+    },
+  ),
+  one(
+    ["rtmpose"],
+    { x: rows(["X"], { name: /simcc_?x/i }), y: rows(["C"], { name: /simcc_?y/i }) },
+    { isNamed: true, kind: "bins", usual: 6, example: "simcc_x:1x17x384 simcc_y:1x17x512" },
+  ),
+  one(
+    ["rtmpose"],
+    { x: rows(["X"], { rank: 3 }), y: rows(["C"], { rank: 3 }) },
+    { counts: [17, 21, 26, 106, 133], kind: "bins", usual: 2, example: "1:1x133x576 2:1x133x768" },
+  ),
+  one(
+    ["hrnet", "vitpose", "superanimal"],
+    { maps: { see: "map", channels: ["X"], order: "planes", name: /heat|output|hm/i } },
+    { kind: "heat maps", usual: 2, example: "heatmaps:1x17x64x48" },
+  ),
+  one(
+    ["superanimal", "hrnet", "vitpose"],
+    { maps: { see: "map", channels: ["X"], order: "rows", name: /heat|output|hm/i } },
+    { kind: "heat maps", usual: 2, example: "heatmaps:1x64x64x39" },
+  ),
+  one(
+    ["pose-landmarks"],
+    {
+      points: rows([195], { apart: true }),
+      presence: value(),
+      mask: { see: "map", channels: [1], apart: true, isOptional: true },
+      heat: { see: "map", channels: [39], apart: true, isOptional: true },
+      world: rows([117], { apart: true, isOptional: true }),
+    },
+    { usual: 6, example: "Identity:1x195 Identity_1:1x1 Identity_4:1x117" },
+  ),
+  one(
+    ["hand-landmarks"],
+    {
+      points: rows([63], { apart: true }),
+      presence: value(),
+      side: value(),
+      world: rows([63], { apart: true, isOptional: true }),
+    },
+    { usual: 5, example: "Identity:1x63 Identity_1:1x1 Identity_2:1x1 Identity_3:1x63" },
+  ),
+  ...[1404, 1434].map((values) =>
+    one(
+      ["face-mesh"],
+      { points: rows([values], { apart: true }), presence: value(), more: value() },
+      { usual: 6, beside: /lips|eye|iris/i, example: `conv2d_21:1x1x1x${values} conv2d_31:1x1x1x1` },
+    ),
+  ),
+  one(
+    ["keypoints"],
+    { points: rows(["X"], { apart: true, name: /landmark|align|keypoint|kpt|kps|lmk|pts/i }) },
+    { isNamed: true, pointsIn: (k) => [k / 2, 2], kind: "coordinates", usual: 4, example: "align_fc3:1x70" },
+  ),
+  {
+    families: ["classifier"],
+    kind: "scores of a picture",
+    rows: "any",
+    parts: { scores: { see: "rows", channels: ["C"], order: "rows", apart: true } },
+    usual: 0,
+    example: "output:1x1000",
+  },
+  {
+    families: ["dbnet"],
+    kind: "map of text",
+    task: "text",
+    rows: "any",
+    classes: null,
+    parts: {
+      map: { see: "map", channels: [1], order: "planes", name: /^sigmoid_\d+\.tmp|^fetch_name_0$|^maps$/i },
+    },
+    usual: 2,
+    example: "sigmoid_0.tmp_0:1x1x640x640",
+  },
+];

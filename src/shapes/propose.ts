@@ -1,0 +1,185 @@
+/** Returns what a network can be, the likeliest first, or what it looks like if no family reads it. */
+import type { DecoderOptions, Roles } from "../config/types.ts";
+import { TRAITS } from "../core/families.ts";
+import type { Family } from "../core/family.ts";
+import { type Asked, familiesNamed, pointsOf } from "./evidence.ts";
+import type { FormRow } from "./form.ts";
+import { LIST_FORMS } from "./forms/lists.ts";
+import { MAP_FORMS } from "./forms/maps.ts";
+import { POINT_FORMS } from "./forms/points.ts";
+import { ROW_FORMS } from "./forms/rows.ts";
+import { otherByName, otherByShape } from "./none.ts";
+import { type Known, type Match, matches } from "./solve.ts";
+import { type OpenTensor, viewsOf } from "./views.ts";
+
+/** One config that could be written for a network. */
+export interface Proposal {
+  readonly options: DecoderOptions & { readonly family: Family };
+  /** The families that read the tensors so, the one of `options` first. */
+  readonly families: readonly Family[];
+  /** `null`: a column holds class ids, and nothing says how many classes there are. */
+  readonly classes: number | null;
+  /** Anchors of each map, for networks that have them. */
+  readonly anchors: readonly number[] | null;
+  readonly points: number;
+  readonly match: Match;
+}
+
+/** What a network can be. */
+export interface Answer {
+  readonly proposals: readonly Proposal[];
+  /** A word on what the network looks like, if none of the families reads it. */
+  readonly looksLike: string | null;
+}
+
+/** Every form, in no order. */
+export const FORM_ROWS: readonly FormRow[] = [...ROW_FORMS, ...MAP_FORMS, ...LIST_FORMS, ...POINT_FORMS];
+
+/** The shapes to look at, and what is known besides. */
+export interface Question {
+  readonly tensors: readonly OpenTensor[];
+  readonly inputs?: Asked["inputs"];
+  readonly inputSize?: readonly [number, number] | null;
+  /** Names in which a family may stand: the file's, its description. */
+  readonly names?: readonly string[];
+  readonly options?: DecoderOptions;
+  readonly known?: Known;
+}
+
+/** Fewest points of a proposal. */
+const FEWEST = 2;
+
+/** A proposal with so many points fewer than the best one is no longer likely. */
+const MOST_BEHIND = 4;
+
+/** Returns the proposals for a network, the likeliest first. */
+export function propose(question: Question): Answer {
+  const { inputs = [], inputSize = null, names = [], options = {}, known = {} } = question;
+  const tensors = unflattened(question.tensors, options.roles?.priors);
+  const asked: Asked = {
+    tensors,
+    inputs,
+    inputSize,
+    named: familiesNamed([...tensors.map(({ name }) => name), ...names]),
+    classes: known.classes ?? null,
+    isOption: options.classes !== undefined || options.labels !== undefined,
+    isFamilyStated: options.family !== undefined,
+  };
+  const views = viewsOf(tensors);
+  const found = FORM_ROWS.filter(mayBe(options)).flatMap((form) =>
+    matches(form, tensors, views, known).flatMap((match): Proposal[] => {
+      const points = pointsOf(match, asked);
+      return points === null || points < FEWEST ? [] : [proposalOf(match, points, asked, options)];
+    }),
+  );
+  const other = options.family === undefined ? otherByName(asked) : null;
+  if (other !== null && !found.some(isCertain)) return { proposals: [], looksLike: other };
+  const all = distinct(found.sort((a, b) => b.points - a.points));
+  const best = all.filter(({ points }) => points > all[0].points - MOST_BEHIND);
+  return { proposals: best, looksLike: best.length > 0 ? null : (other ?? otherByShape(asked)) };
+}
+
+/**
+ * Returns the tensors with rows in place of Caffe's flat offsets and scores, if priors beside them say how many rows
+ * there are.
+ */
+function unflattened(tensors: readonly OpenTensor[], priors?: string): readonly OpenTensor[] {
+  const lengths = tensors.map(({ dims }) => dims.reduce<number>((product, d) => product * (d ?? NaN), 1));
+  const at = tensors.findIndex(({ name }) => name === priors || (!priors && /prior/i.test(name)));
+  const rows = [8, 4].map((values) => lengths[at] / values).find((n) => lengths.includes(4 * n));
+  if (at < 0 || rows === undefined) return tensors;
+  const isFlat = ({ dims }: OpenTensor, i: number): boolean =>
+    i !== at && dims.filter((d) => d !== 1).length === 1 && lengths[i] % rows === 0;
+  return tensors.map((tensor, i) =>
+    i === at
+      ? { ...tensor, name: "priors" }
+      : isFlat(tensor, i)
+        ? { ...tensor, dims: [1, rows, lengths[i] / rows] }
+        : tensor,
+  );
+}
+
+/** True if the options do not contradict a form. */
+const mayBe =
+  ({ family, task }: DecoderOptions) =>
+  ({ families, task: own }: FormRow): boolean =>
+    (family === undefined || families.includes(family)) && (task === undefined || task === own);
+
+/** True if a name of another kind of network cannot outweigh the proposal: its rows are the cells of a known input. */
+const isCertain = ({ points, match: { form } }: Proposal): boolean =>
+  points >= 7 && ["cells", "anchors"].includes(form.rows);
+
+/** Returns the proposals without those that say the same as a likelier one. */
+function distinct(proposals: readonly Proposal[]): Proposal[] {
+  const keys = new Set<string>();
+  return proposals.filter(({ options, classes, anchors, match: { left } }) => {
+    const { family, task, keypoints, reading } = options;
+    const key = JSON.stringify([family, classes, task, keypoints, reading, anchors, left]);
+    return !keys.has(key) && keys.add(key);
+  });
+}
+
+/** Returns the config that a match means. */
+function proposalOf(
+  match: Match,
+  points: number,
+  { named, tensors }: Asked,
+  options: DecoderOptions,
+): Proposal {
+  const { form, bound, views } = match;
+  const { families } = form;
+  const family = options.family ?? families.find((one) => named.includes(one)) ?? families[0];
+  const told = classesOf(match, tensors);
+  // A column of class ids leaves the count to the caller.
+  const classes = told ?? options.classes ?? null;
+  const place = views.points?.[0];
+  const keypoints = form.pointsIn && place ? form.pointsIn(place.k, place.w, classes ?? 1) : match.points;
+  const hasPoints = keypoints !== null && (form.task === "pose" || form.pointsIn !== undefined);
+  const roles = TRAITS[family].head === "plain" ? rolesOf(match, tensors) : {};
+  const levels = Object.values(views).find((list) => list.length > 1) ?? Object.values(views)[0];
+  return {
+    options: {
+      family,
+      ...(classes !== null && { classes }),
+      ...(form.task && form.task !== "text" && { task: form.task }),
+      ...(hasPoints && { keypoints }),
+      ...(bound.M !== undefined && bound.M !== 32 && { maskCoefficients: bound.M }),
+      ...(Object.keys(roles).length > 0 && { roles }),
+      ...form.options,
+    },
+    families: options.family ? [family] : [family, ...families.filter((one) => one !== family)],
+    classes,
+    anchors: form.anchors
+      ? levels.map(() => match.anchors)
+      : form.parts.boxes?.see === "anchors"
+        ? levels.map(() => 3)
+        : null,
+    points,
+    match,
+  };
+}
+
+/** Returns the roles of the tensors that the form names, a list where several tensors have one role. */
+function rolesOf({ form, views }: Match, tensors: readonly OpenTensor[]): Roles {
+  const roles: { [role: string]: string | readonly string[] } = {};
+  for (const [part, { role }] of Object.entries(form.parts)) {
+    if (!role || !views[part]) continue;
+    const { name } = tensors[views[part][0].tensor];
+    if (form.areKnownNames && form.parts[part].name?.test(name)) continue;
+    roles[role] = roles[role] === undefined ? name : [roles[role], name].flat();
+  }
+  return roles;
+}
+
+/** COCO's own ids with one more for 0: such a column for each. */
+const COCO_COLUMNS = 91;
+
+/** Returns the count of classes that a match tells; `null` if a column or a tensor holds class ids. */
+function classesOf({ form, bound, views }: Match, tensors: readonly OpenTensor[]): number | null {
+  if (form.classesIn) return form.classesIn(bound.X ?? 0, tensors[Object.values(views)[0][0].tensor].type);
+  if (form.classes !== undefined) return form.classes;
+  if (bound.C === undefined) return null;
+  // The last column of RF-DETR's networks is trained for no class, unless there is one for each of COCO's ids.
+  if (form.isLastUntrained) return bound.C === COCO_COLUMNS || bound.C === 1 ? bound.C : bound.C - 1;
+  return bound.C - (form.others ?? 0);
+}

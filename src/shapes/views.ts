@@ -1,0 +1,107 @@
+/**
+ * The ways in which one tensor can be seen: rows of boxes, a feature map, a list, one value. Nothing here knows what a
+ * channel means. A dimension that a file leaves open is `null`.
+ */
+import type { ElementType } from "../core/tensor.ts";
+
+/** A tensor before any data. */
+export interface OpenTensor {
+  readonly name: string;
+  readonly dims: readonly (number | null)[];
+  readonly type: ElementType | null;
+}
+
+/** One way to see a tensor: `k` channels for each of `n` rows or cells. */
+export interface View {
+  /** Index of the tensor. */
+  readonly tensor: number;
+  readonly k: number;
+  /** `null`: open. */
+  readonly n: number | null;
+  /** Width and height of a map in cells, 0 for rows. */
+  readonly w: number;
+  readonly h: number;
+  /** True if the channels of a row, or of a cell, stand side by side. */
+  readonly isInterleaved: boolean;
+  /** Rank of the shape. */
+  readonly rank: number;
+}
+
+/** Names the ways to see a tensor. */
+export type ViewKind = "rows" | "map" | "anchors" | "list";
+
+/** Returns every way to see a tensor as rows, planes included. */
+function rowsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
+  const rank = dims.length;
+  const shared = { tensor, w: 0, h: 0, rank } as const;
+  const row = (n: number | null, k: number | null, isInterleaved: boolean): View[] =>
+    k === null ? [] : [{ ...shared, n, k, isInterleaved }];
+  const long = (rank > 2 ? dims.slice(1) : dims).filter((d) => d !== 1);
+  if (rank > 4) return [];
+  // [N,A,1,4] of some exporters has a row more than it needs; [N,R,17,3] has points in two dimensions.
+  if (long.length > 2) {
+    const [a, b, c] = long;
+    if (rank !== 4 || long.length > 3) return [];
+    return [
+      ...(b !== null && c !== null && c <= 8 ? row(a, b * c, true) : []),
+      ...(a !== null && b !== null && b <= 8 ? row(c, a * b, false) : []),
+    ];
+  }
+  if (long.length === 2) return [...row(long[0], long[1], true), ...row(long[1], long[0], false)];
+  if (long.length === 1) return [...row(long[0], 1, true), ...row(1, long[0], true)];
+  return row(1, 1, true);
+}
+
+/** Returns every way to see a tensor as a feature map. */
+function mapsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
+  if (dims.some((d) => d === null) || dims.length < 3 || dims.length > 4) return [];
+  const all = dims as readonly number[];
+  const isBatched = all.length === 4;
+  const [a, b, c] = isBatched ? all.slice(1) : all;
+  if (!isBatched && a === 1) return [];
+  const view = (k: number, h: number, w: number, isInterleaved: boolean): View => ({
+    tensor,
+    k,
+    n: w * h,
+    w,
+    h,
+    isInterleaved,
+    rank: dims.length,
+  });
+  return [view(a, b, c, false), ...(a === 1 && c === 1 ? [] : [view(c, a, b, true)])];
+}
+
+/** Returns every way to see a tensor as a map whose anchors are a dimension of their own. `k` counts one anchor. */
+function anchorsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
+  if (dims.length !== 5 || dims.some((d) => d === null)) return [];
+  const [, a, b, c, k] = dims as readonly number[];
+  const shared = { tensor, k, isInterleaved: true, rank: 5 } as const;
+  return [
+    ...(a <= 6 ? [{ ...shared, n: b * c, w: c, h: b }] : []),
+    ...(c <= 6 ? [{ ...shared, n: a * b, w: b, h: a }] : []),
+  ];
+}
+
+/** Returns the only way to see a tensor as a list: one value per row. */
+function listOf(tensor: number, dims: OpenTensor["dims"]): View[] {
+  const [long, ...more] = dims.filter((d) => d !== 1);
+  if (more.length > 1 || (more.length === 1 && dims.length !== 2)) return [];
+  // [N,R] of a batch that is open
+  const n = more.length === 1 ? more[0] : long === undefined ? 1 : long;
+  return [{ tensor, k: 1, n, w: 0, h: 0, isInterleaved: true, rank: dims.length }];
+}
+
+const VIEWS = { rows: rowsOf, map: mapsOf, anchors: anchorsOf, list: listOf } as const satisfies {
+  readonly [K in ViewKind]: (tensor: number, dims: OpenTensor["dims"]) => View[];
+};
+
+/** The views of some tensors, each found once. */
+export type AllViews = readonly { readonly [K in ViewKind]: readonly View[] }[];
+
+export const viewsOf = (tensors: readonly OpenTensor[]): AllViews =>
+  tensors.map(({ dims }, i) => ({
+    rows: VIEWS.rows(i, dims),
+    map: VIEWS.map(i, dims),
+    anchors: VIEWS.anchors(i, dims),
+    list: VIEWS.list(i, dims),
+  }));

@@ -1,0 +1,92 @@
+import { describe, expect, test } from "vitest";
+import { createDecoderSync } from "../../src/entries/index.ts";
+import { inspect, type PossibilityList } from "../../src/node/inspect.ts";
+import { EVIDENCE } from "../../src/shapes/evidence.ts";
+import { FORM_ROWS } from "../../src/shapes/propose.ts";
+import { CORPUS } from "./corpus.ts";
+
+const specsOf = (words: string) =>
+  words.split(" ").map((word) => {
+    const [, name, dims] = /^(.*):([\dx]+)$/.exec(word) as RegExpExecArray;
+    return { name, dims: dims.split("x").map(Number) };
+  });
+const sizeOf = (word: string): readonly [number, number] | undefined =>
+  word === "-" ? undefined : (word.split("x").map(Number) as [number, number]);
+
+function ask(line: string): {
+  readonly list: PossibilityList;
+  readonly answer: string;
+  readonly words: string;
+} {
+  const [words, size, answer] = line.split(" | ");
+  const inputSize = sizeOf(size);
+  const list = inspect(null, specsOf(words), { ...(inputSize && { inputSize }) }).json as PossibilityList;
+  return { list, answer, words };
+}
+
+/** Returns values that a seed tells, so that a failure can be repeated. */
+function randomValues(count: number, seed: number): Float32Array {
+  let state = seed;
+  return Float32Array.from({ length: count }, () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  });
+}
+
+describe("of each network the right reading comes first", () => {
+  test.each(CORPUS)("%s", (line) => {
+    const { list, answer } = ask(line);
+    if (answer === "none") {
+      expect(list.possibilities).toEqual([]);
+      expect(list.looksLike).toMatch(/./);
+      return;
+    }
+    expect(list.looksLike).toBeUndefined();
+    const [{ options, classes }] = list.possibilities;
+    const [family, ...more] = answer.split(" ");
+    const [count, points] = more.slice(/^[a-z]/.test(more[0]) ? 1 : 0);
+    expect(options.family).toBe(family);
+    if (/^[a-z]/.test(more[0])) expect(options.task).toBe(more[0]);
+    if (count !== "?") expect(classes).toBe(Number(count));
+    if (points) expect(options.keypoints?.join("x")).toBe(points);
+  });
+});
+
+describe("the first proposal, followed, decodes random values", () => {
+  const known = CORPUS.filter((line) => !line.endsWith("| none"));
+  test.each(known)("%s", (line) => {
+    const { list, words } = ask(line);
+    const [{ options, likelySize, missing, classes }] = list.possibilities;
+    const anchors = /anchors: (.*) pairs/.exec(missing.join())?.[1].split(" + ").map(Number);
+    const rows = specsOf(words)[0].dims[1];
+    const decoder = createDecoderSync({
+      ...options,
+      inputSize: options.inputSize ?? likelySize,
+      ...(classes === null && { classes: 80 }),
+      ...(anchors && { anchors: anchors.map((n) => Array.from({ length: n }, () => [10, 20])) }),
+      ...(missing.includes("priors") && {
+        priors: new Float32Array(4 * rows).fill(0.5),
+        scales: [10, 10, 5, 5],
+      }),
+    } as never);
+    const outputs = specsOf(words).map(({ name, dims }, i) => ({
+      name,
+      dims,
+      data: randomValues(
+        dims.reduce((a, b) => a * b, 1),
+        i + 1,
+      ),
+    }));
+    // Random values may contradict what a form says of its values. Every error but those is a fault of the proposal.
+    try {
+      expect(decoder.decode(outputs as never).length).toBeGreaterThanOrEqual(0);
+    } catch (error) {
+      expect((error as Error).message).not.toMatch(/expected (for|\[1|boxes with|maps)|can be read in/);
+    }
+  });
+});
+
+test("rules of evidence have an example each, and forms too", () => {
+  for (const { name, example } of EVIDENCE) expect(example.length, name).toBeGreaterThan(5);
+  for (const form of FORM_ROWS) expect(form.example, form.families.join()).toMatch(/:\d/);
+});
