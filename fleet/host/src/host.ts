@@ -19,6 +19,7 @@ import { Previews } from "./live/previews.ts";
 import { MqttSource } from "./mqtt/source.ts";
 import { Broker } from "./nats/broker.ts";
 import type { Database } from "boxwright-service/database";
+import { openWhenThere } from "boxwright-service/open-when-there";
 import { Senders } from "./webhook/senders.ts";
 import { DeviceNames } from "./store/names.ts";
 import { openDatabase } from "./store/open.ts";
@@ -38,14 +39,16 @@ export interface HostOptions {
   readonly config: Config;
   readonly log: Logger;
   readonly now?: () => number;
+  /** True: waits for a database that is unavailable. */
+  readonly waits?: boolean;
 }
 
 const BROKER_RETRY_MS = 1000;
 
-export async function startHost({ config, log, now = Date.now }: HostOptions): Promise<Host> {
+export async function startHost({ config, log, now = Date.now, waits = false }: HostOptions): Promise<Host> {
   const metrics = createMetrics();
   const onError = (error: unknown): void => log.warn({ error: messageOf(error) }, "database");
-  const db = await openDatabase(config, onError);
+  const db = await openWhenThere(() => openDatabase(config, onError), { log, waits, ...config });
   const webhooks = new Senders(config.webhooks, { db, metrics, log, now });
   const writer = new Writer(db, metrics, {
     onProblem(problem) {

@@ -65,6 +65,7 @@ export class HealthReport {
       const text = problem ?? source.problem;
       if (text !== null) problems.push(`camera ${source.camera}: ${text}`);
     }
+    spool.look();
     if (spool.diskProblem !== null) problems.push(`spool: ${spool.diskProblem}`);
     if (spool.isBlocked && spool.diskProblem === null) problems.push("spool: full, frames wait");
     const lost = Object.values(spool.stats.dropped).reduce((sum, count) => sum + count, 0);

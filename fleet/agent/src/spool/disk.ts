@@ -7,7 +7,7 @@ import {
   ftruncateSync,
   openSync,
   readSync,
-  unlinkSync,
+  rmSync,
   writeSync,
 } from "node:fs";
 
@@ -31,7 +31,8 @@ export const realDisk: Disk = {
   },
   truncate: (file, length) => ftruncateSync(file, length),
   sync: (file) => fdatasyncSync(file),
-  remove: (path) => unlinkSync(path),
+  // Somebody else may have deleted it.
+  remove: (path) => rmSync(path, { force: true }),
 };
 
 /** Returns `length` bytes at a position, or fewer at the end of the file. */

@@ -2,7 +2,7 @@
  * The spool keeps packets on disk until every sink has acknowledged them. A packet is written before a sink sends it.
  * Segment files hold the packets in order. A segment is deleted when the cursor of each sink is past it.
  */
-import { mkdirSync, readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { messageOf } from "boxwright-service/errors";
 import { sha256 } from "../core/ids.ts";
@@ -33,6 +33,12 @@ export interface SpoolStats {
   damaged: number;
 }
 
+/** Returns device and inode of a file or folder, or an empty text. */
+function identityOf(path: string): string {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  return stat === undefined ? "" : `${stat.dev} ${stat.ino}`;
+}
+
 export class Spool {
   readonly stats: SpoolStats = { written: 0, dropped: { cap: 0, disk: 0, "too large": 0 }, damaged: 0 };
   /** Error message of the last failed write, flush or start of a segment; null after a successful write. */
@@ -52,9 +58,11 @@ export class Spool {
   readonly #written = new Bell();
   /** Rings when a packet was acknowledged, or a segment was deleted. */
   readonly #freed = new Bell();
-  readonly #timer: NodeJS.Timeout | null;
+  readonly #timer: NodeJS.Timeout;
   /** Segments with bytes that were not flushed yet. */
   readonly #unflushed = new Set<Segment>();
+  /** Device and inode of the folder. */
+  readonly #identity: string;
   /** True if a segment was created since the folder's list of files was flushed. */
   #isFolderUnflushed = false;
 
@@ -67,6 +75,7 @@ export class Spool {
     this.#settings = settings;
     this.#disk = disk;
     mkdirSync(folder, { recursive: true, mode: 0o700 });
+    this.#identity = identityOf(folder);
     this.#openSegments();
     for (const name of sinks) {
       const cursor = new Cursor(join(folder, `${sha256(name).slice(0, 16)}.cursor`), disk);
@@ -78,7 +87,24 @@ export class Spool {
       this.#readers.set(name, new Reader(cursor, this.#segments, this.#written, this.stats, () => this.#collect()));
     }
     this.#collect();
-    this.#timer = settings.fsync === "second" ? setInterval(() => this.#tryFlush(), 1000).unref() : null;
+    this.#timer = setInterval(() => {
+      this.look();
+      if (settings.fsync === "second") this.#tryFlush();
+    }, 1000).unref();
+  }
+
+  /**
+   * Looks whether the folder is still the one that was opened. Without it packets would be written into files that have
+   * no name, and be gone with the process.
+   */
+  look(): void {
+    const isThere = identityOf(this.#folder) === this.#identity && identityOf(this.#segments.at(-1)!.path) !== "";
+    if (!isThere) this.#noteDisk(this.#goneProblem);
+    else if (this.diskProblem === this.#goneProblem) this.#noteDisk(null);
+  }
+
+  get #goneProblem(): string {
+    return `the folder ${this.#folder} was deleted or replaced under the running agent; restart the agent`;
   }
 
   /** Byte length of all segments. */
@@ -114,7 +140,8 @@ export class Spool {
         } else if (this.#tryWrite(packet)) {
           return true;
         } else if (this.#settings.policy === "drop-oldest") {
-          if (this.#dropOldest("disk")) continue;
+          // Without the folder no dropped packet makes room, and those that wait can still be sent.
+          if (this.diskProblem !== this.#goneProblem && this.#dropOldest("disk")) continue;
           this.#countDrop("disk", 1);
           return false;
         } else {
@@ -136,7 +163,7 @@ export class Spool {
   }
 
   close(): void {
-    if (this.#timer) clearInterval(this.#timer);
+    clearInterval(this.#timer);
     if (this.#settings.fsync !== "never") this.#tryFlush();
     for (const reader of this.#readers.values()) reader.cursor.close();
     for (const segment of this.#segments) segment.close();
@@ -167,6 +194,8 @@ export class Spool {
 
   /** Writes a packet. Returns false if the disk fails. */
   #tryWrite(packet: Uint8Array): boolean {
+    this.look();
+    if (this.diskProblem === this.#goneProblem) return false;
     try {
       let last = this.#segments.at(-1)!;
       const most = Math.min(this.#settings.maxBytes / SEGMENTS, MOST_SEGMENT_BYTES);

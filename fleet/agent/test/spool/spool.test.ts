@@ -1,8 +1,11 @@
 import {
   closeSync,
+  mkdirSync,
   openSync,
   readFileSync,
   readdirSync,
+  renameSync,
+  rmdirSync,
   statSync,
   truncateSync,
   writeFileSync,
@@ -161,6 +164,31 @@ describe("a spool", () => {
 });
 
 describe("the cap", () => {
+  it.each(["block", "drop-oldest"] as const)(
+    "%s: a folder that is deleted takes no packet, and gives those that wait",
+    async (policy) => {
+      const folder = join(temporaryFolder(), "spool");
+      const spool = openSpool(folder, { policy });
+      const told: (string | null)[] = [];
+      spool.onDisk = (problem) => told.push(problem);
+      for (let n = 0; n < 3; n++) await spool.append(packet(n));
+      renameSync(folder, `${folder}.away`);
+      mkdirSync(folder);
+      const end = new AbortController();
+      const append = spool.append(packet(3), end.signal);
+      await until(() => told.length > 0, "the problem");
+      end.abort();
+      expect(await append).toBe(false);
+      expect(told[0]).toBe(`the folder ${folder} was deleted or replaced under the running agent; restart the agent`);
+      expect(await readAll(spool.reader("a"))).toEqual([0, 1, 2]);
+      // The same folder under its name again.
+      rmdirSync(folder);
+      renameSync(`${folder}.away`, folder);
+      expect(await spool.append(packet(4))).toBe(true);
+      expect(spool.diskProblem).toBe(null);
+    },
+  );
+
   it("drop-oldest: the oldest go, each is counted, and the files never pass the cap", async () => {
     const folder = temporaryFolder();
     const spool = openSpool(folder, { maxBytes: 2 ** 16, policy: "drop-oldest" });

@@ -9,7 +9,8 @@ import type { Config } from "../core/config.ts";
 import type { Metrics } from "../core/metrics.ts";
 import type { Env } from "./guards.ts";
 
-const MOST_CONNECTIONS = 2048;
+/** Connections at once. `LimitNOFILE` of the unit has room for them. */
+export const MOST_CONNECTIONS = 2048;
 /** The longest headers are those of a preview: three names of 512 bytes, of which each byte may be escaped to three. */
 const MOST_HEADER_BYTES = 12 * 1024;
 /** Milliseconds after which event streams of live pages are cut: they never end by themselves. */

@@ -1,15 +1,35 @@
 /** `boxwright-hub serve`: runs the hub until SIGTERM or SIGINT. */
 import type { Config } from "../core/config.ts";
+import type { Database } from "boxwright-service/database";
+import { connectionLimitProblem } from "boxwright-service/limits";
+import { openWhenThere } from "boxwright-service/open-when-there";
 import { createLogger } from "../core/log.ts";
 import { openDatabase } from "../database/open.ts";
 import { openFiles } from "../files/store.ts";
 import { serve } from "../server.ts";
 
+/** Opens the database and tries the store of files. */
+async function openAll(config: Config, create: boolean, onError: (error: Error) => void): Promise<Database> {
+  const db = await openDatabase(config, { create, onError });
+  try {
+    await openFiles(config).check();
+    return db;
+  } catch (error) {
+    await db.close();
+    throw error;
+  }
+}
+
 export async function runServer(config: Config, create: boolean): Promise<void> {
   const log = createLogger(config.logLevel);
   const onError = (error: Error): void => log.warn({ err: error }, "a database connection broke");
-  const db = await openDatabase(config, { create, onError });
-  await openFiles(config).check();
+  const db = await openWhenThere(() => openAll(config, create, onError), {
+    log,
+    address: config.host,
+    port: config.port,
+  });
+  const limit = connectionLimitProblem(config.connections);
+  if (limit !== undefined) log.warn(limit);
   const server = await serve({ config, db, log });
   const stop = (): void => {
     server.stop().then(

@@ -1,0 +1,65 @@
+/** Waits at the start for what a service needs and cannot use yet, so that the order of units does not matter. */
+import { createServer, type Server } from "node:http";
+import { setTimeout as sleep } from "node:timers/promises";
+import { messageOf, UnavailableError } from "./errors.ts";
+import type { Logger } from "./log.ts";
+
+const RETRY_MS = 1000;
+
+export interface WaitOptions {
+  readonly log: Logger;
+  /** Where the service will listen. Until then every request gets 503 there, with the reason. */
+  readonly address: string;
+  readonly port: number;
+  /** False: tries once. By default true. */
+  readonly waits?: boolean;
+}
+
+/**
+ * Opens something, again and again while it is unavailable. Logs each new reason. A signal ends the process at once: it
+ * has nothing to finish.
+ * @throws any other error of `open`
+ */
+export async function openWhenThere<T>(
+  open: () => Promise<T>,
+  { log, address, port, waits = true }: WaitOptions,
+): Promise<T> {
+  let problem = "";
+  let server: Server | undefined;
+  try {
+    for (;;)
+      try {
+        return await open();
+      } catch (error) {
+        if (!waits || !(error instanceof UnavailableError)) throw error;
+        const { message, cause } = error;
+        const reason = cause === undefined || message.includes(messageOf(cause)) ? "" : ` (${messageOf(cause)})`;
+        if (problem !== message + reason) log.error({ problem: message + reason }, "cannot start yet, trying again");
+        problem = message + reason;
+        server ??= await listen(address, port, () => problem);
+        await sleep(RETRY_MS);
+      }
+  } finally {
+    await close(server);
+  }
+}
+
+/** Answers every request with the problem. Where the port is taken, the service tells it later. */
+function listen(address: string, port: number, problem: () => string): Promise<Server> {
+  const server = createServer((request, response) => {
+    request.resume();
+    const headers = { "Content-Type": "application/json", "Retry-After": "1", Connection: "close" };
+    response.writeHead(503, headers).end(JSON.stringify({ ok: false, error: "not started yet", problem: problem() }));
+  });
+  return new Promise((resolve) => {
+    server.once("error", () => resolve(server)).listen(port, address, () => resolve(server));
+  });
+}
+
+async function close(server: Server | undefined): Promise<void> {
+  if (server === undefined) return;
+  await new Promise<void>((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}
