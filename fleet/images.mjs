@@ -1,8 +1,8 @@
 /**
- * Builds the image of each part from packed tarballs, starts it, asks for its health and stops it: `node images.mjs`, or
- * `node images.mjs host`. Without podman or docker that can fetch the base image, it replays the steps of the
- * Containerfile on this machine: as root, in a namespace of its own, over a copy of the file system that is thrown away.
- * `node images.mjs --pack` only packs, into out/, where compose.yaml looks.
+ * Builds the image of each part from packed tarballs, starts it, asks for its health and stops it: `node images.mjs`,
+ * or `node images.mjs host`. Without podman or docker it replays the steps of the Containerfile on this machine: as
+ * root, in a namespace of its own, over a copy of the file system that is thrown away. `node images.mjs --pack` only
+ * packs, into out/, where compose.yaml looks.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -32,11 +32,14 @@ export function readContainerfile(text) {
   return lines.filter(Boolean).map((line) => /^(\w+) (.*)$/.exec(line).slice(1));
 }
 
+/** What an operator has to say. */
+const GIVEN = { hub: ["HUB_BASE_URL=https://hub.example.org"] };
+
 const quote = (word) => `'${word.replaceAll("'", "'\\''")}'`;
 
 /** Returns a shell script that does what the Containerfile says, starts its command, and waits for its health. */
-export function replay(instructions) {
-  const [steps, env] = [[], []];
+export function replay(instructions, given = []) {
+  const [steps, env] = [[], [...given]];
   let [user, workdir, command, health] = ["root", "/", "", ""];
   const enter = (words) =>
     `chroot --userspec=${user} "$new" env ${["HOME=/tmp", ...env].map(quote).join(" ")} ${words}`;
@@ -109,7 +112,8 @@ function buildImage(part, settings) {
   const file = join(fleet, part, "deploy/Containerfile");
   const run = (...words) => execFileSync(builder, words, { encoding: "utf8" }).trim();
   execFileSync(builder, ["build", "--file", file, "--tag", image, out], { stdio: "inherit" });
-  const id = run("run", "--detach", "--volume", `${settings}:/settings:ro`, image);
+  const env = (GIVEN[part] ?? []).flatMap((setting) => ["--env", setting]);
+  const id = run("run", "--detach", ...env, "--volume", `${settings}:/settings:ro`, image);
   try {
     const [, health] = readContainerfile(readFileSync(file, "utf8")).find(([name]) => name === "HEALTHCHECK");
     const probe = ["exec", id, ...JSON.parse(health.replace(/^.*?CMD /, ""))];
@@ -130,7 +134,10 @@ function tryPart(part) {
     cpSync(out, context, { recursive: true });
     writeSettings(join(context, "settings"));
     if (buildImage(part, join(context, "settings"))) return console.log(`ok: the image of the ${part}`);
-    const script = replay(readContainerfile(readFileSync(join(fleet, part, "deploy/Containerfile"), "utf8")));
+    const script = replay(
+      readContainerfile(readFileSync(join(fleet, part, "deploy/Containerfile"), "utf8")),
+      GIVEN[part],
+    );
     const scratch = join(context, "scratch");
     mkdirSync(scratch);
     const env = { ...process.env, context, scratch, new: join(scratch, "new") };

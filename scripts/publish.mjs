@@ -13,6 +13,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
+import { billOf } from "./bill.mjs";
 import { withRepository } from "./npm-manifest.mjs";
 import { deadLinks, withAbsoluteLinks } from "./npm-readme.mjs";
 
@@ -95,15 +96,13 @@ function fillIn(folder, { repository, tag }) {
   }
 }
 
-/** Writes the bill of materials of a package, in CycloneDX, from the lockfile. */
+/** Writes the bill of materials of a package beside its tarball. */
 function writeBill(folder, tarball) {
-  const words = ["sbom", "--sbom-format", "cyclonedx", "--omit", "dev", "--package-lock-only"];
-  const part = folder.replace("fleet/", "");
-  const bill =
-    folder === ""
-      ? run("", "npm", ...words)
-      : run("fleet", "npm", ...words, "--workspace", `boxwright-${part}`);
-  writeFileSync(tarball.replace(/\.tgz$/, ".cdx.json"), bill);
+  const lock = JSON.parse(
+    readFileSync(folder === "" ? "package-lock.json" : "fleet/package-lock.json", "utf8"),
+  );
+  const bill = billOf(lock, folder.replace("fleet/", ""));
+  writeFileSync(tarball.replace(/\.tgz$/, ".cdx.json"), `${JSON.stringify(bill, null, 2)}\n`);
 }
 
 const isPublished = (name, where) =>

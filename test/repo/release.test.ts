@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { withRepository } from "../../scripts/npm-manifest.mjs";
+import { billOf } from "../../scripts/bill.mjs";
 import { problemsOf } from "../../scripts/publish.mjs";
 import {
   disagreements,
@@ -215,4 +216,19 @@ test("the release fills in where the project is, with a Node that npm trusts", (
     workflow.indexOf('node scripts/publish.mjs "$GITHUB_SERVER_URL/$GITHUB_REPOSITORY"'),
   ).toBeGreaterThan(check);
   expect(Number(/node-version: (\d+)/.exec(workflow)?.[1])).toBeGreaterThanOrEqual(24);
+});
+
+test("the bill of a package names what it needs at run time, each with its hash, and nothing else", () => {
+  const lock = JSON.parse(read("fleet/package-lock.json")) as Parameters<typeof billOf>[0];
+  const { metadata, components } = billOf(lock, "hub");
+  const { dependencies } = JSON.parse(read("fleet/hub/package.json")) as { dependencies: object };
+  const names = components.map(({ name }) => name);
+  expect(metadata.component.purl).toMatch(/^pkg:npm\/boxwright-hub@\d/);
+  // pg-types belongs to a development package too: npm's own bill leaves it out.
+  expect(names).toEqual(expect.arrayContaining([...Object.keys(dependencies), "pg-types", "sonic-boom"]));
+  expect(names.filter((name) => /vitest|eslint|typescript|@types/.test(name))).toEqual([]);
+  const unhashed = components.filter(({ hashes }) => hashes === undefined).map(({ name }) => name);
+  expect(unhashed.sort()).toEqual(["boxwright", "boxwright-service"]);
+  // The root package has no dependency.
+  expect(billOf(JSON.parse(read("package-lock.json")) as typeof lock, "").components).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /** Applications: what devices run. Every save is a version, which never changes. */
-import type { Toolbox } from "./operations.ts";
+import type { Toolbox } from "./toolbox.ts";
 
 export interface App {
   readonly id: string;

@@ -1,5 +1,5 @@
 /** Devices, groups and adopt keys: one method for each documented operation. */
-import type { Arguments, Toolbox } from "./operations.ts";
+import type { Arguments, Toolbox } from "./toolbox.ts";
 
 export interface Device {
   readonly id: string;

@@ -2,10 +2,12 @@
 import { createAppOperations, type AppOperations } from "./apps.ts";
 import { createDeviceOperations, type DeviceOperations } from "./devices.ts";
 import { createSnapOperations, type SnapOperations } from "./snaps.ts";
+import type { Arguments, Listing, Toolbox } from "./toolbox.ts";
 
 export type * from "./apps.ts";
 export type * from "./devices.ts";
 export type * from "./snaps.ts";
+export type * from "./toolbox.ts";
 
 export interface Operations extends DeviceOperations, AppOperations, SnapOperations {}
 
@@ -17,23 +19,6 @@ interface PageOf<T> {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-/** A connection to read. */
-export interface Listing {
-  readonly field: string;
-  /** The field of `team` that has the connection, with its arguments; by default `team` itself. */
-  readonly of?: { readonly field: string; readonly args: Arguments };
-  /** Selection of a node. */
-  readonly selection: string;
-  /** Rows of one request. The hub refuses an answer of more than 100,000 values. */
-  readonly rows: number;
-  /** Further arguments: their GraphQL types, and their values. */
-  readonly args?: Arguments;
-  readonly values?: Readonly<Record<string, unknown>>;
-}
-
-/** Arguments of a field by name, with their GraphQL types. */
-export type Arguments = Readonly<Record<string, string>>;
-
 const declare = (args: Arguments): string =>
   Object.entries(args)
     .map(([name, type]) => `$${name}: ${type}`)
@@ -42,18 +27,6 @@ const pass = (args: Arguments): string =>
   Object.keys(args)
     .map((name) => `${name}: $${name}`)
     .join(", ");
-
-/** What the groups of methods are made with. */
-export interface Toolbox {
-  /** Reads one field of `team`. */
-  readonly read: <T>(field: string, args: Arguments, selection: string) => (values: object) => Promise<T>;
-  /** Reads the pages of a connection one after the other. */
-  readonly each: <T>(listing: Listing) => AsyncGenerator<T, void, undefined>;
-  /** Reads all pages of a connection. */
-  readonly all: <T>(listing: Listing) => Promise<T[]>;
-  /** Makes a function that sends one mutation of `team` and returns its result. */
-  readonly mutation: <T>(field: string, args: Arguments, selection: string) => (values: object) => Promise<T>;
-}
 
 /** @param change sends a mutation, and throws if its result says FAILED */
 export function createOperations(query: Ask, change: Ask): Operations {

@@ -1,5 +1,5 @@
 /** Snaps: pictures that devices sent, with their detections. */
-import type { Toolbox } from "./operations.ts";
+import type { Toolbox } from "./toolbox.ts";
 
 export interface Snap {
   readonly id: string;

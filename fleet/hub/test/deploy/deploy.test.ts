@@ -37,7 +37,7 @@ describe.skipIf(!inject("systemd"))("the systemd unit", () => {
 describe("the files of deploy/", () => {
   it("call only commands and settings that there are", () => {
     const help = execFileSync(process.execPath, [join(root, "dist/cli/main.js"), "--help"], { encoding: "utf8" });
-    for (const name of ["boxwright-hub.service", "nginx.conf", "Containerfile"]) {
+    for (const name of ["boxwright-hub.service", "nginx.conf", "Containerfile", "../../compose.yaml"]) {
       for (const [setting] of read(name).matchAll(/\bHUB_[A-Z_]+\b/g))
         expect([name, setting, help]).toEqual([name, setting, expect.stringContaining(setting)]);
       for (const [command] of read(name).matchAll(/\bboxwright-hub (init|serve|keys|teams)\b/g))

@@ -1,0 +1,11 @@
+interface Component {
+  readonly name: string;
+  readonly version: string;
+  readonly purl: string;
+  readonly hashes?: readonly { readonly alg: string; readonly content: string }[];
+}
+/** Returns the bill of materials of the package at a path of a lockfile. */
+export declare function billOf(
+  lock: { readonly packages: object },
+  path: string,
+): { readonly metadata: { readonly component: Component }; readonly components: readonly Component[] };

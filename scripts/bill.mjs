@@ -1,0 +1,56 @@
+/**
+ * The bill of materials of a package, in CycloneDX, from a lockfile. `npm sbom --omit dev` leaves out what a workspace
+ * needs if a development dependency needs it too.
+ */
+import { posix } from "node:path";
+
+/** Returns the paths of all packages in the lockfile that the package at a path needs at run time. */
+export function neededBy(packages, path) {
+  const needed = new Set();
+  /** Returns the entry that Node finds from a path, undefined if an optional package is not there. */
+  const resolve = (name, from) => {
+    for (let folder = from; ; folder = posix.dirname(folder)) {
+      const place = posix.join(folder, "node_modules", name);
+      if (packages[place]) return packages[place].link ? packages[place].resolved : place;
+      if (folder === ".") return undefined;
+    }
+  };
+  const visit = (from) => {
+    const {
+      dependencies,
+      optionalDependencies,
+      peerDependencies,
+      peerDependenciesMeta = {},
+    } = packages[from];
+    // The development packages of a link are no part of it, and its own lockfile tells what it needs.
+    for (const name of Object.keys({ ...peerDependencies, ...dependencies, ...optionalDependencies })) {
+      if (peerDependenciesMeta[name]?.optional) continue;
+      const place = resolve(name, from);
+      if (place === undefined || needed.has(place)) continue;
+      needed.add(place);
+      visit(place);
+    }
+  };
+  visit(path);
+  return [...needed].sort();
+}
+
+function component(packages, path) {
+  const { name = path.replace(/^.*node_modules\//, ""), version, license, integrity } = packages[path];
+  const purl = `pkg:npm/${name.replace("@", "%40")}@${version}`;
+  const [algorithm, hash] = integrity?.split("-") ?? [];
+  return {
+    ...{ type: "library", "bom-ref": purl, name, version, purl },
+    ...(license && { licenses: [{ license: { name: license } }] }),
+    ...(algorithm === "sha512" && {
+      hashes: [{ alg: "SHA-512", content: Buffer.from(hash, "base64").toString("hex") }],
+    }),
+  };
+}
+
+/** Returns the bill of the package at a path of the lockfile; "" is the package of the lockfile itself. */
+export const billOf = ({ packages }, path) => ({
+  ...{ bomFormat: "CycloneDX", specVersion: "1.5", version: 1 },
+  metadata: { component: component(packages, path) },
+  components: path === "" ? [] : neededBy(packages, path).map((place) => component(packages, place)),
+});
