@@ -267,3 +267,19 @@ it("makes guessing adopt keys cost an address its allowance", async () => {
     await hub.stop();
   }
 });
+
+it("takes no conflict of two teams for a guess", async () => {
+  const hub = await startHub({ isClockStopped: true, env: { HUB_ADDRESS_RATE: "1", HUB_ADDRESS_BURST: "60" } });
+  try {
+    const other = await hub.makeTeam("Other", []);
+    for (const team of [hub.team.id, other.team.id])
+      await addDevices(hub.storage.db, Date.now(), team, 100, [{ id: "cam1", name: "cam" }]);
+    expect((await enrol(hub, await adoptKey(hub, { deviceId: "cam1" }))).status).toBe(201);
+    const key = await adoptKey(hub, { deviceId: "cam1" }, other.team.id);
+    const statuses: number[] = [];
+    for (let i = 0; i < 6; i++) statuses.push((await enrol(hub, key)).status);
+    expect(statuses).toEqual([409, 409, 409, 409, 409, 409]);
+  } finally {
+    await hub.stop();
+  }
+});

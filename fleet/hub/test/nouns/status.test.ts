@@ -152,6 +152,20 @@ onDatabases("batches of heartbeats", (kind) => {
     expect((await states()).get("d1")).toMatchObject({ counter: 6, contacts: 3, conflict_at: NOW + 1 });
   });
 
+  it("keep a conflict that could not be written, though the device reported meanwhile", async () => {
+    const beats = new Heartbeats();
+    const failing = new Watched(db());
+    failing.write = () => {
+      beats.note(teamId, "d1", fresh, beat(6), NOW + 2);
+      return Promise.reject(new Error("away"));
+    };
+    beats.note(teamId, "d1", fresh, beat(5), NOW);
+    beats.note(teamId, "d1", fresh, beat(4), NOW + 1);
+    await expect(beats.flush(failing)).rejects.toThrow("away");
+    await beats.flush(db());
+    expect((await states()).get("d1")).toMatchObject({ counter: 6, contacts: 3, conflict_at: NOW + 1 });
+  });
+
   it("do not touch a device that was enrolled anew meanwhile", async () => {
     const beats = new Heartbeats();
     beats.note(teamId, "d1", fresh, beat(9), NOW);

@@ -54,6 +54,15 @@ onDatabases("pages", (kind) => {
     expect((await site.admin.post(`${site.base}/keys`, { ...mine, nonce: theirs["nonce"]! })).status).toBe(403);
   });
 
+  it("take no one-time mark of another form or another team", async () => {
+    const mine = await newKey(site.admin);
+    const adopt = await site.admin.formOf(`${site.base}/adopt-keys`, `${site.base}/adopt-keys`);
+    expect(adopt["nonce"]).toMatch(/./);
+    const wrong = { ...mine, nonce: adopt["nonce"]! };
+    expect((await site.admin.post(`${site.base}/keys`, wrong)).status).toBe(403);
+    expect((await site.admin.post(`${site.base}/keys`, mine)).status).toBe(201);
+  });
+
   it("escape what people write, and allow no script but their own (16)", async () => {
     const evil = `<script>alert(1)</script>"'><img src=x onerror=alert(1)>`;
     const team = await site.hub.makeTeam(evil.slice(0, 100), [evil, "</strong>{{7*7}}"]);
