@@ -87,7 +87,12 @@ const common = {
     neverBundle: [/^node:/, "@resvg/resvg-js", "jpeg-js", "onnxruntime-node", "pngjs", "xz-decompress"],
   },
   // Bundlers turn the constants of a module into variables, which engines load anew in every loop.
-  inputOptions: { checks: { pluginTimings: false }, optimization: { inlineConst: { mode: "all" } } },
+  inputOptions: {
+    checks: { pluginTimings: false },
+    optimization: { inlineConst: { mode: "all" } },
+    // What groups of chunks need that do not take all their modules' imports.
+    preserveEntrySignatures: "allow-extension",
+  },
 } as const satisfies UserConfig;
 
 /** Leaves `#kernels` and `#photos` to package.json. */
@@ -211,8 +216,19 @@ const chunk = (name: string, wants: (reachedBy: (source: string) => boolean) => 
  * and each file costs Node half a millisecond.
  */
 const DECODER = LATER_ENTRIES["core.node"];
+/** Files that are only of the engine in TypeScript, which a page fetches where WebAssembly is refused. */
+const isTsEngine = (id: string, graph: Graph): boolean =>
+  id.includes("/src/engine/ts/") &&
+  reaches("src/engine/ts/index.ts", id, graph) &&
+  !["value", "detect", "masks/index", "prepare/index"].some((name) =>
+    reaches(`src/engine/ts/${name}.ts`, id, graph),
+  );
+
 const codeSplitting = {
+  // Each group takes all that its modules need by itself, apart from the engine in TypeScript.
+  includeDependenciesRecursively: false,
   groups: [
+    { name: (id: string, graph: Graph) => (isTsEngine(id, graph) ? "engine-ts" : null) },
     chunk("decoding", (reachedBy) => reachedBy(ENTRIES.plan) && reachedBy(DECODER)),
     // Without what only Node reads: a page has no "node:module".
     chunk(

@@ -3,7 +3,8 @@ import * as A from "../core/abi.ts";
 import { writeCorners } from "../core/corners.ts";
 import type { SuppressBoxFormat } from "../core/suppression.ts";
 import type { EngineName } from "../core/engine-name.ts";
-import { checkEngine, chooseEngine, makeEngine } from "../engine/choose.ts";
+import { checkEngine, chooseEngine, makeEngine, provideTs } from "../engine/choose.ts";
+import { tsEngine } from "../engine/ts/index.ts";
 import type { Engine } from "../engine/engine.ts";
 import { refuse } from "../core/errors.ts";
 import { IDENTITY, writeColumns } from "../memory/write.ts";
@@ -117,6 +118,7 @@ export function nms(
   checkEngine(wanted);
   if (n === 0 || max === 0) return new Int32Array(0);
 
+  provideTs(tsEngine);
   const name = chooseEngine(wanted);
   workspace = room(name, n, max);
   const { engine } = workspace;

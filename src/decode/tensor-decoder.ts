@@ -18,7 +18,8 @@ import type { Description } from "../plan/describe.ts";
 import { isPerClass, labelsOf } from "../plan/classes.ts";
 import { canGather, gatherRows } from "../memory/gather.ts";
 import { type MemoryImage, type Thresholds, writeImage, writeThresholds } from "../memory/write.ts";
-import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
+import { checkEngine, chooseEngine, makeEngine, prepareEngine, provideTs } from "../engine/choose.ts";
+import { tsEngine } from "../engine/ts/index.ts";
 import { assemble } from "../memory/assemble.ts";
 import { FrameDecoder, type Workspace, bindMethods } from "./base.ts";
 import type { Decoder, Receivable } from "./decoder.ts";
@@ -61,6 +62,7 @@ export async function makeDecoder(
 /** Makes a decoder of these parts, as `createDecoderSync` does. */
 export function makeDecoderSync(config: unknown, options: DecoderOptions, parts: Parts): Decoder {
   checkEngine(engineOf(options));
+  provideTs(tsEngine);
   return decoderOf(readConfig(config, options), options, parts);
 }
 

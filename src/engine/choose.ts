@@ -5,11 +5,10 @@
 import { decode as decodeBinary } from "#kernels";
 import { ENGINE_NAMES, type EngineName } from "../core/engine-name.ts";
 import { refuse } from "../core/errors.ts";
-import { checkSize, memoryOf } from "../core/memory.ts";
+import { type Memory, checkSize, memoryOf } from "../core/memory.ts";
 import { show } from "../core/tensor.ts";
 import { Kernel } from "../kernels/kernel.ts";
 import type { Engine, KernelExports } from "./engine.ts";
-import { tsEngine } from "./ts/index.ts";
 
 const decodeKernel = /* @__PURE__ */ new Kernel("decode", decodeBinary);
 
@@ -29,9 +28,22 @@ export const choose = (kernel: Kernel, wanted: EngineName | "auto"): EngineName 
 /** Returns the engine of a decoder. */
 export const chooseEngine = (wanted: EngineName | "auto"): EngineName => choose(decodeKernel, wanted);
 
-/** Compiles the kernel that `chooseEngine` will choose, off the main thread if the runtime can. */
+/** Makes the engine in TypeScript, once its code is there: a page fetches it only where WebAssembly is refused. */
+let makeTs: ((memory: Memory) => Engine) | null = null;
+
+/** Hands over the engine in TypeScript. Those who cannot wait call it before they choose. */
+export function provideTs(make: (memory: Memory) => Engine): void {
+  makeTs = make;
+}
+
+/**
+ * Compiles the kernel that `chooseEngine` will choose, off the main thread if the runtime can, or fetches the engine in
+ * TypeScript.
+ */
 export async function prepareEngine(wanted: EngineName | "auto"): Promise<void> {
   if (wanted !== "ts") await decodeKernel.compileAhead(wanted);
+  if (wanted === "ts" || (wanted === "auto" && decodeKernel.best() === null))
+    provideTs((await import("./ts/index.ts")).tsEngine);
 }
 
 /** Returns memory of at least so many bytes, for the engine in TypeScript. */
@@ -41,7 +53,10 @@ export const plainMemory = (bytes: number): ArrayBuffer => new ArrayBuffer(Math.
 export function makeEngine(name: EngineName, bytes: number): Engine {
   checkSize(bytes, RangeError);
   try {
-    if (name === "ts") return tsEngine(memoryOf(plainMemory(bytes)));
+    if (name === "ts") {
+      if (!makeTs) throw new Error('engine "ts" is not there: await prepareEngine, or call provideTs');
+      return makeTs(memoryOf(plainMemory(bytes)));
+    }
     const { memory, exports } = decodeKernel.instantiate(name, bytes);
     const { scan, sort, nms, decode, within, compare } = exports as KernelExports;
     return { name, memory: memoryOf(memory.buffer), wasm: memory, scan, sort, nms, decode, within, compare };

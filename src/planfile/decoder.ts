@@ -27,7 +27,8 @@ import type { Ready } from "../decode/loop.ts";
 import type { Stats } from "../decode/stats.ts";
 import { checkTaskList } from "../decode/tasks.ts";
 import { type Update, readUpdate } from "../decode/update.ts";
-import { checkEngine, chooseEngine, makeEngine, prepareEngine } from "../engine/choose.ts";
+import { checkEngine, chooseEngine, makeEngine, prepareEngine, provideTs } from "../engine/choose.ts";
+import { tsEngine } from "../engine/ts/index.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Thresholds } from "../memory/write.ts";
 import { TASK_BOXES, TASK_CELLS, TASK_KEYPOINTS } from "./format.ts";
@@ -141,6 +142,7 @@ export async function loadPlan(
  */
 export function loadPlanSync(bytes: Uint8Array | ArrayBuffer, options: LoadOptions = {}): PlanDecoder {
   const read = readOptions(options);
+  provideTs(tsEngine);
   return decoderOf(readPlan(bytes), read);
 }
 

@@ -1,10 +1,13 @@
 /** Kept boxes of many classes spread over the chains of suppression, whatever their class ids have in common. */
 import { expect, test } from "vitest";
 import * as A from "../../src/core/abi.ts";
-import { makeEngine } from "../../src/engine/choose.ts";
+import { makeEngine, provideTs } from "../../src/engine/choose.ts";
+import { tsEngine } from "../../src/engine/ts/index.ts";
 import { columnsOf, wordsFrom } from "../../src/memory/layout.ts";
 import { IDENTITY, writeColumns } from "../../src/memory/write.ts";
 import { engines } from "../support/engines.ts";
+
+provideTs(tsEngine);
 
 const COUNT = 2000;
 

@@ -3,9 +3,12 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import * as A from "../../src/core/abi.ts";
 import { type ElementType, ELEMENTS } from "../../src/core/tensor.ts";
-import { makeEngine } from "../../src/engine/choose.ts";
+import { makeEngine, provideTs } from "../../src/engine/choose.ts";
+import { tsEngine } from "../../src/engine/ts/index.ts";
 import { value } from "../../src/engine/ts/value.ts";
 import { engines } from "../support/engines.ts";
+
+provideTs(tsEngine);
 
 const RECORD = 64;
 const DATA = 256;

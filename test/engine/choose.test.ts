@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { createDecoder, createDecoderSync } from "../../src/whole/decoder.ts";
-import { makeEngine } from "../../src/engine/choose.ts";
+import { makeEngine, provideTs } from "../../src/engine/choose.ts";
+import { tsEngine } from "../../src/engine/ts/index.ts";
 import { engines } from "../support/engines.ts";
+
+provideTs(tsEngine);
 
 const config = { family: "yolov8", classes: 2, inputSize: [64, 64] };
 

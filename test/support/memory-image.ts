@@ -3,7 +3,8 @@ import { expect } from "vitest";
 import * as A from "../../src/core/abi.ts";
 import { readConfig } from "../../src/config/config.ts";
 import type { EngineName } from "../../src/core/engine-name.ts";
-import { makeEngine } from "../../src/engine/choose.ts";
+import { makeEngine, provideTs } from "../../src/engine/choose.ts";
+import { tsEngine } from "../../src/engine/ts/index.ts";
 import type { Engine } from "../../src/engine/engine.ts";
 import {
   slotsOf,
@@ -22,6 +23,8 @@ import type { Plan } from "../../src/plan/plan.ts";
 import { specOf, type TensorSpecInput } from "../../src/core/tensor.ts";
 import type { Raw } from "./seeded-networks.ts";
 import { ALL_TASKS } from "../../src/whole/tasks.ts";
+
+provideTs(tsEngine);
 
 export interface MemoryImage extends InMemory {
   readonly engine: Engine;
