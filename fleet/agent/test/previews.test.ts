@@ -1,5 +1,6 @@
 import { pino } from "pino";
 import { expect, it, onTestFinished, vi } from "vitest";
+import { KEPT_PICTURES } from "boxwright-service/fleet-protocol";
 import { sleep, until } from "boxwright-service/testing/wait";
 import { Previews } from "../src/previews.ts";
 import { pictureOf } from "./support/echo.ts";
@@ -45,4 +46,18 @@ it("leaves time between two photos after the first one has arrived, however long
   expect(sent).toHaveLength(3);
   // A host refuses more than five a second. It counts from the arrival of the one before.
   for (const [i, { begin }] of sent.entries()) if (i > 0) expect(begin - sent[i - 1]!.end).toBeGreaterThan(200);
+});
+
+it("keeps the last eight photos of a folder that comes faster than pictures are sent, and no more", async () => {
+  const sent: string[] = [];
+  const preview = ({ id }: { id: string }): Promise<void> => Promise.resolve(void sent.push(id));
+  const sink = { name: "s", inFlight: 1, send: vi.fn(), close: vi.fn(), preview };
+  const previews = new Previews({ every: 0.01, width: 16 }, "d", [sink], pino({ level: "silent" }));
+  const { signal } = new AbortController();
+  const source = { camera: "c", isRecorded: true };
+  const ids = Array.from({ length: 30 }, (_, i) => `${i + 1}`);
+  for (const id of ids)
+    previews.offer(source, { id, time: new Date(1), image: pictureOf([]), done: () => undefined }, signal);
+  await previews.finish(source, signal);
+  expect(sent).toEqual(["1", ...ids.slice(-KEPT_PICTURES)]);
 });
