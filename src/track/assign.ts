@@ -15,6 +15,11 @@ const MANY_PAIRS = 64;
 const MANY_VISITS = 2;
 /** Rounds after which a core has grown so often that all pairs are quicker. Crowds take 2 to 6. */
 const MOST_ROUNDS = 24;
+/**
+ * Pairs that the searches of one assignment look at. Crowds of 2,000 boxes need a few million. Where all boxes overlap
+ * much alike, the searches would look at billions.
+ */
+const MOST_LOOKS = 12e6;
 /** Weights that differ by less are equal. */
 export const ROUNDING = 1e-12;
 
@@ -48,8 +53,16 @@ export class Assignment {
   /** The pairs that are searched: those of member i stand from `first[i]` to `first[i + 1]`. */
   private first = this.all.first;
   private listedWeights = this.weights;
-  /** Count of placed members that the searches have visited. */
+  /** Count of placed members that the searches have visited, and of pairs that they have looked at. */
   private visits = 0;
+  private looks = 0;
+  /**
+   * True if `solve` has looked at too many pairs. The members that were left then took their best free partner, one
+   * after the other: the sum may not be the largest.
+   */
+  isCut = false;
+  /** True if some `solve` was cut. */
+  wasCut = false;
   /** Dual prices of the other side, at most 0. No pair costs less than the prices of its two members together. */
   private price = new Float64Array(0);
   /** Chosen pair of each placed member. */
@@ -108,6 +121,8 @@ export class Assignment {
     this.reachedBy = room(this.reachedBy, others);
     this.reached.begin(others);
     this.listPairs(count);
+    this.looks = 0;
+    this.isCut = false;
     this.search(this.all);
     const most = this.count > MANY_PAIRS * count ? MANY_VISITS * count : Infinity;
     if (!this.placeAll(count, others, most)) this.solveByCore(count, others);
@@ -174,7 +189,9 @@ export class Assignment {
     this.visits = 0;
     for (let own = 0; own < count; own++) {
       if (this.visits > most) return false;
-      this.place(own);
+      if (this.looks > MOST_LOOKS) this.isCut = this.wasCut = true;
+      if (this.isCut) this.takeBestFree(own);
+      else this.place(own);
     }
     return true;
   }
@@ -193,6 +210,7 @@ export class Assignment {
     for (let round = 0; round < MOST_ROUNDS; round++) {
       this.search(core.collect(all, count));
       this.placeAll(count, others, Infinity);
+      if (this.isCut) return;
       this.offerAll(count, true);
       if (!core.take(count)) return;
     }
@@ -217,6 +235,21 @@ export class Assignment {
         if (++pair === to) pair = from;
       }
     }
+  }
+
+  /** Gives a placed member the free partner with the largest weight, if one is left. Searches end here. */
+  private takeBestFree(own: number): void {
+    const { first, other, weights } = this.all;
+    let best = -1;
+    let largest = 0;
+    for (let pair = first[own]; pair < first[own + 1]; pair++) {
+      if (weights[pair] <= largest || this.ownOf[other[pair]] >= 0) continue;
+      best = other[pair];
+      largest = weights[pair];
+    }
+    if (best < 0) return;
+    this.otherOf[own] = best;
+    this.ownOf[best] = own;
   }
 
   private choose(pair: number): void {
@@ -262,6 +295,7 @@ export class Assignment {
       this.endOwn = own;
     }
     const end = this.first[own + 1];
+    this.looks += end - this.first[own];
     for (let pair = this.first[own]; pair < end; pair++) {
       const partner = other[pair];
       const cost = -listedWeights[pair] - price[partner] - before;

@@ -29,6 +29,10 @@ export class ByteTrack implements Method {
     this.options = options;
   }
 
+  get wasCut(): boolean {
+    return this.high.assignment.wasCut || this.low.assignment.wasCut;
+  }
+
   get shownBoxes(): Float64Array {
     return this.tracks.box;
   }

@@ -8,6 +8,8 @@ export interface Method {
   step(frame: TrackerFrame): void;
   /** True if the id of a track that was found in this frame is given to the caller. */
   isShown(row: number, frame: TrackerFrame): boolean;
+  /** True if so many boxes have overlapped that not all matches were the best ones: `Assignment.wasCut`. */
+  readonly wasCut: boolean;
   /** Box of each track for the caller, as corners in pixels. */
   readonly shownBoxes: Float64Array;
 }

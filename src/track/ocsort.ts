@@ -39,6 +39,10 @@ export class OcSort implements Method {
     this.tracks = new ObservedTracks(options.directionFrames + 1);
   }
 
+  get wasCut(): boolean {
+    return this.matching.assignment.wasCut || this.low.assignment.wasCut;
+  }
+
   get shownBoxes(): Float64Array {
     return this.tracks.last;
   }
@@ -112,7 +116,7 @@ export class OcSort implements Method {
       m.assignment.begin(m.tracks.length, m.detections.length);
       for (let row = 0; row < m.tracks.length; row++) this.addDirections(row, frame);
       m.assignment.solve();
-    } while (m.isSparse && this.hasMissed(frame));
+    } while (m.isSparse && !m.assignment.isCut && this.hasMissed(frame));
   }
 
   /** Adds the pairs of a track with the detections that it may overlap, or with all if `hasMissed` marked the track. */

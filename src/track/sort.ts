@@ -21,6 +21,10 @@ export class Sort implements Method {
     this.options = options;
   }
 
+  get wasCut(): boolean {
+    return this.matching.assignment.wasCut;
+  }
+
   get shownBoxes(): Float64Array {
     return this.tracks.box;
   }

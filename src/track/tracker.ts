@@ -76,6 +76,8 @@ class MethodTracker implements Tracker {
   private fastGaps = 0;
   /** Frames of the nominal rate between two frames, on average; NaN before the second frame. */
   private usualGap = NaN;
+  /** A note already tells of matches that are not all the best ones. */
+  private hasToldCut = false;
   private ids = new Int32Array(0);
   /** Views of `ids` by their length, so that a frame makes none anew. */
   private views: Int32Array[] = [];
@@ -115,6 +117,7 @@ class MethodTracker implements Tracker {
     const allowed = options.longestPause * options.frameRate + GAPS_ALLOWED * this.usualGapAt(frame);
     running.tracks.giveUp(time - allowed);
     running.step(frame);
+    this.noteCut();
     return this.answer(frame);
   }
 
@@ -141,6 +144,16 @@ class MethodTracker implements Tracker {
     onNote?.(
       `the first ${slowGaps + 1} frames are ${SLOW_GAP} s apart or more, the last two ${Number(gap.toPrecision(4))} s: ` +
         "are the times frame numbers or milliseconds? update() takes seconds. For a slow camera set maxLost",
+    );
+  }
+
+  private noteCut(): void {
+    const { running, frame, hasToldCut } = this;
+    if (!running.wasCut || hasToldCut) return;
+    this.hasToldCut = true;
+    this.options.onNote?.(
+      `${frame.length} boxes of frame ${frame.count} overlap so much alike that the best of all matches would take ` +
+        "seconds: some were matched one after the other. Suppress boxes before tracking",
     );
   }
 

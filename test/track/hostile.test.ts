@@ -1,7 +1,7 @@
 /** Times and boxes in another unit than a tracker counts in: it says so instead of giving other ids. */
 import { describe, expect, test } from "vitest";
 import { mulberry32 } from "../../bench/random.ts";
-import { type TrackerOptions, createTracker } from "../../src/entries/index.ts";
+import { type TrackerInput, type TrackerOptions, createTracker } from "../../src/entries/index.ts";
 
 const METHODS: readonly TrackerOptions[] = [
   { method: "sort" },
@@ -106,6 +106,27 @@ describe.each(METHODS)("%j", (options) => {
     const begun = createTracker({ ...options, onNote: (note) => notes.push(note) });
     for (const time of [0, 1e-5, 2e-5, 0.1, 0.1 + step, 0.1 + 2 * step]) begun.update(BOX, time);
     expect(notes).toHaveLength(2 * count);
+  });
+
+  test("a crowd whose best matches would take seconds is matched all the same, and told once", () => {
+    const notes: string[] = [];
+    const tracker = createTracker({ ...options, onNote: (note) => notes.push(note) });
+    const n = 1500;
+    // Boxes that overlap much alike: every track may take nearly every detection.
+    const crowd = (frame: number): TrackerInput => ({
+      length: n,
+      boxes: Float64Array.from(
+        { length: 4 * n },
+        (_, i) => [100, 100, 200, 200][i & 3] + (i & 1 ? 0 : (i >> 2) * 0.01 + frame),
+      ),
+      scores: new Float64Array(n).fill(0.9),
+    });
+    for (let frame = 0; frame < 3; frame++) {
+      const ids = tracker.update(crowd(frame), frame / 30);
+      const given = [...ids].filter((id) => id > 0);
+      expect(new Set(given).size).toBe(given.length);
+    }
+    expect(notes).toEqual([expect.stringMatching(/^1500 boxes of frame \d overlap so much alike/)]);
   });
 
   test("corner and size, or centre and size, in the place of corners", () => {
