@@ -503,6 +503,7 @@ test.each<readonly [string, (score: number, row: number) => number, number, bool
   ["as they are", (score) => score, 40, false],
   ["after another sigmoid", (score) => 1 / (1 + Math.exp(-score)), 40, true],
   ["after another sigmoid, of few rows", (score) => 1 / (1 + Math.exp(-score)), 15, false],
+  ["of which the network drops those below 0.55", (_, row) => 0.55 + 0.06 * (row / 40), 40, false],
   ["of which the network drops those below 0.5", (_, row) => 0.5 + 0.23 * (row / 40), 40, false],
 ])("scores of a finished list %s", (_, scoreOf, rows, isTold) => {
   // x1, y1, x2, y2, score, class id: scores fall from 0.95, as those of a network do.
