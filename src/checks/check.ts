@@ -70,6 +70,8 @@ interface Row<N extends string, M> {
   readonly needs: N;
   /** Checks that tell of the same mistake in more fitting words: once one has told, this one no longer runs. */
   readonly unless?: readonly string[];
+  /** False if a plan has nothing for the check to look at. Default: true. */
+  readonly applies?: (work: Checked) => boolean;
   /** Returns a note, null for none. Throws a TensorError for what cannot be right. */
   readonly run: (at: M) => string | null;
 }

@@ -52,7 +52,13 @@ const PLAN_CHECKS: readonly CheckRow[] = [
     unless: ["cell-boxes"],
     run: ({ work }) => noteOfStorageOrder(work),
   },
-  { id: "count", when: "image", needs: "plan", run: ({ work, image }) => noteOfCount(work, image) },
+  {
+    id: "count",
+    when: "image",
+    needs: "plan",
+    applies: ({ plan }) => plan?.heads[0].count !== null,
+    run: ({ work, image }) => noteOfCount(work, image),
+  },
   { id: "boxes", when: "first boxes", needs: "plan", run: ({ work, block }) => checkBoxes(work, block) },
   {
     id: "overlaps",
@@ -123,14 +129,15 @@ const PLAN_CHECKS: readonly CheckRow[] = [
     id: "without-frame",
     when: "boxes",
     needs: "frame",
-    run: ({ work, block, frame }) =>
-      work.inPhoto && frame === undefined ? checkWithoutFrame(work, block) : null,
+    applies: ({ inPhoto }) => inPhoto,
+    run: ({ work, block, frame }) => (frame === undefined ? checkWithoutFrame(work, block) : null),
   },
   {
     id: "photo",
     when: "boxes",
     needs: "frame",
-    run: ({ work, block, frame }) => (work.inPhoto && frame ? noteOfPhoto(work, block, frame) : null),
+    applies: ({ inPhoto }) => inPhoto,
+    run: ({ work, block, frame }) => (frame ? noteOfPhoto(work, block, frame) : null),
   },
   {
     id: "emptied-boxes",

@@ -14,7 +14,7 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
     id: "not-finite",
     when: "image",
     needs: "frame",
-    unless: NOT_FINITE,
+    unless: ["lost", "nan"],
     run: ({ work, block, frames }) => noteOfNotFinite(work, block, frames),
   },
   () => {
@@ -23,6 +23,7 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
       id: "padding",
       when: "boxes",
       needs: "frame",
+      applies: ({ inPhoto, inputSize }) => !inPhoto && inputSize !== null,
       run: ({ work, block, frame }) => padding.noteOf(work, block, frame),
     };
   },

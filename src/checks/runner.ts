@@ -9,19 +9,19 @@ import type { ImageInput } from "../decode/prepare.ts";
 import { type Check, type CheckRow, MOMENTS, type Moment, type When } from "./check.ts";
 import { EmptyFrames } from "./empty.ts";
 
-/** The checks that still run, by their moment. */
-type Pending = { [W in When]: Check[] };
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-const NONE: readonly string[] = [];
+/** Index of each moment in `MOMENTS`. */
+const [TENSORS, IMAGE, FIRST_BOXES, BOXES, NO_BOXES, RESULT, EMPTY, PICTURE, PACKET] = MOMENTS.keys();
+
+const startsOnce = (when: When): boolean => when.startsWith("first ");
 
 export class CheckRunner implements FrameChecks {
   readonly #rows: readonly CheckRow[];
   readonly #decoder: CheckedDecoder;
   readonly #notes: Notes;
-  #pending: Pending;
-  /** Ids of the checks that have told something of this plan. */
-  #told = new Set<string>();
+  /** The checks that still run, by the index of their moment. Lists, since most frames run no check but a few. */
+  #pending: Check[][];
   #empty = new EmptyFrames();
   /** Notes on pictures. They hold for the next plan, too. */
   readonly #ofPictures: string[] = [];
@@ -56,25 +56,20 @@ export class CheckRunner implements FrameChecks {
     };
   }
 
-  /** Returns all checks by their moment. */
-  #start(): Pending {
-    const pending = Object.fromEntries(MOMENTS.map((when) => [when, [] as Check[]])) as Pending;
-    for (const row of this.#rows) {
-      const check = typeof row === "function" ? row() : row;
-      pending[check.when].push(check);
-    }
-    return pending;
+  /** Returns all checks by the index of their moment. */
+  #start(): Check[][] {
+    const checks = this.#rows.map((row) => (typeof row === "function" ? row() : row));
+    return MOMENTS.map((when) => checks.filter((check) => check.when === when));
   }
 
   get wantsWhole(): boolean {
-    const { "first tensors": first, "empty frames": empty } = this.#pending;
-    return first.length > 0 || (empty.length > 0 && this.#empty.isNext);
+    return this.#pending[TENSORS].length > 0 || (this.#pending[EMPTY].length > 0 && this.#empty.isNext);
   }
 
   begin(work: Checked, labels: readonly string[] | null): void {
-    const { picture } = this.#pending;
-    this.#pending = { ...this.#start(), picture };
-    this.#told = new Set();
+    const pictures = this.#pending[PICTURE];
+    this.#pending = this.#start().map((checks) => checks.filter(({ applies }) => applies?.(work) ?? true));
+    this.#pending[PICTURE] = pictures;
     this.#empty = new EmptyFrames();
     this.#moment.work = work;
     this.#moment.labels = labels;
@@ -86,7 +81,7 @@ export class CheckRunner implements FrameChecks {
     moment.picture = image;
     moment.prepared = frame;
     moment.inputSize = inputSize;
-    this.#run("picture");
+    this.#run(PICTURE);
     // Let go of the picture's bytes.
     moment.picture = null;
   }
@@ -94,7 +89,7 @@ export class CheckRunner implements FrameChecks {
   beforeScan(lost: number): void {
     this.#moment.lost = lost;
     this.#moment.isWhole = true;
-    this.#run("first tensors");
+    this.#run(TENSORS);
   }
 
   afterImage(image: number, block: number, frame: Frame | undefined, isWhole: boolean): void {
@@ -106,11 +101,11 @@ export class CheckRunner implements FrameChecks {
     moment.frames = this.#decoder.stats.frames;
     moment.isWhole = isWhole;
     moment.detections = detections[image];
-    this.#run("image");
-    if (engine.memory.i32[(block >> 2) + A.P_CANDIDATES] === 0) this.#run("no boxes");
+    this.#run(IMAGE);
+    if (engine.memory.i32[(block >> 2) + A.P_CANDIDATES] === 0) this.#run(NO_BOXES);
     else {
-      this.#run("first boxes");
-      this.#run("boxes");
+      this.#run(FIRST_BOXES);
+      this.#run(BOXES);
     }
     moment.frame = undefined;
   }
@@ -118,11 +113,11 @@ export class CheckRunner implements FrameChecks {
   afterResult(detections: Detections): void {
     if (detections.length === 0) return;
     this.#moment.detections = detections;
-    this.#run("first result");
+    this.#run(RESULT);
   }
 
   wantsBest(candidates: number): boolean {
-    return this.#empty.add(candidates) && this.#pending["empty frames"].length > 0;
+    return this.#empty.add(candidates) && this.#pending[EMPTY].length > 0;
   }
 
   afterEmpty(best: Best | null, threshold: number): void {
@@ -130,37 +125,39 @@ export class CheckRunner implements FrameChecks {
     moment.best = best;
     moment.threshold = threshold;
     moment.emptyFrames = this.#empty.count;
-    this.#run("empty frames");
+    this.#run(EMPTY);
   }
 
   afterReceive(classIds: Int32Array): void {
     const { labels } = this.#moment;
     this.#moment.labels = this.#decoder.labels;
     this.#moment.classIds = classIds;
-    this.#run("packet");
+    this.#run(PACKET);
     this.#moment.labels = labels;
   }
 
   /** Runs the checks of a moment. Those that are over do not run again for this plan. */
-  #run(when: When): void {
-    const checks = this.#pending[when];
+  #run(moment: number): void {
+    const checks = this.#pending[moment];
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i];
-      if (this.#isSilent(check)) continue;
+      // Another list stands here once a check has told something.
+      const isSilent = this.#pending[moment] !== checks && !this.#pending[moment].includes(check);
+      // Slots of gathered rows lack the values that the check reads.
+      if (isSilent || (check.needs === "tensors" && !this.#moment.isWhole)) continue;
       const note = (check.run as (at: Moment) => string | null)(this.#moment);
       if (note === null) continue;
-      this.#told.add(check.id);
       this.#notes.add(note);
-      if (when === "picture") this.#ofPictures.push(note);
-      checks.splice(i--, 1);
+      if (moment === PICTURE) this.#ofPictures.push(note);
+      this.#end(check.id);
     }
-    if (when.startsWith("first ")) checks.length = 0;
+    if (checks.length > 0 && startsOnce(MOMENTS[moment])) this.#pending[moment] = [];
   }
 
-  /** True if another check has told of the same mistake, or if the slots lack the values that a check reads. */
-  #isSilent({ needs, unless = NONE }: Check): boolean {
-    if (needs === "tensors" && !this.#moment.isWhole) return true;
-    for (let i = 0; i < unless.length; i++) if (this.#told.has(unless[i])) return true;
-    return false;
+  /** Removes a check that has told something, and those that would tell of the same mistake. */
+  #end(told: string): void {
+    this.#pending = this.#pending.map((checks) =>
+      checks.filter(({ id, unless }) => id !== told && !unless?.includes(told)),
+    );
   }
 }

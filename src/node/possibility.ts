@@ -57,6 +57,9 @@ export function configText({ options, missing }: Possibility): string {
   return `{ ${[...fieldsOf(options), ...missing].join(", ")} }${other}`;
 }
 
+/** Returns plain data as JavaScript. */
+export const objectText = (object: object): string => `{ ${fieldsOf(object).join(", ")} }`;
+
 const fieldsOf = (object: object): string[] =>
   Object.entries(object).map(([name, value]) => `${name}: ${textOf(value)}`);
 

@@ -63,6 +63,7 @@ does not end the command, but the exit code is 1 then.`,
       "Prints how each tensor is read, and why. For shapes alone: how they can be read, and the config that settles it.",
     examples: [
       "boxwright inspect model.onnx",
+      "boxwright inspect model.onnx --try photo.jpg",
       "boxwright inspect archive.tar.xz",
       "boxwright inspect output0:1x84x8400:f32",
       "boxwright inspect boxes:1x1917x4:u8:0.07,128 scores:1x1917x91:u8:0.004,0",

@@ -12,6 +12,7 @@ import { UsageError } from "./options.ts";
 import type { Parsed } from "./parse.ts";
 import { setupOf } from "./setup.ts";
 import { checkNamesDiffer, parseShape } from "./shapes.ts";
+import { trialLines, tryNetwork } from "./try.ts";
 import { mostBytes } from "./values.ts";
 
 export async function inspect({ positionals, values }: Parsed, io: Io): Promise<void> {
@@ -26,6 +27,10 @@ export async function inspect({ positionals, values }: Parsed, io: Io): Promise<
     );
   const setup = await setupOf(values, config?.text);
   const model = modelIn(setup.config);
+  if (values["try"] === undefined && values["out"] !== undefined)
+    throw new UsageError("--out names the page of --try. Add --try PHOTO, or remove --out.");
+  if (values["try"] !== undefined && model === null)
+    throw new UsageError("--try runs a network, and none is given. Name a model file (.onnx).");
   if (model === null)
     return print(inspectTensors(setup.config, heads, setup.options, dataIn(tensors)), values, io);
   const path = positionals.find((word) => parseShape(word, 0) === null) ?? "FILE";
@@ -36,7 +41,11 @@ export async function inspect({ positionals, values }: Parsed, io: Io): Promise<
     ...(other && setup.options.family === undefined ? [otherNameText(other)] : []),
     nextStep(path, inspection, setup.options),
   ];
-  print({ text: lines.join("\n"), json: inspection.json }, values, io);
+  if (values["try"] === undefined)
+    return print({ text: lines.join("\n"), json: inspection.json }, values, io);
+  const trials = await tryNetwork({ path, inspection, ...setup }, values, io);
+  const text = [...lines, ...trialLines(trials, values, path)].join("\n");
+  print({ text, json: { ...inspection.json, trials } }, values, io);
 }
 
 function print(

@@ -357,7 +357,24 @@ export const COMMANDS = {
     NETWORK_GROUP,
     RUN_GROUP,
   ),
-  inspect: groups({ json: { help: "print the same as JSON" } }, NETWORK_GROUP, RULES_GROUP),
+  inspect: groups(
+    {
+      json: { help: "print the same as JSON" },
+      try: {
+        value: "PHOTO",
+        help:
+          "run the ONNX file on this photo with the likely readings and preparations, and write a page with a " +
+          "picture and a line to copy for each",
+      },
+      out: {
+        value: "FILE",
+        help: "page of --try (default: the model's name with .try.html)",
+        aliases: ["output"],
+      },
+    },
+    NETWORK_GROUP,
+    RULES_GROUP,
+  ),
   compile: groups(
     {
       outputs: {

@@ -23,7 +23,7 @@ test.each<[string, string[], RegExp]>([
   [
     "an option of other commands",
     ["decode", "--out", "x"],
-    /unknown option --out. It is an option of run, draw and compile, not of decode.\n/,
+    /unknown option --out. It is an option of run, draw, inspect and compile, not of decode.\n/,
   ],
   [
     "the beginning of an option",

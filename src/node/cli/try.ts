@@ -1,0 +1,224 @@
+/** `boxwright inspect MODEL --try PHOTO`: runs a network with the likely readings and preparations, and shows each. */
+import { basename, extname } from "node:path";
+import type { DecoderOptions } from "../../config/types.ts";
+import { TensorError } from "../../core/errors.ts";
+import type { PartialRule } from "../../core/prepare-rule.ts";
+import { createDetector } from "../../detect/detector.ts";
+import type { Detector } from "../../detect/types.ts";
+import { onnxRuntime } from "../../detect/onnxruntime.ts";
+import type { Session } from "../../detect/session.ts";
+import { load, loadUnpacked } from "../files/load.ts";
+import { MissingPackage, type Pixels, checkPackages, packagesFor, readImage } from "../images.ts";
+import type { ModelInspection } from "../inspect-model.ts";
+import { objectText } from "../possibility.ts";
+import { preparationsOf } from "../preparations.ts";
+import { type Trial, foundText, ranked, tryPage } from "../try-page.ts";
+import type { Io } from "./io.ts";
+import { type Values, optionsOf } from "./options.ts";
+import { checkPlaces, writeNamed } from "./places.ts";
+import { Progress } from "./progress.ts";
+import { mostBytes, textOf } from "./values.ts";
+
+/** Most readings that are tried, the likeliest first. */
+const MOST_READINGS = 4;
+
+/** A way to read the outputs: options over what the file says. */
+interface Reading {
+  readonly about: string;
+  readonly options: DecoderOptions;
+}
+
+/** A network to try, and what is known of it. */
+export interface Tried {
+  readonly path: string;
+  readonly inspection: ModelInspection;
+  /** The text of the model as a config, and the options of the command. */
+  readonly config: unknown;
+  readonly options: DecoderOptions;
+}
+
+/** Runs the network on the photo that --try names, and writes the page. Returns the trials, the likeliest first. */
+export async function tryNetwork(tried: Tried, values: Values, io: Io): Promise<Trial[]> {
+  const { path, inspection } = tried;
+  const { model } = inspection.json;
+  const photoPath = textOf(values, "try") as string;
+  const out = textOf(values, "out") ?? `${basename(path, extname(path))}.try.html`;
+  if (model.format !== "onnx")
+    throw new TensorError(
+      `${path}: got a file of the format ${model.format}, expected ONNX for --try, which onnxruntime-node runs.`,
+    );
+  const readings = readingsOf(tried);
+  if (readings.length === 0)
+    throw new TensorError(
+      "--try: no reading of these outputs is complete. Give the options that inspect names without --try.",
+    );
+  await checkPlaces([["out", out]], [path, photoPath]);
+  checkPackages(["onnxruntime-node", ...packagesFor(photoPath, false)]);
+  const photo = await load(photoPath, mostBytes(values));
+  const pixels = await readImage(photo, photoPath);
+  const session = await openSession(await loadUnpacked(path, mostBytes(values)));
+  try {
+    const trials = await runTrials(tried, { session, readings, pixels, photoPath, io });
+    await writeNamed("out", out, tryPage(`${basename(path)} on ${basename(photoPath)}`, photo, trials));
+    return ranked(trials);
+  } finally {
+    await session.close();
+  }
+}
+
+/** Returns the trials as lines, for the terminal. */
+export function trialLines(trials: readonly Trial[], values: Values, path: string): string[] {
+  const out = textOf(values, "out") ?? `${basename(path, extname(path))}.try.html`;
+  const isOneReading = new Set(trials.map(({ reading }) => reading)).size === 1;
+  const lineOf = (trial: Trial): string =>
+    `- ${foundText(trial)}: ${isOneReading ? "" : `${trial.reading}; `}${trial.preparation}` +
+    (trial.notes.length > 0 ? ` (${trial.notes.length} note${trial.notes.length > 1 ? "s" : ""})` : "");
+  return ["tried, the likeliest first:", ...trials.map(lineOf), `pictures and lines to copy: ${out}`];
+}
+
+/** Returns the ways to read the outputs that need no more options. */
+function readingsOf({ inspection, options }: Tried): Reading[] {
+  const { decoder } = inspection.json;
+  if (decoder === null) return [];
+  if (decoder.kind !== "possibilities") {
+    const about = decoder.kind === "plan" ? decoder.about : "as the file and the options say";
+    return [{ about, options }];
+  }
+  return decoder.possibilities
+    .filter(({ missing }) => missing.length === 0)
+    .slice(0, MOST_READINGS)
+    .map((found) => ({
+      about: `${found.families.join(", ")}: ${found.about}`,
+      options: { ...found.options, ...options },
+    }));
+}
+
+async function openSession(bytes: Uint8Array): Promise<Session> {
+  // onnxruntime-node would report to its maker, and leave a log in the temporary folder.
+  process.env["ORT_DISABLE_TELEMETRY"] ??= "1";
+  const ort = await import("onnxruntime-node").catch(() => {
+    throw new MissingPackage("a network", "onnxruntime-node");
+  });
+  return onnxRuntime(ort).open(bytes);
+}
+
+interface Run {
+  readonly session: Session;
+  readonly readings: readonly Reading[];
+  readonly pixels: Pixels;
+  readonly photoPath: string;
+  readonly io: Io;
+}
+
+async function runTrials(tried: Tried, { session, readings, pixels, photoPath, io }: Run): Promise<Trial[]> {
+  const trials: Trial[] = [];
+  const progress = new Progress(io, readings.length);
+  for (const reading of readings) {
+    progress.show(reading.about);
+    const first = await open(tried, reading, {}, session, () => undefined).catch((error: Error) => error);
+    if (first instanceof Error)
+      trials.push({
+        ...reading,
+        reading: reading.about,
+        preparation: "not run",
+        isStated: false,
+        lines: [],
+        found: null,
+        notes: [first.message],
+      });
+    else {
+      const { prepareRule } = first.decoder;
+      await first.close();
+      for (const { about, rule } of preparationsOf(prepareRule)) {
+        const found = await runOne(tried, reading, rule, session, pixels);
+        const lines = linesFor(tried, reading.options, rule, photoPath);
+        trials.push({
+          reading: reading.about,
+          preparation: about,
+          isStated: Object.keys(rule).length === 0,
+          lines,
+          ...found,
+        });
+      }
+    }
+    progress.count();
+  }
+  progress.clear();
+  return trials;
+}
+
+/** Opens a detector on the session, which stays open when the detector is closed. */
+const open = (
+  { config }: Tried,
+  { options }: Reading,
+  prepare: PartialRule,
+  session: Session,
+  onNote: (note: string) => void,
+): Promise<Detector> => {
+  const { inputs, overlaps, feedsConstants } = session;
+  const shared: Session = {
+    inputs,
+    overlaps,
+    ...(feedsConstants && { feedsConstants }),
+    createLane: (input) => session.createLane(input),
+    close: () => undefined,
+  };
+  return createDetector({ session: shared, config }, { ...options, prepare, onNote, warmUp: 0 });
+};
+
+async function runOne(
+  tried: Tried,
+  reading: Reading,
+  rule: PartialRule,
+  session: Session,
+  pixels: Pixels,
+): Promise<Pick<Trial, "found" | "notes">> {
+  const notes: string[] = [];
+  let detector: Detector | null = null;
+  try {
+    detector = await open(tried, reading, rule, session, (note) => notes.push(note));
+    const found = await detector.detect(pixels);
+    return { found: found.copy().toArray(), notes };
+  } catch (error) {
+    return { found: null, notes: [(error as Error).message] };
+  } finally {
+    await detector?.close();
+  }
+}
+
+/** Returns the lines that run the network so: the command, if it has all the options, and the call. */
+function linesFor(
+  { path }: Tried,
+  options: DecoderOptions,
+  prepare: PartialRule,
+  photoPath: string,
+): string[] {
+  const call = { ...options, ...(Object.keys(prepare).length > 0 && { prepare }) };
+  const words = wordsFor({ ...options, ...prepare });
+  const quote = (word: string): string =>
+    /[^\w./=,:@%+-]/.test(word) ? `'${word.replaceAll("'", "'\\''")}'` : word;
+  return [
+    ...(words === null
+      ? []
+      : [
+          ["npx boxwright run", path, photoPath, ...words, "--draw boxes"]
+            .map((w, i) => (i === 1 || i === 2 ? quote(w) : w))
+            .join(" "),
+        ]),
+    `createDetector({ model, runtime }, ${objectText(call)})`,
+  ];
+}
+
+/** Returns options as words of the command line, `null` if one has no word. */
+function wordsFor(options: object): string[] | null {
+  const table = Object.entries(optionsOf("run"));
+  const words = Object.entries(options).map(([name, value]) => {
+    const [flag] = table.find(([word, { sets }]) => (sets ?? word) === name) ?? [];
+    if (flag === undefined) return null;
+    if (name === "inputSize" || name === "keypoints") return `--${flag} ${(value as number[]).join("x")}`;
+    const list = [value].flat();
+    const isPlain = list.every((one) => /^[\w.:-]+$/.test(String(one)) && typeof one !== "object");
+    return isPlain && list.length > 0 ? `--${flag} ${list.join(",")}` : null;
+  });
+  return words.includes(null) ? null : (words as string[]);
+}
