@@ -2,7 +2,7 @@
  * Builds the image of each part from packed tarballs, starts it, asks for its health and stops it: `node images.mjs`,
  * or `node images.mjs host`. Without podman or docker it replays the steps of the Containerfile on this machine: as
  * root, in a namespace of its own, over a copy of the file system that is thrown away. `node images.mjs --pack` only
- * packs, into out/, where compose.yaml looks.
+ * packs, into out/, where compose.yaml looks; `--packed` takes what is there.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -97,7 +97,12 @@ function writeSettings(folder) {
   ])
     cpSync(join(root, from), join(folder, to), { recursive: true });
   const settings = {
-    ...{ device: "/devices/7", state: "/data", network: { model: "network.onnx", output_format: "detection" } },
+    ...{
+      device: "/devices/7",
+      state: "/data",
+      health: {},
+      network: { model: "network.onnx", output_format: "detection" },
+    },
     sources: [{ kind: "folder", camera: "door", path: "photos", watch: true }],
     sinks: [{ kind: "http", url: "http://127.0.0.1:9" }],
   };
@@ -151,7 +156,7 @@ function tryPart(part) {
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const words = process.argv.slice(2);
-  pack();
+  if (!words.includes("--packed")) pack();
   const parts = words.filter((word) => !word.startsWith("-"));
   if (!words.includes("--pack")) (parts.length > 0 ? parts : ["hub", "host", "agent"]).forEach(tryPart);
 }
