@@ -10,6 +10,8 @@ export default defineConfig({
     // By default vitest leaves one core free: half of a machine that has two.
     maxWorkers: availableParallelism(),
     globalSetup: ["test/support/temp-folder.ts"],
+    // Notes that a test does not ask for stay out of its output.
+    env: { NODE_ENV: "production" },
     setupFiles: ["test/support/scalar-kernel.ts", "test/support/typed-arrays.ts"],
     // A file is 0.4 s of a new process and of reading src/ anew: half of all the time. No test changes a module for others.
     isolate: false,

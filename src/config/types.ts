@@ -330,7 +330,9 @@ export interface DecoderOptions extends TaskFields {
   readonly maxDetections?: number;
   /**
    * Called once for each new note: something that looks like a mistake, and is decoded all the same. `describe()` lists
-   * them too. It cannot decode with the same decoder: the result of the call is not returned yet.
+   * them too. It cannot decode with the same decoder: the result of the call is not returned yet. Default: outside of
+   * production, the first note of each kind goes to `console.warn`. That is in Node unless NODE_ENV is "production", in
+   * pages on localhost, and in a bundler's development build.
    */
   readonly onNote?: (note: string) => void;
   /**

@@ -1,14 +1,16 @@
 /** Collects notes, and passes each to `onNote` once. */
+import { warnInDevelopment } from "../core/warn.ts";
+
 export class Notes {
   readonly list: string[] = [];
-  readonly #onNote: ((note: string) => void) | null;
+  readonly #onNote: (note: string) => void;
   /** Notes that `onNote` received, over all plans. */
   readonly #reported = new Set<string>();
   /** Count of the notes in `list` that `report` has gone through. */
   #reportedCount = 0;
 
   constructor(onNote: ((note: string) => void) | null | undefined) {
-    this.#onNote = onNote ?? null;
+    this.#onNote = onNote ?? warnInDevelopment;
   }
 
   /** Replaces the list by the notes of a new plan. */
@@ -25,7 +27,6 @@ export class Notes {
   /** Calls `onNote` with each note that it has not received yet. */
   report(): void {
     const onNote = this.#onNote;
-    if (onNote === null) return;
     while (this.#reportedCount < this.list.length) {
       const note = this.list[this.#reportedCount++];
       if (this.#reported.has(note)) continue;

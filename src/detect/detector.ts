@@ -4,6 +4,7 @@ import { ConfigError, mismatch, refuse } from "../core/errors.ts";
 import { namesFor, nearestName } from "../core/names.ts";
 import { FLAG, type Rule, checkValue } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
+import { isDevelopment, warnInDevelopment } from "../core/warn.ts";
 import { noteOfMissingNames } from "../decode/missing-names.ts";
 import { decoderOf } from "../decode/tensor-decoder.ts";
 import { ChainedDetector, checkPoints } from "./chain.ts";
@@ -112,9 +113,10 @@ async function openDetector<Opened>(
     // Results of `fresh` are copies already.
     const detector = new SessionDetector(session, decoder, lanes, (reuse ?? decoderOptions.fresh) === true);
     for (let i = 0; i < (warmUp ?? 1); i++) await detector.warmUp(blankImage(decoder));
-    const { onNote } = decoderOptions;
-    const note = onNote ? noteOfMissingNames(decoder) : null;
-    if (note !== null) onNote?.(note);
+    const { onNote = warnInDevelopment } = decoderOptions;
+    const isHeard = onNote !== warnInDevelopment || isDevelopment();
+    const note = isHeard ? noteOfMissingNames(decoder) : null;
+    if (note !== null) onNote(note);
     return detector;
   } catch (error) {
     for (const lane of lanes) lane.close();

@@ -12,6 +12,7 @@ import {
   oneOf,
 } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
+import { warnInDevelopment } from "../core/warn.ts";
 
 interface CommonOptions {
   /**
@@ -141,7 +142,7 @@ export function complete(options: TrackerOptions): Complete<TrackerOptions> {
     maxLost: given.maxLost ?? (given.method === "sort" ? 1 / frameRate : 1),
     longestPause: given.maxLost ?? 1,
     perClass: given.perClass ?? false,
-    onNote: given.onNote ?? null,
+    onNote: given.onNote ?? warnInDevelopment,
   };
   const values = given as unknown as Readonly<Record<string, unknown>>;
   for (const [name, [, byDefault]] of Object.entries(ofMethod)) settings[name] = values[name] ?? byDefault;

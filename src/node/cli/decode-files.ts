@@ -66,7 +66,9 @@ export class Network {
     const config = configAmong(shared);
     checkHasNetwork(config, values);
     const setup = await setupOf(values, config?.text);
-    return new Network(await createDecoder(setup.config, setup.options), shared);
+    // The command prints the notes itself.
+    const options = { ...setup.options, onNote: () => undefined };
+    return new Network(await createDecoder(setup.config, options), shared);
   }
 
   /** Decodes the tensors of more files. Options name the photo. */

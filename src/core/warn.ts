@@ -1,0 +1,53 @@
+/** Who receives notes where the caller passes no `onNote`: outside of production, the console. */
+
+/** What this file needs of the program around it. Any of it may be missing. */
+interface Surroundings {
+  readonly process?: {
+    readonly versions?: { readonly node?: string };
+    readonly env?: { readonly NODE_ENV?: string };
+  };
+  readonly location?: { readonly hostname?: string };
+  readonly document?: unknown;
+  readonly navigator?: { readonly userAgent?: string };
+  readonly console?: { readonly warn?: (text: string) => void };
+}
+
+declare const process: { readonly env: { readonly NODE_ENV?: string } };
+
+const LOCAL = /^(localhost|127(\.\d+){3}|\[?::1\]?|.*\.localhost)$/;
+
+/** Returns NODE_ENV. Bundlers replace the whole expression, also for pages, which have no `process`. */
+function nodeEnv(): string | undefined {
+  try {
+    return process.env.NODE_ENV;
+  } catch {
+    return undefined;
+  }
+}
+
+/** True in Node unless NODE_ENV is "production", and in pages of this machine or of a development build. */
+export function isDevelopment(around: Surroundings = globalThis as Surroundings, env = nodeEnv()): boolean {
+  const { hostname } = around.location ?? {};
+  if (hostname !== undefined) return LOCAL.test(hostname) || env === "development";
+  // Workers on the edge have a process like Node's, and are production.
+  const isEdge = /cloudflare/i.test(around.navigator?.userAgent ?? "");
+  return env !== "production" && !isEdge && around.process?.versions?.node !== undefined;
+}
+
+/** Kinds of the notes that were shown. */
+const shown = new Set<string>();
+
+/** Writes the first note of a kind to the console: a sentence with other numbers or names is of the same kind. */
+function warnOnce(note: string): void {
+  const kind = note.replace(/"[^"]*"|\[[^\]]*\]|[\d.]+/g, "");
+  if (shown.has(kind)) return;
+  shown.add(kind);
+  (globalThis as Surroundings).console?.warn?.(
+    `boxwright: ${note}\n  Shown once, and not in production. onNote: () => {} silences notes, onNote: console.warn shows all.`,
+  );
+}
+
+/** Receives notes where the caller passes no `onNote`. Looks at the surroundings only once there is a note. */
+export const warnInDevelopment = (note: string): void => {
+  if (isDevelopment()) warnOnce(note);
+};
