@@ -12,10 +12,12 @@ import {
   type TensorData,
   type TensorInput,
   type TensorSpec,
+  list,
   shape,
   specOf,
   volume,
 } from "../core/tensor.ts";
+import { finishedRowsOf } from "../decode/finished.ts";
 import { assemble } from "../memory/assemble.ts";
 import type { TaskPlan } from "../heads/head.ts";
 import { specsOf } from "../heads/query.ts";
@@ -58,6 +60,13 @@ export function compilePlan(
   const settled = readConfig(config, options);
   const specs = settledSpecs(settled);
   const interpreted = interpretConfig(settled, specs, ALL_TASKS, valuesIn(specs, valuesOf));
+  // The decoder brings these rows into one form in each frame. A plan has no such step.
+  if (interpreted.interpretations.length === 0 && finishedRowsOf(settled)?.reads(specs))
+    refuse(
+      "",
+      `${list(specs)}, rows that createDecoder brings into another form first`,
+      "a network whose boxes the kernel reads as they are: a plan file has no place for that step",
+    );
   const { plan, layout } = assemble(interpreted, explain, {
     // A host on a device writes whole tensors into the slots.
     gathers: false,

@@ -46,3 +46,14 @@ test("the points of detectors, which are made by the code of plan files, have on
   );
   expect(bytes.length).toBeGreaterThan(1000);
 });
+
+test.each([
+  ["hailo-nms", { out: [1, 80, 5, 100] }],
+  ["hailo-nms", { out: [1, 40080] }],
+] as const)("%s, whose rows are brought into another form first: %j", (family, outputs) => {
+  const compiled = (): Uint8Array => compile(family, { classes: 80, inputSize: [640, 640] }, outputs);
+  expect(compiled).toThrow(
+    `got out [${outputs.out.join()}], rows that createDecoder brings into another form first`,
+  );
+  expect(compiled).toThrow("a plan file has no place for that step");
+});
