@@ -228,3 +228,41 @@ test("a host that never reached its hub puts tokens of devices off", async () =>
   expect(answer.headers.get("retry-after")).toBe("5");
   await host.end();
 });
+
+describe("a token whose signature was checked before", () => {
+  const HUB = "https://hub.example.org";
+  /** Returns tokens of a hub with one key, a token of a device, and a document with another key. */
+  async function known(now: () => number) {
+    const made = await Promise.all(["1", "2"].map(() => generateKeyPair("EdDSA", { extractable: true })));
+    const documents = await Promise.all(
+      made.map(async ({ publicKey }, i) => ({
+        issuer: HUB,
+        keys: [{ ...(await exportJWK(publicKey)), kid: `${i + 1}`, alg: "EdDSA" }],
+        revoked: [],
+      })),
+    );
+    const issuedAt = Math.floor(now() / 1000);
+    const claims = { iss: HUB, sub: "d", team: "t", iat: issuedAt, exp: issuedAt + HOUR };
+    const token = await new SignJWT(claims).setProtectedHeader({ alg: "EdDSA", kid: "1" }).sign(made[0]!.privateKey);
+    const tokens = new DeviceTokens(now);
+    const [first, second] = documents as unknown as Parameters<DeviceTokens["use"]>[0][];
+    tokens.use(first!);
+    expect(await tokens.check(token)).toMatchObject({ kind: "device", device: "d" });
+    return { tokens, token, second: second! };
+  }
+
+  test("is void once the hub has replaced the key", async () => {
+    const { tokens, token, second } = await known(() => 1.8e12);
+    tokens.use(second);
+    expect(await tokens.check(token)).toMatchObject({ kind: "void" });
+  });
+
+  test("is good for a minute beyond its end, by which clocks may differ", async () => {
+    let now = 1.8e12;
+    const { tokens, token } = await known(() => now);
+    now += (HOUR + 60) * 1000;
+    expect(await tokens.check(token)).toMatchObject({ kind: "device" });
+    now += 1000;
+    expect(await tokens.check(token)).toMatchObject({ kind: "void" });
+  });
+});
