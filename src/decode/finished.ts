@@ -37,9 +37,15 @@ interface Given {
 /** Fewest rows of room. */
 const LEAST_ROOM = 16;
 
-/** Returns the tensors that a buffer of packed rows is unpacked into: rows, and how many each image has. */
-export const unpackedSpecs = (name: string): readonly TensorSpec[] => {
-  const { width } = rowOrder("end-to-end");
+/** Columns of a rotated box of mmdeploy, whose class id stands in a tensor of its own. */
+const ROTATED_WIDTH = 6;
+
+/**
+ * Returns the tensors that rows are brought into: rows, and how many each image has.
+ * @param extra columns after those of an upright box: 1 for an angle
+ */
+export const unpackedSpecs = (name: string, extra = 0): readonly TensorSpec[] => {
+  const width = rowOrder("end-to-end").width + extra;
   const plain = { scale: 1, zeroPoint: 0, order: null } as const;
   return [
     { ...plain, name, dims: [1, LEAST_ROOM, width], type: "f32" },
@@ -126,10 +132,16 @@ export class FinishedRows {
     });
   }
 
+  /** True if rows beside class ids may have an angle: mmdeploy's cx cy w h angle score. */
+  #mayBeRotated(width: number): boolean {
+    return width === ROTATED_WIDTH && this.#orders.includes("box-score-labels");
+  }
+
   /** Returns the index of the tensor with the rows, or -1. */
   #rowsAmong(specs: readonly Pick<TensorSpec, "name" | "dims" | "type">[]): number {
     const { roles } = this.#config;
     const widths = this.#orders.map((name) => rowOrder(name).width);
+    if (this.#mayBeRotated(ROTATED_WIDTH)) widths.push(ROTATED_WIDTH);
     const fitting = specs.flatMap(({ name, dims, type }, i) => {
       // Networks with other exports too have rows [1,N,7] of their cells.
       const hasRank = dims.length === 2 || (this.#hasOnlyFinishedRows && dims.length > 2 && dims.length < 5);
@@ -162,6 +174,17 @@ export class FinishedRows {
     if (extra?.length === count * 4 && other.spec.dims.slice(-1)[0] === 4) return null;
     if (extra !== null && width === 5 && extra.length !== count)
       refuse(shape(other.spec), `${extra.length} class ids`, `${count}, one for each row of ${shape(spec)}`);
+    if (extra?.length === count && count > 1 && this.#mayBeRotated(width)) {
+      if (this.#config.task?.name !== "oriented")
+        refuseFor(
+          [{ option: "task", value: "oriented" }],
+          shape(spec),
+          "rows of six beside class ids: cx cy w h angle score of rotated boxes",
+          'task: "oriented"',
+        );
+      this.reading = "end-to-end";
+      return withLabels(values, extra, batch, count / batch, true);
+    }
     const hasLabels = extra !== null && width === 5;
     const hasCounts = extra !== null && !hasLabels && other.spec.dims.length < 3;
     if (extra !== null && !hasLabels && !hasCounts) return null;

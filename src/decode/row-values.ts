@@ -78,13 +78,19 @@ export function withLabels(
   labels: ArrayLike<number>,
   batch: number,
   count: number,
+  isRotated = false,
 ): Rows {
-  const joined = new Float32Array(labels.length * 6);
+  const width = isRotated ? 7 : 6;
+  const joined = new Float32Array(labels.length * width);
   for (let i = 0; i < labels.length; i++) {
-    for (let c = 0; c < 5; c++) joined[i * 6 + c] = values[i * 5 + c];
-    joined[i * 6 + 5] = labels[i];
+    const from = i * (width - 1);
+    const to = i * width;
+    for (let c = 0; c < 4; c++) joined[to + c] = values[from + c];
+    joined[to + 4] = values[from + width - 2];
+    joined[to + 5] = labels[i];
+    if (isRotated) joined[to + 6] = values[from + 4];
   }
-  return { values: joined, width: 6, images: equalRanges(batch, count) };
+  return { values: joined, width, images: equalRanges(batch, count) };
 }
 
 /** Groups rows by their column of images. */

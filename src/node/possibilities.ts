@@ -109,6 +109,9 @@ function specsOf(
 ): readonly TensorSpec[] {
   const { match, options } = proposal;
   if (TRAITS[options.family].packed) return unpackedSpecs(tensors[0].name);
+  // Rotated boxes of mmdeploy are joined with their class ids.
+  if (options.task === "oriented" && match.views.classIds)
+    return unpackedSpecs(tensors[match.views.rows[0].tensor].name, 1);
   const bare = ["count", "classIds"].flatMap((part) => match.views[part]?.map(({ tensor }) => tensor) ?? []);
   return tensors.map((tensor, i) => ({
     ...tensor,

@@ -12,7 +12,7 @@ import type { FamilyReason } from "../core/family-names.ts";
 import { READINGS } from "../core/readings.ts";
 import { checkNames, list, type TensorSpec } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
-import { cellsOf, squareOfRows } from "../shapes/grids.ts";
+import { areAllCells, cellsOf, squareOfRows } from "../shapes/grids.ts";
 import type { Head, Interpretation, TaskPlan } from "../heads/head.ts";
 import { interpret } from "../heads/interpret.ts";
 import type { ScoresReason } from "../heads/print.ts";
@@ -194,11 +194,14 @@ function withUnits({ about, heads, name }: Interpretation): Head[] {
 /** Returns the rules of a plan: the network's own work is not done again, unless the config names the rule. */
 function settledRules(config: Config, rules: Rules, interpretation: Interpretation): Rules {
   const { name, heads, pairs, inPhoto } = interpretation;
-  const { suppressed, unclamped } = READINGS[name];
+  const { suppressed, unclamped, looksRaw } = READINGS[name];
+  const { inputSize } = interpretation;
+  // Exporters for DeepStream list every cell in the form of a finished list.
+  const isOpen = looksRaw && areAllCells({ inputSize, strides: config.strides }, cellsOf(heads));
   const settled: Rules = {
     ...rules,
     ...EXCEPTIONS[config.ruleSet]?.[name],
-    suppress: suppressed ? "none" : rules.suppress,
+    suppress: suppressed && !isOpen ? "none" : rules.suppress,
     clamp: unclamped ? "none" : rules.clamp,
     ...(pairs && { multiLabel: true, maxCandidates: cellsOf(heads) }),
     ...config.rules,

@@ -1,10 +1,11 @@
 /** Notes of a plan: sentences about what is odd in a config or its tensors, and decoded all the same. */
 import type { Rules } from "../core/rules.ts";
+import { FAMILIES, TRAITS } from "../core/families.ts";
 import type { FamilyReason } from "../core/family-names.ts";
 import { notesOnNames } from "../core/family-names.ts";
 import { READINGS, type ReadingName } from "../core/readings.ts";
 import { few, list, shape, type TensorSpec, volume } from "../core/tensor.ts";
-import { areUsualStrides, cellsOf, gridsOfRows } from "../shapes/grids.ts";
+import { areAllCells, areUsualStrides, cellsOf, gridsOfRows } from "../shapes/grids.ts";
 import type { HeadDraft, HeadTensor, Interpretation } from "../heads/head.ts";
 import { type HeadQuery, namesOf } from "../heads/query.ts";
 import { unreadMap } from "./check.ts";
@@ -19,6 +20,11 @@ export function notesOfFamily({ family, traits }: HeadQuery, { kind, value }: Fa
     return [
       `read as ${family}: only tools.luxonis.com names a file like "${value}", and with anchors it ` +
         "takes YOLOv5 and v7 alone. Another network needs the option family",
+    ];
+  if (kind === "default" && traits.head === "anchor")
+    return [
+      `the family was guessed, as nothing names it: read as ${family}. ${FAMILIES.filter((other) => TRAITS[other].exports.includes("anchor-maps")).join(", ")} ` +
+        "have maps of these shapes and other boxes: the option family says which it is",
     ];
   return kind === "subtype" && traits.objectness === "gate"
     ? [
@@ -59,6 +65,11 @@ export function notesOf(
       : []),
     ...(query.keep?.length === 0 ? ["keep names no class: nothing will be found"] : []),
     ...(reading.rowPerCell ? strangeRows(query, cellsOf(heads)) : []),
+    ...(reading.looksRaw && areAllCells({ inputSize, strides: query.strides }, cellsOf(heads))
+      ? [
+          `${cellsOf(heads)} rows are all cells of the input: the network suppressed nothing, so boxes are suppressed here`,
+        ]
+      : []),
   ];
 }
 

@@ -41,6 +41,13 @@ export const gridsOfRows = (input: Input, cells: number): Grid[] | null =>
     (grids) => grids.length > 0 && cellsOf(grids) === cells,
   ) ?? null;
 
+/** Rows that exporters list unless they are told otherwise. Some input may have as many cells. */
+const USUAL_LIST = 300;
+
+/** True if rows are the cells of three maps or more: a list of all cells, from which nothing was suppressed. */
+export const areAllCells = (input: Input, rows: number): boolean =>
+  rows !== USUAL_LIST && (gridsOfRows(input, rows)?.length ?? 0) > 2;
+
 /** Sides of square inputs that networks are trained with. */
 export const SIDES: readonly number[] = [
   160, 192, 224, 256, 288, 320, 352, 384, 416, 448, 480, 512, 544, 576, 608, 640, 736, 768, 960, 1024, 1280,
