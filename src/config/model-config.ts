@@ -26,14 +26,22 @@ export const isStated = (path: string, isGiven: (name: string) => boolean): bool
 /** Reads the options of a model, and what it knows of its outputs. */
 export function readModelConfig(r: FieldReader): Config {
   const options = r.object("options");
-  const { outputs, description, input, exporter } = r.json as unknown as Model;
+  const { outputs, inputs, description, input, exporter, options: stated } = r.json as unknown as Model;
+  const isOpen = inputs.some(hasOpenSides);
   return {
     ...overlay(options, { ...typedDefaults(), picture: input }, readSettings(options)),
+    // Class names of a file yield to those of the caller, and so does their count.
+    classes: stated.classes ?? null,
     ...(exporter && { familyExporter: exporter }),
     modelName: description,
-    outputs: outputs.map(outputSpec),
+    // Exporters trace a network with some picture. If others may come, the shapes of that one say nothing of theirs.
+    outputs: outputs.map((output) => (isOpen ? { ...outputSpec(output), dims: null } : outputSpec(output))),
   };
 }
+
+/** True for a picture's input whose width or height is open. */
+const hasOpenSides = ({ dims }: ModelTensor): boolean =>
+  dims?.length === 4 && dims.slice(1).filter((d) => typeof d !== "number").length >= 2;
 
 /** Returns an output as a decoder knows it beforehand. Its shape stays open if a dimension or the type does. */
 export const outputSpec = ({ name, dims, type, quantisation }: ModelTensor): OutputSpec => ({

@@ -123,7 +123,7 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
     ...fields,
     familyExporter: fields.family ? undefined : config.familyExporter,
     task: fields.task ? { ...config.task, ...fields.task } : config.task,
-    classes: fields.classes ?? config.classes ?? fields.labels?.length ?? null,
+    classes: fields.classes ?? config.classes ?? fields.labels?.length ?? config.labels?.length ?? null,
     scalesGiven: scales !== undefined || (fields.variances === undefined && config.scalesGiven),
     ruleSet: set,
     // Single rules override those of the config, but a named set replaces them all.

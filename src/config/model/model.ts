@@ -112,7 +112,7 @@ function modelOf(file: NetworkFile): Model {
     ...(recognised && task === "pose" ? { task, ...(metadata && pointsOf(metadata)) } : {}),
     ...(recognised && (task === "segment" || task === "oriented") ? { task } : {}),
     ...(inference && hasQueryMaps(file) ? taskOf(inference) : {}),
-    ...(names ? { labels: names } : {}),
+    ...(names && !recognised?.areOthersNames ? { labels: names } : {}),
     ...(inputSize ? { inputSize } : {}),
   };
   return {
@@ -133,7 +133,14 @@ function modelOf(file: NetworkFile): Model {
     metadata: file.metadata,
     options,
     archive: null,
-    missing: missingIn({ file, metadata, options, input, needsClasses: recognised?.needsClasses === true }),
+    missing: missingIn({
+      file,
+      metadata,
+      options,
+      input,
+      needsClasses: recognised?.needsClasses === true,
+      others: recognised?.areOthersNames ? (names?.length ?? 0) : 0,
+    }),
   };
 }
 
@@ -162,6 +169,8 @@ interface Findings {
   readonly options: Partial<TypedOptions>;
   readonly input: ModelInput | null;
   readonly needsClasses: boolean;
+  /** Count of class names that belong to another network. */
+  readonly others: number;
 }
 
 /** Returns the options of keypoints; none if a keypoint has other than two or three values. */
@@ -175,7 +184,7 @@ function pointsOf({ keypoints, keypointNames }: UltralyticsMetadata): Partial<Ty
 const DECODED: readonly string[] = ["detect", "pose", "segment", "oriented", "classify"];
 
 /** Returns what a decoder needs and the file does not say. */
-function missingIn({ file, metadata, options, input, needsClasses }: Findings): ConfigProblem[] {
+function missingIn({ file, metadata, options, input, needsClasses, others }: Findings): ConfigProblem[] {
   const { outputs } = file;
   const problems: ConfigProblem[] = [];
   const add = (path: string, got: string, expected: string, option?: OptionName): void => {
@@ -198,7 +207,14 @@ function missingIn({ file, metadata, options, input, needsClasses }: Findings): 
       "family",
     );
   if (needsClasses && options.labels === undefined)
-    add("classes", "no class names", 'the option labels, "coco91" for weights of COCO, or classes', "labels");
+    add(
+      "classes",
+      others > 0
+        ? `${others} class names that do not fit ${outputs.map(shapeOf).join(", ")}`
+        : "no class names",
+      'the option labels, "coco91" for weights of COCO, or classes',
+      "labels",
+    );
   if (options.inputSize === undefined && !isNormalised(options))
     add(
       "inputSize",

@@ -23,6 +23,8 @@ export interface Recognition {
   readonly options: Partial<TypedOptions>;
   /** True if a decoder also needs the count of classes, or their names. */
   readonly needsClasses?: boolean;
+  /** True if the names in the file are not as many as the outputs have classes. */
+  readonly areOthersNames?: true;
 }
 
 /** Facts about a network that forms are compared with. */
@@ -31,6 +33,8 @@ export interface Evidence {
   readonly metadata: UltralyticsMetadata | null;
   readonly input: ModelInput | null;
   readonly inputSize: readonly [number, number] | null;
+  /** The class names of the metadata are left alone: they are those of another network. */
+  readonly ignoresNames?: true;
 }
 
 /** Returns what the first form that fits says, `null` if none fits. */
@@ -64,7 +68,10 @@ export function recognise(evidence: Evidence): Recognition | null {
     const options = optionsOfRows(form, evidence);
     if (options !== null) return { exporter: form.exporter, options };
   }
-  return null;
+  // Names of another network, as YOLO-World's exports have COCO's: the rows alone say what it is.
+  if (metadata === null || evidence.ignoresNames) return null;
+  const found = recognise({ ...evidence, ignoresNames: true });
+  return found && { ...found, needsClasses: true, areOthersNames: true };
 }
 
 /** Returns how many classes the pairs of outputs have, `null` if some output is in no pair. */
@@ -132,9 +139,13 @@ function rowsOf(form: RowsForm, evidence: Evidence, { dims }: ModelTensor): Rows
   ];
   for (const [count, channels] of orders) {
     if (typeof channels !== "number") continue;
-    const classes = form.endToEnd ? 0 : (metadata?.names.length ?? channels - form.boxChannels);
-    const isWide = channels === form.boxChannels + classes + extraChannels(evidence);
-    if (!isWide || (metadata === null && classes < 1)) continue;
+    const extra = extraChannels(evidence);
+    const named = evidence.ignoresNames ? undefined : metadata?.names.length;
+    const classes = form.endToEnd ? 0 : (named ?? channels - form.boxChannels - extra);
+    const isWide = channels === form.boxChannels + classes + extra;
+    const isTold = named !== undefined || (classes >= 1 && typeof count === "number");
+    if (!isWide || (!isTold && !form.endToEnd)) continue;
+    if (evidence.ignoresNames && form.rowsPerCell === undefined) continue;
     if (form.rowsPerCell === undefined) return { classes, strides: null };
     // A dimension that is open fits: the metadata say what the network is.
     if (typeof count !== "number" || inputSize === null) return metadata && { classes, strides: null };
