@@ -644,14 +644,13 @@ roles settles it: {boxes: "name", scores: "name"}`,
   });
 });
 
-test("25 channels: inspect lists every reading with the line to write", () => {
+test("25 channels: inspect names the network that has one such map", () => {
   const { text, json } = inspect(undefined, [{ dims: [1, 25, 13, 13] }]);
   const found = (json as PossibilityList).possibilities;
   const told = found.map((p) => `${p.reading} ${p.classes}`);
-  for (const wanted of ["anchor-grid 20", "anchor-grid 1", "distance-grid 20", "point-grid 20"])
-    expect(told).toContain(wanted);
-  expect(text).toContain('{ family: "yolov8", classes: 20, inputSize: [width, height] }');
-  expect(text).toContain("anchors: 5 pairs");
+  // Networks with one map are FastestDet's and YOLOv2's: others have several.
+  expect(told).toContain("anchor-grid 20");
+  expect(text).toContain('{ family: "fastestdet", classes: 20, inputSize: [width, height] }');
 });
 
 test.each([
@@ -663,14 +662,7 @@ test.each([
     ],
     "yolov8",
     80,
-    "and 32 coefficients of masks after them in 116 channels",
-  ],
-  [
-    "YOLOv8-seg without prototypes",
-    [[1, 116, 8400]],
-    "yolov8",
-    80,
-    "the first 84 of 116 channels alone; 32 coefficients of masks",
+    "masks: 32 coefficients",
   ],
   [
     "YOLOv5-seg",
@@ -680,7 +672,7 @@ test.each([
     ],
     "yolov5",
     80,
-    "and 32 coefficients of masks after them in 117 channels",
+    "masks: 32 coefficients",
   ],
   [
     "YOLOv8-seg of two classes",
@@ -690,7 +682,7 @@ test.each([
     ],
     "yolov8",
     2,
-    "and 32 coefficients of masks after them in 38 channels",
+    "masks: 32 coefficients",
   ],
   [
     "YOLOv8-seg of an input of 192x128",
@@ -700,9 +692,9 @@ test.each([
     ],
     "yolov8",
     5,
-    "and 32 coefficients of masks after them in 41 channels",
+    "masks: 32 coefficients",
   ],
-  ["YOLOv8-pose", [[1, 56, 8400]], "yolov8", 1, "and 17 keypoints after them in 56 channels"],
+  ["YOLOv8-pose", [[1, 56, 8400]], "yolov8", 1, "pose: 17 keypoints"],
 ])("inspect of %s names what can be decoded of it first", (_, dims, family, classes, about) => {
   const { text } = inspect(
     undefined,
@@ -722,7 +714,6 @@ test("[1,20,8400]: inspect names classes, classes with an angle, and keypoints",
     '{ family: "yolov8", classes: 1, task: "pose", keypoints: [5, 3], inputSize: [width, height] }',
   ])
     expect(text.split("\n").map((line) => line.trim())).toContain(wanted);
-  expect(text).toContain("[1,19,8400] as planes, and an angle after them in 20 channels");
   // A usual number of classes stays the likeliest; an option settles it.
   expect(inspect(undefined, [{ dims: [1, 84, 8400] }]).text).not.toContain("oriented");
   expect(inspect(undefined, [{ dims: [1, 20, 8400] }], { classes: 15 }).text).toContain('task: "oriented"');
@@ -752,10 +743,11 @@ test("each complete possibility of shapes is a config that reads them", () => {
   }
 });
 
-test("[1,300,6]: inspect names both", () => {
+test("[1,300,6]: inspect names the list first, as 300 is no count of cells", () => {
   const { json } = inspect(undefined, [{ dims: [1, 300, 6] }]);
   const told = (json as PossibilityList).possibilities.map((p) => p.reading);
-  for (const wanted of ["end-to-end", "objectness-rows", "class-rows"]) expect(told).toContain(wanted);
+  expect(told[0]).toBe("end-to-end");
+  expect(told).not.toContain("objectness-rows");
 });
 
 describe.each(engines)("values, %s", (engine) => {
