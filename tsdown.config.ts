@@ -131,6 +131,22 @@ const inlined = (how: "text" | "none") => ({
         : null,
 });
 
+/** Imports what other builds fetch later: a file that stands by itself would wrap it, and nobody could drop it. */
+const atOnce = {
+  name: "at-once",
+  transform(code: string): { code: string; map: null } | null {
+    let imports = "";
+    const changed = code.replace(
+      /\(await import\("(\.[^"]+)"\)\)\.(\w+)/g,
+      (_, from: string, name: string) => {
+        imports += `import { ${name} as later_${name} } from "${from}";`;
+        return `later_${name}`;
+      },
+    );
+    return imports === "" ? null : { code: imports + changed, map: null };
+  },
+};
+
 /** Leaves the text to another file, which is read only if no file of a kernel is at hand. */
 const textOfOtherFile = (file: "kernels.cjs" | "kernels.mjs") => ({
   name: "text-of-other-file",
@@ -142,7 +158,8 @@ const textOfOtherFile = (file: "kernels.cjs" | "kernels.mjs") => ({
           ...(file === "kernels.mjs"
             ? [
                 'import { createRequire } from "node:module";',
-                "const require = createRequire(import.meta.url);",
+                // In two parts: the loader of this file would put its own address there.
+                `const require = createRequire(${"import.meta"}.url);`,
               ]
             : []),
           ...["decode", "masks", "prepare"].map(
@@ -355,7 +372,7 @@ export default defineConfig([
     ...common,
     entry: { page: "src/entries/index.ts" },
     format: "esm",
-    plugins: [inlined("text"), withData, minifiedForPages],
+    plugins: [atOnce, inlined("text"), withData, minifiedForPages],
     outputOptions: { codeSplitting: false },
   },
   // Without a binary: engines without WebAssembly, and those who hand one over.
@@ -363,7 +380,7 @@ export default defineConfig([
     ...common,
     entry: { bare: "src/entries/index.ts" },
     format: ["esm", "cjs"],
-    plugins: [inlined("none"), minified],
+    plugins: [atOnce, inlined("none"), minified],
     outputOptions: { codeSplitting: false },
   },
   // What `boxwright compile --out detector.mjs` puts a plan into.
