@@ -312,6 +312,18 @@ describe("a receiver", () => {
     await until(() => got.length === 3, "the messages");
     expect(idsIn(got).sort()).toEqual(["f0", "f4", "f6"]);
   });
+
+  test("gets messages of a camera again after the host's clock was set back", async () => {
+    const { url, got } = await receiver();
+    const { store, webhooks } = await senderTo({ url, every: 60 });
+    webhooks.start();
+    const at = (n: number, seconds: number): StoredFrame => frame(n, { stored_at: seconds * 1000 });
+    await store(at(0, 10_000));
+    await store(at(1, 9_970));
+    await store(at(2, 9_000));
+    await until(() => got.length === 2, "the messages");
+    expect(idsIn(got)).toEqual(["f0", "f2"]);
+  });
 });
 
 test.each(kinds.filter(({ skip }) => !skip))(
