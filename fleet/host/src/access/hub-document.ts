@@ -22,6 +22,12 @@ export interface HubOptions {
   readonly now: () => number;
 }
 
+/** Seconds by which the document of a hub may be behind, with the time of its answer. */
+const BEHIND_SECONDS = 1;
+
+/** Returns the seconds between two reads, after which a revocation arrives within `hubSeconds`. */
+export const pauseOf = (hubSeconds: number): number => Math.max(hubSeconds / 2, hubSeconds - BEHIND_SECONDS);
+
 export class HubDocuments {
   /** The last document that was read; null: none so far. */
   document: HubDocument | null = null;
@@ -45,9 +51,12 @@ export class HubDocuments {
     await this.read();
     const { hub, hubSeconds, log } = this.#options;
     if (this.document === null) log.warn({ hub }, "tokens of devices are refused until the hub answers");
-    this.#timer = setInterval(() => {
-      this.#reading = this.read();
-    }, hubSeconds * 1000);
+    this.#timer = setInterval(
+      () => {
+        this.#reading = this.read();
+      },
+      pauseOf(hubSeconds) * 1000,
+    );
     this.#timer.unref();
   }
 

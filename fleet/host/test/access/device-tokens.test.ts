@@ -5,6 +5,7 @@ import { temporaryFolder } from "boxwright-service/testing/folder";
 import { freePort } from "boxwright-service/testing/free-port";
 import { until } from "boxwright-service/testing/wait";
 import { DeviceTokens } from "../../src/access/device-tokens.ts";
+import { pauseOf } from "../../src/access/hub-document.ts";
 import { detectionPacket } from "../support/frames.ts";
 import { type TestHost, testHost } from "../support/host.ts";
 import { colourPng } from "../support/pixels.ts";
@@ -265,4 +266,8 @@ describe("a token whose signature was checked before", () => {
     now += 1000;
     expect(await tokens.check(token)).toMatchObject({ kind: "void" });
   });
+});
+
+test("a host reads so often that a revocation arrives within hubSeconds, though the hub's document is behind", () => {
+  expect([30, 5, 1.5, 0.2].map(pauseOf)).toEqual([29, 4, 0.75, 0.1]);
 });

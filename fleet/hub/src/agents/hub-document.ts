@@ -10,8 +10,11 @@ import type { Services } from "../http/services.ts";
 import { listRevocations } from "../nouns/credential.ts";
 import { loadSigner } from "../nouns/signing.ts";
 
-/** Anybody may ask, so the database is asked at most this often. A revoked device is refused within a minute. */
-const CACHE_MS = 5000;
+/**
+ * Anybody may ask, so the database is asked at most this often. Hosts count on less than a second, and so refuse a
+ * revoked device within their `hubSeconds`.
+ */
+const CACHE_MS = 500;
 
 interface Page {
   readonly at: number;

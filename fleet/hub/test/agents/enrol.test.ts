@@ -191,6 +191,19 @@ onDatabases("enrolment", (kind) => {
     hub.clock.offset = 0;
   });
 
+  it("names a revocation within a second, so that hosts refuse the device within their hubSeconds", async () => {
+    const agent = await Agent.enrol(hub);
+    const revoked = async (): Promise<string[]> => {
+      const document = await (await fetch(`${hub.url}/.well-known/boxwright-hub.json`)).json();
+      return document.revoked.map(({ device_id }: { device_id: string }) => device_id);
+    };
+    expect(await revoked()).not.toContain(agent.id);
+    await revokeDevice(hub.storage.db, Date.now(), "test", { teamId: hub.team.id, id: agent.id, name: agent.name });
+    hub.clock.offset += 900;
+    expect(await revoked()).toContain(agent.id);
+    hub.clock.offset = 0;
+  });
+
   it("signs with another key once an operator replaces it, and names only that one", async () => {
     const agent = await Agent.enrol(hub);
     const tokenOf = async () => (await agent.ask("/device/token")).json.token as string;
