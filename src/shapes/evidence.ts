@@ -211,7 +211,10 @@ const wholeRules: readonly Rule[] = [
       if (form.kind !== "scores of a picture") return 0;
       const [{ n, tensor }] = scores;
       const count = bound.C ?? 0;
-      if (n !== 1 || count < 2 || tensors.length > 1) return null;
+      const { dims } = tensors[tensor];
+      // [80,1,37] has 80 steps of a text recogniser first.
+      const hasSteps = dims.length > 1 && dims[0] !== 1 && dims[0] !== null;
+      if (n !== 1 || count < 2 || tensors.length > 1 || hasSteps) return null;
       const isNamed = /prob|soft_?max|class|logit|predict|score|dense|fc|label/i.test(tensors[tensor].name);
       if (looksLikeEmbedding(count) && !isNamed) return null;
       return 3;

@@ -85,6 +85,7 @@ export const CORPUS: readonly string[] = [
   // other kinds
   "softmax:1x40x6625 | 320x48 | none",
   "logits:1x26x37 | 128x32 | none",
+  "output:80x1x37 | - | none",
   "embeddings:1x512 | 112x112 | none",
   "output:1x768 | 224x224 | none",
   "last_hidden_state:1x197x768 | 224x224 | none",
