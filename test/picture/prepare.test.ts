@@ -1,6 +1,6 @@
 /** Preparing an image: places and frames, `into`, rules and where they come from, refusals. */
 import { describe, expect, test } from "vitest";
-import { createDecoderSync as createCoreDecoder } from "../../src/entries/core.ts";
+import { createDecoderSync as createCoreDecoder, explain } from "../../src/entries/core.ts";
 import { createDecoderSync, prepareImage } from "../../src/entries/index.ts";
 import type { PartialRule, PrepareResize, PrepareRule } from "../../src/core/prepare-rule.ts";
 import type { ImageInput } from "../../src/decode/prepare.ts";
@@ -313,7 +313,7 @@ describe("decoder.prepare", () => {
   });
 
   test("without the task the error names its import, and describe() says nothing of pictures", () => {
-    const d = createCoreDecoder({ family: "yolov8", classes: 1, inputSize: [8, 8] });
+    const d = createCoreDecoder({ family: "yolov8", classes: 1, inputSize: [8, 8] }, { explain });
     expect(() => d.prepare(flat(2, 2, 0))).toThrow('import { prepare } from "boxwright/core"');
     expect(d.describe().text).not.toContain("picture:");
   });

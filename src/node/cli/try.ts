@@ -213,9 +213,10 @@ function linesFor(
 function wordsFor(options: object): string[] | null {
   const table = Object.entries(optionsOf("run"));
   const words = Object.entries(options).map(([name, value]) => {
-    const [flag] = table.find(([word, { sets }]) => (sets ?? word) === name) ?? [];
+    const [flag, option] = table.find(([word, { sets }]) => (sets ?? word) === name) ?? [];
     if (flag === undefined) return null;
-    if (name === "inputSize" || name === "keypoints") return `--${flag} ${(value as number[]).join("x")}`;
+    // The help writes such an option as WxH or KxV.
+    if (/^[A-Z]x[A-Z]$/.test(option?.value ?? "")) return `--${flag} ${(value as number[]).join("x")}`;
     const list = [value].flat();
     const isPlain = list.every((one) => /^[\w.:-]+$/.test(String(one)) && typeof one !== "object");
     return isPlain && list.length > 0 ? `--${flag} ${list.join(",")}` : null;

@@ -65,7 +65,7 @@ test.each([
   [
     "a group",
     [11],
-    "file: got wire type 3 at byte 0, expected 0, 1, 2 or 5: the file is damaged, or is no ONNX",
+    "file: got wire type 3 at byte 0, expected 0, 1, 2 or 5. The file is damaged, cut short, or no ONNX file",
   ],
   ["field number 0", [2, 0], "file: got field number 0 at byte 0"],
   ["eight bytes past the end", [9, 1], "got field 1 of 8 bytes"],

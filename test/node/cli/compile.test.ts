@@ -48,7 +48,16 @@ test("--kernel writes a module with a memory of its own", async () => {
   });
   const module = new WebAssembly.Module(new Uint8Array(await readFile(kernel)));
   const { exports } = new WebAssembly.Instance(module);
-  expect(Object.keys(exports).sort()).toEqual(["abiVersion", "decode", "memory", "nms", "scan", "sort"]);
+  expect(Object.keys(exports).sort()).toEqual([
+    "abiVersion",
+    "compare",
+    "decode",
+    "memory",
+    "nms",
+    "scan",
+    "sort",
+    "within",
+  ]);
   expect((exports.memory as { buffer: ArrayBuffer }).buffer.byteLength).toBe(PAGE);
 });
 
