@@ -29,19 +29,38 @@ export const isAmong = (name: Family, possibilities: readonly Possibility[]): bo
   );
 
 /**
+ * Returns the option `--variances` if the boxes are offsets from priors that the family builds, though their shape is
+ * that of boxes too: decoding them takes exponentials, and the graph has none. `null` if not.
+ */
+function varianceWords(family: Family | undefined, { hasExponentials }: Model): string | null {
+  // Finished scores come with boxes of either kind.
+  const isOpen = family && TRAITS[family].buildPriors && TRAITS[family].raw === "probabilities";
+  return isOpen && hasExponentials === false ? "--variances 0.1,0.1,0.2,0.2" : null;
+}
+
+/**
  * Returns the option `--family` of the command line, with the families to choose from, and the task that all of them
  * have. `null` if nothing fits.
  * @param path of the file. A family in its name comes first
  */
-export function familyWords(possibilities: readonly Possibility[], path: string): string | null {
+export function familyWords(
+  possibilities: readonly Possibility[],
+  path: string,
+  model: Model,
+): string | null {
   const tasks = new Set(possibilities.map(({ options }) => options.task));
   const [task] = tasks.size === 1 ? tasks : [];
+  const wordsOf = (family: Family): string => {
+    const variances = varianceWords(family, model);
+    return `--family ${family}${variances === null ? "" : ` ${variances}`}${more}`;
+  };
   const more = task === undefined ? "" : ` --task ${task}`;
   const named = familyInName(basename(path));
-  if (named !== null && isAmong(named, possibilities)) return `--family ${named}${more}`;
+  if (named !== null && isAmong(named, possibilities)) return wordsOf(named);
   const families = [...new Set(possibilities.map(({ options }) => options.family))];
   if (families.length === 0) return null;
   const [first, ...others] = families.slice(0, MOST_FAMILIES);
+  if (others.length === 0) return wordsOf(first);
   return `--family ${first}${others.map((family) => ` (or ${family})`).join("")}${more}`;
 }
 
@@ -55,7 +74,10 @@ export function nextStep(path: string, { json }: ModelInspection, options: Decod
     model.missing.some((problem) => problem.path === name) && !Object.hasOwn(options, name);
   const found = likeliest(json);
   const words = [
-    ...(isMissing("family") ? [familyWords(found, path) ?? "--family NAME"] : []),
+    ...(isMissing("family") ? [familyWords(found, path, model) ?? "--family NAME"] : []),
+    ...(isMissing("family") || options.variances || options.boxFormat
+      ? []
+      : [varianceWords(options.family, model) ?? []].flat()),
     ...((model.inputSize ?? options.inputSize) ? [] : ["--input-size WxH"]),
     ...labelWords(model, found, options),
   ];

@@ -130,6 +130,7 @@ function modelOf(file: NetworkFile): Model {
     input,
     inputs: file.inputs,
     outputs: file.outputs,
+    ...(file.format === "onnx" && { hasExponentials: file.operators.has("Exp") }),
     metadata: file.metadata,
     options,
     archive: null,

@@ -67,6 +67,8 @@ export interface Model {
   /** All inputs, weights left out. */
   readonly inputs: readonly ModelTensor[];
   readonly outputs: readonly ModelTensor[];
+  /** True if the graph takes exponentials, as decoding of boxes does. ONNX only. Absent: not known. */
+  readonly hasExponentials?: boolean;
   /** Metadata as the file has it: keys and texts. */
   readonly metadata: { readonly [key: string]: string };
   /** Settings of the file as options of `createDecoder`. Empty for an NN Archive. */

@@ -5,7 +5,7 @@ import { noteLine } from "./hints.ts";
 import type { Io } from "./io.ts";
 import { UsageError, type Values } from "./options.ts";
 import type { Parsed } from "./parse.ts";
-import { type Formatter, checkCocoNames, formatOf, formatter } from "./results.ts";
+import { type Formatter, OF_INPUT, checkCocoNames, formatOf, formatter } from "./results.ts";
 import { detectionTable } from "./table.ts";
 import { textOf } from "./values.ts";
 
@@ -67,7 +67,11 @@ function tableText({ images, engine, frame, milliseconds }: Decoded): string {
       (detections.length > 0 ? detectionTable(detections, frame) : ""),
   );
   const count = images.reduce((n, detections) => n + detections.length, 0);
-  return `${tables.join("")}${countText(count)}, engine ${engine}, ${milliseconds.toFixed(2)} ms (first call)\n`;
+  const place = frame === undefined && count > 0 ? `${OF_INPUT}\n` : "";
+  return (
+    `${tables.join("")}${place}${countText(count)}, engine ${engine}, ` +
+    `${milliseconds.toFixed(2)} ms (first call)\n`
+  );
 }
 
 /** Returns a count of detections in words. */

@@ -10,7 +10,7 @@ import { decodeText } from "../files/raw.ts";
 import { rasterise } from "../raster.ts";
 import { countText } from "./decode.ts";
 import { decodeFiles, decodeFolders } from "./decode-files.ts";
-import { type Folders, isFolder, splitFolders } from "./frames.ts";
+import { type Folders, framesIn, isFolder, splitFolders } from "./frames.ts";
 import { noteLine } from "./hints.ts";
 import type { Io } from "./io.ts";
 import { UsageError, type Values, optionsOf } from "./options.ts";
@@ -20,8 +20,14 @@ import { mostBytes, textOf, textsOf, wholeOf, wrongValue } from "./values.ts";
 
 export async function draw({ positionals, values }: Parsed, io: Io): Promise<void> {
   const split = await splitFolders(positionals);
-  if (split !== null) return drawAll(split, values, io);
   const photoPath = textOf(values, "photo");
+  if (split !== null) {
+    const frames = (await Promise.all(split.folders.map(framesIn))).flat();
+    const isOne = frames.length === 1 && photoPath !== undefined && !(await isFolder(photoPath));
+    if (!isOne) return drawAll(split, values, io);
+    // The folder of one frame stands for its tensors.
+    return draw({ positionals: [...split.shared, ...frames[0].paths], values }, io);
+  }
   if (photoPath === undefined) throw new UsageError("--photo is missing. Name the PNG or JPEG to draw on.");
   const outs = outPaths(values, photoPath);
   const read = ["detections", "labels", "priors", "font"].map((option) => values[option]);
@@ -47,7 +53,9 @@ export async function draw({ positionals, values }: Parsed, io: Io): Promise<voi
 async function drawAll(split: Folders, values: Values, io: Io): Promise<void> {
   const photos = textOf(values, "photo");
   if (photos === undefined || !(await isFolder(photos)))
-    throw new UsageError("--photo has to name a folder too: each frame is drawn on the photo of its name.");
+    throw new UsageError(
+      "--photo has to name a folder too: several frames are drawn on the photos of their names.",
+    );
   const idle = ["detections", "index"].find((option) => values[option] !== undefined);
   if (idle !== undefined) throw new UsageError(`--${idle} is for one frame, and a folder is given.`);
   const patterns = (textsOf(values, "out") ?? ["*.boxes.svg"]).map(outPattern);

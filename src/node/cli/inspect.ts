@@ -6,6 +6,7 @@ import type { TensorHead } from "../files/tensor.ts";
 import { inspectModel, modelIn } from "../inspect-model.ts";
 import { inspect as inspectTensors } from "../inspect.ts";
 import { nextStep, otherNameText } from "../next-step.ts";
+import { framesIn, isFolder } from "./frames.ts";
 import { configAmong, dataIn, headOf, selectOnly, tensorsAmong } from "./inputs.ts";
 import type { Io } from "./io.ts";
 import { UsageError } from "./options.ts";
@@ -16,7 +17,8 @@ import { trialLines, tryNetwork } from "./try.ts";
 import { mostBytes } from "./values.ts";
 
 export async function inspect({ positionals, values }: Parsed, io: Io): Promise<void> {
-  const { shapes, inputs } = await readWords(positionals, readInputUpTo(mostBytes(values)));
+  const words = (await Promise.all(positionals.map((word) => firstFrameOf(word, io)))).flat();
+  const { shapes, inputs } = await readWords(words, readInputUpTo(mostBytes(values)));
   const config = configAmong(inputs);
   const tensors = tensorsAmong(inputs, values);
   const heads = selectOnly([...shapes, ...tensors.map(headOf)], values);
@@ -33,7 +35,7 @@ export async function inspect({ positionals, values }: Parsed, io: Io): Promise<
     throw new UsageError("--try runs a network, and none is given. Name a model file (.onnx).");
   if (model === null)
     return print(inspectTensors(setup.config, heads, setup.options, dataIn(tensors)), values, io);
-  const path = positionals.find((word) => parseShape(word, 0) === null) ?? "FILE";
+  const path = config?.path ?? "FILE";
   const inspection = inspectModel(model, heads, setup.options, dataIn(tensors), basename(path));
   const other = otherNameOf(basename(path, extname(path)));
   const lines = [
@@ -54,6 +56,17 @@ function print(
   io: Io,
 ): void {
   io.out(values["json"] ? `${JSON.stringify(json, null, 2)}\n` : text.replace(/\n*$/, "\n"));
+}
+
+/** Returns the files of the first frame of a folder, as `decode` takes it. Other words stay as they are. */
+async function firstFrameOf(word: string, io: Io): Promise<readonly string[]> {
+  if (!(await isFolder(word))) return [word];
+  const [{ name, paths }, ...others] = await framesIn(word);
+  if (others.length > 0)
+    io.err(
+      `boxwright: note: ${word} holds ${others.length + 1} frames: the first one, ${name}, is inspected\n`,
+    );
+  return paths;
 }
 
 /** Reads each word as a shape, or else as the path of a file. */

@@ -19,6 +19,10 @@ export interface ImageResult {
   readonly detections: readonly DetectionFields[];
 }
 
+/** Line above or below a table whose boxes are relative to the network's input. */
+export const OF_INPUT =
+  "coordinates are 0..1 of the network's input: --photo or --image-size (and --resize) make them the photo's";
+
 const FORMATS = ["table", "json", "ndjson", "coco", "csv"] as const;
 export type Format = (typeof FORMATS)[number];
 
@@ -60,7 +64,14 @@ export function formatter(
   };
   switch (format) {
     case "table":
-      return { begin: "", of: (result) => `${tableOf(result)}\n`, end: "" };
+      return {
+        begin: "",
+        of: (result, index) => {
+          const isFirst = index === 0 && result.width === null;
+          return `${isFirst ? `${OF_INPUT}\n` : ""}${tableOf(result)}\n`;
+        },
+        end: "",
+      };
     case "json":
       return list((result) => JSON.stringify(result, null, 2));
     case "ndjson":

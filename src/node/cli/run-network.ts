@@ -155,7 +155,7 @@ function adviserOf(model: Model, path: string, { family, ...options }: DecoderOp
     const needsFamily = error.options.some((hint) => hint.option === "family");
     if (family === undefined && !needsFamily) return error;
     const found = likeliest(inspectModel(model, [], options, () => null).json);
-    const words = familyWords(found, path);
+    const words = familyWords(found, path, model);
     if (words === null) return error;
     if (family === undefined) return Object.assign(error, { familyWords: words });
     const isOther = new Set(found.map((one) => one.options.family)).size === 1 && !isAmong(family, found);

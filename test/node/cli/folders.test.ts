@@ -124,3 +124,29 @@ test("says what does not go with folders", async () => {
       expect(Math.max(...bbox)).toBeGreaterThan(2);
   }
 });
+
+test("inspect and draw take the folder that decode takes", async () => {
+  const all = await boxwright("inspect", config, frames());
+  expect(all).toMatchObject({ code: 0 });
+  expect(all.err).toContain("holds 3 frames: the first one, astronaut, is inspected");
+  expect(all.out).toBe((await boxwright("inspect", config, `${frames()}/astronaut/meta.json`)).out);
+  expect((await boxwright("inspect", config, `${frames()}/coffee`)).err).toBe("");
+  // One frame needs no folder of photos.
+  const svg = folder.path("one.svg");
+  const drawn = await boxwright(
+    ...["draw", config, `${frames()}/coffee`, "--photo", `${photos}/coffee.jpg`, "--out", svg],
+  );
+  expect(drawn).toMatchObject({ code: 0, out: `${svg}: 2 detections\n` });
+  expect(readFileSync(svg, "utf8")).toContain(">cup 79%</text>");
+});
+
+test("a table says whose coordinates it holds", async () => {
+  const said = "coordinates are 0..1 of the network's input: --photo or --image-size";
+  const times = async (...words: string[]) =>
+    (await boxwright("decode", config, ...words)).out.split(said).length - 1;
+  for (const one of [`${frames()}/coffee/meta.json`, frames()]) {
+    expect(await times(one)).toBe(1);
+    expect(await times(one, "--json")).toBe(0);
+    expect(await times(one, "--image-size", "640x480")).toBe(0);
+  }
+});

@@ -388,6 +388,13 @@ describeShared("a wrong family", (data) => {
     const { err } = await runOn(...words);
     expect(err).not.toContain("another family");
     expect(err).toContain("\nIn this command: --variances 0.1,0.1,0.2,0.2\n");
+    const all = "--family ultraface --variances 0.1,0.1,0.2,0.2";
+    expect((await runOn(file, "hopper.jpg")).err).toContain(`\nIn this command: ${all}\n`);
+    expect((await boxwright("inspect", `${data}/models/${file}`)).out).toContain(
+      `photo.jpg ${all} --draw boxes`,
+    );
+    const decoded = await boxwright("inspect", `${data}/models/version-RFB-320.onnx`);
+    expect(decoded.out).toContain("photo.jpg --family ultraface --draw boxes");
     expect((await runOn(...words, "--variances", "0.1,0.1,0.2,0.2")).out).toMatch(/1 detection\n/);
   });
 });
