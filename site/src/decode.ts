@@ -4,6 +4,7 @@ import { json } from "./code.ts";
 import type { PlaygroundRun } from "./playground.ts";
 import { isStated } from "@repo/src/config/model-config.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";
+import { pageWords } from "./page-words.ts";
 import { type State, messageOf, thresholdsOf } from "./state.ts";
 
 /** Returns the first possibility that needs nothing besides, among the likeliest ones. */
@@ -104,7 +105,7 @@ async function decodeOnce(state: State, run: PlaygroundRun): Promise<void> {
     if (opened !== shown.opened) return;
     shown.found = found;
     stages.decode = found.ms;
-    if (found.notes.length > 0) shown.notes = [...shown.notes, ...found.notes];
+    if (found.notes.length > 0) shown.notes = [...shown.notes, ...found.notes.map(pageWords)];
   } catch (error) {
     if (opened !== shown.opened) return;
     shown.found = null;

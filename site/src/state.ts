@@ -1,4 +1,5 @@
 /** The state of the playground: inputs that its controls change, what it shows, and what follows from both. */
+import { pageWords } from "./page-words.ts";
 import { type ComputedRef, computed, reactive, shallowReactive } from "vue";
 import type { DecoderOptions } from "boxwright";
 import type { Possibility } from "@repo/src/node/possibility.ts";
@@ -120,7 +121,8 @@ export function clearAll(state: State): void {
   clearResults(state);
 }
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const messageOf = (error: unknown): string =>
+  pageWords(error instanceof Error ? error.message : String(error));
 
 /** Returns the thresholds of the sliders. */
 export const thresholdsOf = ({ inputs }: State) => ({

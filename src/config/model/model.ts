@@ -1,6 +1,8 @@
 /** `readModel`: a network's own file as plain data, and as the options of a decoder. */
+import { COCO_CLASSES } from "../../core/coco.ts";
 import { ConfigError, type ConfigProblem, type OptionName, mismatch } from "../../core/errors.ts";
 import { TRAITS } from "../../core/families.ts";
+import { COCO80 } from "../../core/labels.ts";
 import { FUNCTION, type OptionRules, checkOptions } from "../../core/options.ts";
 import { isBytes, show } from "../../core/tensor.ts";
 import type { TypedOptions } from "../types.ts";
@@ -105,7 +107,10 @@ function modelOf(file: NetworkFile): Model {
   const recognised: Recognition | null = inference
     ? { exporter: inference.exporter, options: inference.options }
     : recognise({ file, metadata, input, inputSize });
-  const names = metadata?.names ?? inference?.names ?? (file.labels && withoutBackground(file.labels));
+  const names =
+    metadata?.names ??
+    inference?.names ??
+    (file.labels ? withoutBackground(file.labels) : namesOfCoco(file, recognised?.options));
   const task = metadata?.task ?? null;
   const options: Partial<TypedOptions> = {
     ...recognised?.options,
@@ -143,6 +148,24 @@ function modelOf(file: NetworkFile): Model {
       others: recognised?.areOthersNames ? (names?.length ?? 0) : 0,
     }),
   };
+}
+
+/** The data set as a word of its own: "coco", "coco.yaml", "COCO2017", "mscoco". */
+const COCO_WORD = /(?:^|[^a-z])(?:ms-?)?coco(?:80|128|[-_ ]?20(?:14|17))?(?![a-z0-9])/i;
+
+/**
+ * Returns COCO's names if the file says in words that the network knows COCO, and has as many classes; else `null`. The
+ * words are those of its description, of its metadata and of its outputs' names.
+ */
+function namesOfCoco(file: NetworkFile, options: Partial<TypedOptions> = {}): readonly string[] | null {
+  if (options.classes !== COCO_CLASSES) return null;
+  const texts = [
+    file.description ?? "",
+    ...Object.values(file.metadata),
+    ...file.outputs.map(({ name }) => name),
+  ];
+  const isTrainedFurther = texts.some((text) => /fine-?tun/i.test(text));
+  return !isTrainedFurther && texts.some((text) => COCO_WORD.test(text)) ? COCO80 : null;
 }
 
 /** Returns the metadata with the task of masks if the outputs tell it: the script of YOLOv5 states no task. */

@@ -7,6 +7,7 @@ import {
   parseConfig,
   readModel,
 } from "../../../src/entries/index.ts";
+import { COCO80 } from "../../../src/core/labels.ts";
 import { createDecoderSync as createCoreDecoder } from "../../../src/entries/core.ts";
 import { withZip } from "../../support/archives.ts";
 import {
@@ -369,6 +370,39 @@ describe("Ultralytics, TFLite", () => {
     expect(JSON.parse(ultralyticsJson())).toMatchObject({ imgsz: [64, 64] });
     for (const key of ["names", "task", "stride", "inputSize", "endToEnd", "description"] as const)
       expect(fromZip[key]).toEqual(fromOnnx[key]);
+  });
+});
+
+describe("a network of 80 classes without names", () => {
+  const read = (metadata: Record<string, string>, name = "output", classes = 80) =>
+    readModel(
+      onnxFile({
+        inputs: [input(1, 3, 64, 64)],
+        outputs: [output(name, 1, 84, 5 + classes)],
+        metadata,
+      }),
+    );
+  test.each([
+    ["description", "YOLOX-s trained on COCO2017"],
+    ["dataset", "coco"],
+    ["data", "datasets/coco.yaml"],
+    ["dataset", "ms-coco"],
+  ])("has those of COCO where the file says so: %s, %s", async (key, text) => {
+    const model = await read({ [key]: text });
+    expect(model.names).toEqual(COCO80);
+    const decoder = createDecoderSync(model);
+    expect(decoder.config.labels?.[16]).toBe("dog");
+    // The caller knows better.
+    const own = Array.from({ length: 80 }, (_, i) => `thing ${i}`);
+    expect(createDecoderSync(model, { labels: own }).config.labels).toEqual(own);
+  });
+  test.each([
+    [{}, 80],
+    [{ dataset: "cocopen" }, 80],
+    [{ dataset: "own, fine-tuned from COCO" }, 80],
+    [{ dataset: "coco" }, 79],
+  ])("has none otherwise: %j, %d classes", async (metadata, classes) => {
+    expect((await read(metadata as Record<string, string>, "output", classes)).names).toBeNull();
   });
 });
 
