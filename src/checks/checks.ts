@@ -23,6 +23,7 @@ import {
 } from "./scene.ts";
 import { checkDistributions, noteOfActivated, noteOfCount, noteOfLost, noteOfNaN } from "./scores.ts";
 import { noteOfStorageOrder } from "./storage-order.ts";
+import { noteOfCoarseScale, noteOfFloatBytes, noteOfSigmoidAngles } from "./values.ts";
 
 /** Checks of boxes that tell of a cause: where one has told, those of the scene would tell of its effect. */
 const CAUSES = ["boxes", "overlaps", "background"];
@@ -44,6 +45,14 @@ const PLAN_CHECKS: readonly CheckRow[] = [
   },
   { id: "two-sigmoids", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfTwoSigmoids(work) },
   { id: "confidence", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfConfidence(work) },
+  { id: "coarse-scale", when: "first tensors", needs: "plan", run: ({ work }) => noteOfCoarseScale(work) },
+  { id: "float-bytes", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfFloatBytes(work) },
+  {
+    id: "sigmoid-angles",
+    when: "first tensors",
+    needs: "tensors",
+    run: ({ work }) => noteOfSigmoidAngles(work),
+  },
   { id: "cell-boxes", when: "first tensors", needs: "tensors", run: ({ work }) => noteOfCellBoxes(work) },
   {
     id: "storage-order",
