@@ -24,6 +24,7 @@ export function polygonsOf(mask: Pixels): MaskPolygon[] {
   const polygons: { outer: number[]; holes: number[][] }[] = [];
   /** For each vertical edge: 0 if it was not walked, else 1 + the index of its polygon. */
   const walked = new Int32Array((width + 1) * height);
+  const corners: number[] = [];
   for (let y = 0; y < height; y++) {
     /** Mark of the nearest edge to the left. A hole that begins at x belongs to the polygon of that mark. */
     let left = 0;
@@ -34,8 +35,8 @@ export function polygonsOf(mask: Pixels): MaskPolygon[] {
         if (walked[edge] === 0) {
           // The first edge of a ring, in reading order, has a set pixel on its right side if the ring is an outer one.
           if (pixel === 1)
-            polygons.push({ outer: walk(mask, walked, x, y, UP, polygons.length + 1), holes: [] });
-          else polygons[left - 1].holes.push(walk(mask, walked, x, y, DOWN, left));
+            polygons.push({ outer: walk(mask, walked, corners, x, y, UP, polygons.length + 1), holes: [] });
+          else polygons[left - 1].holes.push(walk(mask, walked, corners, x, y, DOWN, left));
         }
         left = walked[edge];
       }
@@ -48,10 +49,12 @@ export function polygonsOf(mask: Pixels): MaskPolygon[] {
 /**
  * Walks one ring, from the vertical edge on the left of pixel x, y. Marks its vertical edges. Returns its corners,
  * x and y in turn, in pixels of the picture.
+ * @param corners room for them. A ring that grows by itself would take several times the memory of a small one
  */
 function walk(
   { x: originX, y: originY, width, height, data }: Pixels,
   walked: Int32Array,
+  corners: number[],
   startX: number,
   startY: number,
   startDirection: number,
@@ -59,7 +62,7 @@ function walk(
 ): number[] {
   const isSet = (x: number, y: number): boolean =>
     x >= 0 && y >= 0 && x < width && y < height && data[y * width + x] === 1;
-  const ring: number[] = [];
+  let count = 0;
   let direction = startDirection;
   let x = startX;
   let y = direction === UP ? startY + 1 : startY;
@@ -74,10 +77,13 @@ function walk(
     const left = isSet(x + AHEAD_LEFT_X[direction], y + AHEAD_LEFT_Y[direction]);
     // Where two set pixels meet only at this corner, turn right and stay with the own pixel: parts are 4-connected.
     const next = !right ? (direction + 1) & 3 : left ? (direction + 3) & 3 : direction;
-    if (next !== direction) ring.push(originX + x, originY + y);
+    if (next !== direction) {
+      corners[count++] = originX + x;
+      corners[count++] = originY + y;
+    }
     direction = next;
   } while (x !== firstX || y !== firstY || direction !== startDirection);
-  return ring;
+  return corners.slice(0, count);
 }
 
 // From a corner to the pixels ahead of it, by direction: right, down, left, up.

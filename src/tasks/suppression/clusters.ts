@@ -28,16 +28,24 @@ export class Clusters {
   readonly #entries: number[] = [0];
   readonly #before: number[] = [0];
   readonly #axes: readonly [Axis, Axis];
+  readonly #threshold: number;
+  /** Share of the sides of a box, about its centre, that its cells cover. */
+  readonly #share: number;
   /** Cells of the box that was looked at last. */
   readonly #cells = new Int32Array(4);
   /** The best cluster of the search, and its overlap. */
   #best = -1;
   #largest = 0;
 
-  /** @param boxes corners of all boxes that will come, side by side. Means never lie outside of them. */
-  constructor(boxes: Float64Array) {
+  /**
+   * @param boxes corners of all boxes that will come, side by side. Means never lie outside of them.
+   * @param threshold IoU above which `find` finds a cluster
+   */
+  constructor(boxes: Float64Array, threshold: number) {
     const n = boxes.length / 4;
-    this.#axes = [axisOf(boxes, 0), axisOf(boxes, 1)];
+    this.#share = shareOf(threshold);
+    this.#threshold = threshold;
+    this.#axes = [axisOf(boxes, 0, this.#share), axisOf(boxes, 1, this.#share)];
     this.#means = new Float64Array(4 * n);
     this.#classIds = new Int32Array(n);
     this.#reach = new Int32Array(4 * n);
@@ -50,12 +58,12 @@ export class Clusters {
    * Returns the cluster of a class whose mean overlaps a box most, of equal ones the oldest; -1 if no IoU is above the
    * threshold.
    */
-  find(corners: ArrayLike<number>, classId: number, threshold: number): number {
+  find(corners: ArrayLike<number>, classId: number): number {
     this.#best = -1;
-    this.#largest = threshold;
+    this.#largest = this.#threshold;
     this.#searches++;
     if (this.#cellsOf(corners, 0) > MOST_CELLS || this.#newest.length < FEW_CELLS)
-      return this.#findAmongAll(corners, classId, threshold);
+      return this.#findAmongAll(corners, classId);
     for (const cluster of this.#wide) this.#compare(cluster, corners, classId);
     const [left, top, right, bottom] = this.#cells;
     const columns = this.#axes[0].cells;
@@ -92,13 +100,13 @@ export class Clusters {
   }
 
   /** The same as `find`, in one long loop. */
-  #findAmongAll(corners: ArrayLike<number>, classId: number, threshold: number): number {
+  #findAmongAll(corners: ArrayLike<number>, classId: number): number {
     const means = this.#means;
     const classIds = this.#classIds;
     const [left, top, right, bottom] = [corners[0], corners[1], corners[2], corners[3]];
     const area = (right - left) * (bottom - top);
     let best = -1;
-    let largest = threshold;
+    let largest = this.#threshold;
     for (let cluster = 0, i = 0; cluster < this.length; cluster++, i += 4) {
       const x1 = means[i];
       const x2 = means[i + 2];
@@ -160,10 +168,16 @@ export class Clusters {
     reach.set(this.#cells);
   }
 
-  /** Finds the cells that a box reaches into. Returns their count. */
+  /** Finds the cells that the share of a box reaches into. Returns their count. */
   #cellsOf(corners: ArrayLike<number>, at: number): number {
     const cells = this.#cells;
-    for (let k = 0; k < 4; k++) cells[k] = cellAt(this.#axes[k & 1], corners[at + k]);
+    const cut = (1 - this.#share) / 2;
+    for (let k = 0; k < 2; k++) {
+      const [low, high] = [corners[at + k], corners[at + k + 2]];
+      const side = high - low;
+      cells[k] = cellAt(this.#axes[k], low + cut * side);
+      cells[k + 2] = cellAt(this.#axes[k], high - cut * side);
+    }
     return (cells[2] - cells[0] + 1) * (cells[3] - cells[1] + 1);
   }
 }
@@ -174,15 +188,22 @@ interface Axis {
   readonly cells: number;
 }
 
-/** Returns an axis with cells as wide as a box on average. */
-function axisOf(boxes: Float64Array, first: number): Axis {
+/**
+ * Returns the share of the sides, about the centre, that two boxes with an IoU above the threshold t both need for a
+ * cell in common. Along an axis they span at most the shorter side / t, and share t of that span or more. So the
+ * centres are at most (1 - t) / 2t of the shorter side apart. The hundredth is for rounding.
+ */
+const shareOf = (threshold: number): number => Math.min(1, (1 - threshold) / (2 * threshold) + 0.01);
+
+/** Returns an axis with cells as wide as the share of a box on average. */
+function axisOf(boxes: Float64Array, first: number, share: number): Axis {
   let low = Infinity;
   let high = -Infinity;
   let sum = 0;
   for (let i = first; i < boxes.length; i += 4) {
     low = Math.min(low, boxes[i]);
     high = Math.max(high, boxes[i + 2]);
-    sum += boxes[i + 2] - boxes[i];
+    sum += share * (boxes[i + 2] - boxes[i]);
   }
   const n = boxes.length / 4;
   const cells = Math.min(Math.floor(((high - low) * n) / sum), Math.ceil(CELLS_PER_ROOT * Math.sqrt(n)));

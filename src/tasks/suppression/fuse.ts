@@ -97,10 +97,10 @@ const hasArea = (v: Float64Array, i: number): boolean => v[i + 2] > v[i] && v[i 
  * other boxes into new clusters.
  */
 function clustersOf(boxes: readonly Box[], threshold: number): Cluster[] {
-  const means = new Clusters(Float64Array.from(boxes.flatMap(({ corners }) => corners)));
+  const means = new Clusters(Float64Array.from(boxes.flatMap(({ corners }) => corners)), threshold);
   const clusters: Cluster[] = [];
   for (const box of boxes) {
-    let at = means.find(box.corners, box.classId, threshold);
+    let at = means.find(box.corners, box.classId);
     if (at < 0) {
       at = means.add(box.corners, box.classId);
       clusters.push({ members: [], sum: 0, sums: [0, 0, 0, 0], mean: means.mean(at) });

@@ -1,7 +1,7 @@
-/** A binary heap of ranks, best score first, ties by row. Scores may fall while ranks are in the heap. */
-
-/** Share of the remaining ranks from which on ordering all of them anew is quicker than moving each. */
-const MANY = 1 / 8;
+/**
+ * A binary heap of ranks, best score first, ties by row. Scores may fall while ranks are in the heap: a rank sinks to
+ * its place when it comes to the top. Most fall many times before that.
+ */
 
 export class ScoreHeap {
   length: number;
@@ -9,11 +9,12 @@ export class ScoreHeap {
   readonly #order: Int32Array;
   /** Node i has the children 2 i + 1 and 2 i + 2. */
   readonly #tree: Int32Array;
-  /** Node of each rank; -1 for one that was taken. */
-  readonly #nodeOf: Int32Array;
+  /** Score of each rank when it came to its place. */
+  readonly #keys: Float64Array;
+  readonly #isTaken: Uint8Array;
 
   /**
-   * @param scores score of each rank, best first. Only `lower` changes them
+   * @param scores score of each rank, best first. They may fall, and never rise
    * @param order row of each rank
    */
   constructor(scores: Float64Array, order: Int32Array) {
@@ -21,15 +22,21 @@ export class ScoreHeap {
     this.#order = order;
     this.length = order.length;
     this.#tree = order.map((_, rank) => rank);
-    this.#nodeOf = order.map((_, rank) => rank);
+    this.#keys = scores.slice();
+    this.#isTaken = new Uint8Array(order.length);
   }
 
   get best(): number {
-    return this.#tree[0];
+    for (;;) {
+      const rank = this.#tree[0];
+      if (this.#keys[rank] === this.#scores[rank]) return rank;
+      this.#keys[rank] = this.#scores[rank];
+      this.#sink(0);
+    }
   }
 
   has(rank: number): boolean {
-    return this.#nodeOf[rank] >= 0;
+    return this.#isTaken[rank] === 0;
   }
 
   /** Returns all ranks in the heap, in no order. */
@@ -38,26 +45,11 @@ export class ScoreHeap {
   }
 
   takeBest(): void {
+    this.#isTaken[this.best] = 1;
     const last = this.#tree[--this.length];
-    this.#nodeOf[this.#tree[0]] = -1;
     if (this.length === 0) return;
     this.#tree[0] = last;
     this.#sink(0);
-  }
-
-  /** Lowers the scores of ranks in the heap. */
-  lower(ranks: Int32Array, to: Float64Array, count: number): void {
-    const scores = this.#scores;
-    if (count > MANY * this.length) {
-      for (let i = 0; i < count; i++) scores[ranks[i]] = to[i];
-      for (let node = (this.length >> 1) - 1; node >= 0; node--) this.#sink(node);
-      return;
-    }
-    // One by one: a node sinks to its place only among nodes that stand in theirs.
-    for (let i = 0; i < count; i++) {
-      scores[ranks[i]] = to[i];
-      this.#sink(this.#nodeOf[ranks[i]]);
-    }
   }
 
   #sink(node: number): void {
@@ -69,14 +61,14 @@ export class ScoreHeap {
       if (child >= length) break;
       if (child + 1 < length && this.#isBetter(tree[child + 1], tree[child])) child++;
       if (!this.#isBetter(tree[child], rank)) break;
-      this.#nodeOf[(tree[node] = tree[child])] = node;
+      tree[node] = tree[child];
       node = child;
     }
-    this.#nodeOf[(tree[node] = rank)] = node;
+    tree[node] = rank;
   }
 
   #isBetter(a: number, b: number): boolean {
-    const difference = this.#scores[a] - this.#scores[b];
+    const difference = this.#keys[a] - this.#keys[b];
     return difference > 0 || (difference === 0 && this.#order[a] < this.#order[b]);
   }
 }

@@ -4,14 +4,8 @@ import { type Candidates, type Outcome, orderOf, readCorners, writeBox } from ".
 import { byOverlap, keepFast, keepGreedily, unchanged } from "./greedy.ts";
 import { mergeIntoKept, mergeNmw, mergeWeighted } from "./merge.ts";
 import { type Settings, type SuppressOptions, checkLengths, settingsOf } from "../../core/suppression.ts";
-import {
-  type MatrixKernel,
-  gaussianDecay,
-  keepByMatrix,
-  keepSoftly,
-  linearDecay,
-  tensorflowDecay,
-} from "./soft.ts";
+import { type MatrixKernel, keepByMatrix } from "./matrix.ts";
+import { gaussianDecay, keepSoftly, linearDecay, tensorflowDecay } from "./soft.ts";
 
 /** The boxes that `suppress` leaves, best first. */
 export interface Suppressed {

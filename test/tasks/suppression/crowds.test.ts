@@ -183,6 +183,20 @@ describe.each(scenes)("%s", (_, scene) => {
   });
 });
 
+test.each(["linear", "gaussian"] as const)(
+  "matrix, %s: a pixel more on each box is pixelOffset",
+  (kernel) => {
+    const { scores, classIds } = CROWD;
+    const boxes = CROWD.boxes.map(Math.round);
+    const wider = boxes.map((v, i) => v + ((i & 3) > 1 ? 1 : 0));
+    const found = suppress(boxes, scores, { method: "matrix", kernel, classIds, pixelOffset: 1 });
+    const same = suppress(wider, scores, { method: "matrix", kernel, classIds });
+    expect(found.indices).toEqual(same.indices);
+    expect(found.scores).toEqual(same.scores);
+    expect(found.scores.some((score, i) => score < scores[found.indices[i]])).toBe(true);
+  },
+);
+
 test("the heap of scores gives the best rank after any falls", () => {
   const random = mulberry32(5);
   const n = 200;
@@ -199,8 +213,7 @@ test("the heap of scores gives the best rank after any falls", () => {
     // Now few fall, now many; some to the same score.
     const share = random() < 0.5 ? 0.05 : 0.6;
     const fallen = Int32Array.from([...remaining].filter(() => random() < share));
-    const to = Float64Array.from(fallen, (rank) => Math.floor(scores[rank] * 20 * random()) / 20);
-    heap.lower(fallen, to, fallen.length);
+    for (const rank of fallen) scores[rank] = Math.floor(scores[rank] * 20 * random()) / 20;
   }
   expect(heap.length).toBe(0);
 });

@@ -1,0 +1,203 @@
+/** Matrix suppression: each score is lowered by the better boxes that its box overlaps, and nothing is kept or not. */
+import { type Candidates, type Outcome, iouOf, isSameClass } from "./candidates.ts";
+import { Neighbours } from "./near.ts";
+import type { Decay } from "./soft.ts";
+
+/** The decay of matrix suppression. */
+export interface MatrixKernel {
+  readonly decay: Decay;
+  /** Gaussian: the logarithm of a decay is -IoU^2 / sigma. Null for the linear decay. */
+  readonly sigma: number | null;
+}
+
+/**
+ * Matrix suppression of SOLOv2. The factor of a score is the smallest decay(IoU with a better box) / decay(largest IoU
+ * of that box with a box better still). Drops only boxes whose lowered score does not pass.
+ */
+export function keepByMatrix(
+  c: Candidates,
+  kernel: MatrixKernel,
+  passes: (score: number) => boolean,
+  max: number,
+): Outcome {
+  const factors = new MatrixFactors(c, kernel);
+  const classes = ranksByClass(c);
+  const near = new Neighbours(c);
+  if (isCrowded(c, near, classes)) for (const ranks of classes) compareAll(c, ranks, factors);
+  else compareNear(c, near, factors);
+  const remaining: [row: number, score: number][] = [];
+  for (const [rank, row] of c.order.entries()) {
+    const score = c.scores[row] * factors.factors[rank];
+    if (passes(score)) remaining.push([row, score]);
+  }
+  const kept = remaining.sort((a, b) => b[1] - a[1] || a[0] - b[0]).slice(0, max);
+  return {
+    rows: kept.map(([row]) => row),
+    scores: kept.map(([, score]) => score),
+    corners: null,
+    members: null,
+  };
+}
+
+/** Returns the ranks of each class, best first. */
+function ranksByClass({ order, classIds }: Candidates): number[][] {
+  const classes = new Map<number, number[]>();
+  for (const [rank, row] of order.entries()) {
+    const ranks = classes.get(classIds[row]);
+    if (ranks) ranks.push(rank);
+    else classes.set(classIds[row], [rank]);
+  }
+  return [...classes.values()];
+}
+
+/** Boxes whose neighbours are counted. */
+const SAMPLE = 256;
+/** Pairs that one loop over all of them compares in the time of one neighbour that a grid finds. */
+const QUICKER = 4;
+
+/** True if comparing all boxes of a class with each other is quicker than to find the neighbours of each. */
+function isCrowded({ order }: Candidates, near: Neighbours, classes: readonly number[][]): boolean {
+  const step = Math.max(1, Math.floor(order.length / SAMPLE));
+  let found = 0;
+  for (let rank = 0; rank < order.length; rank += step) {
+    near.find(rank);
+    found += near.count * step;
+  }
+  const pairs = classes.reduce((sum, { length }) => sum + (length * length) / 2, 0);
+  return pairs < QUICKER * found;
+}
+
+/** Compares each box with the better ones of its class that a grid finds. */
+function compareNear(c: Candidates, near: Neighbours, factors: MatrixFactors): void {
+  for (const [rank, row] of c.order.entries()) {
+    near.find(rank);
+    factors.begin();
+    for (let k = 0; k < near.count; k++) {
+      const better = near.ranks[k];
+      if (better < rank && isSameClass(c, c.order[better], row))
+        factors.compare(better, iouOf(c, c.order[better], row));
+    }
+    factors.end(rank);
+  }
+}
+
+/** Makes every estimate of an IoU larger than rounding could make the IoU. */
+const SLACK = 1 + 1e-12;
+
+/**
+ * Compares each box with all better ones of a class. The loop has one estimate a pair, without a branch that depends on
+ * which side is the larger one: such branches would be mispredicted half of the time. min(a, b) is
+ * (a + b - |a - b|) / 2. Only a pair whose estimate may change a result is computed as `iouOf` does.
+ */
+function compareAll(c: Candidates, ranks: readonly number[], factors: MatrixFactors): void {
+  const { corners, offset } = c;
+  const n = ranks.length;
+  const column = (k: number): Float64Array =>
+    Float64Array.from(ranks, (rank) => corners[c.order[rank] * 4 + k]);
+  const [x1, y1, x2, y2] = [column(0), column(1), column(2), column(3)];
+  const widths = x1.map((x, i) => (x2[i] - x + offset) * SLACK);
+  const heights = y1.map((y, i) => (y2[i] - y + offset) * SLACK);
+  const areas = x1.map((x, i) => (x2[i] - x + offset) * (y2[i] - y1[i] + offset));
+  const reaches = new Float64Array(n);
+  const { isSquared } = factors;
+  for (let j = 0; j < n; j++) {
+    factors.begin();
+    let { most, slope, least } = factors;
+    const [left, top, right, bottom] = [x1[j], y1[j], x2[j], y2[j]];
+    const [ownWidth, ownHeight, ownArea] = [widths[j], heights[j], areas[j]];
+    for (let i = 0; i < j; i++) {
+      const width = widths[i] + ownWidth - Math.abs(x1[i] - left) - Math.abs(x2[i] - right);
+      const height = heights[i] + ownHeight - Math.abs(y1[i] - top) - Math.abs(y2[i] - bottom);
+      if (!(width > 0 && height > 0)) continue;
+      const shared = 0.25 * width * height;
+      const iou = shared / (areas[i] + ownArea - shared);
+      const value = isSquared ? iou * iou : iou;
+      if (!(iou > most || value >= slope * reaches[i] + least)) continue;
+      factors.compare(ranks[i], iouOf(c, c.order[ranks[i]], c.order[ranks[j]]));
+      ({ most, slope, least } = factors);
+    }
+    factors.end(ranks[j]);
+    reaches[j] = factors.reaches[ranks[j]];
+  }
+}
+
+/** Below this sigma a decay may be so small that it has too few digits for its logarithm to tell. */
+const LEAST_SIGMA = 1 / 600;
+/** How far apart two values may be that rounding exchanges, as a share. */
+const ROUNDING = 1e-12;
+
+/**
+ * Computes the factors of matrix suppression, best box first. An exponential for each pair would take most of the time.
+ * A pair can only lower the factor if its IoU, or the square of it, is `slope` x reach of the better box + `least`.
+ */
+class MatrixFactors {
+  /** Factor of each rank. */
+  readonly factors: Float64Array;
+  /** Reach of each rank: its decay for the linear kernel, the square of its largest IoU for the Gaussian one. */
+  readonly reaches: Float64Array;
+  readonly isSquared: boolean;
+  /** The largest IoU of the box that is compared, and the limit for a pair. */
+  most = 0;
+  slope = 0;
+  least = 0;
+  /** Decay of each rank by its largest IoU with a better one. */
+  readonly #decays: Float64Array;
+  readonly #kernel: MatrixKernel;
+  /** True if any pair may lower the factor. */
+  readonly #isEach: boolean;
+  #factor = 1;
+
+  constructor({ order: { length } }: Candidates, kernel: MatrixKernel) {
+    this.factors = new Float64Array(length);
+    this.reaches = new Float64Array(length);
+    this.#decays = new Float64Array(length);
+    this.#kernel = kernel;
+    this.isSquared = kernel.sigma !== null;
+    this.#isEach = kernel.sigma !== null && kernel.sigma < LEAST_SIGMA;
+  }
+
+  /** Begins with the next box. */
+  begin(): void {
+    this.#factor = 1;
+    this.most = 0;
+    this.least = -Infinity;
+    this.#limit(0);
+  }
+
+  /** Compares the box with a better one. */
+  compare(better: number, iou: number): void {
+    // Without overlap the factor is 1 or more.
+    if (!(iou > 0)) return;
+    if (iou > this.most) this.most = iou;
+    const reach = this.reaches[better];
+    const square = iou * iou;
+    if (!((this.isSquared ? square : iou) >= this.slope * reach + this.least)) return;
+    // Skip a better box whose own decay is 0: the quotient would be undefined, and its own score is lowered to 0.
+    if (!(this.#decays[better] > 0)) return;
+    this.#factor = Math.min(this.#factor, this.#kernel.decay(iou) / this.#decays[better]);
+    this.#limit(reach - square);
+  }
+
+  /** Ends the comparisons of the box of a rank. */
+  end(rank: number): void {
+    this.factors[rank] = this.#factor;
+    this.#decays[rank] = this.#kernel.decay(this.most);
+    this.reaches[rank] = this.isSquared ? this.most * this.most : this.#decays[rank];
+  }
+
+  /**
+   * Sets the limit for the next pairs.
+   * @param key logarithm of the last quotient, times sigma, for the Gaussian kernel
+   */
+  #limit(key: number): void {
+    const { sigma } = this.#kernel;
+    if (this.#isEach) this.least = -1;
+    else if (sigma === null) {
+      this.slope = -this.#factor * (1 + ROUNDING);
+      this.least = 1;
+    } else {
+      this.slope = 1;
+      this.least = Math.max(this.least, -key - ROUNDING * (1 + sigma));
+    }
+  }
+}
