@@ -56,6 +56,8 @@ export interface Moment<W extends Checked = Checked> {
   /** The picture that was prepared, the last frame of one, and the size of the network's input. */
   readonly picture: ImageInput | null;
   readonly prepared: Frame | null;
+  /** True if `prepared` is surely the picture of this frame: one was prepared before each decode, and no other. */
+  readonly isOfPrepared: boolean;
   readonly inputSize: readonly [number, number];
 }
 

@@ -9,7 +9,7 @@ import type { CheckRow } from "./check.ts";
 import { checkBackground, checkClassIds, checkLabels, noteOfConfidence } from "./classes.ts";
 import { FRAME_CHECKS, NOT_FINITE } from "./frame-checks.ts";
 import { checkWithoutFrame, noteOfPhoto } from "./padding.ts";
-import { noteOfForgotten, pictureCheck } from "./pictures.ts";
+import { noteOfContradiction, noteOfForgotten, pictureCheck } from "./pictures.ts";
 import { CheckRunner } from "./runner.ts";
 import {
   noteOfConstantBoxes,
@@ -133,6 +133,14 @@ const PLAN_CHECKS: readonly CheckRow[] = [
     when: "boxes",
     needs: "frame",
     run: ({ prepared, inputSize, frame }) => noteOfForgotten(prepared, inputSize, frame),
+  },
+  {
+    id: "contradicting-frame",
+    when: "boxes",
+    needs: "frame",
+    applies: ({ inPhoto }) => !inPhoto,
+    run: ({ isOfPrepared, prepared, inputSize, frame }) =>
+      isOfPrepared && prepared && frame ? noteOfContradiction(prepared, inputSize, frame) : null,
   },
   {
     id: "without-frame",

@@ -1,5 +1,5 @@
 /** Notes on pictures: bytes in another layout than the caller states, and a frame that was not passed to `decode`. */
-import type { Frame } from "../decode/frame.ts";
+import { type Frame, affineOf } from "../decode/frame.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 import type { Check } from "./check.ts";
 
@@ -64,6 +64,34 @@ export function noteOfForgotten(
     "0..1 of the network's input, not of the picture. Pass it: decode(outputs, frame)"
   );
 }
+
+/**
+ * Returns a note if a frame contradicts the one that `prepare` returned for the same picture; null if not. Looks only at
+ * frames with the sides of that picture, in either order: a caller may scale or pad a picture before `prepare`, and then
+ * state the frame of the original.
+ */
+export function noteOfContradiction(
+  prepared: Frame,
+  inputSize: readonly [number, number],
+  frame: Frame,
+): string | null {
+  if ([prepared, frame].some(({ rotation, crop }) => rotation || crop)) return null;
+  const { width, height, resize } = prepared;
+  const about =
+    `prepare() returned a frame (${width}x${height}, "${resize}"), and decode() got another one ` +
+    `(${frame.width}x${frame.height}, "${frame.resize}")`;
+  const advice = "Pass the one that prepare() returned: decode(outputs, frame)";
+  if (width !== height && frame.width === height && frame.height === width)
+    return `${about}: are width and height exchanged? ${advice}`;
+  if (frame.width !== width || frame.height !== height) return null;
+  const [ours, theirs] = [prepared, frame].map((one) => affineOf(one, inputSize));
+  return ours.some((value, i) => Math.abs(value - theirs[i]) > LEAST_SHIFT)
+    ? `${about}: boxes are moved or stretched. ${advice}`
+    : null;
+}
+
+/** Places that differ by less, in parts of the picture, are rounded otherwise. */
+const LEAST_SHIFT = 0.02;
 
 /** True if a place in 0..1 of the input is the same in 0..1 of the picture: no padding, rotation or crop. */
 function fillsInput({ placed, rotation, crop }: Frame, [width, height]: readonly [number, number]): boolean {

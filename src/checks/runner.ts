@@ -25,6 +25,9 @@ export class CheckRunner implements FrameChecks {
   #empty = new EmptyFrames();
   /** Notes on pictures. They hold for the next plan, too. */
   readonly #ofPictures: string[] = [];
+  /** Pictures that were prepared since the last decode, and whether there were several at any time. */
+  #waiting = 0;
+  #overlap = false;
   /** What checks look at. One object for all frames: even an empty frame makes no garbage. */
   readonly #moment: Mutable<Moment>;
 
@@ -49,6 +52,7 @@ export class CheckRunner implements FrameChecks {
       classIds: new Int32Array(),
       picture: null,
       prepared: null,
+      isOfPrepared: false,
       inputSize: [0, 0],
       // No check that looks at these runs before `begin`.
       work: undefined as unknown as Checked,
@@ -80,6 +84,7 @@ export class CheckRunner implements FrameChecks {
     const moment = this.#moment;
     moment.picture = image;
     moment.prepared = frame;
+    if (++this.#waiting > 1) this.#overlap = true;
     moment.inputSize = inputSize;
     this.#run(PICTURE);
     // Let go of the picture's bytes.
@@ -95,6 +100,10 @@ export class CheckRunner implements FrameChecks {
   afterImage(image: number, block: number, frame: Frame | undefined, isWhole: boolean): void {
     const moment = this.#moment;
     const { engine, detections } = moment.work;
+    // Two pictures under way at once: nobody knows any more which of them a frame is of.
+    if (image > 0) this.#overlap = true;
+    moment.isOfPrepared = this.#waiting === 1 && !this.#overlap;
+    this.#waiting = 0;
     moment.image = image;
     moment.block = block;
     moment.frame = frame;

@@ -121,3 +121,60 @@ describe("a frame that prepare returned and decode did not get", () => {
     expect(forgotten(notes)).toHaveLength(1);
   });
 });
+
+describe("a frame that contradicts the one of prepare", () => {
+  const found = { output0: { data: new Float32Array(5 * 84), dims: [1, 5, 84] } };
+  [32, 32, 20, 24, 0.9].forEach((value, channel) => (found.output0.data[channel * 84] = value));
+  const picture = (width: number, height: number) => ({
+    data: new Uint8Array(width * height * 4).fill(90),
+    width,
+    height,
+  });
+  const wide = picture(128, 64);
+  const told = (notes: string[]) => notes.filter((note) => note.includes("decode() got another one"));
+
+  test.each([
+    [
+      { width: 64, height: 128, resize: "letterbox" },
+      '(64x128, "letterbox"): are width and height exchanged?',
+    ],
+    [{ width: 128, height: 64, resize: "stretch" }, '(128x64, "stretch"): boxes are moved or stretched'],
+  ] as const)("is told once: %j", (frame, words) => {
+    const { decoder, notes } = decoderWithNotes();
+    for (let i = 0; i < 3; i++) {
+      decoder.prepare(wide);
+      decoder.decode(found, frame);
+    }
+    expect(told(notes)).toEqual([expect.stringContaining(words)]);
+  });
+
+  test.each([
+    ["that prepare returned", undefined],
+    ["of the original, which was scaled before", { width: 1280, height: 640, resize: "letterbox" }],
+    ["of the original, which was padded before", { width: 128, height: 96, resize: "letterbox" }],
+    ["that says the same", { width: 128, height: 64, resize: "letterbox" }],
+  ] as const)("is not told of a frame %s", (_, frame) => {
+    const { decoder, notes } = decoderWithNotes();
+    const { frame: prepared } = decoder.prepare(wide);
+    decoder.decode(found, frame ?? prepared);
+    expect(told(notes)).toEqual([]);
+  });
+
+  test("is not told where pictures overlap, or come from elsewhere", () => {
+    const { decoder, notes } = decoderWithNotes();
+    const frame = { width: 64, height: 128, resize: "letterbox" } as const;
+    // Two under way: the first decode is of the first picture, which stands upright.
+    decoder.prepare(picture(64, 128));
+    for (let i = 0; i < 3; i++) {
+      decoder.prepare(wide);
+      decoder.decode(found, frame);
+    }
+    expect(told(notes)).toEqual([]);
+    const other = decoderWithNotes();
+    const { frame: first } = other.decoder.prepare(wide);
+    other.decoder.decode(found, first);
+    // Tensors of another program.
+    other.decoder.decode(found, frame);
+    expect(told(other.notes)).toEqual([]);
+  });
+});
