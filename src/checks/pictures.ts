@@ -66,9 +66,9 @@ export function noteOfForgotten(
 }
 
 /**
- * Returns a note if a frame contradicts the one that `prepare` returned for the same picture; null if not. Looks only at
- * frames with the sides of that picture, in either order: a caller may scale or pad a picture before `prepare`, and then
- * state the frame of the original.
+ * Returns a note if a frame contradicts the one that `prepare` returned for the same picture; null if not. Looks only
+ * at frames with the sides of that picture, in either order: a caller may scale or pad a picture before `prepare`, and
+ * then state the frame of the original.
  */
 export function noteOfContradiction(
   prepared: Frame,
