@@ -46,7 +46,7 @@ export function buildInterpretation<M extends TensorMatch = TensorMatch>(
   reading: Reading<M>,
 ): Interpretation {
   const { matches, usual, fields } = reading;
-  const parts = reading.parts ?? (matches as readonly M[]);
+  const parts = countEarlier(reading.parts ?? (matches as readonly M[]));
   const scores = (usual && query.scores) ?? usual ?? "probabilities";
   const logits = scores === "logits";
   const heads = parts.map((match) => buildHead(query, match, logits, fields(match, logits)));
@@ -68,6 +68,20 @@ export function buildInterpretation<M extends TensorMatch = TensorMatch>(
     ...(reading.awaits !== undefined && { awaits: reading.awaits }),
   };
 }
+
+/**
+ * Counts before each map of a tensor the other tensors' maps of the same size: two maps of one cell have two strides.
+ * The outputs come in the order of the strides.
+ */
+const countEarlier = <M extends TensorMatch>(parts: readonly M[]): M[] =>
+  parts.map((part, i) => {
+    const { w, h, earlier } = part.view;
+    const tensors = parts
+      .slice(0, i)
+      .filter(({ view, box }) => view.w === w && view.h === h && box.tensor !== part.box.tensor)
+      .map(({ box }) => box.tensor);
+    return { ...part, view: { ...part.view, earlier: earlier ?? new Set(tensors).size } };
+  });
 
 /** Returns the head of a match with the defaults of a grid, and `own` over them. */
 function buildHead(

@@ -43,6 +43,8 @@ export interface ChannelView {
   /** Width and height of a feature map in cells; 0 for rows. */
   readonly w: number;
   readonly h: number;
+  /** Count of the head's maps of this size that come before this one. They have smaller strides. */
+  readonly earlier?: number;
 }
 
 /** Returns every way to see `k` channels in a tensor. */

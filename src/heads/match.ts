@@ -202,12 +202,13 @@ export function slices(query: HeadQuery, match: TensorMatch): TensorMatch[][] {
   const grids = gridsOfRows(query, match.view.cells);
   if (!grids) return [];
   let first = 0;
-  const parts = grids.map(({ w, h, cells, stride }) => {
+  const parts = grids.map(({ w, h, cells, stride }, i) => {
+    const earlier = grids.slice(0, i).filter((grid) => grid.w === w && grid.h === h).length;
     const from = (column: Column): Column => move(column, first * column.cell);
     const part = {
       ...match,
       rows: { first, count: cells, stride },
-      view: { ...match.view, w, h, cells },
+      view: { ...match.view, w, h, cells, earlier },
       box: from(match.box),
       score: from(match.score),
       objectness: match.objectness && from(match.objectness),

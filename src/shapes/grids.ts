@@ -81,13 +81,15 @@ export const areUsualStrides = (strides: readonly number[]): boolean =>
 
 /**
  * Returns how many cells of a map lie across the input, and down. The last cells reach over the edge of an input that
- * is no multiple of the stride: 416 pixels are six and a half cells of 64, in a map of seven.
+ * is no multiple of the stride: 416 pixels are six and a half cells of 64, in a map of seven. Small inputs have several
+ * maps of one size, such as one cell: `earlier` of them have smaller strides.
  */
 export function cellsAcross(
   query: Input,
-  { w, h }: { readonly w: number; readonly h: number },
+  { w, h, earlier = 0 }: { readonly w: number; readonly h: number; readonly earlier?: number },
 ): readonly [number, number] {
   const { inputSize } = query;
-  const grid = gridsOf(query).find((g) => g.w === w && g.h === h);
+  const grids = gridsOf(query).filter((g) => g.w === w && g.h === h);
+  const grid = grids[earlier] ?? grids[0];
   return grid && inputSize ? [inputSize[0] / grid.stride, inputSize[1] / grid.stride] : [w, h];
 }
