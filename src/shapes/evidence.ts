@@ -34,6 +34,12 @@ const USUAL_CLASSES: readonly number[] = [1, 2, 3, 10, 15, 20, 90, 91, 365];
 /** Counts of classes of published networks with oriented boxes: one of their own, DOTA 1.0, 1.5 and 2.0. */
 const USUAL_ORIENTED: readonly number[] = [1, 15, 16, 18];
 
+/** Tokens of a prompt that Grounding DINO and its kin give scores for. */
+const TOKENS = 256;
+
+/** Channels of feature maps inside of a network. */
+const BACKBONE: readonly number[] = [128, 256, 384, 512, 768, 1024];
+
 const STRIDE_SETS: readonly (readonly number[])[] = [
   [8, 16, 32],
   [8, 16, 32, 64],
@@ -114,7 +120,10 @@ const generalRules: readonly Rule[] = [
   {
     name: "a count of rows that the form has",
     example: "[1,8400,84] has a row for each cell of 640x640, [1,25200,85] three, [1,300,6] a list",
-    points: ({ form, n }, asked) => {
+    points: ({ form, n, views }, asked) => {
+      // [N,7] with an open N is a list: rows of all cells have a batch before them.
+      const isBare = n === null && Object.values(views).some(([{ rank, k }]) => rank === 2 && k > 1);
+      if (isBare && ["cells", "anchors", "queries"].includes(form.rows)) return null;
       if (n === null) return 0;
       if (form.counts && !form.counts.includes(n)) return null;
       const { inputSize } = asked;
@@ -128,10 +137,17 @@ const generalRules: readonly Rule[] = [
         case "priors":
           return pointsForPriors(n, form.families, asked);
         case "queries":
-          return n <= MOST_LISTED && (n % 25 === 0 || form.isNamed) ? (n === 300 || n === 100 ? 2 : 1) : null;
+          return n <= MOST_LISTED && (n % 25 === 0 || n === 15 || form.isNamed)
+            ? n === 300 || n === 100
+              ? 2
+              : 1
+            : null;
         case "list":
           if (n > MOST_LISTED) return n % 1000 === 0 ? 0 : null;
-          return isRound(n) ? 1 : 0;
+          // [1,7] is rather seven scores than a list of one.
+          if (n === 1 && Object.values(views).every(([{ rank }]) => rank === 2)) return -1;
+          // Steps of a text recogniser may have as many columns as a box with points.
+          return isRound(n) ? 1 : form.task === "pose" && form.parts.rows ? null : 0;
         default:
           return 0;
       }
@@ -172,7 +188,8 @@ const generalRules: readonly Rule[] = [
   {
     name: "all tensors play a part",
     example: "scores [1,80,8400] beside boxes [1,4,8400]",
-    points: ({ left }) => -Math.min(2 * left.length, 4),
+    points: ({ left, form }, { tensors }) =>
+      -Math.min(2 * left.filter((i) => !form.beside?.test(tensors[i].name)).length, 4),
   },
   {
     name: "32 coefficients at a quarter of the input",
@@ -180,8 +197,10 @@ const generalRules: readonly Rule[] = [
     points: ({ bound, views: { prototypes } }, { inputSize }) => {
       if (!prototypes) return 0;
       const [{ w, h }] = prototypes;
-      if (bound.M === undefined || bound.M > 128 || Math.min(w, h) < 8 || Math.max(w, h) > 3 * Math.min(w, h))
-        return null;
+      const isOpen = prototypes[0].n === null;
+      if (bound.M === undefined || bound.M > 128) return null;
+      if (isOpen) return bound.M === 32 ? 2 : -1;
+      if (Math.min(w, h) < 8 || Math.max(w, h) > 3 * Math.min(w, h)) return null;
       if (inputSize && Math.abs(w * inputSize[1] - h * inputSize[0]) > Math.max(...inputSize)) return null;
       const isQuarter = inputSize === null ? w * h >= 400 : w * 4 === inputSize[0] && h * 4 === inputSize[1];
       return (bound.M === 32 ? 2 : -1) + (isQuarter ? 1 : -1);
@@ -196,6 +215,22 @@ const generalRules: readonly Rule[] = [
         : ([92, 251].includes(bound.C ?? 0) ? 3 : 0) + ([15, 100, 125].includes(n ?? 0) ? 2 : 0),
   },
   {
+    name: "columns that are tokens of a prompt",
+    example: "pred_logits [1,900,256] of Grounding DINO",
+    points: ({ form, bound }, { classes }) =>
+      form.rows === "queries" && bound.C === TOKENS && classes === null ? null : 0,
+  },
+  {
+    name: "channels of a backbone",
+    example: "[1,256,80,80], [1,256,40,40], [1,256,20,20] are features",
+    points: (match, { classes, named }) => {
+      const levels = levelsOf(match);
+      const parts = Object.values(match.views).length;
+      if (parts > 1 || classes !== null || named.length > 0 || levels.length === 0) return 0;
+      return levels[0].w > 0 && BACKBONE.includes(levels[0].k) ? null : 0;
+    },
+  },
+  {
     name: "DOTA's size",
     example: "[1,20,21504] has the cells of 1024x1024, and 15 classes and an angle",
     points: ({ form, n }) => (form.task === "oriented" && n === 21504 ? 3 : 0),
@@ -207,17 +242,20 @@ const wholeRules: readonly Rule[] = [
   {
     name: "scores of a whole picture",
     example: "[1,1000] or [1,2]; [1,512] is rather an embedding",
-    points: ({ form, bound, views: { scores } }, { tensors }) => {
+    points: ({ form, bound, views: { scores } }, { tensors, inputs, inputSize }) => {
       if (form.kind !== "scores of a picture") return 0;
       const [{ n, tensor }] = scores;
       const count = bound.C ?? 0;
       const { dims } = tensors[tensor];
-      // [80,1,37] has 80 steps of a text recogniser first.
-      const hasSteps = dims.length > 1 && dims[0] !== 1 && dims[0] !== null;
-      if (n !== 1 || count < 2 || tensors.length > 1 || hasSteps) return null;
-      const isNamed = /prob|soft_?max|class|logit|predict|score|dense|fc|label/i.test(tensors[tensor].name);
+      // [80,1,37] has 80 steps of a text recogniser first, [8,1000] the batch of the input.
+      const isBatch =
+        dims.length === 2 && (dims[0] === null || inputs.some((input) => input.dims?.[0] === dims[0]));
+      const hasSteps = dims.length > 1 && dims[0] !== 1 && dims[0] !== null && !isBatch;
+      if ((n !== 1 && !isBatch) || count < 2 || tensors.length > 1 || hasSteps) return null;
+      const isNamed = /prob|soft_?max|class|logit|predict|score|label/i.test(tensors[tensor].name);
       if (looksLikeEmbedding(count) && !isNamed) return null;
-      return 3;
+      // Classifiers look at small pictures.
+      return inputSize && Math.min(...inputSize) > 512 ? 1 : 3;
     },
   },
   {
@@ -241,6 +279,7 @@ const wholeRules: readonly Rule[] = [
       const [{ w, h, tensor }] = maps;
       const isQuarter = inputSize ? inputSize[0] === 4 * w && inputSize[1] === 4 * h : w <= 128 && h <= 128;
       if (!HEAT_POINTS.includes(bound.X ?? 0) || !isQuarter || tensors.length > 1) return null;
+      if (/logit|seg|mask|class|prob/i.test(tensors[tensor].name)) return null;
       return /heat/i.test(tensors[tensor].name) || inputSize ? 3 : 1;
     },
   },
@@ -258,8 +297,8 @@ const wholeRules: readonly Rule[] = [
     example: "sigmoid_0.tmp_0 [1,1,640,640] of PaddleOCR",
     points: ({ form, views: { map } }, { inputSize, inputs, tensors }) => {
       if (form.kind !== "map of text") return 0;
-      const [{ w, h, tensor }] = map;
-      const isWhole = inputSize === null || (inputSize[0] === w && inputSize[1] === h);
+      const [{ n, w, h, tensor }] = map;
+      const isWhole = inputSize === null || n === null || (inputSize[0] === w && inputSize[1] === h);
       // Paddle calls the picture x.
       const isPaddle = inputs.length === 0 || inputs.some(({ name }) => name === "x");
       const isNamed = form.parts.map.name?.test(tensors[tensor].name) === true;

@@ -27,7 +27,7 @@ export interface PartRow {
   readonly name?: RegExp;
   /** Option `roles` of the tensor, stated if names do not tell the decoder. */
   readonly role?: "boxes" | "scores" | "classIds" | "count" | "objectness";
-  /** The values are whole numbers by their type, or may be. */
+  /** The values are whole numbers by their type, which tells the part. */
   readonly holdsIds?: true;
   /** Channels side by side: [N,R,K], [N,h,w,K]. Absent: either order. */
   readonly order?: "rows" | "planes";

@@ -50,7 +50,7 @@ const BY_NAME: readonly OtherKind[] = [
   {
     what: "speech or sound",
     output: /audio|speech|wav(eform)?|mel(_|$)|stateN|^hn$|^cn$|log_?probs?$|vad/i,
-    input: /audio|speech|wav|mel(_|$)|input_features|sample_rate|^sr$/i,
+    input: /audio|speech|wav|mel(_|$)|input_(features|values)|sample_rate|^sr$/i,
     example: "last_hidden_state:1x1500x384",
   },
   {
@@ -87,7 +87,7 @@ const BY_NAME: readonly OtherKind[] = [
   },
   {
     what: "parts of poses that are grouped afterwards: PoseNet, OpenPose, associative embedding",
-    output: /offsets?_?\d*$.*|displacement|(^|_)pafs?(_|$)|segments$|Mconv7_stage/i,
+    output: /(short|mid|long)_offsets?|displacement|(^|_)pafs?(_|$)|segments$|Mconv7_stage/i,
     example: "float_heatmaps:1x23x17x17 float_short_offsets:1x23x17x34 float_segments:1x23x17x1",
   },
   {

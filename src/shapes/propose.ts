@@ -72,9 +72,10 @@ export function propose(question: Question): Answer {
       return points === null || points < FEWEST ? [] : [proposalOf(match, points, asked, options)];
     }),
   );
-  const other = options.family === undefined ? otherByName(asked) : null;
+  found.sort((a, b) => b.points - a.points);
+  const other = options.family === undefined ? otherByName(withoutExtras(asked, found)) : null;
   if (other !== null && !found.some(isCertain)) return { proposals: [], looksLike: other };
-  const all = distinct(found.sort((a, b) => b.points - a.points));
+  const all = distinct(found);
   const best = all.filter(({ points }) => points > all[0].points - MOST_BEHIND);
   return { proposals: best, looksLike: best.length > 0 ? null : (other ?? otherByShape(asked)) };
 }
@@ -104,6 +105,17 @@ const mayBe =
   ({ family, task }: DecoderOptions) =>
   ({ families, task: own }: FormRow): boolean =>
     (family === undefined || families.includes(family)) && (task === undefined || task === own);
+
+/** Fewest points of a proposal that explains tensors which it does not read. */
+const FEWEST_TO_EXPLAIN = 6;
+
+/** Returns the network without the tensors that the best proposal knows as extras: DETR's hidden states. */
+function withoutExtras(asked: Asked, [best]: readonly Proposal[]): Asked {
+  if (best === undefined || best.points < FEWEST_TO_EXPLAIN) return asked;
+  const { form, left } = best.match;
+  const isExtra = (name: string, i: number): boolean => left.includes(i) && form.beside?.test(name) === true;
+  return { ...asked, tensors: asked.tensors.filter(({ name }, i) => !isExtra(name, i)) };
+}
 
 /** True if a name of another kind of network cannot outweigh the proposal: its rows are the cells of a known input. */
 const isCertain = ({ points, match: { form } }: Proposal): boolean =>

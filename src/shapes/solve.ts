@@ -82,7 +82,9 @@ function play(
   views: AllViews,
   known: Known,
 ): State[] {
-  const free = views.flatMap((view, i) => (state.used.includes(i) ? [] : view[part.see])).filter(fits(part));
+  const free = views
+    .flatMap((view, i) => (state.used.includes(i) || !mayHold(part, tensors[i]) ? [] : view[part.see]))
+    .filter(fits(part));
   // A tensor with the part's usual name goes before others.
   const named = part.name ? free.filter(({ tensor }) => part.name?.test(tensors[tensor].name)) : [];
   const candidates = named.length > 0 || (form.isNamed && part.name && !part.isOptional) ? named : free;
@@ -101,6 +103,10 @@ function play(
       });
   return part.isOptional ? [...found, state] : found;
 }
+
+/** True if a tensor's type may be that of class ids, where the part is told by its type. `null` stands for i64. */
+const mayHold = ({ holdsIds }: PartRow, { type }: OpenTensor): boolean =>
+  holdsIds === undefined || type === null || type === "i32";
 
 /** True if a view has the storage order and the rank that the part states. */
 const fits =

@@ -52,12 +52,15 @@ function rowsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   return row(1, 1, true);
 }
 
-/** Returns every way to see a tensor as a feature map. */
+/** Returns every way to see a tensor as a feature map, with sides of 0 if the file leaves them open. */
 function mapsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
-  if (dims.some((d) => d === null) || dims.length < 3 || dims.length > 4) return [];
-  const all = dims as readonly number[];
-  const isBatched = all.length === 4;
-  const [a, b, c] = isBatched ? all.slice(1) : all;
+  if (dims.length < 3 || dims.length > 4) return [];
+  const isBatched = dims.length === 4;
+  const [k, ...sides] = isBatched ? dims.slice(1) : dims;
+  if (isBatched && k !== null && sides.every((d) => d === null))
+    return [{ tensor, k, n: null, w: 0, h: 0, isInterleaved: false, rank: 4 }];
+  if ([k, ...sides].some((d) => d === null)) return [];
+  const [a, b, c] = [k, ...sides] as number[];
   if (!isBatched && a === 1) return [];
   const view = (k: number, h: number, w: number, isInterleaved: boolean): View => ({
     tensor,

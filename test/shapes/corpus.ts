@@ -82,6 +82,16 @@ export const CORPUS: readonly string[] = [
   "sigmoid_0.tmp_0:1x1x640x640 | 640x640 | dbnet ?",
   "output:1x1000 | 224x224 | classifier 1000",
   "probs:1x2 | 224x224 | classifier 2",
+  // what stands beside, other names, other rows
+  "outputs:1x8400x85 | 640x640 | yolov6 80",
+  "det_out:1x25200x6 drive_area_seg:1x2x640x640 lane_line_seg:1x2x640x640 | 640x640 | yolov5 1",
+  "num_dets:1x1 det_boxes:1x300x4 det_scores:1x300 det_classes:1x300 det_indices:300x3 | 640x640 | efficient-nms ?",
+  "P:3:1x25x4 P:2:1x25 P:1:1x25 P:0:1 | 320x320 | tflite-postprocess ?",
+  "logits:1x15x3 pred_boxes:1x15x4 | - | detr 2",
+  "logits:1x100x92 pred_boxes:1x100x4 last_hidden_state:1x100x256 | 1066x800 | detr 91",
+  "heatmap:1x3x152x272 wh:1x2x152x272 offset:1x2x152x272 | - | centernet 3",
+  "confidence:100x80 coordinates:100x4 | - | boxes 80",
+  "softmax:1x7 | 64x64 | classifier 7",
   // other kinds
   "softmax:1x40x6625 | 320x48 | none",
   "logits:1x26x37 | 128x32 | none",
@@ -104,4 +114,11 @@ export const CORPUS: readonly string[] = [
   "Mconv7_stage2_L1:1x38x32x57 Mconv7_stage2_L2:1x19x32x57 | 456x256 | none",
   "cls_score:1x18x248x216 bbox_pred:1x42x248x216 dir_cls_pred:1x12x248x216 | - | none",
   "sample:1x4x64x64 | - | none",
+  "pred_logits:1x300x256 pred_boxes:1x300x4 | 1200x800 | none",
+  "logits:1x19x256x256 | 1024x1024 | none",
+  "LPRNet:1x68x18 | 94x24 | none",
+  "output:1x97x14 | 640x360 | none",
+  "fc1:1x128 | 112x112 | none",
+  "hidden:1x384x14x14 | 224x224 | none",
+  "x2:1x256x160x160 x3:1x256x80x80 x4:1x256x40x40 x5:1x256x20x20 | 640x640 | none",
 ];

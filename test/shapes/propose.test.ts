@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { createDecoderSync } from "../../src/entries/index.ts";
 import { inspect, type PossibilityList } from "../../src/node/inspect.ts";
 import { EVIDENCE } from "../../src/shapes/evidence.ts";
-import { FORM_ROWS } from "../../src/shapes/propose.ts";
+import { FORM_ROWS, propose } from "../../src/shapes/propose.ts";
 import { CORPUS } from "./corpus.ts";
 
 const specsOf = (words: string) =>
@@ -89,4 +89,39 @@ describe("the first proposal, followed, decodes random values", () => {
 test("rules of evidence have an example each, and forms too", () => {
   for (const { name, example } of EVIDENCE) expect(example.length, name).toBeGreaterThan(5);
   for (const form of FORM_ROWS) expect(form.example, form.families.join()).toMatch(/:\d/);
+});
+
+describe("dims that a file leaves open", () => {
+  const answerTo = (
+    names: string,
+    dims: readonly (readonly (number | null)[])[],
+    ids: readonly number[] = [],
+  ) => {
+    const tensors = names.split(" ").map((name, i) => ({
+      name,
+      dims: dims[i],
+      type: ids.includes(i) ? ("i32" as const) : ("f32" as const),
+    }));
+    const [first] = propose({ tensors }).proposals;
+    return [first?.options.family, first?.options.task, first?.classes];
+  };
+
+  test("masks of torchvision, with names and without", () => {
+    const dims = [[null, 4], [null], [null], [null, 1, null, null]];
+    expect(answerTo("boxes labels scores masks", dims, [1])).toEqual(["mask-rcnn", "segment", null]);
+    expect(answerTo("6568 6570 6572 6887", dims, [1])).toEqual(["mask-rcnn", "segment", null]);
+    expect(answerTo("6379 6381 6383", dims.slice(0, 3), [1])).toEqual(["boxes", undefined, null]);
+  });
+
+  test("a batch before maps, prototypes and scores of a picture", () => {
+    const maps = [80, 40, 20].map((side) => [null, 255, side, side]);
+    expect(answerTo("a b c", maps)).toEqual(["yolov5", undefined, 80]);
+    const prototypes = [null, 32, null, null];
+    expect(answerTo("output0 output1", [[null, 116, null], prototypes])).toEqual(["yolov8", "segment", 80]);
+    expect(answerTo("output", [[null, 1000]])).toEqual(["classifier", undefined, 1000]);
+  });
+
+  test("PaddleOCR's map of text", () => {
+    expect(answerTo("fetch_name_0", [[null, 1, null, null]])[0]).toBe("dbnet");
+  });
 });

@@ -239,6 +239,7 @@ const FINISHED: readonly FormRow[] = [
       classIds: { see: "list", channels: [], name: /class|label/i, role: "classIds" },
     },
     isNamed: true,
+    beside: /indice|mask/i,
     usual: 4,
     example: "num_dets:1x1 det_boxes:1x100x4 det_scores:1x100 det_classes:1x100",
   },
@@ -255,6 +256,61 @@ const FINISHED: readonly FormRow[] = [
     },
     usual: 3,
     example: "a:1x20x4 a:1:1x20 a:2:1x20 a:3:1",
+  },
+  {
+    // Signatures of TensorFlow 2: count, scores, class ids, boxes.
+    families: ["tflite-postprocess", "imx500"],
+    rows: "list",
+    classes: null,
+    parts: {
+      boxes: inRows([4], { name: /[:_]3$/, role: "boxes" }),
+      classIds: { see: "list", channels: [], name: /[:_]2$/, role: "classIds" },
+      scores: { see: "list", channels: [], name: /[:_]1$/, role: "scores" },
+      count: { see: "rows", channels: [], apart: true, name: /[:_]0$/ },
+    },
+    isNamed: true,
+    usual: 4,
+    example: "a:3:1x20x4 a:2:1x20 a:1:1x20 a:0:1",
+  },
+  {
+    // torchvision without names: whole numbers tell the class ids.
+    families: ["mask-rcnn"],
+    task: "segment",
+    rows: "list",
+    classes: null,
+    parts: {
+      boxes: inRows([4], { rank: 2, role: "boxes" }),
+      classIds: { see: "list", channels: [], rank: 1, holdsIds: true, role: "classIds" },
+      scores: { see: "list", channels: [], rank: 1, role: "scores" },
+      masks: { see: "map", channels: [1], apart: true, rank: 4 },
+    },
+    usual: 4,
+    example: "6568:100x4 6570:100:i64 6572:100 6887:100x1x28x28",
+  },
+  {
+    families: ["boxes"],
+    rows: "list",
+    classes: null,
+    parts: {
+      boxes: inRows([4], { rank: 2, role: "boxes" }),
+      classIds: { see: "list", channels: [], rank: 1, holdsIds: true, role: "classIds" },
+      scores: { see: "list", channels: [], rank: 1, role: "scores" },
+    },
+    usual: 3,
+    example: "6379:100x4 6381:100:i64 6383:100",
+  },
+  {
+    // Apple's layer of non-maximum suppression.
+    families: ["boxes"],
+    rows: "list",
+    parts: {
+      boxes: inRows([4], { name: /^coordinates$/, role: "boxes" }),
+      scores: inRows(["C"], { name: /^confidence$/, role: "scores" }),
+    },
+    isNamed: true,
+    options: { boxFormat: "cxcywh", coordinates: "normalised" },
+    usual: 6,
+    example: "confidence:100x80 coordinates:100x4",
   },
   {
     families: ["yolo-nas"],
@@ -397,7 +453,7 @@ const QUERIES: readonly FormRow[] = [
     classes: null,
     counts: [300],
     parts: {
-      boxes: inRows([4], { name: /^boxes$/ }),
+      boxes: inRows([4], { name: /^boxes$/, rank: 3 }),
       scores: { see: "list", channels: [], name: /^scores$/ },
       classIds: { see: "list", channels: [], name: /^labels$/ },
     },

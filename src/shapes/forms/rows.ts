@@ -52,7 +52,7 @@ const BOX_ROWS: readonly FormRow[] = [
     rows: "cells",
     parts: { boxes: { see: "rows", channels: [5, "C"], order: "rows", name: /^outputs$/ } },
     isNamed: true,
-    usual: -1,
+    usual: 0,
     example: "outputs:1x8400x85",
   },
   {
@@ -79,6 +79,8 @@ const BOX_ROWS: readonly FormRow[] = [
     rows: "anchors",
     parts: { boxes: { see: "rows", channels: [5, "C"] } },
     usual: 2,
+    // YOLOP's maps of the road.
+    beside: /(^|_)seg$|lane_line|drive_area/i,
     example: "output0:1x25200x85",
   },
   {
