@@ -2,6 +2,7 @@
 import { type ChannelView, type Column, beside, maps, move, rows } from "./channels.ts";
 import { cellsOf } from "../shapes/grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "./head.ts";
+import { distinct, fullest } from "./interpret.ts";
 
 /** Returns the column that follows the last channel of a head in the tensor of its boxes. */
 function columnAfterHead({ box, bins, score, classes, classId, objectness }: HeadDraft): Column {
@@ -17,18 +18,6 @@ const withExtra = (interpretation: Interpretation): Interpretation => ({
   heads: interpretation.heads.map((head) => ({ ...head, extra: columnAfterHead(head) })),
 });
 
-/**
- * Drops a reading if another reading uses all of its tensors and at least one more. A map can be as wide as a cell has
- * channels: [1,64,80,80] beside 15 classes and an angle looks like 80 channels of 64 x 80 cells.
- */
-export const fullest = <R extends Pick<Interpretation, "uses">>(all: readonly R[]): readonly R[] =>
-  all.filter(
-    ({ uses }) =>
-      !all.some(
-        (other) => other.uses.length > uses.length && uses.every((tensor) => other.uses.includes(tensor)),
-      ),
-  );
-
 /** The orders of a network's maps: channels first, or last. */
 const MAP_ORDERS = ["nchw", "nhwc"] as const;
 
@@ -43,12 +32,17 @@ export function readInOneOrder<R extends Pick<Interpretation, "uses" | "heads">>
   read: (specs: Specs) => readonly R[],
 ): readonly R[] {
   const isOpen = ({ dims, order }: Specs[number]): boolean => dims.length >= 3 && order === null;
+  // [1,R,K] is rows or planes: no order of maps changes it.
+  const isOpenMap = (spec: Specs[number]): boolean =>
+    isOpen(spec) && (spec.dims.length > 3 || spec.dims[0] !== 1);
+  if (!specs.some(isOpenMap)) return distinct(mostUsed(read(specs)));
   const inOrder = (order: (typeof MAP_ORDERS)[number]): readonly R[] =>
     read(specs.map((spec) => (isOpen(spec) ? { ...spec, order } : spec)));
   const ordered = mostUsed(MAP_ORDERS.flatMap(inOrder));
+  // No mixture can use more than all.
+  if (countOfUses(ordered) >= specs.length) return distinct(ordered);
   const mixed = mostUsed(read(specs));
-  const best = countOfUses(mixed) > countOfUses(ordered) ? mixed : ordered;
-  return [...new Map(best.map((reading) => [textOfHeads(reading), reading])).values()];
+  return distinct(countOfUses(mixed) > countOfUses(ordered) ? mixed : ordered);
 }
 
 const countOfUses = ([first]: readonly Pick<Interpretation, "uses">[]): number =>
@@ -60,21 +54,19 @@ function mostUsed<R extends Pick<Interpretation, "uses">>(all: readonly R[]): re
   return all.filter(({ uses }) => uses.length === most);
 }
 
-/**
- * Returns a text that is the same for readings whose heads read the same elements by the same rules. Arrays, such as
- * priors, are compared by their length only.
- */
-const textOfHeads = ({ heads }: Pick<Interpretation, "heads">): string =>
-  JSON.stringify(
-    heads.map(({ about: _, origin: __, ...head }) => head),
-    (_, value: unknown) => (ArrayBuffer.isView(value) ? value.byteLength : value),
-  );
-
 /** One way to read the dims of a tensor that may hold the extra channels. `tensor` is its index. */
 interface ExtraView {
   readonly tensor: number;
   readonly view: ChannelView;
 }
+
+/** Returns every way to see so many channels in the tensors that may hold them. */
+const extraViews = (specs: Specs, channels: number, mayHold: (index: number) => boolean): ExtraView[] =>
+  specs.flatMap((spec, tensor) =>
+    mayHold(tensor)
+      ? [...maps(spec, channels), ...rows(spec, channels)].map((view) => ({ tensor, view }))
+      : [],
+  );
 
 /**
  * Returns the interpretation with `extra` set in each head, for extra channels in tensors of their own: one with the
@@ -88,12 +80,8 @@ export function joinExtra(
   channels: number,
   mayHold: (index: number) => boolean,
 ): Interpretation | null {
-  const views = specs.flatMap((spec, tensor): ExtraView[] =>
-    interpretation.uses.includes(tensor) || !mayHold(tensor)
-      ? []
-      : [...maps(spec, channels), ...rows(spec, channels)]
-          .filter(({ batch }) => batch === interpretation.batch)
-          .map((view) => ({ tensor, view })),
+  const views = extraViews(specs, channels, mayHold).filter(
+    ({ tensor, view }) => !interpretation.uses.includes(tensor) && view.batch === interpretation.batch,
   );
   return joinOneTensor(interpretation, views) ?? joinTensorPerHead(interpretation, views);
 }
@@ -115,8 +103,15 @@ export const readBeside = (
   specs: Specs,
   channels: number,
   mayHold: (index: number) => boolean,
-): readonly Interpretation[] =>
-  read(boxes).flatMap((interpretation) => joinExtra(interpretation, specs, channels, mayHold) ?? []);
+): readonly Interpretation[] => {
+  // Read the boxes only if some tensor is left for the extra channels.
+  const mayJoin = extraViews(specs, channels, mayHold).some(({ tensor }) =>
+    boxes.some(({ dims }, i) => i !== tensor && dims.length > 0),
+  );
+  return mayJoin
+    ? read(boxes).flatMap((interpretation) => joinExtra(interpretation, specs, channels, mayHold) ?? [])
+    : [];
+};
 
 /** Returns the fused readings, if some use as many tensors as any reading does. Else returns `beside`. */
 export function preferFused(

@@ -28,11 +28,14 @@ export function readAll(query: HeadQuery, specs: Specs): readonly Interpretation
       return isCounted(query) ? form.read(query, specs) : [];
     })
     .filter(({ name }) => query.reading === null || name === query.reading);
-  return settleEndToEnd(query, settleMaps(query, dominant(all)));
+  return settleEndToEnd(query, settleMaps(query, fullest(all)));
 }
 
-/** Drops interpretations that explain only some of the tensors which another one explains. */
-const dominant = (all: readonly Interpretation[]): Interpretation[] =>
+/**
+ * Drops a reading if another reading uses all of its tensors and at least one more. A map can be as wide as a cell has
+ * channels: [1,64,80,80] beside 15 classes and an angle looks like 80 channels of 64 x 80 cells.
+ */
+export const fullest = <R extends Pick<Interpretation, "uses">>(all: readonly R[]): readonly R[] =>
   all.filter(
     ({ uses }) =>
       !all.some((other) => other.uses.length > uses.length && uses.every((i) => other.uses.includes(i))),
@@ -92,8 +95,9 @@ const isMapOf = ([, a, b, c]: readonly number[], { w, h }: Grid): boolean =>
   (b === h && c === w) || (a === h && b === w);
 
 /** Drops interpretations whose heads compute the same as those of another one. */
-function distinct(all: readonly Interpretation[]): Interpretation[] {
-  const seen = new Map<string, Interpretation>();
+export function distinct<R extends Pick<Interpretation, "heads">>(all: readonly R[]): readonly R[] {
+  if (all.length < 2) return all;
+  const seen = new Map<string, R>();
   for (const interpretation of all) {
     const key = keyOf(interpretation.heads);
     if (!seen.has(key)) seen.set(key, interpretation);
@@ -101,7 +105,7 @@ function distinct(all: readonly Interpretation[]): Interpretation[] {
   return [...seen.values()];
 }
 
-/** Returns a text that is the same for heads that compute the same. */
+/** Returns a text that is the same for heads that compute the same. Compares arrays, such as priors, by length only. */
 function keyOf(all: readonly HeadDraft[]): string {
   // With a single cell, the step from cell to cell means nothing; with a single class, the step from class to class.
   const isOneCell = all.every(({ cells }) => cells === 1);

@@ -6,7 +6,6 @@ import { few, shape } from "../../core/tensor.ts";
 import { classCounts } from "../../heads/exports.ts";
 import { preferFused, readBeside, readFused } from "../../heads/extra.ts";
 import type { Interpretation, Specs, TaskPlan } from "../../heads/head.ts";
-import { preferred } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import { PROTOTYPE_TYPES, type PrototypeType, type Prototypes } from "./source.ts";
 
@@ -79,14 +78,11 @@ const listOf = (names: string | readonly string[] | undefined): readonly string[
  * if several do.
  */
 export function readSegment(query: HeadQuery, specs: Specs): readonly Interpretation[] {
-  const ways = waysToRead(query, specs);
-  const remaining = likeliest(
-    ways.filter(({ seen }) => hasProportions(seen, query.inputSize)),
-    query.inputSize,
-  );
+  const remaining = waysToRead(query, specs);
   const got = specs.map(shape).join(", ");
-  if (remaining.length === 0 && ways.length > 0 && query.inputSize) {
-    const { tensor, width, height } = ways[0].seen;
+  const other = remaining.length === 0 ? wayOfOtherProportions(query, specs) : undefined;
+  if (other && query.inputSize) {
+    const { tensor, width, height } = other;
     refuseFor(
       [{ option: "inputSize" }],
       "segment",
@@ -144,27 +140,37 @@ interface PrototypeReading {
   readonly interpretations: readonly Interpretation[];
 }
 
-/** Returns every way to read some tensor as the prototypes of the others. */
-function waysToRead(query: HeadQuery, specs: Specs): readonly PrototypeReading[] {
-  const { roles, task } = query;
+/** Returns every way to see a tensor as the prototypes that the config asks for. */
+function candidates({ roles, task }: HeadQuery, specs: Specs): readonly PrototypeView[] {
   const wanted = roles?.prototypes;
   const isNamed = specs.some(({ name }) => name === wanted);
-  const coefficientNames = listOf(roles?.coefficients);
   return specs
     .flatMap((spec, i) => (isNamed && spec.name !== wanted ? [] : prototypeViews(spec, i)))
-    .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients)
-    .map((seen) => ({ seen, interpretations: withCoefficients(query, specs, seen, coefficientNames) }))
-    .filter(({ interpretations }) => interpretations.length > 0);
+    .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients);
 }
+
+/** Returns the likeliest ways to read some tensor as the prototypes of the others. */
+const waysToRead = (query: HeadQuery, specs: Specs): readonly PrototypeReading[] =>
+  likeliest(query, specs, (seen) => {
+    const interpretations = withCoefficients(query, specs, seen);
+    return interpretations.length > 0 ? [{ seen, interpretations }] : [];
+  });
+
+/** Returns prototypes that fit in all but their proportions, undefined if there are none. */
+const wayOfOtherProportions = (query: HeadQuery, specs: Specs): PrototypeView | undefined =>
+  candidates(query, specs).find(
+    (seen) => !hasProportions(seen, query.inputSize) && withCoefficients(query, specs, seen).length > 0,
+  );
 
 /** Returns the class counts that the tensors could have, with and without coefficients after the classes. */
 function fittingClasses(query: HeadQuery, specs: Specs): readonly number[] {
   const masks = [0, ...specs.flatMap((spec, i) => prototypeViews(spec, i).map(({ count }) => count))];
   const channels = specs.flatMap(({ dims }) => dims.flatMap((d) => masks.map((count) => d - count)));
-  const ways = classCounts(query.traits, channels, Infinity)
-    .flatMap((classes) => waysToRead({ ...query, classes }, specs).map((way) => ({ ...way, classes })))
-    .filter(({ seen }) => hasProportions(seen, query.inputSize));
-  return [...new Set(likeliest(ways, query.inputSize).map(({ classes }) => classes))];
+  const counts = classCounts(query.traits, channels, Infinity);
+  const fitting = likeliest(query, specs, (seen) =>
+    counts.filter((classes) => withCoefficients({ ...query, classes }, specs, seen).length > 0),
+  );
+  return counts.filter((classes) => fitting.includes(classes));
 }
 
 /**
@@ -176,35 +182,54 @@ export const hasProportions = (
   inputSize: HeadQuery["inputSize"],
 ): boolean => !inputSize || Math.abs(width * inputSize[1] - height * inputSize[0]) < Math.max(...inputSize);
 
+/** True if the first number that differs is larger. */
+const isHigher = (rank: readonly number[], than: readonly number[]): boolean => {
+  const at = rank.findIndex((n, i) => n !== than[i]);
+  return at >= 0 && rank[at] > than[at];
+};
+
 /**
- * Returns the ways that are left when shapes decide. A boxes tensor fits as prototypes too: [1,67,8400] is one of
- * 8400x67, if [1,32,160,160] beside it looks like a raw map of boxes.
+ * Returns what `read` finds in the likeliest prototypes in which it finds something. A boxes tensor fits as prototypes
+ * too: [1,67,8400] is one of 8400x67, if [1,32,160,160] beside it looks like a raw map of boxes.
  */
-function likeliest<W extends { readonly seen: PrototypeView }>(
-  ways: readonly W[],
-  inputSize: HeadQuery["inputSize"],
+function likeliest<W>(
+  query: HeadQuery,
+  specs: Specs,
+  read: (seen: PrototypeView) => readonly W[],
 ): readonly W[] {
+  const { inputSize } = query;
   const [inputWidth, inputHeight] = inputSize ?? [0, 0];
-  // Prototypes with a batch are more likely than ones without: a network leaves the batch out everywhere, or nowhere.
-  const batched = preferred(ways, ({ seen }) => seen.batched);
-  // Keep the largest: prototypes have more pixels than any map of coefficients.
-  const mostPixels = Math.max(...batched.map(({ seen }) => seen.width * seen.height));
-  const largest = batched.filter(({ seen }) => seen.width * seen.height === mostPixels);
-  // Prefer exact proportions: for an input of 192 x 128, [1,32,48,32] is NHWC, 48 wide and 32 high.
-  return preferred(largest, ({ seen: { width, height } }) => width * inputHeight === height * inputWidth);
+  const rankOf = ({ batched, width, height }: PrototypeView): readonly number[] => [
+    // Prototypes with a batch are more likely than ones without: a network leaves the batch out everywhere, or nowhere.
+    Number(batched),
+    // Prototypes have more pixels than any map of coefficients.
+    width * height,
+    // Prefer exact proportions: for an input of 192 x 128, [1,32,48,32] is NHWC, 48 wide and 32 high.
+    Number(width * inputHeight === height * inputWidth),
+  ];
+  let open = candidates(query, specs).filter((seen) => hasProportions(seen, inputSize));
+  while (open.length > 0) {
+    const likelier = open
+      .map(rankOf)
+      .reduce((a, b) => (isHigher(b, a) ? b : a))
+      .join();
+    const found = open.filter((seen) => rankOf(seen).join() === likelier).flatMap(read);
+    if (found.length > 0) return found;
+    open = open.filter((seen) => rankOf(seen).join() !== likelier);
+  }
+  return [];
 }
 
 /**
  * Returns the interpretations of boxes with `count` coefficients, after the classes or in tensors of their own. Each
  * has the batch of the prototypes.
- * @param names names of the tensors of coefficients that the option `roles` states
  */
 function withCoefficients(
   query: HeadQuery,
   specs: Specs,
   { tensor, batch, count }: PrototypeView,
-  names: readonly string[],
 ): readonly Interpretation[] {
+  const names = listOf(query.roles?.coefficients);
   // Hide the prototypes, so that no head takes them for boxes or scores.
   const others = specs.map((spec, i) => (i === tensor ? { ...spec, dims: [] } : spec));
   // Hide named coefficients from the search for scores: 32 of them look like 32 classes.

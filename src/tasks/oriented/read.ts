@@ -1,9 +1,9 @@
 /** Finds the boxes and the angles among the tensors. */
-import { interpret } from "../../heads/interpret.ts";
+import { fullest, interpret } from "../../heads/interpret.ts";
 import { refuseFor } from "../../core/errors.ts";
 import { list, volume } from "../../core/tensor.ts";
 import { READINGS } from "../../core/readings.ts";
-import { fullest, readBeside, readFused } from "../../heads/extra.ts";
+import { readBeside, readFused } from "../../heads/extra.ts";
 import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
 import { blankExcept } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";

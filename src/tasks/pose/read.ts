@@ -104,7 +104,10 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
     : [planar, interleaved, rows, (...see: Parameters<Views>) => [...maps(...see), ...rows(...see)]].map(
         (views) => flat.map((spec) => isMapOrRows(views(spec, channels))),
       );
-  const tries = kinds.map((holds) => joinHidden((i) => holds[i]));
+  // Most networks have points of one kind, so that the kinds are the same tensors.
+  const tries = [...new Map(kinds.map((holds) => [holds.join(), holds])).values()].map((holds) =>
+    joinHidden((i) => holds[i]),
+  );
   const used = tries.map((some) => Math.max(0, ...some.map(({ uses }) => uses.length)));
   const most = Math.max(...used);
   const last = kinds[kinds.length - 1];
