@@ -1,7 +1,7 @@
 /** The checks that need nothing but a frame: `loadPlan` has them too. */
 import type { Checks } from "../decode/checks.ts";
 import type { CheckRow } from "./check.ts";
-import { noteOfEmptied, noteOfNotFinite } from "./dropped.ts";
+import { checkMissingOne, noteOfEmptied, noteOfNotFinite } from "./dropped.ts";
 import { noteOfEmpty } from "./empty.ts";
 import { PaddingCheck } from "./padding.ts";
 import { CheckRunner } from "./runner.ts";
@@ -26,6 +26,12 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
       applies: ({ inPhoto, inputSize }) => !inPhoto && inputSize !== null,
       run: ({ work, block, frame }) => padding.noteOf(work, block, frame),
     };
+  },
+  {
+    id: "missing-one",
+    when: "no boxes",
+    needs: "frame",
+    run: ({ work, block }) => checkMissingOne(work, block),
   },
   {
     id: "emptied",
