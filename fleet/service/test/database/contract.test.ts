@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { expect, it } from "vitest";
 import { tryWrite, type Database, type Queries } from "../../src/database.ts";
-import { onEachDatabase, openCameras } from "../support/databases.ts";
+import { onEachDatabase, openCameras, type Place } from "../support/databases.ts";
 
 const add = (tx: Queries, name: string, frames = 0): Promise<object[]> =>
   tx.all("INSERT INTO cameras (name, frames) VALUES (?, ?)", [name, frames]);
@@ -117,23 +117,22 @@ onEachDatabase("transactions", (at, kind) => {
   });
 });
 
-onEachDatabase("durability", (at, kind) => {
+/** Tests of the setting by which PostgreSQL waits for the disk, connection by connection. */
+function testSettings(at: () => Place): void {
   const settingOf = async (tx: Queries): Promise<unknown> => {
     const [row] = await tx.all("SHOW synchronous_commit");
     return Object.values(row!)[0];
   };
   const [fast, durable] = ["off", "on"];
-  // SQLite syncs after the commit: sqlite.test.ts counts its syncs.
-  const ofPostgres = it.skipIf(kind === "sqlite");
 
   // The order matters: a write that need not be durable sets the value back.
-  ofPostgres("waits for the disk from the first write on", async () => {
+  it("waits for the disk from the first write on", async () => {
     const db = await openCameras(at());
     expect(await db.write(settingOf)).toBe(durable);
     await db.migrate(async (tx) => expect(await settingOf(tx)).toBe(durable));
   });
 
-  ofPostgres("waits for the disk in each write but those that a power cut may undo", async () => {
+  it("waits for the disk in each write but those that a power cut may undo", async () => {
     const db = await openCameras(at());
     expect(await db.write(settingOf, { durable: false })).toBe(fast);
     expect(await db.write(settingOf)).toBe(durable);
@@ -142,6 +141,11 @@ onEachDatabase("durability", (at, kind) => {
     const both = [db.write(settingOf, { durable: false }), db.write(settingOf)];
     expect(await Promise.all(both)).toEqual([fast, durable]);
   });
+}
+
+onEachDatabase("durability", (at, kind) => {
+  // SQLite syncs after the commit: sqlite.test.ts counts its syncs.
+  if (kind === "postgres") testSettings(at);
 
   it("says that nothing is wrong, and leaves nothing behind of its try to write", async () => {
     const db = await openCameras(at());
