@@ -53,7 +53,7 @@ export function inspectModel(
 }
 
 /** What a file may lack so that its shapes are looked at. */
-const OPEN_PATHS = ["family", "classes", "keypoints"];
+const OPEN_PATHS = ["family", "classes", "keypoints", "inputSize"];
 
 /** Returns what the file states of the options that narrow what the shapes can be. */
 const stated = ({ inputSize, options: { family, task } }: Model): DecoderOptions => ({

@@ -25,6 +25,8 @@ import {
 /** Most proposals that are followed. */
 const MOST = 6;
 
+type OpenDims = Inspected["tensors"][number]["dims"];
+
 /** What shapes can be: the possibilities, the likeliest first, or what they look like if no family reads them. */
 export interface Possibilities {
   readonly possibilities: readonly Possibility[];
@@ -115,7 +117,7 @@ function specsOf(
   const bare = ["count", "classIds"].flatMap((part) => match.views[part]?.map(({ tensor }) => tensor) ?? []);
   return tensors.map((tensor, i) => ({
     ...tensor,
-    dims: closed(tensor.dims, proposal, inputSize),
+    dims: closed(i, tensor.dims, proposal, inputSize),
     scale: tensor.scale ?? (bare.includes(i) ? null : STAND_IN),
   }));
 }
@@ -177,11 +179,11 @@ function sizeOf({ match, options: { family } }: Proposal): readonly [number, num
     factor * view.w,
     factor * view.h,
   ];
-  if (prototypes) return times(prototypes, 4);
+  if (prototypes && prototypes[0].w > 0) return times(prototypes, 4);
   if (masks && masks[0].w > MOST_BOX_CELLS) return times(masks, 1);
   if (heat) return times(heat, 4);
   if (maps) return times(maps, 4);
-  if (map) return times(map, 1);
+  if (map && map[0].w > 0) return times(map, 1);
   if (x && y) return [x[0].k / 2, y[0].k / 2];
   const levels = Object.entries(views).find(([part]) => form.parts[part].perLevel)?.[1];
   if (levels && levels[0].w > 0) return times(levels, strideOf(family, levels.length));
@@ -204,13 +206,26 @@ const strideOf = (family: Family, levels: number): number =>
   TRAITS[family].peaks?.stride ??
   (TRAITS[family].peaks || levels > 2 ? 8 : levels > 1 ? 16 : TRAITS[family].oneMap ? 32 : 16);
 
-/** Returns the dims with stand-ins for those that are open. */
+/**
+ * Returns the dims with stand-ins for those that are open. An open first dim is a batch, unless the boxes have none:
+ * then it counts what the network found.
+ */
 function closed(
-  dims: Inspected["tensors"][number]["dims"],
-  { match: { form } }: Proposal,
-  inputSize: readonly [number, number],
-): readonly number[] {
-  const cells = cellsOf(gridsOf({ inputSize, strides: null }, [8, 16, 32]));
+  tensor: number,
+  dims: OpenDims,
+  { match }: Proposal,
+  size: readonly [number, number],
+): number[] {
+  const { form, views } = match;
+  const cells = cellsOf(gridsOf({ inputSize: size, strides: null }, [8, 16, 32]));
   const rows = { cells, anchors: 3 * cells, list: 100, queries: 300, priors: 1000, any: 1 }[form.rows];
-  return dims.map((d, i) => d ?? (i === 0 && dims.length !== 2 ? 1 : rows));
+  const isBare = [views.boxes, views.rows].some((list) => list?.[0].rank === 2);
+  const isCount = views.count?.some((view) => view.tensor === tensor);
+  const times = views.prototypes?.some((view) => view.tensor === tensor) ? 4 : 1;
+  const sides = [size[1] / times, size[0] / times];
+  return dims.map((d, i) => {
+    if (d !== null) return d;
+    if (i === 0) return isBare && !isCount ? rows : 1;
+    return dims.length === 4 && i > 1 && dims[2] === null && dims[3] === null ? sides[i - 2] : rows;
+  });
 }
