@@ -7,9 +7,14 @@ import { ELEMENTS, type SlotArray, type TensorInput } from "../core/tensor.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Inputs } from "./inputs.ts";
 
+/** Spacing of f16 scores near 1. A score nearer to 0 than this may be a rounded 0, and tells nothing. */
+const ROUNDING = 2 ** -10;
+
 export class MissingOne {
-  /** A list with a score below 0 was seen. Those of later frames lack 1 too, whatever their values. */
+  /** A list with scores clearly below 0 was seen. Those of later frames lack 1 too, whatever their values. */
   #isMissing = false;
+  /** A list with scores above 0 was seen. Negative scores of later frames are then no scores. */
+  #isWhole = false;
 
   /**
    * Replaces the scores of the frame in `inputs.given` by scores of 0..1 where they lack 1.
@@ -26,11 +31,12 @@ export class MissingOne {
     for (let image = 0; image < batch; image++)
       for (let row = 0; row < Math.min(counts[image] ?? 0, cells); row++) {
         const x = values[image * cells + row];
-        if (x < 0 && x >= -1) below++;
-        else if (x !== 0) above++;
+        if (x < -ROUNDING && x >= -1) below++;
+        else if (!(x <= 0 && x >= -ROUNDING)) above++;
       }
+    if (above > 0 && !this.#isMissing) this.#isWhole = true;
     // Other values are no scores, and the check of the list refuses them.
-    if (above > 0 || (below === 0 && !this.#isMissing)) return null;
+    if (above > 0 || this.#isWhole || (below === 0 && !this.#isMissing)) return null;
     const isFirst = !this.#isMissing;
     this.#isMissing = true;
     const raised = new (ELEMENTS[spec.type].array as unknown as new (n: number) => SlotArray)(values.length);

@@ -110,7 +110,8 @@ class MethodTracker implements Tracker {
     frame.time = time;
     frame.count++;
     this.noteSlowGap(seconds - this.lastSeconds, longGap);
-    this.noteFastGap(seconds - this.lastSeconds);
+    // Handing a difference over costs a heap number, so ask first.
+    if (this.fastGaps >= 0) this.noteFastGap(seconds - this.lastSeconds);
     this.lastSeconds = seconds;
     this.longGap = longGap;
     // The methods give tracks up after matching, as published. A pause of the frames has to count before.
@@ -162,7 +163,7 @@ class MethodTracker implements Tracker {
    * and tracks are lost too late.
    */
   private noteFastGap(gap: number): void {
-    if (this.fastGaps < 0 || !(gap > 0)) return;
+    if (!(gap > 0)) return;
     // Half of a frame of the stated rate is no mistake.
     const isFast = gap <= FAST_GAP && gap * this.options.frameRate < 0.5;
     this.fastGaps = isFast ? this.fastGaps + 1 : -1;

@@ -68,7 +68,8 @@ export function partsOf(c: Case): Parts {
   const specs = made.tensors.map((t, i) => {
     // labels, markers and counts are not quantised: a scale would make other labels of them
     const plain = t.parts.some((p) => p === "label" || p === "marker" || p === "count");
-    const type = plain && c.types[0] !== "f16" ? "f32" : c.types[i % c.types.length];
+    const floats = c.types[0] === "f16" ? "f16" : "f32";
+    const type = plain ? floats : c.types[i % c.types.length];
     const q = quantisation(type, made.probabilities);
     const numbers = numbersOf(t, random, c.fill, made, classes + 1);
     const raw = encode(numbers, type, q.scale, q.zeroPoint);
