@@ -28,9 +28,9 @@ export async function runServer(config: Config, create: boolean): Promise<void> 
     address: config.host,
     port: config.port,
   });
+  const server = await serve({ config, db, log });
   const limit = connectionLimitProblem(config.connections);
   if (limit !== undefined) log.warn(limit);
-  const server = await serve({ config, db, log });
   const stop = (): void => {
     server.stop().then(
       () => process.exit(0),
