@@ -86,7 +86,8 @@ function sharedArea({ corners: b, offset }: Candidates, i: number, j: number): n
   return height > 0 ? width * height : 0;
 }
 
-const areaAt = ({ corners: b, offset }: Candidates, i: number): number =>
+/** Returns the area of the box whose corners begin at `i`. */
+export const areaAt = ({ corners: b, offset }: Candidates, i: number): number =>
   (b[i + 2] - b[i] + offset) * (b[i + 3] - b[i + 1] + offset);
 
 /** Returns intersection / union of two rows; 0 for an empty union. */

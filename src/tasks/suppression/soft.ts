@@ -1,7 +1,7 @@
 /** Soft suppression: the boxes that a kept box overlaps lose some of their scores. */
-import { type Candidates, type Outcome, iouOf, isSameClass } from "./candidates.ts";
-import { Neighbours } from "./near.ts";
+import type { Candidates, Outcome } from "./candidates.ts";
 import { ScoreHeap } from "./score-heap.ts";
+import { Strips } from "./strips.ts";
 
 /** Returns the factor for the score of a box from its IoU with a better one. */
 export type Decay = (iou: number) => number;
@@ -35,8 +35,13 @@ export function keepSoftly(
   max: number,
 ): Outcome {
   const { order } = c;
-  const near = new Neighbours(c);
   const scores = Float64Array.from(order, (row) => c.scores[row]);
+  // Scores only fall: a score that does not pass any more, or is 0, need not be exact.
+  const isOpen = (score: number): boolean => score !== 0 && passes(score);
+  const near = new Strips(
+    c,
+    order.map((_, rank) => rank).filter((rank) => isOpen(scores[rank])),
+  );
   const remaining = new ScoreHeap(scores, order);
   const rows: number[] = [];
   const keptScores: number[] = [];
@@ -60,16 +65,15 @@ export function keepSoftly(
     rows.push(row);
     keptScores.push(score);
     remaining.takeBest();
+    near.drop(rank);
     near.find(rank);
-    for (let k = 0; k < near.count; k++) {
-      const other = near.ranks[k];
-      if (!remaining.has(other) || !isSameClass(c, row, order[other])) continue;
-      // Scores only fall: a score that does not pass any more, or is 0, need not be exact.
-      if (scores[other] === 0 || !passes(scores[other])) continue;
-      const overlap = iouOf(c, row, order[other]);
+    const { ranks, overlaps, count } = near;
+    for (let k = 0; k < count; k++) {
+      const other = ranks[k];
       // Every decay is 1 without overlap.
-      if (overlap === 0) continue;
-      scores[other] *= decay(overlap);
+      const fallen = scores[other] * decay(overlaps[k]);
+      scores[other] = fallen;
+      if (!isOpen(fallen)) near.drop(other);
     }
   }
   return { rows, scores: keptScores, corners: null, members: null };

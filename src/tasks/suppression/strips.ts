@@ -1,0 +1,217 @@
+/** Finds the boxes that a box overlaps, and their IoU, among boxes that become fewer. Made for crowds. */
+import { type Candidates, areaAt } from "./candidates.ts";
+
+/** Cells along the largest box of a level: more hold fewer boxes that are too far away, and take longer to visit. */
+const CELLS_PER_BOX = 8;
+/** Most cells along an axis, times the root of the count of boxes. */
+const CELLS_PER_ROOT = 2;
+/** Levels of size on each side of the median. Boxes beyond are in the last ones. */
+const LEVELS = 4;
+
+interface Axis {
+  /** Largest side, not below 0. */
+  readonly reach: number;
+  readonly low: number;
+  /** Cells per unit. */
+  readonly scale: number;
+  readonly cells: number;
+}
+
+/** Boxes of about one size, by a factor of 4: a search goes that much farther, since each is listed by one corner. */
+interface Level {
+  readonly x: Axis;
+  readonly y: Axis;
+  /** Number of the first cell. Those of a strip follow each other. */
+  readonly first: number;
+}
+
+/**
+ * Boxes in cells, in horizontal strips. Each box is listed once, by its first corner: a search reads one range of each
+ * strip. The columns lie in order of the cells, so it reads memory forwards.
+ */
+export class Strips {
+  /** Ranks that the last search found, and their IoU, none 0. The first `count` are valid. */
+  readonly ranks: Int32Array;
+  readonly overlaps: Float64Array;
+  count = 0;
+  private readonly c: Candidates;
+  private readonly levels: readonly Level[];
+  /** First place of each cell; one more at the end. */
+  private readonly starts: Int32Array;
+  /** Columns by place. */
+  private readonly rankAt: Int32Array;
+  private readonly classAt: Int32Array;
+  private readonly x1: Float64Array;
+  private readonly y1: Float64Array;
+  /** -Infinity once the box is dropped. */
+  private readonly x2: Float64Array;
+  private readonly y2: Float64Array;
+  private readonly area: Float64Array;
+  /** Place of each rank, -1 if it is not listed. */
+  private readonly placeOf: Int32Array;
+  private length: number;
+  private dropped = 0;
+
+  /** @param ranks places in the order of the scores: the boxes to find */
+  constructor(c: Candidates, ranks: Int32Array) {
+    const { corners: b, order, classIds } = c;
+    const n = ranks.length;
+    this.c = c;
+    this.length = n;
+    const groups = splitBySize(c, ranks);
+    let cells = 0;
+    this.levels = groups.map((members) => {
+      const level = { x: axisOf(c, members, 0), y: axisOf(c, members, 1), first: cells };
+      cells += level.x.cells * level.y.cells;
+      return level;
+    });
+    const cellOf = ({ x, y, first }: Level, i: number): number =>
+      first + cellAt(y, b[i + 1]) * x.cells + cellAt(x, b[i]);
+    this.starts = new Int32Array(cells + 1);
+    this.x1 = new Float64Array(n);
+    this.y1 = new Float64Array(n);
+    this.x2 = new Float64Array(n);
+    this.y2 = new Float64Array(n);
+    this.area = new Float64Array(n);
+    this.rankAt = new Int32Array(n);
+    this.classAt = new Int32Array(n);
+    this.placeOf = new Int32Array(order.length).fill(-1);
+    this.ranks = new Int32Array(n);
+    this.overlaps = new Float64Array(n);
+    const { starts } = this;
+    groups.forEach((members, g) => {
+      for (const rank of members) starts[cellOf(this.levels[g], order[rank] * 4)]++;
+    });
+    for (let cell = 1; cell <= cells; cell++) starts[cell] += starts[cell - 1];
+    groups.forEach((members, g) => {
+      for (const rank of members) {
+        const i = order[rank] * 4;
+        const place = --starts[cellOf(this.levels[g], i)];
+        this.x1[place] = b[i];
+        this.y1[place] = b[i + 1];
+        this.x2[place] = b[i + 2];
+        this.y2[place] = b[i + 3];
+        this.area[place] = areaAt(c, i);
+        this.rankAt[place] = rank;
+        this.classAt[place] = classIds[order[rank]];
+        this.placeOf[rank] = place;
+      }
+    });
+  }
+
+  /** Finds the boxes of the same class that share an area with that of a rank, in no order. */
+  find(rank: number): void {
+    const { corners: b, order, offset } = this.c;
+    const i = order[rank] * 4;
+    this.count = 0;
+    for (const { x, y, first } of this.levels) {
+      const [left, right] = cellsWithin(x, b[i], b[i + 2], offset);
+      const [top, bottom] = cellsWithin(y, b[i + 1], b[i + 3], offset);
+      for (let strip = top; strip <= bottom; strip++) {
+        const cell = first + strip * x.cells;
+        this.findBetween(order[rank], this.starts[cell + left], this.starts[cell + right + 1]);
+      }
+    }
+  }
+
+  /** Takes a box out. */
+  drop(rank: number): void {
+    const place = this.placeOf[rank];
+    if (place < 0) return;
+    this.placeOf[rank] = -1;
+    this.x2[place] = -Infinity;
+    if (++this.dropped * 4 > this.length) this.closeGaps();
+  }
+
+  /** Measures as `iouOf` does, to the last bit. */
+  private findBetween(row: number, start: number, end: number): void {
+    const { x1, y1, x2, y2, area, classAt, rankAt, ranks, overlaps } = this;
+    const { corners: b, classIds, offset } = this.c;
+    const i = row * 4;
+    const [bx1, by1, bx2, by2] = [b[i], b[i + 1], b[i + 2], b[i + 3]];
+    const ownArea = areaAt(this.c, i);
+    const classId = classIds[row];
+    let { count } = this;
+    for (let place = start; place < end; place++) {
+      const right = x2[place];
+      const bottom = y2[place];
+      const left = x1[place];
+      const top = y1[place];
+      const width = (right < bx2 ? right : bx2) - (left > bx1 ? left : bx1) + offset;
+      if (!(width > 0) || classAt[place] !== classId) continue;
+      const height = (bottom < by2 ? bottom : by2) - (top > by1 ? top : by1) + offset;
+      if (!(height > 0)) continue;
+      const shared = width * height;
+      const overlap = shared === 0 ? 0 : shared / (ownArea + area[place] - shared);
+      if (overlap === 0) continue;
+      ranks[count] = rankAt[place];
+      overlaps[count++] = overlap;
+    }
+    this.count = count;
+  }
+
+  private closeGaps(): void {
+    const { starts, x1, y1, x2, y2, area, classAt, rankAt, placeOf } = this;
+    let to = 0;
+    let from = 0;
+    for (let cell = 0; cell + 1 < starts.length; cell++) {
+      for (; from < starts[cell + 1]; from++) {
+        if (placeOf[rankAt[from]] < 0) continue;
+        x1[to] = x1[from];
+        y1[to] = y1[from];
+        x2[to] = x2[from];
+        y2[to] = y2[from];
+        area[to] = area[from];
+        classAt[to] = classAt[from];
+        rankAt[to] = rankAt[from];
+        placeOf[rankAt[to]] = to;
+        to++;
+      }
+      starts[cell + 1] = to;
+    }
+    this.length = to;
+    this.dropped = 0;
+  }
+}
+
+/** Returns the ranks of each level that has some. */
+function splitBySize({ corners: b, order }: Candidates, ranks: Int32Array): Int32Array[] {
+  const sizes = Float64Array.from(ranks, (rank) => {
+    const i = order[rank] * 4;
+    return Math.log2(Math.max(b[i + 2] - b[i], b[i + 3] - b[i + 1], Number.MIN_VALUE)) / 2;
+  });
+  const median = sizes.slice().sort()[ranks.length >> 1];
+  const levels = sizes.map((size) => Math.max(-LEVELS, Math.min(LEVELS, Math.round(size - median))));
+  return [...new Set(levels)].map((level) => ranks.filter((_, k) => levels[k] === level));
+}
+
+/** @param side 0 for x, 1 for y */
+function axisOf({ corners: b, order }: Candidates, ranks: Int32Array, side: 0 | 1): Axis {
+  let reach = 0;
+  let low = Infinity;
+  let high = -Infinity;
+  for (const rank of ranks) {
+    const i = order[rank] * 4 + side;
+    reach = Math.max(reach, b[i + 2] - b[i]);
+    low = Math.min(low, b[i]);
+    high = Math.max(high, b[i]);
+  }
+  const span = high - low;
+  const most = Math.ceil(CELLS_PER_ROOT * Math.sqrt(ranks.length));
+  const cells = span > 0 && span < Infinity ? Math.min(most, Math.floor((CELLS_PER_BOX * span) / reach)) : 1;
+  return cells > 1 ? { reach, low, scale: cells / span, cells } : { reach, low, scale: 0, cells: 1 };
+}
+
+/** Returns the first and the last cell of boxes that may share an area with one from `low` to `high`. */
+function cellsWithin(axis: Axis, low: number, high: number, offset: number): [first: number, last: number] {
+  const far = axis.reach + offset;
+  // More than all roundings.
+  const slack = 16 * Number.EPSILON * (Math.max(Math.abs(low), Math.abs(high)) + far);
+  return [cellAt(axis, low - far - slack), cellAt(axis, high + offset + slack)];
+}
+
+/** Returns the cell of a coordinate. Those at the ends hold what lies outside. */
+function cellAt({ low, scale, cells }: Axis, coordinate: number): number {
+  const cell = Math.floor((coordinate - low) * scale);
+  return cell >= cells ? cells - 1 : cell > 0 ? cell : 0;
+}
