@@ -31,6 +31,8 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
     id: "missing-one",
     when: "no boxes",
     needs: "frame",
+    // A plan file alone: it does not know the family of the network.
+    applies: ({ plan }) => plan === undefined,
     run: ({ work, block }) => checkMissingOne(work, block),
   },
   {

@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Child } from "boxwright-service/testing/child";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { openFiles } from "../../src/files/store.ts";
 import { explainRefusal } from "../../src/files/s3-refusals.ts";
@@ -11,7 +12,7 @@ import { Agent } from "../support/agent.ts";
 import { BUCKET, PREFIX, startBucket, type Bucket } from "../support/bucket.ts";
 import { startHub, temporaryFolder, type TestHub } from "../support/hub.ts";
 import { png, sha256Of } from "../support/pictures.ts";
-import { run } from "../support/process.ts";
+import { cli, merged, run } from "../support/process.ts";
 import { readAuthorization, signatureOf } from "../support/signature.ts";
 import { sendSnap } from "../support/snaps.ts";
 
@@ -177,7 +178,6 @@ describe("a bucket that cannot be used is told at start, in one line", () => {
     [{ HUB_S3_ACCESS_KEY_ID: "stranger" }, /HUB_S3_ACCESS_KEY_ID: got "stranger", which .* does not know/],
     [{ HUB_S3_SECRET_ACCESS_KEY: "hush-hush" }, /HUB_S3_SECRET_ACCESS_KEY: got another secret than .* "KEYOFTHETEST"/],
     [{ HUB_S3_REGION: "elsewhere-1" }, /HUB_S3_REGION: got "elsewhere-1", expected "test-1"/],
-    [{ HUB_S3_ENDPOINT: "http://127.0.0.1:1" }, /HUB_S3_ENDPOINT: got http:\/\/127.0.0.1:1, which does not answer/],
   ])("%o", async (env, message) => {
     for (const command of [
       ["serve", "--create", "--check"],
@@ -188,6 +188,20 @@ describe("a bucket that cannot be used is told at start, in one line", () => {
       expect(stderr).toMatch(message);
       expect(stderr).not.toContain("hush-hush");
     }
+  });
+
+  it("is waited for if it does not answer, and --check says so at once", async () => {
+    const away = { HUB_S3_ENDPOINT: "http://127.0.0.1:1" };
+    const message = /HUB_S3_ENDPOINT: got http:\/\/127.0.0.1:1, which does not answer/;
+    const { code, stderr } = await check(away);
+    expect([code, stderr.trim().split("\n").length]).toEqual([1, 1]);
+    expect(stderr).toMatch(message);
+    const files = { HUB_DATABASE_FILE: join(folder.path, "hub.db"), HUB_FILES: join(folder.path, "files") };
+    const env = merged({ ...files, HUB_PORT: "0", ...bucket.env, ...away });
+    const waiting = new Child([process.execPath, cli, "serve", "--create"], { env });
+    const [line] = await waiting.says(/^.*cannot start yet, trying again.*$/m);
+    expect(line).toMatch(message);
+    await waiting.end("SIGTERM");
   });
 
   it("and settings that do not fit together before the first request", async () => {
