@@ -100,7 +100,8 @@ for place in / /etc /usr /var /var/lib /opt /opt/boxwright /run; do
 done
 cd "/var/lib/$name"
 umask 0077
-ulimit -n "$files"
+# systemd may raise the hard limit. A machine that does not let root raise it gives what it has.
+ulimit -n "$files" 2>/dev/null || ulimit -n "$(ulimit -Hn)"
 exec setpriv --reuid ${NOBODY} --regid ${NOBODY} --clear-groups --no-new-privs \\
   --inh-caps=-all --ambient-caps=-all --bounding-set=-all -- "$@"`;
 

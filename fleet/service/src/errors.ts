@@ -7,7 +7,12 @@ export class UserError extends Error {
 
 /** A database cannot be used now: away, locked, or its disk is full. What was asked may be asked again. */
 export class UnavailableError extends Error {
-  override readonly name = "UnavailableError";
+  override readonly name: string = "UnavailableError";
+}
+
+/** Somebody refuses the settings of this service. Asking again does not help before an operator has changed them. */
+export class RefusedError extends UnavailableError {
+  override readonly name = "RefusedError";
 }
 
 /** Returns the message of a thrown value, which need not be an Error. */

@@ -1,7 +1,7 @@
 /** Waits at the start for what a service needs and cannot use yet, so that the order of units does not matter. */
 import { createServer, type Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
-import { messageOf, UnavailableError } from "./errors.ts";
+import { messageOf, RefusedError, UnavailableError } from "./errors.ts";
 import type { Logger } from "./log.ts";
 
 const RETRY_MS = 1000;
@@ -31,7 +31,7 @@ export async function openWhenThere<T>(
       try {
         return await open();
       } catch (error) {
-        if (!waits || !(error instanceof UnavailableError)) throw error;
+        if (!waits || !(error instanceof UnavailableError) || error instanceof RefusedError) throw error;
         const { message, cause } = error;
         const reason = cause === undefined || message.includes(messageOf(cause)) ? "" : ` (${messageOf(cause)})`;
         if (problem !== message + reason) log.error({ problem: message + reason }, "cannot start yet, trying again");

@@ -1,5 +1,5 @@
 /** Says what an operator has to do when an S3-compatible store refuses. */
-import { UnavailableError } from "boxwright-service/errors";
+import { RefusedError, UnavailableError } from "boxwright-service/errors";
 
 /** Address of a bucket, and the id of the key that requests are signed with. */
 export interface BucketPlace {
@@ -41,7 +41,10 @@ export function explainRefusal(place: BucketPlace, work: Work, { status, body, d
     EntityTooLarge: `HUB_MODEL_BYTES: ${endpoint} takes no file of this size; set a smaller limit`,
   };
   const other = `${endpoint} answered ${status} ${code} to a request to ${work} in the bucket ${bucket}: ${elementOf(body, "Message") ?? "no reason given"}`;
-  return new UnavailableError(Object.hasOwn(sentences, code) ? sentences[code]! : other);
+  if (!Object.hasOwn(sentences, code)) return new UnavailableError(other);
+  // NTP may still set the clock of a machine that starts.
+  const Problem = code === "RequestTimeTooSkewed" ? UnavailableError : RefusedError;
+  return new Problem(sentences[code]!);
 }
 
 function skewText(date: string | undefined): string {
