@@ -44,7 +44,7 @@ export function explainRefusal(place: BucketPlace, work: Work, { status, body, d
   if (!Object.hasOwn(sentences, code)) return new UnavailableError(other);
   // NTP may still set the clock of a machine that starts.
   const Problem = code === "RequestTimeTooSkewed" ? UnavailableError : RefusedError;
-  return new Problem(sentences[code]!);
+  return new Problem(sentences[code]);
 }
 
 function skewText(date: string | undefined): string {
