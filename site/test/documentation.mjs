@@ -7,7 +7,7 @@ export const documentation = [
     async run({ page, address }) {
       await page.goto(address);
       isTrue((await readText(page, "h1")).includes("boxwright"), "the first page");
-      await page.click("text=Read the documentation");
+      await page.click(".VPHero >> text=Documentation");
       await page.waitForFunction(
         () => location.pathname.endsWith("overview.html") || location.pathname.endsWith("overview"),
       );
