@@ -241,27 +241,11 @@ const isTsEngine = (id: string, graph: Graph): boolean =>
     reaches(`src/engine/ts/${name}.ts`, id, graph),
   );
 
-/** Files that a page fetches for some configs: the readers of config files, and those of finished rows. */
-const FETCHED: Readonly<Record<string, readonly string[]>> = {
-  "config-files": [
-    "config/file-formats",
-    "core/archive-parsers",
-    "config/archive-task",
-    "config/archive-input",
-    "config/nn-archive",
-    "config/nn-config",
-  ],
-  "finished-rows": ["decode/finished", "decode/hailo", "decode/row-values"],
-};
-
 const codeSplitting = {
   // Each group takes all that its modules need by itself, apart from the engine in TypeScript.
   includeDependenciesRecursively: false,
   groups: [
     { name: (id: string, graph: Graph) => (isTsEngine(id, graph) ? "engine-ts" : null) },
-    ...Object.entries(FETCHED).map(([name, files]) => ({
-      name: (id: string) => (files.some((file) => id === source(`src/${file}.ts`)) ? name : null),
-    })),
     chunk("decoding", (reachedBy) => reachedBy(ENTRIES.plan) && reachedBy(DECODER)),
     // Without what only Node reads: a page has no "node:module".
     chunk(

@@ -9,8 +9,9 @@ import { readAnchors } from "./anchors.ts";
 import { alignLabels } from "./background.ts";
 import { oneOf } from "../core/options.ts";
 import { FieldReader, isObject, type Json } from "./fields.ts";
-import { type FileFormats, fileFormats } from "./file-formats.ts";
 import { isModel, missingIn, readModelConfig } from "./model-config.ts";
+import { readArchive } from "./nn-archive.ts";
+import { readNnConfig } from "./nn-config.ts";
 import { overlay, readSettings, settingNames } from "./settings.ts";
 import { readTypedOptions } from "./typed.ts";
 import type { Config, DecoderOptions, OutputSpec } from "./types.ts";
@@ -36,41 +37,9 @@ export const parseConfig = (json: unknown): Config => readConfig(json, {});
  * Reads a config and the options of `createDecoder` over it, each of them once.
  * @throws ConfigError with every problem of both at once; paths of options begin with `options`
  */
-export const readConfig = (json: unknown, options: DecoderOptions): Config =>
-  readBy(json, options, fileFormats) as Config;
-
-/**
- * Reads a config and the options over it, as `readConfig` does. Fetches the readers of files if the config is a file,
- * of which it takes a copy: the caller may change the config meanwhile.
- */
-export async function fetchConfig(json: unknown, options: DecoderOptions): Promise<Config> {
-  const config = readBy(json, options, null);
-  if (config !== null) return config;
-  const [file, over] = [json, options].map(copyIfPlain);
-  return readBy(file, over as DecoderOptions, (await import("./file-formats.ts")).fileFormats) as Config;
-}
-
-/** Returns a copy of plain data, or the data if it cannot be read through: reading will say so. */
-function copyIfPlain(data: unknown): unknown {
+export function readConfig(json: unknown, options: DecoderOptions): Config {
   try {
-    return copyOf(data);
-  } catch {
-    return data;
-  }
-}
-
-/** Returns a copy of objects and arrays. Other values, functions among them, stay the same. */
-const copyOf = (data: unknown): unknown =>
-  typeof data === "object" && data !== null && ["Object", "Array"].includes(kindOf(data))
-    ? Array.isArray(data)
-      ? data.map(copyOf)
-      : Object.fromEntries(Object.entries(data).map(([key, x]) => [key, copyOf(x)]))
-    : data;
-
-/** Reads a config and the options over it. Returns null for a file whose readers are not there. */
-function readBy(json: unknown, options: DecoderOptions, formats: FileFormats | null): Config | null {
-  try {
-    return read(json, options, formats);
+    return read(json, options);
   } catch (e) {
     if (e instanceof ConfigError) throw e;
     // A getter or proxy of the caller's, or nesting deeper than the stack. No config looks like that.
@@ -83,11 +52,10 @@ function fail(got: string, expected: string): never {
   throw new ConfigError([{ path: "", message: mismatch(got, expected) }]);
 }
 
-function read(json: unknown, options: DecoderOptions, formats: FileFormats | null): Config | null {
+function read(json: unknown, options: DecoderOptions): Config {
   const root = rootOf(json);
   const r = new FieldReader(root);
-  const file = readFormat(r, root, formats);
-  if (file === null) return null;
+  const file = readFormat(r, root);
   const over = new FieldReader({ options }, "", r.problems).object("options");
   over.reportUnknown(["engine", "onNote", "fresh", ...settingNames(), "anchors", "anchorMasks", "outputs"]);
   over.take("engine", oneOf(["auto", ...ENGINE_NAMES]));
@@ -140,12 +108,12 @@ function rootOf(json: unknown): Json {
   return root;
 }
 
-/** Reads the document in the format that its keys tell. Returns null for a file whose readers are not there. */
-function readFormat(r: FieldReader, root: Json, formats: FileFormats | null): Config | null {
+/** Reads the document in the format that its keys tell. */
+function readFormat(r: FieldReader, root: Json): Config {
   reportBeside(r, root);
   if (isModel(root))
     return isObject(root.archive)
-      ? readFormat(new FieldReader(root.archive, "", r.problems), root.archive, formats)
+      ? readFormat(new FieldReader(root.archive, "", r.problems), root.archive)
       : readModelConfig(r);
   const keys = Object.keys(root);
   const givenKeys = keys.filter(r.has, r);
@@ -154,13 +122,11 @@ function readFormat(r: FieldReader, root: Json, formats: FileFormats | null): Co
   const [spelled] = blocks;
   if (spelled !== undefined) {
     const key = spelled === "nn_config" ? "nn_config" : "NN_config";
-    const block = { ...root, [key]: root[spelled] };
-    return formats && formats.readNnConfig(new FieldReader(block, "", r.problems), key);
+    return readNnConfig(new FieldReader({ ...root, [key]: root[spelled] }, "", r.problems), key);
   }
-  if (isArchive(root)) return formats && formats.readArchive(r);
+  if (isArchive(root)) return readArchive(r);
   const hasFamily = givenKeys.some((key) => /^(NN_)?family$/.test(key));
-  if (givenKeys.length === 0 || ("mappings" in root && !hasFamily))
-    return formats && formats.readNnConfig(r, "NN_config");
+  if (givenKeys.length === 0 || ("mappings" in root && !hasFamily)) return readNnConfig(r, "NN_config");
   if (!TYPED.some((key) => key in root)) fail(`an object with ${few(keys, 6)}`, FORMATS);
   return readTypedOptions(r);
 }

@@ -6,7 +6,7 @@ import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
 import { refuseWithout } from "../core/parts.ts";
 import { neededTask } from "../core/tasks.ts";
 import { type KnownSpec, type TensorInput, type TensorSpec, specOf } from "../core/tensor.ts";
-import { fetchConfig, readConfig } from "../config/config.ts";
+import { readConfig } from "../config/config.ts";
 import { isText } from "../config/fields.ts";
 import { hashOf } from "../config/hash.ts";
 import { mayBePerClass } from "../config/per-class.ts";
@@ -25,8 +25,7 @@ import { FrameDecoder, type Workspace, bindMethods } from "./base.ts";
 import type { Decoder, Receivable } from "./decoder.ts";
 import { type DetectionFields, type Detections, detectionsIn } from "./detections.ts";
 import { detectionsOf } from "./records.ts";
-import type { FinishedRows } from "./finished.ts";
-import { fetchFinishedRows, finishedRowsOf } from "./finished-rows.ts";
+import { finishedRowsOf, type FinishedRows } from "./finished.ts";
 import type { Frame } from "./frame.ts";
 import {
   type Outputs,
@@ -54,32 +53,23 @@ export async function makeDecoder(
   partsFor: (config: Config) => Parts | Promise<Parts>,
 ): Promise<Decoder> {
   checkEngine(engineOf(options));
-  const read = await fetchConfig(config, options);
-  const [parts, rows] = await Promise.all([
-    partsFor(read),
-    fetchFinishedRows(read),
-    prepareEngine(engineOf(options)),
-  ]);
-  return decoderOf(read, options, parts, rows);
+  // Read before awaiting: the caller may change the config meanwhile.
+  const read = readConfig(config, options);
+  const [parts] = await Promise.all([partsFor(read), prepareEngine(engineOf(options))]);
+  return decoderOf(read, options, parts);
 }
 
 /** Makes a decoder of these parts, as `createDecoderSync` does. */
 export function makeDecoderSync(config: unknown, options: DecoderOptions, parts: Parts): Decoder {
   checkEngine(engineOf(options));
   provideTs(tsEngine);
-  const read = readConfig(config, options);
-  return decoderOf(read, options, parts, finishedRowsOf(read));
+  return decoderOf(readConfig(config, options), options, parts);
 }
 
 /** Makes a decoder of a config that is read already. */
-export function decoderOf(
-  config: Config,
-  options: DecoderOptions,
-  parts: Parts,
-  rows: FinishedRows | null,
-): Decoder {
+export function decoderOf(config: Config, options: DecoderOptions, parts: Parts): Decoder {
   checkTasks(config, parts.tasks);
-  return new TensorDecoder(config, chooseEngine(engineOf(options)), options ?? {}, parts, rows);
+  return new TensorDecoder(config, chooseEngine(engineOf(options)), options ?? {}, parts);
 }
 
 /** Plain JavaScript may pass null for options. `readConfig` checks them, where all of them are read. */
@@ -126,13 +116,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   #hasCheckedList = false;
   readonly #parts: Parts;
 
-  constructor(
-    config: Config,
-    engine: EngineName,
-    { onNote, fresh }: DecoderOptions,
-    parts: Parts,
-    rows: FinishedRows | null,
-  ) {
+  constructor(config: Config, engine: EngineName, { onNote, fresh }: DecoderOptions, parts: Parts) {
     const { labels, classes } = config;
     super(newStats(), { onNote, fresh, checks: parts.checks, labels, classes });
     bindMethods(this, ["decode", "decodeBatch", "update", "describe", "receive", "prepare"]);
@@ -140,7 +124,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     this.#parts = parts;
     this.engine = engine;
     this.#thresholds = config;
-    this.#finished = rows;
+    this.#finished = finishedRowsOf(config);
     const mayLackOne = config.decodes && TRAITS[familyOf(config, config.outputs ?? []).family].mayLackOne;
     this.#missingOne = mayLackOne ? new MissingOne() : null;
     const known = knownSpecs(config);

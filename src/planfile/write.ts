@@ -17,7 +17,7 @@ import {
   specOf,
   volume,
 } from "../core/tensor.ts";
-import { finishedRowsOf } from "../decode/finished-rows.ts";
+import { finishedRowsOf } from "../decode/finished.ts";
 import { assemble } from "../memory/assemble.ts";
 import type { TaskPlan } from "../heads/head.ts";
 import { specsOf } from "../heads/query.ts";

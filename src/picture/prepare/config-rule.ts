@@ -1,7 +1,6 @@
 /** The rule of a config: what its option says, over what its file says, over what is usual for the family. */
 import type { Config } from "../../config/types.ts";
-import { ARCHIVE_PICTURES } from "../../config/archive-picture.ts";
-import type { ArchivePicture } from "../../config/archive-input.ts";
+import { pictureOf } from "../../config/archive-input.ts";
 import type { ModelInput } from "../../config/model/types.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { TRAITS } from "../../core/families.ts";
@@ -16,9 +15,8 @@ import { familyOf } from "../../heads/query.ts";
 export function ruleOf(config: Config): PartialRule {
   const { inputSize, outputs, headOutputs, prepare, picture } = config;
   const ours = (outputs ?? []).filter(({ name }) => headOutputs?.includes(name) ?? true);
-  const readPicture = ARCHIVE_PICTURES.get(picture as readonly unknown[]);
-  const file = readPicture
-    ? archiveRule(readPicture(prepare ?? {}))
+  const file = Array.isArray(picture)
+    ? archiveRule(picture, prepare ?? {})
     : modelRule(picture as ModelInput | null);
   const stated = merge(file, prepare ?? {});
   // Bytes without a scale are the pixels themselves.
@@ -47,7 +45,8 @@ function merge(below: PartialRule, over: PartialRule): PartialRule {
 }
 
 /** Returns what an NN Archive states of its picture. Throws a ConfigError about fields that cannot be followed. */
-function archiveRule({ rule, problems }: ArchivePicture): PartialRule {
+function archiveRule(inputs: readonly unknown[], prepare: PartialRule): PartialRule {
+  const { rule, problems } = pictureOf(inputs, prepare);
   if (problems.length > 0) throw new ConfigError(problems);
   return rule;
 }
