@@ -41,7 +41,10 @@ export function possibilitiesOf({
       return json.kind === "possibilities" ? json.possibilities : [];
     };
     const open = listed(known);
-    return open.length === 0 ? open : listed({ inputSize: open[0].likelySize, ...known });
+    if (open.length === 0) return open;
+    const sized = listed({ inputSize: open[0].likelySize, ...known });
+    // Rows that are not the cells of that size still decode: the size only scales their boxes.
+    return sized.length > 0 ? sized : open.map(withLikelySize);
   } catch {
     return [];
   }
@@ -49,3 +52,10 @@ export function possibilitiesOf({
 
 const valuesOf = (tensors: readonly NamedTensor[], name: string): never =>
   (tensors.find((tensor) => tensor.name === name)?.data ?? null) as never;
+
+/** Returns a reading that takes the input for the likely size. */
+const withLikelySize = (open: Possibility): Possibility => ({
+  ...open,
+  options: { ...open.options, inputSize: open.likelySize },
+  missing: open.missing.filter((text) => !text.startsWith("inputSize")),
+});
