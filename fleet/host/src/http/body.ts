@@ -7,7 +7,7 @@ import { type Reason, Refusal } from "../core/errors.ts";
 const tooLarge = (most: number, got: number | string): Refusal =>
   new Refusal("too large", `body: got ${got} bytes, expected at most ${most}`);
 
-/** What a body has to keep to. */
+/** Limits of a body. */
 export interface Terms {
   readonly pace: Pace;
   /** Place of the body in the room that all bodies share. */

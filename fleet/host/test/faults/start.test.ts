@@ -1,4 +1,4 @@
-/** What is missing at the start is waited for, and says so; limits of the system end in a sentence. */
+/** The services wait at the start for what is missing, and say so. Limits of the system end in a sentence. */
 import { join } from "node:path";
 import { afterAll, expect, inject, test } from "vitest";
 import { Child } from "boxwright-service/testing/child";

@@ -44,7 +44,7 @@ function randomOf(seed: number): () => number {
 interface Way {
   readonly options: Readonly<Record<string, string | number>>;
   readonly send: (packet: Uint8Array, source: string, id: string, host: HostProcess) => Promise<void>;
-  /** What may be killed besides host and database. */
+  /** Processes that may be killed besides host and database. */
   readonly kill?: () => Promise<void>;
   readonly end: () => Promise<void>;
 }
