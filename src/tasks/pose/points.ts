@@ -1,8 +1,7 @@
 /** Computes the keypoints of the detections that suppression kept. All engines share this code. */
 import * as A from "../../core/abi.ts";
-import { expInPlace } from "../../core/number.ts";
+import { clampToUnit, expInPlace } from "../../core/number.ts";
 import { type Detections, extend, setLength } from "../../decode/detections.ts";
-import { placeInFrame } from "../../decode/frame.ts";
 import type { AfterImageOfTask, TaskMemory, TaskWork } from "../../decode/tasks.ts";
 import { move } from "../../heads/channels.ts";
 import { firstSource, headIndexOf, readChannels } from "../../memory/extra.ts";
@@ -133,7 +132,10 @@ function fillRow(
 /** Returns the count of channels from one point to the next. */
 const stepOf = ({ values, slots }: PointTask): number => (slots ? POINT_CHANNELS : values);
 
-/** Maps the keypoints from the network's input to the image of the frame, with the kernel's rules for boxes. */
+/**
+ * Maps the keypoints from the network's input to the image of the frame, with the kernel's rules for boxes. The rule of
+ * `placeInFrame`, in the loop: fractions that are arguments of a function become objects where V8 does not inline it.
+ */
 function placePoints(
   { memory: { f32 } }: TaskMemory,
   { clamp }: PointTask,
@@ -142,9 +144,17 @@ function placePoints(
 ): void {
   const keypoints = detections.keypoints as Float32Array;
   const end = detections.length * countOf(detections) * WIDTH;
-  for (let at = 0; at < end; at += WIDTH)
-    for (let axis = 0; axis < 2; axis++)
-      keypoints[at + axis] = placeInFrame(keypoints[at + axis], axis, clamp, f32, block >> 2);
+  const before = clamp === "before";
+  const after = clamp === "after" || clamp === "centre";
+  for (let axis = 0; axis < 2; axis++) {
+    const scale = f32[(block >> 2) + A.P_SCALE_X + axis];
+    const shift = f32[(block >> 2) + A.P_SHIFT_X + axis];
+    for (let at = axis; at < end; at += WIDTH) {
+      const inside = before ? clampToUnit(keypoints[at]) : keypoints[at];
+      const placed = inside * scale + shift;
+      keypoints[at] = after ? clampToUnit(placed) : placed;
+    }
+  }
 }
 
 /**

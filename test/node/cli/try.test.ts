@@ -1,5 +1,5 @@
 /** `boxwright inspect MODEL --try PHOTO`: every reading and preparation in one page. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { PNG } from "pngjs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { preparationsOf } from "../../../src/node/preparations.ts";
@@ -9,12 +9,14 @@ import { type Row, echoTflite, pictureOf } from "../../support/echo-network.ts";
 import { fixture, tempFolder } from "../../support/files.ts";
 
 const folder = tempFolder();
-const model = fixture("detect/network.onnx");
+// Beside the photo: the path of a clone may have spaces, and lines to copy quote those.
+const model = folder.path("network.onnx");
 const dog: Row = [51, 102, 153, 204, 230, 255];
 const photo = folder.path("photo.png");
 const page = folder.path("page.html");
 
 beforeAll(() => {
+  copyFileSync(fixture("detect/network.onnx"), model);
   const { data, width, height } = pictureOf([dog]);
   const png = new PNG({ width, height });
   png.data = Buffer.from(data.map((value, i) => (i % 4 === 3 ? 255 : value)));
@@ -55,6 +57,16 @@ test("with --json each trial has its detections, and a line that is followed fin
     const { detections } = [result].flat()[0];
     expect(detections).toHaveLength(found?.length ?? -1);
   }
+});
+
+test("a path with spaces is quoted in the line to copy", async () => {
+  const spaced = folder.path("my photo.png");
+  copyFileSync(photo, spaced);
+  const { code } = await boxwright("inspect", model, "--try", spaced, "--out", page);
+  expect(code).toBe(0);
+  expect(readFileSync(page, "utf8")).toMatch(
+    /<pre>npx boxwright run \S+ (&#39;|')[^']*my photo\.png(&#39;|') --draw boxes<\/pre>/,
+  );
 });
 
 test.each([
