@@ -12,7 +12,11 @@ export default defineConfig({
     globalSetup: ["test/support/temp-folder.ts"],
     // Notes that a test does not ask for stay out of its output.
     env: { NODE_ENV: "production" },
-    setupFiles: ["test/support/scalar-kernel.ts", "test/support/typed-arrays.ts"],
+    setupFiles: [
+      "test/support/scalar-kernel.ts",
+      "test/support/typed-arrays.ts",
+      ...(process.env.BOXWRIGHT_PLANS ? ["test/support/plan-recorder.ts"] : []),
+    ],
     // A file is 0.4 s of a new process and of reading src/ anew: half of all the time. No test changes a module for others.
     isolate: false,
     // no test is about time: the usual five seconds are short on a small machine that is busy elsewhere

@@ -1,0 +1,58 @@
+/** What becomes of a config and shapes, as text: the plan and its notes, or the refusal with its hints. */
+import { createHash } from "node:crypto";
+import { readConfig } from "../../src/config/config.ts";
+import type { TensorSpec } from "../../src/core/tensor.ts";
+import { specsOf } from "../../src/heads/query.ts";
+import { explain } from "../../src/plan/explain.ts";
+import { interpretConfig, planOf } from "../../src/plan/make.ts";
+import type { Plan } from "../../src/plan/plan.ts";
+import { ALL_TASKS } from "../../src/whole/tasks.ts";
+import { shapeCase } from "./shape-cases.ts";
+
+/** A plan without its words, or what a refusal asks for; and the words. */
+export interface Outcome {
+  readonly meaning: string;
+  readonly words: string;
+}
+
+const hash = (text: string | Uint8Array, length: number): string =>
+  createHash("sha256").update(text).digest("hex").slice(0, length);
+
+/** Replaces long arrays by their digests, and regular expressions by their sources. */
+export const plain = (_: string, value: unknown): unknown =>
+  ArrayBuffer.isView(value)
+    ? hash(new Uint8Array(value.buffer, value.byteOffset, value.byteLength), 12)
+    : value instanceof RegExp
+      ? value.source
+      : value;
+
+/** Returns what becomes of a config and the tensors of a network. */
+export function outcomeWith(make: () => Plan): Outcome {
+  try {
+    const { about, notes, task, heads, ...plan } = make();
+    const meaning = {
+      ...plan,
+      heads: heads.map(({ about: _, ...head }) => head),
+      task: task && { ...task, about: undefined },
+    };
+    return {
+      meaning: JSON.stringify(meaning, plain),
+      words: [about, task?.about, ...heads.map((head) => head.about), ...notes].join("\n"),
+    };
+  } catch (error) {
+    const { message, options } = error as Error & { options?: unknown };
+    return { meaning: `refused ${JSON.stringify(options)}`, words: message };
+  }
+}
+
+/** Returns the outcome of a seeded case. */
+export function outcomeOfCase(number: number): Outcome {
+  const { options, outputs } = shapeCase(number);
+  return outcomeWith(() => {
+    const config = readConfig(options, { outputs });
+    return planOf(interpretConfig(config, specsOf(config) as TensorSpec[], ALL_TASKS), explain);
+  });
+}
+
+/** Returns a digest of an outcome: five digits of its meaning, three of its words. */
+export const digestOf = ({ meaning, words }: Outcome): string => hash(meaning, 5) + hash(words, 3);
