@@ -1,9 +1,10 @@
-/** The session of a browser: its cookie, and the marks that tie a form to it. The rows are in nouns/session.ts. */
+/** Cookies of a browser: its session with the marks that tie a form to it, and the mark of a browser that is known. */
 import { parse, serialize } from "hono/utils/cookie";
 import { UserError } from "../core/errors.ts";
 import { sameText } from "boxwright-service/tokens";
 import { newToken, seal } from "../core/ids.ts";
 import type { Session } from "../nouns/session.ts";
+import type { UserWithPassword } from "../nouns/user.ts";
 
 /** `__Host-`: over TLS or on localhost, for this host and all of its paths. No other host can plant one. */
 const COOKIE = "__Host-hub_session";
@@ -17,6 +18,29 @@ export function readSessionCookie(header: string | undefined): string | undefine
 /** Returns the Set-Cookie header of a session that ends after `seconds`. */
 export function sessionCookie({ token }: Session, seconds: number): string {
   return serialize(COOKIE, token, { ...ATTRIBUTES, maxAge: seconds });
+}
+
+/** A browser in which somebody has signed in. Wrong guesses of others lock nobody out of it. */
+const BROWSER_COOKIE = "__Host-hub_browser";
+/** The longest time for which browsers keep a cookie. */
+const BROWSER_SECONDS = 400 * 86_400;
+
+/** Returns the Set-Cookie header by which a browser is known for one account, until the password changes. */
+export function browserCookie({ id: user, password }: UserWithPassword): string {
+  const id = newToken();
+  const mark = seal(password, `browser ${user} ${id}`);
+  return serialize(BROWSER_COOKIE, `${id}.${mark}`, { ...ATTRIBUTES, maxAge: BROWSER_SECONDS });
+}
+
+/** Returns the value of the cookie of a known browser, or undefined. It may be made up. */
+export function readBrowserCookie(header: string | undefined): string | undefined {
+  return header === undefined ? undefined : parse(header, BROWSER_COOKIE)[BROWSER_COOKIE];
+}
+
+/** True if somebody has signed in to the account with this browser, and the password is still the same. */
+export function isKnownBrowser(browser: string, { id: user, password }: UserWithPassword): boolean {
+  const [id = "", mark = ""] = browser.split(".");
+  return sameText(mark, seal(password, `browser ${user} ${id}`));
 }
 
 export const endedSessionCookie: string = serialize(COOKIE, "", { ...ATTRIBUTES, maxAge: 0 });

@@ -47,7 +47,12 @@ export class Passwords {
 
   /** True if the next one would be turned away. */
   get full(): boolean {
-    return this.#open > this.#maxWaiting;
+    return this.#isFull(false);
+  }
+
+  /** A known browser has room beyond what strangers can fill. */
+  #isFull(isKnown: boolean): boolean {
+    return this.#open > this.#maxWaiting * (isKnown ? 2 : 1);
   }
 
   async hash(password: string): Promise<string> {
@@ -55,20 +60,24 @@ export class Passwords {
     return encode(salt, await this.#inTurn(() => derive(password, salt, N, R, P)));
   }
 
-  /** Checks a password. `stored` is undefined if there is no such user: the work is the same. */
-  async verify(password: string, stored: string | undefined): Promise<boolean> {
+  /**
+   * Checks a password. `stored` is undefined if there is no such user: the work is the same.
+   * @param isKnown true for a browser in which the user has signed in before
+   */
+  async verify(password: string, stored: string | undefined, isKnown = false): Promise<boolean> {
     const [scheme, n, r, p, salt, key] = (stored ?? this.#decoy).split("$");
     if (scheme !== "scrypt" || salt === undefined || key === undefined)
       throw new Error(`got a password hash of scheme ${JSON.stringify(scheme)}, expected scrypt`);
     const expected = Buffer.from(key, "base64url");
-    const got = await this.#inTurn(() =>
-      derive(password, Buffer.from(salt, "base64url"), Number(n), Number(r), Number(p)),
+    const got = await this.#inTurn(
+      () => derive(password, Buffer.from(salt, "base64url"), Number(n), Number(r), Number(p)),
+      isKnown,
     );
     return timingSafeEqual(got, expected) && stored !== undefined;
   }
 
-  async #inTurn(work: () => Promise<Buffer>): Promise<Buffer> {
-    if (this.full) throw tooBusy();
+  async #inTurn(work: () => Promise<Buffer>, isKnown = false): Promise<Buffer> {
+    if (this.#isFull(isKnown)) throw tooBusy();
     this.#open++;
     this.derivations++;
     const turn = this.#last.then(work);

@@ -7,7 +7,7 @@ import { show, type Answer } from "./answer.tsx";
 import { frameOf, type Guards, type SignedIn } from "./guards.tsx";
 import { Breakable, Csrf, Message } from "./layout.tsx";
 import { tryPassword } from "./new-password.ts";
-import { beginSession, takeSignIn, type Site } from "./site.ts";
+import { beginSession, takeKnownSignIn, type Site } from "./site.ts";
 
 export function registerAccount(site: Site, guards: Guards): void {
   guards.signedIn.get("/account", (visit) => accountPage(visit));
@@ -16,8 +16,8 @@ export function registerAccount(site: Site, guards: Guards): void {
 
 async function postAccount(site: Site, visit: SignedIn): Promise<Answer> {
   const { db, now, passwords } = site;
-  const { session, form, exchange } = visit;
-  const wait = takeSignIn(site, exchange.address, session.user.email);
+  const { session, form } = visit;
+  const wait = takeKnownSignIn(site, `session of ${session.user.id}`);
   if (wait > 0) {
     const problem = `Too many tries. Try again in ${wait} seconds.`;
     return { ...accountPage(visit, problem, 429), headers: { "retry-after": String(wait) } };
@@ -27,9 +27,10 @@ async function postAccount(site: Site, visit: SignedIn): Promise<Answer> {
     return accountPage(visit, "This is not the current password.", 401);
   const password = await tryPassword(form("password"), [user.email, ...visit.teams.map(({ name }) => name)]);
   if (password instanceof UserError) return accountPage(visit, password.shown, 400);
-  await changePassword(db, now(), user, await passwords.hash(password));
+  const hash = await passwords.hash(password);
+  await changePassword(db, now(), user, hash);
   // Changing the password ended every session, this one too.
-  const fresh = await beginSession(site, user);
+  const fresh = await beginSession(site, { ...user, password: hash });
   const content = <Account email={user.email} csrf={csrfOf(fresh.session)} done />;
   return show(frameOf(visit, "Account", "account", fresh.session), content, 200, fresh.headers);
 }

@@ -9,7 +9,7 @@ import type { Guards, Visit } from "./guards.tsx";
 import { Breakable, Message } from "./layout.tsx";
 import { tryPassword } from "./new-password.ts";
 import { sayAt } from "./said.tsx";
-import { beginSession, takeSignIn, type Site } from "./site.ts";
+import { beginSession, takeKnownSignIn, type Site } from "./site.ts";
 
 export function registerLink(site: Site, guards: Guards): void {
   guards.open.get("/link/:token", async ({ param }) => {
@@ -31,7 +31,7 @@ async function openLink(site: Site, { exchange, param, token: sessionToken }: Vi
     ...linkPage(link, token, existing !== undefined, problem, status),
     headers,
   });
-  const wait = takeSignIn(site, exchange.address, link.email);
+  const wait = takeKnownSignIn(site, `link of ${link.email}`);
   if (wait > 0) return again(`Too many tries. Try again in ${wait} seconds.`, 429, { "retry-after": String(wait) });
   const given = (await readForm(exchange))("password");
   let hash: string | undefined;
@@ -45,7 +45,11 @@ async function openLink(site: Site, { exchange, param, token: sessionToken }: Vi
   }
   const user = await useLink(db, now(), token, hash);
   if (user === undefined) return linkGone();
-  const { session, headers } = await beginSession(site, user, sessionToken);
+  const { session, headers } = await beginSession(
+    site,
+    { ...user, password: hash ?? existing?.password },
+    sessionToken,
+  );
   if (link.team_id === null) return redirect("/", headers);
   const text = link.purpose === "invite" ? `You are in the team ${link.team_name} now.` : "The new password is set.";
   return redirect(sayAt(session, `/teams/${link.team_id}/devices`, { text }), headers);

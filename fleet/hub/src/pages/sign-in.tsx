@@ -1,5 +1,5 @@
 /** Signing in and out. */
-import { endedSessionCookie } from "../auth/cookie.ts";
+import { endedSessionCookie, isKnownBrowser, readBrowserCookie } from "../auth/cookie.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { reportError } from "../http/services.ts";
 import { audit } from "../nouns/audit.ts";
@@ -7,10 +7,10 @@ import { closeSession, readSession } from "../nouns/session.ts";
 import { cleanEmail, MAX_PASSWORD } from "../nouns/text.ts";
 import { findUser, type User } from "../nouns/user.ts";
 import { BUSY_WAIT, redirect, show, type Answer } from "./answer.tsx";
-import { readForm } from "./form.ts";
+import { readForm, type Form } from "./form.ts";
 import type { Guards, Visit } from "./guards.tsx";
 import { Message } from "./layout.tsx";
-import { beginSession, countLimited, type Site } from "./site.ts";
+import { beginSession, countLimited, takeKnownSignIn, type Site } from "./site.ts";
 
 export function registerSignIn(site: Site, guards: Guards): void {
   const { db, now, sessionLimits } = site;
@@ -21,7 +21,7 @@ export function registerSignIn(site: Site, guards: Guards): void {
     return show({ title: "Sign in", narrow: true }, <SignIn signedOut={exchange.search === SIGNED_OUT} />);
   });
 
-  guards.open.post("/sign-in", async (visit) => limitAddress(site, visit.exchange) ?? (await signIn(site, visit)));
+  guards.open.post("/sign-in", (visit) => signIn(site, visit));
 
   // For Enter in the address bar: signing out needs the form.
   guards.signedIn.get("/sign-out", () => redirect("/"));
@@ -40,7 +40,7 @@ const again = (problem: string, status: number, email = ""): Answer =>
 const tooMany = again("Too many sign-ins. Try again in a minute.", 429);
 const tooBusy = again("Too many people are signing in at the moment. Try again in some seconds.", 503);
 
-/** Takes a sign-in from the address, before the form is read. Returns the refusal, or undefined if it may go on. */
+/** Takes a sign-in from the address. Returns the refusal, or undefined if it may go on. */
 function limitAddress(site: Site, { address }: Exchange): Answer | undefined {
   const { byAddress } = site.signIns;
   const time = site.now();
@@ -57,20 +57,44 @@ function limitAddress(site: Site, { address }: Exchange): Answer | undefined {
   return undefined;
 }
 
+/** Takes a sign-in from the account, or from the browser if it is known for this account. */
+function limitAccount(site: Site, email: string, browser: string | undefined): Answer | undefined {
+  const { byAccount } = site.signIns;
+  const wait = browser === undefined ? byAccount.take(email, site.now()) : takeKnownSignIn(site, browser);
+  if (wait === 0) return undefined;
+  if (browser === undefined) countLimited(site, "sign_in");
+  return { ...tooMany, headers: { "retry-after": String(wait) } };
+}
+
 async function signIn(site: Site, { exchange, token }: Visit): Promise<Answer> {
-  const { db, now, metrics, passwords } = site;
+  const browser = readBrowserCookie(exchange.header("cookie"));
+  // A stranger is limited before the form is read. The form says whether a browser is known for its account.
+  const refusal = browser === undefined ? limitAddress(site, exchange) : undefined;
+  if (refusal !== undefined) return refusal;
   const form = await readForm(exchange);
   const email = readEmail(form("email"));
+  const user = browser === undefined || email === undefined ? undefined : await findUser(site.db, email);
+  const isKnown = user !== undefined && isKnownBrowser(browser!, user);
+  const late = browser === undefined || isKnown ? undefined : limitAddress(site, exchange);
+  if (late !== undefined) return late;
   if (email === undefined) return again(WRONG, 401, form("email"));
-  const wait = site.signIns.byAccount.take(email, now());
-  if (wait > 0) {
-    countLimited(site, "sign_in");
-    return { ...tooMany, headers: { "retry-after": String(wait) } };
-  }
+  const limited = limitAccount(site, email, isKnown ? browser : undefined);
+  return limited ?? (await checkPassword(site, { exchange, token, form, email, isKnown }));
+}
+
+interface Attempt extends Pick<Visit, "exchange" | "token"> {
+  readonly form: Form;
+  readonly email: string;
+  /** True if somebody has signed in to the account with this browser. */
+  readonly isKnown: boolean;
+}
+
+async function checkPassword(site: Site, { exchange, token, form, email, isKnown }: Attempt): Promise<Answer> {
+  const { db, metrics, passwords } = site;
   const user = await findUser(db, email);
   const password = form("password").slice(0, MAX_PASSWORD * 2);
   // Unknown users cost the same: `verify` derives a key for them too.
-  if (!(await passwords.verify(password, user?.password)) || user === undefined) {
+  if (!(await passwords.verify(password, user?.password, isKnown)) || user === undefined) {
     metrics.signIns.inc({ result: "wrong" });
     // Write after the answer: only somebody with an account causes the write, and its time would tell who has one.
     if (user !== undefined) exchange.afterAnswer(() => void auditFailure(site, exchange, user));

@@ -1,6 +1,6 @@
 /** Services that pages use beyond those of every route. */
 import type { Passwords } from "../auth/derive.ts";
-import { sessionCookie } from "../auth/cookie.ts";
+import { browserCookie, sessionCookie } from "../auth/cookie.ts";
 import type { Services } from "../http/services.ts";
 import { Buckets } from "boxwright-service/bucket";
 import { openSession, type Session, type SessionLimits } from "../nouns/session.ts";
@@ -12,10 +12,14 @@ export interface Site extends Services {
   readonly signIns: SignIns;
 }
 
-/** Password checks of each address, and for each account. */
+/**
+ * Password checks of strangers, by address and by account, and of each sender who has shown something that strangers
+ * lack: a session, a link, the cookie of a known browser. Guesses of strangers do not count against those.
+ */
 export interface SignIns {
   readonly byAddress: Buckets;
   readonly byAccount: Buckets;
+  readonly byKnown: Buckets;
 }
 
 export function createSite(services: Services & { readonly passwords: Passwords }): Site {
@@ -24,15 +28,13 @@ export function createSite(services: Services & { readonly passwords: Passwords 
   return {
     ...services,
     sessionLimits: { idleMs: config.sessionIdleMinutes * 60_000, absoluteMs: config.sessionHours * 3600_000 },
-    signIns: { byAddress: new Buckets(limit), byAccount: new Buckets(limit) },
+    signIns: { byAddress: new Buckets(limit), byAccount: new Buckets(limit), byKnown: new Buckets(limit) },
   };
 }
 
-/** Takes one password check from the address and from the account. Returns the seconds to wait, 0 if allowed. */
-export function takeSignIn(site: Site, address: string, email: string): number {
-  const time = site.now();
-  const { byAddress, byAccount } = site.signIns;
-  const wait = Math.max(byAddress.take(address, time), byAccount.take(email, time));
+/** Takes one password check from a sender who is no stranger. Returns the seconds to wait, 0 if allowed. */
+export function takeKnownSignIn(site: Site, sender: string): number {
+  const wait = site.signIns.byKnown.take(sender, site.now());
   if (wait > 0) countLimited(site, "sign_in");
   return wait;
 }
@@ -43,12 +45,18 @@ export function countLimited({ metrics }: Site, limit: "sign_in" | "sign_in_queu
   metrics.signIns.inc({ result: "limited" });
 }
 
-/** Opens a session with a new token, in place of `previous`. Returns it and its Set-Cookie header. */
+/**
+ * Opens a session with a new token, in place of `previous`. Returns it and its Set-Cookie headers. With the hash of the
+ * password, the browser is known from now on.
+ */
 export async function beginSession(
   site: Site,
-  user: User,
+  user: User & { readonly password?: string | undefined },
   previous?: string,
-): Promise<{ session: Session; headers: { "set-cookie": string } }> {
+): Promise<{ session: Session; headers: { "set-cookie": readonly string[] } }> {
   const session = await openSession(site.db, site.now(), site.sessionLimits, user, previous);
-  return { session, headers: { "set-cookie": sessionCookie(session, site.config.sessionHours * 3600) } };
+  const cookies = [sessionCookie(session, site.config.sessionHours * 3600)];
+  const { password } = user;
+  if (password !== undefined) cookies.push(browserCookie({ ...user, password }));
+  return { session, headers: { "set-cookie": cookies } };
 }

@@ -108,6 +108,37 @@ describe("sign-in", () => {
     await hub.stop();
   });
 
+  it("stays open to a known browser while others guess, and not to a cookie that is made up", async () => {
+    const passwords = new Passwords();
+    const hub = await startHub({
+      passwords,
+      isClockStopped: true,
+      env: { HUB_SIGN_INS_PER_MINUTE: "1", HUB_SIGN_IN_BURST: "3" },
+    });
+    const own = new Person(hub.url);
+    expect(await own.signIn(hub.admin.email)).toBe(303);
+    const stranger = new Person(hub.url);
+    for (const status of [401, 401, 429]) expect(await stranger.signIn(hub.admin.email, "guess")).toBe(status);
+    // The right password of a stranger is not looked at any more. The known browser gets in, signed out or not.
+    expect(await stranger.signIn(hub.admin.email)).toBe(429);
+    own.cookie = undefined;
+    expect(await own.signIn(hub.admin.email)).toBe(303);
+    // Made up, of another account, or of an account that does not exist: a stranger.
+    const other = await hub.makeUser("other@example.org", hub.team.id, "member");
+    for (const browser of ["x.y", own.browser!.slice(0, -3), undefined]) {
+      stranger.browser = browser && `__Host-hub_browser=${browser.replace(/^.*=/, "")}`;
+      expect(await stranger.signIn(hub.admin.email)).toBe(429);
+    }
+    const derivations = passwords.derivations;
+    stranger.browser = own.browser;
+    expect(await stranger.signIn(other.email)).toBe(429);
+    expect(await stranger.signIn("nobody@example.org")).toBe(429);
+    expect(passwords.derivations).toBe(derivations);
+    // A known browser has a limit of its own: its owner may be another by now.
+    for (const status of [401, 401, 401, 429]) expect(await own.signIn(hub.admin.email, "guess")).toBe(status);
+    await hub.stop();
+  });
+
   it("is refused before its body is read while the queue is full, whoever asks, and a good client goes on", async () => {
     // The first works, one waits, and nobody is let in before the gate is open.
     const passwords = new Passwords(1);

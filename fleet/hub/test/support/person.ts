@@ -3,10 +3,13 @@
 /** Password of everyone in the tests. */
 export const password = "correct horse battery";
 
-/** Someone with a browser that keeps one cookie and sends forms as browsers do. */
+/** Someone with a browser that keeps the cookies of the hub and sends forms as browsers do. */
 export class Person {
   readonly #url: string;
+  /** Cookie of the session. */
   cookie: string | undefined;
+  /** Cookie by which the hub knows the browser. */
+  browser: string | undefined;
 
   constructor(url: string) {
     this.#url = url;
@@ -48,14 +51,16 @@ export class Person {
   }
 
   #headers(): Record<string, string> {
-    return this.cookie === undefined ? {} : { cookie: this.cookie };
+    const cookies = [this.cookie, this.browser].filter((cookie) => cookie !== undefined);
+    return cookies.length === 0 ? {} : { cookie: cookies.join("; ") };
   }
 
   async #send(path: string, init: RequestInit): Promise<{ status: number; html: string; headers: Headers }> {
     const response = await fetch(this.#url + path, { redirect: "manual", ...init });
     for (const set of response.headers.getSetCookie()) {
       const [pair = ""] = set.split(";");
-      this.cookie = /Max-Age=0/i.test(set) ? undefined : pair;
+      if (pair.startsWith("__Host-hub_browser=")) this.browser = pair;
+      else this.cookie = /Max-Age=0(;|$)/i.test(set) ? undefined : pair;
     }
     return { status: response.status, html: await response.text(), headers: response.headers };
   }
