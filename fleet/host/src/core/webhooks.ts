@@ -1,6 +1,7 @@
 /** Reads the settings of webhooks: outside addresses that get detections. */
 import { readFileSync } from "node:fs";
 import { type Option, isObject, list, number, readOptions, show, text } from "boxwright-service/options";
+import { parseWebhookAddress, parseWebhookSecret } from "boxwright-service/webhook";
 
 export interface Webhook {
   /** Name of its queue, which stays when the address changes; undefined: the address is the name. */
@@ -17,29 +18,13 @@ export interface Webhook {
   readonly every: number;
 }
 
-/** Parses an address. The message does not repeat it: many services put a key into the path. */
-const address = (given: unknown): string => {
-  const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : null;
-  if (url && /^https?:$/.test(url.protocol) && url.username === "" && url.hash === "") return url.href;
-  throw new Error("expected an address like https://example.org/hook, without user and password");
-};
-
-/** Parses a key as Standard Webhooks writes it: whsec_ and 24 to 64 bytes in base64. */
-const secretKey = (given: unknown): Buffer => {
-  const digits = typeof given === "string" ? given.trim().replace(/^whsec_/, "") : "";
-  const key = Buffer.from(digits, "base64");
-  if (/^[A-Za-z\d+/]+=*$/.test(digits) && key.length >= 24 && key.length <= 64) return key;
-  throw new Error(
-    'expected whsec_ and 24 to 64 bytes in base64. Make one: echo "whsec_$(openssl rand -base64 32)"; the receiver needs it too',
-  );
-};
-
-const keyInFile = (given: unknown): Buffer => secretKey(readFileSync(text("the path of a file")(given), "utf8"));
+const keyInFile = (given: unknown): Buffer =>
+  parseWebhookSecret(readFileSync(text("the path of a file")(given), "utf8"));
 
 const options: Readonly<Record<string, Option>> = {
   name: { parse: text("a name"), about: "" },
-  url: { parse: address, about: "" },
-  secret: { parse: secretKey, about: "" },
+  url: { parse: parseWebhookAddress, about: "" },
+  secret: { parse: parseWebhookSecret, about: "" },
   secretFile: { parse: keyInFile, about: "" },
   source: { parse: text("the name of a device"), about: "" },
   subject: { parse: text("the name of a camera"), about: "" },
@@ -72,6 +57,3 @@ export function webhooks(given: unknown): Webhook[] {
   if (repeated) throw new Error(`got two webhooks with the name ${show(repeated.name)}, expected a name for each`);
   return all;
 }
-
-/** Returns an address for logs: without path and query, which may hold a key. */
-export const placeOf = ({ url }: Webhook): string => new URL(url).origin;

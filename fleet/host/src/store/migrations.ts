@@ -6,8 +6,8 @@
  * - `frames_by_arrival` serves the deletion of old frames.
  * - `refused.count`: refusals of a sender share a row.
  * - `hub_documents` has keys and revoked devices of a hub, as read last.
- * - `webhook_queue` has messages that wait, and those that were dropped until they are sent again. `webhook_owners`
- *   names the host that sends them.
+ * - `webhook_queue` has messages that wait, and those that were dropped until they are sent again. `leases` names the
+ *   host that sends them.
  */
 import type { Migration } from "boxwright-service/migrate";
 
@@ -82,7 +82,7 @@ CREATE TABLE webhook_queue (
   reason ${text},
   PRIMARY KEY (hook, stored_at, source, id)
 );
-CREATE TABLE webhook_owners (hook ${text} PRIMARY KEY, owner ${text} NOT NULL, until BIGINT NOT NULL);
+CREATE TABLE leases (name ${text} PRIMARY KEY, owner ${text} NOT NULL, until BIGINT NOT NULL);
 CREATE TABLE device_names (source ${text} PRIMARY KEY, name ${text} NOT NULL);
 `,
   },

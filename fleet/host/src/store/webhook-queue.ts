@@ -128,31 +128,3 @@ export async function removeMessagesOfDeletedFrames(db: Database): Promise<numbe
   );
   return rows.filter(({ dropped_at }) => dropped_at === null).length;
 }
-
-/**
- * Takes or renews the lease of a webhook: only the host that has the lease sends its messages.
- * @param holder of the lease: this host
- * @returns true if this host has the lease, false if another one has
- */
-export async function takeLease(
-  db: Database,
-  hook: string,
-  holder: string,
-  { now, milliseconds }: { readonly now: number; readonly milliseconds: number },
-): Promise<boolean> {
-  // Replace a lease that ends far ahead too: its time was written under a wrong clock.
-  const rows = await db.write((tx) =>
-    tx.all(
-      `INSERT INTO webhook_owners (hook, owner, until) VALUES (?, ?, ?) ON CONFLICT (hook) DO UPDATE
-        SET owner = excluded.owner, until = excluded.until
-        WHERE webhook_owners.owner = excluded.owner OR webhook_owners.until < ? OR webhook_owners.until > ?
-        RETURNING 1 AS done`,
-      [hook, holder, now + milliseconds, now, now + 10 * milliseconds],
-    ),
-  );
-  return rows.length > 0;
-}
-
-export async function releaseLease(db: Database, hook: string, holder: string): Promise<void> {
-  await db.write((tx) => tx.all("DELETE FROM webhook_owners WHERE hook = ? AND owner = ?", [hook, holder]));
-}

@@ -1,13 +1,8 @@
-/** Makes the messages of webhooks: picks the detections of a frame, and signs by Standard Webhooks. */
-import { createHash, createHmac } from "node:crypto";
+/** Makes the messages of webhooks: picks the detections of a frame. */
+import { createHash } from "node:crypto";
+import type { Message } from "boxwright-service/delivery";
 import type { Webhook } from "../core/webhooks.ts";
 import type { StoredFrame } from "../store/frames.ts";
-
-export interface Message {
-  /** The same in all attempts. By it the receiver recognises a message that comes twice. */
-  readonly id: string;
-  readonly body: string;
-}
 
 interface Found {
   readonly label?: unknown;
@@ -31,17 +26,4 @@ export function messageOfFrame(hook: Webhook, frame: StoredFrame): Message | nul
   const hash = createHash("sha256").update(`${source}\n${id}`).digest("hex");
   const timestamp = new Date(frame.stored_at).toISOString();
   return { id: `msg_${hash.slice(0, 32)}`, body: JSON.stringify({ type: "frame.detected", timestamp, data }) };
-}
-
-/** Returns the headers of one attempt. The time is signed, so that nobody can send an old message again. */
-export function headersOfMessage({ key }: Webhook, { id, body }: Message, now: number): Record<string, string> {
-  const seconds = String(Math.floor(now / 1000));
-  const signature = createHmac("sha256", key).update(`${id}.${seconds}.${body}`).digest("base64");
-  return {
-    "content-type": "application/json",
-    "user-agent": "boxwright-host",
-    "webhook-id": id,
-    "webhook-timestamp": seconds,
-    "webhook-signature": `v1,${signature}`,
-  };
 }

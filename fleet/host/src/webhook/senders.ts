@@ -2,7 +2,8 @@
 import { createHash } from "node:crypto";
 import type { Queries } from "boxwright-service/database";
 import { messageOf } from "boxwright-service/errors";
-import { type Webhook, placeOf } from "../core/webhooks.ts";
+import { originOf } from "boxwright-service/webhook";
+import type { Webhook } from "../core/webhooks.ts";
 import type { StoredFrame } from "../store/frames.ts";
 import { droppedMessages, queueCounts, removeMessagesOfDeletedFrames, requeueDropped } from "../store/webhook-queue.ts";
 import { Sender, type SenderOptions } from "./sender.ts";
@@ -36,7 +37,7 @@ export class Senders {
     this.#options = options;
     const names = namesOf(hooks);
     this.#senders = hooks.map((hook, i) => new Sender(names[i]!, hook, options));
-    this.#places = new Map(hooks.map((hook, i) => [names[i]!, placeOf(hook)]));
+    this.#places = new Map(hooks.map((hook, i) => [names[i]!, originOf(hook)]));
   }
 
   /** Returns for each webhook "ok" or why its messages wait. */

@@ -1,0 +1,108 @@
+/** Webhooks by Standard Webhooks: their settings, the signature, and one attempt to deliver a message. */
+import { createHmac } from "node:crypto";
+import http from "node:http";
+import https from "node:https";
+import type { Attempt, AttemptOptions, Message } from "./delivery.ts";
+import { connectionProblem } from "./errors.ts";
+import { type LookUp, refuseInside } from "./public-address.ts";
+
+export interface Receiver {
+  readonly url: string;
+  /** Key of the signature. */
+  readonly key: Buffer;
+}
+
+/** Parses an address. The message does not repeat it: many services put a key into the path. */
+export function parseWebhookAddress(given: unknown): string {
+  const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : null;
+  if (url && /^https?:$/.test(url.protocol) && url.username === "" && url.hash === "") return url.href;
+  throw new Error("expected an address like https://example.org/hook, without user and password");
+}
+
+/** Parses a key as Standard Webhooks writes it: whsec_ and 24 to 64 bytes in base64. */
+export function parseWebhookSecret(given: unknown): Buffer {
+  const digits = typeof given === "string" ? given.trim().replace(/^whsec_/, "") : "";
+  const key = Buffer.from(digits, "base64");
+  if (/^[A-Za-z\d+/]+=*$/.test(digits) && key.length >= 24 && key.length <= 64) return key;
+  throw new Error(
+    'expected whsec_ and 24 to 64 bytes in base64. Make one: echo "whsec_$(openssl rand -base64 32)"; the receiver needs it too',
+  );
+}
+
+/** Returns an address for logs: without path and query, which may hold a key. */
+export const originOf = ({ url }: { readonly url: string }): string => new URL(url).origin;
+
+/** Returns the headers of one attempt. The time is signed, so that nobody can send an old message again. */
+export function headersOfMessage(
+  { key }: Pick<Receiver, "key">,
+  { id, body }: Message,
+  now: number,
+): Record<string, string> {
+  const seconds = String(Math.floor(now / 1000));
+  const signature = createHmac("sha256", key).update(`${id}.${seconds}.${body}`).digest("base64");
+  return {
+    "content-type": "application/json",
+    "user-agent": "boxwright",
+    "webhook-id": id,
+    "webhook-timestamp": seconds,
+    "webhook-signature": `v1,${signature}`,
+  };
+}
+
+export interface PostOptions extends AttemptOptions {
+  /** Looks up and judges addresses, for receivers that an operator did not choose; undefined: any address will do. */
+  readonly lookup?: LookUp | undefined;
+}
+
+/** Posts a message once. A redirect is not followed: it would send data to an address that nobody chose. */
+export async function postMessage(hook: Receiver, message: Message, options: PostOptions): Promise<Attempt> {
+  const { now, signal, patience, lookup } = options;
+  if (signal.aborted) return "ended";
+  const end = new AbortController();
+  const abort = (): void => end.abort();
+  // The timer holds the controller: a signal of AbortSignal.any can be collected before it fires.
+  const timer = setTimeout(abort, patience);
+  signal.addEventListener("abort", abort);
+  try {
+    if (lookup !== undefined) refuseInside(new URL(hook.url).hostname);
+    const { statusCode = 0, headers } = await send(hook.url, message.body, {
+      headers: headersOfMessage(hook, message, now()),
+      signal: end.signal,
+      ...(lookup && { lookup }),
+    });
+    if (statusCode >= 200 && statusCode < 300) return "sent";
+    if (statusCode === 410) return "gone";
+    return { reason: `status ${statusCode}`, after: waitOf(headers["retry-after"], now()) };
+  } catch (error) {
+    if (signal.aborted) return "ended";
+    const reason = end.signal.aborted ? `no answer within ${patience / 1000} s` : connectionProblem(error);
+    return { reason, after: null };
+  } finally {
+    clearTimeout(timer);
+    signal.removeEventListener("abort", abort);
+  }
+}
+
+/** Sends a body, and resolves once the head of the answer is there. The body of the answer is not read. */
+function send(url: string, body: string, options: http.RequestOptions): Promise<http.IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const { request } = url.startsWith("https:") ? https : http;
+    const length = String(Buffer.byteLength(body));
+    const headers = { ...(options.headers as Record<string, string>), "content-length": length };
+    // A connection of its own: one that is kept could be cut by the receiver just as the next message is sent.
+    const sent = request(url, { ...options, headers, method: "POST", agent: false }, (response) => {
+      response.on("error", () => undefined);
+      response.destroy();
+      resolve(response);
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+/** Returns the milliseconds that a Retry-After header asks for, in seconds or as a date; null: none. */
+function waitOf(text: string | undefined, now: number): number | null {
+  if (text === undefined) return null;
+  const milliseconds = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
+  return milliseconds >= 0 ? milliseconds : null;
+}
