@@ -29,11 +29,20 @@ export class PlanBytes {
     return this.#view.getFloat32(offset + index * 4, true);
   }
 
-  /** Returns the offset of each row of a table, whose offset and length stand in the record at `from`. */
-  table(offsetWord: number, countWord: number, words: number, from = 0): number[] {
-    const count = this.word(from, countWord);
-    const first = within(this.word(from, offsetWord), count * words * 4, this.bytes.length);
+  /** Returns the double of which word `index` is the first. */
+  double(offset: number, index: number): number {
+    return this.#view.getFloat64(offset + index * 4, true);
+  }
+
+  /** Returns the offset of each row of a table. */
+  rows(at: number, count: number, words: number): number[] {
+    const first = within(at, count * words * 4, this.bytes.length);
     return Array.from({ length: count }, (_, i) => first + i * words * 4);
+  }
+
+  /** Returns the offset of each row of a table, whose offset and length stand in the directory. */
+  table(offsetWord: number, countWord: number, words: number): number[] {
+    return this.rows(this.word(0, offsetWord), this.word(0, countWord), words);
   }
 
   /** Throws unless the file ends with a zero byte: every string then ends inside the file. */

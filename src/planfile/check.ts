@@ -5,7 +5,6 @@
 import * as A from "../core/abi.ts";
 import { keptBlocks } from "../memory/layout.ts";
 import { type PlanBytes, aligned, within } from "./bytes.ts";
-import * as F from "./format.ts";
 
 /** Sizes that addresses are checked against. */
 export interface Limits {
@@ -138,68 +137,3 @@ const COLUMNS = [
   [A.H_CLASS_ID, A.H_CLASS_ID_TYPE, A.H_CLASS_ID_CELL],
   [A.H_MARKER, A.H_SCORE_TYPE, A.H_MARKER_CELL],
 ] as const;
-
-/**
- * Checks the task record and the head table: what they lead to lies in the slots. Returns the kind of the task.
- * @param elements numbers of elements of the slots
- */
-export function checkTask(
-  file: PlanBytes,
-  imageBytes: number,
-  images: number,
-  elements: readonly number[],
-): number {
-  const { length } = file.bytes;
-  const task = within(imageBytes, F.TASK_WORDS * 4, length);
-  const word = (index: number): number => file.word(task, index);
-  const kind = within(word(F.T_KIND), 0, F.TASK_CELLS, 0);
-  if (kind === F.TASK_BOXES) return kind;
-  // Checks that the last of `counts` steps leads to an element of a slot.
-  const reaches = (
-    slot: number,
-    first: number,
-    ...steps: readonly (readonly [count: number, step: number])[]
-  ): void => {
-    const end = elements[within(slot, 0, elements.length - 1, 0)];
-    let last = first;
-    for (const [count, step] of steps) last += (within(count, 0, end, 1) - 1) * step;
-    within(last, 1, end, 0);
-  };
-  const count = word(F.T_COUNT);
-  const image = [images, word(F.T_IMAGE)] as const;
-  if (kind === F.TASK_MASKS) {
-    const pixels = [F.T_WIDTH, F.T_HEIGHT].map((k, i) => [word(k), word(F.T_COLUMN + i)] as const);
-    within(count, 0, F.MAX_COEFFICIENTS, 1);
-    reaches(word(F.T_SLOT), 0, image, [count, word(F.T_PLANE)], ...pixels);
-  }
-  const values = within(word(F.T_VALUES), 0, 3, kind === F.TASK_KEYPOINTS ? 2 : 1);
-  const rule = within(word(F.T_RULE), 0, F.POINTS_PRIOR, 0);
-  if (kind === F.TASK_CELLS) {
-    // A cell has one value. The table of the single head has the width of the map.
-    within(count * values, 0, 1, 1);
-    within(rule, 0, F.CELLS_ENCLOSING, 0);
-    within(word(F.T_HEADS), 0, 1, 1);
-  }
-  if (kind === F.TASK_ORIENTED) {
-    within(word(F.T_ANGLE), 0, F.ANGLE_SIGMOID, 0);
-    within(word(F.T_SUPPRESSION), 0, F.ORIENTED_OPENCV, 0);
-    // An angle is one channel, and is measured in pixels.
-    within(count * values, 0, 1, 1);
-    within(rule, 0, F.POINTS_DECODED, 0);
-    for (const side of [F.F_INPUT_WIDTH, F.F_INPUT_HEIGHT]) within(file.word(0, side), 0, 2 ** 31, 1);
-  }
-  for (const row of file.table(F.T_HEAD_TABLE, F.T_HEADS, F.EXTRA_WORDS, task)) {
-    const at = (index: number): number => file.word(row, index);
-    const cells = at(F.E_CELLS);
-    within(at(F.E_GRID_W), 0, cells, 1);
-    reaches(
-      at(F.E_SLOT),
-      at(F.E_OFFSET),
-      [images, at(F.E_IMAGE)],
-      [cells, at(F.E_CELL)],
-      [count * values, at(F.E_CHANNEL)],
-    );
-    if (rule === F.POINTS_PRIOR) aligned(at(F.E_TABLE), cells * 16, imageBytes, A.FIRST_ADDRESS);
-  }
-  return kind;
-}

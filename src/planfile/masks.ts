@@ -4,7 +4,7 @@ import { PROTOTYPE_TYPES, type Prototypes } from "../tasks/masks/source.ts";
 import { attachMasks } from "../tasks/masks/attach.ts";
 import { volume } from "../core/tensor.ts";
 import { refusePlan, within } from "./bytes.ts";
-import * as F from "./format.ts";
+import { MASKS } from "./fields.ts";
 import { openSection } from "./section.ts";
 import type { FileTask } from "./tasks.ts";
 
@@ -16,16 +16,16 @@ export const masks: FileTask<"segment"> = {
   task: "segment",
 
   attachFile(loaded) {
-    const { work, heads, word } = openSection(loaded);
+    const { work, task, heads } = openSection(loaded, MASKS);
     const { tensors, batch, inputSize } = work.plan;
-    const tensor = word(F.T_SLOT);
+    const { count, width, height } = task;
+    const tensor = within(task.slot, 0, tensors.length - 1, 0);
     const spec = tensors[tensor];
     const problem = typeProblem(spec);
     if (problem) refusePlan(...problem);
-    const [count, width, height] = [F.T_COUNT, F.T_WIDTH, F.T_HEIGHT].map(word);
     const hasFileSteps = ({ type, ...steps }: Prototypes): boolean => {
       const { bytes } = PROTOTYPE_TYPES[type];
-      return [steps.column, steps.row, steps.plane].every((step, k) => step === word(F.T_COLUMN + k) * bytes);
+      return (["column", "row", "plane"] as const).every((step) => steps[step] === task[step] * bytes);
     };
     // Accept only the steps of NCHW or NHWC without gaps: the kernels read no other layout.
     const prototypes =
@@ -34,7 +34,7 @@ export const masks: FileTask<"segment"> = {
         .find(hasFileSteps) ??
       refusePlan("prototypes with gaps", "elements that follow each other, as NCHW or NHWC");
     const elements = volume(spec.dims) / batch;
-    if (word(F.T_IMAGE) !== elements || count * width * height !== elements)
+    if (task.image !== elements || count * width * height !== elements)
       refusePlan(
         `${elements} elements for ${count} prototypes of ${width}x${height}`,
         "as many as these have",

@@ -7,7 +7,7 @@ import { crc32 } from "../core/crc32.ts";
 import { ELEMENTS, ORDERS, TYPES, type TensorSpec, isBytes, kindOf, show, volume } from "../core/tensor.ts";
 import type { DetectionColumns } from "../memory/layout.ts";
 import { PlanBytes, aligned, refusePlan, within } from "./bytes.ts";
-import { type Limits, checkPlanBlock, checkTask } from "./check.ts";
+import { type Limits, checkPlanBlock } from "./check.ts";
 import * as F from "./format.ts";
 
 /** Contents of a plan file. */
@@ -56,12 +56,8 @@ export function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
   const images = readImages(file, limits);
   const rows = file.table(F.F_SLOT_TABLE, F.F_SLOTS, F.SLOT_WORDS);
   const slots = rows.map((row) => readSlotRow(file, row, limits));
-  const task = checkTask(
-    file,
-    limits.imageBytes,
-    images.length,
-    slots.map(({ spec }) => volume(spec.dims)),
-  );
+  const record = within(limits.imageBytes, F.TASK_WORDS * 4, file.bytes.length);
+  const task = within(file.word(record, F.T_KIND), 0, F.TASK_CELLS, 0);
   const labels = file.table(F.F_LABEL_TABLE, F.F_LABELS, 1).map((row) => file.text(file.word(row, 0)));
   return {
     file,

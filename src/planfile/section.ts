@@ -1,45 +1,52 @@
 /** Reads what the sections of all tasks share in a plan file. Only tasks use this module. */
 import * as A from "../core/abi.ts";
+import { volume } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
 import type { Head } from "../heads/head.ts";
 import { imageStart } from "../memory/write.ts";
 import type { TaskMemory } from "../decode/tasks.ts";
-import { refusePlan, within } from "./bytes.ts";
+import { type PlanBytes, refusePlan, within } from "./bytes.ts";
+import { EXTRA, type Field, type Fields, HEAD, type TaskFields } from "./fields.ts";
 import * as F from "./format.ts";
 import type { LoadedFile } from "./tasks.ts";
 
 /** A row of the head table. */
-export interface HeadInFile extends Pick<Head, "cells" | "gridWidth"> {
-  readonly extra: Column;
-  /** Offset of the row in the file. */
-  readonly row: number;
-}
+type HeadInFile<H> = H & Pick<Head, "cells" | "gridWidth"> & { readonly extra: Column };
 
 /** The section of a plan file, and the memory that it is about. */
-export interface Section {
+export interface Section<R, H> {
   readonly work: TaskMemory;
-  readonly heads: readonly HeadInFile[];
-  /** Returns a word of the task record. */
-  readonly word: (index: number) => number;
-  /** Returns the offsets of the rows of a table; none if the table is empty. */
-  readonly table: (offsetWord: number, countWord: number, words: number) => readonly number[];
+  /** The values of the task record. */
+  readonly task: R;
+  readonly heads: readonly HeadInFile<H>[];
+}
+
+/** Values that every task record has. */
+interface Counts {
+  readonly count: number;
+  readonly values: number;
+  readonly heads: number;
+  readonly headTable: number;
 }
 
 /**
- * Reads the section. Throws unless its head table agrees with the head records of every image. A detection stores the
- * source of its cell, counted over the head records. The head table says where the extra channels of that cell are.
+ * Reads the section. Throws unless what its head table leads to lies in the slots, and the table agrees with the head
+ * records of every image. A detection stores the source of its cell, counted over the head records. The head table says
+ * where the extra channels of that cell are.
  */
-export function openSection({ plan, engine, ...rest }: LoadedFile): Section {
+export function openSection<R extends Counts, H>(
+  { plan, engine, ...rest }: LoadedFile,
+  { record, head: fields }: TaskFields<R, H>,
+): Section<R, H> {
   const { file, image, images, slots, inputSize } = plan;
   const { memory } = engine;
-  const at = image.length;
-  const word = (index: number): number => file.word(at, index);
   const first = images[0].plan;
+  const specs = slots.map(({ spec }) => spec);
   const work: TaskMemory = {
     ...rest,
     engine,
     memory,
-    plan: { tensors: slots.map(({ spec }) => spec), batch: images.length, inputSize },
+    plan: { tensors: specs, batch: images.length, inputSize },
     layout: {
       slots: slots.map(({ address }) => address),
       order: file.word(first, A.P_ORDER),
@@ -48,33 +55,61 @@ export function openSection({ plan, engine, ...rest }: LoadedFile): Section {
   };
   const checkEqual = (what: string, got: number, expected: number): unknown =>
     got === expected || refusePlan(`${what} ${got}`, String(expected));
+  const task = readFields(file, image.length, record);
   let source = 0;
-  const heads = file.table(F.T_HEAD_TABLE, F.T_HEADS, F.EXTRA_WORDS, at).map((row, k): HeadInFile => {
-    const field = (index: number): number => file.word(row, index);
-    const cells = field(F.E_CELLS);
-    const extra = {
-      tensor: field(F.E_SLOT),
-      offset: field(F.E_OFFSET),
-      channel: field(F.E_CHANNEL),
-      cell: field(F.E_CELL),
-    };
-    checkEqual(`a head at source`, field(F.E_SOURCE), source);
-    checkEqual("steps from image to image of", field(F.E_IMAGE), imageStart(work.plan, extra, 1));
+  const heads = file.rows(task.headTable, task.heads, F.EXTRA_WORDS).map((row, k): HeadInFile<H> => {
+    const head = readFields(file, row, HEAD);
+    const extra = readFields(file, row, EXTRA);
+    const { cells, gridWidth } = head;
+    const elements = volume(specs[within(extra.tensor, 0, specs.length - 1, 0)].dims);
+    // Checks that the last of so many steps leads to an element of the slot.
+    const last = [
+      [images.length, head.image],
+      [cells, extra.cell],
+      [task.count * task.values, extra.channel],
+    ].reduce((at, [count, step]) => at + (within(count, 0, elements, 1) - 1) * step, extra.offset);
+    within(last, 1, elements, 0);
+    within(gridWidth, 0, cells, 1);
+    checkEqual(`a head at source`, head.source, source);
+    checkEqual("steps from image to image of", head.image, imageStart(work.plan, extra, 1));
     for (const block of images) {
-      const record = file.word(block.plan, A.P_HEAD0) + k * A.HEAD_WORDS * 4;
-      checkEqual("a head record at source", file.word(record, A.H_SOURCE), source);
+      const at = file.word(block.plan, A.P_HEAD0) + k * A.HEAD_WORDS * 4;
+      checkEqual("a head record at source", file.word(at, A.H_SOURCE), source);
       // A head of which no class is kept has no cells in its record.
-      checkEqual("cells of a head record", file.word(record, A.H_CELLS) || cells, cells);
+      checkEqual("cells of a head record", file.word(at, A.H_CELLS) || cells, cells);
     }
     source += cells;
-    return { cells, gridWidth: field(F.E_GRID_W), extra, row };
+    return { ...readFields(file, row, fields), cells, gridWidth, extra };
   });
   for (const block of images) checkEqual("heads", file.word(block.plan, A.P_HEADS), heads.length);
-  within(heads.length, 0, heads.length, 1);
-  return {
-    work,
-    heads,
-    word,
-    table: (offset, count, words) => (word(count) > 0 ? file.table(offset, count, words, at) : []),
-  };
+  return { work, task, heads };
+}
+
+/** Throws if the kernel suppresses in a plan whose task needs candidates that are not suppressed. */
+export function refuseKernelNms({ plan: { file, images } }: LoadedFile, what: string): void {
+  for (const { plan } of images)
+    if (file.word(plan, A.P_FLAGS) & (A.FLAG_NMS_CLASS | A.FLAG_NMS_ALL))
+      refusePlan("suppression by the kernel", `none in a plan of ${what}`);
+}
+
+/** Reads a record. Throws for a value that the fields do not have, and for bits that no field of their word has. */
+function readFields<T>(file: PlanBytes, row: number, fields: Fields<T>): T {
+  const list = Object.entries<Field<string>>(fields);
+  const values = list.map(([name, { at, mask, from, to, codes, doubles }]) => {
+    const word = file.word(row, at);
+    const bits = (word & mask) >>> 0;
+    const known = list.reduce((all, [, field]) => (field.at === at ? all | field.mask : all), 0);
+    if (word & ~known) refusePlan(`flags ${word}`, `some of ${known}`);
+    if (doubles === 1) return [name, file.double(row, at)];
+    if (doubles) return [name, [file.double(row, at), file.double(row, at + 2)]];
+    if (to !== undefined) return [name, within(word, 0, to, from)];
+    return [
+      name,
+      codes
+        ? (Object.keys(codes).find((code) => codes[code] === bits) ??
+          refusePlan(`${name} ${word}`, `one of ${Object.values(codes).join()}`))
+        : bits > 0,
+    ];
+  });
+  return Object.fromEntries(values) as T;
 }

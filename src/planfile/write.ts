@@ -176,7 +176,7 @@ function fileOf(contents: Contents): Uint8Array<ArrayBuffer> {
   const view = new DataView(bytes.buffer);
   const put: PutWord = (offset, index, value) => view.setUint32(offset + index * 4, value, true);
   bytes.set(image);
-  putTask(view, offsets, plan, layout, contents.iouThreshold);
+  putTask({ view, offsets, plan }, layout, contents.iouThreshold);
   offsets.pointNames.forEach((at, i) => put(offsets.nameTable, i, at));
   putImageTable(put, offsets, layout);
   putSlotTable(put, view, offsets, contents);

@@ -178,8 +178,8 @@ test("a section that contradicts the file is refused in words", () => {
   const cases: readonly (readonly [number, number, string])[] = [
     [task + F.T_FLAGS, 256, "got flags 256, expected some of 240"],
     [task + F.T_FLAGS, 1, "got flags 1, expected some of 240"],
-    [task + F.T_ANGLE, 3, "got 3 for a place or a count, expected 0..2"],
-    [task + F.T_SUPPRESSION, 4, "got 4 for a place or a count, expected 0..3"],
+    [task + F.T_ANGLE, 3, "got angle 3, expected one of 0,1,2"],
+    [task + F.T_SUPPRESSION, 4, "got suppression 4, expected one of 0,1,2,3"],
     [head + F.E_TURNS, 2, "got 2 for a place or a count, expected 0..1"],
     [head + F.E_SOURCE, 1, "got a head at source 1, expected 0"],
     [block + A.P_FLAGS, flags | A.FLAG_NMS_CLASS, "got suppression by the kernel"],
@@ -188,7 +188,7 @@ test("a section that contradicts the file is refused in words", () => {
     [block + A.P_IOU, bits(-0.5), "got an IoU threshold of -0.5, expected 0..1"],
     [task + F.T_IOU + 1, bits(2.5), "got an IoU threshold of 8."],
     [block + A.P_IOU, bits(NaN), "got an IoU threshold of NaN, expected 0..1"],
-    [F.F_INPUT_WIDTH, 0, "got 0 for a place or a count, expected 1.."],
+    [F.F_INPUT_WIDTH, 0, "got no input size, expected"],
   ];
   for (const [index, value, message] of cases) {
     expect(() => loadPlanSync(forge(file, index, value)), message).toThrow(message);

@@ -200,7 +200,7 @@ describe("forged words are refused", () => {
     const used = name === "oriented boxes" ? steps.filter((k) => k !== F.E_CHANNEL) : steps;
     for (const at of [...fields.map((k) => task + 4 * k), ...used.map((k) => head(0) + 4 * k)])
       for (const value of [0x7fffffff, 0xffffffff])
-        expect(() => readPlan(forge(bytes, at / 4, value)), `byte ${at}`).toThrow(ConfigError);
+        expect(() => loadPlanSync(forge(bytes, at / 4, value)), `byte ${at}`).toThrow(ConfigError);
   });
 
   test("oriented boxes with two channels, a rule of points, or no input size", () => {
@@ -213,19 +213,19 @@ describe("forged words are refused", () => {
       [4 * F.F_INPUT_WIDTH, 0],
       [4 * F.F_INPUT_HEIGHT, 0],
     ])
-      expect(() => readPlan(forge(bytes, at / 4, value)), `byte ${at}`).toThrow(ConfigError);
+      expect(() => loadPlanSync(forge(bytes, at / 4, value)), `byte ${at}`).toThrow(ConfigError);
   });
 
   test("the last element of a slot is reached, and none behind it", () => {
     const bytes = compile(POSE, { output0: [1, 11, 42] });
     const { task, head } = recordsOf(bytes);
     const at = head(0) + 4 * F.E_OFFSET;
-    expect(() => readPlan(forge(bytes, at / 4, 5 * 42 - 1))).not.toThrow();
-    expect(() => readPlan(forge(bytes, at / 4, 5 * 42 + 1))).toThrow(
+    expect(() => loadPlanSync(forge(bytes, at / 4, 5 * 42 - 1))).not.toThrow();
+    expect(() => loadPlanSync(forge(bytes, at / 4, 5 * 42 + 1))).toThrow(
       `plan: got bytes ${11 * 42}..${11 * 42 + 1} for a place or a count, expected 0..${11 * 42}`,
     );
     // Rows of priors would have to lie in the image.
-    expect(() => readPlan(forge(bytes, task / 4 + F.T_RULE, F.POINTS_PRIOR))).toThrow(ConfigError);
+    expect(() => loadPlanSync(forge(bytes, task / 4 + F.T_RULE, F.POINTS_PRIOR))).toThrow(ConfigError);
   });
 });
 
