@@ -19,6 +19,7 @@ const GROUPS: readonly (readonly [title: string, pages: readonly string[]])[] = 
       "limits",
       "migration",
       "comparison",
+      "conformance",
       "performance",
       "performance-parts",
       "evidence",

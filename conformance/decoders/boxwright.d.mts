@@ -1,0 +1,3 @@
+import type { SetDecoder } from "../run.mjs";
+
+export function open(): Promise<SetDecoder>;
