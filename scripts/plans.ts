@@ -9,8 +9,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { digestOf, type Outcome, outcomeOfCase } from "../test/support/plan-record.ts";
+import { digestOf, type Outcome } from "../test/support/plan-record.ts";
 import { shapeCase } from "../test/support/shape-cases.ts";
+import { outcomeOfCase } from "../test/support/shape-outcomes.ts";
 
 const CASES = 5000;
 const IN_LINE = 12;
@@ -32,7 +33,7 @@ if (argv.includes("--update")) {
   writeFileSync(record, `${lines.join("\n")}\n`);
 } else {
   const other = against
-    ? ((await import(pathToFileURL(resolve(against, "test/support/plan-record.ts")).href)) as {
+    ? ((await import(pathToFileURL(resolve(against, "test/support/shape-outcomes.ts")).href)) as {
         readonly outcomeOfCase: (number: number) => Outcome;
       })
     : null;

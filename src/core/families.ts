@@ -35,9 +35,9 @@ export const suggestedFamilies = (): Family[] =>
 /** Returns the family that stands for another one where shapes alone are looked at. */
 export const representativeOf = (family: Family): Family => TRAITS[family].like ?? family;
 
-/** Returns how many channels of a cell stand before its classes: the box, and objectness in networks that have it. */
-export const channelsBeforeClasses = ({ head }: FamilyTraits): 4 | 5 =>
-  head === "anchor" || head === "cell" || head === "point" ? 5 : 4;
+/** Returns how many channels a cell has beside its classes: the box, objectness and those that nothing reads. */
+export const channelsBesideClasses = ({ head, ignored = 0 }: FamilyTraits): number =>
+  (head === "anchor" || head === "cell" || head === "point" ? 5 : 4) + ignored;
 
 /** Returns a family's name for people. */
 export const titleOf = (family: Family): string => TRAITS[family].title ?? family;

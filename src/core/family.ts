@@ -168,6 +168,8 @@ export interface FamilyTraits {
   readonly mayBePixels?: true;
   /** Bins of each side's distribution. Usual: 16. */
   readonly bins?: number;
+  /** Channels after the classes that nothing reads. Usual: none. */
+  readonly ignored?: number;
   /** Networks with these bins are of this family, and their maps come as rows. */
   readonly ownBins?: true;
   /** How many classes there are. "in shapes": the shapes or a class id column tell. Usual: the config has to say. */

@@ -45,10 +45,11 @@ const hasAnchorsInside = ({ view }: TensorMatch): boolean => view.layout === "Nh
 
 /** Returns every tensor whose channels can be anchors. Each anchor has the extra channels of a task after its own. */
 function candidates(query: CountedQuery, specs: Specs): AnchorMap[] {
-  const { classes } = query;
+  const { classes, traits } = query;
+  const ignored = traits.ignored ?? 0;
   const mine: Specs = playersOf(query, specs, "boxes");
   const extraOf = ({ box }: TensorMatch): number => specs[box.tensor].extra ?? 0;
-  return (classes === 1 ? [6, 5] : [5 + classes]).flatMap((channels) =>
+  return (classes === 1 ? [6 + ignored, 5] : [5 + classes + ignored]).flatMap((channels) =>
     Array.from({ length: MAX_ANCHORS + 1 }, (_, n) => {
       // 0 anchors among the channels: they are a dimension of their own.
       const all = mine.map(({ extra = 0, ...spec }) => ({ ...spec, extra: extra * (n || 1) }));

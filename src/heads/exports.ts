@@ -1,11 +1,11 @@
 /** The forms of output tensors that exporters write: how each is read, and how an error describes it. */
-import type { AnchorSet } from "../config/types.ts";
 import { COCO_CLASSES, COCO_LAST } from "../core/coco.ts";
 import type { OptionHint } from "../core/errors.ts";
 import type { ExportName, FamilyTraits } from "../core/family.ts";
 import { columnsText, rowOrder } from "../core/row-orders.ts";
 import { anchorMaps } from "./anchors.ts";
 import { cellsOf, gridsOf } from "../shapes/grids.ts";
+import { classesIn, shapesOf, WAYS } from "../shapes/ways.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import { classScores } from "./classes.ts";
 import { cellMaps, distanceMaps, pointMaps, pointRows } from "./maps.ts";
@@ -25,19 +25,14 @@ import {
 } from "./rows.ts";
 import { boxesScores, offsetsOrBoxes, priorRows } from "./ssd.ts";
 
-/** A form of output tensors. */
+/** A form of output tensors. Its channels stand in `WAYS`. */
 interface ExportForm<Q extends HeadQuery> {
   /** Returns every interpretation of the tensors in this form. */
   readonly read: (query: Q, specs: Specs) => Interpretation[];
-  /** Returns the shapes of the form, for an error. */
-  readonly expected: (query: Q) => string;
+  /** Returns the shapes of the form for an error, if its ways do not say all. `shapes`: what they say. */
+  readonly expected?: (query: Q, shapes: string) => string;
   /** Returns the options that the form waits for. */
   readonly asks?: (query: HeadQuery) => readonly OptionHint[];
-  /**
-   * Returns the class counts that a dimension can stand for in this form. May return fractions and negative numbers,
-   * which `classCounts` drops. Absent if class ids are a column: no dimension tells the count then.
-   */
-  readonly classesIn?: (dimension: number, traits: FamilyTraits) => readonly number[];
 }
 
 /** `counted`: the form can be read only where the number of classes is known. */
@@ -45,18 +40,9 @@ type Export =
   | ({ readonly counted: true } & ExportForm<CountedQuery>)
   | ({ readonly counted: false } & ExportForm<HeadQuery>);
 
-/** Returns shapes of so many channels each, "[1,64,h,w] + [1,80,h,w]". */
-const shapesOf = (channels: readonly (number | string)[], before: string, after: string): string =>
-  channels.map((k) => `[1,${before}${k}${after}]`).join(" + ");
-
-const mapsOf = (...channels: number[]): string => shapesOf(channels, "", ",h,w");
-
-const rowsOf = (...channels: (number | string)[]): string => shapesOf(channels, "N,", "");
-
-const rowsOfBoxes = ({ classes }: HeadQuery): string => rowsOf(4, classes ?? "C");
-
 /** Returns a map for each set of anchors. */
-function mapsWithAnchors(sets: readonly AnchorSet[], classes: number): string {
+function mapsWithAnchors({ anchorSets, classes }: CountedQuery): string {
+  const sets = anchorSets ?? [];
   const shapes = sets.map(({ anchors, side }) => `[1,${anchors.length} x (5+${classes}),h,${side ?? "w"}]`);
   return `${shapes.join(", ") || "maps"} (anchors: got ${sets.length || "none"}, one list for each map)`;
 }
@@ -88,177 +74,128 @@ function finishedShapes({ traits, boxFormat }: HeadQuery): string {
     .join("; ");
 }
 
-/** Counts of anchors that a map may have, the most usual first. */
-export const ANCHOR_COUNTS: readonly number[] = [3, 5, 1, 2, 4, 6];
-
-/** Returns a `classesIn` for tensors that have these counts of channels besides the classes. */
-const without =
-  (...others: readonly number[]) =>
-  (dimension: number): readonly number[] =>
-    others.map((n) => dimension - n);
+/** Returns the shapes of boxes and of a network's score columns, of which one may be no class. */
+function queryShapes({ classes, labels, traits }: CountedQuery, shapes: string): string {
+  const [all, oneMore] = shapes.split("; ");
+  if (traits.everyColumn) return all;
+  return [
+    all,
+    classes === COCO_LAST && labels === null
+      ? `${oneMore} with background: ${classes} if nobody trained the last column, or with ` +
+        `classes: ${classes + 1} if a column is COCO's id of the class`
+      : `${oneMore} whose last column nobody trained`,
+    ...(classes === COCO_CLASSES
+      ? [`[1,N,4] + [1,N,${COCO_LAST + 1}] with COCO's ${classes} names as labels`]
+      : []),
+    "background: 0 if the first column is no class",
+  ].join("; ");
+}
 
 export const EXPORTS: { readonly [name in ExportName]: Export } = {
   "anchor-maps": {
     counted: true,
     read: anchorMaps,
-    expected: ({ anchorSets, classes }) => mapsWithAnchors(anchorSets ?? [], classes),
+    expected: mapsWithAnchors,
     asks: () => [{ option: "anchors" }],
-    // A network of one class may have no class channel.
-    classesIn: (d) => ANCHOR_COUNTS.map((anchors) => (d === 5 * anchors ? 1 : d / anchors - 5)),
   },
-  "cell-maps": {
-    counted: true,
-    read: cellMaps,
-    expected: ({ classes }) => mapsOf(5 + classes),
-    classesIn: without(5),
-  },
-  "point-maps": {
-    counted: true,
-    read: pointMaps,
-    expected: ({ classes }) => mapsOf(5 + classes),
-    classesIn: without(5),
-  },
+  "cell-maps": { counted: true, read: cellMaps },
+  "point-maps": { counted: true, read: pointMaps },
   "point-rows": {
     counted: true,
     // A box format says that the network decoded the boxes.
     read: (query, specs) => (query.boxFormat ? objectnessRows : pointRows)(query, specs),
-    expected: (query) => `${rowsOf(5 + query.classes)}, ${withInput(query)}`,
+    expected: (query, shapes) => `${shapes}, ${withInput(query)}`,
     asks: asksInput,
-    classesIn: without(5),
   },
   "distance-maps": {
     counted: true,
     read: distanceMaps,
-    expected: (query) => {
-      const { classes: c, traits } = query;
-      const box = 4 * (traits.bins ?? 16);
-      return traits.ownBins
-        ? `${rowsOf(box, c)}; ${rowsOf(box + c)}; ${withInput(query)}`
-        : traits.mayBePixels
-          ? mapsOf(4, c)
-          : `${traits.bins ? "" : `${mapsOf(5 + c)}; `}${mapsOf(box, c)}`;
-    },
+    expected: (query, shapes) => (query.traits.ownBins ? `${shapes}; ${withInput(query)}` : shapes),
     asks: (query) => (query.traits.ownBins || query.traits.mayBePixels ? asksInput(query) : []),
-    classesIn: (d, { bins, mayBePixels }) => [d - (mayBePixels ? 4 : 4 * (bins ?? 16)), d, d - 5],
   },
-  "objectness-rows": {
-    counted: true,
-    read: objectnessRows,
-    expected: ({ classes }) => rowsOf(5 + classes),
-    classesIn: without(5),
-  },
-  "corner-rows": {
-    counted: true,
-    read: cornerRows,
-    expected: ({ classes }) => rowsOf(5 + classes),
-    classesIn: without(5),
-  },
-  "class-rows": {
-    counted: true,
-    read: classRows,
-    expected: ({ classes }) => `${rowsOf(4 + classes)}; ${rowsOf(4, classes)}`,
-    classesIn: without(4, 0),
-  },
-  "end-to-end": { counted: false, read: endToEnd, expected: () => rowsOf(6) },
-  queries: {
-    counted: true,
-    read: queries,
-    expected: ({ classes }) => `${rowsOf(4, classes)}; ${rowsOf(4, classes + 1)}`,
-    classesIn: without(0, 1),
-  },
+  "objectness-rows": { counted: true, read: objectnessRows },
+  "corner-rows": { counted: true, read: cornerRows },
+  "class-rows": { counted: true, read: classRows },
+  "end-to-end": { counted: false, read: endToEnd },
+  queries: { counted: true, read: queries },
   "query-columns": {
     counted: true,
     read: queryColumns,
-    expected: ({ classes, labels, traits }) =>
-      traits.everyColumn
-        ? rowsOf(4, classes)
-        : [
-            rowsOf(4, classes),
-            classes === COCO_LAST && labels === null
-              ? `${rowsOf(4, classes + 1)} with background: ${classes} if nobody trained the last column, or with ` +
-                `classes: ${classes + 1} if a column is COCO's id of the class`
-              : `${rowsOf(4, classes + 1)} whose last column nobody trained`,
-            ...(classes === COCO_CLASSES
-              ? [`${rowsOf(4, COCO_LAST + 1)} with COCO's ${classes} names as labels`]
-              : []),
-            "background: 0 if the first column is no class",
-          ].join("; "),
+    expected: queryShapes,
     asks: () => [{ option: "background" }, { option: "classes" }, { option: "labels" }],
-    classesIn: without(0, 1),
   },
-  "query-rows": {
-    counted: true,
-    read: queryRows,
-    expected: ({ classes }) => rowsOf(4 + classes),
-    classesIn: without(4),
-  },
+  "query-rows": { counted: true, read: queryRows },
   "prior-rows": {
     counted: false,
     read: priorRows,
     expected: ({ traits, priors, variances }) =>
       traits.buildPriors
-        ? `${rowsOf(16, 1)} with inputSize`
-        : `${rowsOf(4, "C")} with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; ` +
+        ? "[1,N,16] + [1,N,1] with inputSize"
+        : `[1,N,4] + [1,N,C] with 4 N numbers in the option priors (got ${priors?.length ?? "none"}; ` +
           "ssdAnchors and its like make those of standard networks), and variances or scales (got " +
           `${variances ? "them" : "none"}), or 8 N with variances after them`,
     asks: (query) => (query.traits.buildPriors ? asksInput(query) : asksPriors(query)),
-    classesIn: without(0, 1),
   },
   "prior-maps": {
     counted: true,
     read: priorMaps,
-    expected: ({ classes }) => `${mapsOf(36, 9 * classes)} for each level, with inputSize or priors`,
+    expected: (_, shapes) => `${shapes} for each level, with inputSize or priors`,
     asks: (query) => [...asksInput(query), { option: "priors" }],
-    classesIn: (d) => [d / 9],
   },
   "offsets-or-boxes": {
     counted: false,
     read: offsetsOrBoxes,
-    expected: (query) =>
-      `${rowsOfBoxes(query)} with variances, or with boxFormat: "xyxy" if they are decoded`,
+    expected: (_, shapes) =>
+      `${shapes.split("; ")[0]} with variances, or with boxFormat: "xyxy" if they are decoded`,
     asks: () => [{ option: "variances" }, { option: "boxFormat", value: "xyxy" }],
-    classesIn: without(0, 1),
   },
   "detection-output": { counted: false, read: detectionOutput, expected: () => "[1,1,N,7]" },
   postprocess: {
     counted: false,
     read: postprocess,
     expected: () =>
-      `${rowsOf(4, 1, 1)} + [1], told apart by name or by roles: {boxes, classIds, scores, count}`,
+      "[1,N,4] + [1,N,1] + [1,N,1] + [1], told apart by name or by roles: {boxes, classIds, scores, count}",
     asks: () => [{ option: "roles" }],
   },
   "finished-rows": {
     counted: false,
     read: finishedRows,
-    expected: (query) => finishedShapes(query),
+    expected: finishedShapes,
     asks: () => [{ option: "reading" }],
   },
   "boxes-scores": {
     counted: false,
     read: boxesScores,
-    expected: (query) =>
-      [
-        rowsOfBoxes(query),
-        ...(query.classes !== null && query.background === null
-          ? [
-              `${rowsOf(4, query.classes + 1)} with background: 0, or ${query.classes} if it is the last column`,
-            ]
+    expected: ({ classes, background }, shapes) => {
+      const [all, oneMore] = shapes.split("; ");
+      return [
+        all,
+        ...(classes !== null && background === null
+          ? [`${oneMore} with background: 0, or ${classes} if it is the last column`]
           : []),
-        `${rowsOf(4)} + [1,N] + [1,N] with roles: {boxes, scores, classIds}`,
-      ].join("; "),
+        "[1,N,4] + [1,N] + [1,N] with roles: {boxes, scores, classIds}",
+      ].join("; ");
+    },
     asks: ({ background }) => [
       { option: "roles" },
       ...(background === null ? [{ option: "background" } as const] : []),
     ],
-    classesIn: without(0, 1),
   },
   "class-scores": {
     counted: false,
     read: classScores,
     expected: ({ classes }) => `[1,${classes ?? "C"}], one score for each class of the whole picture`,
-    classesIn: without(0),
   },
 };
+
+/** Returns the shapes of an export for an error; none if it waits for the number of classes. */
+export function shapesOfExport(query: HeadQuery, name: ExportName): string[] {
+  const ways = WAYS[name]?.(query.traits) ?? [];
+  const shapes = ways.map((way) => shapesOf(way, query.classes, query.traits)).join("; ");
+  const form = EXPORTS[name];
+  if (!form.counted) return [form.expected?.(query, shapes) ?? shapes];
+  return isCounted(query) ? [form.expected?.(query, shapes) ?? shapes] : [];
+}
 
 /** True if the query knows the number of classes. */
 export const isCounted = (query: HeadQuery): query is CountedQuery => query.classes !== null;
@@ -267,6 +204,8 @@ export const isCounted = (query: HeadQuery): query is CountedQuery => query.clas
 export const classCounts = (traits: FamilyTraits, dimensions: readonly number[], most: number): number[] =>
   [
     ...new Set(
-      traits.exports.flatMap((name) => dimensions.flatMap((d) => EXPORTS[name].classesIn?.(d, traits) ?? [])),
+      traits.exports.flatMap((name) =>
+        (WAYS[name]?.(traits) ?? []).flatMap((way) => dimensions.flatMap((d) => classesIn(way, d, traits))),
+      ),
     ),
   ].filter((n) => Number.isInteger(n) && n >= 1 && n <= most);

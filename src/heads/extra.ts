@@ -3,19 +3,23 @@ import { type ChannelView, type Column, beside, maps, move, rows } from "./chann
 import { cellsOf } from "../shapes/grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "./head.ts";
 import { distinct, fullest } from "./interpret.ts";
+import type { HeadQuery } from "./query.ts";
 
-/** Returns the column that follows the last channel of a head in the tensor of its boxes. */
-function columnAfterHead({ box, bins, score, classes, classId, objectness }: HeadDraft): Column {
-  const ends = [beside(box, 4 * (bins || 1)), beside(score, classes)];
+/** Returns the column after the last channel of a head and after those that nothing reads, in the tensor of boxes. */
+function columnAfterHead(
+  { box, bins, score, classes, classId, objectness }: HeadDraft,
+  { traits: { ignored = 0 } }: HeadQuery,
+): Column {
+  const ends = [beside(box, 4 * (bins || 1)), beside(score, classes + (classId ? 0 : ignored))];
   for (const column of [objectness, classId]) if (column) ends.push(beside(column, 1));
   const mine = ends.filter(({ tensor }) => tensor === box.tensor);
   return mine.reduce((last, end) => (end.offset > last.offset ? end : last));
 }
 
 /** Returns the interpretation with `extra` set in each head: the channels after its own, in the box tensor. */
-const withExtra = (interpretation: Interpretation): Interpretation => ({
+const withExtra = (query: HeadQuery, interpretation: Interpretation): Interpretation => ({
   ...interpretation,
-  heads: interpretation.heads.map((head) => ({ ...head, extra: columnAfterHead(head) })),
+  heads: interpretation.heads.map((head) => ({ ...head, extra: columnAfterHead(head, query) })),
 });
 
 /** The orders of a network's maps: channels first, or last. */
@@ -90,8 +94,13 @@ export function joinExtra(
 type ReadBoxes = (specs: Specs) => readonly Interpretation[];
 
 /** Returns the readings whose extra channels follow the channels of the boxes, in the tensor of each head. */
-export const readFused = (read: ReadBoxes, specs: Specs, channels: number): readonly Interpretation[] =>
-  read(specs.map((spec) => ({ ...spec, extra: channels }))).map(withExtra);
+export const readFused = (
+  query: HeadQuery,
+  read: ReadBoxes,
+  specs: Specs,
+  channels: number,
+): readonly Interpretation[] =>
+  read(specs.map((spec) => ({ ...spec, extra: channels }))).map((one) => withExtra(query, one));
 
 /**
  * Returns the readings whose extra channels are in tensors of their own, as `joinExtra`.

@@ -4,6 +4,7 @@ import { buildInterpretation, type Reading, unitOf } from "./build.ts";
 import { maps, none, rows } from "./channels.ts";
 import { type DistanceUnit, unitByValues } from "./distance-unit.ts";
 import { cellsAcross } from "../shapes/grids.ts";
+import type { TensorParts } from "../shapes/ways.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import {
   asMaps,
@@ -11,7 +12,7 @@ import {
   disjoint,
   join,
   levels,
-  matchOne,
+  matchParts,
   mayPlay,
   pairs,
   playersOf,
@@ -28,20 +29,22 @@ import type { CountedQuery } from "./query.ts";
 const wholeHeads = (query: CountedQuery, specs: Specs): Specs =>
   specs.some(({ name }) => mayPlay(query, "boxes", name)) ? playersOf(query, specs, "boxes") : specs;
 
+/** A box, an objectness and the classes. */
+const WITH_OBJECTNESS: TensorParts = { boxes: 4, objectness: 1, scores: "C" };
+
 /** Reads maps of YOLOX and YOLOv6 r1: [N,5+C,h,w], and split ones of 4, 1 and C channels. */
 export function pointMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   const { classes } = query;
-  const channels = { count: 5 + classes, boxes: 0, scores: 5, objectness: 4 };
   const split = join(query, specs, pairs(query, specs, maps, 4, classes), "objectness", maps, 1);
-  return [...levels(specs, matchOne(wholeHeads(query, specs), maps, channels)), ...disjoint(split)].map(
-    (matches) =>
-      buildInterpretation(query, {
-        name: "point-grid",
-        title: "point grids",
-        usual: query.traits.raw,
-        fields: (match) => ({ whFn: "exp", size: unitOf(query, match) }),
-        matches,
-      }),
+  const whole = matchParts(query, wholeHeads(query, specs), maps, WITH_OBJECTNESS);
+  return [...levels(specs, whole), ...disjoint(split)].map((matches) =>
+    buildInterpretation(query, {
+      name: "point-grid",
+      title: "point grids",
+      usual: query.traits.raw,
+      fields: (match) => ({ whFn: "exp", size: unitOf(query, match) }),
+      matches,
+    }),
   );
 }
 
@@ -53,8 +56,7 @@ const UNDECODED = 'undecoded boxes (boxFormat: "cxcywh" says that they are decod
 
 /** Reads the undecoded rows of the same networks: the cells of all maps, one map after the other. */
 export function pointRows(query: CountedQuery, specs: Specs): Interpretation[] {
-  const channels = { count: 5 + query.classes, boxes: 0, scores: 5, objectness: 4 };
-  return matchOne(specs, rows, channels).flatMap((match) =>
+  return matchParts(query, specs, rows, WITH_OBJECTNESS).flatMap((match) =>
     slices(query, match).map((parts) =>
       buildInterpretation(query, {
         name: "point-rows",
@@ -84,21 +86,14 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
   const { classes, traits } = query;
   const { raw } = traits;
   // Exporters of plain distances put the sigmoid into the network. Raw distributions do not have it.
-  const exported = matchOne(wholeHeads(query, specs), maps, {
-    count: 5 + classes,
-    boxes: 0,
-    scores: 5,
-    objectness: 4,
-  });
+  const exported = matchParts(query, wholeHeads(query, specs), maps, WITH_OBJECTNESS);
   return [
     ...levels(specs, exported).flatMap((matches) => distances(query, 0, "probabilities", matches)),
     ...BINS.flatMap((bins) => {
       const box = 4 * (bins || 1);
-      const channels = {
-        count: box + classes,
-        boxes: traits.classesFirst ? classes : 0,
-        scores: traits.classesFirst ? 0 : box,
-      };
+      const parts: TensorParts = traits.classesFirst
+        ? { scores: "C", boxes: box }
+        : { boxes: box, scores: "C" };
       // Rows of plain numbers are decoded boxes. Distances in rows come as distributions.
       const inRows = bins ? rows : none;
       const split = (matched: readonly TensorMatch[]): Interpretation[] =>
@@ -106,18 +101,18 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
           disjoint(mates).flatMap((matches) => distances(query, bins, raw, matches)),
         );
       return [
-        ...levels(specs, matchOne(wholeHeads(query, specs), maps, channels)).flatMap((matches) =>
+        ...levels(specs, matchParts(query, wholeHeads(query, specs), maps, parts)).flatMap((matches) =>
           distances(query, bins, bins ? raw : "probabilities", matches),
         ),
         ...split(pairs(query, specs, maps, box, classes)),
         ...split(asMaps(query, preferOneOrder(pairs(query, specs, inRows, box, classes)))),
         ...preferOneOrder(pairs(query, specs, inRows, box, classes)).flatMap((match) =>
           slices(query, match)
-            .filter((parts) => parts.length > 1)
-            .flatMap((parts) => distances(query, bins, raw, [match], parts)),
+            .filter((cut) => cut.length > 1)
+            .flatMap((cut) => distances(query, bins, raw, [match], cut)),
         ),
-        ...matchOne(specs, inRows, channels).flatMap((match) =>
-          slices(query, match).flatMap((parts) => distances(query, bins, raw, [match], parts)),
+        ...matchParts(query, specs, inRows, parts).flatMap((match) =>
+          slices(query, match).flatMap((cut) => distances(query, bins, raw, [match], cut)),
         ),
       ];
     }),
@@ -185,8 +180,8 @@ function strideOf(query: CountedQuery, part: TensorMatch): number {
  * Reads FastestDet's maps [N,5+C,h,w]: objectness, then tx ty tw th, then classes; the network activated all scores.
  */
 export function cellMaps(query: CountedQuery, specs: Specs): Interpretation[] {
-  const channels = { count: 5 + query.classes, boxes: 1, scores: 5, objectness: 0 };
-  return levels(specs, matchOne(wholeHeads(query, specs), maps, channels)).map((matches) =>
+  const parts: TensorParts = { objectness: 1, boxes: 4, scores: "C" };
+  return levels(specs, matchParts(query, wholeHeads(query, specs), maps, parts)).map((matches) =>
     buildInterpretation(query, {
       name: "anchor-grid",
       title: "FastestDet map",

@@ -6,9 +6,10 @@ import { refuse } from "../core/errors.ts";
 import type { TensorSpec } from "../core/tensor.ts";
 import { type Column, type ChannelView, type Views, move } from "./channels.ts";
 import { gridsOf, gridsOfRows } from "../shapes/grids.ts";
+import { type ChannelPlan, planChannels, type TensorParts } from "../shapes/ways.ts";
 import type { HeadOrigin, HeadTensor, Part, Specs } from "./head.ts";
 import { originText } from "./print.ts";
-import type { HeadQuery } from "./query.ts";
+import type { CountedQuery, HeadQuery } from "./query.ts";
 
 /** A tensor of a match, with its index among the outputs. */
 export interface MatchedTensor extends HeadTensor {
@@ -23,14 +24,6 @@ export interface TensorMatch extends HeadOrigin {
   readonly box: Column;
   readonly score: Column;
   readonly objectness: Column | null;
-}
-
-/** The channel count of one tensor, and the first channel of its boxes, scores and objectness. */
-export interface ChannelPlan {
-  readonly count: number;
-  readonly boxes?: number;
-  readonly scores?: number;
-  readonly objectness?: number;
 }
 
 const PARTS: readonly Part[] = ["boxes", "objectness", "scores"];
@@ -82,7 +75,8 @@ export function join(
   views: Views,
   k: number,
 ): TensorMatch[] {
-  const others = matchOne(playersOf(query, specs, part), views, { count: k, [part]: 0 });
+  const count = k + (part === "scores" ? (query.traits.ignored ?? 0) : 0);
+  const others = matchOne(playersOf(query, specs, part), views, { count, [part]: 0 });
   return matches.flatMap((match) =>
     others
       .filter(
@@ -126,6 +120,14 @@ export function pairs(
     ({ tensors: [first, second] }) => BOX_NAME.test(first.name) && !BOX_NAME.test(second.name),
   );
 }
+
+/** Returns a match for each way in which one tensor has these parts. */
+export const matchParts = (
+  query: CountedQuery,
+  specs: Specs,
+  views: Views,
+  parts: TensorParts,
+): TensorMatch[] => matchOne(specs, views, planChannels(parts, query.classes, query.traits));
 
 /** Sorts matches from the largest map to the smallest. */
 const largestFirst = <M extends TensorMatch>(matches: readonly M[]): M[] =>

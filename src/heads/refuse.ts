@@ -1,11 +1,11 @@
 /** Errors for tensors that can be read in no way, or in several. */
 import { type OptionHint, refuseFor, TensorError } from "../core/errors.ts";
-import { channelsBeforeClasses, representativeOf, suggestedFamilies, TRAITS } from "../core/families.ts";
+import { channelsBesideClasses, representativeOf, suggestedFamilies, TRAITS } from "../core/families.ts";
 import type { FamilyReason } from "../core/family-names.ts";
 import type { Family } from "../core/family.ts";
 import { READINGS } from "../core/readings.ts";
 import { list, type TensorSpec } from "../core/tensor.ts";
-import { classCounts, EXPORTS, isCounted } from "./exports.ts";
+import { classCounts, EXPORTS, isCounted, shapesOfExport } from "./exports.ts";
 import { gridsOfRows, SIDES } from "../shapes/grids.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import { readAll } from "./interpret.ts";
@@ -99,19 +99,15 @@ export function refuseAll(query: HeadQuery, why: FamilyReason, specs: readonly T
 
 /** Returns the shapes of the family's exports, and the options that they wait for. */
 function expectedShapes(query: HeadQuery): { words: string; hints: readonly OptionHint[] } {
-  const forms = query.traits.exports.map((name) => EXPORTS[name]);
   if (!isCounted(query) && query.traits.classes === undefined)
     return {
       words: "the number of classes (option classes, or labels)",
       hints: [{ option: "classes" }, { option: "labels" }],
     };
-  const shapes = forms.flatMap((form) => {
-    if (!form.counted) return form.expected(query);
-    return isCounted(query) ? form.expected(query) : [];
-  });
+  const shapes = query.traits.exports.flatMap((name) => shapesOfExport(query, name));
   return {
     words: `${shapes.join("; ")}, channels first or last`,
-    hints: forms.flatMap(({ asks }) => asks?.(query) ?? []),
+    hints: query.traits.exports.flatMap((name) => EXPORTS[name].asks?.(query) ?? []),
   };
 }
 
@@ -142,7 +138,7 @@ function otherFamily(stated: HeadQuery, specs: Specs): Family | null {
     return (
       representativeOf(family) !== representativeOf(query.family) &&
       // Without a stated count, tensors of any count of classes would fit.
-      (stated.classes !== null || has(channelsBeforeClasses(traits) + USUAL_CLASSES)) &&
+      (stated.classes !== null || has(channelsBesideClasses(traits) + USUAL_CLASSES)) &&
       // Networks with anchors have several rows per cell.
       !(traits.head === "anchor" && specs.some(({ dims }) => isRowPerCell(query, dims))) &&
       wouldRead({ ...query, family, traits }, specs)
@@ -169,7 +165,7 @@ const MOST_FINISHED_ROWS = 1000;
 function extraChannels(query: HeadQuery, specs: Specs): { known: number; extra: number } | null {
   const { classes, traits, inputSize } = query;
   if (classes === null || (traits.head !== "distance" && traits.head !== "anchor")) return null;
-  const raw = channelsBeforeClasses(traits) + classes;
+  const raw = channelsBesideClasses(traits) + classes;
   for (const { dims } of specs) {
     if (dims.length !== 3) continue;
     const [channels, rows] = dims.slice(1).sort((a, b) => a - b);

@@ -16,7 +16,7 @@ import {
 import { beside, type Column, rows } from "./channels.ts";
 import { countAmong } from "./count.ts";
 import type { Interpretation, Specs } from "./head.ts";
-import { mayPlay, pairs, playersOf, type TensorMatch, matchOne } from "./match.ts";
+import { mayPlay, matchParts, pairs, playersOf, type TensorMatch, matchOne } from "./match.ts";
 import { originText } from "./print.ts";
 import type { CountedQuery, HeadQuery } from "./query.ts";
 
@@ -24,8 +24,12 @@ import type { CountedQuery, HeadQuery } from "./query.ts";
 const isRows = ({ tensors }: TensorMatch): boolean => tensors.every(({ layout }) => layout === "rows");
 
 /** Returns the tensors with 5+C channels: box, objectness, classes. */
-const withObjectness = ({ classes }: CountedQuery, specs: Specs): TensorMatch[] =>
-  matchOne(specs, rows, { count: 5 + classes, boxes: 0, scores: 5, objectness: 4 });
+const withObjectness = (query: CountedQuery, specs: Specs): TensorMatch[] =>
+  matchParts(query, specs, rows, { boxes: 4, objectness: 1, scores: "C" });
+
+/** Returns the tensors with 4+C channels: box, classes. */
+const withClasses = (query: CountedQuery, specs: Specs): TensorMatch[] =>
+  matchParts(query, specs, rows, { boxes: 4, scores: "C" });
 
 /** Reads rows or planes of 5+C: cx cy w h, objectness, classes. */
 export const objectnessRows = (query: CountedQuery, specs: Specs): Interpretation[] =>
@@ -61,10 +65,7 @@ export const classRows = (query: CountedQuery, specs: Specs): Interpretation[] =
   each(
     query,
     { name: "class-rows", title: "boxes, classes", usual: "probabilities", fields: decodedBoxes(query) },
-    [
-      ...matchOne(specs, rows, { count: 4 + query.classes, boxes: 0, scores: 4 }),
-      ...pairs(query, specs, rows, 4, query.classes),
-    ],
+    [...withClasses(query, specs), ...pairs(query, specs, rows, 4, query.classes)],
   );
 
 /** Reads one row per detection [N,R,6]: YOLOv10, YOLO26, and exports with NMS inside. */
@@ -125,7 +126,7 @@ export const queryRows = (query: CountedQuery, specs: Specs): Interpretation[] =
     : each(
         query,
         { name: "queries", title: "boxes, classes", usual: "probabilities", fields: decodedBoxes(query) },
-        matchOne(specs, rows, { count: 4 + query.classes, boxes: 0, scores: 4 }),
+        withClasses(query, specs),
       );
 
 /**

@@ -1,9 +1,9 @@
 /** Returns what a network can be, the likeliest first, or what it looks like if no family reads it. */
 import type { DecoderOptions, Roles } from "../config/types.ts";
-import { TRAITS } from "../core/families.ts";
+import { FAMILIES, representativeOf, TRAITS } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
 import { type Asked, familiesNamed, pointsOf } from "./evidence.ts";
-import type { FormRow } from "./form.ts";
+import type { FormRow, PartRow } from "./form.ts";
 import { LIST_FORMS } from "./forms/lists.ts";
 import { MAP_FORMS } from "./forms/maps.ts";
 import { POINT_FORMS } from "./forms/points.ts";
@@ -32,8 +32,37 @@ export interface Answer {
   readonly looksLike: string | null;
 }
 
-/** Every form, in no order. */
-export const FORM_ROWS: readonly FormRow[] = [...ROW_FORMS, ...MAP_FORMS, ...LIST_FORMS, ...POINT_FORMS];
+const TABLE: readonly FormRow[] = [...ROW_FORMS, ...MAP_FORMS, ...LIST_FORMS, ...POINT_FORMS];
+
+/** How much less usual than its representative a family is that only looks like it. */
+const LESS_USUAL = 2;
+
+/** Every form, in no order. A family that no row names has the forms of the one that its tensors look like. */
+export const FORM_ROWS: readonly FormRow[] = [
+  ...TABLE,
+  ...FAMILIES.filter((family) => !TABLE.some(({ families }) => families.includes(family))).flatMap((family) =>
+    TABLE.filter(({ families }) => families.includes(representativeOf(family))).map((form) =>
+      formOfLookalike(form, family),
+    ),
+  ),
+];
+
+/** Returns the form of another family, with the channels after the classes that it ignores. */
+function formOfLookalike(form: FormRow, family: Family): FormRow {
+  const ignored = TRAITS[family].ignored ?? 0;
+  const channels = (all: PartRow["channels"]): PartRow["channels"] =>
+    all.flatMap((term) => (term === "C" && ignored > 0 ? [term, ignored] : [term]));
+  const parts = Object.entries(form.parts).map(([name, part]) => [
+    name,
+    { ...part, channels: channels(part.channels) },
+  ]);
+  return {
+    ...form,
+    families: [family],
+    usual: (form.usual ?? 0) - LESS_USUAL,
+    parts: Object.fromEntries(parts) as FormRow["parts"],
+  };
+}
 
 /** The shapes to look at, and what is known besides. */
 export interface Question {

@@ -7,6 +7,7 @@ import { createDecoderSync } from "../../src/whole/decoder.ts";
 import type { Outputs } from "../../src/decode/inputs.ts";
 import { READING_NAMES } from "../../src/core/readings.ts";
 import { ConfigError, TensorError } from "../../src/core/errors.ts";
+import { TRAITS } from "../../src/core/families.ts";
 import { type PossibilityList, inspect } from "../../src/node/inspect.ts";
 import type { Frame } from "../../src/decode/frame.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
@@ -43,8 +44,7 @@ const decode = (config: unknown, outputs: unknown, options: object = {}): unknow
   createDecoderSync(config, options as DecoderOptions).decode(outputs as Outputs);
 
 /** `expected one of ...` lists every family; the list itself is not what is tested here. */
-const FAMILIES =
-  "yolov2, yolov3, yolov4, yolov5, yolov7, yolov6r1, yolox, yolov6, yolov8, yolov9, yolov10, yolo11, yolo12, yolov13, yolo26, nanodet, picodet, ppyoloe, rtmdet, damo-yolo, yolo-nas, fastestdet, rfdetr, rtdetr, dfine, deimv2, deim, detr, ssd, efficientdet, ssd-detection-output, tflite-postprocess, blazeface, ultraface, mmdeploy, paddle-nms, efficient-nms, hailo-nms, imx500, boxes, mask-rcnn, rtmdet-ins, classifier, dbnet, fomo, centernet, face-det-lite, yolov5-face, retinaface, scrfd, yunet, mediapipe-palm, movenet, movenet-multipose, rtmo, mediapipe-person, rtmpose, hrnet, vitpose, superanimal, keypoints, face-mesh, hand-landmarks, pose-landmarks";
+const FAMILIES = Object.keys(TRAITS).join(", ");
 
 type Thrown = new (...args: never[]) => Error;
 
@@ -383,7 +383,7 @@ describe("tensors", () => {
     [
       "batches that differ, boxes and scores",
       () => decode({ ...V8, classes: 3 }, { boxes: zeros([2, 4, 10]), scores: zeros([3, 3, 10]) }),
-      "got boxes [2,4,10], scores [3,3,10], expected for yolov8 (option family) of 3 classes: [1,N,7]; [1,N,4] + [1,N,3]; [1,8,h,w]; [1,64,h,w] + [1,3,h,w]; [1,N,6], channels first or last; all with the same batch, the first dimension",
+      "got boxes [2,4,10], scores [3,3,10], expected for yolov8 (option family) of 3 classes: [1,N,7]; [1,N,4] + [1,N,3]; [1,8,h,w]; [1,64,h,w] + [1,3,h,w]; [1,67,h,w]; [1,N,6], channels first or last; all with the same batch, the first dimension",
     ],
     [
       "fewer labels than boxes",
@@ -472,7 +472,7 @@ roles settles it: {boxes: "name", scores: "name"}`,
     [
       "a reading that there is none of",
       () => decode({ ...V8, reading: "end-to-end" }, [zeros(PLANES)]),
-      'got output0 [1,84,126], expected for yolov8 (option family) of 80 classes and reading "end-to-end": [1,N,84]; [1,N,4] + [1,N,80]; [1,85,h,w]; [1,64,h,w] + [1,80,h,w]; [1,N,6], channels first or last',
+      'got output0 [1,84,126], expected for yolov8 (option family) of 80 classes and reading "end-to-end": [1,N,84]; [1,N,4] + [1,N,80]; [1,85,h,w]; [1,64,h,w] + [1,80,h,w]; [1,144,h,w]; [1,N,6], channels first or last',
     ],
     [
       "classes not known",

@@ -29,7 +29,7 @@ const probe: NetworkTask<"oriented"> = {
     const boxesOf = (tensors: typeof specs) => interpret(query, tensors);
     const found = named
       ? readBeside(boxesOf, specs, specs, EXTRA, (i) => specs[i].name === named)
-      : readFused(boxesOf, specs, EXTRA);
+      : readFused(query, boxesOf, specs, EXTRA);
     if (found.length === 0) refuseFor([{ option: "classes" }], "probe", "nothing", "something");
     return found.map((one) => ({
       ...one,

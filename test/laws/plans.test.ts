@@ -2,7 +2,8 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { isThorough } from "../support/effort.ts";
-import { digestOf, outcomeOfCase } from "../support/plan-record.ts";
+import { digestOf } from "../support/plan-record.ts";
+import { outcomeOfCase } from "../support/shape-outcomes.ts";
 
 /** Of how many cases one is tried. */
 const EVERY = isThorough ? 1 : 20;

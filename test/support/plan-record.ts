@@ -1,13 +1,6 @@
 /** What becomes of a config and shapes, as text: the plan and its notes, or the refusal with its hints. */
 import { createHash } from "node:crypto";
-import { readConfig } from "../../src/config/config.ts";
-import type { TensorSpec } from "../../src/core/tensor.ts";
-import { specsOf } from "../../src/heads/query.ts";
-import { explain } from "../../src/plan/explain.ts";
-import { interpretConfig, planOf } from "../../src/plan/make.ts";
 import type { Plan } from "../../src/plan/plan.ts";
-import { ALL_TASKS } from "../../src/whole/tasks.ts";
-import { shapeCase } from "./shape-cases.ts";
 
 /** A plan without its words, or what a refusal asks for; and the words. */
 export interface Outcome {
@@ -43,15 +36,6 @@ export function outcomeWith(make: () => Plan): Outcome {
     const { message, options } = error as Error & { options?: unknown };
     return { meaning: `refused ${JSON.stringify(options)}`, words: message };
   }
-}
-
-/** Returns the outcome of a seeded case. */
-export function outcomeOfCase(number: number): Outcome {
-  const { options, outputs } = shapeCase(number);
-  return outcomeWith(() => {
-    const config = readConfig(options, { outputs });
-    return planOf(interpretConfig(config, specsOf(config) as TensorSpec[], ALL_TASKS), explain);
-  });
 }
 
 /** Returns a digest of an outcome: five digits of its meaning, three of its words. */

@@ -238,7 +238,7 @@ function withCoefficients(
     i !== tensor && (names.length === 0 || names.includes(specs[i].name));
   const mayFollowClasses = names.every((name) => !specs.some((spec) => spec.name === name));
   const read = (tensors: Specs): readonly Interpretation[] => interpret(query, tensors);
-  const fused = mayFollowClasses ? readFused(read, others, count) : [];
+  const fused = mayFollowClasses ? readFused(query, read, others, count) : [];
   const beside = readBeside(read, boxes, others, count, isFree);
   return preferFused(fused, beside).filter((reading) => reading.batch === batch);
 }

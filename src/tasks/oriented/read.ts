@@ -1,6 +1,7 @@
 /** Finds the boxes and the angles among the tensors. */
 import { fullest, interpret } from "../../heads/interpret.ts";
 import { refuseFor } from "../../core/errors.ts";
+import { channelsBesideClasses } from "../../core/families.ts";
 import { list, volume } from "../../core/tensor.ts";
 import { READINGS } from "../../core/readings.ts";
 import { readBeside, readFused } from "../../heads/extra.ts";
@@ -45,7 +46,7 @@ export function readOriented(query: HeadQuery, specs: Specs): readonly Interpret
 function readAfterClasses(query: HeadQuery, specs: Specs): OrientedReading[] {
   if (query.roles?.angles) return [];
   const read = (tensors: Specs): Interpretation[] => interpretBoxes(query, tensors);
-  return readFused(read, specs, 1).map((boxes) => ({ boxes, hasJoinedAngles: false }));
+  return readFused(query, read, specs, 1).map((boxes) => ({ boxes, hasJoinedAngles: false }));
 }
 
 /** Reads angles in tensors of their own. */
@@ -125,12 +126,13 @@ const ANGLES: { readonly [A in AngleForm]: string } = {
 function refuseShapes(query: HeadQuery, specs: Specs): never {
   const { classes, family, traits } = query;
   const c = classes ?? "C";
+  const first = channelsBesideClasses(traits);
   const channels = specs.flatMap(({ dims }) => (dims.length === 3 ? Math.min(...dims.slice(1)) : []));
   const readings = [...new Set(channels)]
-    .filter((n) => n > 5)
-    .map((n) => `${n} channels are ${n - 5} classes and an angle, or ${n - 4} classes without`);
+    .filter((n) => n > first + 1)
+    .map((n) => `${n} channels are ${n - first - 1} classes and an angle, or ${n - first} classes without`);
   const forms = [
-    `[1,${classes === null ? "4+C+1" : 5 + classes},N] or rows of it (cx cy w h, ${c} classes, angle)`,
+    `[1,${classes === null ? `${first}+C+1` : first + classes + 1},N] or rows of it (cx cy w h, ${c} classes, angle)`,
     "[1,N,7] (cx cy w h, score, class, angle)",
     ...(traits.head === "distance"
       ? [

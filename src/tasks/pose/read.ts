@@ -1,7 +1,7 @@
 /** Finds the keypoints among the tensors, and returns the interpretations of a pose network. */
 import { interpret } from "../../heads/interpret.ts";
 import { refuseFor } from "../../core/errors.ts";
-import { channelsBeforeClasses } from "../../core/families.ts";
+import { channelsBesideClasses } from "../../core/families.ts";
 import type { PointShape } from "../../core/keypoints.ts";
 import { POINT_FACTS } from "../../core/pose-families.ts";
 import { READINGS } from "../../core/readings.ts";
@@ -84,7 +84,7 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   const plain = withoutPoints(query);
   const named = query.roles?.keypoints ? [query.roles.keypoints].flat() : null;
   const read = (tensors: Specs): readonly Interpretation[] => interpret(plain, tensors);
-  const fused = named ? [] : readFused(read, specs, channels);
+  const fused = named ? [] : readFused(query, read, specs, channels);
   const flat = specs.map((spec) => flattened(query, spec, shape));
   const join = (boxes: Specs, mayHold: (index: number) => boolean): readonly Interpretation[] =>
     readBeside(read, boxes, flat, channels, mayHold);
@@ -255,7 +255,7 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
   const of = `${count} keypoints of ${values} values`;
   if (form === null && classes === null && traits.classes === undefined)
     refuseFor([{ option: "classes" }, { option: "labels" }], list(specs), of, "the number of classes too");
-  const first = channelsBeforeClasses(traits);
+  const first = channelsBesideClasses(traits);
   const boxAndClasses = first + (classes ?? 1);
   const expected =
     form ??

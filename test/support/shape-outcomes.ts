@@ -1,0 +1,18 @@
+/** What becomes of the seeded cases. Apart from `plan-record.ts`, which watches the file that makes plans. */
+import { readConfig } from "../../src/config/config.ts";
+import type { TensorSpec } from "../../src/core/tensor.ts";
+import { specsOf } from "../../src/heads/query.ts";
+import { explain } from "../../src/plan/explain.ts";
+import { interpretConfig, planOf } from "../../src/plan/make.ts";
+import { ALL_TASKS } from "../../src/whole/tasks.ts";
+import { type Outcome, outcomeWith } from "./plan-record.ts";
+import { shapeCase } from "./shape-cases.ts";
+
+/** Returns the outcome of a seeded case. */
+export function outcomeOfCase(number: number): Outcome {
+  const { options, outputs } = shapeCase(number);
+  return outcomeWith(() => {
+    const config = readConfig(options, { outputs });
+    return planOf(interpretConfig(config, specsOf(config) as TensorSpec[], ALL_TASKS), explain);
+  });
+}
