@@ -177,6 +177,8 @@ const TASKS = Object.fromEntries(
     `src/tasks/${task}/task.ts`,
   ]),
 );
+/** What Node reads for some configs and engines. */
+const FETCHED_LATER = { fetched: "src/decode/fetched.ts" };
 /** Entries that leave the rest of the package for later. */
 const LATER_ENTRIES = {
   "index.node": "src/entries/index.node.ts",
@@ -194,7 +196,9 @@ const requiredLater = {
   name: "required-later",
   resolveId: (id: string) => (/^\.\/(\w+)\.cjs$/.test(id) ? { id, external: true } : null),
   load: (id: string) => {
-    const files = ["index", ...Object.keys(TASKS)].map((name) => `${name}: () => require("./${name}.cjs")`);
+    const files = ["index", "fetched", ...Object.keys(TASKS)].map(
+      (name) => `${name}: () => require("./${name}.cjs")`,
+    );
     return id === source("src/whole/read-later.ts")
       ? `const files = { ${files.join(", ")} }; export const readLater = (file) => files[file]();`
       : null;
@@ -233,26 +237,35 @@ const chunk = (name: string, wants: (reachedBy: (source: string) => boolean) => 
  * and each file costs Node half a millisecond.
  */
 const DECODER = LATER_ENTRIES["core.node"];
+const TS_ENGINE = "src/engine/ts/index.ts";
 /** Files that are only of the engine in TypeScript, which a page fetches where WebAssembly is refused. */
 const isTsEngine = (id: string, graph: Graph): boolean =>
   id.includes("/src/engine/ts/") &&
-  reaches("src/engine/ts/index.ts", id, graph) &&
+  reaches(TS_ENGINE, id, graph) &&
   !["value", "detect", "masks/index", "prepare/index"].some((name) =>
     reaches(`src/engine/ts/${name}.ts`, id, graph),
   );
+
+/** Files that a page fetches for some configs: the readers of config files, and those of finished rows. */
+const FETCHED = { "config-files": "src/config/file-formats.ts", "finished-rows": "src/decode/finished.ts" };
 
 const codeSplitting = {
   // Each group takes all that its modules need by itself, apart from the engine in TypeScript.
   includeDependenciesRecursively: false,
   groups: [
     { name: (id: string, graph: Graph) => (isTsEngine(id, graph) ? "engine-ts" : null) },
-    chunk("decoding", (reachedBy) => reachedBy(ENTRIES.plan) && reachedBy(DECODER)),
+    // The engine in TypeScript shares files with the decoder.
+    chunk("decoding", (reachedBy) => reachedBy(ENTRIES.plan) && (reachedBy(DECODER) || reachedBy(TS_ENGINE))),
     // Without what only Node reads: a page has no "node:module".
     chunk(
       "networks",
       (reachedBy) =>
-        (reachedBy(ENTRIES.index) || reachedBy(ENTRIES.core)) && Object.values(LATER_ENTRIES).some(reachedBy),
+        (reachedBy(ENTRIES.index) || reachedBy(ENTRIES.core)) &&
+        (Object.values(LATER_ENTRIES).some(reachedBy) ||
+          (reachedBy(FETCHED["config-files"]) && reachedBy(TASKS.prepare))),
     ),
+    ...Object.entries(FETCHED).map(([name, file]) => chunk(name, (reachedBy) => reachedBy(file))),
+    chunk("sync", (reachedBy) => reachedBy("src/decode/create-sync.ts") || reachedBy("src/config/config.ts")),
     chunk("tasks", (reachedBy) => Object.values(TASKS).filter(reachedBy).length > 1),
     // A plan file knows parts of some tasks.
     ...Object.entries(TASKS).flatMap(([task, file]) => [
@@ -288,7 +301,7 @@ function shareTypes(): void {
 export default defineConfig([
   {
     ...common,
-    entry: { ...ENTRIES, ...TASKS, ...LATER_ENTRIES, ...NODE_ENTRIES },
+    entry: { ...ENTRIES, ...TASKS, ...FETCHED_LATER, ...LATER_ENTRIES, ...NODE_ENTRIES },
     format: "esm",
     clean: true,
     // The maps stay out of the tarball, which they would double. A trace of a report is mapped by a build of its tag.
@@ -304,7 +317,7 @@ export default defineConfig([
   },
   {
     ...common,
-    entry: { ...ENTRIES, ...TASKS, ...LATER_ENTRIES },
+    entry: { ...ENTRIES, ...TASKS, ...FETCHED_LATER, ...LATER_ENTRIES },
     format: "cjs",
     sourcemap: "hidden",
     plugins: [mapped, requiredLater, minified],

@@ -92,7 +92,7 @@ async function writeFirstPicture(folder, { tensors, photo, config, options }) {
     join(folder, "first.svg"),
     drawSvg(readFileSync(join(fixtures, "photos", photo)), detections, { title }),
   );
-  const bytes = sizes["boxwright: createDecoder"];
+  const bytes = sizes["first load of createDecoder"];
   writeFileSync(
     join(pages, "first.json"),
     JSON.stringify({ found: detections.length, kB: Math.round(bytes / 1000) }),

@@ -1,18 +1,13 @@
 /** Reads `config.json` of NN Archives: `model.heads[]` with a parser and its metadata. */
 import type { AnchorSet, Config, OutputSpec } from "./types.ts";
 import { isSubtype } from "../core/family-names.ts";
-import {
-  KIND_NAMES,
-  KINDS,
-  OTHER_PARSERS,
-  PARSERS,
-  type NetworkKind,
-  type ParserTraits,
-} from "../core/parsers.ts";
+import { OTHER_PARSERS, PARSERS, type ParserTraits } from "../core/archive-parsers.ts";
+import { KIND_NAMES, KINDS, type NetworkKind } from "../core/parsers.ts";
 import { show } from "../core/tensor.ts";
-import { areChannelsLast } from "./archive-input.ts";
+import { areChannelsLast, pictureOf } from "./archive-input.ts";
+import { ARCHIVE_PICTURES } from "./archive-picture.ts";
 import { defaultConfig } from "./defaults.ts";
-import { archiveTask } from "./task.ts";
+import { archiveTask } from "./archive-task.ts";
 import { COUNT, UNIT } from "../core/options.ts";
 import { type FieldReader, TEXT, isText } from "./fields.ts";
 
@@ -42,12 +37,14 @@ export function readArchive(root: FieldReader): Config {
   });
   const inputSize = inputSizeOf(model);
   const outputs = outputsOf(model);
+  const picture = model.json.inputs ?? null;
+  if (Array.isArray(picture)) ARCHIVE_PICTURES.set(picture, (prepare) => pictureOf(picture, prepare));
   const base: Config = {
     ...defaultConfig("nn-archive"),
     modelName: model.object("metadata").take("name", TEXT),
     inputSize,
     outputs,
-    picture: model.json.inputs ?? null,
+    picture,
   };
   const known = heads.filter(({ kind, special }) => kind !== null || special !== null);
   const other = heads.map(({ head }) => otherReader(head.json.parser)).find((x) => x);

@@ -8,5 +8,4 @@ export const PEAK_OPTIONS: TaskOptions = {
     const cellGroups = r.take("cellGroups", oneOf(["edge-impulse", "enclosing"] as const));
     return { name: "peaks", ...(cellGroups && { cellGroups }) };
   },
-  readArchive: () => null,
 };

@@ -1,5 +1,5 @@
 import type { FieldReader } from "./fields.ts";
-import type { Config, TaskConfig, TaskFields } from "./types.ts";
+import type { TaskConfig, TaskFields } from "./types.ts";
 
 /** How the fields of a task are read. */
 export interface TaskOptions {
@@ -7,9 +7,4 @@ export interface TaskOptions {
   readonly options: readonly (keyof TaskFields)[];
   /** Reads the task's own options. Reports each invalid value to `r`. */
   readOptions(r: FieldReader): TaskConfig;
-  /**
-   * Reads a head's metadata in an NN Archive. Returns the fields of the config to replace: `task`, `roles`, and
-   * `headOutputs` extended by the outputs that the task reads. Returns `null` if the head is of another task.
-   */
-  readArchive(metadata: FieldReader, config: Config): Partial<Config> | null;
 }

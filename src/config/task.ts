@@ -1,4 +1,4 @@
-/** Reads the option `task` and the options of each task. A task that a file states is always read. */
+/** Reads the option `task` and the options of each task. */
 import { TASKS, type TaskName } from "../core/tasks.ts";
 import { TRAITS } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
@@ -10,7 +10,7 @@ import { POSE_OPTIONS } from "./pose.ts";
 import { SEGMENT_OPTIONS } from "./segment.ts";
 import type { TaskOptions } from "./task-options.ts";
 import { TEXT_OPTIONS } from "./text.ts";
-import type { Config, TaskConfig } from "./types.ts";
+import type { TaskConfig } from "./types.ts";
 
 const OPTIONS: { readonly [T in Exclude<TaskName, "detect">]: TaskOptions } = {
   pose: POSE_OPTIONS,
@@ -48,9 +48,3 @@ export function readTask(r: FieldReader): TaskConfig | null {
 /** Returns the task of all networks of the stated family; undefined if they have several, or no family is stated. */
 const familyTask = ({ json }: FieldReader): TaskName | undefined =>
   Object.hasOwn(TRAITS, String(json.family)) ? TRAITS[json.family as Family].task : undefined;
-
-/** Returns the config fields of an archive's task. Returns `null` for boxes alone. */
-export const archiveTask = (metadata: FieldReader, config: Config): Partial<Config> | null =>
-  Object.values(OPTIONS)
-    .map((task) => task.readArchive(metadata, config))
-    .find((task) => task !== null) ?? null;

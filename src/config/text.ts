@@ -1,5 +1,4 @@
-/** Reads the options of text detection, and the fields of depthai's PPTextDetectionParser. */
-import { TRAITS } from "../core/families.ts";
+/** Reads the options of text detection. */
 import { UNIT, oneOf } from "../core/options.ts";
 import { type FieldReader } from "./fields.ts";
 import type { TaskOptions } from "./task-options.ts";
@@ -31,10 +30,4 @@ function readOptions(r: FieldReader): TaskConfig {
 export const TEXT_OPTIONS: TaskOptions = {
   options: ["textRule", "maskThreshold", "unclipRatio"],
   readOptions,
-  // The archive's parser has settled the family: core/parsers.ts.
-  readArchive: (metadata, { family }) => {
-    if (family === null || TRAITS[family].task !== "text") return null;
-    const maskThreshold = metadata.take("mask_threshold", UNIT);
-    return { task: { name: "text", textRule: "depthai", ...(maskThreshold !== null && { maskThreshold }) } };
-  },
 };

@@ -5,7 +5,7 @@ import type { DecoderOf } from "./by-task.ts";
 import type { Checks } from "./checks.ts";
 import type { Decoder, FileConfig } from "./decoder.ts";
 import { type Parts, checkPart } from "./parts.ts";
-import { makeDecoder, makeDecoderSync } from "./tensor-decoder.ts";
+import { makeDecoder } from "./tensor-decoder.ts";
 import { type DecoderTask, checkTaskList } from "./tasks.ts";
 
 /** Options of `createDecoder` of `boxwright/core`. */
@@ -35,30 +35,12 @@ export function createDecoder<const C, T extends DecoderTask = never>(
   options?: CoreOptions<T>,
 ): Promise<DecoderOf<C, T>>;
 export async function createDecoder(config: unknown, options: CoreOptions = {}): Promise<Decoder> {
-  const [ownOptions, parts] = split(options);
+  const [ownOptions, parts] = splitOptions(options);
   return makeDecoder(config, ownOptions, () => parts);
 }
 
-/**
- * `createDecoder` without a promise: the kernel is compiled on this thread, some milliseconds once.
- * @throws as `createDecoder`
- * @example
- * import { createDecoderSync } from "boxwright/core";
- *
- * const decoder = createDecoderSync({ family: "yolov8", classes: 80, inputSize: [640, 640] }, { engine: "ts" });
- * console.log(decoder.engine); // ts
- */
-export function createDecoderSync<const C, T extends DecoderTask = never>(
-  config: FileConfig<C>,
-  options?: CoreOptions<T>,
-): DecoderOf<C, T>;
-export function createDecoderSync(config: unknown, options: CoreOptions = {}): Decoder {
-  const [ownOptions, parts] = split(options);
-  return makeDecoderSync(config, ownOptions, parts);
-}
-
 /** Returns the options of the decoder, and its parts. `readConfig` refuses options that are no object. */
-function split(options: CoreOptions | null): [DecoderOptions, Parts] {
+export function splitOptions(options: CoreOptions | null): [DecoderOptions, Parts] {
   const isObject = typeof options === "object" && options !== null && !Array.isArray(options);
   const { tasks = [], checks, explain, ...own } = isObject ? options : ({} as CoreOptions);
   checkTaskList(tasks);

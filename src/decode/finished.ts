@@ -53,14 +53,6 @@ export const unpackedSpecs = (name: string, extra = 0): readonly TensorSpec[] =>
   ];
 };
 
-/** Returns what brings the rows of a config's network into one form; `null` if its family has no finished rows. */
-export function finishedRowsOf(config: Config): FinishedRows | null {
-  if (!config.decodes) return null;
-  const { family } = familyOf(config, config.outputs ?? []);
-  const { finishedRows } = TRAITS[family];
-  return finishedRows ? new FinishedRows(config, finishedRows) : null;
-}
-
 const PARTNER_NAME = /num|count|valid|class|label/i;
 
 /** Returns the tensors beside the rows. If there are several, those whose name tells that they belong to rows. */

@@ -1,7 +1,8 @@
 /** Reads the buffers that HailoRT packs finished rows into: by class, by score, or in TensorFlow's form. */
 import { refuse, refuseFor } from "../core/errors.ts";
+import { SLACK } from "../core/row-orders.ts";
 import { shape, type TensorSpec } from "../core/tensor.ts";
-import { type Rows, SLACK } from "./row-values.ts";
+import type { Rows } from "./row-values.ts";
 
 const classesAsked = (spec: TensorSpec): never =>
   refuseFor(

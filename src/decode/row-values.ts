@@ -1,6 +1,6 @@
 /** Finished rows as numbers: which order of columns their values fit, and which image each row belongs to. */
 import { refuse } from "../core/errors.ts";
-import { type RowOrder, type RowOrderName, rowOrder } from "../core/row-orders.ts";
+import { type RowOrder, type RowOrderName, rowOrder, SLACK } from "../core/row-orders.ts";
 import { shape, type TensorSpec } from "../core/tensor.ts";
 
 /** The rows of a frame, each as the numbers of its columns. */
@@ -10,9 +10,6 @@ export interface Rows {
   /** Rows of each image: [first, count]. */
   readonly images: readonly (readonly [first: number, count: number])[];
 }
-
-/** How far a score may lie outside 0..1: two steps of f16, whose spacing above 1 is 2^-10. */
-export const SLACK = 2 ** -9;
 
 /** Most images of a batch that a column of indices may name. */
 const MOST_IMAGES = 4096;

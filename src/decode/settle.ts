@@ -3,11 +3,11 @@
  * has numbers, for instance. Frames before tell first, then the values, then the order of the other tensors.
  */
 import { READINGS, type ReadingName } from "../core/readings.ts";
+import { SLACK } from "../core/row-orders.ts";
 import type { Column } from "../heads/channels.ts";
 import type { HeadDraft, HeadTensor, Interpretation } from "../heads/head.ts";
 import type { Interpreted } from "../plan/make.ts";
 import type { Plan } from "../plan/plan.ts";
-import { SLACK } from "./row-values.ts";
 
 /** How the frames before were read. */
 export interface Earlier {

@@ -6,10 +6,10 @@ import type { PartialRule, PrepareRule } from "../core/prepare-rule.ts";
 import { refuseWithout } from "../core/parts.ts";
 import { neededTask } from "../core/tasks.ts";
 import { type KnownSpec, type TensorInput, type TensorSpec, specOf } from "../core/tensor.ts";
-import { readConfig } from "../config/config.ts";
 import { isText } from "../config/fields.ts";
 import { hashOf } from "../config/hash.ts";
 import { mayBePerClass } from "../config/per-class.ts";
+import { fetchConfig, readBy } from "../config/read.ts";
 import type { Config, DecoderOptions } from "../config/types.ts";
 import { TRAITS } from "../core/families.ts";
 import { familyOf, knownSpecs } from "../heads/query.ts";
@@ -19,13 +19,14 @@ import { isPerClass, labelsOf } from "../plan/classes.ts";
 import { canGather, gatherRows } from "../memory/gather.ts";
 import { type MemoryImage, type Thresholds, writeImage, writeThresholds } from "../memory/write.ts";
 import { checkEngine, chooseEngine, makeEngine, prepareEngine, provideTs } from "../engine/choose.ts";
-import { tsEngine } from "../engine/ts/index.ts";
 import { assemble } from "../memory/assemble.ts";
 import { FrameDecoder, type Workspace, bindMethods } from "./base.ts";
 import type { Decoder, Receivable } from "./decoder.ts";
 import { type DetectionFields, type Detections, detectionsIn } from "./detections.ts";
 import { detectionsOf } from "./records.ts";
-import { finishedRowsOf, type FinishedRows } from "./finished.ts";
+import type { Fetched } from "./fetched.ts";
+import type { FinishedRows } from "./finished.ts";
+import { fetchFinishedRows, finishedRowsOf } from "./finished-rows.ts";
 import type { Frame } from "./frame.ts";
 import {
   type Outputs,
@@ -53,23 +54,45 @@ export async function makeDecoder(
   partsFor: (config: Config) => Parts | Promise<Parts>,
 ): Promise<Decoder> {
   checkEngine(engineOf(options));
-  // Read before awaiting: the caller may change the config meanwhile.
-  const read = readConfig(config, options);
-  const [parts] = await Promise.all([partsFor(read), prepareEngine(engineOf(options))]);
-  return decoderOf(read, options, parts);
+  const read = await fetchConfig(config, options);
+  const [parts, rows] = await Promise.all([
+    partsFor(read),
+    fetchFinishedRows(read),
+    prepareEngine(engineOf(options)),
+  ]);
+  return decoderOf(read, options, parts, rows);
 }
 
-/** Makes a decoder of these parts, as `createDecoderSync` does. */
-export function makeDecoderSync(config: unknown, options: DecoderOptions, parts: Parts): Decoder {
+/**
+ * Makes a decoder of these parts, as `createDecoderSync` does.
+ * @param fetched returns what `makeDecoder` fetches. Called when it is needed: Node reads it then
+ */
+export function makeDecoderSync(
+  config: unknown,
+  options: DecoderOptions,
+  parts: Parts,
+  fetched: () => Fetched,
+): Decoder {
   checkEngine(engineOf(options));
-  provideTs(tsEngine);
-  return decoderOf(readConfig(config, options), options, parts);
+  provideTs((memory) => fetched().tsEngine(memory));
+  const read = readBy(config, options, () => fetched().fileFormats) as Config;
+  return decoderOf(
+    read,
+    options,
+    parts,
+    finishedRowsOf(read, () => fetched().FinishedRows),
+  );
 }
 
 /** Makes a decoder of a config that is read already. */
-export function decoderOf(config: Config, options: DecoderOptions, parts: Parts): Decoder {
+export function decoderOf(
+  config: Config,
+  options: DecoderOptions,
+  parts: Parts,
+  rows: FinishedRows | null,
+): Decoder {
   checkTasks(config, parts.tasks);
-  return new TensorDecoder(config, chooseEngine(engineOf(options)), options ?? {}, parts);
+  return new TensorDecoder(config, chooseEngine(engineOf(options)), options ?? {}, parts, rows);
 }
 
 /** Plain JavaScript may pass null for options. `readConfig` checks them, where all of them are read. */
@@ -116,7 +139,13 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   #hasCheckedList = false;
   readonly #parts: Parts;
 
-  constructor(config: Config, engine: EngineName, { onNote, fresh }: DecoderOptions, parts: Parts) {
+  constructor(
+    config: Config,
+    engine: EngineName,
+    { onNote, fresh }: DecoderOptions,
+    parts: Parts,
+    rows: FinishedRows | null,
+  ) {
     const { labels, classes } = config;
     super(newStats(), { onNote, fresh, checks: parts.checks, labels, classes });
     bindMethods(this, ["decode", "decodeBatch", "update", "describe", "receive", "prepare"]);
@@ -124,7 +153,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     this.#parts = parts;
     this.engine = engine;
     this.#thresholds = config;
-    this.#finished = finishedRowsOf(config);
+    this.#finished = rows;
     const mayLackOne = config.decodes && TRAITS[familyOf(config, config.outputs ?? []).family].mayLackOne;
     this.#missingOne = mayLackOne ? new MissingOne() : null;
     const known = knownSpecs(config);

@@ -1,11 +1,12 @@
 /** `createDetector`: from an image to detections. Opens the network; session-detector.ts runs it. */
-import { readConfig } from "../config/config.ts";
+import { fetchConfig } from "../config/read.ts";
 import { ConfigError, mismatch, refuse } from "../core/errors.ts";
 import { namesFor, nearestName } from "../core/names.ts";
 import { FLAG, type Rule, checkValue } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
 import { isDevelopment, warnInDevelopment } from "../core/warn.ts";
 import { noteOfMissingNames } from "../decode/missing-names.ts";
+import { fetchFinishedRows } from "../decode/finished-rows.ts";
 import { decoderOf } from "../decode/tensor-decoder.ts";
 import { ChainedDetector, checkPoints } from "./chain.ts";
 import { blankImage, checkPreparation, inInputPixels, inputSpecOf, inputsOf, withInput } from "./input.ts";
@@ -99,12 +100,17 @@ async function openDetector<Opened>(
   const lanes: FrameLane[] = [];
   try {
     // Before a runtime is started: it may take seconds.
-    const config = readConfig(unread, decoderOptions);
+    const config = await fetchConfig(unread, decoderOptions);
     session ??= await open();
     const { input, others } = inputsOf(session);
-    const [parts] = await Promise.all([fetchParts(config), prepareEngine(decoderOptions.engine ?? "auto")]);
-    const known = withInput(config, input, file);
-    const decoder = decoderOf(others.length > 0 ? inInputPixels(known) : known, decoderOptions, parts);
+    const given = withInput(config, input, file);
+    const known = others.length > 0 ? inInputPixels(given) : given;
+    const [parts, rows] = await Promise.all([
+      fetchParts(config),
+      fetchFinishedRows(known),
+      prepareEngine(decoderOptions.engine ?? "auto"),
+    ]);
+    const decoder = decoderOf(known, decoderOptions, parts, rows);
     checkPreparation(decoder);
     const spec = inputSpecOf(input, others, decoder);
     const { overlaps } = session;

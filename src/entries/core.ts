@@ -3,7 +3,9 @@
  * with `boxwright`.
  */
 export * from "./shared.ts";
-export { type CoreOptions, createDecoder, createDecoderSync } from "../decode/create.ts";
+export { parseConfig } from "../config/config.ts";
+export { type CoreOptions, createDecoder } from "../decode/create.ts";
+export { createDecoderSync } from "../decode/create-sync.ts";
 export type { Checks } from "../decode/checks.ts";
 export { checks } from "../checks/checks.ts";
 export { type Explain, explain } from "../plan/explain.ts";

@@ -6,6 +6,7 @@ import { later } from "../whole/later.ts";
 
 export * from "./shared.ts";
 export { createDecoder, createDecoderSync } from "../whole/node.ts";
+export { parseConfig } from "../whole/parse-config.ts";
 export { DrawError } from "../picture/drawn.ts";
 export { COCO80, COCO91, VOC20, VOC21 } from "../core/labels.ts";
 export {

@@ -1,5 +1,6 @@
 /** `boxwright`: everything that needs no special environment. Bundlers drop what is not used. */
 export * from "./shared.ts";
+export { parseConfig } from "../config/config.ts";
 export { createDecoder, createDecoderSync } from "../whole/decoder.ts";
 export type { MaskedFields } from "../decode/detections.ts";
 export type { ClonedDetections, DetectionList } from "../decode/rows.ts";

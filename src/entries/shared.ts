@@ -16,7 +16,6 @@ export type { ImageFormat, ImageInput, PrepareOptions, Prepared, PreparedData } 
 export type { PartialRule, PrepareResize, PrepareRule, Resample } from "../core/prepare-rule.ts";
 export type { Stats } from "../decode/stats.ts";
 export type { Update } from "../decode/update.ts";
-export { parseConfig } from "../config/config.ts";
 export type {
   AnchorSet,
   BoxFormat,

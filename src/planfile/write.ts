@@ -17,7 +17,8 @@ import {
   specOf,
   volume,
 } from "../core/tensor.ts";
-import { finishedRowsOf } from "../decode/finished.ts";
+import { FinishedRows } from "../decode/finished.ts";
+import { finishedRowsOf } from "../decode/finished-rows.ts";
 import { assemble } from "../memory/assemble.ts";
 import type { TaskPlan } from "../heads/head.ts";
 import { specsOf } from "../heads/query.ts";
@@ -61,7 +62,7 @@ export function compilePlan(
   const specs = settledSpecs(settled);
   const interpreted = interpretConfig(settled, specs, ALL_TASKS, valuesIn(specs, valuesOf));
   // The decoder brings these rows into one form in each frame. A plan has no such step.
-  if (interpreted.interpretations.length === 0 && finishedRowsOf(settled)?.reads(specs))
+  if (interpreted.interpretations.length === 0 && finishedRowsOf(settled, () => FinishedRows)?.reads(specs))
     refuse(
       "",
       `${list(specs)}, rows that createDecoder brings into another form first`,

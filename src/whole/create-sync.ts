@@ -2,6 +2,7 @@
 import type { DecoderOptions } from "../config/types.ts";
 import type { DecoderOf } from "../decode/by-task.ts";
 import type { Decoder, FileConfig } from "../decode/decoder.ts";
+import { fetched } from "../decode/fetched.ts";
 import { makeDecoderSync } from "../decode/tensor-decoder.ts";
 import { ALL_PARTS } from "./parts.ts";
 
@@ -17,5 +18,5 @@ import { ALL_PARTS } from "./parts.ts";
  */
 export function createDecoderSync<const C>(config: FileConfig<C>, options?: DecoderOptions): DecoderOf<C>;
 export function createDecoderSync(config: unknown, options: DecoderOptions = {}): Decoder {
-  return makeDecoderSync(config, options, ALL_PARTS);
+  return makeDecoderSync(config, options, ALL_PARTS, () => fetched);
 }

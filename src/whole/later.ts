@@ -1,4 +1,5 @@
 /** What Node reads when it is first used. */
+import type { Fetched } from "../decode/fetched.ts";
 import type { DecoderTask } from "../decode/tasks.ts";
 import { readLater } from "./read-later.ts";
 
@@ -7,6 +8,9 @@ type AnyFunction = (...given: unknown[]) => unknown;
 /** Returns a function of `boxwright` that reads its code when it is first called. */
 export const later = (name: string): AnyFunction =>
   ({ [name]: (...given: unknown[]) => (readLater("index")[name] as AnyFunction)(...given) })[name];
+
+/** Returns what `createDecoderSync` needs for some configs and engines. */
+export const laterFetched = (): Fetched => readLater("fetched").fetched as Fetched;
 
 /** What a task may have besides its name. */
 const MEMBERS = ["read", "rules", "attach", "readRows", "prepareImage", "ruleOf", "ruleText"] as const;

@@ -5,7 +5,7 @@ import { makeDecoder, makeDecoderSync } from "../decode/tensor-decoder.ts";
 import { checks } from "../checks/checks.ts";
 import type { Parts } from "../decode/parts.ts";
 import { explain } from "../plan/explain.ts";
-import { masks, oriented, peaks, pose, prepare, suppression, text } from "./later.ts";
+import { laterFetched, masks, oriented, peaks, pose, prepare, suppression, text } from "./later.ts";
 
 const PARTS: Parts = {
   tasks: [pose, masks, oriented, peaks, text, suppression, prepare],
@@ -17,4 +17,4 @@ export const createDecoder = (config: unknown, options: DecoderOptions = {}): Pr
   makeDecoder(config, options, () => PARTS);
 
 export const createDecoderSync = (config: unknown, options: DecoderOptions = {}): Decoder =>
-  makeDecoderSync(config, options, PARTS);
+  makeDecoderSync(config, options, PARTS, laterFetched);

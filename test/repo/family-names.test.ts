@@ -14,6 +14,7 @@ const TABLES = [
   "core/families.ts",
   "core/family.ts",
   "core/family-names.ts",
+  "core/archive-parsers.ts",
   "core/parsers.ts",
   "core/pose-families.ts",
   "core/readings.ts",

@@ -45,6 +45,19 @@ describe("Node reads what it needs", () => {
     ["import", 'b = await import("boxwright")'],
     ["require", 'b = (await import("node:module")).createRequire(import.meta.url)("boxwright")'],
     ["import of core", 'b = await import("boxwright/core")'],
+  ])("%s: no reader of files, finished rows and engine ts before a config asks for it", (_, loads) => {
+    const [boxes, file] = filesRead([
+      `${loads}; decoder = b.createDecoderSync(${BOXES}); decoder.decode()`,
+      "try { b.parseConfig({ nn_config: {} }) } catch {}",
+    ]);
+    expect(boxes.filter((f) => /^(config-files|finished-rows|engine-ts)/.test(f))).toEqual([]);
+    expect(file.some((f) => f.startsWith("config-files"))).toBe(true);
+  });
+
+  test.each([
+    ["import", 'b = await import("boxwright")'],
+    ["require", 'b = (await import("node:module")).createRequire(import.meta.url)("boxwright")'],
+    ["import of core", 'b = await import("boxwright/core")'],
   ])("%s: no task before a config asks for it, then that task alone", (_, loads) => {
     const tasks = loads.includes("core") ? ", tasks: [b.pose]" : "";
     const [imported, boxes, pose] = filesRead([

@@ -1,5 +1,5 @@
 /** What a page fetches, when a bundler splits its code or leaves it in one file. Runs on dist/. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -60,11 +60,46 @@ const filesIn = (chunks: readonly Chunk[]): string[] =>
       .map(([id]) => id.replace(/.*\/dist\//, "").replace(/-[\w-]{8}\./, ".")),
   );
 
+/** Returns the files beside it that a file of dist/ loads before it runs. */
+const loadedFirst = (file: string): string[] =>
+  [
+    ...readFileSync(join(root, "dist", file), "utf8").matchAll(
+      /(?:\bfrom ?|\bimport ?|(?<!=>)\brequire\()"\.\/([\w.-]+\.[cm]js)"/g,
+    ),
+  ].map(([, name]) => name);
+
+/** Returns a path from the file back to itself; null if there is none. */
+function circleOf(file: string, path: readonly string[] = [], seen = new Set<string>()): string | null {
+  if (path[0] === file) return [...path, file].join(" -> ");
+  if (seen.has(file)) return null;
+  seen.add(file);
+  for (const next of loadedFirst(file)) {
+    const circle = circleOf(next, [...path, file], seen);
+    if (circle !== null) return circle;
+  }
+  return null;
+}
+
+// Metro and other bundlers that copy what a file exports would copy from one that has not run yet.
+test.each(["mjs", "cjs"])("no file of dist/ loads itself in a circle: %s", (kind) => {
+  const files = readdirSync(join(root, "dist")).filter((file) => file.endsWith(kind));
+  expect(files.flatMap(loadedFirst).length).toBeGreaterThan(30);
+  expect(files.map((file) => circleOf(file)).filter((circle) => circle !== null)).toEqual([]);
+});
+
+test("a page fetches what reads files and finished rows when a config needs it", async () => {
+  const { all, first } = await chunksOf(BOXES);
+  for (const file of ["config-files.mjs", "finished-rows.mjs", "engine-ts.mjs"]) {
+    expect(filesIn(all)).toContain(file);
+    expect(filesIn(first)).not.toContain(file);
+  }
+});
+
 test("a page fetches no task with createDecoder, and each task by itself", async () => {
   const { all, first } = await chunksOf(BOXES);
   const fetched = filesIn(first);
   expect(fetched).toContain("kernel-decode.mjs");
-  const later = /^(task-(?!prepare)|plan-|tasks|kernel-masks|create-sync|beside|detect)/;
+  const later = /^(task-(?!prepare)|plan-|tasks|kernel-masks|sync|create-sync|beside|detect)/;
   expect(fetched.filter((file) => later.test(file))).toEqual([]);
   for (const task of ["pose", "masks", "oriented", "peaks", "text", "suppression"]) {
     const chunk = all.find((c) => filesIn([c]).includes(`task-${task}.mjs`));

@@ -1,6 +1,7 @@
 /** The rule of a config: what its option says, over what its file says, over what is usual for the family. */
 import type { Config } from "../../config/types.ts";
-import { pictureOf } from "../../config/archive-input.ts";
+import { ARCHIVE_PICTURES } from "../../config/archive-picture.ts";
+import type { ArchivePicture } from "../../config/archive-input.ts";
 import type { ModelInput } from "../../config/model/types.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { TRAITS } from "../../core/families.ts";
@@ -15,8 +16,9 @@ import { familyOf } from "../../heads/query.ts";
 export function ruleOf(config: Config): PartialRule {
   const { inputSize, outputs, headOutputs, prepare, picture } = config;
   const ours = (outputs ?? []).filter(({ name }) => headOutputs?.includes(name) ?? true);
-  const file = Array.isArray(picture)
-    ? archiveRule(picture, prepare ?? {})
+  const readPicture = ARCHIVE_PICTURES.get(picture as readonly unknown[]);
+  const file = readPicture
+    ? archiveRule(readPicture(prepare ?? {}))
     : modelRule(picture as ModelInput | null);
   const stated = merge(file, prepare ?? {});
   // Bytes without a scale are the pixels themselves.
@@ -45,8 +47,7 @@ function merge(below: PartialRule, over: PartialRule): PartialRule {
 }
 
 /** Returns what an NN Archive states of its picture. Throws a ConfigError about fields that cannot be followed. */
-function archiveRule(inputs: readonly unknown[], prepare: PartialRule): PartialRule {
-  const { rule, problems } = pictureOf(inputs, prepare);
+function archiveRule({ rule, problems }: ArchivePicture): PartialRule {
   if (problems.length > 0) throw new ConfigError(problems);
   return rule;
 }

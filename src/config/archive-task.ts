@@ -1,0 +1,105 @@
+/** Reads the task that a head of an NN Archive states: the fields of each task in its metadata. */
+import { TRAITS } from "../core/families.ts";
+import { EDGES, MOST_POINTS } from "../core/keypoints.ts";
+import { COUNT, UNIT } from "../core/options.ts";
+import { POINT_FACTS } from "../core/pose-families.ts";
+import { type FieldReader, isText, isWhole } from "./fields.ts";
+import { POSITIVE, checkCounts, inRange } from "./pose.ts";
+import { segmentTaskOf } from "./segment.ts";
+import type { Config, TaskConfig } from "./types.ts";
+
+/**
+ * Returns the config fields that a head's task replaces: `task`, `roles`, and `headOutputs` extended by the outputs
+ * that the task reads. Returns `null` for boxes alone.
+ */
+export const archiveTask = (metadata: FieldReader, config: Config): Partial<Config> | null =>
+  [readKeypoints, readMaskFields, readAngles, readText]
+    .map((readFields) => readFields(metadata, config))
+    .find((fields) => fields !== null) ?? null;
+
+/** Metadata keys under which archives name the outputs of keypoints. The last two are of older archives. */
+const OUTPUT_KEYS = ["keypoints_outputs", "keypoint_outputs", "kpts_outputs"];
+
+/** Metadata keys under which archives name the keypoints. The first one is that of the format. */
+const NAME_KEYS = ["keypoint_label_names", "keypoint_names", "keypoint_labels"];
+
+/** Reads the keypoint fields of an archive's head. Returns `null` if the head has no keypoints. */
+function readKeypoints(metadata: FieldReader, config: Config): Partial<Config> | null {
+  const nameKey = NAME_KEYS.find((key) => metadata.has(key)) ?? NAME_KEYS[0];
+  const names = metadata.texts(nameKey);
+  const keypointCount = metadata.take<number>("n_keypoints", [
+    `a whole number from 1 to ${MOST_POINTS}`,
+    (x) => isWhole(x) && inRange(x),
+  ]);
+  // Prefer the count of names to n_keypoints, as depthai-core does.
+  const count = names?.length ?? keypointCount;
+  if (!count) return null;
+  const edges = metadata.take("skeleton_edges", EDGES);
+  const network = config.family && POINT_FACTS[config.family]?.network;
+  const scale = network?.kind === "vector" ? metadata.take("scale_factor", POSITIVE) : null;
+  const task: TaskConfig = {
+    name: "pose",
+    // Three values: the exporter writes x, y and confidence for every keypoint. The archive does not state it.
+    keypoints: [count, 3],
+    ...(names && { keypointNames: names }),
+    ...(edges && { edges }),
+    ...(scale && { keypointScale: scale }),
+  };
+  checkCounts(metadata, task, { names: nameKey, edges: "skeleton_edges" });
+  const stated = OUTPUT_KEYS.flatMap((key) => metadata.texts(key) ?? []);
+  const outputs = (config.outputs ?? []).map(({ name }) => name);
+  // Archives of luxonis/tools state "kpt_output", while the outputs are kpt_output1, kpt_output2 and kpt_output3.
+  const usual = outputs.filter((name) => /kpt_output/i.test(name));
+  const areOutputs = stated.length > 0 && stated.every((name) => outputs.includes(name));
+  const keypoints = areOutputs || usual.length === 0 ? stated : usual;
+  if (keypoints.length === 0) return { task };
+  return {
+    task,
+    roles: { ...config.roles, keypoints },
+    headOutputs: config.headOutputs && [...new Set([...config.headOutputs, ...keypoints])],
+  };
+}
+
+/** Reads the mask fields of an archive's head. Returns `null` if the head has no masks. */
+function readMaskFields(metadata: FieldReader, config: Config): Partial<Config> | null {
+  const names = (config.outputs ?? []).map(({ name }) => name);
+  const prototypes =
+    metadata.take<string>("protos_outputs", ["the name of an output", isText]) ??
+    names.find((name) => /protos_output/i.test(name));
+  const maskOutputs = metadata.texts("mask_outputs");
+  const coefficients =
+    maskOutputs ?? names.filter((name) => /(^|_)masks?(_|$)/i.test(name) && name !== prototypes);
+  const count = metadata.take("n_prototypes", COUNT);
+  if (count === null && maskOutputs === null && prototypes === undefined) return null;
+  const outputs = [...coefficients, ...(prototypes === undefined ? [] : [prototypes])];
+  return {
+    task: segmentTaskOf({ maskCoefficients: count ?? undefined }),
+    roles: {
+      ...config.roles,
+      ...(coefficients.length > 0 && { coefficients }),
+      ...(prototypes !== undefined && { prototypes }),
+    },
+    headOutputs: config.headOutputs && [...new Set([...config.headOutputs, ...outputs])],
+  };
+}
+
+/**
+ * Reads the outputs of angles that an archive's head names. Returns `null` if it names none. The exporter of NN
+ * Archives decodes angles, so they are radians.
+ */
+function readAngles(metadata: FieldReader, config: Config): Partial<Config> | null {
+  const angles = metadata.texts("angles_outputs");
+  if (!angles?.length) return null;
+  return {
+    task: { name: "oriented", angleForm: "radians" },
+    roles: { ...config.roles, angles },
+    headOutputs: config.headOutputs && [...new Set([...config.headOutputs, ...angles])],
+  };
+}
+
+/** Reads the fields of depthai's PPTextDetectionParser. The parser has settled the family: core/archive-parsers.ts. */
+function readText(metadata: FieldReader, { family }: Config): Partial<Config> | null {
+  if (family === null || TRAITS[family].task !== "text") return null;
+  const maskThreshold = metadata.take("mask_threshold", UNIT);
+  return { task: { name: "text", textRule: "depthai", ...(maskThreshold !== null && { maskThreshold }) } };
+}

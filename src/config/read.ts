@@ -1,0 +1,195 @@
+/**
+ * Reads unknown JSON and the options over it into one `Config`. Tensors are not known here: what only they can tell
+ * stays `null`.
+ */
+import { ConfigError, type ConfigProblem, mismatch } from "../core/errors.ts";
+import { ENGINE_NAMES } from "../core/engine-name.ts";
+import { SPEC_NAMES, few, kindOf, show, type TensorSpecInput } from "../core/tensor.ts";
+import { readAnchors } from "./anchors.ts";
+import { alignLabels } from "./background.ts";
+import { oneOf } from "../core/options.ts";
+import { FieldReader, isObject, type Json } from "./fields.ts";
+import type { FileFormats } from "./file-formats.ts";
+import { isModel, missingIn, readModelConfig } from "./model-config.ts";
+import { overlay, readSettings, settingNames } from "./settings.ts";
+import { readTypedOptions } from "./typed.ts";
+import type { Config, DecoderOptions, OutputSpec } from "./types.ts";
+
+/**
+ * Reads a config and the options over it, as `readConfig` does. Fetches the readers of files if the config is a file,
+ * of which it takes a copy: the caller may change the config meanwhile.
+ */
+export async function fetchConfig(json: unknown, options: DecoderOptions): Promise<Config> {
+  const config = readBy(json, options, () => null);
+  if (config !== null) return config;
+  const [file, over] = [json, options].map(copyIfPlain);
+  const formats = (await import("./file-formats.ts")).fileFormats;
+  return readBy(file, over as DecoderOptions, () => formats) as Config;
+}
+
+/** Returns a copy of plain data, or the data if it cannot be read through: reading will say so. */
+function copyIfPlain(data: unknown): unknown {
+  try {
+    return copyOf(data);
+  } catch {
+    return data;
+  }
+}
+
+/** Returns a copy of objects and arrays. Other values, functions among them, stay the same. */
+const copyOf = (data: unknown): unknown =>
+  typeof data === "object" && data !== null && ["Object", "Array"].includes(kindOf(data))
+    ? Array.isArray(data)
+      ? data.map(copyOf)
+      : Object.fromEntries(Object.entries(data).map(([key, x]) => [key, copyOf(x)]))
+    : data;
+
+/**
+ * Reads a config and the options over it. Returns null for a file if its readers are not there.
+ * @param formats returns the readers of files. Called for a file alone
+ */
+export function readBy(
+  json: unknown,
+  options: DecoderOptions,
+  formats: () => FileFormats | null,
+): Config | null {
+  try {
+    return read(json, options, formats);
+  } catch (e) {
+    if (e instanceof ConfigError) throw e;
+    // A getter or proxy of the caller's, or nesting deeper than the stack. No config looks like that.
+    return fail("a value that cannot be read through", "plain data");
+  }
+}
+
+/** Throws a ConfigError about the whole document. */
+function fail(got: string, expected: string): never {
+  throw new ConfigError([{ path: "", message: mismatch(got, expected) }]);
+}
+
+function read(json: unknown, options: DecoderOptions, formats: () => FileFormats | null): Config | null {
+  const root = rootOf(json);
+  const r = new FieldReader(root);
+  const file = readFormat(r, root, formats);
+  if (file === null) return null;
+  const over = new FieldReader({ options }, "", r.problems).object("options");
+  over.reportUnknown(["engine", "onNote", "fresh", ...settingNames(), "anchors", "anchorMasks", "outputs"]);
+  over.take("engine", oneOf(["auto", ...ENGINE_NAMES]));
+  over.take("onNote", ["a function", (x) => typeof x === "function"]);
+  over.take("fresh", ["true or false", (x) => typeof x === "boolean"]);
+  const settings = readSettings(over);
+  const outputs = over.take<NonNullable<DecoderOptions["outputs"]>>("outputs", [
+    "an array or a record of {dims, type}",
+    (x) => typeof x === "object" && Object.values(x as object).every(isObject),
+  ]);
+  for (const [name, output] of Object.entries(outputs ?? {}))
+    new FieldReader(output as unknown as Json, `options.outputs.${name}`, r.problems).reportMisspelt(
+      SPEC_NAMES,
+    );
+  if (isModel(root)) r.problems.push(...missingIn(root, over));
+  dropSettled(r.problems, over);
+  // A config that is half read would give further problems that are none.
+  r.throwProblems();
+  const config = alignLabels(overlay(over, file, settings));
+  const anchorSets = readAnchors(over, config) ?? config.anchorSets;
+  r.throwProblems();
+  return { ...config, anchorSets, ...(outputs && { outputs: outputSpecs(outputs) }) };
+}
+
+/** Removes the problems of a file that an option over it settles. Labels state the number of classes too. */
+function dropSettled(problems: ConfigProblem[], over: FieldReader): void {
+  const isOpen = ({ option }: ConfigProblem): boolean =>
+    option === undefined || !(over.has(option) || (option === "classes" && over.has("labels")));
+  problems.splice(0, Infinity, ...problems.filter(isOpen));
+}
+
+/** Returns the document as an object. Throws a ConfigError for what can be no config. */
+function rootOf(json: unknown): Json {
+  let root = json;
+  if (typeof json === "string") {
+    if (json.trim() === "") fail("an empty text", FORMATS);
+    try {
+      root = JSON.parse(json.charCodeAt(0) === 0xfeff ? json.slice(1) : json);
+    } catch (e) {
+      const more = json.includes("{") ? "" : "; a path or a name, perhaps: files are read by the caller";
+      fail(`text that is not JSON (${(e as Error).message})`, FORMATS + more);
+    }
+  }
+  if (root === undefined || root === null) return {};
+  if (ArrayBuffer.isView(root)) fail("bytes", "JSON; a model file or an NN Archive is read by readModel");
+  if (!isObject(root)) return fail(show(root), `an object: ${FORMATS}`);
+  // A promise or a Map has nothing under keys of its own, and would read as no config at all.
+  if (kindOf(root) !== "Object" && Object.keys(root).length === 0)
+    fail(show(root), kindOf(root) === "Promise" ? "what it resolves to: await it" : `plain data: ${FORMATS}`);
+  return root;
+}
+
+/** Reads the document in the format that its keys tell. Returns null for a file whose readers are not there. */
+function readFormat(r: FieldReader, root: Json, formats: () => FileFormats | null): Config | null {
+  reportBeside(r, root);
+  if (isModel(root))
+    return isObject(root.archive)
+      ? readFormat(new FieldReader(root.archive, "", r.problems), root.archive, formats)
+      : readModelConfig(r);
+  const keys = Object.keys(root);
+  const givenKeys = keys.filter(r.has, r);
+  const blocks = givenKeys.filter((key) => key.toLowerCase() === "nn_config");
+  if (blocks.length > 1) r.report("", `both ${blocks.join(" and ")}`, "one of them");
+  const [spelled] = blocks;
+  if (spelled !== undefined) {
+    const key = spelled === "nn_config" ? "nn_config" : "NN_config";
+    const block = { ...root, [key]: root[spelled] };
+    return formats()?.readNnConfig(new FieldReader(block, "", r.problems), key) ?? null;
+  }
+  if (isArchive(root)) return formats()?.readArchive(r) ?? null;
+  const hasFamily = givenKeys.some((key) => /^(NN_)?family$/.test(key));
+  if (givenKeys.length === 0 || ("mappings" in root && !hasFamily))
+    return formats()?.readNnConfig(r, "NN_config") ?? null;
+  if (!TYPED.some((key) => key in root)) fail(`an object with ${few(keys, 6)}`, FORMATS);
+  return readTypedOptions(r);
+}
+
+/**
+ * Reports options that stand beside a file's own keys, or beside those of `readModel`: no code would read them. Fields
+ * that `readModel` itself returns are no options.
+ */
+function reportBeside(r: FieldReader, root: Json): void {
+  const block = Object.keys(root).find((key) => key.toLowerCase() === "nn_config" && r.has(key));
+  const file = block ?? (isModel(root) ? "what readModel returned" : isArchive(root) ? "model" : null);
+  if (file === null) return;
+  const modelFields = isModel(root) ? MODEL_FIELDS : [];
+  for (const option of [...settingNames(), "anchors", "anchorMasks", ...OPTIONS_ONLY])
+    if (r.has(option) && !modelFields.includes(option))
+      r.report(option, `it beside ${file}`, "it in the second argument of createDecoder");
+}
+
+/** Fields of what `readModel` returned that have the name of an option. */
+const MODEL_FIELDS: readonly string[] = ["task", "inputSize", "keypoints", "outputs"];
+/** Options that do not describe the network. */
+const OPTIONS_ONLY: readonly string[] = ["engine", "outputs", "onNote", "fresh"];
+
+/** True if the document has the keys of an NN Archive's config.json. */
+const isArchive = ({ model, ...root }: Json): boolean =>
+  isObject(model) &&
+  (Array.isArray(model.heads) || model.heads === null || "outputs" in model || "config_version" in root);
+
+/** The formats of a config, each with the key that tells it. */
+const FORMATS = "NN_config, nn_config, model (NN Archive config.json) or family (typed options)";
+
+/** Any of these keys tells typed options, so that a forgotten `family` is reported as such. */
+const TYPED = ["family", "classes", "labels", "inputSize", "anchors", "roles"];
+
+/** Returns the outputs that the option `outputs` states. */
+function outputSpecs(outputs: NonNullable<DecoderOptions["outputs"]>): OutputSpec[] {
+  const isRecord = !Array.isArray(outputs);
+  return Object.entries(outputs as { readonly [name: string]: TensorSpecInput }).map(([name, o]) => ({
+    name: isRecord ? name : (o.name ?? `output${name}`),
+    dims: o.dims,
+    type: o.type ?? null,
+    layout: null,
+    order: o.order ?? null,
+    scale: o.scale,
+    zeroPoint: o.zeroPoint,
+    axis: o.axis,
+  }));
+}

@@ -1,0 +1,111 @@
+/** Parsers of an NN Archive: those that read one family, and those whose networks no decoder reads. */
+import type { Family, ScoreOption } from "./family.ts";
+import type { Rules } from "./rules.ts";
+
+/** A parser of an NN Archive that reads one family. */
+export interface ParserTraits {
+  /** Name as archives write it. */
+  readonly parser: string;
+  /** The family, and the defaults of depthai-nodes, which has the parser. */
+  readonly defaults: {
+    readonly family: Family;
+    /** Count of classes, where every network of the parser has so many. */
+    readonly classes?: number;
+    readonly confidenceThreshold: number;
+    readonly iouThreshold: number;
+    readonly maxDetections: number;
+    readonly scores?: ScoreOption;
+    readonly background?: false;
+    readonly rules?: Partial<Rules>;
+  };
+  /**
+   * Roles of the head's outputs, in the order in which the parser takes them. The output of masks may be missing. Every
+   * column of scores is a class.
+   */
+  readonly outputs?: readonly ["boxes", "scores", "masks"];
+  /** Metadata key that is false if the scores are logits. Other parsers may have the same key for their masks. */
+  readonly softmaxKey?: "is_softmax";
+  /** How the parser makes points of heat maps, if not as the family's authors do. */
+  readonly keypointRefinement?: "none";
+}
+
+/** Parsers of one family each. */
+export const PARSERS: readonly ParserTraits[] = [
+  {
+    parser: "SCRFDParser",
+    defaults: { family: "scrfd", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 100 },
+  },
+  {
+    parser: "YuNetParser",
+    defaults: { family: "yunet", confidenceThreshold: 0.8, iouThreshold: 0.3, maxDetections: 5000 },
+  },
+  {
+    parser: "MPPalmDetectionParser",
+    defaults: { family: "mediapipe-palm", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 100 },
+  },
+  {
+    parser: "KeypointParser",
+    defaults: { family: "keypoints", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 1 },
+  },
+  {
+    parser: "HRNetParser",
+    defaults: { family: "hrnet", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 1 },
+    keypointRefinement: "none",
+  },
+  {
+    parser: "SuperAnimalParser",
+    defaults: { family: "superanimal", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 1 },
+  },
+  {
+    parser: "PPTextDetectionParser",
+    defaults: { family: "dbnet", confidenceThreshold: 0.5, iouThreshold: 0.5, maxDetections: 100 },
+  },
+  {
+    parser: "ClassificationParser",
+    defaults: { family: "classifier", confidenceThreshold: 0, iouThreshold: 0.5, maxDetections: 1000 },
+    softmaxKey: "is_softmax",
+  },
+  {
+    // The best column of each query, and no column is the background. A third output has masks.
+    parser: "RFDETRParser",
+    defaults: {
+      family: "rfdetr",
+      scores: "logits",
+      background: false,
+      rules: { multiLabel: false, gate: ">", suppress: "none" },
+      confidenceThreshold: 0.5,
+      iouThreshold: 0.5,
+      maxDetections: 300,
+    },
+    outputs: ["boxes", "scores", "masks"],
+  },
+  {
+    // YOLOv8 for segmentation with a single class. `labelMap` makes the index map that the parser gives.
+    parser: "FastSAMParser",
+    defaults: {
+      family: "yolov8",
+      classes: 1,
+      confidenceThreshold: 0.5,
+      iouThreshold: 0.5,
+      maxDetections: 300,
+    },
+  },
+];
+
+/** Parsers whose networks no decoder reads, and what reads their tensors instead. In small letters. */
+export const OTHER_PARSERS: { readonly [parser: string]: string } = {
+  segmentationparser:
+    "call classMap(tensor, { ...mapOptions(archive).options, frame }), which gives the class of each pixel; archive is " +
+    "this config.json, or what readModel returned",
+  mapoutputparser:
+    "call valueMap(tensor, { ...mapOptions(archive).options, frame }), which gives the number of each pixel; archive is " +
+    "this config.json, or what readModel returned",
+  imageoutputparser: "write your own code: boxwright makes no pictures of a network's output",
+  regressionparser: "write your own code: the tensor holds the numbers",
+  embeddingsparser: "write your own code: the tensor holds the embedding",
+  classificationsequenceparser: "write your own code: boxwright reads no sequences of characters",
+  mlsdparser: "write your own code: boxwright reads no lines",
+  lanedetectionparser: "write your own code: boxwright reads no lanes",
+  xfeatmonoparser: "write your own code: boxwright matches no features",
+  xfeatstereoparser: "write your own code: boxwright matches no features",
+};

@@ -1,0 +1,8 @@
+/** What `createDecoder` fetches for some configs and engines. `createDecoderSync` has it at hand. */
+import { fileFormats } from "../config/file-formats.ts";
+import { tsEngine } from "../engine/ts/index.ts";
+import { FinishedRows } from "./finished.ts";
+
+export const fetched = { fileFormats, FinishedRows, tsEngine } as const;
+
+export type Fetched = typeof fetched;

@@ -1,0 +1,10 @@
+/** `createDecoderSync` of `boxwright/core` in Node. decode/create-sync.ts documents it. */
+import { type CoreOptions, splitOptions } from "../decode/create.ts";
+import type { Decoder } from "../decode/decoder.ts";
+import { makeDecoderSync } from "../decode/tensor-decoder.ts";
+import { laterFetched } from "./later.ts";
+
+export function createDecoderSync(config: unknown, options: CoreOptions = {}): Decoder {
+  const [ownOptions, parts] = splitOptions(options);
+  return makeDecoderSync(config, ownOptions, parts, laterFetched);
+}
