@@ -131,6 +131,30 @@ function noteOfPlace(
     : null;
 }
 
+/** Frames with candidates in which inverted boxes are counted. */
+const FRAMES_OF_INVERTED = 100;
+/** Fewest inverted boxes of finished lists that are told. Networks that finish their boxes write none. */
+const FEWEST_INVERTED = 3;
+
+/**
+ * Notices finished lists whose boxes are corner and size: far from the left upper corner, the width is smaller than x.
+ * The first frame may have no box there.
+ */
+export class InvertedBoxes {
+  #frames = 0;
+  #inverted = 0;
+
+  noteOf(image: MemoryImage, at: number): string | null {
+    if (this.#frames >= FRAMES_OF_INVERTED) return null;
+    this.#frames++;
+    this.#inverted += measureBoxes(image, at).swapped;
+    return this.#inverted >= FEWEST_INVERTED
+      ? `${this.#inverted} boxes of the first ${this.#frames} frames with any have x_max < x_min or y_max < y_min: are ` +
+          'the rows corners? Of corner and size say boxFormat: "xywh", of centre and size "cxcywh"'
+      : null;
+  }
+}
+
 /** Boxes of a finished list hardly reach over an edge by more than this part of the side. */
 const OVER_EDGE = 0.1;
 /** With fewer boxes over an edge, the check says nothing. */

@@ -48,6 +48,8 @@ export interface Moment<W extends Checked = Checked> {
   readonly best: Best | null;
   readonly threshold: number;
   readonly emptyFrames: number;
+  /** True if any frame had a candidate. */
+  readonly hasFound: boolean;
   /** Names of the classes, and their stated count. */
   readonly labels: readonly string[] | null;
   readonly classes: number | null;

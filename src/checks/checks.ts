@@ -3,7 +3,7 @@ import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import type { Checks } from "../decode/checks.ts";
 import type { PlanInMemory } from "../decode/values.ts";
-import { checkBoxes, checkOverlaps } from "./boxes.ts";
+import { checkBoxes, checkOverlaps, InvertedBoxes } from "./boxes.ts";
 import { noteOfCellBoxes } from "./cell-boxes.ts";
 import type { CheckRow } from "./check.ts";
 import { checkBackground, checkClassIds, checkLabels, noteOfConfidence } from "./classes.ts";
@@ -127,6 +127,18 @@ const PLAN_CHECKS: readonly CheckRow[] = [
         classes,
         READINGS[work.plan.reading].bareClassIds ? 0 : 1,
       ),
+  },
+  () => {
+    const inverted = new InvertedBoxes();
+    return {
+      id: "inverted",
+      when: "boxes",
+      needs: "plan",
+      unless: ["boxes"],
+      applies: ({ plan }) =>
+        plan !== undefined && READINGS[plan.reading].finished === true && plan.heads[0].kind === "corners",
+      run: ({ work, block }) => inverted.noteOf(work, block),
+    };
   },
   {
     id: "forgotten-frame",

@@ -14,12 +14,19 @@ const FAR_BELOW = 0.004;
 /** Counts empty frames in a row, and decides when the best score of one has to be checked. */
 export class EmptyFrames {
   #count = 0;
+  /** True if any frame had a candidate. */
+  #hasFound = false;
   /** Count of empty frames in a row at which the best score is checked. */
   #nextLook = 1;
 
   /** Empty frames in a row. */
   get count(): number {
     return this.#count;
+  }
+
+  /** True if any frame had a candidate. */
+  get hasFound(): boolean {
+    return this.#hasFound;
   }
 
   /** True if the best score of the next frame has to be checked should that frame be empty. */
@@ -34,6 +41,7 @@ export class EmptyFrames {
   add(candidates: number): boolean {
     if (candidates > 0) {
       this.#count = 0;
+      this.#hasFound = true;
       this.#nextLook = Math.max(this.#nextLook, LONG_EMPTY);
       return false;
     }
@@ -54,14 +62,17 @@ const isNear = (score: number, threshold: number): boolean =>
   score < threshold && (score >= threshold * NEAR || (threshold >= VERY_HIGH && score >= LIKELY));
 
 /**
- * Returns a note if the best score of the last of `frames` empty frames in a row is suspicious, else null.
+ * Returns a note if the best score of the last of `frames` empty frames in a row is suspicious, or if nothing was ever
+ * found; else null.
  * @param threshold lowest score threshold of the config
+ * @param hasFound true if any earlier frame had a candidate
  */
 export function noteOfEmpty(
   work: Ready,
   frames: number,
   best: Best | null,
   threshold: number,
+  hasFound: boolean,
 ): string | null {
   if (best !== null && frames >= LONG_EMPTY && isNear(best.confidence, threshold))
     return (
@@ -69,19 +80,28 @@ export function noteOfEmpty(
       `${Number(best.confidence.toPrecision(3))} (class ${best.label}): a score lies in 0..1, and no network reaches 1. ` +
       "Lower confidenceThreshold if that object should be found"
     );
-  if (!hasScoresInEmptyScenes(work)) return null;
+  const isFarBelow =
+    hasScoresInEmptyScenes(work) && (best === null || best.confidence < threshold * FAR_BELOW);
+  if (!isFarBelow)
+    return !best?.confidence || frames < LONG_EMPTY || hasFound
+      ? null
+      : noteOfNothing(frames, best, threshold);
   if (best === null)
     return frames === 1
       ? "every score of the first frame is 0: has the network run, and is this the tensor that it wrote?"
       : `every score is 0, in the last of ${frames} frames without a detection: does the network still run?`;
-  if (frames === 1 || best.confidence >= threshold * FAR_BELOW) return null;
-  const { label, source } = best;
-  return (
-    `nothing passed the threshold ${threshold} in ${frames} frames, and the best score of the last one is ` +
-    `${Number(best.confidence.toPrecision(3))} (class ${label}, cell ${source}): is the picture prepared as the network ` +
-    "wants it (scaled once, RGB or BGR, NCHW or NHWC, letterboxed)?"
-  );
+  return frames === 1 ? null : `${wordsOf(frames, best, threshold)}: is the picture ${PREPARED}`;
 }
+
+const PREPARED = "prepared as the network wants it (scaled once, RGB or BGR, NCHW or NHWC, letterboxed)?";
+
+const wordsOf = (frames: number, { confidence, label, source }: Best, threshold: number): string =>
+  `nothing passed the threshold ${threshold} in ${frames} frames, and the best score of the last one is ` +
+  `${Number(confidence.toPrecision(3))} (class ${label}, cell ${source})`;
+
+/** Returns a note on frames with scores that an empty scene gives too. Nothing was found since the decoder was made. */
+const noteOfNothing = (frames: number, best: Best, threshold: number): string =>
+  `${wordsOf(frames, best, threshold)}: an empty scene gives such scores. If objects are there, is the picture ${PREPARED}`;
 
 /**
  * True if scores above 0 are expected even in an empty scene. False for finished lists of detections, which may be

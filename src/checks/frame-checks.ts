@@ -46,7 +46,8 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
     when: "empty frames",
     needs: "frame",
     unless: NOT_FINITE,
-    run: ({ work, emptyFrames, best, threshold }) => noteOfEmpty(work, emptyFrames, best, threshold),
+    run: ({ work, emptyFrames, best, threshold, hasFound }) =>
+      noteOfEmpty(work, emptyFrames, best, threshold, hasFound),
   },
 ];
 

@@ -10,6 +10,8 @@ const FEW = 4;
 const FRAMES_OF_SIDES = 16;
 /** Least part of the likely candidates in the padding that tells exchanged sides. */
 const STRAYING = 0.1;
+/** Least part in the padding that tells another resize, whatever exchanged sides would give. */
+const STRAYING_FAR = 0.2;
 /** Candidates with a lower score are not likely: they may lie anywhere. */
 const LEAST_SCORE = 0.25;
 
@@ -23,6 +25,8 @@ export class PaddingCheck {
   #likely = 0;
   /** Count of the likely candidates that are centred in the padding. */
   #stray = 0;
+  /** No candidate so far would lie in the padding of a frame with width and height exchanged. */
+  #mayBeExchanged = true;
 
   /**
    * Returns a note if the centre of each candidate of an image is more than a pixel outside the picture, or if
@@ -47,13 +51,13 @@ export class PaddingCheck {
         : this.#noteOfSides(i32, f32, p, inputSize, frame);
     }
     if (count < (this.#hasSeenPicture ? FEW : 1)) return null;
-    return (
-      `every candidate of a frame of ${frame.width}x${frame.height} is centred in the padding of its ` +
-      `resize "${frame.resize}": was the picture stretched, or placed otherwise, by the step before the network?`
-    );
+    return `all ${count} candidates ${inPaddingOf(frame)}`;
   }
 
-  /** Returns a note if candidates so far lie in the padding, and none would with width and height exchanged. */
+  /**
+   * Returns a note if many of the likely candidates so far lie in the padding, or if some do and none would with width
+   * and height exchanged.
+   */
   #noteOfSides(
     i32: Int32Array,
     f32: Float32Array,
@@ -74,17 +78,35 @@ export class PaddingCheck {
     if (this.#stray === before) return null;
     const { width, height } = frame;
     const [x, y, left, top] = affineOf({ ...frame, width: height, height: width }, inputSize);
-    // End the check at a candidate that would be in the padding of exchanged sides too: something else is wrong.
+    // A candidate that would be in the padding of exchanged sides too: something else is wrong.
     for (let box = first; box < end; box += 4)
       if (isOutside(f32, box, 0, x, left, inputSize) || isOutside(f32, box, 1, y, top, inputSize))
-        this.#frames = FRAMES_OF_SIDES;
-    const isTold =
-      this.#frames < FRAMES_OF_SIDES && this.#stray >= FEW && this.#stray >= STRAYING * this.#likely;
-    return isTold
-      ? `${this.#stray} of the first ${this.#likely} candidates are centred in the padding of a frame of ` +
-          `${width}x${height}, and would not be in one of ${height}x${width}: are width and height exchanged?`
+        this.#mayBeExchanged = false;
+    const [stray, likely] = [this.#stray, this.#likely];
+    if (stray < FEW) return null;
+    const exchanged = this.#mayBeExchanged ? `are width and height exchanged (${height}x${width})?` : null;
+    if (stray >= STRAYING_FAR * likely)
+      return (
+        `${stray} of the first ${likely} candidates ${inPaddingOf(frame)}` +
+        (exchanged ? ` Or ${exchanged}` : "")
+      );
+    return exchanged && stray >= STRAYING * likely
+      ? `${stray} of the first ${likely} candidates are centred in the padding of a frame of ` +
+          `${width}x${height}, and would not be in one of ${height}x${width}: ${exchanged}`
       : null;
   }
+}
+
+/** Returns words on candidates in the padding, and on the resizes that would explain them. */
+function inPaddingOf({ width, height, resize }: Frame): string {
+  const other =
+    resize === "letterbox"
+      ? 'in the left upper corner (resize: "letterbox-topleft")'
+      : 'in the middle (resize: "letterbox")';
+  return (
+    `of a frame of ${width}x${height} are centred in the padding of its resize "${resize}": was the picture ` +
+    `stretched (resize: "stretch"), or placed ${other}, by the step before the network?`
+  );
 }
 
 /**

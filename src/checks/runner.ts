@@ -47,6 +47,7 @@ export class CheckRunner implements FrameChecks {
       best: null,
       threshold: 0,
       emptyFrames: 0,
+      hasFound: false,
       labels,
       classes,
       classIds: new Int32Array(),
@@ -134,6 +135,7 @@ export class CheckRunner implements FrameChecks {
     moment.best = best;
     moment.threshold = threshold;
     moment.emptyFrames = this.#empty.count;
+    moment.hasFound = this.#empty.hasFound;
     this.#run(EMPTY);
   }
 

@@ -68,13 +68,16 @@ export const nameComplaint = (name: string, names: readonly string[], more = "")
 export const valueComplaint = (value: unknown, rule: Rule): Complaint | null =>
   rule[1](value) ? null : [show(value), rule[0] + slip(value, rule)];
 
+/** Returns the fraction that a percentage means, for an error. Empty for numbers that are hardly a percentage. */
+export const percentText = (value: number): string =>
+  value >= 5 && value <= 100 ? `; ${value} percent is ${value / 100}` : "";
+
 /** Returns what the caller may have meant by a value that the rule refuses. Empty if nothing is likely. */
 function slip(value: unknown, rule: Rule): string {
   const passes = rule[1];
   // A rule for fractions accepts 0.5 and 1, and refuses 2.
   const isFraction = passes(0.5) && passes(1) && !passes(2);
-  if (isNumber(value) && isFraction && value >= 5 && value <= 100)
-    return `; ${value} percent is ${value / 100}`;
+  if (isNumber(value) && isFraction) return percentText(value);
   if (typeof value === "string" && value.trim() !== "" && passes(Number(value)))
     return `; a number has no quotes: ${Number(value)}`;
   // A rule for pairs accepts the value twice in a list, not once and not three times.

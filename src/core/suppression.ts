@@ -11,6 +11,7 @@ import {
   UNIT,
   checkOptions,
   oneOf,
+  percentText,
 } from "./options.ts";
 import { show } from "./tensor.ts";
 
@@ -210,12 +211,36 @@ export function settingsOf(given: SuppressOptions, common = RULES): Settings {
   };
 }
 
-/** Throws a RangeError unless there are `width` numbers for each score, and one class id. */
+/**
+ * Throws a RangeError if a threshold lies above every score that there can be: scores of 0..1 and a threshold in
+ * percent. Scores that are logits, bytes or percentages pass: some are negative, whole or above 1.
+ */
+export function checkScoreThreshold(threshold: number, scores: ArrayLike<number>): void {
+  if (!(threshold > 1 && threshold < Infinity)) return;
+  let fractions = 0;
+  for (let i = 0; i < scores.length; i++) {
+    if (scores[i] < 0 || scores[i] > 1) return;
+    if (scores[i] > 0 && scores[i] < 1) fractions++;
+  }
+  if (fractions > 0)
+    refuse(
+      "scoreThreshold",
+      `${threshold}, and scores in 0..1`,
+      `a threshold below 1${percentText(threshold)}`,
+      RangeError,
+    );
+}
+
+/**
+ * Throws a RangeError unless there are `width` numbers for each score, and one class id. Throws for a score threshold
+ * in another unit than the scores, too.
+ */
 export function checkLengths(
   boxes: ArrayLike<number>,
   scores: ArrayLike<number>,
   classIds: ArrayLike<number> | null,
   width: number,
+  scoreThreshold = 0,
 ): void {
   if (!isList(boxes)) refuse("boxes", show(boxes), "an array of numbers", RangeError);
   if (!isList(scores)) refuse("scores", show(scores), "an array of numbers", RangeError);
@@ -227,6 +252,7 @@ export function checkLengths(
   checkElements("boxes", boxes, isAnyNumber, "a number");
   checkElements("scores", scores, isAnyNumber, "a number");
   if (classIds !== null) checkElements("classIds", classIds, isClassId, "a whole number of 32 bits");
+  checkScoreThreshold(scoreThreshold, scores);
 }
 
 /**

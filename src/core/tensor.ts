@@ -189,6 +189,9 @@ export const isBytes = (x: unknown): x is Uint8Array =>
 /** Returns the class of a value as text: "Float32Array", "Array", "Map", ... */
 export const kindOf = (data: unknown): string => Object.prototype.toString.call(data).slice(8, -1);
 
+/** Advice for words of 16 bits that may be half floats. */
+export const HALF_FLOATS = '; bits of half floats are of type "float16"';
+
 /** Returns the element type that the array's class implies, or null. */
 function typeOfData(data: TensorData): ElementType | null {
   if (Array.isArray(data)) return /string|bigint/.test(typeof data[0]) ? null : "f32";
@@ -270,7 +273,11 @@ function checkData(
     ["f16 i16", "i16 f16", "i8 u8"].includes(`${type} ${arrayType}`);
   const type = givenType ?? (hint && shares(hint) ? hint : arrayType);
   if (Array.isArray(data) ? type === "f16" : type !== arrayType && !shares(type))
-    refuse(where, `${kind} data`, `${ELEMENTS[type].array.name} data for its type "${type}"`);
+    refuse(
+      where,
+      `${kind} data`,
+      `${ELEMENTS[type].array.name} data for its type "${type}"${arrayType === "f16" || arrayType === "i16" ? HALF_FLOATS : ""}`,
+    );
   const { length } = data;
   const count = volume(dims);
   if (length !== count)
@@ -312,7 +319,11 @@ export function specOf(
   checkNamesOf(where, t);
   const givenType = stated === null ? null : elementType(String(stated));
   if (stated !== null && givenType === null)
-    refuse(where, `type "${String(stated)}"`, "one of f32 f16 u8 i8 i16 i32 (or f64, i64)");
+    refuse(
+      where,
+      `type "${String(stated)}"`,
+      `one of f32 f16 u8 i8 i16 i32 (or f64, i64)${/int_?16|short/i.test(String(stated)) ? HALF_FLOATS : ""}`,
+    );
   const hint = stated === null && before?.type ? elementType(before.type) : null;
   const type = data === undefined ? (givenType ?? "f32") : checkData(where, data, dims, givenType, hint);
   const float = isFloat({ type });

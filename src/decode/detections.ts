@@ -1,4 +1,5 @@
 /** The result of a decode: columns for speed, objects for those who iterate. */
+import { setOwner } from "../core/counted-rows.ts";
 import { refuse } from "../core/errors.ts";
 import type { DetectionColumns } from "../memory/layout.ts";
 import type { Mask, MaskOptions, MaskRle } from "./mask.ts";
@@ -352,16 +353,20 @@ export function setLength(d: { -readonly [K in keyof Detections]: Detections[K] 
 }
 
 /** Makes views of the columns in a decoder's memory, `rows` rows long. */
-export const detectionsIn = (
+export function detectionsIn(
   buffer: ArrayBuffer,
   at: DetectionColumns,
   rows: number,
   labels: readonly string[] | null,
-): Detections =>
-  new Detections(
+): Detections {
+  const detections = new Detections(
     new Float32Array(buffer, at.boxes, rows * 4),
     new Float32Array(buffer, at.scores, rows),
     new Int32Array(buffer, at.classIds, rows),
     new Uint32Array(buffer, at.sources, rows),
     labels,
   );
+  const { boxes, scores, classIds } = detections;
+  setOwner(detections, [boxes, scores, classIds]);
+  return detections;
+}

@@ -1,6 +1,7 @@
 /** Suppression by itself, for boxes that something else decoded. */
 import * as A from "../core/abi.ts";
 import { writeCorners } from "../core/corners.ts";
+import { withoutSpareRows } from "../core/counted-rows.ts";
 import type { SuppressBoxFormat } from "../core/suppression.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import { checkEngine, chooseEngine, makeEngine, provideTs } from "../engine/choose.ts";
@@ -10,7 +11,14 @@ import { refuse } from "../core/errors.ts";
 import { IDENTITY, writeColumns } from "../memory/write.ts";
 import { type Columns, columnsOf, wordsFrom } from "../memory/layout.ts";
 import { ANY, FROM_ZERO, type Rule, UNIT, checkOptions, checkValue } from "../core/options.ts";
-import { BOX_FORMAT, COMMON_RULES, IOU_GATE, checkCorners, isList } from "../core/suppression.ts";
+import {
+  BOX_FORMAT,
+  COMMON_RULES,
+  IOU_GATE,
+  checkCorners,
+  checkScoreThreshold,
+  isList,
+} from "../core/suppression.ts";
 import { show } from "../core/tensor.ts";
 
 /** Options of `nms`. */
@@ -97,7 +105,8 @@ export function nms(
   checkOptions(options, RULES);
   checkNumbers("boxes", boxes);
   checkNumbers("scores", scores);
-  const classIds = options.classIds ?? null;
+  let classIds = options.classIds ?? null;
+  ({ boxes, scores, classIds } = withoutSpareRows({ boxes, scores, classIds }, 4));
   const n = scores.length;
   const iou = options.iouThreshold ?? 0.45;
   const most = options.maxDetections ?? n;
@@ -114,6 +123,7 @@ export function nms(
     for (let i = 0; i < n; i++)
       if ((classIds[i] | 0) !== classIds[i])
         wrong(`classIds[${i}]`, classIds[i], "a whole number of 32 bits");
+  checkScoreThreshold(threshold, scores);
   const wanted = options.engine ?? "auto";
   checkEngine(wanted);
   if (n === 0 || max === 0) return new Int32Array(0);

@@ -1,7 +1,7 @@
 /** Refuses probabilities outside 0..1. Every decoder does so, with and without checks. */
 import { TensorError } from "../core/errors.ts";
 import { READINGS } from "../core/readings.ts";
-import { shape } from "../core/tensor.ts";
+import { isFloat, shape, type TensorSpec } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
 import type { Fn, Head } from "../heads/head.ts";
 import { scoresReason } from "../heads/print.ts";
@@ -9,18 +9,36 @@ import { slackOf } from "../memory/thresholds.ts";
 import type { Plan } from "../plan/plan.ts";
 import { type PlanInMemory, everyValue, valueIn } from "./values.ts";
 
-/** Returns the error for a probability outside 0..1, which names the option that would explain the probability. */
-export function rangeErrorOf(plan: Plan, about: string, got: number | null): TensorError {
+/**
+ * Returns the error for a probability outside 0..1, which names the options that would explain the probability.
+ * @param spec the tensor with the scores
+ */
+export function rangeErrorOf(plan: Plan, spec: TensorSpec, about: string, got: number | null): TensorError {
   const { finished, competing } = READINGS[plan.reading];
   const mayBeLogits = !finished;
   const value = competing ? "softmax-logits" : "logits";
   const hint = mayBeLogits ? `if the tensor holds logits, say scores: "${value}"; ` : "";
+  const zero = adviceOnZeroPoint(spec);
   return new TensorError(
     `${about}: got ${got === null ? "a score outside 0..1" : `score ${Number(got.toPrecision(6))}`}, ` +
       `expected probabilities in 0..1 (scores "probabilities", ${scoresReason(plan.scoresWhy)}); ` +
-      `${hint}a transposed tensor, or a wrong scale, gives such numbers too`,
-    { options: mayBeLogits ? [{ option: "scores", value }] : [] },
+      `${zero}${hint}a transposed tensor, or a wrong scale, gives such numbers too`,
+    {
+      options: [
+        ...(zero === "" ? [] : [{ option: "quantisation" } as const]),
+        ...(mayBeLogits ? [{ option: "scores", value } as const] : []),
+      ],
+    },
   );
+}
+
+/** Returns advice for quantised scores whose zero point is 0, as it is where nobody states one. Empty for others. */
+function adviceOnZeroPoint({ name, type, scale, zeroPoint, channels }: TensorSpec): string {
+  const raw = channels?.type ?? type;
+  const isQuantised = !isFloat({ type: raw }) && scale !== null;
+  if (!isQuantised || [channels?.zeroPoint ?? zeroPoint].flat().some((zero) => zero !== 0)) return "";
+  const usual = raw === "i8" ? ", -128 for most probabilities of i8" : "";
+  return `${name} has a scale and zeroPoint 0: give its zeroPoint${usual} (real = (raw - zeroPoint) * scale); `;
 }
 
 /** True if a head is a list that may end before its tensor does. Rows after the end of a list are undefined. */
@@ -52,7 +70,7 @@ export function checkRange(work: PlanInMemory): number {
       everyValue(work, h.cells, f, channels, [-slack, 1 + slack], (v, cell, channel) => {
         if (v !== v || v === -Infinity) lost++;
         if ((v > 1 + slack || v < -slack) && Number.isFinite(v))
-          throw rangeErrorOf(plan, `${shape(s)}, cell ${cell}, class ${channel}`, v);
+          throw rangeErrorOf(plan, s, `${shape(s)}, cell ${cell}, class ${channel}`, v);
         return true;
       });
     }
@@ -74,7 +92,7 @@ export function checkListRange(work: PlanInMemory, image: number): boolean {
     if (head.marker && valueIn(work, image, head.marker, cell) < 0) break;
     const x = valueIn(work, image, head.score, cell);
     if (Number.isFinite(x) && (x > 1 + slack || x < -slack))
-      throw rangeErrorOf(work.plan, `${shape(spec)}, row ${cell}`, x);
+      throw rangeErrorOf(work.plan, spec, `${shape(spec)}, row ${cell}`, x);
   }
   return cell > 0;
 }

@@ -259,7 +259,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   }
 
   protected rangeError({ plan }: PlanWorkspace): TensorError {
-    return rangeErrorOf(plan, plan.about, null);
+    return rangeErrorOf(plan, plan.tensors[plan.heads[0].score.tensor], plan.about, null);
   }
 
   protected finish(work: PlanWorkspace, image: number, block: number, frame?: Frame): void {

@@ -197,6 +197,9 @@ export function shapesOfExport(query: HeadQuery, name: ExportName): string[] {
   return isCounted(query) ? [form.expected?.(query, shapes) ?? shapes] : [];
 }
 
+/** Largest class count that an error suggests. */
+export const MOST_CLASSES = 1000;
+
 /** True if the query knows the number of classes. */
 export const isCounted = (query: HeadQuery): query is CountedQuery => query.classes !== null;
 

@@ -1,11 +1,13 @@
 /** Errors for tensors that can be read in no way, or in several. */
+import { areCoco, COCO_CLASSES, COCO_LAST } from "../core/coco.ts";
 import { type OptionHint, refuseFor, TensorError } from "../core/errors.ts";
 import { channelsBesideClasses, representativeOf, suggestedFamilies, TRAITS } from "../core/families.ts";
 import type { FamilyReason } from "../core/family-names.ts";
 import type { Family } from "../core/family.ts";
 import { READINGS } from "../core/readings.ts";
 import { list, type TensorSpec } from "../core/tensor.ts";
-import { classCounts, EXPORTS, isCounted, shapesOfExport } from "./exports.ts";
+import { exchangedAxes } from "./axes.ts";
+import { classCounts, EXPORTS, isCounted, MOST_CLASSES, shapesOfExport } from "./exports.ts";
 import { gridsOfRows, SIDES } from "../shapes/grids.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import { readAll } from "./interpret.ts";
@@ -75,11 +77,13 @@ export function refuseAll(query: HeadQuery, why: FamilyReason, specs: readonly T
   const asReading = reading === null ? "" : ` and reading "${reading}"`;
   const lost = namesOf(query.roles).filter((n) => !specs.some(({ name }) => name === n));
   const side = isMixed ? null : otherSide(query, specs);
-  const fits = isMixed || side !== null ? null : otherFamily(query, specs);
+  const turned = isMixed || side !== null ? null : exchangedAxes(query, specs);
+  const fits = isMixed || side !== null || turned !== null ? null : otherFamily(query, specs);
   const usual = classes === null ? ` with classes: ${USUAL_CLASSES}` : "";
   const { words, hints } = expectedShapes(query);
   refuseFor(
     [
+      ...(turned === null ? [] : [{ option: "outputs" } as const]),
       ...(side === null ? hints : [{ option: "inputSize", value: `${side}x${side}` } as const]),
       ...(fits === null ? [] : [{ option: "family", value: fits } as const]),
     ],
@@ -91,8 +95,12 @@ export function refuseAll(query: HeadQuery, why: FamilyReason, specs: readonly T
       ...(lost.length > 0 ? [`roles name ${lost.join(", ")}, which is none of these`] : []),
       ...(side === null ? [] : [`inputSize: [${side}, ${side}] would read these`]),
       ...(fits === null ? [] : [`family "${fits}"${usual} would read these`]),
-      ...adviceOnExtraChannels(query, specs),
-      ...(isMixed ? [] : likelyClasses(query, specs)),
+      ...(turned === null
+        ? [
+            ...adviceOnExtraChannels(query, specs),
+            ...(isMixed ? [] : [...adviceOnCoco(query, specs), ...likelyClasses(query, specs)]),
+          ]
+        : [turned]),
     ].join("; "),
   );
 }
@@ -197,11 +205,16 @@ function adviceOnExtraChannels(query: HeadQuery, specs: Specs): string[] {
   return [`if the last ${extra} channels are ${tasks.join("; if ")}; else give the first ${known} alone`];
 }
 
+/** Returns advice for COCO's 80 names beside columns for each of COCO's own ids. */
+function adviceOnCoco(query: HeadQuery, specs: Specs): string[] {
+  if (!areCoco(query.labels, COCO_CLASSES)) return [];
+  const reads = (classes: number): boolean => wouldRead({ ...query, classes, labels: null }, specs);
+  if (reads(COCO_LAST + 1)) return ['labels: "coco91" names these: COCO\'s own ids, 0..90'];
+  return reads(COCO_LAST) ? ['labels: labelsOf("coco91").slice(1) names these: COCO\'s own ids, 1..90'] : [];
+}
+
 /** Most class counts that an error suggests. With more, the shapes tell too little. */
 const MOST_GUESSES = 3;
-
-/** Largest class count that an error suggests. */
-const MOST_CLASSES = 1000;
 
 /** Returns advice on the class counts with which the shapes could be read, empty if there are none or too many. */
 function likelyClasses(query: HeadQuery, specs: Specs): string[] {

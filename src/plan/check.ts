@@ -6,7 +6,7 @@ import { namesHead } from "../core/family-names.ts";
 import type { ScoreForm, Family } from "../core/family.ts";
 import { rangeOf } from "../core/number.ts";
 import { READINGS } from "../core/readings.ts";
-import { isFloat, list, shape, type TensorSpec, volume } from "../core/tensor.ts";
+import { isFloat, HALF_FLOATS, list, shape, type TensorSpec, volume } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
 import { type Grid, gridsOf } from "../shapes/grids.ts";
 import type { HeadDraft, Interpretation } from "../heads/head.ts";
@@ -198,7 +198,7 @@ const checkHasScale = (spec: TensorSpec): number =>
     [{ option: "quantisation" }],
     shape(spec),
     `integers (${spec.type}) without a scale`,
-    "scale and zeroPoint: real = (raw - zeroPoint) * scale",
+    `scale and zeroPoint: real = (raw - zeroPoint) * scale${spec.type === "i16" ? HALF_FLOATS : ""}`,
   );
 
 /** Throws a TensorError if a quantised column of scores or boxes has no scale, or one that loses the scores. */

@@ -118,11 +118,10 @@ describe("frames without detections", () => {
     expect(more).toEqual([]);
   });
   test("of 0.25, a thousandth is the scene's own and less is not", () => {
-    expect(notesOf(run(30, 0.001))).toEqual([]);
-    expect(notesOf(run(30, 0.000995))).toHaveLength(1);
+    expect(notesOf(run(30, 0.001)).join()).toContain("an empty scene gives such scores");
+    expect(notesOf(run(30, 0.000995)).join()).not.toContain("an empty scene");
   });
-  test("an empty scene is not told, nor one of integers, nor one after a frame with a detection", () => {
-    expect(notesOf(run(100, 0.01))).toEqual([]);
+  test("zeros of integers are not told, nor is an empty scene after a frame with a detection", () => {
     const d = run(29, 1e-4);
     d.decode(output(planes((cell) => (cell === 0 ? 0.5 : 0.1))));
     for (let i = 0; i < 29; i++) d.decode(output(planes(() => 1e-4)));

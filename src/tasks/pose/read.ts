@@ -274,17 +274,43 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
     ],
     list(specs),
     `no tensor with ${of}${fits ? ", although the boxes are there" : ""}`,
-    `for ${query.family}: ${expected}${keypointsThatFit(specs, first, classes, values)}`,
+    `for ${query.family}: ${expected}${form === null ? keypointsThatFit(query, specs, [count, values]) : ""}`,
   );
 }
 
-/** Returns a phrase for an error: the `keypoints` option under which the tensors fit; empty if not exactly one. */
-function keypointsThatFit(specs: Specs, first: number, classes: number | null, values: number): string {
-  const counts = specs
-    .flatMap(channelsOf)
-    .map((channels) => (channels - first - (classes ?? 1)) / values)
-    .filter((n) => Number.isInteger(n) && n > 0 && n <= 200);
-  return counts.length === 1 ? `; with keypoints: [${counts[0]}, ${values}] these would fit` : "";
+/** Most keypoints of published networks. */
+const MOST_POINTS = 200;
+
+/**
+ * Returns a phrase for an error: the `keypoints` options under which the tensors fit, those with the stated count or
+ * the stated values first. Empty if there are none, or too many.
+ */
+function keypointsThatFit(query: HeadQuery, specs: Specs, [count, values]: PointShape): string {
+  const dims = new Set(specs.flatMap(channelsOf));
+  const first = channelsBesideClasses(query.traits) + (query.classes ?? 1);
+  const kinds = [values, values === 2 ? 3 : 2] as const;
+  const shapes = [...dims].flatMap((channels) =>
+    [channels - first, channels - 6, channels].flatMap((points) =>
+      kinds.map((each) => [points / each, each] as PointShape),
+    ),
+  );
+  const fitting = shapes.filter(
+    ([n, each], i) =>
+      Number.isInteger(n) &&
+      n > 0 &&
+      n <= MOST_POINTS &&
+      shapes.findIndex((other) => other.join() === [n, each].join()) === i &&
+      trueWithoutError(() => readAny(query, specs, [n, each]).length > 0),
+  );
+  const near = fitting.filter(([n, each]) => n === count || each === values);
+  const listed = near.some(([n]) => n === count)
+    ? near.filter(([n]) => n === count)
+    : near.length > 0
+      ? near
+      : fitting;
+  return listed.length === 0 || listed.length > 2
+    ? ""
+    : `; with keypoints: ${listed.map((shape) => `[${shape.join(", ")}]`).join(" or ")} these would fit`;
 }
 
 /** Returns the result of a check, or false if the check throws. */

@@ -1,4 +1,5 @@
 /** Weighted boxes fusion (Solovyev et al., 2021): fuses the boxes of several models into one list. */
+import { withoutSpareRows } from "../../core/counted-rows.ts";
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { readCorners, orderOf, writeBox } from "./candidates.ts";
@@ -123,16 +124,40 @@ function checkModelNames(model: ModelBoxes, prefix: string): void {
       refuse(prefix + name, "an unknown name", namesFor(name, MODEL), RangeError);
 }
 
-function checkModels(models: readonly ModelBoxes[]): void {
-  if (!Array.isArray(models) || models.length === 0)
-    refuse("models", show(models), "a list of {boxes, scores}, one for each model", RangeError);
+/** Throws if two models are views of one array. Models without rows may be. */
+function checkArrays(models: readonly ModelBoxes[]): void {
+  models.forEach(({ boxes, scores }, i) => {
+    if (scores.length === 0) return;
+    const before = models.slice(0, i).findIndex((other) => isSameArray(other.boxes, boxes));
+    if (before >= 0)
+      refuse(
+        `models[${i}].boxes`,
+        `the array of models[${before}]`,
+        "arrays of its own: if decode() made both, copy() the first, which the second overwrote",
+        RangeError,
+      );
+  });
+}
+
+const isModel = (model: ModelBoxes | null): model is ModelBoxes =>
+  typeof model === "object" && model !== null;
+
+/** Returns the boxes of a model without a decoder's spare rows. `Detections` and their clones say how many count. */
+const withoutSpare = (model: ModelBoxes): ModelBoxes => {
+  const { boxes, scores, classIds = null } = model;
+  const { length } = model as { readonly length?: number };
+  const lists = withoutSpareRows({ boxes, scores, classIds }, 4, length);
+  return { ...model, ...lists, classIds: lists.classIds ?? undefined };
+};
+
+function checkModels(models: readonly ModelBoxes[], scoreThreshold: number): void {
   models.forEach((model: ModelBoxes | null, i) => {
     if (typeof model !== "object" || model === null)
       refuse(`models[${i}]`, show(model), "{boxes, scores}", RangeError);
     checkModelNames(model, `models[${i}].`);
     const { boxes, scores, classIds, weight = 1 } = model;
     checkValue(`models[${i}].weight`, weight, POSITIVE);
-    checkLengths(boxes, scores, classIds ?? null, 4);
+    checkLengths(boxes, scores, classIds ?? null, 4, scoreThreshold);
     const endless = Array.from(scores).indexOf(Infinity);
     if (endless >= 0)
       refuse(
@@ -145,14 +170,6 @@ function checkModels(models: readonly ModelBoxes[]): void {
   const filled = models.map((model, i) => ({ ...model, i })).filter(({ scores }) => scores.length > 0);
   for (const { boxes, classIds, i } of filled) {
     const [first] = filled;
-    const before = filled.find((other) => other.i < i && isSameArray(other.boxes, boxes));
-    if (before !== undefined)
-      refuse(
-        `models[${i}].boxes`,
-        `the array of models[${before.i}]`,
-        "arrays of its own: if decode() made both, copy() the first, which the second overwrote",
-        RangeError,
-      );
     if ((classIds === undefined) !== (first.classIds === undefined))
       refuse(
         `models[${i}].classIds`,
@@ -203,9 +220,14 @@ function largestCoordinate(boxes: ArrayLike<number>): number {
  * console.log([...boxes], [...scores]); // [0,0,10,10.5,50,50,60,60] [0.5,0.25]
  */
 export function fuse(models: readonly ModelBoxes[], options: FuseOptions = {}): Fused {
-  checkModels(models);
+  if (!Array.isArray(models) || models.length === 0)
+    refuse("models", show(models), "a list of {boxes, scores}, one for each model", RangeError);
   const given = checkOptions(options, RULES);
   const { iouThreshold = 0.55, scoreThreshold = 0, score = "average", boxFormat = "xyxy" } = given;
+  const all = models as readonly ModelBoxes[];
+  models = all.map((model) => (isModel(model) ? withoutSpare(model) : model));
+  checkModels(models, scoreThreshold);
+  checkArrays(all);
   const weights = models.map(({ weight = 1 }) => weight);
   const total = weights.reduce((sum, weight) => sum + weight, 0);
   const fused = clustersOf(sortedBoxes(models, boxFormat, scoreThreshold), iouThreshold)

@@ -1,5 +1,6 @@
 /** Suppression of oriented boxes: centre x, centre y, width, height and angle in radians, clockwise on the screen. */
 import { IN_RADIANS, isInDegrees } from "../../core/crop.ts";
+import { withoutSpareRows } from "../../core/counted-rows.ts";
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { orderOf } from "./candidates.ts";
@@ -119,12 +120,14 @@ export function nmsOriented(
   options: OrientedOptions = {},
 ): Int32Array {
   const given = checkOptions(options, RULES);
-  const { iou = "probiou", method = "fast", iouThreshold = 0.45, classIds = null } = given;
-  checkLengths(boxes, scores, classIds, ORIENTED_WIDTH);
+  const { iou = "probiou", method = "fast", iouThreshold = 0.45, scoreThreshold = -Infinity } = given;
+  let classIds = given.classIds ?? null;
+  ({ boxes, scores, classIds } = withoutSpareRows({ boxes, scores, classIds }, ORIENTED_WIDTH));
+  checkLengths(boxes, scores, classIds, ORIENTED_WIDTH, scoreThreshold);
   checkBoxes(boxes, iou);
   const orEqual = (given.iouGate ?? (method === "fast" ? ">=" : ">")) === ">=";
   const all = Float64Array.from(boxes);
-  const order = orderOf(all, ORIENTED_WIDTH, scores, given.scoreThreshold ?? -Infinity);
+  const order = orderOf(all, ORIENTED_WIDTH, scores, scoreThreshold);
   const n = order.length;
   const sorted = new Float64Array(n * ORIENTED_WIDTH);
   for (let i = 0; i < n; i++)

@@ -1,4 +1,5 @@
 /** Suppression by name, each method as its reference defines it. */
+import { withoutSpareRows } from "../../core/counted-rows.ts";
 import { refuse } from "../../core/errors.ts";
 import { type Candidates, type Outcome, orderOf, readCorners, writeBox } from "./candidates.ts";
 import { byOverlap, keepFast, keepGreedily, unchanged } from "./greedy.ts";
@@ -115,8 +116,11 @@ export function suppress(
   scores: ArrayLike<number>,
   options: SuppressOptions = {},
 ): Suppressed {
-  const settings = settingsOf(options);
-  checkLengths(boxes, scores, settings.classIds, 4);
+  const given = settingsOf(options);
+  const lists = withoutSpareRows({ boxes, scores, classIds: given.classIds }, 4);
+  ({ boxes, scores } = lists);
+  const settings = { ...given, classIds: lists.classIds };
+  checkLengths(boxes, scores, settings.classIds, 4, settings.scoreThreshold);
   const candidates = candidatesOf(boxes, scores, settings);
   checkScores(candidates, settings.method);
   const outcome = outcomeOf(candidates, settings);

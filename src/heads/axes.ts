@@ -1,0 +1,45 @@
+/** Tensors whose last two axes are exchanged: a network that was transposed, or dims that are not those of the data. */
+import { list, type TensorSpec } from "../core/tensor.ts";
+import { classCounts, MOST_CLASSES } from "./exports.ts";
+import type { Specs } from "./head.ts";
+import { readAll } from "./interpret.ts";
+import type { HeadQuery } from "./query.ts";
+
+/** Returns a tensor with its last two dims exchanged. */
+const turnedSpec = (spec: TensorSpec): TensorSpec => ({
+  ...spec,
+  dims: [...spec.dims.slice(0, -2), ...spec.dims.slice(-2).reverse()],
+});
+
+/** Returns the advice to exchange the last two axes of some tensors, if the family would then read all of them. */
+export function exchangedAxes(query: HeadQuery, specs: Specs): string | null {
+  if (readsAll(query, specs)) return null;
+  const mayTurn = specs.map(
+    ({ dims, order }) =>
+      order === null && dims.length === 3 && dims[1] !== dims[2] && Math.min(dims[1], dims[2]) > 1,
+  );
+  const singles = specs.map((_, i) => (k: number) => k === i);
+  for (const isTurned of [...singles, () => true]) {
+    const turned = specs.map((spec, i) => (mayTurn[i] && isTurned(i) ? turnedSpec(spec) : spec));
+    const changed = turned.filter((spec, i) => spec !== specs[i]);
+    if (changed.length > 0 && readsAll(query, turned))
+      return (
+        `with the last two axes exchanged, ${list(changed)}, these would be read: transpose the data, or state the ` +
+        "dims in which the data lie"
+      );
+  }
+  return null;
+}
+
+/** True if a query, of any count of classes unless it states one, would read the tensors and leave none aside. */
+function readsAll(query: HeadQuery, specs: Specs): boolean {
+  const dims = specs.flatMap((spec) => spec.dims);
+  const counts = query.classes === null ? classCounts(query.traits, dims, MOST_CLASSES) : [query.classes];
+  return counts.some((classes) => {
+    try {
+      return readAll({ ...query, classes }, specs).some(({ uses }) => uses.length === specs.length);
+    } catch {
+      return false;
+    }
+  });
+}
