@@ -11,7 +11,7 @@ import { priorsAmong } from "../heads/ssd.ts";
 import { unpackedSpecs } from "../decode/finished.ts";
 import { valuesIn } from "../planfile/write.ts";
 import { cellsOf, gridsOf, sideOfRows } from "../shapes/grids.ts";
-import { PRIOR_INPUTS } from "../shapes/evidence.ts";
+import { PRIOR_INPUTS } from "../shapes/counts.ts";
 import type { Match } from "../shapes/solve.ts";
 import { type Proposal, propose } from "../shapes/propose.ts";
 import {

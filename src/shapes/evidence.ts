@@ -2,31 +2,13 @@
  * Says how well a match of the table agrees with what else is known: names, counts of rows, the input, usual counts.
  * Each rule has a name, the points that it gives, and an example. `null` means that the match is impossible.
  */
-import { TRAITS } from "../core/families.ts";
 import { familyInName } from "../core/family-names.ts";
 import type { Family } from "../core/family.ts";
-import { cellsOf, gridsOf, SIDES } from "./grids.ts";
-import type { Network } from "./none.ts";
-import { looksLikeEmbedding } from "./none.ts";
+import { isRound, levelsOf, MOST_LISTED, pointsForCells, pointsForMaps, pointsForPriors } from "./counts.ts";
+import type { Asked, Rule } from "./rule.ts";
 import type { Match } from "./solve.ts";
-import type { OpenTensor, View } from "./views.ts";
-
-/** The tensors and inputs, and what a file or a caller says besides. */
-export interface Asked extends Network {
-  /** Families that names in the file or of the file mean. */
-  readonly named: readonly Family[];
-  readonly classes: number | null;
-  /** True if the caller states the count of classes. Names in a file may belong to another network. */
-  readonly isOption: boolean;
-  /** True if the caller states the family. */
-  readonly isFamilyStated: boolean;
-}
-
-interface Rule {
-  readonly name: string;
-  readonly example: string;
-  readonly points: (match: Match, asked: Asked) => number | null;
-}
+import type { OpenTensor } from "./views.ts";
+import { WHOLE_RULES } from "./whole.ts";
 
 /** Counts of classes that published networks have. */
 const USUAL_CLASSES: readonly number[] = [1, 2, 3, 10, 15, 20, 90, 91, 365];
@@ -40,70 +22,6 @@ const TOKENS = 256;
 /** Channels of feature maps inside of a network. */
 const BACKBONE: readonly number[] = [128, 256, 384, 512, 768, 1024];
 
-const STRIDE_SETS: readonly (readonly number[])[] = [
-  [8, 16, 32],
-  [8, 16, 32, 64],
-  [4, 8, 16, 32],
-  [16, 32],
-];
-
-/** Points for rows that are the cells of the input, `anchors` for each cell; `null` if they are not. */
-export function pointsForCells(n: number, anchors: number, inputSize: Asked["inputSize"]): number | null {
-  const cells = n / anchors;
-  if (!Number.isInteger(cells)) return null;
-  const are = (size: readonly [number, number], sets: typeof STRIDE_SETS): boolean =>
-    sets.some((strides) => cellsOf(gridsOf({ inputSize: size, strides: null }, strides)) === cells);
-  if (inputSize !== null) return are(inputSize, STRIDE_SETS) ? 3 : null;
-  // NanoDet-Plus has maps that are no halves: 416 pixels are 7 cells of 64.
-  if (SIDES.some((side) => are([side, side], STRIDE_SETS))) return 3;
-  const blocks = cells / 21;
-  return Number.isInteger(blocks) && blocks >= 4 && isRectangle(blocks) ? 2 : null;
-}
-
-/** True if so many blocks of 32 x 32 pixels make a picture of usual proportions. */
-const isRectangle = (blocks: number): boolean =>
-  Array.from({ length: Math.floor(Math.sqrt(blocks)) }, (_, i) => i + 1).some(
-    (side) => blocks % side === 0 && blocks / side <= 3 * side,
-  );
-
-/** Counts of priors of published SSD networks: 300, 320 and 512 pixels; lite ones; those with feature pyramids. */
-const SSD_PRIORS: readonly number[] = [
-  1083, 1917, 2034, 2268, 2990, 3000, 3234, 3462, 4782, 5118, 6800, 7668, 8664, 8732, 11620, 12804, 24564,
-  24528, 46080, 51150,
-];
-
-/** Inputs of published networks whose priors are built in. */
-export const PRIOR_INPUTS = [
-  [128, 128],
-  [192, 192],
-  [224, 224],
-  [256, 256],
-  [320, 240],
-  [320, 320],
-  [384, 384],
-  [448, 448],
-  [512, 512],
-  [640, 480],
-  [640, 640],
-  [768, 768],
-  [896, 896],
-] as const;
-
-function pointsForPriors(n: number, [family]: readonly Family[], { inputSize }: Asked): number | null {
-  const { buildPriors } = TRAITS[family];
-  const inputs = inputSize ? [inputSize] : PRIOR_INPUTS;
-  if (buildPriors) return inputs.some((size) => buildPriors(size).length / 4 === n) ? 3 : null;
-  if (SSD_PRIORS.includes(n)) return 3;
-  return n > 1000 && pointsForCells(n, 1, inputSize) === null && pointsForCells(n, 3, inputSize) === null
-    ? 0
-    : null;
-}
-
-/** Most rows that exporters list unless they are told otherwise. */
-const MOST_LISTED = 1000;
-
-const isRound = (n: number): boolean => n % 50 === 0 || [1, 10, 20, 25, 40, 64, 128, 256].includes(n);
-
 /** Returns the parts with a usual name that have it, and how many there are. */
 function namedParts({ form, views }: Match, tensors: readonly OpenTensor[]): { named: number; all: number } {
   const parts = Object.entries(form.parts).filter(([part, { name }]) => name && views[part]);
@@ -111,10 +29,6 @@ function namedParts({ form, views }: Match, tensors: readonly OpenTensor[]): { n
     views[part].every(({ tensor }) => name?.test(tensors[tensor].name));
   return { named: parts.filter(has).length, all: parts.length };
 }
-
-/** The maps of a match, largest first: those of levels, without prototypes and masks. */
-const levelsOf = ({ form, views }: Match): readonly View[] =>
-  Object.entries(views).find(([part]) => form.parts[part].perLevel)?.[1] ?? [];
 
 const generalRules: readonly Rule[] = [
   {
@@ -237,141 +151,7 @@ const generalRules: readonly Rule[] = [
   },
 ];
 
-/** Rules for networks that say something about the whole picture. */
-const wholeRules: readonly Rule[] = [
-  {
-    name: "scores of a whole picture",
-    example: "[1,1000] or [1,2]; [1,512] is rather an embedding",
-    points: ({ form, bound, views: { scores } }, { tensors, inputs, inputSize }) => {
-      if (form.kind !== "scores of a picture") return 0;
-      const [{ n, tensor }] = scores;
-      const count = bound.C ?? 0;
-      const { dims } = tensors[tensor];
-      // [80,1,37] has 80 steps of a text recogniser first, [8,1000] the batch of the input.
-      const isBatch =
-        dims.length === 2 && (dims[0] === null || inputs.some((input) => input.dims?.[0] === dims[0]));
-      const hasSteps = dims.length > 1 && dims[0] !== 1 && dims[0] !== null && !isBatch;
-      if ((n !== 1 && !isBatch) || count < 2 || tensors.length > 1 || hasSteps) return null;
-      const isNamed = /prob|soft_?max|class|logit|predict|score|label/i.test(tensors[tensor].name);
-      if (looksLikeEmbedding(count) && !isNamed) return null;
-      // Classifiers look at small pictures.
-      return inputSize && Math.min(...inputSize) > 512 ? 1 : 3;
-    },
-  },
-  {
-    name: "a small map with softmax of classes",
-    example: "[1,12,12,2] for 96x96",
-    points: ({ form, views: { cells } }, { inputSize, tensors }) => {
-      if (form.kind !== "classes of cells") return 0;
-      const [{ w, h, k, tensor }] = cells;
-      const isSmall = inputSize
-        ? inputSize[0] === 8 * w && inputSize[1] === 8 * h
-        : w === h && w <= 32 && w >= 6;
-      const isUsual = k <= 12 && !/seg|heat|flow/i.test(tensors[tensor].name);
-      return isSmall && isUsual && k >= 2 ? (inputSize ? 3 : 2) : null;
-    },
-  },
-  {
-    name: "heat maps of points",
-    example: "[1,17,64,48] for 192x256",
-    points: ({ form, bound, views: { maps } }, { inputSize, tensors }) => {
-      if (form.kind !== "heat maps") return 0;
-      const [{ w, h, tensor }] = maps;
-      const isQuarter = inputSize ? inputSize[0] === 4 * w && inputSize[1] === 4 * h : w <= 128 && h <= 128;
-      if (!HEAT_POINTS.includes(bound.X ?? 0) || !isQuarter || tensors.length > 1) return null;
-      if (/logit|seg|mask|class|prob/i.test(tensors[tensor].name)) return null;
-      return /heat/i.test(tensors[tensor].name) || inputSize ? 3 : 1;
-    },
-  },
-  {
-    name: "bins of coordinates, twice as many as pixels",
-    example: "simcc_x [1,17,384], simcc_y [1,17,512] for 192x256",
-    points: ({ form, bound: { X: x, C: y } }, { inputSize }) => {
-      if (form.kind !== "bins" || x === undefined || y === undefined) return 0;
-      if (inputSize) return x === 2 * inputSize[0] && y === 2 * inputSize[1] ? 3 : form.isNamed ? 0 : null;
-      return x >= 128 && y >= x && x % 64 === 0 && y % 64 === 0 ? 1 : form.isNamed ? 0 : null;
-    },
-  },
-  {
-    name: "one map as large as the input",
-    example: "sigmoid_0.tmp_0 [1,1,640,640] of PaddleOCR",
-    points: ({ form, views: { map } }, { inputSize, inputs, tensors }) => {
-      if (form.kind !== "map of text") return 0;
-      const [{ n, w, h, tensor }] = map;
-      const isWhole = inputSize === null || n === null || (inputSize[0] === w && inputSize[1] === h);
-      // Paddle calls the picture x.
-      const isPaddle = inputs.length === 0 || inputs.some(({ name }) => name === "x");
-      const isNamed = form.parts.map.name?.test(tensors[tensor].name) === true;
-      return isWhole && isNamed ? (isPaddle ? 3 : 1) : null;
-    },
-  },
-  {
-    name: "a buffer of HailoRT",
-    example: "yolov8_nms_postprocess [1,40080], [1,2,5,80], or bytes [1,2202]",
-    points: ({ form, bound, views: { rows } }, { tensors }) => {
-      if (form.kind !== "packed") return 0;
-      const [{ h, tensor }] = rows;
-      if (bound.C !== undefined) return h === 5 ? 2 : null;
-      if ((bound.X ?? 0) < 10) return null;
-      const isBytes = tensors[tensor].type === "u8";
-      return ((bound.X ?? 0) - (isBytes ? 2 : 0)) % (isBytes ? 22 : 1) === 0 ? 2 : null;
-    },
-  },
-  {
-    name: "pairs of coordinates",
-    example: "align_fc3 [1,70]",
-    points: ({ form, bound: { X: x } }) =>
-      form.kind !== "coordinates" ? 0 : x !== undefined && x >= 8 && x % 2 === 0 && x <= 1000 ? 1 : null,
-  },
-];
-
-const rules = [...generalRules, ...wholeRules];
-
-/** Counts of points of published networks with heat maps. */
-const HEAT_POINTS: readonly number[] = [14, 15, 16, 17, 19, 21, 23, 24, 26, 29, 37, 39, 68, 98, 106, 133];
-
-/** Points for maps that are those of the input, or that halve from one to the next; `null` if they cannot be maps. */
-function pointsForMaps(
-  levels: readonly View[],
-  inputSize: Asked["inputSize"],
-  { form }: Match,
-): number | null {
-  if (levels.length === 0) return 0;
-  if (levels[0].w === 0) return pointsForLevels(levels, form.perCell ?? 1, inputSize);
-  const [first] = levels;
-  if (form.kind === "centres" || form.kind === "classes of cells") return 0;
-  if (inputSize !== null) {
-    // Networks with one map have cells of 16 or 32 pixels. A finer map is a segmentation.
-    const strides = levels.length > 1 ? null : [16, 32];
-    const grids = gridsOf({ inputSize, strides });
-    return levels.every(({ w, h }) => grids.some((g) => g.w === w && g.h === h)) ? 3 : null;
-  }
-  const halves = levels.every(
-    ({ w, h }, i) =>
-      i === 0 || (Math.abs(levels[i - 1].w / w - 2) < 0.3 && Math.abs(levels[i - 1].h / h - 2) < 0.3),
-  );
-  return halves &&
-    Math.max(first.w, first.h) <= 320 &&
-    Math.min(first.w, first.h) >= (levels.length > 1 ? 4 : 7)
-    ? first.w === first.h
-      ? 2
-      : 1
-    : null;
-}
-
-/** Points for rows of each level. */
-function pointsForLevels(
-  levels: readonly View[],
-  perCell: number,
-  inputSize: Asked["inputSize"],
-): number | null {
-  const counts = levels.map(({ n }) => (n as number) / perCell);
-  const ratios = counts.every((n, i) => i === 0 || Math.abs(counts[i - 1] / n - 4) < 1.2);
-  if (!ratios || counts.some((n) => !Number.isInteger(n))) return null;
-  if (inputSize === null) return counts.every((n) => isRectangle(n)) ? 2 : null;
-  const grids = gridsOf({ inputSize, strides: null });
-  return counts.every((n) => grids.some(({ cells }) => cells === n)) ? 3 : null;
-}
+const rules = [...generalRules, ...WHOLE_RULES];
 
 /** Returns all points of a match, `null` if some rule says that it cannot be. */
 export function pointsOf(match: Match, asked: Asked): number | null {

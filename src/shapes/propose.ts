@@ -2,13 +2,15 @@
 import type { DecoderOptions, Roles } from "../config/types.ts";
 import { FAMILIES, representativeOf, TRAITS } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
-import { type Asked, familiesNamed, pointsOf } from "./evidence.ts";
+import { familiesNamed, pointsOf } from "./evidence.ts";
 import type { FormRow, PartRow } from "./form.ts";
-import { LIST_FORMS } from "./forms/lists.ts";
+import { FINISHED_FORMS } from "./forms/lists.ts";
 import { MAP_FORMS } from "./forms/maps.ts";
 import { POINT_FORMS } from "./forms/points.ts";
+import { PRIOR_FORMS, QUERY_FORMS } from "./forms/queries.ts";
 import { ROW_FORMS } from "./forms/rows.ts";
 import { otherByName, otherByShape } from "./none.ts";
+import type { Asked } from "./rule.ts";
 import { type Known, type Match, matches } from "./solve.ts";
 import { type OpenTensor, viewsOf } from "./views.ts";
 
@@ -32,7 +34,14 @@ export interface Answer {
   readonly looksLike: string | null;
 }
 
-const TABLE: readonly FormRow[] = [...ROW_FORMS, ...MAP_FORMS, ...LIST_FORMS, ...POINT_FORMS];
+const TABLE: readonly FormRow[] = [
+  ...ROW_FORMS,
+  ...MAP_FORMS,
+  ...FINISHED_FORMS,
+  ...QUERY_FORMS,
+  ...PRIOR_FORMS,
+  ...POINT_FORMS,
+];
 
 /** How much less usual than its representative a family is that only looks like it. */
 const LESS_USUAL = 2;

@@ -1,79 +1,64 @@
 /** Forms that only networks of points have, and maps or lists of numbers about the whole picture. */
-import type { FormRow, PartRow } from "../form.ts";
+import type { FormRow } from "../form.ts";
+import { form, inRows, levelRows, value } from "./parts.ts";
 
-const rows = (channels: PartRow["channels"], more: Partial<PartRow> = {}): PartRow => ({
-  see: "rows",
-  channels,
-  order: "rows",
-  ...more,
-});
-const value = (more: Partial<PartRow> = {}): PartRow => ({
-  see: "rows",
-  channels: [],
-  apart: true,
-  isOptional: true,
-  ...more,
-});
-const perLevel = (channels: PartRow["channels"], more: Partial<PartRow> = {}): PartRow =>
-  rows(channels, { perLevel: true, ...more });
-const one = (families: FormRow["families"], parts: FormRow["parts"], more: Partial<FormRow>): FormRow => ({
-  families,
-  rows: "any",
-  classes: 1,
-  example: "",
-  parts,
-  ...more,
-});
+/** Returns the row of a network that knows one class. */
+const one = (families: FormRow["families"], parts: FormRow["parts"], more: Partial<FormRow>): FormRow =>
+  form("any", families, parts, 0, "", { classes: 1, ...more });
 
 export const POINT_FORMS: readonly FormRow[] = [
   one(
     ["yunet"],
     {
-      scores: perLevel([1], { name: /cls/i }),
-      objectness: perLevel([1], { name: /obj/i }),
-      boxes: perLevel([4]),
-      points: perLevel([10]),
+      scores: levelRows([1], { order: "rows", name: /cls/i }),
+      objectness: levelRows([1], { order: "rows", name: /obj/i }),
+      boxes: levelRows([4], { order: "rows" }),
+      points: levelRows([10], { order: "rows" }),
     },
     { levels: [3, 3], usual: 5, example: "cls_8:1x6400x1 obj_8:1x6400x1 bbox_8:1x6400x4 kps_8:1x6400x10" },
   ),
   one(
     ["scrfd"],
-    { scores: perLevel([1]), boxes: perLevel([4]), points: perLevel([10]) },
+    {
+      scores: levelRows([1], { order: "rows" }),
+      boxes: levelRows([4], { order: "rows" }),
+      points: levelRows([10], { order: "rows" }),
+    },
     { levels: [3, 5], perCell: 2, usual: 5, example: "448:1x3200x1 451:1x3200x4 454:1x3200x10" },
   ),
   one(
     ["retinaface"],
-    { boxes: rows([4]), scores: rows([2]), points: rows([10]) },
+    { boxes: inRows([4]), scores: inRows([2]), points: inRows([10]) },
     { usual: 5, example: "loc:1x16800x4 conf:1x16800x2 landms:1x16800x10" },
   ),
   one(
     ["blazeface"],
-    { boxes: rows([16]), scores: rows([]) },
+    { boxes: inRows([16]), scores: inRows([]) },
     { rows: "priors", usual: 3, example: "regressors:1x896x16 classificators:1x896x1" },
   ),
   one(
     ["mediapipe-palm"],
-    { boxes: rows([18]), scores: rows([]) },
+    { boxes: inRows([18]), scores: inRows([]) },
     { usual: 4, example: "Identity:1x2016x18 Identity_1:1x2016x1" },
   ),
   one(
     ["mediapipe-person"],
-    { boxes: rows([12]), scores: rows([]) },
+    { boxes: inRows([12]), scores: inRows([]) },
     { usual: 4, example: "Identity:1x2254x12 Identity_1:1x2254x1" },
   ),
   one(
     ["movenet"],
-    { points: rows([3], { rank: 4 }) },
+    { points: inRows([3], { rank: 4 }) },
     { counts: [17], usual: 5, example: "output:1x1x17x3" },
   ),
   one(
     ["movenet-multipose"],
-    { poses: rows([56], { rank: 3 }) },
+    { poses: inRows([56], { rank: 3 }) },
     { counts: [6], usual: 5, example: "output_0:1x6x56" },
   ),
   one(
     ["rtmo"],
-    { boxes: rows([5]), points: rows(["P"], { rank: 4 }) },
+    { boxes: inRows([5]), points: inRows(["P"], { rank: 4 }) },
     {
       rows: "list",
       points: [
@@ -87,12 +72,12 @@ export const POINT_FORMS: readonly FormRow[] = [
   ),
   one(
     ["rtmpose"],
-    { x: rows(["X"], { name: /simcc_?x/i }), y: rows(["C"], { name: /simcc_?y/i }) },
+    { x: inRows(["X"], { name: /simcc_?x/i }), y: inRows(["C"], { name: /simcc_?y/i }) },
     { isNamed: true, kind: "bins", usual: 6, example: "simcc_x:1x17x384 simcc_y:1x17x512" },
   ),
   one(
     ["rtmpose"],
-    { x: rows(["X"], { rank: 3 }), y: rows(["C"], { rank: 3 }) },
+    { x: inRows(["X"], { rank: 3 }), y: inRows(["C"], { rank: 3 }) },
     { counts: [17, 21, 26, 106, 133], kind: "bins", usual: 2, example: "1:1x133x576 2:1x133x768" },
   ),
   one(
@@ -108,54 +93,56 @@ export const POINT_FORMS: readonly FormRow[] = [
   one(
     ["pose-landmarks"],
     {
-      points: rows([195], { apart: true }),
-      presence: value(),
+      points: inRows([195], { apart: true }),
+      presence: value({ isOptional: true }),
       mask: { see: "map", channels: [1], apart: true, isOptional: true },
       heat: { see: "map", channels: [39], apart: true, isOptional: true },
-      world: rows([117], { apart: true, isOptional: true }),
+      world: inRows([117], { apart: true, isOptional: true }),
     },
     { usual: 6, example: "Identity:1x195 Identity_1:1x1 Identity_4:1x117" },
   ),
   one(
     ["hand-landmarks"],
     {
-      points: rows([63], { apart: true }),
-      presence: value(),
-      side: value(),
-      world: rows([63], { apart: true, isOptional: true }),
+      points: inRows([63], { apart: true }),
+      presence: value({ isOptional: true }),
+      side: value({ isOptional: true }),
+      world: inRows([63], { apart: true, isOptional: true }),
     },
     { usual: 5, example: "Identity:1x63 Identity_1:1x1 Identity_2:1x1 Identity_3:1x63" },
   ),
   ...[1404, 1434].map((values) =>
     one(
       ["face-mesh"],
-      { points: rows([values], { apart: true }), presence: value(), more: value() },
+      {
+        points: inRows([values], { apart: true }),
+        presence: value({ isOptional: true }),
+        more: value({ isOptional: true }),
+      },
       { usual: 6, beside: /lips|eye|iris/i, example: `conv2d_21:1x1x1x${values} conv2d_31:1x1x1x1` },
     ),
   ),
   one(
     ["keypoints"],
-    { points: rows(["X"], { apart: true, name: /landmark|align|keypoint|kpt|kps|lmk|pts/i }) },
+    { points: inRows(["X"], { apart: true, name: /landmark|align|keypoint|kpt|kps|lmk|pts/i }) },
     { isNamed: true, pointsIn: (k) => [k / 2, 2], kind: "coordinates", usual: 4, example: "align_fc3:1x70" },
   ),
-  {
-    families: ["classifier"],
-    kind: "scores of a picture",
-    rows: "any",
-    parts: { scores: { see: "rows", channels: ["C"], order: "rows", apart: true } },
-    usual: 0,
-    example: "output:1x1000",
-  },
-  {
-    families: ["dbnet"],
-    kind: "map of text",
-    task: "text",
-    rows: "any",
-    classes: null,
-    parts: {
+  form(
+    "any",
+    ["classifier"],
+    { scores: { see: "rows", channels: ["C"], order: "rows", apart: true } },
+    0,
+    "output:1x1000",
+    { kind: "scores of a picture" },
+  ),
+  form(
+    "any",
+    ["dbnet"],
+    {
       map: { see: "map", channels: [1], order: "planes", name: /^sigmoid_\d+\.tmp|^fetch_name_0$|^maps$/i },
     },
-    usual: 2,
-    example: "sigmoid_0.tmp_0:1x1x640x640",
-  },
+    2,
+    "sigmoid_0.tmp_0:1x1x640x640",
+    { kind: "map of text", task: "text", classes: null },
+  ),
 ];

@@ -1,0 +1,120 @@
+/** Says how well counts of rows and sizes of maps agree with an input, or with inputs that networks usually have. */
+import { TRAITS } from "../core/families.ts";
+import type { Family } from "../core/family.ts";
+import { cellsOf, gridsOf, SIDES } from "./grids.ts";
+import type { Asked } from "./rule.ts";
+import type { Match } from "./solve.ts";
+import type { View } from "./views.ts";
+
+const STRIDE_SETS: readonly (readonly number[])[] = [
+  [8, 16, 32],
+  [8, 16, 32, 64],
+  [4, 8, 16, 32],
+  [16, 32],
+];
+
+/** Points for rows that are the cells of the input, `anchors` for each cell; `null` if they are not. */
+export function pointsForCells(n: number, anchors: number, inputSize: Asked["inputSize"]): number | null {
+  const cells = n / anchors;
+  if (!Number.isInteger(cells)) return null;
+  const are = (size: readonly [number, number], sets: typeof STRIDE_SETS): boolean =>
+    sets.some((strides) => cellsOf(gridsOf({ inputSize: size, strides: null }, strides)) === cells);
+  if (inputSize !== null) return are(inputSize, STRIDE_SETS) ? 3 : null;
+  // NanoDet-Plus has maps that are no halves: 416 pixels are 7 cells of 64.
+  if (SIDES.some((side) => are([side, side], STRIDE_SETS))) return 3;
+  const blocks = cells / 21;
+  return Number.isInteger(blocks) && blocks >= 4 && isRectangle(blocks) ? 2 : null;
+}
+
+/** True if so many blocks of 32 x 32 pixels make a picture of usual proportions. */
+const isRectangle = (blocks: number): boolean =>
+  Array.from({ length: Math.floor(Math.sqrt(blocks)) }, (_, i) => i + 1).some(
+    (side) => blocks % side === 0 && blocks / side <= 3 * side,
+  );
+
+/** Counts of priors of published SSD networks: 300, 320 and 512 pixels; lite ones; those with feature pyramids. */
+const SSD_PRIORS: readonly number[] = [
+  1083, 1917, 2034, 2268, 2990, 3000, 3234, 3462, 4782, 5118, 6800, 7668, 8664, 8732, 11620, 12804, 24564,
+  24528, 46080, 51150,
+];
+
+/** Inputs of published networks whose priors are built in. */
+export const PRIOR_INPUTS = [
+  [128, 128],
+  [192, 192],
+  [224, 224],
+  [256, 256],
+  [320, 240],
+  [320, 320],
+  [384, 384],
+  [448, 448],
+  [512, 512],
+  [640, 480],
+  [640, 640],
+  [768, 768],
+  [896, 896],
+] as const;
+
+/** Points for rows that are the priors of a family's networks; `null` if they are not. */
+export function pointsForPriors(n: number, [family]: readonly Family[], { inputSize }: Asked): number | null {
+  const { buildPriors } = TRAITS[family];
+  const inputs = inputSize ? [inputSize] : PRIOR_INPUTS;
+  if (buildPriors) return inputs.some((size) => buildPriors(size).length / 4 === n) ? 3 : null;
+  if (SSD_PRIORS.includes(n)) return 3;
+  return n > 1000 && pointsForCells(n, 1, inputSize) === null && pointsForCells(n, 3, inputSize) === null
+    ? 0
+    : null;
+}
+
+/** Most rows that exporters list unless they are told otherwise. */
+export const MOST_LISTED = 1000;
+
+/** True for counts that exporters write as a rule. */
+export const isRound = (n: number): boolean => n % 50 === 0 || [1, 10, 20, 25, 40, 64, 128, 256].includes(n);
+
+/** The maps of a match, largest first: those of levels, without prototypes and masks. */
+export const levelsOf = ({ form, views }: Match): readonly View[] =>
+  Object.entries(views).find(([part]) => form.parts[part].perLevel)?.[1] ?? [];
+
+/** Points for maps that are those of the input, or that halve from one to the next; `null` if they cannot be maps. */
+export function pointsForMaps(
+  levels: readonly View[],
+  inputSize: Asked["inputSize"],
+  { form }: Match,
+): number | null {
+  if (levels.length === 0) return 0;
+  if (levels[0].w === 0) return pointsForLevels(levels, form.perCell ?? 1, inputSize);
+  const [first] = levels;
+  if (form.kind === "centres" || form.kind === "classes of cells") return 0;
+  if (inputSize !== null) {
+    // Networks with one map have cells of 16 or 32 pixels. A finer map is a segmentation.
+    const strides = levels.length > 1 ? null : [16, 32];
+    const grids = gridsOf({ inputSize, strides });
+    return levels.every(({ w, h }) => grids.some((g) => g.w === w && g.h === h)) ? 3 : null;
+  }
+  const halves = levels.every(
+    ({ w, h }, i) =>
+      i === 0 || (Math.abs(levels[i - 1].w / w - 2) < 0.3 && Math.abs(levels[i - 1].h / h - 2) < 0.3),
+  );
+  return halves &&
+    Math.max(first.w, first.h) <= 320 &&
+    Math.min(first.w, first.h) >= (levels.length > 1 ? 4 : 7)
+    ? first.w === first.h
+      ? 2
+      : 1
+    : null;
+}
+
+/** Points for rows of each level. */
+function pointsForLevels(
+  levels: readonly View[],
+  perCell: number,
+  inputSize: Asked["inputSize"],
+): number | null {
+  const counts = levels.map(({ n }) => (n as number) / perCell);
+  const ratios = counts.every((n, i) => i === 0 || Math.abs(counts[i - 1] / n - 4) < 1.2);
+  if (!ratios || counts.some((n) => !Number.isInteger(n))) return null;
+  if (inputSize === null) return counts.every((n) => isRectangle(n)) ? 2 : null;
+  const grids = gridsOf({ inputSize, strides: null });
+  return counts.every((n) => grids.some(({ cells }) => cells === n)) ? 3 : null;
+}

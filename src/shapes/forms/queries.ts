@@ -1,0 +1,139 @@
+/** Forms with a row for each query or each prior. */
+import type { FormRow } from "../form.ts";
+import { finished, form, inRows, list, MASKS } from "./parts.ts";
+
+const RTDETR = ["rtdetr", "dfine", "deim", "deimv2"] as const;
+const BOXES_NAME = /box/i;
+const LOGITS_NAME = /logit|score|class|label|conf/i;
+
+/** Networks with queries. */
+export const QUERY_FORMS: readonly FormRow[] = [
+  form(
+    "queries",
+    ["rfdetr"],
+    { boxes: inRows([4], { name: /^dets$/ }), scores: inRows(["C"], { name: /^labels$/ }) },
+    3,
+    "dets:1x300x4 labels:1x300x91",
+    { isLastUntrained: true, isNamed: true },
+  ),
+  form(
+    "queries",
+    ["rfdetr"],
+    {
+      boxes: inRows([4], { name: /^dets$/ }),
+      scores: inRows(["C"], { name: /^labels$/ }),
+      masks: MASKS,
+    },
+    5,
+    "dets:1x100x4 labels:1x100x91 masks:1x100x78x78",
+    { isLastUntrained: true, task: "segment", isNamed: true },
+  ),
+  form(
+    "queries",
+    ["rfdetr"],
+    {
+      boxes: inRows([4], { name: /^dets$/ }),
+      scores: inRows(["C"], { name: /^labels$/ }),
+      points: { see: "map", channels: [8], apart: true, order: "rows", name: /keypoint/i },
+    },
+    5,
+    "dets:1x100x4 labels:1x100x2 keypoints:1x100x17x8",
+    {
+      isLastUntrained: true,
+      task: "pose",
+      isNamed: true,
+      pointsIn: (_, width, classes) => [width / classes, 3],
+    },
+  ),
+  form(
+    "queries",
+    RTDETR,
+    { boxes: inRows([4], { name: BOXES_NAME }), scores: inRows(["C"], { name: LOGITS_NAME }) },
+    2,
+    "logits:1x300x80 pred_boxes:1x300x4",
+    { beside: /hidden|encoder|init_ref|intermediate|auxiliary|enc_|corner|dn_|last_/i },
+  ),
+  form(
+    "queries",
+    ["detr"],
+    { boxes: inRows([4], { name: BOXES_NAME }), scores: inRows(["C"], { name: LOGITS_NAME }) },
+    1,
+    "logits:1x100x92 pred_boxes:1x100x4",
+    {
+      kind: "queries and nothing",
+      others: 1,
+      options: { scores: "softmax-logits" },
+      beside: /hidden|encoder|auxiliary/i,
+    },
+  ),
+  form(
+    "queries",
+    RTDETR,
+    {
+      boxes: inRows([4], { name: BOXES_NAME }),
+      scores: inRows(["C"], { name: LOGITS_NAME }),
+      masks: MASKS,
+    },
+    4,
+    "pred_logits:1x300x80 pred_boxes:1x300x4 pred_masks:1x300x160x160",
+    { task: "segment", isNamed: true },
+  ),
+  form(
+    "queries",
+    ["detr"],
+    {
+      boxes: inRows([4], { name: BOXES_NAME }),
+      scores: inRows(["C"], { name: LOGITS_NAME }),
+      masks: MASKS,
+    },
+    3,
+    "logits:1x100x251 pred_boxes:1x100x4 pred_masks:1x100x200x200",
+    {
+      kind: "queries and nothing",
+      task: "segment",
+      others: 1,
+      options: { scores: "softmax-logits" },
+      isNamed: true,
+    },
+  ),
+  form("queries", RTDETR, { boxes: inRows([4, "C"], { rank: 3 }) }, 1, "output0:1x300x84", { counts: [300] }),
+  // The post-processor of D-FINE and its kin.
+  finished(
+    RTDETR,
+    {
+      boxes: inRows([4], { name: /^boxes$/, rank: 3 }),
+      scores: list(/^scores$/),
+      classIds: list(/^labels$/),
+    },
+    3,
+    "labels:1x300 boxes:1x300x4 scores:1x300",
+    { counts: [300], isNamed: true },
+  ),
+];
+
+/** Networks with priors. */
+export const PRIOR_FORMS: readonly FormRow[] = [
+  form(
+    "priors",
+    ["ssd"],
+    { boxes: inRows([4]), scores: inRows(["C"]) },
+    1,
+    "boxes:1x1917x4 scores:1x1917x91",
+    { others: 1, beside: /prior|anchor/i },
+  ),
+  form(
+    "priors",
+    ["ultraface"],
+    { boxes: inRows([4]), scores: inRows([2]) },
+    2,
+    "scores:1x17640x2 boxes:1x17640x4",
+    { classes: 1 },
+  ),
+  form(
+    "priors",
+    ["efficientdet"],
+    { boxes: inRows([4]), scores: inRows(["C"]) },
+    2,
+    "boxes:1x49104x4 scores:1x49104x90",
+  ),
+];

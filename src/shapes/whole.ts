@@ -1,0 +1,93 @@
+/** Rules of evidence for networks that say something about the whole picture, a map of it or a crop. */
+import { looksLikeEmbedding } from "./none.ts";
+import type { Rule } from "./rule.ts";
+
+/** Counts of points of published networks with heat maps. */
+const HEAT_POINTS: readonly number[] = [14, 15, 16, 17, 19, 21, 23, 24, 26, 29, 37, 39, 68, 98, 106, 133];
+
+export const WHOLE_RULES: readonly Rule[] = [
+  {
+    name: "scores of a whole picture",
+    example: "[1,1000] or [1,2]; [1,512] is rather an embedding",
+    points: ({ form, bound, views: { scores } }, { tensors, inputs, inputSize }) => {
+      if (form.kind !== "scores of a picture") return 0;
+      const [{ n, tensor }] = scores;
+      const count = bound.C ?? 0;
+      const { dims } = tensors[tensor];
+      // [80,1,37] has 80 steps of a text recogniser first, [8,1000] the batch of the input.
+      const isBatch =
+        dims.length === 2 && (dims[0] === null || inputs.some((input) => input.dims?.[0] === dims[0]));
+      const hasSteps = dims.length > 1 && dims[0] !== 1 && dims[0] !== null && !isBatch;
+      if ((n !== 1 && !isBatch) || count < 2 || tensors.length > 1 || hasSteps) return null;
+      const isNamed = /prob|soft_?max|class|logit|predict|score|label/i.test(tensors[tensor].name);
+      if (looksLikeEmbedding(count) && !isNamed) return null;
+      // Classifiers look at small pictures.
+      return inputSize && Math.min(...inputSize) > 512 ? 1 : 3;
+    },
+  },
+  {
+    name: "a small map with softmax of classes",
+    example: "[1,12,12,2] for 96x96",
+    points: ({ form, views: { cells } }, { inputSize, tensors }) => {
+      if (form.kind !== "classes of cells") return 0;
+      const [{ w, h, k, tensor }] = cells;
+      const isSmall = inputSize
+        ? inputSize[0] === 8 * w && inputSize[1] === 8 * h
+        : w === h && w <= 32 && w >= 6;
+      const isUsual = k <= 12 && !/seg|heat|flow/i.test(tensors[tensor].name);
+      return isSmall && isUsual && k >= 2 ? (inputSize ? 3 : 2) : null;
+    },
+  },
+  {
+    name: "heat maps of points",
+    example: "[1,17,64,48] for 192x256",
+    points: ({ form, bound, views: { maps } }, { inputSize, tensors }) => {
+      if (form.kind !== "heat maps") return 0;
+      const [{ w, h, tensor }] = maps;
+      const isQuarter = inputSize ? inputSize[0] === 4 * w && inputSize[1] === 4 * h : w <= 128 && h <= 128;
+      if (!HEAT_POINTS.includes(bound.X ?? 0) || !isQuarter || tensors.length > 1) return null;
+      if (/logit|seg|mask|class|prob/i.test(tensors[tensor].name)) return null;
+      return /heat/i.test(tensors[tensor].name) || inputSize ? 3 : 1;
+    },
+  },
+  {
+    name: "bins of coordinates, twice as many as pixels",
+    example: "simcc_x [1,17,384], simcc_y [1,17,512] for 192x256",
+    points: ({ form, bound: { X: x, C: y } }, { inputSize }) => {
+      if (form.kind !== "bins" || x === undefined || y === undefined) return 0;
+      if (inputSize) return x === 2 * inputSize[0] && y === 2 * inputSize[1] ? 3 : form.isNamed ? 0 : null;
+      return x >= 128 && y >= x && x % 64 === 0 && y % 64 === 0 ? 1 : form.isNamed ? 0 : null;
+    },
+  },
+  {
+    name: "one map as large as the input",
+    example: "sigmoid_0.tmp_0 [1,1,640,640] of PaddleOCR",
+    points: ({ form, views: { map } }, { inputSize, inputs, tensors }) => {
+      if (form.kind !== "map of text") return 0;
+      const [{ n, w, h, tensor }] = map;
+      const isWhole = inputSize === null || n === null || (inputSize[0] === w && inputSize[1] === h);
+      // Paddle calls the picture x.
+      const isPaddle = inputs.length === 0 || inputs.some(({ name }) => name === "x");
+      const isNamed = form.parts.map.name?.test(tensors[tensor].name) === true;
+      return isWhole && isNamed ? (isPaddle ? 3 : 1) : null;
+    },
+  },
+  {
+    name: "a buffer of HailoRT",
+    example: "yolov8_nms_postprocess [1,40080], [1,2,5,80], or bytes [1,2202]",
+    points: ({ form, bound, views: { rows } }, { tensors }) => {
+      if (form.kind !== "packed") return 0;
+      const [{ h, tensor }] = rows;
+      if (bound.C !== undefined) return h === 5 ? 2 : null;
+      if ((bound.X ?? 0) < 10) return null;
+      const isBytes = tensors[tensor].type === "u8";
+      return ((bound.X ?? 0) - (isBytes ? 2 : 0)) % (isBytes ? 22 : 1) === 0 ? 2 : null;
+    },
+  },
+  {
+    name: "pairs of coordinates",
+    example: "align_fc3 [1,70]",
+    points: ({ form, bound: { X: x } }) =>
+      form.kind !== "coordinates" ? 0 : x !== undefined && x >= 8 && x % 2 === 0 && x <= 1000 ? 1 : null,
+  },
+];
