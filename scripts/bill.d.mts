@@ -9,3 +9,9 @@ export declare function billOf(
   lock: { readonly packages: object },
   path: string,
 ): { readonly metadata: { readonly component: Component }; readonly components: readonly Component[] };
+/** Returns a lockfile with one more package, which depends on the package of the lockfile itself. */
+export declare function withPackage(
+  lock: { readonly packages: object },
+  path: string,
+  manifest: object,
+): { readonly packages: object };

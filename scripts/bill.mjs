@@ -54,3 +54,16 @@ export const billOf = ({ packages }, path) => ({
   metadata: { component: component(packages, path) },
   components: path === "" ? [] : neededBy(packages, path).map((place) => component(packages, place)),
 });
+
+/** Returns a lockfile with one more package, which depends on the package of the lockfile itself. */
+export const withPackage = ({ packages }, path, { name, version, license, dependencies }) => {
+  const { "": root } = packages;
+  const itself = { version: root.version, license: root.license };
+  return {
+    packages: {
+      ...packages,
+      [`node_modules/${root.name}`]: itself,
+      [path]: { name, version, license, dependencies },
+    },
+  };
+};

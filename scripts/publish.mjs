@@ -1,5 +1,5 @@
 /**
- * Packs and publishes boxwright, hub, agent and host at a tag:
+ * Packs and publishes boxwright, demo, hub, agent and host at a tag:
  *
  *     node scripts/publish.mjs https://HOST/OWNER/NAME vX.Y.Z --pack       # packs and checks
  *     node scripts/publish.mjs https://HOST/OWNER/NAME vX.Y.Z --provenance # as the release does
@@ -13,12 +13,12 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { parseArgs } from "node:util";
 import { gunzipSync } from "node:zlib";
-import { billOf } from "./bill.mjs";
+import { billOf, withPackage } from "./bill.mjs";
 import { withRepository } from "./npm-manifest.mjs";
 import { deadLinks, withAbsoluteLinks } from "./npm-readme.mjs";
 
 /** Folders of the packages, in the order of their dependencies. */
-const PACKAGES = ["", "fleet/hub", "fleet/agent", "fleet/host"];
+const PACKAGES = ["", "demo", "fleet/hub", "fleet/agent", "fleet/host"];
 const OUT = "out/release";
 const ENV = { ...process.env, ONNXRUNTIME_NODE_INSTALL: "skip" };
 
@@ -98,10 +98,12 @@ function fillIn(folder, { repository, tag }) {
 
 /** Writes the bill of materials of a package beside its tarball. */
 function writeBill(folder, tarball) {
-  const lock = JSON.parse(
-    readFileSync(folder === "" ? "package-lock.json" : "fleet/package-lock.json", "utf8"),
-  );
-  const bill = billOf(lock, folder.replace("fleet/", ""));
+  const json = (file) => JSON.parse(readFileSync(file, "utf8"));
+  const isFleet = folder.startsWith("fleet/");
+  const lock = json(isFleet ? "fleet/package-lock.json" : "package-lock.json");
+  // The root's lockfile has what the demo depends on, for the tests, but not the demo.
+  const own = folder === "demo" ? withPackage(lock, folder, json(`${folder}/package.json`)) : lock;
+  const bill = billOf(own, folder.replace("fleet/", ""));
   writeFileSync(tarball.replace(/\.tgz$/, ".cdx.json"), `${JSON.stringify(bill, null, 2)}\n`);
 }
 

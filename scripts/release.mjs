@@ -1,7 +1,7 @@
 /**
  * `node scripts/release.mjs first|patch|minor|major`: turns "Unreleased" in CHANGELOG.md into the next version, and
- * sets it in every manifest and lockfile of the root and of fleet/. `node scripts/release.mjs --check vX.Y.Z` tells
- * whether they agree with a tag, and prints the notes.
+ * sets it in every manifest and lockfile of the root, of demo/ and of fleet/. `node scripts/release.mjs --check vX.Y.Z`
+ * tells whether they agree with a tag, and prints the notes.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
@@ -9,12 +9,14 @@ import { pathToFileURL } from "node:url";
 /** Manifests that carry the version, beside the one of the root. */
 export const MANIFESTS = [
   "package.json",
+  "demo/package.json",
   ...["service", "agent", "host", "hub"].map((part) => `fleet/${part}/package.json`),
   ...["host", "hub"].map((part) => `fleet/${part}/client/package.json`),
 ];
 export const LOCKFILES = ["package-lock.json", "fleet/package-lock.json"];
 /** Names of packages that carry the version. */
-const isOwn = (name) => name === "boxwright" || /^boxwright-(agent|host|hub|service)(-client)?$/.test(name);
+const isOwn = (name) =>
+  name === "boxwright" || /^boxwright-(agent|demo|host|hub|service)(-client)?$/.test(name);
 
 /** Returns the version after this one. "first" names the version that the manifests have before any release. */
 export function next(version, step) {

@@ -45,12 +45,16 @@ function install() {
   const [{ filename }] = JSON.parse(
     npm("pack", root, "--json", "--ignore-scripts", "--pack-destination", folder),
   );
+  // The demo packs its network first, by a script of its own.
+  const [demo] = JSON.parse(
+    npm("pack", join(root, "demo"), "--json", "--silent", "--pack-destination", folder),
+  );
   writeFileSync(join(folder, "package.json"), '{"private":true}\n');
   const packages = packagesOf(join(root, "examples"));
   console.log(`${filename}, ${packages.join(", ")}`);
   // Each of these brings its binaries in the package, so that install scripts can stay off.
   const options = ["--no-audit", "--no-fund", "--ignore-scripts", "--no-package-lock"];
-  npm("install", ...options, join(folder, filename), ...packages);
+  npm("install", ...options, join(folder, filename), join(folder, demo.filename), ...packages);
   cpSync(join(root, "examples"), folder, { recursive: true });
 }
 

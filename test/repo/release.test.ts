@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { withRepository } from "../../scripts/npm-manifest.mjs";
-import { billOf } from "../../scripts/bill.mjs";
+import { billOf, withPackage } from "../../scripts/bill.mjs";
 import { problemsOf } from "../../scripts/publish.mjs";
 import {
   disagreements,
@@ -231,4 +231,18 @@ test("the bill of a package names what it needs at run time, each with its hash,
   expect(unhashed.sort()).toEqual(["boxwright", "boxwright-service"]);
   // The root package has no dependency.
   expect(billOf(JSON.parse(read("package-lock.json")) as typeof lock, "").components).toEqual([]);
+});
+
+test("the bill of the demo names its network's runtime and boxwright, from the root's lockfile", () => {
+  const lock = JSON.parse(read("package-lock.json")) as Parameters<typeof billOf>[0];
+  const manifest = JSON.parse(read("demo/package.json")) as { dependencies: object };
+  const { metadata, components } = billOf(withPackage(lock, "demo", manifest), "demo");
+  expect(metadata.component.purl).toMatch(/^pkg:npm\/boxwright-demo@\d/);
+  const names = components.map(({ name }) => name);
+  expect(names).toEqual(
+    expect.arrayContaining([...Object.keys(manifest.dependencies), "onnxruntime-common"]),
+  );
+  expect(components.filter(({ hashes }) => hashes === undefined).map(({ name }) => name)).toEqual([
+    "boxwright",
+  ]);
 });

@@ -65,7 +65,7 @@ export const OUTPUT_ROWS: readonly Row[] = [
     },
   },
   {
-    page: "README.md",
+    page: "docs/nn-config.md",
     has: "nn_config: {",
     check: (made) =>
       expect(decoderIn(made).config).toMatchObject({
