@@ -30,6 +30,14 @@ export function moduleSource(template: string, compiled: CompiledPlan): string {
   );
 }
 
+/** Returns the declarations of a module. They name types of the package, which only the compiler of types reads. */
+export const moduleTypes = (): string => `// Made by "boxwright compile", beside the module.
+import type { Detections, Frame, Outputs, TensorInput } from "boxwright";
+
+/** Decodes one image. The next call overwrites the detections: \`copy()\` keeps them. */
+export declare function decode(outputs: Outputs | TensorInput, frame?: Frame): Detections;
+`;
+
 function embedded({ image, plan, layout, labels, outputs }: CompiledPlan): EmbeddedPlan {
   const [columns] = layout.detections;
   return {

@@ -10,7 +10,7 @@ import type * as Compiled from "../../src/compiled/simd.ts";
 import type { ElementType, TensorInput } from "../../src/core/tensor.ts";
 import { type Detections, type Frame, createDecoderSync } from "../../src/entries/index.ts";
 import { readTemplate } from "../../src/node/kernel.ts";
-import { moduleSource } from "../../src/planfile/module.ts";
+import { moduleSource, moduleTypes } from "../../src/planfile/module.ts";
 import { compilePlan } from "../../src/planfile/write.ts";
 import { boxwright } from "../support/cli.ts";
 import { fixture, tempFolder } from "../support/files.ts";
@@ -106,7 +106,27 @@ test("the module of YOLOv8 is small, has one export and needs no other file", as
     expect(source).not.toMatch(/\bfrom ?"|\bimport\b|\brequire\b|BOXWRIGHT_PLAN/);
     expect(source.includes("WebAssembly.Module")).toBe(engine === "simd");
     expect(Object.keys(await load(file))).toEqual(["decode"]);
+    expect(await readFile(file.replace(".mjs", ".d.mts"), "utf8")).toBe(moduleTypes());
   }
+});
+
+test("types that would be written over a file that is read are refused", async () => {
+  const labels = folder.path("mine.d.ts");
+  await writeFile(labels, "cat\n");
+  const words = [
+    "--family",
+    "yolov8",
+    "--labels",
+    labels,
+    "--input-size",
+    "640x640",
+    "--outputs",
+    "o:1x5x8400:f32",
+  ];
+  const ran = await boxwright("compile", ...words, "-o", folder.path("mine.js"));
+  expect(ran.code).toBe(2);
+  expect(ran.err).toContain('mine.d.ts", expected a file of its own');
+  expect(await readFile(labels, "utf8")).toBe("cat\n");
 });
 
 test("a model file is compiled as it is", async () => {

@@ -8,6 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, describe, expect, test } from "vitest";
+import { moduleTypes } from "../../src/planfile/module.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "boxwright-compile-"));
@@ -58,6 +59,8 @@ const WRONG: readonly (readonly [program: string, message: RegExp])[] = [
     /Type '"float31"' is not assignable to type '.*TypeName.*'\. Did you mean '"float"'\?/,
   ],
   [`${DECODER}.update({ confidence: 0.5 });`, /'confidence' does not exist in type 'Update'/],
+  ["decode([{ data: new Float32Array(4) }]);", /Property 'dims' is missing in type/],
+  ["decode([]).confidences;", /Property 'confidences' does not exist on type 'Detections'/],
   [`${DECODER}.decode().confidences;`, /Property 'confidences' does not exist on type 'Detections'/],
 ];
 
@@ -70,6 +73,7 @@ const RIGHT = [
   "declare const typed: TypedOptions; createDecoderSync(typed);",
   "declare const family: Family; createDecoderSync({ family, classes: 80 });",
   "declare const file: unknown; createDecoderSync(file);",
+  'for (const { label } of decode([], { width: 4, height: 3, resize: "stretch" })) label satisfies string;',
   `${DECODER}.decode({ output0: { data: new Float32Array(4), dims: [1, 4], type: "float32", order: "rows" } });`,
 ];
 
@@ -80,13 +84,15 @@ const COMPILERS: readonly (readonly [name: string, version: string])[] = [
 ];
 
 const IMPORT =
-  'import { createDecoder, createDecoderSync, type Family, type TypedOptions } from "boxwright";';
+  'import { createDecoder, createDecoderSync, type Family, type TypedOptions } from "boxwright";' +
+  'import { decode } from "./detector.mjs";';
+writeFileSync(join(folder, "detector.d.mts"), moduleTypes());
 
 /** Compiles the programs by one compiler. Returns what it says of each, by the name of its file. */
 function compile(compiler: string, programs: readonly string[]): Map<string, string> {
   const files = programs.map((program, i) => {
     const name = `p${i}.ts`;
-    writeFileSync(join(folder, name), `${IMPORT}\nvoid createDecoder;\n${program}\n`);
+    writeFileSync(join(folder, name), `${IMPORT}\nvoid createDecoder; void decode;\n${program}\n`);
     return name;
   });
   const config = {

@@ -5,7 +5,7 @@
 import { shape } from "../../core/tensor.ts";
 import { PAGE } from "../../kernels/kernel.ts";
 import { cSource, isIdentifier } from "../../planfile/c-source.ts";
-import { moduleSource } from "../../planfile/module.ts";
+import { moduleSource, moduleTypes } from "../../planfile/module.ts";
 import { standaloneKernel } from "../../planfile/standalone-kernel.ts";
 import { type CompiledPlan, compilePlan } from "../../planfile/write.ts";
 import { readInputUpTo } from "../files/read.ts";
@@ -28,9 +28,11 @@ export async function compile({ positionals, values }: Parsed, io: Io): Promise<
   const engine = engineOfModule(values, out);
   const compiled = await compileFiles(positionals, values, scalarOnly);
   const kernel = textOf(values, "kernel");
+  const types = engine === null ? undefined : out?.replace(/\.(m?)js$/i, ".d.$1ts");
   await checkPlaces(
     [
       ["out", out],
+      ["out", types],
       ["kernel", kernel],
     ],
     [values["labels"], values["priors"], ...positionals],
@@ -42,6 +44,7 @@ export async function compile({ positionals, values }: Parsed, io: Io): Promise<
       : cSource(name, compiled);
   if (out === undefined) io.out(result);
   else await writeNamed("out", out, result);
+  if (types !== undefined) await writeNamed("out", types, moduleTypes());
   if (kernel !== undefined) {
     const pages = Math.ceil(compiled.layout.bytes / PAGE);
     await writeNamed("kernel", kernel, standaloneKernel(readScalarKernel(), pages));

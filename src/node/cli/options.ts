@@ -394,7 +394,7 @@ export const COMMANDS = {
         value: "FILE",
         help:
           "write here instead of to standard output. A name that ends in .mjs or .js: an ES module that decodes " +
-          "by itself",
+          "by itself, with its types beside it",
         aliases: ["output"],
       },
       engine: {
