@@ -28,9 +28,14 @@ it("a device with slow uploads has its own share, and others go on", async () =>
   const files = Array.from({ length: 8 }, (_, n) => png(16, 8, [n, 1, 1]));
   const { snap_id } = (await postSnap(slow, snapOf(files))).json;
   const sockets = files.map((file) => beginFile(slow, `/device/snaps/${snap_id}/files/${sha256Of(file)}`, file.length));
-  await until(async () => (await postSnap(slow, snapOf([png(16, 8, [1, 2, 3])]))).status === 429);
-  const refused = await postSnap(slow, snapOf([png(16, 8, [1, 2, 3])]));
-  expect(refused.json.errors[0]).toMatchObject({
+  // Asking again may run into the limit of requests first, which passes.
+  let refusal = { extensions: { code: "" } };
+  await until(async () => {
+    const { json } = await postSnap(slow, snapOf([png(16, 8, [1, 2, 3])]));
+    [refusal] = json.errors ?? [refusal];
+    return refusal.extensions.code === "too_many_bodies";
+  });
+  expect(refusal).toMatchObject({
     message: expect.stringContaining("got 8 requests of this sender at once already, expected at most 8"),
     extensions: { code: "too_many_bodies" },
   });
