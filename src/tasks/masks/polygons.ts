@@ -62,6 +62,12 @@ function walk(
 ): number[] {
   const isSet = (x: number, y: number): boolean =>
     x >= 0 && y >= 0 && x < width && y < height && data[y * width + x] === 1;
+  if (startDirection === UP && isAlone(data, width, startY * width + startX, startX)) {
+    const edge = startY * (width + 1) + startX;
+    walked[edge] = walked[edge + 1] = mark;
+    const [left, top] = [originX + startX, originY + startY];
+    return [left, top, left + 1, top, left + 1, top + 1, left, top + 1];
+  }
   let count = 0;
   let direction = startDirection;
   let x = startX;
@@ -85,6 +91,13 @@ function walk(
   } while (x !== firstX || y !== firstY || direction !== startDirection);
   return corners.slice(0, count);
 }
+
+/** True if no neighbour of a set pixel is set. Noise has many such pixels: a walk around each takes twice the time. */
+const isAlone = (data: Uint8Array, width: number, at: number, x: number): boolean =>
+  (x === 0 || data[at - 1] !== 1) &&
+  (x === width - 1 || data[at + 1] !== 1) &&
+  (at < width || data[at - width] !== 1) &&
+  (at + width >= data.length || data[at + width] !== 1);
 
 // From a corner to the pixels ahead of it, by direction: right, down, left, up.
 const AHEAD_RIGHT_X = [0, -1, -1, 0];

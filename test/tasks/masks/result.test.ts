@@ -126,6 +126,19 @@ describe("toPolygons", () => {
     ]);
   });
 
+  test("pixels without neighbours: their four corners, clockwise from the first one, at every border", () => {
+    const mask = new PixelMask(5, 7, 3, 3, [20, 20]);
+    mask.data.set([1, 0, 1, 0, 1, 0, 1, 0, 1]);
+    const square = (x: number, y: number): number[] => [x, y, x + 1, y, x + 1, y + 1, x, y + 1];
+    const places = [[5, 7], [7, 7], [6, 8], [5, 9], [7, 9]] as const; // prettier-ignore
+    expect(mask.toPolygons()).toEqual(places.map(([x, y]) => ({ outer: square(x, y), holes: [] })));
+    for (const [width, height] of [[1, 1], [1, 3], [3, 1]] as const) {
+      const line = new PixelMask(0, 0, width, height, [9, 9]);
+      line.data[line.data.length - 1] = 1;
+      expect(line.toPolygons()).toEqual([{ outer: square(width - 1, height - 1), holes: [] }]);
+    } // prettier-ignore
+  });
+
   test("pixels that touch at a corner are two parts; a hole open at a corner is one", () => {
     const touching = new PixelMask(0, 0, 2, 2, [2, 2]);
     touching.data.set([1, 0, 0, 1]);
