@@ -5,7 +5,7 @@ import type { ExportName, FamilyTraits } from "../core/family.ts";
 import { columnsText, rowOrder } from "../core/row-orders.ts";
 import { anchorMaps } from "./anchors.ts";
 import { cellsOf, gridsOf } from "../shapes/grids.ts";
-import { classesIn, shapesOf, WAYS } from "../shapes/ways.ts";
+import { classesIn, shapesOf, waysOf } from "../shapes/ways.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import { classScores } from "./classes.ts";
 import { cellMaps, distanceMaps, pointMaps, pointRows } from "./maps.ts";
@@ -25,7 +25,7 @@ import {
 } from "./rows.ts";
 import { boxesScores, offsetsOrBoxes, priorRows } from "./ssd.ts";
 
-/** A form of output tensors. Its channels stand in `WAYS`. */
+/** A form of output tensors. Its channels stand in `ways.ts`. */
 interface ExportForm<Q extends HeadQuery> {
   /** Returns every interpretation of the tensors in this form. */
   readonly read: (query: Q, specs: Specs) => Interpretation[];
@@ -190,7 +190,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
 
 /** Returns the shapes of an export for an error; none if it waits for the number of classes. */
 export function shapesOfExport(query: HeadQuery, name: ExportName): string[] {
-  const ways = WAYS[name]?.(query.traits) ?? [];
+  const ways = waysOf(name, query.traits);
   const shapes = ways.map((way) => shapesOf(way, query.classes, query.traits)).join("; ");
   const form = EXPORTS[name];
   if (!form.counted) return [form.expected?.(query, shapes) ?? shapes];
@@ -208,7 +208,7 @@ export const classCounts = (traits: FamilyTraits, dimensions: readonly number[],
   [
     ...new Set(
       traits.exports.flatMap((name) =>
-        (WAYS[name]?.(traits) ?? []).flatMap((way) => dimensions.flatMap((d) => classesIn(way, d, traits))),
+        waysOf(name, traits).flatMap((way) => dimensions.flatMap((d) => classesIn(way, d, traits))),
       ),
     ),
   ].filter((n) => Number.isInteger(n) && n >= 1 && n <= most);

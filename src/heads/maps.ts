@@ -4,7 +4,7 @@ import { buildInterpretation, type Reading, unitOf } from "./build.ts";
 import { maps, none, rows } from "./channels.ts";
 import { type DistanceUnit, unitByValues } from "./distance-unit.ts";
 import { cellsAcross } from "../shapes/grids.ts";
-import type { TensorParts } from "../shapes/ways.ts";
+import { BOX_OBJECTNESS_CLASSES, distanceParts, OBJECTNESS_BOX_CLASSES } from "../shapes/ways.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import {
   asMaps,
@@ -29,14 +29,11 @@ import type { CountedQuery } from "./query.ts";
 const wholeHeads = (query: CountedQuery, specs: Specs): Specs =>
   specs.some(({ name }) => mayPlay(query, "boxes", name)) ? playersOf(query, specs, "boxes") : specs;
 
-/** A box, an objectness and the classes. */
-const WITH_OBJECTNESS: TensorParts = { boxes: 4, objectness: 1, scores: "C" };
-
 /** Reads maps of YOLOX and YOLOv6 r1: [N,5+C,h,w], and split ones of 4, 1 and C channels. */
 export function pointMaps(query: CountedQuery, specs: Specs): Interpretation[] {
   const { classes } = query;
   const split = join(query, specs, pairs(query, specs, maps, 4, classes), "objectness", maps, 1);
-  const whole = matchParts(query, wholeHeads(query, specs), maps, WITH_OBJECTNESS);
+  const whole = matchParts(query, wholeHeads(query, specs), maps, BOX_OBJECTNESS_CLASSES);
   return [...levels(specs, whole), ...disjoint(split)].map((matches) =>
     buildInterpretation(query, {
       name: "point-grid",
@@ -56,7 +53,7 @@ const UNDECODED = 'undecoded boxes (boxFormat: "cxcywh" says that they are decod
 
 /** Reads the undecoded rows of the same networks: the cells of all maps, one map after the other. */
 export function pointRows(query: CountedQuery, specs: Specs): Interpretation[] {
-  return matchParts(query, specs, rows, WITH_OBJECTNESS).flatMap((match) =>
+  return matchParts(query, specs, rows, BOX_OBJECTNESS_CLASSES).flatMap((match) =>
     slices(query, match).map((parts) =>
       buildInterpretation(query, {
         name: "point-rows",
@@ -86,14 +83,12 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
   const { classes, traits } = query;
   const { raw } = traits;
   // Exporters of plain distances put the sigmoid into the network. Raw distributions do not have it.
-  const exported = matchParts(query, wholeHeads(query, specs), maps, WITH_OBJECTNESS);
+  const exported = matchParts(query, wholeHeads(query, specs), maps, BOX_OBJECTNESS_CLASSES);
   return [
     ...levels(specs, exported).flatMap((matches) => distances(query, 0, "probabilities", matches)),
     ...BINS.flatMap((bins) => {
       const box = 4 * (bins || 1);
-      const parts: TensorParts = traits.classesFirst
-        ? { scores: "C", boxes: box }
-        : { boxes: box, scores: "C" };
+      const parts = distanceParts(traits, bins);
       // Rows of plain numbers are decoded boxes. Distances in rows come as distributions.
       const inRows = bins ? rows : none;
       const split = (matched: readonly TensorMatch[]): Interpretation[] =>
@@ -180,14 +175,14 @@ function strideOf(query: CountedQuery, part: TensorMatch): number {
  * Reads FastestDet's maps [N,5+C,h,w]: objectness, then tx ty tw th, then classes; the network activated all scores.
  */
 export function cellMaps(query: CountedQuery, specs: Specs): Interpretation[] {
-  const parts: TensorParts = { objectness: 1, boxes: 4, scores: "C" };
-  return levels(specs, matchParts(query, wholeHeads(query, specs), maps, parts)).map((matches) =>
-    buildInterpretation(query, {
-      name: "anchor-grid",
-      title: "FastestDet map",
-      usual: query.traits.raw,
-      fields: () => ({ xyFn: "tanh", whFn: "sigmoid" }),
-      matches,
-    }),
+  return levels(specs, matchParts(query, wholeHeads(query, specs), maps, OBJECTNESS_BOX_CLASSES)).map(
+    (matches) =>
+      buildInterpretation(query, {
+        name: "anchor-grid",
+        title: "FastestDet map",
+        usual: query.traits.raw,
+        fields: () => ({ xyFn: "tanh", whFn: "sigmoid" }),
+        matches,
+      }),
   );
 }

@@ -4,6 +4,7 @@ import { refuseFor } from "../core/errors.ts";
 import { titleOf } from "../core/families.ts";
 import { columnsText, COUNTS_SUFFIX, ROW_ORDER_NAMES, rowOrder } from "../core/row-orders.ts";
 import { volume } from "../core/tensor.ts";
+import { BOX_CLASSES, BOX_OBJECTNESS_CLASSES } from "../shapes/ways.ts";
 import {
   buildInterpretation,
   columnOf,
@@ -25,11 +26,11 @@ const isRows = ({ tensors }: TensorMatch): boolean => tensors.every(({ layout })
 
 /** Returns the tensors with 5+C channels: box, objectness, classes. */
 const withObjectness = (query: CountedQuery, specs: Specs): TensorMatch[] =>
-  matchParts(query, specs, rows, { boxes: 4, objectness: 1, scores: "C" });
+  matchParts(query, specs, rows, BOX_OBJECTNESS_CLASSES);
 
 /** Returns the tensors with 4+C channels: box, classes. */
 const withClasses = (query: CountedQuery, specs: Specs): TensorMatch[] =>
-  matchParts(query, specs, rows, { boxes: 4, scores: "C" });
+  matchParts(query, specs, rows, BOX_CLASSES);
 
 /** Reads rows or planes of 5+C: cx cy w h, objectness, classes. */
 export const objectnessRows = (query: CountedQuery, specs: Specs): Interpretation[] =>

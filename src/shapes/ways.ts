@@ -26,44 +26,61 @@ export interface Way {
 const rows = (...tensors: readonly TensorParts[]): Way => ({ see: "rows", tensors });
 const maps = (...tensors: readonly TensorParts[]): Way => ({ see: "maps", tensors });
 
-const BOXES = { boxes: 4 } as const;
-const SCORES = { scores: "C" } as const;
-const WITH_OBJECTNESS = { boxes: 4, objectness: 1, scores: "C" } as const;
+const BOXES: TensorParts = { boxes: 4 };
+const SCORES: TensorParts = { scores: "C" };
+/** Box and classes in one tensor; with objectness between them; FastestDet's, which begins with objectness. */
+export const BOX_CLASSES: TensorParts = { boxes: 4, scores: "C" };
+export const BOX_OBJECTNESS_CLASSES: TensorParts = { boxes: 4, objectness: 1, scores: "C" };
+export const OBJECTNESS_BOX_CLASSES: TensorParts = { objectness: 1, boxes: 4, scores: "C" };
 
-const ONE_TENSOR = /* @__PURE__ */ rows({ ...BOXES, ...SCORES });
-const TWO_TENSORS = /* @__PURE__ */ rows(BOXES, SCORES);
-/** One column may be the background, or "nothing". */
-const WITH_BACKGROUND = [TWO_TENSORS, /* @__PURE__ */ rows(BOXES, { scores: "C+1" })] as const;
+/** Returns the parts of a tensor with four distances of so many bins, 0 for plain numbers. */
+export const distanceParts = ({ classesFirst }: FamilyTraits, bins: number): TensorParts => {
+  const boxes = 4 * (bins || 1);
+  return classesFirst ? { scores: "C", boxes } : { boxes, scores: "C" };
+};
 
-/** Returns the ways of distances: numbers, or distributions of so many bins. */
-function distanceWays({ bins, ownBins, mayBePixels, classesFirst }: FamilyTraits): readonly Way[] {
+/** Returns the ways of distances: numbers, or distributions. */
+function distanceWays(traits: FamilyTraits): readonly Way[] {
+  const { bins = 16, ownBins, mayBePixels } = traits;
   if (mayBePixels) return [maps(BOXES, SCORES)];
-  const box = { boxes: 4 * (bins ?? 16) };
-  const fused = classesFirst ? { ...SCORES, ...box } : { ...box, ...SCORES };
-  if (ownBins) return [rows(box, SCORES), rows(fused)];
-  return [...(bins ? [] : [maps(WITH_OBJECTNESS)]), maps(box, SCORES), maps(fused)];
+  const see = ownBins ? rows : maps;
+  return [
+    ...(traits.bins ? [] : [maps(BOX_OBJECTNESS_CLASSES)]),
+    see({ boxes: 4 * bins }, SCORES),
+    see(distanceParts(traits, bins)),
+  ];
 }
 
+const OBJECTNESS_ROWS = [/* @__PURE__ */ rows(BOX_OBJECTNESS_CLASSES)];
+/** One column may be the background, or "nothing". */
+const WITH_BACKGROUND = [/* @__PURE__ */ rows(BOXES, SCORES), /* @__PURE__ */ rows(BOXES, { scores: "C+1" })];
+
 /** The ways of each form. None: the form has other parts, and says itself which. */
-export const WAYS: { readonly [E in ExportName]?: (traits: FamilyTraits) => readonly Way[] } = {
-  "anchor-maps": () => [{ ...maps(WITH_OBJECTNESS), each: [3, 5, 1, 2, 4, 6] }],
-  "cell-maps": () => [maps({ objectness: 1, ...BOXES, ...SCORES })],
-  "point-maps": () => [maps(WITH_OBJECTNESS), maps(BOXES, SCORES, { objectness: 1 })],
-  "point-rows": () => [rows(WITH_OBJECTNESS)],
-  "distance-maps": distanceWays,
-  "objectness-rows": () => [rows(WITH_OBJECTNESS)],
-  "corner-rows": () => [rows(WITH_OBJECTNESS)],
-  "class-rows": () => [ONE_TENSOR, TWO_TENSORS],
-  "end-to-end": () => [rows({ boxes: 4, scores: 1, classIds: 1 })],
-  queries: () => WITH_BACKGROUND,
-  "query-columns": () => WITH_BACKGROUND,
-  "query-rows": () => [ONE_TENSOR],
-  "prior-rows": () => WITH_BACKGROUND,
-  "prior-maps": () => [{ ...maps(BOXES, SCORES), each: [9] }],
-  "offsets-or-boxes": () => WITH_BACKGROUND,
-  "boxes-scores": () => WITH_BACKGROUND,
-  "class-scores": () => [rows(SCORES)],
+const WAYS: { readonly [E in ExportName]?: readonly Way[] } = {
+  "anchor-maps": [{ see: "maps", tensors: [BOX_OBJECTNESS_CLASSES], each: [3, 5, 1, 2, 4, 6] }],
+  "cell-maps": [/* @__PURE__ */ maps(OBJECTNESS_BOX_CLASSES)],
+  "point-maps": [
+    /* @__PURE__ */ maps(BOX_OBJECTNESS_CLASSES),
+    /* @__PURE__ */ maps(BOXES, SCORES, { objectness: 1 }),
+  ],
+  "point-rows": OBJECTNESS_ROWS,
+  "objectness-rows": OBJECTNESS_ROWS,
+  "corner-rows": OBJECTNESS_ROWS,
+  "class-rows": [/* @__PURE__ */ rows(BOX_CLASSES), /* @__PURE__ */ rows(BOXES, SCORES)],
+  "end-to-end": [/* @__PURE__ */ rows({ boxes: 4, scores: 1, classIds: 1 })],
+  queries: WITH_BACKGROUND,
+  "query-columns": WITH_BACKGROUND,
+  "query-rows": [/* @__PURE__ */ rows(BOX_CLASSES)],
+  "prior-rows": WITH_BACKGROUND,
+  "prior-maps": [{ see: "maps", tensors: [BOXES, SCORES], each: [9] }],
+  "offsets-or-boxes": WITH_BACKGROUND,
+  "boxes-scores": WITH_BACKGROUND,
+  "class-scores": [/* @__PURE__ */ rows(SCORES)],
 };
+
+/** Returns the ways of a form in a family. */
+export const waysOf = (name: ExportName, traits: FamilyTraits): readonly Way[] =>
+  name === "distance-maps" ? distanceWays(traits) : (WAYS[name] ?? []);
 
 /** Returns how many channels a part has beside one for each class. */
 const fixedOf = (part: TensorParts[keyof TensorParts]): number =>

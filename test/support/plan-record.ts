@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Plan } from "../../src/plan/plan.ts";
 
-/** A plan without its words, or what a refusal asks for; and the words. */
+/** A plan without its words, or "refused"; and the words. */
 export interface Outcome {
   readonly meaning: string;
   readonly words: string;
@@ -34,7 +34,7 @@ export function outcomeWith(make: () => Plan): Outcome {
     };
   } catch (error) {
     const { message, options } = error as Error & { options?: unknown };
-    return { meaning: `refused ${JSON.stringify(options)}`, words: message };
+    return { meaning: "refused", words: `${message}\n${JSON.stringify(options)}` };
   }
 }
 
