@@ -17,6 +17,7 @@ import { Recent } from "./core/recent.ts";
 import { WorkLimit } from "./core/work-limit.ts";
 import { createMetrics, type Metrics } from "./core/metrics.ts";
 import type { Database } from "boxwright-service/database";
+import { Alerts } from "./alerts/alerts.ts";
 import { registerAgents } from "./agents/routes.ts";
 import { openFiles } from "./files/store.ts";
 import { createEndpoint, type Endpoint } from "./graphql/endpoint.ts";
@@ -120,6 +121,8 @@ export function createApp(options: AppOptions): App {
   const flusher = setInterval(() => void flush(), FLUSH_MS).unref();
   const flushHeartbeats = createHeartbeatFlush(services, heartbeats);
   const heart = setInterval(() => void flushHeartbeats(), HEARTBEAT_FLUSH_MS).unref();
+  const alerts = new Alerts(services);
+  alerts.start();
   const sweep = createSweep(services);
   const sweeper = setInterval(() => void sweep(), SWEEP_MS).unref();
   const cleaner = setInterval(() => void clean(services), CLEAN_MS).unref();
@@ -139,6 +142,7 @@ export function createApp(options: AppOptions): App {
   async function close(): Promise<void> {
     for (const timer of [flusher, heart, sweeper, cleaner]) clearInterval(timer);
     desired.stop();
+    await alerts.stop();
     await flush();
     await flushHeartbeats();
   }

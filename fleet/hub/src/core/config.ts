@@ -60,6 +60,9 @@ export interface Config {
   readonly snapDays: number;
   readonly snapsPerHour: number;
   readonly snapBytesPerHour: number;
+  readonly webhookAddresses: "public" | "any";
+  readonly smtpUrl: string | undefined;
+  readonly mailFrom: string | undefined;
 }
 
 /** Settings without which a bucket cannot be used. */
@@ -322,6 +325,22 @@ export const options: Readonly<Record<keyof Config, Option>> = {
     fallback: 256 * MIB,
     about: "bytes of snaps an hour of one device",
   },
+  webhookAddresses: {
+    env: "HUB_WEBHOOK_ADDRESSES",
+    parse: text("public or any", /^(public|any)$/),
+    fallback: "public",
+    about: "where webhooks of alerts may go: https addresses of the public internet, or any, inside your network too",
+  },
+  smtpUrl: {
+    env: "HUB_SMTP_URL",
+    parse: secret("an address like smtps://user:password@mail.example.org", /^smtps?:\/\/[^\s/]+\/?$/),
+    about: "mail server for alerts, with HUB_MAIL_FROM; smtp:// turns to TLS if the server can",
+  },
+  mailFrom: {
+    env: "HUB_MAIL_FROM",
+    parse: text("an email address", /^[^\s@,;<>]+@[^\s@,;<>]+$/),
+    about: "sender of those mails",
+  },
 };
 
 /** Returns the configuration, or throws `ConfigProblems`. `file` is the parsed JSON of the config file. */
@@ -346,6 +365,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, fi
     );
   }
   problems.push(...bucketProblems(config));
+  if ((config.smtpUrl === undefined) !== (config.mailFrom === undefined))
+    problems.push("HUB_SMTP_URL, HUB_MAIL_FROM: got only one of them, expected both or neither");
   if (secured && config.baseUrl === undefined)
     problems.push("baseUrl (HUB_BASE_URL): got none, expected the https address that clients use");
   if (

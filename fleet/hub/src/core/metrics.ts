@@ -1,5 +1,5 @@
 /** Counters of the hub, in the Prometheus text format. Labels have few values: no ids, no paths as sent. */
-import { collectDefaultMetrics, Counter, Histogram, Registry } from "prom-client";
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from "prom-client";
 
 export interface Metrics {
   readonly registry: Registry;
@@ -11,6 +11,8 @@ export interface Metrics {
   readonly signIns: Counter<"result">;
   readonly refusedConnections: Counter<"limit">;
   readonly internalErrors: Counter;
+  readonly alertMessages: Counter<"outcome">;
+  readonly openAlerts: Gauge<"kind">;
 }
 
 export function createMetrics(): Metrics {
@@ -63,5 +65,17 @@ export function createMetrics(): Metrics {
       registers,
     }),
     internalErrors: new Counter({ name: "hub_internal_errors_total", help: "Errors of the hub itself", registers }),
+    alertMessages: new Counter({
+      name: "hub_alert_messages_total",
+      help: "Attempts to send messages about alerts: sent, failed, dropped",
+      labelNames: ["outcome"],
+      registers,
+    }),
+    openAlerts: new Gauge({
+      name: "hub_alerts_open",
+      help: "Alerts that are open, of all teams; kept by the hub process that watches",
+      labelNames: ["kind"],
+      registers,
+    }),
   };
 }

@@ -3,6 +3,7 @@
  * databases run the same statements. The type of text columns differs, so that both order text by bytes.
  */
 import type { Migration } from "boxwright-service/migrate";
+import { alerts } from "./alerts.ts";
 
 /** `created_by` of a link is NULL if the operator made it. */
 const peopleAndKeys = (text: string): string => `
@@ -106,6 +107,9 @@ CREATE TABLE device_states (
   application_error ${text},
   token_at BIGINT,
   revoked_at BIGINT,
+  frames_at BIGINT,
+  spool_percent BIGINT,
+  paused_at BIGINT,
   PRIMARY KEY (team_id, device_id)
 );
 CREATE TABLE device_hours (
@@ -322,7 +326,9 @@ export const migrations: readonly Migration[] = [
     version: 1,
     name: "the first release",
     sql: (text) =>
-      [peopleAndKeys, devicesWithIdentity, groupsAndAdoptKeys, applications, snaps].map((part) => part(text)).join(""),
+      [peopleAndKeys, devicesWithIdentity, groupsAndAdoptKeys, applications, snaps, alerts]
+        .map((part) => part(text))
+        .join(""),
   },
 ];
 

@@ -47,6 +47,11 @@ export type AuditAction =
   | "model.added"
   | "model.removed"
   | "snap.deleted"
+  | "alert_rule.created"
+  | "alert_rule.deleted"
+  | "alert_channel.created"
+  | "alert_channel.deleted"
+  | "alert.silenced"
   | "signing_key.replaced"
   | "backup.restored";
 

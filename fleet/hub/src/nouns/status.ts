@@ -61,6 +61,12 @@ export interface DeviceState {
   readonly snap_requested_at: number | null;
   /** When its credential was revoked; null: it has one. */
   readonly revoked_at: number | null;
+  /** When its count of frames grew last. */
+  readonly frames_at: number | null;
+  /** How full its spool is. */
+  readonly spool_percent: number | null;
+  /** When somebody paused it; null: it takes frames. */
+  readonly paused_at: number | null;
 }
 
 /** Counts of one hour of a device. */
@@ -70,7 +76,7 @@ export const STATE_COLUMNS = [
   ...["enrolled_at", "serial_number", "model", "architecture", "version", "last_contact_at", "online_since"],
   ...["counter", "process_id", "previous_process_id", "conflict_at", "clock_difference", "host_url", "application"],
   ...["application_version", "application_state", "report", "hour", "contacts", "restarts", "worst_p99", "drops"],
-  ...["application_error", "snap_requested_at", "revoked_at"],
+  ...["application_error", "snap_requested_at", "revoked_at", "frames_at", "spool_percent", "paused_at"],
 ] as const;
 
 type Contact = Pick<DeviceState, "last_contact_at" | "online_since" | "revoked_at">;
@@ -135,6 +141,8 @@ export function advance(before: DeviceState, beat: Heartbeat, now: number): Adva
     restarts: counts.restarts + (isRestart ? 1 : 0),
     worst_p99,
     drops: counts.drops + newDrops(before, beat, isFirst || isRestart),
+    frames_at: hasNewFrames(before, beat, isFirst || isRestart) ? now : before.frames_at,
+    spool_percent: beat.spool.limit === 0 ? null : Math.round((100 * beat.spool.bytes) / beat.spool.limit),
   };
   const finished = before.hour === null || isSameHour ? undefined : { ...before, hour: before.hour };
   return { state, finished, isConflict };
@@ -146,6 +154,11 @@ function newDrops({ report }: DeviceState, beat: Heartbeat, isNewProcess: boolea
   if (isNewProcess || report === null) return total;
   const last = JSON.parse(report) as Heartbeat;
   return Math.max(0, total - last.dropped - last.lost);
+}
+
+/** True if the device took a frame since the last heartbeat. */
+function hasNewFrames({ report }: DeviceState, { frames }: Heartbeat, isNewProcess: boolean): boolean {
+  return frames > (isNewProcess || report === null ? 0 : (JSON.parse(report) as Heartbeat).frames);
 }
 
 interface Pending {
@@ -229,11 +242,11 @@ export class Heartbeats {
 
 async function write(tx: Queries, { teamId, deviceId, state: s, isConflict, finished }: Pending): Promise<void> {
   const done = await tx.all(
-    "UPDATE device_states SET model = ?, architecture = ?, version = ?, last_contact_at = ?, online_since = ?, counter = ?, process_id = ?, previous_process_id = ?, conflict_at = coalesce(?, conflict_at), clock_difference = ?, host_url = ?, report = ?, hour = ?, contacts = ?, restarts = ?, worst_p99 = ?, drops = ? WHERE team_id = ? AND device_id = ? AND enrolled_at = ? RETURNING 1 AS done",
+    "UPDATE device_states SET model = ?, architecture = ?, version = ?, last_contact_at = ?, online_since = ?, counter = ?, process_id = ?, previous_process_id = ?, conflict_at = coalesce(?, conflict_at), clock_difference = ?, host_url = ?, report = ?, hour = ?, contacts = ?, restarts = ?, worst_p99 = ?, drops = ?, frames_at = ?, spool_percent = ? WHERE team_id = ? AND device_id = ? AND enrolled_at = ? RETURNING 1 AS done",
     [
       ...[s.model, s.architecture, s.version, s.last_contact_at, s.online_since, s.counter, s.process_id],
       ...[s.previous_process_id, isConflict ? s.conflict_at : null, s.clock_difference, s.host_url, s.report],
-      ...[s.hour, s.contacts, s.restarts, s.worst_p99, s.drops],
+      ...[s.hour, s.contacts, s.restarts, s.worst_p99, s.drops, s.frames_at, s.spool_percent],
       ...[teamId, deviceId, s.enrolled_at],
     ],
   );

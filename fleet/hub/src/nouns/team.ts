@@ -3,6 +3,7 @@ import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { audit } from "./audit.ts";
+import { ALERT_TABLES } from "../database/alerts.ts";
 import { voidTokensOfTeam } from "./credential.ts";
 import { endInvitations } from "./link.ts";
 import type { Role } from "./role.ts";
@@ -52,6 +53,7 @@ export async function renameTeam(
 
 /** Tables with rows of a team, those that refer to others first. */
 const OF_TEAM = [
+  ...ALERT_TABLES,
   ...[
     "snap_files",
     "snap_tags",

@@ -13,6 +13,7 @@ const LAYERS = [
   "limits",
   "auth",
   "http",
+  "alerts",
   "uploads",
   "agents",
   "graphql",
@@ -25,6 +26,7 @@ const LAYERS = [
 
 /** One thing in several layers: its rules, its answers, its pages, its commands. */
 const SHARED = [
+  "alerts",
   "adopt-keys",
   "answer",
   "application",

@@ -1,0 +1,49 @@
+/** Sends one message about alerts by e-mail. */
+import { createTransport } from "nodemailer";
+import type { Attempt, AttemptOptions, Message } from "boxwright-service/delivery";
+import { messageOf } from "boxwright-service/errors";
+import { oneLine, textOf, type AlertMessage } from "./words.ts";
+
+export interface MailServer {
+  readonly url: string;
+  /** Sender. */
+  readonly from: string;
+}
+
+const MAX_SUBJECT = 200;
+
+/**
+ * Hands a message to the mail server. A server that refuses it for good (5xx) may have been set up wrongly, so it is
+ * tried again as any other. The Message-ID is the same in all attempts: mailboxes show a message once.
+ */
+export async function sendMail(
+  { url, from }: MailServer,
+  to: string,
+  { id, body }: Message,
+  { signal, patience }: AttemptOptions,
+): Promise<Attempt> {
+  if (signal.aborted) return "ended";
+  const times = { connectionTimeout: patience, greetingTimeout: patience, socketTimeout: patience };
+  const transport = createTransport({ url, ...times, disableFileAccess: true, disableUrlAccess: true });
+  const end = (): void => transport.close();
+  signal.addEventListener("abort", end);
+  try {
+    const message = JSON.parse(body) as AlertMessage;
+    await transport.sendMail({
+      from: { name: "boxwright hub", address: from },
+      to: { name: "", address: to },
+      envelope: { from, to: [to] },
+      subject: oneLine(message.data.title).slice(0, MAX_SUBJECT),
+      text: textOf(message),
+      messageId: `<${id}@${from.split("@")[1]}>`,
+      // Programs that answer mails leave such ones alone (RFC 3834).
+      headers: { "Auto-Submitted": "auto-generated" },
+    });
+    return "sent";
+  } catch (error) {
+    return signal.aborted ? "ended" : { reason: oneLine(messageOf(error)).slice(0, 300), after: null };
+  } finally {
+    signal.removeEventListener("abort", end);
+    transport.close();
+  }
+}

@@ -1,0 +1,166 @@
+/**
+ * Makes messages of alerts: those of one rule that begin or end within some seconds are one message. A silence holds
+ * them back, and what is still open at its end is told then. The message is queued in the transaction that notes it.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Database, Queries } from "boxwright-service/database";
+import { newId } from "../core/ids.ts";
+import { isOfDevices } from "../nouns/alert-kind.ts";
+import type { AlertRule } from "../nouns/alert-rule.ts";
+import { titleOf, type AlertMessage } from "./words.ts";
+
+/** How long the first alert of a message waits for others: a site that loses its network falls silent in half a minute. */
+export const GATHER_MS = 15_000;
+/** The wait once a rule has sent `QUICK` messages within `RECENT_MS`. */
+const LONG_GATHER_MS = 300_000;
+const QUICK = 4;
+const RECENT_MS = 600_000;
+/** Subjects that a message names. */
+const NAMED = 50;
+const ROWS_A_TURN = 500;
+
+const NOT_SILENT =
+  "NOT EXISTS (SELECT 1 FROM alert_silences q WHERE q.team_id = a.team_id AND q.until > ? AND (q.kind = 'rule' AND q.target_id = a.rule_id OR " +
+  "q.kind = 'device' AND q.target_id = a.subject OR q.kind = 'group' AND (q.target_id = a.subject OR EXISTS " +
+  "(SELECT 1 FROM device_group_members m WHERE m.team_id = a.team_id AND m.group_id = q.target_id AND m.device_id = a.subject))))";
+
+/** The two things to tell of an alert: which rows, when it happened, and what to note. */
+const BEGIN = {
+  type: "alert.began",
+  where: "a.told_at IS NULL AND a.ended_at IS NULL",
+  at: "began_at",
+  note: "told_at",
+};
+/** An end whose begin nobody was told of is no news. */
+const END = {
+  ...{ type: "alert.ended", where: "a.told_at IS NOT NULL AND a.ended_at IS NOT NULL AND a.end_told_at IS NULL" },
+  ...{ at: "ended_at", note: "end_told_at" },
+};
+
+export interface Place {
+  readonly db: Database;
+  readonly baseUrl: string;
+}
+
+export class Teller {
+  /** Times of the last messages of each rule. */
+  readonly #recent = new Map<string, number[]>();
+
+  /** Queues messages about a rule if it is time. Returns true if it did. */
+  async tell(place: Place, rule: AlertRule, now: number): Promise<boolean> {
+    let isTold = false;
+    for (const news of [BEGIN, END]) isTold = (await this.#tell(place, rule, news, now)) || isTold;
+    return isTold;
+  }
+
+  async #tell({ db, baseUrl }: Place, rule: AlertRule, news: typeof BEGIN, now: number): Promise<boolean> {
+    const from = `FROM alerts a WHERE a.rule_id = ? AND ${news.where} AND ${NOT_SILENT}`;
+    const [due] = await db.all<{ oldest: number | null }>(`SELECT min(a.${news.at}) AS oldest ${from}`, [rule.id, now]);
+    const oldest = due?.oldest ?? null;
+    if (oldest === null || now - oldest < this.#gatherMs(rule.id, now)) return false;
+    await db.write(async (tx) => {
+      const message = await readMessage(tx, { baseUrl, rule, from, now, type: news.type as AlertMessage["type"] });
+      if (message === undefined) return;
+      const some = `SELECT a.id ${from} LIMIT ${ROWS_A_TURN}`;
+      const text = `UPDATE alerts SET ${news.note} = ? WHERE id IN (${some}) RETURNING 1 AS done`;
+      while ((await tx.all(text, [now, rule.id, now])).length >= ROWS_A_TURN) await nextTurn();
+      await queue(tx, rule, message, now);
+    });
+    this.#recent.set(rule.id, [...(this.#recent.get(rule.id) ?? []).filter((at) => now - at < RECENT_MS), now]);
+    return true;
+  }
+
+  #gatherMs(ruleId: string, now: number): number {
+    const recent = (this.#recent.get(ruleId) ?? []).filter((at) => Math.abs(now - at) < RECENT_MS);
+    return recent.length < QUICK ? GATHER_MS : LONG_GATHER_MS;
+  }
+}
+
+interface Wanted {
+  readonly baseUrl: string;
+  readonly rule: AlertRule;
+  readonly from: string;
+  readonly now: number;
+  readonly type: AlertMessage["type"];
+}
+
+async function readMessage(tx: Queries, wanted: Wanted): Promise<AlertMessage | undefined> {
+  const { baseUrl, rule, from, now, type } = wanted;
+  const params = [rule.id, now];
+  const [counted] = await tx.all<{ count: number }>(`SELECT count(*) AS count ${from}`, params);
+  const [team] = await tx.all<{ id: string; name: string }>("SELECT id, name FROM teams WHERE id = ?", [rule.team_id]);
+  const count = counted?.count ?? 0;
+  if (count === 0 || team === undefined) return undefined;
+  const rows = await tx.all<{ subject: string; subject_name: string; began_at: number }>(
+    `SELECT a.subject AS subject, a.subject_name AS subject_name, a.began_at AS began_at ${from} ORDER BY a.began_at, a.subject LIMIT ${NAMED}`,
+    params,
+  );
+  const groups = isOfDevices(rule.kind)
+    ? await tx.all<{ id: string; name: string; count: number }>(
+        "SELECT g.id AS id, g.name AS name, count(*) AS count FROM device_groups g JOIN device_group_members m ON m.team_id = g.team_id AND m.group_id = g.id " +
+          `WHERE g.team_id = ? AND m.device_id IN (SELECT a.subject ${from}) GROUP BY g.id, g.name ORDER BY count(*) DESC, g.name LIMIT 20`,
+        [rule.team_id, ...params],
+      )
+    : [];
+  const told = { kind: rule.kind, ended: type === "alert.ended", count, name: rows[0]!.subject_name, groups };
+  const beganAt = (at: number): string => new Date(at).toISOString();
+  return {
+    type,
+    timestamp: new Date(now).toISOString(),
+    data: {
+      title: titleOf(told),
+      team,
+      rule: { id: rule.id, name: rule.name, kind: rule.kind, threshold: rule.threshold },
+      ...{ count, groups },
+      subjects: rows.map((row) => ({ id: row.subject, name: row.subject_name, beganAt: beganAt(row.began_at) })),
+      url: `${baseUrl}/teams/${team.id}/alerts`,
+    },
+  };
+}
+
+/** Queues a message for the channel of a rule, or for all of its team. */
+async function queue(tx: Queries, rule: AlertRule, message: AlertMessage, now: number): Promise<void> {
+  const channels =
+    rule.channel_id === null
+      ? await tx.all<{ id: string }>("SELECT id FROM alert_channels WHERE team_id = ? ORDER BY id", [rule.team_id])
+      : [{ id: rule.channel_id }];
+  for (const { id } of channels) await queueFor(tx, rule.team_id, id, message, now);
+}
+
+export async function queueFor(
+  tx: Queries,
+  teamId: string,
+  channelId: string,
+  message: AlertMessage,
+  now: number,
+): Promise<void> {
+  await tx.all("INSERT INTO alert_messages (channel_id, at, id, team_id, body) VALUES (?, ?, ?, ?, ?)", [
+    ...[channelId, now, `msg_${newId(now)}`, teamId, JSON.stringify(message)],
+  ]);
+}
+
+/** Queues a message that tries a channel out. */
+export async function queueTest(
+  db: Database,
+  baseUrl: string,
+  now: number,
+  { team, channelId }: { readonly team: { readonly id: string; readonly name: string }; readonly channelId: string },
+): Promise<void> {
+  const { id, name } = team;
+  await db.write((tx) =>
+    queueFor(
+      tx,
+      id,
+      channelId,
+      {
+        type: "alert.test",
+        timestamp: new Date(now).toISOString(),
+        data: {
+          ...{ title: "Test: messages about alerts arrive", team: { id, name }, rule: null },
+          ...{ count: 0, groups: [], subjects: [], url: `${baseUrl}/teams/${id}/alerts` },
+        },
+      },
+      now,
+    ),
+  );
+}

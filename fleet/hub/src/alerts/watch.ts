@@ -1,0 +1,102 @@
+/**
+ * Compares rules with the devices: opens an alert for each new fault, and ends one whose fault stays away. An alert is
+ * a row, so a hub that is killed forgets none.
+ *
+ * A device that comes and goes would send a message each time. So an alert ends only after the fault was away for a
+ * time, which doubles with each alert of the same device and rule, up to an hour.
+ */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import type { Database, Queries, Value } from "boxwright-service/database";
+import { isOfDevices, KINDS, sourceOf } from "../nouns/alert-kind.ts";
+import type { AlertRule } from "../nouns/alert-rule.ts";
+
+/** How long a fault has to be away at first before its alert ends. */
+export const HOLD_MS = 60_000;
+const LONGEST_HOLD_MS = 3_600_000;
+/** An alert that ended so long ago does not count: the device was well. */
+const FORGET_MS = 6 * 3_600_000;
+/** Rows that one statement changes. Requests get their turn between two. */
+const ROWS_A_TURN = 250;
+
+interface Condition {
+  readonly sql: string;
+  readonly params: readonly Value[];
+}
+
+/** Returns the condition of the subjects that have the fault of a rule, with its source. */
+function conditionOf({ kind, threshold, team_id, group_id }: AlertRule, now: number): Condition {
+  const { sql, params } = KINDS[kind].where(threshold, now);
+  const parts = ["d.team_id = ?", `(${sql})`];
+  const all: Value[] = [team_id, ...params];
+  if (group_id !== null && isOfDevices(kind)) {
+    parts.push(
+      "EXISTS (SELECT 1 FROM device_group_members g WHERE g.team_id = d.team_id AND g.device_id = d.id AND g.group_id = ?)",
+    );
+    all.push(group_id);
+  }
+  return { sql: `FROM ${sourceOf(kind)} WHERE ${parts.join(" AND ")}`, params: all };
+}
+
+/**
+ * Opens and ends alerts of a rule.
+ * @param runningMs milliseconds that this hub has heard devices
+ */
+export async function watchRule(db: Database, rule: AlertRule, now: number, runningMs: number): Promise<void> {
+  const { kind, threshold } = rule;
+  if (runningMs < (KINDS[kind].needs?.(threshold) ?? 0)) return;
+  const condition = conditionOf(rule, now);
+  await openAlerts(db, rule, condition, now);
+  const [open] = await db.all("SELECT 1 AS one FROM alerts WHERE rule_id = ? AND ended_at IS NULL LIMIT 1", [rule.id]);
+  if (open !== undefined) await endAlerts(db, rule, condition, now);
+}
+
+/** Opens an alert for each subject that has the fault and no open alert. */
+async function openAlerts(db: Database, rule: AlertRule, { sql, params }: Condition, now: number): Promise<void> {
+  const hold =
+    `coalesce((SELECT CASE WHEN p.hold_ms * 2 > ${LONGEST_HOLD_MS} THEN ${LONGEST_HOLD_MS} ELSE p.hold_ms * 2 END FROM alerts p ` +
+    `WHERE p.rule_id = ? AND p.subject = d.id AND p.ended_at > ? ORDER BY p.ended_at DESC LIMIT 1), ${HOLD_MS})`;
+  const values =
+    `CAST(? AS TEXT) || d.id, d.team_id, CAST(? AS TEXT), CAST(? AS TEXT), CAST(? AS TEXT), d.id, d.name, ` +
+    `CAST(? AS BIGINT), ${hold}`;
+  const text =
+    `INSERT INTO alerts (id, team_id, rule_id, rule_name, kind, subject, subject_name, began_at, hold_ms) SELECT ${values} ${sql} ` +
+    `AND NOT EXISTS (SELECT 1 FROM alerts o WHERE o.rule_id = ? AND o.subject = d.id AND o.ended_at IS NULL) LIMIT ${ROWS_A_TURN} ` +
+    "ON CONFLICT DO NOTHING RETURNING 1 AS done";
+  const { id, name, kind } = rule;
+  const first = [`${now}.${id}.`, id, name, kind, now, id, now - FORGET_MS];
+  await inTurns(db, (tx) => tx.all(text, [...first, ...params, id]));
+}
+
+/** Notes which faults are away, and ends the alerts of those that stayed away. */
+async function endAlerts(db: Database, { id }: AlertRule, { sql, params }: Condition, now: number): Promise<void> {
+  const isThere = `EXISTS (SELECT 1 ${sql} AND d.id = alerts.subject)`;
+  const some = (where: string): string =>
+    `id IN (SELECT id FROM alerts WHERE rule_id = ? AND ended_at IS NULL AND ${where} LIMIT ${ROWS_A_TURN}) RETURNING 1 AS done`;
+  await inTurns(db, (tx) =>
+    tx.all(`UPDATE alerts SET calm_since = ? WHERE ${some(`calm_since IS NULL AND NOT ${isThere}`)}`, [
+      ...[now, id, ...params],
+    ]),
+  );
+  await inTurns(db, (tx) =>
+    tx.all(`UPDATE alerts SET calm_since = NULL WHERE ${some(`calm_since IS NOT NULL AND ${isThere}`)}`, [
+      ...[id, ...params],
+    ]),
+  );
+  await inTurns(db, (tx) =>
+    tx.all(`UPDATE alerts SET ended_at = ? WHERE ${some("calm_since + hold_ms <= ?")}`, [now, id, now]),
+  );
+}
+
+/** Repeats a statement that changes at most so many rows, until it finds no more. */
+async function inTurns(db: Database, work: (tx: Queries) => Promise<readonly object[]>): Promise<void> {
+  while ((await db.write(work)).length >= ROWS_A_TURN) await nextTurn();
+}
+
+/** Deletes alerts that ended long ago, some at a time. */
+export async function deleteOldAlerts(db: Database, before: number): Promise<void> {
+  await db.write((tx) =>
+    tx.all("DELETE FROM alerts WHERE id IN (SELECT id FROM alerts WHERE ended_at < ? LIMIT 1000) RETURNING 1 AS done", [
+      before,
+    ]),
+  );
+}

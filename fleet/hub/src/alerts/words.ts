@@ -1,0 +1,69 @@
+/** What messages about alerts say. Names come from people and devices, and go into headers, pages and terminals. */
+import { KINDS, type AlertKind } from "../nouns/alert-kind.ts";
+
+/** A message about faults of one rule, as webhooks get it. */
+export interface AlertMessage {
+  readonly type: "alert.began" | "alert.ended" | "alert.test";
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly data: {
+    /** One line for people. */
+    readonly title: string;
+    readonly team: { readonly id: string; readonly name: string };
+    readonly rule: {
+      readonly id: string;
+      readonly name: string;
+      readonly kind: string;
+      readonly threshold: number;
+    } | null;
+    readonly count: number;
+    /** Groups that the devices are in, the one with the most of them first. */
+    readonly groups: readonly { readonly id: string; readonly name: string; readonly count: number }[];
+    /** At most 50 of them. */
+    readonly subjects: readonly { readonly id: string; readonly name: string; readonly beganAt: string }[];
+    /** The page of alerts. */
+    readonly url: string;
+  };
+}
+
+/** Returns a text as one line: a name from a database must not begin a header of its own. */
+export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
+
+interface Told {
+  readonly kind: AlertKind;
+  readonly ended: boolean;
+  readonly count: number;
+  readonly name: string;
+  readonly groups: AlertMessage["data"]["groups"];
+}
+
+/** Returns the title: "37 devices of group north are offline". */
+export function titleOf({ kind, ended, count, name, groups }: Told): string {
+  const { one, several, subject } = KINDS[kind];
+  const all = groups.find((group) => group.count === count);
+  const place = all === undefined ? "" : ` of group ${oneLine(all.name)}`;
+  const who = count === 1 ? oneLine(name) : `${count} ${subject[1]}${place}`;
+  return ended ? `Over: ${who} ${count === 1 ? one : several}` : `${who} ${count === 1 ? one : several}`;
+}
+
+/** Most subjects that a mail names. */
+const NAMED = 20;
+
+/** Returns the text of a mail. */
+export function textOf({ data, timestamp }: AlertMessage): string {
+  const { title, team, rule, count, groups, subjects, url } = data;
+  const named = subjects.slice(0, NAMED);
+  return [
+    `${title}.`,
+    "",
+    `Team: ${oneLine(team.name)}`,
+    ...(rule === null ? [] : [`Rule: ${oneLine(rule.name)}`]),
+    `Time: ${timestamp}`,
+    ...(count > 1 ? groups.map((group) => `Group ${oneLine(group.name)}: ${group.count}`) : []),
+    ...(named.length > 0 ? ["", ...named.map(({ name, beganAt }) => `- ${oneLine(name)}, since ${beganAt}`)] : []),
+    ...(count > named.length && named.length > 0 ? [`- and ${count - named.length} more`] : []),
+    "",
+    url,
+    "",
+  ].join("\n");
+}

@@ -1,0 +1,181 @@
+/** Channels of a team: where messages about alerts go, a webhook or an address of e-mail. */
+import { randomBytes } from "node:crypto";
+import type { Database, Queries } from "boxwright-service/database";
+import { messageOf } from "boxwright-service/errors";
+import { parseWebhookAddress } from "boxwright-service/webhook";
+import { refuseInside } from "boxwright-service/public-address";
+import type { Config } from "../core/config.ts";
+import { UserError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { audit } from "./audit.ts";
+import type { Change } from "./group.ts";
+import { cleanEmail, cleanName } from "./text.ts";
+
+const MAX_CHANNELS = 10;
+
+export interface AlertChannel {
+  readonly id: string;
+  readonly team_id: string;
+  readonly name: string;
+  readonly kind: "webhook" | "email";
+  /** URL of a webhook, or an e-mail address. */
+  readonly address: string;
+  readonly created_at: number;
+  /** Why messages wait; null while the receiver takes them. */
+  readonly problem: string | null;
+}
+
+const COLUMNS = "id, team_id, name, kind, address, created_at, problem";
+
+export interface ListedChannel extends AlertChannel {
+  readonly waiting: number;
+  readonly dropped: number;
+}
+
+export function listChannels(db: Queries, teamId: string): Promise<ListedChannel[]> {
+  const count = (what: string): string =>
+    `(SELECT count(*) FROM alert_messages m WHERE m.channel_id = alert_channels.id AND m.dropped_at IS ${what})`;
+  return db.all<ListedChannel>(
+    `SELECT ${COLUMNS}, ${count("NULL")} AS waiting, ${count("NOT NULL")} AS dropped FROM alert_channels WHERE team_id = ? ORDER BY id`,
+    [teamId],
+  );
+}
+
+/** Returns a channel with the secret that signs its messages. */
+export async function findChannel(
+  db: Queries,
+  id: string,
+): Promise<(AlertChannel & { readonly secret: string | null }) | undefined> {
+  const [row] = await db.all<AlertChannel & { secret: string | null }>(
+    `SELECT ${COLUMNS}, secret FROM alert_channels WHERE id = ?`,
+    [id],
+  );
+  return row;
+}
+
+export async function needChannel(db: Queries, teamId: string, id: string): Promise<AlertChannel> {
+  const channel = await findChannel(db, id);
+  if (channel?.team_id === teamId) return channel;
+  throw new UserError(
+    `got alert channel ${JSON.stringify(id.slice(0, 80))}, expected one of the team`,
+    404,
+    "This channel does not exist any more.",
+  );
+}
+
+/** Returns an address for pages and logs: a webhook's without path and query, which may hold a key. */
+export const shownAddress = ({ kind, address }: Pick<AlertChannel, "kind" | "address">): string =>
+  kind === "webhook" ? new URL(address).origin : address;
+
+export interface NewChannel {
+  readonly name: string;
+  readonly webhook?: string | undefined;
+  readonly email?: string | undefined;
+}
+
+type Limits = Pick<Config, "webhookAddresses" | "smtpUrl">;
+
+/** Returns the address of a channel, or throws what is wrong with it. */
+function readAddress({ webhookAddresses, smtpUrl }: Limits, { webhook, email }: NewChannel): [string, string] {
+  if ((webhook === undefined) === (email === undefined))
+    throw new UserError("got both a webhook and an email or neither, expected one of them", 400, "Enter one address.");
+  if (email !== undefined) {
+    if (smtpUrl === undefined)
+      throw new UserError(
+        "email: got an address, expected none: this hub has no mail server (HUB_SMTP_URL)",
+        409,
+        "This hub sends no e-mail. Whoever runs it has to name a mail server.",
+      );
+    const address = cleanEmail(email);
+    // These characters mean something in the headers of a message: a second receiver, a name, a comment.
+    if (/[,;:<>()[\]\\"]/.test(address))
+      throw new UserError(
+        `email: got ${JSON.stringify(address.slice(0, 80))}, expected one plain address`,
+        400,
+        "Enter one email address like name@example.org.",
+      );
+    return ["email", address];
+  }
+  const bad = (why: string): UserError =>
+    new UserError(`webhook: ${why}`, 400, "Enter an address like https://example.org/hook.");
+  let address: string;
+  try {
+    address = parseWebhookAddress(webhook);
+  } catch (error) {
+    throw bad(messageOf(error));
+  }
+  if (webhookAddresses === "any") return ["webhook", address];
+  const { protocol, hostname } = new URL(address);
+  if (protocol !== "https:") throw bad("got http, expected https: messages name devices");
+  try {
+    refuseInside(hostname);
+  } catch (error) {
+    throw bad(messageOf(error));
+  }
+  return ["webhook", address];
+}
+
+/** Makes a channel. The secret of a webhook is in the result, and no page shows it again. */
+export async function createChannel(
+  db: Database,
+  limits: Limits,
+  { now, actor, teamId }: Change,
+  given: NewChannel,
+): Promise<{ readonly channel: AlertChannel; readonly secret: string | null }> {
+  const [kind, address] = readAddress(limits, given) as [AlertChannel["kind"], string];
+  const name = cleanName(given.name, "alert channel name");
+  const channel: AlertChannel = {
+    ...{ id: newId(now), team_id: teamId, name, kind, address },
+    ...{ created_at: now, problem: null },
+  };
+  const secret = kind === "webhook" ? `whsec_${randomBytes(32).toString("base64")}` : null;
+  await db.write(async (tx) => {
+    const [row] = await tx.all<{ count: number }>("SELECT count(*) AS count FROM alert_channels WHERE team_id = ?", [
+      teamId,
+    ]);
+    if ((row?.count ?? 0) >= MAX_CHANNELS)
+      throw new UserError(
+        `got one more alert channel, expected at most ${MAX_CHANNELS}`,
+        409,
+        "Delete a channel first.",
+      );
+    await tx.all(
+      "INSERT INTO alert_channels (id, team_id, name, kind, address, secret, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      [channel.id, teamId, name, kind, address, secret, actor, now],
+    );
+    await audit(tx, now, actor, "alert_channel.created", teamId, `${channel.id} ${name} ${shownAddress(channel)}`);
+  });
+  return { channel, secret };
+}
+
+/** Deletes a channel, and what waits for it. Rules that name it alone tell nobody: those are refused. */
+export async function deleteChannel(db: Database, { now, actor, teamId }: Change, id: string): Promise<AlertChannel> {
+  return db.write(async (tx) => {
+    const channel = await needChannel(tx, teamId, id);
+    const rules = await tx.all<{ name: string }>("SELECT name FROM alert_rules WHERE team_id = ? AND channel_id = ?", [
+      ...[teamId, id],
+    ]);
+    if (rules.length > 0)
+      throw new UserError(
+        `got a channel that ${rules.length} rules name, expected none: ${rules[0]!.name}`,
+        409,
+        `The rule ${rules[0]!.name} tells this channel alone. Delete the rule first.`,
+      );
+    await tx.all("DELETE FROM alert_messages WHERE channel_id = ?", [id]);
+    await tx.all("DELETE FROM alert_channels WHERE id = ?", [id]);
+    await audit(tx, now, actor, "alert_channel.deleted", teamId, `${id} ${channel.name} ${shownAddress(channel)}`);
+    return channel;
+  });
+}
+
+/** Sends dropped messages of a channel again. Returns their count. */
+export async function resendDropped(db: Database, { teamId }: Change, id: string): Promise<number> {
+  await needChannel(db, teamId, id);
+  const rows = await db.write((tx) =>
+    tx.all(
+      "UPDATE alert_messages SET dropped_at = NULL, reason = NULL WHERE channel_id = ? AND dropped_at IS NOT NULL RETURNING 1 AS done",
+      [id],
+    ),
+  );
+  return rows.length;
+}

@@ -1,0 +1,131 @@
+/** What a rule of alerts may watch: one row for each kind, as SQL over the rows that have the fault. */
+import type { Value } from "boxwright-service/database";
+import { IS_ONLINE, offlineMs, onlineBetween } from "./status.ts";
+
+export type AlertKind =
+  | "device_offline"
+  | "no_frames"
+  | "frames_lost"
+  | "spool_full"
+  | "version_failed"
+  | "clock_wrong"
+  | "rollout_stopped"
+  | "key_expiring";
+
+interface KindRow {
+  /** What a person reads in a list of rules; N stands for the threshold. */
+  readonly label: string;
+  /** Unit of the threshold; null: it has none. */
+  readonly unit: string | null;
+  readonly least: number;
+  readonly most: number;
+  readonly usual: number;
+  /** What a message says of one subject, and of several. */
+  readonly one: string;
+  readonly several: string;
+  /** What a subject is, in one word and in the plural. */
+  readonly subject: readonly [string, string];
+  /** Milliseconds that the hub must have run before the rule says anything. */
+  readonly needs?: (threshold: number) => number;
+  /** Condition of a subject, with its parameters. */
+  readonly where: (threshold: number, now: number) => { readonly sql: string; readonly params: readonly Value[] };
+}
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 86_400_000;
+const DEVICE: readonly [string, string] = ["device", "devices"];
+
+/** A subject that is online, and where more holds. */
+const online = (now: number, sql: string, ...params: Value[]) => ({
+  sql: `${IS_ONLINE} = 1 AND ${sql}`,
+  params: [...onlineBetween(now), ...params],
+});
+
+const silentMs = (minutes: number): number => Math.max(offlineMs(), minutes * MINUTE_MS);
+
+export const KINDS: Readonly<Record<AlertKind, KindRow>> = {
+  device_offline: {
+    ...{ label: "Device offline for N minutes", unit: "minutes", least: 1, most: 43_200, usual: 5, subject: DEVICE },
+    ...{ one: "is offline", several: "are offline" },
+    // A hub that was away has heard of nobody: give devices the time to come back.
+    needs: silentMs,
+    where: (minutes, now) => ({
+      sql: "s.revoked_at IS NULL AND s.last_contact_at < ?",
+      params: [now - silentMs(minutes)],
+    }),
+  },
+  no_frames: {
+    ...{ label: "No frames for N minutes", unit: "minutes", least: 1, most: 43_200, usual: 10, subject: DEVICE },
+    ...{ one: "is online without frames", several: "are online without frames" },
+    where: (minutes, now) =>
+      online(
+        now,
+        "s.paused_at IS NULL AND s.online_since < ? AND coalesce(s.frames_at, 0) < ?",
+        now - minutes * MINUTE_MS,
+        now - minutes * MINUTE_MS,
+      ),
+  },
+  frames_lost: {
+    ...{ label: "N frames dropped or lost in an hour", unit: "frames", least: 1, most: 1e9, usual: 1000 },
+    ...{ subject: DEVICE, one: "drops or loses frames", several: "drop or lose frames" },
+    where: (frames, now) => {
+      const hour = Math.floor(now / HOUR_MS);
+      return {
+        sql:
+          "(s.hour >= ? AND s.drops >= ? OR EXISTS (SELECT 1 FROM device_hours h WHERE h.team_id = s.team_id " +
+          "AND h.device_id = s.device_id AND h.hour = ? AND h.drops >= ?))",
+        params: [hour - 1, frames, hour - 1, frames],
+      };
+    },
+  },
+  spool_full: {
+    ...{ label: "Spool N per cent full", unit: "per cent", least: 1, most: 100, usual: 80, subject: DEVICE },
+    ...{ one: "has a nearly full spool", several: "have a nearly full spool" },
+    where: (percent, now) => online(now, "s.spool_percent >= ?", percent),
+  },
+  version_failed: {
+    ...{ label: "Version that cannot run", unit: null, least: 0, most: 0, usual: 0, subject: DEVICE },
+    ...{ one: "cannot run its version", several: "cannot run their version" },
+    where: () => ({ sql: "s.revoked_at IS NULL AND s.application_state = 'failed'", params: [] }),
+  },
+  clock_wrong: {
+    ...{ label: "Clock wrong by N seconds", unit: "seconds", least: 10, most: 1e9, usual: 60, subject: DEVICE },
+    ...{ one: "has a wrong clock", several: "have a wrong clock" },
+    where: (seconds, now) =>
+      online(now, "(s.clock_difference > ? OR s.clock_difference < ?)", seconds * 1000, -seconds * 1000),
+  },
+  rollout_stopped: {
+    ...{ label: "Roll-out stopped", unit: null, least: 0, most: 0, usual: 0 },
+    ...{ subject: ["group", "groups"], one: "has a stopped roll-out", several: "have a stopped roll-out" },
+    where: () => ({ sql: "s.kind = 'group' AND s.rollout_state = 'stopped'", params: [] }),
+  },
+  key_expiring: {
+    ...{ label: "Key that expires within N days", unit: "days", least: 1, most: 365, usual: 7 },
+    ...{ subject: ["key", "keys"], one: "expires soon", several: "expire soon" },
+    where: (days, now) => ({
+      sql: "s.revoked_at IS NULL AND s.expires_at > ? AND s.expires_at < ?",
+      params: [now, now + days * DAY_MS],
+    }),
+  },
+};
+
+export const isKind = (text: string): text is AlertKind => Object.hasOwn(KINDS, text);
+/** True if rules of the kind watch devices, so that a group or a tag may narrow them. */
+export const isOfDevices = (kind: AlertKind): boolean => KINDS[kind].subject === DEVICE;
+
+/** The rows that a kind looks at: `d` has team_id, id and name of the subject, `s` what conditions read. */
+export function sourceOf(kind: AlertKind): string {
+  if (isOfDevices(kind)) return "devices d JOIN device_states s ON s.team_id = d.team_id AND s.device_id = d.id";
+  if (kind === "rollout_stopped")
+    return "device_groups d JOIN assignments s ON s.team_id = d.team_id AND s.target_id = d.id";
+  return `(${KEYS.join(" UNION ALL ")}) d JOIN (${KEYS.join(" UNION ALL ")}) s ON s.team_id = d.team_id AND s.id = d.id`;
+}
+
+const KEYS = [
+  "SELECT team_id, id, name, expires_at, CASE WHEN used >= max_devices THEN created_at ELSE revoked_at END AS revoked_at FROM adopt_keys",
+];
+
+/** Returns the sentence of a rule: its label with the threshold. */
+export const ruleText = (kind: AlertKind, threshold: number): string =>
+  KINDS[kind].label.replace(/\bN\b/, String(threshold));

@@ -1,0 +1,185 @@
+/** Rules of alerts of a team: what is watched, where, and who is told. And silences, which hold messages back. */
+import type { Database, Queries } from "boxwright-service/database";
+import { UserError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { needChannel } from "./alert-channel.ts";
+import { isKind, isOfDevices, KINDS, ruleText, type AlertKind } from "./alert-kind.ts";
+import { audit } from "./audit.ts";
+import { findDevice } from "./device-query.ts";
+import { findGroup, type Change } from "./group.ts";
+import { cleanName } from "./text.ts";
+
+const MAX_RULES = 50;
+const MINUTE_MS = 60_000;
+/** Longest silence: 30 days. Who wants more deletes the rule. */
+const MAX_SILENCE = 43_200;
+
+export interface AlertRule {
+  readonly id: string;
+  readonly team_id: string;
+  readonly name: string;
+  readonly kind: AlertKind;
+  readonly threshold: number;
+  /** Only devices of this group; null: all of the team. */
+  readonly group_id: string | null;
+  /** The channel that is told; null: all of the team. */
+  readonly channel_id: string | null;
+}
+
+const COLUMNS = "id, team_id, name, kind, threshold, group_id, channel_id";
+
+export interface NewAlertRule {
+  /** Without one it is made of kind and threshold. */
+  readonly name?: string | undefined;
+  readonly kind: string;
+  /** Without one: the usual one of the kind. */
+  readonly threshold?: number | undefined;
+  readonly groupId?: string | undefined;
+  readonly channelId?: string | undefined;
+}
+
+export function listRules(db: Queries, teamId: string): Promise<AlertRule[]> {
+  return db.all<AlertRule>(`SELECT ${COLUMNS} FROM alert_rules WHERE team_id = ? ORDER BY id`, [teamId]);
+}
+
+/** Returns the rules of all teams. */
+export function allRules(db: Queries): Promise<AlertRule[]> {
+  return db.all<AlertRule>(`SELECT ${COLUMNS} FROM alert_rules ORDER BY team_id, id`);
+}
+
+function readThreshold(kind: AlertKind, threshold: number | undefined): number {
+  const { unit, least, most, usual } = KINDS[kind];
+  if (unit === null) return 0;
+  if (threshold === undefined) return usual;
+  if (Number.isInteger(threshold) && threshold >= least && threshold <= most) return threshold;
+  throw new UserError(
+    `threshold: got ${threshold}, expected ${least} to ${most} ${unit}`,
+    400,
+    `Enter ${least} to ${most} ${unit}.`,
+  );
+}
+
+export async function createRule(
+  db: Database,
+  { now, actor, teamId }: Change,
+  given: NewAlertRule,
+): Promise<AlertRule> {
+  const { kind } = given;
+  if (!isKind(kind)) {
+    const known = Object.keys(KINDS).join(", ");
+    throw new UserError(
+      `kind: got ${JSON.stringify(kind.slice(0, 40))}, expected one of ${known}`,
+      400,
+      "Choose a rule.",
+    );
+  }
+  const threshold = readThreshold(kind, given.threshold);
+  const rule: AlertRule = {
+    ...{ id: newId(now), team_id: teamId, kind, threshold },
+    name: cleanName(given.name ?? ruleText(kind, threshold), "alert rule name"),
+    group_id: given.groupId ?? null,
+    channel_id: given.channelId ?? null,
+  };
+  if (!isOfDevices(kind) && rule.group_id !== null)
+    throw new UserError(`group: got one for ${kind}, expected none: it is not about devices`, 400);
+  await db.write(async (tx) => {
+    if (rule.group_id !== null && (await findGroup(tx, teamId, rule.group_id)) === undefined)
+      throw new UserError(`group: got ${JSON.stringify(rule.group_id.slice(0, 80))}, expected one of the team`, 404);
+    if (rule.channel_id !== null) await needChannel(tx, teamId, rule.channel_id);
+    const [row] = await tx.all<{ count: number }>("SELECT count(*) AS count FROM alert_rules WHERE team_id = ?", [
+      teamId,
+    ]);
+    if ((row?.count ?? 0) >= MAX_RULES)
+      throw new UserError(`got one more alert rule, expected at most ${MAX_RULES}`, 409, "Delete a rule first.");
+    await tx.all(`INSERT INTO alert_rules (${COLUMNS}, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+      rule.id,
+      teamId,
+      rule.name,
+      kind,
+      threshold,
+      rule.group_id,
+      rule.channel_id,
+      actor,
+      now,
+    ]);
+    await audit(tx, now, actor, "alert_rule.created", teamId, `${rule.id} ${rule.name}`);
+  });
+  return rule;
+}
+
+/** Deletes a rule. Its open alerts end without a message. */
+export async function deleteRule(db: Database, { now, actor, teamId }: Change, id: string): Promise<AlertRule> {
+  return db.write(async (tx) => {
+    const [rule] = await tx.all<AlertRule>(
+      `DELETE FROM alert_rules WHERE team_id = ? AND id = ? RETURNING ${COLUMNS}`,
+      [...[teamId, id]],
+    );
+    if (rule === undefined) throw noRule(id);
+    await tx.all("UPDATE alerts SET ended_at = ? WHERE rule_id = ? AND ended_at IS NULL", [now, id]);
+    await tx.all(
+      "UPDATE alerts SET told_at = coalesce(told_at, ended_at), end_told_at = ended_at WHERE rule_id = ? AND end_told_at IS NULL",
+      [id],
+    );
+    await tx.all("DELETE FROM alert_silences WHERE team_id = ? AND kind = 'rule' AND target_id = ?", [teamId, id]);
+    await audit(tx, now, actor, "alert_rule.deleted", teamId, `${id} ${rule.name}`);
+    return rule;
+  });
+}
+
+const noRule = (id: string): UserError =>
+  new UserError(
+    `got alert rule ${JSON.stringify(id.slice(0, 80))}, expected one of the team`,
+    404,
+    "This rule does not exist any more.",
+  );
+
+export interface Silence {
+  readonly kind: "rule" | "device" | "group";
+  readonly target_id: string;
+  readonly until: number;
+}
+
+/** Returns the silences that hold now. */
+export function listSilences(db: Queries, teamId: string, now: number): Promise<Silence[]> {
+  return db.all<Silence>(
+    "SELECT kind, target_id, until FROM alert_silences WHERE team_id = ? AND until > ? ORDER BY until, kind, target_id",
+    [teamId, now],
+  );
+}
+
+/**
+ * Holds messages of a rule, a device or a group back for some minutes; 0 ends a silence. Alerts are noted all the
+ * while, and those that are still open at its end are told then.
+ */
+export async function silence(
+  db: Database,
+  { now, actor, teamId }: Change,
+  { kind, id, minutes }: { readonly kind: Silence["kind"]; readonly id: string; readonly minutes: number },
+): Promise<number | null> {
+  if (!Number.isInteger(minutes) || minutes < 0 || minutes > MAX_SILENCE)
+    throw new UserError(
+      `minutes: got ${minutes}, expected 0 to ${MAX_SILENCE}`,
+      400,
+      `Enter 0 to ${MAX_SILENCE} minutes.`,
+    );
+  const until = now + minutes * MINUTE_MS;
+  await db.write(async (tx) => {
+    if (!(await isThere(tx, teamId, kind, id)))
+      throw new UserError(`got ${kind} ${JSON.stringify(id.slice(0, 80))}, expected one of the team`, 404);
+    // Silences that are over are of no use to anybody.
+    await tx.all("DELETE FROM alert_silences WHERE team_id = ? AND (until <= ? OR (kind = ? AND target_id = ?))", [
+      ...[teamId, now, kind, id],
+    ]);
+    if (minutes > 0)
+      await tx.all("INSERT INTO alert_silences (team_id, kind, target_id, until) VALUES (?, ?, ?, ?)", [
+        ...[teamId, kind, id, until],
+      ]);
+    await audit(tx, now, actor, "alert.silenced", teamId, `${kind} ${id} ${minutes} minutes`);
+  });
+  return minutes === 0 ? null : until;
+}
+
+async function isThere(tx: Queries, teamId: string, kind: Silence["kind"], id: string): Promise<boolean> {
+  if (kind === "rule") return (await listRules(tx, teamId)).some((rule) => rule.id === id);
+  return (await (kind === "group" ? findGroup : findDevice)(tx, teamId, id)) !== undefined;
+}

@@ -1,0 +1,52 @@
+/** The log of alerts: faults that are there, and those that are over. */
+import type { Queries, Value } from "boxwright-service/database";
+import type { AlertKind } from "./alert-kind.ts";
+
+export interface Alert {
+  readonly id: string;
+  readonly rule_id: string;
+  readonly rule_name: string;
+  readonly kind: AlertKind;
+  /** Id of a device, a group or a key. */
+  readonly subject: string;
+  readonly subject_name: string;
+  readonly began_at: number;
+  /** null: it is open. */
+  readonly ended_at: number | null;
+  /** When its message was queued; null: it waits for others, or is silenced. */
+  readonly told_at: number | null;
+}
+
+const COLUMNS = "id, rule_id, rule_name, kind, subject, subject_name, began_at, ended_at, told_at";
+
+export interface AlertFilter {
+  readonly open?: boolean | undefined;
+  readonly subject?: string | undefined;
+  /** Only alerts before this one. */
+  readonly before?: { readonly at: number; readonly id: string } | undefined;
+}
+
+/** Returns alerts of a team, the newest first. */
+export function findAlerts(db: Queries, teamId: string, filter: AlertFilter, limit: number): Promise<Alert[]> {
+  const params: Value[] = [teamId];
+  let where = "team_id = ?";
+  const add = (sql: string, ...values: Value[]): void => {
+    where += ` AND ${sql}`;
+    params.push(...values);
+  };
+  if (filter.open !== undefined) add(`ended_at IS ${filter.open ? "" : "NOT "}NULL`);
+  if (filter.subject !== undefined) add("subject = ?", filter.subject);
+  if (filter.before !== undefined) add("(began_at, id) < (?, ?)", filter.before.at, filter.before.id);
+  return db.all<Alert>(`SELECT ${COLUMNS} FROM alerts WHERE ${where} ORDER BY began_at DESC, id DESC LIMIT ?`, [
+    ...[...params, limit],
+  ]);
+}
+
+/** Counts the open alerts of each rule of a team. */
+export async function countOpen(db: Queries, teamId: string): Promise<ReadonlyMap<string, number>> {
+  const rows = await db.all<{ rule_id: string; count: number }>(
+    "SELECT rule_id, count(*) AS count FROM alerts WHERE team_id = ? AND ended_at IS NULL GROUP BY rule_id",
+    [teamId],
+  );
+  return new Map(rows.map(({ rule_id, count }) => [rule_id, count]));
+}
