@@ -9,7 +9,7 @@ import { isOfDevices } from "../nouns/alert-kind.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
 import { titleOf, type AlertMessage } from "./words.ts";
 
-/** How long the first alert of a message waits for others: a site that loses its network falls silent in half a minute. */
+/** How long the first alert of a message waits for others: a site without network falls silent in half a minute. */
 export const GATHER_MS = 15_000;
 /** The wait once a rule has sent `QUICK` messages within `RECENT_MS`. */
 const LONG_GATHER_MS = 300_000;

@@ -52,13 +52,23 @@ export const tables = [
     ],
     key: ["team_id", "kind", "target_id"],
   },
+  {
+    name: "alert_channels",
+    columns: ["id", "team_id", "name", "kind", "address", "secret", "created_by", "created_at"],
+    key: ["id"],
+  },
+  {
+    name: "alert_rules",
+    columns: [...["id", "team_id", "name", "kind", "threshold", "group_id", "channel_id", "created_by", "created_at"]],
+    key: ["id"],
+  },
   { name: "audit", columns: ["id", "at", "actor", "action", "team_id", "subject"], key: ["id"] },
 ] as const;
 /** Tables that a restore empties. */
 export const LEFT_OUT = [
   ...["sessions", "links", "adopt_key_groups", "adopt_keys"],
   ...["device_hours", "device_credentials", "device_states", "removed_devices"],
-  "app_reports",
+  ...["app_reports", "alerts", "alert_messages", "alert_silences"],
 ] as const;
 
 /** What a backup does not hold, in words. */

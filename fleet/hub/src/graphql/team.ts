@@ -1,4 +1,5 @@
 /** The root of every operation: the team of the API key. `query` reads it, `mutation` changes it. */
+import { alertMutations, alertQueries } from "./alerts.ts";
 import { adoptKeyMutations, adoptKeyQueries } from "./adopt-keys.ts";
 import { appMutations, appQueries } from "./applications.ts";
 import type { TeamContext } from "./context.ts";
@@ -25,6 +26,7 @@ export const root = {
       ...appQueries(context),
       ...modelQueries(context),
       ...snapQueries(context),
+      ...alertQueries(context),
     }),
   },
   mutation: {
@@ -39,6 +41,7 @@ export const root = {
       ...appMutations(context),
       ...modelMutations(context),
       ...snapMutations(context),
+      ...alertMutations(context),
     }),
   },
 };

@@ -3,11 +3,13 @@ import type { Child } from "hono/jsx";
 import { checkNonce, csrfOf, makeNonce } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import { createAdoptKey } from "../nouns/adoptkey.ts";
+import { silence } from "../nouns/alert-rule.ts";
 import { credentialsOf, revokeDevice, type ListedCredential } from "../nouns/credential.ts";
 import { findDevice, readStates, type DeviceRow } from "../nouns/device-query.ts";
 import { addToGroup, groupsOf, listGroups, removeFromGroup, type Group } from "../nouns/group.ts";
 import { clearConflict, hoursOf, type DeviceState } from "../nouns/status.ts";
 import { Ago } from "./ago.tsx";
+import { alertSection } from "./alerts.tsx";
 import { notFound, PAGE_POLICY, redirect, show, type Answer } from "./answer.tsx";
 import { History, HISTORY_HOURS, LastPicture, mayFrame, StatusFacts } from "./device-parts.tsx";
 import { applicationSection, snapSection } from "./device-sections.tsx";
@@ -27,6 +29,7 @@ interface ShownDevice extends DeviceRow {
 const SECTIONS: readonly ((site: Site, visit: Member, device: ShownDevice) => Promise<Child>)[] = [
   applicationSection,
   snapSection,
+  alertSection,
 ];
 
 /** Days for which an adopt key of an existing device is valid: people use it at once. */
@@ -63,6 +66,13 @@ export function registerDevice(site: Site, guards: Guards): void {
   form(`${base}/revoke`, async (visit, device) => {
     await revokeDevice(db, now(), visit.session.user.email, placed(visit, device));
     return `The credential of ${device.name} is revoked. The hub refuses it now, hosts within a minute.`;
+  });
+  form(`${base}/silence`, async (visit, { id, name }) => {
+    const minutes = Number(visit.form("minutes"));
+    await silence(db, changeOf(site, visit), { kind: "device", id, minutes });
+    return minutes === 0
+      ? `Alerts of ${name} are told again.`
+      : `${name} is silent. Its alerts are noted all the same.`;
   });
   form(`${base}/one`, async (visit, device) => {
     await clearConflict(db, now(), visit.session.user.email, placed(visit, device));

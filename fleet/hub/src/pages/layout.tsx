@@ -22,6 +22,7 @@ const ENTRIES = [
   ["models", "Model files"],
   ["snaps", "Snaps"],
   ["groups", "Groups"],
+  ["alerts", "Alerts"],
   ["adopt-keys", "Adopt keys"],
   ["settings", "Team settings"],
   ["members", "Members"],

@@ -3,6 +3,7 @@ import type { Passwords } from "../auth/derive.ts";
 import type { Handler, Router } from "../http/router.ts";
 import type { Services } from "../http/services.ts";
 import { registerAccount } from "./account.tsx";
+import { registerAlerts } from "./alerts.tsx";
 import { notFound } from "./answer.tsx";
 import { registerApplication } from "./application.tsx";
 import { registerApplicationEdit } from "./application-edit.tsx";
@@ -37,6 +38,7 @@ export function registerPages(router: Router, services: Services & { readonly pa
     registerModels,
     registerDevice,
     registerGroups,
+    registerAlerts,
     registerAdoptKeys,
     registerAudit,
     registerSnaps,

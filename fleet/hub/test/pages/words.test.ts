@@ -38,6 +38,8 @@ describe("the address bar after a form", () => {
         .replace(":snap", snap)
         .replace(":group", "x")
         .replace(":key", "x")
+        .replace(":rule", "x")
+        .replace(":channel", "x")
         .replace(":user", site.hub.admin.id)
         .replace(":invitation", "x");
       if (pattern === "/link/:token") continue;
@@ -46,7 +48,9 @@ describe("the address bar after a form", () => {
         const place = placeOf(answer);
         expect([pattern, place]).toEqual([
           pattern,
-          expect.stringMatching(/^\/($|teams\/[^/]*\/(devices|groups|apps|models|snaps|adopt-keys|settings|members))/),
+          expect.stringMatching(
+            /^\/($|teams\/[^/]*\/(devices|groups|apps|models|snaps|adopt-keys|settings|members|alerts))/,
+          ),
         ]);
         expect([pattern, (await site.admin.get(place)).status === 404]).toEqual([pattern, false]);
       } else expect([pattern, answer.status]).toEqual([pattern, 200]);

@@ -43,6 +43,7 @@ export async function tour(page: Page, hub: TourStop, look: (name: string) => Pr
   await groups(page, hub, look);
   await adoptKeys(page, hub, look);
   await applications(page, hub, look);
+  await alerts(page, hub, look);
   await settings(page, hub, look);
   await members(page, hub, look);
   await page.goto(`${hub.url}/account`);
@@ -148,6 +149,23 @@ const HEARTBEAT = {
   ...{ time: "1970-01-01T00:02:00Z", last_error: "camera away" },
   network_interfaces: [{ name: "eth0", ipv4: "10.0.0.17", mac: "dc:a6:32:00:00:01" }],
 };
+
+async function alerts(page: Page, { url, team, emptyTeam }: TourStop, look: Look): Promise<void> {
+  await page.goto(`${url}/teams/${emptyTeam}/alerts`);
+  await look("alerts-none");
+  await page.goto(`${url}/teams/${team}/alerts`);
+  await page.getByLabel("Name of the new channel").fill("Nachtschichtbereitschaftsdienst");
+  await page.getByLabel("Webhook (https://...)").fill("https://a-rather-long-name-of-a-machine.example.org/hook");
+  await page.getByRole("button", { name: "Add channel" }).click();
+  await look("alert-webhook-made");
+  await page.goto(`${url}/teams/${team}/alerts`);
+  for (const kind of ["key_expiring", "device_offline"]) {
+    await page.getByLabel("New rule").selectOption(kind);
+    await page.getByRole("button", { name: "Watch" }).click();
+  }
+  await page.getByRole("button", { name: "Silence Device offline" }).first().click();
+  await look("alerts");
+}
 
 async function adoptKeys(page: Page, { url, team, emptyTeam }: TourStop, look: Look): Promise<void> {
   await page.goto(`${url}/teams/${emptyTeam}/adopt-keys`);

@@ -1,0 +1,254 @@
+/** Parts of the page of alerts: lists of alerts, rules and channels, and their forms. */
+import type { Child } from "hono/jsx";
+import { shownAddress, type ListedChannel } from "../nouns/alert-channel.ts";
+import { isOfDevices, KINDS } from "../nouns/alert-kind.ts";
+import type { Alert } from "../nouns/alert.ts";
+import type { AlertRule } from "../nouns/alert-rule.ts";
+import type { Group } from "../nouns/group.ts";
+import { Ago, countText, durationText } from "./ago.tsx";
+import { Breakable, Csrf } from "./layout.tsx";
+
+interface ListProps {
+  readonly alerts: readonly Alert[];
+  /** Team of the links to devices; undefined: the page is that of the device. */
+  readonly team: string | undefined;
+  readonly now: number;
+  readonly label: string;
+}
+
+export function AlertList({ alerts, team, now, label }: ListProps) {
+  if (alerts.length === 0) return null;
+  return (
+    <ul class="list" aria-label={label}>
+      {alerts.map((alert) => (
+        <li>
+          <div class="what">
+            <span>
+              {team === undefined ? null : <Subject alert={alert} team={team} />} {KINDS[alert.kind].one}
+            </span>
+            <span class="soft">
+              since <Ago at={alert.began_at} now={now} />
+              {alert.ended_at !== null && ` for ${durationText(alert.ended_at - alert.began_at)}`}, {alert.rule_name}
+              {alert.told_at === null && alert.ended_at === null && ", nobody told yet"}
+            </span>
+          </div>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Subject({ alert: { kind, subject, subject_name }, team }: { alert: Alert; team: string }) {
+  if (!isOfDevices(kind))
+    return (
+      <strong>
+        <Breakable text={subject_name} />
+      </strong>
+    );
+  return (
+    <a href={`/teams/${team}/devices/${encodeURIComponent(subject)}`}>
+      <strong>
+        <Breakable text={subject_name} />
+      </strong>
+    </a>
+  );
+}
+
+interface RuleProps {
+  readonly rule: AlertRule;
+  readonly base: string;
+  readonly csrf: string;
+  /** Its open alerts. */
+  readonly open: number;
+  readonly group: string | undefined;
+  readonly channel: string | undefined;
+  readonly children?: Child;
+}
+
+export function RuleItem({ rule: { id, name, group_id }, base, csrf, open, group, channel, children }: RuleProps) {
+  const where = group_id === null ? "all devices" : `group ${group ?? "that was deleted: it watches nothing"}`;
+  return (
+    <li>
+      <div class="what">
+        <strong>
+          <Breakable text={name} />
+        </strong>
+        <span class="soft">
+          {where}, tells {channel ?? "every channel"}; {open === 0 ? "nothing open" : countText(open, "open alert")}
+        </span>
+      </div>
+      <div class="do">
+        {children}
+        <form method="post" action={`${base}/rules/${id}/remove`}>
+          <Csrf value={csrf} />
+          <button type="submit" aria-label={`Delete ${name}`}>
+            Delete
+          </button>
+        </form>
+      </div>
+    </li>
+  );
+}
+
+const SILENCES = [
+  [60, "1 hour"],
+  [480, "8 hours"],
+  [1440, "1 day"],
+  [10_080, "1 week"],
+] as const;
+
+interface SilenceProps {
+  readonly action: string;
+  readonly csrf: string;
+  /** What is silenced, for screen readers. */
+  readonly what: string;
+  readonly until: number | undefined;
+  readonly now: number;
+}
+
+export function SilenceForm({ action, csrf, what, until, now }: SilenceProps) {
+  if (until !== undefined)
+    return (
+      <form method="post" action={action} class="line">
+        <Csrf value={csrf} />
+        <input type="hidden" name="minutes" value="0" />
+        <span class="soft">
+          Silent, ends <Ago at={until} now={now} />
+        </span>
+        <button type="submit" aria-label={`End it: the silence of ${what}`}>
+          End it
+        </button>
+      </form>
+    );
+  return (
+    <form method="post" action={action} class="line">
+      <Csrf value={csrf} />
+      <select name="minutes" aria-label={`How long ${what} is silent`}>
+        {SILENCES.map(([minutes, text]) => (
+          <option value={String(minutes)}>{text}</option>
+        ))}
+      </select>
+      <button type="submit" aria-label={`Silence ${what}`}>
+        Silence
+      </button>
+    </form>
+  );
+}
+
+interface RuleFormProps {
+  readonly base: string;
+  readonly csrf: string;
+  readonly groups: readonly Group[];
+  readonly channels: readonly ListedChannel[];
+}
+
+export function RuleForm({ base, csrf, groups, channels }: RuleFormProps) {
+  return (
+    <form method="post" action={`${base}/rules`} class="line">
+      <Csrf value={csrf} />
+      <div>
+        <label for="rule-kind">New rule</label>
+        <select id="rule-kind" name="kind">
+          {Object.entries(KINDS).map(([kind, { label, usual, unit }]) => (
+            <option value={kind}>
+              {label}
+              {unit !== null && ` (usually ${usual})`}
+            </option>
+          ))}
+        </select>
+      </div>
+      <div>
+        <label for="rule-threshold">N, or empty for the usual</label>
+        <input id="rule-threshold" name="threshold" inputmode="numeric" maxlength={10} autocomplete="off" />
+      </div>
+      {groups.length > 0 && (
+        <div>
+          <label for="rule-group">Devices</label>
+          <select id="rule-group" name="group">
+            <option value="">all of the team</option>
+            {groups.map(({ id, name }) => (
+              <option value={id}>{name}</option>
+            ))}
+          </select>
+        </div>
+      )}
+      {channels.length > 1 && (
+        <div>
+          <label for="rule-channel">Tells</label>
+          <select id="rule-channel" name="channel">
+            <option value="">every channel</option>
+            {channels.map(({ id, name }) => (
+              <option value={id}>{name}</option>
+            ))}
+          </select>
+        </div>
+      )}
+      <button class="main" type="submit">
+        Watch
+      </button>
+    </form>
+  );
+}
+
+interface ChannelProps {
+  readonly channel: ListedChannel;
+  readonly base: string;
+  readonly csrf: string;
+  readonly isAdmin: boolean;
+}
+
+export function ChannelItem({ channel, base, csrf, isAdmin }: ChannelProps) {
+  const { id, name, kind, problem, waiting, dropped } = channel;
+  const button = (what: string, label: string): Child => (
+    <form method="post" action={`${base}/channels/${id}/${what}`}>
+      <Csrf value={csrf} />
+      <button type="submit" aria-label={`${label} ${name}`}>
+        {label}
+      </button>
+    </form>
+  );
+  return (
+    <li>
+      <div class="what">
+        <strong>
+          <Breakable text={name} />
+        </strong>
+        <span class="soft">
+          {kind === "webhook" ? "webhook at " : "e-mail to "}
+          <Breakable text={shownAddress(channel)} />
+          {waiting > 0 && `, ${countText(waiting, "message")} waiting`}
+        </span>
+        {problem !== null && (
+          <span class="bad">
+            <Breakable text={`Takes no messages, trying again: ${problem}`} />
+          </span>
+        )}
+        {dropped > 0 && <span class="bad">{countText(dropped, "message")} refused again and again</span>}
+      </div>
+      <div class="do">
+        {button("test", "Test")}
+        {dropped > 0 && button("resend", "Send again")}
+        {isAdmin && button("remove", "Delete")}
+      </div>
+    </li>
+  );
+}
+
+export function ChannelForm({ base, csrf, hasMail }: { base: string; csrf: string; hasMail: boolean }) {
+  return (
+    <form method="post" action={`${base}/channels`} class="line">
+      <Csrf value={csrf} />
+      <div>
+        <label for="channel-name">Name of the new channel</label>
+        <input id="channel-name" name="name" required maxlength={100} autocomplete="off" />
+      </div>
+      <div>
+        <label for="channel-address">
+          {hasMail ? "Webhook (https://...) or e-mail address" : "Webhook (https://...)"}
+        </label>
+        <input id="channel-address" name="address" required maxlength={500} autocomplete="off" />
+      </div>
+      <button type="submit">Add channel</button>
+    </form>
+  );
+}

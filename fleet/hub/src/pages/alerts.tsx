@@ -1,0 +1,194 @@
+/** Alerts of a team: what is wrong now, what was, and who is told by which rule. */
+import { csrfOf } from "../auth/cookie.ts";
+import { queueTest } from "../alerts/tell.ts";
+import { UserError } from "../core/errors.ts";
+import { createChannel, deleteChannel, listChannels, needChannel, resendDropped } from "../nouns/alert-channel.ts";
+import { countOpen, findAlerts, type Alert } from "../nouns/alert.ts";
+import { createRule, deleteRule, listRules, listSilences, silence, type AlertRule } from "../nouns/alert-rule.ts";
+import { listGroups } from "../nouns/group.ts";
+import { countText } from "./ago.tsx";
+import { AlertList, ChannelForm, ChannelItem, RuleForm, RuleItem, SilenceForm } from "./alert-parts.tsx";
+import { redirect, show, type Answer } from "./answer.tsx";
+import { changeOf, frameOf, type Guards, type Member } from "./guards.tsx";
+import { CopyText, Message } from "./layout.tsx";
+import { Notices, sayAt } from "./said.tsx";
+import type { Site } from "./site.ts";
+
+/** Alerts that the page shows of each kind. */
+const SHOWN = 50;
+
+export function registerAlerts(site: Site, guards: Guards): void {
+  const { db, now, config, baseUrl } = site;
+  const base = "/teams/:team/alerts";
+  const form = (path: string, work: (visit: Member) => Promise<string | Answer>): void => {
+    guards.member.get(path, (visit) => redirect(addressOf(visit)));
+    guards.member.change(
+      path,
+      async (visit) => {
+        const done = await work(visit);
+        return typeof done === "string" ? redirect(sayAt(visit.session, addressOf(visit), { text: done })) : done;
+      },
+      (visit, problem) => alertsPage(site, visit, problem),
+    );
+  };
+  guards.member.get(base, (visit) => alertsPage(site, visit));
+  form(`${base}/rules`, async (visit) => {
+    const { form: field } = visit;
+    const { name } = await createRule(db, changeOf(site, visit), {
+      kind: field("kind"),
+      threshold: field("threshold").trim() === "" ? undefined : Number(field("threshold")),
+      groupId: field("group") || undefined,
+      channelId: field("channel") || undefined,
+    });
+    return `Watching: ${name}.`;
+  });
+  form(`${base}/rules/:rule/remove`, async (visit) => {
+    const { name } = await deleteRule(db, changeOf(site, visit), visit.param("rule"));
+    return `Deleted ${name}.`;
+  });
+  form(`${base}/rules/:rule/silence`, async (visit) => {
+    const minutes = Number(visit.form("minutes"));
+    await silence(db, changeOf(site, visit), { kind: "rule", id: visit.param("rule"), minutes });
+    return minutes === 0 ? "Its alerts are told again." : "Silenced. What is open at the end is told then.";
+  });
+  form(`${base}/channels`, async (visit) => {
+    requireAdminOf(visit);
+    const address = visit.form("address").trim();
+    const wanted = address.includes("://") ? { webhook: address } : { email: address };
+    const made = await createChannel(db, config, changeOf(site, visit), { name: visit.form("name"), ...wanted });
+    if (made.secret === null) return `Added ${made.channel.name}.`;
+    return show(
+      frameOf(visit, "Webhook added", "alerts"),
+      <>
+        <Message kind="done">
+          <CopyText id="webhook-secret" label="The secret that signs its messages" value={made.secret} />
+          <p>
+            <strong>Copy it now: it is not shown again.</strong> The receiver checks messages by Standard Webhooks with
+            it.
+          </p>
+        </Message>
+        <p>
+          <a href={addressOf(visit)}>Back to alerts</a>
+        </p>
+      </>,
+      201,
+    );
+  });
+  form(`${base}/channels/:channel/remove`, async (visit) => {
+    requireAdminOf(visit);
+    const { name } = await deleteChannel(db, changeOf(site, visit), visit.param("channel"));
+    return `Deleted ${name}.`;
+  });
+  form(`${base}/channels/:channel/test`, async (visit) => {
+    const { id, name } = await needChannel(db, visit.team.id, visit.param("channel"));
+    await queueTest(db, baseUrl, now(), { team: visit.team, channelId: id });
+    return `A test message is on its way to ${name}.`;
+  });
+  form(`${base}/channels/:channel/resend`, async (visit) => {
+    const count = await resendDropped(db, changeOf(site, visit), visit.param("channel"));
+    return `${countText(count, "message")} will be sent again.`;
+  });
+}
+
+/** A channel carries names of devices out of the hub, so members cannot make one. */
+function requireAdminOf({ team }: Member): void {
+  if (team.role === "admin") return;
+  const shown = "Only administrators of the team can do this.";
+  throw new UserError("got a member, expected an administrator of the team", 403, shown);
+}
+
+const addressOf = ({ team }: Member): string => `/teams/${team.id}/alerts`;
+
+async function alertsPage({ db, now, config }: Site, visit: Member, problem?: UserError): Promise<Answer> {
+  const { team, session } = visit;
+  const [base, csrf, time] = [addressOf(visit), csrfOf(session), now()];
+  const open = await findAlerts(db, team.id, { open: true }, SHOWN);
+  const counts = await countOpen(db, team.id);
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const over = await findAlerts(db, team.id, { open: false }, SHOWN);
+  const rules = await listRules(db, team.id);
+  const channels = await listChannels(db, team.id);
+  const groups = await listGroups(db, team.id);
+  const silences = new Map((await listSilences(db, team.id, time)).map((one) => [one.target_id, one.until]));
+  const isAdmin = team.role === "admin";
+  return show(
+    frameOf(visit, "Alerts", "alerts"),
+    <>
+      <Notices visit={visit} problem={problem} />
+      <h2>Open now</h2>
+      <p class="count">{openText(total, open, rules)}</p>
+      <AlertList alerts={open} team={team.id} now={time} label="Open alerts" />
+      <h2>Rules</h2>
+      {rules.length > 0 && (
+        <ul class="list" aria-label="Rules">
+          {rules.map((rule) => (
+            <RuleItem
+              {...{ rule, base, csrf }}
+              open={counts.get(rule.id) ?? 0}
+              group={groups.find(({ id }) => id === rule.group_id)?.name}
+              channel={channels.find(({ id }) => id === rule.channel_id)?.name}
+            >
+              <SilenceForm
+                {...{ csrf, action: `${base}/rules/${rule.id}/silence`, what: rule.name }}
+                until={silences.get(rule.id)}
+                now={time}
+              />
+            </RuleItem>
+          ))}
+        </ul>
+      )}
+      <RuleForm {...{ base, csrf, groups, channels }} />
+      <h2>Channels</h2>
+      {channels.length === 0 && (
+        <p class="soft">None yet: alerts are noted on this page, and nobody is told of them.</p>
+      )}
+      {channels.length > 0 && (
+        <ul class="list" aria-label="Channels">
+          {channels.map((channel) => (
+            <ChannelItem {...{ channel, base, csrf, isAdmin }} />
+          ))}
+        </ul>
+      )}
+      {isAdmin ? (
+        <ChannelForm {...{ base, csrf }} hasMail={config.smtpUrl !== undefined} />
+      ) : (
+        <p class="soft">Only administrators of the team add channels.</p>
+      )}
+      <h2>Over</h2>
+      {over.length === 0 && <p class="soft">None yet.</p>}
+      <AlertList alerts={over} team={team.id} now={time} label="Alerts that are over" />
+    </>,
+    problem?.status ?? 200,
+  );
+}
+
+function openText(total: number, shown: readonly Alert[], rules: readonly AlertRule[]): string {
+  if (rules.length === 0) return "No rule watches anything yet. Make one below.";
+  if (total === 0) return "Nothing is wrong.";
+  const text = countText(total, "open alert");
+  return total > shown.length ? `${text}, the newest ${shown.length} here` : text;
+}
+
+/** Alerts that the page of a device shows. */
+const OF_DEVICE = 10;
+
+/** Section of a device's page: its alerts, and the form that silences them. */
+export async function alertSection(
+  { db, now }: Site,
+  { team, session }: Member,
+  device: { readonly id: string; readonly name: string },
+) {
+  const time = now();
+  const alerts = await findAlerts(db, team.id, { subject: device.id }, OF_DEVICE);
+  const silences = await listSilences(db, team.id, time);
+  const until = silences.find(({ kind, target_id }) => kind === "device" && target_id === device.id)?.until;
+  const action = `/teams/${team.id}/devices/${encodeURIComponent(device.id)}/silence`;
+  return (
+    <>
+      <h2>Alerts</h2>
+      {alerts.length === 0 && <p class="soft">None.</p>}
+      <AlertList alerts={alerts} team={undefined} now={time} label="Alerts of this device" />
+      <SilenceForm csrf={csrfOf(session)} action={action} what={device.name} until={until} now={time} />
+    </>
+  );
+}

@@ -1,0 +1,108 @@
+/** Alerts by GraphQL. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { readAudit } from "../../src/nouns/audit.ts";
+import { createGroup } from "../../src/nouns/group.ts";
+import { Agent } from "../support/agent.ts";
+import { onDatabases, startHub, type TestHub } from "../support/hub.ts";
+
+onDatabases("alerts by GraphQL", (kind) => {
+  let hub: TestHub;
+  beforeAll(async () => void (hub = await startHub({ kind, env: { HUB_WEBHOOK_ADDRESSES: "any" } })));
+  afterAll(() => hub.stop());
+
+  const team = async (fields: string, key?: string) => {
+    const { json } = await hub.query(`query { team { ${fields} } }`, key);
+    return json.data.team;
+  };
+  const change = async (field: string, key?: string) => {
+    const { json } = await hub.query(`mutation { team { done: ${field} } }`, key);
+    expect(json.errors).toBeUndefined();
+    return json.data.team.done;
+  };
+  const FAILURE = "status failedMessage";
+
+  it("make, list and delete rules and channels, and note it in the audit", async () => {
+    const channel = await change(
+      `createAlertChannel(name: "night", webhookUrl: "http://127.0.0.1:9/hook?key=hidden") { ${FAILURE} secret alertChannel { id name kind address } }`,
+    );
+    expect(channel).toMatchObject({
+      ...{ status: "SUCCESS", secret: expect.stringMatching(/^whsec_[A-Za-z\d+/]{43}=$/) },
+      alertChannel: { name: "night", kind: "WEBHOOK", address: "http://127.0.0.1:9" },
+    });
+    const { id } = channel.alertChannel;
+    const rule = await change(
+      `createAlertRule(kind: DEVICE_OFFLINE, threshold: 5, alertChannelId: "${id}") { ${FAILURE} alertRule { id name kind threshold deviceGroupId alertChannelId } }`,
+    );
+    expect(rule.alertRule).toMatchObject({
+      ...{ name: "Device offline for 5 minutes", kind: "DEVICE_OFFLINE", threshold: 5 },
+      ...{ deviceGroupId: null, alertChannelId: id },
+    });
+    expect(await change(`testAlertChannel(alertChannelId: "${id}") { ${FAILURE} }`)).toMatchObject({
+      status: "SUCCESS",
+    });
+    const { alertRules, alertChannels } = await team("alertRules { id } alertChannels { id waiting dropped problem }");
+    expect(alertRules).toEqual([{ id: rule.alertRule.id }]);
+    expect(alertChannels).toMatchObject([{ id, waiting: 1, dropped: 0 }]);
+    expect(await change(`deleteAlertChannel(alertChannelId: "${id}") { ${FAILURE} }`)).toMatchObject({
+      ...{ status: "FAILED", failedMessage: expect.stringContaining("1 rules name") },
+    });
+    await change(`deleteAlertRule(alertRuleId: "${rule.alertRule.id}") { ${FAILURE} }`);
+    await change(`deleteAlertChannel(alertChannelId: "${id}") { ${FAILURE} }`);
+    expect(await team("alertRules { id } alertChannels { id }")).toEqual({ alertRules: [], alertChannels: [] });
+    const rows = await readAudit(hub.storage.db, 20, hub.team.id);
+    const actions = rows.map(({ action }) => action).filter((action) => action.startsWith("alert"));
+    expect(actions.reverse()).toEqual([
+      ...["alert_channel.created", "alert_rule.created", "alert_rule.deleted", "alert_channel.deleted"],
+    ]);
+    expect(JSON.stringify(rows)).not.toMatch(/hidden|whsec/);
+  });
+
+  it("say what is wrong with a rule, and take nothing of another team", async () => {
+    const other = await hub.makeTeam("Other", []);
+    const { id } = await createGroup(hub.storage.db, { now: 1, actor: "x", teamId: other.team.id }, "theirs");
+    const failed = async (field: string, key?: string) => (await change(`${field} { ${FAILURE} }`, key)).failedMessage;
+    expect(await failed("createAlertRule(kind: SPOOL_FULL, threshold: 101)")).toContain("expected 1 to 100 per cent");
+    expect(await failed("createAlertRule(kind: SPOOL_FULL, threshold: -1)")).toContain("expected 1 to 100 per cent");
+    expect(await failed(`createAlertRule(kind: SPOOL_FULL, deviceGroupId: "${id}")`)).toContain("one of the team");
+    expect(await failed(`createAlertRule(kind: KEY_EXPIRING, deviceGroupId: "${id}")`)).toContain("not about devices");
+    expect(await failed('createAlertRule(kind: SPOOL_FULL, name: "a\\nb")')).toContain("control character");
+    expect(await failed("silenceAlerts(minutes: 5)")).toContain("expected exactly one");
+    expect(await failed(`silenceAlerts(minutes: 5, deviceGroupId: "${id}")`)).toContain("expected one of the team");
+    expect(await failed(`silenceAlerts(minutes: 99999999, deviceGroupId: "${id}")`, other.key)).toContain("minutes");
+    const made = await change(`createAlertRule(kind: VERSION_FAILED) { alertRule { id } }`, other.key);
+    expect(await failed(`deleteAlertRule(alertRuleId: "${made.alertRule.id}")`)).toContain("expected one of the team");
+    expect(await team("alertRules { id }")).toEqual({ alertRules: [] });
+  });
+
+  it("show alerts of a real device, page by page, and hold messages back", async () => {
+    const agents = [await Agent.enrol(hub), await Agent.enrol(hub), await Agent.enrol(hub)];
+    for (const agent of agents) {
+      const error = { code: "x", message: "bad model" };
+      await agent.beat({ application: { identifier: "gate", version: "gate:1", state: "failed", error } });
+    }
+    const rule = await change(`createAlertRule(kind: VERSION_FAILED) { alertRule { id } }`);
+    const { until } = await change(`silenceAlerts(minutes: 30, alertRuleId: "${rule.alertRule.id}") { until }`);
+    expect(Date.parse(until)).toBeGreaterThan(Date.now());
+    expect((await team("alertSilences { kind targetId until }")).alertSilences).toEqual([
+      { kind: "RULE", targetId: rule.alertRule.id, until },
+    ]);
+    const page = (after: string | null) =>
+      team(
+        `alerts(first: 2, after: ${JSON.stringify(after)}, filter: { open: true }) { nodes { kind subjectId subjectName endedAt toldAt ruleName } pageInfo { hasNextPage endCursor } }`,
+      );
+    // The hub looks at its rules every few seconds.
+    let first = (await page(null)).alerts;
+    for (let i = 0; first.nodes.length < 2 && i < 600; i++) {
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      first = (await page(null)).alerts;
+    }
+    const second = (await page(first.pageInfo.endCursor)).alerts;
+    expect([first.pageInfo.hasNextPage, second.pageInfo.hasNextPage]).toEqual([true, false]);
+    const nodes = [...first.nodes, ...second.nodes];
+    expect(nodes.map(({ subjectId }) => subjectId).sort()).toEqual(agents.map(({ id }) => id).sort());
+    for (const node of nodes)
+      expect(node).toMatchObject({ kind: "VERSION_FAILED", subjectName: "Gate 3", endedAt: null, toldAt: null });
+    const ofDevice = await team(`alerts(filter: { subjectId: "${agents[0]!.id}" }) { nodes { subjectId } }`);
+    expect(ofDevice.alerts.nodes).toEqual([{ subjectId: agents[0]!.id }]);
+  });
+});

@@ -1,0 +1,90 @@
+/** The page of alerts, and the section of a device. */
+import { expect, it } from "vitest";
+import { addDevices } from "../../src/nouns/device.ts";
+import { createChannel } from "../../src/nouns/alert-channel.ts";
+import { createRule } from "../../src/nouns/alert-rule.ts";
+import { Person, onDatabases } from "../support/hub.ts";
+import { useSignedInHub } from "../support/signed-in.ts";
+
+onDatabases("the page of alerts", (kind) => {
+  const site = useSignedInHub(kind);
+  const { follow } = site;
+
+  it("makes and deletes rules, and silences them", async () => {
+    const page = `${site.base}/alerts`;
+    expect((await site.admin.get(page)).html).toContain("No rule watches anything yet.");
+    const form = await site.admin.formOf(page, `${page}/rules`);
+    expect(await follow(await site.admin.post(`${page}/rules`, { ...form, kind: "device_offline" }))).toEqual([
+      ...[page, "Watching: Device offline for 5 minutes."],
+    ]);
+    expect((await site.admin.get(page)).html).toContain("Nothing is wrong.");
+    const wrong = await site.admin.post(`${page}/rules`, { ...form, kind: "spool_full", threshold: "x" });
+    expect([wrong.status, wrong.html]).toEqual([400, expect.stringContaining("Enter 1 to 100 per cent.")]);
+    expect((await site.admin.post(`${page}/rules`, { ...form, kind: "toString" })).status).toBe(400);
+    const [, id] = /rules\/([^/"]+)\/remove/.exec((await site.admin.get(page)).html)!;
+    const silent = `${page}/rules/${id}/silence`;
+    const [, said] = await follow(await site.admin.post(silent, { ...form, minutes: "60" }));
+    expect(said).toContain("Silenced.");
+    expect((await site.admin.get(page)).html).toContain("Silent, ends");
+    expect((await follow(await site.admin.post(silent, { ...form, minutes: "0" })))[1]).toContain("told again");
+    expect((await site.admin.post(silent, { ...form, minutes: "-5" })).status).toBe(400);
+    expect((await follow(await site.admin.post(`${page}/rules/${id}/remove`, form)))[1]).toContain("Deleted");
+    expect((await site.admin.post(`${page}/rules/${id}/remove`, form)).status).toBe(404);
+  });
+
+  it("shows a webhook's secret once, and lets administrators alone add channels", async () => {
+    const page = `${site.base}/alerts`;
+    const form = await site.admin.formOf(page, `${page}/channels`);
+    const fields = { ...form, name: "night", address: "https://example.org/hook?key=inpath" };
+    const made = await site.admin.post(`${page}/channels`, fields);
+    expect([made.status, /whsec_[\w+/]{43}=/.test(made.html)]).toEqual([201, true]);
+    const { html } = await site.admin.get(page);
+    expect(html).toContain("https://example.org");
+    expect(html).not.toMatch(/whsec_|inpath/);
+    expect((await site.admin.post(`${page}/channels`, { ...fields, address: "http://127.0.0.1/" })).status).toBe(400);
+    expect((await site.admin.post(`${page}/channels`, { ...fields, address: "night@example.org" })).status).toBe(409);
+    const member = await site.hub.makeUser(`alerts-${kind}@example.org`, site.hub.team.id, "member");
+    const person = new Person(site.hub.url);
+    await person.signIn(member.email);
+    const theirs = await person.formOf(page, `${page}/rules`);
+    expect((await person.post(`${page}/channels`, { ...fields, ...theirs })).status).toBe(403);
+    const [, id] = /channels\/([^/"]+)\/test/.exec(html)!;
+    expect((await person.post(`${page}/channels/${id}/remove`, theirs)).status).toBe(403);
+    expect((await follow(await site.admin.post(`${page}/channels/${id}/remove`, form)))[1]).toBe("Deleted night.");
+  });
+
+  it("escapes names, and shows nothing of another team", async () => {
+    const { db } = site.hub.storage;
+    const hostile = '<img src=x onerror=alert(1)>"';
+    const change = { now: Date.now(), actor: "test", teamId: site.hub.team.id };
+    const limits = { webhookAddresses: "any", smtpUrl: undefined } as const;
+    await createChannel(db, limits, change, { name: hostile, webhook: "http://127.0.0.1:9/" });
+    const rule = await createRule(db, change, { kind: "version_failed", name: hostile });
+    const [device] = await addDevices(db, Date.now(), site.hub.team.id, 1000, [{ name: hostile }]);
+    await db.write((tx) =>
+      tx.all(
+        "INSERT INTO alerts (id, team_id, rule_id, rule_name, kind, subject, subject_name, began_at, hold_ms) VALUES ('a', ?, ?, ?, 'version_failed', ?, ?, 1, 1)",
+        [site.hub.team.id, rule.id, hostile, device!.id, hostile],
+      ),
+    );
+    for (const path of [`${site.base}/alerts`, `${site.base}/devices/${device!.id}`]) {
+      const { html } = await site.admin.get(path);
+      expect(html).not.toContain("<img src=x");
+      expect(html).toContain("&lt;img src=x");
+    }
+    const other = await site.hub.makeTeam("Other", []);
+    const person = new Person(site.hub.url);
+    await person.signIn(other.admin.email);
+    expect((await person.get(`${site.base}/alerts`)).status).toBe(404);
+    expect((await person.get(`/teams/${other.team.id}/alerts`)).html).not.toContain("onerror");
+  });
+
+  it("silences a device on its own page", async () => {
+    const [device] = await addDevices(site.hub.storage.db, Date.now(), site.hub.team.id, 1000, [{ name: "lone" }]);
+    const page = `${site.base}/devices/${device!.id}`;
+    const form = await site.admin.formOf(page, `${page}/silence`);
+    const [, said] = await follow(await site.admin.post(`${page}/silence`, { ...form, minutes: "480" }));
+    expect(said).toBe("lone is silent. Its alerts are noted all the same.");
+    expect((await site.admin.get(page)).html).toContain("Silent, ends");
+  });
+});
