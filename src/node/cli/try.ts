@@ -5,13 +5,13 @@ import { TensorError } from "../../core/errors.ts";
 import type { PartialRule } from "../../core/prepare-rule.ts";
 import { createDetector } from "../../detect/detector.ts";
 import type { Detector } from "../../detect/types.ts";
-import { onnxRuntime } from "../../detect/onnxruntime.ts";
 import type { Session } from "../../detect/session.ts";
 import { load, loadUnpacked } from "../files/load.ts";
-import { MissingPackage, type Pixels, checkPackages, packagesFor, readImage } from "../images.ts";
+import { type Pixels, checkPackages, packagesFor, readImage } from "../images.ts";
 import type { ModelInspection } from "../inspect-model.ts";
 import { objectText } from "../possibility.ts";
 import { preparationsOf } from "../preparations.ts";
+import { runtimeOf, runtimePackage } from "../runtimes.ts";
 import { type Trial, foundText, ranked, tryPage } from "../try-page.ts";
 import type { Io } from "./io.ts";
 import { type Values, optionsOf } from "./options.ts";
@@ -43,20 +43,18 @@ export async function tryNetwork(tried: Tried, values: Values, io: Io): Promise<
   const { model } = inspection.json;
   const photoPath = textOf(values, "try") as string;
   const out = textOf(values, "out") ?? `${basename(path, extname(path))}.try.html`;
-  if (model.format !== "onnx")
-    throw new TensorError(
-      `${path}: got a file of the format ${model.format}, expected ONNX for --try, which onnxruntime-node runs.`,
-    );
+  const needed = runtimePackage(model.format, path);
   const readings = readingsOf(tried);
   if (readings.length === 0)
     throw new TensorError(
       "--try: no reading of these outputs is complete. Give the options that inspect names without --try.",
     );
   await checkPlaces([["out", out]], [path, photoPath]);
-  checkPackages(["onnxruntime-node", ...packagesFor(photoPath, false)]);
+  checkPackages([needed, ...packagesFor(photoPath, false)]);
   const photo = await load(photoPath, mostBytes(values));
   const pixels = await readImage(photo, photoPath);
-  const session = await openSession(await loadUnpacked(path, mostBytes(values)));
+  const runtime = await runtimeOf(model.format, path);
+  const session = await runtime.open(await loadUnpacked(path, mostBytes(values)));
   try {
     const trials = await runTrials(tried, { session, readings, pixels, photoPath, io });
     await writeNamed("out", out, tryPage(`${basename(path)} on ${basename(photoPath)}`, photo, trials));
@@ -91,15 +89,6 @@ function readingsOf({ inspection, options }: Tried): Reading[] {
       about: `${found.families.join(", ")}: ${found.about}`,
       options: { ...found.options, ...options },
     }));
-}
-
-async function openSession(bytes: Uint8Array): Promise<Session> {
-  // onnxruntime-node would report to its maker, and leave a log in the temporary folder.
-  process.env["ORT_DISABLE_TELEMETRY"] ??= "1";
-  const ort = await import("onnxruntime-node").catch(() => {
-    throw new MissingPackage("a network", "onnxruntime-node");
-  });
-  return onnxRuntime(ort).open(bytes);
 }
 
 interface Run {

@@ -73,8 +73,8 @@ test.each([
   [["inspect", "output0:1x84x8400", "--try", "photo.png"], "--try runs a network, and none is given."],
   [["inspect", model, "--out", "page.html"], "--out names the page of --try."],
   [
-    ["inspect", folder.path("network.tflite"), "--family", "yolov8", "--try", "photo.png"],
-    "expected ONNX for --try",
+    ["inspect", folder.path("network.tflite"), "--family", "yolov8", "--try", photo],
+    "Run npm install @tensorflow/tfjs-tflite",
   ],
 ])("%j is refused", async (words, message) => {
   const { code, err } = await boxwright(...words);
