@@ -46,25 +46,34 @@ export function noteOfCellBoxes(image: MemoryImage): string | null {
     const row = boxChannels.map((at) => valueIn(image, 0, move(box, at), i));
     if (row.every(Number.isFinite)) rows.push([...row, i]);
   }
-  /** Returns the mean squared distance of the boxes from their cells. */
-  const distanceAs = (as: BoxKind, isYFirst: boolean, isExchanged: boolean): number => {
+  /**
+   * Returns the mean squared distance of the boxes from their cells; Infinity if it is not below `limit`. By index:
+   * a decoder's first frame runs this cold, where iterators cost a millisecond.
+   */
+  const distanceAs = (as: BoxKind, isYFirst: boolean, isExchanged: boolean, limit: number): number => {
     const [w, h] = isExchanged ? [grid.h, grid.w] : [grid.w, grid.h];
-    const size = isPixels ? (isExchanged ? [inputSize[1], inputSize[0]] : inputSize) : [1, 1];
+    const [width, height] = isPixels ? (isExchanged ? [inputSize[1], inputSize[0]] : inputSize) : [1, 1];
+    const centre = CENTRES[as];
+    const most = limit * rows.length;
     let sum = 0;
-    for (const [a, b, c, d, i] of rows) {
-      const [x, y] = [CENTRES[as](a, c), CENTRES[as](b, d)];
-      const [across, down] = isYFirst ? [y, x] : [x, y];
-      sum +=
-        (across / size[0] - ((i % w) + 0.5) / w) ** 2 + (down / size[1] - (Math.floor(i / w) + 0.5) / h) ** 2;
+    for (let k = 0; k < rows.length; k++) {
+      const row = rows[k];
+      const i = row[4];
+      const x = centre(row[0], row[2]);
+      const y = centre(row[1], row[3]);
+      const across = (isYFirst ? y : x) / width - ((i % w) + 0.5) / w;
+      const down = (isYFirst ? x : y) / height - (Math.floor(i / w) + 0.5) / h;
+      sum += across * across + down * down;
+      if (sum >= most) return Infinity;
     }
     return sum / rows.length;
   };
-  const stated = distanceAs(kind as BoxKind, false, false);
+  const stated = distanceAs(kind as BoxKind, false, false, Infinity);
   let [nearest, words] = [Math.min(NEAR, stated / TIMES), ""];
   for (const isExchanged of [false, true])
     for (const as of Object.keys(CENTRES) as BoxKind[])
       for (const isYFirst of [false, true]) {
-        const other = distanceAs(as, isYFirst, isExchanged);
+        const other = distanceAs(as, isYFirst, isExchanged, nearest);
         if (!(other < nearest)) continue;
         nearest = other;
         words = FORMATS[as] + (isYFirst ? " with y before x" : "");
