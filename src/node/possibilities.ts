@@ -59,7 +59,7 @@ export function possibilitiesFor(inspected: Inspected): Possibilities {
 function follow(proposal: Proposal, { tensors, options, valuesOf }: Inspected): Possibility | null {
   const { match, families, classes, points } = proposal;
   const inputSize = options.inputSize ?? sizeOf(proposal);
-  const specs = specsOf(proposal, tensors, inputSize);
+  const specs = [...specsOf(proposal, tensors, inputSize), ...prototypesOf(proposal, inputSize)];
   const table = specs[priorsAmong(specs, { roles: options.roles ?? null })] as TensorSpec | undefined;
   const needed = standIns(proposal, specs, table);
   const config = {
@@ -122,6 +122,27 @@ function specsOf(
   }));
 }
 
+/** Returns a stand-in for the prototypes of masks, if the proposal says that they are another output. */
+const prototypesOf = (
+  { match: { form } }: Proposal,
+  [width, height]: readonly [number, number],
+): TensorSpec[] =>
+  form.kind === "masks alone"
+    ? [
+        {
+          name: PROTOTYPES,
+          dims: [1, 32, height / 4, width / 4],
+          type: "f32",
+          scale: 1,
+          zeroPoint: 0,
+          order: null,
+        },
+      ]
+    : [];
+
+/** Name of the stand-in for prototypes. */
+const PROTOTYPES = "prototypes";
+
 /** Scale with which bytes span 0..1. It stands in for integers that come without a scale. */
 const STAND_IN = 1 / 256;
 
@@ -130,7 +151,7 @@ const needsCount = ({ options: { family } }: Proposal): boolean => TRAITS[family
 
 /** Returns the options that are still to be written, for people. */
 function missingOf(
-  { anchors, options: { family, classes } }: Proposal,
+  { anchors, options: { family, classes }, match: { form } }: Proposal,
   readings: readonly Interpretation[],
   specs: readonly TensorSpec[],
   table: TensorSpec | undefined,
@@ -143,6 +164,7 @@ function missingOf(
     ...(classes === undefined && TRAITS[family].packed ? ["classes"] : []),
     ...(inputSize ? [] : [NO_SIZE]),
     ...(anchors && READINGS[name].anchors ? [`anchors: ${anchors.join(" + ")} pairs`] : []),
+    ...(form.kind === "masks alone" ? ["outputs: these and the prototypes of masks, [1,32,h,w]"] : []),
     ...(needsPriors && table === undefined ? ["priors"] : []),
     ...(needsPriors && !holdsVariances(table, specs) ? ["scales or variances"] : []),
     // An interpretation that awaits values needs no option: the first frame settles it.

@@ -149,6 +149,16 @@ const generalRules: readonly Rule[] = [
     example: "[1,20,21504] has the cells of 1024x1024, and 15 classes and an angle",
     points: ({ form, n }) => (form.task === "oriented" && n === 21504 ? 3 : 0),
   },
+  {
+    name: "coefficients of masks without their prototypes",
+    example: "[1,116,8400] has 80 classes and 32 coefficients, or 112 classes",
+    points: ({ form, bound: { C: c } }, { classes, inputs }) => {
+      if (form.kind !== "masks alone") return 0;
+      const isUsual = classes !== null || c === 80 || USUAL_CLASSES.includes(c ?? 0);
+      // A file names all of its outputs.
+      return isUsual ? (inputs.length > 0 ? -2 : 0) : null;
+    },
+  },
 ];
 
 const rules = [...generalRules, ...WHOLE_RULES];

@@ -70,7 +70,9 @@ export interface FormRow {
     | "bins"
     | "map of text"
     | "packed"
-    | "coordinates";
+    | "masks alone"
+    | "coordinates"
+    | "coordinates of a face";
   /** Rows for each cell of a level. Absent: one. */
   readonly perCell?: number;
   /** The last column of scores was trained for no class, unless there is one for each of COCO's ids. */

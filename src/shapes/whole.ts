@@ -2,6 +2,12 @@
 import { looksLikeEmbedding } from "./none.ts";
 import type { Rule } from "./rule.ts";
 
+/** Lengths of 68, 98 and 106 points of a face. */
+const FACE_LENGTHS: readonly number[] = [136, 196, 212];
+
+/** Largest side of the crop that networks of a face's points get. */
+const MOST_FACE_CROP = 192;
+
 /** Counts of points of published networks with heat maps. */
 const HEAT_POINTS: readonly number[] = [14, 15, 16, 17, 19, 21, 23, 24, 26, 29, 37, 39, 68, 98, 106, 133];
 
@@ -82,6 +88,18 @@ export const WHOLE_RULES: readonly Rule[] = [
       if ((bound.X ?? 0) < 10) return null;
       const isBytes = tensors[tensor].type === "u8";
       return ((bound.X ?? 0) - (isBytes ? 2 : 0)) % (isBytes ? 22 : 1) === 0 ? 2 : null;
+    },
+  },
+  {
+    name: "68, 98 or 106 points of a face",
+    example: "output [1,136] of a 112x112 crop; [1,196] of a large picture are classes",
+    points: ({ form, bound: { X: x }, views: { points } }, { inputSize, tensors }) => {
+      if (form.kind !== "coordinates of a face") return 0;
+      const isAlone =
+        tensors.length === 1 && !/prob|soft_?max|class|logit|score|label/i.test(tensors[0].name);
+      if (!isAlone || points[0].n !== 1 || !FACE_LENGTHS.includes(x ?? 0)) return null;
+      if (inputSize === null) return x === 196 ? 2 : 4;
+      return Math.max(...inputSize) <= MOST_FACE_CROP ? 4 : null;
     },
   },
   {

@@ -52,6 +52,24 @@ describe("of each network the right reading comes first", () => {
   });
 });
 
+test("masks without their prototypes: first if 80 classes are told so, beside where a file names all outputs", () => {
+  const read = (words: string) =>
+    ask(`${words} | 640x640 | none`).list.possibilities.map(
+      ({ options: { task = "detect" }, classes }) => `${task} ${classes}`,
+    );
+  expect(read("output0:1x116x8400").slice(0, 2)).toEqual(["segment 80", "detect 112"]);
+  expect(read("output0:1x37x8400").slice(0, 2)).toEqual(["detect 33", "segment 1"]);
+  expect(read("output0:1x84x8400").join()).not.toContain("segment");
+  const [first] = ask("output0:1x116x8400 | 640x640 | none").list.possibilities;
+  expect(first.missing).toEqual(["outputs: these and the prototypes of masks, [1,32,h,w]"]);
+  const inFile = propose({
+    tensors: [{ name: "output0", dims: [1, 116, 8400], type: "f32" }],
+    inputs: [{ name: "images", dims: [1, 3, 640, 640] }],
+    inputSize: [640, 640],
+  }).proposals.map(({ classes }) => classes);
+  expect(inFile.slice(0, 2)).toEqual([112, 80]);
+});
+
 describe("the first proposal, followed, decodes random values", () => {
   const known = CORPUS.filter((line) => !line.endsWith("| none"));
   test.each(known)("%s", (line) => {

@@ -59,6 +59,14 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     options: { reading: "end-to-end" },
   }),
   finished(["yolov7"], { rows: inRows([7], { rank: 2 }) }, 2, "output:100x7"),
+  // super-gradients' flat format.
+  finished(
+    ["yolo-nas"],
+    { rows: inRows([7], { rank: 2, name: /flat_pred/i }) },
+    3,
+    "graph2_flat_predictions:100x7",
+    { isNamed: true },
+  ),
   finished(["ssd-detection-output"], { rows: inRows([7], { rank: 4 }) }, 4, "detection_out:1x1x100x7"),
   finished(
     ["ssd-detection-output"],
@@ -163,6 +171,33 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     3,
     "a:1x20x4 a:1:1x20 a:2:1x20 a:3:1",
     { areKnownNames: true },
+  ),
+  // Names of TensorFlow Lite's task library.
+  finished(
+    ["tflite-postprocess"],
+    {
+      boxes: inRows([4], { name: /^location/i, role: "boxes" }),
+      classIds: list(/^categor/i, "classIds"),
+      scores: list(/^score/i, "scores"),
+      count: value({ name: /^num/i, role: "count" }),
+    },
+    5,
+    "location:1x20x4 category:1x20 score:1x20 number:1",
+    { isNamed: true },
+  ),
+  // Sony's converter: boxes, scores, class ids, count.
+  finished(
+    ["imx500", "tflite-postprocess"],
+    {
+      boxes: inRows([4], { name: /PartitionedCall:0$/i, role: "boxes" }),
+      scores: list(/PartitionedCall:1$/i, "scores"),
+      classIds: list(/PartitionedCall:2$/i, "classIds"),
+      count: value({ name: /PartitionedCall:3$/i, role: "count" }),
+    },
+    3,
+    "StatefulPartitionedCall:0:1x300x4 StatefulPartitionedCall:1:1x300 StatefulPartitionedCall:2:1x300 " +
+      "StatefulPartitionedCall:3:1",
+    { isNamed: true },
   ),
   // Signatures of TensorFlow 2: count, scores, class ids, boxes.
   finished(

@@ -209,7 +209,8 @@ const TASK_MAPS: readonly FormRow[] = [
     { boxes: map([64, "C"]), angles: rows([1], { apart: true }) },
     3,
     "output0:1x79x80x80 output1:1x79x40x40 output2:1x79x20x20 output3:1x1x8400",
-    { task: "oriented" },
+    // rknn applies the sigmoid.
+    { task: "oriented", options: { angleForm: "fractions" } },
   ),
   form(
     "any",

@@ -27,6 +27,11 @@ export const POINT_FORMS: readonly FormRow[] = [
     { levels: [3, 5], perCell: 2, usual: 5, example: "448:1x3200x1 451:1x3200x4 454:1x3200x10" },
   ),
   one(
+    ["scrfd"],
+    { scores: levelRows([1], { order: "rows" }), boxes: levelRows([4], { order: "rows" }) },
+    { levels: [3, 5], perCell: 2, usual: 3, example: "446:1x3200x1 449:1x3200x4" },
+  ),
+  one(
     ["retinaface"],
     { boxes: inRows([4]), scores: inRows([2]), points: inRows([10]) },
     { usual: 5, example: "loc:1x16800x4 conf:1x16800x2 landms:1x16800x10" },
@@ -126,6 +131,19 @@ export const POINT_FORMS: readonly FormRow[] = [
     ["keypoints"],
     { points: inRows(["X"], { apart: true, name: /landmark|align|keypoint|kpt|kps|lmk|pts/i }) },
     { isNamed: true, pointsIn: (k) => [k / 2, 2], kind: "coordinates", usual: 4, example: "align_fc3:1x70" },
+  ),
+  // Faces of 68, 98 and 106 points without a telling name.
+  one(
+    ["keypoints"],
+    { points: inRows(["X"], { apart: true }) },
+    { pointsIn: (k) => [k / 2, 2], kind: "coordinates of a face", usual: 0, example: "output:1x136" },
+  ),
+  ...[68, 98, 106].map((count) =>
+    one(
+      ["keypoints"],
+      { points: inRows([2], { rank: 3 }) },
+      { counts: [count], pointsIn: () => [count, 2], usual: 3, example: `output:1x${count}x2` },
+    ),
   ),
   form(
     "any",

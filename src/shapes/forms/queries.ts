@@ -3,6 +3,8 @@ import type { FormRow } from "../form.ts";
 import { finished, form, inRows, list, MASKS } from "./parts.ts";
 
 const RTDETR = ["rtdetr", "dfine", "deim", "deimv2"] as const;
+/** States of the network's inside, which exporters give besides. */
+const DETR_EXTRAS = /hidden|encoder|init_ref|intermediate|auxiliary|enc_|corner|dn_|last_/i;
 const BOXES_NAME = /box/i;
 const LOGITS_NAME = /logit|score|class|label|conf/i;
 
@@ -51,7 +53,7 @@ export const QUERY_FORMS: readonly FormRow[] = [
     { boxes: inRows([4], { name: BOXES_NAME }), scores: inRows(["C"], { name: LOGITS_NAME }) },
     2,
     "logits:1x300x80 pred_boxes:1x300x4",
-    { beside: /hidden|encoder|init_ref|intermediate|auxiliary|enc_|corner|dn_|last_/i },
+    { beside: DETR_EXTRAS },
   ),
   form(
     "queries",
@@ -63,7 +65,7 @@ export const QUERY_FORMS: readonly FormRow[] = [
       kind: "queries and nothing",
       others: 1,
       options: { scores: "softmax-logits" },
-      beside: /hidden|encoder|auxiliary/i,
+      beside: DETR_EXTRAS,
     },
   ),
   form(
@@ -76,7 +78,7 @@ export const QUERY_FORMS: readonly FormRow[] = [
     },
     4,
     "pred_logits:1x300x80 pred_boxes:1x300x4 pred_masks:1x300x160x160",
-    { task: "segment", isNamed: true },
+    { task: "segment", isNamed: true, beside: DETR_EXTRAS },
   ),
   form(
     "queries",
@@ -94,6 +96,7 @@ export const QUERY_FORMS: readonly FormRow[] = [
       others: 1,
       options: { scores: "softmax-logits" },
       isNamed: true,
+      beside: DETR_EXTRAS,
     },
   ),
   form("queries", RTDETR, { boxes: inRows([4, "C"], { rank: 3 }) }, 1, "output0:1x300x84", { counts: [300] }),

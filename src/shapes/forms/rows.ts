@@ -104,10 +104,15 @@ const BOX_ROWS: readonly FormRow[] = [
 
 /** The same forms with what a task adds after the classes, or in tensors of its own. */
 const TASK_ROWS: readonly FormRow[] = [
+  // People, hands and dogs of Ultralytics' own data sets.
   form("cells", ULTRALYTICS, { boxes: rows([5, "P"]) }, 5, "output0:1x56x8400", {
     task: "pose",
     classes: 1,
-    points: [[17, 3]],
+    points: [
+      [17, 3],
+      [21, 3],
+      [24, 3],
+    ],
   }),
   form("cells", ULTRALYTICS, { boxes: inPlanes([5, "P"]) }, -1, "output0:1x20x8400", {
     task: "pose",
@@ -122,6 +127,11 @@ const TASK_ROWS: readonly FormRow[] = [
     "output0:1x116x8400 output1:1x32x160x160",
     { task: "segment" },
   ),
+  // The first of two outputs: the prototypes are not at hand.
+  form("cells", ULTRALYTICS, { boxes: inPlanes([4, "C", 32]) }, 0, "output0:1x116x8400", {
+    task: "segment",
+    kind: "masks alone",
+  }),
   form(
     "cells",
     ULTRALYTICS,
@@ -170,7 +180,7 @@ const TASK_ROWS: readonly FormRow[] = [
     classes: 1,
     points: [[17, 3]],
   }),
-  form("anchors", ["yolov5-face"], { boxes: inRows([16]) }, 1, "output:1x25200x16", { classes: 1 }),
+  form("anchors", ["yolov5-face"], { boxes: inRows([16]) }, 3, "output:1x25200x16", { classes: 1 }),
   // Deci's YOLO-NAS-Pose: boxes, scores, points and their scores.
   form(
     "cells",

@@ -5,7 +5,12 @@ import type { HeadQuery } from "../../heads/query.ts";
 import type { PointReading } from "./plan.ts";
 
 /** An interpretation whose heads have their points as `extra`, and the rule that turns raw values into x and y. */
-export type Formed = PointReading & { readonly interpretation: Interpretation; readonly shape: PointShape };
+export type Formed = PointReading & {
+  readonly interpretation: Interpretation;
+  readonly shape: PointShape;
+  /** The network has boxes alone: some of the family have no points. */
+  readonly lacksPoints?: true;
+};
 
 export interface Form {
   /** Returns every reading of the tensors in this form. */

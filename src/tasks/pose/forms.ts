@@ -122,7 +122,8 @@ interface Level {
   readonly grid: Grid;
   readonly scores: readonly Column[];
   readonly boxes: Column;
-  readonly points: Column;
+  /** Absent: the network has boxes alone. */
+  readonly points?: Column;
   readonly match: TensorMatch;
 }
 
@@ -132,11 +133,12 @@ type TensorView = ChannelView & { readonly index: number; readonly spec: TensorS
 /**
  * Returns the tensors of each level: one of boxes, one of points, and `scores` tensors of one channel. Each has
  * `anchors` rows for a cell. Returns `null` if a level lacks one of these tensors, or if more tensors fit.
+ * @param points channels of the points of a row; `null` for a network without points
  */
 function levelsOf(
   query: HeadQuery,
   specs: Specs,
-  points: number,
+  points: number | null,
   { anchors, scores }: { readonly anchors: number; readonly scores: number },
 ): Level[] | null {
   const levels = gridsOf(query, [8, 16, 32]).map((grid): Level | null => {
@@ -152,8 +154,9 @@ function levelsOf(
       );
     const scoreViews = viewsOf(1).filter(({ batch }, _, all) => batch === all[0].batch);
     const [boxes, secondBoxes] = viewsOf(4);
-    const [point, secondPoint] = viewsOf(points);
-    if (scoreViews.length !== scores || !boxes || secondBoxes || !point || secondPoint) return null;
+    const [point, secondPoint] = points === null ? [] : viewsOf(points);
+    const lacksPoints = points !== null && (!point || secondPoint);
+    if (scoreViews.length !== scores || !boxes || secondBoxes || lacksPoints) return null;
     const columnOf = ({ index, channel, cell }: TensorView): Column => ({
       tensor: index,
       offset: 0,
@@ -179,48 +182,69 @@ function levelsOf(
       score: columns[0],
       objectness: columns[1] ?? null,
     };
-    return { grid, scores: columns, boxes: box, points: columnOf(point), match };
+    return { grid, scores: columns, boxes: box, ...(point && { points: columnOf(point) }), match };
   });
   const whole = levels.filter((level) => level !== null);
   return whole.length > 0 && whole.length === levels.length ? whole : null;
 }
 
-/** Reads SCRFD: for each level rows of scores, of distances and of points. A cell has one row or two in succession. */
+/**
+ * Reads SCRFD: for each level rows of scores, of distances and of points. A cell has one row or two in succession. The
+ * networks whose names lack "kps" have no points.
+ */
 const anchorRows: Form = {
-  read: (query, specs, shape) =>
-    [1, 2].flatMap((anchors): Formed[] => {
-      const levels = levelsOf(query, specs, volumeOf(shape), { anchors, scores: 1 });
-      if (!levels) return [];
-      const parts = levels.flatMap((level) =>
-        Array.from({ length: anchors }, (_, a) => {
-          const rowsOfAnchor = (column: Column): Column => ({
-            ...move(column, a * column.cell),
-            cell: column.cell * anchors,
-          });
-          const { match } = level;
-          return {
-            ...match,
-            box: rowsOfAnchor(match.box),
-            score: rowsOfAnchor(match.score),
-            points: rowsOfAnchor(level.points),
-          };
-        }),
-      );
-      const interpretation = buildInterpretation(withClassCount(query), {
-        name: "anchor-grid",
-        title: "distances from the cell's left upper corner, points",
-        usual: "probabilities",
-        // SCRFD measures distances and points from the upper left corner of the cell, not from its centre.
-        fields: (part: (typeof parts)[number]) => ({ kind: "distance", rule: "class", extra: part.points }),
-        matches: levels.map(({ match }) => match),
-        parts,
-        alsoUses: levels.map(({ points }) => points.tensor),
-      });
-      return [{ interpretation, shape, rule: "grid", logits: false }];
-    }),
+  read: (query, specs, shape) => {
+    const points = volumeOf(shape);
+    const withAny = specs.some(({ dims }) => dims[dims.length - 1] === points);
+    return [1, 2].flatMap((anchors) => anchorLevels(query, specs, anchors, shape, withAny ? points : null));
+  },
   expected: (_, shape) =>
     `[1,2hw,1] + [1,2hw,4] + [1,2hw,${volumeOf(shape)}] for each of strides 8, 16, 32, with inputSize`,
 };
+
+/** Reads SCRFD whose cells have so many rows, with points of so many channels or without. */
+function anchorLevels(
+  query: HeadQuery,
+  specs: Specs,
+  anchors: number,
+  shape: PointShape,
+  points: number | null,
+): Formed[] {
+  const levels = levelsOf(query, specs, points, { anchors, scores: 1 });
+  if (!levels) return [];
+  const parts = levels.flatMap((level) =>
+    Array.from({ length: anchors }, (_, a) => {
+      const rowsOfAnchor = (column: Column): Column => ({
+        ...move(column, a * column.cell),
+        cell: column.cell * anchors,
+      });
+      const { match } = level;
+      return {
+        ...match,
+        box: rowsOfAnchor(match.box),
+        score: rowsOfAnchor(match.score),
+        points: level.points && rowsOfAnchor(level.points),
+      };
+    }),
+  );
+  const interpretation = buildInterpretation(withClassCount(query), {
+    name: "anchor-grid",
+    title: `distances from the cell's left upper corner${points === null ? "" : ", points"}`,
+    usual: "probabilities",
+    // SCRFD measures distances and points from the upper left corner of the cell, not from its centre.
+    fields: (part: (typeof parts)[number]) => ({
+      kind: "distance",
+      rule: "class",
+      ...(part.points && { extra: part.points }),
+    }),
+    matches: levels.map(({ match }) => match),
+    parts,
+    alsoUses: levels.flatMap((level) => level.points?.tensor ?? []),
+  });
+  return [
+    { interpretation, shape, rule: "grid", logits: false, ...(points === null && { lacksPoints: true }) },
+  ];
+}
 
 /** Reads YuNet: the networks from 2023 on, and those of 2022. */
 const yunet: Form = {
@@ -239,7 +263,7 @@ const yunet: Form = {
 function pointRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   const levels = levelsOf(query, specs, volumeOf(shape), { anchors: 1, scores: 2 });
   if (!levels) return [];
-  const parts = levels.map((level) => ({ ...level.match, points: level.points }));
+  const parts = levels.map((level) => ({ ...level.match, points: level.points as Column }));
   const interpretation = buildInterpretation(withClassCount(query), {
     name: "point-grid",
     title: "point grids with points",
@@ -252,7 +276,7 @@ function pointRows(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] 
     }),
     matches: levels.map(({ match }) => match),
     parts,
-    alsoUses: levels.map(({ points }) => points.tensor),
+    alsoUses: parts.map(({ points }) => points.tensor),
   });
   return [{ interpretation, shape, rule: "grid", logits: false, root: true }];
 }

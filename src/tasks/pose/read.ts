@@ -30,10 +30,11 @@ export function readPose(query: HeadQuery, specs: Specs): readonly Interpretatio
         readAny(query, ordered, shape).map((formed) => ({ ...formed.interpretation, formed })),
       ).map(({ formed }) => formed);
   if (readings.length === 0) refuseAll(query, specs, shape, form?.expected(query, shape) ?? null);
-  return readings.map((formed) => ({
-    ...formed.interpretation,
-    task: planOf(query, formed, specs),
-  }));
+  return readings.map((formed) =>
+    formed.lacksPoints
+      ? formed.interpretation
+      : { ...formed.interpretation, task: planOf(query, formed, specs) },
+  );
 }
 
 /**

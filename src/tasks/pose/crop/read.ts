@@ -356,7 +356,7 @@ function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
   const [pointsAt, second] = sized(rows * values);
   const batch = batchOf(specs[pointsAt], rows * values);
   const singles = order.filter((i) => volume(specs[i].dims) === batch);
-  const [presenceAt, sideAt] = presenceAndSide(question, singles, specs[pointsAt].name, sides ? 2 : 1);
+  const [presenceAt, sideAt] = presenceAndSide(question, singles, pointsAt, sides ? 2 : 1);
   if (presenceAt === undefined || (sides && sideAt === undefined)) return refuseAll(expected);
   const worldAt = !world ? undefined : values === 3 ? second : sized(rows * 3)[0];
   const heatAt = !heat ? undefined : order.find((i) => isHeatOf(specs[i], rows, question.input));
@@ -409,13 +409,17 @@ const SIDE_NAME = /hand_?ed|side|left|right/i;
 function presenceAndSide(
   { specs, refuseFor }: Question,
   singles: readonly number[],
-  points: string,
+  pointsAt: number,
   most: 1 | 2,
 ): (number | undefined)[] {
   const named = [PRESENCE_NAME, SIDE_NAME]
     .slice(0, most)
     .map((word) => singles.filter((i) => word.test(specs[i].name)));
   if (named.every((found) => found.length === 1) && new Set(named.flat()).size === most) return named.flat();
+  // MediaPipe's newer faces have the presence in the rank of the points, [1,1,1,1], and a tongue [1,1].
+  const alike = singles.filter((i) => specs[i].dims.length === specs[pointsAt].dims.length);
+  if (singles.length > most && alike.length === most) return alike;
+  const points = specs[pointsAt].name;
   const left =
     singles.length > most ? singles.filter((i) => stemOf(specs[i].name) === stemOf(points)) : singles;
   if (left.length <= most && left.length > 0) return [...left];
