@@ -8,7 +8,7 @@ import type { FinishedRows } from "./finished.ts";
 /** Returns the orders that finished rows of a config's network may have; undefined if its family has none. */
 function ordersOf(config: Config): readonly RowOrderName[] | undefined {
   if (!config.decodes) return undefined;
-  return TRAITS[familyOf(config, config.outputs ?? []).family].finishedRows;
+  return TRAITS[familyOf(config).family].finishedRows;
 }
 
 /**

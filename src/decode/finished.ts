@@ -77,7 +77,7 @@ export class FinishedRows {
   #room = LEAST_ROOM;
 
   constructor(config: Config, orders: readonly RowOrderName[]) {
-    const { family } = familyOf(config, config.outputs ?? []);
+    const { family } = familyOf(config);
     const { finishedFormat, packed, head } = TRAITS[family];
     this.#config = config;
     this.#orders = orders.filter((name) => config.reading === null || name === config.reading);

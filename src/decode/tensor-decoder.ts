@@ -154,7 +154,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     this.engine = engine;
     this.#thresholds = config;
     this.#finished = rows;
-    const mayLackOne = config.decodes && TRAITS[familyOf(config, config.outputs ?? []).family].mayLackOne;
+    const mayLackOne = config.decodes && TRAITS[familyOf(config).family].mayLackOne;
     this.#missingOne = mayLackOne ? new MissingOne() : null;
     const known = knownSpecs(config);
     // Rows that change from frame to frame are read once they come.

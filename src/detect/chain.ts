@@ -21,7 +21,7 @@ import {
 import { OneCall } from "./one-call.ts";
 import type { Detector, Timings } from "./types.ts";
 
-const factsOf = ({ config }: Decoder) => POINT_FACTS[familyOf(config, config.outputs ?? []).family] ?? {};
+const factsOf = ({ config }: Decoder) => POINT_FACTS[familyOf(config).family] ?? {};
 
 /** Throws a ConfigError if the second network gets no crops. */
 export function checkPoints(decoder: Decoder): void {
@@ -31,7 +31,7 @@ export function checkPoints(decoder: Decoder): void {
     {
       path: "points",
       message: mismatch(
-        `a network of ${familyOf(decoder.config, decoder.config.outputs ?? []).family}`,
+        `a network of ${familyOf(decoder.config).family}`,
         `one that gets the crop of an object: ${families.map(([name]) => name).join(", ")}`,
       ),
       option: "family",

@@ -33,7 +33,7 @@ export function inputsOf({ inputs, feedsConstants = false }: Session): {
 
 /** Returns the config for a network that is told the size of its input: its boxes are in pixels of the input. */
 export function inInputPixels(config: Config): Config {
-  const { finishedIn } = TRAITS[familyOf(config, config.outputs ?? []).family];
+  const { finishedIn } = TRAITS[familyOf(config).family];
   return (config.coordinates ?? finishedIn) === "photo" ? { ...config, coordinates: "pixels" } : config;
 }
 
@@ -87,7 +87,7 @@ const PICTURE_TYPES: readonly InputType[] = ["f32", "f16", "u8", "i8"];
 
 /** Throws if neither the config nor the family says how its networks want their picture. */
 export function checkPreparation({ config, prepareRule }: Decoder): void {
-  const { family } = familyOf(config, config.outputs ?? []);
+  const { family } = familyOf(config);
   const { prepare, head } = TRAITS[family];
   const states = (["mean", "std", "factor"] as const).some((key) => prepareRule[key] !== undefined);
   if (head === "plain" && prepare === undefined && !states)

@@ -62,10 +62,14 @@ export function outputsOf(
 /** Returns the names of all outputs that have a role. */
 export const namesOf = (roles: Config["roles"]): string[] => Object.values(roles ?? {}).flat() as string[];
 
-/** Settles the family of a config by its options, its file and the names of its outputs. */
+/**
+ * Settles the family of a config by its options, its file and the names of its outputs, and says why. The only place
+ * that does, so that decoder, detector, preparation and crops agree.
+ * @param outputs the outputs at hand. Default: those that the config states
+ */
 export function familyOf(
   config: Config,
-  outputs: readonly { readonly name: string }[],
+  outputs: readonly { readonly name: string }[] = config.outputs ?? [],
 ): { family: Family; why: FamilyReason } {
   return settleFamily({
     ...config,
