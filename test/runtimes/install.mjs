@@ -32,6 +32,11 @@ export const RUNTIMES = {
     packages: ["next@16.4.6", "react@19.3.1", "react-dom@19.3.1"],
     bin: "next/dist/bin/next",
   },
+  // of examples/frameworks
+  react18: { packages: ["react@18.3.1", "react-test-renderer@18.3.1"], bin: "react/index.js" },
+  react19: { packages: ["react@19.3.1", "react-test-renderer@19.3.1"], bin: "react/index.js" },
+  vue: { packages: ["vue@3.5.45"], bin: "vue/index.mjs" },
+  svelte: { packages: ["svelte@5.57.3"], bin: "svelte/src/store/index-server.js" },
   playwright: { packages: ["playwright-core@1.65.1"], bin: "playwright-core/index.js" },
   quickjs: { packages: ["quickjs-emscripten@0.32.0"], bin: "quickjs-emscripten/dist/index.js" },
   hermes: { packages: ["hermes-engine-cli@0.12.0"], bin: "hermes-engine-cli/linux64-bin/hermes" },
