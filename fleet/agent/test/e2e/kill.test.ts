@@ -14,7 +14,7 @@ interface Case {
 }
 
 const CASES: readonly Case[] = [
-  { what: "one segment", kills: 20, photos: 1500, spool: {} },
+  { what: "one segment", kills: 2 * KILLS, photos: KILLS * 150, spool: {} },
   // A segment holds four packets: the spool deletes one every few photos, while it writes others.
   { what: "segments that come and go", kills: KILLS, photos: KILLS * 60, spool: { maxBytes: 2 ** 16 } },
 ];

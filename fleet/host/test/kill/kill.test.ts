@@ -1,5 +1,5 @@
 /**
- * Kills with SIGKILL in the middle of work, 20 times each. No acknowledged frame may be lost, none stored twice, and
+ * Kills with SIGKILL in the middle of work. No acknowledged frame may be lost, none stored twice, and
  * the stored output of each camera has to be in order.
  */
 import { type JetStreamManager, jetstream, jetstreamManager } from "@nats-io/jetstream";
@@ -11,14 +11,12 @@ import { emptyDatabase, kinds, temporaryFolder } from "../support/host.ts";
 import { configBody, hash } from "../support/frames.ts";
 import { check, packetOf, publishing, readAll } from "../support/published.ts";
 import { Child } from "boxwright-service/testing/child";
+import { KILLS } from "boxwright-service/testing/kills";
 import { HostProcess } from "../support/process.ts";
 import { sleep, until } from "boxwright-service/testing/wait";
 
 afterAll(() => Child.killAll());
 
-const KILLS = 20;
-/** Kills whose redeliveries are timed: each takes some seconds. */
-const ROUNDS = 10;
 /** Numbers of the packets that are left in the stream. */
 async function leftIn(manager: JetStreamManager): Promise<string[]> {
   const { state } = await manager.streams.info("BOXWRIGHT");
@@ -40,7 +38,7 @@ describe.skipIf(!inject("nats"))("with the broker", () => {
   afterAll(() => Promise.all(brokers.map((broker) => broker.remove())));
 
   test.each(kinds.map(({ kind, skip }) => ({ kind, hosts: kind === "postgres" ? 2 : 1, skip })))(
-    "a host is killed 20 times: $hosts on $kind",
+    `a host is killed ${KILLS} times: $hosts on $kind`,
     async ({ kind, hosts, skip }) => {
       if (skip) return;
       const broker = await newBroker();
@@ -83,7 +81,7 @@ describe.skipIf(!inject("nats"))("with the broker", () => {
     const manager = await jetstreamManager(connection);
     await (await new Kvm(connection).create("boxwright-configs")).put(hash, configBody);
     const killedAt = new Map<string, number>();
-    for (let kill = 0; kill < ROUNDS; kill++) {
+    for (let kill = 0; kill < KILLS; kill++) {
       // Stop the host first: what the broker gives to it is with it when it is killed.
       running[kill % 2]!.kill("SIGSTOP");
       const burst = Array.from({ length: 64 }, (_, i) => kill * 64 + i);
@@ -97,20 +95,20 @@ describe.skipIf(!inject("nats"))("with the broker", () => {
       running[kill % 2] = await start();
     }
     const lines = await readAll(running[0]!.url);
-    expect(lines).toHaveLength(ROUNDS * 64);
+    expect(lines).toHaveLength(KILLS * 64);
     const times = lines
       .filter(({ id }) => killedAt.has(id))
       .map(({ id, storedAt }) => Date.parse(storedAt) - killedAt.get(id)!)
       .sort((a, b) => a - b);
-    expect(times.length).toBeGreaterThan(ROUNDS);
+    expect(times.length).toBeGreaterThan(KILLS);
     console.log(
-      `${times.length} packets of ${ROUNDS} killed hosts, ackWait 2 s: stored by the other host after ${times[times.length >> 1]} ms (p50), ${times.at(-1)} ms (max)`,
+      `${times.length} packets of ${KILLS} killed hosts, ackWait 2 s: stored by the other host after ${times[times.length >> 1]} ms (p50), ${times.at(-1)} ms (max)`,
     );
     await connection.close();
     await Promise.all(running.map((host) => host.end("SIGTERM")));
   });
 
-  test("the broker is killed 20 times", async () => {
+  test(`the broker is killed ${KILLS} times`, async () => {
     const broker = await newBroker();
     const database = await emptyDatabase("sqlite", temporaryFolder().path);
     const host = await HostProcess.start({ nats: broker.url, database, "ack-wait": 2 });
@@ -135,7 +133,7 @@ describe.skipIf(!inject("nats"))("with the broker", () => {
   });
 });
 
-test("a host is killed 20 times under a sender over HTTP that sends again", async () => {
+test(`a host is killed ${KILLS} times under a sender over HTTP that sends again`, async () => {
   const database = await emptyDatabase("sqlite", temporaryFolder().path);
   let host = await HostProcess.start({ database });
   const acknowledged = new Set<string>();

@@ -22,8 +22,8 @@ function derive(password: string, salt: Buffer, n: number, r: number, p: number)
   });
 }
 
-const encode = (salt: Buffer, key: Buffer): string =>
-  `scrypt$${N}$${R}$${P}$${salt.toString("base64url")}$${key.toString("base64url")}`;
+const encode = (n: number, salt: Buffer, key: Buffer): string =>
+  `scrypt$${n}$${R}$${P}$${salt.toString("base64url")}$${key.toString("base64url")}`;
 
 function tooBusy(): UserError {
   const shown = "Too many people are signing in at the moment. Try again in some seconds.";
@@ -32,6 +32,7 @@ function tooBusy(): UserError {
 
 export class Passwords {
   readonly #maxWaiting: number;
+  readonly #n: number;
   /** Settles when every derivation asked for so far has ended. */
   #last: Promise<unknown> = Promise.resolve();
   /** Derivations that run or wait. */
@@ -39,10 +40,13 @@ export class Passwords {
   /** How many derivations were accepted. Tests count the work behind a sign-in, and do not time it. */
   derivations = 0;
   /** Compared against when there is no such user, so that the answer costs the same. */
-  readonly #decoy = encode(randomBytes(16), randomBytes(SIZE));
+  readonly #decoy: string;
 
-  constructor(maxWaiting = MAX_WAITING) {
+  /** @param n cost of a password: tests that are not about it want less */
+  constructor(maxWaiting = MAX_WAITING, n = N) {
     this.#maxWaiting = maxWaiting;
+    this.#n = n;
+    this.#decoy = encode(n, randomBytes(16), randomBytes(SIZE));
   }
 
   /** True if the next one would be turned away. */
@@ -57,7 +61,7 @@ export class Passwords {
 
   async hash(password: string): Promise<string> {
     const salt = randomBytes(16);
-    return encode(salt, await this.#inTurn(() => derive(password, salt, N, R, P)));
+    return encode(this.#n, salt, await this.#inTurn(() => derive(password, salt, this.#n, R, P)));
   }
 
   /**

@@ -6,8 +6,9 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
+import { KILLS, KILLS_TIMEOUT } from "boxwright-service/testing/kills";
 import { PostgresServer } from "boxwright-service/testing/postgres";
-import { describe, expect, inject, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { openDatabase } from "../../src/database/open.ts";
 import { readConfig } from "../../src/core/config.ts";
 import { openFiles } from "../../src/files/store.ts";
@@ -19,8 +20,6 @@ import { png, sha256Of } from "../support/pictures.ts";
 import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../support/process.ts";
 import { snapOf } from "../support/snaps.ts";
 
-const ROUNDS = inject("full") ? 20 : 4;
-
 const stores = [
   ...kinds.map((kind) => ({ ...kind, place: "folder" })),
   { kind: "sqlite", skip: false, place: "bucket" },
@@ -29,8 +28,8 @@ const stores = [
 for (const { kind, skip, place } of stores) {
   describe.skipIf(skip)(`kill -9 with files in flight, on ${kind} with a ${place}`, () => {
     it(
-      `loses no version, device or snap that was acknowledged, ${ROUNDS} times`,
-      { timeout: 30 * 60_000 },
+      `loses no version, device or snap that was acknowledged, ${KILLS} times`,
+      { timeout: KILLS_TIMEOUT },
       async () => {
         const folder = temporaryFolder();
         const server = kind === "postgres" ? await PostgresServer.create() : undefined;
@@ -121,7 +120,7 @@ for (const { kind, skip, place } of stores) {
           }
         };
 
-        for (let round = 0; round < ROUNDS; round++) {
+        for (let round = 0; round < KILLS; round++) {
           let over = false;
           const writers = [saveVersion, enrolAndSnap, enrolAndSnap].map(async (write) => {
             while (!over)
@@ -185,7 +184,7 @@ for (const { kind, skip, place } of stores) {
         await after.close();
         expect(cutOff).toBeGreaterThan(0);
         console.log(
-          `${kind}, ${place}: ${ROUNDS} kills, ${acknowledged.versions.size} versions, ${acknowledged.devices.size} devices and ${acknowledged.snaps.size} snaps all there, ${cutOff} writes cut off`,
+          `${kind}, ${place}: ${KILLS} kills, ${acknowledged.versions.size} versions, ${acknowledged.devices.size} devices and ${acknowledged.snaps.size} snaps all there, ${cutOff} writes cut off`,
         );
         await server?.remove();
         await bucket?.close();

@@ -5,7 +5,8 @@
  */
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { expect, inject, it } from "vitest";
+import { expect, it } from "vitest";
+import { KILLS, KILLS_TIMEOUT } from "boxwright-service/testing/kills";
 import { LIST, temporaryFolder, onDatabases } from "../support/hub.ts";
 import { PostgresServer } from "boxwright-service/testing/postgres";
 import { HubProcess, makeKey, run, useLinkAt, type Environment } from "../support/process.ts";
@@ -26,7 +27,7 @@ async function useDatabase<T>(
   }
 }
 
-const ROUNDS = inject("full") ? 100 : 5;
+const ROUNDS = 3 * KILLS;
 
 onDatabases("kill -9", (kind) => {
   it(
@@ -196,6 +197,6 @@ onDatabases("kill -9", (kind) => {
       await server?.remove();
       folder.remove();
     },
-    30 * 60_000,
+    KILLS_TIMEOUT,
   );
 });

@@ -128,9 +128,9 @@ describe("bodies and connections (8)", () => {
   });
 
   it("lets go of an answer that nobody reads, and waits for one that is read slowly", async () => {
-    const own = await startHub({ timeouts: { headers: 5000, request: 10_000, standstill: 10_000 } });
+    const own = await startHub({ timeouts: { headers: 5000, request: 10_000, standstill: 5000 } });
     const { key, team } = await own.makeTeam("Large", []);
-    // 3 bytes a character make an answer of 25 MB. Read at 64 KB in 30 ms, it lasts longer than a standstill may. The
+    // 3 bytes a character make an answer of 25 MB. Read at 64 KB in 15 ms, it lasts longer than a standstill may. The
     // window of the connection, of some MB, opens again well within one, on a machine that is busy elsewhere too.
     const name = "\u4e00".repeat(100);
     await addDevices(
@@ -158,7 +158,7 @@ describe("bodies and connections (8)", () => {
     slow.on("data", (chunk: Buffer) => {
       size += chunk.length;
       slow.pause();
-      setTimeout(() => slow.resume(), 30);
+      setTimeout(() => slow.resume(), 15);
     });
     await new Promise((done) => slow.once("close", done));
     expect(size).toBeGreaterThan(5000 * 17 * Buffer.byteLength(name));

@@ -150,7 +150,9 @@ export class Watched implements Database {
   }
 }
 
-/** Hash the password of tests once: scrypt takes a third of a second. */
+/** Passwords that cost little: scrypt as it is deployed takes a third of a second. */
+const cheapPasswords = (): Passwords => new Passwords(undefined, 2 ** 8);
+/** Hash the password of tests once. */
 let hashed: Promise<string> | undefined;
 
 /** The hub's clock: the one of this machine and the offset, or the time at which it stands still and the offset. */
@@ -245,7 +247,7 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
     log,
     now,
     ...(options.timeouts ? { timeouts: options.timeouts } : {}),
-    ...(options.passwords ? { passwords: options.passwords } : {}),
+    passwords: options.passwords ?? cheapPasswords(),
   });
   const requests: Asked[] = [];
   const { handle } = running.app;
@@ -256,7 +258,7 @@ export async function startHub(options: TestHubOptions = {}): Promise<TestHub> {
       underWay.run(asked, () => handle(...given));
     },
   });
-  hashed ??= new Passwords().hash(password);
+  hashed ??= cheapPasswords().hash(password);
   const hash = await hashed;
 
   async function makeUser(email: string, teamId: string, role: Role): Promise<User> {

@@ -18,7 +18,6 @@ declare module "vitest" {
     systemd: boolean;
     /** True if tests may mount a small disk, and fill it. */
     mount: boolean;
-    full: boolean;
   }
 }
 
@@ -41,7 +40,6 @@ export default async function setup(project: TestProject): Promise<() => Promise
     if (full) throw new Error(`HUB_CI=1: got a machine without ${missing.join("; without ")}`);
     console.warn(missing.map((what) => `SKIPPED, because this machine has no ${what}.`).join("\n"));
   }
-  if (!full) console.warn("Durability runs 5 rounds here; HUB_CI=1 runs 100.");
   const server = findPostgres() === undefined ? undefined : await PostgresServer.create();
   project.provide("postgres", server?.url);
   project.provide("chromium", chromiumPath);
@@ -49,6 +47,5 @@ export default async function setup(project: TestProject): Promise<() => Promise
   project.provide("nginx", nginx && openssl);
   project.provide("systemd", systemd);
   project.provide("mount", disk !== undefined);
-  project.provide("full", full);
   return async () => server?.remove();
 }
