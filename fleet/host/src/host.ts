@@ -1,5 +1,6 @@
 /** Starts the parts of the host, and stops them in order. */
 import { readFileSync } from "node:fs";
+import type { RequestListener } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "./core/config.ts";
 import { UserError, connectionProblem, messageOf } from "boxwright-service/errors";
@@ -12,13 +13,13 @@ import { Decoding } from "./decode/decoding.ts";
 import { Registry } from "./decode/registry.ts";
 import { createApp } from "./http/app.ts";
 import { createGuards } from "./http/guards.ts";
-import { listen } from "./http/listen.ts";
 import { Intake } from "./intake/intake.ts";
 import { Live } from "./live/live.ts";
 import { Previews } from "./live/previews.ts";
 import { MqttSource } from "./mqtt/source.ts";
 import { Broker } from "./nats/broker.ts";
 import type { Database } from "boxwright-service/database";
+import { type Listening, listen } from "boxwright-service/http/listen";
 import { openWhenThere } from "boxwright-service/open-when-there";
 import { Senders } from "./webhook/senders.ts";
 import { DeviceNames } from "./store/names.ts";
@@ -44,6 +45,12 @@ export interface HostOptions {
 }
 
 const BROKER_RETRY_MS = 1000;
+/** Connections at once. `LimitNOFILE` of the unit has room for them. */
+export const MOST_CONNECTIONS = 2048;
+/** The longest headers are those of a preview: three names of 512 bytes, of which each byte may be escaped to three. */
+const MOST_HEADER_BYTES = 12 * 1024;
+/** Milliseconds after which event streams of live pages are cut: they never end by themselves. */
+const DRAIN_MS = 10_000;
 
 export async function startHost({ config, log, now = Date.now, waits = false }: HostOptions): Promise<Host> {
   const metrics = createMetrics();
@@ -100,7 +107,7 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
     const retention = new Retention({ db, log, keepDays, keepBytes, onDeleted, now });
     // Read the trusted time before frames come: under a wrong clock, they would be frames of the future.
     await retention.open();
-    const listening = await listen(app, config, metrics);
+    const listening = await openPort(app, config, metrics, log);
     // Do not wait for the brokers: HTTP works without them.
     const end = new AbortController();
     const options = { config, intake, registry, previews, db, metrics, log, now };
@@ -124,6 +131,20 @@ export async function startHost({ config, log, now = Date.now, waits = false }: 
     await closeParts();
     throw error;
   }
+}
+
+function openPort(listener: RequestListener, config: Config, metrics: Metrics, log: Logger): Promise<Listening> {
+  return listen({
+    place: { address: config.address, port: config.port, addressName: "--address", portName: "--port" },
+    listener,
+    log,
+    maxHeaderSize: MOST_HEADER_BYTES,
+    // Agents behind one router share an address. Bodies have limits of their own.
+    perAddress: undefined,
+    connections: MOST_CONNECTIONS,
+    onRefused: () => metrics.denied.inc({ what: "connection" }),
+    drainMs: DRAIN_MS,
+  });
 }
 
 /**

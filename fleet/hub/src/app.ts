@@ -21,10 +21,11 @@ import { Alerts } from "./alerts/alerts.ts";
 import { registerAgents } from "./agents/routes.ts";
 import { openFiles } from "./files/store.ts";
 import { createEndpoint, type Endpoint } from "./graphql/endpoint.ts";
-import { Exchange } from "./http/exchange.ts";
+import { Exchange } from "boxwright-service/http/exchange";
 import { registerOps } from "./http/ops.ts";
-import { refuse, refuseLimited, refuseMethod } from "./http/refusals.ts";
-import { Router, type Handler } from "./http/router.ts";
+import { BodyError } from "boxwright-service/http/body";
+import { refuse, refuseBody, refuseLimited, refuseMethod } from "./http/refusals.ts";
+import { Router, type Handler } from "boxwright-service/http/router";
 import { reportError, type Services } from "./http/services.ts";
 import { Buckets } from "boxwright-service/bucket";
 import { Room } from "boxwright-service/room";
@@ -51,10 +52,6 @@ const ANSWERS_AT_ONCE = 4;
 const SWEEP_MS = 60_000;
 /** Files that no row names are looked for this often. */
 const CLEAN_MS = 3600_000;
-/** A body that still comes after its answer is thrown away for so long; then the connection is cut. */
-const LINGER_MS = 1000;
-/** Milliseconds for a whole request, which has at most some 100 kB: uploads have no such limit. */
-const REQUEST_MS = 20_000;
 /** Bodies of devices and model files at once: in all, and of one sender. A slow one stops nobody else. */
 const BODIES = { size: 1024, ofSender: 8, slowAfter: 5000 } as const;
 const JSON_TYPE = /^application\/([\w.-]+\+)?json\b/i;
@@ -66,8 +63,8 @@ export interface AppOptions {
   readonly log: Logger;
   readonly now?: () => number;
   readonly passwords?: Passwords;
-  /** Milliseconds for a whole request, but for uploads. */
-  readonly requestMs?: number;
+  /** Milliseconds for a whole body, but for uploads. */
+  readonly bodyMs?: number;
 }
 
 export interface App {
@@ -93,10 +90,8 @@ export function createApp(options: AppOptions): App {
   setHeartbeatSeconds(options.config.heartbeatSeconds);
   const services = createServices(options);
   const { metrics, addresses } = services;
-  const {
-    config: { proxyHops },
-    requestMs = REQUEST_MS,
-  } = options;
+  const { proxyHops } = options.config;
+  const bodyTime = options.bodyMs === undefined ? {} : { bodyMs: options.bodyMs };
   let draining = false;
   const isDraining = (): boolean => draining;
   const router = new Router();
@@ -131,11 +126,8 @@ export function createApp(options: AppOptions): App {
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
     const start = performance.now();
-    const exchange = new Exchange(request, response, { proxyHops, requestMs, isDraining });
-    response.on("close", () => {
-      record(services, exchange, (performance.now() - start) / 1000);
-      if (!request.complete) setTimeout(() => request.complete || request.destroy(), LINGER_MS).unref();
-    });
+    const exchange = new Exchange(request, response, { proxyHops, isDraining, ...bodyTime });
+    response.on("close", () => record(services, exchange, (performance.now() - start) / 1000));
     dispatch(exchange).catch((error: unknown) => answerError(services, exchange, error));
   }
 
@@ -189,13 +181,14 @@ function isJson(exchange: Exchange): boolean {
 
 /** Counts and logs an answer. */
 function record({ metrics, log }: Services, exchange: Exchange, seconds: number): void {
-  const { id, method, route, status, address, key, team } = exchange;
+  const { id, method, route, status, address, sender } = exchange;
   metrics.requests.inc({ route, status });
   metrics.seconds.observe({ route }, seconds);
-  log.info({ request: id, method, route, status, ms: Math.round(seconds * 1e5) / 100, address, key, team });
+  log.info({ request: id, method, route, status, ms: Math.round(seconds * 1e5) / 100, address, ...sender });
 }
 
 function answerError(services: Services, exchange: Exchange, error: unknown): void {
+  if (error instanceof BodyError) return refuseBody(exchange, error);
   reportError(services, exchange, error);
   const detail = ` (request ${exchange.id})`;
   if (error instanceof UnavailableError) refuse(exchange, "unavailable", detail, { "retry-after": "1" });

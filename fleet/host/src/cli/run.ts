@@ -4,9 +4,8 @@ import { isLoopback, misspeltVariables, readJsonFile } from "boxwright-service/o
 import { type Config, missingForOthers, options, readConfig } from "../core/config.ts";
 import { UserError, messageOf } from "boxwright-service/errors";
 import { createLogger } from "boxwright-service/log";
-import { startHost } from "../host.ts";
+import { MOST_CONNECTIONS, startHost } from "../host.ts";
 import { connectionLimitProblem, explainLimit } from "boxwright-service/limits";
-import { MOST_CONNECTIONS } from "../http/listen.ts";
 import { UnavailableError } from "boxwright-service/errors";
 
 const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);

@@ -1,9 +1,8 @@
 /** Checks who sends a request: agents and readers need their tokens. Without tokens only this machine gets in. */
 import { Buckets } from "boxwright-service/bucket";
-import { addressOf } from "boxwright-service/caller";
 import type { Logger } from "boxwright-service/log";
-import type { HttpBindings } from "@hono/node-server";
-import type { Context, MiddlewareHandler } from "hono";
+import type { AnswerHeaders, Exchange } from "boxwright-service/http/exchange";
+import type { Handler } from "boxwright-service/http/router";
 import { isLoopback } from "boxwright-service/options";
 import { tokenCheck } from "boxwright-service/tokens";
 import { type DeviceTokens, isDeviceToken } from "../access/device-tokens.ts";
@@ -11,29 +10,23 @@ import type { Config } from "../core/config.ts";
 import type { Metrics } from "../core/metrics.ts";
 import { tokenOf } from "../core/token.ts";
 
-export interface Env {
-  Bindings: HttpBindings;
-  Variables: {
-    /** Id of the device that sent its token. Absent for `agentToken`, and for requests without a token. */
-    device?: string;
-    /** Name of that device in the hub. */
-    deviceName?: string;
-    /** Length of the body. Absent until it was read. */
-    bodyLength?: number;
-  };
-}
+/** Lets a request in to a handler, or answers it. */
+export type Guard = (handler: Handler) => Handler;
 
 export interface Guards {
   /** For what devices send. */
-  readonly agents: MiddlewareHandler<Env>;
+  readonly agents: Guard;
   /** For what people and programs read. */
-  readonly readers: MiddlewareHandler<Env>;
+  readonly readers: Guard;
 }
 
-type Deny = (c: Context<Env>, what: string, status: 401 | 403 | 429 | 503, message: string) => Response;
-
-/** Wrong tokens of the sender of a request. */
-type GuessesOf = (c: Context<Env>) => { wait(): number; count(): void };
+type Deny = (
+  exchange: Exchange,
+  what: string,
+  status: 401 | 403 | 429 | 503,
+  message: string,
+  headers?: AnswerHeaders,
+) => void;
 
 /** Wrong tokens that an address may send: 20 at once, then one every five seconds. */
 const GUESSES = { rate: 0.2, burst: 20 } as const;
@@ -70,69 +63,71 @@ class Guesses {
 }
 
 export function createGuards(
-  { agentToken, pageToken, proxyHops }: Pick<Config, "agentToken" | "pageToken" | "proxyHops">,
+  { agentToken, pageToken }: Pick<Config, "agentToken" | "pageToken">,
   metrics: Metrics,
   log: Logger,
   now: () => number = Date.now,
   devices: DeviceTokens | null = null,
 ): Guards {
   const guesses = new Guesses(log, now);
-  const deny: Deny = (c, what, status, message) => {
+  const deny: Deny = (exchange, what, status, message, headers) => {
     metrics.denied.inc({ what });
-    return c.json({ error: message }, status);
+    exchange.sendJson(status, { error: message }, headers);
   };
-  const guessesOf = (c: Context<Env>) => {
-    const address = addressOf(c.env.incoming, proxyHops);
-    return { wait: () => guesses.wait(address), count: () => guesses.count(address, c.req.path) };
-  };
+  const ofAgents = { challenge: 'Bearer realm="boxwright-host agents"', writes: true, devices };
+  const ofReaders = { challenge: 'Basic realm="boxwright-host", charset="UTF-8"', writes: false, devices: null };
   return {
-    agents: guard(agentToken, deny, guessesOf, 'Bearer realm="boxwright-host agents"', true, devices),
-    readers: guard(pageToken, deny, guessesOf, 'Basic realm="boxwright-host", charset="UTF-8"', false, null),
+    agents: guard(agentToken, deny, guesses, ofAgents),
+    readers: guard(pageToken, deny, guesses, ofReaders),
   };
 }
 
-function guard(
-  token: string | undefined,
-  deny: Deny,
-  guessesOf: GuessesOf,
-  challenge: string,
-  writes: boolean,
-  devices: DeviceTokens | null,
-): MiddlewareHandler<Env> {
+interface GuardOptions {
+  readonly challenge: string;
+  readonly writes: boolean;
+  readonly devices: DeviceTokens | null;
+}
+
+function guard(token: string | undefined, deny: Deny, guesses: Guesses, options: GuardOptions): Guard {
+  const { challenge, writes, devices } = options;
   const isRight = token === undefined ? null : tokenCheck(token);
-  return async (c, next) => {
-    if (isRight || devices) {
-      const given = tokenOf(c.req.header("Authorization"));
-      const guesses = guessesOf(c);
-      const wait = given === undefined ? 0 : guesses.wait();
-      if (wait > 0) {
-        c.header("Retry-After", String(wait));
-        return deny(c, "guess", 429, "Authorization: too many wrong tokens came from this address");
-      }
-      if (given !== undefined && isRight?.(given)) return next();
-      const verdict = given !== undefined && isDeviceToken(given) ? await devices?.check(given) : undefined;
-      if (verdict?.kind === "device") {
-        c.set("device", verdict.device);
-        if (verdict.name !== null) c.set("deviceName", verdict.name);
-        return next();
-      }
-      if (verdict?.kind === "void") return deny(c, "device", 401, `Authorization: ${verdict.reason}`);
-      if (verdict?.kind === "unknown") {
-        c.header("Retry-After", "5");
-        return deny(c, "device", 503, "Authorization: the host has not heard of the hub yet, which signs such tokens");
-      }
-      // A browser asks without a token first: that is no guess.
-      if (given !== undefined) guesses.count();
-      c.header("WWW-Authenticate", challenge);
-      return deny(c, "token", 401, "Authorization: got no token, or a wrong one");
+
+  /** True if the token lets the request in. */
+  async function admitToken(exchange: Exchange): Promise<boolean | void> {
+    const given = tokenOf(exchange.header("authorization"));
+    const wait = given === undefined ? 0 : guesses.wait(exchange.address);
+    const tooMany = "Authorization: too many wrong tokens came from this address";
+    if (wait > 0) return deny(exchange, "guess", 429, tooMany, { "retry-after": String(wait) });
+    if (given !== undefined && isRight?.(given)) return true;
+    const verdict = given !== undefined && isDeviceToken(given) ? await devices?.check(given) : undefined;
+    if (verdict?.kind === "device") {
+      exchange.sender.device = verdict.device;
+      if (verdict.name !== null) exchange.sender.deviceName = verdict.name;
+      return true;
     }
+    if (verdict?.kind === "void") return deny(exchange, "device", 401, `Authorization: ${verdict.reason}`);
+    const noHub = "Authorization: the host has not heard of the hub yet, which signs such tokens";
+    if (verdict?.kind === "unknown") return deny(exchange, "device", 503, noHub, { "retry-after": "5" });
+    // A browser asks without a token first: that is no guess.
+    if (given !== undefined) guesses.count(exchange.address, exchange.path);
+    const headers = { "www-authenticate": challenge };
+    deny(exchange, "token", 401, "Authorization: got no token, or a wrong one", headers);
+  }
+
+  /** True if the request comes from this machine, and from no page of another site. */
+  function admitLocal(exchange: Exchange): boolean | void {
     // Check Host against DNS rebinding: a web page can point its own name at 127.0.0.1. Check Origin below against
     // posts from web pages.
-    if (!isLoopback(hostName(c.req.header("Host"))))
-      return deny(c, "host", 403, "Host: got another name, expected localhost, since the host runs without a token");
-    if (writes && c.req.header("Origin") !== undefined)
-      return deny(c, "origin", 403, "Origin: got a request of a page. Set agentToken to take packets of pages");
-    return next();
+    const wrongName = "Host: got another name, expected localhost, since the host runs without a token";
+    if (!isLoopback(hostName(exchange.header("host")))) return deny(exchange, "host", 403, wrongName);
+    const wrongOrigin = "Origin: got a request of a page. Set agentToken to take packets of pages";
+    if (writes && exchange.header("origin") !== undefined) return deny(exchange, "origin", 403, wrongOrigin);
+    return true;
+  }
+
+  return (handler) => async (exchange, params) => {
+    const isIn = isRight || devices ? await admitToken(exchange) : admitLocal(exchange);
+    if (isIn === true) await handler(exchange, params);
   };
 }
 

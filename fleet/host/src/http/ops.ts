@@ -1,10 +1,10 @@
 /** Routes of the operator: health and metrics. */
-import type { Hono } from "hono";
+import type { Handler, Router } from "boxwright-service/http/router";
 import type { Metrics } from "../core/metrics.ts";
 import type { Database } from "boxwright-service/database";
 import type { Writer } from "../store/writer.ts";
 import type { Senders } from "../webhook/senders.ts";
-import type { Env, Guards } from "./guards.ts";
+import type { Guards } from "./guards.ts";
 
 export interface OpsRoutes {
   readonly db: Database;
@@ -23,10 +23,10 @@ export interface OpsRoutes {
 const PATIENCE_MS = 2000;
 
 export function addOpsRoutes(
-  app: Hono<Env>,
+  router: Router,
   { db, writer, metrics, guards, broker, mqtt, webhooks, hubState }: OpsRoutes,
 ): void {
-  app.get("/healthz", async (c) => {
+  router.get("/healthz", async (exchange) => {
     const [answers, brokerState] = await Promise.all([inTime(db.all("SELECT 1 AS one")), broker()]);
     // Ask more: the SELECT succeeds on a full disk, and in a file that was deleted.
     const problem = writer.problem ?? (await db.problem()) ?? null;
@@ -40,14 +40,15 @@ export function addOpsRoutes(
       webhooks: webhooks.states,
       hub: hubState(),
     };
-    return c.json(body, ok ? 200 : 503);
+    exchange.sendJson(ok ? 200 : 503, body);
   });
 
-  app.get("/metrics", guards.readers, async (c) => {
+  const sendMetrics: Handler = async (exchange) => {
     // If the database is away, these counts stay as they were. The others are in memory.
     await inTime(webhooks.queues().then((queues) => metrics.setWebhookQueues(queues)));
-    return c.body(await metrics.registry.metrics(), 200, { "Content-Type": metrics.registry.contentType });
-  });
+    exchange.send(200, metrics.registry.contentType, await metrics.registry.metrics());
+  };
+  router.get("/metrics", guards.readers(sendMetrics));
 }
 
 /** True if the work succeeds within PATIENCE_MS. */

@@ -3,15 +3,15 @@ import { randomBytes } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { Hono } from "hono";
-import { streamSSE } from "hono/streaming";
+import { Readable } from "node:stream";
+import type { Handler, Router } from "boxwright-service/http/router";
 import type { PoolStats } from "boxwright/pool";
 import { UserError } from "boxwright-service/errors";
 import { Refusal } from "../core/errors.ts";
 import type { Metrics } from "../core/metrics.ts";
 import type { Live } from "../live/live.ts";
 import type { Previews } from "../live/previews.ts";
-import type { Env, Guards } from "./guards.ts";
+import type { Guards } from "./guards.ts";
 
 export interface PageRoutes {
   readonly live: Live;
@@ -51,38 +51,40 @@ function readPage(): ReadonlyMap<string, { readonly type: string; readonly bytes
   }
 }
 
-export function addPageRoutes(app: Hono<Env>, { live, previews, metrics, guards, decoding }: PageRoutes): void {
+export function addPageRoutes(router: Router, { live, previews, metrics, guards, decoding }: PageRoutes): void {
   for (const [path, { type, bytes }] of readPage())
-    app.get(path, guards.readers, (c) => c.body(bytes, 200, { "Content-Type": type, "Cache-Control": "no-cache" }));
+    router.get(
+      path,
+      guards.readers((exchange) => exchange.send(200, type, bytes, { "cache-control": "no-cache" })),
+    );
 
-  app.get("/pictures/:key", guards.readers, (c) => {
-    const kept = previews.get(c.req.param("key"));
-    if (kept.length === 0) return c.json({ error: "no picture" }, 404);
-    const number = c.req.query("number");
+  const picture: Handler = (exchange, { key = "" }) => {
+    const kept = previews.get(key);
+    if (kept.length === 0) return exchange.sendJson(404, { error: "no picture" });
+    const number = exchange.query("number");
     const preview = number === undefined ? kept[0] : kept.find((one) => String(one.number) === number);
     // Refuse an outdated number: the page would draw boxes of one frame on the picture of another.
-    if (!preview) return c.json({ error: "a newer picture is there" }, 404);
-    const bytes = new Uint8Array(preview.bytes);
-    return c.body(bytes, 200, { "Content-Type": preview.mime, "Cache-Control": "private, max-age=60" });
-  });
+    if (!preview) return exchange.sendJson(404, { error: "a newer picture is there" });
+    exchange.send(200, preview.mime, new Uint8Array(preview.bytes), { "cache-control": "private, max-age=60" });
+  };
 
-  app.get("/events", guards.readers, (c) => {
+  const events: Handler = (exchange) => {
     if (live.viewers >= MOST_VIEWERS)
       throw new Refusal("unavailable", `${MOST_VIEWERS} pages watch already`, { retryAfter: 10 });
-    const end = live.watch();
-    const first = versionIn(c.req.header("Last-Event-ID"));
-    return streamSSE(c, async (out) => {
-      out.onAbort(end);
-      for (let since = first; !out.aborted;) {
+    exchange.afterAnswer(live.watch());
+    const states = async function* (): AsyncGenerator<string> {
+      for (let since = versionIn(exchange.header("last-event-id")); ;) {
         const { version, cameras } = await live.changes(since, BEAT_MS);
-        if (out.aborted) break;
         since = version;
         const own = { ...metrics.totals, ...decodingTotals(decoding()) };
         const data = JSON.stringify({ fleet: live.totals, totals: own, cameras });
-        await out.writeSSE({ event: "state", data, id: `${START}-${version}` });
+        yield `event: state\ndata: ${data}\nid: ${START}-${version}\n\n`;
       }
-    });
-  });
+    };
+    exchange.sendStream(200, "text/event-stream", undefined, Readable.from(states(), { highWaterMark: 1 }));
+  };
+  router.get("/pictures/:key", guards.readers(picture));
+  router.get("/events", guards.readers(events));
 }
 
 /** Returns the version after which a reader continues; 0 if the id is missing or of an earlier start. */

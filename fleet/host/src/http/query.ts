@@ -1,21 +1,24 @@
 /** Routes of readers: stored detections as NDJSON, and cameras with their counts. */
-import type { Hono } from "hono";
-import { stream } from "hono/streaming";
+import { Readable } from "node:stream";
+import type { Handler, Router } from "boxwright-service/http/router";
 import { Refusal } from "../core/errors.ts";
 import type { Queries } from "boxwright-service/database";
 import { CLOCK_SLACK_MS } from "../store/frames.ts";
 import type { RefusedRequests } from "../store/refused-requests.ts";
 import { refusedPackets } from "../store/refused.ts";
 import { cameras, frameLine, framesInOrder, missingOf, readCursor } from "../store/query.ts";
-import type { Env, Guards } from "./guards.ts";
+import type { Guards } from "./guards.ts";
 
 const MOST_FRAMES = 10_000;
 const MOST_CAMERAS = 10_000;
 
-export function addQueryRoutes(app: Hono<Env>, db: Queries, guards: Guards, now: () => number): void {
-  app.get("/v1/detections", guards.readers, async (c) => {
-    const { source, subject, after, future } = c.req.query();
-    const limit = readLimit(c.req.query("limit"), 1000, MOST_FRAMES);
+export function addQueryRoutes(router: Router, db: Queries, guards: Guards, now: () => number): void {
+  const detections: Handler = async (exchange) => {
+    const query = new URLSearchParams(exchange.search);
+    const [source, subject, after, future, most] = ["source", "subject", "after", "future", "limit"].map(
+      (name) => query.get(name) ?? undefined,
+    );
+    const limit = readLimit(most, 1000, MOST_FRAMES);
     const cursor = after === undefined ? undefined : readCursor(after);
     if (after !== undefined && cursor === undefined)
       throw new Refusal(
@@ -25,20 +28,17 @@ export function addQueryRoutes(app: Hono<Env>, db: Queries, guards: Guards, now:
     const frames = framesInOrder(db, { source, subject, after: cursor, now: now(), isFuture: future === "1" }, limit);
     // Ask for the first frame here: an error of the database can then still become an answer.
     const first = await frames.next();
-    c.header("Content-Type", "application/x-ndjson");
-    return stream(c, async (out) => {
+    const lines = async function* (): AsyncGenerator<string> {
       if (first.done) return;
-      await out.write(frameLine(first.value));
-      for await (const frame of frames) {
-        if (out.aborted) return;
-        await out.write(frameLine(frame));
-      }
-    });
-  });
+      yield frameLine(first.value);
+      for await (const frame of frames) yield frameLine(frame);
+    };
+    exchange.sendStream(200, "application/x-ndjson", undefined, Readable.from(lines()));
+  };
 
-  app.get("/v1/cameras", guards.readers, async (c) => {
-    const rows = await cameras(db, readLimit(c.req.query("limit"), 1000, MOST_CAMERAS));
-    return c.json({
+  const listCameras: Handler = async (exchange) => {
+    const rows = await cameras(db, readLimit(exchange.query("limit"), 1000, MOST_CAMERAS));
+    exchange.sendJson(200, {
       cameras: rows.map((row) => ({
         source: row.source,
         name: row.name,
@@ -53,17 +53,20 @@ export function addQueryRoutes(app: Hono<Env>, db: Queries, guards: Guards, now:
         storedAt: new Date(row.stored_at).toISOString(),
       })),
     });
-  });
+  };
+  router.get("/v1/detections", guards.readers(detections));
+  router.get("/v1/cameras", guards.readers(listCameras));
 }
 
 /** Adds the route of packets that the host refused for good. A broker has them no more, and nobody else knows. */
-export function addRefusedRoute(app: Hono<Env>, db: Queries, refused: RefusedRequests, guards: Guards): void {
-  app.get("/v1/refused", guards.readers, async (c) => {
-    const limit = readLimit(c.req.query("limit"), 100, MOST_FRAMES);
+export function addRefusedRoute(router: Router, db: Queries, refused: RefusedRequests, guards: Guards): void {
+  const list: Handler = async (exchange) => {
+    const limit = readLimit(exchange.query("limit"), 100, MOST_FRAMES);
     await refused.write();
     const rows = await refusedPackets(db, limit);
-    return c.json({ refused: rows.map(({ at, ...row }) => ({ at: new Date(at).toISOString(), ...row })) });
-  });
+    exchange.sendJson(200, { refused: rows.map(({ at, ...row }) => ({ at: new Date(at).toISOString(), ...row })) });
+  };
+  router.get("/v1/refused", guards.readers(list));
 }
 
 export function readLimit(text: string | undefined, fallback: number, most: number): number {

@@ -1,21 +1,22 @@
 /** Routes of the operator: the queues of webhooks, and messages that were dropped. */
-import type { Hono } from "hono";
+import type { Handler, Router } from "boxwright-service/http/router";
 import type { Senders } from "../webhook/senders.ts";
-import type { Env, Guards } from "./guards.ts";
+import type { Guards } from "./guards.ts";
 import { readLimit } from "./query.ts";
 
 const MOST_DROPPED = 10_000;
 
-export function addWebhookRoutes(app: Hono<Env>, webhooks: Senders, guards: Guards): void {
-  app.get("/v1/webhooks", guards.readers, async (c) => {
-    const limit = readLimit(c.req.query("limit"), 100, MOST_DROPPED);
-    return c.json({ webhooks: await webhooks.queues(), dropped: await webhooks.dropped(limit) });
-  });
-
-  app.post("/v1/webhooks/dropped/resend", guards.readers, async (c) => {
+export function addWebhookRoutes(router: Router, webhooks: Senders, guards: Guards): void {
+  const list: Handler = async (exchange) => {
+    const limit = readLimit(exchange.query("limit"), 100, MOST_DROPPED);
+    exchange.sendJson(200, { webhooks: await webhooks.queues(), dropped: await webhooks.dropped(limit) });
+  };
+  const resend: Handler = async (exchange) => {
     // Refuse web pages: a browser adds the password of the host's page to requests of other sites' pages too.
-    if (c.req.header("Origin") !== undefined)
-      return c.json({ error: "Origin: got a request of a page, expected one of a program" }, 403);
-    return c.json({ resent: await webhooks.sendDropped() });
-  });
+    const error = "Origin: got a request of a page, expected one of a program";
+    if (exchange.header("origin") !== undefined) return exchange.sendJson(403, { error });
+    exchange.sendJson(200, { resent: await webhooks.sendDropped() });
+  };
+  router.get("/v1/webhooks", guards.readers(list));
+  router.post("/v1/webhooks/dropped/resend", guards.readers(resend));
 }

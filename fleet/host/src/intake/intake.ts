@@ -1,6 +1,7 @@
 /** Takes a packet of HTTP or NATS: reads it, decodes it if it is raw, and stores its frame once. */
 import { ConfigError, type Packet, PacketError, TensorError, fromPacket } from "boxwright";
-import { Refusal } from "../core/errors.ts";
+import { BodyError, type BodyErrorKind } from "boxwright-service/http/body";
+import { type Reason, Refusal } from "../core/errors.ts";
 import type { Metrics, Transport } from "../core/metrics.ts";
 import { millisecondsOf, sortableNow, sortableTime } from "../core/time.ts";
 import type { Decoding } from "../decode/decoding.ts";
@@ -138,9 +139,21 @@ function namesOf({ source, id, subject }: Packet): Names {
   return names;
 }
 
+/** Reason of the refusal for each reason for which a body is not read. */
+const OF_BODIES = {
+  encoded: "foreign",
+  "not text": "foreign",
+  "too large": "too large",
+  "cut off": "cut off",
+  share: "busy",
+  slow: "slow",
+  full: "unavailable",
+} as const satisfies Record<BodyErrorKind, Reason>;
+
 /** Converts an error to the Refusal that the sender gets. */
 export function refusalOf(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
+  if (error instanceof BodyError) return new Refusal(OF_BODIES[error.kind], error.message);
   if (error instanceof PacketError) return new Refusal(error.kind, error.message);
   if (error instanceof TensorError || error instanceof ConfigError || error instanceof RangeError)
     return new Refusal("tensors", error.message);

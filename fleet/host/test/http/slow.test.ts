@@ -2,7 +2,9 @@
 import { type AddressInfo, connect } from "node:net";
 import { createServer, request } from "node:http";
 import { expect, test } from "vitest";
-import { readBody } from "../../src/http/body.ts";
+import { readBytes } from "boxwright-service/http/body";
+import { Exchange } from "boxwright-service/http/exchange";
+import { refusalOf } from "../../src/intake/intake.ts";
 import { detectionPacket } from "../support/frames.ts";
 import { testHost } from "../support/host.ts";
 import { Room } from "boxwright-service/room";
@@ -61,11 +63,12 @@ test.each(["Content-Length: 1000", "Transfer-Encoding: chunked"])("a body that t
   const told: string[] = [];
   const server = createServer((incoming, outgoing) => {
     const visit = new Room({ size: 10_000, ofSender: 1, slowAfter: 1000 }).enter();
-    readBody(incoming, outgoing, 10_000, { pace: { rate: 1000, window: 200 }, visit }).then(
+    readBytes(new Exchange(incoming, outgoing), { most: 10_000, pace: { rate: 1000, window: 200 }, visit }).then(
       (body) => outgoing.end(`${body.length}`),
-      (error: { message: string; status: number }) => {
-        told.push(error.message);
-        outgoing.writeHead(error.status).end();
+      (error: unknown) => {
+        const { message, status } = refusalOf(error);
+        told.push(message);
+        outgoing.writeHead(status).end();
       },
     );
   });

@@ -3,12 +3,11 @@ import type { RotateAnswer, TokenAnswer } from "boxwright-service/fleet-protocol
 import { dateToken, rotate } from "../nouns/credential.ts";
 import { loadSigner, tokenSeconds } from "../nouns/signing.ts";
 import { refuse } from "../http/refusals.ts";
-import { sendJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
 export async function postRotate({ db, now }: Agents, { exchange, device }: DeviceVisit): Promise<void> {
   const { key } = await rotate(db, now(), device);
-  sendJson(exchange, 200, { credential: key } satisfies RotateAnswer);
+  exchange.sendJson(200, { credential: key } satisfies RotateAnswer);
 }
 
 export async function postToken({ db, now, baseUrl }: Agents, { exchange, device }: DeviceVisit): Promise<void> {
@@ -26,5 +25,5 @@ export async function postToken({ db, now, baseUrl }: Agents, { exchange, device
     expiresAt,
   });
   const expires_at = new Date(expiresAt * 1000).toISOString();
-  sendJson(exchange, 200, { token, expires_at } satisfies TokenAnswer);
+  exchange.sendJson(200, { token, expires_at } satisfies TokenAnswer);
 }

@@ -4,7 +4,7 @@
  */
 import type { Queries } from "boxwright-service/database";
 import { readReport, type DesiredConfig } from "boxwright-service/fleet-protocol";
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, JSON_TYPE } from "boxwright-service/http/exchange";
 import { sendFile } from "../http/range.ts";
 import { refuse } from "../http/refusals.ts";
 import { isSha256 } from "../files/files.ts";
@@ -19,7 +19,6 @@ import type { Agents, DeviceVisit } from "./visit.ts";
 
 /** Longest wait. It stays below a minute: proxies often cut a silent connection then. */
 const MAX_WAIT_SECONDS = 50;
-const JSON_TYPE = "application/json; charset=utf-8";
 
 export async function getConfig(agents: Agents, { exchange, device }: DeviceVisit): Promise<void> {
   const { desired } = agents;
@@ -49,13 +48,13 @@ async function answerConfig(
   answer: { version: DesiredVersion | undefined; etag: string | null; applied: Record<string, string> },
 ): Promise<void> {
   const { version, etag, applied } = answer;
-  if (version === undefined) return exchange.send(204, JSON_TYPE, "", applied);
+  if (version === undefined) return exchange.sendNothing(applied);
   const headers = { ...applied, etag: `"${version.etag}"`, "cache-control": "private, no-cache" };
   if (version.etag === etag) return exchange.send(304, JSON_TYPE, "", headers);
   const { appId, number } = version;
   const body = await configs.get(`${appId} ${number}`, () => readConfig(db, teamId, appId, number));
   // The application was removed after its version was looked up.
-  if (body === undefined) return exchange.send(204, JSON_TYPE, "", applied);
+  if (body === undefined) return exchange.sendNothing(applied);
   exchange.send(200, JSON_TYPE, body, headers);
 }
 
@@ -91,7 +90,7 @@ export async function postReport({ db, now, desired }: Agents, { exchange, devic
     if (!(error instanceof UserError)) throw error;
     return refuse(exchange, "invalid_device_body", `: ${error.message}`);
   }
-  exchange.send(204, JSON_TYPE, "");
+  exchange.sendNothing();
 }
 
 export async function getModel({ db, files }: Agents, { exchange, device, params }: DeviceVisit): Promise<void> {

@@ -1,11 +1,11 @@
 /** POST /device/enrol: an adopt key makes a device with a credential. */
 import { readEnrolRequest } from "boxwright-service/fleet-protocol";
-import type { Exchange } from "../http/exchange.ts";
+import type { Exchange } from "boxwright-service/http/exchange";
 import { refuse, refuseMethod, type RefusalCode } from "../http/refusals.ts";
 import type { Services } from "../http/services.ts";
 import { enrol } from "../nouns/enrolment.ts";
 import { cleanName } from "../nouns/text.ts";
-import { readJson, sendJson } from "./json-body.ts";
+import { readJson } from "./json-body.ts";
 
 /** Requests that a refused adopt key costs its address, beside the request itself. This slows down guessing. */
 const FAILED_KEY_COST = 20;
@@ -20,7 +20,7 @@ export async function postEnrol(services: Services, exchange: Exchange): Promise
   if (request === undefined) return;
   const done = await enrol(db, now(), request, config.maxDevices);
   metrics.deviceChecks.inc({ result: done.kind });
-  if (done.kind === "enrolled") return sendJson(exchange, 201, done.answer);
+  if (done.kind === "enrolled") return exchange.sendJson(201, done.answer);
   if (done.kind !== "conflict") addresses.charge(exchange.address, now(), FAILED_KEY_COST);
   const [code, detail] = refusalOf(done);
   refuse(exchange, code, detail);

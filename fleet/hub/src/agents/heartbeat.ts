@@ -3,7 +3,7 @@ import { readHeartbeat, type HeartbeatAnswer } from "boxwright-service/fleet-pro
 import { isOld } from "../nouns/credential.ts";
 import { noteHeartbeat } from "../nouns/report.ts";
 import { heartbeatSeconds } from "../nouns/status.ts";
-import { readJson, sendJson } from "./json-body.ts";
+import { readJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
 /** Milliseconds for which a request for a snap is passed on. A later picture shows another scene. */
@@ -19,7 +19,7 @@ export async function postHeartbeat(
   // Do this first: if it fails, the heartbeat does not count, and the device says the same again.
   if (await noteHeartbeat(db, time, device, beat.application)) desired.wake(device.team_id);
   heartbeats.note(device.team_id, device.id, device, beat, time);
-  sendJson(exchange, 200, {
+  exchange.sendJson(200, {
     time: new Date(time).toISOString(),
     interval_seconds: heartbeatSeconds(),
     desired_version: await desired.etag(device.team_id, device.id),

@@ -5,7 +5,7 @@
 import type { HubDocument } from "boxwright-service/fleet-protocol";
 import { sha256 } from "../core/ids.ts";
 import { refuseMethod } from "../http/refusals.ts";
-import type { Handler } from "../http/router.ts";
+import type { Handler } from "boxwright-service/http/router";
 import type { Services } from "../http/services.ts";
 import { listRevocations } from "../nouns/credential.ts";
 import { loadSigner } from "../nouns/signing.ts";

@@ -1,8 +1,8 @@
 /** JSON bodies of agents. */
 import { ProtocolError } from "boxwright-service/fleet-protocol";
 import { UserError } from "../core/errors.ts";
-import { readBody } from "../http/body.ts";
-import type { Exchange } from "../http/exchange.ts";
+import { readText } from "boxwright-service/http/body";
+import type { Exchange } from "boxwright-service/http/exchange";
 import { refuse } from "../http/refusals.ts";
 
 /** A heartbeat has some hundred bytes, and at most 16 network interfaces. */
@@ -14,14 +14,9 @@ export async function readJson<T>(
   check: (body: unknown) => T,
   max = MAX_BODY,
 ): Promise<T | undefined> {
-  const body = await readBody(exchange.request, max);
-  if (body.kind === "gone") return undefined;
-  if (body.kind === "refused") {
-    refuse(exchange, body.code);
-    return undefined;
-  }
+  const text = await readText(exchange, { most: max });
   try {
-    return check(parse(body.text));
+    return check(parse(text));
   } catch (error) {
     if (!(error instanceof ProtocolError) && !(error instanceof UserError)) throw error;
     refuse(exchange, "invalid_device_body", `: ${error.message}`);
@@ -35,8 +30,4 @@ function parse(text: string): unknown {
   } catch {
     throw new ProtocolError("body: got text that is not JSON, expected a JSON object");
   }
-}
-
-export function sendJson(exchange: Exchange, status: number, body: object): void {
-  exchange.send(status, "application/json; charset=utf-8", JSON.stringify(body));
 }

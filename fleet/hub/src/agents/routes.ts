@@ -3,13 +3,13 @@
  * credential of the device, which opens neither pages nor `/graphql`.
  */
 import { Buckets } from "boxwright-service/bucket";
-import { authorizationOf } from "boxwright-service/caller";
+import { authorizationOf } from "boxwright-service/http/caller";
 import { judgeDevice } from "../auth/device-credential.ts";
 import { readCredentials } from "../auth/teamkey.ts";
-import type { Exchange } from "../http/exchange.ts";
+import type { Exchange, Sender } from "boxwright-service/http/exchange";
 import { admitBody } from "../http/body-room.ts";
 import { refuse, refuseLimited, refuseMethod } from "../http/refusals.ts";
-import type { Handler, Router } from "../http/router.ts";
+import type { Handler, Router } from "boxwright-service/http/router";
 import { noteFirstUse, type KnownDevice } from "../nouns/credential.ts";
 import { postRotate, postToken } from "./credentials.ts";
 import { getConfig, getModel, postReport } from "./desired-config.ts";
@@ -82,8 +82,8 @@ async function authenticate(agents: Agents, exchange: Exchange): Promise<KnownDe
     refuse(exchange, "invalid_credential", "", challenge);
     return undefined;
   }
-  exchange.key = judged.device.credential;
-  exchange.team = judged.device.team_id;
+  const { id, credential, team_id } = judged.device;
+  Object.assign(exchange.sender, { device: id, credential, team: team_id } satisfies Sender);
   return judged.device;
 }
 

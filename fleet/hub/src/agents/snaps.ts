@@ -8,7 +8,7 @@ import { pictureInfo } from "../files/picture.ts";
 import { fileBody } from "../http/body-room.ts";
 import { refuse } from "../http/refusals.ts";
 import { addSnap, endRequest, findExpectedFile, finish, readSnapRequest, type Added } from "../nouns/snap.ts";
-import { readJson, sendJson } from "./json-body.ts";
+import { readJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
 /** A frame with 300 detections has 50 KB. */
@@ -24,7 +24,7 @@ export async function postSnap(agents: Agents, visit: DeviceVisit): Promise<void
   if (added.kind !== "added") return refuseSnap(visit, added);
   if (added.bytes > 0) await agents.snapQuota.admit(agents, now(), { ...source, ...added }, config.teamSnapBytes);
   if (added.missing.length === 0 && device.snap_requested_at !== null) await endRequest(db, source);
-  sendJson(exchange, 201, { snap_id: added.id, missing: added.missing } satisfies SnapAnswer);
+  exchange.sendJson(201, { snap_id: added.id, missing: added.missing } satisfies SnapAnswer);
 }
 
 function refuseSnap({ exchange }: DeviceVisit, added: Exclude<Added, { kind: "added" }>): void {
@@ -61,7 +61,7 @@ export async function putSnapFile(agents: Agents, { exchange, device, params }: 
   }
   const missing = await finish(db, files, now(), device.team_id, snap);
   if (missing.length === 0 && device.snap_requested_at !== null) await endRequest(db, source);
-  exchange.send(204, "application/json", "");
+  exchange.sendNothing();
 }
 
 /** Returns why a file is no picture of the stated type, or undefined. */

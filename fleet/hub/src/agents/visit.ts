@@ -1,8 +1,8 @@
 /** Arguments of the handlers of `/device/*`. */
 import type { Recent } from "../core/recent.ts";
 import type { WorkLimit } from "../core/work-limit.ts";
-import type { Exchange } from "../http/exchange.ts";
-import type { Params } from "../http/router.ts";
+import type { Exchange } from "boxwright-service/http/exchange";
+import type { Params } from "boxwright-service/http/router";
 import type { Services } from "../http/services.ts";
 import type { KnownDevice } from "../nouns/credential.ts";
 import type { SnapQuota } from "../nouns/snap-quota.ts";

@@ -1,11 +1,11 @@
 /** POST /graphql: browser? method? key? limit? type? body? then the query. The order is the one of docs/endpoint.md. */
 import type { IncomingHttpHeaders } from "node:http";
 import { judgeKey, readCredentials } from "../auth/teamkey.ts";
-import { readBody } from "../http/body.ts";
-import { authorizationOf } from "boxwright-service/caller";
-import type { Exchange } from "../http/exchange.ts";
+import { readText } from "boxwright-service/http/body";
+import { authorizationOf } from "boxwright-service/http/caller";
+import type { Exchange, Sender } from "boxwright-service/http/exchange";
 import { refuse, refuseLimited, refuseMethod } from "../http/refusals.ts";
-import type { Handler, Params } from "../http/router.ts";
+import type { Handler, Params } from "boxwright-service/http/router";
 import { reportError, type Services } from "../http/services.ts";
 import { Buckets } from "boxwright-service/bucket";
 import { LastUsed, type KeyRow } from "../nouns/apikey.ts";
@@ -74,10 +74,7 @@ export function createEndpoint(services: Services): Endpoint {
     const type = request.headers["content-type"];
     if (type === undefined || !JSON_IN_UTF8.test(type))
       return refuse(exchange, "unsupported_type", `, got ${JSON.stringify(type?.slice(0, 80) ?? "none")}`);
-    const body = await readBody(request, MAX_BODY);
-    if (body.kind === "gone") return;
-    if (body.kind === "refused") return refuse(exchange, body.code);
-    await execute(exchange, caller, now(), body.text);
+    await execute(exchange, caller, now(), await readText(exchange, { most: MAX_BODY }));
   }
 
   async function execute(exchange: Exchange, { id, row }: Caller, time: number, body: string): Promise<void> {
@@ -153,8 +150,7 @@ async function authenticate(
     refuse(exchange, "invalid_token", "", challenge("invalid_token"));
     return undefined;
   }
-  exchange.key = judged.id;
-  exchange.team = judged.row.team_id;
+  Object.assign(exchange.sender, { key: judged.id, team: judged.row.team_id } satisfies Sender);
   return judged;
 }
 

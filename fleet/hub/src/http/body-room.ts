@@ -1,7 +1,7 @@
 /** Lets bodies into the room that devices and senders of model files share. */
 import { keepPace } from "boxwright-service/pace";
 import { NoRoomError } from "boxwright-service/room";
-import { type Exchange, hasBody } from "./exchange.ts";
+import { type Exchange, hasBody } from "boxwright-service/http/exchange";
 import { refuse } from "./refusals.ts";
 import type { Services } from "./services.ts";
 
@@ -32,8 +32,7 @@ export function admitBody({ bodies, metrics }: Services, exchange: Exchange, sen
 
 /** Returns the bytes of a file. They end early where they are too slow, and where slow files have their half. */
 export async function* fileBody(exchange: Exchange): AsyncGenerator<Buffer> {
-  exchange.allowSlowBody();
-  for await (const bytes of keepPace(exchange.request, UPLOAD_PACE)) {
+  for await (const bytes of keepPace(exchange.openBody(), UPLOAD_PACE)) {
     if (!mayGoOn(exchange)) return;
     yield bytes;
   }

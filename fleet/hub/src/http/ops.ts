@@ -4,10 +4,10 @@ import { isLoopback } from "boxwright-service/options";
 import { sameText } from "boxwright-service/tokens";
 import { databaseVersion } from "boxwright-service/migrate";
 import { schemaVersion } from "../database/migrations.ts";
-import { authorizationOf, callerOf } from "boxwright-service/caller";
-import type { Exchange } from "./exchange.ts";
+import { authorizationOf, callerOf } from "boxwright-service/http/caller";
+import type { Exchange } from "boxwright-service/http/exchange";
 import { refuse } from "./refusals.ts";
-import type { Router } from "./router.ts";
+import type { Router } from "boxwright-service/http/router";
 import type { Services } from "./services.ts";
 
 const TEXT = "text/plain; charset=utf-8";

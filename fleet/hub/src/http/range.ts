@@ -1,6 +1,6 @@
 /** Sends files, whole or in part: `Range` with one range of bytes, as a client asks that goes on after a cut. */
 import { Readable } from "node:stream";
-import type { AnswerHeaders, Exchange } from "./exchange.ts";
+import type { AnswerHeaders, Exchange } from "boxwright-service/http/exchange";
 
 export interface SentFile {
   readonly size: number;

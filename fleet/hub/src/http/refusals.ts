@@ -2,8 +2,9 @@
  * Every refusal for a program in one table: code, status, sentence. A sentence says what was expected. The caller
  * appends what was got, if that may be repeated: a credential never is.
  */
+import type { BodyError, BodyErrorKind } from "boxwright-service/http/body";
 import type { Metrics } from "../core/metrics.ts";
-import type { AnswerHeaders, Exchange } from "./exchange.ts";
+import { type AnswerHeaders, type Exchange, JSON_TYPE } from "boxwright-service/http/exchange";
 
 export const refusals = {
   browser_request: [
@@ -24,6 +25,7 @@ export const refusals = {
     "got an Accept header that allows no answer of the hub, expected application/json or application/graphql-response+json",
   ],
   too_many_requests: [429, "got more requests than the limit allows, expected a pause as long as Retry-After says"],
+  too_slow: [408, "got a body that is too slow"],
   too_many_bodies: [429, "got more bodies at once than there is room for, expected fewer or quicker ones"],
   unavailable: [
     503,
@@ -62,7 +64,22 @@ export function refuse(
   headers: AnswerHeaders = {},
   more: object = {},
 ): void {
-  exchange.send(refusals[code][0], "application/json; charset=utf-8", refusalBody(code, detail, more), headers);
+  exchange.send(refusals[code][0], JSON_TYPE, refusalBody(code, detail, more), headers);
+}
+
+/** Code of each reason for which a body is not read. */
+const OF_BODIES = {
+  encoded: "unsupported_encoding",
+  "too large": "body_too_large",
+  "not text": "invalid_encoding",
+  slow: "too_slow",
+  share: "too_many_bodies",
+  full: "too_many_bodies",
+} as const satisfies Record<Exclude<BodyErrorKind, "cut off">, RefusalCode>;
+
+/** Refuses a body that is not read. A sender that hung up hears nothing. */
+export function refuseBody(exchange: Exchange, { kind, message }: BodyError): void {
+  if (kind !== "cut off") refuse(exchange, OF_BODIES[kind], kind === "slow" ? `: ${message}` : "");
 }
 
 export function refuseMethod(exchange: Exchange, allow: string): void {

@@ -9,7 +9,7 @@ import type { Room } from "boxwright-service/room";
 import type { Checker } from "../check/check.ts";
 import type { Files } from "../files/files.ts";
 import type { Desired } from "../nouns/waiting.ts";
-import type { Exchange } from "./exchange.ts";
+import type { Exchange } from "boxwright-service/http/exchange";
 
 export interface Services {
   readonly config: Config;

@@ -2,7 +2,7 @@
 import type { Child } from "hono/jsx";
 import { UnavailableError } from "boxwright-service/errors";
 import { UserError } from "../core/errors.ts";
-import type { AnswerHeaders, Exchange } from "../http/exchange.ts";
+import type { AnswerHeaders, Exchange } from "boxwright-service/http/exchange";
 import { Layout, Message, type Frame } from "./layout.tsx";
 
 export interface Answer {

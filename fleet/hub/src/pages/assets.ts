@@ -2,9 +2,9 @@
 import { readFileSync } from "node:fs";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { sha256 } from "../core/ids.ts";
-import type { Exchange } from "../http/exchange.ts";
+import type { Exchange } from "boxwright-service/http/exchange";
 import { refuseMethod } from "../http/refusals.ts";
-import type { Router } from "../http/router.ts";
+import type { Router } from "boxwright-service/http/router";
 
 const SCRIPT = "text/javascript; charset=utf-8";
 const ASSETS = [

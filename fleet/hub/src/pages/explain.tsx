@@ -1,5 +1,5 @@
 /** /graphql opened from the address bar: a page that says what the address is for. */
-import type { Exchange } from "../http/exchange.ts";
+import type { Exchange } from "boxwright-service/http/exchange";
 import { sendAnswer, show } from "./answer.tsx";
 import { curlLine } from "./curl.ts";
 import { CopyText } from "./layout.tsx";

@@ -1,7 +1,7 @@
 /** Forms: where they may come from, and their fields. */
 import { UserError, type UserStatus } from "../core/errors.ts";
-import { readBody, type BodyRefusal } from "../http/body.ts";
-import type { Exchange } from "../http/exchange.ts";
+import { BodyError, type BodyErrorKind, readText } from "boxwright-service/http/body";
+import type { Exchange } from "boxwright-service/http/exchange";
 
 /**
  * Bytes of a form. The largest one has two passwords of 200 characters and an email of 254. At 9 bytes a character,
@@ -26,9 +26,6 @@ const formOf = (fields: URLSearchParams): Form =>
 
 export const emptyForm: Form = formOf(new URLSearchParams());
 
-/** The caller hung up before the form was read. Nobody is left to answer. */
-export class HungUp extends Error {}
-
 /** True if the hub's own page sent the form. Browsers name the origin of each POST. */
 export function isOwnForm(exchange: Exchange, baseUrl: string): boolean {
   const site = exchange.header("sec-fetch-site");
@@ -39,14 +36,14 @@ export function isForm(exchange: Exchange): boolean {
   return FORM_TYPE.test(exchange.header("content-type") ?? "");
 }
 
-const PROBLEMS: Readonly<Record<BodyRefusal, readonly [UserStatus, string, string]>> = {
-  body_too_large: [413, "got a form over its limit, expected less", "What you entered is too long. Shorten it."],
-  unsupported_encoding: [
+const PROBLEMS: Readonly<Partial<Record<BodyErrorKind, readonly [UserStatus, string, string]>>> = {
+  "too large": [413, "got a form over its limit, expected less", "What you entered is too long. Shorten it."],
+  encoded: [
     415,
     "got a compressed form, expected one without Content-Encoding",
     "The browser sent the form in a way that the hub does not read.",
   ],
-  invalid_encoding: [
+  "not text": [
     400,
     "got a form that is not UTF-8, expected UTF-8",
     "The browser sent the form in a way that the hub does not read.",
@@ -55,11 +52,12 @@ const PROBLEMS: Readonly<Record<BodyRefusal, readonly [UserStatus, string, strin
 
 /** Reads a form. Call it as late as possible: a caller who may not send the form shall cause no parsing. */
 export async function readForm(exchange: Exchange, max = MAX_FORM): Promise<Form> {
-  const body = await readBody(exchange.request, max);
-  if (body.kind === "gone") throw new HungUp();
-  if (body.kind === "refused") {
-    const [status, message, shown] = PROBLEMS[body.code];
+  try {
+    return formOf(new URLSearchParams(await readText(exchange, { most: max })));
+  } catch (error) {
+    const problem = error instanceof BodyError ? PROBLEMS[error.kind] : undefined;
+    if (problem === undefined) throw error;
+    const [status, message, shown] = problem;
     throw new UserError(message, status, shown);
   }
-  return formOf(new URLSearchParams(body.text));
 }

@@ -3,16 +3,17 @@
  * team in the path. Nothing of a form is read before its sender has a session.
  */
 import { checkCsrf, csrfOf, isOwnMark, endedSessionCookie, readSessionCookie } from "../auth/cookie.ts";
-import type { Exchange } from "../http/exchange.ts";
-import { refuse } from "../http/refusals.ts";
-import type { Handler, Params, Router } from "../http/router.ts";
+import type { Exchange } from "boxwright-service/http/exchange";
+import { BodyError } from "boxwright-service/http/body";
+import { refuse, refuseBody } from "../http/refusals.ts";
+import type { Handler, Params, Router } from "boxwright-service/http/router";
 import { reportError } from "../http/services.ts";
 import { UserError } from "../core/errors.ts";
 import type { Change } from "../nouns/group.ts";
 import { readSession, type Session } from "../nouns/session.ts";
 import { teamsOf, type Membership } from "../nouns/team.ts";
 import { notFound, problemPage, redirect, refused, sendAnswer, type Answer } from "./answer.tsx";
-import { emptyForm, HungUp, isForm, isOwnForm, readForm, type Form } from "./form.ts";
+import { emptyForm, isForm, isOwnForm, readForm, type Form } from "./form.ts";
 import type { Frame } from "./layout.tsx";
 import type { Site } from "./site.ts";
 
@@ -75,7 +76,7 @@ export function createGuards(site: Site, router: Router): Guards {
       try {
         sendAnswer(exchange, refuseVisit(exchange, baseUrl) ?? (await page(toVisit(exchange, params))), baseUrl);
       } catch (error) {
-        if (error instanceof HungUp) return;
+        if (error instanceof BodyError) return refuseBody(exchange, error);
         if (!(error instanceof UserError)) reportError(site, exchange, error);
         sendAnswer(exchange, problemPage(error, exchange.id), baseUrl);
       }

@@ -1,6 +1,6 @@
 /** Registers every page. Returns the handler for paths that no page has. */
 import type { Passwords } from "../auth/derive.ts";
-import type { Handler, Router } from "../http/router.ts";
+import type { Handler, Router } from "boxwright-service/http/router";
 import type { Services } from "../http/services.ts";
 import { registerAccount } from "./account.tsx";
 import { registerAlerts } from "./alerts.tsx";

@@ -6,7 +6,7 @@ import { sameText } from "boxwright-service/tokens";
 import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import { seal } from "../core/ids.ts";
-import type { Exchange } from "../http/exchange.ts";
+import type { Exchange } from "boxwright-service/http/exchange";
 import type { Session } from "../nouns/session.ts";
 import type { SignedIn } from "./guards.tsx";
 import { Breakable, Csrf, Message } from "./layout.tsx";

@@ -1,6 +1,6 @@
 /** Signing in and out. */
 import { endedSessionCookie, isKnownBrowser, readBrowserCookie } from "../auth/cookie.ts";
-import type { Exchange } from "../http/exchange.ts";
+import type { Exchange } from "boxwright-service/http/exchange";
 import { reportError } from "../http/services.ts";
 import { audit } from "../nouns/audit.ts";
 import { closeSession, readSession } from "../nouns/session.ts";

@@ -9,7 +9,7 @@
 import { UserError } from "../core/errors.ts";
 import { isSha256, type FilePlace } from "../files/files.ts";
 import { admitBody, fileBody } from "../http/body-room.ts";
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, JSON_TYPE } from "boxwright-service/http/exchange";
 import { refuse, refuseMethod } from "../http/refusals.ts";
 import type { Services } from "../http/services.ts";
 import { beginModel, completeModel, findModel, type ModelFile } from "../nouns/model.ts";
@@ -20,7 +20,6 @@ export interface Sender {
   readonly actor: string;
 }
 
-const JSON_TYPE = "application/json; charset=utf-8";
 const NUMBER = /^\d{1,15}$/;
 
 /** Answers HEAD and PUT of a model file of a sender who is known. */

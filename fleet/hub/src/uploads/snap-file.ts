@@ -1,6 +1,6 @@
 /** GET of a picture of a snap, for a page or a backend that is known. */
 import type { FilePlace } from "../files/files.ts";
-import type { Exchange } from "../http/exchange.ts";
+import type { Exchange } from "boxwright-service/http/exchange";
 import { sendFile } from "../http/range.ts";
 import { refuse, refuseMethod } from "../http/refusals.ts";
 import type { Services } from "../http/services.ts";

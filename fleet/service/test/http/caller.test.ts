@@ -1,6 +1,6 @@
 /** The address that limits count by. */
 import { describe, expect, it } from "vitest";
-import { callerOf } from "../src/caller.ts";
+import { callerOf } from "../../src/http/caller.ts";
 
 describe("callers", () => {
   it("count the address that a proxy reports, and not the port behind it", () => {

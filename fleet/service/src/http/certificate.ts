@@ -1,15 +1,19 @@
-/** Certificate and key of the hub's own TLS. Renewed files are read while the hub runs. */
+/** Certificate and key of a service's own TLS. Renewed files are read while the service runs. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import https from "node:https";
 import type { SecureContextOptions } from "node:tls";
-import { codeOf, messageOf, UserError } from "boxwright-service/errors";
-import type { Logger } from "boxwright-service/log";
+import { codeOf, messageOf, UserError } from "../errors.ts";
+import type { Logger } from "../log.ts";
 
-/** Paths of PEM files. */
-export interface CertificateFiles {
-  readonly tlsCert: string;
-  readonly tlsKey: string;
+/** Paths of PEM files, and the names of the settings that say so. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+  readonly certName: string;
+  readonly keyName: string;
+  /** Milliseconds between two looks. */
+  readonly everyMs?: number | undefined;
 }
 
 const LOOK_EVERY_MS = 60_000;
@@ -18,21 +22,18 @@ const LOOK_EVERY_MS = 60_000;
  * Makes a server with TLS. The server looks for renewed files until it closes. If TLS cannot use them, the last
  * certificate stays in use.
  */
-export function createTlsServer(
-  settings: https.ServerOptions,
-  files: CertificateFiles,
-  log: Logger,
-  everyMs = LOOK_EVERY_MS,
-): https.Server {
+export function createTlsServer(settings: https.ServerOptions, certificate: Certificate, log: Logger): https.Server {
+  const { cert, key, everyMs = LOOK_EVERY_MS } = certificate;
+  const files = { cert, key };
   // Look before reading: files that are renewed in between differ at the next look.
-  let seenState = stateOf(files);
-  const server = https.createServer({ ...settings, ...readParts(files) });
+  let seenState = stateOf(certificate);
+  const server = https.createServer({ ...settings, ...readParts(certificate) });
   const timer = setInterval(() => {
-    const state = stateOf(files);
+    const state = stateOf(certificate);
     if (state === seenState) return;
     seenState = state;
     try {
-      server.setSecureContext(readParts(files));
+      server.setSecureContext(readParts(certificate));
       log.info(files, "the renewed certificate is in use");
     } catch (error) {
       log.error({ ...files, error: messageOf(error) }, "TLS cannot use the changed files; the last certificate stays");
@@ -45,19 +46,20 @@ export function createTlsServer(
  * Reads both files.
  * @throws UserError if they cannot be read, or do not belong together: OpenSSL takes a key of another kind in silence
  */
-function readParts({ tlsCert, tlsKey }: CertificateFiles): SecureContextOptions {
-  const [cert, key] = [readPart("HUB_TLS_CERT", tlsCert), readPart("HUB_TLS_KEY", tlsKey)];
+function readParts(certificate: Certificate): SecureContextOptions {
+  const { certName, keyName } = certificate;
+  const [cert, key] = [readPart(certName, certificate.cert), readPart(keyName, certificate.key)];
   try {
     if (new X509Certificate(cert).checkPrivateKey(createPrivateKey(key))) return { cert, key, minVersion: "TLSv1.2" };
   } catch (error) {
-    throw notUsable(messageOf(error));
+    throw notUsable(certificate, messageOf(error));
   }
-  throw notUsable("the key is that of another certificate");
+  throw notUsable(certificate, "the key is that of another certificate");
 }
 
-const notUsable = (why: string): UserError =>
+const notUsable = ({ certName, keyName }: Certificate, why: string): UserError =>
   new UserError(
-    `HUB_TLS_CERT, HUB_TLS_KEY: got files that TLS cannot use (${why}); ` +
+    `${certName}, ${keyName}: got files that TLS cannot use (${why}); ` +
       "expected PEM files of a certificate chain and of its private key, without a password",
   );
 
@@ -69,8 +71,8 @@ function readPart(name: string, path: string): Buffer {
   }
 }
 
-/** Returns a text that changes with the files. Throws nothing: a timer looks, and its error would end the hub. */
-const stateOf = ({ tlsCert, tlsKey }: CertificateFiles): string => `${stateOfFile(tlsCert)} ${stateOfFile(tlsKey)}`;
+/** Returns a text that changes with the files. Throws nothing: a timer looks, and its error would end the service. */
+const stateOf = ({ cert, key }: Certificate): string => `${stateOfFile(cert)} ${stateOfFile(key)}`;
 
 function stateOfFile(path: string): string {
   try {

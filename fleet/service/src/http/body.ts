@@ -1,0 +1,154 @@
+/** Reads the body of a request into memory of its own, up to a limit of bytes, pace and room. */
+import type { IncomingMessage } from "node:http";
+import { type Pace, watchPace } from "../pace.ts";
+import { NoRoomError, type NoRoomKind, type Visit } from "../room.ts";
+import type { Exchange } from "./exchange.ts";
+
+/**
+ * Why a body is not read.
+ * - "cut off": its sender hung up, and hears no answer
+ * - "slow": it is too slow, or slow bodies have their half of the room already
+ * - "share", "full": the reasons of the room
+ */
+export type BodyErrorKind = NoRoomKind | "encoded" | "too large" | "cut off" | "not text";
+
+export class BodyError extends Error {
+  override readonly name = "BodyError";
+  readonly kind: BodyErrorKind;
+
+  constructor(kind: BodyErrorKind, message: string) {
+    super(message);
+    this.kind = kind;
+  }
+}
+
+export interface BodyLimits {
+  /** Bytes. */
+  readonly most: number;
+  /** By default the body has the time of the exchange, whatever its pace. */
+  readonly pace?: Pace;
+  /** Place of the body in the room that all bodies share. */
+  readonly visit?: Visit | undefined;
+}
+
+/** Milliseconds over which a pace is measured. */
+const WINDOW_MS = 5000;
+
+const tooLarge = (most: number, got: number | string): BodyError =>
+  new BodyError("too large", `body: got ${got} bytes, expected at most ${most}`);
+
+export const noRoom = ({ kind, message }: NoRoomError): BodyError => new BodyError(kind, `body: ${message}`);
+
+/**
+ * Returns the body. Refuses a body that is too large by its stated length, or at the first byte above the limit. The
+ * port discards the rest for a moment after the answer: a sender that writes all before it reads hears the answer, too.
+ * @throws BodyError
+ */
+export async function readBytes(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {
+  const { most, pace = { rate: 0, window: WINDOW_MS, most: exchange.bodyMs }, visit } = limits;
+  const { "content-length": length, "content-encoding": encoding = "identity" } = exchange.request.headers;
+  if (encoding.toLowerCase() !== "identity")
+    throw new BodyError("encoded", `content-encoding: got ${encoding.slice(0, 40)}, expected none`);
+  const stated = length === undefined ? null : Number(length);
+  if (stated !== null && stated > most) throw tooLarge(most, stated);
+  const body = new Body(stated, most, visit);
+  await read(exchange.openBody(), pace, (chunk) => body.add(chunk));
+  return body.whole();
+}
+
+/**
+ * Returns a body of UTF-8 as a text.
+ * @throws BodyError
+ */
+export async function readText(exchange: Exchange, limits: BodyLimits): Promise<string> {
+  const { buffer, byteOffset, length } = await readBytes(exchange, limits);
+  const bytes = Buffer.from(buffer, byteOffset, length);
+  const text = bytes.toString("utf8");
+  // The decoder puts U+FFFD for bytes that are no UTF-8. Only then does encoding give other bytes.
+  if (text.includes("\ufffd") && !Buffer.from(text).equals(bytes))
+    throw new BodyError("not text", "body: got bytes that are not UTF-8, expected UTF-8");
+  return text;
+}
+
+/** Bytes that have come. A stated length is no reason for memory: a sender may state much and send little. */
+class Body {
+  readonly #stated: number | null;
+  readonly #most: number;
+  readonly #visit: Visit | undefined;
+  #chunks: Uint8Array[] = [];
+  /** Memory of the stated length, which can go to a thread without a copy. Null until a quarter has come. */
+  #memory: Uint8Array | null = null;
+  #length = 0;
+
+  constructor(stated: number | null, most: number, visit: Visit | undefined) {
+    this.#stated = stated;
+    this.#most = most;
+    this.#visit = visit;
+  }
+
+  add(chunk: Uint8Array): void {
+    const before = this.#length;
+    this.#length += chunk.length;
+    if (this.#length > this.#most) throw tooLarge(this.#most, `more than ${this.#most}`);
+    if (this.#memory === null) {
+      this.#take(chunk.length);
+      if (this.#stated === null || this.#length < this.#stated / 4) return void this.#chunks.push(chunk);
+      this.#take(this.#stated - this.#length);
+      this.#memory = joined(this.#chunks, this.#stated);
+      this.#chunks = [];
+    }
+    this.#memory.set(chunk, before);
+  }
+
+  whole(): Uint8Array {
+    if (this.#stated !== null && this.#length !== this.#stated)
+      throw new BodyError("cut off", `body: got ${this.#length} bytes, expected ${this.#stated}`);
+    return this.#memory ?? joined(this.#chunks, this.#length);
+  }
+
+  #take(bytes: number): void {
+    try {
+      this.#visit?.take(bytes);
+    } catch (error) {
+      throw error instanceof NoRoomError ? noRoom(error) : error;
+    }
+  }
+}
+
+/** Returns memory of `length` bytes that begins with the chunks. */
+function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
+  const memory = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    memory.set(chunk, at);
+    at += chunk.length;
+  }
+  return memory;
+}
+
+/** Gives each chunk to `take`. Pauses the request if `take` throws, or if the body is too slow. */
+function read(incoming: IncomingMessage, pace: Pace, take: (chunk: Uint8Array) => void): Promise<void> {
+  let end = (): void => undefined;
+  const reading = new Promise<void>((resolve, reject) => {
+    const stop = (error: unknown): void => {
+      incoming.removeAllListeners("data").pause();
+      reject(error instanceof Error ? error : new Error(String(error)));
+    };
+    const cut = (): void => reject(new BodyError("cut off", "body: the sender hung up"));
+    if (incoming.destroyed && !incoming.readableEnded) return cut();
+    const watch = watchPace(pace, (reason) => stop(new BodyError("slow", `body: ${reason}`)));
+    end = () => watch.end();
+    incoming.on("data", (chunk: Buffer) => {
+      watch.count(chunk.length);
+      try {
+        take(chunk);
+      } catch (error) {
+        stop(error);
+      }
+    });
+    incoming.once("end", resolve);
+    incoming.once("error", cut);
+    incoming.once("close", cut);
+  });
+  return reading.finally(() => end());
+}

@@ -1,0 +1,152 @@
+/** One request and its answer: what every route reads of the one and writes of the other. */
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { pipeline, type Readable } from "node:stream";
+import type { Visit } from "../room.ts";
+import { addressOf } from "./caller.ts";
+
+/** A list stands for a header that is sent several times. */
+export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
+
+export interface ExchangeOptions {
+  readonly proxyHops?: number;
+  /** Milliseconds for a whole body that states no other pace. */
+  readonly bodyMs?: number;
+  /** True: connections are not kept. */
+  readonly isDraining?: () => boolean;
+  /** Returns headers of every answer. Those of a route go before them. */
+  readonly headers?: () => AnswerHeaders;
+}
+
+/** Who sends a request, as far as it has shown. */
+export interface Sender {
+  /** Public id of the API key of a team. */
+  key?: string;
+  /** Public id of the credential of a device. */
+  credential?: string;
+  team?: string;
+  /** Id of a device, and its name in the hub. */
+  device?: string;
+  deviceName?: string;
+}
+
+/** A body has at most some 100 kB, unless its route says otherwise. */
+const BODY_MS = 20_000;
+
+export const JSON_TYPE = "application/json; charset=utf-8";
+
+/** True if a request has a body, by its headers. */
+export const hasBody = ({ headers }: IncomingMessage): boolean =>
+  headers["transfer-encoding"] !== undefined || (headers["content-length"] ?? "0") !== "0";
+
+export class Exchange {
+  readonly id = randomUUID();
+  readonly request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #options: ExchangeOptions;
+  /** Milliseconds for a whole body. */
+  readonly bodyMs: number;
+  readonly method: string;
+  /** The address that limits count by. */
+  readonly address: string;
+  readonly path: string;
+  /** Begins behind the `?`. */
+  readonly search: string;
+  /** The pattern of the route, for the log. The path itself may hold a one-time link, or whatever people paste. */
+  route = "other";
+  readonly sender: Sender = {};
+  /** Place of the body in the room that bodies share, once it has one. */
+  visit: Visit | undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions = {}) {
+    this.request = request;
+    this.#response = response;
+    this.#options = options;
+    this.bodyMs = options.bodyMs ?? BODY_MS;
+    this.method = request.method ?? "GET";
+    this.address = addressOf(request, options.proxyHops ?? 0);
+    const target = request.url ?? "/";
+    const mark = target.indexOf("?");
+    this.path = mark < 0 ? target : target.slice(0, mark);
+    this.search = mark < 0 ? "" : target.slice(mark + 1);
+  }
+
+  /** Returns a header that may come once, or undefined. */
+  header(name: string): string | undefined {
+    const value = this.request.headers[name];
+    return typeof value === "string" ? value : undefined;
+  }
+
+  /** Returns a parameter of the query, or undefined. */
+  query(name: string): string | undefined {
+    return new URLSearchParams(this.search).get(name) ?? undefined;
+  }
+
+  /** Returns the body to be read. A sender that asked whether to send it hears yes. */
+  openBody(): IncomingMessage {
+    if (this.header("expect")?.toLowerCase() === "100-continue") this.#response.writeContinue();
+    return this.request;
+  }
+
+  /** The status that was sent whole; 499 if the caller hung up first. */
+  get status(): number {
+    return this.#response.writableFinished ? this.#response.statusCode : 499;
+  }
+
+  /** Sends the answer, once: a second one is dropped. Node writes no body for HEAD. */
+  send(status: number, type: string, body: string | Uint8Array, headers: AnswerHeaders = {}): void {
+    if (this.#response.headersSent || this.#response.destroyed) return;
+    this.#writeHead(status, type, Buffer.byteLength(body), headers);
+    this.#response.end(body);
+  }
+
+  sendJson(status: number, body: object, headers?: AnswerHeaders): void {
+    this.send(status, JSON_TYPE, JSON.stringify(body), headers);
+  }
+
+  /** Answers 204: it is done, and there is nothing to say. */
+  sendNothing(headers: AnswerHeaders = {}): void {
+    if (this.#response.headersSent || this.#response.destroyed) return;
+    this.#writeHead(204, undefined, undefined, headers);
+    this.#response.end();
+  }
+
+  /**
+   * Sends a stream, of `length` bytes if that is known. If the stream breaks, the connection is cut: the caller sees
+   * that bytes are missing.
+   */
+  sendStream(
+    status: number,
+    type: string,
+    length: number | undefined,
+    body: Readable,
+    headers: AnswerHeaders = {},
+  ): void {
+    const response = this.#response;
+    if (response.headersSent || response.destroyed) return void body.destroy();
+    this.#writeHead(status, type, length, headers);
+    if (this.method === "HEAD") {
+      body.destroy();
+      response.end();
+    } else pipeline(body, response, () => undefined);
+  }
+
+  /** Calls `work` when the connection is done with this answer, also if the caller hangs up before it. */
+  afterAnswer(work: () => void): void {
+    if (this.#response.closed || this.#response.destroyed) work();
+    else this.#response.once("close", work);
+  }
+
+  #writeHead(status: number, type: string | undefined, length: number | undefined, headers: AnswerHeaders): void {
+    const { headers: ofAll, isDraining } = this.#options;
+    const given = ofAll === undefined ? headers : { ...ofAll(), ...headers };
+    // One flat array: Node writes it as it is.
+    const flat = ["X-Request-Id", this.id, "X-Content-Type-Options", "nosniff"];
+    if (type !== undefined) flat.push("Content-Type", type);
+    if (length !== undefined) flat.push("Content-Length", String(length));
+    if (given["cache-control"] === undefined) flat.push("Cache-Control", "no-store");
+    for (const [name, value] of Object.entries(given)) for (const one of [value].flat()) flat.push(name, one);
+    if (isDraining?.() === true) flat.push("Connection", "close");
+    this.#response.writeHead(status, flat);
+  }
+}

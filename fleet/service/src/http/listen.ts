@@ -1,0 +1,213 @@
+/**
+ * A service on a port: limits of time and connections, TLS where it has a certificate, and an orderly end.
+ *
+ * Connections are limited by address and in all. Without the first limit, one machine with thousands of half-sent
+ * headers locks everybody out.
+ */
+import http, { type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
+import type https from "node:https";
+import type { AddressInfo, Server as NetServer, Socket } from "node:net";
+import { UserError, codeOf } from "../errors.ts";
+import type { Logger } from "../log.ts";
+import { type Certificate, createTlsServer } from "./certificate.ts";
+import { callerOf } from "./caller.ts";
+
+/** Where a service listens, and the names of the settings that say so. */
+export interface Place {
+  readonly address: string;
+  readonly port: number;
+  readonly addressName: string;
+  readonly portName: string;
+}
+
+export type ConnectionLimit = "address" | "total";
+
+export interface ListenOptions {
+  readonly place: Place;
+  readonly listener: RequestListener;
+  readonly log: Logger;
+  readonly maxHeaderSize: number;
+  /** Connections of one address (IPv6: one /64); undefined behind a proxy, whose address all callers share. */
+  readonly perAddress: number | undefined;
+  /** Connections of this process in all. */
+  readonly connections: number;
+  readonly onRefused: (limit: ConnectionLimit) => void;
+  readonly certificate?: Certificate | undefined;
+  /** Milliseconds after which requests under way are cut when the service stops. */
+  readonly drainMs: number;
+  readonly headersMs?: number | undefined;
+  readonly standstillMs?: number | undefined;
+}
+
+export interface Listening {
+  readonly port: number;
+  /** Closes the port, and waits for the requests under way. */
+  stop(): Promise<void>;
+}
+
+const HEADERS_MS = 10_000;
+/**
+ * A connection on which nothing moves for so long is cut: its sender is gone without a word, or nobody reads the
+ * answer. Longer than any request may wait inside a service.
+ */
+const STANDSTILL_MS = 60_000;
+/** Longer than the idle time of common balancers: they shall close, and not the service. */
+const KEEP_ALIVE_MS = 75_000;
+/** A body that still comes after its answer is thrown away for so long. Then the connection is cut. */
+const LINGER_MS = 1000;
+
+export async function listen(options: ListenOptions): Promise<Listening> {
+  const { certificate, headersMs = HEADERS_MS, log, maxHeaderSize } = options;
+  let underWay = 0;
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
+    underWay++;
+    response.once("close", () => {
+      underWay--;
+      discardRest(request);
+    });
+    options.listener(request, response);
+  };
+  const settings: http.ServerOptions = {
+    maxHeaderSize,
+    headersTimeout: headersMs,
+    // Readers of bodies limit their time. Node's limit would cut large files too, however fast they come.
+    requestTimeout: 0,
+    connectionsCheckingInterval: Math.min(1000, headersMs),
+    keepAliveTimeout: KEEP_ALIVE_MS,
+  };
+  const server =
+    certificate === undefined
+      ? http.createServer(settings)
+      : createTlsServer({ ...settings, handshakeTimeout: headersMs }, certificate, log);
+  // `Expect: 100-continue` goes to the routes: they say yes only where they read the body.
+  server.on("request", listener).on("checkContinue", listener);
+  server.setTimeout(options.standstillMs ?? STANDSTILL_MS);
+  server.on("clientError", refuseBytes);
+  limitConnections(server, options);
+  await open(server, options.place);
+  return {
+    port: (server.address() as AddressInfo).port,
+    stop: () => closeServer(server, options.drainMs, () => underWay),
+  };
+}
+
+async function open(server: Server | https.Server, place: Place): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", (error) => reject(explainListen(error, place)));
+    server.listen(place.port, place.address, resolve);
+  });
+}
+
+/** Returns a UserError for an address or port that the operator can change, else the error itself. */
+export function explainListen(error: Error, { address, port, addressName, portName }: Place): Error {
+  const problems: Readonly<Record<string, string>> = {
+    EADDRINUSE: `port: got ${port}, which another program listens on at ${address}; expected a free one (${portName})`,
+    EACCES: `port: got ${port}, which this user may not listen on; expected one above 1023 (${portName})`,
+    EADDRNOTAVAIL: `address: got ${address}, which this machine does not have; expected one of its own (${addressName})`,
+    ENOTFOUND: `address: got ${address}, which has no meaning here; expected an address of this machine (${addressName})`,
+  };
+  const problem = problems[codeOf(error)];
+  return problem === undefined ? error : new UserError(problem, { cause: error });
+}
+
+/** Reads what is left of a body, so that a sender that writes all before it reads hears the answer. */
+function discardRest(request: IncomingMessage): void {
+  if (request.complete) return;
+  request.resume();
+  setTimeout(() => request.complete || request.destroy(), LINGER_MS).unref();
+}
+
+const REFUSED_BYTES: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+};
+
+/** Answers bytes that are no HTTP request, are too many or come too slowly: one short answer, then the end. */
+function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
+  const status = REFUSED_BYTES[error.code ?? ""] ?? "400 Bad Request";
+  if (socket.writable && error.code !== "ECONNRESET")
+    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`);
+  setTimeout(() => socket.destroy(), 1000).unref();
+}
+
+/** Closes connections over a limit before a byte of them is read. Counts and logs each of them. */
+function limitConnections(server: NetServer, options: ListenOptions): void {
+  const { perAddress = Infinity, onRefused } = options;
+  const open = new Map<string, number>();
+  const tell = createRefusalLog(options.log);
+  const refuse = (limit: ConnectionLimit, address: string): void => {
+    onRefused(limit);
+    tell(limit, address);
+  };
+  server.maxConnections = options.connections;
+  server.on("drop", (data) => refuse("total", callerOf(data?.remoteAddress ?? "unknown")));
+  // Stand before TLS and HTTP: neither shall spend work on a connection that is closed at once.
+  const accept = server.listeners("connection") as ((socket: Socket) => void)[];
+  server.removeAllListeners("connection");
+  server.on("connection", (socket) => {
+    const address = callerOf(socket.remoteAddress ?? "unknown");
+    const count = (open.get(address) ?? 0) + 1;
+    if (count > perAddress) {
+      refuse("address", address);
+      socket.destroy();
+      return;
+    }
+    open.set(address, count);
+    socket.once("close", () => {
+      const left = open.get(address)! - 1;
+      if (left === 0) open.delete(address);
+      else open.set(address, left);
+    });
+    for (const listener of accept) listener.call(server, socket);
+  });
+}
+
+/** Refused connections are logged together, at most once in this time: a flood shall not fill the disk. */
+const LOG_PAUSE_MS = 10_000;
+
+/** Returns a function that logs the first refusal at once, and those of the following pause in one line. */
+function createRefusalLog(log: Logger) {
+  const counts = { address: 0, total: 0 };
+  let pause: NodeJS.Timeout | undefined;
+  let last = "";
+
+  function write(): void {
+    const refused = counts.address + counts.total;
+    pause = undefined;
+    if (refused === 0) return;
+    log.warn({ refused, overAddressLimit: counts.address, overTotalLimit: counts.total, last }, "connections refused");
+    counts.address = counts.total = 0;
+    pause = setTimeout(write, LOG_PAUSE_MS).unref();
+  }
+
+  return (limit: ConnectionLimit, address: string): void => {
+    counts[limit]++;
+    last = address;
+    if (pause === undefined) write();
+  };
+}
+
+/** Time for the first bytes of a request that were on their way when the port closed. */
+const GRACE_MS = 1000;
+const SWEEP_MS = 50;
+
+/**
+ * Closes the port and waits for the requests under way.
+ * @param limit milliseconds after which their connections are cut
+ * @param underWay count of requests that are not answered
+ */
+async function closeServer(server: Server | https.Server, limit: number, underWay: () => number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const closedAt = performance.now();
+  const sweep = setInterval(() => {
+    // Some clients keep the connection, whatever the answer says.
+    server.closeIdleConnections();
+    // A connection that never sent a request is not idle to Node, and no time limit of Node's ends it any more.
+    if (underWay() === 0 && performance.now() - closedAt > GRACE_MS) server.closeAllConnections();
+  }, SWEEP_MS);
+  const cut = setTimeout(() => server.closeAllConnections(), limit);
+  await closed;
+  clearInterval(sweep);
+  clearTimeout(cut);
+}

@@ -1,0 +1,76 @@
+/**
+ * Which handler answers which method and path. The routers are those of hono, on Node's own request and response: a
+ * route decides for itself when it reads a body, which is after the caller is known.
+ */
+import { METHOD_NAME_ALL } from "hono/router";
+import { RegExpRouter } from "hono/router/reg-exp-router";
+import { SmartRouter } from "hono/router/smart-router";
+import { TrieRouter } from "hono/router/trie-router";
+import type { Exchange } from "./exchange.ts";
+
+export type Params = Readonly<Record<string, string | undefined>>;
+export type Handler = (exchange: Exchange, params: Params) => Promise<void> | void;
+
+export interface RouteOptions {
+  /** True if programs call the route: it judges methods and types of body itself. */
+  readonly forPrograms?: boolean;
+  /** True if the limit of an address does not count requests of the route. */
+  readonly unlimited?: boolean;
+}
+
+export interface Route extends RouteOptions {
+  readonly pattern: string;
+  readonly handler: Handler;
+}
+
+export interface Found {
+  readonly route: Route;
+  readonly params: Params;
+}
+
+export class Router {
+  readonly #routes = new SmartRouter<Route>({ routers: [new RegExpRouter<Route>(), new TrieRouter<Route>()] });
+
+  /** Answers GET and HEAD. */
+  get(pattern: string, handler: Handler): void {
+    this.#routes.add("GET", pattern, { pattern, handler });
+  }
+
+  post(pattern: string, handler: Handler): void {
+    this.#routes.add("POST", pattern, { pattern, handler });
+  }
+
+  put(pattern: string, handler: Handler): void {
+    this.#routes.add("PUT", pattern, { pattern, handler });
+  }
+
+  /** Answers every method: the handler judges it. */
+  any(pattern: string, handler: Handler, options: RouteOptions = {}): void {
+    this.#routes.add(METHOD_NAME_ALL, pattern, { ...options, pattern, handler });
+  }
+
+  /** Returns the route of a request. A path that stands as it is goes before one with parameters. */
+  find(method: string, path: string): Found | undefined {
+    const [routes, texts] = this.#routes.match(method === "HEAD" ? "GET" : method, path);
+    let best: Found | undefined;
+    let fewest = Infinity;
+    for (const [route, places] of routes) {
+      const names = Object.entries(places as Record<string, string | number>);
+      if (names.length >= fewest) continue;
+      fewest = names.length;
+      const textOf = (place: string | number): string => (typeof place === "string" ? place : (texts?.[place] ?? ""));
+      best = { route, params: Object.fromEntries(names.map(([name, place]) => [name, decode(textOf(place))])) };
+    }
+    return best;
+  }
+}
+
+/** Returns the text as it was sent if its percent signs mean nothing. */
+function decode(text: string): string {
+  if (!text.includes("%")) return text;
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
