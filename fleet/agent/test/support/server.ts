@@ -21,7 +21,9 @@ export abstract class FakeServer {
   /** Answers a request. An error cuts the connection. */
   protected abstract take(request: IncomingMessage, response: ServerResponse): Promise<void>;
 
-  async start(): Promise<this> {
+  /** @param port by default a free one, and then the same */
+  async start(port = this.#port): Promise<this> {
+    this.#port = port;
     const answer = (request: IncomingMessage, response: ServerResponse): void => {
       void this.take(request, response).catch(() => response.destroy());
     };

@@ -39,7 +39,7 @@ const PACE_WINDOW_MS = 5000;
 /** A body that takes longer is slow: it shares half of the room with the other slow ones. */
 const SLOW_AFTER_MS = 1000;
 /** Most bodies of one device at once. An agent sends some for each of its cameras. */
-const BODIES_OF_DEVICE = 64;
+export const BODIES_OF_DEVICE = 64;
 
 export function addDeviceRoutes(router: Router, routes: DeviceRoutes): void {
   const { intake, registry, previews, names, guards, maxPacketBytes, maxPreviewBytes, maxRequests } = routes;

@@ -38,7 +38,7 @@ export interface PreviewLimits {
 }
 
 /** Most bytes of all previews together. */
-const MOST_BYTES = 64 * 2 ** 20;
+export const PICTURE_BYTES = 64 * 2 ** 20;
 const NAME_BYTES = 512;
 
 /** Returns the key of a camera for paths of the page. A hash: devices choose the names. */
@@ -136,7 +136,7 @@ export class Previews {
     this.#all.set(key, kept);
     this.#bytes += bytesOf(kept) - bytesOf(before);
     for (const [oldKey, old] of this.#all) {
-      if (this.#all.size <= this.#limits.maxCameras && this.#bytes <= MOST_BYTES) return;
+      if (this.#all.size <= this.#limits.maxCameras && this.#bytes <= PICTURE_BYTES) return;
       this.#all.delete(oldKey);
       this.#bytes -= bytesOf(old);
       this.#metrics.previewsDropped.inc();

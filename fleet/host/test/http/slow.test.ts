@@ -1,4 +1,5 @@
 /** Senders that are slow, or try tokens: others are served meanwhile. */
+import { once } from "node:events";
 import { type AddressInfo, connect } from "node:net";
 import { createServer, request } from "node:http";
 import { expect, test } from "vitest";
@@ -51,6 +52,8 @@ test("a body has a longest time in all, whatever its pace", async () => {
   const host = await testHost({ agentToken, pageToken, address: "127.0.0.1", minBodyRate: 0, maxBodySeconds: 1 });
   const head = `POST /v1/previews HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${agentToken}\r\n`;
   const socket = connect(host.port, "127.0.0.1", () => socket.write(`${head}Content-Length: 100000\r\n\r\n`));
+  // A machine that is busy elsewhere may connect late: nothing goes before the head.
+  await once(socket, "connect");
   const steady = setInterval(() => socket.write("x".repeat(100)), 20);
   const answer = await new Promise<string>((resolve) => socket.once("data", (bytes) => resolve(bytes.toString())));
   clearInterval(steady);
@@ -75,6 +78,7 @@ test.each(["Content-Length: 1000", "Transfer-Encoding: chunked"])("a body that t
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
   const socket = connect(port, "127.0.0.1", () => socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${length}\r\n\r\n`));
+  await once(socket, "connect");
   const trickle = setInterval(() => socket.write(length.startsWith("C") ? "x" : "1\r\nx\r\n"), 50);
   const answer = await new Promise<string>((resolve) => socket.once("data", (bytes) => resolve(bytes.toString())));
   clearInterval(trickle);

@@ -5,6 +5,9 @@ import { fileURLToPath } from "node:url";
 import { testLayers } from "boxwright-service/testing/layers";
 import { expect, inject, test } from "vitest";
 import { options } from "../../src/core/config.ts";
+import { MOST_CONNECTIONS } from "../../src/host.ts";
+import { BODIES_OF_DEVICE } from "../../src/http/devices.ts";
+import { PICTURE_BYTES } from "../../src/live/previews.ts";
 import { temporaryFolder } from "../support/host.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -34,6 +37,24 @@ test("the README names every option that has a token or a limit", () => {
     /token|^max|nats|mqtt|webhook|database|address|keep|partitions|configs/i.test(name),
   );
   for (const name of told) expect(text, name).toContain(`\`${name}\``);
+});
+
+test("the table of limits names options and metrics that are there, every limit, and the counts of the code", () => {
+  const [, table] = /^## Host\n(.*?)^## /ms.exec(read("../docs/limits.md"))!;
+  const rows = table!.split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("| limit"));
+  const namesIn = (text: string): string[] => [...text.matchAll(/`(\w+)/g)].map(([, name]) => name!);
+  const limits = rows.flatMap((row) => namesIn(row.split("|")[1]!));
+  expect(limits.filter((name) => !Object.hasOwn(options, name))).toEqual([]);
+  const told = /^(max|keep)|Rate$|^(queue|inFlight|streamBytes|previewsPerSecond)$/;
+  expect(Object.keys(options).filter((name) => told.test(name) && !limits.includes(name))).toEqual([]);
+  const sources = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" }).filter((f) =>
+    f.endsWith(".ts"),
+  );
+  const code = sources.map((file) => read(`src/${file}`)).join("\n");
+  for (const name of rows.flatMap((row) => namesIn(row.split("|").at(-2)!))) expect(code, name).toContain(`"${name}"`);
+  expect(table).toContain(`| ${BODIES_OF_DEVICE} bodies at once |`);
+  expect(table).toContain(`| ${MOST_CONNECTIONS.toLocaleString("en")} open connections |`);
+  expect(table).toContain(`${PICTURE_BYTES / 2 ** 20} MiB of pictures`);
 });
 
 test.skipIf(!inject("systemd"))("the systemd unit is sound", () => {

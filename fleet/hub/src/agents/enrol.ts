@@ -8,7 +8,7 @@ import { cleanName } from "../nouns/text.ts";
 import { readJson } from "./json-body.ts";
 
 /** Requests that a refused adopt key costs its address, beside the request itself. This slows down guessing. */
-const FAILED_KEY_COST = 20;
+const FAILED_ADOPT_KEY_COST = 20;
 
 export async function postEnrol(services: Services, exchange: Exchange): Promise<void> {
   const { db, now, config, addresses, metrics } = services;
@@ -21,7 +21,7 @@ export async function postEnrol(services: Services, exchange: Exchange): Promise
   const done = await enrol(db, now(), request, config.maxDevices);
   metrics.deviceChecks.inc({ result: done.kind });
   if (done.kind === "enrolled") return exchange.sendJson(201, done.answer);
-  if (done.kind !== "conflict") addresses.charge(exchange.address, now(), FAILED_KEY_COST);
+  if (done.kind !== "conflict") addresses.charge(exchange.address, now(), FAILED_ADOPT_KEY_COST);
   const [code, detail] = refusalOf(done);
   refuse(exchange, code, detail);
 }

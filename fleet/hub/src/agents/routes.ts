@@ -34,7 +34,7 @@ const ROUTES: Readonly<Record<string, Methods>> = {
 /** Requests that a refused credential costs its address. */
 export const FAILED_CREDENTIAL_COST = 3;
 /** Requests of one device: a heartbeat in 30 s, and now and then the files of a snap. */
-const DEVICE_LIMIT = { rate: 2, burst: 120 };
+export const DEVICE_LIMIT = { rate: 2, burst: 120 };
 
 export function registerAgents(router: Router, agents: Agents): void {
   const devices = new Buckets(DEVICE_LIMIT);

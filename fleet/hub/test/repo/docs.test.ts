@@ -4,6 +4,9 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { options } from "../../src/core/config.ts";
+import { DEVICE_LIMIT } from "../../src/agents/routes.ts";
+import { createMetrics } from "../../src/core/metrics.ts";
+import { MAX_BODY } from "../../src/graphql/endpoint.ts";
 import { queryCodes } from "../../src/graphql/errors.ts";
 import { documentLimits } from "../../src/limits/document.ts";
 import { refusals } from "../../src/http/refusals.ts";
@@ -39,6 +42,27 @@ describe("documentation", () => {
       `${tokens} tokens, depth ${depth}, ${fields} fields, ${aliases} aliases, ${directives} directives`,
     );
     expect(text).toContain(`${MAX_FORM / 1024} KiB`);
+  });
+
+  it("the table of limits names settings and metrics that are there, and the counts of the code", () => {
+    const [, table] = /^## Hub\n(.*?)^The host refuses/ms.exec(read("../docs/limits.md"))!;
+    const rows = table!.split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("| limit"));
+    const limits = [...table!.matchAll(/`(HUB_\w+)`/g)].map(([, name]) => name!);
+    const known = Object.values(options).map(({ env }) => env);
+    expect(limits.filter((name) => !known.includes(name))).toEqual([]);
+    const told = /(RATE|BURST|BYTES|CONNECTIONS|_PER_\w+|DEVICES|DAYS)$/;
+    expect(known.filter((name) => told.test(name) && !limits.includes(name))).toEqual([]);
+    const metrics = createMetrics()
+      .registry.getMetricsAsArray()
+      .map(({ name }) => name);
+    for (const row of rows)
+      for (const [, name] of row
+        .split("|")
+        .at(-2)!
+        .matchAll(/`(\w+)\{/g))
+        expect(metrics).toContain(`hub_${name}`);
+    expect(table).toContain(`| ${MAX_BODY.toLocaleString("en")} bytes of a query |`);
+    expect(table).toContain(`| ${DEVICE_LIMIT.rate} requests a second, ${DEVICE_LIMIT.burst} at once | one device |`);
   });
 
   it("names no setting that does not exist", () => {
