@@ -12,21 +12,9 @@ const GROUPS: readonly (readonly [title: string, pages: readonly string[]])[] = 
     "Run it",
     ["deployment", "recipes", "react-native", "command-line", "pool", "packets", "fleet", "runtimes"],
   ],
-  [
-    "Look up",
-    [
-      "api",
-      "limits",
-      "migration",
-      "comparison",
-      "conformance",
-      "performance",
-      "performance-parts",
-      "evidence",
-      "mutants",
-      "support",
-    ],
-  ],
+  ["Look up", ["api", "limits", "migration", "comparison", "conformance", "performance", "support"]],
+  // For those who work on boxwright.
+  ["How it is checked", ["work/evidence", "work/mutants", "work/performance-parts"]],
 ];
 
 /** Returns the first heading of a page. */

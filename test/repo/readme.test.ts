@@ -43,6 +43,13 @@ describe("the README on npm", () => {
     },
   );
 
+  test("pages for those who work on boxwright have a shelf of their own, which CONTRIBUTING names", () => {
+    const shelf = pages.filter((page) => page.startsWith("docs/work/"));
+    expect(shelf.length).toBeGreaterThan(2);
+    const named = linksOf(read("CONTRIBUTING.md"));
+    expect(shelf.filter((page) => !named.includes(page))).toEqual([]);
+  });
+
   test("names every import of the package", () => {
     const { exports } = JSON.parse(read("package.json")) as { exports: Record<string, unknown> };
     const table = readme.split("\n").filter((line) => line.startsWith("| `boxwright/"));
