@@ -266,7 +266,10 @@ const codeSplitting = {
     ),
     ...Object.entries(FETCHED).map(([name, file]) => chunk(name, (reachedBy) => reachedBy(file))),
     chunk("sync", (reachedBy) => reachedBy("src/decode/create-sync.ts") || reachedBy("src/config/config.ts")),
-    chunk("tasks", (reachedBy) => Object.values(TASKS).filter(reachedBy).length > 1),
+    chunk(
+      "tasks",
+      (reachedBy) => Object.values(TASKS).filter(reachedBy).length > 1 || reachedBy("src/planfile/fields.ts"),
+    ),
     // A plan file knows parts of some tasks.
     ...Object.entries(TASKS).flatMap(([task, file]) => [
       chunk(`plan-${task}`, (reachedBy) => reachedBy(file) && reachedBy(ENTRIES.plan)),

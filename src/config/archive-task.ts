@@ -1,11 +1,10 @@
 /** Reads the task that a head of an NN Archive states: the fields of each task in its metadata. */
 import { TRAITS } from "../core/families.ts";
-import { EDGES, MOST_POINTS } from "../core/keypoints.ts";
-import { COUNT, UNIT } from "../core/options.ts";
+import { EDGES, MOST_POINTS, isPointCount } from "../core/keypoints.ts";
+import { COUNT, POSITIVE, UNIT } from "../core/options.ts";
 import { POINT_FACTS } from "../core/pose-families.ts";
-import { type FieldReader, isText, isWhole } from "./fields.ts";
-import { POSITIVE, checkCounts, inRange } from "./pose.ts";
-import { segmentTaskOf } from "./segment.ts";
+import { type FieldReader, isText } from "./fields.ts";
+import { checkCounts } from "./task.ts";
 import type { Config, TaskConfig } from "./types.ts";
 
 /**
@@ -29,7 +28,7 @@ function readKeypoints(metadata: FieldReader, config: Config): Partial<Config> |
   const names = metadata.texts(nameKey);
   const keypointCount = metadata.take<number>("n_keypoints", [
     `a whole number from 1 to ${MOST_POINTS}`,
-    (x) => isWhole(x) && inRange(x),
+    isPointCount,
   ]);
   // Prefer the count of names to n_keypoints, as depthai-core does.
   const count = names?.length ?? keypointCount;
@@ -73,7 +72,7 @@ function readMaskFields(metadata: FieldReader, config: Config): Partial<Config> 
   if (count === null && maskOutputs === null && prototypes === undefined) return null;
   const outputs = [...coefficients, ...(prototypes === undefined ? [] : [prototypes])];
   return {
-    task: segmentTaskOf({ maskCoefficients: count ?? undefined }),
+    task: { name: "segment", ...(count !== null && { maskCoefficients: count }) },
     roles: {
       ...config.roles,
       ...(coefficients.length > 0 && { coefficients }),

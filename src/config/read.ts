@@ -3,15 +3,14 @@
  * stays `null`.
  */
 import { ConfigError, type ConfigProblem, mismatch } from "../core/errors.ts";
-import { ENGINE_NAMES } from "../core/engine-name.ts";
 import { SPEC_NAMES, few, kindOf, show, type TensorSpecInput } from "../core/tensor.ts";
 import { readAnchors } from "./anchors.ts";
 import { alignLabels } from "./background.ts";
-import { oneOf } from "../core/options.ts";
 import { FieldReader, isObject, type Json } from "./fields.ts";
 import type { FileFormats } from "./file-formats.ts";
 import { isModel, missingIn, readModelConfig } from "./model-config.ts";
-import { overlay, readSettings, settingNames } from "./settings.ts";
+import { CALL_OPTIONS, settingNames } from "./options.ts";
+import { overlay, readSettings } from "./settings.ts";
 import { readTypedOptions } from "./typed.ts";
 import type { Config, DecoderOptions, OutputSpec } from "./types.ts";
 
@@ -73,15 +72,10 @@ function read(json: unknown, options: DecoderOptions, formats: () => FileFormats
   const file = readFormat(r, root, formats);
   if (file === null) return null;
   const over = new FieldReader({ options }, "", r.problems).object("options");
-  over.reportUnknown(["engine", "onNote", "fresh", ...settingNames(), "anchors", "anchorMasks", "outputs"]);
-  over.take("engine", oneOf(["auto", ...ENGINE_NAMES]));
-  over.take("onNote", ["a function", (x) => typeof x === "function"]);
-  over.take("fresh", ["true or false", (x) => typeof x === "boolean"]);
+  over.reportUnknown([...Object.keys(CALL_OPTIONS), ...settingNames()]);
+  const call = Object.entries(CALL_OPTIONS).map(([key, rule]) => [key, over.take<unknown>(key, rule)]);
   const settings = readSettings(over);
-  const outputs = over.take<NonNullable<DecoderOptions["outputs"]>>("outputs", [
-    "an array or a record of {dims, type}",
-    (x) => typeof x === "object" && Object.values(x as object).every(isObject),
-  ]);
+  const { outputs } = Object.fromEntries(call) as Pick<DecoderOptions, "outputs">;
   for (const [name, output] of Object.entries(outputs ?? {}))
     new FieldReader(output as unknown as Json, `options.outputs.${name}`, r.problems).reportMisspelt(
       SPEC_NAMES,
@@ -158,15 +152,13 @@ function reportBeside(r: FieldReader, root: Json): void {
   const file = block ?? (isModel(root) ? "what readModel returned" : isArchive(root) ? "model" : null);
   if (file === null) return;
   const modelFields = isModel(root) ? MODEL_FIELDS : [];
-  for (const option of [...settingNames(), "anchors", "anchorMasks", ...OPTIONS_ONLY])
+  for (const option of [...settingNames(), ...Object.keys(CALL_OPTIONS)])
     if (r.has(option) && !modelFields.includes(option))
       r.report(option, `it beside ${file}`, "it in the second argument of createDecoder");
 }
 
 /** Fields of what `readModel` returned that have the name of an option. */
 const MODEL_FIELDS: readonly string[] = ["task", "inputSize", "keypoints", "outputs"];
-/** Options that do not describe the network. */
-const OPTIONS_ONLY: readonly string[] = ["engine", "outputs", "onNote", "fresh"];
 
 /** True if the document has the keys of an NN Archive's config.json. */
 const isArchive = ({ model, ...root }: Json): boolean =>

@@ -2,26 +2,14 @@
  * Settings: what a caller states in typed options, or in the options of `createDecoder` over any config. `readSettings`
  * reads the values of one source, `overlay` puts them over a config and checks that they agree.
  */
-import { RULE_SETS, type RuleSet, type Rules } from "../core/rules.ts";
-import { FAMILIES, TRAITS } from "../core/families.ts";
-import { familyTyped } from "../core/family-names.ts";
-import { SCORE_OPTIONS, type Family } from "../core/family.ts";
-import { READING_NAMES } from "../core/readings.ts";
+import { RULE_SETS } from "../core/rules.ts";
+import { TRAITS } from "../core/families.ts";
 import { few, show } from "../core/tensor.ts";
-import { namesFor } from "../core/names.ts";
-import { CONFIDENCE, COUNT, type Rule, UNIT, nameComplaint, oneOf, valueComplaint } from "../core/options.ts";
-import { type FieldReader, NAMES, TEXTS, isObject, isText, isWhole } from "./fields.ts";
+import type { FieldReader } from "./fields.ts";
+import { type Row, SETTINGS, TASK_OPTIONS } from "./options.ts";
 import { mayBePerClass } from "./per-class.ts";
-import { readTask, taskOptionNames } from "./task.ts";
-import { readSuppression } from "./suppression.ts";
-import { otherNameOf } from "../core/other-names.ts";
-import type { Config, Roles } from "./types.ts";
-
-/** A named set of rules, and single rules over it. */
-interface StatedRules {
-  readonly set: RuleSet | null;
-  readonly rules: Partial<Rules>;
-}
+import type { StatedRules } from "./readers.ts";
+import type { Config } from "./types.ts";
 
 /** The settings that a source states; those that it does not state are absent. */
 export type Settings = Partial<Omit<Config, "rules">> & {
@@ -30,62 +18,10 @@ export type Settings = Partial<Omit<Config, "rules">> & {
   readonly rules?: StatedRules;
 };
 
-/** Returns the family. A name in another spelling gets the one that is meant. */
-function readFamily(r: FieldReader): Family | null {
-  const { family } = r.json;
-  const rule = oneOf(FAMILIES);
-  const meant = isText(family) && !FAMILIES.includes(family as Family) ? familyMeant(family) : null;
-  return r.take("family", [meant ? `${meant}, or ${rule[0]}` : rule[0], rule[1]]);
-}
-
-/** Returns words for an error that name the family closest to an unknown name, `null` if none is close. */
-function familyMeant(name: string): string | null {
-  const other = otherNameOf(name);
-  if (other)
-    return `"${other.family}"${other.options ? ` with ${other.options}` : ""} (${other.name} ${other.why})`;
-  const typed = familyTyped(name);
-  return typed && `"${typed}"`;
-}
-
-/** Copies a list: the caller may change his own later. */
-const copied = <T>(x: T): T => (Array.isArray(x) ? ([...(x as unknown[])] as T) : x);
-
-/** How each setting is read: by a rule, or by a function. */
-const SETTINGS = {
-  family: readFamily,
-  rules: readRules,
-  scores: oneOf(SCORE_OPTIONS),
-  inputSize: (r: FieldReader) => r.positives("inputSize", 2),
-  strides: (r: FieldReader) => r.positives("strides"),
-  scaleXY: (r: FieldReader) => (typeof r.json.scaleXY === "number" ? r.json.scaleXY : r.positives("scaleXY")),
-  priors: readPriors,
-  priorFormat: oneOf(["xyxy", "cxcywh", "cycxhw"]),
-  variances: (r: FieldReader) => r.positives("variances", 4),
-  scales: (r: FieldReader) => r.positives("scales", 4),
-  background: ["a class column, or false", (x) => x === false || isWhole(x)],
-  boxFormat: oneOf(["cxcywh", "xyxy", "xywh", "yxyx", "cycxhw"]),
-  coordinates: oneOf(["pixels", "normalised", "photo", "strides"]),
-  roles: readRoles,
-  task: readTask,
-  reading: oneOf(READING_NAMES),
-  // `prepareImage` checks the fields, also of a rule that comes without a config.
-  prepare: ["a rule of prepareImage", isObject],
-  labels: (r: FieldReader) => r.labels("labels"),
-  classes: COUNT,
-  confidenceThreshold: (r: FieldReader) => copied(r.take("confidenceThreshold", CONFIDENCE)),
-  iouThreshold: UNIT,
-  suppression: readSuppression,
-  keep: NAMES,
-  maxDetections: COUNT,
-} as const satisfies Record<string, Rule<unknown> | ((r: FieldReader) => unknown)>;
-
-/** Returns the name of every setting. */
-export const settingNames = (): string[] => [...Object.keys(SETTINGS), ...taskOptionNames()];
-
 /** Reads the settings of one source. Reports each value that cannot be, alone or beside another of the same source. */
 export function readSettings(r: FieldReader): Settings {
-  const entries = Object.entries<Rule<unknown> | ((r: FieldReader) => unknown)>(SETTINGS)
-    .map(([key, rule]) => [key, typeof rule === "function" ? rule(r) : r.take(key, rule)] as const)
+  const entries = Object.entries<Row<unknown>>(SETTINGS)
+    .map(([key, row]) => [key, typeof row === "function" ? row(r) : r.take(key, row)] as const)
     .filter(([, value]) => value !== null);
   const settings = Object.fromEntries(entries) as Settings;
   const { variances, scales, inputSize, scaleXY, strides } = settings;
@@ -131,7 +67,7 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
   };
   const task = fields.task?.name;
   if (config.task && task && config.task.name !== task && !r.has("task"))
-    for (const option of taskOptionNames().filter(r.has, r))
+    for (const option of Object.keys(TASK_OPTIONS).filter(r.has, r))
       r.report(option, `it for a config of task "${config.task.name}"`, `task "${task}" beside it`);
   checkLists(r, config, settings, merged);
   checkSize(r, config, settings);
@@ -178,77 +114,4 @@ function checkLists(r: FieldReader, config: Config, settings: Settings, merged: 
 function checkSize(r: FieldReader, { inputSize: ofFile }: Config, { inputSize }: Settings): void {
   if (ofFile && inputSize && ofFile[0] !== ofFile[1] && [...ofFile].reverse().join() === inputSize.join())
     r.report("inputSize", show(inputSize), `[width, height]: the file states ${ofFile.join("x")}`);
-}
-
-/* @__NO_SIDE_EFFECTS__ */
-const among = (...values: unknown[]): Rule<unknown> => [
-  values.map((v) => show(v)).join(" or "),
-  (x) => values.includes(x),
-];
-/** Values that each rule may have. */
-const RULES: { readonly [R in keyof Rules]: Rule<unknown> } = {
-  score: among("product", "class"),
-  gate: among(">", ">="),
-  suppress: among("class", "all", "none"),
-  iouGate: among(">", ">="),
-  pixelOffset: among(0, 1),
-  clamp: among("none", "before", "after", "centre"),
-  multiLabel: among(true, false),
-  maxCandidates: ["a whole number", isWhole],
-  maxDetections: ["a positive whole number", (x) => COUNT[1](x)],
-  countBackground: among(true, false),
-};
-
-/** Reads a set by its name, or single rules, over a named set or not. */
-function readRules(r: FieldReader): StatedRules | null {
-  const sets = oneOf(Object.keys(RULE_SETS) as RuleSet[]);
-  if (!r.has("rules")) return null;
-  if (isText(r.json.rules)) return { set: r.take("rules", sets), rules: {} };
-  const c = r.object("rules");
-  const { set, ...rules } = c.json;
-  const known = Object.keys(RULES);
-  for (const [name, value] of Object.entries(rules)) {
-    // "constructor" and its like are in every object, and no rules.
-    const rule = known.includes(name) ? RULES[name as keyof Rules] : null;
-    const complaint = nameComplaint(name, known) ?? valueComplaint(value, rule!);
-    if (complaint) c.report(name, ...complaint);
-  }
-  return { set: c.take("set", sets, set), rules };
-}
-
-/** Reads prior boxes: four numbers per box, or eight. */
-function readPriors(r: FieldReader): Float32Array | null {
-  const x = r.take<ArrayLike<number>>("priors", [
-    "a Float32Array of four numbers a box",
-    (v) => (ArrayBuffer.isView(v) && !(v instanceof DataView)) || Array.isArray(v),
-  ]);
-  if (!x) return null;
-  for (let i = 0; i < x.length; i++) {
-    // One report is enough, there may be thousands.
-    if (typeof x[i] !== "number" || !Number.isFinite(Math.fround(x[i]))) {
-      r.reportValue(`priors[${i}]`, "a finite number", x[i]);
-      return null;
-    }
-  }
-  if (x.length === 0 || x.length % 4 !== 0)
-    r.report("priors", `${x.length} numbers`, "four for each box (or eight, with the variances after them)");
-  // Copy: a plan may read them as late as the first frame, and the caller may have reused the array by then.
-  return new Float32Array(x);
-}
-
-/** Roles that several outputs may play, and roles for one. */
-const MANY = ["boxes", "scores", "objectness", "keypoints", "coefficients", "angles"];
-const ONE = ["classIds", "priors", "count", "prototypes", "masks"];
-
-/** Reads which output plays which role. */
-function readRoles(r: FieldReader): Roles | null {
-  if (!r.has("roles")) return null;
-  const roles = r.object("roles");
-  for (const role of Object.keys(roles.json)) {
-    if (!MANY.includes(role) && !ONE.includes(role))
-      roles.report(role, "an unknown name", namesFor(role, [...MANY, ...ONE]));
-    else if (!isText(roles.json[role]) && !(MANY.includes(role) && TEXTS[1](roles.json[role])))
-      roles.reportValue(role, "an output's name, or names");
-  }
-  return roles.json as Roles;
 }

@@ -4,14 +4,15 @@ import { FAMILIES } from "../core/families.ts";
 import { readAnchors } from "./anchors.ts";
 import { typedDefaults } from "./defaults.ts";
 import type { FieldReader } from "./fields.ts";
-import { overlay, readSettings, settingNames } from "./settings.ts";
+import { CALL_OPTIONS, settingNames } from "./options.ts";
+import { overlay, readSettings } from "./settings.ts";
 import type { Config } from "./types.ts";
 
 /** Returns the config of typed options, with the defaults of the project that trains YOLO. */
 export function readTypedOptions(r: FieldReader): Config {
   const config = overlay(r, typedDefaults(), readSettings(r));
-  r.reportMisspelt([...settingNames(), "anchors", "anchorMasks"]);
-  for (const key of ["engine", "outputs", "onNote", "fresh"])
+  r.reportMisspelt(settingNames());
+  for (const key of Object.keys(CALL_OPTIONS))
     if (r.has(key))
       r.report(key, "it among what describes the network", "it in the second argument of createDecoder");
   for (const rule of ["set", ...Object.keys(RULE_SETS.ultralytics)])

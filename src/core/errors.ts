@@ -39,7 +39,11 @@ export type OptionName =
   | "maskCoefficients"
   | "orientedSuppression"
   | "angleRange"
-  | "angleForm";
+  | "angleForm"
+  | "cellGroups"
+  | "textRule"
+  | "maskThreshold"
+  | "unclipRatio";
 
 /** An option that would settle an error, with the value to give where the error knows it. */
 export interface OptionHint {

@@ -1,7 +1,7 @@
 /** Names that people misspell, or that other projects have for an option. */
 
 /** Returns a name without case, hyphens, underscores and blanks. */
-const plainName = (name: string): string => name.toLowerCase().replace(/[-_ ]/g, "");
+export const plainName = (name: string): string => name.toLowerCase().replace(/[-_ ]/g, "");
 
 /** True if two plain names are equal, or one letter is wrong, missing or too many, or two neighbours are swapped. */
 function isNearly(a: string, b: string): boolean {
@@ -45,22 +45,25 @@ const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
   ["classes", "nc numclasses"],
   ["labels", "names classnames"],
   ["tile", "tilesize slice slicesize"],
-  ["imageId", "imageid id"],
+  ["imageId", "id"],
   ["rotation", "orientation"],
 ];
 
-/** Returns the known name that a misspelt or foreign name means, undefined if there is none. */
-export function nearestName(name: string, names: readonly string[]): string | undefined {
-  const plain = plainName(name);
-  const near = names.find((known) => isNearly(plain, plainName(known)));
-  if (near !== undefined) return near;
+/** Returns the known name that other projects call `plain`, with the value to set; undefined if there is none. */
+export function namedElsewhere(plain: string, names: readonly string[]): string | undefined {
   for (const [meant, others] of ELSEWHERE) {
     const [option] = meant.split(":");
     // A file writes confidence_threshold.
     const known = names.find((candidate) => plainName(candidate) === plainName(option));
-    if (known !== undefined && others.split(" ").includes(plain)) return known + meant.slice(option.length);
+    if (known && others.split(" ").includes(plain)) return known + meant.slice(option.length);
   }
   return undefined;
+}
+
+/** Returns the known name that a misspelt or foreign name means, undefined if there is none. */
+export function nearestName(name: string, names: readonly string[]): string | undefined {
+  const plain = plainName(name);
+  return names.find((known) => isNearly(plain, plainName(known))) ?? namedElsewhere(plain, names);
 }
 
 /** From so many names on, an error that knows the name that is meant does not list all of them. */

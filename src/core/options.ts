@@ -47,7 +47,7 @@ export const SIZE: Rule<readonly [number, number]> = [
 
 /** Returns a rule that accepts one of these words. */
 /* @__NO_SIDE_EFFECTS__ */
-export const oneOf = <T extends string>(values: readonly T[]): Rule<T> => [
+export const oneOf = <const T extends string>(values: readonly T[]): Rule<T> => [
   `one of ${values.join(", ")}`,
   (x) => values.includes(x as T),
 ];

@@ -1,6 +1,6 @@
 /** Tells what a dropped file is, by its bytes, and reads it. */
 import { type Model, readModel } from "boxwright";
-import { settingNames } from "@repo/src/config/settings.ts";
+import { settingNames } from "@repo/src/config/options.ts";
 import { readLabelFile } from "@repo/src/config/label-file.ts";
 import { parseTensors } from "@repo/src/node/files/parse.ts";
 import type { NamedTensor } from "@repo/src/node/files/tensor.ts";

@@ -1,8 +1,6 @@
 /** Finds the option that a misspelt word means. */
+import { namedElsewhere, plainName as plain } from "../../core/names.ts";
 import { COMMAND_NAMES, type CommandName, optionsOf } from "./options.ts";
-
-/** Returns a word in small letters, without what joins its parts. */
-const plain = (word: string): string => word.toLowerCase().replace(/[-_ ]/g, "");
 
 /** Returns a sentence that names the options which an unknown word may mean. */
 export function completionOf(word: string, command: CommandName): string {
@@ -21,12 +19,17 @@ function similarOptions(word: string, command: CommandName): string[] {
   const options = Object.entries(optionsOf(command)).map(([name, { sets, aliases }]) => ({
     name,
     plain: plain(name),
-    sets: plain(sets ?? ""),
+    sets: sets ?? "",
     aliases: aliases ?? [],
   }));
+  const elsewhere = namedElsewhere(
+    wanted,
+    options.map(({ sets }) => sets),
+  );
   const kinds: ((option: (typeof options)[number]) => boolean)[] = [
-    (o) => wanted === o.plain || wanted === o.sets,
+    (o) => wanted === o.plain || wanted === plain(o.sets),
     (o) => o.aliases.includes(wanted),
+    (o) => o.sets === elsewhere,
     (o) =>
       wanted.length > 1 && (o.plain.startsWith(wanted) || (o.plain.length > 1 && wanted.startsWith(o.plain))),
     (o) => wanted.length > 2 && distance(wanted, o.plain) <= (wanted.length < 5 ? 1 : 2),

@@ -3,6 +3,7 @@
  * error suggests come from this table.
  */
 import type { OptionHint } from "../../core/errors.ts";
+import { ROLE_NAMES } from "../../config/readers.ts";
 import { suggestedFamilies } from "../../core/families.ts";
 
 /** Wrong usage: exit code 2. */
@@ -21,7 +22,7 @@ export interface Option {
   readonly sets?: OptionHint["option"];
   /** Value to suggest if an error asks for the option. */
   readonly example?: string;
-  /** Names that other programs have for this option, in small letters and without dashes. */
+  /** Names that other programs have for this option, besides those of `core/names.ts`. Small letters, no dashes. */
   readonly aliases?: readonly string[];
 }
 
@@ -36,221 +37,179 @@ export interface Group {
 /** Values of the options that were given, by name. */
 export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
-/** Parts that a tensor can play, as --role names them. */
-export const ROLES: readonly string[] = [
-  "boxes",
-  "scores",
-  "objectness",
-  "classIds",
-  "priors",
-  "count",
-  "keypoints",
-  "coefficients",
-  "prototypes",
-  "masks",
-  "angles",
-];
+/**
+ * Returns options by their names on the command line. The keys are names of the library: `inputSize` becomes
+ * --input-size, unless the row has a flag of its own.
+ */
+const flags = (rows: {
+  readonly [N in OptionHint["option"]]?: Option & { readonly flag?: string };
+}): Options =>
+  Object.fromEntries(
+    Object.entries(rows).map(([sets, { flag, ...option }]) => [
+      flag ?? sets.replace(/[A-Z]+/g, (capitals) => `-${capitals.toLowerCase()}`),
+      { ...option, sets: sets as OptionHint["option"] },
+    ]),
+  );
 
 export const NETWORK: Options = {
-  family: {
-    value: "NAME",
-    help: `${suggestedFamilies().slice(0, 6).join(", ")}, ... (see README)`,
-    sets: "family",
-    example: suggestedFamilies()[0],
-  },
-  classes: {
-    value: "N",
-    help: "count of classes",
-    sets: "classes",
-    example: "80",
-    aliases: ["nc", "numclasses"],
-  },
-  labels: {
-    value: "FILE|a,b,c|NAME",
-    help:
-      "class names: a file (one name per line, id and name, YAML, labelmap.pbtxt), names separated by " +
-      "commas, or coco80, coco91, voc20, voc21",
-    sets: "labels",
-    example: "names.txt",
-    aliases: ["names", "classnames"],
-  },
-  "input-size": {
-    value: "WxH",
-    help: "size of the network input in pixels",
-    sets: "inputSize",
-    example: "640x640",
-    aliases: ["imgsz", "imgsize", "size"],
-  },
-  task: {
-    value: "NAME",
-    help: "what the network gives: detect (boxes, the default), pose, segment (and masks) or oriented (boxes with an angle)",
-    sets: "task",
-    example: "pose",
-  },
-  keypoints: {
-    value: "KxV",
-    help: "count of keypoints of a pose network, and values of each, 2 or 3",
-    sets: "keypoints",
-    example: "17x3",
-    aliases: ["kptshape"],
-  },
-  "oriented-suppression": {
-    value: "NAME",
-    help: "how oriented boxes suppress each other: ultralytics, probiou or opencv",
-    sets: "orientedSuppression",
-    example: "probiou",
-  },
-  suppression: {
-    value: "NAME",
-    help: "how boxes suppress each other, if not greedily: soft-gaussian, weighted, ... (docs/suppression.md)",
-    sets: "suppression",
-    example: "soft-gaussian",
-    aliases: ["softnms"],
-  },
-  "angle-range": {
-    value: "NAME",
-    help: "angles of results: regular (0 to pi/2) or raw",
-    sets: "angleRange",
-    example: "raw",
-  },
-  "angle-form": {
-    value: "NAME",
-    help: "what the angle channel holds: radians, logits or fractions",
-    sets: "angleForm",
-    example: "logits",
-  },
-  anchors: {
-    value: "w,h,w,h,...",
-    help: "anchors in input pixels (yolov2: in cells)",
-    sets: "anchors",
-    example: "w,h,w,h,...",
-  },
-  "anchor-masks": {
-    value: "JSON",
-    help: `which anchors each feature map has, by its name or in order: '{"side26":[0,1,2],"side13":[3,4,5]}'`,
-    sets: "anchorMasks",
-    example: "'[[0,1,2],[3,4,5]]'",
-  },
+  ...flags({
+    family: {
+      value: "NAME",
+      help: `${suggestedFamilies().slice(0, 6).join(", ")}, ... (see README)`,
+      example: suggestedFamilies()[0],
+    },
+    classes: { value: "N", help: "count of classes", example: "80" },
+    labels: {
+      value: "FILE|a,b,c|NAME",
+      help:
+        "class names: a file (one name per line, id and name, YAML, labelmap.pbtxt), names separated by " +
+        "commas, or coco80, coco91, voc20, voc21",
+      example: "names.txt",
+    },
+    inputSize: {
+      value: "WxH",
+      help: "size of the network input in pixels",
+      example: "640x640",
+      aliases: ["size"],
+    },
+    task: {
+      value: "NAME",
+      help: "what the network gives: detect (boxes, the default), pose, segment (and masks) or oriented (boxes with an angle)",
+      example: "pose",
+    },
+    keypoints: {
+      value: "KxV",
+      help: "count of keypoints of a pose network, and values of each, 2 or 3",
+      example: "17x3",
+      aliases: ["kptshape"],
+    },
+    orientedSuppression: {
+      value: "NAME",
+      help: "how oriented boxes suppress each other: ultralytics, probiou or opencv",
+      example: "probiou",
+    },
+    suppression: {
+      value: "NAME",
+      help: "how boxes suppress each other, if not greedily: soft-gaussian, weighted, ... (docs/suppression.md)",
+      example: "soft-gaussian",
+      aliases: ["softnms"],
+    },
+    angleRange: { value: "NAME", help: "angles of results: regular (0 to pi/2) or raw", example: "raw" },
+    angleForm: {
+      value: "NAME",
+      help: "what the angle channel holds: radians, logits or fractions",
+      example: "logits",
+    },
+    anchors: {
+      value: "w,h,w,h,...",
+      help: "anchors in input pixels (yolov2: in cells)",
+      example: "w,h,w,h,...",
+    },
+    anchorMasks: {
+      value: "JSON",
+      help: `which anchors each feature map has, by its name or in order: '{"side26":[0,1,2],"side13":[3,4,5]}'`,
+      example: "'[[0,1,2],[3,4,5]]'",
+    },
+  }),
   masks: {
     value: "rle|png",
     help: "masks of task segment. rle: in the results, as run lengths of COCO. png: as label maps, by run --draw",
   },
-  strides: {
-    value: "8,16,32",
-    help: "pixels per cell, from the largest feature map to the smallest",
-    sets: "strides",
-    example: "8,16,32",
-  },
-  "scale-xy": {
-    value: "X",
-    help: "scale_x_y of Darknet, one value or one per feature map",
-    sets: "scaleXY",
-    example: "1.05",
-    aliases: ["scale"],
-  },
-  scores: {
-    value: "NAME",
-    help: "what scores are: probabilities, logits or softmax-logits (raw values)",
-    sets: "scores",
-    example: "logits",
-  },
-  reading: {
-    value: "NAME",
-    help: "reading to take if the shapes allow several",
-    sets: "reading",
-    example: "NAME",
-  },
-  "box-format": {
-    value: "NAME",
-    help: "order of the box channels: cxcywh, xyxy, xywh, yxyx, cycxhw",
-    sets: "boxFormat",
-    example: "xyxy",
-  },
-  coordinates: {
-    value: "NAME",
-    help: "unit of the boxes: pixels, normalised, photo (pixels of the photo) or strides (RTMDet of mmyolo)",
-    sets: "coordinates",
-    example: "normalised",
-  },
-  background: {
-    value: "N|none",
-    help: 'class id of the class that means "nothing here"',
-    sets: "background",
-    example: "none",
-  },
-  priors: {
-    value: "FILE",
-    help: "tensor file with the priors of an SSD head",
-    sets: "priors",
-    example: "priors.npy",
-  },
-  "prior-format": {
-    value: "NAME",
-    help: "box format of the priors: xyxy, cxcywh, cycxhw",
-    sets: "priorFormat",
-    example: "cxcywh",
-  },
-  variances: {
-    value: "a,b,c,d",
-    help: "factors on the four box channels of an SSD head",
-    sets: "variances",
-    example: "0.1,0.1,0.2,0.2",
-  },
-  scales: {
-    value: "a,b,c,d",
-    help: "the same by their inverses, as TensorFlow states them",
-    sets: "scales",
-    example: "10,10,5,5",
-    aliases: ["scale"],
-  },
-  role: {
-    value: "PART=NAME",
-    help: `tensor that plays a part: ${ROLES.join(", ")}; repeatable`,
-    isRepeatable: true,
-    sets: "roles",
-    example: "boxes=NAME",
-  },
-  rules: {
-    value: "NAME",
-    help: "conventions to decode by, of a program: depthai, depthai-nodes, gen1, ultralytics, opencv, tflite",
-    sets: "rules",
-    example: "ultralytics",
-  },
+  ...flags({
+    strides: {
+      value: "8,16,32",
+      help: "pixels per cell, from the largest feature map to the smallest",
+      example: "8,16,32",
+    },
+    scaleXY: {
+      value: "X",
+      help: "scale_x_y of Darknet, one value or one per feature map",
+      example: "1.05",
+      aliases: ["scale"],
+    },
+    scores: {
+      value: "NAME",
+      help: "what scores are: probabilities, logits or softmax-logits (raw values)",
+      example: "logits",
+    },
+    reading: { value: "NAME", help: "reading to take if the shapes allow several", example: "NAME" },
+    boxFormat: {
+      value: "NAME",
+      help: "order of the box channels: cxcywh, xyxy, xywh, yxyx, cycxhw",
+      example: "xyxy",
+    },
+    coordinates: {
+      value: "NAME",
+      help: "unit of the boxes: pixels, normalised, photo (pixels of the photo) or strides (RTMDet of mmyolo)",
+      example: "normalised",
+    },
+    background: { value: "N|none", help: 'class id of the class that means "nothing here"', example: "none" },
+    priors: { value: "FILE", help: "tensor file with the priors of an SSD head", example: "priors.npy" },
+    priorFormat: {
+      value: "NAME",
+      help: "box format of the priors: xyxy, cxcywh, cycxhw",
+      example: "cxcywh",
+    },
+    variances: {
+      value: "a,b,c,d",
+      help: "factors on the four box channels of an SSD head",
+      example: "0.1,0.1,0.2,0.2",
+    },
+    scales: {
+      value: "a,b,c,d",
+      help: "the same by their inverses, as TensorFlow states them",
+      example: "10,10,5,5",
+      aliases: ["scale"],
+    },
+    roles: {
+      flag: "role",
+      value: "PART=NAME",
+      help: `tensor that plays a part: ${ROLE_NAMES.join(", ")}; repeatable`,
+      isRepeatable: true,
+      example: "boxes=NAME",
+    },
+    rules: {
+      value: "NAME",
+      help: "conventions to decode by, of a program: depthai, depthai-nodes, gen1, ultralytics, opencv, tflite",
+      example: "ultralytics",
+    },
+  }),
 };
 
 const RULES: Options = {
-  confidence: {
-    value: "X",
-    help: "confidence threshold, 0..1",
-    sets: "confidenceThreshold",
-    example: "0.25",
-    aliases: ["threshold", "thresh", "score", "minscore", "minconfidence"],
-  },
-  iou: {
-    value: "X",
-    help: "overlap threshold of the suppression, 0..1",
-    sets: "iouThreshold",
-    example: "0.45",
-    aliases: ["nms", "nmsthreshold", "nmsiou", "overlap"],
-  },
-  max: {
-    value: "N",
-    help: "most detections",
-    sets: "maxDetections",
-    example: "100",
-    aliases: ["topk"],
-  },
-  keep: { value: "a,b,3", help: "detect only these classes, by name or class id", sets: "keep" },
+  ...flags({
+    confidenceThreshold: {
+      flag: "confidence",
+      value: "X",
+      help: "confidence threshold, 0..1",
+      example: "0.25",
+      aliases: ["thresh"],
+    },
+    iouThreshold: {
+      flag: "iou",
+      value: "X",
+      help: "overlap threshold of the suppression, 0..1",
+      example: "0.45",
+      aliases: ["nms", "overlap"],
+    },
+    maxDetections: { flag: "max", value: "N", help: "most detections", example: "100" },
+    keep: { value: "a,b,3", help: "detect only these classes, by name or class id" },
+  }),
   only: { value: "a,b", help: "read only these tensors of the files" },
-  quantised: {
-    value: "NAME=SCALE,ZERO",
-    help: "scale and zero point of a tensor of integers whose file does not state them; repeatable",
-    isRepeatable: true,
-    sets: "quantisation",
-    example: "NAME=0.07,128",
-    aliases: ["quantized", "quant", "quantisation", "quantization", "zeropoint", "scale"],
-  },
+  ...flags({
+    quantisation: {
+      flag: "quantised",
+      value: "NAME=SCALE,ZERO",
+      help: "scale and zero point of a tensor of integers whose file does not state them; repeatable",
+      isRepeatable: true,
+      example: "NAME=0.07,128",
+      aliases: ["quantized", "quant", "quantisation", "quantization", "zeropoint", "scale"],
+    },
+  }),
 };
+
+/** Options that become those of `createDecoder`. */
+export const DECODER_OPTIONS: Options = { ...NETWORK, ...RULES };
 
 const FILES: Options = {
   "max-file": {

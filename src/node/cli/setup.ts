@@ -1,12 +1,14 @@
 /** Turns options of the command line into the arguments of `createDecoder`. */
 import type { DecoderOptions } from "../../config/types.ts";
+import { ROLE_NAMES } from "../../config/readers.ts";
 import { readLabelFile } from "../../config/label-file.ts";
 import { load, nullIfAbsent } from "../files/load.ts";
 import { readInputUpTo, tensorsOf } from "../files/read.ts";
+import type { OptionHint } from "../../core/errors.ts";
 import { isLabelSet, labelsOf } from "../../core/labels.ts";
 import { utf8 } from "../files/text.ts";
 import { checkMasks } from "./masks.ts";
-import { ROLES, UsageError, type Values } from "./options.ts";
+import { DECODER_OPTIONS, UsageError, type Values } from "./options.ts";
 import {
   listOf,
   mostBytes,
@@ -43,43 +45,42 @@ function checkAnchorOptions(values: Values): void {
     throw new UsageError(`--${given} describes a network without a family. Add --family.`);
 }
 
+/** Reads the values of options that are more than text. */
+const READERS: {
+  readonly [N in OptionHint["option"]]?: (values: Values, flag: string) => unknown;
+} = {
+  classes: (values, flag) => wholeOf(values, flag, 1),
+  labels: labelsIn,
+  inputSize: sizeOf,
+  keypoints: keypointsOf,
+  anchors: numbersOf,
+  anchorMasks: anchorMasksOf,
+  strides: numbersOf,
+  scaleXY(values, flag) {
+    const numbers = numbersOf(values, flag);
+    return numbers?.length === 1 ? numbers[0] : numbers;
+  },
+  background: (values, flag) => (values[flag] === "none" ? false : wholeOf(values, flag, 0)),
+  priors: priorsOf,
+  variances: numbersOf,
+  scales: numbersOf,
+  roles: rolesOf,
+  confidenceThreshold: (values, flag) => numberOf(values, flag, 0, 1),
+  iouThreshold: (values, flag) => numberOf(values, flag, 0, 1),
+  maxDetections: (values, flag) => wholeOf(values, flag, 1),
+  keep: (values, flag) => listOf(values, flag)?.map((word) => (/^\d+$/.test(word) ? Number(word) : word)),
+  // It belongs to the tensors, which are read elsewhere.
+  quantisation: () => undefined,
+};
+
 async function decoderOptions(values: Values, hasFile: boolean): Promise<DecoderOptions> {
   checkMasks(values);
-  const labels = await labelsIn(values);
-  const scaleXY = numbersOf(values, "scale-xy");
-  return defined({
-    engine: values["engine"],
-    family: values["family"],
-    // One label per class states the number of classes too.
-    classes: wholeOf(values, "classes", 1) ?? (hasFile ? undefined : labels?.length),
-    labels,
-    inputSize: sizeOf(values, "input-size"),
-    task: values["task"],
-    keypoints: keypointsOf(values),
-    orientedSuppression: values["oriented-suppression"],
-    suppression: values["suppression"],
-    angleRange: values["angle-range"],
-    angleForm: values["angle-form"],
-    anchors: numbersOf(values, "anchors"),
-    anchorMasks: anchorMasksOf(values),
-    strides: numbersOf(values, "strides"),
-    scaleXY: scaleXY?.length === 1 ? scaleXY[0] : scaleXY,
-    scores: values["scores"],
-    reading: values["reading"],
-    boxFormat: values["box-format"],
-    coordinates: values["coordinates"],
-    background: values["background"] === "none" ? false : wholeOf(values, "background", 0),
-    variances: numbersOf(values, "variances"),
-    scales: numbersOf(values, "scales"),
-    priors: await priorsOf(values),
-    priorFormat: values["prior-format"],
-    roles: rolesOf(values),
-    rules: values["rules"],
-    confidenceThreshold: numberOf(values, "confidence", 0, 1),
-    iouThreshold: numberOf(values, "iou", 0, 1),
-    maxDetections: wholeOf(values, "max", 1),
-    keep: listOf(values, "keep")?.map((word) => (/^\d+$/.test(word) ? Number(word) : word)),
-  }) as DecoderOptions;
+  const options: Record<string, unknown> = { engine: values["engine"] };
+  for (const [flag, { sets }] of Object.entries(DECODER_OPTIONS))
+    if (sets) options[sets] = await (READERS[sets] ?? textOf)(values, flag);
+  // One label per class states the number of classes too.
+  if (!hasFile) options.classes ??= (options.labels as readonly string[] | undefined)?.length;
+  return defined(options) as DecoderOptions;
 }
 
 const defined = (object: Record<string, unknown>): Record<string, unknown> =>
@@ -133,8 +134,8 @@ function rolesOf(values: Values): Record<string, string | string[]> | undefined 
   const names: Record<string, string[]> = {};
   for (const word of words) {
     const [, part = "", name] = /^([^=]*)=(.+)$/.exec(word) ?? [];
-    if (!ROLES.includes(part))
-      throw wrongValue("role", word, `PART=NAME with one of the parts ${ROLES.join(", ")}`);
+    if (!ROLE_NAMES.includes(part))
+      throw wrongValue("role", word, `PART=NAME with one of the parts ${ROLE_NAMES.join(", ")}`);
     (names[part] ??= []).push(name);
   }
   return Object.fromEntries(

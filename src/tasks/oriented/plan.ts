@@ -1,4 +1,5 @@
 /** The part of a plan about oriented boxes. Plain data. */
+import type { TaskFields } from "../../config/types.ts";
 import type { Rules } from "../../core/rules.ts";
 import type { Column } from "../../heads/channels.ts";
 import type { Head, TaskPlan } from "../../heads/head.ts";
@@ -7,8 +8,7 @@ import type { Head, TaskPlan } from "../../heads/head.ts";
  * Content v of the angle channel. "radians": v is the angle. "logits": angle = (sigmoid(v) - 0.25) pi. "fractions":
  * angle = (v - 0.25) pi.
  */
-export const ANGLE_FORMS = ["radians", "logits", "fractions"] as const;
-export type AngleForm = (typeof ANGLE_FORMS)[number];
+export type AngleForm = NonNullable<TaskFields["angleForm"]>;
 
 /** Range of angles that are (sigmoid - 0.25) pi. */
 export const SIGMOID_RANGE = [-Math.PI / 4, (3 * Math.PI) / 4] as const;
@@ -21,7 +21,7 @@ export const ORIENTED_NMS = {
   probiou: { iou: "probiou", method: "hard", orEqual: false },
   /** The IoU of the polygons, greedily: OpenCV's NMSBoxesRotated. */
   opencv: { iou: "polygon", method: "hard", orEqual: false },
-} as const;
+} as const satisfies Record<NonNullable<TaskFields["orientedSuppression"]>, object>;
 export type OrientedNms = keyof typeof ORIENTED_NMS;
 
 export interface OrientedPlan extends TaskPlan {

@@ -40,6 +40,22 @@ test.each<[string, string[], RegExp]>([
     ["decode", "--labels-file", "x"],
     /unknown option --labels-file. Did you mean --labels\?\n/,
   ],
+  [
+    "what others call it",
+    ["decode", "--minscore", "0.5"],
+    /unknown option --minscore. Did you mean --confidence\?\n/,
+  ],
+  ["what others call it", ["run", "--max-det", "9"], /unknown option --max-det. Did you mean --max\?\n/],
+  [
+    "what others call it",
+    ["compile", "--input-shape", "9"],
+    /unknown option --input-shape. Did you mean --input-size\?\n/,
+  ],
+  [
+    "what others call it",
+    ["inspect", "--kpt-shape", "17x3"],
+    /unknown option --kpt-shape. Did you mean --keypoints\?\n/,
+  ],
   ["what others call it", ["decode", "--nms", "0.5"], /unknown option --nms. Did you mean --iou\?\n/],
   [
     "what others call it, where several are meant",
