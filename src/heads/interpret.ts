@@ -4,7 +4,7 @@
  */
 import { READINGS } from "../core/readings.ts";
 import { EXPORTS, isCounted } from "./exports.ts";
-import { cellsOf, type Grid, gridsOf, gridsOfRows } from "../shapes/grids.ts";
+import { cellsOf, type Grid, gridsOf, gridsOfRows, USUAL_LIST } from "../shapes/grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "./head.ts";
 import { preferred } from "./match.ts";
 import { type HeadQuery, namesOf } from "./query.ts";
@@ -59,9 +59,6 @@ function settleEndToEnd(query: HeadQuery, all: readonly Interpretation[]): reado
   if (query.boxFormat?.startsWith("c")) return all;
   return all.every(({ heads }) => cellsOf(heads) === cellsOf(list.heads)) ? all.filter(isList) : all;
 }
-
-/** Detections that exporters list unless told otherwise. */
-const USUAL_LIST = 300;
 
 /** Returns how many maps the input has that add up to the cells of an interpretation; 0 if none do. */
 const mapsOfRows = (query: HeadQuery, { heads }: Interpretation): number =>

@@ -1,27 +1,18 @@
 /** Says how well counts of rows and sizes of maps agree with an input, or with inputs that networks usually have. */
 import { TRAITS } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
-import { cellsOf, gridsOf, SIDES } from "./grids.ts";
+import { areCells, gridsOf, SIDES } from "./grids.ts";
 import type { Asked } from "./rule.ts";
 import type { Match } from "./solve.ts";
 import type { View } from "./views.ts";
-
-const STRIDE_SETS: readonly (readonly number[])[] = [
-  [8, 16, 32],
-  [8, 16, 32, 64],
-  [4, 8, 16, 32],
-  [16, 32],
-];
 
 /** Points for rows that are the cells of the input, `anchors` for each cell; `null` if they are not. */
 export function pointsForCells(n: number, anchors: number, inputSize: Asked["inputSize"]): number | null {
   const cells = n / anchors;
   if (!Number.isInteger(cells)) return null;
-  const are = (size: readonly [number, number], sets: typeof STRIDE_SETS): boolean =>
-    sets.some((strides) => cellsOf(gridsOf({ inputSize: size, strides: null }, strides)) === cells);
-  if (inputSize !== null) return are(inputSize, STRIDE_SETS) ? 3 : null;
+  if (inputSize !== null) return areCells({ inputSize, strides: null }, cells) ? 3 : null;
   // NanoDet-Plus has maps that are no halves: 416 pixels are 7 cells of 64.
-  if (SIDES.some((side) => are([side, side], STRIDE_SETS))) return 3;
+  if (SIDES.some((side) => areCells({ inputSize: [side, side], strides: null }, cells))) return 3;
   const blocks = cells / 21;
   return Number.isInteger(blocks) && blocks >= 4 && isRectangle(blocks) ? 2 : null;
 }

@@ -41,8 +41,11 @@ export const gridsOfRows = (input: Input, cells: number): Grid[] | null =>
     (grids) => grids.length > 0 && cellsOf(grids) === cells,
   ) ?? null;
 
+/** True if rows are the cells of two maps or more. */
+export const areCells = (input: Input, rows: number): boolean => (gridsOfRows(input, rows)?.length ?? 0) > 1;
+
 /** Rows that exporters list unless they are told otherwise. Some input may have as many cells. */
-const USUAL_LIST = 300;
+export const USUAL_LIST = 300;
 
 /** True if rows are the cells of three maps or more: a list of all cells, from which nothing was suppressed. */
 export const areAllCells = (input: Input, rows: number): boolean =>
@@ -65,10 +68,7 @@ export const squareOfRows = (rows: number): number | null =>
 /** Returns the side of the square input whose cells, or three anchors of each, are so many; `null` if there is none. */
 export const sideOfRows = (rows: number): number | null =>
   SIDES.find((side) =>
-    STRIDES.some((strides) => {
-      const cells = cellsOf(gridsOf({ inputSize: [side, side], strides: null }, strides));
-      return strides.length > 1 && (cells === rows || 3 * cells === rows);
-    }),
+    [rows, rows / 3].some((cells) => areCells({ inputSize: [side, side], strides: null }, cells)),
   ) ?? null;
 
 /**
