@@ -99,3 +99,8 @@ test("no file but the tables decides by the name of a family or of a reading", (
   );
   expect(found).toEqual([]);
 });
+
+test("one function settles the family of a config, so that decoder, detector and preparation agree", () => {
+  const callers = files.filter((file) => /\bsettleFamily\(/.test(readFileSync(new URL(file, root), "utf8")));
+  expect(callers).toEqual(["heads/query.ts"]);
+});
