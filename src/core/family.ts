@@ -192,6 +192,8 @@ export interface FamilyTraits {
   readonly everyColumn?: true;
   /** Names of the outputs in the exporter's files, by role. */
   readonly outputNames?: { readonly boxes: string; readonly scores: string };
+  /** Family whose post-processor Hugging Face's form of the network has: outputs named as queries. */
+  readonly queriesLike?: Family;
   /**
    * Family whose tensors have the same shapes and another meaning. An output of scores with such a name is of this one.
    */

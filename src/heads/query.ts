@@ -71,12 +71,20 @@ export function familyOf(
   config: Config,
   outputs: readonly { readonly name: string }[] = config.outputs ?? [],
 ): { family: Family; why: FamilyReason } {
-  return settleFamily({
+  const outputNames = outputs.map(({ name }) => name);
+  const settled = settleFamily({
     ...config,
-    outputNames: outputs.map(({ name }) => name),
+    outputNames,
     anchors: config.anchorSets && config.anchorSets.length > 0,
   });
+  const { queriesLike } = TRAITS[settled.family];
+  return queriesLike && QUERY_NAMES.every((word) => outputNames.some((name) => word.test(name)))
+    ? { family: queriesLike, why: { kind: "output name", value: "pred_boxes" } }
+    : settled;
 }
+
+/** Names of outputs that hold queries, as Hugging Face's exporter writes them. */
+const QUERY_NAMES = [/^(pred_)?logits$/, /^pred_boxes$/];
 
 /** Returns the query of a config whose family and rules are settled. */
 export function queryOf(

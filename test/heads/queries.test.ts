@@ -130,3 +130,18 @@ test("names of people for RF-DETR are understood", () => {
   for (const family of ["rf-detr", "RFDETR", "LW-DETR", "rfdetr-nano"])
     expect(() => createDecoderSync({ family: family as "rfdetr", classes: 3 })).toThrow(/expected "rfdetr"/);
 });
+
+test("Hugging Face's YOLO26 has RT-DETR's rule", () => {
+  const logits = Float32Array.from({ length: 300 * 80 }, (_, i) => (i % 777 === 5 ? 2 : -6));
+  const boxes = Float32Array.from({ length: 1200 }, (_, i) => 0.2 + (i % 50) / 100);
+  const outputs = {
+    logits: { data: logits, dims: [1, 300, 80] },
+    pred_boxes: { data: boxes, dims: [1, 300, 4] },
+  };
+  const decode = (family: "yolo26" | "rtdetr") =>
+    createDecoderSync({ family, classes: 80, inputSize: [640, 640] })
+      .decode(outputs)
+      .toArray();
+  expect(decode("yolo26")).toHaveLength(31);
+  expect(decode("yolo26")).toEqual(decode("rtdetr"));
+});

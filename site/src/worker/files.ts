@@ -1,5 +1,6 @@
 /** Tells what a dropped file is, by its bytes, and reads it. */
 import { type Model, readModel } from "boxwright";
+import { otherFormatOf, otherFormatOfName } from "@repo/src/config/model/other-files.ts";
 import { settingNames } from "@repo/src/config/options.ts";
 import { readLabelFile } from "@repo/src/config/label-file.ts";
 import { parseTensors } from "@repo/src/node/files/parse.ts";
@@ -90,6 +91,9 @@ export async function readBytes(name: string, bytes: Uint8Array<ArrayBuffer>): P
   }
   if (/\.(txt|names|pbtxt|ya?ml)$/i.test(name)) return readLabels(name, bytes);
   if (/\.json$/i.test(name) || bytes[0] === 0x7b) return readConfigText(name, bytes);
+  const other = otherFormatOfName(name) ?? otherFormatOf(bytes);
+  if (other !== null && !startsWith(bytes, "PK"))
+    throw new Error(`${name}: got ${other}, expected ${KNOWN}.`);
   try {
     return { kind: "tensors", tensors: parseTensors(bytes, name) };
   } catch (cause) {

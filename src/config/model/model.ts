@@ -14,6 +14,7 @@ import { type InferenceMetadata, readInference } from "./inference.ts";
 import { readLibreyolo } from "./libreyolo.ts";
 import type { NetworkFile } from "./file.ts";
 import { inputOf, sizeOf } from "./input.ts";
+import { otherFormatOf } from "./other-files.ts";
 import { readOnnx } from "./onnx.ts";
 import { type Recognition, recognise } from "./recognise.ts";
 import { isTflite, readTflite } from "./tflite.ts";
@@ -64,9 +65,9 @@ export async function readModel(bytes: Uint8Array, options: ReadModelOptions = {
   if (isTflite(view)) return modelOf(await readTflite(view));
   const packing = packingOf(view);
   if (packing !== null) return archiveModel(await readArchiveJson(view, packing, options?.unxz));
-  const other = OTHERS.find(([beginning]) => beginning.every((byte, i) => view[i] === byte));
-  if (view.length === 0 || other)
-    refuseFile("", other?.[1] ?? "an empty file", "ONNX, TFLite or an NN Archive");
+  const other =
+    otherFormatOf(view) ?? OTHERS.find(([beginning]) => beginning.every((byte, i) => view[i] === byte))?.[1];
+  if (view.length === 0 || other) refuseFile("", other ?? "an empty file", "ONNX, TFLite or an NN Archive");
   const text = beginningOfText(view);
   if (text !== null)
     refuseFile("", `text that begins with ${show(text)}`, "the bytes of ONNX, TFLite or an NN Archive");
@@ -85,13 +86,10 @@ function beginningOfText(bytes: Uint8Array): string | null {
 /** Reason for a file that begins as HTML. Many servers answer an unknown address with a page. */
 const PAGE = "a page in HTML: the server has no file at this address";
 
-/** Beginnings of other files that people pass as models. ONNX has no such mark. */
+/** Beginnings of files that hold no network. ONNX has no such mark. */
 const OTHERS: readonly (readonly [beginning: readonly number[], what: string])[] = [
-  [letters("PK\x03\x04"), "a zip; a PyTorch checkpoint (.pt) is one: export the network to ONNX first"],
   [letters("{"), "JSON; createDecoder takes a config as it is"],
   [letters("version https://git-lfs"), "a pointer of Git LFS: git lfs pull fetches the file"],
-  [letters("\x80\x02"), "a pickle, as old PyTorch checkpoints are: export the network to ONNX first"],
-  [letters("\x89HDF"), "a Keras file: convert the network to TFLite first"],
   ...["\x89PNG", "\xff\xd8\xff", "GIF8"].map((start) => [letters(start), "the file of a photo"] as const),
   ...["<!", "<html", "<HTML"].map((start) => [letters(start), PAGE] as const),
   [letters("<"), "XML; for a model of OpenVINO, pass the ONNX file that it was made from"],

@@ -114,6 +114,7 @@ export const MAP_FAMILIES = {
     exports: ["class-rows", "corner-rows", "distance-maps", "end-to-end"],
     endToEnd: true,
     angle: "radians",
+    queriesLike: "rtdetr",
     subtypes: ["yolo26"],
   }),
   nanodet: {

@@ -37,6 +37,14 @@ export async function readRaw(path: string, most?: number): Promise<NamedTensor>
     const spec = findSpec(bytes, beside, basename(plain), siblings.includes(beside));
     if (spec) return parseBin(data, spec);
   }
+  const networks = [".param", ".xml"].map((ending) => stem + ending);
+  for (const network of networks)
+    if (await isThere(network))
+      throw refusal(
+        path,
+        `the weights of ${basename(network)}`,
+        "tensors, or the ONNX file that the network was made from",
+      );
   throw new TensorError(
     `${path} is raw data without a description. Put ${basename(siblings[0])} or ${basename(siblings[1])} beside ` +
       'it, with {"dtype": "float32", "shape": [1, 84, 8400]}.',
@@ -63,16 +71,16 @@ export function decodeText(bytes: Uint8Array, path: string): string {
   return text;
 }
 
+const isThere = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
 /** Returns the raw file that a JSON describes, by the names that `readRaw` tries. If none is there, the usual name. */
 export async function rawFileOf(path: string): Promise<string> {
   const stem = path.replace(/\.json$/i, "");
   const usual = isRaw(stem) ? [stem] : [`${stem}.bin`, `${stem}.raw`];
-  for (const file of usual.flatMap((f) => [f, `${f}.gz`])) {
-    const isThere = await access(file).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return file;
-  }
+  for (const file of usual.flatMap((f) => [f, `${f}.gz`])) if (await isThere(file)) return file;
   return usual[0];
 }

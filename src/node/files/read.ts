@@ -1,6 +1,7 @@
 /** Reads tensor files and network configs from disk. */
 import { extname } from "node:path";
 import { TensorError } from "../../core/errors.ts";
+import { otherFormatOfName } from "../../config/model/other-files.ts";
 import { isRecord, showJson } from "../../core/json.ts";
 import { packingOf, readArchiveConfig } from "./archive.ts";
 import { isDescription, isTensorList } from "./bin.ts";
@@ -8,7 +9,7 @@ import { loadUnpacked } from "./load.ts";
 import { isModelFile, readModelFile } from "./model-file.ts";
 import { parseTensors } from "./parse.ts";
 import { decodeText, isRaw, rawFileOf, readList, readRaw } from "./raw.ts";
-import { LARGEST, type NamedTensor } from "./tensor.ts";
+import { LARGEST, type NamedTensor, refusal } from "./tensor.ts";
 
 /** Contents of a file: the text of a network's config, or tensors. */
 export type Input =
@@ -37,6 +38,8 @@ export const readInputUpTo =
     const plain = path.replace(/\.gz$/i, "");
     if (isRaw(plain)) return { kind: "tensors", path, tensors: [await readRaw(path, most)] };
     const bytes = await loadUnpacked(path, most);
+    const other = otherFormatOfName(plain);
+    if (other !== null) throw refusal(path, other, "a config, an NN Archive, ONNX, TFLite, or tensors");
     if (isTar(plain, bytes)) return { kind: "config", path, text: await readArchiveConfig(bytes, path) };
     if (extname(plain).toLowerCase() === ".json" || isJson(bytes)) return readJson(bytes, path, most);
     if (isModelFile(plain, bytes))

@@ -55,6 +55,15 @@ export const QUERY_FORMS: readonly FormRow[] = [
     "logits:1x300x80 pred_boxes:1x300x4",
     { beside: DETR_EXTRAS },
   ),
+  // Hugging Face's YOLO26.
+  form(
+    "queries",
+    ["yolo26"],
+    { boxes: inRows([4], { name: /^pred_boxes$/ }), scores: inRows(["C"], { name: /^(pred_)?logits$/ }) },
+    -3,
+    "logits:1x300x80 pred_boxes:1x300x4",
+    { isNamed: true, beside: DETR_EXTRAS },
+  ),
   form(
     "queries",
     ["detr"],

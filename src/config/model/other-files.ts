@@ -1,0 +1,54 @@
+/** Network files of other formats, which hold what ONNX or TFLite files hold, in forms of their own. */
+
+/** A format that is not read, how its files are told, and what to pass in their place. */
+interface OtherFormat {
+  /** Endings of names. None: names of many kinds of files end so. */
+  readonly endings?: RegExp;
+  /** Bytes at `at` of each file. */
+  readonly beginning?: string;
+  readonly at?: number;
+  readonly what: string;
+}
+
+const ITS_ONNX = "pass the ONNX file that it was made from";
+const EXPORT = "export the network to ONNX first";
+
+const OTHER_FORMATS: readonly OtherFormat[] = [
+  {
+    beginning: "ORTM",
+    at: 4,
+    endings: /\.ort$/i,
+    what: `a file of ONNX Runtime's own format (.ort): ${ITS_ONNX}`,
+  },
+  { beginning: "\x01HEF", endings: /\.hef$/i, what: `a network compiled for Hailo (.hef): ${ITS_ONNX}` },
+  { beginning: "RKNN", endings: /\.rknn$/i, what: `a network compiled for Rockchip (.rknn): ${ITS_ONNX}` },
+  { beginning: "ftrt", endings: /\.(engine|trt)$/i, what: `an engine of TensorRT: ${ITS_ONNX}` },
+  { beginning: "7767517", endings: /\.param$/i, what: `a network of ncnn (.param and .bin): ${ITS_ONNX}` },
+  { endings: /\.xml$/i, what: `XML; for a network of OpenVINO (.xml and .bin), ${ITS_ONNX}` },
+  { endings: /\.(mlmodel|mlpackage|mlmodelc)$/i, what: `a network of Core ML: ${ITS_ONNX}` },
+  {
+    endings: /\.(blob|dlc|mnn|tmfile|kmodel|cvimodel|nb|dxnn)$/i,
+    what: `a network compiled for a chip: ${ITS_ONNX}`,
+  },
+  { endings: /\.(pdmodel|pdiparams)$/i, what: "a network of Paddle: convert it by paddle2onnx first" },
+  {
+    endings: /\.(h5|keras|pb)$/i,
+    what: "a network of Keras or TensorFlow: convert it to TFLite or ONNX first",
+  },
+  { endings: /\.(weights|caffemodel)$/i, what: `weights without their network: ${EXPORT}` },
+  { beginning: "PK\x03\x04", what: `a zip; a PyTorch checkpoint (.pt) is one: ${EXPORT}` },
+  { beginning: "\x80\x02", what: `a pickle, as old PyTorch checkpoints are: ${EXPORT}` },
+  { beginning: "\x89HDF", what: "a Keras file: convert the network to TFLite first" },
+];
+
+const startsWith = (bytes: Uint8Array, text: string, at: number): boolean =>
+  Array.from(text).every((letter, i) => bytes[at + i] === letter.charCodeAt(0));
+
+/** Returns what a file is by its first bytes, and what to do; `null` if these are of no format that is known here. */
+export const otherFormatOf = (bytes: Uint8Array): string | null =>
+  OTHER_FORMATS.find(({ beginning, at = 0 }) => beginning !== undefined && startsWith(bytes, beginning, at))
+    ?.what ?? null;
+
+/** Returns the same by the ending of a name, without `.gz`. */
+export const otherFormatOfName = (name: string): string | null =>
+  OTHER_FORMATS.find(({ endings }) => endings?.test(name))?.what ?? null;
