@@ -22,6 +22,7 @@ import { HubClient } from "./hub/client.ts";
 import { identify } from "./hub/enrol.ts";
 import { IdentityFile } from "./hub/identity.ts";
 import { BEATS_PER_START, HubLink, type Status } from "./hub/link.ts";
+import { Pause } from "./hub/pause.ts";
 import { Snaps } from "./hub/snaps.ts";
 import { ConfigStore } from "./sinks/configs.ts";
 import { Delivery } from "./sinks/delivery.ts";
@@ -98,6 +99,7 @@ export class Agent {
     const previews = settings.preview && new Previews(settings.preview, name, sinks, log);
     const device: Device = {
       ...{ name, network, config, configs, spool, previews, log, firstSequence, snaps: hub?.snaps ?? null },
+      pause: hub?.pause ?? null,
       onProcessed: this.metrics.count,
     };
     this.#sources = settings.sources.map((source) => openSource(source, state, log));
@@ -225,7 +227,12 @@ export class Agent {
 interface Opened {
   readonly network: Network;
   readonly config: NetworkChooser;
-  readonly hub: { readonly client: HubClient; readonly application: Application; readonly snaps: Snaps } | null;
+  readonly hub: {
+    readonly client: HubClient;
+    readonly application: Application;
+    readonly snaps: Snaps;
+    readonly pause: Pause;
+  } | null;
 }
 
 /**
@@ -250,5 +257,5 @@ async function open({ state, hub, network: given }: Settings, log: Logger): Prom
     rules: () => application.rules,
     application: () => application.running,
   });
-  return { network, config: application, hub: { client, application, snaps } };
+  return { network, config: application, hub: { client, application, snaps, pause: new Pause(state, log) } };
 }

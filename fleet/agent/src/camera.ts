@@ -26,6 +26,13 @@ export interface FrameTaker {
   offer(camera: string, frame: SourceFrame, processed: Processed): void;
 }
 
+/** Whether the device takes frames now. */
+export interface Pausing {
+  readonly isPaused: boolean;
+  /** Waits until the device is not paused, or the signal aborts. */
+  over(signal: AbortSignal): Promise<void>;
+}
+
 /** The parts that all cameras of a device share. */
 export interface Device {
   readonly name: string;
@@ -36,6 +43,8 @@ export interface Device {
   readonly previews: Previews | null;
   /** Null: the device has no hub. */
   readonly snaps: FrameTaker | null;
+  /** Null: the device has no hub. */
+  readonly pause: Pausing | null;
   readonly log: Logger;
   /** Sequence of the first frame of this start (core/starts.ts). */
   readonly firstSequence: number;
@@ -65,8 +74,20 @@ export class Camera {
         if (!signal.aborted) await this.#device.previews?.finish(this.source, signal);
         return;
       }
-      await this.#take(frame, signal);
+      if (await this.#isWanted(signal)) await this.#take(frame, signal);
     }
+  }
+
+  /**
+   * Returns true if the device is not paused. A paused device throws live frames away uncounted, so that it goes on
+   * with a new one. A recorded frame waits for the end of the pause.
+   */
+  async #isWanted(signal: AbortSignal): Promise<boolean> {
+    const { pause } = this.#device;
+    if (pause?.isPaused !== true) return true;
+    if (!this.source.isRecorded) return false;
+    await pause.over(signal);
+    return !signal.aborted;
   }
 
   async #take(frame: SourceFrame, signal: AbortSignal): Promise<void> {

@@ -91,6 +91,8 @@ export interface Heartbeat {
   readonly network_interfaces?: readonly NetworkInterface[] | undefined;
   /** Page of the host that receives the packets. */
   readonly host_url?: string | null | undefined;
+  /** True: it takes no frames, since the hub paused it. Agents from before pauses do not say. */
+  readonly paused?: boolean | undefined;
 }
 
 export interface HeartbeatAnswer {
@@ -103,6 +105,8 @@ export interface HeartbeatAnswer {
   readonly rotate: boolean;
   /** True: somebody asked for a snap of the next frame. */
   readonly snap_requested: boolean;
+  /** True: take no frames until an answer says false. Hubs from before pauses do not say. */
+  readonly paused: boolean;
 }
 
 export interface RotateAnswer {
@@ -260,6 +264,7 @@ export function readHeartbeat(body: unknown): Heartbeat {
     last_error: optional(line(0, 1000))(given["last_error"], "last_error"),
     network_interfaces: optional(list(16, networkInterface))(given["network_interfaces"], "network_interfaces"),
     host_url: optional(webAddress)(given["host_url"], "host_url"),
+    paused: optional(flag)(given["paused"], "paused"),
   };
 }
 
@@ -290,6 +295,7 @@ export function readHeartbeatAnswer(body: unknown): HeartbeatAnswer {
     desired_version: nullable(etag)(given["desired_version"], "desired_version"),
     rotate: flag(given["rotate"], "rotate"),
     snap_requested: flag(given["snap_requested"], "snap_requested"),
+    paused: optional(flag)(given["paused"], "paused") ?? false,
   };
 }
 

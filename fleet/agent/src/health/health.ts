@@ -35,7 +35,7 @@ export class HealthReport {
       problems,
       device: this.#device,
       config: { ...config.state, hash: plan?.record?.hash ?? null, decodes: plan?.decodes ?? null },
-      hub: hub && { problem: hub.problem, isRevoked: hub.isRevoked },
+      hub: hub && { problem: hub.problem, isRevoked: hub.isRevoked, isPaused: hub.isPaused },
       cameras: cameras.map(({ source, stats, problem }) => ({
         camera: source.camera,
         ...stats,

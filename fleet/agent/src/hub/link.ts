@@ -14,6 +14,7 @@ import {
 } from "boxwright-service/fleet-protocol";
 import { Backoff, Bell, wait } from "../core/wait.ts";
 import type { Bearer } from "../sinks/sink.ts";
+import type { Pause } from "./pause.ts";
 import type { Snaps } from "./snaps.ts";
 import type { Application } from "./application.ts";
 import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client.ts";
@@ -48,6 +49,7 @@ export interface LinkParts {
   readonly firstBeat: number;
   readonly status: () => Status;
   readonly snaps: Snaps;
+  readonly pause: Pause;
   readonly log: Logger;
 }
 
@@ -67,6 +69,11 @@ export class HubLink implements Bearer {
 
   constructor(parts: LinkParts) {
     this.#parts = parts;
+  }
+
+  /** True if the hub paused the device. */
+  get isPaused(): boolean {
+    return this.#parts.pause.isPaused;
   }
 
   /** CloudEvents source of this device. */
@@ -144,7 +151,7 @@ export class HubLink implements Bearer {
   }
 
   async #beat(signal: AbortSignal): Promise<number> {
-    const { client, application, firstBeat, status, snaps } = this.#parts;
+    const { client, application, firstBeat, status, snaps, pause } = this.#parts;
     const { version, model, architecture } = machine;
     const body: Heartbeat = {
       counter: firstBeat + this.#beats++,
@@ -154,11 +161,13 @@ export class HubLink implements Bearer {
       application: application.reported,
       ...status(),
       network_interfaces: interfacesOf(),
+      paused: pause.isPaused,
     };
     const { json } = await client.ask({ method: "POST", path: "/device/heartbeat", body, signal });
     const answer = readHeartbeatAnswer(json);
     this.#compareClocks(answer.time);
-    if (answer.snap_requested) snaps.request();
+    pause.set(answer.paused);
+    if (answer.snap_requested && !answer.paused) snaps.request();
     if (answer.rotate) await this.#rotate(signal);
     // Spread the heartbeats: after a restart of the hub, all devices would otherwise come at the same moment.
     return Math.max(1, answer.interval_seconds) * 1000 * (0.9 + 0.2 * Math.random());

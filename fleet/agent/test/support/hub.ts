@@ -38,6 +38,7 @@ export class FakeHub extends FakeServer {
   clockAhead = 0;
   wantsRotation = false;
   wantsSnap = false;
+  isPaused = false;
   /** Answers in place of the hub; null: the hub answers. */
   answer: (request: IncomingMessage) => { status: number; body?: object; headers?: Record<string, string> } | null =
     () => null;
@@ -70,7 +71,7 @@ export class FakeHub extends FakeServer {
     this.seen.add(credential);
     if (place === "POST /device/heartbeat") {
       this.beats.push(json());
-      const flags = { rotate: this.wantsRotation, snap_requested: this.wantsSnap };
+      const flags = { rotate: this.wantsRotation, snap_requested: this.wantsSnap, paused: this.isPaused };
       this.wantsSnap = this.wantsRotation = false;
       const desired_version = this.#application?.etag ?? null;
       const time = new Date(Date.now() + this.clockAhead).toISOString();

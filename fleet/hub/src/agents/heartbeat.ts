@@ -24,6 +24,7 @@ export async function postHeartbeat(
     interval_seconds: heartbeatSeconds(),
     desired_version: await desired.etag(device.team_id, device.id),
     rotate: isOld(device, time),
+    paused: device.paused_at !== null,
     snap_requested: time - (device.snap_requested_at ?? -Infinity) < REQUEST_MS,
   } satisfies HeartbeatAnswer);
 }

@@ -34,7 +34,13 @@ export interface Connection {
   readonly pageInfo: PageInfo;
 }
 
-const ONLY = { CONFLICT: "conflict", FAILED: "failed", NEVER_ENROLLED: "new", REVOKED: "revoked" } as const;
+const ONLY = {
+  CONFLICT: "conflict",
+  FAILED: "failed",
+  NEVER_ENROLLED: "new",
+  REVOKED: "revoked",
+  PAUSED: "paused",
+} as const;
 
 export function readFilter(filter: FilterArgument): DeviceFilter {
   const texts = [filter.search, filter.deviceGroupId, filter.appIdentifier, filter.model];

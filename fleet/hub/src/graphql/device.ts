@@ -6,6 +6,7 @@ import { listDevices, removeDevice, renameDevice, type Device } from "../nouns/d
 import { revokeDevice } from "../nouns/credential.ts";
 import { findDevice, needDevice, queryDevices, type OrderField } from "../nouns/device-query.ts";
 import { hoursOf, statusChangedAt, statusOf, type DeviceState, type Status } from "../nouns/status.ts";
+import { setPaused } from "../nouns/pause.ts";
 import { isDeviceId } from "../nouns/text.ts";
 import type { TeamContext } from "./context.ts";
 import { readFilter, type Connection, type DeviceReader, type DevicesArguments } from "./device-arguments.ts";
@@ -20,6 +21,8 @@ const HOUR_MS = 3_600_000;
 
 const isoOrNull = (time: number | null | undefined): string | null =>
   time === null || time === undefined ? null : new Date(time).toISOString();
+
+type TimeColumn = "last_contact_at" | "enrolled_at" | "conflict_at" | "revoked_at" | "paused_at";
 
 /** A device in an answer. A list of ids and names asks for nothing else. */
 export class DeviceNode {
@@ -59,6 +62,12 @@ export class DeviceNode {
   }
   revokedAt(_: unknown, context: TeamContext): Promise<string | null> {
     return this.#time(context, "revoked_at");
+  }
+  pausedAt(_: unknown, context: TeamContext): Promise<string | null> {
+    return this.#time(context, "paused_at");
+  }
+  async isPaused(_: unknown, { states }: TeamContext): Promise<boolean | null> {
+    return reportOf(await states.load(this.id))?.paused ?? null;
   }
   model(_: unknown, context: TeamContext): Promise<unknown> {
     return this.#told(context, "model");
@@ -129,7 +138,7 @@ export class DeviceNode {
   async #told({ states }: TeamContext, column: keyof DeviceState): Promise<unknown> {
     return (await states.load(this.id))?.[column] ?? null;
   }
-  async #time({ states }: TeamContext, column: "last_contact_at" | "enrolled_at" | "conflict_at" | "revoked_at") {
+  async #time({ states }: TeamContext, column: TimeColumn) {
     return isoOrNull((await states.load(this.id))?.[column]);
   }
 }
@@ -235,6 +244,14 @@ export const deviceMutations = ({ db, now, actor, team }: TeamContext) => ({
     }),
   deleteDevice: ({ deviceId }: { deviceId: string }) =>
     attempt(async () => ({ device: new DeviceNode(await removeDevice(db, now(), actor, team.id, deviceId)) })),
+  pauseDevice: ({ deviceId }: { deviceId: string }) =>
+    attempt(async () => ({
+      device: new DeviceNode(await setPaused(db, { now: now(), actor, teamId: team.id }, deviceId, true)),
+    })),
+  resumeDevice: ({ deviceId }: { deviceId: string }) =>
+    attempt(async () => ({
+      device: new DeviceNode(await setPaused(db, { now: now(), actor, teamId: team.id }, deviceId, false)),
+    })),
   revokeDeviceCredential: ({ deviceId }: { deviceId: string }) =>
     attempt(async () => {
       const device = await needDevice(db, team.id, deviceId);

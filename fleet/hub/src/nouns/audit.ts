@@ -27,6 +27,8 @@ export type AuditAction =
   | "device.enrolled"
   | "device.revoked"
   | "device.conflict_cleared"
+  | "device.paused"
+  | "device.resumed"
   | "group.created"
   | "group.renamed"
   | "group.deleted"

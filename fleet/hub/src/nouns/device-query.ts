@@ -15,7 +15,7 @@ export interface DeviceFilter {
   readonly contactBefore?: number | undefined;
   readonly contactAfter?: number | undefined;
   /** "conflict": two devices seem to use one credential. "new": typed in, and never enrolled. */
-  readonly only?: "conflict" | "new" | "failed" | "revoked" | undefined;
+  readonly only?: "conflict" | "new" | "failed" | "revoked" | "paused" | undefined;
 }
 
 export type OrderField = "id" | "name" | "lastContactAt" | "createdAt";
@@ -74,6 +74,7 @@ function conditions(teamId: string, filter: DeviceFilter, now: number): { sql: s
   if (only === "new") add("s.device_id IS NULL");
   if (only === "failed") add("s.application_state = 'failed'");
   if (only === "revoked") add("s.revoked_at IS NOT NULL");
+  if (only === "paused") add("s.paused_at IS NOT NULL");
   return { sql: parts.join(" AND "), params };
 }
 

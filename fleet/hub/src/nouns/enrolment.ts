@@ -47,7 +47,7 @@ export async function enrol(db: Database, now: number, request: EnrolRequest, ma
     const found = await findOrMakeDevice(tx, now, key, repeated, { name, maxDevices });
     if (found.kind !== "device") return found;
     const { deviceId } = found;
-    await insertState(tx, now, key, deviceId, request);
+    await insertState(tx, now, key, found, request);
     await joinGroups(tx, key, deviceId);
     await countChange(tx, key.team_id);
     if (repeated === undefined)
@@ -69,7 +69,13 @@ async function findUnused(tx: Queries, key: KeyRow, serial: string | undefined):
   return found?.device_id;
 }
 
-type FoundDevice = { readonly kind: "device"; readonly deviceId: string; readonly name: string };
+type FoundDevice = {
+  readonly kind: "device";
+  readonly deviceId: string;
+  readonly name: string;
+  /** A device that was paused stays so when it enrols again. */
+  readonly pausedAt: number | null;
+};
 type Conflict = Extract<Enrolment, { kind: "conflict" }>;
 
 /** Finds or makes the device. Ends the credentials and deletes the state of one that had enrolled before. */
@@ -89,34 +95,37 @@ async function findOrMakeDevice(
     await tx.all("INSERT INTO devices (team_id, id, name, created_at) VALUES (?, ?, ?, ?)", [
       ...[team_id, deviceId, wanted.name, now],
     ]);
-    return { kind: "device", deviceId, name: wanted.name };
+    return { kind: "device", deviceId, name: wanted.name, pausedAt: null };
   }
   const [device] = await tx.all<{ name: string }>("SELECT name FROM devices WHERE team_id = ? AND id = ?", [
     ...[team_id, known],
   ]);
   if (device === undefined) return { kind: "conflict", why: "the device of this key is not in the team any more" };
-  const [other] = await tx.all<{ team_id: string }>("SELECT team_id FROM device_states WHERE device_id = ?", [known]);
+  const [other] = await tx.all<{ team_id: string; paused_at: number | null }>(
+    "SELECT team_id, paused_at FROM device_states WHERE device_id = ?",
+    [known],
+  );
   if (other !== undefined && other.team_id !== team_id)
     return { kind: "conflict", why: "a device of another team has this id" };
   if (other !== undefined) {
     await endCredentials(tx, now, team_id, known);
     await tx.all("DELETE FROM device_states WHERE team_id = ? AND device_id = ?", [team_id, known]);
   }
-  return { kind: "device", deviceId: known, name: device.name };
+  return { kind: "device", deviceId: known, name: device.name, pausedAt: other?.paused_at ?? null };
 }
 
 async function insertState(
   tx: Queries,
   now: number,
   key: KeyRow,
-  deviceId: string,
+  { deviceId, pausedAt }: FoundDevice,
   request: EnrolRequest,
 ): Promise<void> {
   await tx.all(
-    "INSERT INTO device_states (team_id, device_id, enrolled_at, enrolled_by, serial_number, model, architecture, version, counter, application_state, contacts, restarts, drops) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 'none', 0, 0, 0)",
+    "INSERT INTO device_states (team_id, device_id, enrolled_at, enrolled_by, serial_number, model, architecture, version, paused_at, counter, application_state, contacts, restarts, drops) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 'none', 0, 0, 0)",
     [
       ...[key.team_id, deviceId, now, key.id, request.serial_number ?? null],
-      ...[request.model, request.architecture, request.version],
+      ...[request.model, request.architecture, request.version, pausedAt],
     ],
   );
 }

@@ -42,6 +42,7 @@ export const ONLY: Readonly<Record<string, string>> = {
   failed: "application failed",
   new: "never enrolled",
   revoked: "revoked",
+  paused: "paused",
 };
 const STATUS: readonly string[] = ["online", "offline"];
 

@@ -7,12 +7,14 @@ import { silence } from "../nouns/alert-rule.ts";
 import { credentialsOf, revokeDevice, type ListedCredential } from "../nouns/credential.ts";
 import { findDevice, readStates, type DeviceRow } from "../nouns/device-query.ts";
 import { addToGroup, groupsOf, listGroups, removeFromGroup, type Group } from "../nouns/group.ts";
+import { setPaused } from "../nouns/pause.ts";
 import { clearConflict, hoursOf, type DeviceState } from "../nouns/status.ts";
 import { Ago } from "./ago.tsx";
 import { alertSection } from "./alerts.tsx";
 import { notFound, PAGE_POLICY, redirect, show, type Answer } from "./answer.tsx";
 import { History, HISTORY_HOURS, LastPicture, mayFrame, StatusFacts } from "./device-parts.tsx";
 import { applicationSection, snapSection } from "./device-sections.tsx";
+import { PauseForm } from "./device-pause.tsx";
 import { changeOf, frameOf, type Guards, type Member } from "./guards.tsx";
 import { Csrf } from "./layout.tsx";
 import { NewAdoptKey } from "./new-adopt-key.tsx";
@@ -66,6 +68,14 @@ export function registerDevice(site: Site, guards: Guards): void {
   form(`${base}/revoke`, async (visit, device) => {
     await revokeDevice(db, now(), visit.session.user.email, placed(visit, device));
     return `The credential of ${device.name} is revoked. The hub refuses it now, hosts within a minute.`;
+  });
+  form(`${base}/pause`, async (visit, { id, name }) => {
+    await setPaused(db, changeOf(site, visit), id, true);
+    return `${name} takes no frames once it hears of it: with its next heartbeat.`;
+  });
+  form(`${base}/resume`, async (visit, { id, name }) => {
+    await setPaused(db, changeOf(site, visit), id, false);
+    return `${name} takes frames again, from its next heartbeat on.`;
   });
   form(`${base}/silence`, async (visit, { id, name }) => {
     const minutes = Number(visit.form("minutes"));
@@ -122,6 +132,7 @@ async function devicePage(site: Site, visit: Member, problem?: UserError): Promi
       ) : (
         <StatusFacts state={state} now={time} />
       )}
+      {state !== undefined && <PauseForm address={addressOf(visit)} csrf={csrf} state={state} now={time} />}
       {host !== undefined && <LastPicture address={host} isFramed={mayFrame(host, baseUrl)} />}
       {sections}
       <h2>Groups</h2>

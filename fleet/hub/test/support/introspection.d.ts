@@ -87,16 +87,16 @@ export type introspection_types = {
  */
 export type introspection = {
   name: never;
-  query: 'PublicQuery';
-  mutation: 'PublicMutation';
+  query: "PublicQuery";
+  mutation: "PublicMutation";
   subscription: never;
   types: introspection_types;
 };
 
-import * as gqlTada from 'gql.tada';
+import * as gqlTada from "gql.tada";
 
-declare module 'gql.tada' {
+declare module "gql.tada" {
   interface setupSchema {
-    introspection: introspection
+    introspection: introspection;
   }
 }

@@ -1,0 +1,34 @@
+/** Pauses of devices: a paused device takes no frames, and goes on to send heartbeats. It hears of it with the next. */
+import type { Database } from "boxwright-service/database";
+import { UserError } from "../core/errors.ts";
+import { audit } from "./audit.ts";
+import { needDevice, type DeviceRow } from "./device-query.ts";
+import type { Change } from "./group.ts";
+
+/** Pauses a device, or lets it go on. Asking again changes nothing, and is not in the audit. */
+export async function setPaused(
+  db: Database,
+  { now, actor, teamId }: Change,
+  id: string,
+  isPaused: boolean,
+): Promise<DeviceRow> {
+  return db.write(async (tx) => {
+    const device = await needDevice(tx, teamId, id);
+    const [state] = await tx.all<{ paused_at: number | null }>(
+      "SELECT paused_at FROM device_states WHERE team_id = ? AND device_id = ?",
+      [teamId, id],
+    );
+    if (state === undefined)
+      throw new UserError(
+        `got device ${JSON.stringify(id.slice(0, 80))}, which never enrolled, expected one that did`,
+        409,
+        "This device has never enrolled, so it cannot be paused.",
+      );
+    if ((state.paused_at !== null) === isPaused) return device;
+    await tx.all("UPDATE device_states SET paused_at = ? WHERE team_id = ? AND device_id = ?", [
+      ...[isPaused ? now : null, teamId, id],
+    ]);
+    await audit(tx, now, actor, isPaused ? "device.paused" : "device.resumed", teamId, `${id} ${device.name}`);
+    return device;
+  });
+}
