@@ -1,7 +1,7 @@
 /** Matrix suppression: each score is lowered by the better boxes that its box overlaps, and nothing is kept or not. */
-import { type Candidates, type Outcome, iouOf, isSameClass } from "./candidates.ts";
-import { Neighbours } from "./near.ts";
+import { type Candidates, type Outcome, iouOf } from "./candidates.ts";
 import type { Decay } from "./soft.ts";
+import { Strips } from "./strips.ts";
 
 /** The decay of matrix suppression. */
 export interface MatrixKernel {
@@ -22,7 +22,10 @@ export function keepByMatrix(
 ): Outcome {
   const factors = new MatrixFactors(c, kernel);
   const classes = ranksByClass(c);
-  const near = new Neighbours(c);
+  const near = new Strips(
+    c,
+    c.order.map((_, rank) => rank),
+  );
   if (isCrowded(c, near, classes)) for (const ranks of classes) compareAll(c, ranks, factors);
   else compareNear(c, near, factors);
   const remaining: [row: number, score: number][] = [];
@@ -56,7 +59,7 @@ const SAMPLE = 256;
 const QUICKER = 4;
 
 /** True if comparing all boxes of a class with each other is quicker than to find the neighbours of each. */
-function isCrowded({ order }: Candidates, near: Neighbours, classes: readonly number[][]): boolean {
+function isCrowded({ order }: Candidates, near: Strips, classes: readonly number[][]): boolean {
   const step = Math.max(1, Math.floor(order.length / SAMPLE));
   let found = 0;
   for (let rank = 0; rank < order.length; rank += step) {
@@ -68,15 +71,12 @@ function isCrowded({ order }: Candidates, near: Neighbours, classes: readonly nu
 }
 
 /** Compares each box with the better ones of its class that a grid finds. */
-function compareNear(c: Candidates, near: Neighbours, factors: MatrixFactors): void {
-  for (const [rank, row] of c.order.entries()) {
+function compareNear(c: Candidates, near: Strips, factors: MatrixFactors): void {
+  const { ranks, overlaps } = near;
+  for (let rank = 0; rank < c.order.length; rank++) {
     near.find(rank);
     factors.begin();
-    for (let k = 0; k < near.count; k++) {
-      const better = near.ranks[k];
-      if (better < rank && isSameClass(c, c.order[better], row))
-        factors.compare(better, iouOf(c, c.order[better], row));
-    }
+    for (let k = 0; k < near.count; k++) if (ranks[k] < rank) factors.compare(ranks[k], overlaps[k]);
     factors.end(rank);
   }
 }
