@@ -104,7 +104,10 @@ export type ScoreOption = (typeof SCORE_OPTIONS)[number];
  */
 export type HeadRule = "anchor" | "cell" | "point" | "distance" | "prior" | "plain";
 
-/** Names a form of output tensors that exporters write. `heads/exports.ts` reads each form. */
+/**
+ * Names a form of output tensors that exporters write. `shapes/ways.ts` states its channels; `heads/exports.ts` reads
+ * it.
+ */
 export type ExportName =
   | "anchor-maps"
   | "cell-maps"
