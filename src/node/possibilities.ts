@@ -10,7 +10,7 @@ import { settlingOptions } from "../heads/refuse.ts";
 import { priorsAmong } from "../heads/ssd.ts";
 import { unpackedSpecs } from "../decode/finished.ts";
 import { valuesIn } from "../planfile/write.ts";
-import { cellsOf, gridsOf, sideOfRows } from "../shapes/grids.ts";
+import { cellsOf, gridsOf, sizeOfRows } from "../shapes/grids.ts";
 import { PRIOR_INPUTS } from "../shapes/counts.ts";
 import type { Match } from "../shapes/solve.ts";
 import { type Proposal, propose } from "../shapes/propose.ts";
@@ -213,9 +213,10 @@ function sizeOf({ match, options: { family } }: Proposal): readonly [number, num
   if (buildPriors && n !== null)
     return PRIOR_INPUTS.find((size) => buildPriors(size).length === 4 * n) ?? USUAL;
   const rows = levels ? levels.reduce((sum, level) => sum + (level.n ?? 0), 0) : n;
-  // SCRFD has two anchors for each cell.
-  const side = rows === null ? null : (sideOfRows(rows) ?? sideOfRows(rows / 2));
-  return side === null ? USUAL : [side, side];
+  if (rows === null || form.rows === "list" || form.rows === "queries") return USUAL;
+  const each = form.rows === "anchors" ? 3 : (form.perCell ?? 1);
+  // RetinaFace has two anchors for each cell.
+  return sizeOfRows(rows, each) ?? sizeOfRows(rows, 2) ?? USUAL;
 }
 
 const USUAL = [640, 640] as const;

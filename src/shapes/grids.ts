@@ -65,11 +65,36 @@ export const squareOfRows = (rows: number): number | null =>
     ),
   ) ?? null;
 
-/** Returns the side of the square input whose cells, or three anchors of each, are so many; `null` if there is none. */
-export const sideOfRows = (rows: number): number | null =>
-  SIDES.find((side) =>
-    [rows, rows / 3].some((cells) => areCells({ inputSize: [side, side], strides: null }, cells)),
-  ) ?? null;
+/** Pixels of a block, in which the maps of strides 8, 16 and 32 have 16 + 4 + 1 cells. */
+const BLOCK = 32;
+const BLOCK_CELLS = 21;
+
+/** Width of most inputs that are no squares. */
+const USUAL_WIDTH = 640;
+
+/**
+ * Returns the size of the input that has so many rows, `each` for a cell: of the square, else of the rectangle that is
+ * most like those of published networks. `null` if there is none.
+ */
+export function sizeOfRows(rows: number, each: number): readonly [number, number] | null {
+  const side = SIDES.find((side) =>
+    STRIDES.some(
+      (strides) =>
+        strides.length > 1 &&
+        each * cellsOf(gridsOf({ inputSize: [side, side], strides: null }, strides)) === rows,
+    ),
+  );
+  if (side !== undefined) return [side, side];
+  const blocks = rows / each / BLOCK_CELLS;
+  if (!Number.isInteger(blocks)) return null;
+  const heights = Array.from({ length: Math.floor(Math.sqrt(blocks)) }, (_, i) => i + 1);
+  const sizes = heights
+    .filter((h) => blocks % h === 0 && blocks <= 3 * h * h)
+    .map((h) => [BLOCK * (blocks / h), BLOCK * h] as const);
+  const rank = ([width, height]: readonly [number, number]): number =>
+    (width === USUAL_WIDTH ? 0 : SIDES.includes(width) ? 10 : 20) + width / height;
+  return sizes.sort((a, b) => rank(a) - rank(b))[0] ?? null;
+}
 
 /**
  * True if published networks have maps at these strides, smallest first, or leave some of these maps out. One that has

@@ -70,6 +70,25 @@ test("masks without their prototypes: first if 80 classes are told so, beside wh
   expect(inFile.slice(0, 2)).toEqual([112, 80]);
 });
 
+describe("the likely size of the input, from the count of rows", () => {
+  test.each([
+    ["output0:1x84x8400", "640x640"],
+    ["output0:1x84x4620", "640x352"],
+    ["output0:1x84x5040", "640x384"],
+    ["output0:1x84x6300", "640x480"],
+    ["output0:1x84x2184", "416x256"],
+    ["output0:1x84x34000", "640x640"],
+    ["output:1x3598x112", "416x416"],
+    ["loc:1x4200x4 conf:1x4200x2 landms:1x4200x10", "320x320"],
+    ["output0:1x300x6", "640x640"],
+  ])("%s", (words, size) => {
+    const [{ likelySize }] = ask(`${words} | - | none`).list.possibilities;
+    expect(likelySize.join("x")).toBe(size);
+    // Asked again with that size, the tensors are read.
+    expect(ask(`${words} | ${size} | none`).list.possibilities).not.toEqual([]);
+  });
+});
+
 describe("the first proposal, followed, decodes random values", () => {
   const known = CORPUS.filter((line) => !line.endsWith("| none"));
   test.each(known)("%s", (line) => {

@@ -42,9 +42,7 @@ export function possibilitiesOf({
     };
     const open = listed(known);
     if (open.length === 0) return open;
-    const sized = listed({ inputSize: open[0].likelySize, ...known });
-    // Rows that are not the cells of that size still decode: the size only scales their boxes.
-    return sized.length > 0 ? sized : open.map(withLikelySize);
+    return listed({ inputSize: open[0].likelySize, ...known });
   } catch {
     return [];
   }
@@ -52,10 +50,3 @@ export function possibilitiesOf({
 
 const valuesOf = (tensors: readonly NamedTensor[], name: string): never =>
   (tensors.find((tensor) => tensor.name === name)?.data ?? null) as never;
-
-/** Returns a reading that takes the input for the likely size. */
-const withLikelySize = (open: Possibility): Possibility => ({
-  ...open,
-  options: { ...open.options, inputSize: open.likelySize },
-  missing: open.missing.filter((text) => !text.startsWith("inputSize")),
-});
