@@ -31,7 +31,7 @@ import { Buckets } from "boxwright-service/bucket";
 import { Room } from "boxwright-service/room";
 import { deleteOrphans } from "./nouns/snap-deletion.ts";
 import { SnapQuota } from "./nouns/snap-quota.ts";
-import { Heartbeats, setHeartbeatSeconds } from "./nouns/status.ts";
+import { Heartbeats } from "./nouns/status.ts";
 import { createSweep } from "./nouns/sweep.ts";
 import { Desired } from "./nouns/waiting.ts";
 import { registerAssets } from "./pages/assets.ts";
@@ -87,7 +87,6 @@ export interface App {
 }
 
 export function createApp(options: AppOptions): App {
-  setHeartbeatSeconds(options.config.heartbeatSeconds);
   const services = createServices(options);
   const { metrics, addresses } = services;
   const { proxyHops } = options.config;
@@ -99,7 +98,7 @@ export function createApp(options: AppOptions): App {
   desired.start();
   const endpoint = createEndpoint(services);
   registerOps(router, services, isDraining);
-  const heartbeats = new Heartbeats();
+  const heartbeats = new Heartbeats(options.config.heartbeatSeconds);
   const ofAgents = { configs: new Recent<string | undefined>(CONFIG_MS), answers: new WorkLimit(ANSWERS_AT_ONCE) };
   registerAgents(router, { ...services, ...ofAgents, heartbeats, snapQuota: new SnapQuota() });
   const model = endpoint.forKey((exchange, { sha256 = "" }, sender) => handleModel(services, exchange, sender, sha256));

@@ -2,7 +2,6 @@
 import { readHeartbeat, type HeartbeatAnswer } from "boxwright-service/fleet-protocol";
 import { isOld } from "../nouns/credential.ts";
 import { noteHeartbeat } from "../nouns/report.ts";
-import { heartbeatSeconds } from "../nouns/status.ts";
 import { readJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
@@ -10,7 +9,7 @@ import type { Agents, DeviceVisit } from "./visit.ts";
 const REQUEST_MS = 600_000;
 
 export async function postHeartbeat(
-  { db, now, heartbeats, desired }: Agents,
+  { config, db, now, heartbeats, desired }: Agents,
   { exchange, device }: DeviceVisit,
 ): Promise<void> {
   const beat = await readJson(exchange, readHeartbeat);
@@ -21,7 +20,7 @@ export async function postHeartbeat(
   heartbeats.note(device.team_id, device.id, device, beat, time);
   exchange.sendJson(200, {
     time: new Date(time).toISOString(),
-    interval_seconds: heartbeatSeconds(),
+    interval_seconds: config.heartbeatSeconds,
     desired_version: await desired.etag(device.team_id, device.id),
     rotate: isOld(device, time),
     paused: device.paused_at !== null,

@@ -60,7 +60,7 @@ export class Alerts {
 
   /** Looks at all rules once, if no other process does. */
   async watch(): Promise<void> {
-    const { db, now, metrics, baseUrl } = this.#needs;
+    const { config, db, now, metrics, baseUrl } = this.#needs;
     const time = now();
     const lease = { now: time, milliseconds: Math.max(6 * this.#limits.watchMs, 1000) };
     const rules = await allRules(db);
@@ -71,7 +71,7 @@ export class Alerts {
     this.#since ??= elapsed();
     const open = new Map<string, number>();
     for (const rule of rules) {
-      await watchRule(db, rule, now(), elapsed() - this.#since);
+      await watchRule(db, rule, now(), elapsed() - this.#since, config.heartbeatSeconds);
       await this.#teller.tell({ db, baseUrl }, rule, now());
       const [row] = await db.all<{ count: number }>(
         "SELECT count(*) AS count FROM alerts WHERE rule_id = ? AND ended_at IS NULL",

@@ -9,6 +9,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, Queries, Value } from "boxwright-service/database";
 import { isOfDevices, KINDS, sourceOf } from "../nouns/alert-kind.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
+import { offlineMs } from "../nouns/status.ts";
 
 /** How long a fault has to be away at first before its alert ends. */
 export const HOLD_MS = 60_000;
@@ -40,10 +41,18 @@ function conditionOf({ kind, threshold, team_id, group_id }: AlertRule, now: num
 /**
  * Opens and ends alerts of a rule.
  * @param runningMs milliseconds that this hub has heard devices
+ * @param beatSeconds seconds between two heartbeats of a device
  */
-export async function watchRule(db: Database, rule: AlertRule, now: number, runningMs: number): Promise<void> {
+export async function watchRule(
+  db: Database,
+  rule: AlertRule,
+  now: number,
+  runningMs: number,
+  beatSeconds: number,
+): Promise<void> {
   const { kind, threshold } = rule;
-  if (runningMs < (KINDS[kind].needs?.(threshold) ?? 0)) return;
+  const needed = KINDS[kind].needs?.(threshold);
+  if (needed !== undefined && runningMs < Math.max(needed, offlineMs(beatSeconds))) return;
   const condition = conditionOf(rule, now);
   await openAlerts(db, rule, condition, now);
   const [open] = await db.all("SELECT 1 AS one FROM alerts WHERE rule_id = ? AND ended_at IS NULL LIMIT 1", [rule.id]);

@@ -110,6 +110,7 @@ CREATE TABLE device_states (
   frames_at BIGINT,
   spool_percent BIGINT,
   paused_at BIGINT,
+  beat_seconds BIGINT NOT NULL DEFAULT 30,
   PRIMARY KEY (team_id, device_id)
 );
 CREATE TABLE device_hours (

@@ -1,6 +1,6 @@
 /** What a rule of alerts may watch: one row for each kind, as SQL over the rows that have the fault. */
 import type { Value } from "boxwright-service/database";
-import { IS_ONLINE, offlineMs, onlineBetween } from "./status.ts";
+import { IS_ONLINE, onlineBetween } from "./status.ts";
 
 export type AlertKind =
   | "device_offline"
@@ -42,17 +42,15 @@ const online = (now: number, sql: string, ...params: Value[]) => ({
   params: [...onlineBetween(now), ...params],
 });
 
-const silentMs = (minutes: number): number => Math.max(offlineMs(), minutes * MINUTE_MS);
-
 export const KINDS: Readonly<Record<AlertKind, KindRow>> = {
   device_offline: {
     ...{ label: "Device offline for N minutes", unit: "minutes", least: 1, most: 43_200, usual: 5, subject: DEVICE },
     ...{ one: "is offline", several: "are offline" },
     // A hub that was away has heard of nobody: give devices the time to come back.
-    needs: silentMs,
+    needs: (minutes) => minutes * MINUTE_MS,
     where: (minutes, now) => ({
-      sql: "s.revoked_at IS NULL AND s.last_contact_at < ?",
-      params: [now - silentMs(minutes)],
+      sql: "s.revoked_at IS NULL AND s.last_contact_at < ? AND s.last_contact_at + 3000 * s.beat_seconds < ?",
+      params: [now - minutes * MINUTE_MS, now],
     }),
   },
   no_frames: {

@@ -9,13 +9,8 @@ import { HEARTBEAT_SECONDS, type Heartbeat } from "boxwright-service/fleet-proto
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
 import { audit } from "./audit.ts";
 
-let interval = HEARTBEAT_SECONDS;
-/** Returns the seconds between two heartbeats of a device. */
-export const heartbeatSeconds = (): number => interval;
-/** Sets the seconds between two heartbeats, once, before the hub takes requests. */
-export const setHeartbeatSeconds = (seconds: number): void => void (interval = seconds);
 /** Returns the milliseconds without contact after which a device is offline: three missed heartbeats. */
-export const offlineMs = (): number => 3 * interval * 1000;
+export const offlineMs = (beatSeconds: number): number => 3000 * beatSeconds;
 /** Milliseconds above which the page shows the difference of the device's clock. */
 export const CLOCK_DIFFERENCE_MS = 60_000;
 const HOUR_MS = 3600_000;
@@ -35,6 +30,8 @@ export interface DeviceState {
   /** Version of the agent. */
   readonly version: string;
   readonly last_contact_at: number | null;
+  /** Seconds to the next heartbeat, as the hub said at the last contact. */
+  readonly beat_seconds: number;
   readonly online_since: number | null;
   readonly counter: number;
   readonly process_id: string | null;
@@ -73,34 +70,46 @@ export interface DeviceState {
 export type Hour = Pick<DeviceState, "contacts" | "restarts" | "worst_p99" | "drops"> & { readonly hour: number };
 
 export const STATE_COLUMNS = [
-  ...["enrolled_at", "serial_number", "model", "architecture", "version", "last_contact_at", "online_since"],
+  ...[
+    "enrolled_at",
+    "serial_number",
+    "model",
+    "architecture",
+    "version",
+    "last_contact_at",
+    "online_since",
+    "beat_seconds",
+  ],
   ...["counter", "process_id", "previous_process_id", "conflict_at", "clock_difference", "host_url", "application"],
   ...["application_version", "application_state", "report", "hour", "contacts", "restarts", "worst_p99", "drops"],
   ...["application_error", "snap_requested_at", "revoked_at", "frames_at", "spool_percent", "paused_at"],
 ] as const;
 
-type Contact = Pick<DeviceState, "last_contact_at" | "online_since" | "revoked_at">;
+type Contact = Pick<DeviceState, "last_contact_at" | "beat_seconds" | "online_since" | "revoked_at">;
 
 /** Returns the status. A revoked device is offline at once, even if its last contact was a second ago. */
-export function statusOf({ last_contact_at, revoked_at }: Omit<Contact, "online_since">, now: number): Status {
+export function statusOf(
+  { last_contact_at, beat_seconds, revoked_at }: Omit<Contact, "online_since">,
+  now: number,
+): Status {
   if (last_contact_at === null || revoked_at !== null) return "OFFLINE";
   const silent = now - last_contact_at;
   // A contact far in the future was written under a wrong clock.
-  return silent < offlineMs() && silent > -CLOCK_SKEW_MS ? "ONLINE" : "OFFLINE";
+  return silent < offlineMs(beat_seconds) && silent > -CLOCK_SKEW_MS ? "ONLINE" : "OFFLINE";
 }
 
 /** Returns when the status changed last, or null if the device never was online. */
 export function statusChangedAt(state: Contact, now: number): number | null {
   if (state.last_contact_at === null) return null;
   if (statusOf(state, now) === "ONLINE") return state.online_since;
-  return Math.min(now, state.last_contact_at + offlineMs(), state.revoked_at ?? Infinity);
+  return Math.min(now, state.last_contact_at + offlineMs(state.beat_seconds), state.revoked_at ?? Infinity);
 }
 
 /** SQL expression for what `statusOf` says: 1 if the device of a row of `device_states s` is online, else 0. */
 export const IS_ONLINE =
-  "(CASE WHEN s.last_contact_at > ? AND s.last_contact_at < ? AND s.revoked_at IS NULL THEN 1 ELSE 0 END)";
+  "(CASE WHEN s.last_contact_at + 3000 * s.beat_seconds > ? AND s.last_contact_at < ? AND s.revoked_at IS NULL THEN 1 ELSE 0 END)";
 /** Parameters of `IS_ONLINE`. */
-export const onlineBetween = (now: number): [number, number] => [now - offlineMs(), now + CLOCK_SKEW_MS];
+export const onlineBetween = (now: number): [number, number] => [now, now + CLOCK_SKEW_MS];
 
 export interface Advanced {
   readonly state: DeviceState;
@@ -111,7 +120,7 @@ export interface Advanced {
 }
 
 /** Returns the state after a heartbeat. */
-export function advance(before: DeviceState, beat: Heartbeat, now: number): Advanced {
+export function advance(before: DeviceState, beat: Heartbeat, now: number, beat_seconds: number): Advanced {
   const isFirst = before.process_id === null;
   const isRestart = !isFirst && beat.process_id !== before.process_id;
   // Two devices that share a credential take turns: the counter goes back, or the previous process returns.
@@ -128,6 +137,7 @@ export function advance(before: DeviceState, beat: Heartbeat, now: number): Adva
     architecture: beat.architecture,
     version: beat.version,
     last_contact_at: now,
+    beat_seconds,
     online_since: statusOf(before, now) === "ONLINE" ? before.online_since : now,
     counter: beat.counter,
     process_id: beat.process_id,
@@ -171,14 +181,20 @@ interface Pending {
 
 /** Heartbeats that wait to be written. */
 export class Heartbeats {
+  readonly #beatSeconds: number;
   #waiting = new Map<string, Pending>();
   #writing = new Map<string, Pending>();
   #flushing: Promise<void> = Promise.resolve();
 
+  /** @param beatSeconds seconds to the next heartbeat, which each device is told */
+  constructor(beatSeconds = HEARTBEAT_SECONDS) {
+    this.#beatSeconds = beatSeconds;
+  }
+
   /** Takes a heartbeat. `row` is the state in the database, which may be older than the one in memory. */
   note(teamId: string, deviceId: string, row: DeviceState, beat: Heartbeat, now: number): DeviceState {
     const earlier = this.#pendingOf(deviceId, row);
-    const { state, finished, isConflict } = advance(earlier?.state ?? row, beat, now);
+    const { state, finished, isConflict } = advance(earlier?.state ?? row, beat, now, this.#beatSeconds);
     const waiting = this.#waiting.get(deviceId);
     this.#waiting.set(deviceId, {
       ...{ teamId, deviceId, state },
@@ -242,9 +258,18 @@ export class Heartbeats {
 
 async function write(tx: Queries, { teamId, deviceId, state: s, isConflict, finished }: Pending): Promise<void> {
   const done = await tx.all(
-    "UPDATE device_states SET model = ?, architecture = ?, version = ?, last_contact_at = ?, online_since = ?, counter = ?, process_id = ?, previous_process_id = ?, conflict_at = coalesce(?, conflict_at), clock_difference = ?, host_url = ?, report = ?, hour = ?, contacts = ?, restarts = ?, worst_p99 = ?, drops = ?, frames_at = ?, spool_percent = ? WHERE team_id = ? AND device_id = ? AND enrolled_at = ? RETURNING 1 AS done",
+    "UPDATE device_states SET model = ?, architecture = ?, version = ?, last_contact_at = ?, beat_seconds = ?, online_since = ?, counter = ?, process_id = ?, previous_process_id = ?, conflict_at = coalesce(?, conflict_at), clock_difference = ?, host_url = ?, report = ?, hour = ?, contacts = ?, restarts = ?, worst_p99 = ?, drops = ?, frames_at = ?, spool_percent = ? WHERE team_id = ? AND device_id = ? AND enrolled_at = ? RETURNING 1 AS done",
     [
-      ...[s.model, s.architecture, s.version, s.last_contact_at, s.online_since, s.counter, s.process_id],
+      ...[
+        s.model,
+        s.architecture,
+        s.version,
+        s.last_contact_at,
+        s.beat_seconds,
+        s.online_since,
+        s.counter,
+        s.process_id,
+      ],
       ...[s.previous_process_id, isConflict ? s.conflict_at : null, s.clock_difference, s.host_url, s.report],
       ...[s.hour, s.contacts, s.restarts, s.worst_p99, s.drops, s.frames_at, s.spool_percent],
       ...[teamId, deviceId, s.enrolled_at],

@@ -1,12 +1,6 @@
 /** Pieces of a device's page: its last report, its history, its last picture. */
 import type { Heartbeat, Problem } from "boxwright-service/fleet-protocol";
-import {
-  CLOCK_DIFFERENCE_MS,
-  heartbeatSeconds,
-  statusChangedAt,
-  type DeviceState,
-  type Hour,
-} from "../nouns/status.ts";
+import { CLOCK_DIFFERENCE_MS, statusChangedAt, type DeviceState, type Hour } from "../nouns/status.ts";
 import { Ago, durationText, countText } from "./ago.tsx";
 import { Status } from "./device-items.tsx";
 import { Breakable } from "./layout.tsx";
@@ -139,11 +133,12 @@ const HOUR_MS = 3_600_000;
 const TABLE_HOURS = 24;
 
 /** Contacts by the hour as bars, and the last day as a table. */
-export function History({ hours, now }: { hours: readonly Hour[]; now: number }) {
+export function History(props: { hours: readonly Hour[]; now: number; beatSeconds: number }) {
+  const { hours, now, beatSeconds } = props;
   if (hours.length === 0) return <p class="soft">No contact in the last {DAYS} days.</p>;
   const last = Math.floor(now / HOUR_MS);
   // A full bar has all heartbeats of its hour.
-  const full = 3600 / heartbeatSeconds();
+  const full = 3600 / beatSeconds;
   const bars = hours.map(({ hour, contacts }) => {
     const height = Math.max(LEAST_HEIGHT, Math.round((BAR_HEIGHT * Math.min(contacts, full)) / full));
     return `M${HISTORY_HOURS - 1 - (last - hour)} ${BAR_HEIGHT}v-${height}h1v${height}z`;

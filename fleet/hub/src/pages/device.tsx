@@ -145,7 +145,7 @@ async function devicePage(site: Site, visit: Member, problem?: UserError): Promi
       {state !== undefined && (
         <>
           <h2>History</h2>
-          <History hours={[...hours, ...current]} now={time} />
+          <History hours={[...hours, ...current]} now={time} beatSeconds={state.beat_seconds} />
         </>
       )}
       <h2>Credential</h2>

@@ -19,7 +19,15 @@ import { NOW, openTestDatabase, Watched, type TestDatabase, onDatabases } from "
 
 const HOUR = 3600_000;
 const fresh: DeviceState = {
-  ...{ enrolled_at: NOW, serial_number: null, model: "", architecture: "", version: "", last_contact_at: null },
+  ...{
+    enrolled_at: NOW,
+    serial_number: null,
+    model: "",
+    architecture: "",
+    version: "",
+    last_contact_at: null,
+    beat_seconds: 30,
+  },
   ...{ online_since: null, counter: 0, process_id: null, previous_process_id: null, conflict_at: null },
   ...{ clock_difference: null, host_url: null, application: null, application_version: null, report: null },
   ...{ application_error: null, revoked_at: null, frames_at: null, spool_percent: null, paused_at: null },
@@ -41,7 +49,7 @@ function run(...beats: [number, Heartbeat][]) {
   let state = fresh;
   let conflicts = 0;
   for (const [at, one] of beats) {
-    const next = advance(state, one, NOW + at);
+    const next = advance(state, one, NOW + at, 30);
     state = next.state;
     if (next.isConflict) conflicts++;
   }
@@ -52,9 +60,9 @@ describe("a heartbeat", () => {
   it("makes a device online, and silence makes it offline, with the times of both changes", () => {
     const { state } = run([0, beat(1)], [30_000, beat(2)]);
     expect([statusOf(state, NOW + 40_000), statusChangedAt(state, NOW + 40_000)]).toEqual(["ONLINE", NOW]);
-    const late = NOW + 30_000 + offlineMs();
+    const late = NOW + 30_000 + offlineMs(30);
     expect([statusOf(state, late), statusChangedAt(state, late + HOUR)]).toEqual(["OFFLINE", late]);
-    const back = advance(state, beat(3), late + HOUR).state;
+    const back = advance(state, beat(3), late + HOUR, 30).state;
     expect(statusChangedAt(back, late + HOUR + 1)).toBe(late + HOUR);
     expect([statusOf(fresh, NOW), statusChangedAt(fresh, NOW)]).toEqual(["OFFLINE", null]);
   });
@@ -88,7 +96,7 @@ describe("a heartbeat", () => {
       [3, beat(4, { process_id: "b", dropped: 2 })],
     );
     expect([state.contacts, state.worst_p99, state.drops]).toEqual([4, 40, 4 + 0 + 2 + 2]);
-    const next = advance(state, beat(5, { process_id: "b", dropped: 2 }), NOW + HOUR);
+    const next = advance(state, beat(5, { process_id: "b", dropped: 2 }), NOW + HOUR, 30);
     expect(next.finished).toMatchObject({ hour: NOW / HOUR, contacts: 4, drops: 8 });
     expect(next.state).toMatchObject({ contacts: 1, drops: 0, worst_p99: 5 });
   });
