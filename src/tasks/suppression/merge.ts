@@ -3,6 +3,7 @@ import { type Candidates, type Outcome, iouOf, isSameClass } from "./candidates.
 import { byOverlap, keepGreedily } from "./greedy.ts";
 import { groupByBest } from "./groups.ts";
 import { Neighbours } from "./near.ts";
+import { Strips } from "./strips.ts";
 
 /** Returns the mean of the rows' corners by weight. */
 function meanBox(
@@ -70,24 +71,38 @@ const FEW_GROUPS = 256;
  * the first box (NMW).
  */
 export function mergeNmw(c: Candidates, threshold: number, max: number): Outcome {
-  const near = new Neighbours(c);
+  const near = new Strips(
+    c,
+    c.order.map((_, rank) => rank),
+  );
   const groups: number[][] = [];
   /** Group that the row of each rank has begun. */
   const begunBy: (number[] | undefined)[] = [];
   c.order.forEach((row, rank) => {
     let best: number[] | null = null;
     let largest = threshold;
-    const compare = (group: number[] | undefined): void => {
-      const overlap = group !== undefined && isSameClass(c, group[0], row) ? iouOf(c, group[0], row) : 0;
-      if (group !== undefined && overlap > largest) [best, largest] = [group, overlap];
-    };
-    if (groups.length <= FEW_GROUPS) groups.forEach(compare);
+    if (groups.length <= FEW_GROUPS)
+      for (const group of groups) {
+        const overlap = isSameClass(c, group[0], row) ? iouOf(c, group[0], row) : 0;
+        if (overlap > largest) [best, largest] = [group, overlap];
+      }
     else {
-      near.findBestFirst(rank);
-      for (let k = 0; k < near.count; k++) compare(begunBy[near.ranks[k]]);
+      near.find(rank);
+      const { ranks, overlaps, count } = near;
+      let bestRank = -1;
+      for (let k = 0; k < count; k++) {
+        const group = begunBy[ranks[k]];
+        if (group === undefined || !(overlaps[k] >= largest)) continue;
+        // Of equal overlaps the better box counts. The threshold itself is no overlap.
+        if (overlaps[k] === largest && (bestRank < 0 || ranks[k] > bestRank)) continue;
+        [best, largest, bestRank] = [group, overlaps[k], ranks[k]];
+      }
     }
-    if (best !== null) (best as number[]).push(row);
-    else groups.push((begunBy[rank] = [row]));
+    if (best === null) groups.push((begunBy[rank] = [row]));
+    else {
+      best.push(row);
+      near.drop(rank);
+    }
   });
   return outcomeOfGroups(c, groups.slice(0, max), ([first, ...others]) =>
     meanBox(c, [first, ...others], (row) => c.scores[row] * (row === first ? 1 : iouOf(c, first, row))),

@@ -217,3 +217,39 @@ test("the heap of scores gives the best rank after any falls", () => {
   }
   expect(heap.length).toBe(0);
 });
+
+/** Groups by the first box that a box overlaps most, by the definition of "nmw". */
+function nmwGroups(scene: Scene, threshold: number): number[][] {
+  const groups: number[][] = [];
+  for (const row of orderOf(scene)) {
+    let [best, largest] = [null as number[] | null, threshold];
+    for (const group of groups) {
+      const overlap = overlapOf(scene, group[0], row);
+      if (overlap > largest) [best, largest] = [group, overlap];
+    }
+    if (best) best.push(row);
+    else groups.push([row]);
+  }
+  return groups;
+}
+
+// Corners on a coarse raster: a box overlaps several better ones alike, and the best of these gets it.
+const RASTER: Scene = {
+  ...sceneOf(1500, 300, 24, 3),
+  boxes: sceneOf(1500, 300, 24, 3).boxes.map((v) => 6 * Math.round(v / 6)),
+};
+
+test.each([...scenes, ["many groups, equal overlaps", RASTER] as const])('"nmw" groups %s', (_, scene) => {
+  for (const iouThreshold of [0.2, 1 / 3, 0.5]) {
+    const { members } = suppress(scene.boxes, scene.scores, {
+      method: "nmw",
+      classIds: scene.classIds,
+      iouThreshold,
+    });
+    expect(members?.map((rows) => [...rows])).toEqual(nmwGroups(scene, iouThreshold));
+  }
+});
+
+test("more groups than are compared one by one", () => {
+  expect(nmwGroups(RASTER, 0.5).length).toBeGreaterThan(400);
+});
