@@ -510,7 +510,12 @@ const surroundings = [
     name: "the measuring page fills its table",
     async run({ page, address }) {
       await page.goto(`${address}measure.html`);
+      // An example stands there first, with its machine named.
+      const example = page.locator("[data-example]");
+      isTrue(/AMD|Intel|Apple|ARM/.test(await example.innerText()), "the machine of the example");
+      isTrue((await page.locator("[data-row]").count()) >= 10, "rows of the example");
       await page.click("[data-measure]");
+      await page.waitForFunction(() => document.querySelector("[data-example]") === null);
       await page.waitForFunction(() => document.querySelectorAll("[data-row]").length >= 3);
       const us = await page
         .locator("[data-row='v8@.25'] [data-us]")
