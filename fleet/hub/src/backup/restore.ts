@@ -2,6 +2,7 @@
 import { UserError } from "../core/errors.ts";
 import type { Database, Queries } from "boxwright-service/database";
 import { audit, KEPT, type AuditAction } from "../nouns/audit.ts";
+import { isLess, type Role } from "../nouns/role.ts";
 import { memberKey, readKnown, readTakenAway, type Known, type TakenAway } from "./access.ts";
 import { LEFT_OUT, tables, type Row, type Table } from "./format.ts";
 import { readBackup, type Line } from "./read.ts";
@@ -187,7 +188,7 @@ class AccessFilter {
       this.#stayRemoved.push({ email, team_id });
       return undefined;
     }
-    if (isAdmin && role === "member") {
+    if (role !== undefined && isLess(role, row["role"] as Role)) {
       this.#stayDemoted.push({ email, team_id });
       return { ...row, role };
     }

@@ -21,7 +21,7 @@ CREATE TABLE users (
 CREATE TABLE members (
   team_id ${text} NOT NULL REFERENCES teams (id),
   user_id ${text} NOT NULL REFERENCES users (id),
-  role ${text} NOT NULL CHECK (role IN ('admin', 'member')),
+  role ${text} NOT NULL CHECK (role IN ('admin', 'member', 'viewer')),
   created_at BIGINT NOT NULL,
   PRIMARY KEY (team_id, user_id)
 );

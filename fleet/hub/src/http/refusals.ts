@@ -46,6 +46,7 @@ export const refusals = {
   out_of_step: [409, "got bytes for another place of the file than its end"],
   invalid_upload: [400, "got an upload that does not fit"],
   foreign_script: [403, "got a request that no page of this session sent, expected one of the hub's own pages"],
+  viewer: [403, "got a change by a viewer, expected a member or an administrator of the team"],
   not_found: [404, "got a path that the hub does not serve"],
 } as const satisfies Record<string, readonly [number, string]>;
 

@@ -1,14 +1,30 @@
-/** Roles in a team. Members see and edit devices. Administrators also make keys, invite, remove and rename. */
+/**
+ * Roles in a team. Viewers see everything and change nothing. Members edit devices too. Administrators, the owners of a
+ * team, also make keys, invite, remove and rename.
+ */
 import { UserError } from "../core/errors.ts";
 
-export type Role = "admin" | "member";
+export type Role = "admin" | "member" | "viewer";
+
+/** Roles by what they may, the most first. */
+export const ROLES: readonly Role[] = ["admin", "member", "viewer"];
+
+/** Names of roles for people. */
+export const roleNames: Readonly<Record<Role, string>> = {
+  admin: "Administrator",
+  member: "Member",
+  viewer: "Viewer",
+};
+
+/** True if the first role may less than the second. */
+export const isLess = (role: Role, other: Role): boolean => ROLES.indexOf(role) > ROLES.indexOf(other);
 
 export function parseRole(text: string): Role {
-  if (text !== "admin" && text !== "member")
-    throw new UserError(
-      `role: got ${JSON.stringify(text)}, expected admin or member`,
-      400,
-      "Choose a role: member or administrator.",
-    );
-  return text;
+  const role = ROLES.find((known) => known === text);
+  if (role !== undefined) return role;
+  throw new UserError(
+    `role: got ${JSON.stringify(text)}, expected ${ROLES.join(", ")}`,
+    400,
+    "Choose a role: viewer, member or administrator.",
+  );
 }

@@ -222,7 +222,7 @@ export async function setRole(
     if (by !== undefined) await requireAdmin(tx, teamId, by);
     const [user] = await tx.all<{ id: string }>("SELECT id FROM users WHERE email = ?", [email]);
     const left = await admins(tx, teamId);
-    if (role === "member" && left.length === 1 && left[0] === user?.id) {
+    if (role !== "admin" && left.length === 1 && left[0] === user?.id) {
       throw lastAdmin();
     }
     const rows = await tx.all<{ user_id: string }>(
@@ -230,7 +230,7 @@ export async function setRole(
       [role, teamId, user?.id ?? ""],
     );
     if (rows[0] === undefined) throw notInTeam(email);
-    if (role === "member") await endInvitations(tx, now, actor, rows[0].user_id, teamId);
+    if (role !== "admin") await endInvitations(tx, now, actor, rows[0].user_id, teamId);
     await audit(tx, now, actor, "member.role_changed", teamId, `${email} ${role}`);
   });
 }

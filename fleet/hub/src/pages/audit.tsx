@@ -1,12 +1,13 @@
 /** The audit of a team: who changed what, the newest first, and deletion of old rows. */
 import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
-import { deleteAudit, findAudit, type AuditRow } from "../nouns/audit.ts";
+import { auditLines, deleteAudit, findAudit, type AuditRow } from "../nouns/audit.ts";
 import { requireAdmin } from "../nouns/team.ts";
 import { countText } from "./ago.tsx";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
 import { Breakable, Csrf } from "./layout.tsx";
+import { refuseMethod } from "../http/refusals.ts";
 import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
@@ -37,6 +38,14 @@ export function registerAudit(site: Site, guards: Guards): void {
   const { db, now } = site;
   const base = "/teams/:team/audit";
   guards.member.get(base, (visit) => auditPage(site, visit));
+  guards.script(`${base}/lines`, async ({ exchange, team }) => {
+    if (exchange.method !== "GET" && exchange.method !== "HEAD") return refuseMethod(exchange, "GET, HEAD");
+    let text = "";
+    for await (const lines of auditLines(db, team.id)) text += lines;
+    const name = `audit-${new Date(now()).toISOString().slice(0, 10)}.jsonl`;
+    const headers = { "content-disposition": `attachment; filename="${name}"`, "x-content-type-options": "nosniff" };
+    exchange.send(200, "application/x-ndjson; charset=utf-8", text, headers);
+  });
   guards.member.change(
     base,
     async (visit) => {
@@ -107,6 +116,9 @@ async function auditPage({ db }: Site, visit: Member, problem?: UserError): Prom
         </div>
         <button type="submit">Show</button>
       </form>
+      <p class="actions">
+        <a href={`${base}/lines`}>All rows as a file of JSON lines</a>
+      </p>
       {shown.length === 0 ? <p class="count">No rows match.</p> : <Rows rows={shown} />}
       {rows.length > ROWS_A_PAGE && (
         <nav class="pages" aria-label="Pages of the audit">

@@ -52,7 +52,10 @@ export interface Guards {
   /** For everybody. The page itself reads the form of a POST. */
   readonly open: Guard<Visit>;
   readonly signedIn: Guard<SignedIn>;
-  /** For members of the team in the path. To others the team does not exist. */
+  /**
+   * For members of the team in the path. To others the team does not exist. Viewers send no form here, and no script of
+   * theirs changes anything.
+   */
   readonly member: Guard<Member>;
   /** For scripts of the hub's own pages. `work` sends the answer. The CSRF mark comes in a header. */
   script(path: string, work: (visit: Member) => Promise<void> | void): void;
@@ -99,7 +102,10 @@ export function createGuards(site: Site, router: Router): Guards {
   const member = (page: Page<Member>, options?: FormOptions): Handler => {
     return signedIn((visit) => {
       const team = visit.teams.find(({ id }) => id === visit.param("team"));
-      return team === undefined ? notFound(frameOf(visit, "Not found")) : page({ ...visit, team });
+      if (team === undefined) return notFound(frameOf(visit, "Not found"));
+      if (visit.exchange.method === "POST" && team.role === "viewer")
+        return refused(403, "You are a viewer of this team, and change nothing. Ask one of its administrators.");
+      return page({ ...visit, team });
     }, options);
   };
 
@@ -113,6 +119,7 @@ export function createGuards(site: Site, router: Router): Guards {
       if (exchange.method !== "GET" && exchange.method !== "HEAD") {
         const mark = exchange.header(CSRF_HEADER) ?? "";
         if (!isOwnForm(exchange, baseUrl) || !isOwnMark(session, mark)) return refuse(exchange, "foreign_script");
+        if (team.role === "viewer") return refuse(exchange, "viewer");
       }
       await work({ ...visit, session, teams, team, form: emptyForm });
     };

@@ -2,7 +2,7 @@
 import { csrfOf } from "../auth/cookie.ts";
 import type { UserError } from "../core/errors.ts";
 import { cancelInvitation, openInvitations, type Invitation } from "../nouns/invitation.ts";
-import { parseRole, type Role } from "../nouns/role.ts";
+import { parseRole, roleNames, ROLES } from "../nouns/role.ts";
 import {
   membersOf,
   notInTeam,
@@ -43,7 +43,7 @@ export function registerMembers(site: Site, guards: Guards): void {
     const target = (await membersOf(db, visit.team.id)).find(({ user_id }) => user_id === visit.param("user"));
     if (target === undefined) throw notInTeam();
     await setRole(db, now(), user.email, user.id, visit.team.id, target.email, role);
-    return tell(visit, `${target.email} is ${role === "admin" ? "an administrator" : "a member"} now.`);
+    return tell(visit, `${target.email} is ${role === "admin" ? "an administrator" : `a ${role}`} now.`);
   });
   form(`${base}/:user/password`, async (visit) => {
     const { user } = visit.session;
@@ -116,8 +116,6 @@ interface MembersProps {
   readonly asked: string | undefined;
   readonly typed: { readonly email: string; readonly role: string } | undefined;
 }
-
-const roleNames: Readonly<Record<Role, string>> = { admin: "Administrator", member: "Member" };
 
 function Members(props: MembersProps) {
   const { team, members, link } = props;
@@ -198,17 +196,18 @@ function MemberActions(props: MembersProps & { readonly member: TeamMember; read
   const { team, self, csrf, member, isLastAdmin } = props;
   const { user_id: id, email, role } = member;
   const base = `/teams/${team.id}/members`;
-  const other: Role = role === "admin" ? "member" : "admin";
   if (isLastAdmin) return <p class="soft">The last administrator stays.</p>;
   return (
     <div class="do">
-      <form method="post" action={`${base}/${id}/role`}>
-        <Csrf value={csrf} />
-        <input type="hidden" name="role" value={other} />
-        <button type="submit" aria-label={`Make ${other === "admin" ? "administrator" : "member"}: ${email}`}>
-          Make {other === "admin" ? "administrator" : "member"}
-        </button>
-      </form>
+      {ROLES.filter((other) => other !== role).map((other) => (
+        <form method="post" action={`${base}/${id}/role`}>
+          <Csrf value={csrf} />
+          <input type="hidden" name="role" value={other} />
+          <button type="submit" aria-label={`Make ${roleNames[other].toLowerCase()}: ${email}`}>
+            Make {roleNames[other].toLowerCase()}
+          </button>
+        </form>
+      ))}
       {id !== self && (
         <form method="post" action={`${base}/${id}/password`}>
           <Csrf value={csrf} />
@@ -273,6 +272,9 @@ function Invite({ team, csrf, typed }: MembersProps) {
           <label for="invite-role">Role</label>
           <select id="invite-role" name="role">
             <option value="member">Member: devices</option>
+            <option value="viewer" selected={typed?.role === "viewer"}>
+              Viewer: sees everything, changes nothing
+            </option>
             <option value="admin" selected={typed?.role === "admin"}>
               Administrator: also API keys and members
             </option>

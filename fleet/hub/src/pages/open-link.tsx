@@ -98,7 +98,7 @@ function OpenLink({
               <Breakable text={link.email} />
             </strong>{" "}
             is invited to the team <strong>{link.team_name}</strong>
-            {link.role === "admin" ? " as an administrator." : "."}
+            {link.role === "admin" ? " as an administrator." : link.role === "viewer" ? " as a viewer." : "."}
           </>
         ) : (
           <>

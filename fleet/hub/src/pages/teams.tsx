@@ -1,4 +1,5 @@
 /** The start page, and the list of teams of somebody who has several. */
+import { roleNames } from "../nouns/role.ts";
 import type { Membership } from "../nouns/team.ts";
 import { redirect, show } from "./answer.tsx";
 import { frameOf, type Guards } from "./guards.tsx";
@@ -19,7 +20,7 @@ function Teams({ teams }: { teams: readonly Membership[] }) {
         <li>
           <div class="what">
             <a href={`/teams/${team.id}/devices`}>{team.name}</a>
-            <span class="soft">{team.role === "admin" ? "Administrator" : "Member"}</span>
+            <span class="soft">{roleNames[team.role]}</span>
           </div>
         </li>
       ))}
