@@ -32,26 +32,34 @@ export function components(mask: readonly (readonly boolean[])[]): Point[][] {
   return groups;
 }
 
-/**
- * The smallest rectangle around points: it lies along an edge of their hull, which is among the lines through two of
- * the points. `cv2.minAreaRect`.
- */
-export function smallestRectangle(points: readonly Point[]): Rectangle {
-  let best: Rectangle | null = null;
-  for (const [x1, y1] of points)
-    for (const [x2, y2] of points) {
+/** The rectangles around points along each line through two of them: an edge of the hull is among these. */
+export const rectanglesAround = (points: readonly Point[]): Rectangle[] =>
+  points.flatMap(([x1, y1]) =>
+    points.flatMap(([x2, y2]): Rectangle[] => {
       const length = Math.hypot(x2 - x1, y2 - y1);
-      if (length === 0) continue;
+      if (length === 0) return [];
       const [ux, uy] = [(x2 - x1) / length, (y2 - y1) / length];
       const along = points.map(([x, y]) => x * ux + y * uy);
       const across = points.map(([x, y]) => y * ux - x * uy);
       const [a, b] = [along, across].map((values) => [Math.min(...values), Math.max(...values)]);
-      const sides = [a[1] - a[0], b[1] - b[0]] as const;
-      if (best && sides[0] * sides[1] >= best.sides[0] * best.sides[1]) continue;
       const [m, n] = [(a[0] + a[1]) / 2, (b[0] + b[1]) / 2];
-      best = { centre: [m * ux - n * uy, m * uy + n * ux], sides, direction: [ux, uy] };
-    }
-  return best ?? { centre: points[0], sides: [0, 0], direction: [1, 0] };
+      return [
+        {
+          centre: [m * ux - n * uy, m * uy + n * ux],
+          sides: [a[1] - a[0], b[1] - b[0]],
+          direction: [ux, uy],
+        },
+      ];
+    }),
+  );
+
+export const areaOf = ({ sides: [a, b] }: Rectangle): number => a * b;
+
+/** The smallest rectangle around points, the first of those with the same area. `cv2.minAreaRect`. */
+export function smallestRectangle(points: readonly Point[]): Rectangle {
+  const [first = { centre: points[0], sides: [0, 0], direction: [1, 0] }, ...others] =
+    rectanglesAround(points);
+  return others.reduce((best, one) => (areaOf(one) < areaOf(best) ? one : best), first);
 }
 
 /** The rectangle grown on each side by area x ratio / perimeter: `unclip`, with round corners. */

@@ -13,7 +13,15 @@ import {
 } from "../../spec/peaks.ts";
 import { type Picture, bilinear, pasteOfDetectron, pasteOfTorchvision } from "../../spec/masks.ts";
 import { sigmoid } from "../../spec/points.ts";
-import { SETTINGS, components, cornersOf, smallestRectangle, unclip } from "../../spec/text.ts";
+import {
+  SETTINGS,
+  areaOf,
+  components,
+  cornersOf,
+  rectanglesAround,
+  smallestRectangle,
+  unclip,
+} from "../../spec/text.ts";
 import type { TypedOptions } from "../../src/config/types.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";
 import type { Detections } from "../../src/decode/detections.ts";
@@ -289,6 +297,36 @@ function endsOf(group: readonly Pixel[]): Pixel[] {
   });
 }
 
+/** True if rectangles of other sides are as small: rounding then says which is the smallest. */
+function hasRival(ends: readonly Pixel[]): boolean {
+  const least = smallestRectangle(ends);
+  const sideOf = ({ sides }: { readonly sides: readonly number[] }): number => Math.min(...sides);
+  return rectanglesAround(ends).some(
+    (one) =>
+      areaOf(one) - areaOf(least) < 1e-9 * areaOf(least) && Math.abs(sideOf(one) - sideOf(least)) > 1e-6,
+  );
+}
+
+test("a text with two smallest rectangles, one upright and one slanted", () => {
+  const ends = [17, 30]
+    .map((y): Pixel => [23, y])
+    .concat([
+      [22, 31],
+      [28, 18],
+      [28, 31],
+    ]);
+  expect(areaOf(smallestRectangle(ends))).toBeCloseTo(84, 9);
+  expect(hasRival(ends)).toBe(true);
+  expect(
+    hasRival([
+      [0, 0],
+      [8, 0],
+      [0, 3],
+      [8, 3],
+    ]),
+  ).toBe(false);
+});
+
 test("DBNet", () => {
   let texts = 0;
   const done = forSeeds(SHARE, COUNT, (seed) => {
@@ -316,7 +354,9 @@ test("DBNet", () => {
     const found = all[0].toArray();
     const mask = map.map((row) => row.map((v) => v / 256 > SETTINGS.mask));
     for (const group of components(mask)) {
-      const rectangle = smallestRectangle(endsOf(group));
+      const ends = endsOf(group);
+      const rectangle = smallestRectangle(ends);
+      if (hasRival(ends)) continue;
       const grown = unclip(rectangle, SETTINGS.ratio);
       const [a, b] = rectangle.sides;
       const isNear = (x: number, limit: number): boolean => Math.abs(x - limit) < 1e-6;
