@@ -18,10 +18,10 @@ interface Node {
   readonly properties?: readonly (Node & { readonly value?: Node })[];
 }
 
-/** True if bundlers take the value of a constant for an effect: a call, `Math.PI / 2`, `{ ...other }`. */
+/** True if bundlers take the value of a constant for an effect: a call, `Math.PI / 2`, `{ ...other }`, `${other}`. */
 const looksLikeEffect = (node: Node | null | undefined): boolean =>
   !!node &&
-  (/^(Binary|Call|Conditional|Logical|Member|New|TaggedTemplate|Unary)Expression$|^SpreadElement$/.test(
+  (/^(Binary|Call|Conditional|Logical|Member|New|TaggedTemplate|Unary)Expression$|^(SpreadElement|TemplateLiteral)$/.test(
     node.type,
   ) ||
     !!node.elements?.some(looksLikeEffect) ||
