@@ -16,8 +16,11 @@ export const HOLD_MS = 60_000;
 const LONGEST_HOLD_MS = 3_600_000;
 /** An alert that ended so long ago does not count: the device was well. */
 const FORGET_MS = 6 * 3_600_000;
-/** Rows that one statement changes. Requests get their turn between two. */
-const ROWS_A_TURN = 250;
+/**
+ * Rows that one statement changes. SQLite runs in this process, so requests get their turn between two statements.
+ * PostgreSQL looks through all devices for each statement: 10,000 alerts took 52 s in 40 of them.
+ */
+const ROWS_A_TURN = { sqlite: 250, postgres: 20_000 };
 
 interface Condition {
   readonly sql: string;
@@ -69,7 +72,7 @@ async function openAlerts(db: Database, rule: AlertRule, { sql, params }: Condit
     `CAST(? AS BIGINT), ${hold}`;
   const text =
     `INSERT INTO alerts (id, team_id, rule_id, rule_name, kind, subject, subject_name, began_at, hold_ms) SELECT ${values} ${sql} ` +
-    `AND NOT EXISTS (SELECT 1 FROM alerts o WHERE o.rule_id = ? AND o.subject = d.id AND o.ended_at IS NULL) LIMIT ${ROWS_A_TURN} ` +
+    `AND NOT EXISTS (SELECT 1 FROM alerts o WHERE o.rule_id = ? AND o.subject = d.id AND o.ended_at IS NULL) LIMIT ${ROWS_A_TURN[db.kind]} ` +
     "ON CONFLICT DO NOTHING RETURNING 1 AS done";
   const { id, name, kind } = rule;
   const first = [`${now}.${id}.`, id, name, kind, now, id, now - FORGET_MS];
@@ -80,7 +83,7 @@ async function openAlerts(db: Database, rule: AlertRule, { sql, params }: Condit
 async function endAlerts(db: Database, { id }: AlertRule, { sql, params }: Condition, now: number): Promise<void> {
   const isThere = `EXISTS (SELECT 1 ${sql} AND d.id = alerts.subject)`;
   const some = (where: string): string =>
-    `id IN (SELECT id FROM alerts WHERE rule_id = ? AND ended_at IS NULL AND ${where} LIMIT ${ROWS_A_TURN}) RETURNING 1 AS done`;
+    `id IN (SELECT id FROM alerts WHERE rule_id = ? AND ended_at IS NULL AND ${where} LIMIT ${ROWS_A_TURN[db.kind]}) RETURNING 1 AS done`;
   await inTurns(db, (tx) =>
     tx.all(`UPDATE alerts SET calm_since = ? WHERE ${some(`calm_since IS NULL AND NOT ${isThere}`)}`, [
       ...[now, id, ...params],
@@ -98,7 +101,7 @@ async function endAlerts(db: Database, { id }: AlertRule, { sql, params }: Condi
 
 /** Repeats a statement that changes at most so many rows, until it finds no more. */
 async function inTurns(db: Database, work: (tx: Queries) => Promise<readonly object[]>): Promise<void> {
-  while ((await db.write(work)).length >= ROWS_A_TURN) await nextTurn();
+  while ((await db.write(work)).length >= ROWS_A_TURN[db.kind]) await nextTurn();
 }
 
 /** Deletes alerts that ended long ago, some at a time. */
