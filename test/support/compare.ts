@@ -318,10 +318,18 @@ export function possibleAnswers({ plan, thresholds }: Asked, tensors: Tensors): 
     thresholds,
     images: readers.map((read, i) => entriesOf(plan, read, runs[i])),
     removes: readers.map(() => removesBy(rule)),
-    mayRefuse: runs.some(([low]) => low.refused.length > 0),
+    mayRefuse:
+      runs.some(([low]) => low.refused.length > 0) || readers.some((read) => listsNegative(plan, read)),
     mustRefuse: runs.some(([, , high], i) => high.refused.some((s) => !holdsInfinity(plan, readers[i], s))),
   };
 }
+
+/** True if a row that a list counts has a score below 0: the first list with rows is looked at in full. */
+const listsNegative = ({ heads: [head] }: Plan, read: ColumnReader): boolean =>
+  head.count !== null &&
+  Array.from({ length: Math.min(head.cells, read.real(head.count, 0, 0)) }, (_, row) =>
+    read.real(head.score, row, 0),
+  ).some((score) => score < 0 && score > -Infinity);
 
 /** True if a class of a cell is infinite, which may hide that another one is out of range. */
 function holdsInfinity(plan: Plan, read: ColumnReader, source: number): boolean {
