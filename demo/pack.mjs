@@ -1,6 +1,6 @@
 /**
- * `node pack.mjs in` puts network, photo and licence into this folder, where npm packs them; `out` takes them away. They
- * are those of the tests, so that the repository has each once.
+ * `node pack.mjs in` copies network, photo and licence into this folder, where npm packs them. `node pack.mjs out`
+ * deletes the copies. The originals are files of the tests, so that the repository has each file once.
  */
 import { cpSync, mkdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";

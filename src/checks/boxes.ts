@@ -131,14 +131,14 @@ function noteOfPlace(
     : null;
 }
 
-/** Frames with candidates in which inverted boxes are counted. */
+/** Count of frames with candidates after which inverted boxes are no longer counted. */
 const FRAMES_OF_INVERTED = 100;
-/** Fewest inverted boxes of finished lists that are told. Networks that finish their boxes write none. */
+/** Fewest inverted boxes that give a note. A network whose finished boxes are corners writes none. */
 const FEWEST_INVERTED = 3;
 
 /**
- * Notices finished lists whose boxes are corner and size: far from the left upper corner, the width is smaller than x.
- * The first frame may have no box there.
+ * Notices finished lists whose boxes are a corner and a size, read as two corners. A box further right than it is wide
+ * then has x_max < x_min. The first frame may have no such box, so later frames are counted too.
  */
 export class InvertedBoxes {
   #frames = 0;
@@ -150,7 +150,7 @@ export class InvertedBoxes {
     this.#inverted += measureBoxes(image, at).swapped;
     return this.#inverted >= FEWEST_INVERTED
       ? `${this.#inverted} boxes of the first ${this.#frames} frames with any have x_max < x_min or y_max < y_min: are ` +
-          'the rows corners? Of corner and size say boxFormat: "xywh", of centre and size "cxcywh"'
+          'the rows corners? If they are corner and size, say boxFormat: "xywh"; if centre and size, "cxcywh"'
       : null;
   }
 }

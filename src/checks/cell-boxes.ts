@@ -47,8 +47,8 @@ export function noteOfCellBoxes(image: MemoryImage): string | null {
     if (row.every(Number.isFinite)) rows.push([...row, i]);
   }
   /**
-   * Returns the mean squared distance of the boxes from their cells; Infinity if it is not below `limit`. By index:
-   * a decoder's first frame runs this cold, where iterators cost a millisecond.
+   * Returns the mean squared distance of the boxes from their cells; Infinity if that distance is not below `limit`.
+   * The loop counts an index: the first frame runs this code before it is compiled, and iterators would cost 1 ms.
    */
   const distanceAs = (as: BoxKind, isYFirst: boolean, isExchanged: boolean, limit: number): number => {
     const [w, h] = isExchanged ? [grid.h, grid.w] : [grid.w, grid.h];

@@ -10,14 +10,14 @@ const FEW = 4;
 const FRAMES_OF_SIDES = 16;
 /** Least part of the likely candidates in the padding that tells exchanged sides. */
 const STRAYING = 0.1;
-/** Least part in the padding that tells another resize, whatever exchanged sides would give. */
+/** Least part of the likely candidates in the padding that tells another resize, even if exchanged sides explain it. */
 const STRAYING_FAR = 0.2;
 /** Candidates with a lower score are not likely: they may lie anywhere. */
 const LEAST_SCORE = 0.25;
 
 /** Notices frames whose candidates lie in the padding: the picture lies elsewhere than the frame says. */
 export class PaddingCheck {
-  /** A candidate of an earlier frame was centred in the picture. */
+  /** True if a candidate of an earlier frame was centred in the picture. */
   #hasSeenPicture = false;
   /** Count of frames with candidates in the picture. */
   #frames = 0;
@@ -25,12 +25,12 @@ export class PaddingCheck {
   #likely = 0;
   /** Count of the likely candidates that are centred in the padding. */
   #stray = 0;
-  /** No candidate so far would lie in the padding of a frame with width and height exchanged. */
+  /** True while no candidate would lie in the padding if width and height of its frame were exchanged. */
   #mayBeExchanged = true;
 
   /**
-   * Returns a note if the centre of each candidate of an image is more than a pixel outside the picture, or if
-   * some are and none would be with width and height exchanged.
+   * Returns a note if the centre of each candidate of an image is more than a pixel outside the picture, or if the
+   * candidates of the first frames tell another resize or exchanged sides.
    */
   noteOf(
     { engine: { memory }, inputSize, inPhoto }: Ready,
@@ -55,8 +55,8 @@ export class PaddingCheck {
   }
 
   /**
-   * Returns a note if many of the likely candidates so far lie in the padding, or if some do and none would with width
-   * and height exchanged.
+   * Returns a note if a fifth of the likely candidates so far lie in the padding. A tenth is enough if none would lie
+   * in the padding with width and height exchanged.
    */
   #noteOfSides(
     i32: Int32Array,
@@ -78,7 +78,7 @@ export class PaddingCheck {
     if (this.#stray === before) return null;
     const { width, height } = frame;
     const [x, y, left, top] = affineOf({ ...frame, width: height, height: width }, inputSize);
-    // A candidate that would be in the padding of exchanged sides too: something else is wrong.
+    // Exchanged sides explain nothing if a candidate would lie in their padding too.
     for (let box = first; box < end; box += 4)
       if (isOutside(f32, box, 0, x, left, inputSize) || isOutside(f32, box, 1, y, top, inputSize))
         this.#mayBeExchanged = false;
@@ -97,7 +97,7 @@ export class PaddingCheck {
   }
 }
 
-/** Returns words on candidates in the padding, and on the resizes that would explain them. */
+/** Returns the end of a note on candidates in the padding, with the resizes that would explain them. */
 function inPaddingOf({ width, height, resize }: Frame): string {
   const other =
     resize === "letterbox"

@@ -1,4 +1,4 @@
-/** Reads the task that a head of an NN Archive states: the fields of each task in its metadata. */
+/** Reads the task that a head of an NN Archive states: its metadata has fields of its own for each task. */
 import { TRAITS } from "../core/families.ts";
 import { EDGES, MOST_POINTS, isPointCount } from "../core/keypoints.ts";
 import { COUNT, POSITIVE, UNIT } from "../core/options.ts";
@@ -19,7 +19,7 @@ export const archiveTask = (metadata: FieldReader, config: Config): Partial<Conf
 /** Metadata keys under which archives name the outputs of keypoints. The last two are of older archives. */
 const OUTPUT_KEYS = ["keypoints_outputs", "keypoint_outputs", "kpts_outputs"];
 
-/** Metadata keys under which archives name the keypoints. The first one is that of the format. */
+/** Metadata keys under which archives name the keypoints. The archive format defines the first one. */
 const NAME_KEYS = ["keypoint_label_names", "keypoint_names", "keypoint_labels"];
 
 /** Reads the keypoint fields of an archive's head. Returns `null` if the head has no keypoints. */
@@ -38,7 +38,7 @@ function readKeypoints(metadata: FieldReader, config: Config): Partial<Config> |
   const scale = network?.kind === "vector" ? metadata.take("scale_factor", POSITIVE) : null;
   const task: TaskConfig = {
     name: "pose",
-    // Three values: the exporter writes x, y and confidence for every keypoint. The archive does not state it.
+    // The archive does not state the count of values. Its exporter writes three: x, y and confidence.
     keypoints: [count, 3],
     ...(names && { keypointNames: names }),
     ...(edges && { edges }),

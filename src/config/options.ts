@@ -1,7 +1,7 @@
 /**
  * Table of the options of `createDecoder`: the values that each may have, and the task that it belongs to. Checks,
- * names, suggestions and refusals come from it. The compiler asks for a row of each option of `types.ts`. The rows of
- * the command line are in `node/cli/options.ts`.
+ * suggestions and refusals come from this table. The compiler asks for a row of each option of `types.ts`. The options
+ * of the command line are in `node/cli/options.ts`.
  */
 import { ENGINE_NAMES } from "../core/engine-name.ts";
 import type { OptionName } from "../core/errors.ts";
@@ -19,10 +19,10 @@ import { readSuppression } from "./suppression.ts";
 import { TASK_CHECKS } from "./task.ts";
 import type { DecoderOptions, TaskConfig, TaskFields } from "./types.ts";
 
-/** How an option is read: by a rule, or by a function that reports what cannot be. */
+/** A rule for the value of an option, or a function that reads the option and reports a value that cannot be. */
 export type Row<T> = Rule<T> | ((r: FieldReader) => unknown);
 
-/** Options that the second argument of `createDecoder` has, and no config. */
+/** Options that only the second argument of `createDecoder` has. */
 export const CALL_OPTIONS = {
   engine: /* @__PURE__ */ oneOf(["auto", ...ENGINE_NAMES]),
   onNote: O.FUNCTION as Rule<NonNullable<DecoderOptions["onNote"]>>,
@@ -33,10 +33,10 @@ export const CALL_OPTIONS = {
   ],
 } as const satisfies { readonly [K in CallOption]-?: Rule<NonNullable<DecoderOptions[K]>> };
 
-/** Options that are read once the rest of a config is known. */
+/** Options that `readAnchors` reads once the rest of a config is known. */
 const LATER = ["anchors", "anchorMasks"] as const;
 
-/** Options that describe the network. */
+/** Options of every task: they describe the network, and how a decoder reads its outputs. */
 export const SETTINGS = {
   family: readFamily,
   rules: readRules,
@@ -89,14 +89,14 @@ export const TASK_OPTIONS: {
 type Setting = Exclude<OptionName, "outputs" | keyof TaskFields | (typeof LATER)[number]>;
 type CallOption = Exclude<keyof DecoderOptions, Exclude<OptionName, "outputs">>;
 
-/** Returns the names of the options that describe the network. */
+/** Returns the names of all options that typed options may have. */
 export const settingNames = (): string[] => [
   ...Object.keys(SETTINGS),
   ...LATER,
   ...Object.keys(TASK_OPTIONS),
 ];
 
-/** Copies a list: the caller may change his own later. */
+/** Returns a copy of a list, since the caller may change the list later. Returns any other value as it is. */
 const copied = <T>(x: T): T => (Array.isArray(x) ? ([...(x as unknown[])] as T) : x);
 
 /** Reads the option `task` and the options of that task. Returns `null` if none of them is stated. */

@@ -1,6 +1,6 @@
 /**
- * Reads unknown JSON and the options over it into one `Config`. Tensors are not known here: what only they can tell
- * stays `null`.
+ * Reads unknown JSON and the options over it into one `Config`. The tensors are not known yet: fields that only tensors
+ * can tell stay `null`.
  */
 import { ConfigError, type ConfigProblem, mismatch } from "../core/errors.ts";
 import { SPEC_NAMES, few, kindOf, show, type TensorSpecInput } from "../core/tensor.ts";
@@ -15,8 +15,8 @@ import { readTypedOptions } from "./typed.ts";
 import type { Config, DecoderOptions, OutputSpec } from "./types.ts";
 
 /**
- * Reads a config and the options over it, as `readConfig` does. Fetches the readers of files if the config is a file,
- * of which it takes a copy: the caller may change the config meanwhile.
+ * Reads a config and the options over it, as `readConfig` does. If the config is a file, copies config and options and
+ * fetches the readers of files. The caller may change both in the meantime.
  */
 export async function fetchConfig(json: unknown, options: DecoderOptions): Promise<Config> {
   const config = readBy(json, options, () => null);
@@ -26,7 +26,7 @@ export async function fetchConfig(json: unknown, options: DecoderOptions): Promi
   return readBy(file, over as DecoderOptions, () => formats) as Config;
 }
 
-/** Returns a copy of plain data, or the data if it cannot be read through: reading will say so. */
+/** Returns a copy of plain data. Returns the data itself if copying throws: the reader then reports the cause. */
 function copyIfPlain(data: unknown): unknown {
   try {
     return copyOf(data);
@@ -44,8 +44,8 @@ const copyOf = (data: unknown): unknown =>
     : data;
 
 /**
- * Reads a config and the options over it. Returns null for a file if its readers are not there.
- * @param formats returns the readers of files. Called for a file alone
+ * Reads a config and the options over it. Returns null if the config is a file and `formats` returns null.
+ * @param formats returns the readers of files. Called only if the config is a file
  */
 export function readBy(
   json: unknown,
@@ -56,7 +56,7 @@ export function readBy(
     return read(json, options, formats);
   } catch (e) {
     if (e instanceof ConfigError) throw e;
-    // A getter or proxy of the caller's, or nesting deeper than the stack. No config looks like that.
+    // A getter or a proxy of the caller threw, or the nesting is deeper than the stack.
     return fail("a value that cannot be read through", "plain data");
   }
 }
@@ -82,7 +82,7 @@ function read(json: unknown, options: DecoderOptions, formats: () => FileFormats
     );
   if (isModel(root)) r.problems.push(...missingIn(root, over));
   dropSettled(r.problems, over);
-  // A config that is half read would give further problems that are none.
+  // Stop here: a config that is read in part would give problems that the user does not have.
   r.throwProblems();
   const config = alignLabels(overlay(over, file, settings));
   const anchorSets = readAnchors(over, config) ?? config.anchorSets;
@@ -90,14 +90,14 @@ function read(json: unknown, options: DecoderOptions, formats: () => FileFormats
   return { ...config, anchorSets, ...(outputs && { outputs: outputSpecs(outputs) }) };
 }
 
-/** Removes the problems of a file that an option over it settles. Labels state the number of classes too. */
+/** Removes the problems of a file that an option settles. The option `labels` states the class count too. */
 function dropSettled(problems: ConfigProblem[], over: FieldReader): void {
   const isOpen = ({ option }: ConfigProblem): boolean =>
     option === undefined || !(over.has(option) || (option === "classes" && over.has("labels")));
   problems.splice(0, Infinity, ...problems.filter(isOpen));
 }
 
-/** Returns the document as an object. Throws a ConfigError for what can be no config. */
+/** Returns the document as an object. Throws a ConfigError if the document can be no config. */
 function rootOf(json: unknown): Json {
   let root = json;
   if (typeof json === "string") {
@@ -112,13 +112,13 @@ function rootOf(json: unknown): Json {
   if (root === undefined || root === null) return {};
   if (ArrayBuffer.isView(root)) fail("bytes", "JSON; a model file or an NN Archive is read by readModel");
   if (!isObject(root)) return fail(show(root), `an object: ${FORMATS}`);
-  // A promise or a Map has nothing under keys of its own, and would read as no config at all.
+  // Refuse a promise or a Map: without keys of its own, it would be read as an empty config.
   if (kindOf(root) !== "Object" && Object.keys(root).length === 0)
     fail(show(root), kindOf(root) === "Promise" ? "what it resolves to: await it" : `plain data: ${FORMATS}`);
   return root;
 }
 
-/** Reads the document in the format that its keys tell. Returns null for a file whose readers are not there. */
+/** Reads the document in the format that its keys tell. Returns null for a file if `formats` returns null. */
 function readFormat(r: FieldReader, root: Json, formats: () => FileFormats | null): Config | null {
   reportBeside(r, root);
   if (isModel(root))
@@ -144,8 +144,8 @@ function readFormat(r: FieldReader, root: Json, formats: () => FileFormats | nul
 }
 
 /**
- * Reports options that stand beside a file's own keys, or beside those of `readModel`: no code would read them. Fields
- * that `readModel` itself returns are no options.
+ * Reports options that stand beside the keys of a file, or beside the fields that `readModel` returns: no code would
+ * read such options.
  */
 function reportBeside(r: FieldReader, root: Json): void {
   const block = Object.keys(root).find((key) => key.toLowerCase() === "nn_config" && r.has(key));
@@ -157,7 +157,7 @@ function reportBeside(r: FieldReader, root: Json): void {
       r.report(option, `it beside ${file}`, "it in the second argument of createDecoder");
 }
 
-/** Fields of what `readModel` returned that have the name of an option. */
+/** Fields that `readModel` returns under the name of an option. `reportBeside` does not report them. */
 const MODEL_FIELDS: readonly string[] = ["task", "inputSize", "keypoints", "outputs"];
 
 /** True if the document has the keys of an NN Archive's config.json. */

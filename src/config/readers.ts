@@ -1,4 +1,4 @@
-/** Readers of options whose values take more than a rule. */
+/** Reads the options whose values need more than a rule. */
 import { FAMILIES } from "../core/families.ts";
 import { familyTyped } from "../core/family-names.ts";
 import type { Family } from "../core/family.ts";
@@ -9,7 +9,7 @@ import { show } from "../core/tensor.ts";
 import { type FieldReader, TEXTS, isText, isWhole } from "./fields.ts";
 import type { Roles } from "./types.ts";
 
-/** Returns the family. A name in another spelling gets the one that is meant. */
+/** Reads the family. The error about an unknown name suggests the family that the name may mean. */
 export function readFamily(r: FieldReader): Family | null {
   const { family } = r.json;
   const rule = oneOf(FAMILIES);
@@ -51,7 +51,7 @@ const RULES: { readonly [R in keyof Rules]: Rule<unknown> } = {
   countBackground: among(true, false),
 };
 
-/** Reads a set by its name, or single rules, over a named set or not. */
+/** Reads the name of a set, or an object of single rules, which may name a set too. */
 export function readRules(r: FieldReader): StatedRules | null {
   const sets = oneOf(Object.keys(RULE_SETS) as RuleSet[]);
   if (!r.has("rules")) return null;
@@ -60,7 +60,7 @@ export function readRules(r: FieldReader): StatedRules | null {
   const { set, ...rules } = c.json;
   const known = Object.keys(RULES);
   for (const [name, value] of Object.entries(rules)) {
-    // "constructor" and its like are in every object, and no rules.
+    // Look among the known names: every object inherits "constructor", which is no rule.
     const rule = known.includes(name) ? RULES[name as keyof Rules] : null;
     const complaint = nameComplaint(name, known) ?? valueComplaint(value, rule!);
     if (complaint) c.report(name, ...complaint);
@@ -76,7 +76,7 @@ export function readPriors(r: FieldReader): Float32Array | null {
   ]);
   if (!x) return null;
   for (let i = 0; i < x.length; i++) {
-    // One report is enough, there may be thousands.
+    // Report only the first: there may be thousands.
     if (typeof x[i] !== "number" || !Number.isFinite(Math.fround(x[i]))) {
       r.reportValue(`priors[${i}]`, "a finite number", x[i]);
       return null;
@@ -84,7 +84,7 @@ export function readPriors(r: FieldReader): Float32Array | null {
   }
   if (x.length === 0 || x.length % 4 !== 0)
     r.report("priors", `${x.length} numbers`, "four for each box (or eight, with the variances after them)");
-  // Copy: a plan may read them as late as the first frame, and the caller may have reused the array by then.
+  // Copy the array: a plan may read the priors as late as the first frame, and the caller may have reused it by then.
   return new Float32Array(x);
 }
 

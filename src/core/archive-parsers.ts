@@ -6,10 +6,10 @@ import type { Rules } from "./rules.ts";
 export interface ParserTraits {
   /** Name as archives write it. */
   readonly parser: string;
-  /** The family, and the defaults of depthai-nodes, which has the parser. */
+  /** The family, and the defaults that the parser has in depthai-nodes. */
   readonly defaults: {
     readonly family: Family;
-    /** Count of classes, where every network of the parser has so many. */
+    /** Class count, if it is the same for every network of the parser. */
     readonly classes?: number;
     readonly confidenceThreshold: number;
     readonly iouThreshold: number;
@@ -19,8 +19,8 @@ export interface ParserTraits {
     readonly rules?: Partial<Rules>;
   };
   /**
-   * Roles of the head's outputs, in the order in which the parser takes them. The output of masks may be missing. Every
-   * column of scores is a class.
+   * Roles of the head's outputs, in the order in which the archive lists them. The output of masks may be missing.
+   * Every column of scores is a class.
    */
   readonly outputs?: readonly ["boxes", "scores", "masks"];
   /** Metadata key that is false if the scores are logits. Other parsers may have the same key for their masks. */
@@ -92,7 +92,7 @@ export const PARSERS: readonly ParserTraits[] = [
   },
 ];
 
-/** Parsers whose networks no decoder reads, and what reads their tensors instead. In small letters. */
+/** Parsers whose networks no decoder reads, in lower case, and the advice on what to use for their tensors. */
 export const OTHER_PARSERS: { readonly [parser: string]: string } = {
   segmentationparser:
     "call classMap(tensor, { ...mapOptions(archive).options, frame }), which gives the class of each pixel; archive is " +

@@ -1,6 +1,6 @@
-/** Columns of a decoder's memory, which are longer than the rows that count. */
+/** Cuts the columns of a decoder's memory to the detections of the frame. The columns have room for more. */
 
-/** Detections whose columns have spare rows. `length` changes with each frame. */
+/** Detections of a decoder. `length` is the count of the last frame; rows after it are spare. */
 interface Counted {
   readonly length: number;
 }
@@ -20,10 +20,10 @@ interface Lists {
 }
 
 /**
- * Returns lists without the rows after those that count: `found.boxes` and `found.scores` of a decoder keep rows of
- * earlier frames there. Lists of another origin are returned as they are.
+ * Returns lists without their spare rows, which hold detections of earlier frames. Lists that no decoder owns are
+ * returned as they are, unless the caller states `length`.
  * @param width count of the values of a box
- * @param length count of the rows, if the caller knows it
+ * @param length count of the detections, if the caller knows it
  */
 export function withoutSpareRows(lists: Lists, width: number, length?: number): Lists {
   const { boxes, scores, classIds } = lists;
@@ -31,7 +31,7 @@ export function withoutSpareRows(lists: Lists, width: number, length?: number): 
   const count = length ?? owner?.length;
   const rows = scores?.length;
   if (count === undefined || !(count < rows)) return lists;
-  // Lists of other lengths are refused later, in words.
+  // Return a list of another length as it is: checkLengths refuses it with an error.
   const cut = (list: ArrayLike<number>, values: number): ArrayLike<number> =>
     list?.length !== rows * values
       ? list

@@ -105,8 +105,8 @@ export type ScoreOption = (typeof SCORE_OPTIONS)[number];
 export type HeadRule = "anchor" | "cell" | "point" | "distance" | "prior" | "plain";
 
 /**
- * Names a form of output tensors that exporters write. `shapes/ways.ts` states its channels; `heads/exports.ts` reads
- * it.
+ * Name of a form of output tensors that exporters write. `shapes/ways.ts` states the channels of the form, and
+ * `heads/exports.ts` reads it.
  */
 export type ExportName =
   | "anchor-maps"
@@ -171,7 +171,7 @@ export interface FamilyTraits {
   readonly mayBePixels?: true;
   /** Bins of each side's distribution. Usual: 16. */
   readonly bins?: number;
-  /** Channels after the classes that nothing reads. Usual: none. */
+  /** Count of the unread channels that follow the class scores. Usual: 0. */
   readonly ignored?: number;
   /** Networks with these bins are of this family, and their maps come as rows. */
   readonly ownBins?: true;
@@ -195,7 +195,7 @@ export interface FamilyTraits {
   readonly everyColumn?: true;
   /** Names of the outputs in the exporter's files, by role. */
   readonly outputNames?: { readonly boxes: string; readonly scores: string };
-  /** Family whose post-processor Hugging Face's form of the network has: outputs named as queries. */
+  /** Family that reads Hugging Face's export of the network, whose outputs are named `logits` and `pred_boxes`. */
   readonly queriesLike?: Family;
   /**
    * Family whose tensors have the same shapes and another meaning. An output of scores with such a name is of this one.

@@ -13,10 +13,10 @@ export type Edges = readonly (readonly [number, number])[];
 
 const isIndex = (k: unknown): boolean => Number.isInteger(k) && (k as number) >= 0;
 
-/** True for a count of keypoints that an object can have. */
+/** True if an object can have so many keypoints. */
 export const isPointCount = (x: unknown): boolean => isIndex(x) && x !== 0 && (x as number) <= MOST_POINTS;
 
-/** Rule: how many keypoints an object has. */
+/** Rule: the keypoint count of an object, and the values of each keypoint. */
 export const POINT_SHAPE: Rule<PointShape> = [
   "[count, values], with 2 values (x, y) or 3 (x, y, confidence), for instance [17, 3]",
   (x) => Array.isArray(x) && x.length === 2 && isPointCount(x[0]) && (x[1] === 2 || x[1] === 3),

@@ -49,7 +49,7 @@ const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
   ["rotation", "orientation"],
 ];
 
-/** Returns the known name that other projects call `plain`, with the value to set; undefined if there is none. */
+/** Returns the known name, with the value to set if there is one, that other projects call `plain`; else undefined. */
 export function namedElsewhere(plain: string, names: readonly string[]): string | undefined {
   for (const [meant, others] of ELSEWHERE) {
     const [option] = meant.split(":");

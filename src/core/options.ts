@@ -68,7 +68,7 @@ export const nameComplaint = (name: string, names: readonly string[], more = "")
 export const valueComplaint = (value: unknown, rule: Rule): Complaint | null =>
   rule[1](value) ? null : [show(value), rule[0] + slip(value, rule)];
 
-/** Returns the fraction that a percentage means, for an error. Empty for numbers that are hardly a percentage. */
+/** Returns the end of an error that gives a percentage as a fraction. Empty unless the value may be a percentage. */
 export const percentText = (value: number): string =>
   value >= 5 && value <= 100 ? `; ${value} percent is ${value / 100}` : "";
 

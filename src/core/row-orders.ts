@@ -16,7 +16,7 @@ export interface RowOrder {
   readonly isCounted?: true;
 }
 
-/** How far a score may lie outside 0..1: two steps of f16, whose spacing above 1 is 2^-10. */
+/** Largest distance of a score from 0..1: two steps of f16, whose spacing above 1 is 2^-10. */
 export const SLACK = 2 ** -9;
 
 /** Each order, by the name of its reading. */

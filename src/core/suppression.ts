@@ -212,8 +212,8 @@ export function settingsOf(given: SuppressOptions, common = RULES): Settings {
 }
 
 /**
- * Throws a RangeError if a threshold lies above every score that there can be: scores of 0..1 and a threshold in
- * percent. Scores that are logits, bytes or percentages pass: some are negative, whole or above 1.
+ * Throws a RangeError if the threshold is above 1 and the scores are fractions in 0..1: no score can pass. Logits,
+ * bytes and percentages are no such scores: some of them are negative or above 1, or all are whole.
  */
 export function checkScoreThreshold(threshold: number, scores: ArrayLike<number>): void {
   if (!(threshold > 1 && threshold < Infinity)) return;
@@ -232,8 +232,8 @@ export function checkScoreThreshold(threshold: number, scores: ArrayLike<number>
 }
 
 /**
- * Throws a RangeError unless there are `width` numbers for each score, and one class id. Throws for a score threshold
- * in another unit than the scores, too.
+ * Throws a RangeError unless there are `width` numbers and one class id for each score. Also throws if the score
+ * threshold has another unit than the scores.
  */
 export function checkLengths(
   boxes: ArrayLike<number>,
@@ -269,7 +269,7 @@ export function checkCorners(boxes: ArrayLike<number>, format: SuppressBoxFormat
     refuse(
       "boxes",
       `${turned} of ${count} boxes with x2 < x1 or y2 < y1`,
-      `corners, as boxFormat "${format}" says; of corner and size say boxFormat: "xywh", of centre and size "cxcywh"`,
+      `corners, as boxFormat "${format}" says; if they are corner and size, say boxFormat: "xywh"; if centre and size, "cxcywh"`,
       RangeError,
     );
 }

@@ -189,7 +189,7 @@ export const isBytes = (x: unknown): x is Uint8Array =>
 /** Returns the class of a value as text: "Float32Array", "Array", "Map", ... */
 export const kindOf = (data: unknown): string => Object.prototype.toString.call(data).slice(8, -1);
 
-/** Advice for words of 16 bits that may be half floats. */
+/** End of an error about 16-bit integers that may be half floats. */
 export const HALF_FLOATS = '; bits of half floats are of type "float16"';
 
 /** Returns the element type that the array's class implies, or null. */

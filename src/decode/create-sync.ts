@@ -1,4 +1,4 @@
-/** `createDecoderSync` of `boxwright/core`. A page that calls `createDecoder` does not fetch what it needs besides. */
+/** Has `createDecoderSync` of `boxwright/core` in a module of its own. Pages that do not import it stay smaller. */
 import type { DecoderOf } from "./by-task.ts";
 import { type CoreOptions, splitOptions } from "./create.ts";
 import type { Decoder, FileConfig } from "./decoder.ts";
@@ -7,7 +7,8 @@ import { makeDecoderSync } from "./tensor-decoder.ts";
 import type { DecoderTask } from "./tasks.ts";
 
 /**
- * `createDecoder` without a promise: the kernel is compiled on this thread, some milliseconds once.
+ * Does what `createDecoder` does, without a promise. The first call compiles the kernel on this thread, which takes
+ * some milliseconds.
  * @throws as `createDecoder`
  * @example
  * import { createDecoderSync } from "boxwright/core";

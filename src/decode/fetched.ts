@@ -1,4 +1,4 @@
-/** What `createDecoder` fetches for some configs and engines. `createDecoderSync` has it at hand. */
+/** The parts that `createDecoder` fetches for some configs and engines. `createDecoderSync` imports all of them. */
 import { fileFormats } from "../config/file-formats.ts";
 import { tsEngine } from "../engine/ts/index.ts";
 import { FinishedRows } from "./finished.ts";

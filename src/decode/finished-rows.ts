@@ -1,4 +1,4 @@
-/** Finds out whether a network's family has finished rows. A page fetches what reads them for such a family. */
+/** Makes the reader of finished rows if the family of a network has them. Other pages do not fetch the reader. */
 import type { Config } from "../config/types.ts";
 import { TRAITS } from "../core/families.ts";
 import type { RowOrderName } from "../core/row-orders.ts";
@@ -12,15 +12,15 @@ function ordersOf(config: Config): readonly RowOrderName[] | undefined {
 }
 
 /**
- * Returns what brings the rows of a config's network into one form; `null` if its family has no finished rows.
- * @param reader returns the class. Called for a family with finished rows alone
+ * Returns the reader that brings finished rows of a network into one form; `null` if its family has no finished rows.
+ * @param reader returns the class of the reader. Called only if the family has finished rows
  */
 export function finishedRowsOf(config: Config, reader: () => typeof FinishedRows): FinishedRows | null {
   const orders = ordersOf(config);
   return orders ? new (reader())(config, orders) : null;
 }
 
-/** Fetches what `finishedRowsOf` returns. */
+/** Does what `finishedRowsOf` does, but fetches the class of the reader. */
 export async function fetchFinishedRows(config: Config): Promise<FinishedRows | null> {
   const orders = ordersOf(config);
   return orders ? new (await import("./finished.ts")).FinishedRows(config, orders) : null;

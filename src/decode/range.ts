@@ -32,7 +32,7 @@ export function rangeErrorOf(plan: Plan, spec: TensorSpec, about: string, got: n
   );
 }
 
-/** Returns advice for quantised scores whose zero point is 0, as it is where nobody states one. Empty for others. */
+/** Returns advice for quantised scores whose zero point is 0, which it is if nobody states one; else empty. */
 function adviceOnZeroPoint({ name, type, scale, zeroPoint, channels }: TensorSpec): string {
   const raw = channels?.type ?? type;
   const isQuantised = !isFloat({ type: raw }) && scale !== null;

@@ -64,8 +64,9 @@ export async function makeDecoder(
 }
 
 /**
- * Makes a decoder of these parts, as `createDecoderSync` does.
- * @param fetched returns what `makeDecoder` fetches. Called when it is needed: Node reads it then
+ * Makes a decoder of these parts without a promise.
+ * @param fetched returns the parts that `makeDecoder` fetches. Called only when one is needed, so that Node loads the
+ * files then
  */
 export function makeDecoderSync(
   config: unknown,

@@ -1,4 +1,4 @@
-/** `boxwright/core` in Node: a task that is passed is read when a decoder first uses it. core.ts has the types. */
+/** Entry `boxwright/core` for Node: the code of a task is loaded when a decoder first uses it. Types: core.ts. */
 export * from "./shared.ts";
 export { createDecoder } from "../decode/create.ts";
 export { checks } from "../checks/checks.ts";

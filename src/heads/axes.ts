@@ -1,4 +1,4 @@
-/** Tensors whose last two axes are exchanged: a network that was transposed, or dims that are not those of the data. */
+/** Finds tensors whose last two axes are exchanged: the network was transposed, or the stated dims are wrong. */
 import { list, type TensorSpec } from "../core/tensor.ts";
 import { classCounts, MOST_CLASSES } from "./exports.ts";
 import type { Specs } from "./head.ts";
@@ -11,7 +11,7 @@ const turnedSpec = (spec: TensorSpec): TensorSpec => ({
   dims: [...spec.dims.slice(0, -2), ...spec.dims.slice(-2).reverse()],
 });
 
-/** Returns the advice to exchange the last two axes of some tensors, if the family would then read all of them. */
+/** Returns the advice to exchange the last two axes of some tensors; `null` unless the family would then read all. */
 export function exchangedAxes(query: HeadQuery, specs: Specs): string | null {
   if (readsAll(query, specs)) return null;
   const mayTurn = specs.map(
@@ -31,7 +31,7 @@ export function exchangedAxes(query: HeadQuery, specs: Specs): string | null {
   return null;
 }
 
-/** True if a query, of any count of classes unless it states one, would read the tensors and leave none aside. */
+/** True if the query would read all of the tensors, with its class count or, if it states none, with any. */
 function readsAll(query: HeadQuery, specs: Specs): boolean {
   const dims = specs.flatMap((spec) => spec.dims);
   const counts = query.classes === null ? classCounts(query.traits, dims, MOST_CLASSES) : [query.classes];

@@ -25,29 +25,32 @@ import {
 } from "./rows.ts";
 import { boxesScores, offsetsOrBoxes, priorRows } from "./ssd.ts";
 
-/** A form of output tensors. Its channels stand in `ways.ts`. */
+/** A form of output tensors. `shapes/ways.ts` states its channels. */
 interface ExportForm<Q extends HeadQuery> {
   /** Returns every interpretation of the tensors in this form. */
   readonly read: (query: Q, specs: Specs) => Interpretation[];
-  /** Returns the shapes of the form for an error, if its ways do not say all. `shapes`: what they say. */
+  /**
+   * Returns the shapes of the form for an error. Absent if the shapes of its ways are enough.
+   * @param shapes the shapes of its ways
+   */
   readonly expected?: (query: Q, shapes: string) => string;
   /** Returns the options that the form waits for. */
   readonly asks?: (query: HeadQuery) => readonly OptionHint[];
 }
 
-/** `counted`: the form can be read only where the number of classes is known. */
+/** A form by whether the class count has to be known: `counted` is true if reading the form needs the class count. */
 type Export =
   | ({ readonly counted: true } & ExportForm<CountedQuery>)
   | ({ readonly counted: false } & ExportForm<HeadQuery>);
 
-/** Returns a map for each set of anchors. */
+/** Returns the shape of the map of each anchor set, for an error. */
 function mapsWithAnchors({ anchorSets, classes }: CountedQuery): string {
   const sets = anchorSets ?? [];
   const shapes = sets.map(({ anchors, side }) => `[1,${anchors.length} x (5+${classes}),h,${side ?? "w"}]`);
   return `${shapes.join(", ") || "maps"} (anchors: got ${sets.length || "none"}, one list for each map)`;
 }
 
-/** Returns how many rows N there are where rows are the cells of all maps. */
+/** Returns the text for an error that gives the row count N of networks whose rows are the cells of all maps. */
 const withInput = (query: HeadQuery): string =>
   query.inputSize
     ? `N = ${cellsOf(gridsOf(query, [8, 16, 32]))} for inputSize ${query.inputSize.join("x")}`
@@ -74,7 +77,7 @@ function finishedShapes({ traits, boxFormat }: HeadQuery): string {
     .join("; ");
 }
 
-/** Returns the shapes of boxes and of a network's score columns, of which one may be no class. */
+/** Returns the shapes of boxes and scores of a network with queries, in which one score column may be no class. */
 function queryShapes({ classes, labels, traits }: CountedQuery, shapes: string): string {
   const [all, oneMore] = shapes.split("; ");
   if (traits.everyColumn) return all;
@@ -188,7 +191,7 @@ export const EXPORTS: { readonly [name in ExportName]: Export } = {
   },
 };
 
-/** Returns the shapes of an export for an error; none if it waits for the number of classes. */
+/** Returns the shapes of an export for an error; empty if reading the export needs a class count that is not known. */
 export function shapesOfExport(query: HeadQuery, name: ExportName): string[] {
   const ways = waysOf(name, query.traits);
   const shapes = ways.map((way) => shapesOf(way, query.classes, query.traits)).join("; ");
@@ -200,7 +203,7 @@ export function shapesOfExport(query: HeadQuery, name: ExportName): string[] {
 /** Largest class count that an error suggests. */
 export const MOST_CLASSES = 1000;
 
-/** True if the query knows the number of classes. */
+/** True if the query has a class count. */
 export const isCounted = (query: HeadQuery): query is CountedQuery => query.classes !== null;
 
 /** Returns the class counts, up to `most`, that the dimensions can stand for in the family's exports. */

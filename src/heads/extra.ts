@@ -5,7 +5,7 @@ import type { HeadDraft, Interpretation, Specs } from "./head.ts";
 import { distinct, fullest } from "./interpret.ts";
 import type { HeadQuery } from "./query.ts";
 
-/** Returns the column after the last channel of a head and after those that nothing reads, in the tensor of boxes. */
+/** Returns the column after the channels of a head and the unread channels, in the tensor of the boxes. */
 function columnAfterHead(
   { box, bins, score, classes, classId, objectness }: HeadDraft,
   { traits: { ignored = 0 } }: HeadQuery,

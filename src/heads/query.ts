@@ -63,9 +63,9 @@ export function outputsOf(
 export const namesOf = (roles: Config["roles"]): string[] => Object.values(roles ?? {}).flat() as string[];
 
 /**
- * Settles the family of a config by its options, its file and the names of its outputs, and says why. The only place
- * that does, so that decoder, detector, preparation and crops agree.
- * @param outputs the outputs at hand. Default: those that the config states
+ * Settles the family of a config by its options, its file and the names of its outputs, and says why. Decoder,
+ * detector, preparation and crops all call this function, so that they agree.
+ * @param outputs the outputs of the network. Default: the outputs that the config states
  */
 export function familyOf(
   config: Config,
@@ -83,7 +83,7 @@ export function familyOf(
     : settled;
 }
 
-/** Names of outputs that hold queries, as Hugging Face's exporter writes them. */
+/** Names that Hugging Face's exporter gives to the outputs of queries: class scores and boxes. */
 const QUERY_NAMES = [/^(pred_)?logits$/, /^pred_boxes$/];
 
 /** Returns the query of a config whose family and rules are settled. */

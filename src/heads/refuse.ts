@@ -205,7 +205,7 @@ function adviceOnExtraChannels(query: HeadQuery, specs: Specs): string[] {
   return [`if the last ${extra} channels are ${tasks.join("; if ")}; else give the first ${known} alone`];
 }
 
-/** Returns advice for COCO's 80 names beside columns for each of COCO's own ids. */
+/** Returns advice if the labels are COCO's 80 names and the tensors have a column for each of COCO's own ids. */
 function adviceOnCoco(query: HeadQuery, specs: Specs): string[] {
   if (!areCoco(query.labels, COCO_CLASSES)) return [];
   const reads = (classes: number): boolean => wouldRead({ ...query, classes, labels: null }, specs);

@@ -122,7 +122,7 @@ function specsOf(
   }));
 }
 
-/** Returns a stand-in for the prototypes of masks, if the proposal says that they are another output. */
+/** Returns a stand-in for the prototypes of masks, if the proposal expects them in an output that is not given. */
 const prototypesOf = (
   { match: { form } }: Proposal,
   [width, height]: readonly [number, number],

@@ -1,4 +1,4 @@
-/** Runs the network of a model file in Node. Each format has its runtime, an optional package. */
+/** Finds the runtime that runs a model file in Node. Each format has a runtime, which is an optional package. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { ModelFormat } from "../config/model/types.ts";
@@ -15,7 +15,7 @@ const PACKAGES: { readonly [format in ModelFormat]?: string } = {
 
 /**
  * Returns the optional package that runs files of a format.
- * @throws TensorError if none does
+ * @throws TensorError if the command has no package for the format
  */
 export function runtimePackage(format: ModelFormat, path: string): string {
   const name = PACKAGES[format];
@@ -30,7 +30,7 @@ export function runtimePackage(format: ModelFormat, path: string): string {
 export async function runtimeOf(format: ModelFormat, path: string): Promise<Runtime<Uint8Array>> {
   const name = runtimePackage(format, path);
   if (name === PACKAGES.tflite) return tflite(interpreter());
-  // onnxruntime-node would report to its maker, and leave a log in the temporary folder.
+  // Turn telemetry off: onnxruntime-node would report to Microsoft, and leave a log in the temporary folder.
   process.env["ORT_DISABLE_TELEMETRY"] ??= "1";
   const ort = await import("onnxruntime-node").catch(() => {
     throw new MissingPackage("a network", name);
@@ -44,7 +44,7 @@ interface Vector {
   get(i: number): TfliteTensor;
 }
 
-/** The interpreter under the page's part of @tensorflow/tfjs-tflite, as far as it is used. */
+/** The WebAssembly interpreter inside @tensorflow/tfjs-tflite, with the members that are used here. */
 interface Build {
   readonly HEAPU8: Uint8Array;
   _malloc(size: number): number;
@@ -72,7 +72,7 @@ const OPTIONS = {
 const listOf = (vector: Vector): TfliteTensor[] =>
   Array.from({ length: vector.size() }, (_, i) => vector.get(i));
 
-/** Returns TensorFlow Lite without the page around it: the package itself asks for a document. */
+/** Returns TensorFlow Lite by its WebAssembly interpreter. The package's own entry works only in a page. */
 function interpreter(): Tflite {
   const require = createRequire(import.meta.url);
   return {
@@ -98,7 +98,7 @@ function interpreter(): Tflite {
   };
 }
 
-/** Loads the interpreter. What it says of a network is kept in `said`. */
+/** Loads the interpreter. Its messages about a network are added to `said`. */
 async function loadBuild(require: NodeJS.Require, said: string[]): Promise<Build> {
   let make: (options: object) => Promise<Build>;
   let wasmBinary: Buffer;

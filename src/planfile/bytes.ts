@@ -29,18 +29,18 @@ export class PlanBytes {
     return this.#view.getFloat32(offset + index * 4, true);
   }
 
-  /** Returns the double of which word `index` is the first. */
+  /** Returns the double that begins at word `index` after `offset`. */
   double(offset: number, index: number): number {
     return this.#view.getFloat64(offset + index * 4, true);
   }
 
-  /** Returns the offset of each row of a table. */
+  /** Returns the offset of each row of a table at offset `at`. A row has `words` words. */
   rows(at: number, count: number, words: number): number[] {
     const first = within(at, count * words * 4, this.bytes.length);
     return Array.from({ length: count }, (_, i) => first + i * words * 4);
   }
 
-  /** Returns the offset of each row of a table, whose offset and length stand in the directory. */
+  /** Returns the offset of each row of a table whose offset and row count stand in the directory. */
   table(offsetWord: number, countWord: number, words: number): number[] {
     return this.rows(this.word(0, offsetWord), this.word(0, countWord), words);
   }

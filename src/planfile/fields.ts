@@ -1,20 +1,23 @@
 /**
- * The fields of each task in a plan file, one list for each. `task.ts` writes by these lists, `section.ts` reads and
- * checks by them. Indices of words and codes are those of `format.ts`, of which the C header is made.
+ * Lists the fields of each task in a plan file. `task.ts` writes by these lists, `section.ts` reads and checks by them.
+ * The indices of words and the codes come from `format.ts`, from which the C header is made.
  */
 import { MOST_POINTS } from "../core/keypoints.ts";
 import * as F from "./format.ts";
 
-/** How a T stands in a record: as a number, as a code, as one bit, or as doubles. */
+/** The encoding of a T in a record: as a number, as a code, as one bit, or as doubles. */
 export interface Field<T> {
-  /** Index of the word, or of the first one. */
+  /** Index of the first word, counted from the start of the record. */
   readonly at: number;
-  /** Bits of the word. Other fields may have the rest. A field with nothing more is true if its bit is set. */
+  /**
+   * Bits of the word that the field has. Other fields may have the rest. A field without `to`, `codes` and `doubles` is
+   * a boolean: true if its bit is set.
+   */
   readonly mask: number;
   /** Smallest and largest number. */
   readonly from?: number;
   readonly to?: number;
-  /** The bits that stand for each value. */
+  /** Bits that encode each value. */
   readonly codes?: { readonly [V in Extract<T, string>]: number };
   /** Count of doubles, of two words each. */
   readonly doubles?: number;
@@ -23,7 +26,7 @@ export interface Field<T> {
 /** The fields of a record whose values are T. */
 export type Fields<T> = { readonly [K in keyof T]: Field<T[K]> };
 
-/** The fields of a task: of its record, and of a row of its head table. */
+/** The fields of a task: those of the task record, and those of a row of its head table. */
 export interface TaskFields<R, H> {
   /** TASK_*. */
   readonly kind: number;
@@ -56,7 +59,7 @@ export const HEAD = {
   image: word(F.E_IMAGE),
 };
 
-/** Fields of the same row that say where the extra channels are. */
+/** Fields of every row of the head table that locate the extra channels. */
 export const EXTRA = {
   tensor: word(F.E_SLOT),
   offset: word(F.E_OFFSET),
@@ -73,7 +76,7 @@ const counts = (most: number, values: readonly [number, number] = [1, 1], heads 
   headTable: word(F.T_HEAD_TABLE),
 });
 
-/** How points, or boxes of cells, are clamped. */
+/** The clamp of points, or of the boxes of cells. */
 const CLAMP = /* @__PURE__ */ choice(
   F.T_FLAGS,
   { none: 0, before: F.TASK_FLAG_CLAMP_BEFORE, after: F.TASK_FLAG_CLAMP_AFTER },
@@ -139,7 +142,7 @@ export const ORIENTED = {
 export const CELLS = {
   kind: F.TASK_CELLS,
   record: {
-    // A cell has one value. The only head has the width of the map.
+    // Allow one head only: its grid has the width of the map. A cell has one value.
     ...counts(1, [1, 1], 1),
     groups: choice(F.T_RULE, { "edge-impulse": F.CELLS_SDK, enclosing: F.CELLS_ENCLOSING }),
     clamp: CLAMP,

@@ -17,7 +17,7 @@ export const oriented: FileTask<"oriented"> = {
     const { file, images, inputSize } = loaded.plan;
     const { work, task, heads } = openSection(loaded, ORIENTED);
     const { suppression, iou } = task;
-    // Angles are measured in pixels of the input. The kernel would compare upright boxes.
+    // Refuse both: angles are measured in pixels of the input, and the kernel would compare upright boxes.
     if (inputSize === null) refusePlan("no input size", "the width and height of the network's input");
     refuseKernelNms(loaded, "oriented boxes");
     for (const threshold of [...images.map(({ plan }) => file.float(plan, A.P_IOU)), iou])

@@ -13,7 +13,7 @@ import type { LoadedFile } from "./tasks.ts";
 /** A row of the head table. */
 type HeadInFile<H> = H & Pick<Head, "cells" | "gridWidth"> & { readonly extra: Column };
 
-/** The section of a plan file, and the memory that it is about. */
+/** The task section of a plan file, and the memory that the section describes. */
 export interface Section<R, H> {
   readonly work: TaskMemory;
   /** The values of the task record. */
@@ -30,9 +30,9 @@ interface Counts {
 }
 
 /**
- * Reads the section. Throws unless what its head table leads to lies in the slots, and the table agrees with the head
- * records of every image. A detection stores the source of its cell, counted over the head records. The head table says
- * where the extra channels of that cell are.
+ * Reads the task section. Throws if the head table points outside the slots, or differs from the head records of an
+ * image. A detection stores the source of its cell, counted over the head records. The head table locates the extra
+ * channels of that cell.
  */
 export function openSection<R extends Counts, H>(
   { plan, engine, ...rest }: LoadedFile,
@@ -62,7 +62,7 @@ export function openSection<R extends Counts, H>(
     const extra = readFields(file, row, EXTRA);
     const { cells, gridWidth } = head;
     const elements = volume(specs[within(extra.tensor, 0, specs.length - 1, 0)].dims);
-    // Checks that the last of so many steps leads to an element of the slot.
+    // Check the last element: the offset plus every step, taken as often as the file allows, has to lie in the slot.
     const last = [
       [images.length, head.image],
       [cells, extra.cell],
@@ -85,14 +85,14 @@ export function openSection<R extends Counts, H>(
   return { work, task, heads };
 }
 
-/** Throws if the kernel suppresses in a plan whose task needs candidates that are not suppressed. */
+/** Throws if the kernel would suppress candidates, in a plan whose task needs all of them. */
 export function refuseKernelNms({ plan: { file, images } }: LoadedFile, what: string): void {
   for (const { plan } of images)
     if (file.word(plan, A.P_FLAGS) & (A.FLAG_NMS_CLASS | A.FLAG_NMS_ALL))
       refusePlan("suppression by the kernel", `none in a plan of ${what}`);
 }
 
-/** Reads a record. Throws for a value that the fields do not have, and for bits that no field of their word has. */
+/** Reads a record. Throws for a value outside its field's range or codes, and for set bits that belong to no field. */
 function readFields<T>(file: PlanBytes, row: number, fields: Fields<T>): T {
   const list = Object.entries<Field<string>>(fields);
   const values = list.map(([name, { at, mask, from, to, codes, doubles }]) => {

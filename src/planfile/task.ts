@@ -41,14 +41,14 @@ export const namesOfPoints = (plan: Plan): readonly string[] => poseOf(plan)?.na
 /** Returns the edges of the skeleton; none if the plan has no keypoints, or no edges between them. */
 export const edgesOf = (plan: Plan): Edges => poseOf(plan)?.edges ?? [];
 
-/** Where a section goes, and the plan that it is of. */
+/** The file that a task section is written into, its offsets there, and the plan. */
 interface Target {
   readonly view: DataView;
   readonly offsets: TaskOffsets;
   readonly plan: Plan;
 }
 
-/** Writes the task record, a row for each head, and the edges of the skeleton. */
+/** Writes the section of the plan's task: the task record, the head table and, for keypoints, the edges. */
 export function putTask(target: Target, layout: MemoryLayout, iou: number): void {
   const { view, offsets, plan } = target;
   const { task, heads, inputSize } = plan;
@@ -108,7 +108,7 @@ export function putTask(target: Target, layout: MemoryLayout, iou: number): void
   }
 }
 
-/** Writes the task record, and a row for each head. Cells have no extra channels: their scores are described. */
+/** Writes the task record, and a row for each head. Cells have no extra channels: the rows locate their scores. */
 function putSection<R, H>(
   { view, offsets, plan }: Target,
   { kind, record, head: fields }: TaskFields<R, H>,
@@ -128,10 +128,10 @@ function putSection<R, H>(
   });
 }
 
-/** Returns the clamp of points or of cells. */
+/** Returns the clamp of points or of cells. "centre" is a clamp of boxes: the others then clamp at the end. */
 const clampOf = ({ clamp }: Pick<Rules, "clamp">) => (clamp === "centre" ? "after" : clamp);
 
-/** Returns the tensor of the prototypes, and their steps in its elements. */
+/** Returns the slot and size of the prototypes, with the steps in elements instead of bytes. */
 function prototypesIn({ tensors, batch }: Plan, { prototypes, tensors: [slot] }: SegmentPlan) {
   const { count, width, height, column, row, plane } = prototypes;
   const { dims, type } = tensors[slot];
@@ -142,7 +142,7 @@ function prototypesIn({ tensors, batch }: Plan, { prototypes, tensors: [slot] }:
   return { count, slot, width, height, ...steps, image: volume(dims) / batch };
 }
 
-/** Writes a record. Its words are 0 before. */
+/** Writes a record, whose words have to be 0 before the call. */
 function putFields<T>(view: DataView, row: number, fields: Fields<T>, values: NoInfer<T>): void {
   for (const [name, { at, mask, to, codes, doubles }] of Object.entries<Field<string>>(fields)) {
     const value = values[name as keyof T] as unknown;

@@ -1,4 +1,4 @@
-/** Says how well counts of rows and sizes of maps agree with an input, or with inputs that networks usually have. */
+/** Gives points to row counts and map sizes that agree with the input, or with inputs that networks usually have. */
 import { TRAITS } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
 import { areCells, gridsOf, SIDES } from "./grids.ts";
@@ -6,18 +6,18 @@ import type { Asked } from "./rule.ts";
 import type { Match } from "./solve.ts";
 import type { View } from "./views.ts";
 
-/** Points for rows that are the cells of the input, `anchors` for each cell; `null` if they are not. */
+/** Returns the points for rows that are the cells of the input, `anchors` for each cell; `null` if they are not. */
 export function pointsForCells(n: number, anchors: number, inputSize: Asked["inputSize"]): number | null {
   const cells = n / anchors;
   if (!Number.isInteger(cells)) return null;
   if (inputSize !== null) return areCells({ inputSize, strides: null }, cells) ? 3 : null;
-  // NanoDet-Plus has maps that are no halves: 416 pixels are 7 cells of 64.
+  // Try the usual sides first: maps of NanoDet-Plus do not halve exactly, as 416 pixels are 7 cells of 64.
   if (SIDES.some((side) => areCells({ inputSize: [side, side], strides: null }, cells))) return 3;
   const blocks = cells / 21;
   return Number.isInteger(blocks) && blocks >= 4 && isRectangle(blocks) ? 2 : null;
 }
 
-/** True if so many blocks of 32 x 32 pixels make a picture of usual proportions. */
+/** True if so many blocks of 32 x 32 pixels make a rectangle at most three times as long as wide. */
 const isRectangle = (blocks: number): boolean =>
   Array.from({ length: Math.floor(Math.sqrt(blocks)) }, (_, i) => i + 1).some(
     (side) => blocks % side === 0 && blocks / side <= 3 * side,
@@ -46,7 +46,10 @@ export const PRIOR_INPUTS = [
   [896, 896],
 ] as const;
 
-/** Points for rows that are the priors of a family's networks; `null` if they are not. */
+/**
+ * Returns the points for rows that may be the priors of a family's networks: 3 for a known count of priors. Without
+ * built-in priors, 0 for another count above 1000 that is no count of cells. `null` for rows that cannot be priors.
+ */
 export function pointsForPriors(n: number, [family]: readonly Family[], { inputSize }: Asked): number | null {
   const { buildPriors } = TRAITS[family];
   const inputs = inputSize ? [inputSize] : PRIOR_INPUTS;
@@ -57,17 +60,17 @@ export function pointsForPriors(n: number, [family]: readonly Family[], { inputS
     : null;
 }
 
-/** Most rows that exporters list unless they are told otherwise. */
+/** Most rows of a finished list that exporters write by default. */
 export const MOST_LISTED = 1000;
 
-/** True for counts that exporters write as a rule. */
+/** True if finished lists usually have so many rows. */
 export const isRound = (n: number): boolean => n % 50 === 0 || [1, 10, 20, 25, 40, 64, 128, 256].includes(n);
 
-/** The maps of a match, largest first: those of levels, without prototypes and masks. */
+/** Returns the feature maps of a match, the largest first, without prototypes and masks. */
 export const levelsOf = ({ form, views }: Match): readonly View[] =>
   Object.entries(views).find(([part]) => form.parts[part].perLevel)?.[1] ?? [];
 
-/** Points for maps that are those of the input, or that halve from one to the next; `null` if they cannot be maps. */
+/** Returns the points for feature maps of the input, or ones that halve from each to the next; `null` for others. */
 export function pointsForMaps(
   levels: readonly View[],
   inputSize: Asked["inputSize"],
@@ -78,7 +81,7 @@ export function pointsForMaps(
   const [first] = levels;
   if (form.kind === "centres" || form.kind === "classes of cells") return 0;
   if (inputSize !== null) {
-    // Networks with one map have cells of 16 or 32 pixels. A finer map is a segmentation.
+    // Allow one map only at stride 16 or 32. A finer map is a segmentation.
     const strides = levels.length > 1 ? null : [16, 32];
     const grids = gridsOf({ inputSize, strides });
     return levels.every(({ w, h }) => grids.some((g) => g.w === w && g.h === h)) ? 3 : null;
@@ -96,7 +99,7 @@ export function pointsForMaps(
     : null;
 }
 
-/** Points for rows of each level. */
+/** Returns the points for networks with a tensor of rows for each map; `null` for impossible row counts. */
 function pointsForLevels(
   levels: readonly View[],
   perCell: number,

@@ -41,7 +41,7 @@ export const gridsOfRows = (input: Input, cells: number): Grid[] | null =>
     (grids) => grids.length > 0 && cellsOf(grids) === cells,
   ) ?? null;
 
-/** True if rows are the cells of two maps or more. */
+/** True if there are as many rows as two or more maps of the input have cells. */
 export const areCells = (input: Input, rows: number): boolean => (gridsOfRows(input, rows)?.length ?? 0) > 1;
 
 /** Rows that exporters list unless they are told otherwise. Some input may have as many cells. */
@@ -65,16 +65,16 @@ export const squareOfRows = (rows: number): number | null =>
     ),
   ) ?? null;
 
-/** Pixels of a block, in which the maps of strides 8, 16 and 32 have 16 + 4 + 1 cells. */
+/** Side of a block in pixels. The maps at strides 8, 16 and 32 have 16 + 4 + 1 cells in a block. */
 const BLOCK = 32;
 const BLOCK_CELLS = 21;
 
-/** Width of most inputs that are no squares. */
+/** Width of most inputs that are not square. */
 const USUAL_WIDTH = 640;
 
 /**
- * Returns the size of the input that has so many rows, `each` for a cell: of the square, else of the rectangle that is
- * most like those of published networks. `null` if there is none.
+ * Returns the size of the input whose maps have so many rows, `each` for a cell. Prefers a square. Else returns the
+ * rectangle that is most like the inputs of published networks, or `null` if there is none.
  */
 export function sizeOfRows(rows: number, each: number): readonly [number, number] | null {
   const side = SIDES.find((side) =>

@@ -43,10 +43,10 @@ const TABLE: readonly FormRow[] = [
   ...POINT_FORMS,
 ];
 
-/** How much less usual than its representative a family is that only looks like it. */
+/** Points that a family loses whose tensors look like those of a more usual family. */
 const LESS_USUAL = 2;
 
-/** Every form, in no order. A family that no row names has the forms of the one that its tensors look like. */
+/** Every form, in no order. A family without rows in the table gets the forms of the family that it looks like. */
 export const FORM_ROWS: readonly FormRow[] = [
   ...TABLE,
   ...FAMILIES.filter((family) => !TABLE.some(({ families }) => families.includes(family))).flatMap((family) =>
@@ -56,7 +56,7 @@ export const FORM_ROWS: readonly FormRow[] = [
   ),
 ];
 
-/** Returns the form of another family, with the channels after the classes that it ignores. */
+/** Returns a form for a family that looks like that of the form. Adds the unread channels of the family. */
 function formOfLookalike(form: FormRow, family: Family): FormRow {
   const ignored = TRAITS[family].ignored ?? 0;
   const channels = (all: PartRow["channels"]): PartRow["channels"] =>

@@ -1,20 +1,20 @@
-/** The language of the rules of evidence: what is asked, and what a rule says of a match. */
+/** Types of the rules of evidence: the question about a network, and a rule that gives points to a match. */
 import type { Family } from "../core/family.ts";
 import type { Network } from "./none.ts";
 import type { Match } from "./solve.ts";
 
-/** The tensors and inputs, and what a file or a caller says besides. */
+/** The tensors and inputs of a network, and the facts that a file or a caller states about them. */
 export interface Asked extends Network {
-  /** Families that names in the file or of the file mean. */
+  /** Families that the file name, or a name inside the file, tells. */
   readonly named: readonly Family[];
   readonly classes: number | null;
-  /** True if the caller states the count of classes. Names in a file may belong to another network. */
+  /** True if the caller states the class count. A count by the labels in a file may be that of another network. */
   readonly isOption: boolean;
   /** True if the caller states the family. */
   readonly isFamilyStated: boolean;
 }
 
-/** One rule of evidence. */
+/** One rule of evidence. `points` returns `null` for a match that is impossible. */
 export interface Rule {
   readonly name: string;
   readonly example: string;

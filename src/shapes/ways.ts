@@ -1,12 +1,12 @@
 /**
- * The channels of each form that decoders read, stated once. Heads, the shapes that a refusal asks for and the class
- * counts that a dimension can stand for follow from these rows.
+ * Table of the channels of each form that decoders read. The heads, the shapes in a refusal, and the class counts that
+ * a dimension can stand for all come from this table.
  */
 import type { ExportName, FamilyTraits } from "../core/family.ts";
 
 /**
- * The parts of one tensor in the order of their channels, and how many each has. Scores have a channel for each class
- * ("C"), perhaps with one more for a background.
+ * The parts of one tensor in the order of their channels, with the channel count of each part. Scores have one channel
+ * for each class ("C"), or one more for a background ("C+1").
  */
 export interface TensorParts {
   readonly boxes?: number;
@@ -15,11 +15,11 @@ export interface TensorParts {
   readonly classIds?: 1;
 }
 
-/** One way in which a form spreads its parts over tensors: rows of boxes, or maps. */
+/** One way in which a form spreads its parts over tensors. The tensors are rows of boxes, or feature maps. */
 export interface Way {
   readonly see: "rows" | "maps";
   readonly tensors: readonly TensorParts[];
-  /** How often each cell may have these channels, the most usual first: its anchors or priors. Absent: once. */
+  /** Anchors or priors of a cell, the most usual count first. Each has these channels. Absent: one. */
   readonly each?: readonly number[];
 }
 
@@ -28,18 +28,18 @@ const maps = (...tensors: readonly TensorParts[]): Way => ({ see: "maps", tensor
 
 const BOXES: TensorParts = { boxes: 4 };
 const SCORES: TensorParts = { scores: "C" };
-/** Box and classes in one tensor; with objectness between them; FastestDet's, which begins with objectness. */
+/** Parts of a tensor without objectness; with objectness after the box; with objectness first, as in FastestDet. */
 export const BOX_CLASSES: TensorParts = { boxes: 4, scores: "C" };
 export const BOX_OBJECTNESS_CLASSES: TensorParts = { boxes: 4, objectness: 1, scores: "C" };
 export const OBJECTNESS_BOX_CLASSES: TensorParts = { objectness: 1, boxes: 4, scores: "C" };
 
-/** Returns the parts of a tensor with four distances of so many bins, 0 for plain numbers. */
+/** Returns the parts of a tensor with four distances. `bins`: 0 for plain numbers. */
 export const distanceParts = ({ classesFirst }: FamilyTraits, bins: number): TensorParts => {
   const boxes = 4 * (bins || 1);
   return classesFirst ? { scores: "C", boxes } : { boxes, scores: "C" };
 };
 
-/** Returns the ways of distances: numbers, or distributions. */
+/** Returns the ways of a form with distances, which are plain numbers or distributions over bins. */
 function distanceWays(traits: FamilyTraits): readonly Way[] {
   const { bins = 16, ownBins, mayBePixels } = traits;
   if (mayBePixels) return [maps(BOXES, SCORES)];
@@ -52,10 +52,13 @@ function distanceWays(traits: FamilyTraits): readonly Way[] {
 }
 
 const OBJECTNESS_ROWS = [/* @__PURE__ */ rows(BOX_OBJECTNESS_CLASSES)];
-/** One column may be the background, or "nothing". */
+/** Boxes and scores, with or without a column for the background. DETR calls that column "nothing". */
 const WITH_BACKGROUND = [/* @__PURE__ */ rows(BOXES, SCORES), /* @__PURE__ */ rows(BOXES, { scores: "C+1" })];
 
-/** The ways of each form. None: the form has other parts, and says itself which. */
+/**
+ * The ways of each form. "distance-maps" depends on the family: distanceWays. Other forms without an entry have other
+ * parts, which heads/exports.ts states.
+ */
 const WAYS: { readonly [E in ExportName]?: readonly Way[] } = {
   "anchor-maps": [{ see: "maps", tensors: [BOX_OBJECTNESS_CLASSES], each: [3, 5, 1, 2, 4, 6] }],
   "cell-maps": [/* @__PURE__ */ maps(OBJECTNESS_BOX_CLASSES)],
@@ -82,21 +85,21 @@ const WAYS: { readonly [E in ExportName]?: readonly Way[] } = {
 export const waysOf = (name: ExportName, traits: FamilyTraits): readonly Way[] =>
   name === "distance-maps" ? distanceWays(traits) : (WAYS[name] ?? []);
 
-/** Returns how many channels a part has beside one for each class. */
+/** Returns the count of channels of a part that are no class. */
 const fixedOf = (part: TensorParts[keyof TensorParts]): number =>
   part === "C" ? 0 : part === "C+1" ? 1 : (part ?? 0);
 
 /** True if a part has a channel for each class. */
 const isPerClass = ({ scores }: TensorParts): boolean => typeof scores === "string";
 
-/** Returns how many channels a tensor has beside one for each class. Those that nothing reads follow the scores. */
+/** Returns the count of channels of a tensor that are no class, with the unread channels after the scores. */
 const besideClasses = (parts: TensorParts, { ignored = 0 }: Pick<FamilyTraits, "ignored">): number =>
   Object.values(parts).reduce((sum: number, part) => sum + fixedOf(part), isPerClass(parts) ? ignored : 0);
 
 /** The channel count of one tensor, and the first channel of each part. */
 export type ChannelPlan = { readonly [P in keyof TensorParts]?: number } & { readonly count: number };
 
-/** Returns where each part of a tensor begins, and how many channels there are. */
+/** Returns the first channel of each part of a tensor, and the channel count. */
 export function planChannels(
   parts: TensorParts,
   classes: number,
@@ -110,7 +113,7 @@ export function planChannels(
   return plan;
 }
 
-/** Returns the shapes of a way for people: "[1,64,h,w] + [1,80,h,w]". `classes`: `null` if nobody says how many. */
+/** Returns the shapes of a way for an error: "[1,64,h,w] + [1,80,h,w]". `classes`: `null` if it is not known. */
 export function shapesOf({ see, tensors, each }: Way, classes: number | null, traits: FamilyTraits): string {
   const [times] = each ?? [1];
   return tensors
@@ -128,12 +131,12 @@ export function shapesOf({ see, tensors, each }: Way, classes: number | null, tr
     .join(" + ");
 }
 
-/** Returns the class counts that a dimension can stand for. They may be fractions, or less than 1. */
+/** Returns the class counts that a dimension can stand for. The caller drops fractions and counts below 1. */
 export const classesIn = ({ tensors, each = [1] }: Way, dimension: number, traits: FamilyTraits): number[] =>
   tensors.filter(isPerClass).flatMap((parts) =>
     each.map((times) => {
       const count = dimension / times - besideClasses(parts, traits);
-      // A network of one class with anchors may have no class channel.
+      // Return 1 for no class channel: networks with anchors may leave the channel of a single class out.
       return count === 0 && parts.objectness && each.length > 1 ? 1 : count;
     }),
   );

@@ -1,11 +1,11 @@
-/** Rules of evidence for networks that say something about the whole picture, a map of it or a crop. */
+/** Rules of evidence for networks whose output is about the whole picture, or a map of it, or a crop. */
 import { looksLikeEmbedding } from "./none.ts";
 import type { Rule } from "./rule.ts";
 
-/** Lengths of 68, 98 and 106 points of a face. */
+/** Counts of coordinates of 68, 98 and 106 points of a face. */
 const FACE_LENGTHS: readonly number[] = [136, 196, 212];
 
-/** Largest side of the crop that networks of a face's points get. */
+/** Largest side, in pixels, of the face crop that networks with points of a face take as input. */
 const MOST_FACE_CROP = 192;
 
 /** Counts of points of published networks with heat maps. */
@@ -20,14 +20,14 @@ export const WHOLE_RULES: readonly Rule[] = [
       const [{ n, tensor }] = scores;
       const count = bound.C ?? 0;
       const { dims } = tensors[tensor];
-      // [80,1,37] has 80 steps of a text recogniser first, [8,1000] the batch of the input.
+      // Tell steps from a batch: [80,1,37] are 80 steps of a text recogniser, [8,1000] is a batch of 8.
       const isBatch =
         dims.length === 2 && (dims[0] === null || inputs.some((input) => input.dims?.[0] === dims[0]));
       const hasSteps = dims.length > 1 && dims[0] !== 1 && dims[0] !== null && !isBatch;
       if ((n !== 1 && !isBatch) || count < 2 || tensors.length > 1 || hasSteps) return null;
       const isNamed = /prob|soft_?max|class|logit|predict|score|label/i.test(tensors[tensor].name);
       if (looksLikeEmbedding(count) && !isNamed) return null;
-      // Classifiers look at small pictures.
+      // Give fewer points to a large input: classifiers take small pictures.
       return inputSize && Math.min(...inputSize) > 512 ? 1 : 3;
     },
   },
@@ -72,7 +72,7 @@ export const WHOLE_RULES: readonly Rule[] = [
       if (form.kind !== "map of text") return 0;
       const [{ n, w, h, tensor }] = map;
       const isWhole = inputSize === null || n === null || (inputSize[0] === w && inputSize[1] === h);
-      // Paddle calls the picture x.
+      // Paddle names the input "x".
       const isPaddle = inputs.length === 0 || inputs.some(({ name }) => name === "x");
       const isNamed = form.parts.map.name?.test(tensors[tensor].name) === true;
       return isWhole && isNamed ? (isPaddle ? 3 : 1) : null;

@@ -1,4 +1,4 @@
-/** `createDecoderSync` of `boxwright`, with every part. A page that calls `createDecoder` does not fetch this file. */
+/** Has `createDecoderSync` of `boxwright`, which imports every part. A page with `createDecoder` does not fetch it. */
 import type { DecoderOptions } from "../config/types.ts";
 import type { DecoderOf } from "../decode/by-task.ts";
 import type { Decoder, FileConfig } from "../decode/decoder.ts";
@@ -7,8 +7,8 @@ import { makeDecoderSync } from "../decode/tensor-decoder.ts";
 import { ALL_PARTS } from "./parts.ts";
 
 /**
- * `createDecoder` without a promise: the kernel is compiled on this thread, some milliseconds once. In a page it brings
- * the code of every task.
+ * Does what `createDecoder` does, without a promise. The first call compiles the kernel on this thread, which takes
+ * some milliseconds. A page that imports this function loads the code of every task.
  * @throws as `createDecoder`
  * @example
  * import { createDecoderSync } from "boxwright";

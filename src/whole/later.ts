@@ -9,7 +9,7 @@ type AnyFunction = (...given: unknown[]) => unknown;
 export const later = (name: string): AnyFunction =>
   ({ [name]: (...given: unknown[]) => (readLater("index")[name] as AnyFunction)(...given) })[name];
 
-/** Returns what `createDecoderSync` needs for some configs and engines. */
+/** Returns the parts that `createDecoderSync` needs for some configs and engines. */
 export const laterFetched = (): Fetched => readLater("fetched").fetched as Fetched;
 
 /** What a task may have besides its name. */

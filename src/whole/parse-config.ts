@@ -1,4 +1,4 @@
-/** `parseConfig` in Node, which reads the readers of files when a file comes. config/config.ts documents it. */
+/** Has `parseConfig` for Node, which loads the readers of files when it is given a file. See config/config.ts. */
 import { readBy } from "../config/read.ts";
 import type { Config } from "../config/types.ts";
 import { laterFetched } from "./later.ts";

@@ -1,8 +1,8 @@
-/** Boxes of finished lists that are no corners, in frames after the first. */
+/** Notes on finished lists whose boxes are no corners, in frames after the first. */
 import { expect, test } from "vitest";
 import { createDecoderSync } from "../../src/entries/index.ts";
 
-/** Notes after frames of one row each. `x`: where its box of 50 x 60 lies, as corner and size. */
+/** Returns the notes after frames with one box of 50 x 60 each. `places`: x and y of the corner of each box. */
 function notesOf(places: readonly number[], isCorners = false): string {
   const notes: string[] = [];
   const decoder = createDecoderSync(

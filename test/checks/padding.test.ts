@@ -1,4 +1,4 @@
-/** Frames whose picture lies elsewhere in the input than their resize says. */
+/** Notes on frames whose picture lies elsewhere in the input than their resize says. */
 import { describe, expect, test } from "vitest";
 import { createDecoderSync } from "../../src/entries/index.ts";
 import { compilePlan } from "../../src/entries/node.ts";
@@ -9,7 +9,7 @@ const WIDE = { width: 1280, height: 720, resize: "letterbox" } as const;
 
 type Point = readonly [x: number, y: number];
 
-/** Boxes around points in 0..1 of the picture, where `place` puts them in the input. */
+/** Returns boxes around points of the picture. `place` maps a point to the input; both are in 0..1. */
 function outputs(points: readonly Point[], place: (point: Point) => Point) {
   const boxes = points.flatMap((point) => {
     const [x, y] = place(point);
@@ -25,7 +25,7 @@ const EVERYWHERE = Array.from({ length: 25 }, (_, i): Point => [
   0.1 + 0.2 * (i % 5),
   0.1 + 0.2 * Math.floor(i / 5),
 ]);
-/** Points near the middle of its height. */
+/** Points near the middle of the picture's height. */
 const MIDDLE = EVERYWHERE.filter(([, y]) => y > 0.2 && y < 0.8);
 
 const stretched = (point: Point): Point => point;

@@ -7,7 +7,7 @@ import type { Rule } from "../../src/core/options.ts";
 import { TASKS, type TaskName } from "../../src/core/tasks.ts";
 import { COMMAND_NAMES, optionsOf } from "../../src/node/cli/options.ts";
 
-/** A value of each task's options that its rule takes. */
+/** A valid value for each option of a task. */
 const VALUES: { readonly [K in keyof TaskFields]-?: NonNullable<TaskFields[K]> } = {
   keypoints: [2, 3],
   keypointNames: ["head", "foot"],

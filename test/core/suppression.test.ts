@@ -1,4 +1,4 @@
-/** Lists that functions of suppression get: a decoder's columns with their spare rows, thresholds in percent. */
+/** Lists that functions of suppression take: columns of a decoder with spare rows, and thresholds in percent. */
 import { describe, expect, test } from "vitest";
 import {
   createDecoderSync,
@@ -10,7 +10,7 @@ import {
   suppressDetections,
 } from "../../src/entries/index.ts";
 
-/** Detections of a decoder whose frame before had three rows more. */
+/** Returns `count` detections of a decoder whose frame before had three more. */
 function found(count: number): Detections {
   const decoder = createDecoderSync({
     family: "boxes",
@@ -35,7 +35,7 @@ describe.each([0, 1, 3])("columns of %i detections in a decoder's memory", (coun
   test("nms", () => {
     expect([...nms(boxes, scores)]).toEqual(rows);
     expect([...nms(boxes, scores, { classIds, scoreThreshold: 0.1 })]).toEqual(rows);
-    // Boxes of the caller's own, made of all rows.
+    // Pass boxes that the caller made of all rows, spare ones too.
     expect([
       ...nms(
         boxes.map((v) => v * 640),

@@ -1,4 +1,4 @@
-/** examples/frameworks: each module with its framework, fetched from npm, and a detector that the test drives. */
+/** Runs each module of examples/frameworks with its framework from npm, and with a fake detector. */
 import { cpSync, mkdirSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
@@ -17,10 +17,10 @@ interface State {
   readonly error: Error | null;
 }
 
-/** Waits until promises that are settled have gone on. */
+/** Waits until code after settled promises has run. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-/** A detector whose stream gives what `send` is called with, until its signal ends it. */
+/** A detector whose stream yields the frames that are passed to `send`, until its signal aborts. */
 class FakeDetector {
   readonly videos: unknown[] = [];
   readonly signals: AbortSignal[] = [];
@@ -43,14 +43,14 @@ class FakeDetector {
   }
 }
 
-/** Imports a module of the examples in a folder that has the framework in node_modules. Returns it, and a require. */
+/** Imports an example beside its framework in node_modules. Returns the module, and a `require` of that folder. */
 async function load(name: string, runtime: string): Promise<{ module: object; require: NodeJS.Require }> {
   const program = await obtain(runtime);
   const place = folder.path(runtime);
   mkdirSync(place, { recursive: true });
   const modules = program.slice(0, program.lastIndexOf("node_modules") + "node_modules".length);
   symlinkSync(modules, join(place, "node_modules"), "junction");
-  // A copy in a folder without "type" is a module by its name.
+  // Name the copy .mjs: its folder has no package.json that says "type": "module".
   const copy = join(place, name.replace(".js", ".mjs"));
   cpSync(fileURLToPath(exampleUrl(`frameworks/${name}`)), copy);
   return {
@@ -59,19 +59,19 @@ async function load(name: string, runtime: string): Promise<{ module: object; re
   };
 }
 
-/** A framework: mounts the module over a detector and a video, and shows its state. */
+/** A mounted module: its state, and functions that change its detector and video, or unmount it. */
 interface Mounted {
   readonly state: () => State;
   readonly change: (detector: FakeDetector | null, video: unknown) => Promise<void>;
   readonly unmount: () => Promise<void>;
-  /** Runs what changes the state, as the framework wants it. */
+  /** Runs a step that changes the state, inside `act` for React. */
   readonly act: (step: () => Promise<void>) => Promise<void>;
 }
 type Mount = (detector: FakeDetector | null, video: unknown) => Promise<Mounted>;
 
 function mountReact(runtime: string): Mount {
   return async (detector, video) => {
-    // The tests run as in production, where React has no `act`.
+    // Leave production mode, in which React has no `act`.
     vi.stubEnv("NODE_ENV", "test");
     const { module, require } = await load("react.js", runtime);
     const { useDetector } = module as { useDetector: (d: unknown, v: unknown) => State };
@@ -80,7 +80,7 @@ function mountReact(runtime: string): Mount {
       createElement: (type: unknown, props: object) => object;
       act?: Act;
     };
-    // React 18 has `act` beside the renderer.
+    // Take `act` from the renderer for React 18.
     const { act: ofRenderer, create } = require("react-test-renderer") as {
       act: Act;
       create: (element: object) => { update(element: object): void; unmount(): void };

@@ -297,7 +297,7 @@ function endsOf(group: readonly Pixel[]): Pixel[] {
   });
 }
 
-/** True if rectangles of other sides are as small: rounding then says which is the smallest. */
+/** True if a rectangle with other sides has the same smallest area: rounding then decides between them. */
 function hasRival(ends: readonly Pixel[]): boolean {
   const least = smallestRectangle(ends);
   const sideOf = ({ sides }: { readonly sides: readonly number[] }): number => Math.min(...sides);

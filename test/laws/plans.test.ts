@@ -1,11 +1,11 @@
-/** What becomes of seeded options and shapes is what `npm run plans -- --update` recorded. */
+/** Compares the plans and refusals of seeded cases with those that `npm run plans -- --update` recorded. */
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { isThorough } from "../support/effort.ts";
 import { digestOf } from "../support/plan-record.ts";
 import { outcomeOfCase } from "../support/shape-outcomes.ts";
 
-/** Of how many cases one is tried. */
+/** One of so many cases is tried. */
 const EVERY = isThorough ? 1 : 20;
 
 test("plans and refusals of seeded shapes are as recorded: npm run plans shows the others", () => {

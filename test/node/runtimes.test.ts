@@ -17,7 +17,7 @@ const NAME = "@tensorflow/tfjs-tflite";
 const dog: Row = [51, 102, 153, 204, 230, 255];
 const OPTIONS = ["--family", "yolov10", "--labels", "cat,dog", "--coordinates", "normalised"];
 
-/** A stand-in for the package: copies the picture to the output, as the network does, or refuses the network. */
+/** A stand-in for the package. It copies the picture to the output, or refuses the network if STUB_REFUSES is 1. */
 const STUB = `
   let runs = 0;
   const vector = (...tensors) => ({ size: () => tensors.length, get: (i) => tensors[i] });

@@ -1,4 +1,4 @@
-/** The lists of fields beside the numbers of format.ts, which the C header has. */
+/** Compares the lists of fields with the constants of format.ts, from which the C header is made. */
 import { describe, expect, test } from "vitest";
 import * as fields from "../../src/planfile/fields.ts";
 import { type Field, EXTRA, HEAD } from "../../src/planfile/fields.ts";
@@ -6,7 +6,7 @@ import * as F from "../../src/planfile/format.ts";
 
 const TASKS = { POSE: fields.POSE, MASKS: fields.MASKS, ORIENTED: fields.ORIENTED, CELLS: fields.CELLS };
 
-/** Returns the names in format.ts that begin so, with their numbers. */
+/** Returns the constants of format.ts whose names begin with a prefix. */
 const named = (prefix: string): [string, number][] =>
   Object.entries(F).filter(([name]) => name.startsWith(prefix));
 

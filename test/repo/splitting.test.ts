@@ -60,7 +60,7 @@ const filesIn = (chunks: readonly Chunk[]): string[] =>
       .map(([id]) => id.replace(/.*\/dist\//, "").replace(/-[\w-]{8}\./, ".")),
   );
 
-/** Returns the files beside it that a file of dist/ loads before it runs. */
+/** Returns the files of dist/ that a file of dist/ loads before it runs. */
 const loadedFirst = (file: string): string[] =>
   [
     ...readFileSync(join(root, "dist", file), "utf8").matchAll(
@@ -80,7 +80,7 @@ function circleOf(file: string, path: readonly string[] = [], seen = new Set<str
   return null;
 }
 
-// Metro and other bundlers that copy what a file exports would copy from one that has not run yet.
+// Metro and other bundlers copy the exports of a file. In a circle they would copy from a file that has not run yet.
 test.each(["mjs", "cjs"])("no file of dist/ loads itself in a circle: %s", (kind) => {
   const files = readdirSync(join(root, "dist")).filter((file) => file.endsWith(kind));
   expect(files.flatMap(loadedFirst).length).toBeGreaterThan(30);

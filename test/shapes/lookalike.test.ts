@@ -1,11 +1,11 @@
-/** A family whose tensors look like those of a known one is a row of `core/families/`, from which all else follows. */
+/** Adds a family that looks like YOLOv8 as one row of `core/families/`. Decoder and `inspect` need nothing else. */
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type * as Entries from "../../src/entries/index.ts";
 import type * as Maps from "../../src/core/families/maps.ts";
 import type * as Inspect from "../../src/node/inspect.ts";
 import type { TypedOptions } from "../../src/config/types.ts";
 
-// YOLOv8 with one channel after the classes that nothing reads.
+// The family is YOLOv8 with one unread channel after the class scores.
 const family = "yolov8-odd" as TypedOptions["family"];
 const INPUT = [64, 64] as const;
 const CELLS = 84;
@@ -29,7 +29,7 @@ afterAll(() => {
   vi.resetModules();
 });
 
-/** Returns planes of one object at cell 3, whose ignored channel is larger than any score. */
+/** Returns planes that are 0, except for one object: `channels` has its values at cell 3. */
 function planesOf(channels: readonly number[]) {
   const data = new Float32Array(channels.length * CELLS);
   channels.forEach((value, k) => (data[k * CELLS + 3] = value));

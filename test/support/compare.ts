@@ -324,7 +324,7 @@ export function possibleAnswers({ plan, thresholds }: Asked, tensors: Tensors): 
   };
 }
 
-/** True if a row that a list counts has a score below 0: the first list with rows is looked at in full. */
+/** True if a row of a counted list has a score below 0. The decoder checks all rows of the first list that has any. */
 const listsNegative = ({ heads: [head] }: Plan, read: ColumnReader): boolean =>
   head.count !== null &&
   Array.from({ length: Math.min(head.cells, read.real(head.count, 0, 0)) }, (_, row) =>

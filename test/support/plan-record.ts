@@ -1,8 +1,8 @@
-/** What becomes of a config and shapes, as text: the plan and its notes, or the refusal with its hints. */
+/** Writes the outcome of a config and shapes as text: the plan and its notes, or the refusal and its hints. */
 import { createHash } from "node:crypto";
 import type { Plan } from "../../src/plan/plan.ts";
 
-/** A plan without its words, or "refused"; and the words. */
+/** Outcome of a config. `meaning`: the plan without its words, or "refused". `words`: those words, or the error. */
 export interface Outcome {
   readonly meaning: string;
   readonly words: string;
@@ -19,7 +19,7 @@ export const plain = (_: string, value: unknown): unknown =>
       ? value.source
       : value;
 
-/** Returns what becomes of a config and the tensors of a network. */
+/** Calls a function that makes a plan, and returns the outcome. */
 export function outcomeWith(make: () => Plan): Outcome {
   try {
     const { about, notes, task, heads, ...plan } = make();

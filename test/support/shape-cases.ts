@@ -1,28 +1,28 @@
 /**
- * Seeded cases of "what are these tensors?": options and shapes of a network, often with one of them wrong. Each case
- * follows from its number alone. `scripts/plans.ts` records what becomes of them.
+ * Makes seeded cases: options and tensor shapes of a network, often with one of them wrong. The number of a case is its
+ * seed. `scripts/plans.ts` records the plan or the refusal of each case.
  */
 import type { DecoderOptions } from "../../src/config/types.ts";
 import type { TensorSpecInput } from "../../src/core/tensor.ts";
 import { mulberry32, pick, type Random, shuffled } from "./seeded-networks.ts";
 
-/** What a shape is made of. */
+/** The sizes from which the shapes of a case are made. */
 interface Sizes {
   readonly n: number;
   /** Maps at strides 8, 16 and 32: [height, width]. */
   readonly maps: readonly (readonly [number, number])[];
   readonly classes: number;
-  /** Values of all points of an object. */
+  /** Count of the values of all points of an object. */
   readonly points: number;
   readonly masks: number;
-  /** Rows of a finished list. */
+  /** Count of the rows of a finished list. */
   readonly list: number;
   readonly input: readonly [number, number];
 }
 
 type Shapes = readonly (readonly number[])[];
 
-/** A kind of network: families, words for its tensors, and their shapes. */
+/** A kind of network: its families, the names of its tensors, and their shapes. */
 type Kind = readonly [
   families: string,
   names: string,

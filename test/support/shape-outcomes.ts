@@ -1,4 +1,7 @@
-/** What becomes of the seeded cases. Apart from `plan-record.ts`, which watches the file that makes plans. */
+/**
+ * Finds the outcomes of the seeded cases. Keep this out of `plan-record.ts`: `plan-recorder.ts` replaces
+ * src/plan/make.ts and imports `plan-record.ts` meanwhile.
+ */
 import { readConfig } from "../../src/config/config.ts";
 import type { TensorSpec } from "../../src/core/tensor.ts";
 import { specsOf } from "../../src/heads/query.ts";

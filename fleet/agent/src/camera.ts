@@ -26,7 +26,7 @@ export interface FrameTaker {
   offer(camera: string, frame: SourceFrame, processed: Processed): void;
 }
 
-/** Whether the device takes frames now. */
+/** Tells the cameras if the device is paused. */
 export interface Pausing {
   readonly isPaused: boolean;
   /** Waits until the device is not paused, or the signal aborts. */

@@ -45,11 +45,11 @@ export interface HostOptions {
 }
 
 const BROKER_RETRY_MS = 1000;
-/** Connections at once. `LimitNOFILE` of the unit has room for them. */
+/** Most connections at once. `LimitNOFILE` of the systemd unit allows more. */
 export const MOST_CONNECTIONS = 2048;
-/** The longest headers are those of a preview: three names of 512 bytes, of which each byte may be escaped to three. */
+/** Bytes of headers. A preview has the longest: three names of 512 bytes, and each byte may be escaped to three. */
 const MOST_HEADER_BYTES = 12 * 1024;
-/** Milliseconds after which event streams of live pages are cut: they never end by themselves. */
+/** Milliseconds after a stop in which requests may end. Event streams of live pages are then cut. */
 const DRAIN_MS = 10_000;
 
 export async function startHost({ config, log, now = Date.now, waits = false }: HostOptions): Promise<Host> {

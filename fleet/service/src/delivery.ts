@@ -1,6 +1,6 @@
 /**
- * Delivers the messages of one queue to its receiver, each at least once. While the receiver fails, one message at a
- * time finds out whether it is back. Whoever queues messages never waits for a receiver.
+ * Delivers the messages of one queue to its receiver, each at least once. While the receiver fails, only one message at
+ * a time is attempted. Code that queues messages never waits for a receiver.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -10,7 +10,7 @@ import { releaseLease, takeLease } from "./lease.ts";
 import type { Logger } from "./log.ts";
 
 export interface Message {
-  /** The same in all attempts. By it the receiver recognises a message that comes twice. */
+  /** Id that is the same in all attempts, so that the receiver recognises a message that comes twice. */
   readonly id: string;
   readonly body: string;
 }
@@ -30,22 +30,22 @@ export interface AttemptOptions {
 }
 
 export interface Queued<P> {
-  /** Where it stands in the queue. */
+  /** Place of the message in the queue. */
   readonly place: P;
-  /** null: nobody wants it any more. `lost`: why it cannot be sent. */
+  /** The message; null if nobody wants it any more; `lost` is the reason why it cannot be sent. */
   readonly message: Message | { readonly lost: string } | null;
 }
 
 /** The messages of one receiver, in the database. */
 export interface DeliveryQueue<P> {
-  /** Name of the queue, and of the lease of those that share it. */
+  /** Name of the queue, and of the lease that only one of the processes with this queue has. */
   readonly name: string;
   /** Returns the next messages behind a place; undefined: from the start. */
   next(after: P | undefined, most: number): Promise<readonly Queued<P>[]>;
   remove(places: readonly P[]): Promise<void>;
   /** Keeps a message as dropped. */
   drop(place: P, why: { readonly at: number; readonly reason: string }): Promise<void>;
-  /** Returns a text that names a place. */
+  /** Returns a text that only this place has. */
   keyOf(place: P): string;
 }
 
@@ -53,7 +53,7 @@ export interface DeliveryOptions {
   readonly db: Database;
   readonly log: Logger;
   readonly now: () => number;
-  /** Tries a message once. */
+  /** Attempts once to send a message. */
   readonly attempt: (message: Message, options: AttemptOptions) => Promise<Attempt>;
   readonly onOutcome: (outcome: "sent" | "failed" | "dropped") => void;
   /** Names the receiver in the log, without a secret. */
@@ -62,7 +62,7 @@ export interface DeliveryOptions {
   readonly limits?: Partial<DeliveryLimits>;
 }
 
-/** Lines of the log. */
+/** Words for the lines of the log. */
 export interface DeliveryWords {
   /** The receiver: "webhook". */
   readonly receiver: string;
@@ -73,16 +73,16 @@ export interface DeliveryWords {
 export interface DeliveryLimits {
   /** Messages that are sent at once. */
   readonly inFlight: number;
-  /** Attempts of a message that the receiver refuses while it takes others. */
+  /** Attempts after which a message is dropped, if the receiver takes others meanwhile. */
   readonly attempts: number;
-  /** Milliseconds until the second attempt; each later one waits three times as long, up to `longestMs`. */
+  /** Milliseconds before the second attempt. Each later wait is three times as long, up to `longestMs`. */
   readonly retryMs: number;
   readonly longestMs: number;
   /** Milliseconds in which the receiver has to answer. */
   readonly patienceMs: number;
-  /** Milliseconds between two looks at an empty queue: processes that share the database add to it. */
+  /** Milliseconds between two looks at an empty queue, to which other processes may add messages. */
   readonly lookMs: number;
-  /** Milliseconds of a lease. If the process that sends is killed, another one goes on so much later. */
+  /** Milliseconds of a lease. If the sending process is killed, another one starts to send when they are over. */
   readonly leaseMs: number;
 }
 
@@ -90,19 +90,19 @@ const LIMITS: DeliveryLimits = {
   ...{ inFlight: 4, attempts: 10, retryMs: 1000, longestMs: 5 * 60_000, patienceMs: 15_000 },
   ...{ lookMs: 1000, leaseMs: 5000 },
 };
-/** Messages that are read at once. */
+/** Most messages that are read at once. */
 const BATCH = 64;
 /** Most failing messages that are remembered. */
 const MOST_REMEMBERED = 10_000;
 /** Milliseconds between two log lines about dropped messages. */
 const LOG_EVERY_MS = 60_000;
 
-/** The tries of a message that failed, and when the next one may be. */
+/** The failed attempts of a message, and the time of the next one. */
 interface Failure {
   readonly attempts: number;
-  /** Time of `performance.now()` before which it is not tried again. */
+  /** Time of `performance.now()` before which there is no further attempt. */
   readonly notBefore: number;
-  /** Messages that the receiver had taken when this one failed first. */
+  /** `#taken` when this message failed first. */
   readonly takenBefore: number;
 }
 
@@ -113,22 +113,23 @@ export class Delivery<P> {
   readonly #queue: DeliveryQueue<P>;
   readonly #options: DeliveryOptions;
   readonly #limits: DeliveryLimits;
-  /** Names this process in leases. */
+  /** Names this delivery in leases. */
   readonly #owner = randomUUID();
   readonly #end = new AbortController();
   #running: Promise<void> = Promise.resolve();
   /** `performance.now()` of the last renewal of the lease; -Infinity without a lease. */
   #leasedAt = -Infinity;
-  /** Aborted when messages were queued, which ends the wait for them. */
+  /** Aborted to end the wait for messages: new ones are queued, or the service stops. */
   #ring = new AbortController();
   readonly #failures = new Map<string, Failure>();
+  /** Count of messages that the receiver took. */
   #taken = 0;
-  /** Attempts that failed since the receiver took a message. */
+  /** Count of failed attempts since the receiver last took a message. */
   #failed = 0;
   #dropped = 0;
   #loggedAt = -Infinity;
   #isGone = false;
-  /** Why messages wait; null while the receiver takes them. */
+  /** Reason why messages wait; null while the receiver takes them. */
   problem: string | null = null;
 
   constructor(queue: DeliveryQueue<P>, options: DeliveryOptions) {
@@ -146,17 +147,17 @@ export class Delivery<P> {
     this.#running = this.#run();
   }
 
-  /** Lets it look at the queue now. Call this once the new messages are durable. */
+  /** Ends the wait for messages. Call this once the new messages are durable. */
   wake(): void {
     this.#ring.abort();
   }
 
-  /** Ends attempts under way. The database keeps what is not delivered. */
+  /** Ends the attempts under way. The database keeps the messages that are not delivered. */
   async stop(): Promise<void> {
     this.#end.abort();
     this.#ring.abort();
     await this.#running;
-    // If the database is away, others wait until the lease runs out.
+    // Ignore errors: without the database, other processes wait until the lease runs out.
     if (this.#leasedAt > 0) await releaseLease(this.#options.db, this.#queue.name, this.#owner).catch(() => undefined);
   }
 
@@ -187,7 +188,7 @@ export class Delivery<P> {
 
   /** Renews the lease while some work lasts. */
   async #renewingLease<T>(work: Promise<T>): Promise<T> {
-    // If the database is away, the lease may run out and another process send the same. Receivers know the ids.
+    // Ignore errors: if the lease runs out, another process sends the same messages, which receivers know by their ids.
     const renewal = setInterval(() => void this.#takeLease().catch(() => undefined), this.#limits.leaseMs / 2);
     try {
       return await work;
@@ -205,7 +206,7 @@ export class Delivery<P> {
     await sleep(milliseconds, undefined, { signal: this.#end.signal }).catch(() => undefined);
   }
 
-  /** Tries each message that is due once. */
+  /** Attempts once to send each message that is due. */
   async #sendAll(batch: readonly Queued<P>[]): Promise<void> {
     const now = performance.now();
     const due = batch.filter(({ place }) => (this.#failureOf(place)?.notBefore ?? 0) <= now);
@@ -223,7 +224,7 @@ export class Delivery<P> {
     }
   }
 
-  /** Tries a message. */
+  /** Attempts to send a message. Returns what becomes of its place in the queue. */
   async #send({ place, message }: Queued<P>): Promise<Result> {
     if (this.#isGone) return this.#lose("the receiver wants no more messages");
     if (message === null) return "done";
@@ -263,7 +264,7 @@ export class Delivery<P> {
     const attempts = (before?.attempts ?? 0) + 1;
     const takenBefore = before?.takenBefore ?? this.#taken;
     this.#failures.delete(key);
-    // While the receiver takes nothing, the fault is not in the message.
+    // Drop the message only if others were taken meanwhile: else the receiver is at fault, and not the message.
     if (attempts >= most && this.#taken > takenBefore) {
       const dropped = `${attempts} attempts failed while others were taken, the last: ${reason}`;
       this.#countDropped(dropped, this.#options.words.dropped);
@@ -274,7 +275,7 @@ export class Delivery<P> {
     return Math.min(after ?? 0, longestMs);
   }
 
-  /** Returns the milliseconds to wait after so many failures. Varies by 10 %: processes do not come back together. */
+  /** Returns the wait in milliseconds after so many failures. It varies by 10 %, so that processes spread out. */
   #delay(failures: number): number {
     if (failures === 0) return 0;
     const { retryMs, longestMs } = this.#limits;
@@ -304,7 +305,7 @@ export class Delivery<P> {
     return "done";
   }
 
-  /** Counts a message that is lost, or kept as dropped. Logs once a minute. */
+  /** Counts a message that is lost, or kept as dropped. Logs at most once a minute, and not after a 410. */
   #countDropped(reason: string, text: string): void {
     this.#options.onOutcome("dropped");
     this.#dropped++;

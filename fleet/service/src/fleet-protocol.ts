@@ -91,7 +91,7 @@ export interface Heartbeat {
   readonly network_interfaces?: readonly NetworkInterface[] | undefined;
   /** Page of the host that receives the packets. */
   readonly host_url?: string | null | undefined;
-  /** True: it takes no frames, since the hub paused it. Agents from before pauses do not say. */
+  /** True if the device takes no frames, since the hub paused it. Absent from agents older than pauses. */
   readonly paused?: boolean | undefined;
 }
 
@@ -105,7 +105,7 @@ export interface HeartbeatAnswer {
   readonly rotate: boolean;
   /** True: somebody asked for a snap of the next frame. */
   readonly snap_requested: boolean;
-  /** True: take no frames until an answer says false. Hubs from before pauses do not say. */
+  /** True if the device has to take no frames until an answer says false. Absent from hubs older than pauses. */
   readonly paused: boolean;
 }
 

@@ -1,13 +1,13 @@
 /**
- * Leases: of the processes that share a database, one does a piece of work. The table is
+ * Leases: one of the processes that share a database does a piece of work, the others wait. The table is
  * `leases (name PRIMARY KEY, owner, until)`.
  */
 import type { Database } from "./database.ts";
 
 /**
  * Takes or renews a lease.
- * @param owner this process
- * @returns true if this process has the lease, false if another one has
+ * @param owner names the caller
+ * @returns true if `owner` has the lease, false if another one has it
  */
 export async function takeLease(
   db: Database,
@@ -15,7 +15,7 @@ export async function takeLease(
   owner: string,
   { now, milliseconds }: { readonly now: number; readonly milliseconds: number },
 ): Promise<boolean> {
-  // Replace a lease that ends far ahead too: its time was written under a wrong clock.
+  // Replace a lease that ends far in the future too: it was written while a clock was wrong.
   const rows = await db.write((tx) =>
     tx.all(
       `INSERT INTO leases (name, owner, until) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE

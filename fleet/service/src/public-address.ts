@@ -1,14 +1,13 @@
 /**
- * Addresses of the public internet. A service that posts to an address which a user typed must not reach the machine
- * that it runs on, its neighbours, or the metadata of a cloud. Judge what a name resolves to while connecting: a name
- * may resolve to another address a moment later.
+ * Checks that addresses are public. A service that posts to an address of a user must not reach its own machine, its
+ * neighbours, or the metadata of a cloud. Check names while connecting: a name may resolve to another address later.
  */
 import dns from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
 export type LookUp = LookupFunction;
 
-/** Networks that are not public, by the registries of IANA. */
+/** IPv4 networks that are not public, by the registries of IANA. */
 const INSIDE: readonly (readonly [string, number])[] = [
   ...([
     ["0.0.0.0", 8],
@@ -29,7 +28,7 @@ const INSIDE: readonly (readonly [string, number])[] = [
 ];
 const blocked = new BlockList();
 for (const [address, bits] of INSIDE) blocked.addSubnet(address, bits, "ipv4");
-/** Of IPv6 only 2000::/3 is public, without documentation and the ways to tunnel IPv4. */
+/** The public part of IPv6. `tunnels` has the parts of it for documentation and for tunnels of IPv4. */
 const global6 = new BlockList();
 global6.addSubnet("2000::", 3, "ipv6");
 const tunnels = new BlockList();
@@ -52,7 +51,7 @@ export function isPublic(address: string): boolean {
 const refusal = (address: string): Error =>
   new Error(`got ${address}, which is no public address, and the service may not send there`);
 
-/** Throws if the host of a URL is an IP address that is not public. Node looks up names alone. */
+/** Throws if the host of a URL is an IP address that is not public. Node calls `lookUpPublic` for names only. */
 export function refuseInside(hostname: string): void {
   const address = hostname.replace(/^\[|\]$/g, "");
   if (isIP(address) !== 0 && !isPublic(address)) throw refusal(address);

@@ -12,7 +12,7 @@ export interface Receiver {
   readonly key: Buffer;
 }
 
-/** Parses an address. The message does not repeat it: many services put a key into the path. */
+/** Parses an address. The error does not repeat the address: many services put a key into the path. */
 export function parseWebhookAddress(given: unknown): string {
   const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : null;
   if (url && /^https?:$/.test(url.protocol) && url.username === "" && url.hash === "") return url.href;
@@ -50,7 +50,7 @@ export function headersOfMessage(
 }
 
 export interface PostOptions extends AttemptOptions {
-  /** Looks up and judges addresses, for receivers that an operator did not choose; undefined: any address will do. */
+  /** Looks up names, and refuses some of their addresses. Undefined: any address is allowed. */
   readonly lookup?: LookUp | undefined;
 }
 
@@ -89,7 +89,7 @@ function send(url: string, body: string, options: http.RequestOptions): Promise<
     const { request } = url.startsWith("https:") ? https : http;
     const length = String(Buffer.byteLength(body));
     const headers = { ...(options.headers as Record<string, string>), "content-length": length };
-    // A connection of its own: one that is kept could be cut by the receiver just as the next message is sent.
+    // Open a new connection: the receiver could cut a kept one just as the next message is sent.
     const sent = request(url, { ...options, headers, method: "POST", agent: false }, (response) => {
       response.on("error", () => undefined);
       response.destroy();

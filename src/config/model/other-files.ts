@@ -1,12 +1,14 @@
-/** Network files of other formats, which hold what ONNX or TFLite files hold, in forms of their own. */
+/** Recognises network files of formats that boxwright does not read, and says what to pass instead. */
 
-/** A format that is not read, how its files are told, and what to pass in their place. */
+/** A format that boxwright does not read. */
 interface OtherFormat {
-  /** Endings of names. None: names of many kinds of files end so. */
+  /** Endings of the file names. Absent if other kinds of files have the same endings. */
   readonly endings?: RegExp;
-  /** Bytes at `at` of each file. */
+  /** Bytes that each file has at offset `at`. */
   readonly beginning?: string;
+  /** Default: 0. */
   readonly at?: number;
+  /** What such a file is, and what to do instead: the end of an error. */
   readonly what: string;
 }
 
@@ -44,11 +46,11 @@ const OTHER_FORMATS: readonly OtherFormat[] = [
 const startsWith = (bytes: Uint8Array, text: string, at: number): boolean =>
   Array.from(text).every((letter, i) => bytes[at + i] === letter.charCodeAt(0));
 
-/** Returns what a file is by its first bytes, and what to do; `null` if these are of no format that is known here. */
+/** Returns the `what` of the format that the first bytes of a file tell; `null` if they tell none. */
 export const otherFormatOf = (bytes: Uint8Array): string | null =>
   OTHER_FORMATS.find(({ beginning, at = 0 }) => beginning !== undefined && startsWith(bytes, beginning, at))
     ?.what ?? null;
 
-/** Returns the same by the ending of a name, without `.gz`. */
+/** Returns the `what` of the format that the ending of a file name tells. The name has no `.gz` any more. */
 export const otherFormatOfName = (name: string): string | null =>
   OTHER_FORMATS.find(({ endings }) => endings?.test(name))?.what ?? null;

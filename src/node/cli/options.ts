@@ -22,7 +22,7 @@ export interface Option {
   readonly sets?: OptionHint["option"];
   /** Value to suggest if an error asks for the option. */
   readonly example?: string;
-  /** Names that other programs have for this option, besides those of `core/names.ts`. Small letters, no dashes. */
+  /** Names of this option in other programs, in lower case without dashes. `core/names.ts` has further names. */
   readonly aliases?: readonly string[];
 }
 
@@ -38,8 +38,8 @@ export interface Group {
 export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /**
- * Returns options by their names on the command line. The keys are names of the library: `inputSize` becomes
- * --input-size, unless the row has a flag of its own.
+ * Returns options by their names on the command line. The keys are option names of the library: `inputSize` becomes
+ * --input-size, unless the row states a `flag`.
  */
 const flags = (rows: {
   readonly [N in OptionHint["option"]]?: Option & { readonly flag?: string };

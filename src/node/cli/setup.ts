@@ -38,14 +38,14 @@ export async function setupOf(values: Values, file: string | undefined): Promise
   return { config: family && { family }, options };
 }
 
-/** Throws if anchors are given, and nothing says whose they are. */
+/** Throws if anchors are given without a family. */
 function checkAnchorOptions(values: Values): void {
   const given = ["anchors", "anchor-masks"].find((option) => values[option] !== undefined);
   if (given !== undefined)
     throw new UsageError(`--${given} describes a network without a family. Add --family.`);
 }
 
-/** Reads the values of options that are more than text. */
+/** Functions that read the options whose values are more than text. */
 const READERS: {
   readonly [N in OptionHint["option"]]?: (values: Values, flag: string) => unknown;
 } = {
@@ -69,7 +69,7 @@ const READERS: {
   iouThreshold: (values, flag) => numberOf(values, flag, 0, 1),
   maxDetections: (values, flag) => wholeOf(values, flag, 1),
   keep: (values, flag) => listOf(values, flag)?.map((word) => (/^\d+$/.test(word) ? Number(word) : word)),
-  // It belongs to the tensors, which are read elsewhere.
+  // Quantisation belongs to the tensors, whose reader takes it.
   quantisation: () => undefined,
 };
 
@@ -78,7 +78,7 @@ async function decoderOptions(values: Values, hasFile: boolean): Promise<Decoder
   const options: Record<string, unknown> = { engine: values["engine"] };
   for (const [flag, { sets }] of Object.entries(DECODER_OPTIONS))
     if (sets) options[sets] = await (READERS[sets] ?? textOf)(values, flag);
-  // One label per class states the number of classes too.
+  // Take the class count from the labels, which are one per class.
   if (!hasFile) options.classes ??= (options.labels as readonly string[] | undefined)?.length;
   return defined(options) as DecoderOptions;
 }

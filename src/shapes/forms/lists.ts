@@ -1,4 +1,4 @@
-/** Lists that the network finished: a row for each detection. */
+/** Forms of finished lists: one row for each detection. */
 import type { FormRow, PartRow } from "../form.ts";
 import { finished, form, inRows, LABELS, list, MASKS, PROTOTYPES, value } from "./parts.ts";
 
@@ -14,14 +14,14 @@ const END_TO_END = [
   "yolov6",
 ] as const;
 
-/** Boxes, scores and class ids, told by their names. */
+/** Boxes, scores and class ids, told apart by the names of the tensors. */
 const NAMED = {
   boxes: inRows([4], { name: /box/i, role: "boxes" }),
   scores: list(/score|conf/i, "scores"),
   classIds: list(/label|class/i, "classIds"),
 } as const;
 
-/** The same without names, as torchvision exports them: whole numbers tell the class ids. */
+/** Boxes, scores and class ids without names, as torchvision exports them. Only class ids have an integer type. */
 const TYPED = {
   boxes: inRows([4], { rank: 2, role: "boxes" }),
   classIds: { see: "list", channels: [], rank: 1, holdsIds: true, role: "classIds" },

@@ -1,10 +1,10 @@
-/** Words of the table of forms: its rows, and the parts that many of them have. */
+/** Makes the rows of the table of forms, and the parts that many rows have. */
 import type { FormRow, PartRow, RowCount } from "../form.ts";
 
 type Channels = PartRow["channels"];
 type More = Partial<PartRow>;
 
-/** Returns a row of the table. `usual`: points for how usual the form is, which only people in the field can tell. */
+/** Returns a row of the table. `usual`: points for how usual the form is, an estimate. */
 export const form = (
   rows: RowCount,
   families: FormRow["families"],
@@ -14,7 +14,7 @@ export const form = (
   more: Partial<FormRow> = {},
 ): FormRow => ({ rows, families, parts, usual, example, ...more });
 
-/** Returns the row of a list that the network finished. Its class ids are a column or a tensor. */
+/** Returns the row of a finished list. The class ids are a column or a tensor, so the class count is open. */
 export const finished = (
   families: FormRow["families"],
   parts: FormRow["parts"],
@@ -23,14 +23,14 @@ export const finished = (
   more: Partial<FormRow> = {},
 ): FormRow => form("list", families, parts, usual, example, { classes: null, ...more });
 
-/** Rows or planes. */
+/** Returns a part whose channels lie side by side (rows) or one plane after the other. */
 export const rows = (channels: Channels, more: More = {}): PartRow => ({ see: "rows", channels, ...more });
 export const inRows = (channels: Channels, more: More = {}): PartRow =>
   rows(channels, { order: "rows", ...more });
 export const inPlanes = (channels: Channels, more: More = {}): PartRow =>
   rows(channels, { order: "planes", ...more });
 
-/** A map for each level. */
+/** Returns a part with one feature map for each level. */
 export const map = (channels: Channels, more: More = {}): PartRow => ({
   see: "map",
   channels,
@@ -38,11 +38,11 @@ export const map = (channels: Channels, more: More = {}): PartRow => ({
   ...more,
 });
 
-/** Rows for each level. */
+/** Returns a part with one tensor of rows for each level. */
 export const levelRows = (channels: Channels, more: More = {}): PartRow =>
   rows(channels, { perLevel: true, ...more });
 
-/** One value for each row. */
+/** Returns a part with one value for each row. */
 export const list = (name: RegExp, role?: PartRow["role"]): PartRow => ({
   see: "list",
   channels: [],
@@ -50,7 +50,7 @@ export const list = (name: RegExp, role?: PartRow["role"]): PartRow => ({
   ...(role && { role }),
 });
 
-/** One value of a picture, such as the count of its rows. */
+/** Returns a part with one value for each image, such as the count of its rows. */
 export const value = (more: More = {}): PartRow => rows([], { apart: true, ...more });
 
 export const PROTOTYPES = { see: "map", channels: ["M"], apart: true } as const satisfies PartRow;

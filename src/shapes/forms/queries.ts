@@ -3,7 +3,7 @@ import type { FormRow } from "../form.ts";
 import { finished, form, inRows, list, MASKS } from "./parts.ts";
 
 const RTDETR = ["rtdetr", "dfine", "deim", "deimv2"] as const;
-/** States of the network's inside, which exporters give besides. */
+/** Names of hidden states, which exporters give beside boxes and scores. */
 const DETR_EXTRAS = /hidden|encoder|init_ref|intermediate|auxiliary|enc_|corner|dn_|last_/i;
 const BOXES_NAME = /box/i;
 const LOGITS_NAME = /logit|score|class|label|conf/i;

@@ -8,7 +8,7 @@ import type { PointReading } from "./plan.ts";
 export type Formed = PointReading & {
   readonly interpretation: Interpretation;
   readonly shape: PointShape;
-  /** The network has boxes alone: some of the family have no points. */
+  /** True if the network has boxes alone: some networks of the family have no points. */
   readonly lacksPoints?: true;
 };
 

@@ -133,7 +133,7 @@ type TensorView = ChannelView & { readonly index: number; readonly spec: TensorS
 /**
  * Returns the tensors of each level: one of boxes, one of points, and `scores` tensors of one channel. Each has
  * `anchors` rows for a cell. Returns `null` if a level lacks one of these tensors, or if more tensors fit.
- * @param points channels of the points of a row; `null` for a network without points
+ * @param points channel count of the points of a row; `null` for a network without points
  */
 function levelsOf(
   query: HeadQuery,
@@ -202,7 +202,7 @@ const anchorRows: Form = {
     `[1,2hw,1] + [1,2hw,4] + [1,2hw,${volumeOf(shape)}] for each of strides 8, 16, 32, with inputSize`,
 };
 
-/** Reads SCRFD whose cells have so many rows, with points of so many channels or without. */
+/** Reads SCRFD with `anchors` rows for each cell, and points of `points` channels; `null` for none. */
 function anchorLevels(
   query: HeadQuery,
   specs: Specs,

@@ -133,8 +133,8 @@ function fillRow(
 const stepOf = ({ values, slots }: PointTask): number => (slots ? POINT_CHANNELS : values);
 
 /**
- * Maps the keypoints from the network's input to the image of the frame, with the kernel's rules for boxes. The rule of
- * `placeInFrame`, in the loop: fractions that are arguments of a function become objects where V8 does not inline it.
+ * Maps the keypoints from the network's input to the image of the frame, with the kernel's rules for boxes. Repeats the
+ * rule of `placeInFrame` in the loop: a call that V8 does not inline would allocate an object for each fraction.
  */
 function placePoints(
   { memory: { f32 } }: TaskMemory,

@@ -280,8 +280,8 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
 const MOST_POINTS = 200;
 
 /**
- * Returns a phrase for an error: the `keypoints` options under which the tensors fit, those with the stated count or
- * the stated values first. Empty if there are none, or too many.
+ * Returns the end of an error that names the `keypoints` options under which the tensors fit. Options with the stated
+ * count go before options with the stated values. Empty if no option fits, or more than two.
  */
 function keypointsThatFit(query: HeadQuery, specs: Specs, [count, values]: PointShape): string {
   const dims = new Set(specs.flatMap(channelsOf));

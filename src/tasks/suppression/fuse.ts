@@ -124,7 +124,7 @@ function checkModelNames(model: ModelBoxes, prefix: string): void {
       refuse(prefix + name, "an unknown name", namesFor(name, MODEL), RangeError);
 }
 
-/** Throws if two models are views of one array. Models without rows may be. */
+/** Throws if two models have the same array of boxes. Models without boxes may. */
 function checkArrays(models: readonly ModelBoxes[]): void {
   models.forEach(({ boxes, scores }, i) => {
     if (scores.length === 0) return;
@@ -142,7 +142,7 @@ function checkArrays(models: readonly ModelBoxes[]): void {
 const isModel = (model: ModelBoxes | null): model is ModelBoxes =>
   typeof model === "object" && model !== null;
 
-/** Returns the boxes of a model without a decoder's spare rows. `Detections` and their clones say how many count. */
+/** Returns a model without a decoder's spare rows. `Detections` and their clones state their length. */
 const withoutSpare = (model: ModelBoxes): ModelBoxes => {
   const { boxes, scores, classIds = null } = model;
   const { length } = model as { readonly length?: number };

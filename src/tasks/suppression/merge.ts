@@ -93,7 +93,7 @@ export function mergeNmw(c: Candidates, threshold: number, max: number): Outcome
       for (let k = 0; k < count; k++) {
         const group = begunBy[ranks[k]];
         if (group === undefined || !(overlaps[k] >= largest)) continue;
-        // Of equal overlaps the better box counts. The threshold itself is no overlap.
+        // Keep the better box (lower rank) of equal overlaps. An overlap equal to the threshold does not count.
         if (overlaps[k] === largest && (bestRank < 0 || ranks[k] > bestRank)) continue;
         [best, largest, bestRank] = [group, overlaps[k], ranks[k]];
       }

@@ -1,4 +1,4 @@
-/** SCRFD whose networks have boxes alone: the boxes are those of the same network with points. */
+/** Decodes SCRFD without points: the boxes are the same as with points. */
 import { expect, test } from "vitest";
 import { createDecoderSync } from "../../../src/entries/index.ts";
 import type { TensorInput } from "../../../src/core/tensor.ts";

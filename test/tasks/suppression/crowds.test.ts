@@ -218,7 +218,7 @@ test("the heap of scores gives the best rank after any falls", () => {
   expect(heap.length).toBe(0);
 });
 
-/** Groups by the first box that a box overlaps most, by the definition of "nmw". */
+/** Adds each box to the group whose first box it overlaps most, by the definition of "nmw". */
 function nmwGroups(scene: Scene, threshold: number): number[][] {
   const groups: number[][] = [];
   for (const row of orderOf(scene)) {
@@ -233,7 +233,7 @@ function nmwGroups(scene: Scene, threshold: number): number[][] {
   return groups;
 }
 
-// Corners on a coarse raster: a box overlaps several better ones alike, and the best of these gets it.
+// Put corners on a coarse raster: many boxes overlap several better ones equally, and join the best of these.
 const RASTER: Scene = {
   ...sceneOf(1500, 300, 24, 3),
   boxes: sceneOf(1500, 300, 24, 3).boxes.map((v) => 6 * Math.round(v / 6)),

@@ -52,7 +52,10 @@ export function createApp(options: AppOptions): RequestListener {
   return (request, response) => void answer(new Exchange(request, response, ofExchange));
 }
 
-/** @param framers addresses of the hub, whose pages may show the page of a device in a frame */
+/**
+ * Returns the security headers of every answer.
+ * @param framers addresses of the hub, whose pages may show the page of a device in a frame
+ */
 function safeHeaders(framers: readonly string[]): AnswerHeaders {
   const origins = new Set(framers.map((address) => new URL(address).origin));
   const ancestors = origins.size === 0 ? "'none'" : [...origins].join(" ");

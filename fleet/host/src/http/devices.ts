@@ -48,7 +48,7 @@ export function addDeviceRoutes(router: Router, routes: DeviceRoutes): void {
   const room = new Room({ size, ofSender: BODIES_OF_DEVICE, slowAfter: SLOW_AFTER_MS });
   addGauge(routes.metrics, "body_bytes", "Bytes of the room for bodies that are taken", () => room.taken);
 
-  /** Returns a handler that reads the body and passes it to `work`. The room is taken until `work` is done. */
+  /** Returns a handler that reads the body and passes it to `work`. The body keeps its room until `work` is done. */
   function withBody(most: number, isRecorded: boolean, work: Work): Handler {
     return async (exchange, params) => {
       let bytes: number | undefined;
@@ -100,7 +100,7 @@ function enter(room: Room, device: string | undefined): Visit {
   }
 }
 
-/** Records what is refused for good. */
+/** Adds a request that is refused for good to the list of refused requests. Other requests come again. */
 async function recordRefusal(
   refused: RefusedRequests,
   exchange: Exchange,
@@ -109,12 +109,12 @@ async function recordRefusal(
 ): Promise<void> {
   const { isForGood, reason, message } = refusalOf(error);
   const { address, request, sender } = exchange;
-  // A sender that hung up in the middle sends again.
+  // Leave out a body that was cut off: its sender sends it again.
   if (!isForGood || (reason === "cut off" && !request.complete)) return;
   const place = sender.device === undefined ? address : deviceSource(sender.device);
   const bytes = length ?? Number(exchange.header("content-length") ?? 0);
   const read = (name: string): string | null => decodeHeader(exchange.header(name) ?? "") || null;
-  // Answer once the row is durable: a sender that throws the packet away must find it in the list.
+  // Answer once the row is durable: the sender then throws the packet away, and the list has to name it.
   await refused.take({ place, bytes, source: read("ce-source"), id: read("ce-id"), reason, message });
 }
 

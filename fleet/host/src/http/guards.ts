@@ -10,13 +10,13 @@ import type { Config } from "../core/config.ts";
 import type { Metrics } from "../core/metrics.ts";
 import { tokenOf } from "../core/token.ts";
 
-/** Lets a request in to a handler, or answers it. */
+/** Returns a handler that passes allowed requests on to the given one, and answers the others itself. */
 export type Guard = (handler: Handler) => Handler;
 
 export interface Guards {
-  /** For what devices send. */
+  /** Guard of the routes to which devices send. */
   readonly agents: Guard;
-  /** For what people and programs read. */
+  /** Guard of the routes that people and programs read. */
   readonly readers: Guard;
 }
 
@@ -92,7 +92,7 @@ function guard(token: string | undefined, deny: Deny, guesses: Guesses, options:
   const { challenge, writes, devices } = options;
   const isRight = token === undefined ? null : tokenCheck(token);
 
-  /** True if the token lets the request in. */
+  /** Returns true if the token is right. Else answers the request. */
   async function admitToken(exchange: Exchange): Promise<boolean | void> {
     const given = tokenOf(exchange.header("authorization"));
     const wait = given === undefined ? 0 : guesses.wait(exchange.address);
@@ -108,13 +108,13 @@ function guard(token: string | undefined, deny: Deny, guesses: Guesses, options:
     if (verdict?.kind === "void") return deny(exchange, "device", 401, `Authorization: ${verdict.reason}`);
     const noHub = "Authorization: the host has not heard of the hub yet, which signs such tokens";
     if (verdict?.kind === "unknown") return deny(exchange, "device", 503, noHub, { "retry-after": "5" });
-    // A browser asks without a token first: that is no guess.
+    // Count only wrong tokens: a browser first asks without one.
     if (given !== undefined) guesses.count(exchange.address, exchange.path);
     const headers = { "www-authenticate": challenge };
     deny(exchange, "token", 401, "Authorization: got no token, or a wrong one", headers);
   }
 
-  /** True if the request comes from this machine, and from no page of another site. */
+  /** Returns true if the request comes from this machine, and from no page of another site. Else answers it. */
   function admitLocal(exchange: Exchange): boolean | void {
     // Check Host against DNS rebinding: a web page can point its own name at 127.0.0.1. Check Origin below against
     // posts from web pages.

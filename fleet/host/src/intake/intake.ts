@@ -139,7 +139,7 @@ function namesOf({ source, id, subject }: Packet): Names {
   return names;
 }
 
-/** Reason of the refusal for each reason for which a body is not read. */
+/** Reason of the refusal, by the reason for not reading a body. */
 const OF_BODIES = {
   encoded: "foreign",
   "not text": "foreign",

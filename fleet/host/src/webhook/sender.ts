@@ -26,7 +26,7 @@ export interface SenderOptions {
   readonly limits?: Partial<SenderLimits>;
 }
 
-/** Most cameras that are remembered. */
+/** Most cameras in `#queuedAt`. */
 const MOST_REMEMBERED = 10_000;
 const LOST = { lost: "their frames were deleted before the receiver took them" };
 const WORDS = {
@@ -55,7 +55,7 @@ export class Sender {
     });
   }
 
-  /** Why messages wait; null while the receiver takes them. */
+  /** Reason why messages wait; null while the receiver takes them. */
   get problem(): string | null {
     return this.#delivery.problem;
   }

@@ -1,4 +1,4 @@
-/** Alerts of all teams: one process of those that share a database watches, and tells. */
+/** Opens, ends and tells the alerts of all teams. Only one of the processes that share a database does so. */
 import { randomUUID } from "node:crypto";
 import type { DeliveryLimits } from "boxwright-service/delivery";
 import { messageOf } from "boxwright-service/errors";
@@ -18,11 +18,11 @@ export interface AlertLimits {
 
 const LIMITS: AlertLimits = { watchMs: 5000, deliverMs: 1000 };
 const LEASE = "alerts";
-/** Alerts that ended are kept so long. */
+/** Milliseconds for which ended alerts are kept. */
 const KEPT_MS = 90 * 86_400_000;
 
 type Needs = Pick<Services, "db" | "log" | "now" | "config" | "metrics" | "baseUrl"> & {
-  /** Returns milliseconds that never jump. */
+  /** Returns milliseconds of a clock that nobody sets. Default: `performance.now()`. */
   readonly elapsed?: () => number;
 };
 
@@ -32,7 +32,7 @@ export class Alerts {
   readonly #deliveries: Deliveries;
   readonly #teller = new Teller();
   readonly #owner = randomUUID();
-  /** `elapsed()` since when this process has watched; undefined: another one does. */
+  /** `elapsed()` when this process began to watch; undefined while it does not have the lease. */
   #since: number | undefined;
   #timers: NodeJS.Timeout[] = [];
   #work: Promise<void> = Promise.resolve();
@@ -64,7 +64,7 @@ export class Alerts {
     const time = now();
     const lease = { now: time, milliseconds: Math.max(6 * this.#limits.watchMs, 1000) };
     const rules = await allRules(db);
-    // A hub without rules writes nothing.
+    // Return before the lease, so that a hub without rules writes nothing.
     if (rules.length === 0) return;
     if (!(await takeLease(db, LEASE, this.#owner, lease))) return void (this.#since = undefined);
     const { elapsed = () => performance.now() } = this.#needs;
@@ -91,14 +91,14 @@ export class Alerts {
     if (this.#since !== undefined) await releaseLease(this.#needs.db, LEASE, this.#owner).catch(() => undefined);
   }
 
-  /** Runs one piece of work after the other. What fails is tried again the next time. */
+  /** Runs one piece of work after the other. Logs an error: the next turn repeats the work. */
   #run(work: () => Promise<void>): Promise<void> {
     const { log } = this.#needs;
     this.#work = this.#work.then(work).then(
       () => void (this.#toldReason = ""),
       (error: unknown) => {
-        // Tell each reason once: this runs every second.
-        if (messageOf(error) !== this.#toldReason) log.error({ err: error }, "alerts could not be looked at");
+        // Log each reason once, since this runs every second.
+        if (messageOf(error) !== this.#toldReason) log.error({ err: error }, "work on alerts failed, trying again");
         this.#toldReason = messageOf(error);
       },
     );

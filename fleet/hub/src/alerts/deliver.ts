@@ -1,4 +1,4 @@
-/** Delivers queued messages about alerts: a delivery for each channel that has some. */
+/** Delivers queued messages about alerts. Each channel with messages has a delivery of its own. */
 import type { Database } from "boxwright-service/database";
 import { Delivery, type AttemptOptions, type DeliveryLimits, type DeliveryQueue } from "boxwright-service/delivery";
 import type { Attempt, Message } from "boxwright-service/delivery";
@@ -54,7 +54,7 @@ export class Deliveries {
     await Promise.all(all.map(({ delivery }) => delivery.stop()));
   }
 
-  /** Writes down why messages of a channel wait, for pages of all hub processes. */
+  /** Stores the reason why messages of a channel wait, which pages of all hub processes show. */
   async #note(id: string, problem: string | null): Promise<void> {
     await this.#needs.db.write((tx) => tx.all("UPDATE alert_channels SET problem = ? WHERE id = ?", [problem, id]));
   }

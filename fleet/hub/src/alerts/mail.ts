@@ -13,8 +13,8 @@ export interface MailServer {
 const MAX_SUBJECT = 200;
 
 /**
- * Hands a message to the mail server. A server that refuses it for good (5xx) may have been set up wrongly, so it is
- * tried again as any other. The Message-ID is the same in all attempts: mailboxes show a message once.
+ * Hands a message to the mail server once. Returns a failure also for an answer that is final (5xx), since the server
+ * may be set up wrongly. The Message-ID is the same in all attempts, so that mailboxes show a message once.
  */
 export async function sendMail(
   { url, from }: MailServer,
@@ -36,7 +36,7 @@ export async function sendMail(
       subject: oneLine(message.data.title).slice(0, MAX_SUBJECT),
       text: textOf(message),
       messageId: `<${id}@${from.split("@")[1]}>`,
-      // Programs that answer mails leave such ones alone (RFC 3834).
+      // Ask programs that answer mails not to answer this one (RFC 3834).
       headers: { "Auto-Submitted": "auto-generated" },
     });
     return "sent";

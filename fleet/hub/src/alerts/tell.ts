@@ -1,6 +1,7 @@
 /**
- * Makes messages of alerts: those of one rule that begin or end within some seconds are one message. A silence holds
- * them back, and what is still open at its end is told then. The message is queued in the transaction that notes it.
+ * Makes messages of alerts. Alerts of one rule that begin within some seconds are one message, and so are their ends. A
+ * silence holds alerts back: those that are open at its end are told then. One transaction queues a message and marks
+ * its alerts as told.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, Queries } from "boxwright-service/database";
@@ -9,15 +10,15 @@ import { isOfDevices } from "../nouns/alert-kind.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
 import { titleOf, type AlertMessage } from "./words.ts";
 
-/** How long the first alert of a message waits for others: a site without network falls silent in half a minute. */
+/** Milliseconds that an alert waits for others: all devices of a site without network are offline in half a minute. */
 export const GATHER_MS = 15_000;
-/** The wait once a rule has sent `QUICK` messages within `RECENT_MS`. */
+/** Milliseconds that an alert waits once its rule has sent `QUICK` messages within `RECENT_MS`. */
 const LONG_GATHER_MS = 300_000;
 const QUICK = 4;
 const RECENT_MS = 600_000;
-/** Subjects that a message names. */
+/** Most subjects that a message names. */
 const NAMED = 50;
-/** Rows that one statement changes, for the reasons that watch.ts gives. */
+/** Most rows that one statement changes, for the reasons in watch.ts. */
 const ROWS_A_TURN = { sqlite: 500, postgres: 20_000 };
 
 const NOT_SILENT =
@@ -25,14 +26,14 @@ const NOT_SILENT =
   "q.kind = 'device' AND q.target_id = a.subject OR q.kind = 'group' AND (q.target_id = a.subject OR EXISTS " +
   "(SELECT 1 FROM device_group_members m WHERE m.team_id = a.team_id AND m.group_id = q.target_id AND m.device_id = a.subject))))";
 
-/** The two things to tell of an alert: which rows, when it happened, and what to note. */
+/** The begin of an alert: the rows to tell, the column with its time, and the column that marks it as told. */
 const BEGIN = {
   type: "alert.began",
   where: "a.told_at IS NULL AND a.ended_at IS NULL",
   at: "began_at",
   note: "told_at",
 };
-/** An end whose begin nobody was told of is no news. */
+/** The end of an alert. Nobody is told the end of an alert whose begin was not told. */
 const END = {
   ...{ type: "alert.ended", where: "a.told_at IS NOT NULL AND a.ended_at IS NOT NULL AND a.end_told_at IS NULL" },
   ...{ at: "ended_at", note: "end_told_at" },
@@ -47,7 +48,7 @@ export class Teller {
   /** Times of the last messages of each rule. */
   readonly #recent = new Map<string, number[]>();
 
-  /** Queues messages about a rule if it is time. Returns true if it did. */
+  /** Queues messages about a rule if its first alert has waited long enough. Returns true if it queued one. */
   async tell(place: Place, rule: AlertRule, now: number): Promise<boolean> {
     let isTold = false;
     for (const news of [BEGIN, END]) isTold = (await this.#tell(place, rule, news, now)) || isTold;
@@ -140,7 +141,7 @@ export async function queueFor(
   ]);
 }
 
-/** Queues a message that tries a channel out. */
+/** Queues a test message for a channel. */
 export async function queueTest(
   db: Database,
   baseUrl: string,

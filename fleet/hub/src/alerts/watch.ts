@@ -2,8 +2,8 @@
  * Compares rules with the devices: opens an alert for each new fault, and ends one whose fault stays away. An alert is
  * a row, so a hub that is killed forgets none.
  *
- * A device that comes and goes would send a message each time. So an alert ends only after the fault was away for a
- * time, which doubles with each alert of the same device and rule, up to an hour.
+ * A device that comes and goes would cause a message each time. So an alert ends only after its fault has stayed away
+ * for a while. This time doubles with each alert of the same device and rule, up to an hour.
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, Queries, Value } from "boxwright-service/database";
@@ -11,14 +11,14 @@ import { isOfDevices, KINDS, sourceOf } from "../nouns/alert-kind.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
 import { offlineMs } from "../nouns/status.ts";
 
-/** How long a fault has to be away at first before its alert ends. */
+/** Milliseconds that a fault has to stay away before its first alert ends. */
 export const HOLD_MS = 60_000;
 const LONGEST_HOLD_MS = 3_600_000;
-/** An alert that ended so long ago does not count: the device was well. */
+/** Milliseconds after which an ended alert no longer doubles the time of the next one. */
 const FORGET_MS = 6 * 3_600_000;
 /**
- * Rows that one statement changes. SQLite runs in this process, so requests get their turn between two statements.
- * PostgreSQL looks through all devices for each statement: 10,000 alerts took 52 s in 40 of them.
+ * Most rows that one statement changes. SQLite runs in this process, so requests get their turn between two statements.
+ * PostgreSQL looks through all devices for each statement: 10,000 alerts took 52 s in 40 statements.
  */
 const ROWS_A_TURN = { sqlite: 250, postgres: 20_000 };
 
@@ -27,7 +27,7 @@ interface Condition {
   readonly params: readonly Value[];
 }
 
-/** Returns the condition of the subjects that have the fault of a rule, with its source. */
+/** Returns the FROM and WHERE clauses that find the subjects with the fault of a rule. */
 function conditionOf({ kind, threshold, team_id, group_id }: AlertRule, now: number): Condition {
   const { sql, params } = KINDS[kind].where(threshold, now);
   const parts = ["d.team_id = ?", `(${sql})`];
@@ -43,7 +43,7 @@ function conditionOf({ kind, threshold, team_id, group_id }: AlertRule, now: num
 
 /**
  * Opens and ends alerts of a rule.
- * @param runningMs milliseconds that this hub has heard devices
+ * @param runningMs milliseconds since this process began to watch
  * @param beatSeconds seconds between two heartbeats of a device
  */
 export async function watchRule(
@@ -99,12 +99,12 @@ async function endAlerts(db: Database, { id }: AlertRule, { sql, params }: Condi
   );
 }
 
-/** Repeats a statement that changes at most so many rows, until it finds no more. */
+/** Repeats a statement that changes at most ROWS_A_TURN rows, until it changes fewer. */
 async function inTurns(db: Database, work: (tx: Queries) => Promise<readonly object[]>): Promise<void> {
   while ((await db.write(work)).length >= ROWS_A_TURN[db.kind]) await nextTurn();
 }
 
-/** Deletes alerts that ended long ago, some at a time. */
+/** Deletes up to 1000 of the alerts that ended before a time. */
 export async function deleteOldAlerts(db: Database, before: number): Promise<void> {
   await db.write((tx) =>
     tx.all("DELETE FROM alerts WHERE id IN (SELECT id FROM alerts WHERE ended_at < ? LIMIT 1000) RETURNING 1 AS done", [

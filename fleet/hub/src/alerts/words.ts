@@ -1,4 +1,4 @@
-/** What messages about alerts say. Names come from people and devices, and go into headers, pages and terminals. */
+/** Writes the words of messages about alerts. Names come from people and devices, and go into headers and terminals. */
 import { KINDS, type AlertKind } from "../nouns/alert-kind.ts";
 
 /** A message about faults of one rule, as webhooks get it. */
@@ -17,16 +17,16 @@ export interface AlertMessage {
       readonly threshold: number;
     } | null;
     readonly count: number;
-    /** Groups that the devices are in, the one with the most of them first. */
+    /** Groups of the devices, the one with the most of these devices first. */
     readonly groups: readonly { readonly id: string; readonly name: string; readonly count: number }[];
-    /** At most 50 of them. */
+    /** The first 50 devices, groups or keys with the fault. */
     readonly subjects: readonly { readonly id: string; readonly name: string; readonly beganAt: string }[];
-    /** The page of alerts. */
+    /** Address of the team's page "Alerts". */
     readonly url: string;
   };
 }
 
-/** Returns a text as one line: a name from a database must not begin a header of its own. */
+/** Returns a text as one line, so that a name cannot begin a header of its own. */
 export const oneLine = (text: string): string => text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").trim();
 
 interface Told {

@@ -1,4 +1,4 @@
-/** Cookies of a browser: its session with the marks that tie a form to it, and the mark of a browser that is known. */
+/** Cookies of a browser: that of its session, with the marks of its forms, and that of a known browser. */
 import { parse, serialize } from "hono/utils/cookie";
 import { UserError } from "../core/errors.ts";
 import { sameText } from "boxwright-service/tokens";
@@ -20,9 +20,9 @@ export function sessionCookie({ token }: Session, seconds: number): string {
   return serialize(COOKIE, token, { ...ATTRIBUTES, maxAge: seconds });
 }
 
-/** A browser in which somebody has signed in. Wrong guesses of others lock nobody out of it. */
+/** Cookie of a browser in which somebody has signed in. Wrong guesses of others do not lock its user out. */
 const BROWSER_COOKIE = "__Host-hub_browser";
-/** The longest time for which browsers keep a cookie. */
+/** Seconds for which browsers keep a cookie at most. */
 const BROWSER_SECONDS = 400 * 86_400;
 
 /** Returns the Set-Cookie header by which a browser is known for one account, until the password changes. */
@@ -32,7 +32,7 @@ export function browserCookie({ id: user, password }: UserWithPassword): string 
   return serialize(BROWSER_COOKIE, `${id}.${mark}`, { ...ATTRIBUTES, maxAge: BROWSER_SECONDS });
 }
 
-/** Returns the value of the cookie of a known browser, or undefined. It may be made up. */
+/** Returns the cookie of a known browser, or undefined. The sender may have invented its value. */
 export function readBrowserCookie(header: string | undefined): string | undefined {
   return header === undefined ? undefined : parse(header, BROWSER_COOKIE)[BROWSER_COOKIE];
 }

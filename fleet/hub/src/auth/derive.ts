@@ -42,7 +42,7 @@ export class Passwords {
   /** Compared against when there is no such user, so that the answer costs the same. */
   readonly #decoy: string;
 
-  /** @param n cost of a password: tests that are not about it want less */
+  /** @param n cost of scrypt. Tests of other things use a lower one */
   constructor(maxWaiting = MAX_WAITING, n = N) {
     this.#maxWaiting = maxWaiting;
     this.#n = n;
@@ -54,7 +54,7 @@ export class Passwords {
     return this.#isFull(false);
   }
 
-  /** A known browser has room beyond what strangers can fill. */
+  /** True if a derivation would be turned away. Known browsers have room that strangers cannot fill. */
   #isFull(isKnown: boolean): boolean {
     return this.#open > this.#maxWaiting * (isKnown ? 2 : 1);
   }

@@ -3,7 +3,7 @@
  *
  * - An `alerts` row is one fault of one subject: a device, a group whose roll-out stopped, a key. `told_at` and
  *   `end_told_at` say when messages about its begin and its end were queued.
- * - `calm_since` and `hold_ms`: the fault has been away since then, and ends once it was away for so long.
+ * - `calm_since` is the time since which the fault has been away. The alert ends once it was away for `hold_ms`.
  * - `alert_messages` waits for a receiver, or was dropped and is kept.
  * - `leases` names the process that watches, and the one that sends to a channel.
  */

@@ -68,7 +68,7 @@ export function refuse(
   exchange.send(refusals[code][0], JSON_TYPE, refusalBody(code, detail, more), headers);
 }
 
-/** Code of each reason for which a body is not read. */
+/** Code of the refusal, by the reason for not reading a body. */
 const OF_BODIES = {
   encoded: "unsupported_encoding",
   "too large": "body_too_large",

@@ -1,4 +1,4 @@
-/** Channels of a team: where messages about alerts go, a webhook or an address of e-mail. */
+/** Channels of a team. A channel is a webhook or an e-mail address that gets messages about alerts. */
 import { randomBytes } from "node:crypto";
 import type { Database, Queries } from "boxwright-service/database";
 import { messageOf } from "boxwright-service/errors";
@@ -21,7 +21,7 @@ export interface AlertChannel {
   /** URL of a webhook, or an e-mail address. */
   readonly address: string;
   readonly created_at: number;
-  /** Why messages wait; null while the receiver takes them. */
+  /** Reason why messages wait; null while the receiver takes them. */
   readonly problem: string | null;
 }
 
@@ -87,7 +87,7 @@ function readAddress({ webhookAddresses, smtpUrl }: Limits, { webhook, email }: 
         "This hub sends no e-mail. Whoever runs it has to name a mail server.",
       );
     const address = cleanEmail(email);
-    // These characters mean something in the headers of a message: a second receiver, a name, a comment.
+    // Refuse characters that mean something in a mail header: a second receiver, a name, a comment.
     if (/[,;:<>()[\]\\"]/.test(address))
       throw new UserError(
         `email: got ${JSON.stringify(address.slice(0, 80))}, expected one plain address`,
@@ -148,7 +148,7 @@ export async function createChannel(
   return { channel, secret };
 }
 
-/** Deletes a channel, and what waits for it. Rules that name it alone tell nobody: those are refused. */
+/** Deletes a channel and its messages. Refuses a channel that rules name, since they would tell nobody. */
 export async function deleteChannel(db: Database, { now, actor, teamId }: Change, id: string): Promise<AlertChannel> {
   return db.write(async (tx) => {
     const channel = await needChannel(tx, teamId, id);

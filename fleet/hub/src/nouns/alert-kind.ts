@@ -1,4 +1,4 @@
-/** What a rule of alerts may watch: one row for each kind, as SQL over the rows that have the fault. */
+/** Table of the kinds of alert rules. Each row has the words of a kind, and the SQL condition of its fault. */
 import type { Value } from "boxwright-service/database";
 import { IS_ONLINE, onlineBetween } from "./status.ts";
 
@@ -13,21 +13,21 @@ export type AlertKind =
   | "key_expiring";
 
 interface KindRow {
-  /** What a person reads in a list of rules; N stands for the threshold. */
+  /** Text in a list of rules. N stands for the threshold. */
   readonly label: string;
-  /** Unit of the threshold; null: it has none. */
+  /** Unit of the threshold; null for a kind without a threshold. */
   readonly unit: string | null;
   readonly least: number;
   readonly most: number;
   readonly usual: number;
-  /** What a message says of one subject, and of several. */
+  /** Words of a message after the name of one subject, and after a count of several. */
   readonly one: string;
   readonly several: string;
-  /** What a subject is, in one word and in the plural. */
+  /** Word for one subject, and for several. */
   readonly subject: readonly [string, string];
-  /** Milliseconds that the hub must have run before the rule says anything. */
+  /** Returns the milliseconds that the hub has to watch before a rule opens alerts. */
   readonly needs?: (threshold: number) => number;
-  /** Condition of a subject, with its parameters. */
+  /** Returns the condition of a subject with the fault, and its parameters. */
   readonly where: (threshold: number, now: number) => { readonly sql: string; readonly params: readonly Value[] };
 }
 
@@ -36,7 +36,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const DEVICE: readonly [string, string] = ["device", "devices"];
 
-/** A subject that is online, and where more holds. */
+/** Returns the condition of a device that is online, joined with a further condition. */
 const online = (now: number, sql: string, ...params: Value[]) => ({
   sql: `${IS_ONLINE} = 1 AND ${sql}`,
   params: [...onlineBetween(now), ...params],
@@ -46,7 +46,7 @@ export const KINDS: Readonly<Record<AlertKind, KindRow>> = {
   device_offline: {
     ...{ label: "Device offline for N minutes", unit: "minutes", least: 1, most: 43_200, usual: 5, subject: DEVICE },
     ...{ one: "is offline", several: "are offline" },
-    // A hub that was away has heard of nobody: give devices the time to come back.
+    // Give devices time to report: after a start, the hub has not heard any of them.
     needs: (minutes) => minutes * MINUTE_MS,
     where: (minutes, now) => ({
       sql: "s.revoked_at IS NULL AND s.last_contact_at < ? AND s.last_contact_at + 3000 * s.beat_seconds < ?",
@@ -109,10 +109,10 @@ export const KINDS: Readonly<Record<AlertKind, KindRow>> = {
 };
 
 export const isKind = (text: string): text is AlertKind => Object.hasOwn(KINDS, text);
-/** True if rules of the kind watch devices, so that a group or a tag may narrow them. */
+/** True if rules of the kind watch devices, so that a rule may name a group of them. */
 export const isOfDevices = (kind: AlertKind): boolean => KINDS[kind].subject === DEVICE;
 
-/** The rows that a kind looks at: `d` has team_id, id and name of the subject, `s` what conditions read. */
+/** Returns the tables of a kind: `d` has team_id, id and name of the subject, `s` the columns of the conditions. */
 export function sourceOf(kind: AlertKind): string {
   if (isOfDevices(kind)) return "devices d JOIN device_states s ON s.team_id = d.team_id AND s.device_id = d.id";
   if (kind === "rollout_stopped")
@@ -124,6 +124,6 @@ const KEYS = [
   "SELECT team_id, id, name, expires_at, CASE WHEN used >= max_devices THEN created_at ELSE revoked_at END AS revoked_at FROM adopt_keys",
 ];
 
-/** Returns the sentence of a rule: its label with the threshold. */
+/** Returns the label of a kind with the threshold in place of N. */
 export const ruleText = (kind: AlertKind, threshold: number): string =>
   KINDS[kind].label.replace(/\bN\b/, String(threshold));

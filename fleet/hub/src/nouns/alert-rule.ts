@@ -1,4 +1,4 @@
-/** Rules of alerts of a team: what is watched, where, and who is told. And silences, which hold messages back. */
+/** Alert rules of a team, and its silences. A rule says what is watched, where, and which channels are told. */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
@@ -11,7 +11,7 @@ import { cleanName } from "./text.ts";
 
 const MAX_RULES = 50;
 const MINUTE_MS = 60_000;
-/** Longest silence: 30 days. Who wants more deletes the rule. */
+/** Longest silence in minutes: 30 days. */
 const MAX_SILENCE = 43_200;
 
 export interface AlertRule {
@@ -20,19 +20,19 @@ export interface AlertRule {
   readonly name: string;
   readonly kind: AlertKind;
   readonly threshold: number;
-  /** Only devices of this group; null: all of the team. */
+  /** Group whose devices are watched; null for all devices of the team. */
   readonly group_id: string | null;
-  /** The channel that is told; null: all of the team. */
+  /** Channel that is told; null for all channels of the team. */
   readonly channel_id: string | null;
 }
 
 const COLUMNS = "id, team_id, name, kind, threshold, group_id, channel_id";
 
 export interface NewAlertRule {
-  /** Without one it is made of kind and threshold. */
+  /** Default: a name made of kind and threshold. */
   readonly name?: string | undefined;
   readonly kind: string;
-  /** Without one: the usual one of the kind. */
+  /** Default: the usual threshold of the kind. */
   readonly threshold?: number | undefined;
   readonly groupId?: string | undefined;
   readonly channelId?: string | undefined;
@@ -148,8 +148,8 @@ export function listSilences(db: Queries, teamId: string, now: number): Promise<
 }
 
 /**
- * Holds messages of a rule, a device or a group back for some minutes; 0 ends a silence. Alerts are noted all the
- * while, and those that are still open at its end are told then.
+ * Holds messages of a rule, a device or a group back for some minutes. 0 minutes end a silence. Alerts are stored all
+ * the while, and those that are open at the end of the silence are told then.
  */
 export async function silence(
   db: Database,
@@ -166,7 +166,7 @@ export async function silence(
   await db.write(async (tx) => {
     if (!(await isThere(tx, teamId, kind, id)))
       throw new UserError(`got ${kind} ${JSON.stringify(id.slice(0, 80))}, expected one of the team`, 404);
-    // Silences that are over are of no use to anybody.
+    // Delete the silences that are over, since nothing reads them.
     await tx.all("DELETE FROM alert_silences WHERE team_id = ? AND (until <= ? OR (kind = ? AND target_id = ?))", [
       ...[teamId, now, kind, id],
     ]);

@@ -1,4 +1,4 @@
-/** The log of alerts: faults that are there, and those that are over. */
+/** The log of alerts: those that are open, and those that are over. */
 import type { Queries, Value } from "boxwright-service/database";
 import type { AlertKind } from "./alert-kind.ts";
 
@@ -11,9 +11,9 @@ export interface Alert {
   readonly subject: string;
   readonly subject_name: string;
   readonly began_at: number;
-  /** null: it is open. */
+  /** Null while the alert is open. */
   readonly ended_at: number | null;
-  /** When its message was queued; null: it waits for others, or is silenced. */
+  /** Time at which its message was queued; null while the alert waits for others, or is silenced. */
   readonly told_at: number | null;
 }
 

@@ -117,7 +117,7 @@ export function findAudit(db: Queries, teamId: string, filter: AuditFilter, limi
   return db.all<AuditRow>(sql, [...params, limit]);
 }
 
-/** Rows that an export reads at once. */
+/** Most rows that an export reads at once. */
 const ROWS_A_TURN = 1000;
 
 /** Yields all rows of a team, the oldest first, as lines of JSON. */

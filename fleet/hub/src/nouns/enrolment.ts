@@ -73,7 +73,7 @@ type FoundDevice = {
   readonly kind: "device";
   readonly deviceId: string;
   readonly name: string;
-  /** A device that was paused stays so when it enrols again. */
+  /** Time at which the device was paused; null if it is not. A paused device stays paused when it enrols again. */
   readonly pausedAt: number | null;
 };
 type Conflict = Extract<Enrolment, { kind: "conflict" }>;

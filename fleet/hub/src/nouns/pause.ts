@@ -1,11 +1,11 @@
-/** Pauses of devices: a paused device takes no frames, and goes on to send heartbeats. It hears of it with the next. */
+/** Pauses devices. A device learns of a pause with its next heartbeat. Paused devices still send heartbeats. */
 import type { Database } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { audit } from "./audit.ts";
 import { needDevice, type DeviceRow } from "./device-query.ts";
 import type { Change } from "./group.ts";
 
-/** Pauses a device, or lets it go on. Asking again changes nothing, and is not in the audit. */
+/** Pauses a device, or resumes it. A second call with the same value changes nothing, and is not in the audit. */
 export async function setPaused(
   db: Database,
   { now, actor, teamId }: Change,

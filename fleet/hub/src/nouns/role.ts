@@ -1,12 +1,12 @@
 /**
- * Roles in a team. Viewers see everything and change nothing. Members edit devices too. Administrators, the owners of a
- * team, also make keys, invite, remove and rename.
+ * Roles in a team. Viewers see everything and change nothing. Members also edit. Administrators, the owners of a team,
+ * also make keys, invite, remove and rename.
  */
 import { UserError } from "../core/errors.ts";
 
 export type Role = "admin" | "member" | "viewer";
 
-/** Roles by what they may, the most first. */
+/** Roles, from the one with the most rights to the one with the fewest. */
 export const ROLES: readonly Role[] = ["admin", "member", "viewer"];
 
 /** Names of roles for people. */
@@ -16,7 +16,7 @@ export const roleNames: Readonly<Record<Role, string>> = {
   viewer: "Viewer",
 };
 
-/** True if the first role may less than the second. */
+/** True if the first role has fewer rights than the second. */
 export const isLess = (role: Role, other: Role): boolean => ROLES.indexOf(role) > ROLES.indexOf(other);
 
 export function parseRole(text: string): Role {

@@ -58,11 +58,11 @@ export interface DeviceState {
   readonly snap_requested_at: number | null;
   /** When its credential was revoked; null: it has one. */
   readonly revoked_at: number | null;
-  /** When its count of frames grew last. */
+  /** Time at which its frame count last grew. */
   readonly frames_at: number | null;
-  /** How full its spool is. */
+  /** Used part of its spool, in percent. */
   readonly spool_percent: number | null;
-  /** When somebody paused it; null: it takes frames. */
+  /** Time at which somebody paused the device; null if it is not paused. */
   readonly paused_at: number | null;
 }
 

@@ -10,7 +10,7 @@ import { Breakable, Csrf } from "./layout.tsx";
 
 interface ListProps {
   readonly alerts: readonly Alert[];
-  /** Team of the links to devices; undefined: the page is that of the device. */
+  /** Team in the links to devices; undefined on the page of a device, which needs no links. */
   readonly team: string | undefined;
   readonly now: number;
   readonly label: string;
@@ -58,7 +58,7 @@ interface RuleProps {
   readonly rule: AlertRule;
   readonly base: string;
   readonly csrf: string;
-  /** Its open alerts. */
+  /** Count of its open alerts. */
   readonly open: number;
   readonly group: string | undefined;
   readonly channel: string | undefined;
@@ -100,7 +100,7 @@ const SILENCES = [
 interface SilenceProps {
   readonly action: string;
   readonly csrf: string;
-  /** What is silenced, for screen readers. */
+  /** Name of the silenced rule, device or group, for screen readers. */
   readonly what: string;
   readonly until: number | undefined;
   readonly now: number;

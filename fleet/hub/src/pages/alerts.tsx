@@ -14,7 +14,7 @@ import { CopyText, Message } from "./layout.tsx";
 import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
-/** Alerts that the page shows of each kind. */
+/** Most open alerts that the page shows, and most that are over. */
 const SHOWN = 50;
 
 export function registerAlerts(site: Site, guards: Guards): void {
@@ -49,7 +49,7 @@ export function registerAlerts(site: Site, guards: Guards): void {
   form(`${base}/rules/:rule/silence`, async (visit) => {
     const minutes = Number(visit.form("minutes"));
     await silence(db, changeOf(site, visit), { kind: "rule", id: visit.param("rule"), minutes });
-    return minutes === 0 ? "Its alerts are told again." : "Silenced. What is open at the end is told then.";
+    return minutes === 0 ? "Its alerts are told again." : "Silenced. Alerts that are open at the end are told then.";
   });
   form(`${base}/channels`, async (visit) => {
     requireAdminOf(visit);
@@ -90,7 +90,7 @@ export function registerAlerts(site: Site, guards: Guards): void {
   });
 }
 
-/** A channel carries names of devices out of the hub, so members cannot make one. */
+/** Throws unless the user is an administrator: channels carry names of devices out of the hub. */
 function requireAdminOf({ team }: Member): void {
   if (team.role === "admin") return;
   const shown = "Only administrators of the team can do this.";
@@ -169,7 +169,7 @@ function openText(total: number, shown: readonly Alert[], rules: readonly AlertR
   return total > shown.length ? `${text}, the newest ${shown.length} here` : text;
 }
 
-/** Alerts that the page of a device shows. */
+/** Most alerts that the page of a device shows. */
 const OF_DEVICE = 10;
 
 /** Section of a device's page: its alerts, and the form that silences them. */

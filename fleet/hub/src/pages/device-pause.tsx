@@ -4,7 +4,7 @@ import type { DeviceState } from "../nouns/status.ts";
 import { Ago } from "./ago.tsx";
 import { Csrf } from "./layout.tsx";
 
-/** Pauses the device, or lets it go on; says what it should do, and if it says that it does. */
+/** Form that pauses or resumes the device. Says if it is paused, and if the device has confirmed the pause. */
 export function PauseForm(props: { address: string; csrf: string; state: DeviceState; now: number }) {
   const { address, csrf, state, now } = props;
   const says = state.report === null ? undefined : (JSON.parse(state.report) as Heartbeat).paused;

@@ -71,7 +71,7 @@ export function registerDevice(site: Site, guards: Guards): void {
   });
   form(`${base}/pause`, async (visit, { id, name }) => {
     await setPaused(db, changeOf(site, visit), id, true);
-    return `${name} takes no frames once it hears of it: with its next heartbeat.`;
+    return `${name} takes no frames from its next heartbeat on.`;
   });
   form(`${base}/resume`, async (visit, { id, name }) => {
     await setPaused(db, changeOf(site, visit), id, false);

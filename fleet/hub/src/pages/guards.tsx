@@ -53,11 +53,10 @@ export interface Guards {
   readonly open: Guard<Visit>;
   readonly signedIn: Guard<SignedIn>;
   /**
-   * For members of the team in the path. To others the team does not exist. Viewers send no form here, and no script of
-   * theirs changes anything.
+   * For members of the team in the path. Other people get 404. Forms and scripts of viewers are refused.
    */
   readonly member: Guard<Member>;
-  /** For scripts of the hub's own pages. `work` sends the answer. The CSRF mark comes in a header. */
+  /** For scripts of the hub's own pages, which send the CSRF mark in a header. `work` sends the answer. */
   script(path: string, work: (visit: Member) => Promise<void> | void): void;
   /** Returns the handler of paths that no page has, for somebody who is signed in. */
   otherwise(page: Page<SignedIn>): Handler;

@@ -40,7 +40,7 @@ const again = (problem: string, status: number, email = ""): Answer =>
 const tooMany = again("Too many sign-ins. Try again in a minute.", 429);
 const tooBusy = again("Too many people are signing in at the moment. Try again in some seconds.", 503);
 
-/** Takes a sign-in from the address. Returns the refusal, or undefined if it may go on. */
+/** Counts a sign-in for its address. Returns the refusal, or undefined if the sign-in may go on. */
 function limitAddress(site: Site, { address }: Exchange): Answer | undefined {
   const { byAddress } = site.signIns;
   const time = site.now();
@@ -57,7 +57,7 @@ function limitAddress(site: Site, { address }: Exchange): Answer | undefined {
   return undefined;
 }
 
-/** Takes a sign-in from the account, or from the browser if it is known for this account. */
+/** Counts a sign-in for the account, or for the browser if the browser is known for this account. */
 function limitAccount(site: Site, email: string, browser: string | undefined): Answer | undefined {
   const { byAccount } = site.signIns;
   const wait = browser === undefined ? byAccount.take(email, site.now()) : takeKnownSignIn(site, browser);

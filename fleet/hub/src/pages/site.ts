@@ -13,8 +13,8 @@ export interface Site extends Services {
 }
 
 /**
- * Password checks of strangers, by address and by account, and of each sender who has shown something that strangers
- * lack: a session, a link, the cookie of a known browser. Guesses of strangers do not count against those.
+ * Limits of password checks. Strangers are limited by address and by account. A sender with something that strangers
+ * lack (a session, a link, the cookie of a known browser) has a limit of its own, which strangers cannot use up.
  */
 export interface SignIns {
   readonly byAddress: Buckets;
@@ -32,7 +32,7 @@ export function createSite(services: Services & { readonly passwords: Passwords 
   };
 }
 
-/** Takes one password check from a sender who is no stranger. Returns the seconds to wait, 0 if allowed. */
+/** Counts a password check of a sender who is no stranger. Returns the seconds to wait, 0 if the check is allowed. */
 export function takeKnownSignIn(site: Site, sender: string): number {
   const wait = site.signIns.byKnown.take(sender, site.now());
   if (wait > 0) countLimited(site, "sign_in");
@@ -46,8 +46,8 @@ export function countLimited({ metrics }: Site, limit: "sign_in" | "sign_in_queu
 }
 
 /**
- * Opens a session with a new token, in place of `previous`. Returns it and its Set-Cookie headers. With the hash of the
- * password, the browser is known from now on.
+ * Opens a session with a new token, in place of `previous`. Returns the session and its Set-Cookie headers. If the user
+ * comes with the hash of the password, a cookie makes the browser a known one.
  */
 export async function beginSession(
   site: Site,

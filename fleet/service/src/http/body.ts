@@ -5,10 +5,13 @@ import { NoRoomError, type NoRoomKind, type Visit } from "../room.ts";
 import type { Exchange } from "./exchange.ts";
 
 /**
- * Why a body is not read.
+ * The reason for not reading a body.
+ * - "encoded": it has a content-encoding
+ * - "too large": it is over the limit of bytes
  * - "cut off": its sender hung up, and hears no answer
+ * - "not text": it is not UTF-8
  * - "slow": it is too slow, or slow bodies have their half of the room already
- * - "share", "full": the reasons of the room
+ * - "share", "full": the room has no place for it (room.ts)
  */
 export type BodyErrorKind = NoRoomKind | "encoded" | "too large" | "cut off" | "not text";
 
@@ -23,9 +26,9 @@ export class BodyError extends Error {
 }
 
 export interface BodyLimits {
-  /** Bytes. */
+  /** Most bytes of a body. */
   readonly most: number;
-  /** By default the body has the time of the exchange, whatever its pace. */
+  /** Slowest pace. Default: any, if the whole body comes within `bodyMs` of the exchange. */
   readonly pace?: Pace;
   /** Place of the body in the room that all bodies share. */
   readonly visit?: Visit | undefined;
@@ -40,8 +43,8 @@ const tooLarge = (most: number, got: number | string): BodyError =>
 export const noRoom = ({ kind, message }: NoRoomError): BodyError => new BodyError(kind, `body: ${message}`);
 
 /**
- * Returns the body. Refuses a body that is too large by its stated length, or at the first byte above the limit. The
- * port discards the rest for a moment after the answer: a sender that writes all before it reads hears the answer, too.
+ * Returns the body. Refuses a body that is too large by its stated length, or at the first byte above the limit.
+ * listen.ts discards the rest for a second after the answer, for senders that write all before they read.
  * @throws BodyError
  */
 export async function readBytes(exchange: Exchange, limits: BodyLimits): Promise<Uint8Array> {
@@ -64,19 +67,19 @@ export async function readText(exchange: Exchange, limits: BodyLimits): Promise<
   const { buffer, byteOffset, length } = await readBytes(exchange, limits);
   const bytes = Buffer.from(buffer, byteOffset, length);
   const text = bytes.toString("utf8");
-  // The decoder puts U+FFFD for bytes that are no UTF-8. Only then does encoding give other bytes.
+  // Compare the bytes: the decoder writes U+FFFD for bytes that are no UTF-8, but a text may hold U+FFFD itself.
   if (text.includes("\ufffd") && !Buffer.from(text).equals(bytes))
     throw new BodyError("not text", "body: got bytes that are not UTF-8, expected UTF-8");
   return text;
 }
 
-/** Bytes that have come. A stated length is no reason for memory: a sender may state much and send little. */
+/** Collects the bytes of a body. Memory grows with the bytes: a sender may state a large length and send little. */
 class Body {
   readonly #stated: number | null;
   readonly #most: number;
   readonly #visit: Visit | undefined;
   #chunks: Uint8Array[] = [];
-  /** Memory of the stated length, which can go to a thread without a copy. Null until a quarter has come. */
+  /** Memory of the stated length, which can go to a thread without a copy. Null until a quarter of it has arrived. */
   #memory: Uint8Array | null = null;
   #length = 0;
 
@@ -126,7 +129,7 @@ function joined(chunks: readonly Uint8Array[], length: number): Uint8Array {
   return memory;
 }
 
-/** Gives each chunk to `take`. Pauses the request if `take` throws, or if the body is too slow. */
+/** Passes each chunk to `take`. Pauses the request and rejects if `take` throws, or if the body is too slow. */
 function read(incoming: IncomingMessage, pace: Pace, take: (chunk: Uint8Array) => void): Promise<void> {
   let end = (): void => undefined;
   const reading = new Promise<void>((resolve, reject) => {

@@ -1,4 +1,4 @@
-/** Certificate and key of a service's own TLS. Renewed files are read while the service runs. */
+/** Makes TLS servers of a certificate and a key. Reads renewed files while the service runs. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import https from "node:https";
@@ -6,7 +6,7 @@ import type { SecureContextOptions } from "node:tls";
 import { codeOf, messageOf, UserError } from "../errors.ts";
 import type { Logger } from "../log.ts";
 
-/** Paths of PEM files, and the names of the settings that say so. */
+/** Paths of the PEM files, with the names of their settings for errors. */
 export interface Certificate {
   readonly cert: string;
   readonly key: string;

@@ -1,24 +1,24 @@
-/** One request and its answer: what every route reads of the one and writes of the other. */
+/** One request and its answer, with the functions by which every route reads the request and writes the answer. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline, type Readable } from "node:stream";
 import type { Visit } from "../room.ts";
 import { addressOf } from "./caller.ts";
 
-/** A list stands for a header that is sent several times. */
+/** Headers of an answer. A header with a list is sent once for each value. */
 export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>;
 
 export interface ExchangeOptions {
   readonly proxyHops?: number;
   /** Milliseconds for a whole body that states no other pace. */
   readonly bodyMs?: number;
-  /** True: connections are not kept. */
+  /** True if answers have to close their connection, as the service stops. */
   readonly isDraining?: () => boolean;
-  /** Returns headers of every answer. Those of a route go before them. */
+  /** Returns the headers of every answer. A header of a route replaces the one with the same name. */
   readonly headers?: () => AnswerHeaders;
 }
 
-/** Who sends a request, as far as it has shown. */
+/** The sender of a request, as far as the request has proved it. */
 export interface Sender {
   /** Public id of the API key of a team. */
   key?: string;
@@ -30,7 +30,7 @@ export interface Sender {
   deviceName?: string;
 }
 
-/** A body has at most some 100 kB, unless its route says otherwise. */
+/** Default milliseconds for a whole body, which has at most some 100 kB unless its route says otherwise. */
 const BODY_MS = 20_000;
 
 export const JSON_TYPE = "application/json; charset=utf-8";
@@ -47,12 +47,12 @@ export class Exchange {
   /** Milliseconds for a whole body. */
   readonly bodyMs: number;
   readonly method: string;
-  /** The address that limits count by. */
+  /** Address of the sender, by which limits count requests. */
   readonly address: string;
   readonly path: string;
-  /** Begins behind the `?`. */
+  /** Query after the `?`. */
   readonly search: string;
-  /** The pattern of the route, for the log. The path itself may hold a one-time link, or whatever people paste. */
+  /** Pattern of the route, for the log. The path itself may hold a secret, such as a one-time link. */
   route = "other";
   readonly sender: Sender = {};
   /** Place of the body in the room that bodies share, once it has one. */
@@ -71,7 +71,7 @@ export class Exchange {
     this.search = mark < 0 ? "" : target.slice(mark + 1);
   }
 
-  /** Returns a header that may come once, or undefined. */
+  /** Returns the value of a header, or undefined if it is missing or a list. */
   header(name: string): string | undefined {
     const value = this.request.headers[name];
     return typeof value === "string" ? value : undefined;
@@ -82,18 +82,18 @@ export class Exchange {
     return new URLSearchParams(this.search).get(name) ?? undefined;
   }
 
-  /** Returns the body to be read. A sender that asked whether to send it hears yes. */
+  /** Returns the body to be read. Tells a sender that waits for `100 Continue` to send the body. */
   openBody(): IncomingMessage {
     if (this.header("expect")?.toLowerCase() === "100-continue") this.#response.writeContinue();
     return this.request;
   }
 
-  /** The status that was sent whole; 499 if the caller hung up first. */
+  /** Status of the answer if all of it was sent; 499 if the caller hung up first. */
   get status(): number {
     return this.#response.writableFinished ? this.#response.statusCode : 499;
   }
 
-  /** Sends the answer, once: a second one is dropped. Node writes no body for HEAD. */
+  /** Sends the answer, or nothing if an answer was sent already. Node writes no body for HEAD. */
   send(status: number, type: string, body: string | Uint8Array, headers: AnswerHeaders = {}): void {
     if (this.#response.headersSent || this.#response.destroyed) return;
     this.#writeHead(status, type, Buffer.byteLength(body), headers);
@@ -104,7 +104,7 @@ export class Exchange {
     this.send(status, JSON_TYPE, JSON.stringify(body), headers);
   }
 
-  /** Answers 204: it is done, and there is nothing to say. */
+  /** Answers 204, which has no body. */
   sendNothing(headers: AnswerHeaders = {}): void {
     if (this.#response.headersSent || this.#response.destroyed) return;
     this.#writeHead(204, undefined, undefined, headers);
@@ -140,7 +140,7 @@ export class Exchange {
   #writeHead(status: number, type: string | undefined, length: number | undefined, headers: AnswerHeaders): void {
     const { headers: ofAll, isDraining } = this.#options;
     const given = ofAll === undefined ? headers : { ...ofAll(), ...headers };
-    // One flat array: Node writes it as it is.
+    // Pass one flat array, which Node writes as it is.
     const flat = ["X-Request-Id", this.id, "X-Content-Type-Options", "nosniff"];
     if (type !== undefined) flat.push("Content-Type", type);
     if (length !== undefined) flat.push("Content-Length", String(length));

@@ -1,5 +1,5 @@
 /**
- * A service on a port: limits of time and connections, TLS where it has a certificate, and an orderly end.
+ * Opens a service on a port, with limits of time and connections, TLS if it has a certificate, and an orderly end.
  *
  * Connections are limited by address and in all. Without the first limit, one machine with thousands of half-sent
  * headers locks everybody out.
@@ -12,7 +12,7 @@ import type { Logger } from "../log.ts";
 import { type Certificate, createTlsServer } from "./certificate.ts";
 import { callerOf } from "./caller.ts";
 
-/** Where a service listens, and the names of the settings that say so. */
+/** Address and port of a service, with the names of their settings for errors. */
 export interface Place {
   readonly address: string;
   readonly port: number;
@@ -47,13 +47,13 @@ export interface Listening {
 
 const HEADERS_MS = 10_000;
 /**
- * A connection on which nothing moves for so long is cut: its sender is gone without a word, or nobody reads the
- * answer. Longer than any request may wait inside a service.
+ * Milliseconds without a byte after which a connection is cut: its sender is gone, or nobody reads the answer. No
+ * request may wait so long inside a service.
  */
 const STANDSTILL_MS = 60_000;
-/** Longer than the idle time of common balancers: they shall close, and not the service. */
+/** Milliseconds of an idle connection. Common load balancers close earlier, so that they never send to a closed one. */
 const KEEP_ALIVE_MS = 75_000;
-/** A body that still comes after its answer is thrown away for so long. Then the connection is cut. */
+/** Milliseconds after an answer in which the rest of the body is discarded. Then the connection is cut. */
 const LINGER_MS = 1000;
 
 export async function listen(options: ListenOptions): Promise<Listening> {
@@ -70,7 +70,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const settings: http.ServerOptions = {
     maxHeaderSize,
     headersTimeout: headersMs,
-    // Readers of bodies limit their time. Node's limit would cut large files too, however fast they come.
+    // Turn Node's limit off: it would cut large files, however fast they come. Readers of bodies have limits.
     requestTimeout: 0,
     connectionsCheckingInterval: Math.min(1000, headersMs),
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -79,7 +79,7 @@ export async function listen(options: ListenOptions): Promise<Listening> {
     certificate === undefined
       ? http.createServer(settings)
       : createTlsServer({ ...settings, handshakeTimeout: headersMs }, certificate, log);
-  // `Expect: 100-continue` goes to the routes: they say yes only where they read the body.
+  // Pass `Expect: 100-continue` to the routes: they answer it only if they read the body.
   server.on("request", listener).on("checkContinue", listener);
   server.setTimeout(options.standstillMs ?? STANDSTILL_MS);
   server.on("clientError", refuseBytes);
@@ -104,13 +104,13 @@ export function explainListen(error: Error, { address, port, addressName, portNa
     EADDRINUSE: `port: got ${port}, which another program listens on at ${address}; expected a free one (${portName})`,
     EACCES: `port: got ${port}, which this user may not listen on; expected one above 1023 (${portName})`,
     EADDRNOTAVAIL: `address: got ${address}, which this machine does not have; expected one of its own (${addressName})`,
-    ENOTFOUND: `address: got ${address}, which has no meaning here; expected an address of this machine (${addressName})`,
+    ENOTFOUND: `address: got ${address}, which is no address and no known name; expected an address of this machine (${addressName})`,
   };
   const problem = problems[codeOf(error)];
   return problem === undefined ? error : new UserError(problem, { cause: error });
 }
 
-/** Reads what is left of a body, so that a sender that writes all before it reads hears the answer. */
+/** Discards the rest of a body for a moment, for senders that write all before they read the answer. */
 function discardRest(request: IncomingMessage): void {
   if (request.complete) return;
   request.resume();
@@ -122,7 +122,7 @@ const REFUSED_BYTES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-/** Answers bytes that are no HTTP request, are too many or come too slowly: one short answer, then the end. */
+/** Answers bytes that are no HTTP request, are too many or come too slowly. Then closes the connection. */
 function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   const status = REFUSED_BYTES[error.code ?? ""] ?? "400 Bad Request";
   if (socket.writable && error.code !== "ECONNRESET")
@@ -141,7 +141,7 @@ function limitConnections(server: NetServer, options: ListenOptions): void {
   };
   server.maxConnections = options.connections;
   server.on("drop", (data) => refuse("total", callerOf(data?.remoteAddress ?? "unknown")));
-  // Stand before TLS and HTTP: neither shall spend work on a connection that is closed at once.
+  // Go before the listeners of TLS and HTTP: they would spend work on a connection that is closed at once.
   const accept = server.listeners("connection") as ((socket: Socket) => void)[];
   server.removeAllListeners("connection");
   server.on("connection", (socket) => {
@@ -162,7 +162,7 @@ function limitConnections(server: NetServer, options: ListenOptions): void {
   });
 }
 
-/** Refused connections are logged together, at most once in this time: a flood shall not fill the disk. */
+/** Milliseconds between two log lines about refused connections, so that a flood does not fill the disk. */
 const LOG_PAUSE_MS = 10_000;
 
 /** Returns a function that logs the first refusal at once, and those of the following pause in one line. */
@@ -187,7 +187,7 @@ function createRefusalLog(log: Logger) {
   };
 }
 
-/** Time for the first bytes of a request that were on their way when the port closed. */
+/** Milliseconds for requests whose first bytes were on their way when the port closed. */
 const GRACE_MS = 1000;
 const SWEEP_MS = 50;
 
@@ -201,9 +201,9 @@ async function closeServer(server: Server | https.Server, limit: number, underWa
   server.closeIdleConnections();
   const closedAt = performance.now();
   const sweep = setInterval(() => {
-    // Some clients keep the connection, whatever the answer says.
+    // Repeat this: some clients keep the connection, although the answer says close.
     server.closeIdleConnections();
-    // A connection that never sent a request is not idle to Node, and no time limit of Node's ends it any more.
+    // Close connections that never sent a request: Node does not count them as idle, and no limit of Node ends them.
     if (underWay() === 0 && performance.now() - closedAt > GRACE_MS) server.closeAllConnections();
   }, SWEEP_MS);
   const cut = setTimeout(() => server.closeAllConnections(), limit);

@@ -1,6 +1,6 @@
 /**
- * Which handler answers which method and path. The routers are those of hono, on Node's own request and response: a
- * route decides for itself when it reads a body, which is after the caller is known.
+ * Finds the handler of a method and path. The routers are those of hono; requests and answers are those of Node. So a
+ * route can read the body after it knows the caller.
  */
 import { METHOD_NAME_ALL } from "hono/router";
 import { RegExpRouter } from "hono/router/reg-exp-router";
@@ -12,7 +12,7 @@ export type Params = Readonly<Record<string, string | undefined>>;
 export type Handler = (exchange: Exchange, params: Params) => Promise<void> | void;
 
 export interface RouteOptions {
-  /** True if programs call the route: it judges methods and types of body itself. */
+  /** True if programs call the route, which then checks methods and body types itself. */
   readonly forPrograms?: boolean;
   /** True if the limit of an address does not count requests of the route. */
   readonly unlimited?: boolean;
@@ -31,7 +31,7 @@ export interface Found {
 export class Router {
   readonly #routes = new SmartRouter<Route>({ routers: [new RegExpRouter<Route>(), new TrieRouter<Route>()] });
 
-  /** Answers GET and HEAD. */
+  /** Adds a handler for GET and HEAD. */
   get(pattern: string, handler: Handler): void {
     this.#routes.add("GET", pattern, { pattern, handler });
   }
@@ -44,12 +44,12 @@ export class Router {
     this.#routes.add("PUT", pattern, { pattern, handler });
   }
 
-  /** Answers every method: the handler judges it. */
+  /** Adds a handler for every method. The handler checks the method. */
   any(pattern: string, handler: Handler, options: RouteOptions = {}): void {
     this.#routes.add(METHOD_NAME_ALL, pattern, { ...options, pattern, handler });
   }
 
-  /** Returns the route of a request. A path that stands as it is goes before one with parameters. */
+  /** Returns the route of a request. If several match, takes the one with the fewest parameters. */
   find(method: string, path: string): Found | undefined {
     const [routes, texts] = this.#routes.match(method === "HEAD" ? "GET" : method, path);
     let best: Found | undefined;
@@ -65,7 +65,7 @@ export class Router {
   }
 }
 
-/** Returns the text as it was sent if its percent signs mean nothing. */
+/** Returns the text without percent encoding, or as it was sent if the encoding is wrong. */
 function decode(text: string): string {
   if (!text.includes("%")) return text;
   try {
