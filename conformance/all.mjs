@@ -1,7 +1,7 @@
 /**
- * Holds boxwright and the packages of npm that decode detections against the set: `npm run conformance`. The packages
- * are fetched into a temporary folder, and none of them is shipped. Writes results.json and the tables of
- * docs/conformance.md. `-- --check` only tells whether the page has the tables of results.json.
+ * Runs boxwright and the packages of npm that decode detections on the set: `npm run conformance`. Fetches the packages
+ * into a temporary folder, and ships none of them. Writes results.json and the tables of docs/conformance.md.
+ * `-- --check` only checks that the page has the tables of results.json.
  */
 import { readFileSync, writeFileSync } from "node:fs";
 import { fetchProgram } from "../test/runtimes/install.mjs";
@@ -12,7 +12,7 @@ const DECODERS = ["boxwright", "ultralytics", "libreyolo", "yolo-helpers", "tran
 const RESULTS = new URL("results.json", import.meta.url);
 const PAGE = new URL("../docs/conformance.md", import.meta.url);
 
-/** Packages that decode inside alone: nobody can hand them tensors. */
+/** Packages that decode only the tensors of networks that they run themselves. */
 const CLOSED = [
   {
     name: "@mediapipe/tasks-vision",
@@ -21,7 +21,7 @@ const CLOSED = [
   },
 ];
 
-/** Returns what a decoder made of each case. */
+/** Runs a decoder on each case. Returns its name, version and outcomes. */
 async function resultOf(name, set) {
   const { packages, bin, open } = await import(`./decoders/${name}.mjs`);
   const decoder = await open(packages && (await fetchProgram(`conformance-${name}`, { packages, bin })));

@@ -1,10 +1,10 @@
 /**
- * Holds a decoder against the conformance set:
+ * Compares the detections of a decoder with the conformance set:
  *
  *     node conformance/run.mjs ANSWERS.json      # {"case id": [detection, ...]} of a decoder in any language
  *     node conformance/run.mjs DECODER.mjs       # a module that decodes, as those in decoders/
  *
- * README.md beside this file says what a case holds, and what a decoder gives back.
+ * README.md beside this file describes a case, and the detections that a decoder has to return.
  */
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
@@ -31,7 +31,7 @@ export function loadSet(read = (file) => readFileSync(new URL(file, import.meta.
   return { ...set, cases: set.cases.map((c) => ({ ...c, tensors: c.tensors.map(load) })) };
 }
 
-// Decoders differ on whether they clamp, and both are right: compare what lies inside the input.
+// Clamp both sides before comparing: decoders may clamp, or not, and both are right.
 const clamp = (x) => Math.min(1, Math.max(0, x));
 const furthest = (pairs) => pairs.reduce((most, [a, b]) => Math.max(most, Math.abs(a - b)), 0);
 
@@ -39,7 +39,7 @@ function distance(found, wanted) {
   const points = (d) => (d.keypoints ?? []).map(([x, y]) => [clamp(x), clamp(y)]).flat();
   const [a, b] = [points(found), points(wanted)];
   const edges = EDGES.map((edge) => [clamp(found[edge]), clamp(wanted[edge])]);
-  // A NaN is as far away as can be.
+  // Count a NaN as the largest distance.
   const corners = furthest(edges);
   const keypoints = b.length === 0 ? 0 : a.length === b.length ? furthest(a.map((x, i) => [x, b[i]])) : 1;
   const sure = (x) => (Number.isNaN(x) ? 1 : x);
@@ -50,9 +50,9 @@ function distance(found, wanted) {
 }
 
 /**
- * Compares detections with an answer, in any order. Each wanted one takes the nearest found one of its class that
- * nobody took. Returns how many are missing and left over, and the largest differences: of corners and points as a
- * part of the input, and of scores. Beyond `far` two boxes are not the same object.
+ * Compares detections with an answer, in any order. Each wanted detection is paired with the nearest found one of its
+ * class that has no pair yet. Boxes further apart than `far` are no pair. Returns the counts without a pair, and the
+ * largest differences: of corners and points as a part of the input, and of scores.
  */
 export function compare(found, wanted, far = 0.1) {
   const left = [...found];
@@ -76,7 +76,7 @@ export function compare(found, wanted, far = 0.1) {
 const isRight = (r, tolerance) =>
   r.missing === 0 && r.extra === 0 && r.box <= tolerance && r.score <= tolerance;
 
-/** Judges detections by the answers whose rules the decoder follows: all of them if it names none. */
+/** Judges detections by answers, all of which have to be right. */
 function judge(c, answers, detectionsFor) {
   const results = answers.map((a) => ({ rules: a.rules, ...compare(detectionsFor(a), a.detections) }));
   const wrong = results.find((r) => !isRight(r, c.tolerance));
@@ -86,8 +86,8 @@ function judge(c, answers, detectionsFor) {
 }
 
 /**
- * Runs a decoder over the set. `decoder.rules`: names of rules that it follows, or none if it can be told each.
- * `decoder.decode(case, answer)` returns detections, or undefined for a network that it does not say it reads.
+ * Runs a decoder over the set. `decoder.rules` names the rules that the decoder follows; absent if it can be told each.
+ * `decoder.decode(case, answer)` returns detections, or undefined for a network that it does not claim to read.
  */
 export async function runSet(decoder, set) {
   const outcomes = {};
@@ -107,7 +107,7 @@ export async function runSet(decoder, set) {
   return outcomes;
 }
 
-/** Makes a decoder of answers in a file. They may follow any of a case's rules. */
+/** Makes a decoder of the detections in a file. The detections may follow any of the rules of a case. */
 function decoderOf(answers, set) {
   const best = (c) =>
     c.answers.find((a) => isRight(compare(answers[c.id] ?? [], a.detections), c.tolerance)) ?? c.answers[0];

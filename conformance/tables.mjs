@@ -1,4 +1,4 @@
-/** The tables of docs/conformance.md, made of results.json. */
+/** Makes the tables of docs/conformance.md from results.json. */
 
 const MARKS = ["<!-- results -->", "<!-- /results -->"];
 const percent = (part) => `${(part * 100).toPrecision(2)} %`;

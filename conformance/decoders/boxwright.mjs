@@ -10,10 +10,10 @@ const RULES = {
   "depthai-nodes": "depthai-nodes",
 };
 
-/** Names of families here, where the set calls them otherwise. */
+/** Family names of boxwright that differ from those of the set. */
 const FAMILIES = { "rf-detr": "rfdetr", boxes: "efficient-nms" };
 
-/** What a case's words say besides its fields. */
+/** Options that only the words of a case state, and not its fields. */
 const OPTIONS = {
   "yolov8-planes-0-to-1": { coordinates: "normalised" },
   "yolox-rows-decoded": { boxFormat: "cxcywh" },
@@ -53,7 +53,7 @@ export async function open() {
         rules: RULES[rules],
         ...OPTIONS[c.id],
       };
-      // Notes are for people who look at one network.
+      // Drop notes, which are for people who look at one network.
       const decoder = await createDecoder(c.config ?? { ...typed, ...options }, {
         ...(c.config && options),
         onNote: () => {},

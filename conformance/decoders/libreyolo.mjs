@@ -4,7 +4,7 @@ import { pathToFileURL } from "node:url";
 export const packages = ["libreyolo-web@0.0.6", "onnxruntime-web@1.30.0"];
 export const bin = "libreyolo-web/dist/index.mjs";
 
-/** Its four families. YOLOX decodes its boxes inside the network there. */
+/** Family of each case that the package reads. Its YOLOX networks decode boxes themselves. */
 const READS = {
   "yolov8-planes": "yolo",
   "yolox-rows-decoded": "yolox",
@@ -28,7 +28,7 @@ export async function open(program) {
       const family = READS[c.id];
       if (family === undefined) return undefined;
       const [width, height] = c.input;
-      // Its inputs are squares. A photo of the size of the input leaves boxes as they are.
+      // State a photo of the size of the input, which is a square: boxes then stay as they are.
       const [photoWidth, photoHeight] =
         family === "rfdetr" ? c.input : [Math.max(width, height), Math.max(width, height)];
       const place = {

@@ -1,4 +1,4 @@
-/** transformers.js: what its pipeline "object-detection" calls after the network. */
+/** transformers.js: the functions that its pipeline "object-detection" calls after the network. */
 import { pathToFileURL } from "node:url";
 
 export const packages = ["@huggingface/transformers@4.3.2"];

@@ -10,7 +10,7 @@ import { storedZip } from "./zip.mjs";
 export const packages = ["@ultralytics/yolo@0.0.48"];
 export const bin = "@ultralytics/yolo/pkg/ultralytics_inference_web.js";
 
-/** What its page names: YOLOv8, YOLO11 and YOLO26 of Ultralytics, and RT-DETR. */
+/** Cases of the networks that the page of the package names: YOLOv8, YOLO11, YOLO26 and RT-DETR. */
 const READS = {
   "yolov8-planes": { model: "YOLOv8n" },
   "yolo26-end2end": { model: "YOLO26n", end2end: true },
@@ -51,7 +51,7 @@ export async function open(program) {
       pipeline.preprocess_rgba(new Uint8Array(width * height * 4), width, height);
       const data = c.tensors.map((t) => t.data);
       const shapes = Uint32Array.from(c.tensors.flatMap((t) => [t.dims.length, ...t.dims]));
-      // It suppresses queries too. No IoU is above 1.
+      // Pass 1, which no IoU exceeds, for queries: the package suppresses them too.
       const [confidence, iou] = [c.confidence, c.iou ?? 1];
       const found = pipeline.postprocess(data, shapes, 0, confidence, iou, null, "jet", "rgb");
       return found.boxes.map((b, i) => {

@@ -25,7 +25,7 @@ export interface ParserTraits {
   readonly outputs?: readonly ["boxes", "scores", "masks"];
   /** Metadata key that is false if the scores are logits. Other parsers may have the same key for their masks. */
   readonly softmaxKey?: "is_softmax";
-  /** How the parser makes points of heat maps, if not as the family's authors do. */
+  /** Refinement by which the parser makes points of heat maps. Absent if it is that of the family's authors. */
   readonly keypointRefinement?: "none";
 }
 

@@ -127,7 +127,7 @@ const TASK_ROWS: readonly FormRow[] = [
     "output0:1x116x8400 output1:1x32x160x160",
     { task: "segment" },
   ),
-  // The first of two outputs: the prototypes are not at hand.
+  // Only the first output of a network with masks is given: the prototypes are in another one.
   form("cells", ULTRALYTICS, { boxes: inPlanes([4, "C", 32]) }, 0, "output0:1x116x8400", {
     task: "segment",
     kind: "masks alone",

@@ -1,4 +1,4 @@
-/** Resolvers of alerts: their log, rules, channels and silences. */
+/** Resolvers of the log of alerts, and of alert rules, channels and silences. */
 import { queueTest } from "../alerts/tell.ts";
 import {
   createChannel,

@@ -22,7 +22,7 @@ const COLUMNS = "id, rule_id, rule_name, kind, subject, subject_name, began_at, 
 export interface AlertFilter {
   readonly open?: boolean | undefined;
   readonly subject?: string | undefined;
-  /** Only alerts before this one. */
+  /** Alert whose predecessors are wanted: those that began earlier. */
   readonly before?: { readonly at: number; readonly id: string } | undefined;
 }
 
