@@ -73,6 +73,9 @@ function flattened(query: HeadQuery, spec: TensorSpec, [count, values]: PointSha
   return spec;
 }
 
+const planar: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell === 1);
+const interleaved: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell !== 1);
+
 /**
  * Reads networks whose boxes have the layout of a detector without points. Points follow the boxes and classes, or are
  * in tensors of their own.
@@ -99,8 +102,8 @@ function readAny(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   // So each kind of tensors gets its turn, and the one that leaves the fewest tensors alone is right.
   const kinds = named
     ? [flat.map(({ name }) => named.includes(name))]
-    : [maps, rows, (...see: Parameters<Views>) => [...maps(...see), ...rows(...see)]].map((views) =>
-        flat.map((spec) => isMapOrRows(views(spec, channels))),
+    : [planar, interleaved, rows, (...see: Parameters<Views>) => [...maps(...see), ...rows(...see)]].map(
+        (views) => flat.map((spec) => isMapOrRows(views(spec, channels))),
       );
   // Most networks have points of one kind, so that the kinds are the same tensors.
   const tries = [...new Map(kinds.map((holds) => [holds.join(), holds])).values()].map((holds) =>

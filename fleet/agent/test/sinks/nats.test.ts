@@ -162,36 +162,40 @@ describe.skipIf(natsServer === undefined)("a stream of NATS JetStream", () => {
     expect(readdirSync(join(folder, "state", "refused")).filter((name) => name.endsWith(".packet"))).toHaveLength(2);
   });
 
-  it(`killed ${2 * KILLS} times in the middle has each packet once in the end`, { timeout: KILLS_TIMEOUT }, async () => {
-    const [kills, count] = [2 * KILLS, KILLS * 300];
-    const { folder, broker, settings } = await setUp(count);
-    await broker.start();
-    await broker.makeStream({ duplicate_window: 3600e9 });
-    // A watched folder: a fast agent does not end before the last kill.
-    const sources = [{ kind: "folder", camera: "front door", path: "photos", watch: true }];
-    const path = writeSettings(folder, { ...settings, sources, log: "info", health: { port: 0 } });
-    const agent = startProcess([path]);
-    const { health } = await readerOf(agent);
-    for (let kill = 0; kill < kills; kill++) {
-      await sleep(30);
-      await broker.kill();
+  it(
+    `killed ${2 * KILLS} times in the middle has each packet once in the end`,
+    { timeout: KILLS_TIMEOUT },
+    async () => {
+      const [kills, count] = [2 * KILLS, KILLS * 300];
+      const { folder, broker, settings } = await setUp(count);
       await broker.start();
-    }
-    const isSent = async (): Promise<boolean> => {
-      const { spool, cameras } = await health();
-      return cameras[0].spooled === count && spool.packets === 0;
-    };
-    // After many kills the agent may pause for half a minute.
-    await until(isSent, "an empty spool", 240);
-    agent.kill("SIGTERM");
-    const { code, text } = await agent.ended;
-    expect(text).toContain(`${count} frames sent, 0 failed, 0 lost`);
-    expect(code).toBe(0);
-    const ids = (await broker.messages()).map(({ id }) => id);
-    console.log(`${kills} kills of the broker, ${ids.length} messages, ${new Set(ids).size} ids`);
-    expect(new Set(ids).size).toBe(count);
-    expect(ids).toHaveLength(count);
-  });
+      await broker.makeStream({ duplicate_window: 3600e9 });
+      // A watched folder: a fast agent does not end before the last kill.
+      const sources = [{ kind: "folder", camera: "front door", path: "photos", watch: true }];
+      const path = writeSettings(folder, { ...settings, sources, log: "info", health: { port: 0 } });
+      const agent = startProcess([path]);
+      const { health } = await readerOf(agent);
+      for (let kill = 0; kill < kills; kill++) {
+        await sleep(30);
+        await broker.kill();
+        await broker.start();
+      }
+      const isSent = async (): Promise<boolean> => {
+        const { spool, cameras } = await health();
+        return cameras[0].spooled === count && spool.packets === 0;
+      };
+      // After many kills the agent may pause for half a minute.
+      await until(isSent, "an empty spool", 240);
+      agent.kill("SIGTERM");
+      const { code, text } = await agent.ended;
+      expect(text).toContain(`${count} frames sent, 0 failed, 0 lost`);
+      expect(code).toBe(0);
+      const ids = (await broker.messages()).map(({ id }) => id);
+      console.log(`${kills} kills of the broker, ${ids.length} messages, ${new Set(ids).size} ids`);
+      expect(new Set(ids).size).toBe(count);
+      expect(ids).toHaveLength(count);
+    },
+  );
 
   it("that is missing is waited for", async () => {
     const { folder, broker, settings } = await setUp(3);

@@ -185,6 +185,7 @@ describe("what the original documents", () => {
     const connections = Object.entries(fieldsOf("Team")).filter(([, { type }]) => /Connection!?$/.test(String(type)));
     expect(connections.map(([name]) => name).sort()).toEqual([
       "adoptKeys",
+      "alerts",
       "apps",
       "deviceGroups",
       "devices",
