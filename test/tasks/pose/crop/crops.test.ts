@@ -20,10 +20,15 @@ interface Given {
   readonly sides: readonly [number, number];
   readonly points: readonly (readonly [number, number])[];
 }
+/** True for one point twice, and for two whose direction is more than rounding. */
+const hasDirection = ([ax, ay]: readonly number[], [bx, by]: readonly number[]): boolean =>
+  (ax === bx && ay === by) || Math.hypot(ax - bx, ay - by) > 1e-6;
 const given = fc.record({
   corner: point,
   sides: fc.tuple(side, side),
-  points: fc.array(point, { minLength: 7, maxLength: 7 }),
+  points: fc
+    .array(point, { minLength: 7, maxLength: 7 })
+    .filter((points) => points.every((a, i) => points.slice(i + 1).every((b) => hasDirection(a, b)))),
 });
 
 const detectionOf = ({ corner: [x, y], sides: [w, h], points }: Given): DetectionFields => ({
