@@ -130,10 +130,14 @@ export interface Settings {
   readonly pixelOffset: number;
 }
 
-/** True for an array-like of numbers. False for a string and for an array of BigInt. */
+/** True for detections of a decoder and for their clones, which hold their boxes in a column. */
+const isDetections = (x: unknown): boolean => typeof (x as { boxes?: unknown } | null)?.boxes === "object";
+
+/** True for an array-like of numbers. False for a string, for an array of BigInt and for detections. */
 export const isList = (x: unknown): boolean =>
   typeof x === "object" &&
   typeof (x as Float32Array | null)?.length === "number" &&
+  !isDetections(x) &&
   typeof (x as Float32Array)[0] !== "bigint";
 
 export const IOU_GATE: Rule = oneOf([">", ">="]);
@@ -231,6 +235,13 @@ export function checkScoreThreshold(threshold: number, scores: ArrayLike<number>
     );
 }
 
+/** Throws a RangeError unless the value is an array-like of numbers. */
+export function checkList(name: string, x: unknown): void {
+  if (isDetections(x))
+    refuse(name, "detections", "their columns: detections.boxes, detections.scores", RangeError);
+  if (!isList(x)) refuse(name, show(x), "an array of numbers", RangeError);
+}
+
 /**
  * Throws a RangeError unless there are `width` numbers and one class id for each score. Also throws if the score
  * threshold has another unit than the scores.
@@ -242,8 +253,8 @@ export function checkLengths(
   width: number,
   scoreThreshold = 0,
 ): void {
-  if (!isList(boxes)) refuse("boxes", show(boxes), "an array of numbers", RangeError);
-  if (!isList(scores)) refuse("scores", show(scores), "an array of numbers", RangeError);
+  checkList("boxes", boxes);
+  checkList("scores", scores);
   const n = scores.length;
   if (boxes.length !== n * width)
     refuse("boxes", `${boxes.length} numbers`, `${n * width}, ${width} for each of ${n} scores`, RangeError);

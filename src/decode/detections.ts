@@ -1,6 +1,7 @@
 /** The result of a decode: columns for speed, objects for those who iterate. */
 import { setOwner } from "../core/counted-rows.ts";
 import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
 import type { DetectionColumns } from "../memory/layout.ts";
 import type { Mask, MaskOptions, MaskRle } from "./mask.ts";
 
@@ -197,6 +198,14 @@ export interface RowsAreReadByAt {
   readonly "detections are no array: call at(i), toArray() or loop over them": never;
 }
 
+/** Throws a TypeError about a use of detections as an array. */
+const refuseArray = (use: string, got: string, expected: string): never =>
+  refuse(`detections${use}`, got, `${expected} or a loop: detections are no array`, TypeError);
+
+/** Throws a TypeError about a method that only arrays have. */
+const refuseMethod = (name: string): never =>
+  refuseArray(`.${name}`, "a method of arrays", `toArray().${name}`);
+
 /**
  * Detections of one image, best first. The columns are views of the decoder's memory, `maxDetections` rows long; the
  * first `length` rows count. The next `decode` overwrites them; `copy()` keeps them.
@@ -263,16 +272,35 @@ export class Detections implements Iterable<Detection>, TaskColumns {
 
   /** @throws TypeError: detections are no array */
   get 0(): RowsAreReadByAt {
-    return refuse(
-      "detections[0]",
-      "an index",
-      "at(0), toArray()[0] or a loop: detections are no array",
-      TypeError,
-    );
+    return refuseArray("[0]", "an index", "at(0), toArray()[0]");
   }
 
-  /** Returns row `i` as an object; a negative `i` counts from the end. Undefined if there is no such row. */
+  /** @throws TypeError: detections are no array */
+  get map(): RowsAreReadByAt {
+    return refuseMethod("map");
+  }
+
+  /** @throws TypeError: detections are no array */
+  get filter(): RowsAreReadByAt {
+    return refuseMethod("filter");
+  }
+
+  /** @throws TypeError: detections are no array */
+  get find(): RowsAreReadByAt {
+    return refuseMethod("find");
+  }
+
+  /** @throws TypeError: detections are no array */
+  get forEach(): RowsAreReadByAt {
+    return refuseMethod("forEach");
+  }
+
+  /**
+   * Returns row `i` as an object; a negative `i` counts from the end. Undefined if there is no such row.
+   * @throws TypeError if `i` is not a number
+   */
   at(i: number): Detection | undefined {
+    if (typeof i !== "number") refuse("at", show(i), "the index of a row, a number", TypeError);
     const row = i < 0 ? this.length + i : i;
     if (!(Number.isInteger(row) && row >= 0 && row < this.length)) return undefined;
     const d: Detection = new Row(this, row);

@@ -10,14 +10,14 @@ import type { Engine } from "../engine/engine.ts";
 import { refuse } from "../core/errors.ts";
 import { IDENTITY, writeColumns } from "../memory/write.ts";
 import { type Columns, columnsOf, wordsFrom } from "../memory/layout.ts";
-import { ANY, FROM_ZERO, type Rule, UNIT, checkOptions, checkValue } from "../core/options.ts";
+import { ANY, FROM_ZERO, type Rule, UNIT, checkOptions } from "../core/options.ts";
 import {
   BOX_FORMAT,
   COMMON_RULES,
   IOU_GATE,
   checkCorners,
+  checkList,
   checkScoreThreshold,
-  isList,
 } from "../core/suppression.ts";
 import { show } from "../core/tensor.ts";
 
@@ -42,8 +42,6 @@ export interface NmsOptions {
   readonly engine?: EngineName | "auto";
 }
 
-/** An array of numbers. Strings and 64-bit integers are refused. */
-const LIST: Rule = ["an array of numbers", isList];
 const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule } = {
   ...(COMMON_RULES as { scoreThreshold: Rule; maxDetections: Rule; classIds: Rule }),
   iouThreshold: UNIT,
@@ -60,7 +58,7 @@ const wrong = (name: string, got: unknown, expected: string): never =>
 
 /** Throws if an array has texts, null or holes. JavaScript would make numbers of them, or NaN. */
 function checkNumbers(name: string, list: ArrayLike<unknown>): void {
-  checkValue(name, list, LIST);
+  checkList(name, list);
   if (!ArrayBuffer.isView(list))
     for (let i = 0; i < list.length; i++)
       if (typeof list[i] !== "number") wrong(`${name}[${i}]`, list[i], "a number");

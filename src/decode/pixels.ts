@@ -42,8 +42,11 @@ const textOf = (value: unknown): string =>
  * console.log(x, y, width, height); // 160 240 320 240
  */
 export function toPixels(d: DetectionFields, width: number, height: number): Detection {
-  if (typeof (d as Partial<DetectionFields> | undefined)?.x_min !== "number")
-    throw new TypeError("got something without x_min, expected a detection; of several, each by itself");
+  for (const edge of ["x_min", "y_min", "x_max", "y_max"] as const)
+    if (!Number.isFinite((d as Partial<DetectionFields> | undefined)?.[edge]))
+      throw new TypeError(
+        `got something without a number as ${edge}, expected a detection; of several, each by itself`,
+      );
   if (!([width, height].every(Number.isFinite) && width > 0 && height > 0))
     throw new RangeError(
       `got ${textOf(width)} x ${textOf(height)}, expected width and height of the image in pixels, as two numbers`,

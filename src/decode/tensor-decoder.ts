@@ -445,7 +445,9 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   /** Makes everything that belongs to these shapes. `ownNames`: names of the tensors in the array that they came in. */
   #build(interpreted: Interpreted, ownNames: readonly (string | null)[] = []): void {
     const { specs } = interpreted;
-    const { plan, layout } = assemble(interpreted, this.#parts.explain);
+    const { explain } = this.#parts;
+    const { plan, layout } = assemble(interpreted, explain);
+    const change = this.#work && explain?.noteOfChange(this.#work.plan, plan);
     const engine = makeEngine(this.engine, layout.bytes);
     const { memory } = engine;
     const image = { memory, plan, layout };
@@ -486,6 +488,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     this.#hasCheckedRange = false;
     this.#hasCheckedList = !isList(plan.heads[0]);
     this.beginPlan(this.#work, plan.notes, labels);
+    if (change) this.notes.add(change);
     this.stats.bytes = memory.buffer.byteLength;
     this.stats.plans++;
   }

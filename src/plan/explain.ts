@@ -1,7 +1,7 @@
 /** The value `explain`: long answers to "what is this?", for those who build a page and not for those who open it. */
 import { refuseAll, refuseSeveral } from "../heads/refuse.ts";
 import { describeConfig, describePlan } from "./describe.ts";
-import { notesOf, notesOfFamily } from "./notes.ts";
+import { noteOfChange, notesOf, notesOfFamily } from "./notes.ts";
 
 /** What `explain` holds: functions that a decoder calls when it has to tell something at length. */
 export interface Explain {
@@ -13,6 +13,8 @@ export interface Explain {
   readonly notesOf: typeof notesOf;
   /** Returns notes on a family that was guessed. */
   readonly notesOfFamily: typeof notesOfFamily;
+  /** Returns a note if a plan does not fit the one before it. */
+  readonly noteOfChange: typeof noteOfChange;
   /** Throws the error on tensors that fit no reading. */
   readonly refuseAll: typeof refuseAll;
   /** Throws the error on tensors that fit several readings. */
@@ -33,6 +35,7 @@ export const explain: Explain = {
   describePlan,
   notesOf,
   notesOfFamily,
+  noteOfChange,
   refuseAll,
   refuseSeveral,
 };

@@ -10,6 +10,7 @@ import type { HeadDraft, HeadTensor, Interpretation } from "../heads/head.ts";
 import { type HeadQuery, namesOf } from "../heads/query.ts";
 import { unreadMap } from "./check.ts";
 import { notesOfLabels } from "./label-notes.ts";
+import type { Plan } from "./plan.ts";
 
 /** Rows per cell of all maps: one, or one per anchor. */
 const ROWS_PER_CELL = [1, 2, 3, 5];
@@ -32,6 +33,19 @@ export function notesOfFamily({ family, traits }: HeadQuery, { kind, value }: Fa
           `too: if it is one, say family: "${traits.like}", which multiplies by objectness`,
       ]
     : [];
+}
+
+/**
+ * Returns a note if tensors of an input of the same size have another count of cells than those of the plan before:
+ * they may be another network's.
+ */
+export function noteOfChange(before: Plan, { reading, inputSize, heads }: Plan): string | null {
+  const size = inputSize?.join("x");
+  const [was, is] = [before.heads, heads].map((all) => all.reduce((sum, { cells }) => sum + cells, 0));
+  const hasGrid = READINGS[reading].cells === "map" && READINGS[before.reading].cells === "map";
+  return hasGrid && was !== is && size !== undefined && size === before.inputSize?.join("x")
+    ? `tensors of ${is} cells come after tensors of ${was}, and both would be of a ${size} input: are both of this network?`
+    : null;
 }
 
 /** Returns the notes of an interpretation. */

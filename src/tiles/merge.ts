@@ -267,8 +267,18 @@ export function mergeTiles(
 ): Detections {
   const merger = createTileMerger(size, options);
   checkParts(parts);
-  for (const [tile, detections] of parts) merger.add(tile, detections);
+  let i = 0;
+  for (const part of parts) {
+    checkPart(part, i++);
+    merger.add(...part);
+  }
   return merger.merge();
+}
+
+/** Throws unless a part is a pair. The rows of detections are none, and neither are the values of a generator of tiles. */
+function checkPart(part: unknown, i: number): void {
+  if (!Array.isArray(part) || part.length !== 2)
+    refuse(`parts[${i}]`, show(part), "a pair of a tile and its detections", RangeError);
 }
 
 /**
@@ -281,8 +291,7 @@ function checkParts(parts: Iterable<readonly [Tile, Detections]>): void {
   if (!Array.isArray(parts)) return;
   const seen = new Map<unknown, number>();
   for (const [i, part] of (parts as readonly unknown[]).entries()) {
-    if (!Array.isArray(part) || part.length !== 2)
-      refuse(`parts[${i}]`, show(part), "a pair of a tile and its detections", RangeError);
+    checkPart(part, i);
     const [, detections] = part as readonly unknown[];
     const before = seen.get(detections);
     if (before !== undefined)

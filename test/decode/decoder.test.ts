@@ -558,8 +558,15 @@ test("toPixels multiplies x by the width and y by the height", () => {
   const untyped = toPixels as (...given: unknown[]) => unknown;
   for (const none of [[d], undefined, {}])
     expect(() => untyped(none, 640, 100)).toThrow(
-      new TypeError("got something without x_min, expected a detection; of several, each by itself"),
+      new TypeError(
+        "got something without a number as x_min, expected a detection; of several, each by itself",
+      ),
     );
+  for (const edge of ["x_min", "y_min", "x_max", "y_max"])
+    for (const value of [undefined, NaN, Infinity, "0.1"])
+      expect(() => untyped({ ...d, [edge]: value }, 640, 100)).toThrow(
+        `got something without a number as ${edge}, expected a detection`,
+      );
   expect(() => untyped(d)).toThrow(
     "got undefined x undefined, expected width and height of the image in pixels",
   );

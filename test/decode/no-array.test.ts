@@ -1,6 +1,6 @@
 /** Detections are no array: an index is refused, by the compiler and at run time. */
 import { expect, test } from "vitest";
-import { createDecoderSync } from "../../src/entries/index.ts";
+import { createDecoderSync, nms, nmsOriented, suppress } from "../../src/entries/index.ts";
 
 const outputs = { boxes: { data: [0, 0, 0.5, 0.5], dims: [1, 1, 4] }, scores: { data: [0.9], dims: [1, 1] } };
 const decode = () =>
@@ -11,6 +11,33 @@ test("an index is refused with what to call", () => {
   // @ts-expect-error a row has no label for the compiler: it names RowsAreReadByAt
   expect(() => found[0].label).toThrow(/got an index, expected at\(0\), toArray\(\)\[0\] or a loop/);
   expect(() => found.copy()[0]).toThrow(TypeError);
+});
+
+test.each(["map", "filter", "find", "forEach"] as const)(
+  "%s of arrays is refused with what to call",
+  (name) => {
+    for (const found of [decode(), decode().copy()])
+      expect(() => found[name]).toThrow(
+        new TypeError(
+          `detections.${name}: got a method of arrays, expected toArray().${name} or a loop: detections are no array`,
+        ),
+      );
+  },
+);
+
+test.each([["0"], [undefined], [null], [{}]])("at(%s) is refused", (index) => {
+  expect(() => decode().at(index as never)).toThrow(/^at: got .*, expected the index of a row, a number$/);
+});
+
+test("functions of lists name the columns to pass", () => {
+  const found = decode();
+  const columns = "got detections, expected their columns: detections.boxes, detections.scores";
+  for (const given of [found, found.copy(), structuredClone(found)])
+    for (const call of [nms, suppress, nmsOriented] as ((...lists: unknown[]) => unknown)[]) {
+      expect(() => call(given)).toThrow(new RangeError(`boxes: ${columns}`));
+      expect(() => call(found.boxes, given)).toThrow(new RangeError(`scores: ${columns}`));
+    }
+  expect([...nms(found.boxes, found.scores)]).toEqual([0]);
 });
 
 test("everything that copies, prints or compares leaves it alone", () => {

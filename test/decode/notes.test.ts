@@ -515,3 +515,39 @@ test.each<readonly [string, (score: number, row: number) => number, number, bool
   const told = notesOf(decoder).filter((note) => note.includes("is it applied once too often?"));
   expect(told).toHaveLength(isTold ? 1 : 0);
 });
+
+describe("tensors of another count of cells, after the first frame", () => {
+  /** Notes of a decoder that gets tensors of these dims one after the other, each with one detection. */
+  function notesOfFrames(config: object, shapes: readonly (readonly number[])[]): unknown[] {
+    const onNote = vi.fn();
+    const d = createDecoderSync({ ...NETWORK, ...config }, { onNote });
+    for (const dims of shapes) {
+      const data = new Float32Array(dims[1] * dims[2]);
+      [32, 16, 20, 24, 0.1, 0.75].forEach((v, channel) => (data[channel * dims[2] + 10] = v));
+      expect(d.decode({ output0: { data, dims } }).length).toBe(1);
+    }
+    return onNote.mock.calls.flat();
+  }
+  const note = (is: number, was: number): string =>
+    `tensors of ${is} cells come after tensors of ${was}, and both would be of a 64x64 input: are both of this network?`;
+
+  // 85 cells are those of strides 8, 16, 32 and 64, so the shapes alone look right.
+  test("are told of once in each direction", () => {
+    const shapes = [
+      [1, 6, 84],
+      [1, 6, 85],
+      [1, 6, 84],
+      [1, 6, 85],
+    ];
+    expect(notesOfFrames({}, shapes)).toEqual([note(85, 84), note(84, 85)]);
+  });
+  test("are not told of if the count stays", () => {
+    expect(
+      notesOfFrames({}, [
+        [1, 6, 84],
+        [1, 6, 84],
+      ]),
+    ).toEqual([]);
+    expect(notesOfFrames({}, [[1, 6, 85]])).toEqual([]);
+  });
+});

@@ -393,6 +393,14 @@ test("a tile that does not lie in the picture, or is in 0..1, is refused, and no
   expect(merger.length).toBe(0);
 });
 
+test("parts that are no pairs are refused: the rows of detections, and tiles alone", () => {
+  const found = detections(WHOLE, [{ box: [0, 0, 9, 9], score: 0.5, classId: 0 }]);
+  for (const parts of [found, tiles(SIZE, { tile: 64 }).values(), new Set([[WHOLE]])])
+    expect(() => mergeTiles(SIZE, parts as never)).toThrow(
+      /^parts\[0\]: got .*, expected a pair of a tile and its detections$/,
+    );
+});
+
 test("more than 100,000 tiles are refused, and 100,000 are not", () => {
   expect(tiles([1000, 100], { tile: 1, overlap: 0 })).toHaveLength(100_000);
   for (const [size, options] of [
