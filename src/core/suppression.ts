@@ -267,16 +267,25 @@ export function checkLengths(
 }
 
 /**
- * Throws a RangeError if the second corner of most boxes lies before the first: the boxes then hold sizes. A few such
- * boxes pass: two corners in either order make the same box, as in the ONNX operator NonMaxSuppression.
+ * Throws a RangeError if the second corner of most boxes lies before the first, since the boxes then hold sizes, and
+ * if most sizes are negative. A few such boxes pass: two corners in either order make the same box, as in the ONNX
+ * operator NonMaxSuppression.
  */
 export function checkCorners(boxes: ArrayLike<number>, format: SuppressBoxFormat): void {
-  if (format === "xywh" || format === "cxcywh") return;
+  const areSizes = format === "xywh" || format === "cxcywh";
   const count = boxes.length / 4;
   let turned = 0;
   for (let i = 0; i < boxes.length; i += 4)
-    if (boxes[i + 2] < boxes[i] || boxes[i + 3] < boxes[i + 1]) turned++;
-  if (turned * 2 > count)
+    if (boxes[i + 2] < (areSizes ? 0 : boxes[i]) || boxes[i + 3] < (areSizes ? 0 : boxes[i + 1])) turned++;
+  if (turned * 2 <= count) return;
+  if (areSizes)
+    refuse(
+      "boxes",
+      `${turned} of ${count} boxes with a negative width or height`,
+      `sizes, as boxFormat "${format}" says`,
+      RangeError,
+    );
+  else
     refuse(
       "boxes",
       `${turned} of ${count} boxes with x2 < x1 or y2 < y1`,

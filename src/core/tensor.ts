@@ -399,7 +399,7 @@ export function show(x: unknown, depth = 0): string {
       .join(",")}${x.length > 8 ? ",..." : ""}]`;
   if (x === null || typeof x !== "object") return String(x);
   const kind = kindOf(x);
-  return kind === "Object" ? "an object" : `a ${kind}`;
+  return kind === "Object" ? "an object" : `${/^[AEIO]/.test(kind) ? "an" : "a"} ${kind}`;
 }
 
 /** Returns the first `n` of a list as text for a message. */

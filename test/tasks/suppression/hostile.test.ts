@@ -6,6 +6,7 @@ import {
   createDecoderSync,
   fitCorners,
   fuse,
+  nms as greedyNms,
   nmsOriented,
   orientedIou,
   regularise,
@@ -47,6 +48,15 @@ describe("elements", () => {
     expect([...nms([NaN, ...BOXES.slice(1)], SCORES)]).toEqual([1, 2]);
     expect([...nms(BOXES, [NaN, 0.8, 0.7])]).toEqual([1, 2]);
   });
+});
+
+test.each(["xywh", "cxcywh"] as const)("most sizes of %s are negative", (boxFormat) => {
+  const message = "boxes: got 2 of 3 boxes with a negative width or height, expected sizes, as boxFormat";
+  const boxes = [0, 0, -10, 10, 2, 0, 12, -10, 20, 0, 30, 10];
+  expect(() => suppress(boxes, SCORES, { boxFormat })).toThrow(message);
+  expect(() => greedyNms(boxes, SCORES, { boxFormat })).toThrow(message);
+  // One of three may be a slip of the network.
+  expect(nms([0, 0, -10, 10, ...BOXES.slice(4)], SCORES, { boxFormat }).length).toBeGreaterThan(0);
 });
 
 describe("negative scores", () => {

@@ -46,11 +46,15 @@ export function cropOf(
   image: { readonly width: number; readonly height: number; readonly rotation?: QuarterTurns },
   scale?: number,
 ): Crop {
-  const { inputSize, outputs } = decoder.config;
+  const { inputSize, outputs } =
+    (decoder as Partial<typeof decoder> | null | undefined)?.config ??
+    refuse("cropOf", show(decoder), "the decoder of the network of points", RangeError);
   if (!inputSize)
     refuse("cropOf", "a decoder without inputSize", "the size of the crop that the network gets", RangeError);
   checkImage(image);
-  const { x_min, y_min, x_max, y_max, keypoints } = detection;
+  const { x_min, y_min, x_max, y_max, keypoints } =
+    (detection as DetectionFields | null | undefined) ??
+    refuse("cropOf", show(detection), "a detection", RangeError);
   const box = [x_min, y_min, x_max, y_max];
   if (!(box.every(Number.isFinite) && x_max > x_min && y_max > y_min))
     refuse("cropOf", `a box ${show([x_min, y_min, x_max, y_max])}`, "a detection with an area", RangeError);

@@ -165,6 +165,18 @@ describe("crops of detections", () => {
     expect(() => cropOf(decoderOf("rtmpose"), d, image, scale)).toThrow(RangeError);
   });
 
+  test("what is no decoder, and what is no detection, is refused with what was given", () => {
+    const call = cropOf as (...given: unknown[]) => unknown;
+    for (const none of [undefined, null, detection])
+      expect(() => call(none, detection, IMAGE)).toThrow(
+        /^cropOf: got (undefined|null|an object), expected the decoder of the network of points$/,
+      );
+    for (const none of [undefined, null])
+      expect(() => call(decoderOf("rtmpose"), none, IMAGE)).toThrow(
+        `cropOf: got ${none}, expected a detection`,
+      );
+  });
+
   test("a decoder without an input size is refused", () => {
     expect(() => cropOf(createDecoderSync({ family: "rtmpose" }), detection, IMAGE)).toThrow(
       /without inputSize/,
