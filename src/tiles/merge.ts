@@ -275,7 +275,7 @@ export function mergeTiles(
   return merger.merge();
 }
 
-/** Throws unless a part is a pair. The rows of detections are none, and neither are the values of a generator of tiles. */
+/** Throws unless a part is a pair. The rows of detections are no pairs, and tiles alone are none either. */
 function checkPart(part: unknown, i: number): void {
   if (!Array.isArray(part) || part.length !== 2)
     refuse(`parts[${i}]`, show(part), "a pair of a tile and its detections", RangeError);
