@@ -54,7 +54,8 @@ export function pointsForPriors(n: number, [family]: readonly Family[], { inputS
   const { buildPriors } = TRAITS[family];
   const inputs = inputSize ? [inputSize] : PRIOR_INPUTS;
   if (buildPriors) return inputs.some((size) => buildPriors(size).length / 4 === n) ? 3 : null;
-  if (SSD_PRIORS.includes(n)) return 3;
+  // No square has so many cells: 3234 priors rather belong to SSDLite than 11 x 14 blocks of cells.
+  if (SSD_PRIORS.includes(n)) return pointsForCells(n, 1, inputSize) === 3 ? 3 : 5;
   return n > 1000 && pointsForCells(n, 1, inputSize) === null && pointsForCells(n, 3, inputSize) === null
     ? 0
     : null;

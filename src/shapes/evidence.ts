@@ -112,7 +112,7 @@ const generalRules: readonly Rule[] = [
       if (!prototypes) return 0;
       const [{ w, h }] = prototypes;
       const isOpen = prototypes[0].n === null;
-      if (bound.M === undefined || bound.M > 128) return null;
+      if (bound.M === undefined || bound.M < 4 || bound.M > 128) return null;
       if (isOpen) return bound.M === 32 ? 2 : -1;
       if (Math.min(w, h) < 8 || Math.max(w, h) > 3 * Math.min(w, h)) return null;
       if (inputSize && Math.abs(w * inputSize[1] - h * inputSize[0]) > Math.max(...inputSize)) return null;
@@ -136,18 +136,41 @@ const generalRules: readonly Rule[] = [
   },
   {
     name: "channels of a backbone",
-    example: "[1,256,80,80], [1,256,40,40], [1,256,20,20] are features",
+    example: "[1,256,80,80], [1,256,40,40], [1,256,20,20] are features, and [1,1280,7,7]",
     points: (match, { classes, named }) => {
       const levels = levelsOf(match);
       const parts = Object.values(match.views).length;
       if (parts > 1 || classes !== null || named.length > 0 || levels.length === 0) return 0;
-      return levels[0].w > 0 && BACKBONE.includes(levels[0].k) ? null : 0;
+      const [{ w, k }] = levels;
+      const isUsual = match.bound.C === 80 || USUAL_CLASSES.includes(match.bound.C ?? 0);
+      return w > 0 && (BACKBONE.includes(k) || (k % 32 === 0 && !isUsual)) ? null : 0;
     },
+  },
+  {
+    name: "a count is one value",
+    example: "image_size [2] of Detectron2 counts nothing",
+    points: ({ views: { count } }) => (count && (count[0].n ?? 1) !== 1 ? null : 0),
+  },
+  {
+    name: "masks as large as the picture",
+    example: "masks [1,100,640,640] of RTMDet-Ins; [1,100,28,28] are those of the boxes of Mask R-CNN",
+    points: ({ form, views: { masks } }) =>
+      form.families[0] === "rtmdet-ins" && masks[0].w > 0 && Math.min(masks[0].w, masks[0].h) <= 28
+        ? null
+        : 0,
   },
   {
     name: "DOTA's size",
     example: "[1,20,21504] has the cells of 1024x1024, and 15 classes and an angle",
     points: ({ form, n }) => (form.task === "oriented" && n === 21504 ? 3 : 0),
+  },
+  {
+    name: "five anchors on several maps",
+    example: "[1,425,13,13] has five; [1,95,22,22] beside [1,95,11,11] has parts of other counts",
+    points: (match, { classes, named }) => {
+      const isUsual = match.anchors < 5 || USUAL_CLASSES.includes(match.bound.C ?? 0) || match.bound.C === 80;
+      return isUsual || classes !== null || named.length > 0 || levelsOf(match).length < 2 ? 0 : null;
+    },
   },
   {
     name: "coefficients of masks without their prototypes",

@@ -69,6 +69,9 @@ export const squareOfRows = (rows: number): number | null =>
 const BLOCK = 32;
 const BLOCK_CELLS = 21;
 
+/** Smallest side of most inputs. */
+const USUAL_SMALL = 320;
+
 /** Width of most inputs that are not square. */
 const USUAL_WIDTH = 640;
 
@@ -77,7 +80,8 @@ const USUAL_WIDTH = 640;
  * rectangle that is most like the inputs of published networks, or `null` if there is none.
  */
 export function sizeOfRows(rows: number, each: number): readonly [number, number] | null {
-  const side = SIDES.find((side) =>
+  // 2125 rows are rather the cells of 320 pixels at strides 8 to 64 than those of 160 pixels at strides 4 to 32.
+  const side = [...SIDES.filter((side) => side >= USUAL_SMALL), ...SIDES].find((side) =>
     STRIDES.some(
       (strides) =>
         strides.length > 1 &&

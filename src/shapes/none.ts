@@ -92,7 +92,8 @@ const BY_NAME: readonly OtherKind[] = [
   },
   {
     what: "boxes in space (3D)",
-    output: /3d|dir_cls|heading|^(rot|vel|rot_?y|velocity|height|dim)(_\d+)?$|bev/i,
+    output:
+      /(box|det|dim|loc|cent|size)\w*3d|3d_?(b?box|det|dim|loc|cent|size)|dir_cls|heading|^(rot|vel|rot_?y|velocity|height|dim)(_\d+)?$|bev/i,
     input: /voxel|pillar|point_?cloud|lidar/i,
     example: "cls_preds:1x248x216x18 box_preds:1x248x216x42 dir_cls_preds:1x248x216x12",
   },

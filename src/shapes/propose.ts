@@ -185,7 +185,7 @@ function proposalOf(
   const place = views.points?.[0];
   const keypoints = form.pointsIn && place ? form.pointsIn(place.k, place.w, classes ?? 1) : match.points;
   const hasPoints = keypoints !== null && (form.task === "pose" || form.pointsIn !== undefined);
-  const roles = TRAITS[family].head === "plain" ? rolesOf(match, tensors) : {};
+  const roles = TRAITS[family].head === "plain" ? rolesOf(match, tensors) : rolesOfTwins(match, tensors);
   const levels = Object.values(views).find((list) => list.length > 1) ?? Object.values(views)[0];
   return {
     options: {
@@ -219,6 +219,24 @@ function rolesOf({ form, views }: Match, tensors: readonly OpenTensor[]): Roles 
     roles[role] = roles[role] === undefined ? name : [roles[role], name].flat();
   }
   return roles;
+}
+
+/**
+ * Returns the roles of boxes and scores if a tensor beside them has the same shape, so that a decoder could not tell
+ * which is meant: the rows of an auxiliary head, rknn's sums of the scores of one class.
+ */
+function rolesOfTwins({ form, views, left }: Match, tensors: readonly OpenTensor[]): Roles {
+  if (form.task !== undefined || !views.boxes) return {};
+  const shapeOf = (i: number): string => tensors[i].dims.join();
+  const extras = left.filter((i) => !form.beside?.test(tensors[i].name));
+  const others = [...extras, ...(views.sums ?? []).map(({ tensor }) => tensor)].map(shapeOf);
+  const read = [views.boxes, ...(views.scores ? [views.scores] : [])];
+  if (!read.flat().some(({ tensor }) => others.includes(shapeOf(tensor)))) return {};
+  const [boxes, scores] = read.map((part) => {
+    const names = part.map(({ tensor }) => tensors[tensor].name);
+    return names.length > 1 ? names : names[0];
+  });
+  return scores === undefined ? { boxes } : { boxes, scores };
 }
 
 /** COCO's own ids with one more for 0: such a column for each. */

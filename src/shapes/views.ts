@@ -59,6 +59,9 @@ function mapsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   const [k, ...sides] = isBatched ? dims.slice(1) : dims;
   if (isBatched && k !== null && sides.every((d) => d === null))
     return [{ tensor, k, n: null, w: 0, h: 0, isInterleaved: false, rank: 4 }];
+  // Masks of a list whose length is open: [batch,num_dets,height,width].
+  if (isBatched && dims.every((d) => d === null))
+    return [{ tensor, k: 1, n: null, w: 0, h: 0, isInterleaved: false, rank: 4 }];
   if ([k, ...sides].some((d) => d === null)) return [];
   const [a, b, c] = [k, ...sides] as number[];
   if (!isBatched && a === 1) return [];

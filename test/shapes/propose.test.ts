@@ -70,6 +70,21 @@ test("masks without their prototypes: first if 80 classes are told so, beside wh
   expect(inFile.slice(0, 2)).toEqual([112, 80]);
 });
 
+test("five points of YOLOv7-face are a reading beside 16 classes", () => {
+  const { possibilities } = ask("output:1x25200x21 | 640x640 | none").list;
+  const read = possibilities.map(({ options: { task = "detect", keypoints }, classes }) =>
+    [task, classes, keypoints?.join("x")].join(" ").trim(),
+  );
+  expect(read.slice(0, 2)).toEqual(["detect 16", "pose 1 5x3"]);
+});
+
+test("five anchors are offered for one map, or for several with a usual count of classes", () => {
+  const families = (words: string) =>
+    ask(`${words} | - | none`).list.possibilities.map(({ options }) => options.family);
+  expect(families("a:1x22x22x95 b:1x11x11x95")).not.toContain("yolov5");
+  expect(families("a:1x52x52x30 b:1x26x26x30")).toContain("yolov5");
+});
+
 describe("the likely size of the input, from the count of rows", () => {
   test.each([
     ["output0:1x84x8400", "640x640"],
@@ -79,6 +94,7 @@ describe("the likely size of the input, from the count of rows", () => {
     ["output0:1x84x2184", "416x256"],
     ["output0:1x84x34000", "640x640"],
     ["output:1x3598x112", "416x416"],
+    ["tmp_16:1x2125x4 concat_4.tmp_0:1x1x2125", "320x320"],
     ["loc:1x4200x4 conf:1x4200x2 landms:1x4200x10", "320x320"],
     ["output0:1x300x6", "640x640"],
   ])("%s", (words, size) => {
@@ -95,7 +111,7 @@ describe("the first proposal, followed, decodes random values", () => {
     const { list, words } = ask(line);
     const [{ options, likelySize, missing, classes }] = list.possibilities;
     const anchors = /anchors: (.*) pairs/.exec(missing.join())?.[1].split(" + ").map(Number);
-    const rows = specsOf(words)[0].dims[1];
+    const rows = Math.max(...specsOf(words)[0].dims);
     const decoder = createDecoderSync({
       ...options,
       inputSize: options.inputSize ?? likelySize,
@@ -156,6 +172,15 @@ describe("dims that a file leaves open", () => {
     const prototypes = [null, 32, null, null];
     expect(answerTo("output0 output1", [[null, 116, null], prototypes])).toEqual(["yolov8", "segment", 80]);
     expect(answerTo("output", [[null, 1000]])).toEqual(["classifier", undefined, 1000]);
+  });
+
+  test("masks of RTMDet-Ins", () => {
+    const dims = [
+      [null, null, 5],
+      [null, null],
+      [null, null, null, null],
+    ];
+    expect(answerTo("dets labels masks", dims, [1])).toEqual(["rtmdet-ins", "segment", null]);
   });
 
   test("PaddleOCR's map of text", () => {

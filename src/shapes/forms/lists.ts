@@ -97,6 +97,8 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     },
     3,
     "dets:1x100x5 labels:1x100",
+    // Masks of the boxes, as of Mask R-CNN, are left alone.
+    { beside: /^masks$/i },
   ),
   finished(["mmdeploy"], { rows: inRows([5], { name: /det|box/i }) }, -1, "dets:1x100x5"),
   finished(
@@ -131,7 +133,11 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     { task: "segment", isNamed: true },
   ),
   // torchvision, and Object Detection API outside of TFLite: class ids count the background.
-  finished(["boxes"], NAMED, 2, "boxes:100x4 labels:100 scores:100", { isNamed: true }),
+  // The points of Keypoint R-CNN are left alone, and Detectron2's size of the picture.
+  finished(["boxes"], NAMED, 2, "boxes:100x4 labels:100 scores:100", {
+    isNamed: true,
+    beside: /^keypoint|^image_size$/i,
+  }),
   finished(
     ["boxes"],
     {

@@ -1,6 +1,6 @@
 /** Forms with a row for each query or each prior. */
 import type { FormRow } from "../form.ts";
-import { finished, form, inRows, list, MASKS } from "./parts.ts";
+import { finished, form, inRows, list, MASKS, rows } from "./parts.ts";
 
 const RTDETR = ["rtdetr", "dfine", "deim", "deimv2"] as const;
 /** Names of hidden states, which exporters give beside boxes and scores. */
@@ -125,14 +125,10 @@ export const QUERY_FORMS: readonly FormRow[] = [
 
 /** Networks with priors. */
 export const PRIOR_FORMS: readonly FormRow[] = [
-  form(
-    "priors",
-    ["ssd"],
-    { boxes: inRows([4]), scores: inRows(["C"]) },
-    1,
-    "boxes:1x1917x4 scores:1x1917x91",
-    { others: 1, beside: /prior|anchor/i },
-  ),
+  form("priors", ["ssd"], { boxes: rows([4]), scores: rows(["C"]) }, 1, "boxes:1x1917x4 scores:1x1917x91", {
+    others: 1,
+    beside: /prior|anchor/i,
+  }),
   form(
     "priors",
     ["ultraface"],

@@ -180,6 +180,12 @@ const TASK_ROWS: readonly FormRow[] = [
     classes: 1,
     points: [[17, 3]],
   }),
+  // YOLOv7-face: five points with a confidence each.
+  form("anchors", ["yolov7"], { boxes: rows([6, "P"]) }, 0, "output:1x25200x21", {
+    task: "pose",
+    classes: 1,
+    points: [[5, 3]],
+  }),
   form("anchors", ["yolov5-face"], { boxes: inRows([16]) }, 3, "output:1x25200x16", { classes: 1 }),
   // Deci's YOLO-NAS-Pose: boxes, scores, points and their scores.
   form(
