@@ -155,7 +155,7 @@ const generalRules: readonly Rule[] = [
     name: "masks as large as the picture",
     example: "masks [1,100,640,640] of RTMDet-Ins; [1,100,28,28] are those of the boxes of Mask R-CNN",
     points: ({ form, views: { masks } }) =>
-      form.families[0] === "rtmdet-ins" && masks[0].w > 0 && Math.min(masks[0].w, masks[0].h) <= 28
+      form.kind === "masks of the picture" && masks[0].w > 0 && Math.min(masks[0].w, masks[0].h) <= 28
         ? null
         : 0,
   },

@@ -71,6 +71,7 @@ export interface FormRow {
     | "map of text"
     | "packed"
     | "masks alone"
+    | "masks of the picture"
     | "coordinates"
     | "coordinates of a face";
   /** Rows for each cell of a level. Absent: one. */

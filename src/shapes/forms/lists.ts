@@ -120,7 +120,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     },
     5,
     "dets:1x100x5 labels:1x100 masks:1x100x640x640",
-    { task: "segment" },
+    { task: "segment", kind: "masks of the picture" },
   ),
   finished(
     ["mask-rcnn"],
