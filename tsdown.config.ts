@@ -177,7 +177,7 @@ const TASKS = Object.fromEntries(
     `src/tasks/${task}/task.ts`,
   ]),
 );
-/** What Node reads for some configs and engines. */
+/** Files that Node reads for some configs and engines alone. */
 const FETCHED_LATER = { fetched: "src/decode/fetched.ts" };
 /** Entries that leave the rest of the package for later. */
 const LATER_ENTRIES = {

@@ -4,8 +4,8 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { crc32 } from "../../src/core/crc32.ts";
 import { build } from "esbuild";
+import { storedZip } from "../../conformance/decoders/zip.mjs";
 import { openPage } from "../../test/runtimes/browser.mjs";
 import { Missing, fetchProgram, obtain } from "../../test/runtimes/install.mjs";
 import type { PictureTask } from "./row.ts";
@@ -31,7 +31,6 @@ export const folderOf = async (name: keyof typeof FETCHED): Promise<string> =>
 
 /** The metadata of an export of YOLOv8n, as Ultralytics appends it to a .tflite: a zip with one stored file. */
 function metadataZip(): Buffer {
-  const name = "metadata.json";
   const names = Object.fromEntries(Array.from({ length: 80 }, (_, i) => [i, `class ${i}`]));
   const description = "Ultralytics YOLOv8n model trained on coco.yaml";
   const about = {
@@ -44,27 +43,7 @@ function metadataZip(): Buffer {
     names,
   };
   const data = Buffer.from(JSON.stringify(about));
-  const sizes = Buffer.alloc(12);
-  sizes.writeUInt32LE(crc32(data), 0);
-  sizes.writeUInt32LE(data.length, 4);
-  sizes.writeUInt32LE(data.length, 8);
-  const record = (signature: number, length: number): Buffer => {
-    const bytes = Buffer.alloc(length);
-    bytes.writeUInt32LE(signature, 0);
-    return bytes;
-  };
-  const local = record(0x04034b50, 30);
-  sizes.copy(local, 14);
-  local.writeUInt16LE(name.length, 26);
-  const entry = record(0x02014b50, 46);
-  sizes.copy(entry, 16);
-  entry.writeUInt16LE(name.length, 28);
-  const end = record(0x06054b50, 22);
-  end.writeUInt16LE(1, 8);
-  end.writeUInt16LE(1, 10);
-  end.writeUInt32LE(entry.length + name.length, 12);
-  end.writeUInt32LE(local.length + name.length + data.length, 16);
-  return Buffer.concat([local, Buffer.from(name), data, entry, Buffer.from(name), end]);
+  return storedZip("metadata.json", data);
 }
 
 /** Returns the files of the package, by where the page asks for them. */

@@ -3,7 +3,7 @@ import { refuseAll, refuseSeveral } from "../heads/refuse.ts";
 import { describeConfig, describePlan } from "./describe.ts";
 import { noteOfChange, notesOf, notesOfFamily } from "./notes.ts";
 
-/** What `explain` holds: functions that a decoder calls when it has to tell something at length. */
+/** Functions that a decoder calls when it has to tell something at length: the value `explain`. */
 export interface Explain {
   /** Describes a config whose plan is not made yet. */
   readonly describeConfig: typeof describeConfig;

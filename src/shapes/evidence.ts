@@ -12,6 +12,8 @@ import { WHOLE_RULES } from "./whole.ts";
 
 /** Counts of classes that published networks have. */
 const USUAL_CLASSES: readonly number[] = [1, 2, 3, 10, 15, 20, 90, 91, 365];
+const isUsual = (count: number | undefined): boolean =>
+  count !== undefined && (count === 80 || USUAL_CLASSES.includes(count));
 
 /** Counts of classes of published networks with oriented boxes: one of their own, DOTA 1.0, 1.5 and 2.0. */
 const USUAL_ORIENTED: readonly number[] = [1, 15, 16, 18];
@@ -142,8 +144,7 @@ const generalRules: readonly Rule[] = [
       const parts = Object.values(match.views).length;
       if (parts > 1 || classes !== null || named.length > 0 || levels.length === 0) return 0;
       const [{ w, k }] = levels;
-      const isUsual = match.bound.C === 80 || USUAL_CLASSES.includes(match.bound.C ?? 0);
-      return w > 0 && (BACKBONE.includes(k) || (k % 32 === 0 && !isUsual)) ? null : 0;
+      return w > 0 && (BACKBONE.includes(k) || (k % 32 === 0 && !isUsual(match.bound.C))) ? null : 0;
     },
   },
   {
@@ -168,8 +169,8 @@ const generalRules: readonly Rule[] = [
     name: "five anchors on several maps",
     example: "[1,425,13,13] has five; [1,95,22,22] beside [1,95,11,11] has parts of other counts",
     points: (match, { classes, named }) => {
-      const isUsual = match.anchors < 5 || USUAL_CLASSES.includes(match.bound.C ?? 0) || match.bound.C === 80;
-      return isUsual || classes !== null || named.length > 0 || levelsOf(match).length < 2 ? 0 : null;
+      if (classes !== null || named.length > 0 || levelsOf(match).length < 2) return 0;
+      return match.anchors < 5 || isUsual(match.bound.C) ? 0 : null;
     },
   },
   {
@@ -177,9 +178,9 @@ const generalRules: readonly Rule[] = [
     example: "[1,116,8400] has 80 classes and 32 coefficients, or 112 classes",
     points: ({ form, bound: { C: c } }, { classes, inputs }) => {
       if (form.kind !== "masks alone") return 0;
-      const isUsual = classes !== null || c === 80 || USUAL_CLASSES.includes(c ?? 0);
+      if (classes === null && !isUsual(c)) return null;
       // A file names all of its outputs.
-      return isUsual ? (inputs.length > 0 ? -2 : 0) : null;
+      return inputs.length > 0 ? -2 : 0;
     },
   },
 ];

@@ -8,7 +8,7 @@ interface OtherFormat {
   readonly beginning?: string;
   /** Default: 0. */
   readonly at?: number;
-  /** What such a file is, and what to do instead: the end of an error. */
+  /** The end of an error: what such a file is, and what to do instead. */
   readonly what: string;
 }
 

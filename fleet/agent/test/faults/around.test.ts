@@ -1,6 +1,6 @@
 /**
- * What fails around an agent: names that lead nowhere, certificates that have ended, descriptors that run out, and a
- * spool that is damaged in every file. No captured frame is lost but those whose bytes are gone, and these are counted.
+ * Faults around an agent: names that lead nowhere, certificates that have ended, descriptors that run out, and a spool
+ * that is damaged in every file. No captured frame is lost but those whose bytes are gone, and these are counted.
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";

@@ -1,5 +1,4 @@
 /** Sends one message about alerts by e-mail. */
-import { createTransport } from "nodemailer";
 import type { Attempt, AttemptOptions, Message } from "boxwright-service/delivery";
 import { messageOf } from "boxwright-service/errors";
 import { oneLine, textOf, type AlertMessage } from "./words.ts";
@@ -22,6 +21,8 @@ export async function sendMail(
   { id, body }: Message,
   { signal, patience }: AttemptOptions,
 ): Promise<Attempt> {
+  // Read with the first mail: it takes 30 ms of CPU, and most hubs send none.
+  const { createTransport } = await import("nodemailer");
   if (signal.aborted) return "ended";
   const times = { connectionTimeout: patience, greetingTimeout: patience, socketTimeout: patience };
   const transport = createTransport({ url, ...times, disableFileAccess: true, disableUrlAccess: true });

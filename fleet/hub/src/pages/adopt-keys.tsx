@@ -15,7 +15,7 @@ import { listGroups, type Group } from "../nouns/group.ts";
 import { Ago, countText } from "./ago.tsx";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { frameOf, type Guards, type Member } from "./guards.tsx";
-import { Breakable, Csrf } from "./layout.tsx";
+import { Breakable, ButtonForm, Csrf } from "./layout.tsx";
 import { NewAdoptKey } from "./new-adopt-key.tsx";
 import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
@@ -171,22 +171,8 @@ function KeyItem({ adopt, base, csrf, now }: { adopt: AdoptKey; base: string; cs
         </span>
       </div>
       <div class="do">
-        {spent === undefined && (
-          <form method="post" action={`${base}/${id}/revoke`}>
-            <Csrf value={csrf} />
-            <button type="submit" aria-label={`Revoke ${name}`}>
-              Revoke
-            </button>
-          </form>
-        )}
-        {spent !== undefined && (
-          <form method="post" action={`${base}/${id}/delete`}>
-            <Csrf value={csrf} />
-            <button type="submit" aria-label={`Delete ${name}`}>
-              Delete
-            </button>
-          </form>
-        )}
+        {spent === undefined && <ButtonForm action={`${base}/${id}/revoke`} csrf={csrf} label="Revoke" name={name} />}
+        {spent !== undefined && <ButtonForm action={`${base}/${id}/delete`} csrf={csrf} label="Delete" name={name} />}
       </div>
     </li>
   );

@@ -6,7 +6,7 @@ import type { Alert } from "../nouns/alert.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
 import type { Group } from "../nouns/group.ts";
 import { Ago, countText, durationText } from "./ago.tsx";
-import { Breakable, Csrf } from "./layout.tsx";
+import { Breakable, ButtonForm, Csrf } from "./layout.tsx";
 
 interface ListProps {
   readonly alerts: readonly Alert[];
@@ -79,12 +79,7 @@ export function RuleItem({ rule: { id, name, group_id }, base, csrf, open, group
       </div>
       <div class="do">
         {children}
-        <form method="post" action={`${base}/rules/${id}/remove`}>
-          <Csrf value={csrf} />
-          <button type="submit" aria-label={`Delete ${name}`}>
-            Delete
-          </button>
-        </form>
+        <ButtonForm action={`${base}/rules/${id}/remove`} csrf={csrf} label="Delete" name={name} />
       </div>
     </li>
   );
@@ -200,12 +195,7 @@ interface ChannelProps {
 export function ChannelItem({ channel, base, csrf, isAdmin }: ChannelProps) {
   const { id, name, kind, problem, waiting, dropped } = channel;
   const button = (what: string, label: string): Child => (
-    <form method="post" action={`${base}/channels/${id}/${what}`}>
-      <Csrf value={csrf} />
-      <button type="submit" aria-label={`${label} ${name}`}>
-        {label}
-      </button>
-    </form>
+    <ButtonForm action={`${base}/channels/${id}/${what}`} csrf={csrf} label={label} name={name} />
   );
   return (
     <li>

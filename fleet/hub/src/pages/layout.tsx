@@ -162,3 +162,23 @@ export function Breakable({ text }: { text: string }) {
 export function Csrf({ value }: { value: string }) {
   return <input type="hidden" name="csrf" value={value} />;
 }
+
+interface ButtonFormProps {
+  readonly action: string;
+  readonly csrf: string;
+  readonly label: string;
+  /** Name of what the button acts on. Screen readers say it behind the label. */
+  readonly name: string;
+}
+
+/** A form of one button. */
+export function ButtonForm({ action, csrf, label, name }: ButtonFormProps) {
+  return (
+    <form method="post" action={action}>
+      <Csrf value={csrf} />
+      <button type="submit" aria-label={`${label} ${name}`}>
+        {label}
+      </button>
+    </form>
+  );
+}
