@@ -274,9 +274,15 @@ export function checkLengths(
 export function checkCorners(boxes: ArrayLike<number>, format: SuppressBoxFormat): void {
   const areSizes = format === "xywh" || format === "cxcywh";
   const count = boxes.length / 4;
+  // An infinite coordinate says nothing about the format.
+  const isNegative = (size: number): boolean => size < 0 && size > -Infinity;
   let turned = 0;
   for (let i = 0; i < boxes.length; i += 4)
-    if (boxes[i + 2] < (areSizes ? 0 : boxes[i]) || boxes[i + 3] < (areSizes ? 0 : boxes[i + 1])) turned++;
+    if (
+      isNegative(areSizes ? boxes[i + 2] : boxes[i + 2] - boxes[i]) ||
+      isNegative(areSizes ? boxes[i + 3] : boxes[i + 3] - boxes[i + 1])
+    )
+      turned++;
   if (turned * 2 <= count) return;
   if (areSizes)
     refuse(

@@ -170,6 +170,10 @@ describe("boxes of corner and size, taken for corners", () => {
     expect([...nms([10, 10, 0, 0, 0, 0, 10, 10, 50, 50, 60, 60], scores)]).toEqual([0, 2]);
     expect([...nms(boxes, scores, { boxFormat: "xywh" })]).toEqual([0, 1, 2]);
   });
+  test("infinite corners say nothing about the format", () => {
+    expect(() => nms([Infinity, 0, 10, 10], [0.9])).not.toThrow();
+    expect(() => nms([Infinity, 0, 10, 10, 0, Infinity, 10, 10, 0, 0, 5, 5], scores)).not.toThrow();
+  });
 });
 
 describe("messages that name the mistake", () => {
