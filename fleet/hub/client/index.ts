@@ -112,7 +112,10 @@ export interface HubClient extends Operations {
 }
 
 /** Codes of errors in the query. All others are refusals of the request. */
-const QUERY_CODES = ["syntax_error", "invalid_query", "invalid_input", "query_too_large", "answer_too_large"];
+const QUERY_CODES = [
+  ...["syntax_error", "invalid_query", "invalid_input"],
+  ...["query_too_large", "answer_too_large", "missing_scope"],
+];
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 20_000;
 

@@ -101,9 +101,13 @@ export function createApp(options: AppOptions): App {
   const heartbeats = new Heartbeats(options.config.heartbeatSeconds);
   const ofAgents = { configs: new Recent<string | undefined>(CONFIG_MS), answers: new WorkLimit(ANSWERS_AT_ONCE) };
   registerAgents(router, { ...services, ...ofAgents, heartbeats, snapQuota: new SnapQuota() });
-  const model = endpoint.forKey((exchange, { sha256 = "" }, sender) => handleModel(services, exchange, sender, sha256));
+  const model = endpoint.forKey("applications", (exchange, { sha256 = "" }, sender) =>
+    handleModel(services, exchange, sender, sha256),
+  );
   router.any("/models/:sha256", model, { forPrograms: true });
-  const file = endpoint.forKey((exchange, { file = "" }, { teamId }) => sendSnapFile(services, exchange, teamId, file));
+  const file = endpoint.forKey("snaps", (exchange, { file = "" }, { teamId }) =>
+    sendSnapFile(services, exchange, teamId, file),
+  );
   router.any("/files/:file", file, { forPrograms: true });
   const graphql: Handler = (exchange) =>
     isOpened(exchange) ? explainEndpoint(exchange, options.baseUrl) : endpoint.handle(exchange);

@@ -1,7 +1,7 @@
 /** Judges the Authorization header of a program: is the token a key of a team, and does the key hold? */
 import { hashKey, readKey, sameHash } from "../core/key.ts";
 import type { Queries } from "boxwright-service/database";
-import { lookUpKey, type KeyRow } from "../nouns/apikey.ts";
+import { holds, lookUpKey, type KeyRow } from "../nouns/apikey.ts";
 
 export type Credentials =
   | { readonly kind: "none" }
@@ -29,16 +29,17 @@ export function readCredentials(values: readonly string[]): Credentials {
 
 export type Judged =
   /** `no_key`: prefix or checksum are wrong, and the database was not asked. */
-  | { readonly result: "no_key" | "unknown" | "revoked" }
+  | { readonly result: "no_key" | "unknown" | "revoked" | "expired" }
   | { readonly result: "ok"; readonly id: string; readonly row: KeyRow };
 
-/** Asks the database for the key, every time: a revoked key is refused from the next request on. */
-export async function judgeKey(db: Queries, token: string): Promise<Judged> {
+/** Asks the database for the key, every time: a revoked or expired key is refused from the next request on. */
+export async function judgeKey(db: Queries, token: string, now: number): Promise<Judged> {
   const id = readKey(token);
   if (id === undefined) return { result: "no_key" };
   const row = await lookUpKey(db, id);
   // Compare in any case, so that an unknown id answers as slowly as a wrong secret.
   const same = sameHash(hashKey(token), row?.hash ?? "0".repeat(64));
   if (row === undefined || !same) return { result: "unknown" };
-  return row.revoked_at === null ? { result: "ok", id, row } : { result: "revoked" };
+  if (holds(row, now)) return { result: "ok", id, row };
+  return { result: row.revoked_at === null ? "expired" : "revoked" };
 }

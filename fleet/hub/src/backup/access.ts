@@ -34,6 +34,7 @@ const HISTORY: readonly AuditAction[] = [
   "member.joined",
   "member.removed",
   "key.revoked",
+  "key.rotated",
 ];
 
 /** Access that was taken away last, and not given back after it. */
@@ -44,6 +45,8 @@ export interface TakenAway {
   readonly members: ReadonlySet<string>;
   /** Times of revocation, by public id. */
   readonly keys: ReadonlyMap<string, number>;
+  /** Ends of API keys that were rotated, by public id. */
+  readonly ends: ReadonlyMap<string, number>;
 }
 
 /**
@@ -55,15 +58,18 @@ export async function readTakenAway(tx: Queries): Promise<TakenAway> {
   const members = new Set<string>();
   const teams = new Map<string, Set<string>>();
   const keys = new Map<string, number>();
+  const ends = new Map<string, number>();
   const rows = await tx.all<{ at: number; action: AuditAction; team_id: string | null; subject: string }>(
     `SELECT at, action, team_id, subject FROM audit WHERE action IN (${HISTORY.map(() => "?").join(", ")}) ORDER BY id`,
     HISTORY,
   );
   for (const { at, action, team_id, subject } of rows) {
-    // For member.joined the subject is the email, which holds no space, and the role.
+    // The subject of member.joined is the email, which holds no space, and the role; that of key.rotated the old key,
+    // the new one, and the end of the old one.
     const [email = ""] = subject.split(" ");
     const key = memberKey(team_id, email);
     if (action === "key.revoked") keys.set(subject, keys.get(subject) ?? at);
+    else if (action === "key.rotated") ends.set(email, Date.parse(subject.split(" ").at(-1) ?? ""));
     else if (action === "user.created") users.delete(email);
     else if (action === "member.removed") members.add(key);
     else if (action === "member.joined") {
@@ -74,5 +80,5 @@ export async function readTakenAway(tx: Queries): Promise<TakenAway> {
       for (const left of teams.get(email) ?? []) members.add(left);
     }
   }
-  return { users, members, keys };
+  return { users, members, keys, ends };
 }

@@ -22,7 +22,10 @@ export const tables = [
   { name: "devices", columns: ["team_id", "id", "name", "created_at"], key: ["team_id", "id"] },
   {
     name: "api_keys",
-    columns: ["id", "team_id", "hash", "form", "created_by", "created_at", "last_used_at", "revoked_at"],
+    columns: [
+      ...["id", "team_id", "hash", "form", "created_by", "created_at", "last_used_at", "revoked_at"],
+      ...["name", "scopes", "expires_at", "replaced_by"],
+    ],
     key: ["id"],
   },
   { name: "device_groups", columns: ["id", "team_id", "name", "created_at"], key: ["id"] },

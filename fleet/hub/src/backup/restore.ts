@@ -201,6 +201,7 @@ class AccessFilter {
     const revoked_at = row["revoked_at"] ?? this.#known.revoked.get(id) ?? this.#away.keys.get(id) ?? null;
     if (revoked_at === null) this.#inForce.keys++;
     else if (row["revoked_at"] === null) this.#stayRevoked.push(id);
-    return { ...row, revoked_at };
+    const ends = [row["expires_at"] as number | null, this.#away.ends.get(id)].filter((end) => end != null);
+    return { ...row, revoked_at, expires_at: ends.length === 0 ? null : Math.min(...ends) };
   }
 }

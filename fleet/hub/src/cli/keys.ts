@@ -7,14 +7,17 @@ const isoOrNull = (time: number | null): string | null => (time === null ? null 
 export const keyCommands: Commands = {
   "keys list": {
     usage: "boxwright-hub keys list --team TEAM",
-    about: "public ids of a team's API keys, with maker and last use (written once a minute); no page shows this",
+    about: "public ids of a team's API keys, with scopes, maker, end and last use (written once a minute)",
     values: ["team"],
     run: async (call) => {
       const keys = await listKeys(call.db, (await teamOf(call)).id);
-      return keys.map(({ id, made_by, created_at, last_used_at, revoked_at }) => ({
+      return keys.map(({ id, name, scopes, made_by, created_at, expires_at, last_used_at, revoked_at }) => ({
         key: id,
+        name,
+        scopes: scopes ?? "full",
         madeBy: made_by,
         created: iso(created_at),
+        expires: isoOrNull(expires_at),
         lastUsed: isoOrNull(last_used_at),
         revoked: isoOrNull(revoked_at),
       }));

@@ -36,7 +36,7 @@ export function createMetrics(): Metrics {
     }),
     keyChecks: new Counter({
       name: "hub_key_checks_total",
-      help: "API keys judged: ok, none, malformed, no_key (prefix or checksum), unknown, revoked",
+      help: "API keys judged: ok, none, malformed, no_key (prefix or checksum), unknown, revoked, expired",
       labelNames: ["result"],
       registers,
     }),

@@ -41,7 +41,11 @@ CREATE TABLE api_keys (
   created_by ${text} NOT NULL,
   created_at BIGINT NOT NULL,
   last_used_at BIGINT,
-  revoked_at BIGINT
+  revoked_at BIGINT,
+  name ${text} NOT NULL,
+  scopes ${text} NOT NULL,
+  expires_at BIGINT,
+  replaced_by ${text}
 );
 CREATE TABLE sessions (
   hash ${text} PRIMARY KEY,

@@ -3,6 +3,7 @@ import type { Services } from "../http/services.ts";
 import type { Team } from "../nouns/team.ts";
 import type { Values } from "./values.ts";
 import type { Group } from "../nouns/group.ts";
+import type { Scopes } from "../nouns/key-scope.ts";
 import type { DesiredVersion } from "../nouns/desired.ts";
 import type { DeviceState } from "../nouns/status.ts";
 import type { Batch } from "./batch.ts";
@@ -12,6 +13,8 @@ export interface TeamContext extends Services {
   readonly team: Team;
   /** Who asks, for the audit: the public id of the key. */
   readonly actor: string;
+  /** What the key opens. */
+  readonly scopes: Scopes;
   readonly devices: DeviceReader;
   /** States of devices that have enrolled, by id. */
   readonly states: Batch<DeviceState>;

@@ -11,6 +11,7 @@ import { Buckets } from "boxwright-service/bucket";
 import { LastUsed, type KeyRow } from "../nouns/apikey.ts";
 import { readStates } from "../nouns/device-query.ts";
 import { groupsOfMany } from "../nouns/group.ts";
+import { mayChange, mayRead, parseScopes, type Area } from "../nouns/key-scope.ts";
 import { Batch } from "./batch.ts";
 import { DevicePages } from "./device.ts";
 import type { Documents } from "./documents.ts";
@@ -34,8 +35,8 @@ export interface KeyHolder {
 export type KeyHandler = (exchange: Exchange, params: Params, holder: KeyHolder) => Promise<void> | void;
 
 export interface Endpoint {
-  /** Returns a handler for a path beside /graphql that wants a key. */
-  readonly forKey: (handler: KeyHandler) => Handler;
+  /** Returns a handler for a path beside /graphql that wants a key. Other methods than GET and HEAD change the area. */
+  readonly forKey: (area: Area, handler: KeyHandler) => Handler;
   readonly handle: (exchange: Exchange) => Promise<void>;
   readonly documents: Documents;
   /** Requests of each key. */
@@ -56,12 +57,14 @@ export function createEndpoint(services: Services): Endpoint {
   const lastUsed = new LastUsed();
   const admit = createGate(services, keys, lastUsed);
 
-  const forKey = (handler: KeyHandler): Handler => {
+  const forKey: Endpoint["forKey"] = (area, handler) => {
     return async (exchange, params) => {
       if (isBrowser(exchange.request.headers)) return refuse(exchange, "browser_request");
       const caller = await admit(exchange);
-      if (caller !== undefined)
-        await handler(exchange, params, { teamId: caller.row.team_id, actor: `key ${caller.id}` });
+      if (caller === undefined) return;
+      const may = ["GET", "HEAD"].includes(exchange.method) ? mayRead : mayChange;
+      if (!may(parseScopes(caller.row.scopes), area)) return refuse(exchange, "missing_scope", `, expected ${area}`);
+      await handler(exchange, params, { teamId: caller.row.team_id, actor: `key ${caller.id}` });
     };
   };
 
@@ -84,6 +87,7 @@ export function createEndpoint(services: Services): Endpoint {
       ...services,
       team,
       actor: `key ${id}`,
+      scopes: parseScopes(row.scopes),
       values,
       devices: new DevicePages({ ...services, team, values }),
       states: new Batch((ids) => readStates(db, team.id, ids)),
@@ -143,7 +147,7 @@ async function authenticate(
     refuse(exchange, "device_credential");
     return undefined;
   }
-  const judged = await judgeKey(db, credentials.token);
+  const judged = await judgeKey(db, credentials.token, now());
   metrics.keyChecks.inc({ result: judged.result });
   if (judged.result !== "ok") {
     addresses.charge(exchange.address, now(), FAILED_KEY_COST);

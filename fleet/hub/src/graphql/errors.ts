@@ -7,6 +7,7 @@ export const queryCodes = {
   invalid_input: "a variable or an argument does not fit",
   query_too_large: "the query is over a limit of a document",
   answer_too_large: "the answer would have too many values",
+  missing_scope: "the key has no scope for a field of the query",
 } as const satisfies Record<string, string>;
 
 export type QueryCode = keyof typeof queryCodes;

@@ -1,8 +1,11 @@
 /** The root of every operation: the team of the API key. `query` reads it, `mutation` changes it. */
+import { mayChange, mayRead, type Area } from "../nouns/key-scope.ts";
 import { alertMutations, alertQueries } from "./alerts.ts";
+import { apiKeyMutations, apiKeyQueries } from "./api-keys.ts";
 import { adoptKeyMutations, adoptKeyQueries } from "./adopt-keys.ts";
 import { appMutations, appQueries } from "./applications.ts";
 import type { TeamContext } from "./context.ts";
+import { queryError } from "./errors.ts";
 import { modelMutations, modelQueries } from "./models.ts";
 import { snapMutations, snapQueries } from "./snaps.ts";
 import { deviceMutations, deviceQueries } from "./device.ts";
@@ -14,34 +17,62 @@ interface UpdateDevice {
   readonly name: string;
 }
 
+type Fields = (context: TeamContext) => object;
+
+/** Fields of `team`, by the area that a key needs. A field in no area would be open to nobody. */
+const QUERIES: readonly (readonly [Area, ...Fields[]])[] = [
+  ["devices", deviceQueries, groupQueries, adoptKeyQueries],
+  ["applications", appQueries, modelQueries],
+  ["snaps", snapQueries],
+  ["alerts", alertQueries],
+  ["keys", apiKeyQueries],
+];
+const MUTATIONS: readonly (readonly [Area, ...Fields[]])[] = [
+  ["devices", deviceMutations, groupMutations, adoptKeyMutations],
+  ["applications", appMutations, modelMutations],
+  ["snaps", snapMutations],
+  ["alerts", alertMutations],
+  ["keys", apiKeyMutations],
+];
+
+/** Throws unless the key opens the area. */
+function admit({ scopes }: TeamContext, area: Area, may: typeof mayRead): void {
+  if (may(scopes, area)) return;
+  const named = ["devices", "applications", "snaps"].includes(area) ? `the scope ${area}` : "full access";
+  const also = may === mayRead && area !== "keys" ? " or read" : "";
+  throw queryError("missing_scope", `got a key with ${scopes?.join(", ")}, expected one with ${named}${also}`);
+}
+
+/** Returns the fields of all areas. Those of an area that the key does not open throw once they are asked for. */
+function fieldsOf(context: TeamContext, areas: typeof QUERIES, may: typeof mayRead): object {
+  const guarded = areas.flatMap(([area, ...parts]) =>
+    parts.flatMap((part) =>
+      Object.entries(part(context)).map(([name, resolve]) => [
+        name,
+        may(context.scopes, area) ? (resolve as unknown) : () => admit(context, area, may),
+      ]),
+    ),
+  );
+  return Object.fromEntries(guarded) as object;
+}
+
 export const root = {
   query: {
     status: () => "ok",
     team: (_: unknown, context: TeamContext) => ({
       id: context.team.id,
       name: context.team.name,
-      ...deviceQueries(context),
-      ...groupQueries(context),
-      ...adoptKeyQueries(context),
-      ...appQueries(context),
-      ...modelQueries(context),
-      ...snapQueries(context),
-      ...alertQueries(context),
+      ...fieldsOf(context, QUERIES, mayRead),
     }),
   },
   mutation: {
-    updateDevice: async ({ input }: { input: UpdateDevice }, context: TeamContext) => ({
-      clientMutationId: input.clientMutationId ?? null,
-      ...(await deviceMutations(context).renameDevice(input)),
-    }),
-    team: (_: unknown, context: TeamContext) => ({
-      ...deviceMutations(context),
-      ...groupMutations(context),
-      ...adoptKeyMutations(context),
-      ...appMutations(context),
-      ...modelMutations(context),
-      ...snapMutations(context),
-      ...alertMutations(context),
-    }),
+    updateDevice: async ({ input }: { input: UpdateDevice }, context: TeamContext) => {
+      admit(context, "devices", mayChange);
+      return {
+        clientMutationId: input.clientMutationId ?? null,
+        ...(await deviceMutations(context).renameDevice(input)),
+      };
+    },
+    team: (_: unknown, context: TeamContext) => fieldsOf(context, MUTATIONS, mayChange),
   },
 };

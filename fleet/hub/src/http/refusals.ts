@@ -45,6 +45,7 @@ export const refusals = {
   snap_conflict: [409, "got another snap under the id of an earlier one, expected the same or a new id"],
   out_of_step: [409, "got bytes for another place of the file than its end"],
   invalid_upload: [400, "got an upload that does not fit"],
+  missing_scope: [403, "got a key without a scope for this"],
   foreign_script: [403, "got a request that no page of this session sent, expected one of the hub's own pages"],
   viewer: [403, "got a change by a viewer, expected a member or an administrator of the team"],
   not_found: [404, "got a path that the hub does not serve"],

@@ -122,6 +122,8 @@ export function sourceOf(kind: AlertKind): string {
 
 const KEYS = [
   "SELECT team_id, id, name, expires_at, CASE WHEN used >= max_devices THEN created_at ELSE revoked_at END AS revoked_at FROM adopt_keys",
+  // A key that was rotated ends as planned: its successor is there.
+  "SELECT team_id, id, name, expires_at, CASE WHEN replaced_by IS NULL THEN revoked_at ELSE created_at END AS revoked_at FROM api_keys",
 ];
 
 /** Returns the label of a kind with the threshold in place of N. */

@@ -1,10 +1,38 @@
-/** API keys in the database: made, looked up, revoked. Only their hash is stored, and no page lists them. */
+/** API keys in the database: made, looked up, rotated, revoked. Only their hash is stored. */
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { sha256 } from "../core/ids.ts";
 import { isKeyId, mintKey, type MintedKey } from "../core/key.ts";
 import { audit } from "./audit.ts";
+import { parseScopes, storedScopes, type Scopes } from "./key-scope.ts";
 import { requireAdmin } from "./team.ts";
+import { cleanName } from "./text.ts";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+export const MAX_KEY_DAYS = 365;
+/** Longest time in which both keys of a rotation hold: 30 days. */
+export const MAX_OVERLAP_HOURS = 720;
+/** Most keys of a team that hold. */
+const MAX_KEYS = 500;
+
+/** Who makes a key: an administrator, or, without `id`, a program that holds a full key. */
+export interface KeyMaker {
+  readonly id?: string;
+  /** Name in the audit. */
+  readonly email: string;
+}
+
+export interface NewKey {
+  readonly name: string;
+  readonly scopes: Scopes;
+  /** Undefined: the key holds until it is revoked. */
+  readonly days?: number | undefined;
+}
+
+export const FULL_KEY: NewKey = { name: "Full access", scopes: null };
+
+export type MadeKey = MintedKey & { readonly expires_at: number | null };
 
 /**
  * Makes a key for the form that `nonce` belongs to. The same form sent again, by a double click or a reload, makes
@@ -13,61 +41,167 @@ import { requireAdmin } from "./team.ts";
 export async function createKey(
   db: Database,
   now: number,
-  user: { id: string; email: string },
+  maker: KeyMaker,
   teamId: string,
   nonce: string,
+  wanted: NewKey = FULL_KEY,
   mint: () => MintedKey = mintKey,
-): Promise<MintedKey | undefined> {
+): Promise<MadeKey | undefined> {
+  const name = cleanName(wanted.name, "API key name");
+  checkWhole(wanted.days, 1, MAX_KEY_DAYS, "days");
   const key = mint();
+  const expires_at = wanted.days === undefined ? null : now + wanted.days * DAY_MS;
   const made = await db.write(async (tx) => {
-    await requireAdmin(tx, teamId, user.id);
-    const rows = await tx.all(
-      "INSERT INTO api_keys (id, team_id, hash, form, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
-      [key.id, teamId, key.hash, sha256(nonce), user.id, now],
-    );
-    if (rows.length === 0) return false;
-    await audit(tx, now, user.email, "key.created", teamId, key.id);
+    await admitMaker(tx, now, maker, teamId);
+    const row = { ...key, team_id: teamId, name, scopes: wanted.scopes, expires_at, created_at: now };
+    if (!(await insertKey(tx, maker, nonce, row))) return false;
+    await audit(tx, now, maker.email, "key.created", teamId, key.id);
     return true;
   });
-  return made ? key : undefined;
+  return made ? { ...key, expires_at } : undefined;
+}
+
+function checkWhole(value: number | undefined, least: number, most: number, what: string): void {
+  if (value === undefined || (Number.isSafeInteger(value) && value >= least && value <= most)) return;
+  const expected = `expected a whole number from ${least} to ${most}`;
+  const shown = `Enter a whole number of ${what} from ${least} to ${most}.`;
+  throw new UserError(`${what}: got ${value}, ${expected}`, 400, shown);
+}
+
+/** Throws unless this maker may make one more key. */
+async function admitMaker(tx: Queries, now: number, { id }: KeyMaker, teamId: string): Promise<void> {
+  if (id !== undefined) await requireAdmin(tx, teamId, id);
+  const [row] = await tx.all<{ count: number }>(
+    "SELECT count(*) AS count FROM api_keys WHERE team_id = ? AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)",
+    [teamId, now],
+  );
+  if ((row?.count ?? 0) < MAX_KEYS) return;
+  const message = `got one more API key for a team with ${MAX_KEYS} keys that hold, expected at most ${MAX_KEYS}`;
+  throw new UserError(message, 409, `The team has ${MAX_KEYS} API keys, which is the limit. Revoke some first.`);
+}
+
+interface InsertedKey extends MintedKey {
+  readonly team_id: string;
+  readonly name: string;
+  readonly scopes: Scopes;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+}
+
+/** Returns false if the form has made its key already. */
+async function insertKey(tx: Queries, maker: KeyMaker, nonce: string, key: InsertedKey): Promise<boolean> {
+  const rows = await tx.all(
+    "INSERT INTO api_keys (id, team_id, hash, form, created_by, created_at, name, scopes, expires_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING RETURNING id",
+    [
+      ...[key.id, key.team_id, key.hash, sha256(nonce), maker.id ?? maker.email, key.created_at, key.name],
+      ...[storedScopes(key.scopes), key.expires_at],
+    ],
+  );
+  return rows.length > 0;
+}
+
+/**
+ * Makes a key in place of another, with its name, scopes and length of life. The old key holds for `overlapHours` more,
+ * or until its own end. Returns undefined if the form has made its key already.
+ */
+export async function rotateKey(
+  db: Database,
+  now: number,
+  maker: KeyMaker,
+  teamId: string,
+  nonce: string,
+  { id, overlapHours }: { readonly id: string; readonly overlapHours: number },
+): Promise<MadeKey | undefined> {
+  checkKeyId(id);
+  checkWhole(overlapHours, 0, MAX_OVERLAP_HOURS, "hours");
+  const key = mintKey();
+  return db.write(async (tx) => {
+    await admitMaker(tx, now, maker, teamId);
+    // A repeated form comes first: its key was rotated by the form itself.
+    if ((await tx.all("SELECT id FROM api_keys WHERE form = ?", [sha256(nonce)])).length > 0) return undefined;
+    const old = await keyOf(tx, teamId, id);
+    if (!holds(old, now) || old.replaced_by !== null) {
+      const state = old.replaced_by === null ? "ended" : `replaced by ${old.replaced_by}`;
+      throw new UserError(
+        `got key ${id}, which is ${state}, expected one that holds and was not rotated`,
+        409,
+        `This key is ${state}.`,
+      );
+    }
+    const expires_at = old.expires_at === null ? null : now + old.expires_at - old.created_at;
+    const row = { ...key, team_id: teamId, name: old.name, scopes: parseScopes(old.scopes), created_at: now };
+    if (!(await insertKey(tx, maker, nonce, { ...row, expires_at }))) return undefined;
+    const end = Math.min(now + overlapHours * HOUR_MS, old.expires_at ?? Infinity);
+    await tx.all("UPDATE api_keys SET expires_at = ?, replaced_by = ? WHERE id = ?", [end, key.id, id]);
+    await audit(tx, now, maker.email, "key.created", teamId, key.id);
+    // A restore reads this row: the old key must not hold for longer.
+    await audit(tx, now, maker.email, "key.rotated", teamId, `${id} ${key.id} ${new Date(end).toISOString()}`);
+    return { ...key, expires_at };
+  });
 }
 
 export interface KeyRow {
   readonly hash: string;
   readonly revoked_at: number | null;
+  readonly expires_at: number | null;
+  /** As the database has them: `parseScopes` reads them. */
+  readonly scopes: string;
   readonly team_id: string;
   readonly team_name: string;
 }
 
+/** True if the key opens something at this time. */
+export const holds = ({ revoked_at, expires_at }: Pick<KeyRow, "revoked_at" | "expires_at">, now: number): boolean =>
+  revoked_at === null && (expires_at === null || now < expires_at);
+
 /** Returns the key and its team. Nothing is cached: a revoked key is refused at once. */
 export async function lookUpKey(db: Queries, id: string): Promise<KeyRow | undefined> {
   const rows = await db.all<KeyRow>(
-    "SELECT k.hash AS hash, k.revoked_at AS revoked_at, k.team_id AS team_id, t.name AS team_name FROM api_keys k JOIN teams t ON t.id = k.team_id WHERE k.id = ?",
+    "SELECT k.hash AS hash, k.revoked_at AS revoked_at, k.expires_at AS expires_at, k.scopes AS scopes, k.team_id AS team_id, t.name AS team_name FROM api_keys k JOIN teams t ON t.id = k.team_id WHERE k.id = ?",
     [id],
   );
   return rows[0];
 }
 
-/** Revokes a key. `fresh` is false if the key had been revoked before. */
+function checkKeyId(id: string): void {
+  // A full key pasted here by mistake must not come back in a message or a log.
+  if (!isKeyId(id))
+    throw new UserError(
+      `key: got ${id.length} characters, expected the public id: the 12 letters and digits between hub_ and the next _`,
+    );
+}
+
+interface OwnKey {
+  readonly name: string;
+  readonly scopes: string;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly revoked_at: number | null;
+  readonly replaced_by: string | null;
+}
+
+async function keyOf(tx: Queries, teamId: string, id: string): Promise<OwnKey> {
+  const [row] = await tx.all<OwnKey>(
+    "SELECT name, scopes, created_at, expires_at, revoked_at, replaced_by FROM api_keys WHERE id = ? AND team_id = ?",
+    [id, teamId],
+  );
+  if (row !== undefined) return row;
+  throw new UserError(`got key ${id}, expected the public id of a key of this team`, 404, "There is no such key.");
+}
+
+/** Revokes a key. `fresh` is false if the key had been revoked before. `by` is the administrator who does it. */
 export async function revokeKey(
   db: Database,
   now: number,
   actor: string,
   teamId: string,
   id: string,
+  by?: string,
 ): Promise<{ fresh: boolean }> {
-  // A full key pasted here by mistake must not come back in a message or a log.
-  if (!isKeyId(id))
-    throw new UserError(
-      `key: got ${id.length} characters, expected the public id: the 12 letters and digits between hub_ and the next _`,
-    );
+  checkKeyId(id);
   return db.write(async (tx) => {
-    const rows = await tx.all<{ revoked_at: number | null }>(
-      "SELECT revoked_at FROM api_keys WHERE id = ? AND team_id = ?",
-      [id, teamId],
-    );
-    if (rows[0] === undefined) throw new UserError(`got key ${id}, expected the public id of a key of this team`, 404);
-    if (rows[0].revoked_at !== null) return { fresh: false };
+    if (by !== undefined) await requireAdmin(tx, teamId, by);
+    if ((await keyOf(tx, teamId, id)).revoked_at !== null) return { fresh: false };
     await tx.all("UPDATE api_keys SET revoked_at = ? WHERE id = ?", [now, id]);
     await audit(tx, now, actor, "key.revoked", teamId, id);
     return { fresh: true };
@@ -89,19 +223,25 @@ export async function keysMadeBy(db: Queries, userId: string, teamId?: string): 
 export interface ListedKey {
   /** Public id. */
   readonly id: string;
-  /** Email of the maker. */
+  readonly name: string;
+  readonly scopes: Scopes;
+  /** Email of the maker, or the key that made this one. */
   readonly made_by: string;
   readonly created_at: number;
+  readonly expires_at: number | null;
   readonly last_used_at: number | null;
   readonly revoked_at: number | null;
+  /** Public id of the key that was made in its place. */
+  readonly replaced_by: string | null;
 }
 
-/** Lists the keys of a team for support, on the command line only. The maker may have no account any more. */
-export function listKeys(db: Queries, teamId: string): Promise<ListedKey[]> {
-  return db.all<ListedKey>(
-    "SELECT k.id AS id, coalesce(u.email, (SELECT a.actor FROM audit a WHERE a.team_id = k.team_id AND a.action = 'key.created' AND a.subject = k.id ORDER BY a.id LIMIT 1), k.created_by) AS made_by, k.created_at AS created_at, k.last_used_at AS last_used_at, k.revoked_at AS revoked_at FROM api_keys k LEFT JOIN users u ON u.id = k.created_by WHERE k.team_id = ? ORDER BY k.created_at, k.id",
+/** Lists the keys of a team, the oldest first. The maker may have no account any more. */
+export async function listKeys(db: Queries, teamId: string): Promise<ListedKey[]> {
+  const rows = await db.all<Omit<ListedKey, "scopes"> & { readonly scopes: string }>(
+    "SELECT k.id AS id, k.name AS name, k.scopes AS scopes, coalesce(u.email, (SELECT a.actor FROM audit a WHERE a.team_id = k.team_id AND a.action = 'key.created' AND a.subject = k.id ORDER BY a.id LIMIT 1), k.created_by) AS made_by, k.created_at AS created_at, k.expires_at AS expires_at, k.last_used_at AS last_used_at, k.revoked_at AS revoked_at, k.replaced_by AS replaced_by FROM api_keys k LEFT JOIN users u ON u.id = k.created_by WHERE k.team_id = ? ORDER BY k.created_at, k.id",
     [teamId],
   );
+  return rows.map(({ scopes, ...row }) => ({ ...row, scopes: parseScopes(scopes) }));
 }
 
 /**

@@ -19,6 +19,7 @@ export type AuditAction =
   | "sign_in_failed"
   | "signed_out"
   | "key.created"
+  | "key.rotated"
   | "key.revoked"
   | "device.added"
   | "device.renamed"
@@ -139,7 +140,7 @@ export async function* auditLines(db: Queries, teamId: string): AsyncGenerator<s
 /** Actions that a restore or a list of keys reads. Their rows are kept. */
 export const KEPT: readonly AuditAction[] = [
   ...(["user.created", "user.removed", "member.joined", "member.removed"] as const),
-  ...(["key.created", "key.revoked", "backup.restored"] as const),
+  ...(["key.created", "key.rotated", "key.revoked", "backup.restored"] as const),
 ];
 const NOT_KEPT = `action NOT IN (${KEPT.map((action) => `'${action}'`).join(", ")})`;
 

@@ -7,7 +7,7 @@ import { backup } from "../../src/backup/dump.ts";
 import { restore } from "../../src/backup/restore.ts";
 import { UserError } from "../../src/core/errors.ts";
 import { schemaVersion } from "../../src/database/migrations.ts";
-import { createKey, lookUpKey, revokeKey } from "../../src/nouns/apikey.ts";
+import { createKey, lookUpKey, revokeKey, rotateKey } from "../../src/nouns/apikey.ts";
 import { readAudit } from "../../src/nouns/audit.ts";
 import { createApp, listVersions, saveVersion } from "../../src/nouns/application.ts";
 import { assign, unassign } from "../../src/nouns/assignment.ts";
@@ -128,9 +128,11 @@ onEmptyDatabases("backups", (db, storage) => {
     );
     const key = await createKey(db(), NOW, person("ended"), a.id, "form");
     const live = await createKey(db(), NOW, person("ended"), a.id, "other form");
+    const rotated = await createKey(db(), NOW, person("root"), a.id, "third form");
     const [device] = await addDevices(db(), NOW, a.id, 10, [{ name: "cam" }]);
     const { rows } = await backup(db(), NOW, file);
 
+    await rotateKey(db(), NOW, person("root"), a.id, "fourth form", { id: rotated!.id, overlapHours: 1 });
     await setRole(db(), NOW, "x", undefined, a.id, person("demoted").email, "member");
     await removeMember(db(), NOW, "x", undefined, a.id, person("removed").id);
     for (const name of ["ended", "again"]) await removeUser(db(), NOW, "x", person(name).email);
@@ -152,7 +154,7 @@ onEmptyDatabases("backups", (db, storage) => {
       expect(result).toMatchObject({
         rows,
         knowsSince: true,
-        inForce: { users: 6, keys: 1 },
+        inForce: { users: 6, keys: 2 },
         stayRevoked: [key!.id],
         teamsWithoutAdmin: [],
       });
@@ -172,6 +174,7 @@ onEmptyDatabases("backups", (db, storage) => {
       expect((await findUser(db(), "again@example.org"))?.password).toBe("another hash");
       expect(await lookUpKey(db(), key!.id)).toMatchObject({ revoked_at: NOW + 5 });
       expect(await lookUpKey(db(), live!.id)).toMatchObject({ revoked_at: null });
+      expect(await lookUpKey(db(), rotated!.id)).toMatchObject({ expires_at: NOW + 3_600_000 });
       expect(await listDevices(db(), a.id)).toEqual([device]);
       // A user who came since is gone. The audit still tells of them.
       expect(await findUser(db(), late.email)).toBeUndefined();

@@ -20,6 +20,8 @@ onEmptyDatabases("API keys", (db, storage) => {
     expect(await lookUpKey(db(), key!.id)).toEqual({
       hash: key!.hash,
       revoked_at: null,
+      expires_at: null,
+      scopes: "full",
       team_id: team.id,
       team_name: "A",
     });

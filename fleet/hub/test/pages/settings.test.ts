@@ -27,12 +27,41 @@ onDatabases("team settings", (kind) => {
     expect(keyOn(again.html)).toBeUndefined();
     expect(await keys()).toHaveLength(before);
     for (const path of [`${site.base}/settings`, `${site.base}/keys`, `${site.base}/devices`, `${site.base}/members`])
-      expect((await site.admin.get(path)).html).not.toContain(key.slice(4, 16));
+      expect((await site.admin.get(path)).html).not.toContain(key.slice(17));
     expect((await readAudit(site.hub.storage.db, 1, site.hub.team.id))[0]).toMatchObject({
       action: "key.created",
       actor: site.hub.admin.email,
       subject: key.slice(4, 16),
     });
+  });
+
+  it("make a key with scopes, list it, rotate it once, and revoke it", async () => {
+    const settings = `${site.base}/settings`;
+    const form = { ...(await newKey(site.admin)), access: "", name: "Shop <b>", days: "30" };
+    const none = await site.admin.post(`${site.base}/keys`, form);
+    expect([none.status, none.html]).toEqual([400, expect.stringContaining("Choose at least one thing")]);
+    const made = await site.admin.post(`${site.base}/keys`, { ...form, scope: "read" });
+    const key = keyOn(made.html)!;
+    const id = key.slice(4, 16);
+    const listed = (await site.admin.get(settings)).html;
+    expect(listed).toContain("Shop &lt;b&gt;");
+    expect(listed).toMatch(new RegExp(`${id}.{0,400}never used`, "s"));
+    expect(await site.hub.query(LIST, key)).toMatchObject({ status: 200 });
+    const path = `${site.base}/keys/${id}`;
+    const rotation = { ...(await site.admin.formOf(settings, `${path}/rotate`)), hours: "1" };
+    const rotated = await site.admin.post(`${path}/rotate`, rotation);
+    expect([rotated.status, keyOn(rotated.html) === key]).toEqual([201, false]);
+    expect((await site.admin.post(`${path}/rotate`, rotation)).status).toBe(409);
+    expect((await site.hub.query(LIST, keyOn(rotated.html))).status).toBe(200);
+    const revoked = await site.admin.post(`${path}/revoke`, await site.admin.formOf(settings, `${path}/revoke`));
+    expect(await site.follow(revoked)).toEqual([settings, expect.stringContaining("is revoked")]);
+    expect((await site.hub.query(LIST, key)).status).toBe(401);
+    const member = await site.hub.makeUser(`plain-${kind}@example.org`, site.hub.team.id, "member");
+    const plain = new Person(site.hub.url);
+    await plain.signIn(member.email);
+    expect((await plain.get(settings)).html).not.toContain(id);
+    const mark = await plain.formOf("/account", "/sign-out");
+    expect((await plain.post(`${site.base}/keys/${keyOn(rotated.html)!.slice(4, 16)}/revoke`, mark)).status).toBe(403);
   });
 
   it("make exactly one key of a double click (13)", async () => {

@@ -29,6 +29,7 @@ const SHARED = [
   "alerts",
   "adopt-keys",
   "answer",
+  "api-keys",
   "application",
   "applications",
   "audit",

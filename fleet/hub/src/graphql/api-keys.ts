@@ -1,0 +1,61 @@
+/** Resolvers of API keys. Only the answer that makes a key holds the key itself. */
+import { newToken } from "../core/ids.ts";
+import { createKey, holds, listKeys, revokeKey, rotateKey, type ListedKey, type MadeKey } from "../nouns/apikey.ts";
+import { readScopes } from "../nouns/key-scope.ts";
+import type { TeamContext } from "./context.ts";
+import { attempt, given } from "./mutation.ts";
+
+const isoOrNull = (time: number | null): string | null => (time === null ? null : new Date(time).toISOString());
+
+const toApiKey = (key: ListedKey, now: number): object => ({
+  ...{ id: key.id, name: key.name, createdBy: key.made_by, replacedById: key.replaced_by },
+  status: holds(key, now) ? "ACTIVE" : key.revoked_at === null ? "EXPIRED" : "REVOKED",
+  scopes: (key.scopes ?? ["full"]).map((scope) => scope.toUpperCase()),
+  createdAt: isoOrNull(key.created_at),
+  expiresAt: isoOrNull(key.expires_at),
+  lastUsedAt: isoOrNull(key.last_used_at),
+  revokedAt: isoOrNull(key.revoked_at),
+});
+
+/** Fields of `team` in a query. */
+export const apiKeyQueries = ({ db, team, now, values }: TeamContext) => ({
+  apiKeys: async () => {
+    const keys = await listKeys(db, team.id);
+    values.count(keys.length);
+    return keys.map((key) => toApiKey(key, now()));
+  },
+});
+
+interface CreateArguments {
+  readonly name: string;
+  readonly scopes: readonly string[];
+  readonly expiresInDays?: number | null;
+}
+
+/** Fields of `team` in a mutation. */
+export function apiKeyMutations({ db, now, actor, team }: TeamContext) {
+  const find = async (id: string): Promise<object> => {
+    const key = (await listKeys(db, team.id)).find((listed) => listed.id === id);
+    return toApiKey(key!, now());
+  };
+  // A new nonce for each call: a key is always made.
+  const show = async (made: MadeKey | undefined): Promise<object> => ({ key: made!.key, apiKey: await find(made!.id) });
+  const maker = { email: actor };
+  return {
+    createApiKey: ({ name, scopes, expiresInDays }: CreateArguments) =>
+      attempt(async () => {
+        const isFull = scopes.length === 1 && scopes[0] === "FULL";
+        const wanted = isFull ? null : readScopes(scopes.map((scope) => scope.toLowerCase()));
+        return show(
+          await createKey(db, now(), maker, team.id, newToken(), { name, scopes: wanted, days: given(expiresInDays) }),
+        );
+      }),
+    rotateApiKey: ({ apiKeyId, overlapHours }: { apiKeyId: string; overlapHours: number }) =>
+      attempt(async () => show(await rotateKey(db, now(), maker, team.id, newToken(), { id: apiKeyId, overlapHours }))),
+    revokeApiKey: ({ apiKeyId }: { apiKeyId: string }) =>
+      attempt(async () => {
+        await revokeKey(db, now(), actor, team.id, apiKeyId);
+        return { apiKey: await find(apiKeyId) };
+      }),
+  };
+}
