@@ -16,7 +16,7 @@ import { LiveConfig, type NetworkChooser } from "./network/live-config.ts";
 import { Network } from "./network/network.ts";
 import { Previews } from "./previews.ts";
 import type { Settings } from "./settings/types.ts";
-import { deviceSource } from "boxwright-service/fleet-protocol";
+import { deviceSource } from "boxwright-service/schema/protocol";
 import { Application } from "./hub/application.ts";
 import { HubClient } from "./hub/client.ts";
 import { identify } from "./hub/enrol.ts";

@@ -2,7 +2,7 @@
 import { type ImageInput, prepareImage } from "boxwright";
 import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
-import { KEPT_PICTURES } from "boxwright-service/fleet-protocol";
+import { KEPT_PICTURES } from "boxwright-service/schema/protocol";
 import { wait } from "./core/wait.ts";
 import type { PreviewSettings } from "./settings/types.ts";
 import type { Sink } from "./sinks/sink.ts";

@@ -1,6 +1,6 @@
 import { pino } from "pino";
 import { expect, it, onTestFinished, vi } from "vitest";
-import { KEPT_PICTURES } from "boxwright-service/fleet-protocol";
+import { KEPT_PICTURES } from "boxwright-service/schema/protocol";
 import { sleep, until } from "boxwright-service/testing/wait";
 import { Previews } from "../src/previews.ts";
 import { pictureOf } from "./support/echo.ts";

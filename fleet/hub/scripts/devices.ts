@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import http from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "boxwright-service/database";
-import { HEARTBEAT_SECONDS, type Heartbeat } from "boxwright-service/fleet-protocol";
+import { HEARTBEAT_SECONDS, type Heartbeat } from "boxwright-service/schema/protocol";
 import { openDatabase } from "../src/database/open.ts";
 import { createApp, saveVersion } from "../src/nouns/application.ts";
 import { assign } from "../src/nouns/assignment.ts";

@@ -1,7 +1,8 @@
+import * as v from "valibot";
 import { expect, test } from "vitest";
 import { readFlags } from "../src/flags.ts";
 import { nearest } from "../src/names.ts";
-import { databasePlace, misspeltVariables } from "../src/options.ts";
+import { databasePlace, misspeltVariables } from "../src/schema/options.ts";
 
 const known = { "page-token": "text", port: "text", watch: "switch" } as const;
 
@@ -44,10 +45,10 @@ test.each([
 
 test("an address of an unknown kind is no place of a database, and its password is not repeated", () => {
   for (const place of ["h.db", "/var/lib/h.db", "C:/h.db", "postgres://a:pw@h/x", "postgresql://h/x"])
-    expect(databasePlace(place)).toBe(place);
+    expect(v.parse(databasePlace, place)).toBe(place);
   for (const place of ["postgress://a:hunter2@h/x", "mysql://a:hunter2@h/x", "POSTGRE://a:hunter2@h/x"]) {
-    expect(() => databasePlace(place)).toThrow(/expected postgres:\/\//);
-    expect(() => databasePlace(place)).not.toThrow(/hunter2/);
+    expect(() => v.parse(databasePlace, place)).toThrow(/expected postgres:\/\//);
+    expect(() => v.parse(databasePlace, place)).not.toThrow(/hunter2/);
   }
 });
 

@@ -4,7 +4,7 @@ import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { type FlagKind, type Flags, readFlags } from "boxwright-service/flags";
 import { messageOf } from "boxwright-service/errors";
-import { isLoopback } from "boxwright-service/options";
+import { isLoopback } from "boxwright-service/schema/options";
 import { type Problem, SettingsError } from "../core/errors.ts";
 import { deviceName, sha256 } from "../core/ids.ts";
 import { readSettings, readSettingsFile } from "../settings/read.ts";

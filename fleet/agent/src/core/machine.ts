@@ -1,7 +1,7 @@
 /** Describes this machine for the hub: model, architecture, agent version, addresses. */
 import { readFileSync } from "node:fs";
 import { type NetworkInterfaceInfo, hostname, networkInterfaces, release, type } from "node:os";
-import type { NetworkInterface } from "boxwright-service/fleet-protocol";
+import type { NetworkInterface } from "boxwright-service/schema/protocol";
 
 /** Files in which Linux states the model of the machine: the first on boards, the second on PCs. */
 const MODELS = ["/sys/firmware/devicetree/base/model", "/sys/class/dmi/id/product_name"];

@@ -6,7 +6,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
-import type { ConfigReport, DesiredConfig, Problem, SnapRule } from "boxwright-service/fleet-protocol";
+import type { ConfigReport, DesiredConfig, Problem, SnapRule } from "boxwright-service/schema/protocol";
 import { readIfThere, replaceFile } from "../core/files.ts";
 import { type ConfigSource, type ConfigState, LiveConfig, type NetworkChooser } from "../network/live-config.ts";
 import type { Network } from "../network/network.ts";

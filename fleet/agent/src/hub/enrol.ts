@@ -1,7 +1,7 @@
 /** Enrols the device: a hub gives it an id and a credential of its own for an adopt key. */
 import type { Logger } from "pino";
 import { mkdirSync } from "node:fs";
-import { readEnrolAnswer } from "boxwright-service/fleet-protocol";
+import { readEnrolAnswer } from "boxwright-service/schema/protocol";
 import { messageOf } from "boxwright-service/errors";
 import { SettingsError } from "../core/errors.ts";
 import { ownId } from "../core/ids.ts";

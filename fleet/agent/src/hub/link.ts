@@ -11,7 +11,7 @@ import {
   readHeartbeatAnswer,
   readRotateAnswer,
   readTokenAnswer,
-} from "boxwright-service/fleet-protocol";
+} from "boxwright-service/schema/protocol";
 import { Backoff, Bell, wait } from "../core/wait.ts";
 import type { Bearer } from "../sinks/sink.ts";
 import type { Pause } from "./pause.ts";

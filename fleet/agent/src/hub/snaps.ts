@@ -7,7 +7,7 @@ import { join } from "node:path";
 import type { Logger } from "pino";
 import { type Packet, fromPacket } from "boxwright";
 import { messageOf } from "boxwright-service/errors";
-import { type SnapRequest, type SnapRule, readSnapAnswer } from "boxwright-service/fleet-protocol";
+import { type SnapRequest, type SnapRule, readSnapAnswer } from "boxwright-service/schema/protocol";
 import { replaceFile } from "../core/files.ts";
 import { sha256, ulid } from "../core/ids.ts";
 import { RareLog } from "../core/log.ts";

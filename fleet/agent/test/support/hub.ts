@@ -7,7 +7,7 @@ import type {
   EnrolRequest,
   Heartbeat,
   SnapRequest,
-} from "boxwright-service/fleet-protocol";
+} from "boxwright-service/schema/protocol";
 import { FakeServer } from "./server.ts";
 
 export const ADOPT_KEY = "bwa_test-key-0123456789";

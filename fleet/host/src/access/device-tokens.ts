@@ -1,5 +1,5 @@
 /** Checks the tokens that a hub signs for its devices, with the public keys and revocations of the hub's document. */
-import { type HubDocument, deviceSource } from "boxwright-service/fleet-protocol";
+import { type HubDocument, deviceSource } from "boxwright-service/schema/protocol";
 import { type JSONWebKeySet, createLocalJWKSet, errors, jwtVerify } from "jose";
 import { messageOf } from "boxwright-service/errors";
 

@@ -2,7 +2,7 @@
  * Reads the public document of a hub: the keys that its device tokens are signed with, and the devices that it revoked.
  * The last document is kept in the database, so that a host that starts while the hub is away knows its devices.
  */
-import { type HubDocument, HUB_DOCUMENT_PATH, readHubDocument } from "boxwright-service/fleet-protocol";
+import { type HubDocument, HUB_DOCUMENT_PATH, readHubDocument } from "boxwright-service/schema/protocol";
 import type { Database } from "boxwright-service/database";
 import { connectionProblem, messageOf } from "boxwright-service/errors";
 import type { Logger } from "boxwright-service/log";

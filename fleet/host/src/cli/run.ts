@@ -1,6 +1,6 @@
 /** The command `boxwright-host`. */
 import { readFlags } from "boxwright-service/flags";
-import { isLoopback, misspeltVariables, readJsonFile } from "boxwright-service/options";
+import { isLoopback, misspeltVariables, type Option, readJsonFile } from "boxwright-service/schema/options";
 import { type Config, missingForOthers, options, readConfig } from "../core/config.ts";
 import { UserError, messageOf } from "boxwright-service/errors";
 import { createLogger } from "boxwright-service/log";
@@ -11,7 +11,7 @@ import { UnavailableError } from "boxwright-service/errors";
 const flagOf = (name: string): string => name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 function help(): string {
-  const lines = Object.entries(options).map(([name, { about, fallback }]) => {
+  const lines = Object.entries<Option>(options).map(([name, { about, fallback }]) => {
     const isShown = fallback !== undefined && (!Array.isArray(fallback) || fallback.length > 0);
     return `  --${flagOf(name).padEnd(20)} ${about}${isShown ? ` (default ${JSON.stringify(fallback)})` : ""}`;
   });

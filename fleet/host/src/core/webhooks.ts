@@ -1,6 +1,8 @@
 /** Reads the settings of webhooks: outside addresses that get detections. */
 import { readFileSync } from "node:fs";
-import { type Option, isObject, list, number, readOptions, show, text } from "boxwright-service/options";
+import { by, isObject, sentenceOf, show, text } from "boxwright-service/schema/json";
+import { type Option, number, readOptions, texts } from "boxwright-service/schema/options";
+import * as v from "valibot";
 import { parseWebhookAddress, parseWebhookSecret } from "boxwright-service/webhook";
 
 export interface Webhook {
@@ -19,18 +21,18 @@ export interface Webhook {
 }
 
 const keyInFile = (given: unknown): Buffer =>
-  parseWebhookSecret(readFileSync(text("the path of a file")(given), "utf8"));
+  parseWebhookSecret(readFileSync(v.parse(text("the path of a file"), given), "utf8"));
 
 const options: Readonly<Record<string, Option>> = {
-  name: { parse: text("a name"), about: "" },
-  url: { parse: parseWebhookAddress, about: "" },
-  secret: { parse: parseWebhookSecret, about: "" },
-  secretFile: { parse: keyInFile, about: "" },
-  source: { parse: text("the name of a device"), about: "" },
-  subject: { parse: text("the name of a camera"), about: "" },
-  labels: { parse: list(text("a label")), about: "" },
-  minConfidence: { parse: number(0, 1, false), fallback: 0, about: "" },
-  every: { parse: number(0, 86_400, false), fallback: 0, about: "" },
+  name: { schema: text("a name"), about: "" },
+  url: { schema: by(parseWebhookAddress), about: "" },
+  secret: { schema: by(parseWebhookSecret), about: "" },
+  secretFile: { schema: by(keyInFile), about: "" },
+  source: { schema: text("the name of a device"), about: "" },
+  subject: { schema: text("the name of a camera"), about: "" },
+  labels: { schema: texts(text("a label")), about: "" },
+  minConfidence: { schema: number(0, 1, false), fallback: 0, about: "" },
+  every: { schema: number(0, 86_400, false), fallback: 0, about: "" },
 };
 
 /** Parses one webhook of the config file. */
@@ -51,7 +53,8 @@ export function webhook(given: unknown): Webhook {
 
 /** Parses the webhooks of the config file. */
 export function webhooks(given: unknown): Webhook[] {
-  const all = list(webhook)(given);
+  const { output: all, issues, success } = v.safeParse(texts(by(webhook)), given, { abortEarly: true });
+  if (!success) throw new Error(sentenceOf(issues[0]));
   const repeated = all.find(({ name }, i) => all.some((other, j) => i !== j && (other.name ?? other.url) === name));
   // Queues of one name are told apart by their order, which may change: receivers would get messages of each other.
   if (repeated) throw new Error(`got two webhooks with the name ${show(repeated.name)}, expected a name for each`);

@@ -1,5 +1,5 @@
 /** Routes of agents: packets, configs and previews. */
-import { deviceSource } from "boxwright-service/fleet-protocol";
+import { deviceSource } from "boxwright-service/schema/protocol";
 import { noRoom, readBytes } from "boxwright-service/http/body";
 import type { Exchange } from "boxwright-service/http/exchange";
 import type { Handler, Router } from "boxwright-service/http/router";

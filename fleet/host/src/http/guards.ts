@@ -3,7 +3,7 @@ import { Buckets } from "boxwright-service/bucket";
 import type { Logger } from "boxwright-service/log";
 import type { AnswerHeaders, Exchange } from "boxwright-service/http/exchange";
 import type { Handler } from "boxwright-service/http/router";
-import { isLoopback } from "boxwright-service/options";
+import { isLoopback } from "boxwright-service/schema/options";
 import { tokenCheck } from "boxwright-service/tokens";
 import { type DeviceTokens, isDeviceToken } from "../access/device-tokens.ts";
 import type { Config } from "../core/config.ts";

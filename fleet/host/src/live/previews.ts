@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { type ImageInfo, imageInfo } from "boxwright/node";
 import { messageOf } from "boxwright-service/errors";
-import { KEPT_PICTURES } from "boxwright-service/fleet-protocol";
+import { KEPT_PICTURES } from "boxwright-service/schema/protocol";
 import { Refusal } from "../core/errors.ts";
 import { decodeHeader } from "../core/headers.ts";
 import type { Metrics } from "../core/metrics.ts";

@@ -1,5 +1,5 @@
 /** POST /device/rotate and /device/token: the next credential, and a short token for hosts. */
-import type { RotateAnswer, TokenAnswer } from "boxwright-service/fleet-protocol";
+import type { RotateAnswer, TokenAnswer } from "boxwright-service/schema/protocol";
 import { dateToken, rotate } from "../nouns/credential.ts";
 import { loadSigner, tokenSeconds } from "../nouns/signing.ts";
 import { refuse } from "../http/refusals.ts";

@@ -3,7 +3,7 @@
  * /device/report: the device says if it can use the version. GET /device/models/{sha256}: the model file.
  */
 import type { Queries } from "boxwright-service/database";
-import { readReport, type DesiredConfig } from "boxwright-service/fleet-protocol";
+import { readReport, type DesiredConfig } from "boxwright-service/schema/protocol";
 import { type Exchange, JSON_TYPE } from "boxwright-service/http/exchange";
 import { sendFile } from "../http/range.ts";
 import { refuse } from "../http/refusals.ts";

@@ -1,5 +1,5 @@
 /** POST /device/enrol: an adopt key makes a device with a credential. */
-import { readEnrolRequest } from "boxwright-service/fleet-protocol";
+import { readEnrolRequest } from "boxwright-service/schema/protocol";
 import type { Exchange } from "boxwright-service/http/exchange";
 import { refuse, refuseMethod, type RefusalCode } from "../http/refusals.ts";
 import type { Services } from "../http/services.ts";

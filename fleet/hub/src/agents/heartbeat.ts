@@ -1,5 +1,5 @@
 /** POST /device/heartbeat: a device reports its status. The answer names the version to run. */
-import { readHeartbeat, type HeartbeatAnswer } from "boxwright-service/fleet-protocol";
+import { readHeartbeat, type HeartbeatAnswer } from "boxwright-service/schema/protocol";
 import { isOld } from "../nouns/credential.ts";
 import { noteHeartbeat } from "../nouns/report.ts";
 import { readJson } from "./json-body.ts";

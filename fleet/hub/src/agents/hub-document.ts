@@ -2,7 +2,7 @@
  * GET /.well-known/boxwright-hub.json: public keys of tokens, and the devices whose tokens are void. Hosts read it each
  * 30 s. It is public: it names ids, which open nothing.
  */
-import type { HubDocument } from "boxwright-service/fleet-protocol";
+import type { HubDocument } from "boxwright-service/schema/protocol";
 import { sha256 } from "../core/ids.ts";
 import { refuseMethod } from "../http/refusals.ts";
 import type { Handler } from "boxwright-service/http/router";

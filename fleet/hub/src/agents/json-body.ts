@@ -1,5 +1,5 @@
 /** JSON bodies of agents. */
-import { ProtocolError } from "boxwright-service/fleet-protocol";
+import { ProtocolError } from "boxwright-service/schema/protocol";
 import { UserError } from "../core/errors.ts";
 import { readText } from "boxwright-service/http/body";
 import type { Exchange } from "boxwright-service/http/exchange";

@@ -2,12 +2,12 @@
  * POST /device/snaps announces a snap, and the hub checks its limits. PUT /device/snaps/{snap}/files/{sha256} sends the
  * bytes of one file. A device may repeat both requests after a broken connection.
  */
-import type { SnapAnswer } from "boxwright-service/fleet-protocol";
+import { readSnapRequest, type SnapAnswer } from "boxwright-service/schema/protocol";
 import { isSha256, type FilePlace } from "../files/files.ts";
 import { pictureInfo } from "../files/picture.ts";
 import { fileBody } from "../http/body-room.ts";
 import { refuse } from "../http/refusals.ts";
-import { addSnap, endRequest, findExpectedFile, finish, readSnapRequest, type Added } from "../nouns/snap.ts";
+import { addSnap, endRequest, findExpectedFile, finish, type Added } from "../nouns/snap.ts";
 import { readJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 

@@ -2,7 +2,7 @@
 import { createReadStream } from "node:fs";
 import { createGunzip } from "node:zlib";
 import { UserError } from "../core/errors.ts";
-import { isObject } from "boxwright-service/options";
+import { isObject } from "boxwright-service/schema/json";
 import { schemaVersion } from "../database/migrations.ts";
 import { FORMAT, tables, type Row, type Table } from "./format.ts";
 

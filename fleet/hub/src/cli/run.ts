@@ -6,7 +6,7 @@ import { meantBy } from "boxwright-service/names";
 import "../core/production.ts";
 import { readFlags, type FlagKind } from "boxwright-service/flags";
 import { explainLimit } from "boxwright-service/limits";
-import { ConfigProblems } from "boxwright-service/options";
+import { ConfigProblems } from "boxwright-service/schema/options";
 import { options as configOptions, readConfig, readConfigFile, type Config } from "../core/config.ts";
 import { UnavailableError, UserError } from "boxwright-service/errors";
 import { redact } from "../core/log.ts";

@@ -2,6 +2,7 @@
  * Configuration: defaults, then a JSON file, then the environment. It is checked whole at start and tells every problem
  * at once.
  */
+import { by, oneOf, secret, show, text } from "boxwright-service/schema/json";
 import {
   ConfigProblems,
   databasePlace,
@@ -12,58 +13,12 @@ import {
   number,
   readJsonFile,
   readOptions,
-  secret,
-  show,
-  text,
-} from "boxwright-service/options";
+  type ValuesOf,
+} from "boxwright-service/schema/options";
+import * as v from "valibot";
 import { MAX_DEVICES } from "./answer.ts";
 
 const MIB = 2 ** 20;
-
-export interface Config {
-  readonly databaseUrl: string | undefined;
-  readonly databaseFile: string;
-  readonly databasePool: number;
-  readonly host: string;
-  readonly port: number;
-  readonly baseUrl: string | undefined;
-  readonly tlsCert: string | undefined;
-  readonly tlsKey: string | undefined;
-  readonly proxyHops: number;
-  readonly metricsToken: string | undefined;
-  readonly logLevel: string;
-  readonly maxDevices: number;
-  readonly keyRate: number;
-  readonly keyBurst: number;
-  readonly addressRate: number;
-  readonly addressBurst: number;
-  readonly addressConnections: number;
-  readonly connections: number;
-  readonly signInsPerMinute: number;
-  readonly signInBurst: number;
-  readonly sessionIdleMinutes: number;
-  readonly sessionHours: number;
-  readonly heartbeatSeconds: number;
-  readonly auditDays: number;
-  readonly drainSeconds: number;
-  readonly filesFolder: string;
-  readonly s3Endpoint: string | undefined;
-  readonly s3Bucket: string | undefined;
-  readonly s3Region: string;
-  readonly s3Prefix: string;
-  readonly s3AccessKeyId: string | undefined;
-  readonly s3SecretAccessKey: string | undefined;
-  readonly modelBytes: number;
-  readonly teamModelBytes: number;
-  readonly snapFileBytes: number;
-  readonly teamSnapBytes: number;
-  readonly snapDays: number;
-  readonly snapsPerHour: number;
-  readonly snapBytesPerHour: number;
-  readonly webhookAddresses: "public" | "any";
-  readonly smtpUrl: string | undefined;
-  readonly mailFrom: string | undefined;
-}
 
 /** Settings without which a bucket cannot be used. */
 const OF_BUCKET = ["s3Endpoint", "s3Bucket", "s3AccessKeyId", "s3SecretAccessKey"] as const;
@@ -83,27 +38,18 @@ function bucketProblems(config: Config): string[] {
   ];
 }
 
-function origin(given: unknown): string {
+const origin = by((given) => {
   const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : undefined;
-  if (
-    url === undefined ||
-    !/^https?:$/.test(url.protocol) ||
-    url.pathname !== "/" ||
-    url.search !== "" ||
-    url.hash !== "" ||
-    url.username !== ""
-  ) {
-    throw new Error(`got ${show(given)}, expected an address like https://hub.example.org, without a path`);
-  }
-  return url.origin;
-}
+  const isPlain = url?.pathname === "/" && url.search === "" && url.hash === "" && url.username === "";
+  if (isPlain && /^https?:$/.test(url.protocol)) return url.origin;
+  throw new Error(`got ${show(given)}, expected an address like https://hub.example.org, without a path`);
+});
 
-/** Parses the path of the SQLite file. An address belongs into DATABASE_URL, and its password into no message. */
-function sqliteFile(given: unknown): string {
-  const file = databasePlace(given);
-  if (file.includes("://")) throw new Error("got an address, expected the path of a file; set DATABASE_URL instead");
-  return file;
-}
+/** The path of the SQLite file. An address belongs into DATABASE_URL, and its password into no message. */
+const sqliteFile = v.pipe(
+  databasePlace,
+  v.check((place) => !place.includes("://"), "got an address, expected the path of a file; set DATABASE_URL instead"),
+);
 
 /** Variables of the hub's clients and of its tests, which the hub itself does not read. */
 const OF_OTHERS = ["HUB_CONFIG", "HUB_API_KEY", "HUB_URL", "HUB_TOKEN", "HUB_CI"];
@@ -113,235 +59,237 @@ interface Option extends PlainOption {
 }
 
 /** Every option. `boxwright-hub --help` and `boxwright-hub config` print this list. */
-export const options: Readonly<Record<keyof Config, Option>> = {
+export const options = {
   databaseUrl: {
     env: "DATABASE_URL",
-    parse: secret("an address like postgres://user:password@host/name", /^postgres(ql)?:\/\//),
+    schema: secret("an address like postgres://user:password@host/name", /^postgres(ql)?:\/\//),
     about: "PostgreSQL; without it the hub keeps a SQLite file",
   },
   databaseFile: {
     env: "HUB_DATABASE_FILE",
-    parse: sqliteFile,
+    schema: sqliteFile,
     fallback: "hub.db",
     about: "the SQLite file",
   },
   databasePool: {
     env: "HUB_DATABASE_POOL",
-    parse: number(1, 1000),
+    schema: number(1, 1000),
     fallback: 10,
     about: "PostgreSQL connections of one process",
   },
   host: {
     env: "HUB_HOST",
-    parse: text("an address to listen on"),
+    schema: text("an address to listen on"),
     fallback: "127.0.0.1",
     about: "address to listen on",
   },
-  port: { env: "HUB_PORT", parse: number(0, 65535), fallback: 8787, about: "port to listen on; 0 takes any free one" },
+  port: { env: "HUB_PORT", schema: number(0, 65535), fallback: 8787, about: "port to listen on; 0 takes any free one" },
   baseUrl: {
     env: "HUB_BASE_URL",
-    parse: origin,
+    schema: origin,
     about: "the address that browsers and backends use; by default http://localhost:PORT",
   },
   tlsCert: {
     env: "HUB_TLS_CERT",
-    parse: text("the path of a PEM file"),
+    schema: text("the path of a PEM file"),
     about: "certificate chain, for TLS without a proxy",
   },
-  tlsKey: { env: "HUB_TLS_KEY", parse: text("the path of a PEM file"), about: "private key of the certificate" },
+  tlsKey: { env: "HUB_TLS_KEY", schema: text("the path of a PEM file"), about: "private key of the certificate" },
   proxyHops: {
     env: "HUB_PROXY_HOPS",
-    parse: number(0, 10),
+    schema: number(0, 10),
     fallback: 0,
     about: "how many proxies stand in front and add to X-Forwarded-For",
   },
   metricsToken: {
     env: "HUB_METRICS_TOKEN",
-    parse: secret("at least 16 letters, digits, _ or -", /^[\w-]{16,}$/),
+    schema: secret("at least 16 letters, digits, _ or -", /^[\w-]{16,}$/),
     about: "bearer token for /metrics; without it only this machine may read them",
   },
   logLevel: {
     env: "HUB_LOG_LEVEL",
-    parse: logLevel,
+    schema: logLevel,
     fallback: "info",
     about: "least level that is logged",
   },
   maxDevices: {
     env: "HUB_MAX_DEVICES",
-    parse: number(1, MAX_DEVICES),
+    schema: number(1, MAX_DEVICES),
     fallback: 5000,
     about: "devices a team may have",
   },
   keyRate: {
     env: "HUB_KEY_RATE",
-    parse: number(0.1, 1e6, false),
+    schema: number(0.1, 1e6, false),
     fallback: 100,
     about: "requests a second of one API key",
   },
-  keyBurst: { env: "HUB_KEY_BURST", parse: number(1, 1e6), fallback: 200, about: "requests of one API key at once" },
+  keyBurst: { env: "HUB_KEY_BURST", schema: number(1, 1e6), fallback: 200, about: "requests of one API key at once" },
   addressRate: {
     env: "HUB_ADDRESS_RATE",
-    parse: number(0.1, 1e6, false),
+    schema: number(0.1, 1e6, false),
     fallback: 200,
     about: "requests a second of one address (IPv6: one /64)",
   },
   addressBurst: {
     env: "HUB_ADDRESS_BURST",
-    parse: number(1, 1e6),
+    schema: number(1, 1e6),
     fallback: 400,
     about: "requests of one address at once",
   },
   addressConnections: {
     env: "HUB_ADDRESS_CONNECTIONS",
-    parse: number(1, 65_535),
+    schema: number(1, 65_535),
     fallback: 256,
     about: "open connections of one address; a proxy in front has to limit them itself",
   },
   connections: {
     env: "HUB_CONNECTIONS",
-    parse: number(64, 65_535),
+    schema: number(64, 65_535),
     fallback: 20_000,
     about: "open connections in all; each device keeps one, and one more while it waits for a config",
   },
   signInsPerMinute: {
     env: "HUB_SIGN_INS_PER_MINUTE",
-    parse: number(0.1, 1e6, false),
+    schema: number(0.1, 1e6, false),
     fallback: 6,
     about: "sign-ins a minute, of one address and for one account",
   },
   signInBurst: {
     env: "HUB_SIGN_IN_BURST",
-    parse: number(1, 1e6),
+    schema: number(1, 1e6),
     fallback: 10,
     about: "sign-ins at once, of one address and for one account",
   },
   sessionIdleMinutes: {
     env: "HUB_SESSION_IDLE_MINUTES",
-    parse: number(2, 43_200),
+    schema: number(2, 43_200),
     fallback: 480,
     about: "a session ends after this long without a request",
   },
   sessionHours: {
     env: "HUB_SESSION_HOURS",
-    parse: number(1, 8760),
+    schema: number(1, 8760),
     fallback: 168,
     about: "a session ends after this long in any case",
   },
   auditDays: {
     env: "HUB_AUDIT_DAYS",
-    parse: number(1, 36_500),
+    schema: number(1, 36_500),
     fallback: 365,
     about: "rows of the audit are deleted after so many days, but for those that say who lost access",
   },
   drainSeconds: {
     env: "HUB_DRAIN_SECONDS",
-    parse: number(0, 300, false),
+    schema: number(0, 300, false),
     fallback: 0,
     about: "after SIGTERM: seconds of answering on, with /readyz at 503, before the port closes",
   },
   heartbeatSeconds: {
     env: "HUB_HEARTBEAT_SECONDS",
-    parse: number(1, 3600),
+    schema: number(1, 3600),
     fallback: 30,
     about: "seconds between two heartbeats of a device; after three missed ones it is offline",
   },
   filesFolder: {
     env: "HUB_FILES",
-    parse: text("the path of a folder"),
+    schema: text("the path of a folder"),
     fallback: "hub-files",
     about: "folder of model files and snaps; hubs on one database share it. With a bucket: of what is on its way there",
   },
   s3Endpoint: {
     env: "HUB_S3_ENDPOINT",
-    parse: origin,
+    schema: origin,
     about: "address of an S3-compatible store that keeps model files and snaps, with the other HUB_S3 settings",
   },
   s3Bucket: {
     env: "HUB_S3_BUCKET",
-    parse: text("the name of a bucket", /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/),
+    schema: text("the name of a bucket", /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/),
     about: "the bucket; the hub deletes files there that its database does not name",
   },
   s3Region: {
     env: "HUB_S3_REGION",
-    parse: text("the name of a region", /^[\w-]{1,64}$/),
+    schema: text("the name of a region", /^[\w-]{1,64}$/),
     fallback: "us-east-1",
     about: "region of the bucket; stores without regions take the default",
   },
   s3Prefix: {
     env: "HUB_S3_PREFIX",
-    parse: text("letters, digits, . _ - and a slash at the end, such as hub/", /^([\w.-]+\/)*$/),
+    schema: text("letters, digits, . _ - and a slash at the end, such as hub/", /^([\w.-]+\/)*$/),
     fallback: "",
     about: "stands before each name in the bucket; two hubs on two databases need two prefixes or two buckets",
   },
   s3AccessKeyId: {
     env: "HUB_S3_ACCESS_KEY_ID",
-    parse: text("the id of a key of the store", /^[!-~]{3,128}$/),
+    schema: text("the id of a key of the store", /^[!-~]{3,128}$/),
     about: "id of a key that may put, get, delete and list objects of the bucket",
   },
   s3SecretAccessKey: {
     env: "HUB_S3_SECRET_ACCESS_KEY",
-    parse: secret("the secret of that key, without spaces", /^[!-~]+$/),
+    schema: secret("the secret of that key, without spaces", /^[!-~]+$/),
     about: "its secret",
   },
   modelBytes: {
     env: "HUB_MODEL_BYTES",
-    parse: number(1, 2 ** 40),
+    schema: number(1, 2 ** 40),
     fallback: 256 * MIB,
     about: "bytes of one model file",
   },
   teamModelBytes: {
     env: "HUB_TEAM_MODEL_BYTES",
-    parse: number(1, 2 ** 50),
+    schema: number(1, 2 ** 50),
     fallback: 4096 * MIB,
     about: "bytes of all model files of a team",
   },
   snapFileBytes: {
     env: "HUB_SNAP_FILE_BYTES",
-    parse: number(1, 2 ** 30),
+    schema: number(1, 2 ** 30),
     fallback: 8 * MIB,
     about: "bytes of one file of a snap",
   },
   teamSnapBytes: {
     env: "HUB_TEAM_SNAP_BYTES",
-    parse: number(1, 2 ** 50),
+    schema: number(1, 2 ** 50),
     fallback: 4096 * MIB,
     about: "bytes of all snaps of a team; the oldest are deleted to make room",
   },
   snapDays: {
     env: "HUB_SNAP_DAYS",
-    parse: number(1, 3650),
+    schema: number(1, 3650),
     fallback: 30,
     about: "days after which a snap is deleted",
   },
   snapsPerHour: {
     env: "HUB_SNAPS_PER_HOUR",
-    parse: number(1, 1e6),
+    schema: number(1, 1e6),
     fallback: 360,
     about: "snaps an hour of one device",
   },
   snapBytesPerHour: {
     env: "HUB_SNAP_BYTES_PER_HOUR",
-    parse: number(1, 2 ** 40),
+    schema: number(1, 2 ** 40),
     fallback: 256 * MIB,
     about: "bytes of snaps an hour of one device",
   },
   webhookAddresses: {
     env: "HUB_WEBHOOK_ADDRESSES",
-    parse: text("public or any", /^(public|any)$/),
+    schema: oneOf(["public", "any"]),
     fallback: "public",
     about: "where webhooks of alerts may go: https addresses of the public internet, or any, inside your network too",
   },
   smtpUrl: {
     env: "HUB_SMTP_URL",
-    parse: secret("an address like smtps://user:password@mail.example.org", /^smtps?:\/\/[^\s/]+\/?$/),
+    schema: secret("an address like smtps://user:password@mail.example.org", /^smtps?:\/\/[^\s/]+\/?$/),
     about: "mail server for alerts, with HUB_MAIL_FROM; smtp:// turns to TLS if the server can",
   },
   mailFrom: {
     env: "HUB_MAIL_FROM",
-    parse: text("an email address", /^[^\s@,;<>]+@[^\s@,;<>]+$/),
+    schema: text("an email address", /^[^\s@,;<>]+@[^\s@,;<>]+$/),
     about: "sender of those mails",
   },
-};
+} satisfies Readonly<Record<string, Option>>;
+
+export type Config = ValuesOf<typeof options>;
 
 /** Returns the configuration, or throws `ConfigProblems`. `file` is the parsed JSON of the config file. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>, file: unknown = {}): Config {

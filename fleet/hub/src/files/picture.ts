@@ -5,9 +5,9 @@
  */
 import { imageInfo } from "boxwright/node";
 import { messageOf } from "boxwright-service/errors";
+import type { PICTURE_TYPES } from "boxwright-service/schema/protocol";
 
-export const pictureTypes = ["image/jpeg", "image/png", "image/webp"] as const;
-export type PictureType = (typeof pictureTypes)[number];
+export type PictureType = (typeof PICTURE_TYPES)[number];
 
 export interface PictureInfo {
   readonly type: PictureType;

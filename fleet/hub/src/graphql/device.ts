@@ -1,7 +1,7 @@
 /**
  * Devices as GraphQL answers them: whole or in pages, filtered and ordered, with a limit on the values of one answer.
  */
-import type { Heartbeat, Problem } from "boxwright-service/fleet-protocol";
+import type { Heartbeat, Problem } from "boxwright-service/schema/protocol";
 import { listDevices, removeDevice, renameDevice, type Device } from "../nouns/device.ts";
 import { revokeDevice } from "../nouns/credential.ts";
 import { findDevice, needDevice, queryDevices, type OrderField } from "../nouns/device-query.ts";

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { buildSchema, execute, getOperationAST, GraphQLError, Kind, OperationTypeNode } from "graphql";
 import type { DocumentNode, ExecutionResult } from "graphql";
 import { UnavailableError } from "boxwright-service/errors";
-import { isObject } from "boxwright-service/options";
+import { isObject } from "boxwright-service/schema/json";
 import { refusalBody, refusals } from "../http/refusals.ts";
 import { Documents } from "./documents.ts";
 import { queryError, withCode } from "./errors.ts";

@@ -1,6 +1,6 @@
 /** Routes for operators: /healthz, /readyz and /metrics. */
 import { readCredentials } from "../auth/teamkey.ts";
-import { isLoopback } from "boxwright-service/options";
+import { isLoopback } from "boxwright-service/schema/options";
 import { sameText } from "boxwright-service/tokens";
 import { databaseVersion } from "boxwright-service/migrate";
 import { schemaVersion } from "../database/migrations.ts";

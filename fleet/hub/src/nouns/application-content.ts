@@ -1,7 +1,7 @@
 /** Content of an application's version: config, options, model and rules for snaps. Reads it from what people send. */
 import { createHash } from "node:crypto";
-import { isObject, show } from "boxwright-service/options";
-import type { SnapRule } from "boxwright-service/fleet-protocol";
+import { isObject, show } from "boxwright-service/schema/json";
+import type { SnapRule } from "boxwright-service/schema/protocol";
 import { UserError } from "../core/errors.ts";
 
 export interface AppContent {

@@ -1,6 +1,6 @@
 /** Enrolment: an adopt key makes a device, or gives an identity to one that somebody typed in. */
 import type { Database, Queries } from "boxwright-service/database";
-import type { EnrolAnswer, EnrolRequest } from "boxwright-service/fleet-protocol";
+import type { EnrolAnswer, EnrolRequest } from "boxwright-service/schema/protocol";
 import { newId } from "../core/ids.ts";
 import { hashKey, readKey, sameHash } from "../core/key.ts";
 import { ADOPT_KEY_COLUMNS, spentBecause, type AdoptKey } from "./adoptkey.ts";

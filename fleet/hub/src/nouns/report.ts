@@ -3,7 +3,7 @@
  * is in its state as well, which lists filter by. Both are written before the device gets its answer.
  */
 import type { Database, Queries } from "boxwright-service/database";
-import type { ApplicationState, ConfigReport } from "boxwright-service/fleet-protocol";
+import type { ApplicationState, ConfigReport } from "boxwright-service/schema/protocol";
 import { UserError } from "../core/errors.ts";
 import { stopRollouts } from "./assignment.ts";
 import type { KnownDevice } from "./credential.ts";

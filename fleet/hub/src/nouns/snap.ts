@@ -5,78 +5,15 @@
  */
 import { createHash } from "node:crypto";
 import type { Database, Queries } from "boxwright-service/database";
-import { count, line, list, object, optional, pattern, time, wrong, type Fields } from "boxwright-service/body-checks";
-import type { SnapFile, SnapRequest } from "boxwright-service/fleet-protocol";
+import type { SnapFile, SnapRequest } from "boxwright-service/schema/protocol";
 import { newId } from "../core/ids.ts";
-import { isSha256, type Files } from "../files/files.ts";
-import { pictureTypes } from "../files/picture.ts";
+import type { Files } from "../files/files.ts";
 import { canonicalJson } from "./application-content.ts";
 
-const MAX_TAGS = 20;
-const MAX_FILES = 20;
-const MAX_EXTRAS = 25;
 /** Milliseconds before and after the hub's time. A device's time beyond them is replaced: its clock is wrong. */
 const OLDEST_MS = 30 * 86_400_000;
 const NEWEST_MS = 60_000;
 const HOUR_MS = 3600_000;
-
-const name56 = line(1, 56);
-const extraKey = line(1, 40);
-const extraValue = line(0, 100);
-
-function readFile(value: unknown, name: string): SnapFile {
-  const given = object(value, name);
-  const isType = (text: unknown): boolean => (pictureTypes as readonly unknown[]).includes(text);
-  if (!isType(given["content_type"]))
-    throw wrong(`${name}.content_type`, given["content_type"], pictureTypes.join(", "));
-  if (typeof given["sha256"] !== "string" || !isSha256(given["sha256"]))
-    throw wrong(`${name}.sha256`, given["sha256"], "64 hexadecimal digits");
-  return {
-    name: line(1, 100)(given["name"], `${name}.name`),
-    size: count(given["size"], `${name}.size`),
-    sha256: given["sha256"],
-    content_type: given["content_type"] as string,
-    classification: name56(given["classification"], `${name}.classification`),
-  };
-}
-
-function readExtras(value: unknown): Record<string, string> {
-  const entries = Object.entries(object(value ?? {}, "extras"));
-  if (entries.length > MAX_EXTRAS) throw wrong("extras", entries.length, `at most ${MAX_EXTRAS} entries`);
-  return Object.fromEntries(
-    entries.map(([key, text]) => [extraKey(key, "key of extras"), extraValue(text, `extras.${key.slice(0, 40)}`)]),
-  );
-}
-
-/** Checks the event: a CloudEvent whose data holds the detections, if it has data. */
-function readEvent(value: unknown): Fields {
-  const event = object(value, "event");
-  // The event is empty if no config says how to decode the device's network.
-  if (Object.keys(event).length === 0) return event;
-  for (const field of ["id", "source", "type"]) line(1, 500)(event[field], `event.${field}`);
-  const data = event["data"];
-  if (data === undefined || data === null) return event;
-  const { detections } = object(data, "event.data");
-  if (detections !== undefined && !Array.isArray(detections))
-    throw wrong("event.data.detections", detections, "a list");
-  return event;
-}
-
-export function readSnapRequest(body: unknown): SnapRequest {
-  const given = object(body, "body");
-  const files = list(MAX_FILES, readFile)(given["files"], "files");
-  if (files.length === 0) throw wrong("files", given["files"], `1 to ${MAX_FILES} files`);
-  return {
-    id: pattern("1 to 64 letters, digits and . _ : -", /^[\w.:-]{1,64}$/)(given["id"], "id"),
-    name: name56(given["name"], "name"),
-    tags: [...new Set(list(MAX_TAGS, name56)(given["tags"] ?? [], "tags"))],
-    extras: readExtras(given["extras"]),
-    created_at: time(given["created_at"], "created_at"),
-    application: optional(line(1, 100))(given["application"], "application"),
-    event: readEvent(given["event"]),
-    files,
-  };
-}
 
 export interface SnapLimits {
   readonly snapFileBytes: number;

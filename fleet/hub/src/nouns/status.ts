@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, Queries } from "boxwright-service/database";
-import { HEARTBEAT_SECONDS, type Heartbeat } from "boxwright-service/fleet-protocol";
+import { HEARTBEAT_SECONDS, type Heartbeat } from "boxwright-service/schema/protocol";
 import { CLOCK_SKEW_MS } from "../core/clock.ts";
 import { audit } from "./audit.ts";
 

@@ -1,5 +1,5 @@
 /** Pieces of a device's page: its last report, its history, its last picture. */
-import type { Heartbeat, Problem } from "boxwright-service/fleet-protocol";
+import type { Heartbeat, Problem } from "boxwright-service/schema/protocol";
 import { CLOCK_DIFFERENCE_MS, statusChangedAt, type DeviceState, type Hour } from "../nouns/status.ts";
 import { Ago, durationText, countText } from "./ago.tsx";
 import { Status } from "./device-items.tsx";

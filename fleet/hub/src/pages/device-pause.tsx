@@ -1,5 +1,5 @@
 /** The part of a device's page that pauses it. */
-import type { Heartbeat } from "boxwright-service/fleet-protocol";
+import type { Heartbeat } from "boxwright-service/schema/protocol";
 import type { DeviceState } from "../nouns/status.ts";
 import { Ago } from "./ago.tsx";
 import { Csrf } from "./layout.tsx";

@@ -1,5 +1,5 @@
 /** A picture of a snap with its detections over it. A script draws them; see public/snap.js. */
-import { isObject } from "boxwright-service/options";
+import { isObject } from "boxwright-service/schema/json";
 import type { Snap, SnapFileRow } from "../nouns/snap-query.ts";
 
 /** Detections that a picture shows at most. */

@@ -101,7 +101,7 @@ onDatabases("snaps", (kind) => {
       [{ name: "x".repeat(57) }, "name"],
       [{ tags: Array.from({ length: 21 }, (_, i) => `t${i}`) }, "tags"],
       [{ extras: Object.fromEntries(Array.from({ length: 26 }, (_, i) => [`k${i}`, ""])) }, "extras"],
-      [{ extras: { ["k".repeat(41)]: "" } }, "key of extras"],
+      [{ extras: { ["k".repeat(41)]: "" } }, "extras"],
       [{ extras: { k: "v".repeat(101) } }, "extras.k"],
       [{ files: [] }, "files"],
       [{ files: Array.from({ length: 21 }, () => good.files[0]) }, "files"],
@@ -301,7 +301,7 @@ onDatabases("snaps", (kind) => {
         name,
         size,
         sha256: sha256Of(Buffer.from(name)),
-        content_type: "image/png",
+        content_type: "image/png" as const,
         classification: "frame",
       };
       const request = { ...snapOf([], { id: `quota-${++id}`, name, created_at }), files: [file] };
@@ -343,7 +343,7 @@ onDatabases("snaps", (kind) => {
     /** Adds a snap, here or as another process does. Returns how many there are. */
     const add = async (size: number, now: number, isElsewhere = false): Promise<number> => {
       const sha256 = sha256Of(Buffer.from(`counted ${++id}`));
-      const file = { name: "f", size, sha256, content_type: "image/png", classification: "frame" };
+      const file = { name: "f", size, sha256, content_type: "image/png" as const, classification: "frame" };
       const created_at = new Date(start - 1e6 + id * 1000).toISOString();
       const request = { ...snapOf([], { id: `counted-${id}`, name: "n", created_at }), files: [file] };
       const source = { teamId: team.id, deviceId: agent.id };

@@ -1,6 +1,6 @@
 /** The configuration is checked whole. */
 import { describe, expect, it } from "vitest";
-import { ConfigProblems, isLoopback } from "boxwright-service/options";
+import { ConfigProblems, isLoopback } from "boxwright-service/schema/options";
 import { readConfig } from "../../src/core/config.ts";
 
 describe("configuration", () => {

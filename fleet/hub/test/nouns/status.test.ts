@@ -1,5 +1,5 @@
 /** Status of devices: a pure step for each heartbeat, and the batches that are written. */
-import type { Heartbeat } from "boxwright-service/fleet-protocol";
+import type { Heartbeat } from "boxwright-service/schema/protocol";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { addDevices } from "../../src/nouns/device.ts";
 import { noteHeartbeat } from "../../src/nouns/report.ts";

@@ -1,6 +1,6 @@
 /** A device as the hub sees it: enrols, sends heartbeats, and asks with its credential. */
 import { randomBytes } from "node:crypto";
-import type { EnrolAnswer, Heartbeat } from "boxwright-service/fleet-protocol";
+import type { EnrolAnswer, Heartbeat } from "boxwright-service/schema/protocol";
 import { createAdoptKey, type NewAdoptKey } from "../../src/nouns/adoptkey.ts";
 import type { TestHub } from "./hub.ts";
 

@@ -1,5 +1,5 @@
 /** Sends snaps as an agent does. */
-import type { SnapRequest } from "boxwright-service/fleet-protocol";
+import type { SnapRequest } from "boxwright-service/schema/protocol";
 import type { Agent, Reply } from "./agent.ts";
 import { sha256Of } from "./pictures.ts";
 

@@ -1,10 +1,11 @@
 import { expect, test } from "vitest";
-import { list, number, readOptions, secret, text } from "boxwright-service/options";
+import { secret, text } from "boxwright-service/schema/json";
+import { number, readOptions, texts } from "boxwright-service/schema/options";
 
 const options = {
-  port: { parse: number(0, 65535), fallback: 80, about: "" },
-  names: { parse: list(text("a name")), about: "" },
-  token: { parse: secret("at least 4 letters", /^\w{4,}$/), about: "" },
+  port: { schema: number(0, 65535), fallback: 80, about: "" },
+  names: { schema: texts(text("a name")), about: "" },
+  token: { schema: secret("at least 4 letters", /^\w{4,}$/), about: "" },
 };
 
 test("values of environment and flags go before the file, and defaults come last", () => {

@@ -3,19 +3,25 @@
  * told at once.
  */
 import { readFileSync } from "node:fs";
-import { messageOf, UserError } from "./errors.ts";
-import { meantBy, nearest } from "./names.ts";
+import * as v from "valibot";
+import { messageOf, UserError } from "../errors.ts";
+import { meantBy, nearest } from "../names.ts";
+import { expectedWithin, isObject, secret, sentenceOf, show, within, type Schema } from "./json.ts";
 
-/** Returns the value, or throws a sentence with what was got and what was expected. */
-export type Parse<T = unknown> = (given: unknown) => T;
-
-export interface Option {
-  readonly parse: Parse;
-  readonly fallback?: unknown;
+export interface Option<T = unknown> {
+  readonly schema: Schema<T>;
+  readonly fallback?: T;
   readonly about: string;
   /** Variable of the environment that goes before the file. */
   readonly env?: string;
 }
+
+/** The values that a table of options gives. An option without a default may be undefined. */
+export type ValuesOf<O extends Readonly<Record<string, Option>>> = {
+  readonly [K in keyof O]: O[K] extends { readonly fallback: unknown }
+    ? v.InferOutput<O[K]["schema"]>
+    : v.InferOutput<O[K]["schema"]> | undefined;
+};
 
 /** The configuration is wrong. The message is one line for one problem, or has a line for each. */
 export class ConfigProblems extends UserError {
@@ -29,50 +35,25 @@ export class ConfigProblems extends UserError {
   }
 }
 
-/** True for a JSON object, false for a list, a text, a number and null. */
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-/** Returns a value as messages repeat it. */
-export const show = (given: unknown): string => JSON.stringify(given) ?? typeof given;
-
-export function number(min: number, max: number, isWhole = true): Parse<number> {
-  return (given) => {
-    const value = typeof given === "string" && given.trim() !== "" ? Number(given) : given;
-    if (typeof value !== "number" || !(value >= min && value <= max) || (isWhole && !Number.isInteger(value)))
-      throw new Error(`got ${show(given)}, expected ${isWhole ? "a whole number" : "a number"} from ${min} to ${max}`);
-    return value;
-  };
+/** Accepts a number, or a text of one, as variables and flags give it. */
+export function number(min: number, max: number, isWhole = true) {
+  const numberOf = (given: unknown): unknown =>
+    typeof given === "string" && given.trim() !== "" ? Number(given) : given;
+  const fits = (given: unknown): boolean => v.is(within(min, max, isWhole), numberOf(given));
+  return v.pipe(v.custom<number | string>(fits, expectedWithin(min, max, isWhole)), v.transform(Number));
 }
 
-export function text(what: string, pattern = /\S/): Parse<string> {
-  return (given) => {
-    if (typeof given === "string" && pattern.test(given)) return given;
-    throw new Error(`got ${show(given)}, expected ${what}`);
-  };
-}
+/** Accepts a list, or text with commas. */
+export const texts = <T>(item: Schema<T>) =>
+  v.pipe(
+    v.unknown(),
+    v.transform((given) => (typeof given === "string" ? given.split(",").map((part) => part.trim()) : given)),
+    v.array(item, "a list"),
+  );
 
-/** Parses a secret, which the message does not repeat. */
-export function secret(what: string, pattern: RegExp): Parse<string> {
-  return (given) => {
-    if (typeof given === "string" && pattern.test(given)) return given;
-    const got = typeof given === "string" ? `a text of ${given.length} characters` : typeof given;
-    throw new Error(`got ${got}, expected ${what}`);
-  };
-}
-
-/** Parses a list, or text with commas. */
-export function list<T>(item: Parse<T>): Parse<T[]> {
-  return (given) => {
-    const items: unknown = typeof given === "string" ? given.split(",").map((part) => part.trim()) : given;
-    if (!Array.isArray(items)) throw new Error(`got ${show(given)}, expected a list`);
-    return items.map((value) => item(value));
-  };
-}
-
-export const logLevel = text(
+export const logLevel = v.picklist(
+  ["trace", "debug", "info", "warn", "error", "silent"],
   "one of trace, debug, info, warn, error, silent",
-  /^(trace|debug|info|warn|error|silent)$/,
 );
 
 /** A value that goes before that of the file, and the name by which problems tell it. */
@@ -92,7 +73,7 @@ export function readOptions(
   given: Readonly<Record<string, Given | undefined>>,
 ): { values: Record<string, unknown>; problems: string[] } {
   const problems: string[] = [];
-  if (!isObject(file)) problems.push(`config file: got ${show(file).slice(0, 40)}, expected a JSON object`);
+  if (!isObject(file)) problems.push(`config file: got ${show(file, 40)}, expected a JSON object`);
   const fromFile = isObject(file) ? file : {};
   for (const name of Object.keys({ ...fromFile, ...given })) {
     if (Object.hasOwn(options, name)) continue;
@@ -101,33 +82,37 @@ export function readOptions(
     problems.push(`${name}: got an option that does not exist${meant}`);
   }
   const values: Record<string, unknown> = {};
-  for (const [name, { parse, fallback }] of Object.entries(options)) {
+  for (const [name, { schema, fallback }] of Object.entries(options)) {
     const { where, value } = given[name] ?? { where: name, value: fromFile[name] };
     values[name] = fallback;
     if (value === undefined) continue;
-    try {
-      values[name] = parse(value);
-    } catch (error) {
-      problems.push(`${where}: ${messageOf(error)}`);
-    }
+    const { success, output, issues } = v.safeParse(schema, value, { abortEarly: true, abortPipeEarly: true });
+    if (success) values[name] = output;
+    else problems.push(`${where}: ${sentenceOf(issues[0])}`);
   }
   return { values, problems };
 }
 
 /**
- * Parses the place of a database: a path, or an address of PostgreSQL. An address of anything else is no path: the file
- * would have the password in its name. The message does not repeat it.
+ * Accepts the place of a database: a path, or an address of PostgreSQL. An address of anything else is no path: the
+ * file would have the password in its name. The message does not repeat it.
  */
-export const databasePlace: Parse<string> = (given) => {
-  const place = secret("a file, or an address like postgres://user:password@machine/name", /\S/)(given);
-  const [, scheme] = /^([a-z][\w+.-]*):\/\//i.exec(place) ?? [];
-  if (scheme === undefined || /^postgres(ql)?$/.test(scheme)) return place;
-  const meant = nearest(scheme, ["postgres", "postgresql"]);
-  throw new Error(
-    `got an address that begins with ${scheme.slice(0, 20)}://, expected postgres:// or the path of a SQLite file` +
-      (meant === undefined ? "" : `. Did you mean ${meant}://?`),
-  );
-};
+export const databasePlace = v.pipe(
+  secret("a file, or an address like postgres://user:password@machine/name", /\S/),
+  v.check(
+    (place) => /^postgres(ql)?$/.test(schemeOf(place) ?? "postgres"),
+    ({ input }) => {
+      const scheme = schemeOf(input)!;
+      const meant = nearest(scheme, ["postgres", "postgresql"]);
+      return (
+        `got an address that begins with ${scheme.slice(0, 20)}://, expected postgres:// or the path of a SQLite file` +
+        (meant === undefined ? "" : `. Did you mean ${meant}://?`)
+      );
+    },
+  ),
+);
+
+const schemeOf = (place: string): string | undefined => /^([a-z][\w+.-]*):\/\//i.exec(place)?.[1];
 
 /** Variables that Kubernetes sets in each container for a service of this name. */
 const KUBERNETES = /_SERVICE_(HOST|PORT)|_PORT_\d+_/;

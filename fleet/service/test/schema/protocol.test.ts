@@ -7,7 +7,7 @@ import {
   readHubDocument,
   readReport,
   type Heartbeat,
-} from "../src/fleet-protocol.ts";
+} from "../../src/schema/protocol.ts";
 
 const beat: Heartbeat = {
   counter: 7,
