@@ -104,7 +104,14 @@ export interface NamesForm {
   readonly task?: "segment";
   /** True if a decoder has to be told how many classes there are. */
   readonly needsClasses?: true;
+  /** True if the file has no other outputs: with more, the same names are those of another network. */
+  readonly isWhole?: true;
+  /** Output whose maps are small squares, each the mask of a box. */
+  readonly boxMasks?: string;
 }
+
+/** Most cells across the mask of a box: published networks have 14 to 33. */
+export const MOST_BOX_CELLS = 33;
 
 export const NAMES_FORMS: readonly NamesForm[] = [
   {
@@ -122,12 +129,23 @@ export const NAMES_FORMS: readonly NamesForm[] = [
     outputs: { labels: null, boxes: 4, scores: null },
     inputs: ["orig_target_sizes"],
   },
-  { exporter: "centernet", family: "centernet", outputs: { hm: null, wh: null, reg: null } },
-  { exporter: "qualcomm", family: "face-det-lite", outputs: { heatmap: null, bbox: null, landmark: null } },
+  { exporter: "centernet", family: "centernet", outputs: { hm: null, wh: null, reg: null }, isWhole: true },
+  {
+    exporter: "qualcomm",
+    family: "face-det-lite",
+    outputs: { heatmap: null, bbox: null, landmark: null },
+    isWhole: true,
+  },
   {
     exporter: "torchvision",
     family: "mask-rcnn",
     outputs: { boxes: null, labels: null, scores: null, masks: null },
+  },
+  {
+    exporter: "mmdeploy",
+    family: "mask-rcnn",
+    outputs: { dets: 5, labels: null, masks: null },
+    boxMasks: "masks",
   },
   { exporter: "mmdeploy", family: "rtmdet-ins", outputs: { dets: 5, labels: null, masks: null } },
   { exporter: "mmdeploy", family: "rtmo", outputs: { dets: 5, keypoints: null } },

@@ -77,6 +77,8 @@ export interface FamilyPoints {
    * YOLOv8 to YOLO12.
    */
   readonly grid?: readonly [factor: number, offset: number];
+  /** The network may give a map of offsets, of scores and of points for each level. Usual: rows. */
+  readonly haveMaps?: true;
   /** Factors on the offsets from priors. Usual: those of the config. */
   readonly variances?: readonly [number, number, number, number];
   /** Every network of the family has these points. Usual: the config has to say. */
@@ -117,7 +119,7 @@ export const POINT_FACTS: { readonly [F in Family]?: FamilyPoints } = {
   "mediapipe-palm": { form: "after-boxes", keypoints: [7, 2], names: PALM7_NAMES },
   // Raw points of maps are offsets in anchors: deepcam-cn/yolov5-face, models/yolo.py.
   "yolov5-face": { form: "face", grid: [1, 0], ...FIVE },
-  retinaface: { variances: [0.1, 0.1, 0.2, 0.2], ...FIVE },
+  retinaface: { haveMaps: true, variances: [0.1, 0.1, 0.2, 0.2], ...FIVE },
   scrfd: { form: "anchor-rows", grid: [1, 0], ...FIVE },
   yunet: { form: "part-maps", grid: [1, 0], ...FIVE },
   movenet: { form: "one-pose", ...COCO },

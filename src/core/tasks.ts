@@ -14,6 +14,9 @@ export const TASKS: { readonly [T in TaskName]: string } = {
   text: "text",
 };
 
+/** Tasks that readers have for themselves, and what they give to users: peaks of maps become boxes. */
+export const GIVEN_BY: { readonly [T in TaskName]?: TaskName } = { peaks: "detect" };
+
 /** What `tasks` may hold: readers of networks, and what a decoder does besides. */
 export type TaskValueName = Exclude<TaskName, "detect"> | "suppression" | "prepare";
 

@@ -2,6 +2,7 @@
 import type { AnchorSet, Config } from "../config/types.ts";
 import { adviceOnCocoLabels } from "../core/labels.ts";
 import type { RuleSet } from "../core/rules.ts";
+import { GIVEN_BY } from "../core/tasks.ts";
 import { few, isFloat, type TensorSpec } from "../core/tensor.ts";
 import { cellsOf } from "../shapes/grids.ts";
 import type { Head } from "../heads/head.ts";
@@ -104,6 +105,7 @@ export function describePlan(config: Config, plan: Plan): Description {
     json: throughJson<PlanDescription>({
       kind: "plan",
       ...plan,
+      ...(plan.task && { task: { ...plan.task, name: GIVEN_BY[plan.task.name] ?? plan.task.name } }),
       heads,
       ruleSet,
       confidenceThreshold,

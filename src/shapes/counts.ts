@@ -84,7 +84,10 @@ export function pointsForMaps(
   if (inputSize !== null) {
     // Allow one map only at stride 16 or 32. A finer map is a segmentation.
     const strides = levels.length > 1 ? null : [16, 32];
-    const grids = gridsOf({ inputSize, strides });
+    // The side of such an input is a multiple of the stride: 300 x 75 is the crop of a text recogniser.
+    const isWhole = ({ stride }: { stride: number }): boolean =>
+      strides === null || inputSize.every((side) => side % stride === 0);
+    const grids = gridsOf({ inputSize, strides }).filter(isWhole);
     return levels.every(({ w, h }) => grids.some((g) => g.w === w && g.h === h)) ? 3 : null;
   }
   const halves = levels.every(

@@ -2,6 +2,7 @@
  * Says how well a match of the table agrees with what else is known: names, counts of rows, the input, usual counts.
  * Each rule has a name, the points that it gives, and an example. `null` means that the match is impossible.
  */
+import { MOST_BOX_CELLS } from "../core/exporters.ts";
 import { familyInName } from "../core/family-names.ts";
 import type { Family } from "../core/family.ts";
 import { isRound, levelsOf, MOST_LISTED, pointsForCells, pointsForMaps, pointsForPriors } from "./counts.ts";
@@ -144,7 +145,10 @@ const generalRules: readonly Rule[] = [
       const parts = Object.values(match.views).length;
       if (parts > 1 || classes !== null || named.length > 0 || levels.length === 0) return 0;
       const [{ w, k }] = levels;
-      return w > 0 && (BACKBONE.includes(k) || (k % 32 === 0 && !isUsual(match.bound.C))) ? null : 0;
+      const { anchors, bound } = match;
+      // 96 is 5 + 91, and 288 is three times as many, which few networks have by chance.
+      const isHead = bound.C === 80 || (anchors === 3 && isUsual(bound.C));
+      return w > 0 && (BACKBONE.includes(k) || (k % 32 === 0 && !isHead)) ? null : 0;
     },
   },
   {
@@ -153,12 +157,14 @@ const generalRules: readonly Rule[] = [
     points: ({ views: { count } }) => (count && (count[0].n ?? 1) !== 1 ? null : 0),
   },
   {
-    name: "masks as large as the picture",
+    name: "masks as large as the picture, or small squares for the boxes",
     example: "masks [1,100,640,640] of RTMDet-Ins; [1,100,28,28] are those of the boxes of Mask R-CNN",
-    points: ({ form, views: { masks } }) =>
-      form.kind === "masks of the picture" && masks[0].w > 0 && Math.min(masks[0].w, masks[0].h) <= 28
-        ? null
-        : 0,
+    points: ({ form, views: { masks } }) => {
+      if (form.kind !== "masks of the picture" && form.kind !== "masks of boxes") return 0;
+      const [{ w, h }] = masks;
+      const isOfBox = w > 0 && w === h && w <= MOST_BOX_CELLS;
+      return isOfBox === (form.kind === "masks of boxes") ? 0 : null;
+    },
   },
   {
     name: "DOTA's size",
@@ -171,6 +177,24 @@ const generalRules: readonly Rule[] = [
     points: (match, { classes, named }) => {
       if (classes !== null || named.length > 0 || levelsOf(match).length < 2) return 0;
       return match.anchors < 5 || isUsual(match.bound.C) ? 0 : null;
+    },
+  },
+  {
+    name: "networks without anchors have three maps or more",
+    example: "[1,95,22,22], [1,95,11,11] of Yolo-FastestV2 are no 90 classes of YOLOX",
+    points: (match, { classes, named }) => {
+      if (classes !== null || named.length > 0 || match.form.anchors) return 0;
+      const isAlone = Object.values(match.views).length === 1 && levelsOf(match).length === 2;
+      return isAlone && match.bound.C !== undefined && match.bound.C !== 80 ? null : 0;
+    },
+  },
+  {
+    name: "one map of a hundred classes at most",
+    example: "[1,504,38,38] of YOLOF are six anchors, and no 499 classes of FastestDet",
+    points: (match, { classes, named }) => {
+      const isAlone = Object.values(match.views).length === 1 && levelsOf(match).length === 1;
+      if (!isAlone || match.form.anchors || classes !== null || named.length > 0) return 0;
+      return (match.bound.C ?? 0) > 100 ? null : 0;
     },
   },
   {

@@ -72,6 +72,7 @@ export interface FormRow {
     | "packed"
     | "masks alone"
     | "masks of the picture"
+    | "masks of boxes"
     | "coordinates"
     | "coordinates of a face";
   /** Rows for each cell of a level. Absent: one. */

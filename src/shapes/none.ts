@@ -18,6 +18,8 @@ interface OtherKind {
   readonly output?: RegExp;
   /** Any input with such a name. */
   readonly input?: RegExp;
+  /** Another output, which has to have such a name. */
+  readonly beside?: RegExp;
   readonly example: string;
 }
 
@@ -98,6 +100,11 @@ const BY_NAME: readonly OtherKind[] = [
     example: "cls_preds:1x248x216x18 box_preds:1x248x216x42 dir_cls_preds:1x248x216x12",
   },
   {
+    what: "RetinaFace as MXNet runs it: its anchors and scores have another order than those of other exporters",
+    output: /rpn_\w*stride_?\d/i,
+    example: "face_rpn_cls_prob_reshape_stride32:1x4x20x20 face_rpn_bbox_pred_stride32:1x8x20x20",
+  },
+  {
     what: "a text recogniser",
     output: /ctc|transcript|char(acter)?s?(_|$)|text_recog|recogni[sz]e/i,
     example: "ctc_logits:1x40x97",
@@ -105,12 +112,17 @@ const BY_NAME: readonly OtherKind[] = [
   {
     what: "YOLACT, whose masks and boxes have priors of their own",
     output: /^proto$/i,
-    example: "proto:1x138x138x32",
+    beside: /^conf$/i,
+    example: "proto:1x138x138x32 conf:1x19248x81",
   },
 ];
 
 /** Channels of a picture: grey, colours, colours with alpha, and YOLOv5's slices. */
 const PICTURE_CHANNELS = [1, 3, 4, 12];
+
+/** Least side of a picture, in pixels: MNIST has 28. Shorter ones are sequences. */
+const LEAST_SIDE = 24;
+const areSides = (dims: OpenTensor["dims"]): boolean => dims.every((d) => (d as number) >= LEAST_SIDE);
 
 /** True if a tensor may be a picture. Dimensions that are open may be anything. */
 const mayBePicture = (dims: OpenTensor["dims"] | null): boolean =>
@@ -119,13 +131,16 @@ const mayBePicture = (dims: OpenTensor["dims"] | null): boolean =>
   (dims.length === 4 &&
     (PICTURE_CHANNELS.includes(dims[1] as number) || PICTURE_CHANNELS.includes(dims[3] as number))) ||
   (dims.length === 3 &&
-    (PICTURE_CHANNELS.includes(dims[0] as number) || PICTURE_CHANNELS.includes(dims[2] as number)));
+    ((PICTURE_CHANNELS.includes(dims[0] as number) && areSides(dims.slice(1))) ||
+      (PICTURE_CHANNELS.includes(dims[2] as number) && areSides(dims.slice(0, 2)))));
 
 /** Returns what the names say that the network is, if no family reads such networks; `null` if they say nothing. */
 export function otherByName({ tensors, inputs }: Network): string | null {
   const kind = BY_NAME.find(
-    ({ output, input }) =>
-      (output && tensors.some(({ name }) => output.test(name))) ||
+    ({ output, input, beside }) =>
+      (output &&
+        tensors.some(({ name }) => output.test(name)) &&
+        (!beside || tensors.some(({ name }) => beside.test(name)))) ||
       (input && inputs.some(({ name }) => input.test(name))),
   );
   if (kind) return kind.what;

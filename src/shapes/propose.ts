@@ -91,9 +91,9 @@ const FEWEST = 2;
 const MOST_BEHIND = 4;
 
 /** Returns the proposals for a network, the likeliest first. */
-export function propose(question: Question): Answer {
-  const { inputs = [], inputSize = null, names = [], options = {}, known = {} } = question;
-  const tensors = unflattened(question.tensors, options.roles?.priors);
+export function propose(of: Question): Answer {
+  const { inputs = [], inputSize = null, names = [], options = {}, known = {} } = of;
+  const tensors = unflattened(of.tensors, options.roles?.priors);
   const asked: Asked = {
     tensors,
     inputs,
@@ -104,19 +104,25 @@ export function propose(question: Question): Answer {
     isFamilyStated: options.family !== undefined,
   };
   const views = viewsOf(tensors);
-  const found = FORM_ROWS.filter(mayBe(options)).flatMap((form) =>
-    matches(form, tensors, views, known).flatMap((match): Proposal[] => {
-      const points = pointsOf(match, asked);
-      return points === null || points < FEWEST ? [] : [proposalOf(match, points, asked, options)];
-    }),
-  );
+  const all = FORM_ROWS.filter(mayBe(options)).flatMap((form) => matches(form, tensors, views, known));
+  // A name settles nothing if no form of its family fits: one of a post-processor may follow the network.
+  const isNamed = all.some((match) => isOfNamed(match, asked) && pointsOf(match, asked) !== null);
+  const question = isNamed ? asked : { ...asked, named: [] };
+  const found = all.flatMap((match): Proposal[] => {
+    const points = pointsOf(match, question);
+    return points === null || points < FEWEST ? [] : [proposalOf(match, points, question, options)];
+  });
   found.sort((a, b) => b.points - a.points);
   const other = options.family === undefined ? otherByName(withoutExtras(asked, found)) : null;
   if (other !== null && !found.some(isCertain)) return { proposals: [], looksLike: other };
-  const all = distinct(found);
-  const best = all.filter(({ points }) => points > all[0].points - MOST_BEHIND);
+  const differing = distinct(found);
+  const best = differing.filter(({ points }) => points > differing[0].points - MOST_BEHIND);
   return { proposals: best, looksLike: best.length > 0 ? null : (other ?? otherByShape(asked)) };
 }
+
+/** True for a form of a family that a name tells. */
+const isOfNamed = ({ form }: Match, { named }: Asked): boolean =>
+  form.families.some((family) => named.includes(family));
 
 /**
  * Returns the tensors with rows in place of Caffe's flat offsets and scores, if priors beside them say how many rows

@@ -62,6 +62,10 @@ function mapsOf(tensor: number, dims: OpenTensor["dims"]): View[] {
   // Masks of a list whose length is open: [batch,num_dets,height,width].
   if (isBatched && dims.every((d) => d === null))
     return [{ tensor, k: 1, n: null, w: 0, h: 0, isInterleaved: false, rank: 4 }];
+  const [height, width] = sides;
+  // Masks [N,28,28] of a list whose length is open.
+  if (!isBatched && k === null && height !== null && width !== null)
+    return [{ tensor, k: 1, n: height * width, w: width, h: height, isInterleaved: false, rank: 3 }];
   if ([k, ...sides].some((d) => d === null)) return [];
   const [a, b, c] = [k, ...sides] as number[];
   if (!isBatched && a === 1) return [];

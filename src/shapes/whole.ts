@@ -50,10 +50,15 @@ export const WHOLE_RULES: readonly Rule[] = [
     points: ({ form, bound, views: { maps } }, { inputSize, tensors }) => {
       if (form.kind !== "heat maps") return 0;
       const [{ w, h, tensor }] = maps;
-      const isQuarter = inputSize ? inputSize[0] === 4 * w && inputSize[1] === 4 * h : w <= 128 && h <= 128;
-      if (!HEAT_POINTS.includes(bound.X ?? 0) || !isQuarter || tensors.length > 1) return null;
-      if (/logit|seg|mask|class|prob/i.test(tensors[tensor].name)) return null;
-      return /heat/i.test(tensors[tensor].name) || inputSize ? 3 : 1;
+      const { name } = tensors[tensor];
+      const isHeat = /heat/i.test(name);
+      // Maps of an eighth of the input are told by their name alone: a segmentation may have them, too.
+      const isPart = inputSize
+        ? (isHeat ? [4, 8] : [4]).some((times) => inputSize[0] === times * w && inputSize[1] === times * h)
+        : w <= 128 && h <= 128;
+      if (!HEAT_POINTS.includes(bound.X ?? 0) || !isPart || /logit|seg|mask|class|prob/i.test(name))
+        return null;
+      return isHeat || inputSize ? 3 : 1;
     },
   },
   {
@@ -68,13 +73,14 @@ export const WHOLE_RULES: readonly Rule[] = [
   {
     name: "one map as large as the input",
     example: "sigmoid_0.tmp_0 [1,1,640,640] of PaddleOCR",
-    points: ({ form, views: { map } }, { inputSize, inputs, tensors }) => {
+    points: ({ form, views: { map } }, { inputSize, inputs, tensors, named }) => {
       if (form.kind !== "map of text") return 0;
       const [{ n, w, h, tensor }] = map;
       const isWhole = inputSize === null || n === null || (inputSize[0] === w && inputSize[1] === h);
+      const isOfFamily = form.families.some((family) => named.includes(family));
       // Paddle names the input "x".
-      const isPaddle = inputs.length === 0 || inputs.some(({ name }) => name === "x");
-      const isNamed = form.parts.map.name?.test(tensors[tensor].name) === true;
+      const isPaddle = isOfFamily || inputs.length === 0 || inputs.some(({ name }) => name === "x");
+      const isNamed = isOfFamily || form.parts.map.name?.test(tensors[tensor].name) === true;
       return isWhole && isNamed ? (isPaddle ? 3 : 1) : null;
     },
   },

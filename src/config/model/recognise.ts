@@ -1,6 +1,8 @@
 /** Finds the form of export that a file has, and says in the options of `createDecoder` what the form means. */
 import {
+  MOST_BOX_CELLS,
   NAMES_FORMS,
+  type NamesForm,
   OPERATOR_FORMS,
   PAIRS_FORMS,
   type PairsForm,
@@ -50,15 +52,9 @@ export function recognise(evidence: Evidence): Recognition | null {
     const roles: Roles = Object.fromEntries(form.roles.map((role, i) => [role, outputs[i]]));
     return { exporter: form.exporter, options: { family: form.family, roles } };
   }
-  for (const { exporter, family, outputs, inputs = [], task, needsClasses } of NAMES_FORMS) {
-    // An exporter may leave the last dimension open. Accept that only if the form also names an input.
-    const fits = (dims: ModelTensor["dims"], last: number): boolean =>
-      dims?.length === 3 && (dims[2] === last || (inputs.length > 0 && typeof dims[2] !== "number"));
-    const areNamed = Object.entries(outputs).every(([name, last]) =>
-      file.outputs.some((o) => o.name === name && (last === null || fits(o.dims, last))),
-    );
-    if (areNamed && inputs.every((name) => file.inputs.some((i) => i.name === name)))
-      return { exporter, options: { family, ...(task && { task }) }, needsClasses };
+  for (const form of NAMES_FORMS) {
+    const { exporter, family, task, needsClasses } = form;
+    if (hasNames(form, file)) return { exporter, options: { family, ...(task && { task }) }, needsClasses };
   }
   for (const form of PAIRS_FORMS) {
     const classes = classesOfPairs(form, file.outputs);
@@ -72,6 +68,26 @@ export function recognise(evidence: Evidence): Recognition | null {
   if (metadata === null || evidence.ignoresNames) return null;
   const found = recognise({ ...evidence, ignoresNames: true });
   return found && { ...found, needsClasses: true, areOthersNames: true };
+}
+
+/** True if the outputs and inputs of a file have the names of a form. */
+function hasNames({ outputs, inputs = [], isWhole, boxMasks }: NamesForm, file: NetworkFile): boolean {
+  // An exporter may leave the last dimension open. Accept that only if the form also names an input.
+  const fits = (dims: ModelTensor["dims"], last: number): boolean =>
+    dims?.length === 3 && (dims[2] === last || (inputs.length > 0 && typeof dims[2] !== "number"));
+  const areNamed = Object.entries(outputs).every(([name, last]) =>
+    file.outputs.some((o) => o.name === name && (last === null || fits(o.dims, last))),
+  );
+  const isMask = ({ name, dims }: ModelTensor): boolean => {
+    const [height, width] = dims?.slice(-2) ?? [];
+    return name === boxMasks && typeof width === "number" && width === height && width <= MOST_BOX_CELLS;
+  };
+  return (
+    areNamed &&
+    inputs.every((name) => file.inputs.some((i) => i.name === name)) &&
+    (!isWhole || file.outputs.length === Object.keys(outputs).length) &&
+    (boxMasks === undefined || file.outputs.some(isMask))
+  );
 }
 
 /** Returns how many classes the pairs of outputs have, `null` if some output is in no pair. */

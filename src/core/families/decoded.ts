@@ -103,7 +103,7 @@ export const DECODED_FAMILIES = {
     task: "text",
     rules: { gate: ">=", suppress: "none", clamp: "none" },
     threshold: 0.6,
-    word: /(^|[^a-z])db-?net|pp-?ocr.*det|ocr_?v\d_?det|text[-_ ]?det/,
+    word: /(^|[^a-z])db-?net|pp-?ocr.*det|ocr_?v\d.*det|text[-_ ]?det/,
     prepare: {
       resize: "stretch",
       order: "BGR",

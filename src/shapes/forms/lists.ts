@@ -67,7 +67,10 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     "graph2_flat_predictions:100x7",
     { isNamed: true },
   ),
-  finished(["ssd-detection-output"], { rows: inRows([7], { rank: 4 }) }, 4, "detection_out:1x1x100x7"),
+  // TensorRT's plugin gives a count besides.
+  finished(["ssd-detection-output"], { rows: inRows([7], { rank: 4 }) }, 4, "detection_out:1x1x100x7", {
+    beside: /^NMS_1$|count$/i,
+  }),
   finished(
     ["ssd-detection-output"],
     { rows: inRows([7], { rank: 2, name: /do|detection/i }) },
@@ -125,12 +128,24 @@ export const FINISHED_FORMS: readonly FormRow[] = [
   finished(
     ["mask-rcnn"],
     {
+      rows: inRows([5], { name: /det|box/i }),
+      classIds: LABELS,
+      masks: MASKS,
+    },
+    6,
+    "dets:1x100x5 labels:1x100 masks:1x100x28x28",
+    { task: "segment", kind: "masks of boxes", beside: /seg$|feature/i },
+  ),
+  // Detectron2 gives the size of the picture besides.
+  finished(
+    ["mask-rcnn"],
+    {
       ...NAMED,
       masks: MASKS,
     },
     6,
     "boxes:20x4 labels:20 scores:20 masks:20x1x480x640",
-    { task: "segment", isNamed: true },
+    { task: "segment", isNamed: true, beside: /^image_size$/i },
   ),
   // torchvision, and Object Detection API outside of TFLite: class ids count the background.
   // The points of Keypoint R-CNN are left alone, and Detectron2's size of the picture.
@@ -157,7 +172,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
   finished(
     ["efficient-nms"],
     {
-      count: value({ name: /^num/i, role: "count" }),
+      count: value({ name: /^num|valid|count/i, role: "count" }),
       boxes: inRows([4], { name: /det|box/i, role: "boxes" }),
       scores: list(/score/i, "scores"),
       classIds: list(/class|label/i, "classIds"),
@@ -165,6 +180,19 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     4,
     "num_dets:1x1 det_boxes:1x100x4 det_scores:1x100 det_classes:1x100",
     { isNamed: true, beside: /indice|mask/i },
+  ),
+  // TAO names the outputs of TensorRT's older plugin by their order.
+  finished(
+    ["efficient-nms"],
+    {
+      count: value({ name: /^BatchedNMS$/i, role: "count" }),
+      boxes: inRows([4], { name: /^BatchedNMS_1$/i, role: "boxes" }),
+      scores: list(/^BatchedNMS_2$/i, "scores"),
+      classIds: list(/^BatchedNMS_3$/i, "classIds"),
+    },
+    4,
+    "BatchedNMS:1x1 BatchedNMS_1:1x200x4 BatchedNMS_2:1x200 BatchedNMS_3:1x200",
+    { isNamed: true },
   ),
   finished(
     ["tflite-postprocess", "imx500"],
@@ -232,7 +260,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
   finished(["boxes"], TYPED, 3, "6379:100x4 6381:100:i64 6383:100"),
   // Apple's layer of non-maximum suppression.
   form(
-    "list",
+    "any",
     ["boxes"],
     {
       boxes: inRows([4], { name: /^coordinates$/, role: "boxes" }),

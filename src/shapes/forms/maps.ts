@@ -1,7 +1,7 @@
 /** Forms with a tensor, or several, for each feature map: the decoder computes the boxes. */
 import type { Family } from "../../core/family.ts";
 import type { FormRow } from "../form.ts";
-import { form, levelRows, map, PROTOTYPES, rows } from "./parts.ts";
+import { form, levelRows, map, PROTOTYPES, ROAD, rows } from "./parts.ts";
 import { ANCHORED, DISTRIBUTED } from "./rows.ts";
 
 /** Families that exporters of NN Archives write as four distances, the best score and the classes. */
@@ -22,6 +22,7 @@ const BOX_MAPS: readonly FormRow[] = [
   form("any", ANCHORED, { boxes: map([5, "C"]) }, 1, "a:1x255x80x80 b:1x255x40x40 c:1x255x20x20", {
     anchors: [3, 2, 5, 6],
     levels: [2, 5],
+    beside: ROAD,
   }),
   form(
     "any",
@@ -119,7 +120,7 @@ const BOX_MAPS: readonly FormRow[] = [
     { boxes: map([36]), scores: map(["X"]) },
     1,
     "c3:1x810x64x64 b3:1x36x64x64 c4:1x810x32x32 b4:1x36x32x32",
-    { levels: [5, 5] },
+    { levels: [5, 5], classesIn: (channels) => (channels % 9 === 0 ? channels / 9 : null) },
   ),
 ];
 
@@ -163,6 +164,16 @@ const TASK_MAPS: readonly FormRow[] = [
     "a:1x351x80x80 b:1x351x40x40 c:1x351x20x20 p:1x32x160x160",
     { task: "segment", anchors: [3] },
   ),
+  // A face and its points in one map, as forks of YOLOv8 for faces write it.
+  form("any", DISTRIBUTED, { boxes: map([65, "P"]) }, 3, "a:1x80x80x80 b:1x80x40x40 c:1x80x20x20", {
+    task: "pose",
+    classes: 1,
+    levels: [3, 4],
+    points: [
+      [5, 3],
+      [17, 3],
+    ],
+  }),
   form(
     "any",
     DISTRIBUTED,

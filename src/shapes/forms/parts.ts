@@ -60,3 +60,6 @@ export const MASKS = { see: "map", channels: ["X"], apart: true, name: /mask/i }
 
 /** Class ids of mmdeploy's rows. */
 export const LABELS: PartRow = list(/label|class/i);
+
+/** Maps of the road, which YOLOP and its kin give besides. */
+export const ROAD = /(^|_)seg$|lane_line|drive_area|^ll$/i;

@@ -1,6 +1,9 @@
 /** Forms that only networks of points have, and maps or lists of numbers about the whole picture. */
 import type { FormRow } from "../form.ts";
-import { form, inRows, levelRows, value } from "./parts.ts";
+import { form, inRows, levelRows, map, value } from "./parts.ts";
+
+/** Maxima of heat maps, which some exporters add. */
+const MAXIMA = /argmax|^keypoints$|^scores$/i;
 
 /** Returns the row of a network that knows one class. */
 const one = (families: FormRow["families"], parts: FormRow["parts"], more: Partial<FormRow>): FormRow =>
@@ -35,6 +38,30 @@ export const POINT_FORMS: readonly FormRow[] = [
     ["retinaface"],
     { boxes: inRows([4]), scores: inRows([2]), points: inRows([10]) },
     { usual: 5, example: "loc:1x16800x4 conf:1x16800x2 landms:1x16800x10" },
+  ),
+  // Maps with two anchors in each cell, as accelerators run both networks. With channels first, maps of RetinaFace
+  // are those of MXNet, whose scores have another order.
+  one(
+    ["retinaface"],
+    {
+      boxes: map([8], { order: "rows" }),
+      scores: map([4], { order: "rows" }),
+      points: map([20], { order: "rows" }),
+    },
+    {
+      levels: [3, 3],
+      usual: 5,
+      example: "b8:1x80x80x8 c8:1x80x80x4 l8:1x80x80x20 b16:1x40x40x8 c16:1x40x40x4 l16:1x40x40x20",
+    },
+  ),
+  one(
+    ["scrfd"],
+    { boxes: map([8]), scores: map([2]), points: map([20]) },
+    {
+      levels: [3, 3],
+      usual: 5,
+      example: "b8:1x80x80x8 c8:1x80x80x2 l8:1x80x80x20 b16:1x40x40x8 c16:1x40x40x2 l16:1x40x40x20",
+    },
   ),
   one(
     ["blazeface"],
@@ -88,12 +115,12 @@ export const POINT_FORMS: readonly FormRow[] = [
   one(
     ["hrnet", "vitpose", "superanimal"],
     { maps: { see: "map", channels: ["X"], order: "planes", name: /heat|output|hm/i } },
-    { kind: "heat maps", usual: 2, example: "heatmaps:1x17x64x48" },
+    { kind: "heat maps", usual: 2, beside: MAXIMA, example: "heatmaps:1x17x64x48" },
   ),
   one(
     ["superanimal", "hrnet", "vitpose"],
     { maps: { see: "map", channels: ["X"], order: "rows", name: /heat|output|hm/i } },
-    { kind: "heat maps", usual: 2, example: "heatmaps:1x64x64x39" },
+    { kind: "heat maps", usual: 2, beside: MAXIMA, example: "heatmaps:1x64x64x39" },
   ),
   one(
     ["pose-landmarks"],

@@ -108,7 +108,7 @@ export const QUERY_FORMS: readonly FormRow[] = [
       beside: DETR_EXTRAS,
     },
   ),
-  form("queries", RTDETR, { boxes: inRows([4, "C"], { rank: 3 }) }, 1, "output0:1x300x84", { counts: [300] }),
+  form("queries", RTDETR, { boxes: rows([4, "C"], { rank: 3 }) }, 1, "output0:1x300x84", { counts: [300] }),
   // The post-processor of D-FINE and its kin.
   finished(
     RTDETR,
@@ -140,8 +140,12 @@ export const PRIOR_FORMS: readonly FormRow[] = [
   form(
     "priors",
     ["efficientdet"],
-    { boxes: inRows([4]), scores: inRows(["C"]) },
+    {
+      boxes: inRows([4], { name: /box|regress|loc/i }),
+      scores: inRows(["C"], { name: /class|score|conf/i }),
+    },
     2,
     "boxes:1x49104x4 scores:1x49104x90",
+    { beside: /anchor|feature/i },
   ),
 ];

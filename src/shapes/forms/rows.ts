@@ -1,7 +1,7 @@
 /** Forms with a row for each cell of the input, or for three anchors of each cell: nothing is suppressed yet. */
 import type { Family } from "../../core/family.ts";
 import type { FormRow } from "../form.ts";
-import { form, inPlanes, inRows, PROTOTYPES, rows } from "./parts.ts";
+import { form, inPlanes, inRows, PROTOTYPES, ROAD, rows } from "./parts.ts";
 
 /** Families whose rows are boxes and classes. */
 const ULTRALYTICS = [
@@ -51,9 +51,8 @@ const BOX_ROWS: readonly FormRow[] = [
     "output:1x8400x6",
     { classes: null, options: { reading: "end-to-end" } },
   ),
-  // YOLOP's maps of the road.
   form("anchors", ANCHORED, { boxes: rows([5, "C"]) }, 2, "output0:1x25200x85", {
-    beside: /(^|_)seg$|lane_line|drive_area/i,
+    beside: ROAD,
   }),
   form("cells", DISTRIBUTED, { boxes: rows([64, "C"]) }, 0, "output:1x8400x144"),
   form(
@@ -143,6 +142,36 @@ const TASK_ROWS: readonly FormRow[] = [
     2,
     "boxes:1x84x8400 coefficients:1x32x8400 output1:1x32x160x160",
     { task: "segment" },
+  ),
+  // Boxes, scores and points in tensors of their own: a network whose last layer was cut off.
+  form(
+    "cells",
+    ULTRALYTICS,
+    { boxes: rows([4]), scores: rows(["C"]), points: rows(["P"]) },
+    3,
+    "boxes:1x8400x4 scores:1x8400x1 points:1x8400x51",
+    {
+      task: "pose",
+      points: [
+        [17, 3],
+        [5, 3],
+        [21, 3],
+      ],
+    },
+  ),
+  // Qualcomm's FastSAM: corners, scores and coefficients.
+  form(
+    "cells",
+    ["boxes"],
+    {
+      prototypes: PROTOTYPES,
+      coefficients: rows(["M"], { name: /coef|mask/i }),
+      boxes: rows([4], { name: /^boxes$/i }),
+      scores: rows(["C"], { name: /^scores$/i }),
+    },
+    3,
+    "boxes:1x8400x4 scores:1x8400 mask_coeffs:1x8400x32 mask_protos:1x32x160x160",
+    { task: "segment", isNamed: true },
   ),
   form(
     "cells",

@@ -17,6 +17,7 @@ import { type TensorMatch, join, matchOne, playersOf, preferred } from "../../he
 import type { CountedQuery, HeadQuery } from "../../heads/query.ts";
 import type { Form, Formed } from "./form.ts";
 import { queryPoints } from "./query-points.ts";
+import { scrfdMaps } from "./anchor-maps.ts";
 
 const volumeOf = ([count, values]: PointShape): number => count * values;
 
@@ -196,10 +197,14 @@ const anchorRows: Form = {
   read: (query, specs, shape) => {
     const points = volumeOf(shape);
     const withAny = specs.some(({ dims }) => dims[dims.length - 1] === points);
-    return [1, 2].flatMap((anchors) => anchorLevels(query, specs, anchors, shape, withAny ? points : null));
+    const found = [1, 2].flatMap((anchors) =>
+      anchorLevels(query, specs, anchors, shape, withAny ? points : null),
+    );
+    return found.length > 0 ? found : scrfdMaps(query, specs, shape);
   },
   expected: (_, shape) =>
-    `[1,2hw,1] + [1,2hw,4] + [1,2hw,${volumeOf(shape)}] for each of strides 8, 16, 32, with inputSize`,
+    `[1,2hw,1] + [1,2hw,4] + [1,2hw,${volumeOf(shape)}] for each of strides 8, 16, 32, with inputSize, or ` +
+    `[1,2,h,w] + [1,8,h,w] + [1,${2 * volumeOf(shape)},h,w]`,
 };
 
 /** Reads SCRFD with `anchors` rows for each cell, and points of `points` channels; `null` for none. */

@@ -14,6 +14,7 @@ import { blankExcept } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import { readCrop } from "./crop/read.ts";
 import type { Formed } from "./form.ts";
+import { retinafaceMaps } from "./anchor-maps.ts";
 import { FORMS } from "./forms.ts";
 import type { PosePlan } from "./plan.ts";
 
@@ -26,9 +27,12 @@ export function readPose(query: HeadQuery, specs: Specs): readonly Interpretatio
   const form = facts.form && FORMS[facts.form];
   const readings = form
     ? form.read(query, specs, shape)
-    : readInOneOrder(specs, (ordered) =>
-        readAny(query, ordered, shape).map((formed) => ({ ...formed.interpretation, formed })),
-      ).map(({ formed }) => formed);
+    : [
+        ...readInOneOrder(specs, (ordered) =>
+          readAny(query, ordered, shape).map((formed) => ({ ...formed.interpretation, formed })),
+        ).map(({ formed }) => formed),
+        ...(facts.haveMaps ? retinafaceMaps(query, specs, shape) : []),
+      ];
   if (readings.length === 0) refuseAll(query, specs, shape, form?.expected(query, shape) ?? null);
   return readings.map((formed) =>
     formed.lacksPoints
