@@ -1,8 +1,9 @@
 /** Finds the extra channels of heads, which a task reads besides the boxes. Only imports of tasks use this file. */
-import { type ChannelView, type Column, beside, maps, move, rows } from "./channels.ts";
-import { cellsOf } from "../shapes/grids.ts";
+import { type ChannelView, type Column, type Views, beside, maps, move, rows } from "./channels.ts";
+import { cellsOf, gridsOf } from "../shapes/grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "./head.ts";
-import { distinct, fullest } from "./interpret.ts";
+import { distinct, fullest, interpret } from "./interpret.ts";
+import { blankExcept } from "./match.ts";
 import type { HeadQuery } from "./query.ts";
 
 /** Returns the column after the channels of a head and the unread channels, in the tensor of the boxes. */
@@ -64,14 +65,6 @@ interface ExtraView {
   readonly view: ChannelView;
 }
 
-/** Returns every way to see so many channels in the tensors that may hold them. */
-const extraViews = (specs: Specs, channels: number, mayHold: (index: number) => boolean): ExtraView[] =>
-  specs.flatMap((spec, tensor) =>
-    mayHold(tensor)
-      ? [...maps(spec, channels), ...rows(spec, channels)].map((view) => ({ tensor, view }))
-      : [],
-  );
-
 /**
  * Returns the interpretation with `extra` set in each head, for extra channels in tensors of their own: one with the
  * cells of all maps, or one tensor for each map. Returns `null` if no tensor fits, or if several do.
@@ -84,51 +77,83 @@ export function joinExtra(
   channels: number,
   mayHold: (index: number) => boolean,
 ): Interpretation | null {
-  const views = extraViews(specs, channels, mayHold).filter(
-    ({ tensor, view }) => !interpretation.uses.includes(tensor) && view.batch === interpretation.batch,
+  const { uses, batch } = interpretation;
+  const views = specs.flatMap((spec, tensor) =>
+    !mayHold(tensor) || uses.includes(tensor)
+      ? []
+      : anyView(spec, channels).flatMap((view) => (view.batch === batch ? { tensor, view } : [])),
   );
   return joinOneTensor(interpretation, views) ?? joinTensorPerHead(interpretation, views);
 }
 
-/** Reads boxes of tensors, as `interpret` does. */
-type ReadBoxes = (specs: Specs) => readonly Interpretation[];
+/** A part that a task adds to each box: channels after the others, or in tensors of its own. */
+export interface AddedPart {
+  /** Count of its channels. */
+  readonly channels: number;
+  /** Names of its tensors as the option `roles` states them; `null`: any tensor may hold it. */
+  readonly names: readonly string[] | null;
+  /** Returns the readings of boxes. Default: `interpret`. */
+  readonly readBoxes?: (specs: Specs) => readonly Interpretation[];
+  /** The tensors as the part sees them, in the same order. Default: as the boxes see them. */
+  readonly seen?: Specs;
+}
 
-/** Returns the readings whose extra channels follow the channels of the boxes, in the tensor of each head. */
-export const readFused = (
-  query: HeadQuery,
-  read: ReadBoxes,
-  specs: Specs,
-  channels: number,
-): readonly Interpretation[] =>
-  read(specs.map((spec) => ({ ...spec, extra: channels }))).map((one) => withExtra(query, one));
+const planar: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell === 1);
+const interleaved: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell !== 1);
+const anyView: Views = (spec, k) => [...maps(spec, k), ...rows(spec, k)];
 
 /**
- * Returns the readings whose extra channels are in tensors of their own, as `joinExtra`.
- * @param boxes the tensors without those that hold nothing but extra channels
+ * Returns the readings of boxes with the part that a task adds: `extra` is set in each head. The part follows the other
+ * channels if such a reading uses as many tensors as any does. Else it has tensors of its own.
  */
-export const readBeside = (
-  read: ReadBoxes,
-  boxes: Specs,
-  specs: Specs,
-  channels: number,
-  mayHold: (index: number) => boolean,
-): readonly Interpretation[] => {
-  // Read the boxes only if some tensor is left for the extra channels.
-  const mayJoin = extraViews(specs, channels, mayHold).some(({ tensor }) =>
-    boxes.some(({ dims }, i) => i !== tensor && dims.length > 0),
+export function readAdded(query: HeadQuery, specs: Specs, part: AddedPart): readonly Interpretation[] {
+  const { channels, names, readBoxes = (tensors) => interpret(query, tensors), seen = specs } = part;
+  const fused = names
+    ? []
+    : readBoxes(specs.map((spec) => ({ ...spec, extra: channels }))).map((one) => withExtra(query, one));
+  const join = (boxes: Specs, holds: readonly boolean[]): readonly Interpretation[] =>
+    // Read the boxes only if some tensor is left for them.
+    holds.some((held, i) => held && boxes.some(({ dims }, k) => k !== i && dims.length > 0))
+      ? readBoxes(boxes).flatMap((one) => joinExtra(one, seen, channels, (i) => holds[i]) ?? [])
+      : [];
+  const kinds = names ? [seen.map(({ name }) => names.includes(name))] : kindsOf(query, seen, channels);
+  // Hide the tensors of the part: boxes or scores may have as many channels.
+  const tries = kinds.map((holds) =>
+    join(
+      blankExcept(specs, (_, i) => !holds[i]),
+      holds,
+    ),
   );
-  return mayJoin
-    ? read(boxes).flatMap((interpretation) => joinExtra(interpretation, specs, channels, mayHold) ?? [])
-    : [];
-};
+  const most = Math.max(...tries.map(countOfMost));
+  // Boxes and the part may share a kind: scores of one class beside angles. Hide nothing if that leaves fewer alone.
+  const isWhole = most >= specs.filter(({ dims }) => dims.length > 0).length;
+  const open = isWhole ? [] : join(specs, names ? kinds[0] : specs.map(() => true));
+  // Keep every kind that uses the most tensors: if boxes and the part have equally many channels, only the caller can
+  // tell.
+  const beside =
+    countOfMost(open) > most ? open : tries.filter((one) => most > 0 && countOfMost(one) === most).flat();
+  const full = fullest([...fused, ...beside]);
+  return countOfMost(fused) < countOfMost(beside) ? full : full.filter((one) => fused.includes(one));
+}
 
-/** Returns the fused readings, if some use as many tensors as any reading does. Else returns `beside`. */
-export function preferFused(
-  fused: readonly Interpretation[],
-  beside: readonly Interpretation[],
-): readonly Interpretation[] {
-  const full = fullest([...fused, ...beside]).filter((reading) => fused.includes(reading));
-  return full.length > 0 ? full : beside;
+/** Returns the count of the tensors that the fullest reading uses. */
+const countOfMost = (all: readonly Pick<Interpretation, "uses">[]): number =>
+  Math.max(0, ...all.map(({ uses }) => uses.length));
+
+/**
+ * Returns the tensors that may hold a part, for each kind of tensors: planes, interleaved maps, rows, and all. A map
+ * that is as wide as a part has channels looks like that part: [1,64,10,10] beside points [1,10,10,10]. So each kind
+ * gets its turn, and the one that leaves the fewest tensors alone is right. Most networks have parts of one kind, so
+ * that several kinds are the same tensors.
+ */
+function kindsOf(query: HeadQuery, specs: Specs, channels: number): (readonly boolean[])[] {
+  const grids = gridsOf(query);
+  const isMapOrRows = ({ w, h }: ChannelView): boolean =>
+    w === 0 || grids.length === 0 || grids.some((g) => g.w === w && g.h === h);
+  const kinds = [planar, interleaved, rows, anyView].map((views) =>
+    specs.map((spec) => views(spec, channels).some(isMapOrRows)),
+  );
+  return [...new Map(kinds.map((holds) => [holds.join(), holds])).values()];
 }
 
 /** Returns the interpretation with the extra channels of all heads in one tensor, one head after the other. */

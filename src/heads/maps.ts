@@ -95,13 +95,14 @@ export function distanceMaps(query: CountedQuery, specs: Specs): Interpretation[
         byLayout(matched).flatMap((mates) =>
           disjoint(mates).flatMap((matches) => distances(query, bins, raw, matches)),
         );
+      const pairsInRows = preferOneOrder(pairs(query, specs, inRows, box, classes));
       return [
         ...levels(specs, matchParts(query, wholeHeads(query, specs), maps, parts)).flatMap((matches) =>
           distances(query, bins, bins ? raw : "probabilities", matches),
         ),
         ...split(pairs(query, specs, maps, box, classes)),
-        ...split(asMaps(query, preferOneOrder(pairs(query, specs, inRows, box, classes)))),
-        ...preferOneOrder(pairs(query, specs, inRows, box, classes)).flatMap((match) =>
+        ...split(asMaps(query, pairsInRows)),
+        ...pairsInRows.flatMap((match) =>
           slices(query, match)
             .filter((cut) => cut.length > 1)
             .flatMap((cut) => distances(query, bins, raw, [match], cut)),

@@ -55,16 +55,18 @@ export const usesOf = ({ tensors }: TensorMatch): number[] => tensors.map(({ ind
 const layoutsOf = ({ tensors }: TensorMatch): string => tensors.map(({ layout }) => layout).join();
 
 /** True if the tensor may play the role: the option `roles` names no other tensor for it. */
-export const mayPlay = ({ roles }: Pick<HeadQuery, "roles">, role: keyof Roles, name: string): boolean =>
-  [roles?.[role] ?? name].flat().includes(name);
+export function mayPlay({ roles }: Pick<HeadQuery, "roles">, role: keyof Roles, name: string): boolean {
+  const wanted = roles?.[role];
+  return wanted === undefined || [wanted].flat().includes(name);
+}
 
 /** Returns the tensors with the dims of all others taken away: nothing reads them then, and the indices stay. */
 export const blankExcept = (specs: Specs, keep: (s: TensorSpec, i: number) => boolean): TensorSpec[] =>
   specs.map((s, i) => (keep(s, i) ? s : { ...s, dims: [] }));
 
 /** Returns the tensors with the dims of those taken away that may not play the role. */
-export const playersOf = (query: HeadQuery, specs: Specs, role: keyof Roles): TensorSpec[] =>
-  blankExcept(specs, (s) => mayPlay(query, role, s.name));
+export const playersOf = (query: HeadQuery, specs: Specs, role: keyof Roles): Specs =>
+  query.roles?.[role] === undefined ? specs : blankExcept(specs, (s) => mayPlay(query, role, s.name));
 
 /** Joins each match with every other tensor that has as many cells and `k` channels of the part. */
 export function join(

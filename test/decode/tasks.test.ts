@@ -8,8 +8,7 @@ import { toPixels } from "../../src/decode/pixels.ts";
 import { createDecoderSync as createCoreDecoder, explain } from "../../src/entries/core.ts";
 import { ConfigError, refuseFor } from "../../src/core/errors.ts";
 import type { DecoderTask, NetworkTask } from "../../src/decode/tasks.ts";
-import { readBeside, readFused } from "../../src/heads/extra.ts";
-import { interpret } from "../../src/heads/interpret.ts";
+import { readAdded } from "../../src/heads/extra.ts";
 import { firstSource, headIndexOf, readChannels } from "../../src/memory/extra.ts";
 import type { Column } from "../../src/heads/channels.ts";
 import { prepare } from "../../src/tasks/prepare/task.ts";
@@ -26,10 +25,7 @@ const probe: NetworkTask<"oriented"> = {
   rules: { suppress: "none" },
   read(query, specs) {
     const named = query.roles?.angles;
-    const boxesOf = (tensors: typeof specs) => interpret(query, tensors);
-    const found = named
-      ? readBeside(boxesOf, specs, specs, EXTRA, (i) => specs[i].name === named)
-      : readFused(query, boxesOf, specs, EXTRA);
+    const found = readAdded(query, specs, { channels: EXTRA, names: named ? [named].flat() : null });
     if (found.length === 0) refuseFor([{ option: "classes" }], "probe", "nothing", "something");
     return found.map((one) => ({
       ...one,

@@ -1,9 +1,10 @@
 /** How often the tensors of a task are read. A plan needs few readings. */
 import { describe, expect, it } from "vitest";
-import { createDecoder } from "../../src/entries/index.ts";
+import { createDecoder, type DecoderOptions } from "../../src/entries/index.ts";
 import { specOf } from "../../src/core/tensor.ts";
-import { readBeside, readInOneOrder } from "../../src/heads/extra.ts";
+import { readAdded, readInOneOrder } from "../../src/heads/extra.ts";
 import type { Interpretation, Specs } from "../../src/heads/head.ts";
+import type { HeadQuery } from "../../src/heads/query.ts";
 
 const specsOf = (...all: number[][]): Specs =>
   all.map((dims, i) => specOf(`output${i}`, { dims, type: "f32" }));
@@ -31,21 +32,42 @@ describe("readInOneOrder", () => {
   });
 });
 
-describe("readBeside", () => {
+describe("readAdded", () => {
   const readsOf = (specs: Specs): number => {
     let reads = 0;
-    const read = (): [] => {
+    const readBoxes = (): [] => {
       reads++;
       return [];
     };
-    readBeside(read, specs, specs, 51, () => true);
+    const query = { inputSize: null, strides: null, traits: {} } as unknown as HeadQuery;
+    readAdded(query, specs, { channels: 51, names: ["output1"], readBoxes });
     return reads;
   };
 
-  it("reads boxes only if another tensor can hold the extra channels", () => {
+  it("reads boxes only if another tensor holds the part", () => {
     expect(readsOf(specsOf([1, 56, 8400]))).toBe(0);
-    expect(readsOf(specsOf([1, 51, 8400]))).toBe(0);
-    expect(readsOf(specsOf([1, 5, 8400], [1, 51, 8400]))).toBe(1);
+    expect(readsOf(specsOf([1, 5, 8400], [1, 51, 8400]))).toBeGreaterThan(0);
+  });
+});
+
+describe("masks in maps: boxes with classes, coefficients, prototypes", () => {
+  // Each square map of coefficients has the shape of boxes too, which were read so: all other tensors were left alone.
+  it.each([
+    [15, 320, 16],
+    [15, 640, 32],
+    [1, 320, 8],
+  ])("of %i classes at %i pixels, %i coefficients", async (classes, side, masks) => {
+    const sides = [8, 16, 32].map((stride) => side / stride);
+    const outputs = Object.fromEntries([
+      ...sides.map((s, i) => [`boxes${i}`, { dims: [1, 5 + classes, s, s], type: "f32" }]),
+      ...sides.map((s, i) => [`masks${i}`, { dims: [1, masks, s, s], type: "f32" }]),
+      ["prototypes", { dims: [1, masks, side / 4, side / 4], type: "f32" }],
+    ]) as DecoderOptions["outputs"];
+    const options = { family: "yolov8", task: "segment", classes, inputSize: [side, side] } as const;
+    const { json } = (await createDecoder(null, { ...options, outputs })).describe();
+    const heads = "heads" in json ? json.heads : [];
+    expect(heads.map(({ gridWidth, classes: n }) => [gridWidth, n])).toEqual(sides.map((s) => [s, classes]));
+    expect(heads.map(({ extra }) => extra?.tensor)).toEqual([3, 4, 5]);
   });
 });
 

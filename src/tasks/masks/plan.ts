@@ -1,10 +1,9 @@
 /** Finds the prototypes and the coefficients among the tensors of a network. */
-import { interpret } from "../../heads/interpret.ts";
 import { refuseFor } from "../../core/errors.ts";
 import type { TensorSpec } from "../../core/tensor.ts";
 import { few, shape } from "../../core/tensor.ts";
 import { classCounts } from "../../heads/exports.ts";
-import { preferFused, readBeside, readFused } from "../../heads/extra.ts";
+import { readAdded } from "../../heads/extra.ts";
 import type { Interpretation, Specs, TaskPlan } from "../../heads/head.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import { PROTOTYPE_TYPES, type PrototypeType, type Prototypes } from "./source.ts";
@@ -232,15 +231,10 @@ function withCoefficients(
   const names = listOf(query.roles?.coefficients);
   // Hide the prototypes, so that no head takes them for boxes or scores.
   const others = specs.map((spec, i) => (i === tensor ? { ...spec, dims: [] } : spec));
-  // Hide named coefficients from the search for scores: 32 of them look like 32 classes.
-  const boxes = others.map((spec) => (names.includes(spec.name) ? { ...spec, dims: [] } : spec));
-  const isFree = (i: number): boolean =>
-    i !== tensor && (names.length === 0 || names.includes(specs[i].name));
-  const mayFollowClasses = names.every((name) => !specs.some((spec) => spec.name === name));
-  const read = (tensors: Specs): readonly Interpretation[] => interpret(query, tensors);
-  const fused = mayFollowClasses ? readFused(query, read, others, count) : [];
-  const beside = readBeside(read, boxes, others, count, isFree);
-  return preferFused(fused, beside).filter((reading) => reading.batch === batch);
+  return readAdded(query, others, {
+    channels: count,
+    names: specs.some(({ name }) => names.includes(name)) ? names : null,
+  }).filter((reading) => reading.batch === batch);
 }
 
 /** Returns the shapes that an error asks for. */

@@ -1,12 +1,11 @@
 /** Finds the boxes and the angles among the tensors. */
-import { fullest, interpret } from "../../heads/interpret.ts";
+import { interpret } from "../../heads/interpret.ts";
 import { refuseFor } from "../../core/errors.ts";
 import { channelsBesideClasses } from "../../core/families.ts";
 import { list, volume } from "../../core/tensor.ts";
 import { READINGS } from "../../core/readings.ts";
-import { readBeside, readFused } from "../../heads/extra.ts";
+import { readAdded } from "../../heads/extra.ts";
 import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
-import { blankExcept } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import type { TaskConfig } from "../../config/types.ts";
 import type { Rules } from "../../core/rules.ts";
@@ -15,50 +14,24 @@ import { type AngleForm, ORIENTED_NMS, type OrientedPlan, SIGMOID_RANGE } from "
 /** A query, with the fields of the config that it carries along. */
 type Query = HeadQuery & { readonly task: TaskConfig | null; readonly rules?: Partial<Rules> };
 
-/** An interpretation whose heads have their angles. */
-interface OrientedReading {
-  readonly boxes: Interpretation;
-  /** True if one tensor has the angles of all feature maps. Exporters differ in how far they decode this tensor. */
-  readonly hasJoinedAngles: boolean;
-}
-
 /** Returns every interpretation of the tensors as oriented boxes. Throws if there is none. */
 export function readOriented(query: HeadQuery, specs: Specs): readonly Interpretation[] {
-  const readings = [...readAfterClasses(query, specs), ...readOtherTensors(query, specs)];
+  const angles = query.roles?.angles;
+  const readings = readAdded(query, specs, {
+    channels: 1,
+    names: angles === undefined ? null : [angles].flat(),
+    readBoxes: (tensors) => interpretBoxes(query, tensors),
+  });
   if (readings.length === 0) refuseShapes(query, specs);
-  const full = fullest(readings.map(({ boxes }) => boxes));
-  return readings
-    .filter(({ boxes }) => full.includes(boxes))
-    .map(({ boxes, hasJoinedAngles }) => {
-      if (boxes.inputSize === null)
-        refuseFor(
-          [{ option: "inputSize" }],
-          boxes.about,
-          "oriented boxes and no input size",
-          "inputSize: [width, height]. Angles are measured in pixels, where both axes count alike",
-        );
-      const task = planOf(query as Query, boxes, hasJoinedAngles);
-      return { ...boxes, task };
-    });
-}
-
-/** Reads tensors in which the angle is the last channel, after the classes. */
-function readAfterClasses(query: HeadQuery, specs: Specs): OrientedReading[] {
-  if (query.roles?.angles) return [];
-  const read = (tensors: Specs): Interpretation[] => interpretBoxes(query, tensors);
-  return readFused(query, read, specs, 1).map((boxes) => ({ boxes, hasJoinedAngles: false }));
-}
-
-/** Reads angles in tensors of their own. */
-function readOtherTensors(query: HeadQuery, specs: Specs): OrientedReading[] {
-  const named = query.roles?.angles === undefined ? null : [query.roles.angles].flat();
-  const mayHold = (i: number): boolean => named === null || named.includes(specs[i].name);
-  // Hide named tensors of angles: they have the shape of scores of one class.
-  const others = blankExcept(specs, (_, i) => named === null || !mayHold(i));
-  const read = (tensors: Specs): Interpretation[] => interpretBoxes(query, tensors);
-  return readBeside(read, others, specs, 1, mayHold).map((boxes) => {
-    const tensors = new Set(boxes.heads.map(({ extra }) => extra?.tensor));
-    return { boxes, hasJoinedAngles: boxes.heads.length > 1 && tensors.size === 1 };
+  return readings.map((boxes) => {
+    if (boxes.inputSize === null)
+      refuseFor(
+        [{ option: "inputSize" }],
+        boxes.about,
+        "oriented boxes and no input size",
+        "inputSize: [width, height]. Angles are measured in pixels, where both axes count alike",
+      );
+    return { ...boxes, task: planOf(query as Query, boxes) };
   });
 }
 
@@ -78,8 +51,13 @@ function interpretBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
   });
 }
 
-function planOf(query: Query, interpretation: Interpretation, hasJoinedAngles: boolean): OrientedPlan {
+function planOf(query: Query, interpretation: Interpretation): OrientedPlan {
   const { task, traits, rules } = query;
+  const { heads } = interpretation;
+  // One tensor has the angles of all feature maps. Exporters differ in how far they decode this tensor.
+  const hasJoinedAngles =
+    heads.length > 1 &&
+    heads.every(({ extra, box }) => extra?.tensor === heads[0].extra?.tensor && extra?.tensor !== box.tensor);
   const isRaw = READINGS[interpretation.name].maps === true;
   const usualForm: AngleForm = isRaw ? (traits.angle ?? "logits") : "radians";
   if (hasJoinedAngles && isRaw && !task?.angleForm)

@@ -6,11 +6,10 @@ import type { PointShape } from "../../core/keypoints.ts";
 import { POINT_FACTS } from "../../core/pose-families.ts";
 import { READINGS } from "../../core/readings.ts";
 import { type TensorSpec, list, volume } from "../../core/tensor.ts";
-import { type ChannelView, type Views, maps, rows } from "../../heads/channels.ts";
-import { preferFused, readBeside, readFused, readInOneOrder } from "../../heads/extra.ts";
+import { maps, rows } from "../../heads/channels.ts";
+import { readAdded, readInOneOrder } from "../../heads/extra.ts";
 import { gridsOf } from "../../shapes/grids.ts";
 import type { Interpretation, Specs } from "../../heads/head.ts";
-import { blankExcept } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import { readCrop } from "./crop/read.ts";
 import type { Formed } from "./form.ts";
@@ -63,65 +62,36 @@ function withoutPoints(query: HeadQuery): HeadQuery {
 
 /**
  * Returns a spec whose points are one dimension: [1,17,3,N] becomes [1,51,N], [1,N,17,3] becomes [1,N,51]. Leaves a map
- * of the input alone: [1,2,2,4] is two points of two values, and 2 x 2 cells of four channels.
+ * of the input alone: [1,2,2,4] is two points of two values, and 2 x 2 cells of four channels. A map that the input
+ * does not have holds no points.
  */
 function flattened(query: HeadQuery, spec: TensorSpec, [count, values]: PointShape): TensorSpec {
   const { dims } = spec;
-  if (dims.length !== 4) return spec;
   const grids = gridsOf(query);
-  if (maps(spec, count * values).some(({ w, h }) => grids.some((grid) => grid.w === w && grid.h === h)))
-    return spec;
+  const asMap = maps(spec, count * values);
+  if (asMap.some(({ w, h }) => grids.some((grid) => grid.w === w && grid.h === h))) return spec;
   const [batch, a, b, c] = dims;
-  if (a === count && b === values) return { ...spec, dims: [batch, count * values, c], order: "planes" };
-  if (b === count && c === values) return { ...spec, dims: [batch, a, count * values], order: "rows" };
-  return spec;
+  if (dims.length === 4 && a === count && b === values)
+    return { ...spec, dims: [batch, count * values, c], order: "planes" };
+  if (dims.length === 4 && b === count && c === values)
+    return { ...spec, dims: [batch, a, count * values], order: "rows" };
+  return asMap.length > 0 && grids.length > 0 && rows(spec, count * values).length === 0
+    ? { ...spec, dims: [] }
+    : spec;
 }
-
-const planar: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell === 1);
-const interleaved: Views = (spec, k) => maps(spec, k).filter(({ cell }) => cell !== 1);
 
 /**
  * Reads networks whose boxes have the layout of a detector without points. Points follow the boxes and classes, or are
  * in tensors of their own.
  */
 function readAny(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
-  const channels = shape[0] * shape[1];
   const plain = withoutPoints(query);
-  const named = query.roles?.keypoints ? [query.roles.keypoints].flat() : null;
-  const read = (tensors: Specs): readonly Interpretation[] => interpret(plain, tensors);
-  const fused = named ? [] : readFused(query, read, specs, channels);
-  const flat = specs.map((spec) => flattened(query, spec, shape));
-  const join = (boxes: Specs, mayHold: (index: number) => boolean): readonly Interpretation[] =>
-    readBeside(read, boxes, flat, channels, mayHold);
-  // Hide the tensors of points: boxes or scores may have as many channels.
-  const joinHidden = (mayHold: (index: number) => boolean): readonly Interpretation[] =>
-    join(
-      blankExcept(specs, (_, i) => !mayHold(i)),
-      mayHold,
-    );
-  const grids = gridsOf(query);
-  const isMapOrRows = (views: readonly ChannelView[]): boolean =>
-    views.some(({ w, h }) => w === 0 || grids.length === 0 || grids.some((g) => g.w === w && g.h === h));
-  // A map that is as wide as points have channels looks like points too: [1,64,10,10] beside points [1,10,10,10].
-  // So each kind of tensors gets its turn, and the one that leaves the fewest tensors alone is right.
-  const kinds = named
-    ? [flat.map(({ name }) => named.includes(name))]
-    : [planar, interleaved, rows, (...see: Parameters<Views>) => [...maps(...see), ...rows(...see)]].map(
-        (views) => flat.map((spec) => isMapOrRows(views(spec, channels))),
-      );
-  // Most networks have points of one kind, so that the kinds are the same tensors.
-  const tries = [...new Map(kinds.map((holds) => [holds.join(), holds])).values()].map((holds) =>
-    joinHidden((i) => holds[i]),
-  );
-  const used = tries.map((some) => Math.max(0, ...some.map(({ uses }) => uses.length)));
-  const most = Math.max(...used);
-  const last = kinds[kinds.length - 1];
-  // Keep every kind that uses the most tensors: if boxes and points have equally many channels, only the caller can
-  // tell.
-  const beside = most > 0 ? tries.filter((_, i) => used[i] === most).flat() : join(specs, (i) => last[i]);
-  return preferFused(fused, beside).map((interpretation) => {
-    const isFused = fused.includes(interpretation);
-    return formedOf(query, interpretation, isFused ? specs : flat, shape, isFused);
+  const seen = specs.map((spec) => flattened(query, spec, shape));
+  const names = query.roles?.keypoints ? [query.roles.keypoints].flat() : null;
+  return readAdded(plain, specs, { channels: shape[0] * shape[1], names, seen }).map((interpretation) => {
+    const [{ box, extra }] = interpretation.heads;
+    const isFused = extra?.tensor === box.tensor;
+    return formedOf(query, interpretation, isFused ? specs : seen, shape, isFused);
   });
 }
 
