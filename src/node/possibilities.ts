@@ -241,7 +241,15 @@ function closed(
 ): number[] {
   const { form, views } = match;
   const cells = cellsOf(gridsOf({ inputSize: size, strides: null }, [8, 16, 32]));
-  const rows = { cells, anchors: 3 * cells, list: 100, queries: 300, priors: 1000, any: 1 }[form.rows];
+  const level = Object.entries(views)
+    .filter(([part]) => form.parts[part].perLevel)
+    .map(([, all]) => all.findIndex((view) => view.tensor === tensor))
+    .find((place) => place >= 0);
+  const rows =
+    level === undefined
+      ? { cells, anchors: 3 * cells, list: 100, queries: 300, priors: 1000, any: 1 }[form.rows]
+      : (gridsOf({ inputSize: size, strides: null }, [8, 16, 32, 64, 128])[level]?.cells ?? 1) *
+        (form.perCell ?? 1);
   const isBare = [views.boxes, views.rows].some((list) => list?.[0].rank === 2);
   const isCount = views.count?.some((view) => view.tensor === tensor);
   const times = views.prototypes?.some((view) => view.tensor === tensor) ? 4 : 1;

@@ -109,6 +109,7 @@ function pointsForLevels(
   perCell: number,
   inputSize: Asked["inputSize"],
 ): number | null {
+  if (levels.every(({ n }) => n === null)) return 0;
   const counts = levels.map(({ n }) => (n as number) / perCell);
   const ratios = counts.every((n, i) => i === 0 || Math.abs(counts[i - 1] / n - 4) < 1.2);
   if (!ratios || counts.some((n) => !Number.isInteger(n))) return null;

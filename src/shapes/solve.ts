@@ -149,6 +149,8 @@ const sizesOf = (levels: readonly View[]): string => levels.map(({ n }) => n).jo
  * of one channel has two views of the same elements.
  */
 function oneForEachSize(all: readonly View[], sizes: string | null): View[] | null {
+  // Sizes that a file leaves open: the tensors stand in the order of the levels.
+  if (all.every(({ n }) => n === null)) return sizes === null || sizes === sizesOf(all) ? [...all] : null;
   const bySize = new Map<number, View>();
   const used = new Set<number>();
   for (const view of [...all].sort((a, b) => (b.n ?? 0) - (a.n ?? 0)))

@@ -183,6 +183,13 @@ describe("dims that a file leaves open", () => {
     expect(answerTo("dets labels masks", dims, [1])).toEqual(["rtmdet-ins", "segment", null]);
   });
 
+  test("rows of each level, and masks of a list", () => {
+    const rows = [1, 4, 10].flatMap((k) => [0, 1, 2].map(() => [null, k]));
+    expect(answerTo("448 471 494 451 474 497 454 477 500", rows)).toEqual(["scrfd", undefined, 1]);
+    const masks = [[null], [null, 5], [null, 28, 28]];
+    expect(answerTo("labels boxes masks", masks, [0])).toEqual(["mask-rcnn", "segment", null]);
+  });
+
   test("PaddleOCR's map of text", () => {
     expect(answerTo("fetch_name_0", [[null, 1, null, null]])[0]).toBe("dbnet");
   });

@@ -61,12 +61,14 @@ does not end the command, but the exit code is 1 then.`,
   inspect: {
     usage: ["boxwright inspect [CONFIG] [TENSORS | NAME:SHAPE[:TYPE[:SCALE,ZERO]]]... [options]"],
     about:
-      "Prints how each tensor is read, and why. For shapes alone: how they can be read, and the config that settles it.",
+      "Prints how each tensor is read, and why. For shapes alone: how they can be read, and the config that settles it. " +
+      "N or ? stands for a size that is open.",
     examples: [
       "boxwright inspect model.onnx",
       "boxwright inspect model.onnx --try photo.jpg",
       "boxwright inspect archive.tar.xz",
       "boxwright inspect output0:1x84x8400:f32",
+      "boxwright inspect boxes:Nx5 labels:N:i64",
       "boxwright inspect boxes:1x1917x4:u8:0.07,128 scores:1x1917x91:u8:0.004,0",
       "boxwright inspect --family yolov5 --classes 80 --input-size 640x640 output0:1x25200x85",
     ],

@@ -1,10 +1,12 @@
 /** `boxwright inspect`: how a config, an archive, tensor files or shapes would be read. */
 import { basename, extname } from "node:path";
 import { otherNameOf } from "../../core/other-names.ts";
+import { specOf } from "../../core/tensor.ts";
 import { type Input, readInputUpTo } from "../files/read.ts";
 import type { TensorHead } from "../files/tensor.ts";
 import { inspectModel, modelIn } from "../inspect-model.ts";
-import { inspect as inspectTensors } from "../inspect.ts";
+import { inspect as inspectTensors, inspectShapes } from "../inspect.ts";
+import type { OpenSpec } from "../possibility.ts";
 import { nextStep, otherNameText } from "../next-step.ts";
 import { framesIn, isFolder } from "./frames.ts";
 import { configAmong, dataIn, headOf, selectOnly, tensorsAmong } from "./inputs.ts";
@@ -12,27 +14,36 @@ import type { Io } from "./io.ts";
 import { UsageError } from "./options.ts";
 import type { Parsed } from "./parse.ts";
 import { setupOf } from "./setup.ts";
-import { checkNamesDiffer, parseShape } from "./shapes.ts";
+import { checkNamesDiffer, type OpenHead, parseOpenShape, parseShape } from "./shapes.ts";
 import { trialLines, tryNetwork } from "./try.ts";
 import { mostBytes } from "./values.ts";
 
 export async function inspect({ positionals, values }: Parsed, io: Io): Promise<void> {
   const words = (await Promise.all(positionals.map((word) => firstFrameOf(word, io)))).flat();
-  const { shapes, inputs } = await readWords(words, readInputUpTo(mostBytes(values)));
+  const { shapes, all, inputs } = await readWords(words, readInputUpTo(mostBytes(values)));
   const config = configAmong(inputs);
   const tensors = tensorsAmong(inputs, values);
   const heads = selectOnly([...shapes, ...tensors.map(headOf)], values);
-  checkNamesDiffer(heads);
-  if (!config && heads.length === 0 && values["family"] === undefined)
+  checkNamesDiffer([...heads, ...all.filter((one) => !shapes.includes(one as TensorHead))]);
+  const isOpen = all.length > shapes.length;
+  if (!config && heads.length + all.length === 0 && values["family"] === undefined)
     throw new UsageError(
       "nothing to inspect is given. Pass a config, an archive, tensor files or shapes such as output0:1x84x8400:f32.",
     );
   const setup = await setupOf(values, config?.text);
   const model = modelIn(setup.config);
+  if (isOpen && setup.config !== null && setup.config !== undefined)
+    throw new UsageError("got a shape with an open size beside a config. Write every size as a number.");
   if (values["try"] === undefined && values["out"] !== undefined)
     throw new UsageError("--out names the page of --try. Add --try PHOTO, or remove --out.");
   if (values["try"] !== undefined && model === null)
     throw new UsageError("--try runs a network, and none is given. Name a model file (.onnx).");
+  if (isOpen)
+    return print(
+      inspectShapes([...all, ...tensors.map(headOf)].map(openSpecOf), setup.options, dataIn(tensors)),
+      values,
+      io,
+    );
   if (model === null)
     return print(inspectTensors(setup.config, heads, setup.options, dataIn(tensors)), values, io);
   const path = config?.path ?? "FILE";
@@ -58,6 +69,12 @@ function print(
   io.out(values["json"] ? `${JSON.stringify(json, null, 2)}\n` : text.replace(/\n*$/, "\n"));
 }
 
+/** Returns a tensor whose open dims are `null`. */
+const openSpecOf = (head: OpenHead): OpenSpec => ({
+  ...specOf(head.name, { ...head, dims: head.dims.map((d) => d ?? 1) }),
+  dims: head.dims,
+});
+
 /** Returns the files of the first frame of a folder, as `decode` takes it. Other words stay as they are. */
 async function firstFrameOf(word: string, io: Io): Promise<readonly string[]> {
   if (!(await isFolder(word))) return [word];
@@ -69,19 +86,22 @@ async function firstFrameOf(word: string, io: Io): Promise<readonly string[]> {
   return paths;
 }
 
-/** Reads each word as a shape, or else as the path of a file. */
+/** Reads each word as a shape, or else as the path of a file. `all` has the shapes with open sizes, too. */
 async function readWords(
   words: readonly string[],
   read: (path: string) => Promise<Input>,
-): Promise<{ shapes: readonly TensorHead[]; inputs: readonly Input[] }> {
+): Promise<{ shapes: readonly TensorHead[]; all: readonly OpenHead[]; inputs: readonly Input[] }> {
   const shapes: TensorHead[] = [];
+  const all: OpenHead[] = [];
   const inputs: Input[] = [];
   for (const word of words) {
     const shape = parseShape(word, shapes.length);
+    const openShape = shape ?? parseOpenShape(word);
     if (shape) shapes.push(shape);
+    if (openShape) all.push(openShape);
     else inputs.push(await read(word).catch((e: Error) => refuseWord(word, e)));
   }
-  return { shapes, inputs };
+  return { shapes, all, inputs };
 }
 
 /** Throws the error of a file. If there is no such file, the error says how shapes are written. */

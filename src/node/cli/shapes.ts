@@ -53,6 +53,31 @@ export function parseShape(word: string, index: number): TensorHead | null {
   return { name, dims, type, ...quantised };
 }
 
+/** A shape some of whose dims are open. Those are `null`. */
+export type OpenHead = Omit<TensorHead, "dims"> & { readonly dims: readonly (number | null)[] };
+
+/** One dim: a size, or a sign or a word for one that is open. */
+const DIM = /^(?:\d+|-1|\?|[a-z_]\w*)$/i;
+/** An open dim that stands alone in a shape. A longer word rather belongs to a path. */
+const LONE_OPEN = /^(?:-1|\?|[a-z])$/i;
+
+/** Parses `boxes:Nx5:f32`, `a:?x84x8400` or `a:batchx84x-1`. Returns null for other words. */
+export function parseOpenShape(word: string): OpenHead | null {
+  const parts = word.split(":");
+  const spelling = parts.length > 2 ? parts[parts.length - 1] : "";
+  const type = elementType(spelling);
+  const [sizes, ...name] = (type ? parts.slice(0, -1) : parts).reverse();
+  const dims = sizes.split(/x/i);
+  const isShape = dims.every((d) => DIM.test(d)) && (dims.length > 1 || LONE_OPEN.test(sizes));
+  const hasSign = dims.some((d) => LONE_OPEN.test(d) || /^[1-9]\d*$/.test(d));
+  if (name.length === 0 || !isShape || !hasSign) return null;
+  return {
+    name: name.reverse().join(":"),
+    dims: dims.map((d) => (/^\d+$/.test(d) ? Number(d) : null)),
+    type: type ?? "f32",
+  };
+}
+
 /** Parses shapes separated by commas. A shape may contain a comma itself, before its zero point. */
 export function parseShapes(lists: readonly string[]): TensorHead[] {
   const words = lists.flatMap((list) => list.split(/,(?!-?\d+(?:\.\d+)?(?:,|$))/));
@@ -65,7 +90,7 @@ export function parseShapes(lists: readonly string[]): TensorHead[] {
 }
 
 /** Throws if two tensors have the same name. Shapes and files may name a tensor twice. */
-export function checkNamesDiffer(heads: readonly TensorHead[]): void {
+export function checkNamesDiffer(heads: readonly Pick<TensorHead, "name">[]): void {
   const seen = new Set<string>();
   for (const { name } of heads) {
     if (seen.has(name))

@@ -48,3 +48,18 @@ test("--json prints the description as JSON", async () => {
     heads: [{ cells: 100, kind: "corners", firstSource: 0 }],
   });
 });
+
+test("sizes that a file leaves open are written N, ? or as its words", async () => {
+  const first = async (...words: readonly string[]): Promise<string> => {
+    const { out, err } = await boxwright("inspect", ...words);
+    expect(err).toBe("");
+    return out.split("\n").find((line) => line.includes("family:")) ?? out;
+  };
+  expect(await first("boxes:Nx5", "labels:N:i32", "masks:Nx28x28")).toContain(
+    'family: "mask-rcnn", task: "segment"',
+  );
+  expect(await first("output0:batchx84xanchors")).toContain('family: "yolov8", classes: 80');
+  const { code, err } = await boxwright("inspect", fixture("yolo-fastest-1.1/config.json"), "boxes:Nx5");
+  expect(code).toBe(2);
+  expect(err).toContain("Write every size as a number.");
+});
