@@ -2,7 +2,8 @@
  * Walks a protobuf message, field by field, without a schema. Skips what the caller does not ask for, and copies
  * nothing.
  */
-import { refuseFile, textOf } from "./bytes.ts";
+import { ConfigError, mismatch } from "../../core/errors.ts";
+import { textOf } from "./bytes.ts";
 
 const VARINT = 0;
 const EIGHT_BYTES = 1;
@@ -104,7 +105,7 @@ export class Message {
 
   #refuse(got: string, expected: string): never {
     // Say the likely cause first: few people know what a wire type is.
-    const cause = "The file is damaged, cut short, or no ONNX file. Download or export it again";
-    refuseFile(this.#path, got, `${expected}. ${cause}`);
+    const message = `the file is damaged, cut short, or no ONNX file: ${mismatch(got, expected)}. Download or export it again`;
+    throw new ConfigError([{ path: this.#path, message }]);
   }
 }
