@@ -24,6 +24,16 @@ function addLiveExamples(md: MarkdownRenderer): void {
   };
 }
 
+/** Makes an empty cell of a table's head a plain cell: a heading without words says nothing to a screen reader. */
+function addPlainCorners(md: MarkdownRenderer): void {
+  md.core.ruler.push("plain-corners", ({ tokens }) => {
+    tokens.forEach((token, i) => {
+      if (token.type !== "th_open" || tokens[i + 1].content !== "") return;
+      token.tag = tokens[i + 2].tag = "td";
+    });
+  });
+}
+
 export default defineConfig({
   title: "boxwright",
   description:
@@ -53,7 +63,10 @@ export default defineConfig({
     first: JSON.parse(readFileSync(at("../.pages/first.json"), "utf8")),
   },
   markdown: {
-    config: addLiveExamples,
+    config(md) {
+      addLiveExamples(md);
+      addPlainCorners(md);
+    },
     // The usual colours are too pale on the ground of a code block.
     theme: { light: "github-light-high-contrast", dark: "github-dark-high-contrast" },
   },
@@ -66,6 +79,7 @@ export default defineConfig({
         { find: /^@repo\//, replacement: at("../../") },
         { find: "@default-theme", replacement: "vitepress/dist/client/theme-default/components" },
         { find: /^\.\/components\/VP(Nav|Sidebar)\.vue$/, replacement: at("./theme/$1.ts") },
+        { find: /^\.\/VPHome\.vue$/, replacement: at("./theme/Home.ts") },
         { find: "node:zlib", replacement: at("../src/worker/zlib.ts") },
       ],
     },

@@ -12,7 +12,10 @@ const GROUPS: readonly (readonly [title: string, pages: readonly string[]])[] = 
     "Run it",
     ["deployment", "recipes", "react-native", "command-line", "pool", "packets", "fleet", "runtimes"],
   ],
-  ["Look up", ["api", "limits", "migration", "comparison", "conformance", "performance", "support"]],
+  [
+    "Look up",
+    ["api", "limits", "migration", "comparison", "conformance", "performance", "small-processors", "support"],
+  ],
   // For those who work on boxwright.
   ["How it is checked", ["work/evidence", "work/mutants", "work/performance-parts"]],
 ];
@@ -31,9 +34,11 @@ export function sidebar(pages: string): DefaultTheme.SidebarMulti {
           .filter((file) => file.endsWith(".md"))
           .map((file) => join(folder, file.slice(0, -3)))
       : [];
+  // A folded group leads to its first page: without a link, the theme puts a button into a button.
   const group = (text: string, names: readonly string[], collapsed?: true): DefaultTheme.SidebarItem => ({
     text,
     collapsed,
+    ...(collapsed && { link: `/${names[0]}` }),
     items: names
       .filter((name) => existsSync(join(pages, `${name}.md`)))
       .map((name) => ({ text: titleOf(join(pages, `${name}.md`)), link: `/${name}` })),

@@ -59,12 +59,21 @@ export function writeReference() {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
   for (const [file, title, body] of sections)
-    writeFileSync(join(folder, `${file}.md`), `# ${title}\n${relinked(body, file, places)}`);
+    writeFileSync(
+      join(folder, `${file}.md`),
+      `${SHORT_OUTLINE}# ${title}\n${raised(relinked(body, file, places))}`,
+    );
   for (const entry of ["core", "plan", "node", "pool"]) {
     const body = readFileSync(join(made, `${entry}.md`), "utf8").replace(/^# .*$/m, `# boxwright/${entry}`);
     writeFileSync(join(folder, `${entry}.md`), relinked(body, entry, places));
   }
 }
+
+/** A name is a heading of the second level there. Its parameters are not listed. */
+const SHORT_OUTLINE = "---\noutline: 2\n---\n\n";
+
+/** Returns a page whose headings are one level higher: typedoc's own second level is the page itself. */
+const raised = (body) => body.replace(/^#(##+ )/gm, "$1");
 
 /** Returns a page whose headings have names of their own, and whose links lead to them. */
 function relinked(body, file, places) {

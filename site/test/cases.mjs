@@ -2,6 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { access } from "./access.mjs";
 import { documentation } from "./documentation.mjs";
 import { equal, isTrue, openPlayground, readText, settled, summaryOf } from "./steps.mjs";
 
@@ -527,4 +528,12 @@ const surroundings = [
   },
 ];
 
-export const cases = [...examples, ...playground, ...files, ...hints, ...surroundings, ...documentation];
+export const cases = [
+  ...examples,
+  ...playground,
+  ...files,
+  ...hints,
+  ...surroundings,
+  ...documentation,
+  ...access,
+];

@@ -38,6 +38,8 @@ export const RUNTIMES = {
   vue: { packages: ["vue@3.5.45"], bin: "vue/index.mjs" },
   svelte: { packages: ["svelte@5.57.3"], bin: "svelte/src/store/index-server.js" },
   playwright: { packages: ["playwright-core@1.65.1"], bin: "playwright-core/index.js" },
+  // of the pages of the site
+  axe: { packages: ["axe-core@4.14.1"], bin: "axe-core/axe.min.js" },
   quickjs: { packages: ["quickjs-emscripten@0.32.0"], bin: "quickjs-emscripten/dist/index.js" },
   hermes: { packages: ["hermes-engine-cli@0.12.0"], bin: "hermes-engine-cli/linux64-bin/hermes" },
   // of the recipes in docs/recipes.md; that Chromium is one whose build has WebNN

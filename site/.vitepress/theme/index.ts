@@ -2,6 +2,7 @@ import { type Component, defineAsyncComponent, h } from "vue";
 import { type Theme, useData } from "vitepress";
 import DefaultTheme from "vitepress/theme-without-fonts";
 import FirstResult from "../../src/components/FirstResult.vue";
+import MissingPage from "../../src/components/MissingPage.vue";
 import "./style.css";
 import "./playground.css";
 
@@ -11,6 +12,7 @@ export default {
     const { found, kB } = useData().theme.value.first;
     return h(DefaultTheme.Layout, null, {
       "home-features-before": () => h(FirstResult, { found, kilobytes: kB }),
+      "not-found": () => h(MissingPage),
     });
   },
   enhanceApp({ app }) {
