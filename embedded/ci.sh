@@ -91,6 +91,7 @@ collect
 check "host sanitized, forged plans" 5 run_sanitized
 check "missing bounds checks are seen" 0 sees_missing_checks
 check "count of instructions" 0 bash -c 'tools/count.sh >build/instructions.txt'
+check "count of instructions under QEMU" 0 bash -c 'node tools/speed.mjs boxes-i8 >build/speed.txt'
 for target in host arm64 armhf m3 m4 m7; do
   for variant in O2 Os Os-unchecked; do check "$target $variant" 4 run_target "$target" "$variant"; done
 done

@@ -4,4 +4,4 @@ set -eu
 exec "$(dirname "$0")/../scripts/debian.sh" \
   wabt gcc libc6-dev \
   gcc-arm-linux-gnueabihf libc6-dev-armhf-cross gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-arm-none-eabi \
-  qemu-user qemu-system-arm valgrind
+  gcc-riscv64-unknown-elf qemu-user qemu-system-arm valgrind

@@ -4,6 +4,7 @@
  *     cases.bin          the cases, see cases.h
  *     cases-spoilt.bin   the same with one wrong bit in an expected score
  *     large.bin          networks of common size, for counting instructions
+ *     speed-*.bin        one network each, for tools/speed.mjs
  *     face-tensor.bin    the tensor of the face example
  *     fomo-tensor.bin    the tensor of the FOMO example
  *
@@ -19,7 +20,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { createDecoderSync, toPixels } from "boxwright";
-import { cases, fomoTensor, largeCases } from "./cases/networks.mjs";
+import { cases, fomoTensor, largeCases, speedCases } from "./cases/networks.mjs";
 
 const here = fileURLToPath(new URL("..", import.meta.url));
 const build = join(here, "build");
@@ -262,5 +263,7 @@ const bytes = await fileOf(cases);
 writeFileSync(join(build, "cases.bin"), bytes);
 writeFileSync(join(build, "cases-spoilt.bin"), spoilt(bytes));
 writeFileSync(join(build, "large.bin"), await fileOf(largeCases()));
+for (const [name, c] of Object.entries(speedCases()))
+  writeFileSync(join(build, `speed-${name}.bin`), await fileOf([c]));
 writeFileSync(join(build, "face-tensor.bin"), cases[0].outputs.out0.data);
 writeFileSync(join(build, "fomo-tensor.bin"), fomoTensor().data);

@@ -538,3 +538,30 @@ export function largeCases() {
     { name: "YOLOv8 [1,84,8400] f16", config, outputs: { output0: toHalf(output0) } },
   ];
 }
+
+/** Returns YOLOv8 as published figures of other decoders have it, by short names: boxes, and 100 masks, in f32 and i8. */
+export function speedCases() {
+  const boxes = { family: "yolov8", classes: 80, inputSize: [640, 640] };
+  const masks = { ...boxes, task: "segment" };
+  const random = seeded(72);
+  const signed = () => 2 * random() - 1;
+  const planes = sparsePlanes([1, 84, 8400], 100, 71);
+  const coefficients = f32([1, 32, 8400], signed);
+  const prototypes = f32([1, 32, 160, 160], signed);
+  const whole = f32([1, 116, 8400], (i) => planes.data[i] ?? coefficients.data[i - planes.data.length]);
+  // Boxes, scores and coefficients differ in range. Exporters for i8 give each a tensor with a scale of its own.
+  const inBytes = (tensors) =>
+    Object.fromEntries(Object.entries(tensors).map(([k, t]) => [k, quantised(t, "i8")]));
+  const cut = (from, to) => f32([1, to - from, 8400], (i) => planes.data[from * 8400 + i]);
+  const parts = { boxes: cut(0, 4), scores: cut(4, 84) };
+  return {
+    "boxes-f32": { name: "boxes, f32", config: boxes, outputs: { output0: planes } },
+    "boxes-i8": { name: "boxes, i8", config: boxes, outputs: inBytes(parts) },
+    "masks-f32": { name: "masks, f32", config: masks, outputs: { output0: whole, output1: prototypes } },
+    "masks-i8": {
+      name: "masks, i8",
+      config: masks,
+      outputs: inBytes({ ...parts, coefficients, prototypes }),
+    },
+  };
+}

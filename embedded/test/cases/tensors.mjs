@@ -40,8 +40,8 @@ export function quantised(t, type) {
     i8: [Int8Array, -128, 127],
     i16: [Int16Array, -32768, 32767],
   }[type];
-  const least = Math.min(...t.data);
-  const scale = (Math.max(...t.data) - least) / (high - low);
+  const [least, most] = t.data.reduce(([a, b], x) => [Math.min(a, x), Math.max(b, x)], [Infinity, -Infinity]);
+  const scale = (most - least) / (high - low);
   const zeroPoint = Math.round(low - least / scale);
   const data = array.from(t.data, (x) => Math.min(high, Math.max(low, Math.round(x / scale) + zeroPoint)));
   return { dims: t.dims, type, data, scale, zeroPoint };
