@@ -32,7 +32,7 @@ import { forSeeds } from "../support/fuzz-seeds.ts";
 import { type Random, mulberry32, pick } from "../support/seeded-networks.ts";
 
 const COUNT = repeats(40, 15);
-const SHARE = 1 / 9;
+const SHARE = 1 / 6;
 
 /** Decodes with each engine, holds the columns equal byte by byte, and returns the detections of the first. */
 function decodeAll(options: TypedOptions, outputs: Record<string, TensorInput>, seed: number): Detections {
