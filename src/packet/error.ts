@@ -1,4 +1,5 @@
 /** The one error of packets, and the check that throws it. Kept apart from `core/errors.ts`: readers stay small. */
+import { showJson } from "../core/json.ts";
 
 /**
  * Reason of a refusal. `"cut off"`: bytes are missing at the end. `"foreign"`: the bytes are no packet, or a field or
@@ -22,9 +23,6 @@ export class PacketError extends RangeError {
 /** Returns the name of a value's class, also of one from another realm: "Float32Array", "Null". */
 export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
 
-/** Shows a bigint, which JSON refuses. */
-const shown = (_: string, value: unknown): unknown => (typeof value === "bigint" ? String(value) : value);
-
 /**
  * Throws a PacketError unless `holds`.
  * @param where path of the value
@@ -39,6 +37,5 @@ export function need(
   kind: PacketErrorKind | null = "foreign",
 ): asserts holds {
   if (holds) return;
-  const text = (JSON.stringify(found, shown) ?? "nothing").slice(0, 60);
-  throw new PacketError(kind, `${where}: got ${text}, expected ${expected}`);
+  throw new PacketError(kind, `${where}: got ${showJson(found)}, expected ${expected}`);
 }

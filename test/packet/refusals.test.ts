@@ -321,9 +321,9 @@ test.each([
 
 const image = { imageId: 1, width: 2, height: 3 };
 test.each([
-  [[[]], "image: got [null,null], expected its size in pixels"],
-  [[[], null], "image: got [null,null]"],
-  [[[], 5], "image: got [null,null]"],
+  [[[]], "image: got [undefined,undefined], expected its size in pixels"],
+  [[[], null], "image: got [undefined,undefined]"],
+  [[[], 5], "image: got [undefined,undefined]"],
   [[null, image], "detections[0]: got null, expected a detection"],
   [[{}, image], "detections[0]: got {}, expected a detection"],
   [["ab", image], 'detections[0]: got "ab", expected a detection'],

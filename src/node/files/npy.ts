@@ -9,6 +9,7 @@ import {
   type FileTensorData,
   bytesPerElement,
   checkBytes,
+  checkName,
   elementCount,
   refusal,
   typedData,
@@ -49,6 +50,7 @@ export const isNpy = (bytes: Uint8Array): boolean =>
  * console.log(tensor.name, tensor.dims.join("x"), tensor.data[1]); // scores 2x3x4 0.125
  */
 export function parseNpy(bytes: Uint8Array, name: string, where = name): NamedTensor {
+  checkName(name, "tensor");
   const { header, data } = splitFile(bytes, where);
   const descr = field(header, "descr", /'([^']*)'|"([^"]*)"/, where);
   const isFortran = field(header, "fortran_order", /(True|False)/, where) === "True";

@@ -71,8 +71,17 @@ export const refusal = (where: string, got: string, expected: string): TensorErr
 const kindOrValue = (value: unknown): string =>
   typeof value === "object" && value !== null ? kindOf(value) : showJson(value);
 
-/** Throws if `bytes` are not bytes. Plain JavaScript may pass an ArrayBuffer, or a path. */
+/** Throws if a name is no text. In plain JavaScript it is easily left out. */
+export function checkName(name: unknown, of: string): void {
+  if (typeof name !== "string") throw refusal(`name of the ${of}`, showJson(name), "text");
+}
+
+/**
+ * Throws if `bytes` are not bytes, or `where` is no name of a file. Plain JavaScript may pass an ArrayBuffer or a
+ * path.
+ */
 export function checkBytes(bytes: unknown, where: string): void {
+  checkName(where, "file");
   if (!isBytes(bytes)) throw refusal(where, kindOrValue(bytes), "the bytes of the file, a Uint8Array");
 }
 

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { TensorError } from "../../../src/core/errors.ts";
 import { parseNpy } from "../../../src/node/files/npy.ts";
+import { parseNpz } from "../../../src/node/files/npz.ts";
 import { readFixture } from "../../support/files.ts";
 import { dict, npy } from "../../support/npy.ts";
 
@@ -59,7 +60,7 @@ test.each<[string, Uint8Array, RegExp]>([
   ["a Python object", npy(dict("'|O'", "(1,)"), new Uint8Array(8)), /got dtype "\|O"/],
   ["a negative size", npy(dict("'<f4'", "(-1,)")), /got shape \[-1\]/],
   ["sizes whose product overflows", npy(dict("'<f4'", "(4294967296, 4294967296)")), /2\^53/],
-  ["no sizes", npy(dict("'<f4'", "(1 2)")), /got shape \[null\]/],
+  ["no sizes", npy(dict("'<f4'", "(1 2)")), /got shape \[NaN\]/],
   [
     "too little data",
     npy(dict("'<f4'", "(2,)"), new Uint8Array(7)),
@@ -74,4 +75,10 @@ test.each<[string, Uint8Array, RegExp]>([
 ])("refuses %s", (_, bytes, message) => {
   expect(() => parseNpy(bytes, "t")).toThrow(TensorError);
   expect(() => parseNpy(bytes, "t")).toThrow(message);
+});
+
+test("a name that was left out is named, and not printed as undefined", async () => {
+  const bytes = await load("c.npy");
+  expect(() => parseNpy(bytes, undefined as never)).toThrow("name of the tensor: got nothing, expected text");
+  expect(() => parseNpz(bytes, 5 as never)).toThrow("name of the file: got 5, expected text");
 });
