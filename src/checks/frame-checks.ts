@@ -5,6 +5,7 @@ import { checkMissingOne, noteOfEmptied, noteOfNotFinite } from "./dropped.ts";
 import { noteOfEmpty } from "./empty.ts";
 import { PaddingCheck } from "./padding.ts";
 import { CheckRunner } from "./runner.ts";
+import { checkUnitOfBlock } from "./unit.ts";
 
 /** Ids of the checks that tell of values that are NaN or infinite. */
 export const NOT_FINITE = ["lost", "not-finite", "nan"];
@@ -16,6 +17,14 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
     needs: "frame",
     unless: ["lost", "nan"],
     run: ({ work, block, frames }) => noteOfNotFinite(work, block, frames),
+  },
+  {
+    id: "unit",
+    when: "first boxes",
+    needs: "frame",
+    // A plan file alone: `createDecoder` checks the unit with the config's facts.
+    applies: ({ plan }) => plan === undefined,
+    run: ({ work, block }) => checkUnitOfBlock(work, block),
   },
   () => {
     const padding = new PaddingCheck();

@@ -1,0 +1,30 @@
+/** The unit of boxes by a plan block alone, as a plan file has it. Another unit still gives boxes. */
+import * as A from "../core/abi.ts";
+import { refuse } from "../core/errors.ts";
+import { recordsOf } from "../decode/best.ts";
+import type { Ready } from "../decode/loop.ts";
+
+/** Heads whose channels are coordinates. Those of others are offsets, which have no unit. */
+const KINDS = [A.KIND_CENTRE, A.KIND_CORNERS, A.KIND_TOPLEFT];
+/** Boxes in pixels do not all lie within so many of them from the left upper corner. */
+const CORNER = 2;
+/** Boxes in 0..1 are not so many pictures wide. */
+const WIDEST = 16;
+
+/** Throws if the first candidates can only be in the other unit than the plan's: pixels, or 0..1. */
+export function checkUnitOfBlock({ engine: { memory } }: Ready, block: number): null {
+  const { i32, f32 } = memory;
+  const [head] = recordsOf(memory, block);
+  if (!KINDS.includes(i32[head + A.H_KIND])) return null;
+  const pixel = [f32[head + A.H_KX], f32[head + A.H_KY]];
+  const first = i32[(block >> 2) + A.P_BOXES] >> 2;
+  const end = first + 4 * i32[(block >> 2) + A.P_CANDIDATES];
+  let most = 0;
+  for (let i = first; i < end; i++) most = Math.max(most, Math.abs(f32[i]) / pixel[(i - first) & 1]);
+  const got = `box coordinates up to ${Number(most.toPrecision(3))}`;
+  const compile = (unit: string): string => `compile the plan with coordinates: "${unit}"`;
+  if (pixel[0] !== 1 && most <= CORNER)
+    refuse("plan", got, `pixels of the input; if they are 0..1, ${compile("normalised")}`);
+  if (pixel[0] === 1 && most > WIDEST) refuse("plan", got, `0..1; if they are pixels, ${compile("pixels")}`);
+  return null;
+}
