@@ -206,6 +206,47 @@ const refuseArray = (use: string, got: string, expected: string): never =>
 const refuseMethod = (name: string): never =>
   refuseArray(`.${name}`, "a method of arrays", `toArray().${name}`);
 
+const isIndex = (key: string | symbol): boolean => typeof key === "string" && /^-?\d+$/.test(key);
+
+/**
+ * The class behind `Detections`. Its prototype refuses the index of a row, which would be undefined: names that
+ * detections have are found before it.
+ */
+const Unindexed = /* @__PURE__ */ (() => {
+  function Unindexed(): void {}
+  Unindexed.prototype = new Proxy(
+    {},
+    {
+      get: (target, key, self): unknown =>
+        isIndex(key)
+          ? refuseArray(`[${String(key)}]`, "an index", `at(${String(key)}), toArray()[${String(key)}]`)
+          : Reflect.get(target, key, self),
+      set: (target, key, value, self): boolean =>
+        isIndex(key)
+          ? refuseArray(`[${String(key)}]`, "a new row", "toArray()")
+          : Reflect.set(target, key, value, self),
+    },
+  );
+  return Unindexed as unknown as new () => object;
+})();
+
+/** Key of the count of rows behind `length`. */
+const COUNT = /* @__PURE__ */ Symbol("count");
+
+interface WithCount {
+  [COUNT]: number;
+}
+
+/** `length` of each result. An own property, since `structuredClone` carries no others. */
+const LENGTH = {
+  enumerable: true,
+  get(this: WithCount): number {
+    return this[COUNT];
+  },
+  set: (length: unknown): never =>
+    refuse("detections.length", show(length), "no change: toArray() gives a list to cut", TypeError),
+};
+
 /**
  * Detections of one image, best first. The columns are views of the decoder's memory, `maxDetections` rows long; the
  * first `length` rows count. The next `decode` overwrites them; `copy()` keeps them.
@@ -220,11 +261,11 @@ const refuseMethod = (name: string): never =>
  * const kept = found.copy(); // the next decode leaves it alone
  * console.log(kept.length, kept.at(0)?.label, [...kept.scores]); // 2 person [0.75,0.5]
  */
-export class Detections implements Iterable<Detection>, TaskColumns {
+export class Detections extends Unindexed implements Iterable<Detection>, TaskColumns {
   /** Detections are no array: `at(i)` returns a row. */
   readonly [row: number]: RowsAreReadByAt;
   /** Number of rows that count. */
-  readonly length: number = 0;
+  declare readonly length: number;
   /** x_min, y_min, x_max, y_max of each row, side by side; 0..1, like `Detection`. */
   readonly boxes: Float32Array;
   /** Confidence of each row, 0..1, falling. */
@@ -260,6 +301,11 @@ export class Detections implements Iterable<Detection>, TaskColumns {
     sources: Uint32Array,
     labels: readonly string[] | null,
   ) {
+    super();
+    Object.defineProperty(this, COUNT, { value: 0, writable: true });
+    Object.defineProperty(this, "length", LENGTH);
+    // Boxes alone have none: without this each row would ask the prototype behind.
+    Object.defineProperty(this, "taskFunctions", { value: undefined, configurable: true });
     this.boxes = boxes;
     this.scores = scores;
     this.classIds = classIds;
@@ -268,11 +314,6 @@ export class Detections implements Iterable<Detection>, TaskColumns {
     // `console.log` of Node, Bun and Deno shows the rows. A method with a computed name would keep the class in every
     // bundle.
     Object.defineProperty(this, Symbol.for("nodejs.util.inspect.custom"), { value: this.toArray });
-  }
-
-  /** @throws TypeError: detections are no array */
-  get 0(): RowsAreReadByAt {
-    return refuseArray("[0]", "an index", "at(0), toArray()[0]");
   }
 
   /** @throws TypeError: detections are no array */
@@ -375,9 +416,19 @@ export function setFrameSize(detections: Detections, size: FrameSize): void {
 /** Returns the frame of these detections, or the size of the network's input; undefined if neither is known. */
 export const frameSizeOf = (detections: Detections): FrameSize => FRAME_SIZES.get(detections);
 
+/**
+ * Returns the frame of detections as text if these are its sides with width and height exchanged; else null. Takes
+ * anything: lists and clones have no frame.
+ */
+export function frameIfExchanged(detections: unknown, width: number, height: number): string | null {
+  const size = FRAME_SIZES.get(detections as Detections);
+  if (size === undefined || !("width" in size) || size.width === size.height) return null;
+  return size.width === height && size.height === width ? `a frame of ${size.width}x${size.height}` : null;
+}
+
 /** Sets the number of rows. Only a decoder may do so: for everybody else `length` is read-only. */
-export function setLength(d: { -readonly [K in keyof Detections]: Detections[K] }, n: number): void {
-  d.length = n;
+export function setLength(d: Detections, n: number): void {
+  (d as unknown as WithCount)[COUNT] = n;
 }
 
 /** Makes views of the columns in a decoder's memory, `rows` rows long. */

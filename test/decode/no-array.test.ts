@@ -13,6 +13,25 @@ test("an index is refused with what to call", () => {
   expect(() => found.copy()[0]).toThrow(TypeError);
 });
 
+test.each([1, 299, -1])("index %i is refused too, to read and to write", (index) => {
+  for (const found of [decode(), decode().copy()]) {
+    expect(() => found[index]).toThrow(
+      `detections[${index}]: got an index, expected at(${index}), toArray()[${index}] or a loop`,
+    );
+    expect(() => ((found as unknown as unknown[])[index] = 5)).toThrow(/got a new row/);
+  }
+});
+
+test("length is set by decoders alone", () => {
+  for (const found of [decode(), decode().copy()]) {
+    expect(() => ((found as { length: number }).length = 5)).toThrow(
+      /^detections\.length: got 5, expected no change/,
+    );
+    expect(found.length).toBe(1);
+    expect(Object.keys(found)).toContain("length");
+  }
+});
+
 test.each(["map", "filter", "find", "forEach"] as const)(
   "%s of arrays is refused with what to call",
   (name) => {
