@@ -2,9 +2,9 @@
 import { refuse } from "./errors.ts";
 import {
   FLAG,
-  FROM_ZERO,
   NUMBER,
   type OptionRules,
+  PIXEL_OFFSET,
   POSITIVE,
   type Rule,
   SIZE,
@@ -153,7 +153,7 @@ export const COMMON_RULES: OptionRules = {
 
 export const BOX_FORMAT: Rule = oneOf(["xyxy", "yxyx", "cxcywh", "xywh"]);
 
-const RULES: OptionRules = { ...COMMON_RULES, boxFormat: BOX_FORMAT, pixelOffset: FROM_ZERO };
+const RULES: OptionRules = { ...COMMON_RULES, boxFormat: BOX_FORMAT, pixelOffset: PIXEL_OFFSET };
 
 const IOU: OptionRules = { iouThreshold: UNIT };
 const SIGMA: OptionRules = { sigma: POSITIVE };

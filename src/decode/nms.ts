@@ -10,7 +10,7 @@ import type { Engine } from "../engine/engine.ts";
 import { refuse } from "../core/errors.ts";
 import { IDENTITY, writeColumns } from "../memory/write.ts";
 import { type Columns, columnsOf, wordsFrom } from "../memory/layout.ts";
-import { ANY, FROM_ZERO, type Rule, UNIT, checkOptions } from "../core/options.ts";
+import { ANY, PIXEL_OFFSET, type Rule, UNIT, checkOptions } from "../core/options.ts";
 import {
   BOX_FORMAT,
   COMMON_RULES,
@@ -47,7 +47,7 @@ const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule } = {
   iouThreshold: UNIT,
   boxFormat: BOX_FORMAT,
   iouGate: IOU_GATE,
-  pixelOffset: FROM_ZERO,
+  pixelOffset: PIXEL_OFFSET,
   method: ['"hard". Other methods: suppress(boxes, scores, { method }).indices', (x) => x === "hard"],
   // `checkEngine` checks it.
   engine: ANY,

@@ -389,7 +389,7 @@ test.each<readonly [name: string, args: readonly unknown[], message: string]>([
   [
     "a negative pixelOffset",
     [[0, 0, 1, 1], [1], { pixelOffset: -100 }],
-    "pixelOffset: got -100, expected a number from 0 up",
+    "pixelOffset: got -100, expected a number from 0 to 1000",
   ],
 ])("refuses %s", (_, args, message) => {
   const call = (): unknown => nms(...(args as Parameters<typeof nms>));

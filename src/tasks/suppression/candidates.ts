@@ -59,8 +59,8 @@ export function writeBox(
 }
 
 /**
- * Returns the rows whose score is above the threshold and whose box is finite, best first, ties by row.
- * @param values rows of `width` values: the boxes
+ * Returns the rows whose score is above the threshold and whose box is finite, with its area, best first, ties by row.
+ * @param values rows of `width` values: corners, or oriented boxes
  */
 export function orderOf(
   values: Float64Array,
@@ -71,9 +71,12 @@ export function orderOf(
   const rows: number[] = [];
   for (let i = 0; i < scores.length; i++) {
     const passes = scores[i] > threshold || (threshold === -Infinity && scores[i] === threshold);
+    const at = i * width;
     let sum = 0;
-    for (let k = 0; k < width; k++) sum += values[i * width + k];
-    if (passes && Number.isFinite(sum)) rows.push(i);
+    for (let k = 0; k < width; k++) sum += values[at + k];
+    // The areas of two boxes are added: an infinite one would make the IoU NaN.
+    const area = width === 4 ? (values[at + 2] - values[at]) * (values[at + 3] - values[at + 1]) : 0;
+    if (passes && Number.isFinite(sum + 2 * area)) rows.push(i);
   }
   return Int32Array.from(rows).sort((a, b) => scores[b] - scores[a] || a - b);
 }

@@ -3,6 +3,7 @@ import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import {
   CORNER_VALUES,
+  frameIfExchanged,
   Detections,
   POINT_COLUMNS,
   extend,
@@ -69,6 +70,9 @@ export function suppressDetections(
       "[width, height] of the frame: boxes in 0..1 say nothing of pixels",
       RangeError,
     );
+  const frame = options.size && frameIfExchanged(detections, ...options.size);
+  if (frame)
+    refuse("size", `${show(options.size)} for detections of ${frame}`, "[width, height]", RangeError);
   const n = detections.length;
   if (detections.angles && AVERAGES.includes(method))
     refuse(

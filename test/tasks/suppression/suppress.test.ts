@@ -580,3 +580,22 @@ test("scores that fall to 0 leave their boxes in the order of the rows, however 
   expect([...soft.scores]).toEqual([scores[best], ...others.map(() => 0)]);
   expect(suppress(boxes, scores, { method: "soft-linear", maxDetections: 5 }).indices).toHaveLength(5);
 });
+
+test("a box whose area is infinite takes no part, and a pixelOffset that makes one is refused", () => {
+  const boxes = [0, 0, 10, 10, 0, 0, 10, 9, -1e200, -1e200, 1e200, 1e200];
+  for (const method of [
+    "hard",
+    "soft-gaussian",
+    "soft-tensorflow",
+    "soft-linear",
+    "matrix",
+    "weighted",
+    "nmw",
+    "merge",
+  ])
+    expect(suppress(boxes, [0.5, 0.4, 0.9], { method } as SuppressOptions).indices, method).not.toContain(2);
+  for (const call of [nms, suppress])
+    expect(() => call(boxes, [0.5, 0.4, 0.9], { pixelOffset: 1e308 })).toThrow(
+      "pixelOffset: got 1e+308, expected a number from 0 to 1000",
+    );
+});

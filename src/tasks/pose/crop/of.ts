@@ -124,8 +124,11 @@ function checkImage(
  * console.log(nextCropOf(found, 0)); // null
  */
 export function nextCropOf(detections: Detections, row: number): Crop | null {
-  if (typeof (detections as Detections | null)?.length !== "number")
+  const { scores } = (detections as Detections | null) ?? {};
+  if (!ArrayBuffer.isView(scores))
     refuse("nextCropOf", show(detections), "what decode() returned", RangeError);
+  if (!Number.isInteger(row))
+    refuse("nextCropOf", `row ${show(row)}`, "the index of a detection", RangeError);
   const { nextCrops, length } = detections;
   if (!nextCrops || !(row >= 0 && row < length)) return null;
   const [cx, cy, width, height, angle] = nextCrops.subarray(row * CROP_WIDTH, (row + 1) * CROP_WIDTH);
