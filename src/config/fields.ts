@@ -3,12 +3,12 @@ import { ConfigError, type ConfigProblem, type OptionName, mismatch } from "../c
 import { isLabelSet, labelsOf } from "../core/labels.ts";
 import { namesFor, nearestName } from "../core/names.ts";
 import { type Rule, nameComplaint, valueComplaint } from "../core/options.ts";
-import { show } from "../core/tensor.ts";
+import { isKeyed, show } from "../core/tensor.ts";
 
 export type Json = { readonly [key: string]: unknown };
 
 export function isObject(x: unknown): x is Json {
-  return typeof x === "object" && x !== null && !Array.isArray(x) && !ArrayBuffer.isView(x);
+  return isKeyed(x);
 }
 
 // Array.from fills the holes of an array, which every() and forEach() would pass over.

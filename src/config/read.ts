@@ -111,11 +111,10 @@ function rootOf(json: unknown): Json {
   }
   if (root === undefined || root === null) return {};
   if (ArrayBuffer.isView(root)) fail("bytes", "JSON; a model file or an NN Archive is read by readModel");
-  if (!isObject(root)) return fail(show(root), `an object: ${FORMATS}`);
-  // Refuse a promise or a Map: without keys of its own, it would be read as an empty config.
-  if (kindOf(root) !== "Object" && Object.keys(root).length === 0)
-    fail(show(root), kindOf(root) === "Promise" ? "what it resolves to: await it" : `plain data: ${FORMATS}`);
-  return root;
+  if (isObject(root)) return root;
+  if (kindOf(root) === "Promise") return fail(show(root), "what it resolves to: await it");
+  const isBuiltIn = typeof root === "object" && !Array.isArray(root);
+  return fail(show(root), `${isBuiltIn ? "plain data" : "an object"}: ${FORMATS}`);
 }
 
 /** Reads the document in the format that its keys tell. Returns null for a file if `formats` returns null. */

@@ -4,6 +4,7 @@
  */
 import { RULE_SETS } from "../core/rules.ts";
 import { TRAITS } from "../core/families.ts";
+import { COCO80, COCO91 } from "../core/labels.ts";
 import { few, show } from "../core/tensor.ts";
 import type { FieldReader } from "./fields.ts";
 import { type Row, SETTINGS, TASK_OPTIONS } from "./options.ts";
@@ -104,10 +105,23 @@ function checkLists(r: FieldReader, config: Config, settings: Settings, merged: 
       `${classes}, and ${labels.length} labels in the config`,
       "as many of both: say labels too",
     );
+  checkKeptIds(r, merged);
   if (!labels || !(settings.keep || settings.labels)) return;
   const known = new Set(["background", ...labels]);
   const unknown = keep?.find((k) => typeof k === "string" && !known.has(k));
   if (unknown) r.report("keep", `"${unknown}"`, `one of the labels ${few(labels, 8)}`);
+}
+
+/** Reports class ids to keep that no reading of the classes has. The decoder checks the others by the shapes. */
+function checkKeptIds(r: FieldReader, { classes, keep, labels }: Config): void {
+  const ids = (keep ?? []).filter((k) => typeof k === "number");
+  // Without either, the shapes tell. Lists may leave out the background, and the ids of COCO that no class has.
+  const count = Math.max(classes ?? 0, labels?.length ?? 0);
+  const most = count === COCO80.length ? COCO91.length : count + 1;
+  // The one class of a network may have any id.
+  const wrong = ids.find((id) => id < 0 || (count > 1 && id >= most));
+  if (wrong === undefined) return;
+  r.report("keep", `class ${wrong}`, count > 1 ? `class ids in 0..${count - 1}` : "class ids from 0 up");
 }
 
 /** Reports an option inputSize that is the file's size with width and height exchanged. */

@@ -1,7 +1,7 @@
 /** Checks the names and values of objects that a caller passes, and suggests what the caller may have meant. */
 import { refuse } from "./errors.ts";
 import { namesFor } from "./names.ts";
-import { show } from "./tensor.ts";
+import { isKeyed, show } from "./tensor.ts";
 
 /** A rule for values of type T: the words for an error, and the test. */
 export interface Rule<T = unknown> {
@@ -35,6 +35,11 @@ export const NUMBER: Rule<number> = ["a number", isNumber];
 export const POSITIVE: Rule<number> = ["a number above 0", (x) => isNumber(x) && x > 0 && x < Infinity];
 /** Rule: a finite number from 0 up. */
 export const FROM_ZERO: Rule<number> = ["a number from 0 up", (x) => isNumber(x) && x >= 0 && x < Infinity];
+/** Rule: pixels that are added to the sides of boxes. More would leave no digit for the boxes, or an infinite area. */
+export const PIXEL_OFFSET: Rule<number> = [
+  "a number from 0 to 1000",
+  (x) => isNumber(x) && x >= 0 && x <= 1000,
+];
 export const FLAG: Rule<boolean> = ["true or false", (x) => typeof x === "boolean"];
 export const FUNCTION: Rule = ["a function", (x) => typeof x === "function"];
 /** Rule: any value. The code that reads the option checks the value. */
@@ -118,7 +123,7 @@ export function checkOptions<T extends object>(
   { prefix = "", more = "", name: called = "options", form, Kind = RangeError }: CheckedAs = {},
 ): T {
   const names = Object.keys(rules);
-  if (typeof given !== "object" || (given as object | null) === null || Array.isArray(given))
+  if (!isKeyed(given))
     refuse(called, show(given), form ?? `an object with some of ${names.join(", ")}`, Kind);
   const values: Record<string, unknown> = {};
   for (const name in given) {

@@ -189,6 +189,13 @@ export const isBytes = (x: unknown): x is Uint8Array =>
 /** Returns the class of a value as text: "Float32Array", "Array", "Map", ... */
 export const kindOf = (data: unknown): string => Object.prototype.toString.call(data).slice(8, -1);
 
+/**
+ * True for an object that says what it holds by its keys. False for lists, and for a Map, a Promise or another built-in
+ * object: it has no keys, and would pass for one that says nothing.
+ */
+export const isKeyed = (x: unknown): x is object =>
+  typeof x === "object" && x !== null && ["Object", "Module"].includes(kindOf(x));
+
 /** End of an error about 16-bit integers that may be half floats. */
 export const HALF_FLOATS = '; bits of half floats are of type "float16"';
 
@@ -317,12 +324,12 @@ export function specOf(
   if (!Array.isArray(dims) || !dims.every((d) => Number.isSafeInteger(d) && d >= 0))
     refuse(where, `dims ${show(dims)}`, "an array of whole numbers");
   checkNamesOf(where, t);
-  const givenType = stated === null ? null : elementType(String(stated));
+  const givenType = typeof stated === "string" ? elementType(stated) : null;
   if (stated !== null && givenType === null)
     refuse(
       where,
-      `type "${String(stated)}"`,
-      `one of f32 f16 u8 i8 i16 i32 (or f64, i64)${/int_?16|short/i.test(String(stated)) ? HALF_FLOATS : ""}`,
+      `type ${show(stated)}`,
+      `one of f32 f16 u8 i8 i16 i32 (or f64, i64)${/int_?16|short/i.test(show(stated)) ? HALF_FLOATS : ""}`,
     );
   const hint = stated === null && before?.type ? elementType(before.type) : null;
   const type = data === undefined ? (givenType ?? "f32") : checkData(where, data, dims, givenType, hint);
@@ -346,7 +353,7 @@ export function specOf(
     );
   const isList = Array.isArray(scale) || Array.isArray(zeroPoint);
   const order = t.order ?? before?.order ?? null;
-  if (order !== null && !ORDERS.includes(String(order).toLowerCase()))
+  if (order !== null && !(typeof order === "string" && ORDERS.includes(order.toLowerCase())))
     refuse(where, `order ${show(order)}`, "NCHW, NHWC, CHW, HWC, rows or planes");
   return {
     name,
@@ -389,8 +396,7 @@ export function show(x: unknown, depth = 0): string {
   if (typeof x === "function") return "a function";
   if (typeof x === "bigint") return `${x}n`;
   if (depth > 3) return "...";
-  if (ArrayBuffer.isView(x))
-    return `${kindOf(x)} ${show(Array.from((x as Uint8Array).subarray?.(0, 9) ?? []))}`;
+  if (ArrayBuffer.isView(x)) return showView(x);
   if (typeof x === "string") return `"${x.length > 60 ? `${x.slice(0, 60)}...` : x}"`;
   if (Array.isArray(x))
     return `[${x
@@ -400,6 +406,13 @@ export function show(x: unknown, depth = 0): string {
   if (x === null || typeof x !== "object") return String(x);
   const kind = kindOf(x);
   return kind === "Object" ? "an object" : `${/^[AEIO]/.test(kind) ? "an" : "a"} ${kind}`;
+}
+
+/** Shows the first elements of a typed array. One whose buffer went to another thread has none, and cannot be cut. */
+function showView(view: ArrayBufferView): string {
+  const { length = 0 } = view as Uint8Array;
+  const elements = length === 0 ? [] : Array.from((view as Uint8Array).subarray(0, 9));
+  return `${kindOf(view)} ${show(elements)}`;
 }
 
 /** Returns the first `n` of a list as text for a message. */

@@ -53,7 +53,8 @@ const isPlace = (placed: readonly unknown[]): boolean =>
   placed.every(Number.isFinite) &&
   placed.slice(2).every(isSize);
 
-const isSize = (x: unknown): boolean => typeof x === "number" && x > 0 && x < Infinity;
+/** True for a side in pixels. Less than one is a fraction of something. */
+const isSize = (x: unknown): boolean => typeof x === "number" && x >= 1 && x < Infinity;
 
 /** True if a frame that was resized in its way can lie there. */
 function isPlaceOf(

@@ -1,4 +1,6 @@
 /** Reads clones of `Detections` from another thread: `structuredClone` keeps the columns and drops the methods. */
+import { refuse } from "../core/errors.ts";
+import { show } from "../core/tensor.ts";
 import type { Detection, DetectionFields, Detections } from "./detections.ts";
 
 /** The columns of `Detections`, as `structuredClone` and `postMessage` carry them. */
@@ -33,6 +35,14 @@ export const rowsOf = <T>(given: T): T | DetectionFields[] => (isClone(given) ? 
 
 function rowsOfClone(c: ClonedDetections): DetectionFields[] {
   const { boxes, scores, classIds, labels, keypoints, keypointNames, depths, angles, corners } = c;
+  const room = Math.min(boxes.length / 4, scores.length, classIds.length);
+  if (!(c.length >= 0 && c.length <= room))
+    refuse(
+      "detections.length",
+      show(c.length),
+      `at most ${room}, the rows that the columns have`,
+      RangeError,
+    );
   // Columns have room for more rows than `length`.
   const points = keypoints ? keypoints.length / (3 * scores.length) : 0;
   return Array.from({ length: c.length }, (_, row) => ({

@@ -1,7 +1,7 @@
 /** Reads the thresholds that may change between frames. */
 import { mismatch } from "../core/errors.ts";
 import { CONFIDENCE, UNIT, isUnit, nameComplaint, valueComplaint } from "../core/options.ts";
-import { show } from "../core/tensor.ts";
+import { isKeyed, show } from "../core/tensor.ts";
 import type { Thresholds } from "../memory/write.ts";
 
 /** Thresholds for `Decoder.update`. */
@@ -36,8 +36,7 @@ export function readUpdate<T extends Partial<Thresholds>>(
   const problems: string[] = [];
   const say = (name: string, problem: string): void => void problems.push(name && `${name}: ${problem}`);
   const given: Update = update ?? {};
-  if (typeof given !== "object" || Array.isArray(given))
-    throw new RangeError(mismatch(show(given), "an object of thresholds"));
+  if (!isKeyed(given)) throw new RangeError(mismatch(show(given), "an object of thresholds"));
   for (const name of Object.keys(given)) {
     const complaint = nameComplaint(name, NAMES);
     if (complaint) say(name, mismatch(...complaint));

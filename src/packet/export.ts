@@ -1,6 +1,6 @@
 /** Converts detections to the formats of other projects. These have pixels, so each function takes the image's size. */
 import type { DetectionList } from "../decode/rows.ts";
-import type { MaskedFields } from "../decode/detections.ts";
+import { type MaskedFields, frameIfExchanged } from "../decode/detections.ts";
 import type { MaskRle } from "../decode/mask.ts";
 import { namesFor, nearestName } from "../core/names.ts";
 import { PacketError, need } from "./error.ts";
@@ -71,6 +71,8 @@ function inPixels(
   const { width, height } = (image as ImageSize | null) ?? ({} as ImageSize);
   const isSize = [width, height].every(Number.isFinite) && width > 0 && height > 0;
   need(isSize, "image", [width, height], "its size in pixels", null);
+  const frame = frameIfExchanged(detections, width, height);
+  need(frame === null, "image", image, `width and height as those of ${frame}`, null);
   return recordsOf(detections, "detections", null).map((d) => {
     const { x_min, y_min, x_max, y_max } = d;
     // No box of an image reaches so far beyond it, and nearly every box in pixels does.

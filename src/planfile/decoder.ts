@@ -6,7 +6,7 @@ import * as A from "../core/abi.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import { ConfigError, type ConfigProblem, TensorError, mismatch, refuse } from "../core/errors.ts";
 import { namesFor } from "../core/names.ts";
-import { type TensorInput, type TensorSpec, few, show, specOf } from "../core/tensor.ts";
+import { type TensorInput, type TensorSpec, few, isKeyed, show, specOf } from "../core/tensor.ts";
 import { FrameDecoder, type Workspace, bindMethods } from "../decode/base.ts";
 import { type Best, recordsOf } from "../decode/best.ts";
 import { type DetectionFields, type Detections, detectionsIn } from "../decode/detections.ts";
@@ -157,14 +157,12 @@ interface ReadOptions {
 const decoderOf = (plan: PlanFile, options: ReadOptions): PlanDecoder =>
   new FileDecoder(plan, makeEngine(chooseEngine(options.engine), plan.memoryBytes), options);
 
-const isObject = (x: unknown): x is object => typeof x === "object" && x !== null && !Array.isArray(x);
-
 const NAMES = ["engine", "onNote", "fresh", "tasks"];
 
 /** Reads and copies the options. Plain JavaScript may pass no options, or others. */
 function readOptions(options: LoadOptions | null): ReadOptions {
   const given = options ?? {};
-  if (!isObject(given))
+  if (!isKeyed(given))
     throw new ConfigError([{ path: "options", message: mismatch(show(options), "an object") }]);
   const { engine, onNote, fresh, tasks, ...others } = given as LoadOptions;
   const problems = Object.keys(others).map((name) =>

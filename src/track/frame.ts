@@ -1,5 +1,5 @@
 /** The detections of one frame as the trackers read them: doubles in pixels. */
-import type { DetectionFields } from "../decode/detections.ts";
+import { type DetectionFields, frameIfExchanged } from "../decode/detections.ts";
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { room } from "./lists.ts";
@@ -75,6 +75,7 @@ export class TrackerFrame {
       largest = Math.max(largest, Math.abs(x), Math.abs(y));
     }
     checkUnit(n, largest, size);
+    if (size) checkSize(detections, size);
     this.checkCorners(boxes, n);
     let count = 0;
     for (let i = 0; i < n; i++) {
@@ -84,6 +85,7 @@ export class TrackerFrame {
         this.boxes[count * 4 + k] = boxes[i * 4 + k] * width;
         this.boxes[count * 4 + k + 1] = boxes[i * 4 + k + 1] * height;
       }
+      if (perClass) checkClassId((classIds as ArrayLike<number>)[i], i);
       if (!hasArea(this.boxes, count * 4)) continue;
       this.scores[count] = scores[i];
       this.classIds[count] = perClass ? (classIds as ArrayLike<number>)[i] : 0;
@@ -122,6 +124,11 @@ function hasArea(boxes: Float64Array, i: number): boolean {
   return Math.min(width, height) >= 1 / MOST_PIXELS && Math.max(width, height) <= MOST_PIXELS;
 }
 
+function checkClassId(classId: unknown, i: number): void {
+  if (!(Number.isInteger(classId) && ((classId as number) | 0) === classId))
+    refuse(`classIds[${i}]`, show(classId), "a whole number of 32 bits", RangeError);
+}
+
 const hasLength = (x: unknown, length: number): boolean =>
   typeof x === "object" && x !== null && (x as ArrayLike<number>).length >= length;
 
@@ -149,6 +156,13 @@ function lengthOf(given: TrackerInput, perClass: boolean): number {
       RangeError,
     );
   return n;
+}
+
+/** Throws if the decoder got a frame with these sides exchanged: the filters would move in stretched pixels. */
+function checkSize(detections: TrackerDetections, [width, height]: readonly [number, number]): void {
+  const frame = frameIfExchanged(detections, width, height);
+  if (frame !== null)
+    refuse("size", `[${width},${height}] for detections of ${frame}`, "[width, height]", RangeError);
 }
 
 /** Throws if boxes in 0..1 come without a size, or boxes in pixels with one. The filters count in pixels. */

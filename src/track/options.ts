@@ -4,6 +4,7 @@ import {
   FLAG,
   FROM_ZERO,
   FUNCTION,
+  PIXEL_OFFSET,
   POSITIVE,
   type Rule,
   SIZE,
@@ -11,7 +12,7 @@ import {
   checkOptions,
   oneOf,
 } from "../core/options.ts";
-import { show } from "../core/tensor.ts";
+import { isKeyed, show } from "../core/tensor.ts";
 import { warnInDevelopment } from "../core/warn.ts";
 
 interface CommonOptions {
@@ -120,13 +121,13 @@ const METHODS = {
     newThreshold: [UNIT, null],
     matchThreshold: [UNIT, 0.8],
     fuseScore: [FLAG, true],
-    pixelOffset: [FROM_ZERO, 1],
+    pixelOffset: [PIXEL_OFFSET, 1],
   },
 } as const;
 
 /** Checks the options and fills in the defaults. Throws a RangeError that names the option. */
 export function complete(options: TrackerOptions): Complete<TrackerOptions> {
-  if (typeof options !== "object" || options === null || Array.isArray(options))
+  if (!isKeyed(options))
     refuse("options", show(options), '{ method: "sort", "bytetrack" or "ocsort" }', RangeError);
   const given = { ...options, method: options.method ?? "bytetrack" } as RequireMethod;
   // Check the method first: it decides which other options exist.

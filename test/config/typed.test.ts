@@ -312,3 +312,25 @@ test("labels in a Map are refused, since a Map has no entries of an object", () 
   const config = { family: "yolov8", labels: new Map([[0, "person"]]) };
   expect(() => readConfig(config, {})).toThrow("labels: got a Map, expected a list of names");
 });
+
+test.each([
+  [{ labels: ["person", "cat"] }, [5], "class 5, expected class ids in 0..1"],
+  [{ classes: 3 }, [0, 7], "class 7, expected class ids in 0..2"],
+  [{ labels: "coco80" }, [95], "class 95, expected class ids in 0..79"],
+  [{}, [-1], "class -1, expected class ids from 0 up"],
+])("ids to keep that no class has are refused at once: %j keeps %j", (options, keep, message) => {
+  for (const [config, over] of [
+    [{ family: "ssd", ...options, keep }, {}],
+    [{ family: "ssd", ...options }, { keep }],
+  ])
+    expect(() => readConfig(config, over as DecoderOptions)).toThrow(`keep: got ${message}`);
+});
+
+test("ids to keep that a background, a gap or open classes may have are left to the decoder", () => {
+  for (const [options, id] of [
+    [{ labels: ["person", "cat"] }, 2],
+    [{ labels: "coco80" }, 90],
+    [{}, 500],
+  ] as const)
+    expect(readConfig({ family: "ssd", ...options, keep: [id] }, {}).keep).toEqual([id]);
+});

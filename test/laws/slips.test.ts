@@ -4,6 +4,7 @@ import {
   createDecoderSync,
   createDetector,
   createTileMerger,
+  createTracker,
   cropOf,
   drawCanvas,
   fuse,
@@ -12,12 +13,18 @@ import {
   nms,
   onnxRuntime,
   prepareImage,
+  suppress,
+  suppressDetections,
   tfjs,
   tflite,
   toCoco,
   toPixels,
+  toRoboflow,
+  toSupervision,
   webnn,
 } from "../../src/entries/index.ts";
+import { compilePlan } from "../../src/entries/node.ts";
+import { loadPlanSync } from "../../src/entries/plan.ts";
 
 const DIMS = [1, 6, 84];
 const CONFIG = { family: "yolov8", classes: 2, inputSize: [64, 64] } as const;
@@ -229,4 +236,86 @@ test("scales per channel that do not fit say how many fit, and typed arrays how 
   expect(decode({ scale: Float32Array.of(1, 1) })).toThrow(
     /expected a positive number, or a list of them: \[\.\.\.scale\]/,
   );
+});
+
+describe("the sides of a frame that the detections know, exchanged", () => {
+  const found = createDecoderSync(CONFIG)
+    .decode(outputsOf(0.9), { width: 640, height: 480, resize: "stretch" })
+    .copy();
+  const wrong = { imageId: 1, width: 480, height: 640 };
+  const calls: [string, () => unknown][] = [
+    ["a tracker", () => createTracker({ size: [480, 640] }).update(found, 0)],
+    ["suppressDetections", () => suppressDetections(found, { method: "diou", size: [480, 640] })],
+    ["toCoco", () => toCoco(found, wrong)],
+    ["toRoboflow", () => toRoboflow(found, wrong)],
+    ["toSupervision", () => toSupervision(found, wrong)],
+  ];
+  test.each(calls)("%s", (_, call) => {
+    expect(call).toThrow(/a frame of 640x480/);
+  });
+  test("other sizes pass: a caller may scale", () => {
+    createTracker({ size: [1280, 960] }).update(found, 0);
+    createTracker({ size: [480, 640] }).update(found.toArray(), 0);
+    expect(toCoco(found, { imageId: 1, width: 640, height: 480 })[0].bbox[0]).toBeCloseTo(220, 3);
+  });
+});
+
+test("a frame of less than a pixel is a fraction of something", () => {
+  const decode = (width: number) =>
+    createDecoderSync(CONFIG).decode(outputsOf(0.9), { width, height: 480, resize: "stretch" });
+  expect(() => decode(0.5)).toThrow("frame: got width 0.5, height 480, expected the original image's size");
+  expect(decode(1).length).toBe(1);
+});
+
+describe("options in an object that has no keys", () => {
+  const others: [string, unknown][] = [
+    ["a Map", new Map([["iouThreshold", 0.5]])],
+    ["a Promise", Promise.resolve({})],
+    ["an Int32Array", new Int32Array(0)],
+    ["a Date", new Date(0)],
+  ];
+  const calls: [string, (options: never) => unknown][] = [
+    ["createDecoder", (o) => createDecoderSync(CONFIG, o)],
+    ["nms", (o) => nms([0, 0, 1, 1], [1], o)],
+    ["suppress", (o) => suppress([0, 0, 1, 1], [1], o)],
+    ["fuse", (o) => fuse([{ boxes: [0, 0, 1, 1], scores: [1] }], o)],
+    ["createTracker", createTracker],
+    ["loadPlan", (o) => loadPlanSync(compilePlan(CONFIG, { outputs: [{ name: "o", dims: DIMS }] }), o)],
+    ["update", (o) => createDecoderSync(CONFIG).update(o)],
+  ];
+  test.each(calls)("%s", (_, call) => {
+    for (const [name, value] of others)
+      expect(() => call(value as never), name).toThrow(new RegExp(`got ${name.replace(/^an? (I|U)/, "$1")}`));
+  });
+});
+
+test("typed arrays whose buffer went to another thread are named in words", () => {
+  const gone = new Float32Array(4);
+  structuredClone(gone.buffer, { transfer: [gone.buffer] });
+  for (const call of [
+    () => nms([0, 0, 1, 1], [1], { iouThreshold: gone as never }),
+    () => createDecoderSync(CONFIG).decode({ o: { data: outputsOf(0.9)[0].data, dims: gone as never } }),
+    () => createDecoderSync(CONFIG).decode({ o: { ...outputsOf(0.9)[0], type: gone as never } }),
+  ])
+    expect(call).toThrow(/got (type )?(dims )?Float32Array \[\]/);
+});
+
+test("a clone that counts more rows than its columns have is refused, not looped over", () => {
+  const found = createDecoderSync(CONFIG).decode(outputsOf(0.9)).copy();
+  expect(() => toCoco({ ...found, length: 2 ** 31 } as never, { imageId: 1, width: 64, height: 64 })).toThrow(
+    "detections.length: got 2147483648, expected at most 1, the rows that the columns have",
+  );
+});
+
+test("nextCropOf without a row, and class ids of a tracker that are none", () => {
+  const found = createDecoderSync(CONFIG).decode(outputsOf(0.9));
+  expect(() => nextCropOf(found, undefined as never)).toThrow(
+    "nextCropOf: got row undefined, expected the index",
+  );
+  expect(() => nextCropOf("abc" as never, 0)).toThrow('nextCropOf: got "abc", expected what decode()');
+  const tracker = createTracker({ perClass: true });
+  for (const classId of [undefined, 0.5, "1"])
+    expect(() =>
+      tracker.update({ length: 1, boxes: [0, 0, 9, 9], scores: [1], classIds: [classId as never] }, 0),
+    ).toThrow(/^classIds\[0\]: got .*, expected a whole number of 32 bits$/);
 });
