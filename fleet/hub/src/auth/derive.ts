@@ -69,7 +69,9 @@ export class Passwords {
    * @param isKnown true for a browser in which the user has signed in before
    */
   async verify(password: string, stored: string | undefined, isKnown = false): Promise<boolean> {
-    const [scheme, n, r, p, salt, key] = (stored ?? this.#decoy).split("$");
+    // People who sign in by a provider have none.
+    const hash = stored?.startsWith("none$") === true ? undefined : stored;
+    const [scheme, n, r, p, salt, key] = (hash ?? this.#decoy).split("$");
     if (scheme !== "scrypt" || salt === undefined || key === undefined)
       throw new Error(`got a password hash of scheme ${JSON.stringify(scheme)}, expected scrypt`);
     const expected = Buffer.from(key, "base64url");
@@ -77,7 +79,7 @@ export class Passwords {
       () => derive(password, Buffer.from(salt, "base64url"), Number(n), Number(r), Number(p)),
       isKnown,
     );
-    return timingSafeEqual(got, expected) && stored !== undefined;
+    return timingSafeEqual(got, expected) && hash !== undefined;
   }
 
   async #inTurn(work: () => Promise<Buffer>, isKnown = false): Promise<Buffer> {

@@ -18,6 +18,7 @@ export const FORMAT = "boxwright-hub-backup";
 export const tables = [
   { name: "teams", columns: ["id", "name", "created_at"], key: ["id"] },
   { name: "users", columns: ["id", "email", "password", "created_at"], key: ["id"] },
+  { name: "identities", columns: ["issuer", "subject", "user_id", "created_at"], key: ["issuer", "subject"] },
   { name: "members", columns: ["team_id", "user_id", "role", "created_at"], key: ["team_id", "user_id"] },
   { name: "devices", columns: ["team_id", "id", "name", "created_at"], key: ["team_id", "id"] },
   {

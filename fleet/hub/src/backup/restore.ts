@@ -145,6 +145,7 @@ class AccessFilter {
   /** Returns the row to insert, or undefined if it stays away. */
   apply(table: Table, row: Row): Row | undefined {
     if (table.name === "users") return this.#user(row);
+    if (table.name === "identities") return this.#removed.has(row["user_id"]) ? undefined : row;
     if (table.name === "members") return this.#member(row);
     if (table.name === "api_keys") return this.#key(row);
     return row;

@@ -45,6 +45,15 @@ const origin = by((given) => {
   throw new Error(`got ${show(given)}, expected an address like https://hub.example.org, without a path`);
 });
 
+/** The address of a provider. Tokens travel in the open without TLS, so http is for this machine alone. */
+const issuer = by((given) => {
+  const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : undefined;
+  const isLocal = url?.protocol === "http:" && isLoopback(url.hostname.replace(/^\[|\]$/g, ""));
+  if (url !== undefined && (url.protocol === "https:" || isLocal) && url.search === "" && url.username === "")
+    return url.href;
+  throw new Error(`got ${show(given)}, expected an https address like https://login.example.org`);
+});
+
 /** The path of the SQLite file. An address belongs into DATABASE_URL, and its password into no message. */
 const sqliteFile = v.pipe(
   databasePlace,
@@ -287,6 +296,38 @@ export const options = {
     schema: text("an email address", /^[^\s@,;<>]+@[^\s@,;<>]+$/),
     about: "sender of those mails",
   },
+  oidcIssuer: {
+    env: "HUB_OIDC_ISSUER",
+    schema: issuer,
+    about: "provider of OpenID Connect by which people sign in, with HUB_OIDC_CLIENT_ID and HUB_OIDC_CLIENT_SECRET",
+  },
+  oidcClientId: {
+    env: "HUB_OIDC_CLIENT_ID",
+    schema: text("the id that the provider gave the hub", /^[!-~]{1,255}$/),
+    about: "id of the hub at the provider; its redirect address there is HUB_BASE_URL/sign-in/oidc/callback",
+  },
+  oidcClientSecret: {
+    env: "HUB_OIDC_CLIENT_SECRET",
+    schema: secret("the secret that the provider gave the hub, without spaces", /^[!-~]+$/),
+    about: "secret of the hub at the provider",
+  },
+  oidcName: {
+    env: "HUB_OIDC_NAME",
+    schema: text("a name of 1 to 40 characters", /^.{1,40}$/),
+    fallback: "your company's account",
+    about: "how the sign-in page calls the provider",
+  },
+  oidcTeam: {
+    env: "HUB_OIDC_TEAM",
+    schema: text("the id of a team (boxwright-hub teams list)", /^[0-9a-f-]{36}$/),
+    about: "team that people of the provider join who have no account; without it they need an invitation",
+  },
+  oidcRole: {
+    env: "HUB_OIDC_ROLE",
+    schema: oneOf(["viewer", "member"]),
+    fallback: "viewer",
+    about: "their role there",
+  },
 } satisfies Readonly<Record<string, Option>>;
 
 export type Config = ValuesOf<typeof options>;
@@ -315,6 +356,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>, fi
   problems.push(...bucketProblems(config));
   if ((config.smtpUrl === undefined) !== (config.mailFrom === undefined))
     problems.push("HUB_SMTP_URL, HUB_MAIL_FROM: got only one of them, expected both or neither");
+  const ofProvider = [config.oidcIssuer, config.oidcClientId, config.oidcClientSecret].filter((value) => value == null);
+  if (ofProvider.length % 3 !== 0)
+    problems.push(
+      "HUB_OIDC_ISSUER, HUB_OIDC_CLIENT_ID, HUB_OIDC_CLIENT_SECRET: got some of them, expected all or none",
+    );
   if (secured && config.baseUrl === undefined)
     problems.push("baseUrl (HUB_BASE_URL): got none, expected the https address that clients use");
   if (

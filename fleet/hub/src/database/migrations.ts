@@ -18,6 +18,14 @@ CREATE TABLE users (
   password ${text} NOT NULL,
   created_at BIGINT NOT NULL
 );
+CREATE TABLE identities (
+  issuer ${text} NOT NULL,
+  subject ${text} NOT NULL,
+  user_id ${text} NOT NULL REFERENCES users (id),
+  created_at BIGINT NOT NULL,
+  PRIMARY KEY (issuer, subject)
+);
+CREATE INDEX identities_of_user ON identities (user_id);
 CREATE TABLE members (
   team_id ${text} NOT NULL REFERENCES teams (id),
   user_id ${text} NOT NULL REFERENCES users (id),

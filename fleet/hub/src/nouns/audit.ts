@@ -13,6 +13,7 @@ export type AuditAction =
   | "member.role_changed"
   | "user.created"
   | "user.removed"
+  | "identity.linked"
   | "password.link_created"
   | "password.changed"
   | "signed_in"

@@ -184,6 +184,7 @@ export async function removeUser(db: Database, now: number, actor: string, email
     // An open invitation would make the account again.
     await tx.all("UPDATE links SET used_at = ? WHERE email = ? AND used_at IS NULL", [now, email]);
     await endInvitations(tx, now, actor, user.id);
+    await tx.all("DELETE FROM identities WHERE user_id = ?", [user.id]);
     await tx.all("DELETE FROM members WHERE user_id = ?", [user.id]);
     await tx.all("DELETE FROM users WHERE id = ?", [user.id]);
     await audit(tx, now, actor, "user.removed", null, email);

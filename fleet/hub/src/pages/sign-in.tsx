@@ -10,6 +10,7 @@ import { BUSY_WAIT, redirect, show, type Answer } from "./answer.tsx";
 import { readForm, type Form } from "./form.ts";
 import type { Guards, Visit } from "./guards.tsx";
 import { Message } from "./layout.tsx";
+import { registerOidc } from "./provider.ts";
 import { beginSession, countLimited, takeKnownSignIn, type Site } from "./site.ts";
 
 export function registerSignIn(site: Site, guards: Guards): void {
@@ -18,10 +19,16 @@ export function registerSignIn(site: Site, guards: Guards): void {
   guards.open.get("/sign-in", async ({ token, exchange }) => {
     const session = token === undefined ? undefined : await readSession(db, now(), sessionLimits, token);
     if (session !== undefined) return redirect("/");
-    return show({ title: "Sign in", narrow: true }, <SignIn signedOut={exchange.search === SIGNED_OUT} />);
+    const content = <SignIn signedOut={exchange.search === SIGNED_OUT} provider={providerOf(site)} />;
+    return show({ title: "Sign in", narrow: true }, content);
   });
 
   guards.open.post("/sign-in", (visit) => signIn(site, visit));
+
+  registerOidc(site, guards, {
+    limit: ({ exchange: sender }) => limitAddress(site, sender),
+    failed: ({ shown, status }) => again(shown, status, "", providerOf(site)),
+  });
 
   // For Enter in the address bar: signing out needs the form.
   guards.signedIn.get("/sign-out", () => redirect("/"));
@@ -34,8 +41,15 @@ export function registerSignIn(site: Site, guards: Guards): void {
 /** Query of the sign-in page's address after signing out. */
 const SIGNED_OUT = "signed-out";
 const WRONG = "This email and password do not belong together.";
-const again = (problem: string, status: number, email = ""): Answer =>
-  show({ title: "Sign in", narrow: true }, <SignIn email={email.slice(0, 254)} problem={problem} />, status);
+const again = (problem: string, status: number, email = "", provider?: string): Answer =>
+  show(
+    { title: "Sign in", narrow: true },
+    <SignIn email={email.slice(0, 254)} problem={problem} provider={provider} />,
+    status,
+  );
+/** Returns the name of the provider of accounts, if there is one. */
+const providerOf = ({ config }: Site): string | undefined =>
+  config.oidcIssuer === undefined ? undefined : config.oidcName;
 // Rendered once: a flood of sign-ins gets these answers, and rendering is most of what a page costs.
 const tooMany = again("Too many sign-ins. Try again in a minute.", 429);
 const tooBusy = again("Too many people are signing in at the moment. Try again in some seconds.", 503);
@@ -77,7 +91,7 @@ async function signIn(site: Site, { exchange, token }: Visit): Promise<Answer> {
   const isKnown = user !== undefined && isKnownBrowser(browser!, user);
   const late = browser === undefined || isKnown ? undefined : limitAddress(site, exchange);
   if (late !== undefined) return late;
-  if (email === undefined) return again(WRONG, 401, form("email"));
+  if (email === undefined) return again(WRONG, 401, form("email"), providerOf(site));
   const limited = limitAccount(site, email, isKnown ? browser : undefined);
   return limited ?? (await checkPassword(site, { exchange, token, form, email, isKnown }));
 }
@@ -98,7 +112,7 @@ async function checkPassword(site: Site, { exchange, token, form, email, isKnown
     metrics.signIns.inc({ result: "wrong" });
     // Write after the answer: only somebody with an account causes the write, and its time would tell who has one.
     if (user !== undefined) exchange.afterAnswer(() => void auditFailure(site, exchange, user));
-    return again(WRONG, 401, form("email"));
+    return again(WRONG, 401, form("email"), providerOf(site));
   }
   metrics.signIns.inc({ result: "ok" });
   return redirect("/", (await beginSession(site, user, token)).headers);
@@ -120,12 +134,23 @@ async function auditFailure(site: Site, exchange: Exchange, { email }: User): Pr
   }
 }
 
-function SignIn(props: { email?: string; problem?: string | undefined; signedOut?: boolean }) {
-  const { email = "", problem, signedOut } = props;
+interface SignInProps {
+  readonly email?: string;
+  readonly problem?: string | undefined;
+  readonly signedOut?: boolean;
+  readonly provider?: string | undefined;
+}
+
+function SignIn({ email = "", problem, signedOut, provider }: SignInProps) {
   return (
     <>
       {signedOut === true && <Message kind="done">You are signed out.</Message>}
       {problem !== undefined && <Message kind="error">{problem}</Message>}
+      {provider !== undefined && (
+        <p>
+          <a href="/sign-in/oidc">Sign in with {provider}</a>
+        </p>
+      )}
       <form method="post" action="/sign-in">
         <label for="email">Email</label>
         <input id="email" name="email" type="email" autocomplete="username" required value={email} />

@@ -146,9 +146,10 @@ onDatabases("the command", (kind) => {
     await run(["users", "remove", "--email", "root@example.org"], env);
     const { json, stdout } = await run(["keys", "list", "--team", "Crew"], env);
     const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT/) as unknown;
+    const full = { name: "Full access", scopes: "full", expires: null };
     expect(json).toEqual([
-      { key: used.slice(4, 16), madeBy: "root@example.org", created: time, lastUsed: time, revoked: null },
-      { key: unused.slice(4, 16), madeBy: "root@example.org", created: time, lastUsed: null, revoked: time },
+      { key: used.slice(4, 16), ...full, madeBy: "root@example.org", created: time, lastUsed: time, revoked: null },
+      { key: unused.slice(4, 16), ...full, madeBy: "root@example.org", created: time, lastUsed: null, revoked: time },
     ]);
     expect(stdout).not.toContain(used.slice(17));
   });

@@ -1,0 +1,84 @@
+/** Accounts of an OpenID provider, and the people of the hub that they belong to. */
+import { randomBytes } from "node:crypto";
+import type { Database, Queries } from "boxwright-service/database";
+import { UserError } from "../core/errors.ts";
+import { newId } from "../core/ids.ts";
+import { audit } from "./audit.ts";
+import type { Role } from "./role.ts";
+import { cleanEmail } from "./text.ts";
+import { findUser, type User } from "./user.ts";
+
+/** What the provider says of an account. It never changes the subject; people may change their email. */
+export interface Claims {
+  readonly issuer: string;
+  readonly subject: string;
+  /** Verified by the provider. */
+  readonly email: string;
+}
+
+/** Where somebody joins who has neither an account nor an invitation. */
+export interface Joins {
+  readonly teamId: string;
+  readonly role: Role;
+}
+
+/**
+ * Returns the person of a provider's account. The first time, the verified email says who it is: somebody with an
+ * account, somebody who is invited, or, with `joins`, a new person. Throws for everybody else.
+ */
+export async function signInAs(db: Database, now: number, claims: Claims, joins: Joins | undefined): Promise<User> {
+  const { issuer, subject } = claims;
+  return db.write(async (tx) => {
+    const [known] = await tx.all<User>(
+      "SELECT u.id AS id, u.email AS email FROM identities i JOIN users u ON u.id = i.user_id WHERE i.issuer = ? AND i.subject = ?",
+      [issuer, subject],
+    );
+    if (known !== undefined) return known;
+    const email = cleanEmail(claims.email);
+    const user = (await findUser(tx, email)) ?? (await makeUser(tx, now, email, joins));
+    const taken = await tx.all("SELECT 1 AS one FROM identities WHERE user_id = ? AND issuer = ?", [user.id, issuer]);
+    // Somebody else has this email at the provider now.
+    if (taken.length > 0)
+      throw new UserError(
+        `got another account of ${issuer} for ${email}, expected the one that signed in before`,
+        403,
+        "Another account of the provider has signed in with this email before. Ask whoever runs this hub.",
+      );
+    await tx.all("INSERT INTO identities (issuer, subject, user_id, created_at) VALUES (?, ?, ?, ?)", [
+      ...[issuer, subject, user.id, now],
+    ]);
+    await audit(tx, now, email, "identity.linked", null, `${email} ${issuer}`);
+    return { id: user.id, email: user.email };
+  });
+}
+
+async function makeUser(tx: Queries, now: number, email: string, joins: Joins | undefined): Promise<User> {
+  const invitations = await tx.all<{ team_id: string; role: Role }>(
+    "SELECT team_id, role FROM links WHERE purpose = 'invite' AND email = ? AND used_at IS NULL AND expires_at > ? ORDER BY created_at",
+    [email, now],
+  );
+  const joined = new Map(invitations.map(({ team_id, role }) => [team_id, role]));
+  if (joined.size === 0 && joins !== undefined) joined.set(joins.teamId, joins.role);
+  if (joined.size === 0)
+    throw new UserError(
+      `got ${email}, expected somebody with an account or an invitation`,
+      403,
+      `${email} has no account here, and no invitation. Ask an administrator of your team for one.`,
+    );
+  const user = { id: newId(now), email };
+  await tx.all("INSERT INTO users (id, email, password, created_at) VALUES (?, ?, ?, ?)", [
+    ...[user.id, email, noPassword(), now],
+  ]);
+  await tx.all("UPDATE links SET used_at = ? WHERE purpose = 'invite' AND email = ? AND used_at IS NULL", [now, email]);
+  await audit(tx, now, email, "user.created", null, email);
+  for (const [teamId, role] of joined) {
+    await tx.all("INSERT INTO members (team_id, user_id, role, created_at) VALUES (?, ?, ?, ?)", [
+      ...[teamId, user.id, role, now],
+    ]);
+    await audit(tx, now, email, "member.joined", teamId, `${email} ${role}`);
+  }
+  return user;
+}
+
+/** Returns what stands in place of a password's hash. It is random, since the cookies of known browsers build on it. */
+const noPassword = (): string => `none$${randomBytes(16).toString("base64url")}`;
