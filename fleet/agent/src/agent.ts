@@ -8,6 +8,8 @@ import { messageOf } from "boxwright-service/errors";
 import { ownId } from "./core/ids.ts";
 import { SettingsError } from "./core/errors.ts";
 import { SEQUENCES_PER_START, reserveSequences } from "./core/starts.ts";
+import { Parent } from "./launcher/parent.ts";
+import type { Told } from "./launcher/trial.ts";
 import { HealthReport } from "./health/health.ts";
 import { Metrics, type Parts } from "./health/metrics.ts";
 import { type HealthServer, openHealthServer } from "./health/server.ts";
@@ -23,6 +25,7 @@ import { identify } from "./hub/enrol.ts";
 import { IdentityFile } from "./hub/identity.ts";
 import { BEATS_PER_START, HubLink, type Status } from "./hub/link.ts";
 import { Pause } from "./hub/pause.ts";
+import { Updates } from "./hub/updates.ts";
 import { Snaps } from "./hub/snaps.ts";
 import { ConfigStore } from "./sinks/configs.ts";
 import { Delivery } from "./sinks/delivery.ts";
@@ -141,6 +144,7 @@ export class Agent {
    */
   async run(): Promise<RunResult> {
     const { cameras, deliveries, spool, hub } = this.#parts;
+    if (hub) Parent.find()?.tell(() => this.#told(hub), this.#end.signal);
     const linked = hub?.run(this.#end.signal);
     const delivering = Promise.all(deliveries.map((delivery) => delivery.run(this.#end.signal)));
     const taking = Promise.all(cameras.map((camera) => this.#runCamera(camera)));
@@ -215,6 +219,12 @@ export class Agent {
     };
   }
 
+  /** Returns what the launcher judges this version by. */
+  #told(hub: HubLink): Told {
+    const frames = this.#parts.cameras.reduce((sum, { stats }) => sum + stats.frames, 0);
+    return { ...hub.contact, frames, isPaused: hub.isPaused };
+  }
+
   async #listen({ health }: Settings): Promise<void> {
     if (!health) return;
     this.#server = await openHealthServer(health, this.report, this.metrics);
@@ -232,6 +242,7 @@ interface Opened {
     readonly application: Application;
     readonly snaps: Snaps;
     readonly pause: Pause;
+    readonly updates: Updates;
   } | null;
 }
 
@@ -239,7 +250,7 @@ interface Opened {
  * Enrols the device if the settings name a hub and it is not enrolled yet. Chooses the network.
  * @throws the error of settings, model or config
  */
-async function open({ state, hub, network: given }: Settings, log: Logger): Promise<Opened> {
+async function open({ state, hub, update, network: given }: Settings, log: Logger): Promise<Opened> {
   const network = new Network(given, (note) => log.warn(`network: ${note}`));
   const { model } = given;
   const files = model === null ? null : new LiveConfig(configFiles({ ...given, model }, network), state, log);
@@ -257,5 +268,6 @@ async function open({ state, hub, network: given }: Settings, log: Logger): Prom
     rules: () => application.rules,
     application: () => application.running,
   });
-  return { network, config: application, hub: { client, application, snaps, pause: new Pause(state, log) } };
+  const updates = new Updates({ state, keys: update.keys, launcher: Parent.find(), log });
+  return { network, config: application, hub: { client, application, snaps, pause: new Pause(state, log), updates } };
 }

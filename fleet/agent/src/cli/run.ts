@@ -13,6 +13,7 @@ import { acceptedIdentity } from "../hub/enrol.ts";
 import type { Settings } from "../settings/types.ts";
 import { hwaccelProblems } from "../sources/ffmpeg.ts";
 import { USAGE, readCommand } from "./arguments.ts";
+import { RELEASE_USAGE, runRelease } from "./release-command.ts";
 import { REFUSED_USAGE, runRefused } from "./refused-command.ts";
 
 /** Exit codes: every frame arrived; some frames did not; the settings are wrong or a part cannot start. */
@@ -29,9 +30,13 @@ async function main(): Promise<number> {
     process.stdout.write(await runEnrol(process.argv.slice(3)));
     return FINE;
   }
+  if (process.argv[2] === "release") {
+    process.stdout.write(runRelease(process.argv.slice(3)));
+    return FINE;
+  }
   const command = readCommand(process.argv.slice(2));
   if (!command) {
-    process.stdout.write(USAGE + ENROL_USAGE + REFUSED_USAGE);
+    process.stdout.write(USAGE + ENROL_USAGE + REFUSED_USAGE + RELEASE_USAGE);
     return process.argv.length > 2 ? FINE : WRONG;
   }
   const { network, sources } = command.settings;
@@ -55,6 +60,8 @@ async function run(settings: Settings): Promise<number> {
   };
   process.on("SIGTERM", end);
   process.on("SIGINT", end);
+  // Its launcher starts another agent, which needs the state folder.
+  process.on("disconnect", () => end("disconnect"));
   const result = await agent.run();
   // Wait: the handler of the signal ends the process when everything is closed.
   if (isEnding) return new Promise(() => undefined);

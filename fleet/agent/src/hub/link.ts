@@ -16,6 +16,7 @@ import { Backoff, Bell, wait } from "../core/wait.ts";
 import type { Bearer } from "../sinks/sink.ts";
 import type { Pause } from "./pause.ts";
 import type { Snaps } from "./snaps.ts";
+import type { Updates } from "./updates.ts";
 import type { Application } from "./application.ts";
 import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client.ts";
 import { interfacesOf, machine } from "../core/machine.ts";
@@ -50,6 +51,7 @@ export interface LinkParts {
   readonly status: () => Status;
   readonly snaps: Snaps;
   readonly pause: Pause;
+  readonly updates: Updates;
   readonly log: Logger;
 }
 
@@ -61,6 +63,9 @@ export class HubLink implements Bearer {
   readonly #parts: LinkParts;
   readonly #processId = randomBytes(12).toString("hex");
   #beats = 0;
+  /** Heartbeats that the hub has acknowledged, and when it acknowledged the last one. */
+  #acknowledged = 0;
+  #acknowledgedAt = -Infinity;
   #isClockWrong = false;
   /** True if the last request got no answer. */
   #isAway = false;
@@ -74,6 +79,11 @@ export class HubLink implements Bearer {
   /** True if the hub paused the device. */
   get isPaused(): boolean {
     return this.#parts.pause.isPaused;
+  }
+
+  /** Count of acknowledged heartbeats, and milliseconds since the last one. */
+  get contact(): { readonly beats: number; readonly sinceBeat: number } {
+    return { beats: this.#acknowledged, sinceBeat: performance.now() - this.#acknowledgedAt };
   }
 
   /** CloudEvents source of this device. */
@@ -98,6 +108,7 @@ export class HubLink implements Bearer {
       this.#repeat(signal, () => this.#renewToken(signal)),
       this.#repeat(signal, () => this.#followApplication(signal)),
       this.#repeat(signal, () => this.#parts.snaps.sendNext(this.#parts.client, signal).then(() => 0)),
+      this.#repeat(signal, () => this.#parts.updates.followNext(this.#parts.client, signal).then(() => LEAST_HOLD)),
     ]);
   }
 
@@ -151,7 +162,7 @@ export class HubLink implements Bearer {
   }
 
   async #beat(signal: AbortSignal): Promise<number> {
-    const { client, application, firstBeat, status, snaps, pause } = this.#parts;
+    const { client, application, firstBeat, status, snaps, pause, updates } = this.#parts;
     const { version, model, architecture } = machine;
     const body: Heartbeat = {
       counter: firstBeat + this.#beats++,
@@ -165,6 +176,9 @@ export class HubLink implements Bearer {
     };
     const { json } = await client.ask({ method: "POST", path: "/device/heartbeat", body, signal });
     const answer = readHeartbeatAnswer(json);
+    this.#acknowledged++;
+    this.#acknowledgedAt = performance.now();
+    updates.want(answer.desired_agent ?? null);
     this.#compareClocks(answer.time);
     pause.set(answer.paused);
     if (answer.snap_requested && !answer.paused) snaps.request();

@@ -23,8 +23,9 @@ export class ModelError extends Error {
 export class Models {
   readonly #folder: string;
 
-  constructor(state: string) {
-    this.#folder = join(state, "models");
+  /** @param name of the folder in the state folder */
+  constructor(state: string, name = "models") {
+    this.#folder = join(state, name);
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 
@@ -55,6 +56,11 @@ export class Models {
     if (found === model.sha256) return renameSync(part, path);
     rmSync(part, { force: true });
     throw new ModelError(`model ${model.name}: got bytes with SHA-256 ${found}, expected ${model.sha256}`);
+  }
+
+  /** Returns the path of a fetched file. */
+  pathOf({ sha256: hash }: Pick<ModelFile, "sha256">): string {
+    return this.#path(hash);
   }
 
   /** Deletes the models that nobody needs. */

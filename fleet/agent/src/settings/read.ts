@@ -3,13 +3,21 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { messageOf } from "boxwright-service/errors";
 import { nearest } from "boxwright-service/names";
+import { readPublicKey } from "boxwright-service/release";
 import { type Problem, SettingsError } from "../core/errors.ts";
 import { deviceName } from "../core/ids.ts";
 import { Fields, isObject } from "./fields.ts";
 import { readSink } from "./sinks.ts";
 import { readSource } from "./sources.ts";
 import { machine } from "../core/machine.ts";
-import { type HubSettings, LOG_LEVELS, type NetworkSettings, type Settings, type SpoolSettings } from "./types.ts";
+import {
+  type HubSettings,
+  LOG_LEVELS,
+  type NetworkSettings,
+  type Settings,
+  type SpoolSettings,
+  type UpdateSettings,
+} from "./types.ts";
 
 const GIGABYTE = 2 ** 30;
 
@@ -48,6 +56,7 @@ export function readSettings(json: unknown, folder: string): Settings {
     // Without a name the device is known by its host name and the id in its state folder.
     device: fields.has("device") ? fields.name("device") : nameOfDevice(fields, state),
     hub,
+    update: readUpdate(fields.object("update")),
     state,
     network: readNetwork(fields.object("network"), hub !== null),
     sources: fields.list("sources").map(readSource),
@@ -114,6 +123,27 @@ function readHubFields(fields: Fields): HubSettings {
   };
   fields.end();
   return hub;
+}
+
+const MOST_KEYS = 8;
+
+function readUpdate(fields: Fields): UpdateSettings {
+  const given = fields.value("keys") ?? [];
+  const keys = Array.isArray(given) && given.every((key) => typeof key === "string") ? given : null;
+  if (keys === null || keys.length > MOST_KEYS)
+    fields.problem(
+      "keys",
+      `expected a list of at most ${MOST_KEYS} keys, as \`boxwright-agent release key\` prints them`,
+    );
+  for (const [i, key] of (keys ?? []).entries())
+    try {
+      readPublicKey(key);
+    } catch (error) {
+      fields.problem(`keys[${i}]`, messageOf(error));
+    }
+  const update = { keys: keys ?? [], healthyMinutes: fields.number("healthyMinutes", [0.01, 1440], 10, false) };
+  fields.end();
+  return update;
 }
 
 /** @param hasHub true: the hub gives the network, and the files may be missing */

@@ -6,6 +6,7 @@ export interface Settings {
   readonly device: string;
   /** The hub that the device belongs to. Null: the agent works by these settings alone. */
   readonly hub: HubSettings | null;
+  readonly update: UpdateSettings;
   /** Folder of the spool, of refused packets and of what is remembered over a restart. */
   readonly state: string;
   readonly network: NetworkSettings;
@@ -26,6 +27,14 @@ export interface HubSettings {
   readonly name: string;
   /** Most bytes of snaps that wait for the hub. */
   readonly snapBytes: number;
+}
+
+/** New versions of the agent, which the hub gives. */
+export interface UpdateSettings {
+  /** Public keys that may sign a version: ed25519:... Empty: the device takes none. */
+  readonly keys: readonly string[];
+  /** Minutes for which a new version has to be healthy. */
+  readonly healthyMinutes: number;
 }
 
 export interface NetworkSettings {

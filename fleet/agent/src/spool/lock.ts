@@ -38,6 +38,8 @@ function nameOf(pid: number): string {
   try {
     // Cut after the program's name, which is in brackets and may hold spaces. The start time is the 20th field then.
     const [, rest = ""] = /\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
+    // A zombie has ended. Its parent may never ask for its exit code: the first process of a container seldom does.
+    if (/^[ZX]/.test(rest)) return "";
     return `${pid} ${rest.split(" ")[19]}`;
   } catch {
     return isAlive(pid) ? `${pid} -` : "";

@@ -13,7 +13,7 @@ describe("what is delivered", () => {
     const unit = readFileSync(join(HERE, "deploy", "boxwright-agent.service"), "utf8");
     const path = join(temporaryFolder(), "boxwright-agent.service");
     // The command is not installed here.
-    writeFileSync(path, unit.replace("ExecStart=boxwright-agent", "ExecStart=/bin/true"));
+    writeFileSync(path, unit.replace("ExecStart=boxwright-agent-launcher", "ExecStart=/bin/true"));
     const { status, stderr } = spawnSync("systemd-analyze", ["verify", path], { encoding: "utf8" });
     expect(stderr).not.toMatch(/boxwright-agent\.service/);
     expect(status).toBe(0);
@@ -43,6 +43,7 @@ describe("what is delivered", () => {
       "docs/delivery.md",
       "package.json",
       "dist/cli/main.js",
+      "dist/cli/launch.js",
       "deploy/boxwright-agent.service",
     ])
       expect(paths).toContain(path);

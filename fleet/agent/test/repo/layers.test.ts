@@ -6,6 +6,7 @@ testLayers(
   join(fileURLToPath(new URL("../..", import.meta.url)), "src"),
   [
     "core",
+    "launcher",
     "settings",
     "spool",
     "network",

@@ -8,6 +8,7 @@ import type {
   Heartbeat,
   SnapRequest,
 } from "boxwright-service/schema/protocol";
+import type { SignedRelease } from "boxwright-service/release";
 import { FakeServer } from "./server.ts";
 
 export const ADOPT_KEY = "bwa_test-key-0123456789";
@@ -39,6 +40,8 @@ export class FakeHub extends FakeServer {
   wantsRotation = false;
   wantsSnap = false;
   isPaused = false;
+  /** The release of the agent that the device should run, and its archive. */
+  agent: { readonly etag: string; readonly signed: SignedRelease; readonly archive: Buffer } | null = null;
   /** Answers in place of the hub; null: the hub answers. */
   answer: (request: IncomingMessage) => { status: number; body?: object; headers?: Record<string, string> } | null =
     () => null;
@@ -75,7 +78,8 @@ export class FakeHub extends FakeServer {
       this.wantsSnap = this.wantsRotation = false;
       const desired_version = this.#application?.etag ?? null;
       const time = new Date(Date.now() + this.clockAhead).toISOString();
-      return send(200, { time, interval_seconds: this.interval, desired_version, ...flags });
+      const desired_agent = this.agent?.etag ?? null;
+      return send(200, { time, interval_seconds: this.interval, desired_version, desired_agent, ...flags });
     }
     if (place === "POST /device/rotate") {
       const next = `bwd_credential-${this.credentials.size}-0123456789`;
@@ -89,6 +93,8 @@ export class FakeHub extends FakeServer {
       });
     if (place === "POST /device/report") return void (this.reports.push(json()), send(204));
     if (place === "GET /device/config") return this.#config(request, send);
+    if (place === "GET /device/agent")
+      return this.agent ? send(200, { signed: this.agent.signed, etag: this.agent.etag }) : send(204);
     if (place.startsWith("GET /device/models/")) return this.#model(request, response);
     if (place === "POST /device/snaps") {
       const snap: SnapRequest = json();
@@ -131,7 +137,8 @@ export class FakeHub extends FakeServer {
   }
 
   #model(request: IncomingMessage, response: ServerResponse): void {
-    const { model } = this.#application!;
+    const isArchive = this.agent !== null && request.url?.endsWith(hashOf(this.agent.archive)) === true;
+    const model = isArchive ? this.agent!.archive : this.#application!.model;
     const { range = "" } = request.headers;
     this.ranges.push(range);
     const from = Number(/^bytes=(\d+)-$/.exec(range)?.[1] ?? 0);

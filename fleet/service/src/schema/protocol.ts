@@ -131,6 +131,8 @@ const heartbeatAnswer = object({
   snap_requested: flag,
   /** True if the device has to take no frames until an answer says false. Absent from hubs older than pauses. */
   paused: v.nullish(flag, false),
+  /** ETag of the agent's release that the device should run, without quotes; null or absent: what it runs now. */
+  desired_agent: optional(etag),
 });
 export type HeartbeatAnswer = TypeOf<typeof heartbeatAnswer>;
 

@@ -1,0 +1,35 @@
+#!/usr/bin/env node
+/** The command `boxwright-agent-launcher`: starts the agent by a settings file, and tries its new versions. */
+import { fileURLToPath } from "node:url";
+import { messageOf } from "boxwright-service/errors";
+import { machine } from "../core/machine.ts";
+import { Launcher } from "../launcher/launcher.ts";
+import { readSettingsFile } from "../settings/read.ts";
+
+const USAGE = `boxwright-agent-launcher SETTINGS.json   runs boxwright-agent, and versions of it that the hub gives
+`;
+
+async function main(args: readonly string[]): Promise<number> {
+  const [file, ...rest] = args;
+  if (file === undefined || rest.length > 0 || file.startsWith("-")) {
+    process.stdout.write(USAGE);
+    return file === "--help" || file === "-h" ? 0 : 2;
+  }
+  const { state, update } = readSettingsFile(file);
+  const launcher = new Launcher({
+    ...{ state, args, version: machine.version },
+    main: fileURLToPath(new URL("main.js", import.meta.url)),
+    healthy: update.healthyMinutes * 60_000,
+    log: (message) => process.stderr.write(`launcher: ${message}\n`),
+  });
+  for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => launcher.end(signal));
+  return launcher.run();
+}
+
+await main(process.argv.slice(2)).then(
+  (code) => process.exit(code),
+  (error: unknown) => {
+    process.stderr.write(`${messageOf(error)}\n`);
+    process.exit(2);
+  },
+);

@@ -1,0 +1,62 @@
+/** Unpacks the archive of a version beside the running one, and flushes it. */
+import { execFile } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, readdirSync, renameSync, rmSync } from "node:fs";
+import { open, readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import type { Release } from "boxwright-service/release";
+import { mainOf, syncFolder } from "../launcher/launch-state.ts";
+
+/** Begins the names of folders that are not whole. */
+const UNFINISHED = ".new-";
+
+/** An archive holds something else than the release says. */
+export class ArchiveError extends Error {
+  override readonly name = "ArchiveError";
+}
+
+/**
+ * Unpacks an archive that was checked, into a folder that gets its name when every byte is on the disk.
+ * @throws ArchiveError, or the error of a full disk
+ */
+export async function unpack(archive: string, versions: string, release: Release): Promise<void> {
+  mkdirSync(versions, { recursive: true, mode: 0o700 });
+  // What an earlier try left. No version on trial has such a name.
+  for (const name of readdirSync(versions))
+    if (name.startsWith(UNFINISHED)) rmSync(join(versions, name), { recursive: true, force: true });
+  const folder = join(versions, `${UNFINISHED}${release.version}`);
+  const place = join(versions, release.version);
+  mkdirSync(folder, { mode: 0o700 });
+  await promisify(execFile)("tar", ["-xzf", archive, "-C", folder, "--no-same-owner"]);
+  checkContent(folder, release);
+  await syncTree(folder);
+  // A version of this number that failed, or that was signed again, makes room.
+  rmSync(place, { recursive: true, force: true });
+  renameSync(folder, place);
+  syncFolder(versions);
+}
+
+function checkContent(folder: string, { version, name }: Release): void {
+  if (!existsSync(mainOf(folder)))
+    throw new ArchiveError(`${name} has no node_modules/boxwright-agent/dist/cli/main.js, expected an installed agent`);
+  const about = readFileSync(join(folder, "node_modules", "boxwright-agent", "package.json"), "utf8");
+  const { version: found } = JSON.parse(about) as { version?: unknown };
+  if (found !== version) throw new ArchiveError(`${name} holds version ${String(found)}, expected ${version}`);
+}
+
+/** Flushes every file and folder of a tree. */
+async function syncTree(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) await syncTree(path);
+    else if (entry.isFile()) {
+      const file = await open(path, "r");
+      try {
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+    }
+  }
+  syncFolder(folder);
+}

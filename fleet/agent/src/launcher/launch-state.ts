@@ -1,0 +1,76 @@
+/**
+ * What the launcher remembers: the version that is kept, and the one on trial. The file is replaced as a whole and
+ * flushed, so that a power cut leaves the old content or the new one.
+ */
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
+import { join } from "node:path";
+import { readIfThere, replaceFile } from "../core/files.ts";
+
+/** A version beside the installed one. */
+export interface Version {
+  readonly version: string;
+  /** Id of its release. */
+  readonly id: string;
+}
+
+export interface Trial extends Version {
+  /** Starts so far. */
+  readonly tries: number;
+  /** True if the version before it took frames. */
+  readonly expectsFrames: boolean;
+}
+
+export interface Failure extends Version {
+  readonly code: string;
+  readonly message: string;
+}
+
+export interface LaunchState {
+  /** Version that runs when nothing is on trial; null: the installed one. */
+  readonly current: Version | null;
+  readonly trial: Trial | null;
+  /** The last version that failed its trial. */
+  readonly failed: Failure | null;
+}
+
+export const NOTHING: LaunchState = { current: null, trial: null, failed: null };
+
+/** Folder of a device's versions, and the launcher's file in it. */
+export const versionsIn = (state: string): string => join(state, "versions");
+export const folderOf = (versions: string, { version }: Version): string => join(versions, version);
+export const stateFile = (versions: string): string => join(versions, "launcher.json");
+/** The command in the folder of a version. */
+export const mainOf = (folder: string): string =>
+  join(folder, "node_modules", "boxwright-agent", "dist", "cli", "main.js");
+
+/** Reads the state. A file that is missing or damaged means that the installed version runs. */
+export function readState(versions: string): LaunchState {
+  try {
+    const json = JSON.parse(readIfThere(stateFile(versions)) ?? "null") as Partial<LaunchState> | null;
+    const isThere = (one: Version | null | undefined): boolean =>
+      typeof one?.version === "string" && existsSync(mainOf(folderOf(versions, one)));
+    return {
+      current: isThere(json?.current) ? json!.current! : null,
+      trial: isThere(json?.trial) ? json!.trial! : null,
+      failed: json?.failed ?? null,
+    };
+  } catch {
+    return NOTHING;
+  }
+}
+
+export function writeState(versions: string, state: LaunchState): void {
+  mkdirSync(versions, { recursive: true, mode: 0o700 });
+  replaceFile(stateFile(versions), `${JSON.stringify(state, null, 2)}\n`);
+  syncFolder(versions);
+}
+
+/** Flushes the names in a folder: a rename is safe only after that. */
+export function syncFolder(folder: string): void {
+  const handle = openSync(folder, "r");
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

@@ -1,0 +1,171 @@
+/**
+ * Starts the agent, and tries its new versions. The launcher is part of the installed package and is never updated
+ * itself. It keeps a version only if that stays healthy, and starts the earlier one again otherwise.
+ */
+import { type ChildProcess, spawn } from "node:child_process";
+import { rmSync } from "node:fs";
+import { compareVersions } from "boxwright-service/release";
+import { type LaunchState, type Version, folderOf, mainOf, readState, versionsIn, writeState } from "./launch-state.ts";
+import { type Told, judge } from "./trial.ts";
+
+/** Starts of a version on trial before it counts as one that ends the machine or never gets healthy. */
+const MOST_TRIES = 3;
+/** Milliseconds between two looks at a version on trial. */
+const LOOK_EVERY = 250;
+/** Milliseconds that a process may take to end. */
+const GRACE = 20_000;
+/** Characters of standard error that are kept to say why a version ended. */
+const KEPT_TEXT = 2000;
+
+/** The agent asks to try a version, which it has unpacked and flushed. */
+export interface SwitchWish extends Version {
+  readonly kind: "switch";
+}
+export type Message = (Told & { readonly kind: "told" }) | SwitchWish;
+
+export interface LauncherOptions {
+  /** State folder of the agent. */
+  readonly state: string;
+  /** Arguments of the agent. */
+  readonly args: readonly string[];
+  /** The installed command, and its version. */
+  readonly main: string;
+  readonly version: string;
+  /** Milliseconds for which a new version has to be healthy. */
+  readonly healthy: number;
+  readonly log: (message: string) => void;
+}
+
+/** How a process ended: by itself, to make room for a new version, or because its trial is over. */
+type End =
+  | { readonly kind: "ended"; readonly code: number | null; readonly signal: string | null; readonly said: string }
+  | { readonly kind: "switch"; readonly wish: SwitchWish; readonly tookFrames: boolean }
+  | { readonly kind: "failed"; readonly code: string; readonly message: string };
+
+export class Launcher {
+  readonly #options: LauncherOptions;
+  readonly #versions: string;
+  #state: LaunchState;
+  #child: ChildProcess | null = null;
+  #isEnding = false;
+
+  constructor(options: LauncherOptions) {
+    this.#options = options;
+    this.#versions = versionsIn(options.state);
+    this.#state = readState(this.#versions);
+    // Somebody has installed a newer version by hand.
+    if (this.#state.current && compareVersions(options.version, this.#state.current.version) >= 0)
+      this.#change({ ...this.#state, current: null });
+  }
+
+  /** Runs the agent until it ends. Returns its exit code. */
+  async run(): Promise<number> {
+    for (;;) {
+      const trial = this.#countTry();
+      const end = await this.#runOnce(trial ?? this.#state.current, trial !== null);
+      if (end.kind === "switch") this.#beginTrial(end.wish, end.tookFrames);
+      else if (end.kind === "failed") this.#endTrial(end.code, end.message);
+      else if (this.#isEnding || !this.#state.trial || end.code === 0) return end.code ?? 1;
+      else this.#endTrial("ended", `it ended with ${end.code ?? end.signal}: ${end.said.trim() || "without a word"}`);
+    }
+  }
+
+  /** Passes the signal on. The agent's end ends the launcher. */
+  end(signal: NodeJS.Signals): void {
+    this.#isEnding = true;
+    this.#child?.kill(signal);
+  }
+
+  /** Notes the start of a version on trial before it starts: it may take the machine down. */
+  #countTry(): Version | null {
+    const { trial } = this.#state;
+    if (!trial) return null;
+    if (trial.tries >= MOST_TRIES) {
+      this.#endTrial("restarts", `it was started ${trial.tries} times, and was never healthy for long enough`);
+      return null;
+    }
+    this.#change({ ...this.#state, trial: { ...trial, tries: trial.tries + 1 } });
+    return trial;
+  }
+
+  #beginTrial({ version, id }: SwitchWish, expectsFrames: boolean): void {
+    this.#options.log(`version ${version} is tried`);
+    this.#change({ ...this.#state, trial: { version, id, tries: 0, expectsFrames } });
+  }
+
+  #endTrial(code: string, message: string): void {
+    const { trial, current } = this.#state;
+    if (!trial) return;
+    const { version, id } = trial;
+    this.#options.log(`version ${version} failed: ${message}. ${current?.version ?? this.#options.version} runs again`);
+    this.#change({ current, trial: null, failed: { version, id, code, message: message.slice(0, 900) } });
+    this.#remove(trial);
+  }
+
+  #keep(): void {
+    const { trial, current } = this.#state;
+    if (!trial) return;
+    const { version, id } = trial;
+    this.#options.log(`version ${version} is healthy and kept`);
+    this.#change({ current: { version, id }, trial: null, failed: null });
+    if (current) this.#remove(current);
+  }
+
+  #change(state: LaunchState): void {
+    writeState(this.#versions, state);
+    this.#state = state;
+  }
+
+  /** Deletes a version that does not run any more. A rest that stays takes room, and nothing else. */
+  #remove(version: Version): void {
+    try {
+      rmSync(folderOf(this.#versions, version), { recursive: true, force: true });
+    } catch (error) {
+      this.#options.log(`version ${version.version} cannot be deleted: ${String(error)}`);
+    }
+  }
+
+  #runOnce(version: Version | null, isTrial: boolean): Promise<End> {
+    const { args, main, healthy, log } = this.#options;
+    const place = version === null ? main : mainOf(folderOf(this.#versions, version));
+    const child = spawn(process.execPath, [...process.execArgv, place, ...args], {
+      stdio: ["inherit", "inherit", "pipe", "ipc"],
+      env: { ...process.env, BOXWRIGHT_LAUNCHER: this.#versions },
+    });
+    this.#child = child;
+    if (this.#isEnding) child.kill("SIGTERM");
+    let said = "";
+    child.stderr!.setEncoding("utf8").on("data", (text: string) => {
+      process.stderr.write(text);
+      said = (said + text).slice(-KEPT_TEXT);
+    });
+    const since = performance.now();
+    let told: Told | null = null;
+    let end: End | null = null;
+    const stop = (why: End): void => {
+      if (end !== null || this.#isEnding) return;
+      end = why;
+      child.kill("SIGTERM");
+      setTimeout(() => child.kill("SIGKILL"), GRACE).unref();
+    };
+    child.on("message", (message: Message) => {
+      if (message.kind === "told") told = message;
+      else if (this.#state.trial === null) stop({ kind: "switch", wish: message, tookFrames: (told?.frames ?? 0) > 0 });
+    });
+    const look = (): void => {
+      const { trial } = this.#state;
+      if (!trial) return;
+      const verdict = judge(told, performance.now() - since, { healthy, expectsFrames: trial.expectsFrames });
+      if (verdict.kind === "keep") this.#keep();
+      else if (verdict.kind === "fail") stop(verdict && { ...verdict, kind: "failed" });
+    };
+    const timer = isTrial ? setInterval(look, LOOK_EVERY) : null;
+    return new Promise((resolve) => {
+      child.once("error", (error) => log(`the agent cannot be started: ${error.message}`));
+      child.once("close", (code, signal) => {
+        clearInterval(timer ?? undefined);
+        resolve(end ?? { kind: "ended", code, signal, said });
+      });
+    });
+  }
+}

@@ -1,0 +1,44 @@
+/** Judges a version on trial by what its process says of itself. */
+
+/** What a process tells its launcher, once a second or so. */
+export interface Told {
+  /** Heartbeats that the hub has acknowledged since the process started. */
+  readonly beats: number;
+  /** Milliseconds since the last acknowledged heartbeat. */
+  readonly sinceBeat: number;
+  /** Frames since the process started. */
+  readonly frames: number;
+  readonly isPaused: boolean;
+}
+
+/** Milliseconds without an acknowledged heartbeat after which a process is not healthy: three missed ones. */
+const SILENT = 100_000;
+/** A trial ends after this many times the milliseconds that a version has to be healthy. */
+const PATIENCE = 3;
+
+export interface Rules {
+  /** Milliseconds for which a version has to run. */
+  readonly healthy: number;
+  /** True if the version before it took frames. */
+  readonly expectsFrames: boolean;
+}
+
+export type Verdict =
+  { readonly kind: "wait" | "keep" } | { readonly kind: "fail"; readonly code: string; readonly message: string };
+
+/** @param ran milliseconds since the process started */
+export function judge(told: Told | null, ran: number, { healthy, expectsFrames }: Rules): Verdict {
+  const problem = problemOf(told, expectsFrames);
+  if (ran >= healthy && problem === null) return { kind: "keep" };
+  if (ran < healthy * PATIENCE || problem === null) return { kind: "wait" };
+  return { kind: "fail", code: problem[0], message: `${problem[1]} in ${Math.round(ran / 6000) / 10} minutes` };
+}
+
+function problemOf(told: Told | null, expectsFrames: boolean): readonly [string, string] | null {
+  if (told === null) return ["silent", "it told the launcher nothing"];
+  if (told.beats < 2 || told.sinceBeat > SILENT)
+    return ["no_heartbeat", "the hub acknowledged no heartbeats of it, or none any more,"];
+  if (expectsFrames && told.frames === 0 && !told.isPaused)
+    return ["no_frames", "it took no frame, which the version before it did,"];
+  return null;
+}
