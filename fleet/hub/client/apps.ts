@@ -6,6 +6,7 @@ export interface App {
   /** Unique in the team. It never changes. */
   readonly identifier: string;
   readonly name: string;
+  readonly purpose: AppPurpose;
   readonly tags: readonly string[];
   /** ISO 8601. */
   readonly createdAt: string;
@@ -15,6 +16,9 @@ export interface App {
   /** Who is given which version. */
   readonly assignments: readonly AppAssignment[];
 }
+
+/** What versions are: networks, or releases of the agent. A device is given one application of each. */
+export type AppPurpose = "NETWORK" | "AGENT";
 
 export interface AppVersion {
   /** Counts from 1. */
@@ -28,6 +32,8 @@ export interface AppVersion {
   readonly options: Readonly<Record<string, unknown>>;
   readonly snaps: readonly SnapRule[];
   readonly model: { readonly sha256: string; readonly size: number; readonly name: string } | null;
+  /** The signed release of an agent; null: a network. */
+  readonly release: { readonly release: string; readonly signature: string } | null;
   /** What boxwright takes each tensor for. */
   readonly description: string;
   readonly createdAt: string;
@@ -106,6 +112,8 @@ export interface NewApp {
   /** By default made of the name. */
   readonly identifier?: string;
   readonly tags?: readonly string[];
+  /** By default NETWORK. */
+  readonly purpose?: AppPurpose;
 }
 
 /** Content of a version. */
@@ -117,6 +125,8 @@ export interface NewAppVersion {
   readonly snaps?: readonly SnapRule[];
   /** A model file that was sent to `/models`. */
   readonly modelSha256?: string | null;
+  /** Alone, for an application of the purpose AGENT: what `boxwright-agent release sign` printed. */
+  readonly release?: { readonly release: string; readonly signature: string };
   /** Number of the newest version that you saw, 0 for none. The hub refuses the save if there is a newer one. */
   readonly ifNewest?: number;
 }
@@ -150,9 +160,9 @@ export interface AppOperations {
   /** Gives a version to a device or a group. An older version goes back to it. */
   assignApp(appId: string, version: number, target: AppTarget, rollout?: Rollout): Promise<AppAssignment>;
   /** Takes the application away. Devices go on with what they have. */
-  unassignApp(target: AppTarget, ifRevision?: number): Promise<void>;
+  unassignApp(target: AppTarget, ifRevision?: number, purpose?: AppPurpose): Promise<void>;
   /** All devices of the group get the version that the others have. */
-  endAppRollout(groupId: string, ifRevision?: number): Promise<void>;
+  endAppRollout(groupId: string, ifRevision?: number, purpose?: AppPurpose): Promise<void>;
   models(): Promise<ModelFile[]>;
   /** The hub refuses it while a version of an application names the file. */
   removeModel(sha256: string): Promise<void>;
@@ -164,10 +174,10 @@ const APPS_A_PAGE = 100;
 const VERSIONS_A_PAGE = 20;
 const ASSIGNMENT =
   "deviceId groupId version rolloutVersion rolloutShare rolloutState rolloutFailureLimit rolloutProgress { devices applied failed waiting offline } revision changedAt changedBy";
-const APP = `id identifier name tags createdAt updatedAt newestVersion { number hash } assignments { ${ASSIGNMENT} }`;
+const APP = `id identifier name purpose tags createdAt updatedAt newestVersion { number hash } assignments { ${ASSIGNMENT} }`;
 const MODEL = "sha256 size name createdAt isComplete appIdentifiers deviceCount";
 const VERSION =
-  "number hash etag config options snaps model { sha256 size name } description createdAt createdBy appliedCount failedCount";
+  "number hash etag config options snaps model { sha256 size name } release description createdAt createdBy appliedCount failedCount";
 
 export function createAppOperations({ read, all, mutation }: Toolbox): AppOperations {
   const id = { appId: "ID!" };
@@ -175,14 +185,14 @@ export function createAppOperations({ read, all, mutation }: Toolbox): AppOperat
   const one = read<App | null>("app", id, `{ ${APP} }`);
   const create = mutation<{ app: App }>(
     "createApp",
-    { name: "String!", identifier: "String", tags: "[String!]" },
+    { name: "String!", identifier: "String", tags: "[String!]", purpose: "AppPurpose" },
     `app { ${APP} }`,
   );
   const update = mutation<{ app: App }>("updateApp", { ...id, name: "String", tags: "[String!]" }, `app { ${APP} }`);
   const remove = mutation<{ app: App }>("deleteApp", id, `app { ${APP} }`);
   const save = mutation<{ version: AppVersion; isNew: boolean }>(
     "saveAppVersion",
-    { ...id, config: "JSON", options: "JSON", snaps: "JSON", modelSha256: "String", ifNewest: "Int" },
+    { ...id, config: "JSON", options: "JSON", snaps: "JSON", modelSha256: "String", release: "JSON", ifNewest: "Int" },
     `version { ${VERSION} } isNew`,
   );
   const assign = mutation<{ assignment: AppAssignment }>(
@@ -190,8 +200,8 @@ export function createAppOperations({ read, all, mutation }: Toolbox): AppOperat
     { ...id, version: "Int!", share: "Int", failureLimit: "Int", ...target },
     `assignment { ${ASSIGNMENT} }`,
   );
-  const unassign = mutation("unassignApp", target, "");
-  const end = mutation("endAppRollout", { groupId: "ID!", ifRevision: "Int" }, "");
+  const unassign = mutation("unassignApp", { ...target, purpose: "AppPurpose" }, "");
+  const end = mutation("endAppRollout", { groupId: "ID!", ifRevision: "Int", purpose: "AppPurpose" }, "");
   const removeModel = mutation("removeModel", { sha256: "String!" }, "");
   const storage = read<TeamStorage>("storage", {}, "{ modelBytes modelBytesLimit snapBytes snapBytesLimit }");
   return {
@@ -211,10 +221,10 @@ export function createAppOperations({ read, all, mutation }: Toolbox): AppOperat
     },
     assignApp: async (appId, version, whom, rollout) =>
       (await assign({ appId, version, ...whom, ...rollout })).assignment,
-    unassignApp: async (whom, ifRevision) => void (await unassign({ ...whom, ifRevision })),
+    unassignApp: async (whom, ifRevision, purpose) => void (await unassign({ ...whom, ifRevision, purpose })),
     models: () => all<ModelFile>({ field: "models", selection: MODEL, rows: APPS_A_PAGE }),
     removeModel: async (sha256) => void (await removeModel({ sha256 })),
     storage: () => storage({}),
-    endAppRollout: async (groupId, ifRevision) => void (await end({ groupId, ifRevision })),
+    endAppRollout: async (groupId, ifRevision, purpose) => void (await end({ groupId, ifRevision, purpose })),
   };
 }

@@ -4,6 +4,7 @@
  */
 import type { Queries } from "boxwright-service/database";
 import { readReport, type DesiredConfig } from "boxwright-service/schema/protocol";
+import type { DesiredAgent } from "boxwright-service/release";
 import { type Exchange, JSON_TYPE } from "boxwright-service/http/exchange";
 import { sendFile } from "../http/range.ts";
 import { refuse } from "../http/refusals.ts";
@@ -75,6 +76,14 @@ async function readConfig(db: Queries, teamId: string, appId: string, number: nu
 function readWait(prefer: string | undefined): number {
   const [, seconds = "0"] = /(?:^|[,;\s])wait\s*=\s*"?(\d{1,6})"?(?:$|[,;\s])/i.exec(prefer ?? "") ?? [];
   return Math.min(Number(seconds), MAX_WAIT_SECONDS);
+}
+
+/** Answers with the signed release that the device should run, or 204 if none is given. */
+export async function getAgent({ db, desired }: Agents, { exchange, device }: DeviceVisit): Promise<void> {
+  const version = await desired.agent(device.team_id, device.id);
+  const found = version && (await findVersion(db, device.team_id, version.appId, version.number));
+  if (version === undefined || found?.content.release === undefined) return exchange.sendNothing();
+  exchange.sendJson(200, { signed: found.content.release, etag: version.etag } satisfies DesiredAgent);
 }
 
 export async function postReport({ db, now, desired }: Agents, { exchange, device }: DeviceVisit): Promise<void> {

@@ -22,6 +22,7 @@ export async function postHeartbeat(
     time: new Date(time).toISOString(),
     interval_seconds: config.heartbeatSeconds,
     desired_version: await desired.etag(device.team_id, device.id),
+    desired_agent: (await desired.agent(device.team_id, device.id))?.etag ?? null,
     rotate: isOld(device, time),
     paused: device.paused_at !== null,
     snap_requested: time - (device.snap_requested_at ?? -Infinity) < REQUEST_MS,

@@ -37,7 +37,7 @@ export const tables = [
   },
   {
     name: "apps",
-    columns: ["team_id", "id", "identifier", "name", "tags", "created_at", "updated_at", "newest"],
+    columns: ["team_id", "id", "identifier", "name", "tags", "created_at", "updated_at", "newest", "purpose"],
     key: ["team_id", "id"],
   },
   {
@@ -52,9 +52,9 @@ export const tables = [
     name: "assignments",
     columns: [
       ...["team_id", "kind", "target_id", "app_id", "version", "next_version", "share", "rollout_id", "rollout_state"],
-      ...["revision", "changed_at", "changed_by", "failure_limit"],
+      ...["revision", "changed_at", "changed_by", "failure_limit", "purpose"],
     ],
-    key: ["team_id", "kind", "target_id"],
+    key: ["team_id", "kind", "target_id", "purpose"],
   },
   {
     name: "alert_channels",

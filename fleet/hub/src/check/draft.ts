@@ -2,7 +2,7 @@
 import type { Database } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import type { Files } from "../files/files.ts";
-import { contentOf } from "../nouns/application.ts";
+import { agentContent, contentOf, describeRelease } from "../nouns/application.ts";
 import { readDraft, type AppContent } from "../nouns/application-content.ts";
 import type { Checker } from "./check.ts";
 
@@ -16,6 +16,12 @@ export interface DraftChecks {
 export interface CheckedDraft {
   readonly content: AppContent;
   readonly description: string;
+}
+
+/** Checks a signed release of the agent. @throws UserError */
+export async function checkRelease(db: Database, teamId: string, given: unknown): Promise<CheckedDraft> {
+  const content = await agentContent(db, teamId, given);
+  return { content, description: describeRelease(content.release!) };
 }
 
 /**

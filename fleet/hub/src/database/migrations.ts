@@ -202,6 +202,10 @@ CREATE TABLE signing_keys (
 );
 `;
 
+/**
+ * `purpose` says what an application is a version of: the network of a device, or its agent. A device has an assignment
+ * and reports for each.
+ */
 const applications = (text: string): string => `
 CREATE TABLE team_changes (
   team_id ${text} PRIMARY KEY,
@@ -216,6 +220,7 @@ CREATE TABLE apps (
   created_at BIGINT NOT NULL,
   updated_at BIGINT NOT NULL,
   newest BIGINT NOT NULL,
+  purpose ${text} NOT NULL CHECK (purpose IN ('network', 'agent')),
   PRIMARY KEY (team_id, id),
   UNIQUE (team_id, identifier)
 );
@@ -257,7 +262,8 @@ CREATE TABLE assignments (
   changed_at BIGINT NOT NULL,
   changed_by ${text} NOT NULL,
   failure_limit BIGINT,
-  PRIMARY KEY (team_id, kind, target_id),
+  purpose ${text} NOT NULL,
+  PRIMARY KEY (team_id, kind, target_id, purpose),
   FOREIGN KEY (team_id, app_id) REFERENCES apps (team_id, id)
 );
 CREATE INDEX assignments_of_app ON assignments (team_id, app_id);
@@ -270,6 +276,7 @@ CREATE TABLE app_reports (
   code ${text} NOT NULL,
   message ${text} NOT NULL,
   at BIGINT NOT NULL,
+  purpose ${text} NOT NULL,
   PRIMARY KEY (team_id, device_id, app_id, version)
 );
 CREATE INDEX app_reports_of_app ON app_reports (team_id, app_id, version, state);

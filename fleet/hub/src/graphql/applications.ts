@@ -1,6 +1,6 @@
 /** Resolvers of applications. */
 import { UserError } from "../core/errors.ts";
-import { checkDraft } from "../check/draft.ts";
+import { checkDraft, checkRelease } from "../check/draft.ts";
 import {
   createApp,
   deleteApp,
@@ -12,6 +12,7 @@ import {
   updateApp,
   type App,
   type AppVersion,
+  type Purpose,
 } from "../nouns/application.ts";
 import { assign, endRollout, listAssignments, unassign, type Assignment, type Target } from "../nouns/assignment.ts";
 import { etagOf, rolloutProgress } from "../nouns/desired.ts";
@@ -34,6 +35,7 @@ function toApp(context: TeamContext, app: App): object {
     name: app.name,
     isPublic: false,
     scope: "TEAM",
+    purpose: app.purpose.toUpperCase(),
     coverImageUrl: null,
     tags: app.tags,
     createdAt: iso(app.created_at),
@@ -64,7 +66,7 @@ function toApp(context: TeamContext, app: App): object {
 }
 
 function toVersion({ db, team }: TeamContext, app: App, version: AppVersion): object {
-  const { config, options, model, snaps } = version.content;
+  const { config, options, model, snaps, release } = version.content;
   const count = async (state: "applied" | "failed"): Promise<number> => {
     const rows = await countReports(db, team.id, app.id);
     return rows.find((row) => row.version === version.number && row.state === state)?.count ?? 0;
@@ -74,6 +76,7 @@ function toVersion({ db, team }: TeamContext, app: App, version: AppVersion): ob
     hash: version.hash,
     etag: etagOf(app.identifier, version.hash),
     ...{ config, options, snaps },
+    release: release ?? null,
     model: model === null ? null : { sha256: model.sha256, size: model.size, name: model.name },
     description: version.description,
     createdAt: iso(version.created_at),
@@ -124,6 +127,7 @@ interface VersionArguments {
   readonly options?: unknown;
   readonly snaps?: unknown;
   readonly modelSha256?: string | null;
+  readonly release?: unknown;
   readonly ifNewest?: number | null;
 }
 
@@ -137,6 +141,13 @@ interface RolloutArguments {
   readonly share?: number | null;
   readonly failureLimit?: number | null;
 }
+
+interface PurposeArgument {
+  /** Of the schema's enum. */
+  readonly purpose: string;
+}
+
+const purposeOf = ({ purpose }: PurposeArgument): Purpose => purpose.toLowerCase() as Purpose;
 
 function targetOf({ deviceId, groupId }: TargetArguments): Target {
   const [device, group] = [given(deviceId), given(groupId)];
@@ -156,10 +167,11 @@ export function appMutations(context: TeamContext) {
     return outcome;
   };
   return {
-    createApp: (args: { name: string; identifier?: string | null; tags?: string[] | null }) =>
+    createApp: (args: { name: string; identifier?: string | null; tags?: string[] | null; purpose: string }) =>
       attempt(async () => {
         const { name, identifier, tags } = args;
-        const wanted = { name, identifier: given(identifier), tags: given(tags) ?? [] };
+        const purpose = purposeOf(args);
+        const wanted = { name, identifier: given(identifier), tags: given(tags) ?? [], purpose };
         return { app: toApp(context, await createApp(db, now(), actor, team.id, wanted)) };
       }),
     updateApp: (args: { appId: string; name?: string | null; tags?: string[] | null }) =>
@@ -171,8 +183,14 @@ export function appMutations(context: TeamContext) {
       attempt(async () => ({ app: toApp(context, await deleteApp(db, now(), actor, team.id, appId)) })),
     saveAppVersion: (args: VersionArguments) =>
       attempt(async () => {
-        const { config = null, options = null, snaps = null, modelSha256 = null } = args;
-        const checked = await checkDraft(context, team.id, { config, options, snaps, modelSha256 });
+        const { config = null, options = null, snaps = null, modelSha256 = null, release = null } = args;
+        const isNetwork = [config, options, snaps, modelSha256].some((part) => part !== null);
+        if (release !== null && isNetwork)
+          throw new UserError("release: got it beside parts of a network, expected it alone");
+        const checked =
+          release === null
+            ? await checkDraft(context, team.id, { config, options, snaps, modelSha256 })
+            : await checkRelease(db, team.id, release);
         const wanted = { ...checked, expected: given(args.ifNewest) };
         const { version, isNew } = await saveVersion(db, now(), actor, team.id, args.appId, wanted);
         const app = await findApp(db, team.id, args.appId);
@@ -185,14 +203,15 @@ export function appMutations(context: TeamContext) {
         const wanted = { target: targetOf(args), appId, version, ...rollout, expected: given(args.ifRevision) };
         return { assignment: toAssignment(context, await assign(db, change(), wanted)) };
       }),
-    unassignApp: (args: TargetArguments) =>
+    unassignApp: (args: TargetArguments & PurposeArgument) =>
       changeDesired(async () => {
-        await unassign(db, change(), targetOf(args), given(args.ifRevision));
+        await unassign(db, change(), targetOf(args), given(args.ifRevision), purposeOf(args));
         return {};
       }),
-    endAppRollout: ({ groupId, ifRevision }: { groupId: string; ifRevision?: number | null }) =>
+    endAppRollout: (args: { groupId: string; ifRevision?: number | null } & PurposeArgument) =>
       changeDesired(async () => {
-        await endRollout(db, change(), { kind: "group", id: groupId }, given(ifRevision));
+        const target = { kind: "group", id: args.groupId } as const;
+        await endRollout(db, change(), target, given(args.ifRevision), purposeOf(args));
         return {};
       }),
   };

@@ -6,6 +6,8 @@ import { listDevices, removeDevice, renameDevice, type Device } from "../nouns/d
 import { revokeDevice } from "../nouns/credential.ts";
 import { findDevice, needDevice, queryDevices, type OrderField } from "../nouns/device-query.ts";
 import { hoursOf, statusChangedAt, statusOf, type DeviceState, type Status } from "../nouns/status.ts";
+import { agentVersionOf } from "../nouns/application.ts";
+import { reportsOf } from "../nouns/report.ts";
 import { setPaused } from "../nouns/pause.ts";
 import { isDeviceId } from "../nouns/text.ts";
 import type { TeamContext } from "./context.ts";
@@ -40,8 +42,24 @@ export class DeviceNode {
   capabilities(): string[] {
     return [];
   }
-  availableUpgrade(): null {
-    return null;
+  async availableUpgrade(_: unknown, { states, desired, db, team }: TeamContext): Promise<object | null> {
+    const wanted = await desired.agent(team.id, this.id);
+    const version = wanted && (await agentVersionOf(db, team.id, wanted.appId, wanted.number));
+    if (wanted === undefined || version === undefined) return null;
+    const running = (await states.load(this.id))?.version;
+    return running === version ? null : { id: wanted.etag, version: String(wanted.number), semver: version };
+  }
+  async agentUpdate(_: unknown, { db, team }: TeamContext): Promise<object | null> {
+    const [report] = await reportsOf(db, team.id, this.id, 1, "agent");
+    const version = report && (await agentVersionOf(db, team.id, report.app_id, report.version));
+    if (report === undefined || version === undefined) return null;
+    const { state, code, message, at } = report;
+    return {
+      version,
+      state: state.toUpperCase(),
+      error: state === "failed" ? { code, message } : null,
+      at: isoOrNull(at),
+    };
   }
   async status(_: unknown, { states, now }: TeamContext): Promise<Status> {
     const state = await states.load(this.id);

@@ -116,7 +116,11 @@ export const isOfDevices = (kind: AlertKind): boolean => KINDS[kind].subject ===
 export function sourceOf(kind: AlertKind): string {
   if (isOfDevices(kind)) return "devices d JOIN device_states s ON s.team_id = d.team_id AND s.device_id = d.id";
   if (kind === "rollout_stopped")
-    return "device_groups d JOIN assignments s ON s.team_id = d.team_id AND s.target_id = d.id";
+    // A group has a row for its network and one for its agent: the stopped one counts.
+    return (
+      "device_groups d JOIN (SELECT team_id, kind, target_id, max(rollout_state) AS rollout_state FROM assignments " +
+      "GROUP BY team_id, kind, target_id) s ON s.team_id = d.team_id AND s.target_id = d.id"
+    );
   return `(${KEYS.join(" UNION ALL ")}) d JOIN (${KEYS.join(" UNION ALL ")}) s ON s.team_id = d.team_id AND s.id = d.id`;
 }
 

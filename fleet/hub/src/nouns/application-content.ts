@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { isObject, show } from "boxwright-service/schema/json";
 import type { SnapRule } from "boxwright-service/schema/protocol";
+import type { SignedRelease } from "boxwright-service/release";
 import { UserError } from "../core/errors.ts";
 
 export interface AppContent {
@@ -12,10 +13,12 @@ export interface AppContent {
   /** null: the version names no model file. An agent refuses such a version. */
   readonly model: { readonly sha256: string; readonly size: number; readonly name: string } | null;
   readonly snaps: readonly SnapRule[];
+  /** Of a version of the agent; absent: a network. */
+  readonly release?: SignedRelease;
 }
 
 /** A version as somebody wrote it: the model is named by its hash alone. */
-export interface AppDraft extends Omit<AppContent, "model"> {
+export interface AppDraft extends Omit<AppContent, "model" | "release"> {
   readonly modelSha256: string | null;
 }
 
@@ -130,7 +133,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** Returns the SHA-256 of a version's content in hexadecimal digits. The name of the model file is left out. */
-export function contentHash({ config, options, model, snaps }: AppContent): string {
-  const text = canonicalJson({ config, options, model: model?.sha256 ?? null, snaps });
+export function contentHash({ config, options, model, snaps, release }: AppContent): string {
+  const text = canonicalJson({ config, options, model: model?.sha256 ?? null, snaps, release });
   return createHash("sha256").update(text).digest("hex");
 }

@@ -1,5 +1,6 @@
 /** Applications: named networks of a team. Every save is a new version, and a version never changes. */
 import type { Database, Queries } from "boxwright-service/database";
+import { readRelease, readSigned, type Release, type SignedRelease } from "boxwright-service/release";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
 import { contentHash, type AppContent, type AppDraft } from "./application-content.ts";
@@ -18,7 +19,12 @@ export interface App {
   readonly updated_at: number;
   /** Number of the newest version; 0: none yet. */
   readonly newest: number;
+  readonly purpose: Purpose;
 }
+
+/** What versions of an application are: networks of devices, or their agent. */
+export type Purpose = "network" | "agent";
+export const PURPOSES: readonly Purpose[] = ["network", "agent"];
 
 export interface AppVersion {
   readonly app_id: string;
@@ -41,7 +47,7 @@ const IDENTIFIER = /^[a-z0-9][a-z0-9._-]{0,62}$/;
 interface AppRow extends Omit<App, "tags"> {
   readonly tags: string;
 }
-const APP_COLUMNS = "id, identifier, name, tags, created_at, updated_at, newest";
+const APP_COLUMNS = "id, identifier, name, tags, created_at, updated_at, newest, purpose";
 const toApp = (row: AppRow): App => ({ ...row, tags: JSON.parse(row.tags) as string[] });
 
 interface VersionRow extends Omit<AppVersion, "content"> {
@@ -105,8 +111,11 @@ export async function createApp(
   now: number,
   actor: string,
   teamId: string,
-  given: { readonly name: string; readonly identifier?: string | undefined; readonly tags?: readonly string[] },
+  given: { readonly name: string; readonly identifier?: string | undefined; readonly tags?: readonly string[] } & {
+    readonly purpose?: Purpose | undefined;
+  },
 ): Promise<App> {
+  const { purpose = "network" } = given;
   const name = cleanName(given.name, "application name");
   const identifier = cleanIdentifier(given.identifier ?? identifierOf(name));
   const tags = cleanTags(given.tags ?? []);
@@ -116,8 +125,8 @@ export async function createApp(
       throw new UserError(`got one more application, expected at most ${MAX_APPS} in a team`, 409);
     const id = newId(now);
     const added = await tx.all(
-      "INSERT INTO apps (team_id, id, identifier, name, tags, created_at, updated_at, newest) VALUES (?, ?, ?, ?, ?, ?, ?, 0) ON CONFLICT DO NOTHING RETURNING id",
-      [teamId, id, identifier, name, JSON.stringify(tags), now, now],
+      "INSERT INTO apps (team_id, id, identifier, name, tags, created_at, updated_at, newest, purpose) VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?) ON CONFLICT DO NOTHING RETURNING id",
+      [teamId, id, identifier, name, JSON.stringify(tags), now, now, purpose],
     );
     if (added.length === 0)
       throw new UserError(
@@ -126,7 +135,7 @@ export async function createApp(
         `The team has an application with the identifier ${identifier} already. Choose another name.`,
       );
     await audit(tx, now, actor, "app.created", teamId, identifier);
-    return { id, identifier, name, tags, created_at: now, updated_at: now, newest: 0 };
+    return { id, identifier, name, tags, created_at: now, updated_at: now, newest: 0, purpose };
   });
 }
 
@@ -229,6 +238,47 @@ export async function contentOf(db: Queries, teamId: string, draft: AppDraft): P
   return { config, options, model: { sha256: file.sha256, size: file.size, name: file.name }, snaps };
 }
 
+/**
+ * Returns the content of a version of the agent. The hub trusts no key: devices check the signature.
+ * @throws UserError
+ */
+export async function agentContent(db: Queries, teamId: string, given: unknown): Promise<AppContent> {
+  let signed: SignedRelease;
+  let release: Release;
+  try {
+    signed = readSigned(typeof given === "string" ? JSON.parse(given) : given);
+    release = readRelease(signed.release);
+  } catch (error) {
+    throw new UserError((error as Error).message, 400, "Paste what `boxwright-agent release sign` has printed.");
+  }
+  const { sha256, size, name } = release;
+  const file = await findModel(db, teamId, sha256);
+  if (file === undefined || file.complete_at === null || file.size !== size)
+    throw new UserError(
+      `release: got version ${release.version} of the archive ${sha256}, expected an archive that the team has sent to /models`,
+      400,
+      `The archive ${name} is not there yet. Send it on the page "Model files" first.`,
+    );
+  return { config: null, options: {}, model: { sha256, size, name: file.name }, snaps: [], release: signed };
+}
+
+/** Says in one line what a version of the agent is. */
+export function describeRelease({ release }: SignedRelease): string {
+  const { version, platform, signed_at } = readRelease(release);
+  return `agent ${version} for ${platform}, signed ${signed_at}`;
+}
+
+/** Returns the number of a release, such as 1.2.0; undefined if the version is none. */
+export async function agentVersionOf(
+  db: Queries,
+  teamId: string,
+  appId: string,
+  number: number,
+): Promise<string | undefined> {
+  const signed = (await findVersion(db, teamId, appId, number))?.content.release;
+  return signed === undefined ? undefined : readRelease(signed.release).version;
+}
+
 export interface SaveVersion {
   readonly content: AppContent;
   readonly description: string;
@@ -251,6 +301,7 @@ export async function saveVersion(
   const hash = contentHash(content);
   return db.write(async (tx) => {
     const app = await needApp(tx, teamId, appId);
+    checkPurpose(app, content);
     if (expected !== undefined && expected !== app.newest)
       throw new UserError(
         `version: got a change of version ${expected}, expected one of version ${app.newest}, the newest`,
@@ -281,4 +332,10 @@ export async function saveVersion(
     const version = { app_id: app.id, number, hash, content, description, created_at: now, created_by: actor };
     return { version, isNew: true };
   });
+}
+
+function checkPurpose({ identifier, purpose }: App, { release }: AppContent): void {
+  if ((release !== undefined) === (purpose === "agent")) return;
+  const [got, expected] = release === undefined ? ["a network", "a release"] : ["a release", "a network"];
+  throw new UserError(`got ${got} for the application ${identifier}, expected ${expected}: its purpose is ${purpose}`);
 }

@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import type { Database, Queries } from "boxwright-service/database";
 import { UserError } from "../core/errors.ts";
 import { newId } from "../core/ids.ts";
-import { needApp, needVersion } from "./application.ts";
+import { needApp, needVersion, type Purpose } from "./application.ts";
 import { audit } from "./audit.ts";
 import { countChange } from "./changes.ts";
 import type { Change } from "./group.ts";
@@ -38,15 +38,25 @@ export interface Assignment {
   readonly revision: number;
   readonly changed_at: number;
   readonly changed_by: string;
+  /** Of the application. A device or group has one assignment for each purpose. */
+  readonly purpose: Purpose;
 }
 
-const COLUMNS =
-  "kind, target_id, app_id, version, next_version, share, rollout_id, rollout_state, failure_limit, revision, changed_at, changed_by";
+export const ASSIGNMENT_COLUMNS = [
+  ...["kind", "target_id", "app_id", "version", "next_version", "share", "rollout_id", "rollout_state"],
+  ...["failure_limit", "revision", "changed_at", "changed_by", "purpose"],
+] as const;
+const COLUMNS = ASSIGNMENT_COLUMNS.join(", ");
 
-export async function findAssignment(db: Queries, teamId: string, target: Target): Promise<Assignment | undefined> {
+export async function findAssignment(
+  db: Queries,
+  teamId: string,
+  target: Target,
+  purpose: Purpose = "network",
+): Promise<Assignment | undefined> {
   const [row] = await db.all<Assignment>(
-    `SELECT ${COLUMNS} FROM assignments WHERE team_id = ? AND kind = ? AND target_id = ?`,
-    [teamId, target.kind, target.id],
+    `SELECT ${COLUMNS} FROM assignments WHERE team_id = ? AND kind = ? AND target_id = ? AND purpose = ?`,
+    [teamId, target.kind, target.id, purpose],
   );
   return row;
 }
@@ -87,9 +97,10 @@ export async function assign(db: Database, change: Change, given: Assign): Promi
     await checkTarget(tx, teamId, target);
     const app = await needApp(tx, teamId, given.appId);
     await needVersion(tx, teamId, app, given.version);
-    const before = await findAssignment(tx, teamId, target);
+    const { purpose } = app;
+    const before = await findAssignment(tx, teamId, target, purpose);
     checkRevision(before, given.expected);
-    const row = nextAssignment(before, { ...given, appId: app.id, share }, change);
+    const row = nextAssignment(before, { ...given, appId: app.id, share, purpose }, change);
     await store(tx, teamId, row);
     const what = share < 100 ? `${share} % of ${target.kind}` : target.kind;
     await audit(tx, now, actor, "app.assigned", teamId, `${app.identifier} ${given.version} ${what} ${target.id}`);
@@ -113,13 +124,14 @@ function checkCount(name: string, given: number, max: number): void {
 /** Returns the assignment after a version was given. */
 function nextAssignment(
   before: Assignment | undefined,
-  { target, appId, version, share, failureLimit }: Assign & { readonly share: number },
+  { target, appId, version, share, failureLimit, purpose }: Assign & { readonly share: number; purpose: Purpose },
   { now, actor }: Change,
 ): Assignment {
   const row = {
     kind: target.kind,
     target_id: target.id,
     app_id: appId,
+    purpose,
     revision: (before?.revision ?? 0) + 1,
     changed_at: now,
     changed_by: actor,
@@ -147,17 +159,14 @@ export async function unassign(
   { now, actor, teamId }: Change,
   target: Target,
   expected?: number,
+  purpose: Purpose = "network",
 ): Promise<void> {
   await db.write(async (tx) => {
-    const before = await findAssignment(tx, teamId, target);
+    const before = await findAssignment(tx, teamId, target, purpose);
     if (before === undefined)
       throw new UserError(`got ${target.kind} ${target.id.slice(0, 80)} without an application, expected one`, 404);
     checkRevision(before, expected);
-    await tx.all("DELETE FROM assignments WHERE team_id = ? AND kind = ? AND target_id = ?", [
-      teamId,
-      target.kind,
-      target.id,
-    ]);
+    await deleteAssignment(tx, teamId, before);
     const app = await needApp(tx, teamId, before.app_id);
     await audit(tx, now, actor, "app.unassigned", teamId, `${app.identifier} ${target.kind} ${target.id}`);
     await countChange(tx, teamId);
@@ -170,18 +179,16 @@ export async function endRollout(
   { now, actor, teamId }: Change,
   target: Target,
   expected?: number,
+  purpose: Purpose = "network",
 ): Promise<void> {
   await db.write(async (tx) => {
-    const before = await findAssignment(tx, teamId, target);
+    const before = await findAssignment(tx, teamId, target, purpose);
     if (before === undefined || before.next_version === null)
       throw new UserError(`got ${target.kind} ${target.id.slice(0, 80)} without a roll-out, expected one`, 409);
     checkRevision(before, expected);
     const { app_id, next_version } = before;
     const app = await needApp(tx, teamId, app_id);
-    if (before.version === null)
-      await tx.all("DELETE FROM assignments WHERE team_id = ? AND kind = ? AND target_id = ?", [
-        ...[teamId, target.kind, target.id],
-      ]);
+    if (before.version === null) await deleteAssignment(tx, teamId, before);
     else
       await store(tx, teamId, {
         ...before,
@@ -238,13 +245,19 @@ function checkRevision(before: Assignment | undefined, expected: number | undefi
   );
 }
 
+async function deleteAssignment(tx: Queries, teamId: string, { kind, target_id, purpose }: Assignment): Promise<void> {
+  await tx.all("DELETE FROM assignments WHERE team_id = ? AND kind = ? AND target_id = ? AND purpose = ?", [
+    ...[teamId, kind, target_id, purpose],
+  ]);
+}
+
 async function store(tx: Queries, teamId: string, row: Assignment): Promise<void> {
-  const names = COLUMNS.split(", ") as (keyof Assignment)[];
-  const values = names.map((name) => row[name]);
-  const update = names.filter((name) => name !== "kind" && name !== "target_id").map((n) => `${n} = excluded.${n}`);
+  const values = ASSIGNMENT_COLUMNS.map((name) => row[name]);
+  const isKey = (name: string): boolean => ["kind", "target_id", "purpose"].includes(name);
+  const update = ASSIGNMENT_COLUMNS.filter((name) => !isKey(name)).map((n) => `${n} = excluded.${n}`);
   await tx.all(
-    `INSERT INTO assignments (team_id, ${COLUMNS}) VALUES (?, ${names.map(() => "?").join(", ")}) ` +
-      `ON CONFLICT (team_id, kind, target_id) DO UPDATE SET ${update.join(", ")}`,
+    `INSERT INTO assignments (team_id, ${COLUMNS}) VALUES (?, ${values.map(() => "?").join(", ")}) ` +
+      `ON CONFLICT (team_id, kind, target_id, purpose) DO UPDATE SET ${update.join(", ")}`,
     [teamId, ...values],
   );
 }

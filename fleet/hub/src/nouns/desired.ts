@@ -1,7 +1,8 @@
 /** Resolves what devices should run, from the assignments of their team. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Queries } from "boxwright-service/database";
-import { isInShare, type Assignment } from "./assignment.ts";
+import type { Purpose } from "./application.ts";
+import { ASSIGNMENT_COLUMNS, isInShare, type Assignment } from "./assignment.ts";
 import { IS_ONLINE, onlineBetween } from "./status.ts";
 
 /** What a device should run. */
@@ -20,6 +21,12 @@ export function etagOf(identifier: string, hash: string): string {
   return `${identifier}:${hash.slice(0, 16)}`;
 }
 
+interface Wanted {
+  /** undefined: all devices. */
+  readonly deviceId?: string | undefined;
+  readonly purpose?: Purpose | undefined;
+}
+
 interface Row extends Assignment {
   readonly identifier: string;
   readonly hash: string | null;
@@ -28,20 +35,19 @@ interface Row extends Assignment {
 
 /**
  * Returns what devices of a team should run. Devices without an application are left out.
- * @param deviceId undefined for all devices
  */
 export async function resolveDesired(
   db: Queries,
   teamId: string,
-  deviceId?: string,
+  { deviceId, purpose = "network" }: Wanted = {},
 ): Promise<Map<string, DesiredVersion>> {
   const rows = await db.all<Row>(
-    "SELECT a.kind AS kind, a.target_id AS target_id, a.app_id AS app_id, a.version AS version, a.next_version AS next_version, a.share AS share, a.rollout_id AS rollout_id, a.rollout_state AS rollout_state, a.failure_limit AS failure_limit, a.revision AS revision, a.changed_at AS changed_at, a.changed_by AS changed_by, " +
+    `SELECT ${ASSIGNMENT_COLUMNS.map((name) => `a.${name} AS ${name}`).join(", ")}, ` +
       "p.identifier AS identifier, v.hash AS hash, n.hash AS next_hash FROM assignments a JOIN apps p ON p.team_id = a.team_id AND p.id = a.app_id " +
       "LEFT JOIN app_versions v ON v.team_id = a.team_id AND v.app_id = a.app_id AND v.number = a.version " +
       "LEFT JOIN app_versions n ON n.team_id = a.team_id AND n.app_id = a.app_id AND n.number = a.next_version " +
-      "WHERE a.team_id = ? ORDER BY a.changed_at DESC, a.target_id",
-    [teamId],
+      "WHERE a.team_id = ? AND a.purpose = ? ORDER BY a.changed_at DESC, a.target_id",
+    [teamId, purpose],
   );
   const found = new Map<string, DesiredVersion>();
   if (rows.length === 0) return found;
@@ -119,7 +125,7 @@ async function lastStates(
 ): Promise<Map<string, "applied" | "failed">> {
   const rows = await db.all<{ device_id: string; state: "applied" | "failed" }>(
     "SELECT r.device_id AS device_id, r.state AS state FROM app_reports r WHERE r.team_id = ? AND r.app_id = ? AND r.version = ? " +
-      "AND ((r.state = 'failed' AND r.at >= ?) OR r.at = (SELECT max(o.at) FROM app_reports o WHERE o.team_id = r.team_id AND o.device_id = r.device_id))",
+      "AND ((r.state = 'failed' AND r.at >= ?) OR r.at = (SELECT max(o.at) FROM app_reports o WHERE o.team_id = r.team_id AND o.device_id = r.device_id AND o.purpose = r.purpose))",
     [teamId, app_id, next_version, changed_at],
   );
   return new Map(rows.map(({ device_id, state }) => [device_id, state]));
@@ -144,7 +150,7 @@ export async function rolloutProgress(
   teamId: string,
   rollout: Assignment,
 ): Promise<RolloutProgress> {
-  const desired = await resolveDesired(db, teamId);
+  const desired = await resolveDesired(db, teamId, { purpose: rollout.purpose });
   const isIn = ([id, { by }]: readonly [string, DesiredVersion]): boolean =>
     by.rollout_id === rollout.rollout_id && isInShare(id, by.rollout_id ?? "", rollout.share ?? 0);
   const ids = rollout.rollout_id === null ? [] : [...desired].filter(isIn).map(([id]) => id);

@@ -1,5 +1,6 @@
 /** Who uses the model files of a team: applications that name them, and devices that are given such a version. */
 import type { Queries } from "boxwright-service/database";
+import { PURPOSES } from "./application.ts";
 import type { AppContent } from "./application-content.ts";
 import { resolveDesired } from "./desired.ts";
 import { countSnapBytes } from "./snap-quota.ts";
@@ -44,10 +45,11 @@ export async function readModelUse(db: Queries, teamId: string): Promise<ModelUs
   const modelOf = new Map(given.map(({ app_id, number, sha256 }) => [`${app_id} ${number}`, sha256]));
   const devices = new Map<string, number>();
   if (given.length > 0)
-    for (const { appId, number } of (await resolveDesired(db, teamId)).values()) {
-      const sha256 = modelOf.get(`${appId} ${number}`);
-      if (sha256 !== undefined) devices.set(sha256, (devices.get(sha256) ?? 0) + 1);
-    }
+    for (const purpose of PURPOSES)
+      for (const { appId, number } of (await resolveDesired(db, teamId, { purpose })).values()) {
+        const sha256 = modelOf.get(`${appId} ${number}`);
+        if (sha256 !== undefined) devices.set(sha256, (devices.get(sha256) ?? 0) + 1);
+      }
   type User = ModelUser & { readonly versions: number[] };
   const users = new Map<string, Map<string, User>>();
   for (const { sha256, number, ...app } of named) {

@@ -5,6 +5,7 @@
 import type { Database, Queries } from "boxwright-service/database";
 import type { ApplicationState, ConfigReport } from "boxwright-service/schema/protocol";
 import { UserError } from "../core/errors.ts";
+import type { Purpose } from "./application.ts";
 import { stopRollouts } from "./assignment.ts";
 import type { KnownDevice } from "./credential.ts";
 import { etagOf } from "./desired.ts";
@@ -24,12 +25,17 @@ const COLUMNS = "device_id, app_id, version, state, code, message, at";
 const MAX_REPORTS = 20;
 
 /** Returns the reports of a device, the newest first. The first one is its reported state. */
-export function reportsOf(db: Queries, teamId: string, deviceId: string, limit = MAX_REPORTS): Promise<Report[]> {
-  return db.all(`SELECT ${COLUMNS} FROM app_reports WHERE team_id = ? AND device_id = ? ORDER BY at DESC LIMIT ?`, [
-    teamId,
-    deviceId,
-    limit,
-  ]);
+export function reportsOf(
+  db: Queries,
+  teamId: string,
+  deviceId: string,
+  limit = MAX_REPORTS,
+  purpose: Purpose = "network",
+): Promise<Report[]> {
+  return db.all(
+    `SELECT ${COLUMNS} FROM app_reports WHERE team_id = ? AND device_id = ? AND purpose = ? ORDER BY at DESC LIMIT ?`,
+    [teamId, deviceId, purpose, limit],
+  );
 }
 
 export interface ReportCount {
@@ -42,7 +48,7 @@ export interface ReportCount {
 export function countReports(db: Queries, teamId: string, appId: string): Promise<ReportCount[]> {
   return db.all(
     "SELECT r.version AS version, r.state AS state, count(*) AS count FROM app_reports r WHERE r.team_id = ? AND r.app_id = ? " +
-      "AND r.at = (SELECT max(o.at) FROM app_reports o WHERE o.team_id = r.team_id AND o.device_id = r.device_id) GROUP BY r.version, r.state",
+      "AND r.at = (SELECT max(o.at) FROM app_reports o WHERE o.team_id = r.team_id AND o.device_id = r.device_id AND o.purpose = r.purpose) GROUP BY r.version, r.state",
     [teamId, appId],
   );
 }
@@ -75,12 +81,16 @@ export async function noteReport(
     if (version === undefined)
       throw new UserError(`version: got ${JSON.stringify(etag.slice(0, 128))}, expected one that the hub gave`, 404);
     await tx.all(
-      `INSERT INTO app_reports (team_id, ${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ` +
+      `INSERT INTO app_reports (team_id, ${COLUMNS}, purpose) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ` +
         "ON CONFLICT (team_id, device_id, app_id, version) DO UPDATE SET state = excluded.state, code = excluded.code, message = excluded.message, at = excluded.at",
-      [teamId, deviceId, version.app_id, version.number, state, error?.code ?? "", error?.message ?? "", now],
+      [
+        ...[teamId, deviceId, version.app_id, version.number, state, error?.code ?? "", error?.message ?? "", now],
+        version.purpose,
+      ],
     );
-    await forgetOld(tx, teamId, deviceId);
-    await keepTold(tx, teamId, deviceId, { identifier: version.identifier, version: plainEtag(etag), state, error });
+    await forgetOld(tx, teamId, deviceId, version.purpose);
+    if (version.purpose === "network")
+      await keepTold(tx, teamId, deviceId, { identifier: version.identifier, version: plainEtag(etag), state, error });
     if (state === "applied") return false;
     const change = { now, actor: `device ${deviceId}`, teamId };
     return stopRollouts(tx, change, { deviceId, appId: version.app_id, version: version.number });
@@ -142,25 +152,28 @@ async function isNewReport(
   return last?.state !== state || last.app_id !== known.app_id || last.version !== known.number;
 }
 
-async function versionOf(
-  tx: Queries,
-  teamId: string,
-  etag: string,
-): Promise<{ app_id: string; number: number; identifier: string } | undefined> {
+interface KnownVersion {
+  readonly app_id: string;
+  readonly number: number;
+  readonly identifier: string;
+  readonly purpose: Purpose;
+}
+
+async function versionOf(tx: Queries, teamId: string, etag: string): Promise<KnownVersion | undefined> {
   const at = etag.lastIndexOf(":");
   const hash = etag.slice(at + 1);
   if (at < 1 || !/^[0-9a-f]{16}$/.test(hash)) return undefined;
-  const rows = await tx.all<{ app_id: string; number: number; identifier: string; hash: string }>(
-    "SELECT v.app_id AS app_id, v.number AS number, p.identifier AS identifier, v.hash AS hash FROM apps p JOIN app_versions v ON v.team_id = p.team_id AND v.app_id = p.id " +
+  const rows = await tx.all<KnownVersion & { readonly hash: string }>(
+    "SELECT v.app_id AS app_id, v.number AS number, p.identifier AS identifier, p.purpose AS purpose, v.hash AS hash FROM apps p JOIN app_versions v ON v.team_id = p.team_id AND v.app_id = p.id " +
       "WHERE p.team_id = ? AND p.identifier = ? AND v.hash >= ? AND v.hash <= ?",
     [teamId, etag.slice(0, at), hash, `${hash}g`],
   );
   return rows.find((row) => etagOf(row.identifier, row.hash) === etag);
 }
 
-async function forgetOld(tx: Queries, teamId: string, deviceId: string): Promise<void> {
+async function forgetOld(tx: Queries, teamId: string, deviceId: string, purpose: Purpose): Promise<void> {
   await tx.all(
-    "DELETE FROM app_reports WHERE team_id = ? AND device_id = ? AND at < (SELECT min(k.at) FROM (SELECT at FROM app_reports WHERE team_id = ? AND device_id = ? ORDER BY at DESC LIMIT ?) k)",
-    [teamId, deviceId, teamId, deviceId, MAX_REPORTS],
+    "DELETE FROM app_reports WHERE team_id = ? AND device_id = ? AND purpose = ? AND at < (SELECT min(k.at) FROM (SELECT at FROM app_reports WHERE team_id = ? AND device_id = ? AND purpose = ? ORDER BY at DESC LIMIT ?) k)",
+    [...[teamId, deviceId, purpose], ...[teamId, deviceId, purpose], MAX_REPORTS],
   );
 }

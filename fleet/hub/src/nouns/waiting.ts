@@ -21,6 +21,8 @@ interface TeamState {
   /** Grows with each wake. Versions read under an earlier generation may be out of date. */
   generation: number;
   versions: ReadonlyMap<string, DesiredVersion> | undefined;
+  /** Versions of the agent. Heartbeats tell them: no request waits for one. Read together with `versions`. */
+  agents: ReadonlyMap<string, DesiredVersion>;
   loading: Promise<void> | undefined;
   /** Requests that wait, by device. */
   readonly waiting: Map<string, Set<Waiter>>;
@@ -80,12 +82,21 @@ export class Desired {
 
   /** Returns what a device should run; undefined: nothing. Costs queries only if its team is not known yet. */
   async version(teamId: string, deviceId: string): Promise<DesiredVersion | undefined> {
+    return (await this.#loaded(teamId)).versions!.get(deviceId);
+  }
+
+  /** Returns the version of the agent that a device should run; undefined: any. Costs as much as `version`. */
+  async agent(teamId: string, deviceId: string): Promise<DesiredVersion | undefined> {
+    return (await this.#loaded(teamId)).agents.get(deviceId);
+  }
+
+  async #loaded(teamId: string): Promise<TeamState> {
     const team = this.#team(teamId);
     while (team.versions === undefined) {
       if (this.#isStopped) throw new UnavailableError("the hub is stopping");
       await (team.loading ??= this.#load(teamId, team));
     }
-    return team.versions.get(deviceId);
+    return team;
   }
 
   /** Returns the ETag, without quotes, of what a device should run. */
@@ -167,7 +178,9 @@ export class Desired {
         if (generation > 0) await sleep(GATHER_MS);
         if (this.#isStopped) return;
         const versions = await resolveDesired(this.#db, teamId);
+        const agents = await resolveDesired(this.#db, teamId, { purpose: "agent" });
         if (generation !== team.generation) continue;
+        team.agents = agents;
         team.versions = versions;
         await wakeChanged(team, versions);
         if (generation === team.generation) return;
@@ -199,7 +212,7 @@ export class Desired {
           this.#teams.delete(id);
           break;
         }
-    team = { generation: 0, versions: undefined, loading: undefined, waiting: new Map() };
+    team = { generation: 0, versions: undefined, agents: new Map(), loading: undefined, waiting: new Map() };
     this.#teams.set(teamId, team);
     return team;
   }

@@ -5,7 +5,15 @@
 import { csrfOf } from "../auth/cookie.ts";
 import { checkDraft } from "../check/draft.ts";
 import { UserError } from "../core/errors.ts";
-import { findVersion, needApp, saveVersion, type App, type AppVersion } from "../nouns/application.ts";
+import {
+  agentContent,
+  describeRelease,
+  findVersion,
+  needApp,
+  saveVersion,
+  type App,
+  type AppVersion,
+} from "../nouns/application.ts";
 import { listModels, type ModelFile } from "../nouns/model.ts";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { diffLines } from "./diff.ts";
@@ -35,6 +43,7 @@ export function registerApplicationEdit(site: Site, guards: Guards): void {
   const path = "/teams/:team/apps/:app/edit";
   guards.member.get(path, async (visit) => {
     const app = await needApp(site.db, visit.team.id, visit.param("app"));
+    if (app.purpose === "agent") return releasePage(site, visit, app, "");
     const asked = Number(new URLSearchParams(visit.exchange.search).get("from") ?? app.newest);
     const number = Number.isSafeInteger(asked) ? asked : 0;
     const version = await findVersion(site.db, visit.team.id, app.id, number);
@@ -60,6 +69,7 @@ export const pretty = (value: unknown): string => JSON.stringify(value, null, 2)
 async function postEdit(site: Site, visit: Member): Promise<Answer> {
   const { team, session, form } = visit;
   const app = await needApp(site.db, team.id, visit.param("app"));
+  if (app.purpose === "agent") return postRelease(site, visit, app);
   const from = Number(form("from"));
   const typed: Typed = {
     // Browsers send line ends as CRLF.
@@ -134,6 +144,50 @@ async function editPage(
       <script type="module" src="/application.js"></script>
     </>,
     status,
+  );
+}
+
+async function postRelease(site: Site, visit: Member, app: App): Promise<Answer> {
+  const { team, session, form } = visit;
+  try {
+    const content = await agentContent(site.db, team.id, form("release"));
+    const checked = { content, description: describeRelease(content.release!) };
+    const saved = await saveVersion(site.db, site.now(), session.user.email, team.id, app.id, checked);
+    const { number } = saved.version;
+    const text = saved.isNew ? `Saved as version ${number}.` : `This is version ${number}, which was saved before.`;
+    return redirect(sayAt(session, `/teams/${team.id}/apps/${app.id}/versions/${number}`, { text }));
+  } catch (error) {
+    if (!(error instanceof UserError)) throw error;
+    return releasePage(site, visit, app, form("release").slice(0, 10_000), error);
+  }
+}
+
+function releasePage(_: Site, visit: Member, app: App, typed: string, problem?: UserError): Answer {
+  const base = `/teams/${visit.team.id}/apps/${app.id}`;
+  return show(
+    frameOf(visit, `New version of ${app.name}`, "apps"),
+    <>
+      <Notices visit={visit} problem={problem} />
+      <p class="soft">
+        Send the archive on the page <a href={`/teams/${visit.team.id}/models`}>Model files</a>. Devices take only what
+        a key of their own settings has signed, and keep it only if it stays healthy.
+      </p>
+      <form method="post" action={`${base}/edit`}>
+        <Csrf value={csrfOf(visit.session)} />
+        <Area name="release" label="Release" rows={6} value={typed}>
+          What <code>boxwright-agent release sign</code> has printed.
+        </Area>
+        <div class="actions">
+          <button type="submit" class="main">
+            Save version
+          </button>
+          <a class="button" href={base}>
+            Cancel
+          </a>
+        </div>
+      </form>
+    </>,
+    problem?.status ?? 200,
   );
 }
 

@@ -16,21 +16,26 @@ export async function versionPage(site: Site, visit: Member): Promise<Answer> {
   const app = await needApp(db, team.id, visit.param("app"));
   const version = await needVersion(db, team.id, app, Number(visit.param("number")) || 0);
   const before = await findVersion(db, team.id, app.id, version.number - 1);
-  const { config, options, model, snaps } = version.content;
+  const { config, options, model, snaps, release } = version.content;
   const base = `/teams/${team.id}/apps/${app.id}`;
   const csrf = csrfOf(session);
-  const parts = [
+  const file: readonly [string, string] = [
+    release === undefined ? "Model file" : "Archive",
+    model === null
+      ? "none: an agent refuses a version without one"
+      : `${model.name}, ${sizeText(model.size)}\n${model.sha256}`,
+  ];
+  const network = [
     ["Config", config === null ? "none: the model file says how to decode" : pretty(config)],
-    [
-      "Model file",
-      model === null
-        ? "none: an agent refuses a version without one"
-        : `${model.name}, ${sizeText(model.size)}\n${model.sha256}`,
-    ],
+    file,
     ["Options", Object.keys(options).length === 0 ? "none" : pretty(options)],
     ["Snaps", snaps.length === 0 ? "none" : pretty(snaps)],
     ["What boxwright makes of it", version.description],
   ] as const;
+  const parts =
+    release === undefined
+      ? network
+      : ([["Release", version.description], file, ["Signed text", release.release]] as const);
   const groups = await listGroups(db, team.id);
   return show(
     frameOf(visit, `Version ${version.number} of ${app.name}`, "apps"),
@@ -42,7 +47,7 @@ export async function versionPage(site: Site, visit: Member): Promise<Answer> {
       <GiveForm base={base} csrf={csrf} version={version.number} groups={groups} />
       <p class="actions">
         <a class="button" href={`${base}/edit?from=${version.number}`}>
-          Change it in a new version
+          {release === undefined ? "Change it in a new version" : "New version"}
         </a>
       </p>
       {parts.map(([title, text]) => (

@@ -89,13 +89,14 @@ async function give(site: Site, visit: Member, app: App, version: number): Promi
   return { text: `Version ${version} goes to ${share < 100 ? `${share} % of ` : ""}${whom}.` };
 }
 
-async function postUnassign(site: Site, visit: Member): Promise<Said> {
-  await unassign(site.db, changeOf(site, visit), await targetOf(site, visit), revisionOf(visit));
+async function postUnassign(site: Site, visit: Member, { purpose }: App): Promise<Said> {
+  await unassign(site.db, changeOf(site, visit), await targetOf(site, visit), revisionOf(visit), purpose);
   return { text: "Taken away. Devices keep running what they have until they are given something else." };
 }
 
-async function postEnd(site: Site, visit: Member): Promise<Said> {
-  await endRollout(site.db, changeOf(site, visit), await targetOf(site, visit), revisionOf(visit));
+async function postEnd(site: Site, visit: Member, { purpose }: App): Promise<Said> {
+  await endRollout(site.db, changeOf(site, visit), await targetOf(site, visit), revisionOf(visit), purpose);
+  if (purpose === "agent") return { text: "The roll-out has ended. Devices that run the new agent keep it." };
   return { text: "The roll-out has ended. All devices get the version that the others have." };
 }
 

@@ -18,7 +18,10 @@ export function registerApplications(site: Site, guards: Guards): void {
     base,
     async (visit) => {
       const { team, session, form } = visit;
-      const app = await createApp(db, now(), session.user.email, team.id, { name: form("name") });
+      const app = await createApp(db, now(), session.user.email, team.id, {
+        name: form("name"),
+        purpose: form("purpose") === "agent" ? "agent" : "network",
+      });
       const address = `/teams/${team.id}/apps/${app.id}/edit`;
       return redirect(sayAt(session, address, { text: `${app.name} is there. Give it its first version.` }));
     },
@@ -36,13 +39,22 @@ async function listPage({ db }: Site, visit: Member, problem?: UserError): Promi
     <>
       <Notices visit={visit} problem={problem} />
       <p class="soft">
-        An application is what a device runs: a network's config, options and model file. Every save is a new version.
+        An application is what a device runs: a network's config, options and model file, or a release of the agent
+        itself. Every save is a new version.
       </p>
       <NameForm
         {...{ action: base, csrf, id: "name", label: "Name of the new application", button: "Add application" }}
         value={problem === undefined ? "" : form("name").slice(0, 200)}
         class="tools"
-      />
+      >
+        <div>
+          <label for="purpose">What for</label>
+          <select id="purpose" name="purpose">
+            <option value="network">a network</option>
+            <option value="agent">the agent itself</option>
+          </select>
+        </div>
+      </NameForm>
       <p class="count">{countOf(apps.length)}</p>
       {apps.length > 0 && (
         <ul class="list" aria-label="Applications">
@@ -73,6 +85,7 @@ function AppItem({ app, base, assignments }: { app: App; base: string; assignmen
           <a href={`${base}/${app.id}`}>{app.name}</a>
         </strong>
         <span class="soft">
+          {app.purpose === "agent" && "agent, "}
           {app.newest === 0 ? "no version yet" : `version ${app.newest}`}
           {given.length > 0 ? `, given to ${given.join(" and ")}` : ", given to nobody"}
           {stopped && <strong class="bad">, a roll-out stopped</strong>}

@@ -1,7 +1,7 @@
 /** Sections of a device's page: the application that it should run and its report, and its last snaps. */
 import type { Child } from "hono/jsx";
 import { csrfOf } from "../auth/cookie.ts";
-import { listApps, type App } from "../nouns/application.ts";
+import { agentVersionOf, listApps, type App } from "../nouns/application.ts";
 import { findAssignment } from "../nouns/assignment.ts";
 import { listGroups } from "../nouns/group.ts";
 import { reportsOf, type Report } from "../nouns/report.ts";
@@ -26,7 +26,8 @@ export async function applicationSection(site: Site, visit: Member, device: Show
   const { team, session } = visit;
   const wanted = (await desired.latest(team.id, [device.id])).get(device.id);
   const [reported] = await reportsOf(db, team.id, device.id);
-  const apps = await listApps(db, team.id);
+  const all = await listApps(db, team.id);
+  const apps = all.filter(({ purpose }) => purpose === "network");
   const byId = new Map(apps.map((app) => [app.id, app]));
   const own = await findAssignment(db, team.id, { kind: "device", id: device.id });
   const group =
@@ -95,8 +96,10 @@ function GiveApplication(props: {
   csrf: string;
   base: string;
   own: { readonly app_id: string; readonly revision: number } | undefined;
+  what?: "Application" | "Agent";
 }) {
-  const { apps, device, csrf, base, own } = props;
+  const { apps, device, csrf, base, own, what = "Application" } = props;
+  const id = `give-${what.toLowerCase()}`;
   const ready = apps.filter(({ newest }) => newest > 0);
   const fields = (
     <>
@@ -117,8 +120,8 @@ function GiveApplication(props: {
       <form method="post" action={`${base}/give`} class="line">
         {fields}
         <div>
-          <label for="give-app">Application for this device alone</label>
-          <select id="give-app" name="app">
+          <label for={id}>{what} for this device alone</label>
+          <select id={id} name="app">
             {ready.map(({ id, name, newest }) => (
               <option value={id} selected={id === own?.app_id}>
                 {name}, version {newest}
@@ -131,9 +134,46 @@ function GiveApplication(props: {
       {own !== undefined && (
         <form method="post" action={`${base}/${own.app_id}/unassign`} class="actions">
           {fields}
-          <button type="submit">Take its own application away</button>
+          <button type="submit">Take its own {what.toLowerCase()} away</button>
         </form>
       )}
+    </>
+  );
+}
+
+/** What the device's agent should be, and what became of that. Nothing if the team has no releases of the agent. */
+export async function agentSection(site: Site, { team, session }: Member, device: Shown): Promise<Child> {
+  const { db, desired } = site;
+  const apps = (await listApps(db, team.id)).filter(({ purpose }) => purpose === "agent");
+  if (apps.length === 0) return <></>;
+  const wanted = await desired.agent(team.id, device.id);
+  const [reported] = await reportsOf(db, team.id, device.id, 1, "agent");
+  const own = await findAssignment(db, team.id, { kind: "device", id: device.id }, "agent");
+  const link = async (appId: string, number: number): Promise<Child> => {
+    const version = await agentVersionOf(db, team.id, appId, number);
+    if (version === undefined) return <>a release that was removed</>;
+    return <a href={`/teams/${team.id}/apps/${appId}/versions/${number}`}>agent {version}</a>;
+  };
+  return (
+    <>
+      <h2>Agent</h2>
+      <dl class="facts">
+        <div>
+          <dt>Should run</dt>
+          <dd>{wanted === undefined ? "what it runs" : await link(wanted.appId, wanted.number)}</dd>
+        </div>
+        <div>
+          <dt>Says</dt>
+          <dd>
+            {reported === undefined ? (
+              "nothing yet"
+            ) : (
+              <ReportText report={reported}>{await link(reported.app_id, reported.version)}</ReportText>
+            )}
+          </dd>
+        </div>
+      </dl>
+      <GiveApplication {...{ apps, device, csrf: csrfOf(session), base: `/teams/${team.id}/apps`, own }} what="Agent" />
     </>
   );
 }

@@ -13,7 +13,7 @@ import { Ago } from "./ago.tsx";
 import { alertSection } from "./alerts.tsx";
 import { notFound, PAGE_POLICY, redirect, show, type Answer } from "./answer.tsx";
 import { History, HISTORY_HOURS, LastPicture, mayFrame, StatusFacts } from "./device-parts.tsx";
-import { applicationSection, snapSection } from "./device-sections.tsx";
+import { agentSection, applicationSection, snapSection } from "./device-sections.tsx";
 import { PauseForm } from "./device-pause.tsx";
 import { changeOf, frameOf, type Guards, type Member } from "./guards.tsx";
 import { Csrf } from "./layout.tsx";
@@ -30,6 +30,7 @@ interface ShownDevice extends DeviceRow {
 /** Sections below the status, in their order. */
 const SECTIONS: readonly ((site: Site, visit: Member, device: ShownDevice) => Promise<Child>)[] = [
   applicationSection,
+  agentSection,
   snapSection,
   alertSection,
 ];

@@ -1,4 +1,5 @@
 /** A form with one field for a name: to add a device, a group or an application, or to rename it. */
+import type { Child } from "hono/jsx";
 import { Csrf } from "./layout.tsx";
 
 export interface NameFormProps {
@@ -17,6 +18,8 @@ export interface NameFormProps {
   /** False if the page has a more important button. */
   readonly isMain?: boolean;
   readonly class?: string;
+  /** Fields beside the name. */
+  readonly children?: Child;
 }
 
 export function NameForm(props: NameFormProps) {
@@ -28,6 +31,7 @@ export function NameForm(props: NameFormProps) {
         <label for={id}>{label}</label>
         <input id={id} name="name" required maxlength={100} autocomplete="off" autofocus={isOpened} value={value} />
       </div>
+      {props.children}
       <button class={isMain ? "main" : undefined} type="submit">
         {button}
       </button>

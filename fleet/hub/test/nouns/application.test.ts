@@ -124,7 +124,7 @@ onDatabases("applications", (kind) => {
       [devices[1], 3],
       [devices[2], 1],
     ]);
-    expect((await resolveDesired(db, teamId, devices[1])).size).toBe(1);
+    expect((await resolveDesired(db, teamId, { deviceId: devices[1] })).size).toBe(1);
     await expect(assign(db, change, { target, appId: app, version: 2, expected: 0 })).rejects.toThrow("meanwhile");
     await assign(db, change, { target, appId: app, version: 2, expected: 1 });
     await unassign(db, change, own, 1);
@@ -155,7 +155,7 @@ onDatabases("applications", (kind) => {
     expect(second.size).toBeGreaterThan(first.length);
 
     // One device uses it, another cannot: it stops, and those who have not applied it get the old one.
-    const etag = (await resolveDesired(db, teamId, first[0])).get(first[0]!)!.etag;
+    const etag = (await resolveDesired(db, teamId, { deviceId: first[0] })).get(first[0]!)!.etag;
     const report = (id: string, state: "applied" | "failed") =>
       noteReport(db, NOW, teamId, id, { version: etag, state, error: { code: "config", message: "no" } });
     expect(await report(first[0]!, "applied")).toBe(false);
@@ -184,7 +184,7 @@ onDatabases("applications", (kind) => {
     const rollout = await give(50, 3);
     expect(rollout).toMatchObject({ failure_limit: 3, rollout_state: "running" });
     const chosen = devices.filter((id) => isInShare(id, rollout.rollout_id!, 50));
-    const etag = (await resolveDesired(db, teamId, chosen[0])).get(chosen[0]!)!.etag;
+    const etag = (await resolveDesired(db, teamId, { deviceId: chosen[0] })).get(chosen[0]!)!.etag;
     const report = (id: string, state: "applied" | "failed", at = NOW) =>
       noteReport(db, at, teamId, id, { version: etag, state, error: { code: "config", message: "no" } });
     // The same device counts once.
@@ -197,7 +197,7 @@ onDatabases("applications", (kind) => {
     expect(await report(chosen[2]!, "failed")).toBe(true);
     expect(await state()).toMatchObject({ rollout_state: "stopped", failure_limit: 3 });
     // A device that went back says that it uses the earlier version. It is still one of those that failed.
-    const earlier = (await resolveDesired(db, teamId, chosen[0])).get(chosen[0]!)!.etag;
+    const earlier = (await resolveDesired(db, teamId, { deviceId: chosen[0] })).get(chosen[0]!)!.etag;
     expect(earlier).not.toBe(etag);
     await noteReport(db, NOW + 1, teamId, chosen[0]!, { version: earlier, state: "applied" });
     expect(await rolloutProgress(db, NOW, teamId, await state())).toMatchObject({ applied: 1, failed: 3 });

@@ -132,7 +132,7 @@ const heartbeatAnswer = object({
   /** True if the device has to take no frames until an answer says false. Absent from hubs older than pauses. */
   paused: v.nullish(flag, false),
   /** ETag of the agent's release that the device should run, without quotes; null or absent: what it runs now. */
-  desired_agent: optional(etag),
+  desired_agent: v.nullish(etag),
 });
 export type HeartbeatAnswer = TypeOf<typeof heartbeatAnswer>;
 
