@@ -35,9 +35,5 @@ export const suggestedFamilies = (): Family[] =>
 /** Returns the family that stands for another one where shapes alone are looked at. */
 export const representativeOf = (family: Family): Family => TRAITS[family].like ?? family;
 
-/** Returns the count of channels of a cell that are no class: the box, objectness and the unread channels. */
-export const channelsBesideClasses = ({ head, ignored = 0 }: FamilyTraits): number =>
-  (head === "anchor" || head === "cell" || head === "point" ? 5 : 4) + ignored;
-
 /** Returns a family's name for people. */
 export const titleOf = (family: Family): string => TRAITS[family].title ?? family;

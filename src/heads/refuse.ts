@@ -1,7 +1,7 @@
 /** Errors for tensors that can be read in no way, or in several. */
 import { areCoco, COCO_CLASSES, COCO_LAST } from "../core/coco.ts";
 import { type OptionHint, refuseFor, TensorError } from "../core/errors.ts";
-import { channelsBesideClasses, representativeOf, suggestedFamilies, TRAITS } from "../core/families.ts";
+import { representativeOf, suggestedFamilies, TRAITS } from "../core/families.ts";
 import type { FamilyReason } from "../core/family-names.ts";
 import type { Family } from "../core/family.ts";
 import { READINGS } from "../core/readings.ts";
@@ -9,6 +9,7 @@ import { list, type TensorSpec } from "../core/tensor.ts";
 import { exchangedAxes } from "./axes.ts";
 import { classCounts, EXPORTS, isCounted, MOST_CLASSES, shapesOfExport } from "./exports.ts";
 import { gridsOfRows, SIDES } from "../shapes/grids.ts";
+import { channelsBesideClasses, FINISHED_CHANNELS } from "../shapes/ways.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import { readAll } from "./interpret.ts";
 import { familyReason } from "./print.ts";
@@ -166,28 +167,38 @@ const FEWEST_COEFFICIENTS = 32;
 /** Most rows of a finished list of detections: exporters keep 300 as a rule, and no more than these. */
 const MOST_FINISHED_ROWS = 1000;
 
-/**
- * Returns how many channels a detection has (`known`), and how many follow them (`extra`). Returns `null` unless these
- * may be an angle, keypoints or mask coefficients.
- */
-function extraChannels(query: HeadQuery, specs: Specs): { known: number; extra: number } | null {
-  const { classes, traits, inputSize } = query;
+/** The channels of a detection, and how many follow them. */
+interface SplitChannels {
+  readonly known: number;
+  readonly extra: number;
+  /** True if the rows are a finished list. */
+  readonly isFinished: boolean;
+}
+
+/** Returns how the channels of rows or planes split into boxes with so many classes and others; `null` for maps. */
+export function splitChannels(
+  { traits, inputSize, strides }: HeadQuery,
+  { dims }: Pick<TensorSpec, "dims">,
+  classes: number,
+): SplitChannels | null {
+  if (dims.length !== 3) return null;
+  const [channels, rows] = dims.slice(1).sort((a, b) => a - b);
+  // A small input has so few cells that a row for each of them looks like a finished list.
+  const isCells = inputSize !== null && gridsOfRows({ inputSize, strides }, rows) !== null;
+  const isFinished = !isCells && rows <= MOST_FINISHED_ROWS && traits.exports.includes("end-to-end");
+  const known = isFinished ? FINISHED_CHANNELS : channelsBesideClasses(traits) + classes;
+  return { known, extra: channels - known, isFinished };
+}
+
+/** Returns the split of the first tensor after whose classes a task may have channels, `null` if none may. */
+function extraChannels(query: HeadQuery, specs: Specs): SplitChannels | null {
+  const { classes, traits } = query;
   if (classes === null || (traits.head !== "distance" && traits.head !== "anchor")) return null;
-  const raw = channelsBesideClasses(traits) + classes;
-  for (const { dims } of specs) {
-    if (dims.length !== 3) continue;
-    const [channels, rows] = dims.slice(1).sort((a, b) => a - b);
-    // A small input has so few cells that a row for each of them looks like a finished list.
-    const isCells = inputSize !== null && gridsOfRows(query, rows) !== null;
-    const isFinished = !isCells && rows <= MOST_FINISHED_ROWS && traits.exports.includes("end-to-end");
-    // Four edges, a score and a class id.
-    const known = isFinished ? 6 : raw;
-    const extra = channels - known;
-    // Look for the count of an angle, of mask coefficients, or of keypoints with two or three values.
-    if (extra === 1 || extra >= FEWEST_COEFFICIENTS || (extra > 0 && extra % 3 === 0))
-      return { known, extra };
-  }
-  return null;
+  const all = specs.flatMap((spec) => splitChannels(query, spec, classes) ?? []);
+  // Look for the count of an angle, of mask coefficients, or of keypoints with two or three values.
+  const mayBeTask = ({ extra }: SplitChannels): boolean =>
+    extra === 1 || extra >= FEWEST_COEFFICIENTS || (extra > 0 && extra % 3 === 0);
+  return all.find(mayBeTask) ?? null;
 }
 
 /** Returns advice for an export that does more than detect. */

@@ -32,6 +32,8 @@ const SCORES: TensorParts = { scores: "C" };
 export const BOX_CLASSES: TensorParts = { boxes: 4, scores: "C" };
 export const BOX_OBJECTNESS_CLASSES: TensorParts = { boxes: 4, objectness: 1, scores: "C" };
 export const OBJECTNESS_BOX_CLASSES: TensorParts = { objectness: 1, boxes: 4, scores: "C" };
+/** Parts of a row of a finished list. */
+const FINISHED: TensorParts = { boxes: 4, scores: 1, classIds: 1 };
 
 /** Returns the parts of a tensor with four distances. `bins`: 0 for plain numbers. */
 export const distanceParts = ({ classesFirst }: FamilyTraits, bins: number): TensorParts => {
@@ -70,7 +72,7 @@ const WAYS: { readonly [E in ExportName]?: readonly Way[] } = {
   "objectness-rows": OBJECTNESS_ROWS,
   "corner-rows": OBJECTNESS_ROWS,
   "class-rows": [/* @__PURE__ */ rows(BOX_CLASSES), /* @__PURE__ */ rows(BOXES, SCORES)],
-  "end-to-end": [/* @__PURE__ */ rows({ boxes: 4, scores: 1, classIds: 1 })],
+  "end-to-end": [/* @__PURE__ */ rows(FINISHED)],
   queries: WITH_BACKGROUND,
   "query-columns": WITH_BACKGROUND,
   "query-rows": [/* @__PURE__ */ rows(BOX_CLASSES)],
@@ -95,6 +97,18 @@ const isPerClass = ({ scores }: TensorParts): boolean => typeof scores === "stri
 /** Returns the count of channels of a tensor that are no class, with the unread channels after the scores. */
 const besideClasses = (parts: TensorParts, { ignored = 0 }: Pick<FamilyTraits, "ignored">): number =>
   Object.values(parts).reduce((sum: number, part) => sum + fixedOf(part), isPerClass(parts) ? ignored : 0);
+
+/** Count of the channels of a finished row: box, score and class id. */
+export const FINISHED_CHANNELS = /* @__PURE__ */ besideClasses(FINISHED, {});
+
+/** Returns the count of channels beside the classes, where boxes and classes share a tensor. Prefers rows to maps. */
+export function channelsBesideClasses(traits: FamilyTraits): number {
+  const ways = traits.exports.flatMap((name) => waysOf(name, traits));
+  const [parts = BOX_CLASSES] = [...ways.filter(({ see }) => see === "rows"), ...ways]
+    .flatMap(({ tensors }) => tensors)
+    .filter(({ boxes, scores }) => boxes === 4 && scores === "C");
+  return besideClasses(parts, traits);
+}
 
 /** The channel count of one tensor, and the first channel of each part. */
 export type ChannelPlan = { readonly [P in keyof TensorParts]?: number } & { readonly count: number };

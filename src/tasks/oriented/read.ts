@@ -1,12 +1,12 @@
 /** Finds the boxes and the angles among the tensors. */
 import { interpret } from "../../heads/interpret.ts";
 import { refuseFor } from "../../core/errors.ts";
-import { channelsBesideClasses } from "../../core/families.ts";
 import { list, volume } from "../../core/tensor.ts";
 import { READINGS } from "../../core/readings.ts";
 import { readAdded } from "../../heads/extra.ts";
 import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
 import type { HeadQuery } from "../../heads/query.ts";
+import { channelsBesideClasses, FINISHED_CHANNELS } from "../../shapes/ways.ts";
 import type { TaskConfig } from "../../config/types.ts";
 import type { Rules } from "../../core/rules.ts";
 import { type AngleForm, ORIENTED_NMS, type OrientedPlan, SIGMOID_RANGE } from "./plan.ts";
@@ -111,7 +111,7 @@ function refuseShapes(query: HeadQuery, specs: Specs): never {
     .map((n) => `${n} channels are ${n - first - 1} classes and an angle, or ${n - first} classes without`);
   const forms = [
     `[1,${classes === null ? `${first}+C+1` : first + classes + 1},N] or rows of it (cx cy w h, ${c} classes, angle)`,
-    "[1,N,7] (cx cy w h, score, class, angle)",
+    `[1,N,${FINISHED_CHANNELS + 1}] (cx cy w h, score, class, angle)`,
     ...(traits.head === "distance"
       ? [
           `maps of boxes, of ${c} classes and of angles [1,1,h,w] (roles: {angles: ["name", ...]} tells them from classes)`,

@@ -1,14 +1,15 @@
 /** Finds the keypoints among the tensors, and returns the interpretations of a pose network. */
 import { interpret } from "../../heads/interpret.ts";
+import { splitChannels } from "../../heads/refuse.ts";
 import { refuseFor } from "../../core/errors.ts";
-import { channelsBesideClasses } from "../../core/families.ts";
 import type { PointShape } from "../../core/keypoints.ts";
 import { POINT_FACTS } from "../../core/pose-families.ts";
 import { READINGS } from "../../core/readings.ts";
-import { type TensorSpec, list, volume } from "../../core/tensor.ts";
+import { type TensorSpec, list } from "../../core/tensor.ts";
 import { maps, rows } from "../../heads/channels.ts";
 import { readAdded, readInOneOrder } from "../../heads/extra.ts";
 import { gridsOf } from "../../shapes/grids.ts";
+import { channelsBesideClasses, FINISHED_CHANNELS } from "../../shapes/ways.ts";
 import type { Interpretation, Specs } from "../../heads/head.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import { readCrop } from "./crop/read.ts";
@@ -189,18 +190,15 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
   };
 }
 
-/** Returns the channel counts that a tensor may have, in either order of its last two dims. */
-const channelsOf = ({ dims }: TensorSpec): number[] => (dims.length === 3 ? [...new Set(dims.slice(1))] : []);
-
 /** Most readings of a channel count that an error names. */
 const MOST = 6;
 
+/** Most keypoints of published networks. */
+const MOST_POINTS = 200;
+
 /** Throws a TensorError because the keypoint count is not stated. Lists the counts that the channels allow. */
 function refuseShapeless(query: HeadQuery, specs: Specs): never {
-  const { classes } = query;
-  const words = specs
-    .filter(({ dims }) => volume(dims) > 0)
-    .flatMap((spec) => channelsOf(spec).flatMap((channels) => readingsOf(channels, classes)));
+  const words = specs.flatMap((spec) => readingsOf(query, spec));
   const few = [...new Set(words)].slice(0, MOST);
   return refuseFor(
     [{ option: "keypoints" }],
@@ -210,16 +208,20 @@ function refuseShapeless(query: HeadQuery, specs: Specs): never {
   );
 }
 
-/** Returns phrases for an error: the keypoints that `channels` could hold after boxes and classes. */
-function readingsOf(channels: number, classes: number | null): string[] {
-  const extra = channels - 4 - (classes ?? 1);
-  if (extra < 2 || extra > 600) return [];
-  const of = `${channels} channels of ${classes ?? 1} ${classes === null || classes === 1 ? "class" : "classes"}`;
+/** Returns phrases for an error: the keypoints that a tensor could hold after boxes and classes. */
+function readingsOf(query: HeadQuery, spec: TensorSpec): string[] {
+  const classes = query.classes ?? 1;
+  const { known, extra, isFinished } = splitChannels(query, spec, classes) ?? { known: 0, extra: 0 };
+  if (extra < 2 || extra > 3 * MOST_POINTS) return [];
+  const channels = known + extra;
+  const of = `${channels} ${isFinished ? "columns of a list" : `channels of ${classes} ${classes === 1 ? "class" : "classes"}`}`;
   return [
     ...[3, 2]
       .filter((values) => extra % values === 0)
       .map((values) => `${of} would be keypoints: [${extra / values}, ${values}]`),
-    ...(classes === null ? [`without keypoints they would be ${channels - 4} classes`] : []),
+    ...(query.classes === null && !isFinished
+      ? [`without keypoints they would be ${extra + classes} classes`]
+      : []),
   ];
 }
 
@@ -235,7 +237,7 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
   const expected =
     form ??
     `[1,${boxAndClasses + points},N] (boxes, ${classes ?? 1} ${classes === 1 ? "class" : "classes"}, ` +
-      `${points} values of points), [1,N,${6 + points}] (one row per detection), ` +
+      `${points} values of points), [1,N,${FINISHED_CHANNELS + points}] (one row per detection), ` +
       `${boxAndClasses > 4 + (classes ?? 1) ? `maps [1,A x ${boxAndClasses + points},h,w] with anchors, ` : ""}or the ` +
       `tensors of the boxes and [1,${points},h,w] or [1,${points},N] beside them`;
   const plain = withoutPoints(query);
@@ -253,19 +255,16 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
   );
 }
 
-/** Most keypoints of published networks. */
-const MOST_POINTS = 200;
-
 /**
  * Returns the end of an error that names the `keypoints` options under which the tensors fit. Options with the stated
  * count go before options with the stated values. Empty if no option fits, or more than two.
  */
 function keypointsThatFit(query: HeadQuery, specs: Specs, [count, values]: PointShape): string {
-  const dims = new Set(specs.flatMap(channelsOf));
+  const dims = new Set(specs.flatMap((spec) => (spec.dims.length === 3 ? spec.dims.slice(1) : [])));
   const first = channelsBesideClasses(query.traits) + (query.classes ?? 1);
   const kinds = [values, values === 2 ? 3 : 2] as const;
   const shapes = [...dims].flatMap((channels) =>
-    [channels - first, channels - 6, channels].flatMap((points) =>
+    [channels - first, channels - FINISHED_CHANNELS, channels].flatMap((points) =>
       kinds.map((each) => [points / each, each] as PointShape),
     ),
   );

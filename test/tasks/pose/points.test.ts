@@ -570,6 +570,15 @@ describe("counts are never guessed", () => {
     );
   });
 
+  test("the counts are those after objectness, and after the columns of a list", () => {
+    const of = (family: "yolov5" | "yolo26", dims: readonly number[]): (() => void) => {
+      const output0 = { data: new Float32Array(dims[1] * dims[2]), dims };
+      return () => createDecoderSync({ ...TYPED, family }).decode({ output0 });
+    };
+    expect(of("yolov5", [1, 25200, 57])).toThrow("57 channels of 1 class would be keypoints: [17, 3]");
+    expect(of("yolo26", [1, 300, 57])).toThrow("57 columns of a list would be keypoints: [17, 3]");
+  });
+
   test("a wrong count says what was expected, and what would fit", () => {
     expect(() => createDecoderSync({ ...TYPED, keypoints: [5, 3] }).decode(fused(56))).toThrow(
       "got no tensor with 5 keypoints of 3 values, expected for yolov8: [1,20,N] (boxes, 1 class, 15 values of points)",
