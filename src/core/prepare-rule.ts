@@ -48,8 +48,11 @@ export interface PrepareRule {
   readonly layout?: "NCHW" | "NHWC";
   /** Element type. Default "f32". */
   readonly type?: "f32" | "f16" | "u8" | "i8";
-  /** Order of the tensor's channels. Default "RGB". */
-  readonly order?: "RGB" | "BGR";
+  /**
+   * Order of the tensor's channels. "GRAY": one channel, 0.299 R + 0.587 G + 0.114 B as bytes, as `cv2.cvtColor`
+   * computes it. Default "RGB", or "GRAY" for a model file or a runtime whose input has one channel.
+   */
+  readonly order?: "RGB" | "BGR" | "GRAY";
   /** One value, or one for each channel of the tensor. Default 0. */
   readonly mean?: number | readonly number[];
   /** Divisor: one value, or one for each channel of the tensor. Default 255, or 1 for "u8" without a scale. */

@@ -1,5 +1,5 @@
 /** Finds the input of a network that takes the picture, and checks that the decoder prepares pictures for it. */
-import { inputOf, sizeOf } from "../config/model/input.ts";
+import { inputOf, isGray, sizeOf } from "../config/model/input.ts";
 import type { Model } from "../config/model/types.ts";
 import type { Config } from "../config/types.ts";
 import { ConfigError, mismatch, refuse } from "../core/errors.ts";
@@ -73,6 +73,7 @@ export function withInput(config: Config, { name, dims, type }: SessionTensor, f
     inputSize: size ?? configSize,
     prepare: {
       ...(input?.layout && { layout: input.layout }),
+      ...(input && isGray(input) && { order: "GRAY" as const }),
       ...(type !== null && { type: isPicture }),
       ...(quantisation?.scale.length === 1 && {
         scale: quantisation.scale[0],
@@ -109,7 +110,7 @@ export function inputSpecOf(
   others: readonly SessionTensor[],
   { prepareRule }: Decoder,
 ): InputSpec {
-  const { size, layout = "NCHW", type = "f32" } = prepareRule;
+  const { size, layout = "NCHW", type = "f32", order = "RGB" } = prepareRule;
   if (!size)
     throw new ConfigError([
       {
@@ -122,12 +123,17 @@ export function inputSpecOf(
       },
     ]);
   const [width, height] = size;
-  const expectedDims = layout === "NCHW" ? [1, 3, height, width] : [1, height, width, 3];
+  const channels = order === "GRAY" ? 1 : 3;
+  const expectedDims = layout === "NCHW" ? [1, channels, height, width] : [1, height, width, channels];
   const isOther = dims?.some(
     (given, i) => typeof given === "number" && given > 0 && given !== expectedDims[i],
   );
   if (isOther || (dims && dims.length !== expectedDims.length))
-    refuse("inputs", `${name} [${dims?.join()}]`, `[${expectedDims.join()}], one picture of three channels`);
+    refuse(
+      "inputs",
+      `${name} [${dims?.join()}]`,
+      `[${expectedDims.join()}], one picture of three channels, or of one (prepare: { order: "GRAY" })`,
+    );
   const constants = others.map((other) => constantOf(other, size));
   return { name, dims: expectedDims, type, ...(constants.length > 0 && { constants }) };
 }

@@ -33,7 +33,9 @@ export function preparationsOf({
   const otherResize = resize === "stretch" ? "letterbox" : "stretch";
   return [
     { about: "prepared as its file and family say", rule: {} },
-    { about: `channels in the order ${otherOrder}`, rule: { order: otherOrder } },
+    ...(order === "GRAY"
+      ? []
+      : [{ about: `channels in the order ${otherOrder}`, rule: { order: otherOrder } } as const]),
     ...scales,
     { about: `resize: ${otherResize}`, rule: { resize: otherResize } },
   ];

@@ -21,6 +21,10 @@ function layoutOf([, first, , last]: NonNullable<ModelTensor["dims"]>): ModelInp
   return areChannels(first) ? "NCHW" : "NHWC";
 }
 
+/** True if the picture has one channel. */
+export const isGray = ({ dims, layout }: Pick<ModelInput, "dims" | "layout">): boolean =>
+  layout !== null && dims?.[layout === "NCHW" ? 1 : 3] === 1;
+
 /** Returns [width, height] of the picture, `null` where the dims leave them open. */
 export function sizeOf(input: ModelInput | null): readonly [number, number] | null {
   if (!input?.dims || input.layout === null) return null;

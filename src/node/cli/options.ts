@@ -240,7 +240,7 @@ export const FRAME: Options = {
 const PREPARE: Options = {
   resize: { value: "NAME", help: "letterbox, letterbox-topleft, stretch, crop" },
   pad: { value: "a,b,c", help: "value of the padding, 0..255, one or one per channel" },
-  order: { value: "NAME", help: "order of the input's channels: RGB, BGR" },
+  order: { value: "NAME", help: "order of the input's channels: RGB, BGR, or GRAY for one" },
   mean: { value: "a,b,c", help: "value to subtract from channels of 0..255, one or one per channel" },
   std: { value: "a,b,c", help: "divisor of channels, one or one per channel: 255 for an input of 0..1" },
   resample: { value: "NAME", help: "bilinear, area, nearest, pillow, cubic" },

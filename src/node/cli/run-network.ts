@@ -172,7 +172,7 @@ function prepareOf(values: Values): PartialRule {
     (list) => isCount(list) && list.every((x) => x >= 0 && x <= 255),
   );
   const resize = oneOf(values, "resize", ["letterbox", "letterbox-topleft", "stretch", "crop"]);
-  const order = oneOf(values, "order", ["RGB", "BGR"]);
+  const order = oneOf(values, "order", ["RGB", "BGR", "GRAY"]);
   const resample = oneOf(values, "resample", ["bilinear", "area", "nearest", "pillow", "cubic"]);
   const single = (list: number[]): number | number[] => (list.length === 1 ? list[0] : list);
   return {

@@ -3,6 +3,7 @@ import type { Config } from "../../config/types.ts";
 import { ARCHIVE_PICTURES } from "../../config/archive-picture.ts";
 import type { ArchivePicture } from "../../config/archive-input.ts";
 import type { ModelInput } from "../../config/model/types.ts";
+import { isGray } from "../../config/model/input.ts";
 import { ConfigError } from "../../core/errors.ts";
 import { TRAITS } from "../../core/families.ts";
 import type { PartialRule } from "../../core/prepare-rule.ts";
@@ -59,6 +60,7 @@ function modelRule(input: ModelInput | null): PartialRule {
   const type = PICTURE_TYPES.find((known) => known === elementType(input.type));
   return {
     ...(layout && { layout }),
+    ...(isGray(input) && { order: "GRAY" as const }),
     ...(type && { type }),
     ...normalisation,
     ...(quantisation?.scale.length === 1 && {

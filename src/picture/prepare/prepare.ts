@@ -4,7 +4,7 @@ import { refuse } from "../../core/errors.ts";
 import { checkOptions, namesOnly } from "../../core/options.ts";
 import type { EngineName } from "../../core/engine-name.ts";
 import type { PrepareRule } from "../../core/prepare-rule.ts";
-import { kindOf } from "../../core/tensor.ts";
+import { kindOf, volume } from "../../core/tensor.ts";
 import type { Frame } from "../../decode/frame.ts";
 import {
   type ImageInput,
@@ -15,6 +15,7 @@ import {
 } from "../../decode/prepare.ts";
 import { type QuarterTurns, turnRows, turnedSize } from "../../core/turn.ts";
 import { PIXEL_STEPS, type PixelSteps, writeCrop } from "./crop.ts";
+import { writeGray } from "./gray.ts";
 import { type CheckedImage, checkImage, checkRule } from "./rule.ts";
 import { PICTURE_ELEMENTS } from "./values.ts";
 import { type Workspace, moveInput, pad, run, workspaceFor } from "./workspace.ts";
@@ -38,6 +39,7 @@ const OPTIONS = /* @__PURE__ */ namesOnly("engine", "into", "crop");
  * console.log(frame.placed); // [0,4,16,8]
  */
 export function prepareImage(image: ImageInput, rule: PrepareRule, options: PrepareOptions = {}): Prepared {
+  if (rule?.order === "GRAY") return prepareGray(image, rule, options);
   const checked = checkImage(image);
   const { engine = "auto", into } = checkOptions(options ?? {}, OPTIONS, {
     more: "; the rule is that of the decoder",
@@ -73,6 +75,23 @@ function prepareTurned(image: CheckedImage, rule: PrepareRule, options: PrepareO
   const { tensor, frame } = prepareImage(upright, rule, options);
   const { width, height, rotation } = image;
   return { tensor, frame: turnedFrame(frame, width, height, rotation) };
+}
+
+/** Makes an input tensor of one channel: prepares the bytes of three, and takes their weighted sum. */
+function prepareGray(image: ImageInput, rule: PrepareRule, options: PrepareOptions): Prepared {
+  const checked = checkRule(rule);
+  const { into, ...more } = checkOptions(options ?? {}, OPTIONS, {});
+  const none = { mean: undefined, std: undefined, factor: undefined, scale: undefined, zeroPoint: undefined };
+  const bytes = { ...rule, ...none, order: "RGB", type: "u8", layout: "NHWC" } as const;
+  const { tensor, frame } = prepareImage(image, bytes, more);
+  const { array, log } = PICTURE_ELEMENTS[checked.type];
+  const [width, height] = checked.size;
+  const dims = Object.freeze(checked.layout === "NCHW" ? [1, 1, height, width] : [1, height, width, 1]);
+  const data = into ?? new array(new ArrayBuffer((width * height) << log), 0, width * height);
+  const elements = elementsOf(data, { rule: checked, dims });
+  takePadding(data, null);
+  writeGray(tensor.data, checked, elements);
+  return { tensor: { data, dims, type: checked.type }, frame };
 }
 
 /** The last turned frame, and the upright one that it was made of: a stream of frames repeats them. */
@@ -156,7 +175,7 @@ function newData({ rule }: Workspace): PreparedData {
 function elementsOf(into: PreparedData, { rule, dims }: Pick<Workspace, "rule" | "dims">): PreparedData {
   const { array } = PICTURE_ELEMENTS[rule.type];
   const kind = kindOf(into);
-  const length = 3 * rule.size[0] * rule.size[1];
+  const length = volume(dims);
   const fits = [array.name, ...(ALSO[rule.type] ?? [])].includes(kind);
   if (!fits || into.length !== length)
     refuse(

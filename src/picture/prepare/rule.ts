@@ -18,7 +18,7 @@ export interface CheckedRule {
   readonly resample: Resample;
   readonly layout: "NCHW" | "NHWC";
   readonly type: "f32" | "f16" | "u8" | "i8";
-  readonly order: "RGB" | "BGR";
+  readonly order: "RGB" | "BGR" | "GRAY";
   readonly mean: readonly number[];
   readonly divisor: readonly number[];
   /** The divisors are factors. */
@@ -36,7 +36,7 @@ const WORDS = {
   resample: ["bilinear", "area", "nearest", "pillow", "cubic"],
   layout: ["NCHW", "NHWC"],
   type: ["f32", "f16", "u8", "i8"],
-  order: ["RGB", "BGR"],
+  order: ["RGB", "BGR", "GRAY"],
   border: ["pad", "edge"],
 } as const;
 
