@@ -1,10 +1,19 @@
-/** Stores frames in batches. Frames that arrive while a transaction runs go into the next one. */
+/**
+ * Stores frames in batches. Frames that arrive while a transaction runs go into the next one. Senders wait for an
+ * answer before they send again, so the next frames of a batch arrive shortly after its end: the next batch waits for
+ * them. Otherwise the first of them would have a sync of the disk for itself, and the others would wait for two.
+ */
 import type { Metrics } from "../core/metrics.ts";
 import type { Database, Queries } from "boxwright-service/database";
 import { UnavailableError } from "boxwright-service/errors";
 import { type StoredFrame, insertFrames } from "./frames.ts";
 
 const MOST_FRAMES = 256;
+/** Part of the duration of a batch for which the next one waits for frames, and the most milliseconds of it. */
+const GATHERING = 0.25;
+const MOST_GATHERING_MS = 100;
+/** Milliseconds of a batch below which the next one waits for nothing: the disk is not the limit. */
+const QUICK_MS = 4;
 /** Milliseconds after which a failure no longer counts as a problem. Senders try again within that time. */
 const MEMORY_MS = 90_000;
 
@@ -29,6 +38,12 @@ export class Writer {
   readonly #waiting: Waiting[] = [];
   readonly #options: WriterOptions;
   #running: Promise<void> | null = null;
+  /** Frames that may come soon: those of the last batch's senders, beside those that waited at its end. */
+  #expected = 0;
+  /** Milliseconds that the last batch took. */
+  #took = 0;
+  /** Ends the wait for more frames. */
+  #enough: (() => void) | null = null;
   #problem: string | null = null;
   #failedAt = -Infinity;
 
@@ -53,6 +68,7 @@ export class Writer {
   store(frame: StoredFrame): Promise<boolean> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ frame, resolve, reject });
+      if (this.#hasEnough()) this.#enough?.();
       this.#running ??= this.#run();
     });
   }
@@ -65,12 +81,31 @@ export class Writer {
   async #run(): Promise<void> {
     // Wait for the end of this turn of the event loop: frames that are ready by then join the batch.
     await new Promise((resolve) => setImmediate(resolve));
-    while (this.#waiting.length > 0) await this.#store(this.#waiting.splice(0, MOST_FRAMES));
+    while (this.#waiting.length > 0) {
+      await this.#gather();
+      await this.#store(this.#waiting.splice(0, MOST_FRAMES));
+    }
     this.#running = null;
+  }
+
+  #hasEnough = (): boolean => this.#waiting.length >= this.#expected;
+
+  /** Waits for the frames that may come soon, for a part of the last batch's duration. */
+  async #gather(): Promise<void> {
+    if (this.#hasEnough() || this.#took < QUICK_MS) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, Math.min(MOST_GATHERING_MS, this.#took * GATHERING));
+      this.#enough = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#enough = null;
   }
 
   async #store(batch: readonly Waiting[]): Promise<void> {
     const frames = batch.map(({ frame }) => frame);
+    const begin = performance.now();
     try {
       const isNew = await this.#db.write(async (tx) => {
         const isNew = await insertFrames(tx, frames);
@@ -78,6 +113,8 @@ export class Writer {
         await this.#options.onInsert?.(tx, fresh);
         return isNew;
       });
+      this.#took = performance.now() - begin;
+      this.#expected = Math.min(MOST_FRAMES, batch.length + this.#waiting.length);
       this.#options.onDurable?.();
       this.#note(null);
       this.#metrics.batch.observe(batch.length);
