@@ -396,7 +396,11 @@ export function show(x: unknown, depth = 0): string {
   if (typeof x === "function") return "a function";
   if (typeof x === "bigint") return `${x}n`;
   if (depth > 3) return "...";
-  if (ArrayBuffer.isView(x)) return showView(x);
+  if (ArrayBuffer.isView(x)) {
+    // Element by element: an array whose buffer went to another thread cannot be cut. A DataView has no length.
+    const { length = 0 } = x as Uint8Array;
+    return `${kindOf(x)} ${show(Array.from({ length: Math.min(9, length) }, (_, i) => (x as Uint8Array)[i]))}`;
+  }
   if (typeof x === "string") return `"${x.length > 60 ? `${x.slice(0, 60)}...` : x}"`;
   if (Array.isArray(x))
     return `[${x
@@ -406,13 +410,6 @@ export function show(x: unknown, depth = 0): string {
   if (x === null || typeof x !== "object") return String(x);
   const kind = kindOf(x);
   return kind === "Object" ? "an object" : `${/^[AEIO]/.test(kind) ? "an" : "a"} ${kind}`;
-}
-
-/** Shows the first elements of a typed array. One whose buffer went to another thread has none, and cannot be cut. */
-function showView(view: ArrayBufferView): string {
-  const { length = 0 } = view as Uint8Array;
-  const elements = length === 0 ? [] : Array.from((view as Uint8Array).subarray(0, 9));
-  return `${kindOf(view)} ${show(elements)}`;
 }
 
 /** Returns the first `n` of a list as text for a message. */

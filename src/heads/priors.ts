@@ -12,6 +12,7 @@ import {
   ultraface,
 } from "../core/built-priors.ts";
 import { checkOptions, namesOnly } from "../core/options.ts";
+import { show } from "../core/tensor.ts";
 
 /** Options of `ssdAnchors`: the fields of MediaPipe's SsdAnchorsCalculatorOptions. */
 export interface SsdAnchorOptions {
@@ -39,13 +40,14 @@ const LOWEST_SCALE = 0.1;
 
 /** Throws a RangeError if the value is no list of positive numbers, `count` of them if it is given. */
 function checkPositive(name: string, given: unknown, count?: number): void {
-  const all: unknown[] = Array.isArray(given) ? given : [];
+  // Array.from fills the holes of an array, which every() would pass over.
+  const all: unknown[] = Array.isArray(given) ? Array.from(given) : [];
   const length = count ?? all.length;
   if (all.length === length && length > 0 && all.every((x) => typeof x === "number" && x > 0 && x < Infinity))
     return;
   refuse(
     name,
-    Array.isArray(given) ? `[${all.map(String).join(", ")}]` : given,
+    Array.isArray(given) ? `[${all.map((x) => show(x)).join(", ")}]` : given,
     !Array.isArray(given)
       ? `a list of ${count ?? ""} positive numbers`.replace("  ", " ")
       : length === 1
@@ -56,8 +58,7 @@ function checkPositive(name: string, given: unknown, count?: number): void {
 
 /** Throws a RangeError that says what was found and what was expected. */
 function refuse(name: string, got: unknown, expected: string): never {
-  const shown = typeof got === "object" && got !== null ? "an object" : String(got);
-  throw new RangeError(`${name}: got ${shown}, expected ${expected}`);
+  throw new RangeError(`${name}: got ${typeof got === "string" ? got : show(got)}, expected ${expected}`);
 }
 
 /** Most boxes of one network. Real ones have at most some hundred thousand. */
@@ -106,6 +107,7 @@ export function ssdAnchors(options: SsdAnchorOptions): Float32Array {
   checkPositive("strides", strides);
   checkPositive("minScale, maxScale", [minScale, maxScale], 2);
   if (!Array.isArray(ratios) || ratios.length > 0) checkPositive("aspectRatios", ratios);
+  if (interpolated !== 0) checkPositive("interpolatedRatio", [interpolated], 1);
   checkOffset(options.offset);
   const scaleOf = (k: number): number =>
     strides.length === 1

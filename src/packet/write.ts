@@ -62,7 +62,15 @@ export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
     const detections = recordsOf(found, "detections", null);
     // A list from JSON does not say which cells its detections came from.
     const { sources: cells = [] } = found as Partial<Detections>;
-    const data = { frame: frame ?? null, detections, sources: [...cells].slice(0, detections.length) };
+    need(
+      Array.isArray(cells) || ArrayBuffer.isView(cells),
+      "sources",
+      cells,
+      "a list of the cells' indices",
+      null,
+    );
+    const sources = Array.from(cells).slice(0, detections.length);
+    const data = { frame: frame ?? null, detections, sources };
     const attributes = attributesOf("detection", about, configHash, "");
     return pack({ ...attributes, datacontenttype: "application/json", data }, [], into);
   }

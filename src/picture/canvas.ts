@@ -88,6 +88,11 @@ export function drawCanvas(
 ): void {
   const { tag, area = wholeOf(context), edges } = readDrawOptions(options, OPTIONS);
   checkArea(area);
+  if (typeof (context as Partial<CanvasContext> | null)?.save !== "function")
+    throw new DrawError(
+      `got ${showJson(context)} as the context, expected what canvas.getContext("2d") returns. It returns null ` +
+        "where the canvas has another kind of context.",
+    );
   const { stroke, list } = marksOf(detections, area, tag, edges);
   context.save();
   try {

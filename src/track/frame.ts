@@ -1,6 +1,7 @@
 /** The detections of one frame as the trackers read them: doubles in pixels. */
 import { type DetectionFields, frameIfExchanged } from "../decode/detections.ts";
 import { refuse } from "../core/errors.ts";
+import { isUnit } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
 import { room } from "./lists.ts";
 
@@ -79,8 +80,7 @@ export class TrackerFrame {
     this.checkCorners(boxes, n);
     let count = 0;
     for (let i = 0; i < n; i++) {
-      if (!(scores[i] <= 1 && scores[i] >= 0))
-        refuse(`scores[${i}]`, show(scores[i]), "a confidence in 0..1", RangeError);
+      if (!isUnit(scores[i])) refuse(`scores[${i}]`, show(scores[i]), "a confidence in 0..1", RangeError);
       for (let k = 0; k < 4; k += 2) {
         this.boxes[count * 4 + k] = boxes[i * 4 + k] * width;
         this.boxes[count * 4 + k + 1] = boxes[i * 4 + k + 1] * height;

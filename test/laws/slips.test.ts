@@ -13,11 +13,13 @@ import {
   nms,
   onnxRuntime,
   prepareImage,
+  ssdAnchors,
   suppress,
   suppressDetections,
   tfjs,
   tflite,
   toCoco,
+  toPacket,
   toPixels,
   toRoboflow,
   toSupervision,
@@ -318,4 +320,27 @@ test("nextCropOf without a row, and class ids of a tracker that are none", () =>
     expect(() =>
       tracker.update({ length: 1, boxes: [0, 0, 9, 9], scores: [1], classIds: [classId as never] }, 0),
     ).toThrow(/^classIds\[0\]: got .*, expected a whole number of 32 bits$/);
+});
+
+test("a canvas without a 2D context, anchors with holes, and columns of BigInt are refused in words", () => {
+  const area = { x: 0, y: 0, width: 64, height: 64 };
+  expect(() => drawCanvas(null as never, [CAT], { area })).toThrow(
+    'got null as the context, expected what canvas.getContext("2d") returns',
+  );
+  const anchors = { inputSize: [64, 64], strides: [8], minScale: 0.2, maxScale: 0.9 } as const;
+  expect(() => ssdAnchors({ ...anchors, aspectRatios: [, 1] as never })).toThrow(
+    "aspectRatios: got [undefined, 1], expected 2 positive numbers",
+  );
+  for (const interpolatedRatio of [5n, Symbol("s"), -1] as never[])
+    expect(() => ssdAnchors({ ...anchors, interpolatedRatio })).toThrow(/^interpolatedRatio: got /);
+  expect(ssdAnchors({ ...anchors, interpolatedRatio: 0 }).length).toBe(8 * 8 * 5 * 4);
+  const scores = new BigInt64Array(1) as never;
+  expect(() => createTracker().update({ length: 1, boxes: [0, 0, 9, 9], scores }, 0)).toThrow(
+    "scores[0]: got 0n, expected a confidence in 0..1",
+  );
+  const found = createDecoderSync(CONFIG).decode(outputsOf(0.9)).copy();
+  const send = (sources: unknown) =>
+    toPacket(createDecoderSync(CONFIG), { ...found, sources } as never, null, { id: "1", source: "/a" });
+  expect(() => send(5)).toThrow("sources: got 5, expected a list of the cells' indices");
+  expect(send(found.sources).length).toBeGreaterThan(100);
 });
