@@ -55,6 +55,3 @@ export function columnsText(name: RowOrderName, format: string): string {
 
 /** Buffers of HailoRT, which hold rows "y1 x1 y2 x2 score" of one class after the other, or with the class beside. */
 export type PackedForm = "hailo";
-
-/** Suffix of the tensor that holds the row count of each image, after the name of the tensor of rows. */
-export const COUNTS_SUFFIX = " (rows)";

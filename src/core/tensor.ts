@@ -168,6 +168,8 @@ export interface TensorSpec {
   readonly order: string | null;
   /** Raw data have scales per channel. */
   readonly channels?: Channels;
+  /** True for the tensor in which a decoder says how many rows of a list each image has. */
+  readonly countsRows?: true;
 }
 
 /** Storage orders. Plan files store their index here, plus 1. */

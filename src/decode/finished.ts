@@ -7,13 +7,7 @@ import type { Config } from "../config/types.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
 import { numbersOf } from "../core/number.ts";
-import {
-  columnsText,
-  COUNTS_SUFFIX,
-  rowOrder,
-  ROW_ORDER_NAMES,
-  type RowOrderName,
-} from "../core/row-orders.ts";
+import { columnsText, rowOrder, ROW_ORDER_NAMES, type RowOrderName } from "../core/row-orders.ts";
 import { isFloat, shape, type TensorInput, type TensorSpec, specOf, volume } from "../core/tensor.ts";
 import { familyOf } from "../heads/query.ts";
 import { byClass, byScore, fromPlanes } from "./hailo.ts";
@@ -40,6 +34,9 @@ const LEAST_ROOM = 16;
 /** Columns of a rotated box of mmdeploy, whose class id stands in a tensor of its own. */
 const ROTATED_WIDTH = 6;
 
+/** Returns the name of the tensor that counts the rows of each image. */
+export const countsOf = (name: string): string => `rows of ${name}`;
+
 /**
  * Returns the tensors that rows are brought into: rows, and how many each image has.
  * @param extra columns after those of an upright box: 1 for an angle
@@ -49,7 +46,7 @@ export const unpackedSpecs = (name: string, extra = 0): readonly TensorSpec[] =>
   const plain = { scale: 1, zeroPoint: 0, order: null } as const;
   return [
     { ...plain, name, dims: [1, LEAST_ROOM, width], type: "f32" },
-    { ...plain, name: name + COUNTS_SUFFIX, dims: [1], type: "i32" },
+    { ...plain, name: countsOf(name), dims: [1], type: "i32", countsRows: true },
   ];
 };
 
@@ -298,7 +295,7 @@ export class FinishedRows {
     });
     return {
       [name]: { data, dims: [images.length, this.#room, width] },
-      [name + COUNTS_SUFFIX]: { data: counts, dims: [images.length] },
+      [countsOf(name)]: { data: counts, dims: [images.length] },
     };
   }
 

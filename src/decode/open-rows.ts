@@ -3,7 +3,6 @@
  * a count, so that the plan is made anew only where a frame has more rows than there is room.
  */
 import type { Config } from "../config/types.ts";
-import { COUNTS_SUFFIX } from "../core/row-orders.ts";
 import { READINGS } from "../core/readings.ts";
 import { type TensorInput, volume } from "../core/tensor.ts";
 import type { Interpreted } from "../plan/make.ts";
@@ -11,7 +10,7 @@ import type { Plan } from "../plan/plan.ts";
 
 /** Fewest rows of room. */
 const LEAST_ROOM = 16;
-const COUNT_NAME = `list${COUNTS_SUFFIX}`;
+const COUNT_NAME = "rows of the list";
 
 /** A tensor with a row for each detection: its dims, and which of them counts the rows. */
 interface Rows {

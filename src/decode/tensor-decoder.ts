@@ -418,7 +418,11 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     const tensors = (isList ? Array.from(outputs) : Object.values(outputs)) as readonly TensorInput[];
     const names = isList ? this.#namesOf(tensors) : Object.keys(outputs);
     // A scale that was given beforehand holds for data that comes without one.
-    const specs = tensors.map((t, i) => specOf(names[i], t, this.#known(names[i])));
+    const specs = tensors.map((t, i) => ({
+      ...specOf(names[i], t, this.#known(names[i])),
+      // The counts follow the rows that were brought into one form.
+      ...(this.#isBrought && i === 1 && { countsRows: true as const }),
+    }));
     if (this.#isFixed && this.#work) checkShapes(specs, this.#work.plan.tensors);
     // Today's thresholds: only a list of them may tell how many classes there are, and `update` may have given it.
     const config = {

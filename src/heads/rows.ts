@@ -2,7 +2,7 @@
 import { areCoco, COCO_CLASSES, COCO_LAST, cocoIds } from "../core/coco.ts";
 import { refuseFor } from "../core/errors.ts";
 import { titleOf } from "../core/families.ts";
-import { columnsText, COUNTS_SUFFIX, ROW_ORDER_NAMES, rowOrder } from "../core/row-orders.ts";
+import { columnsText, ROW_ORDER_NAMES, rowOrder } from "../core/row-orders.ts";
 import { volume } from "../core/tensor.ts";
 import { BOX_CLASSES, BOX_OBJECTNESS_CLASSES } from "../shapes/ways.ts";
 import {
@@ -274,7 +274,7 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   // "cycxhw" is the order of offsets from priors, which the family's raw outputs have.
   const boxFormat = query.boxFormat === "cycxhw" ? null : query.boxFormat;
   const format = boxFormat ?? query.traits.finishedFormat ?? "xyxy";
-  const counter = specs.findIndex(({ name }) => name.endsWith(COUNTS_SUFFIX));
+  const counter = specs.findIndex(({ countsRows }) => countsRows);
   // Rows [1,N,7] of a network with other exports are its cells, and [N,7] are if it has as many channels.
   const mayBeCells = (width: number): boolean =>
     query.reading === null && [4, 5].includes(width - (query.classes ?? 0));
