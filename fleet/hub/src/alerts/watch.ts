@@ -8,6 +8,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Database, Queries, Value } from "boxwright-service/database";
 import { isOfDevices, KINDS, sourceOf } from "../nouns/alert-kind.ts";
+import { HAS_TAG } from "../nouns/device-tag.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
 import { offlineMs } from "../nouns/status.ts";
 
@@ -28,7 +29,7 @@ interface Condition {
 }
 
 /** Returns the FROM and WHERE clauses that find the subjects with the fault of a rule. */
-function conditionOf({ kind, threshold, team_id, group_id }: AlertRule, now: number): Condition {
+function conditionOf({ kind, threshold, team_id, group_id, tag }: AlertRule, now: number): Condition {
   const { sql, params } = KINDS[kind].where(threshold, now);
   const parts = ["d.team_id = ?", `(${sql})`];
   const all: Value[] = [team_id, ...params];
@@ -37,6 +38,10 @@ function conditionOf({ kind, threshold, team_id, group_id }: AlertRule, now: num
       "EXISTS (SELECT 1 FROM device_group_members g WHERE g.team_id = d.team_id AND g.device_id = d.id AND g.group_id = ?)",
     );
     all.push(group_id);
+  }
+  if (tag !== null && isOfDevices(kind)) {
+    parts.push(HAS_TAG);
+    all.push(tag);
   }
   return { sql: `FROM ${sourceOf(kind)} WHERE ${parts.join(" AND ")}`, params: all };
 }

@@ -36,6 +36,11 @@ export const tables = [
     key: ["team_id", "group_id", "device_id"],
   },
   {
+    name: "device_tags",
+    columns: ["team_id", "device_id", "tag"],
+    key: ["team_id", "device_id", "tag"],
+  },
+  {
     name: "apps",
     columns: ["team_id", "id", "identifier", "name", "tags", "created_at", "updated_at", "newest", "purpose"],
     key: ["team_id", "id"],
@@ -63,7 +68,11 @@ export const tables = [
   },
   {
     name: "alert_rules",
-    columns: [...["id", "team_id", "name", "kind", "threshold", "group_id", "channel_id", "created_by", "created_at"]],
+    columns: [
+      ...["id", "team_id", "name", "kind", "threshold", "group_id", "tag", "channel_id"],
+      "created_by",
+      "created_at",
+    ],
     key: ["id"],
   },
   { name: "audit", columns: ["id", "at", "actor", "action", "team_id", "subject"], key: ["id"] },

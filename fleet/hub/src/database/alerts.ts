@@ -27,6 +27,7 @@ CREATE TABLE alert_rules (
   kind ${text} NOT NULL,
   threshold BIGINT NOT NULL,
   group_id ${text},
+  tag ${text},
   channel_id ${text},
   created_by ${text} NOT NULL,
   created_at BIGINT NOT NULL

@@ -173,6 +173,13 @@ CREATE TABLE device_group_members (
   PRIMARY KEY (team_id, group_id, device_id)
 );
 CREATE INDEX device_group_members_of_device ON device_group_members (team_id, device_id);
+CREATE TABLE device_tags (
+  team_id ${text} NOT NULL,
+  device_id ${text} NOT NULL,
+  tag ${text} NOT NULL,
+  PRIMARY KEY (team_id, device_id, tag)
+);
+CREATE INDEX device_tags_by_tag ON device_tags (team_id, tag);
 CREATE TABLE adopt_keys (
   id ${text} PRIMARY KEY,
   team_id ${text} NOT NULL REFERENCES teams (id),

@@ -31,7 +31,7 @@ export const toAlert = (alert: Alert): object => ({
 
 const toRule = (rule: AlertRule): object => ({
   ...{ id: rule.id, name: rule.name, kind: rule.kind.toUpperCase(), threshold: rule.threshold },
-  ...{ deviceGroupId: rule.group_id, alertChannelId: rule.channel_id },
+  ...{ deviceGroupId: rule.group_id, deviceTag: rule.tag, alertChannelId: rule.channel_id },
 });
 
 const toChannel = (channel: AlertChannel & Partial<ListedChannel>): object => ({
@@ -72,6 +72,7 @@ interface CreateRule {
   readonly name?: string | null;
   readonly threshold?: number | null;
   readonly deviceGroupId?: string | null;
+  readonly deviceTag?: string | null;
   readonly alertChannelId?: string | null;
 }
 
@@ -92,12 +93,12 @@ interface SilenceArguments {
 export function alertMutations({ db, now, actor, team, config, baseUrl }: TeamContext) {
   const change = () => ({ now: now(), actor, teamId: team.id });
   return {
-    createAlertRule: ({ kind, name, threshold, deviceGroupId, alertChannelId }: CreateRule) =>
+    createAlertRule: ({ kind, name, threshold, deviceGroupId, deviceTag, alertChannelId }: CreateRule) =>
       attempt(async () => {
         const rule = await createRule(db, change(), {
           kind: kind.toLowerCase(),
           ...{ name: given(name), threshold: given(threshold) },
-          ...{ groupId: given(deviceGroupId), channelId: given(alertChannelId) },
+          ...{ groupId: given(deviceGroupId), tag: given(deviceTag), channelId: given(alertChannelId) },
         });
         return { alertRule: toRule(rule) };
       }),

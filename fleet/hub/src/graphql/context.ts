@@ -20,6 +20,8 @@ export interface TeamContext extends Services {
   readonly states: Batch<DeviceState>;
   /** Versions that devices should run, by id of the device. */
   readonly desiredVersions: Batch<DesiredVersion>;
+  /** Tags of devices, by id of the device. */
+  readonly tags: Batch<string[]>;
   /** Groups of devices, by id of the device. */
   readonly groups: Batch<Group[]>;
   readonly values: Values;

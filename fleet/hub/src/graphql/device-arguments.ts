@@ -11,6 +11,7 @@ interface FilterArgument {
   readonly search?: string | null;
   readonly status?: Status | null;
   readonly deviceGroupId?: string | null;
+  readonly tag?: string | null;
   readonly appIdentifier?: string | null;
   readonly model?: string | null;
   readonly lastContactBefore?: string | null;
@@ -43,13 +44,14 @@ const ONLY = {
 } as const;
 
 export function readFilter(filter: FilterArgument): DeviceFilter {
-  const texts = [filter.search, filter.deviceGroupId, filter.appIdentifier, filter.model];
+  const texts = [filter.search, filter.deviceGroupId, filter.tag, filter.appIdentifier, filter.model];
   if (isNoText(...texts)) throw queryError("invalid_input", "filter: got a NUL, expected text");
   const search = given(filter.search);
   return {
     search: search === "" ? undefined : search,
     status: given(filter.status),
     groupId: given(filter.deviceGroupId),
+    tag: given(filter.tag),
     application: given(filter.appIdentifier),
     model: given(filter.model),
     contactBefore: readTime(filter.lastContactBefore, "lastContactBefore"),

@@ -8,6 +8,7 @@ import { findDevice, needDevice, queryDevices, type OrderField } from "../nouns/
 import { hoursOf, statusChangedAt, statusOf, type DeviceState, type Status } from "../nouns/status.ts";
 import { agentVersionOf } from "../nouns/application.ts";
 import { reportsOf } from "../nouns/report.ts";
+import { listDeviceTags, setDeviceTags } from "../nouns/device-tag.ts";
 import { setPaused } from "../nouns/pause.ts";
 import { isDeviceId } from "../nouns/text.ts";
 import type { TeamContext } from "./context.ts";
@@ -38,6 +39,11 @@ export class DeviceNode {
 
   kind(): string {
     return "SELF_HOSTED";
+  }
+  async tags(_: unknown, { tags, values }: TeamContext): Promise<string[]> {
+    const found = (await tags.load(this.id)) ?? [];
+    values.count(found.length);
+    return found;
   }
   capabilities(): string[] {
     return [];
@@ -246,6 +252,7 @@ function decodeId(cursor: string): string {
 
 /** Fields of `team` in a query. */
 export const deviceQueries = (context: TeamContext) => ({
+  deviceTags: () => listDeviceTags(context.db, context.team.id),
   devices: (args: DevicesArguments) => context.devices.read(args),
   device: async ({ deviceId }: { deviceId: string }) => {
     const found = isNoText(deviceId) ? undefined : await findDevice(context.db, context.team.id, deviceId);
@@ -262,6 +269,10 @@ export const deviceMutations = ({ db, now, actor, team }: TeamContext) => ({
     }),
   deleteDevice: ({ deviceId }: { deviceId: string }) =>
     attempt(async () => ({ device: new DeviceNode(await removeDevice(db, now(), actor, team.id, deviceId)) })),
+  setDeviceTags: ({ deviceId, tags }: { deviceId: string; tags: readonly string[] }) =>
+    attempt(async () => ({
+      device: new DeviceNode(await setDeviceTags(db, { now: now(), actor, teamId: team.id }, deviceId, tags)),
+    })),
   pauseDevice: ({ deviceId }: { deviceId: string }) =>
     attempt(async () => ({
       device: new DeviceNode(await setPaused(db, { now: now(), actor, teamId: team.id }, deviceId, true)),

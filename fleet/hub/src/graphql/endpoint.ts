@@ -10,6 +10,7 @@ import { reportError, type Services } from "../http/services.ts";
 import { Buckets } from "boxwright-service/bucket";
 import { LastUsed, type KeyRow } from "../nouns/apikey.ts";
 import { readStates } from "../nouns/device-query.ts";
+import { tagsOfMany } from "../nouns/device-tag.ts";
 import { groupsOfMany } from "../nouns/group.ts";
 import { mayChange, mayRead, parseScopes, type Area } from "../nouns/key-scope.ts";
 import { Batch } from "./batch.ts";
@@ -92,6 +93,7 @@ export function createEndpoint(services: Services): Endpoint {
       devices: new DevicePages({ ...services, team, values }),
       states: new Batch((ids) => readStates(db, team.id, ids)),
       desiredVersions: new Batch((ids) => services.desired.latest(team.id, ids)),
+      tags: new Batch((ids) => tagsOfMany(db, team.id, ids)),
       groups: new Batch((ids) => groupsOfMany(db, team.id, ids)),
       requestId: exchange.id,
       onInternalError: (error) => reportError(services, exchange, error),

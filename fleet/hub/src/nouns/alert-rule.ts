@@ -5,6 +5,7 @@ import { newId } from "../core/ids.ts";
 import { needChannel } from "./alert-channel.ts";
 import { isKind, isOfDevices, KINDS, ruleText, type AlertKind } from "./alert-kind.ts";
 import { audit } from "./audit.ts";
+import { readTags } from "./device-tag.ts";
 import { findDevice } from "./device-query.ts";
 import { findGroup, type Change } from "./group.ts";
 import { cleanName } from "./text.ts";
@@ -22,11 +23,13 @@ export interface AlertRule {
   readonly threshold: number;
   /** Group whose devices are watched; null for all devices of the team. */
   readonly group_id: string | null;
+  /** Tag whose devices are watched; null for devices with any tags. */
+  readonly tag: string | null;
   /** Channel that is told; null for all channels of the team. */
   readonly channel_id: string | null;
 }
 
-const COLUMNS = "id, team_id, name, kind, threshold, group_id, channel_id";
+const COLUMNS = "id, team_id, name, kind, threshold, group_id, tag, channel_id";
 
 export interface NewAlertRule {
   /** Default: a name made of kind and threshold. */
@@ -35,6 +38,7 @@ export interface NewAlertRule {
   /** Default: the usual threshold of the kind. */
   readonly threshold?: number | undefined;
   readonly groupId?: string | undefined;
+  readonly tag?: string | undefined;
   readonly channelId?: string | undefined;
 }
 
@@ -78,10 +82,11 @@ export async function createRule(
     ...{ id: newId(now), team_id: teamId, kind, threshold },
     name: cleanName(given.name ?? ruleText(kind, threshold), "alert rule name"),
     group_id: given.groupId ?? null,
+    tag: given.tag === undefined ? null : readTags([given.tag])[0]!,
     channel_id: given.channelId ?? null,
   };
-  if (!isOfDevices(kind) && rule.group_id !== null)
-    throw new UserError(`group: got one for ${kind}, expected none: it is not about devices`, 400);
+  if (!isOfDevices(kind) && (rule.group_id !== null || rule.tag !== null))
+    throw new UserError(`group or tag: got one for ${kind}, expected none: it is not about devices`, 400);
   await db.write(async (tx) => {
     if (rule.group_id !== null && (await findGroup(tx, teamId, rule.group_id)) === undefined)
       throw new UserError(`group: got ${JSON.stringify(rule.group_id.slice(0, 80))}, expected one of the team`, 404);
@@ -91,13 +96,14 @@ export async function createRule(
     ]);
     if ((row?.count ?? 0) >= MAX_RULES)
       throw new UserError(`got one more alert rule, expected at most ${MAX_RULES}`, 409, "Delete a rule first.");
-    await tx.all(`INSERT INTO alert_rules (${COLUMNS}, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
+    await tx.all(`INSERT INTO alert_rules (${COLUMNS}, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
       rule.id,
       teamId,
       rule.name,
       kind,
       threshold,
       rule.group_id,
+      rule.tag,
       rule.channel_id,
       actor,
       now,

@@ -30,6 +30,7 @@ export type AuditAction =
   | "device.revoked"
   | "device.conflict_cleared"
   | "device.paused"
+  | "device.tagged"
   | "device.resumed"
   | "group.created"
   | "group.renamed"

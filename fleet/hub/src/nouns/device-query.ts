@@ -8,6 +8,7 @@ export interface DeviceFilter {
   readonly search?: string | undefined;
   readonly status?: Status | undefined;
   readonly groupId?: string | undefined;
+  readonly tag?: string | undefined;
   /** Identifier of the application that the device runs, by its last report. */
   readonly application?: string | undefined;
   readonly model?: string | undefined;
@@ -59,13 +60,15 @@ function conditions(teamId: string, filter: DeviceFilter, now: number): { sql: s
     parts.push(sql);
     params.push(...values);
   };
-  const { status, groupId, application, model, contactBefore, contactAfter, only } = filter;
+  const { status, groupId, tag, application, model, contactBefore, contactAfter, only } = filter;
   if (status !== undefined) add(`${IS_ONLINE} = ${status === "ONLINE" ? 1 : 0}`, ...onlineBetween(now));
   if (groupId !== undefined)
     add(
       "EXISTS (SELECT 1 FROM device_group_members m WHERE m.team_id = d.team_id AND m.device_id = d.id AND m.group_id = ?)",
       groupId,
     );
+  if (tag !== undefined)
+    add("EXISTS (SELECT 1 FROM device_tags t WHERE t.team_id = d.team_id AND t.device_id = d.id AND t.tag = ?)", tag);
   if (application !== undefined) add("s.application = ?", application);
   if (model !== undefined) add("s.model = ?", model);
   if (contactBefore !== undefined) add("(s.last_contact_at IS NULL OR s.last_contact_at < ?)", contactBefore);

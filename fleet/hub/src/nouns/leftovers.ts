@@ -7,7 +7,10 @@ import type { Database, Queries } from "boxwright-service/database";
 const DAY_MS = 86_400_000;
 
 /** Tables with `team_id` and `device_id`. */
-const OF_DEVICE = ["device_group_members", "device_hours", "device_credentials", "device_states", "app_reports"];
+const OF_DEVICE = [
+  ...["device_group_members", "device_tags", "device_hours", "device_credentials"],
+  ...["device_states", "app_reports"],
+];
 
 /** Deletes the rows of a device in all those tables. */
 export async function forgetDevice(tx: Queries, teamId: string, deviceId: string): Promise<void> {

@@ -67,7 +67,7 @@ const OF_TEAM = [
   ],
   ...["team_changes"],
   ...["links", "api_keys", "device_hours", "device_credentials", "device_states", "removed_devices"],
-  ...["device_group_members", "device_groups", "adopt_keys", "devices", "members"],
+  ...["device_tags", "device_group_members", "device_groups", "adopt_keys", "devices", "members"],
 ];
 
 export interface RemovedTeam {

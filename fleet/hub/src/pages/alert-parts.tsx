@@ -65,8 +65,9 @@ interface RuleProps {
   readonly children?: Child;
 }
 
-export function RuleItem({ rule: { id, name, group_id }, base, csrf, open, group, channel, children }: RuleProps) {
-  const where = group_id === null ? "all devices" : `group ${group ?? "that was deleted: it watches nothing"}`;
+export function RuleItem({ rule: { id, name, group_id, tag }, base, csrf, open, group, channel, children }: RuleProps) {
+  const among = group_id === null ? "all devices" : `group ${group ?? "that was deleted: it watches nothing"}`;
+  const where = tag === null ? among : `${among} with the tag ${tag}`;
   return (
     <li>
       <div class="what">
@@ -134,10 +135,11 @@ interface RuleFormProps {
   readonly base: string;
   readonly csrf: string;
   readonly groups: readonly Group[];
+  readonly tags: readonly string[];
   readonly channels: readonly ListedChannel[];
 }
 
-export function RuleForm({ base, csrf, groups, channels }: RuleFormProps) {
+export function RuleForm({ base, csrf, groups, tags, channels }: RuleFormProps) {
   return (
     <form method="post" action={`${base}/rules`} class="line">
       <Csrf value={csrf} />
@@ -163,6 +165,17 @@ export function RuleForm({ base, csrf, groups, channels }: RuleFormProps) {
             <option value="">all of the team</option>
             {groups.map(({ id, name }) => (
               <option value={id}>{name}</option>
+            ))}
+          </select>
+        </div>
+      )}
+      {tags.length > 0 && (
+        <div>
+          <label for="rule-tag">With the tag</label>
+          <select id="rule-tag" name="tag">
+            <option value="">any or none</option>
+            {tags.map((tag) => (
+              <option value={tag}>{tag}</option>
             ))}
           </select>
         </div>

@@ -5,6 +5,7 @@ import { UserError } from "../core/errors.ts";
 import { createChannel, deleteChannel, listChannels, needChannel, resendDropped } from "../nouns/alert-channel.ts";
 import { countOpen, findAlerts, type Alert } from "../nouns/alert.ts";
 import { createRule, deleteRule, listRules, listSilences, silence, type AlertRule } from "../nouns/alert-rule.ts";
+import { listDeviceTags } from "../nouns/device-tag.ts";
 import { listGroups } from "../nouns/group.ts";
 import { countText } from "./ago.tsx";
 import { AlertList, ChannelForm, ChannelItem, RuleForm, RuleItem, SilenceForm } from "./alert-parts.tsx";
@@ -38,6 +39,7 @@ export function registerAlerts(site: Site, guards: Guards): void {
       kind: field("kind"),
       threshold: field("threshold").trim() === "" ? undefined : Number(field("threshold")),
       groupId: field("group") || undefined,
+      tag: field("tag") || undefined,
       channelId: field("channel") || undefined,
     });
     return `Watching: ${name}.`;
@@ -137,7 +139,7 @@ async function alertsPage({ db, now, config }: Site, visit: Member, problem?: Us
           ))}
         </ul>
       )}
-      <RuleForm {...{ base, csrf, groups, channels }} />
+      <RuleForm {...{ base, csrf, groups, channels }} tags={await listDeviceTags(db, team.id)} />
       <h2>Channels</h2>
       {channels.length === 0 && (
         <p class="soft">None yet: alerts are noted on this page, and nobody is told of them.</p>

@@ -18,6 +18,8 @@ export interface ListProps {
   readonly pageSize: number;
   readonly view: View;
   readonly groups: readonly Group[];
+  /** Every tag of the team's devices. */
+  readonly tags: readonly string[];
   readonly applications: readonly string[];
   readonly csrf: string;
   readonly now: number;
@@ -44,7 +46,7 @@ function Select(props: { name: string; label: string; value: string; choices: re
 }
 
 /** Search and filters, in one form that the address keeps. */
-export function Filters({ base, view, groups, applications }: ListProps) {
+export function Filters({ base, view, groups, tags, applications }: ListProps) {
   const isOpen = isFiltered({ ...view, search: "" }) || view.sort !== "";
   return (
     <form method="get" action={base} role="search" class="filters">
@@ -74,6 +76,14 @@ export function Filters({ base, view, groups, applications }: ListProps) {
             value={view.group}
             choices={[["", "any"], ...groups.map(({ id, name }): Choice => [id, name])]}
           />
+          {tags.length > 0 && (
+            <Select
+              name="tag"
+              label="Tag"
+              value={view.tag}
+              choices={[["", "any"], ...tags.map((tag): Choice => [tag, tag])]}
+            />
+          )}
           <Select
             name="app"
             label="Application"

@@ -11,6 +11,7 @@ export interface View {
   readonly search: string;
   readonly status: string;
   readonly group: string;
+  readonly tag: string;
   readonly app: string;
   /** Least time without contact: "hour", "day" or "week". */
   readonly silent: string;
@@ -51,6 +52,7 @@ const NAMES = {
   search: "q",
   status: "status",
   group: "group",
+  tag: "tag",
   app: "app",
   silent: "silent",
   only: "only",
@@ -58,7 +60,7 @@ const NAMES = {
 };
 
 export const emptyView: View = {
-  ...{ search: "", status: "", group: "", app: "", silent: "", only: "", sort: "" },
+  ...{ search: "", status: "", group: "", tag: "", app: "", silent: "", only: "", sort: "" },
   page: 1,
 };
 
@@ -71,6 +73,7 @@ export function readView(search: string): View {
     search: text("q"),
     status: STATUS.includes(text("status")) ? text("status") : "",
     group: text("group"),
+    tag: text("tag"),
     app: text("app"),
     silent: known("silent", SILENT),
     only: known("only", ONLY),
@@ -98,8 +101,8 @@ export function queryOf(view: View): string {
 /** Returns the view without an open form. */
 export const closed = (view: View): View => ({ ...view, rename: undefined, remove: undefined });
 
-export const isFiltered = ({ search, status, group, app, silent, only }: View): boolean =>
-  [search, status, group, app, silent, only].some((value) => value !== "");
+export const isFiltered = ({ search, status, group, tag, app, silent, only }: View): boolean =>
+  [search, status, group, tag, app, silent, only].some((value) => value !== "");
 
 export function filterOf(view: View, now: number): DeviceFilter {
   const given = (text: string): string | undefined => (text === "" ? undefined : text);
@@ -108,6 +111,7 @@ export function filterOf(view: View, now: number): DeviceFilter {
     search: given(view.search),
     status: view.status === "" ? undefined : view.status === "online" ? "ONLINE" : "OFFLINE",
     groupId: given(view.group),
+    tag: given(view.tag),
     application: given(view.app),
     contactBefore: silent === undefined ? undefined : now - silent[0],
     only: given(view.only) as DeviceFilter["only"],

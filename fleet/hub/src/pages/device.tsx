@@ -7,6 +7,7 @@ import { silence } from "../nouns/alert-rule.ts";
 import { credentialsOf, revokeDevice, type ListedCredential } from "../nouns/credential.ts";
 import { findDevice, readStates, type DeviceRow } from "../nouns/device-query.ts";
 import { addToGroup, groupsOf, listGroups, removeFromGroup, type Group } from "../nouns/group.ts";
+import { setDeviceTags, splitTags, tagsOf } from "../nouns/device-tag.ts";
 import { setPaused } from "../nouns/pause.ts";
 import { clearConflict, hoursOf, type DeviceState } from "../nouns/status.ts";
 import { Ago } from "./ago.tsx";
@@ -14,6 +15,7 @@ import { alertSection } from "./alerts.tsx";
 import { notFound, PAGE_POLICY, redirect, show, type Answer } from "./answer.tsx";
 import { History, HISTORY_HOURS, LastPicture, mayFrame, StatusFacts } from "./device-parts.tsx";
 import { agentSection, applicationSection, snapSection } from "./device-sections.tsx";
+import { Tags } from "./device-tags.tsx";
 import { PauseForm } from "./device-pause.tsx";
 import { changeOf, frameOf, type Guards, type Member } from "./guards.tsx";
 import { Csrf } from "./layout.tsx";
@@ -77,6 +79,10 @@ export function registerDevice(site: Site, guards: Guards): void {
   form(`${base}/resume`, async (visit, { id, name }) => {
     await setPaused(db, changeOf(site, visit), id, false);
     return `${name} takes frames again, from its next heartbeat on.`;
+  });
+  form(`${base}/tags`, async (visit, { id, name }) => {
+    await setDeviceTags(db, changeOf(site, visit), id, splitTags(visit.form("tags")));
+    return `The tags of ${name} are saved.`;
   });
   form(`${base}/silence`, async (visit, { id, name }) => {
     const minutes = Number(visit.form("minutes"));
@@ -143,6 +149,8 @@ async function devicePage(site: Site, visit: Member, problem?: UserError): Promi
         groups={await groupsOf(db, team.id, found.id)}
         all={await listGroups(db, team.id)}
       />
+      <h2>Tags</h2>
+      <Tags address={addressOf(visit)} csrf={csrf} tags={await tagsOf(db, team.id, found.id)} />
       {state !== undefined && (
         <>
           <h2>History</h2>

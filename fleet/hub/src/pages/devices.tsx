@@ -1,4 +1,5 @@
 /** Devices of a team: the list with its filters, adding, renaming, removing, and what is done to many at once. */
+import { listDeviceTags } from "../nouns/device-tag.ts";
 import { csrfOf } from "../auth/cookie.ts";
 import { UserError } from "../core/errors.ts";
 import {
@@ -166,6 +167,7 @@ async function devicesPage({ db, now }: Site, visit: Member, asked: View, proble
     ),
     view: { ...asked, page },
     groups: await listGroups(db, team.id),
+    tags: await listDeviceTags(db, team.id),
     applications: await listReportedApplications(db, team.id),
     csrf: csrfOf(session),
     // Keep what was typed, in the form that it was typed into.

@@ -1,0 +1,82 @@
+/** Tags of devices: short texts beside groups. A tag is there as long as a device has it. */
+import type { Database, Queries } from "boxwright-service/database";
+import { UserError } from "../core/errors.ts";
+import { cleanTags } from "./application.ts";
+import { audit } from "./audit.ts";
+import { needDevice, type DeviceRow } from "./device-query.ts";
+import type { Change } from "./group.ts";
+
+/** Condition of a device `d` that has a tag. */
+export const HAS_TAG =
+  "EXISTS (SELECT 1 FROM device_tags t WHERE t.team_id = d.team_id AND t.device_id = d.id AND t.tag = ?)";
+/** Most tags that a list of a team shows. */
+const MAX_LISTED = 1000;
+
+/** Reads tags as a page has them, with commas between them. */
+export const splitTags = (text: string): string[] =>
+  text
+    .split(",")
+    .map((tag) => tag.trim())
+    .filter((tag) => tag !== "");
+
+/** Checks one tag, or several. */
+export function readTags(given: readonly string[]): string[] {
+  const tags = cleanTags(given);
+  const bad = tags.find((tag) => tag.includes(","));
+  if (bad === undefined) return tags;
+  throw new UserError(`tags: got ${JSON.stringify(bad)}, expected texts without commas`, 400, "A tag has no comma.");
+}
+
+/** Gives a device these tags, and no others. The same tags again change nothing, and are not in the audit. */
+export async function setDeviceTags(
+  db: Database,
+  { now, actor, teamId }: Change,
+  id: string,
+  given: readonly string[],
+): Promise<DeviceRow> {
+  const tags = readTags(given);
+  return db.write(async (tx) => {
+    const device = await needDevice(tx, teamId, id);
+    const before = await tagsOf(tx, teamId, id);
+    if (before.length === tags.length && before.every((tag) => tags.includes(tag))) return device;
+    await tx.all("DELETE FROM device_tags WHERE team_id = ? AND device_id = ?", [teamId, id]);
+    for (const tag of tags)
+      await tx.all("INSERT INTO device_tags (team_id, device_id, tag) VALUES (?, ?, ?)", [teamId, id, tag]);
+    await audit(tx, now, actor, "device.tagged", teamId, `${id} ${tags.length === 0 ? "no tags" : tags.join(", ")}`);
+    return device;
+  });
+}
+
+/** Returns the tags of a device, in their order. */
+export async function tagsOf(db: Queries, teamId: string, id: string): Promise<string[]> {
+  return (await tagsOfMany(db, teamId, [id])).get(id) ?? [];
+}
+
+/** Rows of one query. The text stays the same, so that the database prepares it once. */
+const IDS_A_QUERY = 100;
+const FIND_TAGS = `SELECT device_id, tag FROM device_tags WHERE team_id = ? AND device_id IN (${Array<string>(IDS_A_QUERY).fill("?").join(", ")}) ORDER BY tag`;
+
+/** Returns the tags of these devices, by id. A device without tags is not there. */
+export async function tagsOfMany(
+  db: Queries,
+  teamId: string,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, string[]>> {
+  const tags = new Map<string, string[]>();
+  for (let i = 0; i < ids.length; i += IDS_A_QUERY) {
+    const some = ids.slice(i, i + IDS_A_QUERY);
+    const padded = [...some, ...Array<string>(IDS_A_QUERY - some.length).fill(some[0]!)];
+    for (const { device_id, tag } of await db.all<{ device_id: string; tag: string }>(FIND_TAGS, [teamId, ...padded]))
+      tags.set(device_id, [...(tags.get(device_id) ?? []), tag]);
+  }
+  return tags;
+}
+
+/** Returns every tag of the team's devices. */
+export async function listDeviceTags(db: Queries, teamId: string): Promise<string[]> {
+  const rows = await db.all<{ tag: string }>(
+    `SELECT DISTINCT t.tag AS tag FROM device_tags t JOIN devices d ON d.team_id = t.team_id AND d.id = t.device_id WHERE t.team_id = ? ORDER BY tag LIMIT ${MAX_LISTED}`,
+    [teamId],
+  );
+  return rows.map(({ tag }) => tag);
+}
