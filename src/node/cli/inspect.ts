@@ -14,7 +14,7 @@ import type { Io } from "./io.ts";
 import { UsageError } from "./options.ts";
 import type { Parsed } from "./parse.ts";
 import { setupOf } from "./setup.ts";
-import { checkNamesDiffer, type OpenHead, parseOpenShape, parseShape } from "./shapes.ts";
+import { checkNamesDiffer, type OpenHead, parseOpenShape, parseShape, shapesIn } from "./shapes.ts";
 import { trialLines, tryNetwork } from "./try.ts";
 import { mostBytes } from "./values.ts";
 
@@ -94,7 +94,7 @@ async function readWords(
   const shapes: TensorHead[] = [];
   const all: OpenHead[] = [];
   const inputs: Input[] = [];
-  for (const word of words) {
+  for (const word of words.flatMap(shapesIn)) {
     const shape = parseShape(word, shapes.length);
     const openShape = shape ?? parseOpenShape(word);
     if (shape) shapes.push(shape);

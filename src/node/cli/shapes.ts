@@ -78,9 +78,18 @@ export function parseOpenShape(word: string): OpenHead | null {
   };
 }
 
-/** Parses shapes separated by commas. A shape may contain a comma itself, before its zero point. */
+/** Splits shapes at commas. A shape may contain a comma itself, before its zero point. */
+const splitShapes = (list: string): string[] => list.split(/,(?!-?\d+(?:\.\d+)?(?:,|$))/);
+
+/** Returns the shapes that a word lists, or the word alone if one part is no shape: a path may contain commas. */
+export function shapesIn(word: string): readonly string[] {
+  const parts = splitShapes(word).map((part) => part.trim());
+  return parts.every((part) => parseShape(part, 0) ?? parseOpenShape(part)) ? parts : [word];
+}
+
+/** Parses shapes separated by commas. */
 export function parseShapes(lists: readonly string[]): TensorHead[] {
-  const words = lists.flatMap((list) => list.split(/,(?!-?\d+(?:\.\d+)?(?:,|$))/));
+  const words = lists.flatMap(splitShapes);
   return words.map((word, i) => {
     const head = parseShape(word.trim(), i);
     if (head === null)

@@ -9,6 +9,16 @@ test("describes a config with its tensors", async () => {
   expect(out).toContain("raw_conv_129");
 });
 
+test("takes shapes that a comma separates, as compile does, for as many tensors", async () => {
+  const [boxes, masks] = ["output0:1x300x38:f32", "output1:1x32x160x160:f32"];
+  const apart = await boxwright("inspect", boxes, masks);
+  expect(apart.out).toContain("output1 [1,32,160,160]");
+  expect(await boxwright("inspect", `${boxes},${masks}`)).toEqual(apart);
+  const scaled = ["boxes:1x4x8400:i8:0.5,-3", "scores:1x80x8400:i8:0.01"];
+  expect(await boxwright("inspect", scaled.join(","))).toEqual(await boxwright("inspect", ...scaled));
+  expect((await boxwright("inspect", "a:1x2,no/such.json")).err).toContain("a:1x2,no/such.json");
+});
+
 test("describes a config alone, an archive, and a shape alone", async () => {
   for (const [word, ...lines] of [
     [
