@@ -28,7 +28,7 @@ export class CheckRunner implements FrameChecks {
   /** Pictures that were prepared since the last decode, and whether there were several at any time. */
   #waiting = 0;
   #overlap = false;
-  /** What checks look at. One object for all frames: even an empty frame makes no garbage. */
+  /** The values that checks look at. All frames share one object, so that a frame makes no garbage. */
   readonly #moment: Mutable<Moment>;
 
   constructor(rows: readonly CheckRow[], decoder: CheckedDecoder) {

@@ -49,7 +49,7 @@ function countLostRows(work: PlanInMemory, { cells, count, marker, score }: Head
  * looks like an empty scene.
  */
 export function noteOfNaN(work: PlanInMemory, image: number, frame: number): string | null {
-  // A plain loop: even an empty frame makes no garbage.
+  // Write a plain loop: a callback would make garbage with every frame.
   for (const h of work.plan.heads) {
     const cell = (frame - 1) % h.cells;
     if (!isList(h) && (isNaNIn(work, image, h.score, cell) || isNaNIn(work, image, h.objectness, cell)))
@@ -112,7 +112,7 @@ export function noteOfCount(work: PlanInMemory, image: number): string | null {
   // Lists have one head.
   const { count, cells } = work.plan.heads[0];
   if (!count) return null;
-  // A count has no scale: the plan refuses one.
+  // Read the count as it stands: the plan refuses a count with a scale.
   const n = valueIn(work, image, count, 0);
   const where = shape(work.plan.tensors[count.tensor]);
   if (Number.isFinite(n) && !Number.isInteger(n))

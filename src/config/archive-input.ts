@@ -7,7 +7,7 @@ import type { PartialRule } from "../core/prepare-rule.ts";
 import { show } from "../core/tensor.ts";
 import { FieldReader, TEXT, isObject } from "./fields.ts";
 
-/** What an archive states of its picture, and what of it no preparation can follow. */
+/** The statements of an archive about its picture, and those that no preparation can follow. */
 export interface ArchivePicture {
   readonly rule: PartialRule;
   readonly problems: readonly ConfigProblem[];

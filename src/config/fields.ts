@@ -117,7 +117,7 @@ export class FieldReader {
     return null;
   }
 
-  /** Returns the fields of an object within this one; no fields where it is absent. */
+  /** Returns the fields of an object within this object; no fields if it is absent. */
   object(key: string, path = this.path): FieldReader {
     const r = new FieldReader({}, path ? `${path}.${key}` : key, this.problems);
     return new FieldReader(

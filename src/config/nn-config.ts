@@ -25,7 +25,7 @@ const BLOCK = [
   "iou_threshold",
 ];
 
-/** Both thresholds where a file states none, as the files in circulation have them. */
+/** Default of both thresholds: nearly all published files state these values. */
 const THRESHOLD = 0.5;
 
 /** Returns the config of a file whose block stands under `key`. */

@@ -152,7 +152,7 @@ export interface Suppression {
   readonly scoreThreshold?: number;
 }
 
-/** What a network gives besides boxes, as read from a config. */
+/** Results of a network besides boxes, as a config states them. */
 export interface TaskConfig extends TaskFields {
   readonly name: TaskName;
 }
@@ -229,7 +229,7 @@ export interface Config {
   /** Names of the outputs that belong to the detection head. Other outputs are left alone. */
   readonly headOutputs: readonly string[] | null;
   readonly roles: Roles | null;
-  /** What the network gives besides boxes; `null`: nobody says, which means boxes alone. */
+  /** The task of the network; `null` if nothing states one, which means only boxes. */
   readonly task: TaskConfig | null;
   /** How boxes suppress each other, if not as the kernel does: greedily, by IoU. */
   readonly suppression: Suppression | null;

@@ -2,7 +2,7 @@
 import type { Family, ScoreOption } from "./family.ts";
 import type { Rules } from "./rules.ts";
 
-/** A parser of an NN Archive that reads one family. */
+/** A parser of NN Archives whose heads all have one family. */
 export interface ParserTraits {
   /** Name as archives write it. */
   readonly parser: string;

@@ -239,7 +239,7 @@ export interface FamilyTraits {
    * which are those of Ultralytics.
    */
   readonly prepare?: PartialRule;
-  /** What angle maps of an oriented network hold. Usual: logits, angle = (sigmoid(v) - 0.25) pi. */
+  /** Form of the angles of an oriented network. Usual: logits v, with the angle (sigmoid(v) - 0.25) pi. */
   readonly angle?: "radians";
   /** Confidence threshold of its authors, if typed options state none. Usual: the one of all typed options. */
   readonly threshold?: number;

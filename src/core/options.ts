@@ -62,7 +62,7 @@ export const oneOf = <const T extends string>(values: readonly T[]): Rule<T> => 
 export const namesOnly = (...names: readonly string[]): OptionRules =>
   Object.fromEntries(names.map((name) => [name, ANY]));
 
-/** What an error says was found and what was expected. */
+/** The two parts of an error: what was found, and what was expected. */
 export type Complaint = readonly [got: string, expected: string];
 
 /** Returns what is wrong with a name, null if nothing is. */

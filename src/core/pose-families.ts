@@ -56,7 +56,7 @@ export interface LandmarkFacts {
   readonly points?: number;
   /** Divisor of z besides the width of the input. Usual: 1. */
   readonly depth?: number;
-  /** What the tensor of one value holds: the probability that the object is there, or its logit. */
+  /** Meaning of the tensor with one value: the probability that the object is there, or its logit. */
   readonly presence: "sigmoid" | "logits";
   /** Names of two classes. The second tensor of one value is the probability of the second. */
   readonly sides?: readonly [string, string];

@@ -35,7 +35,7 @@ export interface PrepareRule {
   readonly pad?: number | readonly number[];
   /** Pixels by which a letterboxed image is smaller than the input: 4 fits it to 636 of 640. Default 0. */
   readonly margin?: number;
-  /** What stands outside of the image in a crop: `pad`, or the nearest pixel of the edge. Default "pad". */
+  /** Fills the part of a crop outside the image: with `pad`, or with the nearest pixel of the edge. Default "pad". */
   readonly border?: "pad" | "edge";
   /**
    * True if the centres of the first and the last pixel of the input lie on the edges of a crop, as networks that were
@@ -65,5 +65,5 @@ export interface PrepareRule {
   readonly zeroPoint?: number;
 }
 
-/** What one source states of a rule. */
+/** The fields of a rule that one source states. */
 export type PartialRule = Partial<PrepareRule>;

@@ -1,7 +1,7 @@
 /** Names of tasks, and the refusal of a config whose task was not passed. `decode/tasks.ts` says what a task does. */
 import { ConfigError, mismatch } from "./errors.ts";
 
-/** What a network was trained for. "detect": boxes alone. */
+/** The task that a network was trained for. "detect": only boxes. */
 export type TaskName = "detect" | "pose" | "segment" | "oriented" | "peaks" | "text";
 
 /** Every task of a network, and the value that reads it. Boxes alone need none. */
@@ -17,7 +17,7 @@ export const TASKS: { readonly [T in TaskName]: string } = {
 /** Tasks that readers have for themselves, and what they give to users: peaks of maps become boxes. */
 export const GIVEN_BY: { readonly [T in TaskName]?: TaskName } = { peaks: "detect" };
 
-/** What `tasks` may hold: readers of networks, and what a decoder does besides. */
+/** Names in the option `tasks`: readers of networks, and further abilities of a decoder. */
 export type TaskValueName = Exclude<TaskName, "detect"> | "suppression" | "prepare";
 
 /** Returns the name of the export that has a task. */

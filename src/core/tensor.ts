@@ -219,7 +219,7 @@ export function volume(dims: readonly number[]): number {
 export const scaleOf = <S>(given: S | null | undefined): S | null =>
   given === undefined || given === 0 ? null : given;
 
-/** Names of a tensor, with its data or without. */
+/** Names of the fields that a tensor may have, with or without data. */
 export const SPEC_NAMES: readonly string[] = [
   "name",
   "data",

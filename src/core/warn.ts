@@ -1,6 +1,6 @@
 /** Who receives notes where the caller passes no `onNote`: outside of production, the console. */
 
-/** What this file needs of the program around it. Any of it may be missing. */
+/** Globals that this file uses. Each of them may be missing. */
 interface Surroundings {
   readonly process?: {
     readonly versions?: { readonly node?: string };

@@ -24,11 +24,11 @@ interface Received<D> {
   detectionsBy(decoder: D, columnsOf: ColumnsOf): Detections;
 }
 
-/** What a decoder of either kind is made with. */
+/** Arguments from which either kind of decoder is made. */
 interface BaseOptions extends Pick<CheckedDecoder, "labels" | "classes"> {
   readonly onNote: ((note: string) => void) | undefined;
   readonly fresh: boolean | undefined;
-  /** What notices wrong input; null for none. */
+  /** The checks for wrong input; null for none. */
   readonly checks: Checks | null;
 }
 
@@ -121,7 +121,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
     this.checks?.begin(work, labels);
   }
 
-  /** Passes a note on. One that comes between frames, of a mask for instance, is reported at once. */
+  /** Passes a note on. A note between two frames, such as one about a mask, is reported at once. */
   protected note(text: string): void {
     this.notes.add(text);
     // During a frame, decode() reports at the end: then its result stands.
@@ -138,7 +138,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
     }
   }
 
-  /** What the last frame ran on; null before the first one, where the shapes are not known. */
+  /** The state that the last frame ran on; null before the first frame, when the shapes are not known. */
   protected abstract get workspace(): W | null;
   /** Width and height of the network's input: null if the plan states none, undefined while they are not known. */
   protected abstract get inputSizeIfKnown(): readonly [number, number] | null | undefined;

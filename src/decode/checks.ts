@@ -10,7 +10,7 @@ import type { Ready } from "./loop.ts";
 import type { Notes } from "./notes.ts";
 import type { ImageInput } from "./prepare.ts";
 
-/** What a frame runs on. A decoder of a plan file has neither plan nor layout. */
+/** The state that a frame runs on. A decoder of a plan file has neither plan nor layout. */
 export type Checked = Ready & Partial<MemoryImage>;
 
 /** A decoder, as far as checks know it. */

@@ -28,8 +28,8 @@ export interface Point {
 }
 
 /**
- * The fields of a detection. Coordinates are 0..1 across the image of the frame, or across the network's input without
- * one. The names are those of the config format's own records.
+ * The fields of a detection. Coordinates are 0..1 across the image of the frame. Without a frame they are 0..1 across
+ * the network's input. The config format's own records have the same names.
  */
 export interface DetectionFields {
   readonly class_id: number;
@@ -66,11 +66,11 @@ export interface TaskColumns {
   readonly keypointNames?: readonly string[];
   /** Pairs of keypoints that a skeleton joins, if the config has them. */
   readonly edges?: readonly (readonly [number, number])[];
-  /** z of each keypoint, in the unit of x. Only of networks that give a depth. */
+  /** z of each keypoint, in the unit of x. Only networks with a depth give it. */
   readonly depths?: Float32Array;
-  /** Probability of each keypoint that it lies inside of the picture. Only of MediaPipe's pose. */
+  /** Probability that each keypoint lies inside the picture. Only MediaPipe's pose network gives it. */
   readonly presences?: Float32Array;
-  /** x, y, z of each keypoint in metres. Only of MediaPipe's hand and pose. */
+  /** x, y, z of each keypoint in metres. Only MediaPipe's hand and pose networks give them. */
   readonly world?: Float32Array;
   /**
    * Score of each row together with its keypoints, as RF-DETR's `predict()` gives it. Only of RF-DETR with keypoints.
@@ -100,7 +100,7 @@ export const POINT_COLUMNS = [
 /** Count of the values of a row of `corners`: x and y of each of the four corners. */
 export const CORNER_VALUES = 8;
 
-/** What the task of a network does for detections. Tasks give it by `extend`. */
+/** Functions of a task that work on its detections. A task passes them to `extend`. */
 export interface TaskFunctions {
   /** Adds the task's fields to the object of a row. */
   readonly row?: (
@@ -110,7 +110,7 @@ export interface TaskFunctions {
   ) => void;
   /** Gives a copy the columns of the rows that count, and whatever `mask` needs. */
   readonly copy: (detections: Detections, copy: Detections) => void;
-  /** Gives detections that are made of some rows of a copy whatever `mask` needs. Row i of `to` is row `rows[i]`. */
+  /** Hands what `mask` needs to detections made of some rows of a copy. Row i of `to` is row `rows[i]`. */
   readonly select?: (rows: readonly number[], to: Detections) => void;
   readonly mask?: (detections: Detections, row: number, options?: MaskOptions) => Mask;
 }

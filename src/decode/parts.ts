@@ -7,9 +7,9 @@ import type { DecoderTask } from "./tasks.ts";
 
 export interface Parts {
   readonly tasks: readonly DecoderTask[];
-  /** What notices wrong input; null for none. */
+  /** The checks for wrong input; null for none. */
   readonly checks: Checks | null;
-  /** What says more than that tensors do not fit; null for nothing. */
+  /** The function that explains why tensors do not fit; null: the error only says that they do not. */
   readonly explain: Explain | null;
 }
 

@@ -61,7 +61,7 @@ export interface TaskMemory {
   readonly note: (text: string) => void;
 }
 
-/** What the decoder of a config gives a task. */
+/** Values that the decoder of a config hands to a task. */
 export interface TaskWork extends TaskMemory {
   readonly plan: Plan;
   readonly layout: MemoryLayout;
@@ -92,7 +92,7 @@ export interface SuppressionTask {
   attach(work: TaskWork): AfterImageOfTask;
 }
 
-/** What the option `tasks` takes. */
+/** A value that the option `tasks` takes. */
 export type DecoderTask =
   | { [N in Exclude<TaskName, "detect">]: NetworkTask<N> }[Exclude<TaskName, "detect">]
   | SuppressionTask

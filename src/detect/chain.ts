@@ -131,7 +131,7 @@ export class ChainedDetector implements Detector {
       ...this.#cropsOf(boxes, image),
       ...tracked.map((crop) => ({ crop, row: null })),
     ]);
-    // What is tracked goes first, then the best boxes.
+    // Tracked objects go first, then the best boxes.
     const chosen = [
       ...candidates.filter(({ row }) => row === null),
       ...candidates.filter(({ row }) => row !== null),

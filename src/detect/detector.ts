@@ -52,7 +52,7 @@ export async function createDetector<Opened = never, Second = never>(
   const { points } = (source as typeof source | null) ?? {};
   if (options?.most !== undefined && !(Number.isInteger(most) && most > 0 && points))
     refuse("options.most", show(most), "a positive whole number, beside a network of points", RangeError);
-  // A chain joins the results of its two networks to one of its own.
+  // A chain copies both results into its own, so both networks may reuse theirs.
   const detector = await openDetector<Opened>(source, points === undefined ? rest : { ...rest, reuse: true });
   if (points === undefined) return detector;
   try {

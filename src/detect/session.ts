@@ -1,4 +1,4 @@
-/** What a detector needs of a runtime. Each adapter of this folder makes it from a package that the user installed. */
+/** The functions that a detector needs of a runtime. Each adapter here makes them from a package of the user's. */
 import type { Outputs, Slot } from "../decode/inputs.ts";
 import { OWN_INPUTS, type OwnInput } from "../decode/prepare.ts";
 import { refuse } from "../core/errors.ts";
@@ -21,7 +21,7 @@ export interface InputSpec {
   readonly name: string;
   readonly dims: readonly number[];
   readonly type: InputType;
-  /** What the network's other inputs get with every frame. Absent: it has none. */
+  /** Values of the network's other inputs, the same with every frame. Absent: the network has one input. */
   readonly constants?: readonly ConstantInput[];
 }
 

@@ -117,7 +117,7 @@ function checkSession(what: string, session: Session | null | undefined): void {
 interface Source {
   readonly open: () => Promise<Session>;
   readonly config: unknown;
-  /** What the network's file says, if it is known. */
+  /** The statements of the network's file, if the file is known. */
   readonly file: Model | null;
 }
 

@@ -20,16 +20,15 @@ export interface Reading<M extends TensorMatch = TensorMatch> {
   /** Contents of the tensors, for people. */
   readonly title: string;
   /**
-   * What scores are where the config says nothing; `null`: probabilities whatever it says, as the network finished
-   * them.
+   * Form of the scores if the config states none. `null`: always probabilities, because the network finished them.
    */
   readonly usual: ScoreForm | null;
   readonly fields: HeadFields<M>;
   /** Whole maps or tensors. */
   readonly matches: readonly TensorMatch[];
-  /** Their parts, where one makes several heads: anchors, or maps in one tensor of rows. */
+  /** Parts of the matches, if one match makes several heads: anchors, or maps in one tensor of rows. */
   readonly parts?: readonly M[];
-  /** Indices of tensors that it uses besides those of the matches. */
+  /** Indices of the tensors that the reading uses besides those of the matches. */
   readonly alsoUses?: readonly number[];
   readonly notes?: readonly string[];
   /** Number of classes where the query does not say. */

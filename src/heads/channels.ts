@@ -78,7 +78,7 @@ export const fiveDims: Views = ({ dims, order }, k) => {
   if (dims.length !== 5 || last !== k) return [];
   const outermost: ChannelView = { batch, cells: b * c, channel: 1, cell: k, layout: "NAhwK", w: c, h: b };
   const inCells: ChannelView = { batch, cells: a * b, channel: 1, cell: c * k, layout: "NhwAK", w: b, h: a };
-  // The order of the map before it was split by anchor settles what the shape cannot.
+  // The stated storage order decides where the shape fits both views.
   if (a === c && order?.toUpperCase() === "NCHW") return [outermost];
   if (a === c && order?.toUpperCase() === "NHWC") return [inCells];
   return [outermost, inCells];

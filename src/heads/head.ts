@@ -125,18 +125,18 @@ export interface Interpretation {
   readonly listIds?: readonly number[];
   /** Index of a tensor whose values would tell this interpretation from another one. Absent: none is open. */
   readonly awaits?: number;
-  /** What a task reads besides boxes. Absent where boxes are all. */
+  /** Channels that a task reads besides boxes. Absent if there are only boxes. */
   readonly task?: TaskPlan;
 }
 
-/** What a task reads besides boxes. Plain data, to which each task adds its own. */
+/** Channels that a task reads besides boxes. Plain data: each task adds fields of its own. */
 export interface TaskPlan {
   readonly name: TaskName;
   /** For people: the task and how it is read. */
   readonly about: string;
   /** Indices of tensors that no head reads: of the outputs in an interpretation, of the plan's tensors in a plan. */
   readonly tensors: readonly number[];
-  /** Those of them that are maps or rows of bins: neighbouring values resemble each other. */
+  /** The tensors among these that are maps or rows of bins. Their neighbouring values resemble each other. */
   readonly maps?: readonly HeadTensor[];
   /** True if a plan file cannot hold the task: the network is then refused. */
   readonly notInFiles?: true;

@@ -146,7 +146,7 @@ function otherFamily(stated: HeadQuery, specs: Specs): Family | null {
     const traits = TRAITS[family];
     return (
       representativeOf(family) !== representativeOf(query.family) &&
-      // Without a stated count, tensors of any count of classes would fit.
+      // If no count is stated, tensors of any count of classes would fit.
       (stated.classes !== null || has(channelsBesideClasses(traits) + USUAL_CLASSES)) &&
       // Networks with anchors have several rows per cell.
       !(traits.head === "anchor" && specs.some(({ dims }) => isRowPerCell(query, dims))) &&

@@ -111,7 +111,7 @@ function copyListed(image: MemoryImage, t: number, data: Float32Array, slot: Slo
     if (g.tensor !== t) continue;
     const record = recordOf(layout.records[1], k);
     const passed = i32[record + A.H_CELLS];
-    // The record describes a tensor that was copied whole before: make it describe gathered rows again.
+    // Write the record again if the last frame was copied whole: it must describe gathered rows.
     if (i32[record + A.H_INDEX] === 0) writeHead(image, 1, k);
     i32[record + A.H_CELLS] = passed;
     const to = (gatherRegion(image, k) - layout.slots[t]) / bytes;

@@ -16,8 +16,8 @@ const word = new DataView(new ArrayBuffer(4));
 type Numbers = Pick<TensorSpec, "type" | "scale" | "zeroPoint">;
 
 /**
- * Returns the value that a key stands for. Keys are integers in the order of the values: an integer itself, or the bits
- * of a float, those of a negative one inverted but for the sign.
+ * Returns the value that a key stands for. Keys are integers that sort as the values do. The key of an integer is the
+ * integer itself. The key of a float is its bits; those of a negative float are inverted, except for the sign.
  */
 function numberOf({ type, scale, zeroPoint }: Numbers, key: number): number {
   if (type === "f32") {

@@ -23,8 +23,8 @@ export interface ModelInspection {
 
 /**
  * Describes a model, with options over what the file says.
- * @param specs shapes over those of the file; empty: the file's own
- * @param name of the file, in which a family may stand
+ * @param specs shapes that replace those of the file; if empty, the file's own are used
+ * @param name of the file: it may contain the name of a family
  * @throws ConfigError, TensorError as `createDecoder` would, but not for what the file leaves open
  */
 export function inspectModel(
@@ -52,10 +52,10 @@ export function inspectModel(
   return { text: lines.join("\n"), json: { kind: "model", model, decoder: inspection?.json ?? null } };
 }
 
-/** What a file may lack so that its shapes are looked at. */
+/** Options whose absence makes `inspect` look at the shapes. */
 const OPEN_PATHS = ["family", "classes", "keypoints", "inputSize"];
 
-/** Returns what the file states of the options that narrow what the shapes can be. */
+/** Returns the options in the file that leave fewer readings of the shapes. */
 const stated = ({ inputSize, options: { family, task } }: Model): DecoderOptions => ({
   ...(inputSize && { inputSize }),
   ...(family && { family }),
@@ -84,7 +84,7 @@ function openOutputs(model: Model): OpenSpec[] {
   });
 }
 
-/** Returns the model in a config of the command line, `null` if it is another kind of config. */
+/** Returns the config of the command line as a model, or `null` if it describes none. */
 export function modelIn(config: unknown): Model | null {
   const json: unknown = typeof config === "string" ? JSON.parse(config) : config;
   return isRecord(json) && isModel(json) ? (json as unknown as Model) : null;

@@ -77,7 +77,7 @@ function follow(proposal: Proposal, { tensors, options, valuesOf }: Inspected): 
     zeros,
   );
   if (allowed.length === 0) return null;
-  // Of two tensors alike the proposal means one.
+  // The proposal names one of two tensors that look alike.
   const [first] = preferred(allowed, ({ uses }) => !uses.some((i) => match.left.includes(i)));
   const read = [...first.uses, ...(first.task?.tensors ?? [])];
   const unread = specs.filter((_, i) => !read.includes(i)).map(({ name }) => name);

@@ -13,7 +13,7 @@ export interface Trial {
   readonly lines: readonly string[];
   /** `null` if the tensors were refused. */
   readonly found: readonly Drawn[] | null;
-  /** What the decoder noted, or why it refused. */
+  /** The notes of the decoder, or the message of its refusal. */
   readonly notes: readonly string[];
 }
 

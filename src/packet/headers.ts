@@ -1,4 +1,4 @@
-/** What goes beside a packet over HTTP, NATS or MQTT 5. */
+/** Headers that go with a packet over HTTP, NATS or MQTT 5. */
 import { padded, readHead } from "./text.ts";
 
 /**

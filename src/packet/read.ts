@@ -82,8 +82,8 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
 }
 
 /**
- * Reads a frame. `decode` checks how it was resized.
- * @param kind of the PacketError; null for an argument, whose way of resizing is checked too
+ * Reads a frame. `decode` checks the field `resize` later.
+ * @param kind of the PacketError; null if the frame is an argument of a call: `resize` is checked then, too
  */
 export function readFrame(given: unknown, kind: PacketErrorKind | null = "foreign"): Frame | null {
   if ((given ?? null) === null) return null;

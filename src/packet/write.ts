@@ -130,7 +130,7 @@ function pack<Into extends ArrayBufferLike>(
 
 /** A tensor on its way into a packet. */
 interface Part {
-  /** What the JSON says of it. */
+  /** Fields of the JSON that describe the tensor. */
   readonly head: object;
   readonly data: WireArray;
 }

@@ -43,7 +43,7 @@ export function encodedKind(image: object): string | null {
     : `the bytes of ${withArticle(format)} file`;
 }
 
-/** What to pass in place of a file. */
+/** The value to pass in place of a file. */
 export const PIXELS =
   "pixels, { data, width, height }. Decode the file first: createImageBitmap(new Blob([bytes])) in a page, " +
   "readImage(bytes) of boxwright/node in Node, or sharp(bytes).rotate().removeAlpha().raw().toBuffer(" +

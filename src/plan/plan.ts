@@ -47,7 +47,7 @@ export interface Plan {
   readonly gather: readonly GatherHead[] | null;
   /** The method that suppresses in place of the kernel, which then has `rules.nms` "none". */
   readonly suppression?: PlannedSuppression;
-  /** What a task reads besides boxes. Absent where boxes are all. */
+  /** Channels that a task reads besides boxes. Absent if there are only boxes. */
   readonly task?: TaskPlan;
 }
 

@@ -15,7 +15,7 @@ export interface Limits {
   readonly rows: number;
 }
 
-/** What the heads of a plan block need, taken together. */
+/** Totals of the heads of a plan block. */
 interface Needs {
   /** Cells of all heads. Each gives one candidate at most, unless the plan is multi-label. */
   cells: number;

@@ -47,7 +47,7 @@ export interface LoadOptions {
   readonly onNote?: (note: string) => void;
   /** True: each result is a copy that later frames leave alone. Default: false, results are overwritten. */
   readonly fresh?: boolean;
-  /** What the plan gives besides boxes: some of `masks`, `oriented`, `peaks` and `pose` of `boxwright/plan`. */
+  /** Readers of more than boxes: some of `masks`, `oriented`, `peaks` and `pose` of `boxwright/plan`. */
   readonly tasks?: readonly FileTask[];
 }
 
@@ -197,7 +197,7 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
   /** Rows of the detection columns: the largest `maxDetections`. */
   readonly #rows: number;
   readonly #work: Workspace;
-  /** What the network gives besides boxes; `null` if it gives boxes alone. */
+  /** The task of the network; `null` if it gives only boxes. */
   readonly #task: AttachedTask | null;
   readonly #tasks: readonly FileTask[];
 

@@ -18,7 +18,7 @@ import type { PoolNetwork } from "./protocol.ts";
 
 /** Settings of a pool. */
 export interface PoolOptions {
-  /** What the pool decodes. A packet goes to the network that it names, every other frame to the first one. */
+  /** The networks of the pool. A packet goes to the network that it names, every other frame to the first network. */
   readonly networks: readonly PoolNetwork[];
   /** Count of threads. Default: one less than the machine has processors, at least 1. */
   readonly threads?: number;

@@ -60,7 +60,7 @@ export interface FormRow {
   readonly areKnownNames?: true;
   /** A reading of this form is offered only if every part has its usual name. */
   readonly isNamed?: true;
-  /** What rules of evidence ask of forms of this kind alone. */
+  /** Facts that only the rules of evidence about this kind of form ask for. */
   readonly kind?:
     | "queries and nothing"
     | "scores of a picture"

@@ -34,7 +34,7 @@ const USUAL_POINTS: readonly (readonly [number, 2 | 3])[] = [
   [21, 2],
 ];
 
-/** What is known before the shapes are looked at. */
+/** Facts that are known before the shapes are looked at. */
 export interface Known {
   readonly classes?: number | null;
   readonly keypoints?: readonly [number, number] | null;

@@ -1,4 +1,4 @@
-/** What was found in tiles, moved into the picture and held in bounded memory: boxes, and the columns of tasks. */
+/** Detections of tiles, moved into the picture and held in bounded memory: boxes, and the columns of tasks. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import {
@@ -109,7 +109,7 @@ export class TileRows {
   readonly #most: number;
   /** The values that tasks gave each row, by column, moved into the picture. */
   #columns: Partial<Record<RowColumn, Float32Array[]>> = {};
-  /** What the rows that are held have besides boxes. */
+  /** Columns that the rows have besides boxes. */
   #kind = "";
   #hasMasks = false;
   #named: Pick<TaskColumns, "keypointNames" | "edges"> = {};

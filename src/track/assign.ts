@@ -227,7 +227,7 @@ export class Assignment {
       const worth = isPriced ? this.worthOfPlaced(own) + ROUNDING : 0;
       const from = first[own];
       const to = first[own + 1];
-      // Begin at another pair for each member: members with equal pairs then offer different ones.
+      // Begin at a different pair for each member. Members whose pairs are equal then offer different pairs.
       let pair = from + Math.floor((own / count) * (to - from));
       for (let k = from; k < to; k++) {
         const value = isPriced ? weights[pair] + price[other[pair]] - worth : weights[pair];

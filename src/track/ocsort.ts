@@ -69,7 +69,7 @@ export class OcSort implements Method {
       this.matchBoxes(low, tracks.box, frame);
     }
 
-    // What is left is matched with the last detections, which a track that changed its speed is nearer to.
+    // Match the rest with the last detections of the tracks: a track that changed its speed is nearer to those.
     m.keepFreeDetections();
     m.tracks.length = 0;
     for (let row = 0; row < tracks.length; row++)

@@ -12,7 +12,7 @@ export const later = (name: string): AnyFunction =>
 /** Returns the parts that `createDecoderSync` needs for some configs and engines. */
 export const laterFetched = (): Fetched => readLater("fetched").fetched as Fetched;
 
-/** What a task may have besides its name. */
+/** Fields that a task may have besides its name. */
 const MEMBERS = ["read", "rules", "attach", "readRows", "prepareImage", "ruleOf", "ruleText"] as const;
 
 /** Returns a task that reads its code when a decoder first uses it. */

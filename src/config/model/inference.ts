@@ -8,7 +8,7 @@ import { refuseFile } from "./bytes.ts";
 /** Most classes. */
 const MAX_CLASSES = 100_000;
 
-/** What the metadata says of a network. */
+/** Statements of the metadata about a network. */
 export interface InferenceMetadata {
   readonly exporter: Exporter;
   readonly task: Task | null;

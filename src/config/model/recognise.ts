@@ -208,7 +208,7 @@ function coordinatesOf(
 ): Partial<TypedOptions> {
   if (file.format !== "tflite" || metadata === null || TRAITS[form.family].coordinates !== undefined)
     return {};
-  // Of several scales, those of box channels are the largest.
+  // If there are several scales, the box channels have the largest.
   const scale = output.quantisation ? Math.max(...output.quantisation.scale) : undefined;
   const range = { u8: 255, i8: 255, i16: 32767 }[output.type];
   if (scale !== undefined && range !== undefined)

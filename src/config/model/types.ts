@@ -27,7 +27,7 @@ export interface ModelTensor {
   readonly type: string;
   /** `null` where values are not quantised. */
   readonly quantisation: Quantisation | null;
-  /** Name in the first signature of a TFLite file. */
+  /** Name of the tensor in the first signature of a TFLite file. */
   readonly signature: string | null;
 }
 

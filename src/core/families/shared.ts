@@ -1,4 +1,4 @@
-/** What rows of several files share. */
+/** Values that rows of several families share. */
 import type { FamilyTraits } from "../family.ts";
 
 export const STRETCH = { resize: "stretch" } as const;

@@ -79,7 +79,7 @@ export function admitCommon(
   const least = isBounded && fn === A.FN_NONE ? threshold * 0.999999 : 0;
   const logarithm = isBounded && fn === A.FN_SIGMOID ? Math.log(threshold) - 0.001 : -Infinity;
 
-  // Boxes that need no function are made here; `emit` makes the others, and counts what finds no room.
+  // Make boxes here that need neither sigmoid nor exp. `emit` makes the others, and counts those without room.
   const kind = i32[head + A.H_KIND];
   const boxType = i32[head + A.H_BOX_TYPE];
   const boxCell = i32[head + A.H_BOX_CELL];
@@ -139,7 +139,7 @@ export function admitCommon(
     if (objectnessFn !== A.FN_NONE || fn !== A.FN_NONE) {
       registers[OBJECTNESS] = objectness;
       registers[SCORE] = score;
-      // One call site for both: V8 inlines a limited number of bytes.
+      // Keep one call site for both: V8 inlines a limited number of bytes.
       for (let i = OBJECTNESS; i <= SCORE; i++) activate(i === SCORE ? fn : objectnessFn, i);
       objectness = registers[OBJECTNESS];
       score = registers[SCORE];

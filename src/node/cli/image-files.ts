@@ -9,9 +9,9 @@ import { UsageError } from "./options.ts";
 
 /** A photo to read. */
 export interface ImageFile {
-  /** Its path, as results name it. */
+  /** Path of the image, as results name it. */
   readonly path: string;
-  /** Its path below the folder that was named, for a file that is made of it. */
+  /** Path below the folder that was named. Files made from the image get the same path. */
   readonly place: string;
   read(): Promise<Uint8Array>;
   /** Returns what changes if the file is replaced: size and time of change; null if it cannot be found. */

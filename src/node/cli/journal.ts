@@ -5,7 +5,7 @@ import { isRecord } from "../../core/json.ts";
 import { systemReason } from "../files/load.ts";
 import { type Format, type ImageResult, formatter } from "./results.ts";
 
-/** What decides the results of a run, as text by name. */
+/** Everything that decides the results of a run, as text by name. */
 export type Settings = Readonly<Record<string, string | null>>;
 
 /** A line of the file: the result of an image, and the stamp of its file when it was read. */

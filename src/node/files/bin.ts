@@ -30,7 +30,7 @@ export function elementType(spelling: unknown): FileElementType | null {
   if (!slot) return null;
   const names = ELEMENTS[slot].names.split(" ");
   const types = names.slice(0, names.indexOf(word) + 1).filter((name) => /^[fiu]\d+$/.test(name));
-  // Slots narrow u64 too, but files do not hold it.
+  // A slot also takes u64, which files do not have.
   return ELEMENT_TYPES.find((type) => type === types[types.length - 1]) ?? null;
 }
 

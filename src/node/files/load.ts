@@ -25,7 +25,7 @@ export async function load(path: string, most = LARGEST): Promise<Uint8Array> {
       );
     if (stats.size > most) throw tooLarge(path, `${stats.size} bytes`, most);
     const bytes = await readFile(path);
-    // Some systems state no size for files that they make up.
+    // Some systems state no size for virtual files, such as those of /proc.
     if (bytes.length > most) throw tooLarge(path, `${bytes.length} bytes`, most);
     return bytes;
   } catch (e) {

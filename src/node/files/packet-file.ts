@@ -8,7 +8,7 @@ import type { PacketTensor, WireType } from "../../packet/wire.ts";
 import { readSafetensors, writeSafetensors } from "./safetensors.ts";
 import type { FileElementType, NamedTensor } from "./tensor.ts";
 
-/** Element type of a file for each of the wire. uint64 has none. */
+/** Maps element types of packets to those of files. Files have no uint64. */
 const FILE_TYPES: { readonly [T in Exclude<WireType, "uint64">]: FileElementType } = {
   fp32: "f32",
   fp16: "f16",

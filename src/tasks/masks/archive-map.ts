@@ -8,7 +8,7 @@ import { FieldReader, TEXT, isObject } from "../../config/fields.ts";
 import { inputSizeOf } from "../../config/nn-archive.ts";
 import type { ClassMapOptions } from "./semantic.ts";
 
-/** What an NN Archive says of a map. Made by `mapOptions`. */
+/** Statements of an NN Archive about a map. `mapOptions` makes them. */
 export interface ArchiveMap {
   /** The function that reads the output. */
   readonly reader: "classMap" | "valueMap";

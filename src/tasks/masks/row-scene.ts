@@ -12,10 +12,10 @@ import { PASTE_RULES, type PasteRule, pasteMask } from "./paste.ts";
 import { type KnownSizes, type RowWanted, readRowOptions } from "./rules.ts";
 import { boxesOf, rowAt, turnMaskBack, uprightWanted } from "./scene.ts";
 
-/** Where the maps of rows belong. "box": into the box of the row. "input": the map shows the network's whole input. */
+/** Area that the map of a row covers. "box": the box of the row. "input": the network's whole input. */
 export type RowMaskPlace = "box" | "input";
 
-/** What the masks of one image need besides the maps. */
+/** Facts about one image that its masks need besides the maps. */
 export interface RowMaskFacts {
   readonly place: RowMaskPlace;
   /** Width and height of a map in cells. */
@@ -174,7 +174,7 @@ function litCells(
   let [first, last, top, bottom] = [width, -1, height, -1];
   for (let y = 0, at = 0; y < height; y++)
     for (let x = 0; x < width; x++, at++) {
-      // False for NaN, which stays in the range.
+      // The comparison is false for NaN, so NaN counts as part of the mask.
       if (map[at] < least) continue;
       if (x < first) first = x;
       if (x > last) last = x;

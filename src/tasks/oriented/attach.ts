@@ -184,7 +184,7 @@ class OrientedMaker {
     const boxes = this.#boxes;
     const order = this.#order;
     let i = 0;
-    // Most angles are radians in f32 of a single head, and in range.
+    // The usual case: radians in f32, in range, of a single head. Copy the angles as they are.
     const { step, start } = this.#heads[0];
     if (heads.length === 1 && step > 0 && this.#task.angle === "radians") {
       const lowest = this.#minAngle;

@@ -34,7 +34,7 @@ export interface PointReading {
 
 /** Points of a query, class by class. Each point has `POINT_CHANNELS` channels. */
 export interface PointSlots {
-  /** Class id of the first points. */
+  /** Class id whose points stand first. */
   readonly firstClass: number;
 }
 

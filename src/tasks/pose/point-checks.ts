@@ -17,7 +17,7 @@ const CORNER = 2;
 const BEYOND = 16;
 /** Points in 0..1 of which most lie further than so many images away must be pixels. */
 const AWAY = 2;
-/** One normalised coordinate above this may be a point in pixels, or one that the network has made up. */
+/** A normalised coordinate above this bound is either in pixels, or a point that the network invented. */
 const FAR = 16;
 
 /** Points are decoded if at least this part of them lies in or near their box. Of raw points, hardly any does. */

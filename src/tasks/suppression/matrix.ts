@@ -178,7 +178,7 @@ class MatrixFactors {
     this.#limit(reach - square);
   }
 
-  /** Ends the comparisons of the box of a rank. */
+  /** Stores the results once the box of this rank has been compared with all better ones. */
   end(rank: number): void {
     this.factors[rank] = this.#factor;
     this.#decays[rank] = this.#kernel.decay(this.most);

@@ -57,7 +57,7 @@ export class OrientedKeeper {
       this.#before = new Int32Array(n);
     }
     overlaps.read(boxes, n, iouThreshold);
-    // Lay no grid if an overlap of 0 suppresses: then boxes far apart suppress each other too.
+    // Lay no grid if an overlap of 0 suppresses: boxes far apart then suppress each other, too.
     this.#layGrid(boxes, iouThreshold === 0 && orEqual ? 0 : n);
     const { radii } = overlaps;
     const { kept } = this;

@@ -18,7 +18,7 @@ export interface TextSettings {
   readonly unclipRatio: number;
 }
 
-/** What each rule asks of a box. */
+/** The conditions of each rule for a box. */
 const LIMITS = {
   /** Shortest side of the rectangle before it grows and after, in pixels. */
   paddleocr: { side: 3, grownSide: 5, area: 0 },
@@ -62,7 +62,7 @@ export class TextReader {
   /** First and last pixel of each row of a quad. */
   readonly #first: Int32Array;
   readonly #last: Int32Array;
-  /** Where the edges of the quad cross each row, in parts of `ONE` of a pixel. */
+  /** The x at which the edges of the quad cross each row, in units of a pixel divided by `ONE`. */
   readonly #left: Float64Array;
   readonly #right: Float64Array;
   /** x and y of the ends of a side. */

@@ -24,7 +24,7 @@ export const text: NetworkTask<"text"> = {
   read: readText,
   rules: { suppress: "none", clamp: "none" },
   attach: attachText,
-  // Records with corners are read as those of oriented boxes. Only a frame without any needs the task.
+  // The oriented task reads records that have corners. A frame without records is read here.
   readRows: (detections, rows, task) => {
     if (rows.length === 0 && task?.name === "text") readOrientedRows(detections, rows, { name: "oriented" });
   },

@@ -50,7 +50,7 @@ export function attachCrop(work: TaskWork): AfterImageOfTask {
   };
 }
 
-/** Where the network's input lies in the image. */
+/** Place of the network's input in the image. */
 interface CropPlace {
   /** From 0..1 of the input to 0..1 of the image. */
   readonly map: AffineMap;

@@ -41,7 +41,7 @@ const TAPS = /* @__PURE__ */ (() => {
 const LEAST = 0.001;
 const MOST = 50;
 
-/** What is added to the diagonal of the second derivatives, so that a flat map has an inverse: the epsilon of f32. */
+/** Added to the diagonal of the second derivatives, so that a flat map has an inverse: the epsilon of f32. */
 const EPSILON = 2 ** -23;
 
 /** Scratch of `refineByDarkUdp` for one size of map. */
@@ -84,7 +84,7 @@ export function refineByDarkUdp(
   point[1] -= (dxx * dy - dxy * dx) / determinant;
 }
 
-/** One axis of a map. `step` leads along a line of `length` elements, `next` from line to line. */
+/** One axis of a map. `step` leads from element to element of a line, `next` from line to line. */
 interface Axis {
   readonly step: number;
   readonly length: number;

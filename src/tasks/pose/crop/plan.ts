@@ -22,7 +22,7 @@ export interface SimccPlan extends SharedPlan {
   readonly bins: readonly [x: number, y: number];
 }
 
-/** One heat map for each point. `tensors` is that of the maps. */
+/** Each point has a heat map. `tensors` holds the index of the tensor of maps. */
 export interface HeatmapPlan extends SharedPlan {
   readonly network: "heatmaps";
   readonly refinement: Exclude<Refinement, "heatmap">;
