@@ -78,7 +78,7 @@ export class PaddingCheck {
     if (this.#stray === before) return null;
     const { width, height } = frame;
     const [x, y, left, top] = affineOf({ ...frame, width: height, height: width }, inputSize);
-    // Exchanged sides explain nothing if a candidate would lie in their padding too.
+    // Exchanged sides do not explain it if a candidate lies in the padding with them, too.
     for (let box = first; box < end; box += 4)
       if (isOutside(f32, box, 0, x, left, inputSize) || isOutside(f32, box, 1, y, top, inputSize))
         this.#mayBeExchanged = false;

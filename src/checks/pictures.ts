@@ -104,7 +104,7 @@ interface Samples {
   readonly most: number;
   /** Mean difference of a byte and the next one, by the byte's place in its pixel of three. */
   readonly steps: readonly [number, number, number];
-  /** Mean difference of a byte and the third one after it. */
+  /** Mean difference between a byte and the byte three places later. */
   readonly pixels: number;
 }
 

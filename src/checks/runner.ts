@@ -152,9 +152,9 @@ export class CheckRunner implements FrameChecks {
     const checks = this.#pending[moment];
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i];
-      // Another list stands here once a check has told something.
+      // A check that wrote a note replaces this list by a shorter one. Skip checks that were removed.
       const isSilent = this.#pending[moment] !== checks && !this.#pending[moment].includes(check);
-      // Slots of gathered rows lack the values that the check reads.
+      // Skip a check of whole tensors if the slots hold only gathered rows.
       if (isSilent || (check.needs === "tensors" && !this.#moment.isWhole)) continue;
       const note = (check.run as (at: Moment) => string | null)(this.#moment);
       if (note === null) continue;
@@ -165,7 +165,7 @@ export class CheckRunner implements FrameChecks {
     if (checks.length > 0 && startsOnce(MOMENTS[moment])) this.#pending[moment] = [];
   }
 
-  /** Removes a check that has told something, and those that would tell of the same mistake. */
+  /** Removes a check that wrote a note, and the checks that would report the same mistake. */
   #end(told: string): void {
     this.#pending = this.#pending.map((checks) =>
       checks.filter(({ id, unless }) => id !== told && !unless?.includes(told)),

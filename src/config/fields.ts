@@ -75,12 +75,12 @@ export class FieldReader {
     this.report(key, show(got), expected);
   }
 
-  /** Reports an option that is missing. A file may have another key for it. */
+  /** Reports a missing option. A file may name it by another key. */
   reportMissing(option: OptionName, expected: string, key: string = option): void {
     this.report(key, show(this.json[key]), expected, option);
   }
 
-  /** Reports every key that is none of these. A misspelt name would do nothing. */
+  /** Reports every key outside `keys`: a misspelt name would have no effect. */
   reportUnknown(keys: readonly string[], more = ""): void {
     for (const key of Object.keys(this.json)) {
       const complaint = nameComplaint(key, keys, more);

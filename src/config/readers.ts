@@ -26,7 +26,7 @@ function familyMeant(name: string): string | null {
   return typed && `"${typed}"`;
 }
 
-/** A named set of rules, and single rules over it. */
+/** A named set of rules, and single rules that replace some of the set. */
 export interface StatedRules {
   readonly set: RuleSet | null;
   readonly rules: Partial<Rules>;

@@ -12,7 +12,7 @@ export function setOwner(owner: Counted, columns: readonly object[]): void {
   for (const column of columns) OWNERS.set(column, owner);
 }
 
-/** Boxes with their scores and class ids, as functions of suppression take them. */
+/** Boxes with their scores and class ids, in the form that suppression takes. */
 interface Lists {
   readonly boxes: ArrayLike<number>;
   readonly scores: ArrayLike<number>;

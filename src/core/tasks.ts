@@ -4,7 +4,7 @@ import { ConfigError, mismatch } from "./errors.ts";
 /** The task that a network was trained for. "detect": only boxes. */
 export type TaskName = "detect" | "pose" | "segment" | "oriented" | "peaks" | "text";
 
-/** Every task of a network, and the value that reads it. Boxes alone need none. */
+/** Maps each task of a network to the value that reads it. Plain boxes need no value. */
 export const TASKS: { readonly [T in TaskName]: string } = {
   detect: "",
   pose: "pose",

@@ -46,7 +46,7 @@ export interface DetectionFields {
   readonly fused_confidence?: number;
   /** Only of a network with oriented boxes: radians, in pixels of the image. */
   readonly angle?: number;
-  /** Only of a network with oriented boxes: its four corners, in order around it. */
+  /** The four corners, in order around the box. Only networks with oriented boxes give them. */
   readonly corners?: readonly Point[];
   /** Only of an oriented box in pixels, by `toPixels`: its centre. Width and height are then those along its sides. */
   readonly cx?: number;
@@ -122,7 +122,7 @@ export function extend(detections: Detections, columns: TaskColumns, taskFunctio
   Object.defineProperty(Object.assign(detections, columns), "taskFunctions", { value: taskFunctions });
 }
 
-/** Returns the functions of detections whose masks stayed behind: `mask` says where they are. */
+/** Returns the functions of detections without their masks. `mask` throws an error that says where the masks are. */
 export function withoutMasks(got: string, expected: string): TaskFunctions {
   const keep = (_: unknown, to: Detections): void => extend(to, {}, taskFunctions);
   const mask = (): never => refuse("mask", got, expected, TypeError);
@@ -193,7 +193,7 @@ export const Row = /* @__PURE__ */ (() => {
   return Row;
 })();
 
-/** What `detections[0]` is for the compiler: no row. Rows are read by `at(0)`, `toArray()` or a loop. */
+/** Makes the compiler refuse `detections[0]`. Rows are read by `at(0)`, `toArray()` or a loop. */
 export interface RowsAreReadByAt {
   readonly "detections are no array: call at(i), toArray() or loop over them": never;
 }

@@ -65,7 +65,7 @@ function isPlaceOf(
   // A pixel is left for rounding.
   const isLess = (a: number, b: number): boolean => a <= b + 1;
   const isFar = (a: number): boolean => Math.abs(a) > 1;
-  // An image of a pixel is one whose place was given in 0..1.
+  // A size of at most one pixel means that the place was given in 0..1.
   if (w <= 1 && h <= 1) return false;
   if (resize === "letterbox-topleft" && (isFar(left) || isFar(top))) return false;
   if (input) {

@@ -1,4 +1,4 @@
-/** Tells how the class ids of a network without names get them. */
+/** Notes how to name the classes of a network without names. */
 import { adviceOnCocoLabels } from "../core/labels.ts";
 import type { Decoder } from "./decoder.ts";
 

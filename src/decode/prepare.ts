@@ -68,7 +68,7 @@ export const OWN_INPUTS = /* @__PURE__ */ new WeakMap<object, OwnInput>();
  * memory of the kernel, which spares a copy of each further frame.
  */
 export interface FrameMemory {
-  /** The reader writes the next frame of this size and format here. */
+  /** Bytes of a frame. The next frame of the same size and format is written here, too. */
   bytes: Uint8Array;
   /** Rule and workspace of the last frame, which `prepareImage` keeps here. `null`: none yet. */
   kept: object | null;

@@ -302,7 +302,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     return brought ?? outputs;
   }
 
-  /** Returns the workspace for these outputs; makes it anew if they are not those of the plan. */
+  /** Returns the workspace for these outputs. Makes a new one if the outputs do not fit the plan. */
   protected workFor(given: Outputs, frames: Frames): PlanWorkspace {
     let outputs = this.#openRoom(this.#bring(given, frames));
     if (!this.#fits(outputs)) {

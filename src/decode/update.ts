@@ -25,7 +25,7 @@ export interface UpdateRules {
 const NAMES = ["confidenceThreshold", "iouThreshold", "maxDetections"];
 
 /**
- * Returns the thresholds that hold from now on: those of `update`, and those of `now` where it says nothing.
+ * Returns the new thresholds: those of `update`, and for those it leaves out the values in `now`.
  * @throws RangeError with every problem of `update`
  */
 export function readUpdate<T extends Partial<Thresholds>>(

@@ -119,7 +119,7 @@ export class ChainedDetector implements Detector {
     });
   }
 
-  /** Finds the points of the objects that were tracked, and of those that the detector finds besides. */
+  /** Finds the points of the tracked objects, and of the new objects that the detector found. */
   async #detectOne(given: DetectorImage, tracked: readonly Crop[]): Promise<Detections> {
     const pixels = this.#pixels.readNow(given);
     const image = pixels instanceof Promise ? await pixels : pixels;

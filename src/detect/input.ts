@@ -11,7 +11,7 @@ import { constantOf, isConstant } from "./constants.ts";
 import type { InputSpec, InputType, Session, SessionTensor } from "./session.ts";
 import { familyOf } from "../heads/query.ts";
 
-/** Returns the input that takes the picture, and those that tell its size. */
+/** Returns the input for the picture, and the inputs for the size of the picture. */
 export function inputsOf({ inputs, feedsConstants = false }: Session): {
   readonly input: SessionTensor;
   readonly others: readonly SessionTensor[];

@@ -97,7 +97,7 @@ export function liteRt(
         ? await litert.loadAndCompile(model as Uint8Array, options)
         : model;
       return {
-        // Outputs in the runtime's memory do not outlive the next run, which may move it.
+        // Outputs are valid until the next run, which may move the runtime's memory.
         overlaps: (compiled as LiteRtModel).options?.accelerator !== "wasm",
         inputs: (compiled as LiteRtModel)
           .getInputDetails()

@@ -13,7 +13,7 @@ import {
   ownInput,
 } from "./session.ts";
 
-/** A tensor of ONNX Runtime, as far as it is used. */
+/** The members of an ONNX Runtime tensor that are used here. */
 export interface OrtTensor {
   readonly type: string;
   readonly dims: readonly number[];
@@ -22,7 +22,7 @@ export interface OrtTensor {
   getData?(releaseData?: boolean): Promise<unknown>;
 }
 
-/** A session of ONNX Runtime, as far as it is used. */
+/** The members of an ONNX Runtime session that are used here. */
 export interface OrtSession {
   readonly inputNames: readonly string[];
   readonly inputMetadata?: readonly {

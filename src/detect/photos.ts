@@ -3,7 +3,7 @@ import { refuse } from "../core/errors.ts";
 import { PIXELS, bytesOfImage, encodedKind, isBlob, photoFormat } from "../picture/encoded.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 
-/** An `ImageBitmap`, as far as it is used. */
+/** The members of an `ImageBitmap` that are used here. */
 interface Bitmap {
   readonly width: number;
   readonly height: number;

@@ -71,7 +71,7 @@ export class FrameLane {
   decode(timings: MutableTimings): Detections {
     const start = performance.now();
     try {
-      // A run that forgets to return its outputs would leave those of the frame before.
+      // Refuse a run that returned no outputs: those of the last frame would be decoded again.
       if (!this.#outputs && !this.#areInSlots)
         refuse(
           "session: run() of a lane",

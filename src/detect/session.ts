@@ -69,7 +69,7 @@ export interface Session {
   close(): void | Promise<void>;
 }
 
-/** Opens networks: the bytes of a file, or what the runtime itself made of it. */
+/** Opens a network: from the bytes of a file, or from an object that the runtime made of the file. */
 export interface Runtime<Source> {
   /** Name of the runtime in error messages. */
   readonly name: string;

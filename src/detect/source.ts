@@ -125,7 +125,7 @@ const throwIt = (error: unknown): never => {
   throw error;
 };
 
-/** Returns the config if it is what `readModel` returned. */
+/** Returns the config if `readModel` made it, else null. */
 const modelIn = (config: unknown): Model | null =>
   isObject(config) && isModel(config) ? (config as unknown as Model) : null;
 

@@ -21,7 +21,7 @@ interface TfInfo {
   readonly dtype?: string | undefined;
 }
 
-/** A model of TensorFlow.js, as far as it is used: what `loadGraphModel` returned, or anything with `predict`. */
+/** A model of TensorFlow.js: the result of `loadGraphModel`, or anything with `predict`. */
 export interface TfModel {
   readonly inputs?: readonly TfInfo[];
   readonly outputs?: readonly TfInfo[];
@@ -63,7 +63,7 @@ export function tfjs(tf: Tf, options: { readonly executeAsync?: boolean } = {}):
     open: async (model) => {
       await tf.ready();
       return {
-        // Outputs in the backend's memory do not outlive the next run, which may move it.
+        // Outputs are valid until the next run, which may move the backend's memory.
         overlaps: tf.getBackend() !== "wasm",
         // Bytes are int32 here.
         inputs: model.inputs?.map(({ name, shape = null, dtype = null }) => ({

@@ -5,7 +5,7 @@
  */
 import { FRAME_MEMORIES, type FrameMemory, type ImageFormat, type ImageInput } from "../decode/prepare.ts";
 
-/** A frame of WebCodecs, as far as it is used. */
+/** The members of a WebCodecs frame that are used here. */
 interface VideoPicture {
   readonly format: string | null;
   readonly displayWidth: number;

@@ -5,7 +5,7 @@ import type { Outputs, Slot } from "../decode/inputs.ts";
 import type { OwnInput } from "../decode/prepare.ts";
 import { type InputSpec, type Lane, type Runtime, type Slots, checkModule, ownInput } from "./session.ts";
 
-/** An `MLTensor`, as far as it is used. */
+/** The members of an `MLTensor` that are used here. */
 export interface MlTensor {
   readonly dataType: string;
   readonly shape: readonly number[];

@@ -20,7 +20,7 @@ interface AnchorMap extends TensorMatch {
   readonly step: number;
 }
 
-/** A map with the anchors that the config gives it. */
+/** A feature map with its anchors from the config. */
 interface FittedMap extends AnchorMap {
   readonly anchors: AnchorSet["anchors"];
 }

@@ -102,7 +102,7 @@ export interface HeadDraft extends Omit<Head, "unit"> {
 export interface Interpretation {
   /** The name that the option `reading` takes. */
   readonly name: ReadingName;
-  /** For people: the contents of the tensors, and each of them. */
+  /** Text for people: the contents of all tensors, and of each tensor. */
   readonly about: string;
   /** Images of the batch. */
   readonly batch: number;

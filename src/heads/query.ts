@@ -107,7 +107,7 @@ export function queryOf(
   };
 }
 
-/** Returns the form of the scores that the option states, or a file's default; `null` for typed options without it. */
+/** Returns the form of the scores: the option's, or a file's default. `null` for typed options without the option. */
 function scoresOf({ scores, format }: Config, traits: FamilyTraits): ScoreForm | null {
   if (scores === "softmax-logits") return "logits";
   if (scores !== null) return scores;

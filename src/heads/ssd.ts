@@ -183,7 +183,7 @@ const PRIOR_NAME = /prior|anchor/i;
 
 type Four = Head["variances"];
 
-/** Prior boxes, and the factors that go with them. */
+/** Prior boxes, and the factors of their offsets. */
 interface Priors {
   readonly format: PriorFormat;
   /** f32 rows cx cy w h, normalised. */

@@ -38,7 +38,7 @@ export interface PossibilityList {
   readonly tensors: readonly OpenSpec[];
   /** The likeliest first. */
   readonly possibilities: readonly Possibility[];
-  /** A word on what the network looks like, if no family reads it. Absent: there are possibilities. */
+  /** Kind of network that the shapes resemble, if no family reads them. Absent if there are possibilities. */
   readonly looksLike?: string;
 }
 

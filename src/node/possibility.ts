@@ -27,7 +27,7 @@ export interface Inspected {
 
 /** One way to read the shapes. */
 export interface Possibility {
-  /** The config to write, as far as the shapes tell it. */
+  /** The config to write. It has only what the shapes show. */
   readonly options: DecoderOptions & { readonly family: Family };
   /** Options that are still to be written, for people: "anchors: 3 + 3 pairs". Empty: `options` are complete. */
   readonly missing: readonly string[];

@@ -13,7 +13,7 @@ export interface Explain {
   readonly notesOf: typeof notesOf;
   /** Returns notes on a family that was guessed. */
   readonly notesOfFamily: typeof notesOfFamily;
-  /** Returns a note if a plan does not fit the one before it. */
+  /** Returns a note if a plan does not fit the plan before it. */
   readonly noteOfChange: typeof noteOfChange;
   /** Throws the error on tensors that fit no reading. */
   readonly refuseAll: typeof refuseAll;

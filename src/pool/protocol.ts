@@ -16,7 +16,7 @@ export interface PoolNetwork {
 export type Work =
   { readonly bytes: Uint8Array } | { readonly tensors: readonly TensorInput[]; readonly frame?: Frame };
 
-/** First message of a thread. The thread of another file does not send it. */
+/** First message of a thread. It shows that the thread runs the right file. */
 export const SERVING = "boxwright/pool-worker";
 
 export type Request =

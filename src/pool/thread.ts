@@ -17,7 +17,7 @@ import {
 
 interface Network {
   readonly decoder: Decoder;
-  /** Labels of the last answer. The pool has them. */
+  /** Labels of the last answer. The pool has these already, so they are sent again only if they change. */
   labels?: readonly string[] | null;
 }
 
@@ -41,7 +41,7 @@ export function serve(port: MessagePort): void {
   });
 }
 
-/** A reply, and the arrays whose memory goes with it. */
+/** A reply, and the arrays whose memory is transferred with the reply. */
 interface Answer {
   readonly reply: Reply;
   readonly arrays: readonly { readonly buffer: ArrayBufferLike }[];

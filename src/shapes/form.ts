@@ -20,7 +20,7 @@ export interface PartRow {
   readonly channels: readonly (number | Unknown)[];
   /** One tensor for each feature map. */
   readonly perLevel?: true;
-  /** The rows are counted apart from those of the other parts: prototypes, counts. */
+  /** True if the part has a row count of its own, such as prototypes and counts. */
   readonly apart?: true;
   readonly isOptional?: true;
   /** Usual names of the tensor. */

@@ -193,5 +193,5 @@ function isLarge(dims: OpenTensor["dims"], inputSize: Network["inputSize"]): boo
   return sides.length >= 2 && sides[1] >= least;
 }
 
-/** True if so many numbers of one list are rather an embedding than scores of classes. */
+/** True if a list of this length is more likely an embedding than class scores. */
 export const looksLikeEmbedding = (count: number): boolean => EMBEDDINGS.includes(count);

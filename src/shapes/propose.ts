@@ -73,7 +73,7 @@ function formOfLookalike(form: FormRow, family: Family): FormRow {
   };
 }
 
-/** The shapes to look at, and what is known besides. */
+/** The shapes to read, and further facts about the network. */
 export interface Question {
   readonly tensors: readonly OpenTensor[];
   readonly inputs?: Asked["inputs"];
@@ -165,7 +165,7 @@ function withoutExtras(asked: Asked, [best]: readonly Proposal[]): Asked {
 const isCertain = ({ points, match: { form } }: Proposal): boolean =>
   points >= 7 && ["cells", "anchors"].includes(form.rows);
 
-/** Returns the proposals without those that say the same as a likelier one. */
+/** Drops each proposal that says the same as a likelier one. */
 function distinct(proposals: readonly Proposal[]): Proposal[] {
   const keys = new Set<string>();
   return proposals.filter(({ options, classes, anchors, match: { left } }) => {

@@ -65,7 +65,7 @@ export function matches(
   );
   return states.flatMap(({ used, sizes: _, ...state }) => {
     const left = tensors.flatMap((_t, i) => (used.includes(i) ? [] : [i]));
-    // Rows of all cells say enough: YOLOv5's old exporter gives its raw maps besides.
+    // Accept further tensors beside rows of all cells: YOLOv5's old exporter also outputs its raw maps.
     const mayStand =
       ["cells", "anchors"].includes(form.rows) || left.every((i) => form.beside?.test(tensors[i].name));
     return mayStand ? [{ ...state, form, left }] : [];

@@ -105,7 +105,7 @@ const VIEWS = { rows: rowsOf, map: mapsOf, anchors: anchorsOf, list: listOf } as
   readonly [K in ViewKind]: (tensor: number, dims: OpenTensor["dims"]) => View[];
 };
 
-/** The views of some tensors, each found once. */
+/** The views of some tensors. Each view is computed once. */
 export type AllViews = readonly { readonly [K in ViewKind]: readonly View[] }[];
 
 export const viewsOf = (tensors: readonly OpenTensor[]): AllViews =>

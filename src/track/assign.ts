@@ -155,7 +155,7 @@ export class Assignment {
     this.chosen = room(this.chosen, isTurned ? this.columns : this.rows);
   }
 
-  /** Lists all pairs by their placed member, and those of one member as they were added. */
+  /** Sorts all pairs by their placed member. The pairs of one member keep the order in which they were added. */
   private listPairs(count: number): void {
     const { all, own, other, weights } = this;
     all.begin(count, this.count);
@@ -218,7 +218,7 @@ export class Assignment {
     this.placeAll(count, others, Infinity);
   }
 
-  /** Offers the best pairs of each placed member to the core. `isPriced`: only those that would raise the sum. */
+  /** Offers the best pairs of each placed member to the core. If `isPriced`, offers only pairs that raise the sum. */
   private offerAll(count: number, isPriced: boolean): void {
     const { core, price } = this;
     const { first, other, weights } = this.all;

@@ -5,7 +5,7 @@
  */
 import { room } from "./lists.ts";
 
-/** Pairs in the order of their placed members: those of member i stand from `first[i]` to `first[i + 1]`. */
+/** Pairs in the order of their placed members. The pairs of member i stand from `first[i]` to `first[i + 1]`. */
 export class PairList {
   length = 0;
   first = new Int32Array(0);

@@ -251,6 +251,6 @@ function missingIn({ file, metadata, options, input, needsClasses, others }: Fin
 const isNormalised = ({ coordinates, family }: Partial<TypedOptions>): boolean =>
   (coordinates ?? (family && TRAITS[family].coordinates)) === "normalised";
 
-/** Returns a tensor for an error message. */
+/** Returns name and shape of a tensor, for an error message. */
 const shapeOf = ({ name, dims }: ModelTensor): string =>
   `${name} [${dims?.map((d) => d ?? "?").join(",") ?? "?"}]`;

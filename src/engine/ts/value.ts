@@ -22,7 +22,7 @@ export function halfKey(bits: number): number {
   const signed = (bits << 16) >> 16;
   const order = signed ^ ((signed >> 31) & 0x7fff);
   if (order > 0x7c00) return LOWEST;
-  // The order of -0 is -1, and of no other number.
+  // Only -0 has the order -1. It is equal to 0.
   return order === -1 ? 0 : order;
 }
 

@@ -71,7 +71,7 @@ export class Network {
     return new Network(await createDecoder(setup.config, options), shared);
   }
 
-  /** Decodes the tensors of more files. Options name the photo. */
+  /** Decodes the tensors of these files and of the shared ones. The options name the photo. */
   async decode(paths: readonly string[], values: Values): Promise<Decoded> {
     const { decoder } = this;
     const inputs = [...this.#shared, ...(await Promise.all(paths.map(readInputUpTo(mostBytes(values)))))];

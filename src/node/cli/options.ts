@@ -208,7 +208,7 @@ const RULES: Options = {
   }),
 };
 
-/** Options that become those of `createDecoder`. */
+/** Options of the command that are passed to `createDecoder`. */
 export const DECODER_OPTIONS: Options = { ...NETWORK, ...RULES };
 
 const FILES: Options = {

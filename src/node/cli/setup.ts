@@ -69,7 +69,7 @@ const READERS: {
   iouThreshold: (values, flag) => numberOf(values, flag, 0, 1),
   maxDetections: (values, flag) => wholeOf(values, flag, 1),
   keep: (values, flag) => listOf(values, flag)?.map((word) => (/^\d+$/.test(word) ? Number(word) : word)),
-  // Quantisation belongs to the tensors, whose reader takes it.
+  // Leave quantisation out: the reader of the tensors takes it.
   quantisation: () => undefined,
 };
 

@@ -94,7 +94,7 @@ function prepareGray(image: ImageInput, rule: PrepareRule, options: PrepareOptio
   return { tensor: { data, dims, type: checked.type }, frame };
 }
 
-/** The last turned frame, and the upright one that it was made of: a stream of frames repeats them. */
+/** The last turned frame and the upright frame made from it. Kept, because a stream has many frames of one size. */
 let lastTurned: { readonly upright: Frame; readonly turned: Frame } | null = null;
 
 function turnedFrame(upright: Frame, width: number, height: number, rotation: QuarterTurns): Frame {

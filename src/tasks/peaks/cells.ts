@@ -22,7 +22,7 @@ export interface Cells {
   count: number;
 }
 
-/** A box of cells. `first` is the index of the cell that began it. */
+/** A box of cells. `first` is the index of the cell from which the box grew. */
 export interface CellBox {
   x: number;
   y: number;

@@ -47,7 +47,7 @@ export class Strips {
   private readonly x2: Float64Array;
   private readonly y2: Float64Array;
   private readonly area: Float64Array;
-  /** Place of each rank, -1 if it is not listed. */
+  /** Place of each rank in the list; -1 if the rank is not listed. */
   private readonly placeOf: Int32Array;
   private length: number;
   private dropped = 0;

@@ -25,7 +25,7 @@ export function attachText(work: TaskWork): AfterImageOfTask {
   return (image, block) => maker.make(image, block >> 2);
 }
 
-/** Part of the pixels that belong to texts at most: the networks mark the kernels of lines, which stand apart. */
+/** Largest share of pixels that text can take: networks mark the cores of lines, with gaps between the lines. */
 const MOST_TEXT = 0.9;
 
 /** Makes the boxes of one plan. */

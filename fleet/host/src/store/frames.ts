@@ -67,8 +67,8 @@ export async function insertFrames(tx: Queries, frames: readonly StoredFrame[]):
 export const CLOCK_SLACK_MS = 60_000;
 
 /**
- * The last frame stays the last one if it is newer by its time of capture. A frame from the future does not: a clock
- * that was wrong once would hold the camera's picture until that time has come.
+ * True if the stored last frame was captured later than the new one. A stored frame from the future does not count:
+ * a clock that was wrong once would hold the camera's picture until that time has come.
  */
 const IS_NEWER = `cameras.last_time > excluded.last_time AND cameras.latency >= -${CLOCK_SLACK_MS}`;
 
