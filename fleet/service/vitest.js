@@ -4,7 +4,9 @@ import { fileURLToPath } from "node:url";
 const sources = fileURLToPath(new URL("src", import.meta.url));
 
 /** Tests run from sources: of `boxwright-service` too. */
-export const alias = [{ find: /^boxwright-service\/((testing\/|http\/)?[a-z-]+)$/, replacement: `${sources}/$1.ts` }];
+export const alias = [
+  { find: /^boxwright-service\/((testing\/|http\/|schema\/)?[a-z-]+)$/, replacement: `${sources}/$1.ts` },
+];
 
 export const test = {
   include: ["test/**/*.test.{ts,tsx}"],

@@ -1,7 +1,7 @@
 /**
  * The database as a service uses it. SQLite and PostgreSQL run the same SQL text.
  *
- * The SQL is plain: placeholders `?`, ON CONFLICT, RETURNING. A few small tables need no query builder. Each database
+ * The SQL is plain: placeholders `?`, ON CONFLICT, RETURNING. No query builder stands between. Each database
  * prepares a text once and keeps it.
  */
 export type Value = string | number | null;
