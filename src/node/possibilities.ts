@@ -210,7 +210,7 @@ function sizeOf({ match, options: { family } }: Proposal): readonly [number, num
   const levels = Object.entries(views).find(([part]) => form.parts[part].perLevel)?.[1];
   if (levels && levels[0].w > 0) return times(levels, strideOf(family, levels.length));
   const { buildPriors } = TRAITS[family];
-  if (buildPriors && n !== null)
+  if (buildPriors && n !== null && form.rows !== "list")
     return PRIOR_INPUTS.find((size) => buildPriors(size).length === 4 * n) ?? USUAL;
   const rows = levels ? levels.reduce((sum, level) => sum + (level.n ?? 0), 0) : n;
   if (rows === null || form.rows === "list" || form.rows === "queries") return USUAL;

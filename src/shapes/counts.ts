@@ -1,7 +1,7 @@
 /** Gives points to row counts and map sizes that agree with the input, or with inputs that networks usually have. */
 import { TRAITS } from "../core/families.ts";
-import type { Family } from "../core/family.ts";
-import { areCells, gridsOf, SIDES } from "./grids.ts";
+import type { FormRow } from "./form.ts";
+import { areCells, cellsOf, gridsOf, SIDES } from "./grids.ts";
 import type { Asked } from "./rule.ts";
 import type { Match } from "./solve.ts";
 import type { View } from "./views.ts";
@@ -29,6 +29,9 @@ const SSD_PRIORS: readonly number[] = [
   24528, 46080, 51150,
 ];
 
+/** Strides of the feature pyramids of networks with priors. */
+const PYRAMID: readonly number[] = [8, 16, 32, 64, 128];
+
 /** Inputs of published networks whose priors are built in. */
 export const PRIOR_INPUTS = [
   [128, 128],
@@ -50,9 +53,15 @@ export const PRIOR_INPUTS = [
  * Returns the points for rows that may be the priors of a family's networks: 3 for a known count of priors. Without
  * built-in priors, 0 for another count above 1000 that is no count of cells. `null` for rows that cannot be priors.
  */
-export function pointsForPriors(n: number, [family]: readonly Family[], { inputSize }: Asked): number | null {
-  const { buildPriors } = TRAITS[family];
+export function pointsForPriors(n: number, form: FormRow, { inputSize }: Asked): number | null {
+  const { buildPriors } = TRAITS[form.families[0]];
   const inputs = inputSize ? [inputSize] : PRIOR_INPUTS;
+  const { perCell } = form;
+  // Count by arithmetic where cells have equally many: building the priors of large inputs takes long.
+  if (perCell)
+    return inputs.some((size) => perCell * cellsOf(gridsOf({ inputSize: size, strides: PYRAMID })) === n)
+      ? 3
+      : null;
   if (buildPriors) return inputs.some((size) => buildPriors(size).length / 4 === n) ? 3 : null;
   // No square has so many cells: 3234 priors rather belong to SSDLite than 11 x 14 blocks of cells.
   if (SSD_PRIORS.includes(n)) return pointsForCells(n, 1, inputSize) === 3 ? 3 : 5;

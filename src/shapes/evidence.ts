@@ -52,7 +52,7 @@ const generalRules: readonly Rule[] = [
         case "anchors":
           return pointsForCells(n, 3, inputSize) ?? lenient;
         case "priors":
-          return pointsForPriors(n, form.families, asked);
+          return pointsForPriors(n, form, asked);
         case "queries":
           return n <= MOST_LISTED && (n % 25 === 0 || n === 15 || form.isNamed)
             ? n === 300 || n === 100

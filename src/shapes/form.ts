@@ -60,6 +60,8 @@ export interface FormRow {
   readonly areKnownNames?: true;
   /** A reading of this form is offered only if every part has its usual name. */
   readonly isNamed?: true;
+  /** No tensor may stand beside. */
+  readonly isWhole?: true;
   /** Facts that only the rules of evidence about this kind of form ask for. */
   readonly kind?:
     | "queries and nothing"

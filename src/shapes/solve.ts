@@ -67,7 +67,8 @@ export function matches(
     const left = tensors.flatMap((_t, i) => (used.includes(i) ? [] : [i]));
     // Accept further tensors beside rows of all cells: YOLOv5's old exporter also outputs its raw maps.
     const mayStand =
-      ["cells", "anchors"].includes(form.rows) || left.every((i) => form.beside?.test(tensors[i].name));
+      (["cells", "anchors"].includes(form.rows) && !form.isWhole) ||
+      left.every((i) => form.beside?.test(tensors[i].name));
     return mayStand ? [{ ...state, form, left }] : [];
   });
 }

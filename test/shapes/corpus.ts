@@ -128,6 +128,7 @@ export const CORPUS: readonly string[] = [
   "boxes:1x8400x4 scores:1x8400 mask_coeffs:1x8400x32 mask_protos:1x32x160x160 | 640x640 | boxes segment 1",
   "a:1x4x8400 b:1x1x8400 c:1x51x8400 | 640x640 | yolov8 pose 1 17x3",
   "a:1x80x80x80 b:1x80x40x40 c:1x80x20x20 | 640x640 | yolov8 pose 1 5x3",
+  "boxes:1x25200x4 scores:1x25200 class_idx:1x25200 | 640x640 | boxes ?",
   "confidence:5040x80 coordinates:5040x4 | - | boxes 80",
   "output0:1x84x300 | 640x640 | rtdetr 80",
   "regression:1x49104x4 classification:1x49104x90 features:1x64x64x64 | 512x512 | efficientdet 90",

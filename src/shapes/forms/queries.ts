@@ -146,6 +146,6 @@ export const PRIOR_FORMS: readonly FormRow[] = [
     },
     2,
     "boxes:1x49104x4 scores:1x49104x90",
-    { beside: /anchor|feature/i },
+    { perCell: 9, beside: /anchor|feature/i },
   ),
 ];

@@ -86,18 +86,22 @@ const BOX_ROWS: readonly FormRow[] = [
     "boxes:1x10647x1x4 confs:1x10647x80",
     { options: { coordinates: "normalised" } },
   ),
-  // Boxes, best scores and class ids of every cell: DeepStream's and Qualcomm's exporters.
-  form(
-    "cells",
-    ["boxes"],
-    {
-      boxes: rows([4], { name: /box/i, role: "boxes" }),
-      scores: rows([], { name: /score|conf/i, role: "scores" }),
-      classIds: rows([], { name: /class|label|idx/i, role: "classIds" }),
-    },
-    3,
-    "boxes:1x8400x4 scores:1x8400x1 classes:1x8400x1",
-    { classes: null, isNamed: true },
+  // Boxes, best scores and class ids of every cell, or of every anchor: DeepStream's and Qualcomm's exporters.
+  ...(["cells", "anchors"] as const).map((count) =>
+    form(
+      count,
+      ["boxes"],
+      {
+        boxes: rows([4], { name: /box/i, role: "boxes" }),
+        scores: rows([], { name: /score|conf/i, role: "scores" }),
+        classIds: rows([], { name: /class|label|idx/i, role: "classIds" }),
+      },
+      3,
+      count === "cells"
+        ? "boxes:1x8400x4 scores:1x8400x1 classes:1x8400x1"
+        : "boxes:1x25200x4 scores:1x25200 class_idx:1x25200",
+      { classes: null, isNamed: true },
+    ),
   ),
 ];
 
@@ -171,7 +175,7 @@ const TASK_ROWS: readonly FormRow[] = [
     },
     3,
     "boxes:1x8400x4 scores:1x8400 mask_coeffs:1x8400x32 mask_protos:1x32x160x160",
-    { task: "segment", isNamed: true },
+    { task: "segment", isNamed: true, isWhole: true },
   ),
   form(
     "cells",
