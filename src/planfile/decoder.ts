@@ -67,7 +67,8 @@ export interface PlanDecoder {
   readonly best: Best | null;
   /**
    * Decodes one image, as `Decoder.decode` does. Without outputs, decodes the contents of the slots.
-   * @throws TensorError if the outputs are not those of the plan, or are a batch; RangeError if the frame is not valid
+   * @throws TensorError if the outputs are not those of the plan, are a batch, or have boxes in another unit;
+   * RangeError if the frame is not valid
    */
   decode(outputs?: Outputs | TensorInput, frame?: Frame): Detections;
   /**
