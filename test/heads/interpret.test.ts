@@ -459,7 +459,7 @@ describe("keep, at the ends of the classes", () => {
   test("numbers below the first class and behind the last are refused", () => {
     for (const id of [-1, 2])
       expect(() => decode(v8, [filled([1, 6, 84])], { keep: [id] })).toThrow(
-        `keep: got class ${id}, expected 0..1`,
+        `keep: got class ${id}, expected class ids in 0..1`,
       );
     expect(decode(v8, [filled([1, 6, 84])], { keep: [0, 1] })).toHaveLength(0);
     // of one class too, where a list may count another way
