@@ -17,7 +17,7 @@ import { type TensorMatch, join, matchOne, playersOf, preferred } from "../../he
 import type { CountedQuery, HeadQuery } from "../../heads/query.ts";
 import type { Form, Formed } from "./form.ts";
 import { queryPoints } from "./query-points.ts";
-import { scrfdMaps } from "./anchor-maps.ts";
+import { scrfdMaps } from "./face-maps.ts";
 
 const volumeOf = ([count, values]: PointShape): number => count * values;
 

@@ -14,7 +14,7 @@ import type { Interpretation, Specs } from "../../heads/head.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import { readCrop } from "./crop/read.ts";
 import type { Formed } from "./form.ts";
-import { retinafaceMaps } from "./anchor-maps.ts";
+import { retinafaceMaps } from "./face-maps.ts";
 import { FORMS } from "./forms.ts";
 import type { PosePlan } from "./plan.ts";
 
