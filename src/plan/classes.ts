@@ -88,7 +88,7 @@ export function keepIds(config: Config, keep: readonly (string | number)[], plan
   );
   for (const id of ids)
     if (id < 0 || (classes > 1 && id >= Math.max(classes, labels.length)))
-      refuse("keep", `class ${id}`, `0..${classes - 1}`);
+      refuse("keep", `class ${id}`, `class ids in 0..${classes - 1}`);
   // The background does no harm beside other classes.
   const first = firstClass(plan);
   if (ids.length > 0 && ids.every((id) => id < first || (plan.backgroundLast && id === classes)))

@@ -492,7 +492,7 @@ roles settles it: {boxes: "name", scores: "name"}`,
     [
       "a class that is none",
       () => decode(V8, [zeros(PLANES)], { keep: [80] }),
-      "keep: got class 80, expected 0..79",
+      "keep: got class 80, expected class ids in 0..79",
     ],
     [
       "pixels without an input size",

@@ -53,5 +53,5 @@ test("keep as class ids: sorted, each once, names by their labels", () => {
   expect(() => keepIds(config, [0], network(3, 1))).toThrow(
     "keep: got only the background, which is never detected, expected class ids in 1..2",
   );
-  expect(() => keepIds(config, [3], network(3, 1))).toThrow("keep: got class 3, expected 0..2");
+  expect(() => keepIds(config, [3], network(3, 1))).toThrow("keep: got class 3, expected class ids in 0..2");
 });
