@@ -143,7 +143,9 @@ onDatabases("kill -9", (kind) => {
           }
         })();
         const keeper = (async () => {
-          const key = /hub_\w{12}_\w{38}/.exec(await (await post(`/teams/${team}/keys`, { csrf, nonce })).text())?.[0];
+          const key = /hub_\w{12}_\w{38}/.exec(
+            await (await post(`/teams/${team}/keys`, { csrf, nonce, access: "full" })).text(),
+          )?.[0];
           if (key === undefined) return;
           made.push(key);
           const doomed = made.findIndex((candidate, i) => i % 2 === 0 && !revoked.includes(candidate));
