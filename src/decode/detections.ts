@@ -214,7 +214,7 @@ const isIndex = (key: string | symbol): boolean => typeof key === "string" && /^
  */
 const Unindexed = /* @__PURE__ */ (() => {
   function Unindexed(): void {}
-  Unindexed.prototype = new Proxy(
+  const refusing: object = new Proxy(
     {},
     {
       get: (target, key, self): unknown =>
@@ -227,6 +227,11 @@ const Unindexed = /* @__PURE__ */ (() => {
           : Reflect.set(target, key, value, self),
     },
   );
+  // Every frame asks for columns that most networks lack. A call of the proxy would make garbage.
+  const columns = [...POINT_COLUMNS, "keypointNames", "edges", "angles", "corners"].map(
+    (name) => [name, { value: undefined, writable: true }] as const,
+  );
+  Unindexed.prototype = Object.create(refusing, Object.fromEntries(columns)) as object;
   return Unindexed as unknown as new () => object;
 })();
 
