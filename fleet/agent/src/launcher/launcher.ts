@@ -3,9 +3,19 @@
  * itself. It keeps a version only if that stays healthy, and starts the earlier one again otherwise.
  */
 import { type ChildProcess, spawn } from "node:child_process";
-import { rmSync } from "node:fs";
+import { existsSync, readdirSync, rmSync } from "node:fs";
+import { basename } from "node:path";
 import { compareVersions } from "boxwright-service/release";
-import { type LaunchState, type Version, folderOf, mainOf, readState, versionsIn, writeState } from "./launch-state.ts";
+import {
+  type LaunchState,
+  type Version,
+  folderOf,
+  mainOf,
+  readState,
+  stateFile,
+  versionsIn,
+  writeState,
+} from "./launch-state.ts";
 import { type Told, judge } from "./trial.ts";
 
 /** Starts of a version on trial before it counts as one that ends the machine or never gets healthy. */
@@ -56,6 +66,15 @@ export class Launcher {
     // Somebody has installed a newer version by hand.
     if (this.#state.current && compareVersions(options.version, this.#state.current.version) >= 0)
       this.#change({ ...this.#state, current: null });
+    this.#tidy();
+  }
+
+  /** Deletes what a power cut left: versions that neither run nor are on trial, and folders that are not whole. */
+  #tidy(): void {
+    const { current, trial } = this.#state;
+    const kept = [current?.version, trial?.version, basename(stateFile(this.#versions))];
+    for (const version of existsSync(this.#versions) ? readdirSync(this.#versions) : [])
+      if (!kept.includes(version)) this.#remove({ version, id: "" });
   }
 
   /** Runs the agent until it ends. Returns its exit code. */
