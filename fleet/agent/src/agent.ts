@@ -83,7 +83,7 @@ export class Agent {
         ...hub,
         firstBeat: (firstSequence / SEQUENCES_PER_START) * BEATS_PER_START,
         status: () => this.#status(settings),
-        log,
+        ...{ state, log },
       });
     this.#network = network;
     this.#log = log;

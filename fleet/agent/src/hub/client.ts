@@ -165,6 +165,11 @@ export class HubClient {
     this.#change({ credential, previous: this.#identity.credential });
   }
 
+  /** Stores the credential with which the hub took the device back. The one before it is void. */
+  renew(credential: string): void {
+    this.#change({ credential, previous: null, token: null });
+  }
+
   /** Stores a new token for hosts. */
   keepToken(token: string): void {
     this.#change({ token });

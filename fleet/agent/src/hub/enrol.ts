@@ -8,6 +8,7 @@ import { ownId } from "../core/ids.ts";
 import { Backoff, wait } from "../core/wait.ts";
 import type { HubSettings } from "../settings/types.ts";
 import { HubClient, HubRefusal, RevokedError, askHub } from "./client.ts";
+import { ownPublicKey } from "./device-key.ts";
 import { type Identity, IdentityFile } from "./identity.ts";
 import { machine } from "../core/machine.ts";
 
@@ -19,7 +20,15 @@ import { machine } from "../core/machine.ts";
 export async function enrol(state: string, { url, name }: HubSettings, adoptKey: string): Promise<Identity> {
   mkdirSync(state, { recursive: true, mode: 0o700 });
   const { model, architecture, version } = machine;
-  const body = { adopt_key: adoptKey, name, model, architecture, version, serial_number: ownId(state) };
+  const body = {
+    adopt_key: adoptKey,
+    name,
+    model,
+    architecture,
+    version,
+    serial_number: ownId(state),
+    public_key: ownPublicKey(state),
+  };
   const { json } = await askHub(url, { method: "POST", path: "/device/enrol", body });
   const answer = readEnrolAnswer(json);
   const file = new IdentityFile(state);

@@ -19,6 +19,7 @@ import type { Snaps } from "./snaps.ts";
 import type { Updates } from "./updates.ts";
 import type { Application } from "./application.ts";
 import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client.ts";
+import { comeBack } from "./device-key.ts";
 import { interfacesOf, machine } from "../core/machine.ts";
 
 /** Seconds for which the hub may hold a request for a change. Proxies cut at 60 s. */
@@ -33,6 +34,8 @@ const TOKEN_PAUSE = 5000;
 const CLOCK_SLACK = 60_000;
 /** Milliseconds until a revoked device asks again: its hub may have been restored from a backup. */
 const REVOKED_EVERY = 300_000;
+/** Milliseconds until a task goes on that has a new credential, and for which a new credential counts as just given. */
+const [SOON, FRESH] = [500, 30_000];
 /** A hub does not tell its revoked devices from those that it never had, so the sentence names both. */
 const REVOKED =
   "the hub refuses the credential of this device: it was revoked, or the hub was restored from a backup or made anew";
@@ -52,6 +55,8 @@ export interface LinkParts {
   readonly snaps: Snaps;
   readonly pause: Pause;
   readonly updates: Updates;
+  /** State folder of the agent. */
+  readonly state: string;
   readonly log: Logger;
 }
 
@@ -69,6 +74,9 @@ export class HubLink implements Bearer {
   #isClockWrong = false;
   /** True if the last request got no answer. */
   #isAway = false;
+  /** Asks to be taken back; null: nothing is asked. */
+  #returning: Promise<boolean> | null = null;
+  #returnedAt = -Infinity;
   /** Rings when a host did not take the token. */
   readonly #denied = new Bell();
 
@@ -125,10 +133,34 @@ export class HubLink implements Bearer {
         if (signal.aborted) return;
         this.#failed(error);
         const asked = error instanceof HubRefusal ? (error.retryAfter ?? 0) * 1000 : 0;
-        pause = error instanceof RevokedError ? REVOKED_EVERY : Math.max(asked, backoff.next());
+        const isRevoked = error instanceof RevokedError;
+        const isBack = isRevoked && (await this.#comeBack());
+        pause = isBack ? SOON : isRevoked ? REVOKED_EVERY : Math.max(asked, backoff.next());
       }
       await wait(pause, signal);
     }
+  }
+
+  /** Asks the hub to take this device back, once for all requests that it refused. Returns true if it did. */
+  #comeBack(): Promise<boolean> {
+    const { client, state, log } = this.#parts;
+    const work = async (): Promise<boolean> => {
+      // Requests that were under way are refused too. The new credential is good for all.
+      if (performance.now() - this.#returnedAt < FRESH) return true;
+      try {
+        const credential = await comeBack(state, client.identity);
+        if (credential === null) return false;
+        client.renew(credential);
+        this.#returnedAt = performance.now();
+        log.info({ device: client.identity.deviceId }, "the hub has taken this device back");
+        return true;
+      } catch {
+        // It does not take devices back now, or is away. The next turn asks again.
+        return false;
+      }
+    };
+    this.#returning ??= work().finally(() => (this.#returning = null));
+    return this.#returning;
   }
 
   #answered(): void {

@@ -8,6 +8,7 @@ import type {
   Heartbeat,
   SnapRequest,
 } from "boxwright-service/schema/protocol";
+import { isReturnSigned } from "boxwright-service/device-return";
 import type { SignedRelease } from "boxwright-service/release";
 import { FakeServer } from "./server.ts";
 
@@ -37,6 +38,8 @@ export class FakeHub extends FakeServer {
   interval = 30;
   /** Milliseconds that its clock is ahead. */
   clockAhead = 0;
+  /** True: it takes back a device that signs. */
+  takesBack = false;
   wantsRotation = false;
   wantsSnap = false;
   isPaused = false;
@@ -69,6 +72,7 @@ export class FakeHub extends FakeServer {
     const place = `${request.method} ${request.url}`;
     const json = (): never => JSON.parse(body.toString()) as never;
     if (place === "POST /device/enrol") return send(...this.#enrol(json()));
+    if (place === "POST /device/return") return this.#takeBack(json(), send);
     const credential = (request.headers.authorization ?? "").replace("Bearer ", "");
     if (!this.credentials.has(credential)) return send(401, { errors: [{ message: "no such credential" }] });
     this.seen.add(credential);
@@ -115,6 +119,22 @@ export class FakeHub extends FakeServer {
     const credential = `bwd_credential-${this.credentials.size}-0123456789`;
     this.credentials.add(credential);
     return [201, { device_id: `d${this.enrolments.length}`, credential, name: request.name, team: "Team" }];
+  }
+
+  /** Takes the first device back if it signs. */
+  #takeBack(
+    { device_id, signature }: { device_id: string; signature?: string },
+    send: (status: number, json?: object) => void,
+  ): void {
+    if (!this.takesBack) return send(403, { errors: [{ message: "not now" }] });
+    const challenge = "c".repeat(43);
+    if (signature === undefined) return send(200, { challenge });
+    const key = this.enrolments[0]!.public_key!;
+    if (device_id !== "d1" || !isReturnSigned(key, device_id, challenge, signature))
+      return send(403, { errors: [{ message: "not signed" }] });
+    const credential = `bwd_returned-${this.credentials.size}-0123456789`;
+    this.credentials.add(credential);
+    send(200, { credential });
   }
 
   async #config(

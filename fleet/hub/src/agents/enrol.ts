@@ -1,11 +1,37 @@
 /** POST /device/enrol: an adopt key makes a device with a credential. */
-import { readEnrolRequest } from "boxwright-service/schema/protocol";
+import {
+  readEnrolRequest,
+  readReturnRequest,
+  type ReturnChallenge,
+  type RotateAnswer,
+} from "boxwright-service/schema/protocol";
 import type { Exchange } from "boxwright-service/http/exchange";
 import { refuse, refuseMethod, type RefusalCode } from "../http/refusals.ts";
 import type { Services } from "../http/services.ts";
+import { challengeOf, takeBack } from "../nouns/device-return.ts";
 import { enrol } from "../nouns/enrolment.ts";
 import { cleanName } from "../nouns/text.ts";
 import { readJson } from "./json-body.ts";
+
+/**
+ * POST /device/return: a device of a restored hub asks for a challenge, and then comes with it signed. Every reason to
+ * refuse has one answer: nobody learns which ids there are.
+ */
+export async function postReturn({ db, now, metrics }: Services, exchange: Exchange): Promise<void> {
+  if (exchange.method !== "POST") return refuseMethod(exchange, "POST");
+  const request = await readJson(exchange, readReturnRequest);
+  if (request === undefined) return;
+  const { device_id: deviceId, signature } = request;
+  if (signature === undefined) {
+    const challenge = await challengeOf(db, now(), deviceId);
+    if (challenge === undefined) return refuse(exchange, "not_returning");
+    return exchange.sendJson(200, { challenge } satisfies ReturnChallenge);
+  }
+  const credential = await takeBack(db, now(), { deviceId, signature });
+  metrics.deviceChecks.inc({ result: credential === undefined ? "unknown" : "enrolled" });
+  if (credential === undefined) return refuse(exchange, "not_returning");
+  exchange.sendJson(200, { credential } satisfies RotateAnswer);
+}
 
 /** Requests that a refused adopt key costs its address, beside the request itself. This slows down guessing. */
 const FAILED_ADOPT_KEY_COST = 20;

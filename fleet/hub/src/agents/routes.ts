@@ -13,7 +13,7 @@ import type { Handler, Router } from "boxwright-service/http/router";
 import { noteFirstUse, type KnownDevice } from "../nouns/credential.ts";
 import { postRotate, postToken } from "./credentials.ts";
 import { getAgent, getConfig, getModel, postReport } from "./desired-config.ts";
-import { postEnrol } from "./enrol.ts";
+import { postEnrol, postReturn } from "./enrol.ts";
 import { postHeartbeat } from "./heartbeat.ts";
 import { createHubDocument } from "./hub-document.ts";
 import { postSnap, putSnapFile } from "./snaps.ts";
@@ -40,6 +40,7 @@ export const DEVICE_LIMIT = { rate: 2, burst: 120 };
 export function registerAgents(router: Router, agents: Agents): void {
   const devices = new Buckets(DEVICE_LIMIT);
   router.any("/device/enrol", (exchange) => postEnrol(agents, exchange), { forPrograms: true });
+  router.any("/device/return", (exchange) => postReturn(agents, exchange), { forPrograms: true });
   router.any("/.well-known/boxwright-hub.json", createHubDocument(agents), { forPrograms: true });
   for (const [path, methods] of Object.entries(ROUTES))
     // A thousand devices may share one address, so each has a limit of its own.

@@ -35,6 +35,10 @@ const HISTORY: readonly AuditAction[] = [
   "member.removed",
   "key.revoked",
   "key.rotated",
+  "device.removed",
+  "device.revoked",
+  "device.restored",
+  "device.enrolled",
 ];
 
 /** Access that was taken away last, and not given back after it. */
@@ -47,6 +51,8 @@ export interface TakenAway {
   readonly keys: ReadonlyMap<string, number>;
   /** Ends of API keys that were rotated, by public id. */
   readonly ends: ReadonlyMap<string, number>;
+  /** Times at which devices were revoked or removed, by id. */
+  readonly devices: ReadonlyMap<string, number>;
 }
 
 /**
@@ -59,6 +65,7 @@ export async function readTakenAway(tx: Queries): Promise<TakenAway> {
   const teams = new Map<string, Set<string>>();
   const keys = new Map<string, number>();
   const ends = new Map<string, number>();
+  const devices = new Map<string, number>();
   const rows = await tx.all<{ at: number; action: AuditAction; team_id: string | null; subject: string }>(
     `SELECT at, action, team_id, subject FROM audit WHERE action IN (${HISTORY.map(() => "?").join(", ")}) ORDER BY id`,
     HISTORY,
@@ -66,10 +73,13 @@ export async function readTakenAway(tx: Queries): Promise<TakenAway> {
   for (const { at, action, team_id, subject } of rows) {
     // The subject of member.joined is the email, which holds no space, and the role; that of key.rotated the old key,
     // the new one, and the end of the old one.
+    // Subjects of devices begin with the id.
     const [email = ""] = subject.split(" ");
     const key = memberKey(team_id, email);
     if (action === "key.revoked") keys.set(subject, keys.get(subject) ?? at);
     else if (action === "key.rotated") ends.set(email, Date.parse(subject.split(" ").at(-1) ?? ""));
+    else if (action === "device.removed" || action === "device.revoked") devices.set(email, at);
+    else if (action === "device.restored" || action === "device.enrolled") devices.delete(email);
     else if (action === "user.created") users.delete(email);
     else if (action === "member.removed") members.add(key);
     else if (action === "member.joined") {
@@ -80,5 +90,5 @@ export async function readTakenAway(tx: Queries): Promise<TakenAway> {
       for (const left of teams.get(email) ?? []) members.add(left);
     }
   }
-  return { users, members, keys, ends };
+  return { users, members, keys, ends, devices };
 }

@@ -22,6 +22,16 @@ export const tables = [
   { name: "members", columns: ["team_id", "user_id", "role", "created_at"], key: ["team_id", "user_id"] },
   { name: "devices", columns: ["team_id", "id", "name", "created_at"], key: ["team_id", "id"] },
   {
+    // What the device is and whether it is paused. Its key lets it come back; credentials stay out.
+    name: "device_states",
+    columns: [
+      ...["team_id", "device_id", "enrolled_at", "enrolled_by", "serial_number", "model", "architecture", "version"],
+      ...["counter", "application", "application_version", "application_state", "application_error", "contacts"],
+      ...["restarts", "drops", "revoked_at", "paused_at", "public_key"],
+    ],
+    key: ["team_id", "device_id"],
+  },
+  {
     name: "api_keys",
     columns: [
       ...["id", "team_id", "hash", "form", "created_by", "created_at", "last_used_at", "revoked_at"],
@@ -80,7 +90,7 @@ export const tables = [
 /** Tables that a restore empties. */
 export const LEFT_OUT = [
   ...["sessions", "links", "adopt_key_groups", "adopt_keys"],
-  ...["device_hours", "device_credentials", "device_states", "removed_devices"],
+  ...["device_hours", "device_credentials", "removed_devices"],
   ...["app_reports", "alerts", "alert_messages", "alert_silences"],
 ] as const;
 

@@ -129,6 +129,7 @@ class AccessFilter {
   readonly #away: TakenAway;
   readonly #emails = new Map<unknown, string>();
   readonly #removed = new Set<unknown>();
+  readonly #devices = new Set<unknown>();
   /** How many administrators each team keeps, of the teams that had one in the backup. */
   readonly #admins = new Map<string, number>();
   readonly #inForce = { users: 0, keys: 0 };
@@ -147,6 +148,8 @@ class AccessFilter {
     if (table.name === "users") return this.#user(row);
     if (table.name === "identities") return this.#removed.has(row["user_id"]) ? undefined : row;
     if (table.name === "members") return this.#member(row);
+    if (table.name === "devices") this.#devices.add(row["id"]);
+    if (table.name === "device_states") return this.#deviceState(row);
     if (table.name === "api_keys") return this.#key(row);
     return row;
   }
@@ -195,6 +198,13 @@ class AccessFilter {
     }
     if (isAdmin) this.#admins.set(team_id, this.#admins.get(team_id)! + 1);
     return row;
+  }
+
+  /** A device that was revoked or removed since comes back revoked: its key opens nothing. */
+  #deviceState(row: Row): Row | undefined {
+    // Rows of removed devices stay for a day. Without its device, nobody would ever delete this one.
+    if (!this.#devices.has(row["device_id"])) return undefined;
+    return { ...row, revoked_at: row["revoked_at"] ?? this.#away.devices.get(String(row["device_id"])) ?? null };
   }
 
   #key(row: Row): Row {

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { buffer as readStream } from "node:stream/consumers";
 import { UserError } from "../core/errors.ts";
 import { addDevices, listDevices, removeDevice, renameDevice } from "../nouns/device.ts";
+import { countAway, openReturns, RETURN_HOURS } from "../nouns/device-return.ts";
 import { ACTOR, teamOf, Usage, type Call, type Commands } from "./command.ts";
 import { decodeDeviceFile, parseDeviceFile } from "./devicefile.ts";
 
@@ -45,6 +46,19 @@ export const deviceCommands: Commands = {
       return {
         id,
         name: await renameDevice(call.db, Date.now(), ACTOR, (await teamOf(call)).id, id, call.need("name")),
+      };
+    },
+  },
+  "devices accept": {
+    usage: "boxwright-hub devices accept --team TEAM [--hours 24]",
+    about: "after a restore: for so many hours, each device that proves itself by its key comes back; 0 ends it",
+    values: ["team", "hours"],
+    run: async (call) => {
+      const change = { now: Date.now(), actor: ACTOR, teamId: (await teamOf(call)).id };
+      const until = await openReturns(call.db, change, Number(call.get("hours") ?? RETURN_HOURS));
+      return {
+        until: until === null ? null : new Date(until).toISOString(),
+        away: await countAway(call.db, change.teamId),
       };
     },
   },

@@ -10,7 +10,8 @@ const peopleAndKeys = (text: string): string => `
 CREATE TABLE teams (
   id ${text} PRIMARY KEY,
   name ${text} NOT NULL,
-  created_at BIGINT NOT NULL
+  created_at BIGINT NOT NULL,
+  returns_until BIGINT
 );
 CREATE TABLE users (
   id ${text} PRIMARY KEY,
@@ -123,6 +124,8 @@ CREATE TABLE device_states (
   spool_percent BIGINT,
   paused_at BIGINT,
   beat_seconds BIGINT NOT NULL DEFAULT 30,
+  public_key ${text},
+  return_challenge ${text},
   PRIMARY KEY (team_id, device_id)
 );
 CREATE TABLE device_hours (

@@ -9,6 +9,7 @@ import { hoursOf, statusChangedAt, statusOf, type DeviceState, type Status } fro
 import { agentVersionOf } from "../nouns/application.ts";
 import { reportsOf } from "../nouns/report.ts";
 import { listDeviceTags, setDeviceTags } from "../nouns/device-tag.ts";
+import { countAway, openReturns, returnsUntil } from "../nouns/device-return.ts";
 import { setPaused } from "../nouns/pause.ts";
 import { isDeviceId } from "../nouns/text.ts";
 import type { TeamContext } from "./context.ts";
@@ -253,6 +254,8 @@ function decodeId(cursor: string): string {
 /** Fields of `team` in a query. */
 export const deviceQueries = (context: TeamContext) => ({
   deviceTags: () => listDeviceTags(context.db, context.team.id),
+  returningDevicesUntil: async () => isoOrNull(await returnsUntil(context.db, context.now(), context.team.id)),
+  awayDeviceCount: () => countAway(context.db, context.team.id),
   devices: (args: DevicesArguments) => context.devices.read(args),
   device: async ({ deviceId }: { deviceId: string }) => {
     const found = isNoText(deviceId) ? undefined : await findDevice(context.db, context.team.id, deviceId);
@@ -272,6 +275,10 @@ export const deviceMutations = ({ db, now, actor, team }: TeamContext) => ({
   setDeviceTags: ({ deviceId, tags }: { deviceId: string; tags: readonly string[] }) =>
     attempt(async () => ({
       device: new DeviceNode(await setDeviceTags(db, { now: now(), actor, teamId: team.id }, deviceId, tags)),
+    })),
+  letDevicesReturn: ({ hours }: { hours: number }) =>
+    attempt(async () => ({
+      until: isoOrNull(await openReturns(db, { now: now(), actor, teamId: team.id }, hours)),
     })),
   pauseDevice: ({ deviceId }: { deviceId: string }) =>
     attempt(async () => ({

@@ -36,6 +36,10 @@ export const refusals = {
   invalid_credential: [401, "got a credential that is unknown or revoked, expected the one of an enrolled device"],
   invalid_adopt_key: [401, "got an adopt key that is unknown, expected one of a team"],
   adopt_key_spent: [403, "got an adopt key that enrols no device any more; make another one on the page of adopt keys"],
+  not_returning: [
+    403,
+    "this device may not come back now: somebody has to let the devices of its team come back, after a restore",
+  ],
   device_conflict: [409, "the device cannot be enrolled"],
   invalid_device_body: [400, "got a body that does not fit"],
   too_large: [413, "got more than a limit allows"],

@@ -29,6 +29,9 @@ export type AuditAction =
   | "device.enrolled"
   | "device.revoked"
   | "device.conflict_cleared"
+  | "device.returned"
+  | "returns.opened"
+  | "returns.closed"
   | "device.paused"
   | "device.tagged"
   | "device.resumed"
@@ -142,6 +145,7 @@ export async function* auditLines(db: Queries, teamId: string): AsyncGenerator<s
 /** Actions that a restore or a list of keys reads. Their rows are kept. */
 export const KEPT: readonly AuditAction[] = [
   ...(["user.created", "user.removed", "member.joined", "member.removed"] as const),
+  ...(["device.removed", "device.revoked", "device.restored", "device.enrolled"] as const),
   ...(["key.created", "key.rotated", "key.revoked", "backup.restored"] as const),
 ];
 const NOT_KEPT = `action NOT IN (${KEPT.map((action) => `'${action}'`).join(", ")})`;

@@ -122,10 +122,10 @@ async function insertState(
   request: EnrolRequest,
 ): Promise<void> {
   await tx.all(
-    "INSERT INTO device_states (team_id, device_id, enrolled_at, enrolled_by, serial_number, model, architecture, version, paused_at, counter, application_state, contacts, restarts, drops) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 'none', 0, 0, 0)",
+    "INSERT INTO device_states (team_id, device_id, enrolled_at, enrolled_by, serial_number, model, architecture, version, paused_at, public_key, counter, application_state, contacts, restarts, drops) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 'none', 0, 0, 0)",
     [
       ...[key.team_id, deviceId, now, key.id, request.serial_number ?? null],
-      ...[request.model, request.architecture, request.version, pausedAt],
+      ...[request.model, request.architecture, request.version, pausedAt, request.public_key ?? null],
     ],
   );
 }

@@ -18,6 +18,7 @@ import {
   queryDevices,
   readStates,
 } from "../nouns/device-query.ts";
+import { countAway, openReturns, RETURN_HOURS, returnsUntil } from "../nouns/device-return.ts";
 import { addToGroup, listGroups, removeFromGroup } from "../nouns/group.ts";
 import { countText } from "./ago.tsx";
 import { redirect, show, type Answer } from "./answer.tsx";
@@ -28,6 +29,7 @@ import { Csrf } from "./layout.tsx";
 import { NameForm } from "./name-form.tsx";
 import { Notices, type Said, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
+import { Time } from "./time.tsx";
 
 const DEVICES_A_PAGE = 100;
 
@@ -65,6 +67,14 @@ export function registerDevices(site: Site, guards: Guards): void {
     return redirect(sayAt(visit.session, addressOf(visit, closed(viewOf(visit))), said));
   });
   form(`${base}/restore`, undefined, (visit) => restore(site, visit));
+  form(`${base}/return`, undefined, async (visit) => {
+    const until = await openReturns(db, changeOf(site, visit), visit.form("do") === "end" ? 0 : RETURN_HOURS);
+    const text =
+      until === null
+        ? "Devices do not come back any more."
+        : `Devices come back by themselves until ${new Date(until).toISOString()}.`;
+    return redirect(sayAt(visit.session, base.replace(":team", visit.team.id), { text }));
+  });
   form(`${base}/bulk`, undefined, (visit) => changeMany(site, visit));
 }
 
@@ -177,10 +187,49 @@ async function devicesPage({ db, now }: Site, visit: Member, asked: View, proble
   const content = (
     <>
       <Notices visit={visit} problem={problem} />
+      <Returns
+        {...{ base: props.base, csrf: props.csrf, away: await countAway(db, team.id) }}
+        until={await returnsUntil(db, time, team.id)}
+      />
       <Devices {...props} />
     </>
   );
   return show(frameOf(visit, "Devices", "devices"), content, problem?.status ?? 200);
+}
+
+/** After a restore: how many devices are missing, and the one action that lets them come back. */
+function Returns(props: { base: string; csrf: string; away: number; until: number | null }) {
+  const { base, csrf, away, until } = props;
+  if (away === 0 && until === null) return <></>;
+  return (
+    <form method="post" action={`${base}/return`} class="question">
+      <Csrf value={csrf} />
+      <p>
+        {away > 0 && (
+          <>
+            <strong>{countText(away, "device")}</strong> had enrolled when the backup of this hub was made, and wait to
+            come back.{" "}
+          </>
+        )}
+        {until === null ? (
+          "Each can prove itself by its own key. Revoke those first that must not come back."
+        ) : (
+          <>
+            Devices come back by themselves until <Time at={until} />.
+          </>
+        )}
+      </p>
+      {until === null ? (
+        <button type="submit" name="do" value="open">
+          Let them come back for {RETURN_HOURS} hours
+        </button>
+      ) : (
+        <button type="submit" name="do" value="end">
+          End this now
+        </button>
+      )}
+    </form>
+  );
 }
 
 function Devices(props: ListProps) {

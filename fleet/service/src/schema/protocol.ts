@@ -64,6 +64,8 @@ const enrolRequest = object({
   version,
   /** Stays the same when the agent is installed anew. An enrolment whose answer was lost is repeated under it. */
   serial_number: optional(word),
+  /** By which the device proves itself to its hub after a restore. */
+  public_key: optional(text("an Ed25519 key", /^ed25519:[\w-]{43}$/)),
 });
 export type EnrolRequest = TypeOf<typeof enrolRequest>;
 
@@ -75,6 +77,15 @@ const enrolAnswer = object({
   team: line(0, 200),
 });
 export type EnrolAnswer = TypeOf<typeof enrolAnswer>;
+
+const returnRequest = object({
+  device_id: word,
+  /** Over the challenge of the answer before. Absent: the device asks for a challenge. */
+  signature: optional(text("64 bytes in base64", /^[\w+/]{86}==$/)),
+});
+
+const returnChallenge = object({ challenge: text("a challenge", /^[\w-]{43}$/) });
+export type ReturnChallenge = TypeOf<typeof returnChallenge>;
 
 /** What the device runs. */
 const applicationState = object({
@@ -236,6 +247,8 @@ const reader =
 
 export const readEnrolRequest = reader(enrolRequest);
 export const readEnrolAnswer = reader(enrolAnswer);
+export const readReturnRequest = reader(returnRequest);
+export const readReturnChallenge = reader(returnChallenge);
 export const readHeartbeat = reader(heartbeat);
 export const readHeartbeatAnswer = reader(heartbeatAnswer);
 export const readRotateAnswer = reader(rotateAnswer);
