@@ -5,13 +5,22 @@ import {
   deleteChannel,
   listChannels,
   needChannel,
+  renameChannel,
   resendDropped,
   shownAddress,
   type AlertChannel,
   type ListedChannel,
 } from "../nouns/alert-channel.ts";
 import { findAlerts, type Alert } from "../nouns/alert.ts";
-import { createRule, deleteRule, listRules, listSilences, silence, type AlertRule } from "../nouns/alert-rule.ts";
+import {
+  createRule,
+  deleteRule,
+  listRules,
+  listSilences,
+  silence,
+  updateRule,
+  type AlertRule,
+} from "../nouns/alert-rule.ts";
 import { UserError } from "../core/errors.ts";
 import { connectionOf, readPage, type PageArguments } from "./connection.ts";
 import type { TeamContext } from "./context.ts";
@@ -76,6 +85,10 @@ interface CreateRule {
   readonly alertChannelId?: string | null;
 }
 
+interface UpdateRule extends Omit<CreateRule, "kind"> {
+  readonly alertRuleId: string;
+}
+
 interface CreateChannel {
   readonly name: string;
   readonly webhookUrl?: string | null;
@@ -102,6 +115,11 @@ export function alertMutations({ db, now, actor, team, config, baseUrl }: TeamCo
         });
         return { alertRule: toRule(rule) };
       }),
+    updateAlertRule: ({ alertRuleId, name, threshold, deviceGroupId, deviceTag, alertChannelId }: UpdateRule) =>
+      attempt(async () => {
+        const wanted = { name, threshold, groupId: deviceGroupId, tag: deviceTag, channelId: alertChannelId };
+        return { alertRule: toRule(await updateRule(db, change(), alertRuleId, wanted)) };
+      }),
     deleteAlertRule: ({ alertRuleId }: { alertRuleId: string }) =>
       attempt(async () => ({ alertRule: toRule(await deleteRule(db, change(), alertRuleId)) })),
     createAlertChannel: ({ name, webhookUrl, email }: CreateChannel) =>
@@ -110,6 +128,8 @@ export function alertMutations({ db, now, actor, team, config, baseUrl }: TeamCo
         const { channel, secret } = await createChannel(db, config, change(), wanted);
         return { alertChannel: toChannel(channel), secret };
       }),
+    updateAlertChannel: ({ alertChannelId, name }: { alertChannelId: string; name: string }) =>
+      attempt(async () => ({ alertChannel: toChannel(await renameChannel(db, change(), alertChannelId, name)) })),
     deleteAlertChannel: ({ alertChannelId }: { alertChannelId: string }) =>
       attempt(async () => ({ alertChannel: toChannel(await deleteChannel(db, change(), alertChannelId)) })),
     testAlertChannel: ({ alertChannelId }: { alertChannelId: string }) =>

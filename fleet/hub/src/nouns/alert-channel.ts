@@ -148,6 +148,22 @@ export async function createChannel(
   return { channel, secret };
 }
 
+/** Renames a channel. Its address stays: the secret and the messages that wait belong to it. */
+export async function renameChannel(
+  db: Database,
+  { now, actor, teamId }: Change,
+  id: string,
+  nameText: string,
+): Promise<AlertChannel> {
+  const name = cleanName(nameText, "alert channel name");
+  return db.write(async (tx) => {
+    const channel = { ...(await needChannel(tx, teamId, id)), name };
+    await tx.all("UPDATE alert_channels SET name = ? WHERE id = ?", [name, id]);
+    await audit(tx, now, actor, "alert_channel.renamed", teamId, `${id} ${name} ${shownAddress(channel)}`);
+    return channel;
+  });
+}
+
 /** Deletes a channel and its messages. Refuses a channel that rules name, since they would tell nobody. */
 export async function deleteChannel(db: Database, { now, actor, teamId }: Change, id: string): Promise<AlertChannel> {
   return db.write(async (tx) => {

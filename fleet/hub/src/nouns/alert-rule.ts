@@ -85,32 +85,79 @@ export async function createRule(
     tag: given.tag === undefined ? null : readTags([given.tag])[0]!,
     channel_id: given.channelId ?? null,
   };
-  if (!isOfDevices(kind) && (rule.group_id !== null || rule.tag !== null))
-    throw new UserError(`group or tag: got one for ${kind}, expected none: it is not about devices`, 400);
   await db.write(async (tx) => {
-    if (rule.group_id !== null && (await findGroup(tx, teamId, rule.group_id)) === undefined)
-      throw new UserError(`group: got ${JSON.stringify(rule.group_id.slice(0, 80))}, expected one of the team`, 404);
-    if (rule.channel_id !== null) await needChannel(tx, teamId, rule.channel_id);
+    await checkPlaces(tx, rule, rule);
     const [row] = await tx.all<{ count: number }>("SELECT count(*) AS count FROM alert_rules WHERE team_id = ?", [
       teamId,
     ]);
     if ((row?.count ?? 0) >= MAX_RULES)
       throw new UserError(`got one more alert rule, expected at most ${MAX_RULES}`, 409, "Delete a rule first.");
     await tx.all(`INSERT INTO alert_rules (${COLUMNS}, created_by, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`, [
-      rule.id,
-      teamId,
-      rule.name,
-      kind,
-      threshold,
-      rule.group_id,
-      rule.tag,
-      rule.channel_id,
-      actor,
-      now,
+      ...[rule.id, teamId, rule.name, kind, threshold],
+      ...[rule.group_id, rule.tag, rule.channel_id, actor, now],
     ]);
     await audit(tx, now, actor, "alert_rule.created", teamId, `${rule.id} ${rule.name}`);
   });
   return rule;
+}
+
+type Places = Pick<AlertRule, "group_id" | "tag" | "channel_id">;
+
+/**
+ * Throws unless a rule may have its group, tag and channel.
+ * @param changed those that the change gives: a group that was deleted may stay in a rule
+ */
+async function checkPlaces(tx: Queries, { team_id, kind }: AlertRule, changed: Partial<Places>): Promise<void> {
+  const { group_id = null, tag = null, channel_id = null } = changed;
+  if (!isOfDevices(kind) && (group_id !== null || tag !== null))
+    throw new UserError(`group or tag: got one for ${kind}, expected none: it is not about devices`, 400);
+  if (group_id !== null && (await findGroup(tx, team_id, group_id)) === undefined)
+    throw new UserError(`group: got ${JSON.stringify(group_id.slice(0, 80))}, expected one of the team`, 404);
+  if (channel_id !== null) await needChannel(tx, team_id, channel_id);
+}
+
+/** A change of a rule. Undefined keeps a value; null takes its default. The kind stays, since alerts have it too. */
+export interface AlertRuleChange {
+  readonly name?: string | null | undefined;
+  readonly threshold?: number | null | undefined;
+  readonly groupId?: string | null | undefined;
+  readonly tag?: string | null | undefined;
+  readonly channelId?: string | null | undefined;
+}
+
+/**
+ * Changes a rule. A name that was made of kind and threshold follows the threshold. Open alerts stay, and end like
+ * others if the changed rule does not find their fault any more.
+ */
+export async function updateRule(
+  db: Database,
+  { now, actor, teamId }: Change,
+  id: string,
+  given: AlertRuleChange,
+): Promise<AlertRule> {
+  return db.write(async (tx) => {
+    const old = await needRule(tx, teamId, id);
+    const { kind } = old;
+    const threshold = given.threshold === undefined ? old.threshold : readThreshold(kind, given.threshold ?? undefined);
+    const kept = old.name === ruleText(kind, old.threshold) ? null : old.name;
+    const name = given.name === undefined ? kept : given.name;
+    const rule: AlertRule = {
+      ...{ id, team_id: teamId, kind, threshold },
+      name: cleanName(name ?? ruleText(kind, threshold), "alert rule name"),
+      group_id: given.groupId === undefined ? old.group_id : given.groupId,
+      tag: given.tag === undefined ? old.tag : given.tag === null ? null : readTags([given.tag])[0]!,
+      channel_id: given.channelId === undefined ? old.channel_id : given.channelId,
+    };
+    const changed = (Object.keys(rule) as (keyof AlertRule)[]).filter((column) => rule[column] !== old[column]);
+    if (changed.length === 0) return old;
+    await checkPlaces(tx, rule, Object.fromEntries(changed.map((column) => [column, rule[column]])));
+    await tx.all(
+      "UPDATE alert_rules SET name = ?, threshold = ?, group_id = ?, tag = ?, channel_id = ? WHERE team_id = ? AND id = ?",
+      [...[rule.name, threshold, rule.group_id, rule.tag, rule.channel_id], ...[teamId, id]],
+    );
+    await audit(tx, now, actor, "alert_rule.updated", teamId, `${id} ${rule.name}: ${changed.join(" ")}`);
+    return rule;
+  });
 }
 
 /** Deletes a rule. Its open alerts end without a message. */
@@ -130,6 +177,14 @@ export async function deleteRule(db: Database, { now, actor, teamId }: Change, i
     await audit(tx, now, actor, "alert_rule.deleted", teamId, `${id} ${rule.name}`);
     return rule;
   });
+}
+
+async function needRule(tx: Queries, teamId: string, id: string): Promise<AlertRule> {
+  const [rule] = await tx.all<AlertRule>(`SELECT ${COLUMNS} FROM alert_rules WHERE team_id = ? AND id = ?`, [
+    ...[teamId, id],
+  ]);
+  if (rule === undefined) throw noRule(id);
+  return rule;
 }
 
 const noRule = (id: string): UserError =>

@@ -1,10 +1,9 @@
-/** Parts of the page of alerts: lists of alerts, rules and channels, and their forms. */
+/** Parts of the page of alerts: lists of alerts, rules and channels, and the form that silences. */
 import type { Child } from "hono/jsx";
 import { shownAddress, type ListedChannel } from "../nouns/alert-channel.ts";
 import { isOfDevices, KINDS } from "../nouns/alert-kind.ts";
 import type { Alert } from "../nouns/alert.ts";
 import type { AlertRule } from "../nouns/alert-rule.ts";
-import type { Group } from "../nouns/group.ts";
 import { Ago, countText, durationText } from "./ago.tsx";
 import { Breakable, ButtonForm, Csrf } from "./layout.tsx";
 
@@ -80,6 +79,9 @@ export function RuleItem({ rule: { id, name, group_id, tag }, base, csrf, open, 
       </div>
       <div class="do">
         {children}
+        <a class="button" href={`${base}?rule=${id}`} aria-label={`Change ${name}`}>
+          Change
+        </a>
         <ButtonForm action={`${base}/rules/${id}/remove`} csrf={csrf} label="Delete" name={name} />
       </div>
     </li>
@@ -131,73 +133,6 @@ export function SilenceForm({ action, csrf, what, until, now }: SilenceProps) {
   );
 }
 
-interface RuleFormProps {
-  readonly base: string;
-  readonly csrf: string;
-  readonly groups: readonly Group[];
-  readonly tags: readonly string[];
-  readonly channels: readonly ListedChannel[];
-}
-
-export function RuleForm({ base, csrf, groups, tags, channels }: RuleFormProps) {
-  return (
-    <form method="post" action={`${base}/rules`} class="line">
-      <Csrf value={csrf} />
-      <div>
-        <label for="rule-kind">New rule</label>
-        <select id="rule-kind" name="kind">
-          {Object.entries(KINDS).map(([kind, { label, usual, unit }]) => (
-            <option value={kind}>
-              {label}
-              {unit !== null && ` (usually ${usual})`}
-            </option>
-          ))}
-        </select>
-      </div>
-      <div>
-        <label for="rule-threshold">N, or empty for the usual</label>
-        <input id="rule-threshold" name="threshold" inputmode="numeric" maxlength={10} autocomplete="off" />
-      </div>
-      {groups.length > 0 && (
-        <div>
-          <label for="rule-group">Devices</label>
-          <select id="rule-group" name="group">
-            <option value="">all of the team</option>
-            {groups.map(({ id, name }) => (
-              <option value={id}>{name}</option>
-            ))}
-          </select>
-        </div>
-      )}
-      {tags.length > 0 && (
-        <div>
-          <label for="rule-tag">With the tag</label>
-          <select id="rule-tag" name="tag">
-            <option value="">any or none</option>
-            {tags.map((tag) => (
-              <option value={tag}>{tag}</option>
-            ))}
-          </select>
-        </div>
-      )}
-      {channels.length > 1 && (
-        <div>
-          <label for="rule-channel">Tells</label>
-          <select id="rule-channel" name="channel">
-            <option value="">every channel</option>
-            {channels.map(({ id, name }) => (
-              <option value={id}>{name}</option>
-            ))}
-          </select>
-        </div>
-      )}
-      <button class="main" type="submit">
-        Watch
-      </button>
-    </form>
-  );
-}
-
 interface ChannelProps {
   readonly channel: ListedChannel;
   readonly base: string;
@@ -231,27 +166,13 @@ export function ChannelItem({ channel, base, csrf, isAdmin }: ChannelProps) {
       <div class="do">
         {button("test", "Test")}
         {dropped > 0 && button("resend", "Send again")}
+        {isAdmin && (
+          <a class="button" href={`${base}?channel=${id}`} aria-label={`Rename ${name}`}>
+            Rename
+          </a>
+        )}
         {isAdmin && button("remove", "Delete")}
       </div>
     </li>
-  );
-}
-
-export function ChannelForm({ base, csrf, hasMail }: { base: string; csrf: string; hasMail: boolean }) {
-  return (
-    <form method="post" action={`${base}/channels`} class="line">
-      <Csrf value={csrf} />
-      <div>
-        <label for="channel-name">Name of the new channel</label>
-        <input id="channel-name" name="name" required maxlength={100} autocomplete="off" />
-      </div>
-      <div>
-        <label for="channel-address">
-          {hasMail ? "Webhook (https://...) or e-mail address" : "Webhook (https://...)"}
-        </label>
-        <input id="channel-address" name="address" required maxlength={500} autocomplete="off" />
-      </div>
-      <button type="submit">Add channel</button>
-    </form>
   );
 }

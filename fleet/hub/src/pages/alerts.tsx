@@ -2,48 +2,101 @@
 import { csrfOf } from "../auth/cookie.ts";
 import { queueTest } from "../alerts/tell.ts";
 import { UserError } from "../core/errors.ts";
-import { createChannel, deleteChannel, listChannels, needChannel, resendDropped } from "../nouns/alert-channel.ts";
+import {
+  createChannel,
+  deleteChannel,
+  listChannels,
+  needChannel,
+  renameChannel,
+  resendDropped,
+  type ListedChannel,
+} from "../nouns/alert-channel.ts";
+import { ruleText } from "../nouns/alert-kind.ts";
 import { countOpen, findAlerts, type Alert } from "../nouns/alert.ts";
-import { createRule, deleteRule, listRules, listSilences, silence, type AlertRule } from "../nouns/alert-rule.ts";
+import {
+  createRule,
+  deleteRule,
+  listRules,
+  listSilences,
+  silence,
+  updateRule,
+  type AlertRule,
+} from "../nouns/alert-rule.ts";
 import { listDeviceTags } from "../nouns/device-tag.ts";
 import { listGroups } from "../nouns/group.ts";
 import { countText } from "./ago.tsx";
-import { AlertList, ChannelForm, ChannelItem, RuleForm, RuleItem, SilenceForm } from "./alert-parts.tsx";
+import { ChannelForm, RuleChangeForm, RuleForm } from "./alert-forms.tsx";
+import { AlertList, ChannelItem, RuleItem, SilenceForm } from "./alert-parts.tsx";
 import { redirect, show, type Answer } from "./answer.tsx";
 import { changeOf, frameOf, type Guards, type Member } from "./guards.tsx";
 import { CopyText, Message } from "./layout.tsx";
+import { NameForm } from "./name-form.tsx";
 import { Notices, sayAt } from "./said.tsx";
 import type { Site } from "./site.ts";
 
 /** Most open alerts that the page shows, and most that are over. */
 const SHOWN = 50;
 
+/** The rule or the channel whose form is open. */
+interface Open {
+  readonly rule?: string | undefined;
+  readonly channel?: string | undefined;
+}
+
+/** Registers a form of the page. `work` returns what is said on the page, or an answer of its own. */
+type Register = (path: string, work: (visit: Member) => Promise<string | Answer>, open?: keyof Open) => void;
+
 export function registerAlerts(site: Site, guards: Guards): void {
-  const { db, now, config, baseUrl } = site;
   const base = "/teams/:team/alerts";
-  const form = (path: string, work: (visit: Member) => Promise<string | Answer>): void => {
-    guards.member.get(path, (visit) => redirect(addressOf(visit)));
+  const form: Register = (path, work, open) => {
+    const openAt = (visit: Member): Open => (open === undefined ? {} : { [open]: visit.param(open) });
+    guards.member.get(path, (visit) =>
+      redirect(addressOf(visit) + (open === undefined ? "" : `?${open}=${visit.param(open)}`)),
+    );
     guards.member.change(
       path,
       async (visit) => {
         const done = await work(visit);
         return typeof done === "string" ? redirect(sayAt(visit.session, addressOf(visit), { text: done })) : done;
       },
-      (visit, problem) => alertsPage(site, visit, problem),
+      (visit, problem) => alertsPage(site, visit, openAt(visit), problem),
     );
   };
-  guards.member.get(base, (visit) => alertsPage(site, visit));
+  guards.member.get(base, (visit) => {
+    const query = new URLSearchParams(visit.exchange.search);
+    const open = { rule: query.get("rule") ?? undefined, channel: query.get("channel") ?? undefined };
+    return alertsPage(site, visit, open);
+  });
+  registerRules(site, form, base);
+  registerChannels(site, form, base);
+}
+
+function registerRules(site: Site, form: Register, base: string): void {
+  const { db } = site;
+  const readThreshold = (text: string): number | undefined => (text.trim() === "" ? undefined : Number(text));
   form(`${base}/rules`, async (visit) => {
     const { form: field } = visit;
     const { name } = await createRule(db, changeOf(site, visit), {
       kind: field("kind"),
-      threshold: field("threshold").trim() === "" ? undefined : Number(field("threshold")),
+      threshold: readThreshold(field("threshold")),
       groupId: field("group") || undefined,
       tag: field("tag") || undefined,
       channelId: field("channel") || undefined,
     });
     return `Watching: ${name}.`;
   });
+  const change = async (visit: Member): Promise<string> => {
+    const { form: field } = visit;
+    const { name } = await updateRule(db, changeOf(site, visit), visit.param("rule"), {
+      name: field("name").trim() || null,
+      threshold: readThreshold(field("threshold")) ?? null,
+      groupId: field("group") || null,
+      tag: field("tag") || null,
+      channelId: field("channel") || null,
+    });
+    return `Watching: ${name}.`;
+  };
+  form(`${base}/rules/:rule/change`, change, "rule");
   form(`${base}/rules/:rule/remove`, async (visit) => {
     const { name } = await deleteRule(db, changeOf(site, visit), visit.param("rule"));
     return `Deleted ${name}.`;
@@ -53,6 +106,10 @@ export function registerAlerts(site: Site, guards: Guards): void {
     await silence(db, changeOf(site, visit), { kind: "rule", id: visit.param("rule"), minutes });
     return minutes === 0 ? "Its alerts are told again." : "Silenced. Alerts that are open at the end are told then.";
   });
+}
+
+function registerChannels(site: Site, form: Register, base: string): void {
+  const { db, now, config, baseUrl } = site;
   form(`${base}/channels`, async (visit) => {
     requireAdminOf(visit);
     const address = visit.form("address").trim();
@@ -76,6 +133,12 @@ export function registerAlerts(site: Site, guards: Guards): void {
       201,
     );
   });
+  const rename = async (visit: Member): Promise<string> => {
+    requireAdminOf(visit);
+    const { name } = await renameChannel(db, changeOf(site, visit), visit.param("channel"), visit.form("name"));
+    return `Renamed to ${name}.`;
+  };
+  form(`${base}/channels/:channel/rename`, rename, "channel");
   form(`${base}/channels/:channel/remove`, async (visit) => {
     requireAdminOf(visit);
     const { name } = await deleteChannel(db, changeOf(site, visit), visit.param("channel"));
@@ -101,7 +164,8 @@ function requireAdminOf({ team }: Member): void {
 
 const addressOf = ({ team }: Member): string => `/teams/${team.id}/alerts`;
 
-async function alertsPage({ db, now, config }: Site, visit: Member, problem?: UserError): Promise<Answer> {
+async function alertsPage(site: Site, visit: Member, opened: Open, problem?: UserError): Promise<Answer> {
+  const { db, now, config } = site;
   const { team, session } = visit;
   const [base, csrf, time] = [addressOf(visit), csrfOf(session), now()];
   const open = await findAlerts(db, team.id, { open: true }, SHOWN);
@@ -110,9 +174,10 @@ async function alertsPage({ db, now, config }: Site, visit: Member, problem?: Us
   const over = await findAlerts(db, team.id, { open: false }, SHOWN);
   const rules = await listRules(db, team.id);
   const channels = await listChannels(db, team.id);
-  const groups = await listGroups(db, team.id);
+  const places = { groups: await listGroups(db, team.id), tags: await listDeviceTags(db, team.id), channels };
   const silences = new Map((await listSilences(db, team.id, time)).map((one) => [one.target_id, one.until]));
   const isAdmin = team.role === "admin";
+  const typed = problem === undefined ? undefined : visit.form;
   return show(
     frameOf(visit, "Alerts", "alerts"),
     <>
@@ -123,34 +188,32 @@ async function alertsPage({ db, now, config }: Site, visit: Member, problem?: Us
       <h2>Rules</h2>
       {rules.length > 0 && (
         <ul class="list" aria-label="Rules">
-          {rules.map((rule) => (
-            <RuleItem
-              {...{ rule, base, csrf }}
-              open={counts.get(rule.id) ?? 0}
-              group={groups.find(({ id }) => id === rule.group_id)?.name}
-              channel={channels.find(({ id }) => id === rule.channel_id)?.name}
-            >
-              <SilenceForm
-                {...{ csrf, action: `${base}/rules/${rule.id}/silence`, what: rule.name }}
-                until={silences.get(rule.id)}
-                now={time}
+          {rules.map((rule) =>
+            rule.id === opened.rule ? (
+              <RuleChangeForm
+                {...{ ...places, rule, base, csrf, typed }}
+                hasOwnName={rule.name !== ruleText(rule.kind, rule.threshold)}
               />
-            </RuleItem>
-          ))}
+            ) : (
+              <RuleItem
+                {...{ rule, base, csrf }}
+                open={counts.get(rule.id) ?? 0}
+                group={places.groups.find(({ id }) => id === rule.group_id)?.name}
+                channel={channels.find(({ id }) => id === rule.channel_id)?.name}
+              >
+                <SilenceForm
+                  {...{ csrf, action: `${base}/rules/${rule.id}/silence`, what: rule.name }}
+                  until={silences.get(rule.id)}
+                  now={time}
+                />
+              </RuleItem>
+            ),
+          )}
         </ul>
       )}
-      <RuleForm {...{ base, csrf, groups, channels }} tags={await listDeviceTags(db, team.id)} />
+      <RuleForm {...{ ...places, base, csrf }} />
       <h2>Channels</h2>
-      {channels.length === 0 && (
-        <p class="soft">None yet: alerts are noted on this page, and nobody is told of them.</p>
-      )}
-      {channels.length > 0 && (
-        <ul class="list" aria-label="Channels">
-          {channels.map((channel) => (
-            <ChannelItem {...{ channel, base, csrf, isAdmin }} />
-          ))}
-        </ul>
-      )}
+      <ChannelList {...{ channels, base, csrf, isAdmin }} opened={opened.channel} typed={typed?.("name")} />
       {isAdmin ? (
         <ChannelForm {...{ base, csrf }} hasMail={config.smtpUrl !== undefined} />
       ) : (
@@ -161,6 +224,40 @@ async function alertsPage({ db, now, config }: Site, visit: Member, problem?: Us
       <AlertList alerts={over} team={team.id} now={time} label="Alerts that are over" />
     </>,
     problem?.status ?? 200,
+  );
+}
+
+interface ChannelListProps {
+  readonly channels: readonly ListedChannel[];
+  readonly base: string;
+  readonly csrf: string;
+  readonly isAdmin: boolean;
+  /** Id of the channel whose form is open, and the name that was typed before an error. */
+  readonly opened: string | undefined;
+  readonly typed: string | undefined;
+}
+
+function ChannelList({ channels, base, csrf, isAdmin, opened, typed }: ChannelListProps) {
+  if (channels.length === 0)
+    return <p class="soft">None yet: alerts are noted on this page, and nobody is told of them.</p>;
+  return (
+    <ul class="list" aria-label="Channels">
+      {channels.map((channel) =>
+        isAdmin && channel.id === opened ? (
+          <li class="open">
+            <NameForm
+              {...{ action: `${base}/channels/${channel.id}/rename`, csrf, id: "new-name", button: "Save" }}
+              label={`New name of ${channel.name}`}
+              value={typed ?? channel.name}
+              cancel={base}
+              isOpened
+            />
+          </li>
+        ) : (
+          <ChannelItem {...{ channel, base, csrf, isAdmin }} />
+        ),
+      )}
+    </ul>
   );
 }
 

@@ -1,7 +1,7 @@
 /** Alerts by GraphQL. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { readAudit } from "../../src/nouns/audit.ts";
-import { createGroup } from "../../src/nouns/group.ts";
+import { createGroup, deleteGroup } from "../../src/nouns/group.ts";
 import { Agent } from "../support/agent.ts";
 import { onDatabases, startHub, type TestHub } from "../support/hub.ts";
 
@@ -55,6 +55,83 @@ onDatabases("alerts by GraphQL", (kind) => {
       ...["alert_channel.created", "alert_rule.created", "alert_rule.deleted", "alert_channel.deleted"],
     ]);
     expect(JSON.stringify(rows)).not.toMatch(/hidden|whsec/);
+  });
+
+  it("change a rule and rename a channel, and leave what is not given", async () => {
+    const RULE = "alertRule { name kind threshold deviceGroupId deviceTag alertChannelId }";
+    const { key, team: own } = await hub.makeTeam("Changing", []);
+    const by = { now: Date.now(), actor: "x", teamId: own.id };
+    const group = await createGroup(hub.storage.db, by, "gates");
+    const channel = (
+      await change(
+        'createAlertChannel(name: "night", webhookUrl: "http://127.0.0.1:9/hook") { alertChannel { id } }',
+        key,
+      )
+    ).alertChannel;
+    const made = await change("createAlertRule(kind: DEVICE_OFFLINE) { alertRule { id } }", key);
+    const { id } = made.alertRule;
+    const update = async (fields: string) => {
+      const done = await change(`updateAlertRule(alertRuleId: "${id}", ${fields}) { ${FAILURE} ${RULE} }`, key);
+      return done.alertRule ?? done.failedMessage;
+    };
+    const first = { name: "Device offline for 5 minutes", kind: "DEVICE_OFFLINE", threshold: 5 };
+    const nowhere = { deviceGroupId: null, deviceTag: null, alertChannelId: null };
+    expect(await update(`deviceGroupId: "${group.id}"`)).toEqual({ ...first, ...nowhere, deviceGroupId: group.id });
+    const named = { ...first, name: "Device offline for 9 minutes", threshold: 9, deviceGroupId: group.id };
+    expect(await update("threshold: 9")).toEqual({ ...nowhere, ...named });
+    expect(await update(`name: "Gates", deviceTag: "north", alertChannelId: "${channel.id}"`)).toEqual({
+      ...{ ...named, name: "Gates", deviceTag: "north", alertChannelId: channel.id },
+    });
+    expect(await update("threshold: null")).toMatchObject({ name: "Gates", threshold: 5, deviceTag: "north" });
+    expect(await update("name: null, deviceGroupId: null, deviceTag: null, alertChannelId: null")).toEqual({
+      ...{ ...first, ...nowhere },
+    });
+    for (const [fields, message] of [
+      ["threshold: 0", "expected 1 to 43200 minutes"],
+      ['deviceGroupId: "x"', "expected one of the team"],
+      ['alertChannelId: "x"', "expected one of the team"],
+      ['deviceTag: "a,b"', "tag"],
+      ['name: ""', "expected 1 to 100"],
+    ] as const)
+      expect([fields, await update(fields)]).toEqual([fields, expect.stringContaining(message)]);
+    expect((await team("alertRules { name threshold }", key)).alertRules).toEqual([{ name: first.name, threshold: 5 }]);
+    const rename = `updateAlertChannel(alertChannelId: "${channel.id}", name: "day")`;
+    expect(await change(`${rename} { ${FAILURE} alertChannel { name address } }`, key)).toMatchObject({
+      ...{ status: "SUCCESS", alertChannel: { name: "day", address: "http://127.0.0.1:9" } },
+    });
+    // Another team's key finds neither.
+    expect((await change(`${rename} { ${FAILURE} }`)).failedMessage).toContain("expected one of the team");
+    const theirs = `updateAlertRule(alertRuleId: "${id}", threshold: 7) { ${FAILURE} }`;
+    expect((await change(theirs)).failedMessage).toContain("expected one of the team");
+    const rows = (await readAudit(hub.storage.db, 20, own.id)).filter(({ action }) => action.startsWith("alert"));
+    expect(rows.map(({ action, subject }) => [action, subject]).reverse()).toEqual([
+      ["alert_channel.created", expect.stringContaining("night")],
+      ["alert_rule.created", `${id} ${first.name}`],
+      ["alert_rule.updated", `${id} ${first.name}: group_id`],
+      ["alert_rule.updated", `${id} ${named.name}: threshold name`],
+      ["alert_rule.updated", `${id} Gates: name tag channel_id`],
+      ["alert_rule.updated", `${id} Gates: threshold`],
+      ["alert_rule.updated", `${id} ${first.name}: name group_id tag channel_id`],
+      ["alert_channel.renamed", `${channel.id} day http://127.0.0.1:9`],
+    ]);
+  });
+
+  it("keep a deleted group in a rule whose threshold changes, and name none for rules without devices", async () => {
+    const { key, team: own } = await hub.makeTeam("Lost group", []);
+    const by = { now: Date.now(), actor: "x", teamId: own.id };
+    const group = await createGroup(hub.storage.db, by, "gates");
+    const make = async (fields: string) =>
+      (await change(`createAlertRule(${fields}) { alertRule { id } }`, key)).alertRule.id as string;
+    const rule = await make(`kind: SPOOL_FULL, deviceGroupId: "${group.id}"`);
+    await deleteGroup(hub.storage.db, by, group.id);
+    const done = await change(
+      `updateAlertRule(alertRuleId: "${rule}", threshold: 90) { alertRule { deviceGroupId } }`,
+      key,
+    );
+    expect(done.alertRule).toEqual({ deviceGroupId: group.id });
+    const keys = await make("kind: KEY_EXPIRING");
+    const failed = await change(`updateAlertRule(alertRuleId: "${keys}", deviceTag: "north") { ${FAILURE} }`, key);
+    expect(failed.failedMessage).toContain("not about devices");
   });
 
   it("say what is wrong with a rule, and take nothing of another team", async () => {

@@ -1,8 +1,8 @@
 /** The page of alerts, and the section of a device. */
 import { expect, it } from "vitest";
 import { addDevices } from "../../src/nouns/device.ts";
-import { createChannel } from "../../src/nouns/alert-channel.ts";
-import { createRule } from "../../src/nouns/alert-rule.ts";
+import { createChannel, deleteChannel } from "../../src/nouns/alert-channel.ts";
+import { createRule, deleteRule, listRules } from "../../src/nouns/alert-rule.ts";
 import { Person, onDatabases } from "../support/hub.ts";
 import { useSignedInHub } from "../support/signed-in.ts";
 
@@ -30,6 +30,46 @@ onDatabases("the page of alerts", (kind) => {
     expect((await site.admin.post(silent, { ...form, minutes: "-5" })).status).toBe(400);
     expect((await follow(await site.admin.post(`${page}/rules/${id}/remove`, form)))[1]).toContain("Deleted");
     expect((await site.admin.post(`${page}/rules/${id}/remove`, form)).status).toBe(404);
+  });
+
+  it("changes a rule in place, with its values in the form, and renames a channel", async () => {
+    const page = `${site.base}/alerts`;
+    const { db } = site.hub.storage;
+    const change = { now: Date.now(), actor: "test", teamId: site.hub.team.id };
+    const limits = { webhookAddresses: "any", smtpUrl: undefined } as const;
+    const { channel } = await createChannel(db, limits, change, { name: "night", webhook: "http://127.0.0.1:9/" });
+    const rule = await createRule(db, change, { kind: "no_frames", tag: "gone", channelId: channel.id });
+    const action = `${page}/rules/${rule.id}/change`;
+    expect((await site.admin.get(page)).html).toContain(`?rule=${rule.id}`);
+    const hidden = await site.admin.formOf(`${page}?rule=${rule.id}`, action);
+    const { html } = await site.admin.get(`${page}?rule=${rule.id}`);
+    expect(html).toMatch(/<input id="changed-threshold"[^>]* value="10"/);
+    // No device has the tag, and the list names it all the same.
+    expect(html).toMatch(/<option value="gone" selected/);
+    expect(html).toMatch(new RegExp(`<option value="${channel.id}" selected`));
+    const form = { ...hidden, tag: "gone", channel: channel.id };
+    const wrong = await site.admin.post(action, { ...form, threshold: "0" });
+    expect([wrong.status, wrong.html]).toEqual([400, expect.stringContaining("Enter 1 to 43200 minutes.")]);
+    expect(wrong.html).toMatch(/<input id="changed-threshold"[^>]* value="0"/);
+    expect(await follow(await site.admin.post(action, { ...form, threshold: "12" }))).toEqual([
+      ...[page, "Watching: No frames for 12 minutes."],
+    ]);
+    expect((await listRules(db, site.hub.team.id)).find(({ id }) => id === rule.id)).toMatchObject({
+      ...{ threshold: 12, tag: "gone", channel_id: channel.id },
+    });
+    const rename = `${page}/channels/${channel.id}/rename`;
+    const naming = await site.admin.formOf(`${page}?channel=${channel.id}`, rename);
+    expect((await site.admin.post(rename, { ...naming, name: " " })).status).toBe(400);
+    expect((await follow(await site.admin.post(rename, { ...naming, name: "day" })))[1]).toBe("Renamed to day.");
+    const member = await site.hub.makeUser(`rename-${kind}@example.org`, site.hub.team.id, "member");
+    const person = new Person(site.hub.url);
+    await person.signIn(member.email);
+    const theirs = await person.formOf(page, `${page}/rules`);
+    expect((await person.get(`${page}?channel=${channel.id}`)).html).not.toContain("/rename");
+    expect((await person.post(rename, { ...theirs, name: "x" })).status).toBe(403);
+    expect((await person.post(action, { ...theirs, threshold: "15" })).status).toBe(303);
+    await deleteRule(db, change, rule.id);
+    await deleteChannel(db, change, channel.id);
   });
 
   it("shows a webhook's secret once, and lets administrators alone add channels", async () => {
