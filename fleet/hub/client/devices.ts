@@ -1,4 +1,4 @@
-/** Devices, groups and adopt keys: one method for each documented operation. */
+/** Devices, their tags and pauses, groups and adopt keys: one method for each documented operation. */
 import type { Arguments, Toolbox } from "./toolbox.ts";
 
 export interface Device {
@@ -19,6 +19,9 @@ export interface DeviceDetail extends Device {
   readonly conflictAt: string | null;
   /** When its credential was revoked; null: it has one, or never enrolled. */
   readonly revokedAt: string | null;
+  /** When somebody paused it; null: it takes frames. */
+  readonly pausedAt: string | null;
+  readonly tags: readonly string[];
   readonly hostUrl: string | null;
   /** The application that the device should run. `version` is the `etag` of a version. */
   readonly desiredApplication: {
@@ -41,12 +44,13 @@ export interface DevicesFilter {
   readonly search?: string;
   readonly status?: "ONLINE" | "OFFLINE";
   readonly deviceGroupId?: string;
+  readonly tag?: string;
   readonly appIdentifier?: string;
   readonly model?: string;
   /** ISO 8601 with an offset. */
   readonly lastContactBefore?: string;
   readonly lastContactAfter?: string;
-  readonly only?: "CONFLICT" | "FAILED" | "NEVER_ENROLLED" | "REVOKED";
+  readonly only?: "CONFLICT" | "FAILED" | "NEVER_ENROLLED" | "REVOKED" | "PAUSED";
 }
 
 export interface DeviceGroup {
@@ -87,6 +91,21 @@ export interface DeviceOperations {
   deleteDevice(deviceId: string): Promise<Device>;
   /** The hub refuses the device now, hosts within a minute. */
   revokeDeviceCredential(deviceId: string): Promise<Device>;
+  /**
+   * After a restore: for so many hours, each device that proves itself by its own key gets a new credential. By default
+   * 24; 0 ends it. Returns until when, or null.
+   */
+  letDevicesReturn(hours?: number): Promise<string | null>;
+  returningDevicesUntil(): Promise<string | null>;
+  /** Counts the devices that a restore left without a credential, and that have not come back. */
+  awayDeviceCount(): Promise<number>;
+  /** It takes no frames from its next heartbeat on, until it is resumed. Heartbeats go on. */
+  pauseDevice(deviceId: string): Promise<Device>;
+  resumeDevice(deviceId: string): Promise<Device>;
+  /** Returns every tag of a device, at most 1000. */
+  deviceTags(): Promise<string[]>;
+  /** Gives a device these tags and no others: at most 20, without commas. */
+  setDeviceTags(deviceId: string, tags: readonly string[]): Promise<Device>;
   deviceGroups(): Promise<DeviceGroup[]>;
   createDeviceGroup(name: string): Promise<DeviceGroup>;
   renameDeviceGroup(deviceGroupId: string, name: string): Promise<DeviceGroup>;
@@ -104,7 +123,7 @@ const DEVICES_A_PAGE = 1000;
 const ROWS_A_PAGE = 200;
 const DEVICE = "id name";
 const DETAIL =
-  "id name status model serialNumber architecture version lastContactAt lastStatusChangeAt conflictAt revokedAt hostUrl desiredApplication { identifier version number } application { identifier version state error { code message } }";
+  "id name status model serialNumber architecture version lastContactAt lastStatusChangeAt conflictAt revokedAt pausedAt tags hostUrl desiredApplication { identifier version number } application { identifier version state error { code message } }";
 const GROUP = "id name createdAt";
 const ADOPT_KEY = "id name status expiresAt maxDevices usedCount";
 
@@ -133,6 +152,15 @@ export function createDeviceOperations({ read, all, mutation }: Toolbox): Device
     { deviceId: id, name: "String!" },
     `device { ${DEVICE} }`,
   );
+  const tags = read<string[]>("deviceTags", {}, "");
+  const setTags = mutation<{ device: Device }>(
+    "setDeviceTags",
+    { deviceId: id, tags: "[String!]!" },
+    `device { ${DEVICE} }`,
+  );
+  const letReturn = mutation<{ until: string | null }>("letDevicesReturn", { hours: "Int! = 24" }, "until");
+  const returningUntil = read<string | null>("returningDevicesUntil", {}, "");
+  const awayCount = read<number>("awayDeviceCount", {}, "");
   const createGroup = ofGroup("createDeviceGroup", { name: "String!" });
   const renameGroup = ofGroup("renameDeviceGroup", { deviceGroupId: id, name: "String!" });
   const deleteGroup = ofGroup("deleteDeviceGroup", { deviceGroupId: id });
@@ -153,6 +181,13 @@ export function createDeviceOperations({ read, all, mutation }: Toolbox): Device
     renameDevice: async (deviceId, name) => (await rename({ deviceId, name })).device,
     deleteDevice: ofDevice("deleteDevice"),
     revokeDeviceCredential: ofDevice("revokeDeviceCredential"),
+    letDevicesReturn: async (hours) => (await letReturn({ hours })).until,
+    returningDevicesUntil: () => returningUntil({}),
+    awayDeviceCount: () => awayCount({}),
+    pauseDevice: ofDevice("pauseDevice"),
+    resumeDevice: ofDevice("resumeDevice"),
+    deviceTags: () => tags({}),
+    setDeviceTags: async (deviceId, wanted) => (await setTags({ deviceId, tags: wanted })).device,
     deviceGroups: () => all<DeviceGroup>({ field: "deviceGroups", selection: GROUP, rows: ROWS_A_PAGE }),
     createDeviceGroup: (name) => createGroup({ name }),
     renameDeviceGroup: (deviceGroupId, name) => renameGroup({ deviceGroupId, name }),

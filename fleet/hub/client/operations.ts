@@ -1,15 +1,20 @@
 /** All methods of the client beside `query`, and what they share: reading pages, and sending mutations. */
+import { createAlertOperations, type AlertOperations } from "./alerts.ts";
+import { createApiKeyOperations, type ApiKeyOperations } from "./api-keys.ts";
 import { createAppOperations, type AppOperations } from "./apps.ts";
 import { createDeviceOperations, type DeviceOperations } from "./devices.ts";
 import { createSnapOperations, type SnapOperations } from "./snaps.ts";
 import type { Arguments, Listing, Toolbox } from "./toolbox.ts";
 
+export type * from "./alerts.ts";
+export type * from "./api-keys.ts";
 export type * from "./apps.ts";
 export type * from "./devices.ts";
 export type * from "./snaps.ts";
 export type * from "./toolbox.ts";
 
-export interface Operations extends DeviceOperations, AppOperations, SnapOperations {}
+export interface Operations
+  extends DeviceOperations, AppOperations, SnapOperations, AlertOperations, ApiKeyOperations {}
 
 /** Sends a document with its variables, and returns the data of the answer. */
 export type Ask = (text: string, variables: Record<string, unknown>) => Promise<unknown>;
@@ -72,5 +77,11 @@ export function createOperations(query: Ask, change: Ask): Operations {
   };
 
   const tools: Toolbox = { read, each, all, mutation };
-  return { ...createDeviceOperations(tools), ...createAppOperations(tools), ...createSnapOperations(tools) };
+  return {
+    ...createDeviceOperations(tools),
+    ...createAppOperations(tools),
+    ...createSnapOperations(tools),
+    ...createAlertOperations(tools),
+    ...createApiKeyOperations(tools),
+  };
 }

@@ -1,0 +1,67 @@
+/** API keys of the team. Only a key with full access lists and changes them. */
+import type { Arguments, Toolbox } from "./toolbox.ts";
+
+/** What a key opens. FULL stands alone. */
+export type ApiKeyScope = "FULL" | "READ" | "DEVICES" | "APPLICATIONS" | "SNAPS";
+
+export interface ApiKey {
+  /** Public id: the 12 characters behind `hub_`. */
+  readonly id: string;
+  readonly name: string;
+  readonly status: "ACTIVE" | "REVOKED" | "EXPIRED";
+  readonly scopes: readonly ApiKeyScope[];
+  readonly createdBy: string;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  /** null: it holds until it is revoked. */
+  readonly expiresAt: string | null;
+  /** The hub writes it once a minute. */
+  readonly lastUsedAt: string | null;
+  readonly revokedAt: string | null;
+  /** Public id of the key that was made in its place. */
+  readonly replacedById: string | null;
+}
+
+export interface NewApiKey {
+  readonly name: string;
+  readonly scopes: readonly ApiKeyScope[];
+  /** 1 to 365. Without it the key holds until it is revoked. */
+  readonly expiresInDays?: number;
+}
+
+/** A key with its secret, which is in this answer and nowhere else. */
+export interface MadeApiKey {
+  readonly key: string;
+  readonly apiKey: ApiKey;
+}
+
+export interface ApiKeyOperations {
+  /** Returns all keys, the oldest first. */
+  apiKeys(): Promise<ApiKey[]>;
+  createApiKey(wanted: NewApiKey): Promise<MadeApiKey>;
+  /** Makes a key with the same name, scopes and length of life. The old one holds for so many hours, by default 24. */
+  rotateApiKey(apiKeyId: string, overlapHours?: number): Promise<MadeApiKey>;
+  revokeApiKey(apiKeyId: string): Promise<ApiKey>;
+}
+
+const API_KEY = "id name status scopes createdBy createdAt expiresAt lastUsedAt revokedAt replacedById";
+
+export function createApiKeyOperations({ read, mutation }: Toolbox): ApiKeyOperations {
+  const made = (field: string, args: Arguments) => {
+    const send = mutation<MadeApiKey>(field, args, `key apiKey { ${API_KEY} }`);
+    return async (values: object): Promise<MadeApiKey> => {
+      const { key, apiKey } = await send(values);
+      return { key, apiKey };
+    };
+  };
+  const keys = read<ApiKey[]>("apiKeys", {}, `{ ${API_KEY} }`);
+  const create = made("createApiKey", { name: "String!", scopes: "[ApiKeyScope!]!", expiresInDays: "Int" });
+  const rotate = made("rotateApiKey", { apiKeyId: "ID!", overlapHours: "Int! = 24" });
+  const revoke = mutation<{ apiKey: ApiKey }>("revokeApiKey", { apiKeyId: "ID!" }, `apiKey { ${API_KEY} }`);
+  return {
+    apiKeys: () => keys({}),
+    createApiKey: (wanted) => create(wanted),
+    rotateApiKey: (apiKeyId, overlapHours) => rotate({ apiKeyId, overlapHours }),
+    revokeApiKey: async (apiKeyId) => (await revoke({ apiKeyId })).apiKey,
+  };
+}
