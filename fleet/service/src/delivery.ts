@@ -8,6 +8,7 @@ import type { Database } from "./database.ts";
 import { messageOf } from "./errors.ts";
 import { releaseLease, takeLease } from "./lease.ts";
 import type { Logger } from "./log.ts";
+import { pauseAfter } from "./retry.ts";
 
 export interface Message {
   /** Id that is the same in all attempts, so that the receiver recognises a message that comes twice. */
@@ -75,7 +76,7 @@ export interface DeliveryLimits {
   readonly inFlight: number;
   /** Attempts after which a message is dropped, if the receiver takes others meanwhile. */
   readonly attempts: number;
-  /** Milliseconds before the second attempt. Each later wait is three times as long, up to `longestMs`. */
+  /** Milliseconds before the second attempt. Each later wait is twice as long, up to `longestMs`. */
   readonly retryMs: number;
   readonly longestMs: number;
   /** Milliseconds in which the receiver has to answer. */
@@ -275,11 +276,9 @@ export class Delivery<P> {
     return Math.min(after ?? 0, longestMs);
   }
 
-  /** Returns the wait in milliseconds after so many failures. It varies by 10 %, so that processes spread out. */
   #delay(failures: number): number {
-    if (failures === 0) return 0;
     const { retryMs, longestMs } = this.#limits;
-    return Math.min(retryMs * 3 ** (failures - 1), longestMs) * (0.9 + 0.2 * Math.random());
+    return failures === 0 ? 0 : pauseAfter(failures, { first: retryMs, most: longestMs });
   }
 
   #note(reason: string): void {

@@ -12,11 +12,12 @@ import {
   type WriteOptions,
 } from "./database.ts";
 import { codeOf, messageOf, UnavailableError, UserError } from "./errors.ts";
+import { pauseAfter } from "./retry.ts";
 
 /** A transaction that others came before is tried again for so long. A count of tries would depend on the machine. */
 const PATIENCE_MS = 10_000;
-/** Longest pause before another try. */
-const PAUSE_MS = 100;
+/** A pause is anything from 0 to 100 ms: transactions that met once would otherwise meet again. */
+const PAUSES = { first: 3, most: 50, share: 1 } as const;
 const DISK_FULL_CODE = "53100";
 /** Codes of an address that the operator has to change: no such database, no such role, a wrong password. */
 const WRONG = /^(3D000|28000|28P01)$/;
@@ -151,7 +152,7 @@ export class Postgres implements Database {
         // 40001: two transactions could not be put in an order. 40P01: deadlock. Both were rolled back whole.
         const isConflict = /^40(001|P01)$/.test(codeOf(error));
         if (!isConflict || performance.now() > deadline) throw translate(error);
-        await sleep(Math.random() * Math.min(5 * attempt, PAUSE_MS));
+        await sleep(pauseAfter(attempt, PAUSES));
       }
     }
   }

@@ -5,6 +5,7 @@ import https from "node:https";
 import type { Attempt, AttemptOptions, Message } from "./delivery.ts";
 import { connectionProblem } from "./errors.ts";
 import { type LookUp, refuseInside } from "./public-address.ts";
+import { askedPause } from "./retry.ts";
 
 export interface Receiver {
   readonly url: string;
@@ -72,7 +73,7 @@ export async function postMessage(hook: Receiver, message: Message, options: Pos
     });
     if (statusCode >= 200 && statusCode < 300) return "sent";
     if (statusCode === 410) return "gone";
-    return { reason: `status ${statusCode}`, after: waitOf(headers["retry-after"], now()) };
+    return { reason: `status ${statusCode}`, after: askedPause(headers["retry-after"], now()) };
   } catch (error) {
     if (signal.aborted) return "ended";
     const reason = end.signal.aborted ? `no answer within ${patience / 1000} s` : connectionProblem(error);
@@ -98,11 +99,4 @@ function send(url: string, body: string, options: http.RequestOptions): Promise<
     sent.on("error", reject);
     sent.end(body);
   });
-}
-
-/** Returns the milliseconds that a Retry-After header asks for, in seconds or as a date; null: none. */
-function waitOf(text: string | undefined, now: number): number | null {
-  if (text === undefined) return null;
-  const milliseconds = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - now;
-  return milliseconds >= 0 ? milliseconds : null;
 }

@@ -1,5 +1,5 @@
 /**
- * Waits and queues: an abortable wait, a task with a timeout, a backoff, a bell for waiting tasks, tasks in turns,
+ * Waits and queues: an abortable wait, a task with a timeout, a bell for waiting tasks, tasks in turns,
  * something that is opened anew after it was lost.
  */
 
@@ -38,31 +38,6 @@ export async function runWithin<R>(
   } finally {
     clearTimeout(timer);
     signal.removeEventListener("abort", abort);
-  }
-}
-
-/**
- * Delay after failures in a row. Doubles up to a limit, and varies randomly by up to 10 % either way. Devices that
- * lost the same receiver would otherwise all try again at the same moment.
- */
-export class Backoff {
-  readonly #first: number;
-  readonly #most: number;
-  #failures = 0;
-
-  constructor(first = 500, most = 30_000) {
-    this.#first = first;
-    this.#most = most;
-  }
-
-  /** Returns the milliseconds to wait after one more failure. */
-  next(): number {
-    const plain = Math.min(this.#most, this.#first * 2 ** Math.min(this.#failures++, 20));
-    return plain * (0.9 + 0.2 * Math.random());
-  }
-
-  reset(): void {
-    this.#failures = 0;
   }
 }
 

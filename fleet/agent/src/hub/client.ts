@@ -1,6 +1,7 @@
 /** Requests to a hub, with the credential of the device. */
 import { isObject } from "../settings/fields.ts";
 import { connectionProblem } from "boxwright-service/errors";
+import { askedPause } from "boxwright-service/retry";
 import { runWithin } from "../core/wait.ts";
 import type { Identity, IdentityFile } from "./identity.ts";
 
@@ -17,18 +18,18 @@ export class HubAwayError extends Error {
 export class HubRefusal extends Error {
   override readonly name: string = "HubRefusal";
   readonly status: number;
-  /** Seconds that the hub asks to wait (Retry-After); null: it states none. */
-  readonly retryAfter: number | null;
+  /** Milliseconds that the hub asks to wait (Retry-After); null: it states none. */
+  readonly askedPause: number | null;
 
-  constructor(status: number, message: string, retryAfter: number | null = null) {
+  constructor(status: number, message: string, pause: number | null = null) {
     super(message);
     this.status = status;
-    this.retryAfter = retryAfter;
+    this.askedPause = pause;
   }
 
   /** True if the same request may succeed later. A hub that says when to come again means so, whatever the status. */
   get isForNow(): boolean {
-    return this.retryAfter !== null || this.status === 408 || this.status === 429 || this.status >= 500;
+    return this.askedPause !== null || this.status === 408 || this.status === 429 || this.status >= 500;
   }
 }
 
@@ -91,9 +92,8 @@ async function send<R>(
 async function refusalOf(response: Response): Promise<HubRefusal> {
   const text = (await response.text().catch(() => "")).slice(0, MOST_TEXT);
   const message = `the hub says ${response.status}: ${messageIn(text)}`;
-  const retryAfter = Number(response.headers.get("retry-after") ?? NaN);
   if (response.status === 401) return new RevokedError(401, message);
-  return new HubRefusal(response.status, message, Number.isFinite(retryAfter) ? retryAfter : null);
+  return new HubRefusal(response.status, message, askedPause(response.headers.get("retry-after")));
 }
 
 /** Returns the message in a body of GraphQL's shape, or the text itself. */

@@ -12,7 +12,8 @@ import {
   readRotateAnswer,
   readTokenAnswer,
 } from "boxwright-service/schema/protocol";
-import { Backoff, Bell, wait } from "../core/wait.ts";
+import { Backoff, spreadOut } from "boxwright-service/retry";
+import { Bell, wait } from "../core/wait.ts";
 import type { Bearer } from "../sinks/sink.ts";
 import type { Pause } from "./pause.ts";
 import type { Snaps } from "./snaps.ts";
@@ -132,7 +133,7 @@ export class HubLink implements Bearer {
       } catch (error) {
         if (signal.aborted) return;
         this.#failed(error);
-        const asked = error instanceof HubRefusal ? (error.retryAfter ?? 0) * 1000 : 0;
+        const asked = error instanceof HubRefusal ? (error.askedPause ?? 0) : 0;
         const isRevoked = error instanceof RevokedError;
         const isBack = isRevoked && (await this.#comeBack());
         pause = isBack ? SOON : isRevoked ? REVOKED_EVERY : Math.max(asked, backoff.next());
@@ -216,7 +217,7 @@ export class HubLink implements Bearer {
     if (answer.snap_requested && !answer.paused) snaps.request();
     if (answer.rotate) await this.#rotate(signal);
     // Spread the heartbeats: after a restart of the hub, all devices would otherwise come at the same moment.
-    return Math.max(1, answer.interval_seconds) * 1000 * (0.9 + 0.2 * Math.random());
+    return spreadOut(Math.max(1, answer.interval_seconds) * 1000);
   }
 
   /** Logs when the clock of this device begins or ends to differ from the hub's. */

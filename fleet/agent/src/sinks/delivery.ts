@@ -1,7 +1,8 @@
 /** Sends packets from the spool to one sink, until the sink has acknowledged or refused each. */
 import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
-import { Backoff, Turns, wait } from "../core/wait.ts";
+import { Backoff } from "boxwright-service/retry";
+import { Turns, wait } from "../core/wait.ts";
 import type { Reader } from "../spool/reader.ts";
 import type { Spooled } from "../spool/segment.ts";
 import type { RefusedFolder } from "./refused.ts";

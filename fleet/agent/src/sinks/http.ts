@@ -1,6 +1,7 @@
 /** The sink "http": sends packets, configs and previews to a host. */
 import { packetHeaders } from "boxwright";
 import { connectionProblem } from "boxwright-service/errors";
+import { askedPause } from "boxwright-service/retry";
 import { runWithin } from "../core/wait.ts";
 import type { HttpSettings } from "../settings/types.ts";
 import { type Bearer, type FindConfig, type Outcome, type Preview, type Sink, previewHeaders } from "./sink.ts";
@@ -121,16 +122,9 @@ function outcomeOf({ status, retryAfter, isDuplicate, text }: Answer): Outcome {
   // The packet is of another source than the token's: it was made before this device was enrolled.
   const isForeign = status === 403 && /"reason":"source"/.test(text);
   if (status === 400 || status === 413 || isForeign) return { kind: "refused", reason };
-  const milliseconds = waitOf(retryAfter);
+  const asked = askedPause(retryAfter);
   // Keep the packet on a wrong token or path: the settings are at fault, and the operator can correct them.
-  return { kind: "later", reason, ...(milliseconds !== null && { milliseconds }) };
-}
-
-/** Returns the milliseconds that a Retry-After header asks for. The header holds seconds or a date. */
-function waitOf(text: string | null): number | null {
-  if (text === null) return null;
-  const milliseconds = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();
-  return milliseconds >= 0 ? Math.min(milliseconds, MOST_WAIT) : null;
+  return { kind: "later", reason, ...(asked !== null && { milliseconds: Math.min(asked, MOST_WAIT) }) };
 }
 
 /** Returns the hash of the config that the host lacks: the one in its answer, else the one in the packet. */

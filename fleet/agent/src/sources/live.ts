@@ -1,7 +1,8 @@
 /** The sources "rtsp" and "v4l2": live cameras. If the network is too slow, the oldest frame is dropped. */
 import type { Logger } from "pino";
+import { Backoff } from "boxwright-service/retry";
 import { ulid } from "../core/ids.ts";
-import { Backoff, Bell, wait } from "../core/wait.ts";
+import { Bell, wait } from "../core/wait.ts";
 import { Ffmpeg, endOf } from "./ffmpeg.ts";
 import { type Source, type SourceFrame, newStats } from "./source.ts";
 
@@ -76,7 +77,7 @@ export class LiveSource implements Source {
       if (this.#count > before) backoff.reset();
       this.problem = message || (code === 0 ? "the camera ended the stream" : endOf(code));
       const pause = backoff.next();
-      this.#log.warn({ camera: this.camera, retryMilliseconds: Math.round(pause) }, `camera lost: ${this.problem}`);
+      this.#log.warn({ camera: this.camera, retryMilliseconds: pause }, `camera lost: ${this.problem}`);
       await wait(pause, signal);
       this.stats.restarts++;
     }

@@ -3,6 +3,7 @@ import { messageOf } from "boxwright-service/errors";
 import { Refusal } from "../core/errors.ts";
 import type { Transport } from "../core/metrics.ts";
 import type { Logger } from "boxwright-service/log";
+import { pauseAfter } from "boxwright-service/retry";
 import { type Intake, refusalOf } from "./intake.ts";
 import type { Database } from "boxwright-service/database";
 import { recordRefused } from "../store/refused.ts";
@@ -38,10 +39,11 @@ export type Verdict = "stored" | "refused" | number;
 
 /**
  * Count of tries of a packet of an unknown config before it is recorded as refused. The delays between them grow from 1
- * to 60 s and add up to 33 minutes.
+ * to 60 s and add up to half an hour.
  */
-const MOST_TRIES = 64;
-const LONGEST_DELAY_MS = 60_000;
+const MOST_TRIES = 36;
+const LONGEST_SECONDS = 60;
+const PAUSES = { first: 1000, most: 1000 * LONGEST_SECONDS } as const;
 
 export async function takePacket(options: TakeOptions, packet: BrokerPacket): Promise<Verdict> {
   // Read the length now: a thread may take the bytes.
@@ -66,7 +68,7 @@ async function verdictOn(
   if (cause !== undefined) log.error({ error: messageOf(cause) }, "packet failed");
   const isHopeless = reason === "unknown config" && deliveries >= mostTries;
   if (!refusal.isForGood && !isHopeless)
-    return Math.min(1000 * Math.max(retryAfter ?? 1, deliveries), LONGEST_DELAY_MS);
+    return Math.max(1000 * Math.min(retryAfter ?? 0, LONGEST_SECONDS), pauseAfter(deliveries, PAUSES));
   log.warn({ place, reason, message: message.slice(0, 300) }, "packet refused for good");
   const names = { source: header("ce-source") || null, id: header("ce-id") || null };
   try {

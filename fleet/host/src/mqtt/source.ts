@@ -18,6 +18,7 @@ import {
   connectMqtt,
   readMqttAddress,
 } from "boxwright-service/mqtt";
+import { Backoff } from "boxwright-service/retry";
 import type { Config } from "../core/config.ts";
 import type { Metrics } from "../core/metrics.ts";
 import type { Registry } from "../decode/registry.ts";
@@ -36,13 +37,13 @@ export interface MqttOptions extends TakeOptions {
 
 /** Seconds for which the broker keeps what comes while this host is away. */
 const SESSION_SECONDS = 30 * 86_400;
-/** Milliseconds between two attempts to connect: doubled from the first to the last. */
-const RETRY_MS = [500, 15_000] as const;
+/** Most milliseconds between two attempts to connect. */
+const LONGEST_PAUSE_MS = 15_000;
 /**
- * Count of tries of a packet of an unknown config, over a minute and a half. They are few, since the packets behind it
+ * Count of tries of a packet of an unknown config, over two minutes. They are few, since the packets behind it
  * wait: agents publish the config before the packet, and the broker keeps it.
  */
-const MOST_TRIES = 13;
+const MOST_TRIES = 8;
 const MOST_HOPELESS = 1024;
 
 export class MqttSource {
@@ -81,11 +82,11 @@ export class MqttSource {
   async #run(): Promise<void> {
     const { log } = this.#options;
     const { signal } = this.#end;
-    let delay: number = RETRY_MS[0];
+    const backoff = new Backoff(500, LONGEST_PAUSE_MS);
     while (!signal.aborted) {
       let reason: string;
       try {
-        reason = await this.#consume(() => ([delay] = RETRY_MS));
+        reason = await this.#consume(() => backoff.reset());
       } catch (error) {
         reason = connectionProblem(error);
       }
@@ -93,8 +94,7 @@ export class MqttSource {
       if (reason !== this.problem)
         log.error({ broker: this.#place, error: reason }, "cannot take packets over MQTT, trying again");
       this.problem = reason;
-      await sleep(delay, undefined, { signal }).catch(() => undefined);
-      delay = Math.min(2 * delay, RETRY_MS[1]);
+      await sleep(backoff.next(), undefined, { signal }).catch(() => undefined);
     }
   }
 

@@ -9,6 +9,7 @@ import type { Readable } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { AwsV4Signer } from "aws4fetch";
 import { codeOf, connectionProblem, UnavailableError } from "boxwright-service/errors";
+import { pauseAfter } from "boxwright-service/retry";
 import { explainRefusal, type BucketPlace, type Work } from "./s3-refusals.ts";
 
 export interface BucketOptions extends BucketPlace {
@@ -31,8 +32,9 @@ export interface StoreRequest {
 
 /** Milliseconds without a byte after which a request is given up. */
 const IDLE_MS = 20_000;
-/** Milliseconds before the second and the third try. Stores ask for a pause with 503. */
-const PAUSES_MS = [200, 1000] as const;
+/** Pauses before the second and the third try. Stores ask for them with 503. */
+const PAUSES = { first: 400, most: 800 } as const;
+const MOST_TRIES = 3;
 /** Connections to the store. A device that reads slowly holds one. */
 const CONNECTIONS = 1000;
 /** Bytes of a refusal that are read. */
@@ -55,21 +57,21 @@ export class S3 {
    * @throws UnavailableError that says what to do
    */
   async send(request: StoreRequest): Promise<http.IncomingMessage | undefined> {
-    for (let attempt = 0; ; attempt++) {
-      const pause = PAUSES_MS[attempt];
+    for (let attempt = 1; ; attempt++) {
+      const isLast = attempt === MOST_TRIES;
       let answer: http.IncomingMessage;
       try {
         answer = await this.#try(request);
       } catch (error) {
-        if (pause === undefined || !/^(ECONNRESET|EPIPE)$/.test(codeOf(error))) throw this.#unreachable(error);
-        await sleep(pause);
+        if (isLast || !/^(ECONNRESET|EPIPE)$/.test(codeOf(error))) throw this.#unreachable(error);
+        await sleep(pauseAfter(attempt, PAUSES));
         continue;
       }
       const status = answer.statusCode ?? 0;
       if (status >= 200 && status < 300) return answer;
       const body = await textOf(answer).catch(() => "");
-      if (status >= 500 && pause !== undefined) {
-        await sleep(pause);
+      if (status >= 500 && !isLast) {
+        await sleep(pauseAfter(attempt, PAUSES));
         continue;
       }
       const isGone = status === 404 && request.name !== "" && !body.includes("<Code>NoSuchBucket</Code>");

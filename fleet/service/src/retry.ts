@@ -1,0 +1,45 @@
+/** When to try again: the one rule of hub, agent and host. */
+
+/**
+ * Returns whole milliseconds, varied randomly by a share of the given ones either way. Devices that lost the same receiver would otherwise all
+ * come back at the same moment.
+ */
+export const spreadOut = (milliseconds: number, share = 0.1): number =>
+  Math.round(milliseconds * (1 + share * (2 * Math.random() - 1)));
+
+/** Limits of a pause in milliseconds, and the share by which it varies: by default a tenth. */
+export interface Pauses {
+  readonly first: number;
+  readonly most: number;
+  readonly share?: number;
+}
+
+/** Returns the milliseconds to wait after so many failures in a row, at least one. Doubles from `first` to `most`. */
+export const pauseAfter = (failures: number, { first, most, share }: Pauses): number =>
+  spreadOut(Math.min(most, first * 2 ** (failures - 1)), share);
+
+/** Counts failures in a row. */
+export class Backoff {
+  readonly #pauses: Pauses;
+  #failures = 0;
+
+  constructor(first = 500, most = 30_000) {
+    this.#pauses = { first, most };
+  }
+
+  /** Returns the milliseconds to wait after one more failure. */
+  next(): number {
+    return pauseAfter(++this.#failures, this.#pauses);
+  }
+
+  reset(): void {
+    this.#failures = 0;
+  }
+}
+
+/** Returns the milliseconds that a Retry-After header asks for, in whole seconds or as a date; null: none. */
+export function askedPause(header: string | null | undefined, now = Date.now()): number | null {
+  if (header === null || header === undefined) return null;
+  const milliseconds = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;
+  return milliseconds >= 0 ? milliseconds : null;
+}
