@@ -25,7 +25,11 @@ describe("the client's methods", () => {
     );
     const methods = Object.keys(client);
     expect(fields.filter((field) => !methods.includes(field))).toEqual(LEFT_OUT);
-    expect(methods.filter((method) => !fields.includes(method)).sort()).toEqual(["appVersions", "deviceDetails", "query"]);
+    expect(methods.filter((method) => !fields.includes(method)).sort()).toEqual([
+      "appVersions",
+      "deviceDetails",
+      "query",
+    ]);
   });
 
   it("pause, resume and tag devices", async () => {
