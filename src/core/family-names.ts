@@ -60,12 +60,18 @@ export function familyInName(name: string): Family | null {
 export function familyTyped(name: string): Family | null {
   const letters = name.toLowerCase();
   const byWord = (family: Family): boolean => hasWord(family, letters);
-  const version = /yolo[-_]?v?(\d+)/.exec(letters)?.[1];
+  const rest = /yolo[-_]?v?(\d.*)/.exec(letters)?.[1] ?? "";
+  const version = /^\d+/.exec(rest)?.[0];
   if (TRAITS.yolox.word?.test(letters)) return "yolox";
   // Releases 2, 3, 4 share the distance head. "yolov6nr3" has the size letter before the release.
   if (version === "6") return /yolo[-_]?v?6[nsml]?r[02-9]/.test(letters) ? "yolov6" : "yolov6r1";
+  // A version of more than digits goes first: "8-odd" before "8".
+  const byLongVersion = (family: Family): boolean => {
+    const { version: own = "" } = TRAITS[family];
+    return /\D/.test(own) && rest.startsWith(own);
+  };
   const byVersion = (family: Family): boolean => version !== undefined && TRAITS[family].version === version;
-  return FAMILIES.find(byVersion) ?? FAMILIES.find(byWord) ?? null;
+  return FAMILIES.find(byLongVersion) ?? FAMILIES.find(byVersion) ?? FAMILIES.find(byWord) ?? null;
 }
 
 /** True if exporters name an output of the detection head like this: "output1_yolov6r2". */

@@ -9,9 +9,9 @@ import type { ViewKind } from "./views.ts";
  * - `C`: classes
  * - `P`: values of all keypoints of an object
  * - `M`: coefficients of a mask
- * - `X`: any count
+ * - `X`, `Y`: any counts
  */
-export type Unknown = "C" | "P" | "M" | "X";
+export type Unknown = "C" | "P" | "M" | "X" | "Y";
 
 /** One tensor of a form, or one for each level of the network. */
 export interface PartRow {

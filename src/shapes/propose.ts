@@ -84,7 +84,7 @@ export interface Question {
   readonly known?: Known;
 }
 
-/** Fewest points of a proposal. */
+/** Fewest points of a proposal. One of a family that the caller states needs none. */
 const FEWEST = 2;
 
 /** A proposal with so many points fewer than the best one is no longer likely. */
@@ -108,9 +108,10 @@ export function propose(of: Question): Answer {
   // A name settles nothing if no form of its family fits: one of a post-processor may follow the network.
   const isNamed = all.some((match) => isOfNamed(match, asked) && pointsOf(match, asked) !== null);
   const question = isNamed ? asked : { ...asked, named: [] };
+  const fewest = options.family === undefined ? FEWEST : 0;
   const found = all.flatMap((match): Proposal[] => {
     const points = pointsOf(match, question);
-    return points === null || points < FEWEST ? [] : [proposalOf(match, points, question, options)];
+    return points === null || points < fewest ? [] : [proposalOf(match, points, question, options)];
   });
   found.sort((a, b) => b.points - a.points);
   const other = options.family === undefined ? otherByName(withoutExtras(asked, found)) : null;

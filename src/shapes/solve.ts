@@ -57,7 +57,9 @@ export function matches(
   const parts = Object.entries(form.parts);
   const least = parts.filter(([, part]) => !part.isOptional).length;
   if (tensors.length < least) return [];
-  const start = (form.anchors ?? [1]).map((anchors) => ({ ...NOTHING, anchors }));
+  const hasClasses = parts.some(([, { channels }]) => channels.includes("C"));
+  const bound = hasClasses && form.classes === 1 ? { C: 1 } : {};
+  const start = (form.anchors ?? [1]).map((anchors) => ({ ...NOTHING, bound, anchors }));
   // Optional parts are tried first: a form that explains more tensors is the better one.
   const states = parts.reduce<State[]>(
     (some, [name, part]) => some.flatMap((state) => play(form, name, part, state, tensors, views, known)),

@@ -64,7 +64,7 @@ export const WHOLE_RULES: readonly Rule[] = [
   {
     name: "bins of coordinates, twice as many as pixels",
     example: "simcc_x [1,17,384], simcc_y [1,17,512] for 192x256",
-    points: ({ form, bound: { X: x, C: y } }, { inputSize }) => {
+    points: ({ form, bound: { X: x, Y: y } }, { inputSize }) => {
       if (form.kind !== "bins" || x === undefined || y === undefined) return 0;
       if (inputSize) return x === 2 * inputSize[0] && y === 2 * inputSize[1] ? 3 : form.isNamed ? 0 : null;
       return x >= 128 && y >= x && x % 64 === 0 && y % 64 === 0 ? 1 : form.isNamed ? 0 : null;

@@ -17,7 +17,14 @@ beforeAll(async () => {
   vi.resetModules();
   vi.doMock("../../src/core/families/maps.ts", async (original) => {
     const { MAP_FAMILIES } = await original<typeof Maps>();
-    const row = { ...MAP_FAMILIES.yolov8, like: "yolov8", ignored: 1, suggested: undefined, subtypes: [] };
+    const row = {
+      ...MAP_FAMILIES.yolov8,
+      like: "yolov8",
+      ignored: 1,
+      suggested: undefined,
+      subtypes: [],
+      version: "8-odd",
+    };
     return { MAP_FAMILIES: { ...MAP_FAMILIES, [family]: row } };
   });
   entries = await import("../../src/entries/index.ts");
@@ -72,4 +79,22 @@ test("inspect offers it with its own class count", () => {
   };
   expect(ask({ family })[0]).toMatchObject({ family, classes: 80 });
   expect(ask({})).toContainEqual(expect.objectContaining({ family, classes: 80 }));
+});
+
+test.each([
+  ["points of one class", [1, 57, 8400], "pose", 1],
+  ["points of a list", [1, 300, 57], "pose", 1],
+  ["oriented boxes", [1, 21, 21504], "oriented", 15],
+] as const)("inspect offers %s", (_, dims, task, classes) => {
+  const { json } = inspect(null, [{ name: "output0", dims: [...dims] }], { family });
+  const offered = (json as Inspect.PossibilityList).possibilities.map((one) => one.options);
+  expect(offered).toContainEqual(expect.objectContaining({ family, task, classes }));
+});
+
+test("a name tells it from the family that it looks like", () => {
+  const of = (name: string): unknown =>
+    (inspect(null, [{ name, dims: [1, 85, 8400] }], {}).json as Inspect.PossibilityList).possibilities[0]
+      .options.family;
+  expect(of("output_yolov8-odd")).toBe(family);
+  expect(of("output_yolov8")).not.toBe(family);
 });

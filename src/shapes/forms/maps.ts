@@ -165,7 +165,7 @@ const TASK_MAPS: readonly FormRow[] = [
     { task: "segment", anchors: [3] },
   ),
   // A face and its points in one map, as forks of YOLOv8 for faces write it.
-  form("any", DISTRIBUTED, { boxes: map([65, "P"]) }, 3, "a:1x80x80x80 b:1x80x40x40 c:1x80x20x20", {
+  form("any", DISTRIBUTED, { boxes: map([64, "C", "P"]) }, 3, "a:1x80x80x80 b:1x80x40x40 c:1x80x20x20", {
     task: "pose",
     classes: 1,
     levels: [3, 4],

@@ -104,12 +104,12 @@ export const POINT_FORMS: readonly FormRow[] = [
   ),
   one(
     ["rtmpose"],
-    { x: inRows(["X"], { name: /simcc_?x/i }), y: inRows(["C"], { name: /simcc_?y/i }) },
+    { x: inRows(["X"], { name: /simcc_?x/i }), y: inRows(["Y"], { name: /simcc_?y/i }) },
     { isNamed: true, kind: "bins", usual: 6, example: "simcc_x:1x17x384 simcc_y:1x17x512" },
   ),
   one(
     ["rtmpose"],
-    { x: inRows(["X"], { rank: 3 }), y: inRows(["C"], { rank: 3 }) },
+    { x: inRows(["X"], { rank: 3 }), y: inRows(["Y"], { rank: 3 }) },
     { counts: [17, 21, 26, 106, 133], kind: "bins", usual: 2, example: "1:1x133x576 2:1x133x768" },
   ),
   one(

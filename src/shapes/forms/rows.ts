@@ -77,6 +77,14 @@ const BOX_ROWS: readonly FormRow[] = [
     3,
     "tmp_17:1x8400x4 concat_14.tmp_0:1x80x8400",
   ),
+  // A network of these families whose last layer, which joins both, was cut off.
+  form(
+    "cells",
+    ULTRALYTICS,
+    { boxes: inPlanes([4]), scores: inPlanes(["C"]) },
+    1,
+    "boxes:1x4x8400 scores:1x80x8400",
+  ),
   // pytorch-YOLOv4 and its kin decode corners of each anchor.
   form(
     "anchors",
@@ -108,7 +116,7 @@ const BOX_ROWS: readonly FormRow[] = [
 /** The same forms with what a task adds after the classes, or in tensors of its own. */
 const TASK_ROWS: readonly FormRow[] = [
   // People, hands and dogs of Ultralytics' own data sets.
-  form("cells", ULTRALYTICS, { boxes: rows([5, "P"]) }, 5, "output0:1x56x8400", {
+  form("cells", ULTRALYTICS, { boxes: rows([4, "C", "P"]) }, 5, "output0:1x56x8400", {
     task: "pose",
     classes: 1,
     points: [
@@ -117,7 +125,7 @@ const TASK_ROWS: readonly FormRow[] = [
       [24, 3],
     ],
   }),
-  form("cells", ULTRALYTICS, { boxes: inPlanes([5, "P"]) }, -1, "output0:1x20x8400", {
+  form("cells", ULTRALYTICS, { boxes: inPlanes([4, "C", "P"]) }, -1, "output0:1x20x8400", {
     task: "pose",
     classes: 1,
   }),
@@ -208,13 +216,13 @@ const TASK_ROWS: readonly FormRow[] = [
     "output0:1x25200x117 output1:1x32x160x160",
     { task: "segment" },
   ),
-  form("anchors", ["yolov7", "yolov5"], { boxes: rows([6, "P"]) }, 5, "output:1x25200x57", {
+  form("anchors", ["yolov7", "yolov5"], { boxes: rows([5, "C", "P"]) }, 5, "output:1x25200x57", {
     task: "pose",
     classes: 1,
     points: [[17, 3]],
   }),
   // YOLOv7-face: five points with a confidence each.
-  form("anchors", ["yolov7"], { boxes: rows([6, "P"]) }, 0, "output:1x25200x21", {
+  form("anchors", ["yolov7"], { boxes: rows([5, "C", "P"]) }, 0, "output:1x25200x21", {
     task: "pose",
     classes: 1,
     points: [[5, 3]],
