@@ -67,6 +67,13 @@ export interface AppAssignment {
   readonly rolloutState: "RUNNING" | "STOPPED" | null;
   /** Count of devices that cannot use the version at which the roll-out stops. */
   readonly rolloutFailureLimit: number | null;
+  /** Shares that open by themselves; null: only a person widens the roll-out. */
+  readonly rolloutSteps: readonly number[] | null;
+  readonly rolloutSuccessPercent: number | null;
+  readonly rolloutErrorPercent: number | null;
+  readonly rolloutWaitMinutes: number | null;
+  /** When the present share was set; null: a roll-out without steps. ISO 8601. */
+  readonly rolloutStepOpenedAt: string | null;
   readonly rolloutProgress: RolloutProgress | null;
   /** Pass it as `ifRevision`, so that you do not overwrite the change of another person. */
   readonly revision: number;
@@ -137,8 +144,19 @@ export type AppTarget = { readonly deviceId: string } | { readonly groupId: stri
 export interface Rollout {
   /** Per cent of the group that get the version first. Repeat with more to widen the roll-out. */
   readonly share?: number;
-  /** Count of devices that cannot use the version at which the roll-out stops. By default 1, or what it had before. */
+  /**
+   * Count of devices that cannot use the version at which the roll-out stops. By default what it had before, else 1, or
+   * 5 with `steps`.
+   */
   readonly failureLimit?: number;
+  /** Instead of `share`: ascending shares. The hub opens the next one by itself. */
+  readonly steps?: readonly number[];
+  /** Per cent of a step's devices that use the version before the next step opens. By default 90. */
+  readonly successPercent?: number;
+  /** Per cent of failing devices at which the roll-out stops, once `failureLimit` is reached as well. By default 5. */
+  readonly errorPercent?: number;
+  /** Minutes that a step is open at least. By default 60. */
+  readonly waitMinutes?: number;
   readonly ifRevision?: number;
 }
 
@@ -172,8 +190,8 @@ export interface AppOperations {
 const APPS_A_PAGE = 100;
 /** A version holds its config and a description: some ten kilobytes each. */
 const VERSIONS_A_PAGE = 20;
-const ASSIGNMENT =
-  "deviceId groupId version rolloutVersion rolloutShare rolloutState rolloutFailureLimit rolloutProgress { devices applied failed waiting offline } revision changedAt changedBy";
+const GATES = "rolloutSteps rolloutSuccessPercent rolloutErrorPercent rolloutWaitMinutes rolloutStepOpenedAt";
+const ASSIGNMENT = `deviceId groupId version rolloutVersion rolloutShare rolloutState rolloutFailureLimit ${GATES} rolloutProgress { devices applied failed waiting offline } revision changedAt changedBy`;
 const APP = `id identifier name purpose tags createdAt updatedAt newestVersion { number hash } assignments { ${ASSIGNMENT} }`;
 const MODEL = "sha256 size name createdAt isComplete appIdentifiers deviceCount";
 const VERSION =
@@ -181,6 +199,7 @@ const VERSION =
 
 export function createAppOperations({ read, all, mutation }: Toolbox): AppOperations {
   const id = { appId: "ID!" };
+  const gates = { steps: "[Int!]", successPercent: "Int", errorPercent: "Int", waitMinutes: "Int" };
   const target = { deviceId: "ID", groupId: "ID", ifRevision: "Int" };
   const one = read<App | null>("app", id, `{ ${APP} }`);
   const create = mutation<{ app: App }>(
@@ -197,7 +216,7 @@ export function createAppOperations({ read, all, mutation }: Toolbox): AppOperat
   );
   const assign = mutation<{ assignment: AppAssignment }>(
     "assignApp",
-    { ...id, version: "Int!", share: "Int", failureLimit: "Int", ...target },
+    { ...id, version: "Int!", share: "Int", failureLimit: "Int", ...gates, ...target },
     `assignment { ${ASSIGNMENT} }`,
   );
   const unassign = mutation("unassignApp", { ...target, purpose: "AppPurpose" }, "");

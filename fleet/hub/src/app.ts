@@ -33,6 +33,7 @@ import { deleteOrphans } from "./nouns/snap-deletion.ts";
 import { SnapQuota } from "./nouns/snap-quota.ts";
 import { Heartbeats } from "./nouns/status.ts";
 import { createSweep } from "./nouns/sweep.ts";
+import { watchRollouts } from "./nouns/rollout-steps.ts";
 import { Desired } from "./nouns/waiting.ts";
 import { registerAssets } from "./pages/assets.ts";
 import { explainEndpoint, isOpened } from "./pages/explain.tsx";
@@ -50,6 +51,8 @@ const CONFIG_MS = 1000;
 const ANSWERS_AT_ONCE = 4;
 /** Rows that are too old are deleted this often, some at a time. */
 const SWEEP_MS = 60_000;
+/** Roll-outs with gates are looked at this often. */
+const ROLLOUTS_MS = 5000;
 /** Files that no row names are looked for this often. */
 const CLEAN_MS = 3600_000;
 /** Bodies of devices and model files at once: in all, and of one sender. A slow one stops nobody else. */
@@ -123,6 +126,7 @@ export function createApp(options: AppOptions): App {
   alerts.start();
   const sweep = createSweep(services);
   const sweeper = setInterval(() => void sweep(), SWEEP_MS).unref();
+  const stopRollouts = watchRollouts(services, ROLLOUTS_MS);
   const cleaner = setInterval(() => void clean(services), CLEAN_MS).unref();
   // A hub that was killed may have left files that no row names.
   void clean(services);
@@ -137,6 +141,7 @@ export function createApp(options: AppOptions): App {
   async function close(): Promise<void> {
     for (const timer of [flusher, heart, sweeper, cleaner]) clearInterval(timer);
     desired.stop();
+    await stopRollouts();
     await alerts.stop();
     await flush();
     await flushHeartbeats();

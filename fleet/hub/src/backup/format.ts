@@ -67,7 +67,7 @@ export const tables = [
     name: "assignments",
     columns: [
       ...["team_id", "kind", "target_id", "app_id", "version", "next_version", "share", "rollout_id", "rollout_state"],
-      ...["revision", "changed_at", "changed_by", "failure_limit", "purpose"],
+      ...["revision", "changed_at", "changed_by", "failure_limit", "purpose", "gates", "step_at"],
     ],
     key: ["team_id", "kind", "target_id", "purpose"],
   },

@@ -273,10 +273,13 @@ CREATE TABLE assignments (
   changed_by ${text} NOT NULL,
   failure_limit BIGINT,
   purpose ${text} NOT NULL,
+  gates ${text},
+  step_at BIGINT,
   PRIMARY KEY (team_id, kind, target_id, purpose),
   FOREIGN KEY (team_id, app_id) REFERENCES apps (team_id, id)
 );
 CREATE INDEX assignments_of_app ON assignments (team_id, app_id);
+CREATE INDEX assignments_with_gates ON assignments (rollout_state) WHERE gates IS NOT NULL;
 CREATE TABLE app_reports (
   team_id ${text} NOT NULL,
   device_id ${text} NOT NULL,

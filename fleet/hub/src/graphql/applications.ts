@@ -15,6 +15,7 @@ import {
   type Purpose,
 } from "../nouns/application.ts";
 import { assign, endRollout, listAssignments, unassign, type Assignment, type Target } from "../nouns/assignment.ts";
+import { parseGates } from "../nouns/gates.ts";
 import { etagOf, rolloutProgress } from "../nouns/desired.ts";
 import { countReports } from "../nouns/report.ts";
 import type { TeamContext } from "./context.ts";
@@ -87,6 +88,7 @@ function toVersion({ db, team }: TeamContext, app: App, version: AppVersion): ob
 }
 
 function toAssignment({ db, now, team }: TeamContext, row: Assignment): object {
+  const gates = parseGates(row.gates);
   return {
     deviceId: row.kind === "device" ? row.target_id : null,
     groupId: row.kind === "group" ? row.target_id : null,
@@ -95,6 +97,11 @@ function toAssignment({ db, now, team }: TeamContext, row: Assignment): object {
     rolloutShare: row.share,
     rolloutState: row.rollout_state?.toUpperCase() ?? null,
     rolloutFailureLimit: row.failure_limit,
+    rolloutSteps: gates?.steps ?? null,
+    rolloutSuccessPercent: gates?.success_percent ?? null,
+    rolloutErrorPercent: gates?.error_percent ?? null,
+    rolloutWaitMinutes: gates?.wait_minutes ?? null,
+    rolloutStepOpenedAt: row.step_at === null ? null : iso(row.step_at),
     rolloutProgress: () => (row.rollout_id === null ? null : rolloutProgress(db, now(), team.id, row)),
     revision: row.revision,
     changedAt: iso(row.changed_at),
@@ -140,7 +147,17 @@ interface TargetArguments {
 interface RolloutArguments {
   readonly share?: number | null;
   readonly failureLimit?: number | null;
+  readonly steps?: readonly number[] | null;
+  readonly successPercent?: number | null;
+  readonly errorPercent?: number | null;
+  readonly waitMinutes?: number | null;
 }
+
+const rolloutOf = (args: RolloutArguments) => ({
+  ...{ share: given(args.share), failureLimit: given(args.failureLimit), steps: given(args.steps) },
+  ...{ successPercent: given(args.successPercent), errorPercent: given(args.errorPercent) },
+  waitMinutes: given(args.waitMinutes),
+});
 
 interface PurposeArgument {
   /** Of the schema's enum. */
@@ -199,8 +216,7 @@ export function appMutations(context: TeamContext) {
     assignApp: (args: TargetArguments & { appId: string; version: number } & RolloutArguments) =>
       changeDesired(async () => {
         const { appId, version } = args;
-        const rollout = { share: given(args.share), failureLimit: given(args.failureLimit) };
-        const wanted = { target: targetOf(args), appId, version, ...rollout, expected: given(args.ifRevision) };
+        const wanted = { target: targetOf(args), appId, version, ...rolloutOf(args), expected: given(args.ifRevision) };
         return { assignment: toAssignment(context, await assign(db, change(), wanted)) };
       }),
     unassignApp: (args: TargetArguments & PurposeArgument) =>

@@ -1,7 +1,8 @@
 /**
  * Assignments: a device or a group is given a version. A device follows its own assignment. Without one, it follows
- * that of its groups which was changed last. A roll-out gives another version to a share of a group. A write may name
- * the revision that its writer saw, so that two people do not overwrite each other.
+ * that of its groups which was changed last. A roll-out gives another version to a share of a group, which a person
+ * widens, or gates do (gates.ts). A write may name the revision that its writer saw, so that two people do not
+ * overwrite each other.
  */
 import { createHash } from "node:crypto";
 import type { Database, Queries } from "boxwright-service/database";
@@ -10,6 +11,7 @@ import { newId } from "../core/ids.ts";
 import { needApp, needVersion, type Purpose } from "./application.ts";
 import { audit } from "./audit.ts";
 import { countChange } from "./changes.ts";
+import { parseGates, readGates, USUAL_FAILURE_LIMIT, type Gates, type GivenGates } from "./gates.ts";
 import type { Change } from "./group.ts";
 
 export type TargetKind = "device" | "group";
@@ -34,6 +36,10 @@ export interface Assignment {
   readonly rollout_state: "running" | "stopped" | null;
   /** Count of devices that stops the roll-out when they cannot use `next_version`; null: there is no roll-out. */
   readonly failure_limit: number | null;
+  /** JSON of `Gates`; null: only a person widens. */
+  readonly gates: string | null;
+  /** When the share was set; null: there are no gates. */
+  readonly step_at: number | null;
   /** Grows by one with each change. */
   readonly revision: number;
   readonly changed_at: number;
@@ -44,7 +50,7 @@ export interface Assignment {
 
 export const ASSIGNMENT_COLUMNS = [
   ...["kind", "target_id", "app_id", "version", "next_version", "share", "rollout_id", "rollout_state"],
-  ...["failure_limit", "revision", "changed_at", "changed_by", "purpose"],
+  ...["failure_limit", "revision", "changed_at", "changed_by", "purpose", "gates", "step_at"],
 ] as const;
 const COLUMNS = ASSIGNMENT_COLUMNS.join(", ");
 
@@ -70,29 +76,33 @@ export function listAssignments(db: Queries, teamId: string, appId?: string): Pr
     : db.all(`${sql} AND app_id = ? ${order}`, [teamId, appId]);
 }
 
-export interface Assign {
+export interface Assign extends GivenGates {
   readonly target: Target;
   readonly appId: string;
   readonly version: number;
   /** Per cent of a group that get the version first; 100: all at once. */
   readonly share?: number | undefined;
-  /** Count of failing devices that stops the roll-out; undefined: the limit before, or 1. */
+  /** Count of failing devices that stops the roll-out; undefined: the limit before, or what is usual. */
   readonly failureLimit?: number | undefined;
   /** Revision that the writer saw, 0 for none; undefined: they did not look. */
   readonly expected?: number | undefined;
 }
 
 /**
- * Gives a version to a device or a group. A share below 100 begins a roll-out, or widens the roll-out of the same
- * version. A share of 100 ends a roll-out: all get the version. To go back, give the earlier version.
+ * Gives a version to a device or a group. Steps, or a share below 100, begin a roll-out, or go on with the roll-out of
+ * the same version. A share of 100 ends a roll-out: all get the version. To go back, give the earlier version.
  */
 export async function assign(db: Database, change: Change, given: Assign): Promise<Assignment> {
   const { now, actor, teamId } = change;
-  const { target, share = 100, failureLimit } = given;
+  const { target, failureLimit } = given;
+  const gates = readGates(given);
+  if (gates !== undefined && given.share !== undefined)
+    throw new UserError("steps: got them beside a share, expected one of the two", 400, "Enter a share or steps.");
+  const share = gates?.steps[0] ?? given.share ?? 100;
   checkCount("share", share, 100);
   if (failureLimit !== undefined) checkCount("failure limit", failureLimit, MAX_FAILURE_LIMIT);
-  if (share < 100 && target.kind === "device")
-    throw new UserError("share: got one for a device, expected a group", 400, "Only groups have roll-outs.");
+  if ((share < 100 || gates !== undefined) && target.kind === "device")
+    throw new UserError("share, steps: got one for a device, expected a group", 400, "Only groups have roll-outs.");
   return db.write(async (tx) => {
     await checkTarget(tx, teamId, target);
     const app = await needApp(tx, teamId, given.appId);
@@ -100,9 +110,9 @@ export async function assign(db: Database, change: Change, given: Assign): Promi
     const { purpose } = app;
     const before = await findAssignment(tx, teamId, target, purpose);
     checkRevision(before, given.expected);
-    const row = nextAssignment(before, { ...given, appId: app.id, share, purpose }, change);
+    const row = nextAssignment(before, { ...given, appId: app.id, share, purpose, gates }, change);
     await store(tx, teamId, row);
-    const what = share < 100 ? `${share} % of ${target.kind}` : target.kind;
+    const what = row.share === null ? target.kind : `${row.share} % of ${target.kind}`;
     await audit(tx, now, actor, "app.assigned", teamId, `${app.identifier} ${given.version} ${what} ${target.id}`);
     await countChange(tx, teamId);
     return row;
@@ -124,9 +134,10 @@ function checkCount(name: string, given: number, max: number): void {
 /** Returns the assignment after a version was given. */
 function nextAssignment(
   before: Assignment | undefined,
-  { target, appId, version, share, failureLimit, purpose }: Assign & { readonly share: number; purpose: Purpose },
+  given: Assign & { readonly share: number; readonly purpose: Purpose; readonly gates: Gates | undefined },
   { now, actor }: Change,
 ): Assignment {
+  const { target, appId, version, failureLimit, purpose } = given;
   const row = {
     kind: target.kind,
     target_id: target.id,
@@ -136,10 +147,13 @@ function nextAssignment(
     changed_at: now,
     changed_by: actor,
   };
-  if (share === 100) return { ...row, version, ...NO_ROLLOUT };
+  if (given.share === 100 && given.gates === undefined) return { ...row, version, ...NO_ROLLOUT };
   const isSameApp = before?.app_id === appId;
   // Keep the id of a roll-out that is widened: its hash chooses the devices, and those chosen so far have to stay.
   const isWidened = isSameApp && before.next_version === version && before.rollout_id !== null;
+  const gates = given.gates ?? (isWidened ? parseGates(before.gates) : undefined);
+  // Take the version from nobody when gates are given to a roll-out that has begun.
+  const share = given.gates !== undefined && isWidened ? Math.max(before.share ?? 0, given.share) : given.share;
   return {
     ...row,
     version: isSameApp ? before.version : null,
@@ -147,11 +161,17 @@ function nextAssignment(
     share,
     rollout_id: isWidened ? before.rollout_id : newId(now),
     rollout_state: "running",
-    failure_limit: failureLimit ?? (isWidened ? before.failure_limit : null) ?? 1,
+    failure_limit:
+      failureLimit ?? (isWidened ? before.failure_limit : null) ?? (gates === undefined ? 1 : USUAL_FAILURE_LIMIT),
+    gates: gates === undefined ? null : JSON.stringify(gates),
+    step_at: gates === undefined ? null : now,
   };
 }
 
-const NO_ROLLOUT = { next_version: null, share: null, rollout_id: null, rollout_state: null, failure_limit: null };
+export const NO_ROLLOUT = {
+  ...{ next_version: null, share: null, rollout_id: null, rollout_state: null, failure_limit: null },
+  ...{ gates: null, step_at: null },
+};
 
 /** Takes the application away from a device or a group. */
 export async function unassign(
@@ -202,7 +222,8 @@ export async function endRollout(
 
 /**
  * Stops the roll-outs of a version that have reached their limit of failures, in the groups of the device that failed.
- * Failures count from the last change of the roll-out on: whoever widens a stopped one has seen those before.
+ * Failures count from the last change of the roll-out on: whoever widens a stopped one has seen those before. Roll-outs
+ * with gates are left out: a count of all devices for each report would cost too much.
  * @returns true if one was stopped
  */
 export async function stopRollouts(
@@ -212,7 +233,7 @@ export async function stopRollouts(
 ): Promise<boolean> {
   const { deviceId, appId, version } = report;
   const stopped = await tx.all<{ target_id: string }>(
-    "UPDATE assignments SET rollout_state = 'stopped', revision = revision + 1 WHERE team_id = ? AND kind = 'group' AND app_id = ? AND next_version = ? AND rollout_state = 'running' " +
+    "UPDATE assignments SET rollout_state = 'stopped', revision = revision + 1 WHERE team_id = ? AND kind = 'group' AND app_id = ? AND next_version = ? AND rollout_state = 'running' AND gates IS NULL " +
       "AND target_id IN (SELECT group_id FROM device_group_members WHERE team_id = ? AND device_id = ?) " +
       "AND (SELECT count(*) FROM device_group_members m JOIN app_reports r ON r.team_id = m.team_id AND r.device_id = m.device_id WHERE m.team_id = assignments.team_id AND m.group_id = assignments.target_id " +
       "AND r.app_id = assignments.app_id AND r.version = assignments.next_version AND r.state = 'failed' AND r.at >= assignments.changed_at) >= coalesce(failure_limit, 1) RETURNING target_id",
@@ -263,7 +284,11 @@ async function store(tx: Queries, teamId: string, row: Assignment): Promise<void
 }
 
 /** True if a device is in the first `share` per cent of a roll-out. Every process chooses the same devices. */
-export function isInShare(deviceId: string, rolloutId: string, share: number): boolean {
+export const isInShare = (deviceId: string, rolloutId: string, share: number): boolean =>
+  placeInRollout(deviceId, rolloutId) < share;
+
+/** Returns the per cent, below 100, at which a roll-out reaches a device. */
+export function placeInRollout(deviceId: string, rolloutId: string): number {
   const first = createHash("sha256").update(`${rolloutId} ${deviceId}`).digest().readUInt32BE(0);
-  return (first / 2 ** 32) * 100 < share;
+  return (first / 2 ** 32) * 100;
 }

@@ -52,6 +52,8 @@ export type AuditAction =
   | "app.unassigned"
   | "rollout.ended"
   | "rollout.stopped"
+  | "rollout.step_opened"
+  | "rollout.completed"
   | "model.added"
   | "model.removed"
   | "snap.deleted"

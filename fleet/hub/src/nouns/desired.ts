@@ -111,24 +111,42 @@ async function membersOf(db: Queries, teamId: string, deviceId?: string): Promis
 /** Returns the devices whose last report says that they use the version of a roll-out. */
 async function appliedOf(db: Queries, teamId: string, row: Row): Promise<Set<string>> {
   const states = await lastStates(db, teamId, row);
-  return new Set([...states].filter(([, state]) => state === "applied").map(([id]) => id));
+  return new Set([...states].filter(([, { state }]) => state === "applied").map(([id]) => id));
 }
 
 /**
  * Returns what devices said about the version of a roll-out: in their last report, or that they could not use it since
  * the roll-out changed. A device that failed goes back to the earlier version, and its last report is about that one.
  */
-async function lastStates(
+export async function lastStates(
   db: Queries,
   teamId: string,
   { app_id, next_version, changed_at }: Assignment,
-): Promise<Map<string, "applied" | "failed">> {
-  const rows = await db.all<{ device_id: string; state: "applied" | "failed" }>(
-    "SELECT r.device_id AS device_id, r.state AS state FROM app_reports r WHERE r.team_id = ? AND r.app_id = ? AND r.version = ? " +
+): Promise<Map<string, StateTold>> {
+  const rows = await db.all<StateTold & { readonly device_id: string }>(
+    "SELECT r.device_id AS device_id, r.state AS state, r.at AS at FROM app_reports r WHERE r.team_id = ? AND r.app_id = ? AND r.version = ? " +
       "AND ((r.state = 'failed' AND r.at >= ?) OR r.at = (SELECT max(o.at) FROM app_reports o WHERE o.team_id = r.team_id AND o.device_id = r.device_id AND o.purpose = r.purpose))",
     [teamId, app_id, next_version, changed_at],
   );
-  return new Map(rows.map(({ device_id, state }) => [device_id, state]));
+  return new Map(rows.map((row) => [row.device_id, row]));
+}
+
+interface StateTold {
+  readonly state: "applied" | "failed";
+  readonly at: number;
+}
+
+/** Returns the devices in the share of a roll-out. Devices that follow another assignment are left out. */
+export async function idsInShare(desired: ReadonlyMap<string, DesiredVersion>, rollout: Assignment): Promise<string[]> {
+  const { rollout_id, share } = rollout;
+  const ids: string[] = [];
+  if (rollout_id === null) return ids;
+  let looked = 0;
+  for (const [id, { by }] of desired) {
+    if (++looked % ROWS_A_TURN === 0) await nextTurn();
+    if (by.rollout_id === rollout_id && isInShare(id, rollout_id, share ?? 0)) ids.push(id);
+  }
+  return ids;
 }
 
 /** How far a roll-out is. */
@@ -143,7 +161,7 @@ export interface RolloutProgress {
   readonly offline: number;
 }
 
-/** Counts the devices of a roll-out. Devices that follow another assignment are left out. */
+/** Counts the devices of a roll-out. */
 export async function rolloutProgress(
   db: Queries,
   now: number,
@@ -151,12 +169,10 @@ export async function rolloutProgress(
   rollout: Assignment,
 ): Promise<RolloutProgress> {
   const desired = await resolveDesired(db, teamId, { purpose: rollout.purpose });
-  const isIn = ([id, { by }]: readonly [string, DesiredVersion]): boolean =>
-    by.rollout_id === rollout.rollout_id && isInShare(id, by.rollout_id ?? "", rollout.share ?? 0);
-  const ids = rollout.rollout_id === null ? [] : [...desired].filter(isIn).map(([id]) => id);
+  const ids = await idsInShare(desired, rollout);
   const states = await lastStates(db, teamId, rollout);
   const waiting = ids.filter((id) => !states.has(id));
-  const count = (wanted: string): number => ids.filter((id) => states.get(id) === wanted).length;
+  const count = (wanted: string): number => ids.filter((id) => states.get(id)?.state === wanted).length;
   const online = await onlineAmong(db, now, teamId);
   const offline = waiting.filter((id) => !online.has(id)).length;
   return { devices: ids.length, applied: count("applied"), failed: count("failed"), waiting: waiting.length, offline };

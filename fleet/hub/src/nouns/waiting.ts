@@ -6,6 +6,7 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { Database } from "boxwright-service/database";
 import { UnavailableError } from "boxwright-service/errors";
+import type { Purpose } from "./application.ts";
 import { readChangeMark, readChanges } from "./changes.ts";
 import { resolveDesired, type DesiredVersion } from "./desired.ts";
 
@@ -88,6 +89,13 @@ export class Desired {
   /** Returns the version of the agent that a device should run; undefined: any. Costs as much as `version`. */
   async agent(teamId: string, deviceId: string): Promise<DesiredVersion | undefined> {
     return (await this.#loaded(teamId)).agents.get(deviceId);
+  }
+
+  /** Returns what all devices of a team should run. Sees changes of other processes that were made before the call. */
+  async all(teamId: string, purpose: Purpose): Promise<ReadonlyMap<string, DesiredVersion>> {
+    await this.poll();
+    const { versions, agents } = await this.#loaded(teamId);
+    return purpose === "agent" ? agents : versions!;
   }
 
   async #loaded(teamId: string): Promise<TeamState> {

@@ -1,5 +1,6 @@
 /** A group or device that is given an application: how far its roll-out is, and forms that change it. */
 import type { Assignment } from "../nouns/assignment.ts";
+import { nextStep, parseGates, type Gates } from "../nouns/gates.ts";
 import type { RolloutProgress } from "../nouns/desired.ts";
 import { countText } from "./ago.tsx";
 import { Csrf } from "./layout.tsx";
@@ -24,7 +25,8 @@ const NEXT_SHARES = [10, 25, 50, 100];
 
 export function AssignmentItem({ assignment: a, name, progress, ...forms }: Given) {
   const target = `${a.kind}:${a.target_id}`;
-  const next = NEXT_SHARES.find((share) => share > (a.share ?? 100));
+  const shares = parseGates(a.gates)?.steps ?? NEXT_SHARES;
+  const next = a.share === null ? undefined : (shares.find((share) => share > a.share!) ?? 100);
   return (
     <li>
       <div class="what">
@@ -75,18 +77,30 @@ function RolloutText({ assignment: a, progress }: { assignment: Assignment; prog
     `${applied} of ${countText(devices, "device")} use it`,
     ...(waiting > 0 ? [`${waiting} without a report yet${offline > 0 ? `, ${offline} of them offline` : ""}`] : []),
   ];
-  const limit = a.failure_limit ?? 1;
+  const limit = countText(a.failure_limit ?? 1, "device");
+  const gates = parseGates(a.gates);
+  const failures =
+    gates === undefined ? `${limit} that cannot use it` : `${limit} and ${gates.error_percent} % that cannot use it`;
   return (
     <span class="soft">
       {parts.join("; ")}
       {failed > 0 && <span class="bad">; {failed} cannot use it</span>}
       {a.rollout_state === "stopped" ? (
-        <strong class="bad">; stopped at {countText(limit, "device")} that cannot use it</strong>
+        <strong class="bad">; stopped at {failures}</strong>
       ) : (
-        `; stops at ${countText(limit, "device")} that cannot use it`
+        `; stops at ${failures}${gates === undefined ? "" : `; ${stepText(a, gates)}`}`
       )}
     </span>
   );
+}
+
+/** Says when the hub opens the next step. */
+function stepText({ share, step_at }: Assignment, gates: Gates): string {
+  const next = nextStep(gates, share ?? 0);
+  if (next === undefined && share !== 100) return "the last step is open, and a person widens it";
+  const what = next === undefined ? "ends" : `goes to ${next} %`;
+  const from = new Date((step_at ?? 0) + gates.wait_minutes * 60_000).toISOString().slice(0, 16).replace("T", " ");
+  return `${what} once ${gates.success_percent} % use it, from ${from} UTC on`;
 }
 
 interface Button extends AppForms {

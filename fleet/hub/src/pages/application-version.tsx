@@ -1,6 +1,7 @@
 /** The page of a version: what it holds, what changed, and the forms that give it. */
 import { csrfOf } from "../auth/cookie.ts";
 import { findVersion, needApp, needVersion } from "../nouns/application.ts";
+import { MAX_WAIT_MINUTES, USUAL_GATES } from "../nouns/gates.ts";
 import { listGroups } from "../nouns/group.ts";
 import { show, type Answer } from "./answer.tsx";
 import { Difference, pretty, sizeText, versionText } from "./application-edit.tsx";
@@ -69,6 +70,31 @@ export async function versionPage(site: Site, visit: Member): Promise<Answer> {
   );
 }
 
+/** Fields of a roll-out that goes on by itself. */
+function StepFields() {
+  const { success_percent, error_percent, wait_minutes } = USUAL_GATES;
+  const fields = [
+    ["success", "Per cent that use it before the next step", 1, 99, success_percent],
+    ["error", "Per cent of failures that stop it", 1, 99, error_percent],
+    ["wait", "Minutes of a step at least", 0, MAX_WAIT_MINUTES, wait_minutes],
+  ] as const;
+  return (
+    <details>
+      <summary>Steps that open by themselves</summary>
+      <div>
+        <label for="steps">Steps in per cent, instead of the share</label>
+        <input id="steps" name="steps" placeholder="1, 10, 50, 100" maxlength={100} autocomplete="off" />
+      </div>
+      {fields.map(([name, label, min, max, usual]) => (
+        <div>
+          <label for={name}>{label}</label>
+          <input id={name} name={name} type="number" min={min} max={max} placeholder={String(usual)} />
+        </div>
+      ))}
+    </details>
+  );
+}
+
 function GiveForm(props: {
   base: string;
   csrf: string;
@@ -97,8 +123,9 @@ function GiveForm(props: {
           </div>
           <div>
             <label for="limit">Failures that stop it</label>
-            <input id="limit" name="limit" type="number" min={1} max={100000} value="1" required />
+            <input id="limit" name="limit" type="number" min={1} max={100000} placeholder="1, or 5 with steps" />
           </div>
+          <StepFields />
           <button type="submit" class="main">
             Give it to the group
           </button>

@@ -1,6 +1,6 @@
 /** Forms of an application: giving it, taking it away, ending a roll-out, its name, its removal. */
 import { deleteApp, needApp, updateApp, type App } from "../nouns/application.ts";
-import { assign, endRollout, unassign, type Target } from "../nouns/assignment.ts";
+import { assign, endRollout, unassign, type Assign, type Target } from "../nouns/assignment.ts";
 import { findTarget, targetNames } from "../nouns/target.ts";
 import { redirect, type Answer } from "./answer.tsx";
 import { appPage } from "./application-page.tsx";
@@ -80,13 +80,26 @@ const postAssign = (site: Site, visit: Member, app: App): Promise<Said> =>
 
 async function give(site: Site, visit: Member, app: App, version: number): Promise<Said> {
   const target = await targetOf(site, visit);
-  const share = target.kind === "device" ? 100 : Number(visit.form("share") || 100);
-  const failureLimit = visit.form("limit") === "" ? undefined : Number(visit.form("limit"));
-  const given = { target, appId: app.id, version, share, failureLimit, expected: revisionOf(visit) };
-  await assign(site.db, changeOf(site, visit), given);
+  const rollout = target.kind === "device" ? {} : rolloutOf(visit);
+  const given = { target, appId: app.id, version, ...rollout, expected: revisionOf(visit) };
+  const { share } = await assign(site.db, changeOf(site, visit), given);
   const names = await targetNames(site.db, visit.team.id, [{ kind: target.kind, target_id: target.id }]);
   const whom = names.get(`${target.kind}:${target.id}`) ?? target.id;
-  return { text: `Version ${version} goes to ${share < 100 ? `${share} % of ` : ""}${whom}.` };
+  return { text: `Version ${version} goes to ${share === null || share === 100 ? "" : `${share} % of `}${whom}.` };
+}
+
+/** Reads the fields of a roll-out. Steps go before the share: the form always has one. */
+function rolloutOf({ form }: Member): Omit<Assign, "target" | "appId" | "version" | "expected"> {
+  const number = (name: string): number | undefined => (form(name) === "" ? undefined : Number(form(name)));
+  const failureLimit = number("limit");
+  const steps = form("steps")
+    .split(/[\s,]+/)
+    .filter((step) => step !== "");
+  if (steps.length === 0) return { share: number("share") ?? 100, failureLimit };
+  return {
+    ...{ steps: steps.map(Number), failureLimit },
+    ...{ successPercent: number("success"), errorPercent: number("error"), waitMinutes: number("wait") },
+  };
 }
 
 async function postUnassign(site: Site, visit: Member, { purpose }: App): Promise<Said> {

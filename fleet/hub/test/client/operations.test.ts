@@ -37,6 +37,8 @@ describe("the client's methods", () => {
     expect(rollout).toMatchObject({ version: 1, rolloutVersion: 2, rolloutShare: 10, rolloutState: "RUNNING" });
     await expect(client.assignApp("gate", 1, target, { ifRevision: 1 })).rejects.toThrow("changed meanwhile");
     await client.endAppRollout(group.id, 2);
+    const wrong = client.assignApp("gate", 2, target, { steps: [50, 10] });
+    await expect(wrong).rejects.toThrow("steps: got [50,10], expected 1 to 20 ascending");
     expect((await client.app("gate"))?.assignments).toMatchObject([{ groupId: group.id, version: 1, revision: 3 }]);
     const [device] = await client.devices();
     await client.assignApp(app.id, 2, { deviceId: device!.id });
@@ -46,6 +48,22 @@ describe("the client's methods", () => {
     expect((await client.deleteApp("gate")).id).toBe(app.id);
     expect(await client.app("gate")).toBeNull();
     expect(await client.appVersions("gate")).toEqual([]);
+  });
+
+  it("give a version in steps, which the hub opens by itself", { timeout: 60_000 }, async () => {
+    const app = await client.createApp({ name: "Steps" });
+    await client.saveAppVersion(app.id, { config: CONFIG });
+    const group = await client.createDeviceGroup("in steps");
+    const steps = { steps: [10, 100], waitMinutes: 0, successPercent: 80 };
+    expect(await client.assignApp(app.id, 1, { groupId: group.id }, steps)).toMatchObject({
+      ...{ rolloutShare: 10, rolloutSteps: [10, 100], rolloutSuccessPercent: 80, rolloutErrorPercent: 5 },
+      ...{ rolloutWaitMinutes: 0, rolloutStepOpenedAt: expect.any(String), rolloutFailureLimit: 5 },
+    });
+    // The group is empty, so nothing holds up its steps.
+    const given = async () => (await client.app(app.id))!.assignments[0]!;
+    await expect.poll(given, { timeout: 50_000, interval: 500 }).toMatchObject({ version: 1, rolloutSteps: null });
+    await client.unassignApp({ groupId: group.id });
+    await client.deleteApp(app.id);
   });
 
   it("read all versions and all applications, in pages", async () => {

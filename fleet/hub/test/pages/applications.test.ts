@@ -52,6 +52,12 @@ onDatabases("pages of applications", (kind) => {
     expect((await admin.post(`${app}/assign`, { ...give, target: `group:${group.id}`, revision: "0" })).status).toBe(
       409,
     );
+    const steps = { ...give, steps: "10, 50 100", success: "80", target: `group:${group.id}` };
+    expect((await admin.post(`${app}/assign`, { ...steps, steps: "50, x" })).status).toBe(400);
+    expect((await said(await admin.post(`${app}/assign`, steps)))[1]).toBe("Version 2 goes to 10 % of Gates.");
+    const rollout = (await admin.get(app)).html;
+    expect(rollout).toMatch(/stops at 5 devices and 5 % that cannot use it; goes to 50 % once 80 % use it, from 20/);
+    expect(rollout).toContain("Widen to 50 %");
     const taken = await admin.formOf(app, `${app}/unassign`);
     expect((await said(await admin.post(`${app}/unassign`, taken)))[1]).toMatch(/^Taken away/);
     expect((await said(await admin.post(`${app}/remove`, { csrf: give["csrf"]! })))[0]).toBe(`${base}/apps`);

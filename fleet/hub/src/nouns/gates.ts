@@ -1,0 +1,116 @@
+/**
+ * Gates of a roll-out: steps that open by themselves once enough devices use the version, and a share of failures that
+ * stops the roll-out.
+ */
+import { UserError } from "../core/errors.ts";
+import { CLOCK_SKEW_MS } from "../core/clock.ts";
+
+export interface Gates {
+  /** Shares of the group in per cent, ascending. After a last step below 100, a person widens. */
+  readonly steps: readonly number[];
+  /** Per cent of a step's devices that have to use the version before the next step opens. */
+  readonly success_percent: number;
+  /** Per cent of a step's devices at which failures stop the roll-out. */
+  readonly error_percent: number;
+  /** Minutes that a step is open at least. */
+  readonly wait_minutes: number;
+}
+
+/** What a person gives of gates. */
+export interface GivenGates {
+  readonly steps?: readonly number[] | undefined;
+  readonly successPercent?: number | undefined;
+  readonly errorPercent?: number | undefined;
+  readonly waitMinutes?: number | undefined;
+}
+
+/** Failures that never stop a roll-out with gates by default: by chance alone, small steps pass any per cent. */
+export const USUAL_FAILURE_LIMIT = 5;
+/** A network may fail an hour after it was applied. */
+export const USUAL_GATES = { success_percent: 90, error_percent: 5, wait_minutes: 60 } as const;
+export const MAX_STEPS = 20;
+/** 30 days. */
+export const MAX_WAIT_MINUTES = 43_200;
+const MINUTE_MS = 60_000;
+
+/**
+ * Returns the gates that a person gave; undefined: they gave none.
+ * @throws UserError
+ */
+export function readGates({ steps, successPercent, errorPercent, waitMinutes }: GivenGates): Gates | undefined {
+  const counts = { successPercent, errorPercent, waitMinutes };
+  if (steps === undefined) {
+    for (const [name, value] of Object.entries(counts))
+      if (value !== undefined) throw new UserError(`${name}: got it without steps, expected steps beside it`);
+    return undefined;
+  }
+  checkSteps(steps);
+  const success_percent = checkNumber("successPercent", successPercent ?? USUAL_GATES.success_percent, 1, 99);
+  const error_percent = checkNumber("errorPercent", errorPercent ?? USUAL_GATES.error_percent, 1, 99);
+  const wait_minutes = checkNumber("waitMinutes", waitMinutes ?? USUAL_GATES.wait_minutes, 0, MAX_WAIT_MINUTES);
+  // Otherwise a step could neither open nor stop after all its devices have reported.
+  if (success_percent + error_percent > 100)
+    throw new UserError(
+      `successPercent, errorPercent: got ${success_percent} and ${error_percent}, expected at most 100 in all`,
+      400,
+      "Success and failures are together at most 100 per cent. Lower one of them.",
+    );
+  return { steps, success_percent, error_percent, wait_minutes };
+}
+
+function checkSteps(steps: readonly number[]): void {
+  const isStep = (step: number, i: number): boolean =>
+    Number.isInteger(step) && step >= 1 && step <= 100 && (i === 0 || step > steps[i - 1]!);
+  if (steps.length >= 1 && steps.length <= MAX_STEPS && steps.every(isStep)) return;
+  throw new UserError(
+    `steps: got ${JSON.stringify(steps).slice(0, 80)}, expected 1 to ${MAX_STEPS} ascending whole numbers from 1 to 100`,
+    400,
+    "Enter steps as ascending numbers, such as 1, 10, 50, 100.",
+  );
+}
+
+function checkNumber(name: string, given: number, min: number, max: number): number {
+  if (Number.isInteger(given) && given >= min && given <= max) return given;
+  throw new UserError(
+    `${name}: got ${given}, expected a whole number from ${min} to ${max}`,
+    400,
+    `Enter a whole number from ${min} to ${max}.`,
+  );
+}
+
+/** Reads the gates that the database holds. */
+export const parseGates = (text: string | null): Gates | undefined =>
+  text === null ? undefined : (JSON.parse(text) as Gates);
+
+/** Returns the step after a share; undefined: it is the last one. */
+export const nextStep = ({ steps }: Gates, share: number): number | undefined => steps.find((step) => step > share);
+
+/** Devices of all steps that are open. Those that failed before a person last changed the roll-out are left out. */
+export interface StepCount {
+  readonly devices: number;
+  readonly applied: number;
+  readonly failed: number;
+}
+
+/** True if failures stop the roll-out: as many as its failure limit, and as many per cent as its gates say. */
+export function isOverError({ error_percent }: Gates, failureLimit: number, { devices, failed }: StepCount): boolean {
+  return failed >= failureLimit && failed * 100 >= error_percent * devices;
+}
+
+/**
+ * True if enough devices use the version. Failures below the limit count neither as success nor as missing, so that a
+ * step of one device is not held up by one failure.
+ */
+export function isSuccess({ success_percent }: Gates, failureLimit: number, count: StepCount): boolean {
+  const { devices, applied, failed } = count;
+  const expected = devices - (failed < failureLimit ? failed : 0);
+  return applied * 100 >= success_percent * expected;
+}
+
+/**
+ * True if a step has been open for long enough. A step of the future was opened under a wrong clock, so its time is
+ * void.
+ */
+export function hasWaited({ wait_minutes }: Gates, openedAt: number, now: number): boolean {
+  return now - openedAt >= wait_minutes * MINUTE_MS || openedAt > now + CLOCK_SKEW_MS;
+}

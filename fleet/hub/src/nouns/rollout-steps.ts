@@ -1,0 +1,130 @@
+/**
+ * Moves roll-outs with gates: opens their next step, ends them after the last one, or stops them. All state is in rows,
+ * so a restart loses nothing. Several hubs may do this at once: the revision lets one of them win.
+ */
+import type { Database, Queries } from "boxwright-service/database";
+import { messageOf, UnavailableError } from "boxwright-service/errors";
+import type { Logger } from "boxwright-service/log";
+import { ASSIGNMENT_COLUMNS, NO_ROLLOUT, type Assignment } from "./assignment.ts";
+import { audit, type AuditAction } from "./audit.ts";
+import { countChange } from "./changes.ts";
+import { idsInShare, lastStates } from "./desired.ts";
+import { hasWaited, isOverError, isSuccess, nextStep, parseGates, type Gates, type StepCount } from "./gates.ts";
+import type { Desired } from "./waiting.ts";
+
+interface Needs {
+  readonly db: Database;
+  readonly desired: Desired;
+  readonly now: () => number;
+}
+
+type Rollout = Assignment & { readonly team_id: string; readonly identifier: string };
+
+/** Actor in the audit. */
+const ACTOR = "hub";
+
+/**
+ * Looks at all running roll-outs with gates again and again.
+ * @returns a function that ends this
+ */
+export function watchRollouts(needs: Needs & { readonly log: Logger }, everyMs: number): () => Promise<void> {
+  let toldReason = "";
+  let work: Promise<void> | undefined;
+  const look = async (): Promise<void> => {
+    try {
+      await moveRollouts(needs);
+      toldReason = "";
+    } catch (error) {
+      // Log each reason once, since this runs every few seconds.
+      if (messageOf(error) !== toldReason && !(error instanceof UnavailableError))
+        needs.log.error({ err: error }, "roll-outs could not be looked at; the next time will try again");
+      toldReason = messageOf(error);
+    }
+  };
+  const timer = setInterval(() => void (work ??= look().finally(() => (work = undefined))), everyMs).unref();
+  return async () => {
+    clearInterval(timer);
+    await work;
+  };
+}
+
+/** Looks at all running roll-outs with gates once. */
+export async function moveRollouts({ db, desired, now }: Needs): Promise<void> {
+  const failures: unknown[] = [];
+  const rollouts = await db.all<Rollout>(
+    `SELECT a.team_id AS team_id, p.identifier AS identifier, ${ASSIGNMENT_COLUMNS.map((name) => `a.${name} AS ${name}`).join(", ")} ` +
+      "FROM assignments a JOIN apps p ON p.team_id = a.team_id AND p.id = a.app_id WHERE a.gates IS NOT NULL AND a.rollout_state = 'running'",
+  );
+  for (const rollout of rollouts)
+    try {
+      const gates = parseGates(rollout.gates)!;
+      const move = chooseMove(rollout, gates, await countStep(db, desired, rollout), now());
+      if (move === undefined) continue;
+      if (await makeMove(db, rollout, move, now())) desired.wake(rollout.team_id);
+    } catch (error) {
+      // Go on: a roll-out that cannot be read does not hold up the others.
+      failures.push(error);
+    }
+  if (failures.length > 0) throw failures[0] as Error;
+}
+
+async function countStep(db: Queries, desired: Desired, rollout: Rollout): Promise<StepCount> {
+  const versions = await desired.all(rollout.team_id, rollout.purpose);
+  const states = await lastStates(db, rollout.team_id, rollout);
+  const count = { devices: 0, applied: 0, failed: 0 };
+  for (const id of await idsInShare(versions, rollout)) {
+    const told = states.get(id);
+    if (told?.state === "failed" && told.at < rollout.changed_at) continue;
+    count.devices++;
+    if (told !== undefined) count[told.state]++;
+  }
+  return count;
+}
+
+interface Move {
+  readonly action: AuditAction;
+  /** What the move means, for the audit. */
+  readonly text: string;
+  readonly columns: Partial<Assignment>;
+}
+
+/** Returns what happens to a roll-out now; undefined: nothing. */
+function chooseMove(rollout: Rollout, gates: Gates, count: StepCount, now: number): Move | undefined {
+  const { share, next_version: version, failure_limit, step_at } = rollout;
+  const limit = failure_limit ?? 1;
+  if (isOverError(gates, limit, count)) {
+    const text = `${count.failed} of ${count.devices} cannot use it`;
+    return { action: "rollout.stopped", text, columns: { rollout_state: "stopped" } };
+  }
+  if (!isSuccess(gates, limit, count) || !hasWaited(gates, step_at ?? 0, now)) return undefined;
+  const text = `${count.applied} of ${count.devices} use it`;
+  if (share === 100) return { action: "rollout.completed", text, columns: { version, ...NO_ROLLOUT } };
+  const next = nextStep(gates, share ?? 0);
+  if (next === undefined) return undefined;
+  return { action: "rollout.step_opened", text: `${next} %, ${text}`, columns: { share: next, step_at: now } };
+}
+
+/**
+ * Writes a move, unless somebody changed the roll-out meanwhile. `changed_at` stays: failures count from it on, and it
+ * says which of two groups a device follows.
+ */
+async function makeMove(
+  db: Database,
+  rollout: Rollout,
+  { action, text, columns }: Move,
+  now: number,
+): Promise<boolean> {
+  const { team_id, target_id, purpose, revision, identifier, next_version } = rollout;
+  return db.write(async (tx) => {
+    const names = Object.keys(columns) as (keyof Assignment)[];
+    const written = await tx.all(
+      `UPDATE assignments SET ${names.map((name) => `${name} = ?`).join(", ")}, revision = revision + 1 ` +
+        "WHERE team_id = ? AND kind = 'group' AND target_id = ? AND purpose = ? AND revision = ? RETURNING 1 AS done",
+      [...names.map((name) => columns[name] ?? null), team_id, target_id, purpose, revision],
+    );
+    if (written.length === 0) return false;
+    await audit(tx, now, ACTOR, action, team_id, `${identifier} ${next_version} group ${target_id}: ${text}`);
+    await countChange(tx, team_id);
+    return true;
+  });
+}
