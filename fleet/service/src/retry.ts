@@ -1,8 +1,8 @@
 /** When to try again: the one rule of hub, agent and host. */
 
 /**
- * Returns whole milliseconds, varied randomly by a share of the given ones either way. Devices that lost the same receiver would otherwise all
- * come back at the same moment.
+ * Returns whole milliseconds, varied randomly by a share of the given ones either way. Devices that lost the same
+ * receiver would otherwise all come back at the same moment.
  */
 export const spreadOut = (milliseconds: number, share = 0.1): number =>
   Math.round(milliseconds * (1 + share * (2 * Math.random() - 1)));
