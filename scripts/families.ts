@@ -6,9 +6,9 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 
 import { pathToFileURL } from "node:url";
 import { FAMILIES, TRAITS, titleOf } from "../src/core/families.ts";
 import type { ExportName, Family, FamilyTraits, HeadRule, PoseFamily } from "../src/core/family.ts";
-import type { PartialRule } from "../src/core/prepare-rule.ts";
 import { columnsText, rowOrder } from "../src/core/row-orders.ts";
 import { EXAMPLES } from "./family-examples.ts";
+import { preparation } from "./family-preparation.ts";
 import { sourceLines } from "./family-sources.ts";
 import { POINT_FAMILIES, pointPageOf, pointRow } from "./point-families.ts";
 
@@ -383,18 +383,6 @@ const FORMS: {
     "boxes and scores, or boxes, scores and class ids",
   ],
 };
-
-const list = (value: number | readonly number[]): string => [value].flat().join(", ");
-
-/** Says how a picture is prepared, with the defaults of `PrepareRule`. */
-export function preparation(rule: PartialRule): string {
-  const { resize = "letterbox", resample = "bilinear", pad = 114, layout = "NCHW", order = "RGB" } = rule;
-  const { mean = 0, std = 255, margin } = rule;
-  const smaller = margin === undefined ? "" : ` less ${margin} pixels`;
-  const padded = resize.startsWith("letterbox") ? `${smaller}, padded with ${list(pad)}` : "";
-  const values = `mean ${list(mean)}, std ${list(std)} of channels in 0..255`;
-  return `\`${resize}\`${padded}; resampled \`${resample}\`; ${layout}, ${order}; ${values}.`;
-}
 
 function scoreLines(traits: FamilyTraits, forms: readonly string[]): string[] {
   const { raw, archived, softmax, objectness, background, head } = traits;

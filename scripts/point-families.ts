@@ -2,7 +2,7 @@
 import { POINT_FACTS } from "../src/core/pose-families.ts";
 import { FAMILIES, TRAITS, titleOf } from "../src/core/families.ts";
 import type { PoseFamily } from "../src/core/family.ts";
-import { preparation } from "./families.ts";
+import { preparation } from "./family-preparation.ts";
 import { sourceLines } from "./family-sources.ts";
 import { POINT_EXAMPLES } from "./point-examples.ts";
 

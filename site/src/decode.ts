@@ -1,18 +1,18 @@
 /** From files to boxes: runs the model, opens a decoder of the tensors, and decodes. */
 import type { Frame } from "boxwright";
 import { json } from "./code.ts";
-import type { PlaygroundRun } from "./playground.ts";
 import { isStated } from "@repo/src/config/model-config.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";
 import { pageWords } from "./page-words.ts";
 import { type State, messageOf, thresholdsOf } from "./state.ts";
+import type { RunJob } from "./worker/jobs.ts";
 
 /** Returns the first possibility that needs nothing besides, among the likeliest ones. */
 const firstComplete = (all: readonly Possibility[]): Possibility | undefined =>
   all.find(({ missing, likelihood }) => missing.length === 0 && likelihood === all[0].likelihood);
 
 /** Runs the model on the photo. Its outputs become the tensors that are shown. */
-export async function runModel(state: State, run: PlaygroundRun): Promise<void> {
+export async function runModel(state: State, run: RunJob): Promise<void> {
   const { inputs, shown, stages, config, options } = state;
   const { id, name, format, missing } = shown.model!;
   const possibilities = await run("possibilitiesOfModel", id, options.value);
@@ -43,7 +43,7 @@ export async function runModel(state: State, run: PlaygroundRun): Promise<void> 
 }
 
 /** Opens a decoder of the tensors. Without a config, the likeliest reading of their shapes becomes the config. */
-export async function openDecoder(state: State, run: PlaygroundRun): Promise<void> {
+export async function openDecoder(state: State, run: RunJob): Promise<void> {
   const { inputs, shown, config, options } = state;
   shown.busy = "Decoding";
   const tensors = shown.tensors.map(({ id }) => id);
@@ -79,7 +79,7 @@ function frameOf({ inputs, shown }: State): Frame | undefined {
 }
 
 /** Returns a function that decodes. While a decode is under way, only the last call counts. */
-export function createDecode(state: State, run: PlaygroundRun): () => Promise<void> {
+export function createDecode(state: State, run: RunJob): () => Promise<void> {
   let decoding: Promise<void> | null = null;
   let isStale = false;
   return () => {
@@ -96,7 +96,7 @@ export function createDecode(state: State, run: PlaygroundRun): () => Promise<vo
 }
 
 /** Decodes with the thresholds of the sliders. Drops the result if another decoder was opened meanwhile. */
-async function decodeOnce(state: State, run: PlaygroundRun): Promise<void> {
+async function decodeOnce(state: State, run: RunJob): Promise<void> {
   const { shown, stages, size } = state;
   const { opened } = shown;
   if (opened === null) return;

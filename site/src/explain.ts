@@ -1,10 +1,9 @@
 /** Explains the tensors and boxes that are shown. */
-import type { PlaygroundRun } from "./playground.ts";
 import { type State, thresholdsOf } from "./state.ts";
-import type { TensorView } from "./worker/jobs.ts";
+import type { TensorView, RunJob } from "./worker/jobs.ts";
 
 /** Adds ranges and pictures of the tensors, what else they can be, and for boxes candidates, heat map and times. */
-export async function explain(state: State, run: PlaygroundRun): Promise<void> {
+export async function explain(state: State, run: RunJob): Promise<void> {
   const { shown, options } = state;
   const views: { [name: string]: TensorView } = {};
   for (const { id, name } of shown.tensors) views[name] = await run("viewTensor", id);
@@ -19,7 +18,7 @@ export async function explain(state: State, run: PlaygroundRun): Promise<void> {
 }
 
 /** Lists what passed the threshold before suppression. Drops the list if another decoder was opened meanwhile. */
-export async function findCandidates(state: State, run: PlaygroundRun): Promise<void> {
+export async function findCandidates(state: State, run: RunJob): Promise<void> {
   const { shown } = state;
   const { opened, found } = shown;
   if (found === null) return;

@@ -1,9 +1,8 @@
 /** Takes in files and examples. */
 import { json } from "./code.ts";
 import type { Link } from "./link.ts";
-import type { PlaygroundRun } from "./playground.ts";
 import { type State, clearAll, messageOf } from "./state.ts";
-import type { FileInfo } from "./worker/jobs.ts";
+import type { FileInfo, RunJob } from "./worker/jobs.ts";
 
 /** Puts the contents of a file in their place. */
 function place({ inputs, shown, options }: State, file: FileInfo): void {
@@ -36,7 +35,7 @@ function toldOf(file: Extract<FileInfo, { kind: "labels" | "config" }>): string 
 }
 
 /** Reads files beside what is there already. An example goes when the first own file is read. */
-export async function addFiles(state: State, run: PlaygroundRun, files: readonly File[]): Promise<void> {
+export async function addFiles(state: State, run: RunJob, files: readonly File[]): Promise<void> {
   const { inputs, shown } = state;
   shown.errors = [];
   shown.told = [];
@@ -61,7 +60,7 @@ export async function addFiles(state: State, run: PlaygroundRun, files: readonly
 }
 
 /** Loads an example. Settings of a link override those of the example. */
-export async function loadExample(state: State, run: PlaygroundRun, name: string, link: Link): Promise<void> {
+export async function loadExample(state: State, run: RunJob, name: string, link: Link): Promise<void> {
   clearAll(state);
   state.shown.busy = "Loading the example";
   const { files, config, options, resize } = await run("loadExample", name);

@@ -9,12 +9,11 @@ import { findCandidates } from "./explain.ts";
 import { addFiles, loadExample } from "./intake.ts";
 import { type Link, fromHash, toHash } from "./link.ts";
 import { type State, clearAll, createState } from "./state.ts";
-import { type Run, Thread } from "./thread.ts";
+import { Thread } from "./thread.ts";
 import { createWork } from "./work.ts";
 import type { jobs } from "./worker/jobs.ts";
 
 export type Playground = ReturnType<typeof createPlayground>;
-export type PlaygroundRun = Run<typeof jobs>;
 
 /** Milliseconds for which the sliders rest before the candidates are listed. */
 const REST = 120;

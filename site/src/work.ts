@@ -1,14 +1,14 @@
 /** The order of work: changes of files follow each other, and each ends the decode of the files before. */
 import { createDecode, openDecoder, runModel } from "./decode.ts";
 import { explain } from "./explain.ts";
-import type { PlaygroundRun } from "./playground.ts";
 import { type State, checkTexts, clearResults, messageOf } from "./state.ts";
+import type { RunJob } from "./worker/jobs.ts";
 
 /** Nothing is under way that the visitor waits for. */
 const IDLE = { busy: "", isLocked: false };
 
 /** Makes the functions that do the work of a playground. `job` runs a job in the worker. */
-export function createWork(state: State, job: PlaygroundRun) {
+export function createWork(state: State, job: RunJob) {
   const { shown } = state;
   const decode = createDecode(state, job);
   let current = new AbortController();
@@ -31,7 +31,7 @@ export function createWork(state: State, job: PlaygroundRun) {
   async function rebuild(): Promise<void> {
     current.abort();
     const { signal } = (current = new AbortController());
-    const run: PlaygroundRun = (name, ...given) => job(name, ...given).finally(() => signal.throwIfAborted());
+    const run: RunJob = (name, ...given) => job(name, ...given).finally(() => signal.throwIfAborted());
     clearResults(state);
     try {
       checkTexts(state.inputs);

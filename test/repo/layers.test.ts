@@ -120,10 +120,14 @@ test("no file imports itself by way of others", () => {
   expect(circles(imports)).toEqual([]);
 });
 
-test("no file of bench/ imports itself by way of others", () => {
-  const bench = importsIn(new URL("../../bench/", import.meta.url));
-  expect(bench.get("row.ts")).toContain("measure.ts");
-  expect(circles(bench)).toEqual([]);
+test.each([
+  ["bench", "row.ts", "measure.ts"],
+  ["scripts", "point-families.ts", "family-preparation.ts"],
+  ["site/src", "work.ts", "worker/jobs.ts"],
+])("no file of %s/ imports itself by way of others", (folder, file, imported) => {
+  const all = importsIn(new URL(`../../${folder}/`, import.meta.url));
+  expect(all.get(file)).toContain(imported);
+  expect(circles(all)).toEqual([]);
 });
 
 test("spec/ imports only types of src/, and nothing of the engines or of what feeds them", () => {

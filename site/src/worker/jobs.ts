@@ -4,6 +4,7 @@ import type { NamedTensor, TensorHead } from "@repo/src/node/files/tensor.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";
 import type { HeatMap } from "../heat.ts";
 import { type Grid, type Range, rangeOf, rawGrid } from "../numbers.ts";
+import type { Run } from "../thread.ts";
 import { type FileContents, type Photo, readFile } from "./files.ts";
 import { type LoadedExample, loadExample } from "./load-example.ts";
 import { possibilitiesOf } from "./possibilities.ts";
@@ -264,3 +265,6 @@ export const jobs = {
     return timeEngines(mine.input, thresholds, () => current !== mine);
   },
 };
+
+/** Runs a job of this file in the worker, and returns its result. */
+export type RunJob = Run<typeof jobs>;

@@ -1,0 +1,14 @@
+/** The sentence about pictures on the pages of families. */
+import type { PartialRule } from "../src/core/prepare-rule.ts";
+
+const list = (value: number | readonly number[]): string => [value].flat().join(", ");
+
+/** Says how a picture is prepared, with the defaults of `PrepareRule`. */
+export function preparation(rule: PartialRule): string {
+  const { resize = "letterbox", resample = "bilinear", pad = 114, layout = "NCHW", order = "RGB" } = rule;
+  const { mean = 0, std = 255, margin } = rule;
+  const smaller = margin === undefined ? "" : ` less ${margin} pixels`;
+  const padded = resize.startsWith("letterbox") ? `${smaller}, padded with ${list(pad)}` : "";
+  const values = `mean ${list(mean)}, std ${list(std)} of channels in 0..255`;
+  return `\`${resize}\`${padded}; resampled \`${resample}\`; ${layout}, ${order}; ${values}.`;
+}
