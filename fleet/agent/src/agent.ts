@@ -17,6 +17,7 @@ import { configFiles } from "./network/config-files.ts";
 import { LiveConfig, type NetworkChooser } from "./network/live-config.ts";
 import { Network } from "./network/network.ts";
 import { Previews } from "./previews.ts";
+import { RecentLog } from "./core/recent-log.ts";
 import type { Settings } from "./settings/types.ts";
 import { deviceSource } from "boxwright-service/schema/protocol";
 import { Application } from "./hub/application.ts";
@@ -24,6 +25,7 @@ import { HubClient } from "./hub/client.ts";
 import { identify } from "./hub/enrol.ts";
 import { IdentityFile } from "./hub/identity.ts";
 import { BEATS_PER_START, HubLink, type Status } from "./hub/link.ts";
+import { Logs } from "./hub/logs.ts";
 import { Pause } from "./hub/pause.ts";
 import { Updates } from "./hub/updates.ts";
 import { Snaps } from "./hub/snaps.ts";
@@ -117,9 +119,10 @@ export class Agent {
 
   /**
    * Starts an agent.
+   * @param recent the last lines of `log`, for the hub
    * @throws the error of an invalid model or config; LockError if another agent uses the state folder
    */
-  static async start(settings: Settings, log: Logger): Promise<Agent> {
+  static async start(settings: Settings, log: Logger, recent = new RecentLog()): Promise<Agent> {
     try {
       mkdirSync(settings.state, { recursive: true, mode: 0o700 });
       accessSync(settings.state, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -129,7 +132,7 @@ export class Agent {
     }
     const unlock = lockFolder(settings.state);
     try {
-      const agent = new Agent(settings, await open(settings, log), log, unlock);
+      const agent = new Agent(settings, await open(settings, log, recent), log, unlock);
       await agent.#listen(settings);
       return agent;
     } catch (error) {
@@ -241,6 +244,7 @@ interface Opened {
     readonly client: HubClient;
     readonly application: Application;
     readonly snaps: Snaps;
+    readonly logs: Logs;
     readonly pause: Pause;
     readonly updates: Updates;
   } | null;
@@ -250,7 +254,7 @@ interface Opened {
  * Enrols the device if the settings name a hub and it is not enrolled yet. Chooses the network.
  * @throws the error of settings, model or config
  */
-async function open({ state, hub, update, network: given }: Settings, log: Logger): Promise<Opened> {
+async function open({ state, hub, update, network: given }: Settings, log: Logger, recent: RecentLog): Promise<Opened> {
   const network = new Network(given, (note) => log.warn(`network: ${note}`));
   const { model } = given;
   const files = model === null ? null : new LiveConfig(configFiles({ ...given, model }, network), state, log);
@@ -268,6 +272,10 @@ async function open({ state, hub, update, network: given }: Settings, log: Logge
     rules: () => application.rules,
     application: () => application.running,
   });
-  const updates = new Updates({ state, keys: update.keys, launcher: Parent.find(), log });
-  return { network, config: application, hub: { client, application, snaps, pause: new Pause(state, log), updates } };
+  const logs = new Logs(recent, log);
+  if (recent.recall(state)) logs.send("failed");
+  const onFailed = (version: string): void => logs.failed(version);
+  const updates = new Updates({ state, keys: update.keys, launcher: Parent.find(), log, onFailed });
+  const pause = new Pause(state, log);
+  return { network, config: application, hub: { client, application, snaps, logs, pause, updates } };
 }

@@ -53,6 +53,15 @@ export interface DevicesFilter {
   readonly only?: "CONFLICT" | "FAILED" | "NEVER_ENROLLED" | "REVOKED" | "PAUSED";
 }
 
+export interface DeviceLog {
+  readonly id: string;
+  readonly receivedAt: string;
+  /** FAILED: the device sent it by itself. */
+  readonly reason: "REQUESTED" | "FAILED";
+  /** Lines without secrets: at most 500, and 65,536 bytes. */
+  readonly text: string;
+}
+
 export interface DeviceGroup {
   readonly id: string;
   readonly name: string;
@@ -106,6 +115,10 @@ export interface DeviceOperations {
   deviceTags(): Promise<string[]>;
   /** Gives a device these tags and no others: at most 20, without commas. */
   setDeviceTags(deviceId: string, tags: readonly string[]): Promise<Device>;
+  /** Returns the last lines of its log, the newest first: at most 3, each kept for 7 days. */
+  deviceLogs(deviceId: string): Promise<DeviceLog[]>;
+  /** Asks for the last lines of its log. The device hears of it with its next heartbeat. */
+  requestDeviceLog(deviceId: string): Promise<void>;
   deviceGroups(): Promise<DeviceGroup[]>;
   createDeviceGroup(name: string): Promise<DeviceGroup>;
   renameDeviceGroup(deviceGroupId: string, name: string): Promise<DeviceGroup>;
@@ -158,6 +171,8 @@ export function createDeviceOperations({ read, all, mutation }: Toolbox): Device
     { deviceId: id, tags: "[String!]!" },
     `device { ${DEVICE} }`,
   );
+  const logs = read<DeviceLog[]>("deviceLogs", { deviceId: id }, "{ id receivedAt reason text }");
+  const requestLog = mutation("requestDeviceLog", { deviceId: id }, "");
   const letReturn = mutation<{ until: string | null }>("letDevicesReturn", { hours: "Int! = 24" }, "until");
   const returningUntil = read<string | null>("returningDevicesUntil", {}, "");
   const awayCount = read<number>("awayDeviceCount", {}, "");
@@ -188,6 +203,8 @@ export function createDeviceOperations({ read, all, mutation }: Toolbox): Device
     resumeDevice: ofDevice("resumeDevice"),
     deviceTags: () => tags({}),
     setDeviceTags: async (deviceId, wanted) => (await setTags({ deviceId, tags: wanted })).device,
+    deviceLogs: (deviceId) => logs({ deviceId }),
+    requestDeviceLog: async (deviceId) => void (await requestLog({ deviceId })),
     deviceGroups: () => all<DeviceGroup>({ field: "deviceGroups", selection: GROUP, rows: ROWS_A_PAGE }),
     createDeviceGroup: (name) => createGroup({ name }),
     renameDeviceGroup: (deviceGroupId, name) => renameGroup({ deviceGroupId, name }),

@@ -5,6 +5,7 @@ import { messageOf } from "boxwright-service/errors";
 import { explainLimit } from "boxwright-service/limits";
 import { SettingsError } from "../core/errors.ts";
 import { openLog } from "../core/log.ts";
+import { RecentLog } from "../core/recent-log.ts";
 import { parseConfig } from "../network/config-files.ts";
 import { Network } from "../network/network.ts";
 import { ENROL_USAGE, runEnrol } from "./enrol-command.ts";
@@ -46,8 +47,13 @@ async function main(): Promise<number> {
 }
 
 async function run(settings: Settings): Promise<number> {
-  const log = openLog(settings.log);
-  const agent = await Agent.start(settings, log);
+  const recent = new RecentLog();
+  const log = openLog(settings.log, recent);
+  process.on("exit", (code) => recent.keep(settings.state, code === WRONG));
+  const agent = await Agent.start(settings, log, recent).catch((error: unknown) => {
+    recent.add(messageOf(error));
+    throw error;
+  });
   let isEnding = false;
   const end = (signal: string): void => {
     // End at once after a second signal.

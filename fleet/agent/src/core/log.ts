@@ -1,8 +1,17 @@
 /** The log: on stderr, where systemd and containers collect it. */
 import { type Logger, createLogger } from "boxwright-service/log";
 import { destination } from "pino";
+import type { RecentLog } from "./recent-log.ts";
 
-export const openLog = (level: string): Logger => createLogger(level, { destination: destination(2) });
+/** @param recent also gets each line */
+export function openLog(level: string, recent: RecentLog): Logger {
+  const stderr = destination(2);
+  const write = (line: string): void => {
+    stderr.write(line);
+    recent.add(line);
+  };
+  return createLogger(level, { destination: { write } });
+}
 
 /** Logs an error that may repeat with every frame: the 1st, 10th, 100th, ... time in a row that its text occurs. */
 export class RareLog {

@@ -15,6 +15,7 @@ import {
 import { Backoff, spreadOut } from "boxwright-service/retry";
 import { Bell, wait } from "../core/wait.ts";
 import type { Bearer } from "../sinks/sink.ts";
+import type { Logs } from "./logs.ts";
 import type { Pause } from "./pause.ts";
 import type { Snaps } from "./snaps.ts";
 import type { Updates } from "./updates.ts";
@@ -54,6 +55,7 @@ export interface LinkParts {
   readonly firstBeat: number;
   readonly status: () => Status;
   readonly snaps: Snaps;
+  readonly logs: Logs;
   readonly pause: Pause;
   readonly updates: Updates;
   /** State folder of the agent. */
@@ -117,6 +119,7 @@ export class HubLink implements Bearer {
       this.#repeat(signal, () => this.#renewToken(signal)),
       this.#repeat(signal, () => this.#followApplication(signal)),
       this.#repeat(signal, () => this.#parts.snaps.sendNext(this.#parts.client, signal).then(() => 0)),
+      this.#repeat(signal, () => this.#parts.logs.sendNext(this.#parts.client, signal).then(() => LEAST_HOLD)),
       this.#repeat(signal, () => this.#parts.updates.followNext(this.#parts.client, signal).then(() => LEAST_HOLD)),
     ]);
   }
@@ -195,7 +198,7 @@ export class HubLink implements Bearer {
   }
 
   async #beat(signal: AbortSignal): Promise<number> {
-    const { client, application, firstBeat, status, snaps, pause, updates } = this.#parts;
+    const { client, application, firstBeat, status, snaps, logs, pause, updates } = this.#parts;
     const { version, model, architecture } = machine;
     const body: Heartbeat = {
       counter: firstBeat + this.#beats++,
@@ -214,6 +217,7 @@ export class HubLink implements Bearer {
     updates.want(answer.desired_agent ?? null);
     this.#compareClocks(answer.time);
     pause.set(answer.paused);
+    if (answer.log_requested) logs.send("requested");
     if (answer.snap_requested && !answer.paused) snaps.request();
     if (answer.rotate) await this.#rotate(signal);
     // Spread the heartbeats: after a restart of the hub, all devices would otherwise come at the same moment.
@@ -274,7 +278,7 @@ export class HubLink implements Bearer {
   }
 
   async #report(signal: AbortSignal): Promise<void> {
-    const { client, application, log } = this.#parts;
+    const { client, application, log, logs } = this.#parts;
     const { report } = application;
     if (!report) return;
     try {
@@ -284,6 +288,7 @@ export class HubLink implements Bearer {
       // The application was deleted while the device was away. A report that nobody wants must not hide the next one.
       log.warn({ version: report.version }, `report refused: ${messageOf(error)}`);
     }
+    if (report.state === "failed") logs.failed(report.version);
     application.delivered(report.version);
   }
 }

@@ -28,6 +28,8 @@ export interface UpdateParts {
   /** Null: nothing could start another version. */
   readonly launcher: Parent | null;
   readonly log: Logger;
+  /** Called once the hub knows that a version failed. */
+  readonly onFailed: (version: string) => void;
 }
 
 const PLATFORM = `${process.platform}-${process.arch}`;
@@ -82,6 +84,7 @@ export class Updates {
       // A release that was deleted meanwhile needs no report.
       if (!(error instanceof HubRefusal) || error.isForNow || error instanceof RevokedError) throw error;
     }
+    if (result.state === "failed") this.#parts.onFailed(result.version);
     this.#settled = wanted;
   }
 

@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type {
   ConfigReport,
   DesiredConfig,
+  DeviceLog,
   EnrolRequest,
   Heartbeat,
   SnapRequest,
@@ -28,6 +29,7 @@ export class FakeHub extends FakeServer {
   readonly reports: ConfigReport[] = [];
   /** Ranges of the requests for models; "" for the whole. */
   readonly ranges: string[] = [];
+  readonly logs: DeviceLog[] = [];
   readonly snaps = new Map<string, SnapRequest>();
   /** Files of snaps by their hash. */
   readonly files = new Map<string, Buffer>();
@@ -42,6 +44,7 @@ export class FakeHub extends FakeServer {
   takesBack = false;
   wantsRotation = false;
   wantsSnap = false;
+  wantsLog = false;
   isPaused = false;
   /** The release of the agent that the device should run, and its archive. */
   agent: { readonly etag: string; readonly signed: SignedRelease; readonly archive: Buffer } | null = null;
@@ -78,7 +81,14 @@ export class FakeHub extends FakeServer {
     this.seen.add(credential);
     if (place === "POST /device/heartbeat") {
       this.beats.push(json());
-      const flags = { rotate: this.wantsRotation, snap_requested: this.wantsSnap, paused: this.isPaused };
+      const log_requested = this.wantsLog;
+      this.wantsLog = false;
+      const flags = {
+        log_requested,
+        rotate: this.wantsRotation,
+        snap_requested: this.wantsSnap,
+        paused: this.isPaused,
+      };
       this.wantsSnap = this.wantsRotation = false;
       const desired_version = this.#application?.etag ?? null;
       const time = new Date(Date.now() + this.clockAhead).toISOString();
@@ -95,6 +105,7 @@ export class FakeHub extends FakeServer {
         token: `token.of-the-device.${this.tokens++}`,
         expires_at: new Date(Date.now() + 6e8).toISOString(),
       });
+    if (place === "POST /device/log") return void (this.logs.push(json()), send(204));
     if (place === "POST /device/report") return void (this.reports.push(json()), send(204));
     if (place === "GET /device/config") return this.#config(request, send);
     if (place === "GET /device/agent")

@@ -5,6 +5,8 @@ import { noteHeartbeat } from "../nouns/report.ts";
 import { readJson } from "./json-body.ts";
 import type { Agents, DeviceVisit } from "./visit.ts";
 
+/** Milliseconds for which a request for a log is passed on: a device may be off overnight. */
+const LOG_REQUEST_MS = 86_400_000;
 /** Milliseconds for which a request for a snap is passed on. A later picture shows another scene. */
 const REQUEST_MS = 600_000;
 
@@ -25,6 +27,7 @@ export async function postHeartbeat(
     desired_agent: (await desired.agent(device.team_id, device.id))?.etag ?? null,
     rotate: isOld(device, time),
     paused: device.paused_at !== null,
+    log_requested: time - (device.log_requested_at ?? -Infinity) < LOG_REQUEST_MS,
     snap_requested: time - (device.snap_requested_at ?? -Infinity) < REQUEST_MS,
   } satisfies HeartbeatAnswer);
 }

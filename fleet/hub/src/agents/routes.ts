@@ -16,6 +16,7 @@ import { getAgent, getConfig, getModel, postReport } from "./desired-config.ts";
 import { postEnrol, postReturn } from "./enrol.ts";
 import { postHeartbeat } from "./heartbeat.ts";
 import { createHubDocument } from "./hub-document.ts";
+import { postLog } from "./sent-log.ts";
 import { postSnap, putSnapFile } from "./snaps.ts";
 import type { Agents, Methods } from "./visit.ts";
 
@@ -28,6 +29,7 @@ const ROUTES: Readonly<Record<string, Methods>> = {
   "/device/agent": { GET: getAgent },
   "/device/report": { POST: postReport },
   "/device/models/:sha256": { GET: getModel },
+  "/device/log": { POST: postLog },
   "/device/snaps": { POST: postSnap },
   "/device/snaps/:snap/files/:sha256": { PUT: putSnapFile },
 };

@@ -90,13 +90,13 @@ export const tables = [
 /** Tables that a restore empties. */
 export const LEFT_OUT = [
   ...["sessions", "links", "adopt_key_groups", "adopt_keys"],
-  ...["device_hours", "device_credentials", "removed_devices"],
+  ...["device_hours", "device_credentials", "device_logs", "removed_devices"],
   ...["app_reports", "alerts", "alert_messages", "alert_silences"],
 ] as const;
 
 /** What a backup does not hold, in words. */
 export const NOT_IN_BACKUP = [
-  ...["sessions", "one-time links", "adopt keys", "credentials and history of devices"],
+  ...["sessions", "one-time links", "adopt keys", "credentials, history and logs of devices"],
   ...["snaps", "model files"],
 ] as const;
 

@@ -117,6 +117,7 @@ CREATE TABLE device_states (
   worst_p99 DOUBLE PRECISION,
   drops BIGINT NOT NULL,
   snap_requested_at BIGINT,
+  log_requested_at BIGINT,
   application_error ${text},
   token_at BIGINT,
   revoked_at BIGINT,
@@ -139,6 +140,16 @@ CREATE TABLE device_hours (
   PRIMARY KEY (team_id, device_id, hour)
 );
 CREATE INDEX device_hours_by_age ON device_hours (hour);
+CREATE TABLE device_logs (
+  team_id ${text} NOT NULL,
+  device_id ${text} NOT NULL,
+  id ${text} NOT NULL,
+  received_at BIGINT NOT NULL,
+  reason ${text} NOT NULL CHECK (reason IN ('requested', 'failed')),
+  body ${text} NOT NULL,
+  PRIMARY KEY (team_id, device_id, id)
+);
+CREATE INDEX device_logs_by_age ON device_logs (received_at);
 CREATE TABLE device_credentials (
   id ${text} PRIMARY KEY,
   team_id ${text} NOT NULL,

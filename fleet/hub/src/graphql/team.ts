@@ -9,6 +9,7 @@ import { queryError } from "./errors.ts";
 import { modelMutations, modelQueries } from "./models.ts";
 import { snapMutations, snapQueries } from "./snaps.ts";
 import { deviceMutations, deviceQueries } from "./device.ts";
+import { deviceLogMutations, deviceLogQueries } from "./device-logs.ts";
 import { groupMutations, groupQueries } from "./groups.ts";
 
 interface UpdateDevice {
@@ -21,14 +22,14 @@ type Fields = (context: TeamContext) => object;
 
 /** Fields of `team`, by the area that a key needs. A field in no area would be open to nobody. */
 const QUERIES: readonly (readonly [Area, ...Fields[]])[] = [
-  ["devices", deviceQueries, groupQueries, adoptKeyQueries],
+  ["devices", deviceQueries, deviceLogQueries, groupQueries, adoptKeyQueries],
   ["applications", appQueries, modelQueries],
   ["snaps", snapQueries],
   ["alerts", alertQueries],
   ["keys", apiKeyQueries],
 ];
 const MUTATIONS: readonly (readonly [Area, ...Fields[]])[] = [
-  ["devices", deviceMutations, groupMutations, adoptKeyMutations],
+  ["devices", deviceMutations, deviceLogMutations, groupMutations, adoptKeyMutations],
   ["applications", appMutations, modelMutations],
   ["snaps", snapMutations],
   ["alerts", alertMutations],

@@ -35,6 +35,7 @@ export type AuditAction =
   | "device.paused"
   | "device.tagged"
   | "device.resumed"
+  | "device.log_requested"
   | "group.created"
   | "group.renamed"
   | "group.deleted"

@@ -56,6 +56,8 @@ export interface DeviceState {
   readonly drops: number;
   /** When somebody asked for a snap; null: nobody did, or the snap has come. */
   readonly snap_requested_at: number | null;
+  /** When somebody asked for its log; null: nobody did, or the log has come. */
+  readonly log_requested_at: number | null;
   /** When its credential was revoked; null: it has one. */
   readonly revoked_at: number | null;
   /** Time at which its frame count last grew. */
@@ -83,6 +85,7 @@ export const STATE_COLUMNS = [
   ...["counter", "process_id", "previous_process_id", "conflict_at", "clock_difference", "host_url", "application"],
   ...["application_version", "application_state", "report", "hour", "contacts", "restarts", "worst_p99", "drops"],
   ...["application_error", "snap_requested_at", "revoked_at", "frames_at", "spool_percent", "paused_at"],
+  "log_requested_at",
 ] as const;
 
 type Contact = Pick<DeviceState, "last_contact_at" | "beat_seconds" | "online_since" | "revoked_at">;

@@ -1,10 +1,11 @@
-/** Deletes what is too old: history of devices, removed devices, revocations, snaps and audit rows. */
+/** Deletes what is too old: history and logs of devices, removed devices, revocations, snaps and audit rows. */
 import type { Database, Queries } from "boxwright-service/database";
 import type { Logger } from "boxwright-service/log";
 import { TrustedClock } from "boxwright-service/trusted-clock";
 import type { Files } from "../files/files.ts";
 import { deleteOldAudit } from "./audit.ts";
 import { deleteOldRevocations } from "./credential.ts";
+import { deleteOldLogs } from "./device-log.ts";
 import { deleteLeftovers } from "./leftovers.ts";
 import { sweepSnaps, type RetentionLimits } from "./snap-deletion.ts";
 import { deleteOldHours } from "./status.ts";
@@ -36,6 +37,7 @@ export function createSweep({ db, files, now, log, config }: SweepOptions): () =
     try {
       const time = await (await (clock ?? open())).time();
       await deleteOldHours(db, time, ROWS_A_SWEEP);
+      await deleteOldLogs(db, time, ROWS_A_SWEEP);
       await deleteLeftovers(db, time, DEVICES_A_SWEEP);
       await deleteOldRevocations(db, time);
       await sweepSnaps(db, files, time, config);

@@ -8,6 +8,7 @@ import { credentialsOf, revokeDevice, type ListedCredential } from "../nouns/cre
 import { findDevice, readStates, type DeviceRow } from "../nouns/device-query.ts";
 import { addToGroup, groupsOf, listGroups, removeFromGroup, type Group } from "../nouns/group.ts";
 import { setDeviceTags, splitTags, tagsOf } from "../nouns/device-tag.ts";
+import { requestLog } from "../nouns/device-log.ts";
 import { setPaused } from "../nouns/pause.ts";
 import { clearConflict, hoursOf, type DeviceState } from "../nouns/status.ts";
 import { Ago } from "./ago.tsx";
@@ -17,6 +18,7 @@ import { History, HISTORY_HOURS, LastPicture, mayFrame, StatusFacts } from "./de
 import { agentSection, applicationSection, snapSection } from "./device-sections.tsx";
 import { Tags } from "./device-tags.tsx";
 import { PauseForm } from "./device-pause.tsx";
+import { logSection } from "./device-logs.tsx";
 import { changeOf, frameOf, type Guards, type Member } from "./guards.tsx";
 import { Csrf } from "./layout.tsx";
 import { NewAdoptKey } from "./new-adopt-key.tsx";
@@ -35,6 +37,7 @@ const SECTIONS: readonly ((site: Site, visit: Member, device: ShownDevice) => Pr
   agentSection,
   snapSection,
   alertSection,
+  logSection,
 ];
 
 /** Days for which an adopt key of an existing device is valid: people use it at once. */
@@ -79,6 +82,10 @@ export function registerDevice(site: Site, guards: Guards): void {
   form(`${base}/resume`, async (visit, { id, name }) => {
     await setPaused(db, changeOf(site, visit), id, false);
     return `${name} takes frames again, from its next heartbeat on.`;
+  });
+  form(`${base}/log`, async (visit, { id, name }) => {
+    await requestLog(db, changeOf(site, visit), id);
+    return `Asked. The log of ${name} comes after its next heartbeat.`;
   });
   form(`${base}/tags`, async (visit, { id, name }) => {
     await setDeviceTags(db, changeOf(site, visit), id, splitTags(visit.form("tags")));

@@ -41,6 +41,9 @@ describe("the client's methods", () => {
     expect((await client.devices({ only: "PAUSED" })).map(({ id }) => id)).toEqual([agent.id]);
     await client.resumeDevice(agent.id);
     expect((await client.device(agent.id))?.pausedAt).toBeNull();
+    await client.requestDeviceLog(agent.id);
+    expect((await agent.beat()).json.log_requested).toBe(true);
+    expect(await client.deviceLogs(agent.id)).toEqual([]);
     await client.setDeviceTags(agent.id, ["north", "gate"]);
     expect(await client.deviceTags()).toEqual(["gate", "north"]);
     expect((await client.device(agent.id))?.tags).toEqual(["gate", "north"]);

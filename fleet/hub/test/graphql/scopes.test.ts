@@ -14,8 +14,8 @@ const schema = buildSchema(readFileSync(new URL("../../schema.graphql", import.m
 /** Fields of a query and of a mutation, by the scope that opens them beside full access. */
 const AREAS: Readonly<Record<string, readonly RegExp[]>> = {
   devices: [
-    /^(devices?|deviceTags|deviceGroups?|adoptKeys?|returningDevicesUntil|awayDeviceCount)$/,
-    /^(setDeviceTags|letDevicesReturn|\w+Device|\w+DeviceCredential|\w+DeviceGroup|\w+AdoptKey)$/,
+    /^(devices?|deviceTags|deviceLogs|deviceGroups?|adoptKeys?|returningDevicesUntil|awayDeviceCount)$/,
+    /^(setDeviceTags|requestDeviceLog|letDevicesReturn|\w+Device|\w+DeviceCredential|\w+DeviceGroup|\w+AdoptKey)$/,
   ],
   applications: [/^(apps?|models|storage)$/, /^(\w+App|\w+AppVersion|endAppRollout|removeModel)$/],
   snaps: [/^(snaps?\w*|eventFile)$/, /^(deleteSnaps\w+|requestSnap)$/],

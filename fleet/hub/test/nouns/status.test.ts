@@ -31,7 +31,15 @@ const fresh: DeviceState = {
   ...{ online_since: null, counter: 0, process_id: null, previous_process_id: null, conflict_at: null },
   ...{ clock_difference: null, host_url: null, application: null, application_version: null, report: null },
   ...{ application_error: null, revoked_at: null, frames_at: null, spool_percent: null, paused_at: null },
-  ...{ hour: null, contacts: 0, restarts: 0, worst_p99: null, drops: 0, snap_requested_at: null },
+  ...{
+    hour: null,
+    contacts: 0,
+    restarts: 0,
+    worst_p99: null,
+    drops: 0,
+    snap_requested_at: null,
+    log_requested_at: null,
+  },
   application_state: "none",
 };
 

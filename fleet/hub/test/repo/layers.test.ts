@@ -35,6 +35,7 @@ const SHARED = [
   "audit",
   "config",
   "device",
+  "device-logs",
   "devices",
   "errors",
   "groups",

@@ -27,6 +27,8 @@ import {
   type TypeOf,
 } from "./json.ts";
 
+import { MOST_LOG_BYTES } from "../device-log.ts";
+
 export { ProtocolError } from "./json.ts";
 
 /** Seconds between two heartbeats. A device that misses three of them is offline. */
@@ -140,6 +142,8 @@ const heartbeatAnswer = object({
   rotate: flag,
   /** True: somebody asked for a snap of the next frame. */
   snap_requested: flag,
+  /** True: somebody asked for the last lines of the log. Absent from hubs older than logs. */
+  log_requested: v.nullish(flag, false),
   /** True if the device has to take no frames until an answer says false. Absent from hubs older than pauses. */
   paused: v.nullish(flag, false),
   /** ETag of the agent's release that the device should run, without quotes; null or absent: what it runs now. */
@@ -223,6 +227,14 @@ const snapRequest = object({
 });
 export type SnapRequest = TypeOf<typeof snapRequest>;
 
+/** The last lines of a device's log. The hub redacts and cuts them again. */
+const deviceLog = object({
+  /** "failed": the device sends it by itself, after a version that failed or a start that ended in an error. */
+  reason: oneOf(["requested", "failed"]),
+  text: v.pipe(v.string("a text"), v.maxLength(MOST_LOG_BYTES, `at most ${MOST_LOG_BYTES} characters`)),
+});
+export type DeviceLog = TypeOf<typeof deviceLog>;
+
 const snapAnswer = object({
   snap_id: line(1, 128),
   /** Hashes of files that the hub lacks. */
@@ -256,5 +268,6 @@ export const readTokenAnswer = reader(tokenAnswer);
 export const readDesiredConfig = reader(desiredConfig);
 export const readReport = reader(configReport);
 export const readSnapRequest = reader(snapRequest);
+export const readDeviceLog = reader(deviceLog);
 export const readSnapAnswer = reader(snapAnswer);
 export const readHubDocument = reader(hubDocument);

@@ -1,0 +1,58 @@
+/** Sends the last lines of the log to the hub: when somebody asked for them, and after a failure. */
+import type { Logger } from "pino";
+import { messageOf } from "boxwright-service/errors";
+import type { DeviceLog } from "boxwright-service/schema/protocol";
+import type { RecentLog } from "../core/recent-log.ts";
+import { Bell } from "../core/wait.ts";
+import { type HubClient, HubRefusal, RevokedError } from "./client.ts";
+
+export class Logs {
+  readonly #recent: RecentLog;
+  readonly #log: Logger;
+  readonly #asked = new Bell();
+  #reason: DeviceLog["reason"] | null = null;
+  /** Versions whose failure was sent. */
+  readonly #told = new Set<string>();
+
+  constructor(recent: RecentLog, log: Logger) {
+    this.#recent = recent;
+    this.#log = log;
+  }
+
+  /** Sends the lines soon. A failure counts more than a request: the page shows it. */
+  send(reason: DeviceLog["reason"]): void {
+    if (this.#reason !== "failed") this.#reason = reason;
+    this.#asked.ring();
+  }
+
+  /** Sends the lines after the failure of a version, once for each. */
+  failed(version: string): void {
+    if (this.#told.has(version)) return;
+    this.#told.add(version);
+    this.send("failed");
+  }
+
+  /**
+   * Waits until lines are wanted, and sends them.
+   * @throws HubAwayError or HubRefusal if the same may succeed later
+   */
+  async sendNext(hub: HubClient, signal: AbortSignal): Promise<void> {
+    // Return only after an answer: who calls takes the return for one.
+    while (this.#reason === null) {
+      await this.#asked.heard(signal);
+      if (signal.aborted) return;
+    }
+    const reason = this.#reason;
+    const { credential, previous, token } = hub.identity;
+    const known = [credential, previous, token].filter((secret) => secret !== null);
+    const body: DeviceLog = { reason, text: this.#recent.text(known) };
+    try {
+      await hub.ask({ method: "POST", path: "/device/log", body, signal });
+    } catch (error) {
+      // A hub older than logs has no such path. Nothing else is lost.
+      if (!(error instanceof HubRefusal) || error.isForNow || error instanceof RevokedError) throw error;
+      this.#log.warn(`log refused: ${messageOf(error)}`);
+    }
+    if (this.#reason === reason) this.#reason = null;
+  }
+}

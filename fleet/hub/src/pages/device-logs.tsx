@@ -1,0 +1,39 @@
+/** Section of a device's page with its logs. */
+import type { Child } from "hono/jsx";
+import { csrfOf } from "../auth/cookie.ts";
+import { listLogs } from "../nouns/device-log.ts";
+import type { DeviceState } from "../nouns/status.ts";
+import { Ago } from "./ago.tsx";
+import type { Member } from "./guards.tsx";
+import { Csrf } from "./layout.tsx";
+import type { Site } from "./site.ts";
+
+interface Shown {
+  readonly id: string;
+  readonly state: Pick<DeviceState, "log_requested_at" | "revoked_at"> | undefined;
+}
+
+export async function logSection({ db, now }: Site, { team, session }: Member, { id, state }: Shown): Promise<Child> {
+  const logs = await listLogs(db, team.id, id);
+  return (
+    <>
+      <h2>Log</h2>
+      {logs.length === 0 && <p class="soft">None yet. A device sends its last lines after a failure, or when asked.</p>}
+      {logs.map(({ received_at, reason, body }) => (
+        <details>
+          <summary>
+            {reason === "failed" ? "After a failure" : "Asked for"}, <Ago at={received_at} now={now()} />
+          </summary>
+          <pre tabindex={0}>{body}</pre>
+        </details>
+      ))}
+      {state?.revoked_at === null && (
+        <form method="post" action={`/teams/${team.id}/devices/${encodeURIComponent(id)}/log`} class="line">
+          <Csrf value={csrfOf(session)} />
+          <button type="submit">Ask for the log</button>
+          {state.log_requested_at !== null && <span role="status">Asked. It comes after the next contact.</span>}
+        </form>
+      )}
+    </>
+  );
+}
