@@ -45,7 +45,17 @@ it("leaves nothing but its own files in the folder of state, in which a service 
   expect(code).toBe(0);
   expect([readdirSync(places["home"]!), readdirSync(places["temporary"]!)]).toEqual([[], []]);
   expect(readdirSync(places["state"]!).sort()).toEqual([
-    ...["boots", "config.good.json", "config.starts.json", "configs", "device", "journals", "refused", "spool"],
+    ...[
+      "boots",
+      "config.good.json",
+      "config.starts.json",
+      "configs",
+      "device",
+      "journals",
+      "last-log",
+      "refused",
+      "spool",
+    ],
   ]);
 });
 
