@@ -90,6 +90,12 @@ const generalRules: readonly Rule[] = [
       named.length === 0 ? 0 : form.families.some((family) => named.includes(family)) ? 4 : -2,
   },
   {
+    name: "a family that looks like a more usual one",
+    example: "yolov8 goes before a fork of it that adds a channel which nothing reads",
+    // Whoever states the family knows that it is not the usual one.
+    points: ({ form }, { isFamilyStated }) => (form.isLookalike && !isFamilyStated ? -2 : 0),
+  },
+  {
     name: "a usual count of classes",
     example: "85 = 5 + 80",
     points: ({ bound, form }, { classes: stated, isOption }) => {

@@ -95,6 +95,8 @@ export interface FormRow {
   readonly points?: readonly (readonly [number, 2 | 3])[];
   /** Options that the form needs besides. */
   readonly options?: Partial<DecoderOptions>;
+  /** The form is one of another, more usual family, whose tensors look the same. */
+  readonly isLookalike?: true;
   /** Points for what only people who know the field can tell: how usual the form is. */
   readonly usual?: number;
   /** Other tensors that may stand beside, and are not read. */

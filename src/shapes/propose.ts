@@ -43,9 +43,6 @@ const TABLE: readonly FormRow[] = [
   ...POINT_FORMS,
 ];
 
-/** Points that a family loses whose tensors look like those of a more usual family. */
-const LESS_USUAL = 2;
-
 /** Every form, in no order. A family without rows in the table gets the forms of the family that it looks like. */
 export const FORM_ROWS: readonly FormRow[] = [
   ...TABLE,
@@ -68,7 +65,7 @@ function formOfLookalike(form: FormRow, family: Family): FormRow {
   return {
     ...form,
     families: [family],
-    usual: (form.usual ?? 0) - LESS_USUAL,
+    isLookalike: true,
     parts: Object.fromEntries(parts) as FormRow["parts"],
   };
 }
@@ -84,7 +81,7 @@ export interface Question {
   readonly known?: Known;
 }
 
-/** Fewest points of a proposal. One of a family that the caller states needs none. */
+/** Fewest points of a proposal. */
 const FEWEST = 2;
 
 /** A proposal with so many points fewer than the best one is no longer likely. */
@@ -108,10 +105,9 @@ export function propose(of: Question): Answer {
   // A name settles nothing if no form of its family fits: one of a post-processor may follow the network.
   const isNamed = all.some((match) => isOfNamed(match, asked) && pointsOf(match, asked) !== null);
   const question = isNamed ? asked : { ...asked, named: [] };
-  const fewest = options.family === undefined ? FEWEST : 0;
   const found = all.flatMap((match): Proposal[] => {
     const points = pointsOf(match, question);
-    return points === null || points < fewest ? [] : [proposalOf(match, points, question, options)];
+    return points === null || points < FEWEST ? [] : [proposalOf(match, points, question, options)];
   });
   found.sort((a, b) => b.points - a.points);
   const other = options.family === undefined ? otherByName(withoutExtras(asked, found)) : null;

@@ -12,6 +12,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   createApp: Promise.resolve({ identifier: "people" }),
   saveAppVersion: Promise.resolve({ version: { number: 1 } }),
   assignApp: Promise.resolve({}),
+  createAlertRule: Promise.resolve({ id: "1" }),
   snaps: [{ createdAt: "today", files: [{ url: "address" }] }],
 };
 const client = (await import(`${"../../fleet"}/hub/client/index.ts`)) as {
