@@ -1,10 +1,53 @@
 /** Finds the extra channels of heads, which a task reads besides the boxes. Only imports of tasks use this file. */
 import { type ChannelView, type Column, type Views, beside, maps, move, rows } from "./channels.ts";
+import type { TensorSpec } from "../core/tensor.ts";
 import { cellsOf, gridsOf } from "../shapes/grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "./head.ts";
 import { distinct, fullest, interpret } from "./interpret.ts";
-import { blankExcept } from "./match.ts";
+import { blankExcept, type TensorMatch } from "./match.ts";
 import type { HeadQuery } from "./query.ts";
+
+/** A tensor, and one way to read its dims. */
+export interface TensorView extends ChannelView {
+  /** Index of the tensor. */
+  readonly index: number;
+  readonly spec: TensorSpec;
+}
+
+/** Returns the first channel of a tensor as a column. */
+export const columnOf = ({ index, channel, cell }: TensorView): Column => ({
+  tensor: index,
+  offset: 0,
+  channel,
+  cell,
+});
+
+/**
+ * Returns the match of boxes and scores, which may be one tensor. A second tensor of scores is the objectness.
+ * @param view how the boxes are seen as cells of a map
+ */
+export const matchOfViews = (
+  boxes: TensorView,
+  scores: readonly TensorView[],
+  view: ChannelView = boxes,
+): TensorMatch => ({
+  tensors: [...new Set([boxes, ...scores])].map((seen) => ({
+    index: seen.index,
+    name: seen.spec.name,
+    dims: seen.spec.dims,
+    layout: seen.layout,
+    parts: [
+      ...(seen === boxes ? (["boxes"] as const) : []),
+      ...(scores.includes(seen) ? (["scores"] as const) : []),
+    ],
+  })),
+  anchor: null,
+  rows: null,
+  view,
+  box: columnOf(boxes),
+  score: columnOf(scores[0]),
+  objectness: scores.length > 1 ? columnOf(scores[1]) : null,
+});
 
 /** Returns the column after the channels of a head and the unread channels, in the tensor of the boxes. */
 function columnAfterHead(
@@ -59,12 +102,6 @@ function mostUsed<R extends Pick<Interpretation, "uses">>(all: readonly R[]): re
   return all.filter(({ uses }) => uses.length === most);
 }
 
-/** One way to read the dims of a tensor that may hold the extra channels. `tensor` is its index. */
-interface ExtraView {
-  readonly tensor: number;
-  readonly view: ChannelView;
-}
-
 /**
  * Returns the interpretation with `extra` set in each head, for extra channels in tensors of their own: one with the
  * cells of all maps, or one tensor for each map. Returns `null` if no tensor fits, or if several do.
@@ -81,7 +118,9 @@ export function joinExtra(
   const views = specs.flatMap((spec, tensor) =>
     !mayHold(tensor) || uses.includes(tensor)
       ? []
-      : anyView(spec, channels).flatMap((view) => (view.batch === batch ? { tensor, view } : [])),
+      : anyView(spec, channels).flatMap((view) =>
+          view.batch === batch ? { ...view, index: tensor, spec } : [],
+        ),
   );
   return joinOneTensor(interpretation, views) ?? joinTensorPerHead(interpretation, views);
 }
@@ -157,9 +196,9 @@ function kindsOf(query: HeadQuery, specs: Specs, channels: number): (readonly bo
 }
 
 /** Returns the interpretation with the extra channels of all heads in one tensor, one head after the other. */
-function joinOneTensor(interpretation: Interpretation, views: readonly ExtraView[]): Interpretation | null {
+function joinOneTensor(interpretation: Interpretation, views: readonly TensorView[]): Interpretation | null {
   const { heads, uses } = interpretation;
-  const whole = pickOnly(views.filter(({ view }) => view.cells === cellsOf(heads)));
+  const whole = pickOnly(views.filter(({ cells }) => cells === cellsOf(heads)));
   if (!whole) return null;
   const all = columnOf(whole);
   let first = 0;
@@ -168,7 +207,7 @@ function joinOneTensor(interpretation: Interpretation, views: readonly ExtraView
     first += head.cells;
     return { ...head, extra };
   });
-  return { ...interpretation, heads: withColumns, uses: [...uses, whole.tensor] };
+  return { ...interpretation, heads: withColumns, uses: [...uses, whole.index] };
 }
 
 /**
@@ -177,7 +216,7 @@ function joinOneTensor(interpretation: Interpretation, views: readonly ExtraView
  */
 function joinTensorPerHead(
   interpretation: Interpretation,
-  views: readonly ExtraView[],
+  views: readonly TensorView[],
 ): Interpretation | null {
   const { heads, uses } = interpretation;
   const isPlanar = (head: HeadDraft): boolean => head.box.cell === 1;
@@ -185,7 +224,7 @@ function joinTensorPerHead(
     const picked = heads
       .map((head) => pickOnly(viewsWithCells(views, head), isPlanar(head) === asBoxes))
       .filter((view) => view !== null);
-    const tensors = new Set(picked.map(({ tensor }) => tensor));
+    const tensors = new Set(picked.map(({ index }) => index));
     if (tensors.size === heads.length)
       return {
         ...interpretation,
@@ -197,27 +236,20 @@ function joinTensorPerHead(
 }
 
 /** Returns the views that have the cells of a head. */
-const viewsWithCells = (views: readonly ExtraView[], { cells, gridWidth }: HeadDraft): ExtraView[] =>
-  views.filter(({ view }) => view.cells === cells && (view.w === 0 || view.w === gridWidth));
-
-const columnOf = ({ tensor, view: { channel, cell } }: ExtraView): Column => ({
-  tensor,
-  offset: 0,
-  channel,
-  cell,
-});
+const viewsWithCells = (views: readonly TensorView[], { cells, gridWidth }: HeadDraft): TensorView[] =>
+  views.filter((view) => view.cells === cells && (view.w === 0 || view.w === gridWidth));
 
 /**
  * Returns the view of the only tensor in the storage order asked for, or `null` if there is no such view, or more than
  * one tensor. Without an order, returns a view only if all views have the same steps.
  * @param isPlanar true for channels first, false for channels last
  */
-function pickOnly(all: readonly ExtraView[], isPlanar?: boolean): ExtraView | null {
-  if (all.length === 0 || new Set(all.map(({ tensor }) => tensor)).size > 1) return null;
-  const inOrder = all.filter(({ view }) => (view.cell === 1) === isPlanar);
+function pickOnly(all: readonly TensorView[], isPlanar?: boolean): TensorView | null {
+  if (all.length === 0 || new Set(all.map(({ index }) => index)).size > 1) return null;
+  const inOrder = all.filter(({ cell }) => (cell === 1) === isPlanar);
   if (inOrder.length > 0) return inOrder[0];
-  const [{ view }] = all;
-  const isOneWay = all.every((other) => other.view.cell === view.cell);
+  const [first] = all;
+  const isOneWay = all.every(({ cell }) => cell === first.cell);
   // A single cell has the same elements in both orders.
-  return isOneWay && (isPlanar === undefined || view.cells === 1) ? all[0] : null;
+  return isOneWay && (isPlanar === undefined || first.cells === 1) ? first : null;
 }

@@ -48,7 +48,7 @@ export interface AlertRule {
   readonly alertChannelId: string | null;
 }
 
-/** What may change in a rule. What is left out stays, and null takes what a new rule has. */
+/** Changes of a rule. A field that is left out stays as it is; null takes the default of a new rule. */
 export interface AlertRuleChange {
   /** By default kind and threshold. */
   readonly name?: string | null;
@@ -77,7 +77,7 @@ export interface AlertChannel {
   readonly dropped: number;
 }
 
-/** Where a channel sends its messages. */
+/** The address of a channel: of a webhook, or of a mailbox. */
 export type AlertAddress = { readonly webhookUrl: string } | { readonly email: string };
 
 export interface AlertSilence {

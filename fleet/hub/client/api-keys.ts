@@ -1,7 +1,7 @@
 /** API keys of the team. Only a key with full access lists and changes them. */
 import type { Arguments, Toolbox } from "./toolbox.ts";
 
-/** What a key opens. FULL stands alone. */
+/** A key opens the areas of its scopes. FULL stands alone. */
 export type ApiKeyScope = "FULL" | "READ" | "DEVICES" | "APPLICATIONS" | "SNAPS";
 
 export interface ApiKey {

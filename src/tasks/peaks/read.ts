@@ -5,16 +5,14 @@ import { list } from "../../core/tensor.ts";
 import { FAMILIES, TRAITS } from "../../core/families.ts";
 import type { FamilyTraits, PeakForm } from "../../core/family.ts";
 import { buildInterpretation, softmax } from "../../heads/build.ts";
-import { type ChannelView, type Column, beside, maps } from "../../heads/channels.ts";
+import { beside, maps } from "../../heads/channels.ts";
+import { columnOf, matchOfViews, type TensorView } from "../../heads/extra.ts";
 import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
-import type { TensorMatch } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import type { PeakPlan } from "./plan.ts";
 
 /** A tensor as a map of some channels. */
-interface MapView extends ChannelView {
-  readonly index: number;
-  readonly spec: TensorSpec;
+interface MapView extends TensorView {
   /** Count of the channels. */
   readonly channels: number;
 }
@@ -53,31 +51,6 @@ function viewsIn(spec: TensorSpec, index: number, order: (typeof ORDERS)[number]
   return maps(spec, channels)
     .filter(({ layout }) => isLast(layout) === (order === "NHWC"))
     .map((view) => ({ ...view, index, spec, channels }));
-}
-
-const columnOf = ({ index, channel, cell }: MapView): Column => ({ tensor: index, offset: 0, channel, cell });
-
-/** Returns the match of a map of scores and a map of boxes, which may be one tensor. */
-function matchOf(scores: MapView, boxes: MapView): TensorMatch {
-  const tensors = [...new Set([boxes, scores])].map((view) => ({
-    index: view.index,
-    name: view.spec.name,
-    dims: view.spec.dims,
-    layout: view.layout,
-    parts: [
-      ...(view === boxes ? (["boxes"] as const) : []),
-      ...(view === scores ? (["scores"] as const) : []),
-    ],
-  }));
-  return {
-    tensors,
-    anchor: null,
-    rows: null,
-    view: boxes,
-    box: columnOf(boxes),
-    score: columnOf(scores),
-    objectness: null,
-  };
 }
 
 /** True if maps have the same cells and batch. */
@@ -150,7 +123,7 @@ const cells: Form = {
             size: [0, 0],
             unit: unitOf(query, view, null),
           }),
-          matches: [matchOf(view, view)],
+          matches: [matchOfViews(view, [view])],
           classes: view.channels - 1,
         });
         const groups = query.task?.cellGroups ?? "edge-impulse";
@@ -214,7 +187,7 @@ const centres: Form = {
         unit: unitOf(query, wh, 4),
         ...(reg && { extra: columnOf(reg) }),
       }),
-      matches: [matchOf(hm, wh)],
+      matches: [matchOfViews(wh, [hm])],
       alsoUses: reg ? [reg.index] : [],
       classes: hm.channels,
       inputSize: query.inputSize ?? [wh.w * 4, wh.h * 4],
@@ -255,7 +228,7 @@ const faces: Form = {
           unit: unitOf(query, box, 8),
           extra: columnOf(points),
         }),
-        matches: [matchOf(score, box)],
+        matches: [matchOfViews(box, [score])],
         alsoUses: [points.index],
         inputSize: query.inputSize ?? [box.w * 8, box.h * 8],
       },

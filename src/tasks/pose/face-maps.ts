@@ -5,7 +5,8 @@
 import { POINT_FACTS } from "../../core/pose-families.ts";
 import type { PointShape } from "../../core/keypoints.ts";
 import { buildInterpretation, softmax } from "../../heads/build.ts";
-import { beside, type ChannelView, type Column, maps } from "../../heads/channels.ts";
+import { beside, type Column, maps } from "../../heads/channels.ts";
+import { columnOf, matchOfViews, type TensorView } from "../../heads/extra.ts";
 import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
 import type { TensorMatch } from "../../heads/match.ts";
 import type { HeadQuery } from "../../heads/query.ts";
@@ -30,42 +31,18 @@ interface Level {
   readonly points: Column;
 }
 
-type MapView = ChannelView & { readonly index: number };
-
 /** Returns the maps of a level in one storage order; `null` if one is missing, or if two tensors fit. */
 function levelOf(specs: Specs, grid: Grid, counts: readonly number[], isLast: boolean): Level | null {
   const found = counts.map((count) =>
-    specs.flatMap((spec, index): MapView[] =>
+    specs.flatMap((spec, index): TensorView[] =>
       maps(spec, count * ANCHORS)
         .filter(({ w, h, channel }) => w === grid.w && h === grid.h && (channel === 1) === isLast)
-        .map((view) => ({ ...view, index })),
+        .map((view) => ({ ...view, index, spec })),
     ),
   );
   if (found.some((views) => views.length !== 1)) return null;
   const [boxes, scores, points] = found.map(([view]) => view);
-  const columnOf = ({ index, channel, cell }: MapView): Column => ({
-    tensor: index,
-    offset: 0,
-    channel,
-    cell,
-  });
-  const tensors = [boxes, scores].map(({ index, layout }, i) => ({
-    index,
-    name: specs[index].name,
-    dims: specs[index].dims,
-    layout,
-    parts: i === 0 ? (["boxes"] as const) : (["scores"] as const),
-  }));
-  const match = {
-    tensors,
-    anchor: null,
-    rows: null,
-    view: boxes,
-    box: columnOf(boxes),
-    score: columnOf(scores),
-    objectness: null,
-  };
-  return { match, points: columnOf(points) };
+  return { match: matchOfViews(boxes, [scores]), points: columnOf(points) };
 }
 
 /** Returns the interpretation of the maps, with a head for each anchor of a level; none if a level lacks a map. */

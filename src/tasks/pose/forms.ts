@@ -9,8 +9,8 @@ import { yunetPriors } from "../../core/built-priors.ts";
 import type { PoseForm } from "../../core/pose-families.ts";
 import { type TensorSpec, volume } from "../../core/tensor.ts";
 import { buildInterpretation, decodedBoxes, each, unitOf } from "../../heads/build.ts";
-import { type ChannelView, type Column, beside, move, rows } from "../../heads/channels.ts";
-import { joinExtra } from "../../heads/extra.ts";
+import { type Column, beside, move, rows } from "../../heads/channels.ts";
+import { columnOf, joinExtra, matchOfViews, type TensorView } from "../../heads/extra.ts";
 import { type Grid, gridsOf } from "../../shapes/grids.ts";
 import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
 import { type TensorMatch, join, matchOne, playersOf, preferred } from "../../heads/match.ts";
@@ -128,9 +128,6 @@ interface Level {
   readonly match: TensorMatch;
 }
 
-/** A tensor with its index and one way to read its dims. */
-type TensorView = ChannelView & { readonly index: number; readonly spec: TensorSpec };
-
 /**
  * Returns the tensors of each level: one of boxes, one of points, and `scores` tensors of one channel. Each has
  * `anchors` rows for a cell. Returns `null` if a level lacks one of these tensors, or if more tensors fit.
@@ -158,32 +155,9 @@ function levelsOf(
     const [point, secondPoint] = points === null ? [] : viewsOf(points);
     const lacksPoints = points !== null && (!point || secondPoint);
     if (scoreViews.length !== scores || !boxes || secondBoxes || lacksPoints) return null;
-    const columnOf = ({ index, channel, cell }: TensorView): Column => ({
-      tensor: index,
-      offset: 0,
-      channel,
-      cell,
-    });
-    const tensors = [boxes, ...scoreViews].map(({ index, spec: { name, dims }, layout }, i) => ({
-      index,
-      name,
-      dims,
-      layout,
-      parts: i === 0 ? (["boxes"] as const) : (["scores"] as const),
-    }));
-    const view = { ...boxes, w: grid.w, h: grid.h, cells: grid.cells };
-    const box = columnOf(boxes);
-    const columns = scoreViews.map(columnOf);
-    const match = {
-      tensors,
-      anchor: null,
-      rows: null,
-      view,
-      box,
-      score: columns[0],
-      objectness: columns[1] ?? null,
-    };
-    return { grid, scores: columns, boxes: box, ...(point && { points: columnOf(point) }), match };
+    const match = matchOfViews(boxes, scoreViews, { ...boxes, w: grid.w, h: grid.h, cells: grid.cells });
+    const scoreColumns = scoreViews.map(columnOf);
+    return { grid, scores: scoreColumns, boxes: match.box, ...(point && { points: columnOf(point) }), match };
   });
   const whole = levels.filter((level) => level !== null);
   return whole.length > 0 && whole.length === levels.length ? whole : null;

@@ -21,7 +21,7 @@ export class ArchiveError extends Error {
  */
 export async function unpack(archive: string, versions: string, release: Release): Promise<void> {
   mkdirSync(versions, { recursive: true, mode: 0o700 });
-  // What an earlier try left. No version on trial has such a name.
+  // An earlier try may have left it. No version on trial has such a name.
   for (const name of readdirSync(versions))
     if (name.startsWith(UNFINISHED)) rmSync(join(versions, name), { recursive: true, force: true });
   const folder = join(versions, `${UNFINISHED}${release.version}`);

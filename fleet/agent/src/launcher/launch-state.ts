@@ -1,5 +1,5 @@
 /**
- * What the launcher remembers: the version that is kept, and the one on trial. The file is replaced as a whole and
+ * The launcher remembers the version that is kept, and the one on trial. The file is replaced as a whole and
  * flushed, so that a power cut leaves the old content or the new one.
  */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";

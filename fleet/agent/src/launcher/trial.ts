@@ -1,6 +1,6 @@
 /** Judges a version on trial by what its process says of itself. */
 
-/** What a process tells its launcher, once a second or so. */
+/** A process tells its launcher this about once a second. */
 export interface Told {
   /** Heartbeats that the hub has acknowledged since the process started. */
   readonly beats: number;
