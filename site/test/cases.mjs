@@ -105,11 +105,11 @@ const playground = [
       await settled(page, "keypoints");
       for (const name of ["Config", "Node", "Page", "Worker", "Tensors", "Agent"]) {
         await page.click(`[data-code=${name}]`);
+        equal(await page.textContent("[data-copied]"), "", "what is said before the click");
         await page.click("[data-copy]");
-        await page.waitForFunction(() =>
-          document.querySelector("[data-copied]").textContent.includes("is copied"),
-        );
+        await page.waitForSelector("[data-copied]:has-text('is copied')");
         const text = await page.evaluate(() => navigator.clipboard.readText());
+        equal(text, await page.textContent("[data-snippet]"), name);
         isTrue(text.includes("yunet") || text.includes("config.json"), `${name}: ${text}`);
         if (name === "Config" || name === "Agent") JSON.parse(text);
       }
