@@ -1,15 +1,17 @@
-/** Parsers of an NN Archive: those that read one family, and those whose networks no decoder reads. */
+/**
+ * Facts about the parsers that an NN Archive names: which family they read, or that no decoder reads their networks.
+ */
 import type { Family, ScoreOption } from "./family.ts";
 import type { Rules } from "./rules.ts";
 
-/** A parser of NN Archives whose heads all have one family. */
+/** A parser of NN Archives that reads one family only. */
 export interface ParserTraits {
-  /** Name as archives write it. */
+  /** Name of the parser, as archives write it. */
   readonly parser: string;
-  /** The family, and the defaults that the parser has in depthai-nodes. */
+  /** The family, and the default values of the parser in depthai-nodes. */
   readonly defaults: {
     readonly family: Family;
-    /** Class count, if it is the same for every network of the parser. */
+    /** Class count, if all networks of the parser have the same. */
     readonly classes?: number;
     readonly confidenceThreshold: number;
     readonly iouThreshold: number;
@@ -23,9 +25,11 @@ export interface ParserTraits {
    * Every column of scores is a class.
    */
   readonly outputs?: readonly ["boxes", "scores", "masks"];
-  /** Metadata key that is false if the scores are logits. Other parsers may have the same key for their masks. */
+  /**
+   * Metadata key of the parser. Its value is false if the scores are logits. Other parsers use the same key for masks.
+   */
   readonly softmaxKey?: "is_softmax";
-  /** Refinement by which the parser makes points of heat maps. Absent if it is that of the family's authors. */
+  /** How the parser refines a point of a heat map, if not as the family's authors do. */
   readonly keypointRefinement?: "none";
 }
 
@@ -66,7 +70,7 @@ export const PARSERS: readonly ParserTraits[] = [
     softmaxKey: "is_softmax",
   },
   {
-    // The best column of each query, and no column is the background. A third output has masks.
+    // The parser takes the best column of each query. No column is the background. A third output has masks.
     parser: "RFDETRParser",
     defaults: {
       family: "rfdetr",
@@ -92,7 +96,10 @@ export const PARSERS: readonly ParserTraits[] = [
   },
 ];
 
-/** Parsers whose networks no decoder reads, in lower case, and the advice on what to use for their tensors. */
+/**
+ * Advice for parsers whose networks no decoder reads, by the parser's name in lower case: what to do with their
+ * tensors.
+ */
 export const OTHER_PARSERS: { readonly [parser: string]: string } = {
   segmentationparser:
     "call classMap(tensor, { ...mapOptions(archive).options, frame }), which gives the class of each pixel; archive is " +

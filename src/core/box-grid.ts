@@ -1,13 +1,16 @@
 /** Finds the boxes that a box may overlap, so that not every pair is compared. */
 
-/** Cells along an axis, times the root of the count of boxes: a cell then holds few boxes unless they crowd. */
+/** Cells along an axis = this number * sqrt(count of boxes). A cell then holds few boxes unless they crowd. */
 const CELLS_PER_ROOT = 2;
-/** Most entries of all cells, per box. A few boxes over the whole picture would fill every cell of a fine grid. */
+/**
+ * Largest total length of all cells' lists, per box. Without this cap a few boxes over the whole picture fill every
+ * cell.
+ */
 const MOST_ENTRIES = 16;
 
-/** A grid over boxes. Each cell lists the boxes that reach into it. Arrays are used again for the next boxes. */
+/** A grid over boxes. Each cell lists the boxes that reach into it. `fill` reuses its arrays for the next boxes. */
 export class BoxGrid {
-  /** Places of the boxes that the last search found. The first `count` are valid. */
+  /** Places of the boxes that the last search found. Only the first `count` are valid. */
   places = new Int32Array(0);
   count = 0;
   private length = 0;
@@ -20,7 +23,7 @@ export class BoxGrid {
   /** First entry of each cell in `members`; one more at the end. */
   private starts = new Int32Array(0);
   private members = new Int32Array(0);
-  /** Number of the search that found each place last. A box is listed in several cells, and found once. */
+  /** Index of the last search that found each place. Several cells list the same box, and a search reports it once. */
   private seenIn = new Int32Array(0);
   private searches = 0;
 
@@ -102,7 +105,7 @@ export class BoxGrid {
     return ++this.searches;
   }
 
-  /** Chooses the cells of an axis: as wide as a box on average, but not too many. */
+  /** Chooses the cells along an axis. A cell is as wide as an average box, unless that makes too many cells. */
   private setAxis(axis: GridAxis, first: number): void {
     let low = Infinity;
     let high = -Infinity;
@@ -126,7 +129,7 @@ export class BoxGrid {
     axis.scale = isUsable ? axis.cells / span : 0;
   }
 
-  /** Returns the count of entries that the cells will have. */
+  /** Returns the total length of all cells' lists. */
   private entries(): number {
     const { x, y, boxes, rows } = this;
     let count = 0;
@@ -177,7 +180,7 @@ function halve(axis: GridAxis): void {
   axis.cells = cells;
 }
 
-/** Returns the cell of a coordinate. The cells at the ends hold what lies outside; NaN is in the first one. */
+/** Returns the cell of a coordinate. The outermost cells also hold what lies outside. NaN is in the first cell. */
 function cellAt({ low, scale, cells }: GridAxis, coordinate: number): number {
   const cell = Math.floor((coordinate - low) * scale);
   return cell >= cells ? cells - 1 : cell > 0 ? cell : 0;

@@ -1,11 +1,11 @@
-/** Prior boxes that need no statement: every network of the family has the same. */
+/** Builds prior boxes of families whose networks all have the same ones, so that no config has to list them. */
 
-/** A layer: its stride in pixels, and the sizes of the boxes of each cell, normalised. */
+/** A feature map with prior boxes: its stride in pixels, and the normalised sizes of the boxes in each cell. */
 export type Layer = readonly [stride: number, sizes: readonly (readonly [number, number])[]];
 
 /**
- * Returns rows cx cy w h. A centre is a part of the map's cells, not of its stride: a last row of cells that the input
- * cuts off (240 / 64) counts in full.
+ * Returns the prior boxes of some feature maps as rows cx cy w h. Cells divide the whole input evenly: 240 pixels at
+ * stride 64 have 4 cells of 60 pixels.
  */
 export function grid(
   inputSize: readonly [number, number],
@@ -24,12 +24,12 @@ export function grid(
   return Float32Array.from(out);
 }
 
-/** Returns a layer of `count` anchors a cell, each as large as the image. */
+/** Returns a feature map with `count` anchors per cell, each as large as the image. */
 const whole = (stride: number, count: number): Layer => [stride, Array<[1, 1]>(count).fill([1, 1])];
 
 /** Returns the anchors of BlazeFace at 128x128, 192x192 or 256x256; see `blazefaceAnchors`. */
 export function blazeface(inputSize: readonly [number, number]): Float32Array {
-  // A cell has two anchors per layer, but one in the full range model.
+  // Each cell has two anchors per layer, except in the full range model.
   const [width] = inputSize;
   return grid(inputSize, width === 192 ? [whole(4, 1)] : [whole(width / 16, 2), whole(width / 8, 6)]);
 }
@@ -67,7 +67,7 @@ export function person(inputSize: readonly [number, number]): Float32Array {
 type Squares = readonly (readonly [stride: number, sizes: readonly number[]])[];
 
 /**
- * Returns square priors in the middle of each cell, rows cx cy w h, normalised.
+ * Returns square priors in the middle of each cell as rows cx cy w h, normalised.
  * @param cells returns the cells along a side of so many strides. `Math.ceil` keeps a last cell that the edge of the
  *   input cuts off, `Math.floor` drops it
  */
@@ -118,11 +118,11 @@ const RETINAFACE: Squares = [
 export const retinaface = (inputSize: readonly [number, number]): Float32Array =>
   squares(inputSize, RETINAFACE, Math.ceil);
 
-/** Scale of the priors of EfficientDet: sides of the first are this many strides. */
+/** Settings of EfficientDet's priors that differ between its models. */
 export interface EfficientdetLayout {
-  /** Sides of the smallest prior in strides. Default 4; D7 has 5, Lite 0 to 2 and 3x have 3. */
+  /** Side of the smallest prior in strides. Default 4. D7 has 5, Lite 0 to 2 and 3x have 3. */
   readonly scale?: number;
-  /** Width / height of the priors of a size, in their order. Default 1, 2, 0.5. */
+  /** Width / height of the priors of one size, in order. Default 1, 2, 0.5. */
   readonly aspectRatios?: readonly number[];
   /** Number of levels, from stride 8 on. Default 5; D7x has 6. */
   readonly levels?: number;

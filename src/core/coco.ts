@@ -1,12 +1,12 @@
 /** COCO's own numbering of its classes. */
 
-/** Ids of COCO's own numbering, 1..90, that no class has. */
+/** Unused ids in COCO's own numbering 1..90. */
 export const COCO_UNUSED: readonly number[] = [12, 26, 29, 30, 45, 66, 68, 69, 71, 83];
 
-/** COCO's own ids run up to this one. A column for each of them, and for 0, makes 91. */
+/** Largest id in COCO's own numbering. Networks with a column for each of 0..90 have 91 columns. */
 export const COCO_LAST = 90;
 
-/** COCO's classes without gaps. */
+/** Count of COCO's classes when numbered without gaps. */
 export const COCO_CLASSES = 80;
 
 /** Returns COCO's own id of each class, in order. */
@@ -14,8 +14,8 @@ export const cocoIds = (): number[] =>
   Array.from({ length: COCO_LAST }, (_, i) => i + 1).filter((id) => !COCO_UNUSED.includes(id));
 
 /**
- * True if so many labels are COCO's. Lists spell some names in two ways ("airplane", "aeroplane"), but neither the
- * first nor the last.
+ * True if these labels are COCO's, by count and by the first and last name. Lists differ in the spelling of others
+ * ("airplane", "aeroplane").
  */
 export const areCoco = (labels: readonly string[] | null, count: number): boolean =>
   labels?.length === count &&

@@ -1,4 +1,4 @@
-/** Boxes by the corners that suppression works on. */
+/** Converts boxes to corners, the form that suppression works on. */
 import type { SuppressBoxFormat } from "./suppression.ts";
 
 /**

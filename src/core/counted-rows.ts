@@ -1,13 +1,13 @@
-/** Cuts the columns of a decoder's memory to the detections of the frame. The columns have room for more. */
+/** Cuts the columns of a decoder's memory to the detections of the last frame. Rows after them hold earlier frames. */
 
-/** Detections of a decoder. `length` is the count of the last frame; rows after it are spare. */
+/** Detections of a decoder. `length` counts those of the last frame. */
 interface Counted {
   readonly length: number;
 }
 
 const OWNERS = /* @__PURE__ */ new WeakMap<object, Counted>();
 
-/** Remembers the detections that columns belong to. */
+/** Records which detections the columns belong to. */
 export function setOwner(owner: Counted, columns: readonly object[]): void {
   for (const column of columns) OWNERS.set(column, owner);
 }
@@ -20,8 +20,8 @@ interface Lists {
 }
 
 /**
- * Returns lists without their spare rows, which hold detections of earlier frames. Lists that no decoder owns are
- * returned as they are, unless the caller states `length`.
+ * Returns columns of a decoder cut to the detections of the last frame. Other lists are returned as they are, unless
+ * the caller states `length`.
  * @param width count of the values of a box
  * @param length count of the detections, if the caller knows it
  */

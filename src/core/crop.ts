@@ -1,6 +1,6 @@
 /**
- * Crops: parts of an image that a network of points gets, and the arithmetic from a box or points to a crop and back.
- * Everything is in pixels of the image. `spec/crops.ts` has the same rules in plain doubles.
+ * Crops: the parts of an image that keypoint networks get as input. Converts a box or points to a crop, and results
+ * back to the image. Everything is in pixels of the image. `spec/crops.ts` has the same rules in plain doubles.
  */
 import { angleOfVector, writeCosSin } from "./elementary.ts";
 import { refuse } from "./errors.ts";
@@ -19,7 +19,7 @@ export interface Crop {
   readonly angle?: number;
 }
 
-/** Two points, or means of several, and the direction in which the line between them shall lie in the crop. */
+/** A line that sets a crop's angle: two points, each possibly a mean of several, and how the line lies in the crop. */
 export interface Line {
   readonly from: readonly number[];
   readonly to: readonly number[];
@@ -29,19 +29,22 @@ export interface Line {
 
 /** How a box, or points, become a crop. */
 export interface CropRule {
-  /** Factor on the sides. */
+  /** Factor on the lengths of the sides. */
   readonly scale: number;
-  /** "input": the shorter side grows to the proportions of the network's input. "square": to the longer side. */
+  /**
+   * How the sides become those of the crop. "input": the shorter grows until the aspect ratio is that of the network's
+   * input. "square": the shorter grows to the longer.
+   */
   readonly sides: "input" | "square";
-  /** Turns the crop. Without it, or without the points, the crop is upright. */
+  /** Line that sets the angle of the crop. Absent, or without points: the crop is upright. */
   readonly line?: Line;
-  /** Moves the centre downwards along the turned axis, in heights of the box before the factor. */
+  /** Moves the centre downwards along the turned axis. Unit: heights of the box before `scale`. */
   readonly shift?: number;
-  /** The crop is a circle's square: `line.from` is the centre, and `line.to` lies on the circle. */
+  /** True: the crop is the square around a circle with centre `line.from` through `line.to`. */
   readonly circle?: true;
-  /** The points whose enclosing box counts, in place of the detection's own box. */
+  /** Indices of the points whose bounding box replaces the detection's own box. */
   readonly around?: readonly number[] | "all";
-  /** The box of the points is measured along the turned axes. */
+  /** True: the bounding box of the points is measured along the turned axes. */
   readonly turned?: true;
 }
 
@@ -54,7 +57,7 @@ export interface PixelPoints {
 
 const HALF_TURN = Math.PI;
 
-/** Words for the error about an angle in degrees. */
+/** Text of the error about an angle in degrees. */
 export const IN_RADIANS = "radians, not degrees: multiply by pi / 180";
 
 /** True if an angle can only be in degrees: a whole number beyond two turns, which no network gives in radians. */
@@ -71,7 +74,7 @@ const turn = new Float64Array(2);
 const meanOf = ({ values, step }: PixelPoints, indices: readonly number[], axis: number): number =>
   indices.reduce((sum, k) => sum + values[k * step + axis], 0) / indices.length;
 
-/** Returns the angle of a crop in which the line lies as the rule says. */
+/** Returns the angle of a crop in which the line lies as `lies` states. */
 function angleOfLine(points: PixelPoints, { from, to, lies }: Line): number {
   const dx = meanOf(points, to, 0) - meanOf(points, from, 0);
   const dy = meanOf(points, to, 1) - meanOf(points, from, 1);
@@ -120,7 +123,7 @@ const boxOf = ([x0, y0, x1, y1]: readonly [number, number, number, number]): Req
   angle: 0,
 });
 
-/** Returns the sides grown to the proportions that the rule says. */
+/** Returns the lengths of the sides after growing them as `sides` of the rule states. */
 function sidesOf(
   { sides }: CropRule,
   width: number,
@@ -164,7 +167,7 @@ function boxAround(points: PixelPoints, around: readonly number[] | "all", angle
  */
 export type AffineMap = readonly [number, number, number, number, number, number];
 
-/** Returns what takes 0..1 across a crop to 0..1 across the image. */
+/** Returns the map from 0..1 across a crop to 0..1 across the image. */
 export function mapOfCrop(
   { cx, cy, width, height, angle = 0 }: Crop,
   [w, h]: readonly [number, number],
@@ -178,7 +181,7 @@ export function mapOfCrop(
 const NAMES: readonly string[] = ["cx", "cy", "width", "height", "angle"];
 
 /**
- * Checks a crop: known names, finite numbers, positive sides. Makes no garbage, since it runs for every frame.
+ * Checks a crop: known names, finite numbers, positive sides. Allocates nothing, since it runs for every frame.
  * @param where name of the crop in an error
  * @throws RangeError
  */

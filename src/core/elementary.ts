@@ -1,5 +1,5 @@
 /**
- * Elementary functions in doubles, with the same bits on every machine: their steps are + - * /, which IEEE 754 rounds
+ * Elementary functions in doubles, with the same bits on every machine. They use only + - * /, which IEEE 754 rounds
  * alike everywhere. `Math.sin` and its like differ between runtimes. `embedded/src/oriented.c` has the twins.
  *
  * The polynomials are Taylor series. Each argument is first brought so near to 0 that the terms left out are below
@@ -18,7 +18,7 @@ const ROUND = 6755399441055744;
 const HALF_PI_HIGH = 1.5707963267923333;
 const HALF_PI_LOW = 2.563344151594519e-12;
 const QUARTERS_PER_RADIAN = 0.6366197723675814;
-/** Radians from which an angle is huge. Smaller angles have fewer than 2^17 quarter turns. */
+/** Radians from which an angle needs another reduction. Smaller angles have fewer than 2^17 quarter turns. */
 const LARGE_ANGLE = 131072;
 
 // 1 / n!
@@ -43,7 +43,8 @@ const F17 = 1 / 355687428096000;
  * Returns neither of them: V8 may allocate a heap object for a double that a function returns.
  */
 export function writeCosSin(angle: number, to: Float64Array): void {
-  // Reduce a huge angle by the double nearest to 2 pi, which is inexact. An f32 of that size is known to 1/64 rad only.
+  // Reduce a large angle modulo the double nearest to 2 pi. The error does not matter: an f32 of that size is exact to
+  // 1/64 rad only.
   const x = angle > -LARGE_ANGLE && angle < LARGE_ANGLE ? angle : angle % (2 * Math.PI);
   const quarters = x * QUARTERS_PER_RADIAN + ROUND - ROUND;
   const r = x - quarters * HALF_PI_HIGH - quarters * HALF_PI_LOW;
@@ -81,7 +82,7 @@ export function angleOfVector(x: number, y: number): number {
 
 /** Returns e^x, with x clamped to [-150, 130]. The relative error is below 3e-16. */
 export function exp(x: number): number {
-  // A NaN is no index of the table.
+  // Return NaN first: the table below has no index for it.
   if (x !== x) return x;
   const within = x < -150 ? -150 : x > 130 ? 130 : x;
   const k = within * LOG2E + ROUND - ROUND;

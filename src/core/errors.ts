@@ -45,7 +45,7 @@ export type OptionName =
   | "maskThreshold"
   | "unclipRatio";
 
-/** An option that would settle an error, with the value to give where the error knows it. */
+/** An option that would settle an error. Has the value to give if the error knows it. */
 export interface OptionHint {
   readonly option: OptionName | "quantisation";
   readonly value?: string;
@@ -95,10 +95,10 @@ export class TensorError extends Error {
   }
 }
 
-/** Returns the sentence that every message has. */
+/** Returns the sentence that messages are made of: "got ..., expected ...". */
 export const mismatch = (got: string, expected: string): string => `got ${got}, expected ${expected}`;
 
-/** RangeErrors that `refuse` threw. Others are faults of the engine or of ours. */
+/** Errors that `refuse` threw. Other RangeErrors are bugs of the JavaScript engine or of this package. */
 const refused = new WeakSet<Error>();
 
 /** True if the error is a refusal of the package, made for people to read. */

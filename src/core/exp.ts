@@ -1,7 +1,8 @@
 /**
- * The constants of exp, and log. asc compiles this file in f64, tsc in number. It has only + - * /, which IEEE 754
- * rounds alike everywhere, so all engines get the same bits. The steps of exp stand in assembly/exp.ts, in lanes in
- * assembly/exp4.ts, and for TypeScript in core/number.ts. Each makes 2^k in its own way, which is exact.
+ * The constants of `exp`, and the function `log`. asc compiles this file in f64, tsc in number. It has only + - * /,
+ * which IEEE 754 rounds alike everywhere, so all engines get the same bits. The steps of exp stand in
+ * assembly/exp.ts, in lanes in assembly/exp4.ts, and for TypeScript in core/number.ts. Each makes 2^k in its own way,
+ * which is exact.
  *
  * e^x = 2^k e^r, with k the integer nearest to x / ln 2, and r = x - k ln 2. x is clamped to [-150, 130]: beyond, an
  * f32 is 0 or infinite anyway. NaN gives NaN.

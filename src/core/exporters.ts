@@ -1,6 +1,6 @@
 /**
- * Programs that write model files, and how their files state what a decoder has to know. Each form of export is a row.
- * A file that fits no row gets no family: shapes alone are never enough.
+ * Programs that write model files, and how their files state what a decoder needs. Each kind of file is a row. A file
+ * that matches no row gets no family, since shapes alone are not enough evidence.
  */
 import type { Family } from "./family.ts";
 
@@ -34,12 +34,10 @@ const ANY: readonly Strides[] = [
   [16, 32],
 ];
 
-/**
- * One tensor of rows: box channels and one score per class, for each cell of the feature maps or for each detection.
- */
+/** A file whose single output has rows: box channels and one score per class, for each cell or for each detection. */
 export interface RowsForm {
   readonly exporter: Exporter;
-  /** The file's description may name another family with the same kind of head, which is then taken. */
+  /** Family of the file, unless its description names another family with the same kind of head. */
   readonly family: Family;
   /** Name of the image input. Absent: any, since the exporter writes metadata. */
   readonly input?: string;
@@ -47,22 +45,22 @@ export interface RowsForm {
   readonly output?: string;
   /** Channels besides those of the classes. */
   readonly boxChannels: number;
-  /** Rows have as many channels as `boxChannels`, one of them the class id. The file states that it is end-to-end. */
+  /** True: a row has only `boxChannels` channels, one of them the class id. The file states that it is end-to-end. */
   readonly endToEnd?: true;
   /** Rows per cell of the feature maps. Absent: the network gives a list of another length. */
   readonly rowsPerCell?: number;
   readonly strides: readonly Strides[];
-  /** Only files whose description has this word. */
+  /** Word that the file's description must contain. */
   readonly word?: RegExp;
-  /** The network decodes the boxes itself if its graph has this operator. Without it the boxes are raw. */
+  /** Operator that the graph contains if the network decodes its boxes. Without it the boxes are raw. */
   readonly decoder?: string;
-  /** True if the decoder has to be told the strides. */
+  /** True if the decoder must be given the strides. */
   readonly statesStrides?: true;
 }
 
 export const ROWS_FORMS: readonly RowsForm[] = [
   { exporter: "ultralytics", family: "yolov8", boxChannels: 6, endToEnd: true, strides: ANY },
-  // Before YOLOv8, whose rows have the same channels.
+  // Keep this row before YOLOv8, whose rows have the same channels.
   { exporter: "ultralytics", family: "rtdetr", boxChannels: 4, strides: ANY, word: /detr/i },
   { exporter: "ultralytics", family: "yolov8", boxChannels: 4, rowsPerCell: 1, strides: ANY },
   { exporter: "ultralytics", family: "yolov5", boxChannels: 5, rowsPerCell: 3, strides: ANY },
@@ -92,25 +90,25 @@ export const ROWS_FORMS: readonly RowsForm[] = [
   },
 ];
 
-/** Outputs with the names that a family's exporter writes, and no metadata. */
+/** A file without metadata, known by the output names of one family's exporter. */
 export interface NamesForm {
   readonly exporter: Exporter;
   readonly family: Family;
-  /** Last of three dimensions of each output. `null`: any dimensions. */
+  /** Last of the three dimensions of each output. `null`: dimensions are not checked. */
   readonly outputs: { readonly [name: string]: number | null };
-  /** Names that its inputs have besides the picture's. Absent: any. */
+  /** Names of the inputs besides the picture. Absent: any. */
   readonly inputs?: readonly string[];
-  /** Task that the outputs tell. Absent: that of the family, or boxes alone. */
+  /** Task that these outputs show. Absent: the task of the family, or boxes only. */
   readonly task?: "segment";
-  /** True if a decoder has to be told how many classes there are. */
+  /** True if a decoder must be given the class count. */
   readonly needsClasses?: true;
-  /** True if the file has no other outputs: with more, the same names are those of another network. */
+  /** True if the file may have no other outputs: more outputs of the same names are another network. */
   readonly isWhole?: true;
-  /** Output whose maps are small squares, each the mask of a box. */
+  /** Name of the output with a small square mask for each box. */
   readonly boxMasks?: string;
 }
 
-/** Most cells across the mask of a box: published networks have 14 to 33. */
+/** Largest count of cells across the mask of a box. Published networks have 14 to 33. */
 export const MOST_BOX_CELLS = 33;
 
 export const NAMES_FORMS: readonly NamesForm[] = [
@@ -153,12 +151,12 @@ export const NAMES_FORMS: readonly NamesForm[] = [
   { exporter: "paddle", family: "dbnet", outputs: { "sigmoid_0.tmp_0": null } },
 ];
 
-/** A key of the metadata whose value says, as JSON, what a network is. */
+/** A file with a metadata key whose value says, as JSON, what the network is. */
 export interface MetadataForm {
   readonly exporter: Exporter;
   readonly family: Family;
   readonly key: string;
-  /** Names of the file's tasks that give boxes alone, or boxes and more that is left alone. */
+  /** Task of each name in the file. All of them give boxes; what some give besides is not read. */
   readonly tasks: { readonly [name: string]: Task };
 }
 
@@ -179,7 +177,7 @@ export const METADATA_FORMS: readonly MetadataForm[] = [
   },
 ];
 
-/** Two tensors per feature map, whose names end in the stride. */
+/** A file with two tensors per feature map, whose names end in the stride. */
 export interface PairsForm {
   readonly exporter: Exporter;
   readonly family: Family;
@@ -200,7 +198,7 @@ export const PAIRS_FORMS: readonly PairsForm[] = [
   },
 ];
 
-/** A custom operator that gives finished detections. */
+/** A file with a custom operator that outputs finished detections. */
 export interface OperatorForm {
   readonly exporter: Exporter;
   readonly family: Family;

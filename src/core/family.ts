@@ -1,10 +1,13 @@
-/** What a family of networks is: its name, and the facts that its row states. */
+/** A family: the name of a kind of network, and the facts that its row states. */
 import type { PartialRule } from "./prepare-rule.ts";
 import type { PackedForm, RowOrderName } from "./row-orders.ts";
 import type { Rules } from "./rules.ts";
 import type { TaskName } from "./tasks.ts";
 
-/** Names a family: how a network writes its boxes. Spelling variants inside files are read by `familyInName`. */
+/**
+ * Name of a family: networks whose tensors are decoded by the same rule. `familyInName` reads spelling variants inside
+ * files.
+ */
 export type Family =
   | "yolov2"
   | "yolov3"
@@ -56,13 +59,13 @@ export type Family =
   | PoseFamily;
 
 /**
- * How the cells of a map that marks the centres of objects become detections. `cells`: cells that touch are one object.
- * `centres`: the peaks of each class, with a width, a height and an offset of their own. `faces`: the peaks, with
- * distances to the four sides and five points.
+ * How detections are made of a map that marks the centres of objects. `cells`: touching cells are one object.
+ * `centres`: each peak of a class is an object with its own width, height and offset. `faces`: each peak is a face with
+ * distances to its four sides, and five points.
  */
 export type PeakForm = "cells" | "centres" | "faces";
 
-/** Families of networks that give points. */
+/** Families of networks that give keypoints. */
 export type PoseFamily =
   | "yolov5-face"
   | "retinaface"
@@ -95,18 +98,18 @@ export type ScoreOption = (typeof SCORE_OPTIONS)[number];
 
 /**
  * How a network's own maps become boxes.
- * - `anchor`: cell, and anchor times a function of width and height
- * - `cell`: cell, and a part of the whole input (FastestDet)
- * - `point`: cell and stride, width and height by exp
+ * - `anchor`: centre from the cell, size = anchor times a function of width and height
+ * - `cell`: centre from the cell, size as a fraction of the whole input (FastestDet)
+ * - `point`: centre from the cell and the stride, size by exp
  * - `distance`: left, top, right, bottom from the centre of the cell, as numbers or as distributions
  * - `prior`: offsets against prior boxes
- * - `plain`: the network decoded the boxes
+ * - `plain`: nothing to compute, the network decoded the boxes
  */
 export type HeadRule = "anchor" | "cell" | "point" | "distance" | "prior" | "plain";
 
 /**
- * Name of a form of output tensors that exporters write. `shapes/ways.ts` states the channels of the form, and
- * `heads/exports.ts` reads it.
+ * Name of a form: the set of output tensors that an exporter writes. `shapes/ways.ts` states the channels of each form,
+ * and `heads/exports.ts` turns it into heads.
  */
 export type ExportName =
   | "anchor-maps"
@@ -130,17 +133,20 @@ export type ExportName =
   | "finished-rows"
   | "class-scores";
 
-/** Everything that is known about a family. A field that is absent has the value that its comment calls usual. */
+/** Everything known about a family. The comment of a field says what an absent field means, after "Usual". */
 export interface FamilyTraits {
   readonly head: HeadRule;
   /** Forms of the output tensors, the most usual first. */
   readonly exports: readonly ExportName[];
   /**
-   * Scores in maps, offsets or queries of the network, by default. Boxes that the network decoded come with
+   * Default form of scores in the network's own maps, offsets or queries. Boxes that the network decoded come with
    * probabilities.
    */
   readonly raw: ScoreForm;
-  /** Scores in an NN Archive that states none. Usual: "probabilities", since its exporter applies it. */
+  /**
+   * Form of the scores in an NN Archive that states none. Usual: "probabilities", since its exporter applies the
+   * sigmoid.
+   */
   readonly archived?: "logits";
 
   /**
@@ -163,75 +169,83 @@ export interface FamilyTraits {
   /** Order of the channels of a map with distributions. Usual: boxes first. */
   readonly classesFirst?: true;
   /**
-   * Distances are measured from the left upper corner of the cell: always, or with so many maps. Usual: never, always
-   * from its centre.
+   * True: distances are measured from the left upper corner of the cell. A number: only networks with so many maps do
+   * so. Usual: always from the centre of the cell.
    */
   readonly corner?: true | number;
-  /** Maps of distances hold pixels in some exports and strides in others. Usual: strides. */
+  /** True: some exports have distances in pixels, others in strides. Usual: strides. */
   readonly mayBePixels?: true;
   /** Bins of each side's distribution. Usual: 16. */
   readonly bins?: number;
   /** Count of the unread channels that follow the class scores. Usual: 0. */
   readonly ignored?: number;
-  /** Networks with these bins are of this family, and their maps come as rows. */
+  /** True: networks with these bins are of this family, and their maps come as rows. */
   readonly ownBins?: true;
-  /** How many classes there are. "in shapes": the shapes or a class id column tell. Usual: the config has to say. */
+  /** How the class count is found. "in shapes": from the shapes or a class id column. Usual: the config states it. */
   readonly classes?: "in shapes" | 1;
   /** Name of the single class that all published networks have. It is the label where no labels are given. */
   readonly className?: "face" | "palm" | "person" | "text";
-  /** Score column that means "nothing here". Lists with an entry per class may then name it. Usual: no column. */
+  /** Score column of the background. Lists with one entry per class may include it. Usual: no such column. */
   readonly background?: "first" | "last";
-  /** Networks that know COCO have its own class ids, 1..90. Usual: 0..79, without gaps. */
+  /** True: networks trained on COCO use its own class ids, 1..90. Usual: 0..79, without gaps. */
   readonly cocoOwnIds?: true;
   /** Class ids come from an operator that subtracts the background: id 0 is the first real class. */
   readonly idsLeaveOutBackground?: true;
   /**
-   * Detections of a network with queries, where scores stand in a tensor of their own. "pairs": the best pairs of query
-   * and class, as many as there are queries, so that a query may give several. Usual: the best class of each query. The
-   * rule `multiLabel` of the option `rules` changes it.
+   * Which queries of a network with scores in their own tensor become detections. "pairs": the best pairs of query and
+   * class, as many as there are queries; one query may give several. Usual: the best class of each query. The rule
+   * `multiLabel` of the option `rules` overrides it.
    */
   readonly select?: "pairs";
-  /** Every score column of a network with queries is a class. Usual: one may be none. */
+  /** True: every score column of a network with queries is a class. Usual: one of them may be the background. */
   readonly everyColumn?: true;
   /** Names of the outputs in the exporter's files, by role. */
   readonly outputNames?: { readonly boxes: string; readonly scores: string };
-  /** Family that reads Hugging Face's export of the network, whose outputs are named `logits` and `pred_boxes`. */
+  /** Family to use for Hugging Face's export of the network, whose outputs are named `logits` and `pred_boxes`. */
   readonly queriesLike?: Family;
   /**
-   * Family whose tensors have the same shapes and another meaning. An output of scores with such a name is of this one.
+   * A family with the same shapes and another meaning. An output of scores whose name matches `ours` belongs to this
+   * one.
    */
   readonly lookalike?: { readonly family: Family; readonly ours: RegExp };
-  /** How boxes that the network decoded are written. Usual: cx cy w h. */
+  /** Format of boxes that the network decoded. Usual: cx cy w h. */
   readonly decodedFormat?: "xyxy";
   /** Unit of boxes that the network decoded. Usual: pixels of the network input. */
   readonly coordinates?: "normalised";
-  /** Unit of boxes where the network finished the list too. Usual: `coordinates`. */
+  /** Unit of boxes in a list that the network finished. Usual: `coordinates`. */
   readonly finishedIn?: "photo";
-  /** Order of the edges of boxes where the network finished the list. */
+  /** Order of the box edges in a list that the network finished. */
   readonly finishedFormat?: "xyxy" | "yxyx";
-  /** Lists in tensors of their own always come with a count: rows beyond it hold old memory. Usual: perhaps. */
+  /**
+   * True: lists in separate tensors always come with a count, and rows beyond it are old memory. Usual: a count is
+   * optional.
+   */
   readonly hasCount?: true;
   /**
-   * Scores of a finished list may be one too low: EfficientNMS writes score - 1 in FP16 engines. Usual: never.
+   * True: scores of a finished list may be one too low, since EfficientNMS writes score - 1 in FP16 engines. Usual:
+   * never.
    */
   readonly mayLackOne?: true;
-  /** Orders that rows of finished lists may have. Usual: none. */
+  /** Column orders that rows of its finished lists may have. Usual: none. */
   readonly finishedRows?: readonly RowOrderName[];
-  /** Finished lists come packed, and are unpacked before they are read. */
+  /** Format of finished lists that must be unpacked before they are read. */
   readonly packed?: PackedForm;
   /** Keypoints follow the four box channels. */
   readonly keypoints?: true;
   /** Unit of the offsets from priors. Usual: the variances that the config states. */
   readonly offsetUnit?: "pixels";
-  /** How rows of the option `priors` are written. Usual: corners, unless the box format says otherwise. */
+  /** Format of rows in the option `priors`. Usual: corners, unless the box format says otherwise. */
   readonly priorFormat?: "cxcywh";
-  /** Factors on x, y, w, h of offsets, whose order is then y x h w. Usual: those that the config states. */
+  /**
+   * Factors on the offsets, in the order x, y, w, h. The offsets then have the order y x h w. Usual: those that the
+   * config states.
+   */
   readonly variances?: readonly [number, number, number, number];
   /** Returns the prior boxes that every network of the family has, cx cy w h, normalised. */
   readonly buildPriors?: (inputSize: readonly [number, number]) => Float32Array;
-  /** Order of box channels and priors where the factors come as `scales`, as TensorFlow's box coder has them. */
+  /** Order of box channels and priors where a config states the factors as `scales`, like TensorFlow's box coder. */
   readonly scaledOrder?: "cycxhw";
-  /** The network's own export has one row per detection. Usual: only exports with NMS inside have. */
+  /** True: the network's own export has one row per detection. Usual: only exports with NMS inside have such rows. */
   readonly endToEnd?: true;
 
   /**
@@ -239,38 +253,40 @@ export interface FamilyTraits {
    * which are those of Ultralytics.
    */
   readonly prepare?: PartialRule;
-  /** Form of the angles of an oriented network. Usual: logits v, with the angle (sigmoid(v) - 0.25) pi. */
+  /** Unit of the angles of an oriented network. Usual: logits v, with the angle (sigmoid(v) - 0.25) pi. */
   readonly angle?: "radians";
-  /** Confidence threshold of its authors, if typed options state none. Usual: the one of all typed options. */
+  /** Confidence threshold of the family's authors, the default of typed options. Usual: that of all typed options. */
   readonly threshold?: number;
   /** Task of every network of the family. Usual: what the config says. */
   readonly task?: TaskName;
-  /** Rules of the authors' own code, where they differ from the named sets. A config that names a rule replaces it. */
+  /** Rules in which the authors' own code differs from the named sets. A config that names a rule overrides it. */
   readonly rules?: Partial<Rules>;
-  /** IoU threshold and cap of the authors' own code, if typed options state none. Usual: those of all typed options. */
+  /**
+   * IoU threshold and cap of the authors' own code, the default of typed options. Usual: those of all typed options.
+   */
   readonly defaults?: Partial<Record<"iouThreshold" | "maxDetections", number>>;
-  /** One map marks the centres of objects. `stride`: pixels of a cell; `null`: what the sizes of input and map give. */
+  /** Map that marks the centres of objects. `stride`: pixels of a cell; `null`: input size / map size. */
   readonly peaks?: { readonly form: PeakForm; readonly stride: number | null };
   /**
-   * Each row has a mask of its own: finished, of the box or of the whole input, or logits of the whole input for each
-   * query. Usual: masks are made of prototypes.
+   * Mask of each row: finished, for the box or the whole input, or logits of the whole input for each query. Usual:
+   * masks are made of prototypes.
    */
   readonly rowMasks?: "box" | "input" | "queries";
   /**
    * Storage order of the usual exports for masks and keypoints, whose extra channels follow those of box and classes.
    */
   readonly extraChannels?: "rows" | "planes";
-  /** Family that stands for this one where shapes alone are looked at: their tensors look alike. */
+  /** Family that stands for this one in matching shapes: their tensors look alike. */
   readonly like?: Family;
-  /** Name for people. Usual: the family's own. */
+  /** Name to show to people. Usual: the family's id. */
   readonly title?: string;
-  /** A refusal of another family's tensors suggests this one where it would read them; 1 is tried first. */
+  /** Rank at which a refusal of another family's tensors suggests this one, 1 first. Only suggested if it would fit. */
   readonly suggested?: number;
   /** Version number in a name such as "yolov8n" or "yolo-v3-tiny-tf". */
   readonly version?: string;
-  /** Word in a name that means this family. */
+  /** Matches a word in a name that means this family. */
   readonly word?: RegExp;
-  /** The word counts only where a user types it as a family; in a model's name it is no evidence. */
+  /** True: the word counts only where a user types the family. In a model's name it is no evidence. */
   readonly typedOnly?: true;
   /** `subtype`s of NN Archives that mean this family. */
   readonly subtypes?: readonly string[];

@@ -1,13 +1,13 @@
-/** JSON of unknown shape: a test for objects, and values inside error messages. */
+/** Values of unknown JSON: a test for objects, and their text for error messages. */
 import { show } from "./tensor.ts";
 
 /** True if the value is an object with keys, not a list. */
 export const isRecord = (v: unknown): v is Record<string, unknown> =>
   typeof v === "object" && v !== null && !Array.isArray(v);
 
-/** Marks a value that JSON has no word for: it would write null for NaN, and refuse a bigint. */
+/** Replaces a value that JSON cannot write: NaN would become null, and a bigint would throw. */
 function mark(this: unknown, _: string, value: unknown): unknown {
-  // A key without a value is no key.
+  // Leave out a key whose value is undefined, but mark a hole in a list.
   const isHole = value === undefined && Array.isArray(this);
   const isNone = typeof value === "number" && !Number.isFinite(value);
   return isHole || isNone || typeof value === "bigint" ? `\x01${String(value)}` : value;
@@ -24,7 +24,7 @@ export function showJson(value: unknown): string {
   try {
     text = JSON.stringify(value, mark)?.replace(MARKED, "$1");
   } catch {
-    // JSON.parse reads any depth, JSON.stringify does not write it
+    // JSON.stringify overflows the stack on deep values, which JSON.parse does read.
   }
   text ??= show(value);
   return text.length > 60 ? `${text.slice(0, 57)}...` : text;

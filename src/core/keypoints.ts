@@ -2,7 +2,7 @@
 import { deepFreeze } from "./freeze.ts";
 import type { Rule } from "./options.ts";
 
-/** Number of keypoints, and values of each: x and y, or x, y and confidence. */
+/** Count of keypoints, and the values of each: x and y, or x, y and confidence. */
 export type PointShape = readonly [count: number, values: 2 | 3];
 
 /** Most keypoints of one object. */
@@ -13,7 +13,7 @@ export type Edges = readonly (readonly [number, number])[];
 
 const isIndex = (k: unknown): boolean => Number.isInteger(k) && (k as number) >= 0;
 
-/** True if an object can have so many keypoints. */
+/** True if an object may have so many keypoints. */
 export const isPointCount = (x: unknown): boolean => isIndex(x) && x !== 0 && (x as number) <= MOST_POINTS;
 
 /** Rule: the keypoint count of an object, and the values of each keypoint. */

@@ -1,6 +1,6 @@
 /**
- * Class names of the usual data sets, by class id. A decoder never guesses names: a network that
- * was trained further has the same shapes and other classes.
+ * Class names of common data sets, by class id. A decoder never guesses names: a network trained on other classes has
+ * the same shapes.
  */
 import { COCO_UNUSED } from "./coco.ts";
 import { refuse } from "./errors.ts";
@@ -50,7 +50,7 @@ export const VOC20: readonly string[] = /* @__PURE__ */ Object.freeze(VOC);
 /** The classes of PASCAL VOC with the background in front, 21 entries, as SSD networks of Caffe have them. */
 export const VOC21: readonly string[] = /* @__PURE__ */ Object.freeze(["background", ...VOC]);
 
-/** Names of the lists. */
+/** Names of the lists of labels. */
 export type LabelSet = "coco80" | "coco91" | "voc20" | "voc21";
 
 const LISTS: { readonly [name in LabelSet]: readonly string[] } = {
@@ -60,10 +60,13 @@ const LISTS: { readonly [name in LabelSet]: readonly string[] } = {
   voc21: VOC21,
 };
 
-/** True if a list has the name. */
+/** True if a list of labels has this name. */
 export const isLabelSet = (name: string): name is LabelSet => Object.hasOwn(LISTS, name);
 
-/** Returns how to name classes that have no names, if COCO has as many classes (80) or class ids (91). Else null. */
+/**
+ * Returns advice to name COCO's classes if the count is that of COCO's classes (80) or of its class ids (91). Else
+ * null.
+ */
 export const adviceOnCocoLabels = (
   labels: readonly string[] | null,
   classes: number | null,

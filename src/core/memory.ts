@@ -1,7 +1,7 @@
 import { refuse } from "./errors.ts";
 
 /**
- * One linear memory, seen as words and as floats. A decoder makes it once. It never grows, so that no view detaches.
+ * The linear memory of a decoder as an array of words and an array of floats. Its size is fixed, so no array detaches.
  */
 export interface Memory {
   readonly buffer: ArrayBuffer;
@@ -17,10 +17,10 @@ export function memoryOf(buffer: ArrayBuffer): Memory {
   };
 }
 
-/** Largest memory in bytes: addresses are signed 32-bit words, and WebAssembly's memory comes in pages of 64 KiB. */
+/** Largest memory in bytes. Addresses are signed 32-bit words, and WebAssembly allocates pages of 64 KiB. */
 const MOST_BYTES = 0x7fff0000;
 
-/** Throws if a plan needs more memory than there can be. */
+/** Throws an error of class `Kind` if a plan needs more memory than there can be. */
 export function checkSize(bytes: number, Kind: new (message: string) => Error): void {
   if (bytes > MOST_BYTES)
     refuse(

@@ -1,9 +1,11 @@
-/** Names that people misspell, or that other projects have for an option. */
+/** Suggests the known name for a misspelt one, or for the name that another project gives an option. */
 
 /** Returns a name without case, hyphens, underscores and blanks. */
 export const plainName = (name: string): string => name.toLowerCase().replace(/[-_ ]/g, "");
 
-/** True if two plain names are equal, or one letter is wrong, missing or too many, or two neighbours are swapped. */
+/**
+ * True if two plain names are equal, or differ by one letter (wrong, missing or added) or by two swapped neighbours.
+ */
 function isNearly(a: string, b: string): boolean {
   let i = 0;
   while (i < a.length && a[i] === b[i]) i++;
@@ -18,8 +20,8 @@ const IOU = "iou iouthres iouthresh nmsthresh nmsthreshold nmsiou ";
 const AGNOSTIC = "agnostic agnosticnms classagnostic";
 
 /**
- * Names that other projects have for an option, as `plainName` writes them. A row counts only if its option exists in
- * the object at hand, and the first such row wins. The first colon is followed by the value to set.
+ * Options by the names that other projects give them, as `plainName` writes them. Text after the first colon is the
+ * value to set. The first row whose option exists in the object at hand wins.
  */
 const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
   ["confidenceThreshold", `${CONFIDENCE}threshold score scorethreshold`],
@@ -49,7 +51,9 @@ const ELSEWHERE: readonly (readonly [meant: string, names: string])[] = [
   ["rotation", "orientation"],
 ];
 
-/** Returns the known name, with the value to set if there is one, that other projects call `plain`; else undefined. */
+/**
+ * Returns the known name for what other projects call `plain`, with the value to set if there is one. Else undefined.
+ */
 export function namedElsewhere(plain: string, names: readonly string[]): string | undefined {
   for (const [meant, others] of ELSEWHERE) {
     const [option] = meant.split(":");
@@ -60,13 +64,13 @@ export function namedElsewhere(plain: string, names: readonly string[]): string 
   return undefined;
 }
 
-/** Returns the known name that a misspelt or foreign name means, undefined if there is none. */
+/** Returns the known name meant by a misspelt or foreign name, undefined if there is none. */
 export function nearestName(name: string, names: readonly string[]): string | undefined {
   const plain = plainName(name);
   return names.find((known) => isNearly(plain, plainName(known))) ?? namedElsewhere(plain, names);
 }
 
-/** From so many names on, an error that knows the name that is meant does not list all of them. */
+/** From this many names on, an error that suggests a name does not list all of them. */
 const MANY = 12;
 
 /**

@@ -1,4 +1,7 @@
-/** The numbers that raw tensor elements stand for, and the exponential that all engines share to the last bit. */
+/**
+ * Converts raw tensor elements to the numbers they stand for. Also has the exponential that all engines share to the
+ * last bit.
+ */
 import { C2, C3, C4, C5, C6, C7, LN2_HIGH, LN2_LOW, LOG2E, ROUND } from "./exp.ts";
 import { type Channels, ELEMENTS, type TensorData, type TensorSpec, kindOf, volume } from "./tensor.ts";
 
@@ -17,10 +20,13 @@ export const POWERS_OF_TWO = /* @__PURE__ */ (() => {
   return powers;
 })();
 
-/** Replaces the first number x of an array by e^x. As an argument and a result, a double may become a heap object. */
+/**
+ * Replaces the first number x of an array by e^x. Works in place: V8 may allocate a heap object for a double as
+ * argument or result.
+ */
 export function expInPlace(values: Float64Array): void {
   let x = values[0];
-  // A NaN is no index of the table.
+  // Leave NaN as it is: the table below has no index for it.
   if (x !== x) return;
   if (x < -150) x = -150;
   if (x > 130) x = 130;
@@ -65,11 +71,12 @@ export function fractionToHalf(x: number): number {
 export const dequantise = (raw: number, scale: number, zero: number): number =>
   fround(fround(fround(raw) - fround(zero)) * fround(scale));
 
-/** Writes the reals of data with scales per channel into `to`, rounded to f32 once. */
+/** Writes the dequantised elements of a tensor with scales per channel into `to`. Each is rounded to f32 once. */
 export function dequantiseChannels(data: TensorData, { dims, channels }: TensorSpec, to: Float32Array): void {
   const { type, scale, zeroPoint, axis } = channels as Channels;
   const { array, bytes } = ELEMENTS[type];
-  // Another class may hold the same bits: i8 in a Uint8Array.
+  // Convert to the element type first: the array may be of another class with the same bits, such as i8 in a
+  // Uint8Array.
   const raw =
     ArrayBuffer.isView(data) && bytes < 4
       ? new (array as unknown as typeof Int8Array)(data as Int8Array)

@@ -26,7 +26,7 @@ export const COUNT: Rule<number> = [
 /** Rule: one confidence threshold, or one per class. */
 export const CONFIDENCE: Rule<number | readonly number[]> = [
   "0..1, or an array of such, one per class",
-  // Array.from fills the holes of an array, which every() would pass over.
+  // Array.from turns holes of an array into undefined. every() would skip them.
   (x) => isUnit(x) || (Array.isArray(x) && x.length > 0 && Array.from(x).every(isUnit)),
 ];
 /** Rule: any number but NaN. */
@@ -35,14 +35,16 @@ export const NUMBER: Rule<number> = ["a number", isNumber];
 export const POSITIVE: Rule<number> = ["a number above 0", (x) => isNumber(x) && x > 0 && x < Infinity];
 /** Rule: a finite number from 0 up. */
 export const FROM_ZERO: Rule<number> = ["a number from 0 up", (x) => isNumber(x) && x >= 0 && x < Infinity];
-/** Rule: pixels that are added to the sides of boxes. More would leave no digit for the boxes, or an infinite area. */
+/**
+ * Rule: pixels added to the sides of boxes. A larger value would leave no precision for the boxes, or an infinite area.
+ */
 export const PIXEL_OFFSET: Rule<number> = [
   "a number from 0 to 1000",
   (x) => isNumber(x) && x >= 0 && x <= 1000,
 ];
 export const FLAG: Rule<boolean> = ["true or false", (x) => typeof x === "boolean"];
 export const FUNCTION: Rule = ["a function", (x) => typeof x === "function"];
-/** Rule: any value. The code that reads the option checks the value. */
+/** Rule: any value. The code that uses the option checks it. */
 export const ANY: Rule = ["a value", () => true];
 /** Rule: width and height of a picture. */
 export const SIZE: Rule<readonly [number, number]> = [
@@ -57,7 +59,7 @@ export const oneOf = <const T extends string>(values: readonly T[]): Rule<T> => 
   (x) => values.includes(x as T),
 ];
 
-/** Returns rules that only check names, for objects whose values are checked where they are read. */
+/** Returns rules that check names only. The values are checked where they are used. */
 /* @__NO_SIDE_EFFECTS__ */
 export const namesOnly = (...names: readonly string[]): OptionRules =>
   Object.fromEntries(names.map((name) => [name, ANY]));
@@ -73,19 +75,21 @@ export const nameComplaint = (name: string, names: readonly string[], more = "")
 export const valueComplaint = (value: unknown, rule: Rule): Complaint | null =>
   rule[1](value) ? null : [show(value), rule[0] + slip(value, rule)];
 
-/** Returns the end of an error that gives a percentage as a fraction. Empty unless the value may be a percentage. */
+/** Returns the end of an error that gives a percentage as a fraction. Empty if the value cannot be a percentage. */
 export const percentText = (value: number): string =>
   value >= 5 && value <= 100 ? `; ${value} percent is ${value / 100}` : "";
 
-/** Returns what the caller may have meant by a value that the rule refuses. Empty if nothing is likely. */
+/**
+ * Returns a guess at the value that the caller meant, for the error about a refused one. Empty if nothing is likely.
+ */
 function slip(value: unknown, rule: Rule): string {
   const passes = rule[1];
-  // A rule for fractions accepts 0.5 and 1, and refuses 2.
+  // Recognise a rule for fractions: it accepts 0.5 and 1, and refuses 2.
   const isFraction = passes(0.5) && passes(1) && !passes(2);
   if (isNumber(value) && isFraction) return percentText(value);
   if (typeof value === "string" && value.trim() !== "" && passes(Number(value)))
     return `; a number has no quotes: ${Number(value)}`;
-  // A rule for pairs accepts the value twice in a list, not once and not three times.
+  // Recognise a rule for pairs: it accepts the value twice in a list, not once and not three times.
   const isPair = [1, 2, 3].every((length) => passes(Array<unknown>(length).fill(value)) === (length === 2));
   if (isNumber(value) && isPair) return `; a square is [${value}, ${value}]`;
   return typeof value === "string" && value !== value.toLowerCase() && passes(value.toLowerCase())
@@ -99,15 +103,15 @@ export function checkValue(name: string, value: unknown, rule: Rule): void {
   if (complaint) refuse(name, ...complaint, RangeError);
 }
 
-/** Wording and class of the errors of `checkOptions`. */
+/** Wording and class of the errors that `checkOptions` throws. */
 export interface CheckedAs {
-  /** Stands before each name: `frame.` */
+  /** Text before each name in an error: `frame.` */
   readonly prefix?: string;
-  /** Stands after the list of names: ` for "sort"` */
+  /** Text after the list of names in an error: ` for "sort"` */
   readonly more?: string;
-  /** Name of the argument, for an error about a value that is no object. Default "options". */
+  /** Name of the argument in the error about a value that is no object. Default "options". */
   readonly name?: string;
-  /** Expected form, for the same error. Default: "an object with some of" the names. */
+  /** Expected form in the same error. Default: "an object with some of" and the names. */
   readonly form?: string;
   readonly Kind?: new (message: string) => Error;
 }

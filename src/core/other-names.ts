@@ -1,4 +1,4 @@
-/** Networks that are read as a family of another name. docs/networks.md has the same list. */
+/** Networks that are decoded as a family with another name. docs/networks.md has the same list. */
 import type { Family } from "./family.ts";
 
 export interface OtherName {
@@ -7,9 +7,9 @@ export interface OtherName {
   /** Matches the spellings of users, in small letters and with hyphens for blanks and underscores. */
   readonly word: RegExp;
   readonly family: Family;
-  /** Options to pass besides the family, as source text for a message. */
+  /** Options that the network needs besides the family, as source text for a message. */
   readonly options?: string;
-  /** Why that family reads the network: the predicate of a sentence that begins with `name`. */
+  /** Why that family fits the network: the predicate of a sentence that begins with `name`. */
   readonly why: string;
 }
 

@@ -1,8 +1,8 @@
-/** Kinds of networks as config files name them. Parsers of an NN Archive: archive-parsers.ts. */
+/** Kinds of networks that config files name. archive-parsers.ts has the parsers of NN Archives. */
 import { TRAITS } from "./families.ts";
 import type { Family } from "./family.ts";
 
-/** Names that config files have for a network. */
+/** Kind of network that a config file names. */
 export type NetworkKind = "yolo" | "ssd";
 
 /** Facts about a kind of network that a file names, before its family is settled. */
@@ -13,7 +13,7 @@ export interface KindTraits {
   readonly parsers: readonly string[];
   /** The family, where the kind has only one. */
   readonly family: Family | null;
-  /** The file lists anchors and says how many classes there are. */
+  /** True: the file lists anchors and states the class count. */
   readonly anchors: boolean;
 }
 

@@ -1,15 +1,15 @@
-/** Refusals that name a value which was not passed to `createDecoder` of `boxwright/core`. */
+/** Errors about a value that is needed but was not passed to `createDecoder` of `boxwright/core`. */
 import { ConfigError, mismatch } from "./errors.ts";
 import { CORE } from "./tasks.ts";
 
-/** Returns the line to write for a value. */
+/** Returns the source line that passes a value. */
 const lineFor = (value: string): string =>
   `import { ${value} } from "${CORE.from}", and ${CORE.name}, { ${value} })`;
 
-/** Ends a short error: the value `explain` has the long one. */
+/** Returns the end of an error that is short because the value `explain`, which has the long text, was not passed. */
 export const explainToSay = (what: string): string => `to be told ${what}, ${lineFor("explain")}`;
 
-/** Throws a ConfigError with the line to write, because the value is needed for `what`. */
+/** Throws a ConfigError saying that `what` needs the value, with the source line that passes it. */
 export function refuseWithout(value: string, what: string): never {
   throw new ConfigError([
     { path: `options.${value}`, message: mismatch(`none for ${what}`, lineFor(value)) },

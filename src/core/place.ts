@@ -1,12 +1,12 @@
-/** Places a resized image in the network's input. Preparation, decoding and masks share this rule. */
+/** Finds the rectangle of a resized image in the network's input. Preparation, decoding and masks share this rule. */
 import type { PrepareResize } from "./prepare-rule.ts";
 
 /** Rectangle of the resized image in the input, in input pixels. May exceed the input. */
 export interface Place {
-  /** Left edge. Whole. Negative where the image is cropped. */
+  /** Left edge, a whole number. Negative where the image is cropped. */
   readonly left: number;
   readonly top: number;
-  /** Size of the image. Whole, except for a crop. */
+  /** Width of the resized image. A whole number, except for a crop. */
   readonly width: number;
   readonly height: number;
 }
@@ -57,7 +57,7 @@ export function placeOf(
 
 const smallerHalf = (pixels: number): number => Math.trunc(pixels / 2);
 
-/** Returns the nearest integer, an even one of two that are as near. */
+/** Returns the nearest integer. Halves go to the even neighbour. */
 export function roundToEven(x: number): number {
   const floor = Math.floor(x);
   const rest = x - floor;

@@ -1,4 +1,4 @@
-/** Facts about the points that networks of each family give. */
+/** Facts about the keypoints of each family's networks. */
 import type { CropRule } from "./crop.ts";
 import {
   BLAZEFACE6_NAMES,
@@ -16,7 +16,7 @@ import {
 } from "./keypoints.ts";
 import type { Family } from "./family.ts";
 
-/** Names a form of tensors that only networks with points have. `pose/forms.ts` reads each. */
+/** Name of a form of tensors that only networks with keypoints have. `pose/forms.ts` has a function for each. */
 export type PoseForm =
   | "after-boxes"
   | "face"
@@ -38,29 +38,29 @@ export type PoseForm =
 export const REFINEMENTS = ["none", "centre", "quarter", "dark-udp", "heatmap"] as const;
 export type Refinement = (typeof REFINEMENTS)[number];
 
-/** The tensors of a network that gets a crop of one object, and gives its points but no box. */
+/** Tensors of a network that gets a crop of one object and gives its keypoints, but no box. */
 export type CropNetwork =
   | { readonly kind: "simcc" }
   | { readonly kind: "heatmaps"; readonly refinement: Refinement }
   | { readonly kind: "vector" }
   | LandmarkFacts;
 
-/** The tensors of MediaPipe's networks. Each row of the first is x, y, z in pixels of the input, and what follows. */
+/** Tensors of MediaPipe's networks. Each row of the first is x, y, z in pixels of the input, then further values. */
 export interface LandmarkFacts {
   readonly kind: "landmarks";
-  /** Counts of the rows that networks of the family have. */
+  /** Row counts that networks of the family may have. */
   readonly rows: readonly number[];
-  /** Values of a row: 5 with raw visibility and presence. */
+  /** Values per row. The fourth and fifth are raw visibility and presence. */
   readonly values: 3 | 5;
-  /** Rows that are points of the object; the others are left out. Usual: all. */
+  /** Count of the rows that are keypoints of the object. The rows after them are not returned. Usual: all. */
   readonly points?: number;
-  /** Divisor of z besides the width of the input. Usual: 1. */
+  /** Divisor of z, applied after dividing by the width of the input. Usual: 1. */
   readonly depth?: number;
-  /** Meaning of the tensor with one value: the probability that the object is there, or its logit. */
+  /** Form of the tensor with one value, which says if the object is there: a probability ("sigmoid") or a logit. */
   readonly presence: "sigmoid" | "logits";
-  /** Names of two classes. The second tensor of one value is the probability of the second. */
+  /** Names of two classes. The second one-value tensor is the probability of the second class. */
   readonly sides?: readonly [string, string];
-  /** The network has a tensor of points in metres, and one of heat maps. */
+  /** True: the network also gives points in metres and heat maps. */
   readonly world?: true;
   readonly heat?: true;
 }
@@ -68,8 +68,8 @@ export interface LandmarkFacts {
 /** Facts about the points of a family. A field that is absent has the value that its comment calls usual. */
 export interface FamilyPoints {
   /**
-   * How the tensors are read. Usual: boxes have the layout of a detector without points. The points follow the other
-   * channels, or are in tensors of their own.
+   * Form of the tensors. Usual: boxes are laid out as in a detector without points. The points follow the other
+   * channels, or have tensors of their own.
    */
   readonly form?: PoseForm;
   /**
@@ -77,19 +77,19 @@ export interface FamilyPoints {
    * YOLOv8 to YOLO12.
    */
   readonly grid?: readonly [factor: number, offset: number];
-  /** The network may give a map of offsets, of scores and of points for each level. Usual: rows. */
+  /** True: the network may give a map of offsets, of scores and of points for each level. Usual: rows only. */
   readonly haveMaps?: true;
   /** Factors on the offsets from priors. Usual: those of the config. */
   readonly variances?: readonly [number, number, number, number];
-  /** Every network of the family has these points. Usual: the config has to say. */
+  /** Keypoints of every network of the family. Usual: the config states them. */
   readonly keypoints?: PointShape;
   readonly names?: readonly string[];
   readonly edges?: Edges;
-  /** The network gets a crop of one object. Usual: the whole picture. */
+  /** Tensors of a network that gets a crop of one object. Usual: the network gets the whole picture. */
   readonly network?: CropNetwork;
-  /** How a detection becomes the crop. Usual: `PERSON_CROP`. */
+  /** Rule that makes a crop of a detection. Usual: `PERSON_CROP`. */
   readonly crop?: CropRule;
-  /** How the rows of one frame become the crop of the next. Usual: they do not. */
+  /** Rule that makes the next frame's crop of this frame's rows. Usual: every crop comes from a detection. */
   readonly next?: CropRule;
 }
 
@@ -97,7 +97,10 @@ export interface FamilyPoints {
 export const PERSON_CROP: CropRule = { scale: 1.25, sides: "input" };
 
 const PERSON = { names: COCO17_NAMES, edges: COCO17_EDGES } as const;
-/** MediaPipe: the body's middle and its rim. The detector has them first, the network in rows 33 and 34. */
+/**
+ * MediaPipe's crop by two points: the middle of the body and the rim of a circle around it. The detector gives them
+ * first, the network in rows 33 and 34.
+ */
 const circle = (middle: number): CropRule => ({
   scale: 1.25,
   sides: "square",
@@ -110,7 +113,7 @@ const COCO = { keypoints: [17, 3], names: COCO17_NAMES, edges: COCO17_EDGES } as
 
 export const POINT_FACTS: { readonly [F in Family]?: FamilyPoints } = {
   // Raw maps with anchors: TexasInstruments/edgeai-yolov5 and WongKinYiu/yolov7 (branch pose), models/yolo.py. The size
-  // of the anchor does not enter.
+  // of the anchor has no influence.
   yolov5: { grid: [2, -0.5] },
   yolov7: { grid: [2, -0.5] },
   // YOLO26 measures from the centre of the cell: head.py, Pose26.kpts_decode.
@@ -157,7 +160,7 @@ export const POINT_FACTS: { readonly [F in Family]?: FamilyPoints } = {
       shift: -0.1,
       around: [0, 1, 2, 3, 5, 6, 9, 10, 13, 14, 17, 18],
       turned: true,
-      // The mean of point 9 and of the mean of 5 and 13.
+      // End the line at the mean of point 9 and of the mean of points 5 and 13.
       line: { from: [0], to: [9, 9, 5, 13], lies: "up" },
     },
   },

@@ -1,4 +1,4 @@
-/** Rows of networks that decode their boxes, and of networks whose maps or scores a task reads. */
+/** Families whose networks decode their boxes, and families whose maps or scores are read by a task. */
 import { IMAGENET_BGR, IMAGENET_RGB, STRETCH, decoded } from "./shared.ts";
 import type { Family, FamilyTraits } from "../family.ts";
 
@@ -11,7 +11,7 @@ export const DECODED_FAMILIES = {
     title: "MMDeploy",
     word: /mmdeploy/,
   }),
-  // The network divides boxes by its input "scale_factor", so that they are in pixels of the photo.
+  // The network divides its boxes by the input "scale_factor". They then are in pixels of the photo.
   "paddle-nms": /* @__PURE__ */ decoded({
     exports: FINISHED_EXPORTS,
     finishedRows: ["class-score-box"],

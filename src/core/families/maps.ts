@@ -1,4 +1,4 @@
-/** Rows of networks whose feature maps become boxes by anchors, cells, points or distances: YOLO and its kin. */
+/** Families whose feature maps become boxes by anchors, cells, points or distances: YOLO and its kin. */
 import { IMAGENET_BGR, IMAGENET_RGB, STRETCH } from "./shared.ts";
 import type { Family, FamilyTraits } from "../family.ts";
 
@@ -15,7 +15,7 @@ const PADDLE = {
   ...IMAGENET_RGB,
 } as const;
 
-/** Returns the traits of a YOLO with anchors. `version` is its number. */
+/** Returns the traits of a YOLO with anchors. `version` is its version as names write it. */
 const anchored = (version: string, more: Partial<FamilyTraits>): FamilyTraits => ({
   head: "anchor",
   exports: ANCHOR_EXPORTS,
@@ -24,7 +24,7 @@ const anchored = (version: string, more: Partial<FamilyTraits>): FamilyTraits =>
   ...more,
 });
 
-/** Returns the traits of a YOLO with the tensors of YOLOv8. `version` is its number. */
+/** Returns the traits of a YOLO with the tensors of YOLOv8. `version` is its version as names write it. */
 const kinOfV8 = (version: string, more: Partial<FamilyTraits> = {}): FamilyTraits => ({
   head: "distance",
   exports: DISTANCE_EXPORTS,
@@ -49,7 +49,7 @@ export const MAP_FAMILIES = {
   }),
   yolov4: /* @__PURE__ */ anchored("4", {
     archived: "logits",
-    // onnx/models, yolov4: the network ends before the sigmoid of x and y, and after that of its scores.
+    // onnx/models, yolov4: the network ends before the sigmoid of x and y, but after that of its scores.
     scoresInCells: "probabilities",
     like: "yolov3",
     subtypes: ["yolov4", "yolov4-tiny"],
@@ -75,7 +75,7 @@ export const MAP_FAMILIES = {
     raw: "probabilities",
     objectness: "gate",
     like: "yolox",
-    // "yolov6" is the first release in archives, as on the device since depthai-core #1911
+    // In archives and on the device "yolov6" means the first release, since depthai-core #1911.
     subtypes: ["yolov6", "yolov6r1"],
   },
   yolox: {
@@ -86,7 +86,7 @@ export const MAP_FAMILIES = {
     word: /yolo[-_]?x/,
     prepare: { resize: "letterbox-topleft", order: "BGR", std: 1 },
   },
-  // Releases 2, 3 and 4. The exporter writes an objectness of 1 into rows.
+  // Releases 2, 3 and 4. The exporter writes a constant objectness of 1 into rows.
   yolov6: {
     head: "distance",
     exports: ["class-rows", "objectness-rows", "distance-maps", "end-to-end"],
@@ -102,7 +102,7 @@ export const MAP_FAMILIES = {
     suggested: 1,
     extraChannels: "planes",
     version: "8",
-    // "-u" subtypes are the anchor-free rebuilds of older networks
+    // Subtypes that end in "-u" are anchor-free versions of older networks.
     subtypes: ["yolov8", "yolov8n", "yolov3-u", "yolov3-tinyu", "yolov5-u"],
   },
   yolov9: /* @__PURE__ */ kinOfV8("9", { subtypes: ["yolov9"] }),
@@ -124,8 +124,8 @@ export const MAP_FAMILIES = {
     classesFirst: true,
     bins: 8,
     ownBins: true,
-    // NanoDet has maps at strides 8, 16, 32. NanoDet-Plus has one more, at 64, and centre priors without the half cell:
-    // RangiLyu/nanodet, nanodet_plus_head.py, get_single_level_center_priors.
+    // NanoDet has maps at strides 8, 16, 32. NanoDet-Plus has a fourth map at stride 64, and its centre priors lie on
+    // the corner of a cell: RangiLyu/nanodet, nanodet_plus_head.py, get_single_level_center_priors.
     corner: 4,
     word: /nanodet/,
     prepare: {

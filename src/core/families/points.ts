@@ -1,8 +1,8 @@
-/** Rows of networks that give points. */
+/** Families whose networks give keypoints. */
 import { blazeface, palm, person, retinaface } from "../built-priors.ts";
 import type { FamilyTraits, PoseFamily } from "../family.ts";
 
-/** Pictures of mmpose: Config data_preprocessor of RTMPose, HRNet and ViTPose. Outside of the photo stands black. */
+/** Preparation of RTMPose, HRNet and ViTPose (mmpose, data_preprocessor). Outside of the photo the crop is black. */
 const OPENMMLAB = { pad: 0, mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] } as const;
 
 const TOP_LEFT = { resize: "letterbox-topleft", pad: 0 } as const;
@@ -30,7 +30,9 @@ const PLAIN: FamilyTraits = {
   task: "pose",
 };
 
-/** MediaPipe's networks of points. Outside of the photo its edge is repeated. */
+/**
+ * MediaPipe's networks that get a crop and give its keypoints. Outside of the photo the crop repeats the edge pixels.
+ */
 const LANDMARKS: FamilyTraits = {
   ...PLAIN,
   threshold: 0.5,
@@ -65,7 +67,7 @@ export const POSE_FAMILIES: { readonly [F in PoseFamily]: FamilyTraits } = {
     head: "distance",
     exports: [],
     raw: "probabilities",
-    // No class name: Luxonis publishes one of SCRFD's networks for persons.
+    // Give no class name: Luxonis publishes one of SCRFD's networks for persons.
     classes: 1,
     task: "pose",
     word: /scrfd/,
