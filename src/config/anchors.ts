@@ -1,12 +1,12 @@
-/** Reads the anchors of typed options, in any of the forms in which networks' own files have them. */
+/** Reads the anchors of typed options. Accepts every form in which model files and config files write anchors. */
 import { TRAITS } from "../core/families.ts";
 import { FieldReader, inPairs } from "./fields.ts";
 import { readMasks } from "./masks.ts";
 import type { AnchorSet, Config } from "./types.ts";
 
 /**
- * Turns two forms into those that `readAnchors` knows: [w,h] pairs in one list into a flat list, and a flat list per
- * map into pairs per map.
+ * Converts two forms of anchors into forms that `readAnchors` accepts. A list of [w,h] pairs becomes a flat list. A
+ * flat list per map becomes a list of pairs per map.
  */
 function evenForm(anchors: unknown): unknown {
   const isPairs = (list: unknown): list is number[] =>
@@ -19,13 +19,15 @@ function evenForm(anchors: unknown): unknown {
   return anchors.map(inPairs);
 }
 
-/** Returns sets that only their order ties to maps, largest map first. */
+/**
+ * Returns anchor sets without a map's name or width: their order alone says which map each belongs to, largest first.
+ */
 const inOrder = (sets: readonly AnchorSet["anchors"][]): AnchorSet[] =>
   sets.map((anchors) => ({ side: null, output: null, anchors }));
 
 /**
- * Reads anchors: [output][anchor][w,h], or a flat list [w,h,...] with masks, or one that is split evenly, largest map
- * first.
+ * Reads anchors in one of three forms: [output][anchor][w,h], a flat list [w,h,...] with masks, or a flat list that is
+ * split evenly over the maps, largest first.
  */
 export function readAnchors(given: FieldReader, config: Config): AnchorSet[] | null {
   const { strides } = config;
@@ -45,7 +47,7 @@ export function readAnchors(given: FieldReader, config: Config): AnchorSet[] | n
   return sets;
 }
 
-/** Reads anchors that stand by output already. */
+/** Reads anchors that are listed per output. */
 function nested(r: FieldReader, list: readonly unknown[]): AnchorSet[] | null {
   const groups = r.nestedPairs("anchors", list);
   if (r.has("anchorMasks"))
@@ -53,12 +55,12 @@ function nested(r: FieldReader, list: readonly unknown[]): AnchorSet[] | null {
   return groups && inOrder(groups);
 }
 
-/** Reads a flat list, with masks or without. */
+/** Reads a flat list of anchors, with or without masks. */
 function flat(r: FieldReader, { strides, family, inputSize }: Config): AnchorSet[] | null {
   const anchors = r.pairs("anchors");
   if (r.has("anchorMasks")) return masked(r, anchors, inputSize);
   if (!anchors || anchors.length === 0) return anchors && [];
-  // The strides tell how many maps there are, else the three anchors per map that most networks have.
+  // The strides tell the count of maps. Without strides, expect three anchors per map, as most networks have.
   const isOneMap = family !== null && TRAITS[family].oneMap;
   const maps = strides?.length || (!isOneMap && anchors.length % 3 === 0 ? anchors.length / 3 : 1);
   const each = anchors.length / maps;
@@ -70,8 +72,8 @@ function flat(r: FieldReader, { strides, family, inputSize }: Config): AnchorSet
 }
 
 /**
- * Reads masks over a flat list. A list of masks goes from the largest map to the smallest, an object by side or output
- * name.
+ * Reads masks over a flat list of anchors. A list of masks is in the order of the maps, largest first. An object names
+ * each map by its width or its output.
  */
 function masked(
   r: FieldReader,

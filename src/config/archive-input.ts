@@ -1,29 +1,29 @@
 /**
- * Reads the input block of an NN Archive: how the network wants its picture. The format is luxonis-ml's; modelconverter
- * says what each field means.
+ * Reads the `inputs` block of an NN Archive: how the network wants its picture. luxonis-ml defines the format, and
+ * modelconverter shows what each field means.
  */
 import type { ConfigProblem } from "../core/errors.ts";
 import type { PartialRule } from "../core/prepare-rule.ts";
 import { show } from "../core/tensor.ts";
 import { FieldReader, TEXT, isObject } from "./fields.ts";
 
-/** The statements of an archive about its picture, and those that no preparation can follow. */
+/** What an archive states about its picture. Lists separately the statements that no preparation can follow. */
 export interface ArchivePicture {
   readonly rule: PartialRule;
   readonly problems: readonly ConfigProblem[];
 }
 
-/** Every field of an input and of its preprocessing. */
+/** Names of all fields of an input and of its preprocessing. */
 const INPUT = ["name", "dtype", "input_type", "shape", "layout", "preprocessing"];
 const PREPROCESSING = ["mean", "scale", "reverse_channels", "interleaved_to_planar", "dai_type"];
 
 const TYPES = { float32: "f32", float16: "f16", uint8: "u8", int8: "i8" } as const;
-/** Channels that a picture may have. */
+/** Channel counts that a picture may have. */
 const CHANNELS = [1, 3, 4];
 
 /**
- * True if the last dimension of an image's shape holds the channels. Some archives have wrong letters. An image has few
- * channels, so an end with few is the channels' end.
+ * True if the last dimension of an image's shape holds the channels. The letters of some archives are wrong, so the
+ * shape decides: the end with few elements holds the channels.
  */
 export function areChannelsLast(shape: readonly number[], layout: string): boolean {
   const [first, , last] = shape.slice(-3);
@@ -31,7 +31,7 @@ export function areChannelsLast(shape: readonly number[], layout: string): boole
   return isLettered ? last <= 4 || first > 4 : last <= 4 && first > 4;
 }
 
-/** Reads the picture among the inputs. The option `prepare` settles what it states: no problem remains of that. */
+/** Reads the picture from the inputs. Reports no problem about what the option `prepare` states itself. */
 export function pictureOf(inputs: readonly unknown[], prepare: PartialRule = {}): ArchivePicture {
   const problems: ConfigProblem[] = [];
   const all = new FieldReader({ inputs }, "model", problems).objects("inputs") ?? [];
@@ -47,7 +47,7 @@ export function pictureOf(inputs: readonly unknown[], prepare: PartialRule = {})
   const rule: PartialRule = {
     ...layoutRule(input, block, frame, prepare),
     ...typeRule(input, frame, prepare),
-    // An empty block states the defaults of the format, an absent one nothing.
+    // An empty block states the defaults of the format. An absent block states nothing.
     ...(isObject(input.json.preprocessing) && valuesRule(block, frame)),
   };
   checkBytes(input, rule, prepare);
@@ -78,7 +78,7 @@ function readFrameType(block: FieldReader, prepare: PartialRule): FrameType {
 
 const FLAG = ["true, false or null", (x: unknown) => typeof x === "boolean"] as const;
 
-/** Returns the layout. Reports fields that contradict the shape, and other channels than three. */
+/** Returns the layout. Reports fields that contradict the shape, and a channel count other than three. */
 function layoutRule(
   input: FieldReader,
   block: FieldReader,
@@ -102,7 +102,7 @@ function layoutRule(
       "layout",
       prepare,
     );
-  // Each source of the layout, the strongest first, and the field to name should the shape contradict it.
+  // List each source of the layout, the strongest first, with the field to name if the shape contradicts it.
   const stated = (
     [
       [block, "dai_type", frame.layout],
@@ -127,13 +127,13 @@ function layoutRule(
   return layout ? { layout } : {};
 }
 
-/** Returns the layout that letters state. "CHW" has no batch. Letters without C state none. */
+/** Returns the layout that letters state. "CHW" lacks the batch. Letters without C state no layout. */
 const layoutOf = (letters: string | null): "NCHW" | "NHWC" | null => {
   const at = letters?.replace(/^N/, "").indexOf("C");
   return at === 0 ? "NCHW" : at === 2 ? "NHWC" : null;
 };
 
-/** Returns the layout if one end of the shape alone can hold channels. */
+/** Returns the layout if only one end of the shape can hold channels. */
 function layoutOfShape([first, , last]: readonly number[]): "NCHW" | "NHWC" | null {
   const [isFirst, isLast] = [first, last].map((size) => CHANNELS.includes(size));
   return isFirst === isLast ? null : isFirst ? "NCHW" : "NHWC";
@@ -148,7 +148,7 @@ function typeRule(input: FieldReader, { isHalf }: FrameType, prepare: PartialRul
   return {};
 }
 
-/** Returns order, mean and divisor. Null states the format's defaults: RGB, 0 and 1. */
+/** Returns the channel order, the mean and the divisor. A null states the format's defaults: RGB, 0 and 1. */
 function valuesRule(block: FieldReader, { order }: FrameType): PartialRule {
   const isRgb = block.take("reverse_channels", FLAG);
   return {
@@ -165,7 +165,7 @@ const valuesOf = (block: FieldReader, key: string, isValue: (x: unknown) => bool
     (x) => Array.isArray(x) && [1, 3].includes(x.length) && x.every(isValue),
   ]);
 
-/** Reports bytes that are no pixels: their scale has no room in an archive. */
+/** Reports byte inputs whose values are not plain pixels: an archive cannot state their scale. */
 function checkBytes(input: FieldReader, { type, mean, std }: PartialRule, prepare: PartialRule): void {
   if ((prepare.type ?? type) !== type) return;
   const isPlain = [mean ?? 0].flat().every((x) => x === 0) && [std ?? 1].flat().every((x) => x === 1);
@@ -175,7 +175,7 @@ function checkBytes(input: FieldReader, { type, mean, std }: PartialRule, prepar
   reportOpen(input, "dtype", got, "its scale and zero point, which have no field", "scale", prepare);
 }
 
-/** Reports a field that no preparation can follow, unless the option `prepare` states the part of the rule. */
+/** Reports a field that no preparation can follow, unless the option `prepare` replaces it. */
 function reportOpen(
   r: FieldReader,
   key: string,

@@ -1,4 +1,4 @@
-/** Reads the task that a head of an NN Archive states: its metadata has fields of its own for each task. */
+/** Reads the task of a head of an NN Archive from the fields of its metadata, which differ for each task. */
 import { TRAITS } from "../core/families.ts";
 import { EDGES, MOST_POINTS, isPointCount } from "../core/keypoints.ts";
 import { COUNT, POSITIVE, UNIT } from "../core/options.ts";
@@ -19,7 +19,7 @@ export const archiveTask = (metadata: FieldReader, config: Config): Partial<Conf
 /** Metadata keys under which archives name the outputs of keypoints. The last two are of older archives. */
 const OUTPUT_KEYS = ["keypoints_outputs", "keypoint_outputs", "kpts_outputs"];
 
-/** Metadata keys under which archives name the keypoints. The archive format defines the first one. */
+/** Metadata keys under which archives list the names of keypoints. The archive format defines only the first one. */
 const NAME_KEYS = ["keypoint_label_names", "keypoint_names", "keypoint_labels"];
 
 /** Reads the keypoint fields of an archive's head. Returns `null` if the head has no keypoints. */
@@ -47,7 +47,7 @@ function readKeypoints(metadata: FieldReader, config: Config): Partial<Config> |
   checkCounts(metadata, task, { names: nameKey, edges: "skeleton_edges" });
   const stated = OUTPUT_KEYS.flatMap((key) => metadata.texts(key) ?? []);
   const outputs = (config.outputs ?? []).map(({ name }) => name);
-  // Archives of luxonis/tools state "kpt_output", while the outputs are kpt_output1, kpt_output2 and kpt_output3.
+  // Archives of luxonis/tools state "kpt_output", but the outputs are kpt_output1, kpt_output2 and kpt_output3.
   const usual = outputs.filter((name) => /kpt_output/i.test(name));
   const areOutputs = stated.length > 0 && stated.every((name) => outputs.includes(name));
   const keypoints = areOutputs || usual.length === 0 ? stated : usual;
@@ -96,7 +96,9 @@ function readAngles(metadata: FieldReader, config: Config): Partial<Config> | nu
   };
 }
 
-/** Reads the fields of depthai's PPTextDetectionParser. The parser has settled the family: core/archive-parsers.ts. */
+/**
+ * Reads the fields of depthai's PPTextDetectionParser. core/archive-parsers.ts has settled the family by the parser.
+ */
 function readText(metadata: FieldReader, { family }: Config): Partial<Config> | null {
   if (family === null || TRAITS[family].task !== "text") return null;
   const maskThreshold = metadata.take("mask_threshold", UNIT);

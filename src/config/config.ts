@@ -1,4 +1,4 @@
-/** Reads a config of any format at once. read.ts fetches the readers of files. */
+/** Reads a config of any format synchronously. read.ts loads the readers of files only if a file comes. */
 import { fileFormats } from "./file-formats.ts";
 import { readBy } from "./read.ts";
 import type { Config, DecoderOptions } from "./types.ts";
@@ -21,7 +21,7 @@ import type { Config, DecoderOptions } from "./types.ts";
 export const parseConfig = (json: unknown): Config => readConfig(json, {});
 
 /**
- * Reads a config and the options of `createDecoder` over it, each of them once.
+ * Reads a config and the options of `createDecoder`, which override it. Reads each of them once.
  * @throws ConfigError with every problem of both at once; paths of options begin with `options`
  */
 export const readConfig = (json: unknown, options: DecoderOptions): Config =>

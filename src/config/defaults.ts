@@ -1,7 +1,7 @@
-/** The defaults of config files. */
+/** Default values of config files. */
 import type { Config } from "./types.ts";
 
-/** Returns the config of a file that states nothing. Each format fills in what its files state. */
+/** Returns the config of a file that states nothing. The reader of each format overrides what its file states. */
 export function defaultConfig(format: Config["format"]): Config {
   return {
     format,

@@ -11,7 +11,7 @@ export function isObject(x: unknown): x is Json {
   return isKeyed(x);
 }
 
-// Array.from fills the holes of an array, which every() and forEach() would pass over.
+// Array.from turns holes of an array into undefined. every() and forEach() would skip them.
 const all = (x: unknown, passes: (v: unknown) => boolean): boolean =>
   Array.isArray(x) && Array.from(x as unknown[]).every(passes);
 
@@ -28,7 +28,9 @@ export const NAMES: Rule<(string | number)[]> = [
   (x) => all(x, (v) => isText(v) || Number.isInteger(v)),
 ];
 
-/** Returns how a text of lines, or the file of a path, becomes a list of labels. "" for what is neither. */
+/**
+ * Returns advice on how to turn a text of lines, or the path of a file, into a list of labels. "" for any other value.
+ */
 function adviceOnText(value: unknown): string {
   if (!isText(value)) return "";
   if (value.includes("\n")) return "; a text of lines becomes one by text.trim().split(/\\r?\\n/)";
@@ -37,13 +39,13 @@ function adviceOnText(value: unknown): string {
     : "";
 }
 
-/** Returns w, h, w, h, ... as pairs. */
+/** Returns the flat list w, h, w, h, ... as pairs. */
 export const inPairs = (flat: readonly number[]): [number, number][] =>
   flat.flatMap((w, i) => (i % 2 ? [] : [[w, flat[i + 1]]]));
 
 /**
- * Reads the fields of one object. A field is named once: its value and its path follow from its key. An absent field
- * reads as `null`, and so does `null` itself; a wrong field reads as `null` and is reported.
+ * Reads the fields of one object. The key of a field gives its value, and its path in errors. An absent or `null` field
+ * reads as `null`. So does a wrong field, which is also reported.
  */
 export class FieldReader {
   readonly json: Json;
@@ -75,7 +77,7 @@ export class FieldReader {
     this.report(key, show(got), expected);
   }
 
-  /** Reports a missing option. A file may name it by another key. */
+  /** Reports a missing option. `key` is the name under which a file would state it. */
   reportMissing(option: OptionName, expected: string, key: string = option): void {
     this.report(key, show(this.json[key]), expected, option);
   }
@@ -89,8 +91,8 @@ export class FieldReader {
   }
 
   /**
-   * Reports every key that is a misspelling of one of these, or another project's name for one: it would do nothing.
-   * Other unknown keys pass, since files have keys of other tools.
+   * Reports keys that are misspelt, or are another project's names for a known key: they would have no effect. Other
+   * unknown keys pass, since files have keys of other tools.
    */
   reportMisspelt(keys: readonly string[]): void {
     for (const key of Object.keys(this.json))
@@ -108,7 +110,7 @@ export class FieldReader {
     return (this.json[key] ?? null) !== null;
   }
 
-  /** Returns the value of a field by a rule. */
+  /** Returns the value of a field if it satisfies the rule, else null. */
   take<T>(key: string, rule: Rule<T>, x = this.json[key]): T | null {
     if (x === undefined || x === null) return null;
     const complaint = valueComplaint(x, rule);
@@ -117,7 +119,7 @@ export class FieldReader {
     return null;
   }
 
-  /** Returns the fields of an object within this object; no fields if it is absent. */
+  /** Returns a reader of the object in a field. If the field is absent, the reader has no fields. */
   object(key: string, path = this.path): FieldReader {
     const r = new FieldReader({}, path ? `${path}.${key}` : key, this.problems);
     return new FieldReader(
@@ -127,7 +129,7 @@ export class FieldReader {
     );
   }
 
-  /** Returns the fields of each object of a list. */
+  /** Returns a reader for each object of a list. */
   objects(key: string): FieldReader[] | null {
     const list = this.array(key)?.flatMap((x, i) => {
       if (isObject(x)) return new FieldReader(x, `${this.path}.${key}[${i}]`, this.problems);
@@ -143,13 +145,13 @@ export class FieldReader {
     return a && Array.from(a);
   }
 
-  /** Returns an element as an array. Reports it where it is absent. */
+  /** Returns an element of a list as an array. Reports an absent element. */
   element(key: string, x: unknown, of: string): unknown[] | null {
     if (x === undefined || x === null) this.reportValue(key, `an array of ${of}`, x);
     return this.array(key, x);
   }
 
-  /** Returns one of these words, which may be written in capitals. */
+  /** Returns the field if it is one of these words, in small or capital letters. */
   word<T extends string>(key: string, values: readonly T[], expected: string): T | null {
     const word = this.take<string>(key, [
       expected,
@@ -158,7 +160,7 @@ export class FieldReader {
     return word === null ? null : (word.toLowerCase() as T);
   }
 
-  /** Returns positive numbers, `length` of them if it is given. */
+  /** Returns a list of positive numbers. Checks its length if `length` is given. */
   positives(
     key: string,
     length?: number,
@@ -174,14 +176,14 @@ export class FieldReader {
     );
   }
 
-  /** Returns strings. */
+  /** Returns a list of strings. */
   texts(key: string): string[] | null {
     return this.take(key, TEXTS, this.array(key));
   }
 
   /**
-   * Returns labels: strings, the names of [name, colour], or a record by class id, as Ultralytics writes them. The name
-   * of a list, "coco80", stands for the list.
+   * Returns labels from strings, [name, colour] pairs, or a record by class id as Ultralytics writes it. The name of a
+   * known list ("coco80") gives that list.
    */
   labels(key: string): string[] | null {
     const value = this.json[key];
@@ -219,7 +221,7 @@ export class FieldReader {
   /** Returns [output][anchor][w,h]. */
   nestedPairs(key: string, sets: readonly unknown[]): [number, number][][] | null {
     const before = this.problems.length;
-    // Flat lists of even length stand for pairs. They are wrong only beside a list of odd length.
+    // Take flat lists of even length as lists of pairs. Next to a list of odd length they are errors too.
     const isOddly = (x: unknown): boolean => all(x, isNumber) && (x as unknown[]).length % 2 === 1;
     const oddly = sets.some(isOddly);
     sets.forEach((set, i) => {

@@ -1,4 +1,4 @@
-/** The readers of config files. A page fetches them when `createDecoder` is given a file, and not for typed options. */
+/** The readers of config files. A page loads them only if `createDecoder` is given a file, not for typed options. */
 import { readArchive } from "./nn-archive.ts";
 import { readNnConfig } from "./nn-config.ts";
 

@@ -1,17 +1,17 @@
-/** The name of a config: a hash of what it says of decoding. */
+/** Hashes a config. The hash covers what matters for decoding, and names the config. */
 import { isRecord } from "../core/json.ts";
 import type { Config } from "./types.ts";
 
 /**
- * Fields that do not change what a packet means. `outputFormat` says who decodes, `familyExporter` only why the family
- * is known.
+ * Fields that are left out of the hash, since they do not change the detections. `outputFormat` says who decodes,
+ * `familyExporter` why the family is known.
  */
 const SILENT = ["outputFormat", "note", "familyExporter"];
 
 /** Returns the name of a config: a hash of its JSON, 16 hexadecimal digits. */
 export const hashOf = (config: Config): string => fnv1a(JSON.stringify(config, canonical));
 
-/** Returns the FNV-1a hash of a text, 64 bits. Written out: no runtime has a hash that is not asynchronous. */
+/** Returns the 64-bit FNV-1a hash of a text. Implemented here because the hashes of runtimes are asynchronous. */
 export function fnv1a(text: string): string {
   let hash = 0xcbf29ce484222325n;
   for (const c of text)
@@ -19,7 +19,9 @@ export function fnv1a(text: string): string {
   return (hash + (1n << 64n)).toString(16).slice(1);
 }
 
-/** Leaves out fields that are null or silent, and puts the keys of an object in order. A replacer of JSON. */
+/**
+ * Leaves out fields that are null or in `SILENT`, and sorts the keys of objects. Passed to JSON.stringify as replacer.
+ */
 function canonical(key: string, value: unknown): unknown {
   if (value === null || SILENT.includes(key)) return undefined;
   if (ArrayBuffer.isView(value)) return Array.from(value as Float32Array);

@@ -2,15 +2,15 @@
  * Reads label files: one name per line, an id and a name per line, `names:` of a data set's YAML, and `labelmap.pbtxt`.
  */
 
-/** Labels by class id, or what is wrong with the file. */
+/** Labels by class id, or an error that says what is wrong with the file. */
 export type LabelFile =
   { readonly labels: readonly string[] } | { readonly got: string; readonly expected: string };
 
-/** Name of an id that a file leaves out, as TensorFlow's own label files have it. */
+/** Label for an id that the file leaves out. TensorFlow's own label files write the same. */
 const UNUSED = "???";
-/** Largest class id. A larger one is a number of another kind. */
+/** Largest class id. A larger number at the start of a line is no class id. */
 const MAX_ID = 65_535;
-/** Names that files give to several unused ids. */
+/** Labels that a file may give to several unused ids. */
 const NONE = /^(\?\?\?|n\/a|unused|unlabeled)$/i;
 const FORMS =
   "one name per line, an id and a name per line, `names:` of a YAML, or items of a labelmap.pbtxt";
@@ -22,14 +22,14 @@ export function readLabelFile(text: string): LabelFile {
   const lines = text.replace(/^\uFEFF/, "").split(/\r?\n/);
   if (isJson(text)) return wrong("JSON");
   if (/^\s*item\s*:?\s*\{/m.test(text)) return readPbtxt(text);
-  // A name may end in a colon, but a file of names has no line "names:".
+  // A name may end in a colon, but no label is the whole line "names:".
   const start = lines.findIndex((line) => /^["']?names["']?\s*:/.test(line));
   if (start >= 0) return readYaml(lines, start);
   if (lines.some((line) => /^(train|val|nc|path)\s*:/.test(line))) return wrong("a YAML without `names:`");
   return readLines(lines.map((line) => line.trim()));
 }
 
-/** True if a text is a JSON object or list. A single word or number may be a label. */
+/** True if a text is a JSON object or list. A text of one word or number is not: it may be a label. */
 function isJson(text: string): boolean {
   try {
     const json: unknown = JSON.parse(text);
@@ -39,14 +39,14 @@ function isJson(text: string): boolean {
   }
 }
 
-/** Reads lines of names, all of them behind their ids or none. */
+/** Reads one name per line. Either all lines begin with a class id, or none does. */
 function readLines(lines: readonly string[]): LabelFile {
   const filled = lines.filter((line) => line !== "");
   const rows = filled.flatMap((line) => {
     const match = /^(\d+)(?:\s*[:,;]\s*|\s+)(\S.*)$/.exec(line);
     return match ? [[Number(match[1]), match[2]] as const] : [];
   });
-  // A single name may begin with a number: "18 wheeler".
+  // If only one line begins with a number, the number is part of its name: "18 wheeler".
   if (rows.length <= 1 && filled.length > 1) return plain(lines);
   if (rows.length === 0) return plain(lines);
   if (rows.length === filled.length) return byId(rows);
@@ -56,14 +56,14 @@ function readLines(lines: readonly string[]): LabelFile {
   );
 }
 
-/** Returns lines as names. An empty one in between stays: it is a class without a name. */
+/** Returns one name per line. An empty line in between stays, as a class without a name. */
 function plain(lines: readonly string[]): LabelFile {
   const labels = [...lines];
   while (labels[labels.length - 1] === "") labels.pop();
   return { labels };
 }
 
-/** Returns names by their ids. */
+/** Returns names ordered by the ids before them. */
 function byId(rows: readonly (readonly [id: number, name: string])[]): LabelFile {
   const labels: string[] = [];
   for (const [id, name] of rows) {
@@ -71,7 +71,7 @@ function byId(rows: readonly (readonly [id: number, name: string])[]): LabelFile
     if (labels[id] !== undefined) return wrong(`class id ${id} twice`, "each id once");
     labels[id] = name;
   }
-  // "1 cent, 2 cent, 5 cent" are names, and look the same.
+  // Names such as "1 cent, 2 cent, 5 cent" look like ids with names.
   const names = rows.map(([, name]) => name);
   const isDense = rows.every(([id], i) => id === i);
   const firsts = new Map([...names.entries()].reverse().map(([i, name]) => [name, i] as const));
@@ -84,7 +84,7 @@ function byId(rows: readonly (readonly [id: number, name: string])[]): LabelFile
   return { labels: Array.from(labels, (name) => name ?? UNUSED) };
 }
 
-/** Returns the text between quotes, or a bare word without a comment after it; `null` for other YAML. */
+/** Returns the text between quotes, or a bare word without its comment. `null` for any other YAML. */
 function scalar(text: string): string | null {
   const word = text.trim();
   const quoted = /^(?:"((?:[^"\\]|\\["\\])*)"|'((?:[^']|'')*)')\s*(?:#.*)?$/.exec(word);
@@ -100,7 +100,7 @@ function readYaml(lines: readonly string[], start: number): LabelFile {
   const rows: [number, string][] = [];
   for (const line of lines.slice(start + 1)) {
     if (/^\s*(#.*)?$/.test(line)) continue;
-    // A line at the margin that is no item is the next key.
+    // A line without indentation that is no list item is the next key.
     const item = /^\s*-\s+(.*)$/.exec(line);
     const entry = /^\s+["']?(\d+)["']?\s*:\s*(.*)$/.exec(line);
     if (!item && !/^\s/.test(line)) break;

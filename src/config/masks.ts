@@ -2,15 +2,15 @@
 import type { AnchorSet } from "./types.ts";
 import { type FieldReader, isWhole } from "./fields.ts";
 
-/** The anchors that masks refer to, `null` where they are wrong and reported already. */
+/** The anchors that masks refer to. `null` if they are wrong, which is already reported. */
 type Anchors = readonly (readonly [number, number])[] | null;
 
 type InputSize = readonly [number, number] | null;
 
 /**
- * Reads one anchor set per mask. A mask is named `sideN`, with N the width of its map. Masks without names go from the
- * largest map to the smallest. With `outputNames` a mask may also bear the name of its output. Masks may share anchors:
- * 0,1,2 and 1,2,3 both exist for one network.
+ * Reads one anchor set per mask. The key of a mask is `sideN` with the width N of its map, or a name in `outputNames`.
+ * Masks without keys go from the largest map to the smallest. Masks may share anchors: 0,1,2 and 1,2,3 both exist in
+ * one network.
  */
 export function readMasks(
   r: FieldReader,
@@ -31,15 +31,15 @@ export function readMasks(
     const list = readMask(r, at, value, anchors);
     if (list) sets.push({ side, output: side === null ? name : null, anchors: list });
   });
-  // The order of keys in the JSON means nothing. Sort as everywhere: largest map first.
+  // The order of keys in a JSON object means nothing, so sort by size, the largest map first.
   return sets.sort((a, b) => (b.side ?? 0) - (a.side ?? 0));
 }
 
-/** Strides at which an input may have a map. A message names the usual ones among them. */
+/** Strides that maps may have. The error about a wrong width names the widths for the usual ones. */
 const STRIDES = [4, 8, 16, 32, 64, 128];
 const USUAL_STRIDES = [8, 16, 32, 64];
 
-/** Reports a width that stands twice, or that no map of the input has. */
+/** Reports a map width that occurs twice, or that no map of this input can have. */
 function checkSide(
   r: FieldReader,
   at: string,
@@ -58,7 +58,7 @@ function checkSide(
     );
 }
 
-/** Reads the anchors of one mask. Returns `null` where the mask is no list. */
+/** Reads the anchors of one mask. Returns `null` if the mask is no list. */
 function readMask(r: FieldReader, at: string, value: unknown, anchors: Anchors): AnchorSet["anchors"] | null {
   const mask = r.element(at, value, "anchor numbers");
   if (!mask) return null;

@@ -1,4 +1,4 @@
-/** The config in what `readModel` returned. `readModel` does not come with a decoder. */
+/** Makes a config of what `readModel` returned. Does not import `readModel` itself, so decoders stay small. */
 import type { ConfigProblem } from "../core/errors.ts";
 import { elementType } from "../core/tensor.ts";
 import { typedDefaults } from "./defaults.ts";
@@ -7,34 +7,34 @@ import type { Model, ModelTensor, Quantisation } from "./model/types.ts";
 import { overlay, readSettings } from "./settings.ts";
 import type { Config, OutputSpec } from "./types.ts";
 
-/** True for what `readModel` returned. */
+/** True for an object that `readModel` returned. */
 export const isModel = (root: Json): boolean => Array.isArray(root.missing) && isText(root.format);
 
 /**
- * Returns what a model file does not say and the options over it do not state. An archive's config is read, and
- * refused, itself.
+ * Returns the problems of a model file that the options do not settle. An archive inside the model reports its own
+ * problems.
  */
 export const missingIn = (root: Json, options: FieldReader): readonly ConfigProblem[] =>
   isObject(root.archive)
     ? []
     : (root as unknown as Model).missing.filter(({ path }) => !isStated(path, (name) => options.has(name)));
 
-/** True if an option that a model file lacks is given. Labels say how many classes there are. */
+/** True if the options state what a model file lacks. Labels also state the class count. */
 export const isStated = (path: string, isGiven: (name: string) => boolean): boolean =>
   isGiven(path) || (path === "classes" && isGiven("labels"));
 
-/** Reads the options of a model, and what it knows of its outputs. */
+/** Reads the options that a model file states, and its outputs. */
 export function readModelConfig(r: FieldReader): Config {
   const options = r.object("options");
   const { outputs, inputs, description, input, exporter, options: stated } = r.json as unknown as Model;
   const isOpen = inputs.some(hasOpenSides);
   return {
     ...overlay(options, { ...typedDefaults(), picture: input }, readSettings(options)),
-    // Class names of a file yield to those of the caller, and so does their count.
+    // Drop the file's class names and class count if the caller states labels.
     classes: stated.classes ?? null,
     ...(exporter && { familyExporter: exporter }),
     modelName: description,
-    // Exporters trace a network with some picture. If others may come, the shapes of that one say nothing of theirs.
+    // If the picture's size is open, drop the shapes: they are those of the one picture used for the export.
     outputs: outputs.map((output) => (isOpen ? { ...outputSpec(output), dims: null } : outputSpec(output))),
   };
 }
@@ -43,7 +43,7 @@ export function readModelConfig(r: FieldReader): Config {
 const hasOpenSides = ({ dims }: ModelTensor): boolean =>
   dims?.length === 4 && dims.slice(1).filter((d) => typeof d !== "number").length >= 2;
 
-/** Returns an output as a decoder knows it beforehand. Its shape stays open if a dimension or the type does. */
+/** Returns an output as a decoder knows it before the first frame. The shape is open if a dimension or the type is. */
 export const outputSpec = ({ name, dims, type, quantisation }: ModelTensor): OutputSpec => ({
   name,
   dims:
@@ -54,7 +54,7 @@ export const outputSpec = ({ name, dims, type, quantisation }: ModelTensor): Out
   ...scalesOf(quantisation),
 });
 
-/** Returns the scales of a file as a decoder takes them: one number of each, or lists with their axis. */
+/** Returns scale and zero point of a file as a decoder takes them: one number each, or lists with their axis. */
 export const scalesOf = (
   quantisation: Quantisation | null,
 ): Pick<OutputSpec, "scale" | "zeroPoint" | "axis"> =>

@@ -11,20 +11,20 @@ import { archiveTask } from "./archive-task.ts";
 import { COUNT, UNIT } from "../core/options.ts";
 import { type FieldReader, TEXT, isText } from "./fields.ts";
 
-/** One of the archive's heads, and the kind of network that its parser means, or the parser of a single family. */
+/** A head of an archive, with the kind of network or the single family that its parser means. */
 interface ArchiveHead {
   readonly head: FieldReader;
   readonly kind: NetworkKind | null;
   readonly special: ParserTraits | null;
 }
 
-/** Returns what reads the tensors of a parser that no decoder reads; undefined for any other. */
+/** Returns advice for a parser whose networks no decoder reads, undefined for other parsers. */
 function otherReader(parser: unknown): string | undefined {
   const name = isText(parser) ? parser.toLowerCase() : "";
   return Object.hasOwn(OTHER_PARSERS, name) ? OTHER_PARSERS[name] : undefined;
 }
 
-/** Returns the config of an archive. It describes a network; the device decides who decodes. */
+/** Returns the config of an archive. The archive describes a network; the device decides who decodes. */
 export function readArchive(root: FieldReader): Config {
   const model = root.object("model");
   const heads = (model.objects("heads") ?? []).map((head): ArchiveHead => {
@@ -62,7 +62,7 @@ export function readArchive(root: FieldReader): Config {
         `${PARSERS.map(({ parser }) => parser).join(", ")}, or the option family`,
       "family",
     );
-  // The last of several heads of a kind counts, as in depthai-core.
+  // Take the last of several heads, as depthai-core does.
   const last = [...heads, ...known].pop();
   if (!last)
     return {
@@ -79,14 +79,14 @@ export function readArchive(root: FieldReader): Config {
   return readHead(last, base);
 }
 
-/** Returns the archive's config with what its head states. */
+/** Returns the archive's config with the statements of its head. */
 function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
   const base = { ...from, ...special?.defaults };
   const metadata = head.object("metadata");
   const hasAnchors = kind !== null && KINDS[kind].anchors;
   const labels = metadata.labels("classes");
   const classes = metadata.take("n_classes", COUNT);
-  // A list of names may stop short: the other classes go by their ids. More names than classes contradict each other.
+  // Fewer names than classes are allowed: the other classes have their ids only. More names than classes are an error.
   if (classes !== null && labels && labels.length > classes)
     metadata.report("n_classes", `${classes} for ${labels.length} names in classes`, "at least as many");
   const subtype = metadata.take("subtype", TEXT);
@@ -104,7 +104,7 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
   const roles = ordered ?? rolesOf(metadata, base);
   const columns = base.outputs?.find(({ name }) => name === ordered?.scores)?.dims?.slice(-1)[0];
   const strides = metadata.positives("strides") ?? (special && metadata.positives("feat_stride_fpn"));
-  // MediaPipe's parser has the side of the input in `scale`.
+  // The parser of MediaPipe's networks states the input's side as `scale`.
   const scale = special && metadata.take("scale", COUNT);
   const anchorSets = hasAnchors ? anchorsOf(metadata, yoloOutputs) : null;
   if (strides?.length && anchorSets?.length && anchorSets.length !== strides.length)
@@ -126,7 +126,7 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
     iouThreshold: metadata.take("iou_threshold", UNIT) ?? base.iouThreshold,
     maxDetections: metadata.take("max_det", COUNT) ?? base.maxDetections,
     anchorSets,
-    // strides[i] belongs to yolo_outputs[i]. In ascending order strides follow the maps, largest first.
+    // strides[i] belongs to yolo_outputs[i]. Sort ascending, so that strides go with the maps, largest first.
     strides: strides && strides.length === yoloOutputs?.length ? strides.sort((a, b) => a - b) : strides,
     headOutputs,
     roles,
@@ -137,14 +137,14 @@ function readHead({ head, kind, special }: ArchiveHead, from: Config): Config {
   return keypointRefinement ? { ...read, task: { name: "pose", ...read.task, keypointRefinement } } : read;
 }
 
-/** Reports names that are none of the model's outputs. */
+/** Reports output names that the model does not have. */
 function checkOutputs(r: FieldReader, key: string, names: readonly string[], { outputs }: Config): void {
   for (const name of names)
     if (outputs && !outputs.some((o) => o.name === name))
       r.report(key, `"${name}"`, `one of the model's outputs ${outputs.map((o) => o.name).join(", ")}`);
 }
 
-/** Returns the roles of outputs that a parser knows by their order. A network without masks has no third one. */
+/** Returns the roles of outputs that a parser knows by their order. The third is absent in a network without masks. */
 function orderedOutputs(
   head: FieldReader,
   names: readonly string[],
@@ -155,7 +155,7 @@ function orderedOutputs(
   return null;
 }
 
-/** Returns the roles of boxes and scores. One output named for both holds whole detections, and has no role. */
+/** Returns the roles of boxes and scores. If both name the same output, it holds whole detections and has no role. */
 function rolesOf(metadata: FieldReader, base: Config): Config["roles"] {
   const [boxes, scores] = ["boxes_outputs", "scores_outputs"].map((key) => {
     const name = metadata.take(key, TEXT);
@@ -165,7 +165,7 @@ function rolesOf(metadata: FieldReader, base: Config): Config["roles"] {
   return boxes !== null && scores !== null && boxes !== scores ? { boxes, scores } : null;
 }
 
-/** Reads anchors, one set per output. `null` in the file says that there are none. */
+/** Reads one anchor set per output. `null` in the file states that there are no anchors. */
 function anchorsOf(metadata: FieldReader, names: readonly string[] | null): AnchorSet[] | null {
   const anchors = metadata.array("anchors");
   if (!anchors) return metadata.json.anchors === null ? [] : null;
@@ -179,7 +179,7 @@ function anchorsOf(metadata: FieldReader, names: readonly string[] | null): Anch
   return sets && sets.map((list, i) => ({ side: null, output: names?.[i] ?? null, anchors: list }));
 }
 
-/** Returns a shape of whole numbers; `null` where the network leaves one open, written -1 or 0. */
+/** Returns a shape. `null` if a dimension is open, written as -1 or 0. */
 function shapeOf(r: FieldReader): number[] | null {
   const a = r.array("shape");
   if (a && !a.every(Number.isSafeInteger)) r.reportValue("shape", "whole numbers");
@@ -187,13 +187,13 @@ function shapeOf(r: FieldReader): number[] | null {
 }
 
 /**
- * Returns width and height of the image input: the input that is declared as an image, else the first with a shape. The
- * letters of its layout tell where they stand.
+ * Returns width and height of the image input: the input declared as an image, else the first with a shape. The letters
+ * of its layout say which dimensions they are.
  */
 export function inputSizeOf(model: FieldReader): [number, number] | null {
   const isImage = (r: FieldReader): number => (r.json.input_type === "image" ? 1 : 0);
   let size: [number, number] | null = null;
-  // The image may stand anywhere among the inputs.
+  // Look at inputs declared as images first: they may come anywhere in the list.
   for (const input of model.objects("inputs")?.sort((a, b) => isImage(b) - isImage(a)) ?? []) {
     const shape = shapeOf(input);
     const layout = (input.take("layout", TEXT) ?? "NCHW").toUpperCase();
@@ -204,7 +204,7 @@ export function inputSizeOf(model: FieldReader): [number, number] | null {
   return size;
 }
 
-/** Returns what the archive states of its outputs. */
+/** Returns what the archive states about its outputs. */
 function outputsOf(model: FieldReader): OutputSpec[] | null {
   const outputs = model.objects("outputs")?.map((o) => {
     const name = o.take("name", TEXT);
@@ -213,7 +213,7 @@ function outputsOf(model: FieldReader): OutputSpec[] | null {
       name: name as string,
       dims: shapeOf(o),
       type: o.take("dtype", TEXT),
-      // Archives of other tools have wrong letters ("NCDE"), so the letters are only printed.
+      // Keep the letters for printing only: other tools write wrong ones ("NCDE").
       layout: o.take("layout", TEXT),
       order: null,
     };

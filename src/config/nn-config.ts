@@ -1,4 +1,7 @@
-/** Reads `NN_config` and its later spelling `nn_config`: family, classes, anchors, and masks by the width of a map. */
+/**
+ * Reads `NN_config`, and `nn_config` as it was spelt later: family, classes, anchors, and masks by the width of their
+ * map.
+ */
 import { hasBackground, KIND_NAMES, KINDS, type NetworkKind } from "../core/parsers.ts";
 import { defaultConfig } from "./defaults.ts";
 import { COUNT, UNIT } from "../core/options.ts";
@@ -6,7 +9,7 @@ import { type FieldReader, isObject, isText } from "./fields.ts";
 import { readMasks } from "./masks.ts";
 import type { AnchorSet, Config } from "./types.ts";
 
-/** Names in NN_specific_metadata. */
+/** Known keys of NN_specific_metadata. */
 const METADATA = [
   "classes",
   "coordinates",
@@ -25,13 +28,13 @@ const BLOCK = [
   "iou_threshold",
 ];
 
-/** Default of both thresholds: nearly all published files state these values. */
+/** Default of both thresholds, the value in nearly all published files. */
 const THRESHOLD = 0.5;
 
-/** Returns the config of a file whose block stands under `key`. */
+/** Returns the config of a file with the block `key`. */
 export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"): Config {
   const block = root.object(key);
-  // Paths leave the block out: the metadata is known by its own name.
+  // Leave the block's name out of error paths: people know the metadata by its own name.
   const metadata = block.object("NN_specific_metadata", "");
   const mappings = root.object("mappings");
   root.reportMisspelt(["NN_config", "nn_config", "mappings"]);
@@ -46,7 +49,7 @@ export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"):
   const inputSize = readSize(block);
   const threshold = (name: string): number =>
     metadata.take(name, UNIT) ?? block.take(name, UNIT) ?? THRESHOLD;
-  // Other tools keep other things here. The name is evidence and nothing more.
+  // `model` holds other things in files of other tools. Use only its name, as evidence for the family.
   const model = isObject(root.json.model) ? root.json.model : {};
   const hasAnchors = kind === null || KINDS[kind].anchors;
   return {
@@ -61,12 +64,12 @@ export function readNnConfig(root: FieldReader, key: "NN_config" | "nn_config"):
     inputSize,
     confidenceThreshold: threshold("confidence_threshold"),
     iouThreshold: threshold("iou_threshold"),
-    // Anchors beside a misspelt family are read too, to report all problems at once.
+    // Read the anchors even if the family is misspelt, so that all problems are reported at once.
     anchorSets: hasAnchors ? readAnchors(metadata, inputSize) : null,
   };
 }
 
-/** Returns the kind of network. Reports where it is missing and the file has detections, or metadata of a network. */
+/** Returns the kind of network. Reports a missing kind if the file asks for detections or has metadata of a network. */
 function readKind(block: FieldReader, format: Config["outputFormat"]): NetworkKind | null {
   const families = '"YOLO" or "mobilenet"';
   const spelled = block.word(
@@ -85,7 +88,7 @@ function readKind(block: FieldReader, format: Config["outputFormat"]): NetworkKi
   return KIND_NAMES.find((name) => KINDS[name].nnFamily === spelled) ?? null;
 }
 
-/** Returns the number of classes that the file states. Reports labels that do not fit it. */
+/** Returns the class count of the file. Reports labels of another count. */
 function readClasses(
   root: FieldReader,
   metadata: FieldReader,
@@ -96,7 +99,7 @@ function readClasses(
   if (kind !== null && KINDS[kind].anchors && !metadata.has("classes") && !labels)
     metadata.reportMissing("classes", "the number of classes");
   if (kind === null || classes === null || !labels?.length) return classes;
-  // Labels of a mobilenet count the background as the first class. Its number of classes may leave it out.
+  // Allow one more label for a mobilenet: its labels begin with the background, which the class count may leave out.
   const most = hasBackground(kind, null) ? classes + 1 : classes;
   if (labels.length < classes || labels.length > most)
     root.report(
@@ -107,7 +110,7 @@ function readClasses(
   return classes;
 }
 
-/** Returns why a file without a family decodes nothing. */
+/** Returns the note on a file without a family, which decodes nothing. */
 function noteOf(isEmpty: boolean, format: Config["outputFormat"]): string {
   const silent = isEmpty ? "no config" : format === null ? "no output_format" : 'output_format "raw"';
   return (

@@ -19,10 +19,10 @@ import { readSuppression } from "./suppression.ts";
 import { TASK_CHECKS } from "./task.ts";
 import type { DecoderOptions, TaskConfig, TaskFields } from "./types.ts";
 
-/** A rule for the value of an option, or a function that reads the option and reports a value that cannot be. */
+/** Check of an option: a rule for its value, or a function that reads the option and reports a wrong value. */
 export type Row<T> = Rule<T> | ((r: FieldReader) => unknown);
 
-/** Options that only the second argument of `createDecoder` has. */
+/** Rules of options that only the second argument of `createDecoder` has. */
 export const CALL_OPTIONS = {
   engine: /* @__PURE__ */ oneOf(["auto", ...ENGINE_NAMES]),
   onNote: O.FUNCTION as Rule<NonNullable<DecoderOptions["onNote"]>>,
@@ -33,10 +33,10 @@ export const CALL_OPTIONS = {
   ],
 } as const satisfies { readonly [K in CallOption]-?: Rule<NonNullable<DecoderOptions[K]>> };
 
-/** Options that `readAnchors` reads once the rest of a config is known. */
+/** Options that `readAnchors` reads after the rest of the config. */
 const LATER = ["anchors", "anchorMasks"] as const;
 
-/** Options of every task: they describe the network, and how a decoder reads its outputs. */
+/** Rules of options that do not depend on a task: they describe the network and how its outputs are read. */
 export const SETTINGS = {
   family: readFamily,
   rules: readRules,
@@ -54,7 +54,7 @@ export const SETTINGS = {
   roles: readRoles,
   task: readTask,
   reading: /* @__PURE__ */ oneOf(READING_NAMES),
-  // `prepareImage` checks the fields, also of a rule that comes without a config.
+  // `prepareImage` checks the fields of the rule, as for a rule without a config.
   prepare: ["a rule of prepareImage", isObject],
   labels: (r) => r.labels("labels"),
   classes: O.COUNT,
@@ -65,7 +65,7 @@ export const SETTINGS = {
   maxDetections: O.COUNT,
 } as const satisfies { readonly [K in Setting]: Row<DecoderOptions[K]> };
 
-/** Options of one task each. Any of them selects its task if the option `task` is absent. */
+/** Rules of options that belong to one task. Any of them selects its task if the option `task` is absent. */
 export const TASK_OPTIONS: {
   readonly [K in keyof TaskFields]-?: readonly [task: TaskName, rule: Rule<NonNullable<TaskFields[K]>>];
 } = {
@@ -89,17 +89,17 @@ export const TASK_OPTIONS: {
 type Setting = Exclude<OptionName, "outputs" | keyof TaskFields | (typeof LATER)[number]>;
 type CallOption = Exclude<keyof DecoderOptions, Exclude<OptionName, "outputs">>;
 
-/** Returns the names of all options that typed options may have. */
+/** Returns the names of all typed options. */
 export const settingNames = (): string[] => [
   ...Object.keys(SETTINGS),
   ...LATER,
   ...Object.keys(TASK_OPTIONS),
 ];
 
-/** Returns a copy of a list, since the caller may change the list later. Returns any other value as it is. */
+/** Returns a copy if the value is a list, since the caller may change the list later. */
 const copied = <T>(x: T): T => (Array.isArray(x) ? ([...(x as unknown[])] as T) : x);
 
-/** Reads the option `task` and the options of that task. Returns `null` if none of them is stated. */
+/** Reads the option `task` and the options of that task. Returns `null` if none is stated. */
 function readTask(r: FieldReader): TaskConfig | null {
   const named = r.take("task", oneOf(Object.keys(TASKS) as TaskName[]));
   const stated = Object.entries<readonly [TaskName, Rule<unknown>]>(TASK_OPTIONS).filter(([name]) =>
@@ -118,6 +118,6 @@ function readTask(r: FieldReader): TaskConfig | null {
   return config;
 }
 
-/** Returns the task of all networks of the stated family; undefined if they have several, or no family is stated. */
+/** Returns the task that all networks of the stated family have, undefined if there is no single one. */
 const familyTask = ({ json }: FieldReader): TaskName | undefined =>
   Object.hasOwn(TRAITS, String(json.family)) ? TRAITS[json.family as Family].task : undefined;

@@ -1,11 +1,8 @@
-/** Lists with an entry for each class, before the shapes have told how many classes there are. */
+/** Checks the length of lists per class before the shapes have told the class count. */
 import { hasBackground } from "../core/parsers.ts";
 import type { Config } from "./types.ts";
 
-/**
- * True if a list may have an entry for each class. A network with a background may name it in the list,
- * and where `classes` counts it the list may leave it out.
- */
+/** True if a list has a plausible length for one entry per class. The list may or may not count the background. */
 export function mayBePerClass(
   { classes, family, kind, background }: Pick<Config, "classes" | "family" | "kind" | "background">,
   { length }: readonly unknown[],

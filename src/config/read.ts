@@ -1,6 +1,5 @@
 /**
- * Reads unknown JSON and the options over it into one `Config`. The tensors are not known yet: fields that only tensors
- * can tell stay `null`.
+ * Reads unknown JSON and the options that override it into one `Config`. Fields that only tensors can tell stay `null`.
  */
 import { ConfigError, type ConfigProblem, mismatch } from "../core/errors.ts";
 import { SPEC_NAMES, few, kindOf, show, type TensorSpecInput } from "../core/tensor.ts";
@@ -15,8 +14,8 @@ import { readTypedOptions } from "./typed.ts";
 import type { Config, DecoderOptions, OutputSpec } from "./types.ts";
 
 /**
- * Reads a config and the options over it, as `readConfig` does. If the config is a file, copies config and options and
- * fetches the readers of files. The caller may change both in the meantime.
+ * Reads like `readConfig`, but loads the readers of files if the config is a file. Copies config and options first,
+ * since the caller may change both meanwhile.
  */
 export async function fetchConfig(json: unknown, options: DecoderOptions): Promise<Config> {
   const config = readBy(json, options, () => null);
@@ -26,7 +25,7 @@ export async function fetchConfig(json: unknown, options: DecoderOptions): Promi
   return readBy(file, over as DecoderOptions, () => formats) as Config;
 }
 
-/** Returns a copy of plain data. Returns the data itself if copying throws: the reader then reports the cause. */
+/** Returns a copy of plain data. Returns the data itself if copying throws: the reader reports the cause later. */
 function copyIfPlain(data: unknown): unknown {
   try {
     return copyOf(data);
@@ -44,7 +43,7 @@ const copyOf = (data: unknown): unknown =>
     : data;
 
 /**
- * Reads a config and the options over it. Returns null if the config is a file and `formats` returns null.
+ * Reads a config and the options that override it. Returns null if the config is a file and `formats` returns null.
  * @param formats returns the readers of files. Called only if the config is a file
  */
 export function readBy(
@@ -56,7 +55,7 @@ export function readBy(
     return read(json, options, formats);
   } catch (e) {
     if (e instanceof ConfigError) throw e;
-    // A getter or a proxy of the caller threw, or the nesting is deeper than the stack.
+    // A getter or proxy of the caller threw, or the data are nested deeper than the stack.
     return fail("a value that cannot be read through", "plain data");
   }
 }
@@ -82,7 +81,7 @@ function read(json: unknown, options: DecoderOptions, formats: () => FileFormats
     );
   if (isModel(root)) r.problems.push(...missingIn(root, over));
   dropSettled(r.problems, over);
-  // Stop here: a config that is read in part would give problems that the user does not have.
+  // Stop here: later problems of a config that was read in part would only mislead.
   r.throwProblems();
   const config = alignLabels(overlay(over, file, settings));
   const anchorSets = readAnchors(over, config) ?? config.anchorSets;
@@ -90,14 +89,14 @@ function read(json: unknown, options: DecoderOptions, formats: () => FileFormats
   return { ...config, anchorSets, ...(outputs && { outputs: outputSpecs(outputs) }) };
 }
 
-/** Removes the problems of a file that an option settles. The option `labels` states the class count too. */
+/** Removes problems of a file that an option settles. `labels` settles the class count too. */
 function dropSettled(problems: ConfigProblem[], over: FieldReader): void {
   const isOpen = ({ option }: ConfigProblem): boolean =>
     option === undefined || !(over.has(option) || (option === "classes" && over.has("labels")));
   problems.splice(0, Infinity, ...problems.filter(isOpen));
 }
 
-/** Returns the document as an object. Throws a ConfigError if the document can be no config. */
+/** Returns the document as an object. Throws a ConfigError if it cannot be a config. */
 function rootOf(json: unknown): Json {
   let root = json;
   if (typeof json === "string") {
@@ -117,7 +116,7 @@ function rootOf(json: unknown): Json {
   return fail(show(root), `${isBuiltIn ? "plain data" : "an object"}: ${FORMATS}`);
 }
 
-/** Reads the document in the format that its keys tell. Returns null for a file if `formats` returns null. */
+/** Reads the document in the format that its keys show. Returns null for a file if `formats` returns null. */
 function readFormat(r: FieldReader, root: Json, formats: () => FileFormats | null): Config | null {
   reportBeside(r, root);
   if (isModel(root))
@@ -143,8 +142,7 @@ function readFormat(r: FieldReader, root: Json, formats: () => FileFormats | nul
 }
 
 /**
- * Reports options that stand beside the keys of a file, or beside the fields that `readModel` returns: no code would
- * read such options.
+ * Reports options among the keys of a file, or among the fields that `readModel` returns: they would have no effect.
  */
 function reportBeside(r: FieldReader, root: Json): void {
   const block = Object.keys(root).find((key) => key.toLowerCase() === "nn_config" && r.has(key));
@@ -156,7 +154,7 @@ function reportBeside(r: FieldReader, root: Json): void {
       r.report(option, `it beside ${file}`, "it in the second argument of createDecoder");
 }
 
-/** Fields that `readModel` returns under the name of an option. `reportBeside` does not report them. */
+/** Fields of `readModel`'s result that share the name of an option. `reportBeside` does not report them. */
 const MODEL_FIELDS: readonly string[] = ["task", "inputSize", "keypoints", "outputs"];
 
 /** True if the document has the keys of an NN Archive's config.json. */
@@ -164,10 +162,10 @@ const isArchive = ({ model, ...root }: Json): boolean =>
   isObject(model) &&
   (Array.isArray(model.heads) || model.heads === null || "outputs" in model || "config_version" in root);
 
-/** The formats of a config, each with the key that tells it. */
+/** Formats of a config with the key that identifies each, for an error. */
 const FORMATS = "NN_config, nn_config, model (NN Archive config.json) or family (typed options)";
 
-/** Any of these keys tells typed options, so that a forgotten `family` is reported as such. */
+/** Keys that identify typed options. Several, so that a forgotten `family` is reported as missing. */
 const TYPED = ["family", "classes", "labels", "inputSize", "anchors", "roles"];
 
 /** Returns the outputs that the option `outputs` states. */

@@ -1,4 +1,4 @@
-/** Reads the options whose values need more than a rule. */
+/** Reads options whose values need more than a rule. */
 import { FAMILIES } from "../core/families.ts";
 import { familyTyped } from "../core/family-names.ts";
 import type { Family } from "../core/family.ts";
@@ -9,7 +9,7 @@ import { show } from "../core/tensor.ts";
 import { type FieldReader, TEXTS, isText, isWhole } from "./fields.ts";
 import type { Roles } from "./types.ts";
 
-/** Reads the family. The error about an unknown name suggests the family that the name may mean. */
+/** Reads the family. For an unknown name, the error suggests a family. */
 export function readFamily(r: FieldReader): Family | null {
   const { family } = r.json;
   const rule = oneOf(FAMILIES);
@@ -17,7 +17,7 @@ export function readFamily(r: FieldReader): Family | null {
   return r.take("family", [meant ? `${meant}, or ${rule[0]}` : rule[0], rule[1]]);
 }
 
-/** Returns words for an error that name the family closest to an unknown name, `null` if none is close. */
+/** Returns error text that suggests the family closest to an unknown name, `null` if none is close. */
 function familyMeant(name: string): string | null {
   const other = otherNameOf(name);
   if (other)
@@ -26,7 +26,7 @@ function familyMeant(name: string): string | null {
   return typed && `"${typed}"`;
 }
 
-/** A named set of rules, and single rules that replace some of the set. */
+/** A named set of rules, with single rules that override it. */
 export interface StatedRules {
   readonly set: RuleSet | null;
   readonly rules: Partial<Rules>;
@@ -51,7 +51,7 @@ const RULES: { readonly [R in keyof Rules]: Rule<unknown> } = {
   countBackground: among(true, false),
 };
 
-/** Reads the name of a set, or an object of single rules, which may name a set too. */
+/** Reads the name of a set of rules, or an object of single rules, which may name a set too. */
 export function readRules(r: FieldReader): StatedRules | null {
   const sets = oneOf(Object.keys(RULE_SETS) as RuleSet[]);
   if (!r.has("rules")) return null;
@@ -60,7 +60,7 @@ export function readRules(r: FieldReader): StatedRules | null {
   const { set, ...rules } = c.json;
   const known = Object.keys(RULES);
   for (const [name, value] of Object.entries(rules)) {
-    // Look among the known names: every object inherits "constructor", which is no rule.
+    // Look only at known names: every object inherits "constructor", which is no rule.
     const rule = known.includes(name) ? RULES[name as keyof Rules] : null;
     const complaint = nameComplaint(name, known) ?? valueComplaint(value, rule!);
     if (complaint) c.report(name, ...complaint);
@@ -68,7 +68,7 @@ export function readRules(r: FieldReader): StatedRules | null {
   return { set: c.take("set", sets, set), rules };
 }
 
-/** Reads prior boxes: four numbers per box, or eight. */
+/** Reads prior boxes of four or eight numbers each. */
 export function readPriors(r: FieldReader): Float32Array | null {
   const x = r.take<ArrayLike<number>>("priors", [
     "a Float32Array of four numbers a box",
@@ -88,7 +88,7 @@ export function readPriors(r: FieldReader): Float32Array | null {
   return new Float32Array(x);
 }
 
-/** Every role, and true for those that several outputs may play. */
+/** Names of all roles. The value is true if several outputs may have the role. */
 const ROLES: { readonly [R in keyof Roles]-?: boolean } = {
   boxes: true,
   scores: true,
@@ -104,7 +104,7 @@ const ROLES: { readonly [R in keyof Roles]-?: boolean } = {
 };
 export const ROLE_NAMES = /* @__PURE__ */ Object.keys(ROLES);
 
-/** Reads which output plays which role. */
+/** Reads which output has which role. */
 export function readRoles(r: FieldReader): Roles | null {
   if (!r.has("roles")) return null;
   const roles = r.object("roles");

@@ -1,6 +1,6 @@
 /**
- * Settings: what a caller states in typed options, or in the options of `createDecoder` over any config. `readSettings`
- * reads the values of one source, `overlay` puts them over a config and checks that they agree.
+ * Settings: what a caller states in typed options, or in the options of `createDecoder`. `readSettings` reads one
+ * source, and `overlay` puts it over a config and checks that both agree.
  */
 import { RULE_SETS } from "../core/rules.ts";
 import { TRAITS } from "../core/families.ts";
@@ -12,14 +12,14 @@ import { mayBePerClass } from "./per-class.ts";
 import type { StatedRules } from "./readers.ts";
 import type { Config } from "./types.ts";
 
-/** The settings that a source states; those that it does not state are absent. */
+/** The settings that one source states. Others are absent. */
 export type Settings = Partial<Omit<Config, "rules">> & {
-  /** Divisors on y, x, h, w, in place of variances. */
+  /** Divisors on y, x, h, w, an alternative to variances. */
   readonly scales?: readonly number[];
   readonly rules?: StatedRules;
 };
 
-/** Reads the settings of one source. Reports each value that cannot be, alone or beside another of the same source. */
+/** Reads the settings of one source. Reports wrong values, and values that contradict another of the same source. */
 export function readSettings(r: FieldReader): Settings {
   const entries = Object.entries<Row<unknown>>(SETTINGS)
     .map(([key, row]) => [key, typeof row === "function" ? row(r) : r.take(key, row)] as const)
@@ -45,12 +45,12 @@ export function readSettings(r: FieldReader): Settings {
   return settings;
 }
 
-/** Returns the config with the settings over it. Reports lists that have not an entry per class. */
+/** Returns the config overridden by the settings. Reports lists of another length than the class count. */
 export function overlay(r: FieldReader, config: Config, settings: Settings): Config {
   const { scales, rules: given, ...fields } = settings;
   const isSetNamed = (given?.set ?? null) !== null;
   const set = given?.set ?? config.ruleSet;
-  // A named set brings its own cap. A bound that is stated, as a rule or by itself, overrides both.
+  // A named set brings a cap of its own. A cap that is stated as a rule or an option overrides it.
   const cap = isSetNamed ? RULE_SETS[set].maxDetections : Infinity;
   const usual = { ...config, ...usualSettings(config, fields.family) };
   const merged: Config = {
@@ -63,7 +63,7 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
     classes: fields.classes ?? config.classes ?? fields.labels?.length ?? config.labels?.length ?? null,
     scalesGiven: scales !== undefined || (fields.variances === undefined && config.scalesGiven),
     ruleSet: set,
-    // Single rules override those of the config, but a named set replaces them all.
+    // Single rules override those of the config. A named set replaces them all.
     rules: { ...(isSetNamed ? {} : config.rules), ...given?.rules },
   };
   const task = fields.task?.name;
@@ -72,18 +72,18 @@ export function overlay(r: FieldReader, config: Config, settings: Settings): Con
       r.report(option, `it for a config of task "${config.task.name}"`, `task "${task}" beside it`);
   checkLists(r, config, settings, merged);
   checkSize(r, config, settings);
-  // A stated family makes a config decodable that names none.
+  // A config without a family becomes decodable by a stated family.
   return settings.family ? { ...merged, decodes: true, note: null } : merged;
 }
 
-/** Returns thresholds and cap of a family's authors, where typed options or a model file state none. */
+/** Returns the thresholds and the cap of a family's authors, the defaults of typed options and model files. */
 function usualSettings({ format }: Config, family: Config["family"] | undefined): Partial<Config> {
   if (format !== "options" || !family) return {};
   const { threshold, defaults } = TRAITS[family];
   return { ...(threshold !== undefined && { confidenceThreshold: threshold }), ...defaults };
 }
 
-/** Returns the factors on x, y, w, h. TensorFlow's divisors have the order of its box channels, y x h w. */
+/** Returns the factors on x, y, w, h. The divisors of TensorFlow have another order: y x h w. */
 const variancesOf = (scales: readonly number[]): Config["variances"] => [
   1 / scales[1],
   1 / scales[0],
@@ -91,7 +91,7 @@ const variancesOf = (scales: readonly number[]): Config["variances"] => [
   1 / scales[2],
 ];
 
-/** Reports lists per class that do not fit the count of classes, and names to keep that are no labels. */
+/** Reports lists per class of another length than the class count, and names in `keep` that are no labels. */
 function checkLists(r: FieldReader, config: Config, settings: Settings, merged: Config): void {
   const { classes, keep, labels } = merged;
   const { confidenceThreshold: confidence } = settings;
@@ -112,19 +112,19 @@ function checkLists(r: FieldReader, config: Config, settings: Settings, merged: 
   if (unknown) r.report("keep", `"${unknown}"`, `one of the labels ${few(labels, 8)}`);
 }
 
-/** Reports class ids to keep that no reading of the classes has. The decoder checks the others by the shapes. */
+/** Reports class ids in `keep` that cannot exist. The decoder checks the others against the shapes. */
 function checkKeptIds(r: FieldReader, { classes, keep, labels }: Config): void {
   const ids = (keep ?? []).filter((k) => typeof k === "number");
-  // Without either, the shapes tell. Lists may leave out the background, and the ids of COCO that no class has.
+  // If neither is known, the shapes will tell. Allow for a background, and for the unused ids of COCO's own numbering.
   const count = Math.max(classes ?? 0, labels?.length ?? 0);
   const most = count === COCO80.length ? COCO91.length : count + 1;
-  // The one class of a network may have any id.
+  // Allow any id if the network has a single class.
   const wrong = ids.find((id) => id < 0 || (count > 1 && id >= most));
   if (wrong === undefined) return;
   r.report("keep", `class ${wrong}`, count > 1 ? `class ids in 0..${count - 1}` : "class ids from 0 up");
 }
 
-/** Reports an option inputSize that is the file's size with width and height exchanged. */
+/** Reports an option inputSize that equals the file's size with width and height swapped. */
 function checkSize(r: FieldReader, { inputSize: ofFile }: Config, { inputSize }: Settings): void {
   if (ofFile && inputSize && ofFile[0] !== ofFile[1] && [...ofFile].reverse().join() === inputSize.join())
     r.report("inputSize", show(inputSize), `[width, height]: the file states ${ofFile.join("x")}`);

@@ -4,7 +4,7 @@ import { type SuppressOptions, settingsOf } from "../core/suppression.ts";
 import { type FieldReader, isText } from "./fields.ts";
 import type { Suppression } from "./types.ts";
 
-/** Options of `suppress()` that the option `suppression` refuses, each with what to state in its place. */
+/** Options of `suppress()` that the option `suppression` refuses, with what to state instead. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   iouGate: "rules: { iouGate }",
   pixelOffset: "rules: { pixelOffset }",

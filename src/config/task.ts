@@ -1,9 +1,9 @@
-/** Checks the options of a task beside each other. */
+/** Checks that the options of a task agree with each other. */
 import type { TaskName } from "../core/tasks.ts";
 import type { FieldReader } from "./fields.ts";
 import type { TaskConfig } from "./types.ts";
 
-/** The check of each task whose options have to fit each other. */
+/** Check of each task whose options can contradict each other. */
 export const TASK_CHECKS: { readonly [T in TaskName]?: (r: FieldReader, task: TaskConfig) => void } = {
   pose: (r, task) => checkCounts(r, task, { names: "keypointNames", edges: "edges" }),
 
@@ -17,7 +17,7 @@ export const TASK_CHECKS: { readonly [T in TaskName]?: (r: FieldReader, task: Ta
   },
 };
 
-/** Reports names and edges that do not fit the keypoint count. */
+/** Reports keypoint names and edges that do not match the keypoint count. */
 export function checkCounts(
   r: FieldReader,
   { keypoints, keypointNames: names, edges }: TaskConfig,

@@ -1,4 +1,4 @@
-/** Reads typed options, which stand for a config file where there is none. */
+/** Reads typed options, the alternative to a config file. */
 import { RULE_SETS } from "../core/rules.ts";
 import { FAMILIES } from "../core/families.ts";
 import { readAnchors } from "./anchors.ts";
@@ -8,7 +8,7 @@ import { CALL_OPTIONS, settingNames } from "./options.ts";
 import { overlay, readSettings } from "./settings.ts";
 import type { Config } from "./types.ts";
 
-/** Returns the config of typed options, with the defaults of the project that trains YOLO. */
+/** Returns the config of typed options. The defaults are those of Ultralytics. */
 export function readTypedOptions(r: FieldReader): Config {
   const config = overlay(r, typedDefaults(), readSettings(r));
   r.reportMisspelt(settingNames());

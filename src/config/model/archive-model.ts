@@ -7,7 +7,7 @@ import { elementType } from "../../core/tensor.ts";
 import { inputOf } from "./input.ts";
 import type { Model, ModelInput, ModelTensor } from "./types.ts";
 
-/** Keys of a head's metadata that tell what the network finds besides boxes. */
+/** Metadata keys of a head that show a task other than boxes. */
 const TASKS: readonly (readonly [key: string, task: Task])[] = [
   ["n_prototypes", "segment"],
   ["n_keypoints", "pose"],
@@ -19,7 +19,7 @@ const POINT_VALUES = 3;
 const listOf = (x: unknown): Json[] => (Array.isArray(x) ? x.filter(isObject) : []);
 const textIn = (x: unknown): string | null => (typeof x === "string" ? x : null);
 
-/** Returns the model of an NN Archive. Whatever a decoder cannot use is listed as missing. */
+/** Returns the model of an NN Archive. `missing` lists whatever a decoder would need. */
 export function archiveModel(json: unknown): Model {
   const root = isObject(json) ? json : {};
   const reader = new FieldReader(root);

@@ -7,16 +7,16 @@ import { ByteStream } from "./byte-stream.ts";
 import { gunzip, unpackChunks } from "./inflate.ts";
 import { BLOCK, hasChecksum, paxPath, readTarHeader, tarText } from "./tar.ts";
 
-/** Unpacks xz. */
+/** Function that unpacks xz. */
 export type Unxz = (packed: ReadableStream<Uint8Array>) => ReadableStream<Uint8Array>;
 
 /**
- * Bytes that are unpacked: so many, and as many times the archive. Weights pack to half of their size at best, and a
- * small file may unpack without end.
+ * Most bytes to unpack: MOST_UNPACKED + MOST_RATIO times the archive's size. Weights pack to half of their size at
+ * best, while a forged small file may unpack without end.
  */
 const MOST_UNPACKED = 64 << 20;
 const MOST_RATIO = 16;
-/** A longer archive is no network for a device. */
+/** Most bytes to unpack of any archive: a larger network is not for a device. */
 const MOST_AT_ALL = 2 ** 31;
 
 /** Returns how many bytes an archive of `packed` bytes may unpack to. */
@@ -24,11 +24,11 @@ export const mostUnpacked = (packed: number): number =>
   Math.max(packed, Math.min(MOST_AT_ALL, MOST_UNPACKED + MOST_RATIO * packed));
 
 const LIMITS = { config: MAX_TEXT, name: 2 * MAX_NAME, files: 256 };
-/** Most names that an error message lists, and letters of each. */
+/** Most names that an error lists, and most letters of each name. */
 const LISTED_NAMES = 8;
 const LISTED_LETTERS = 60;
 
-/** How an NN Archive is packed: xz, gzip, or not at all. */
+/** Compression of an NN Archive. */
 export type Packing = "xz" | "gz" | "tar";
 
 /** Returns how an archive is packed, by its first 512 bytes, or null if the bytes are no archive. */
@@ -80,12 +80,12 @@ async function* unpack(
     );
 }
 
-/** Limits of a search for `config.json`, in bytes; `files` is a count. */
+/** Limits of the search for `config.json`. All are bytes, except `files`, which is a count. */
 export interface ArchiveLimits {
-  /** All that is unpacked. */
+  /** Total of unpacked bytes. */
   readonly unpacked: number;
   readonly config: number;
-  /** A header that holds a file's name. */
+  /** Size of a tar header that holds a long file name. */
   readonly name: number;
   readonly files: number;
 }
@@ -94,8 +94,8 @@ export interface ArchiveLimits {
 export type RefuseArchive = (file: string | null, got: string, expected: string) => never;
 
 /**
- * Walks the files of a tar, and returns the contents of the first `config.json` at its root or in a folder there. Reads
- * on to the end: checksums of gzip and xz stand there.
+ * Walks the files of a tar. Returns the contents of the first `config.json` at its root or one folder down. Reads on to
+ * the end, where gzip and xz have their checksums.
  */
 export async function findConfig(
   stream: ByteStream,
@@ -103,7 +103,7 @@ export async function findConfig(
   refuse: RefuseArchive,
 ): Promise<Uint8Array> {
   const names: string[] = [];
-  // Name that a "L" or "x" header gave to the next file.
+  // Name for the next file, if a header of kind "L" or "x" stated one.
   let longName: string | null = null;
   for (let files = 0; ; files++) {
     const header = await stream.take(BLOCK);
@@ -153,5 +153,7 @@ async function takeBody(
   return body;
 }
 
-/** True at the root or in one folder: archives that were packed from outside carry the name of their folder. */
+/**
+ * True for a config.json at the root or one folder down. Archives that were packed from outside contain their folder.
+ */
 const isConfig = (name: string): boolean => /^(\.\/)?([^/]+\/)?config\.json$/.test(name);

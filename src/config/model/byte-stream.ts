@@ -1,16 +1,16 @@
-/** Takes and skips bytes of a stream of chunks. Holds no more than was asked for. */
+/** Takes and skips bytes of a stream of chunks. Buffers no more than the caller asks for. */
 export class ByteStream {
-  /** Bytes taken or skipped so far. */
+  /** Count of the bytes taken or skipped so far. */
   passed = 0;
   readonly #chunks: AsyncIterator<Uint8Array>;
-  /** Bytes of the current chunk that were not passed yet. */
+  /** Bytes of the current chunk that are left. */
   #rest: Uint8Array = new Uint8Array(0);
 
   constructor(chunks: AsyncIterable<Uint8Array>) {
     this.#chunks = chunks[Symbol.asyncIterator]();
   }
 
-  /** Ends the stream early, so that nothing goes on unpacking. */
+  /** Ends the stream early, which also stops the unpacking behind it. */
   async close(): Promise<void> {
     await this.#chunks.return?.();
   }

@@ -1,20 +1,20 @@
-/** Helpers that all readers of model files share: limits, text, and the one error. */
+/** Limits, text decoding and the error that all readers of model files share. */
 import { ConfigError, mismatch } from "../../core/errors.ts";
 
 /** Longest name of a tensor or operator, in bytes. TensorFlow joins the names of fused layers. */
 export const MAX_NAME = 4096;
-/** Most inputs or outputs of a network. Old ONNX files list all weights among the inputs. */
+/** Largest count of a network's inputs or outputs. Old ONNX files list all weights as inputs. */
 export const MAX_TENSORS = 10_000;
-/** Most inputs or outputs of a TFLite network. */
+/** Largest count of a TFLite network's inputs or outputs. */
 export const MAX_PORTS = 128;
-/** Most dimensions of a tensor. */
+/** Largest count of a tensor's dimensions. */
 export const MAX_RANK = 32;
-/** Longest text of metadata, in bytes: names of 40,000 classes. Also the most that is unpacked of one packed file. */
+/** Longest metadata text in bytes: room for names of 40,000 classes. Also limits what one packed file unpacks to. */
 export const MAX_TEXT = 1 << 20;
-/** Most entries of metadata. */
+/** Largest count of metadata entries. */
 export const MAX_ENTRIES = 256;
 
-/** Throws the one error of the readers. `where` is a place in the file, empty for the whole file. */
+/** Throws a ConfigError about the file. `where` is a place in it, empty for the whole file. */
 export function refuseFile(where: string, got: string, expected: string): never {
   throw new ConfigError([{ path: where, message: mismatch(got, expected) }]);
 }

@@ -1,4 +1,4 @@
-/** A network file in the terms that its format has, before anybody asks what the network is. */
+/** What a network file states, as its format states it. Which family the network is of is decided later. */
 import type { ModelInput, ModelTensor } from "./types.ts";
 
 export interface NetworkFile {
@@ -8,12 +8,12 @@ export interface NetworkFile {
   readonly description: string | null;
   readonly inputs: readonly ModelTensor[];
   readonly outputs: readonly ModelTensor[];
-  /** Operators of the graph. */
+  /** Names of the operators in the graph. */
   readonly operators: ReadonlySet<string>;
-  /** Names of the outputs of a custom operator, in the order of the operator. Only of operators that a form knows. */
+  /** Output names of each custom operator, in order. Lists only operators in `OPERATOR_FORMS`. */
   readonly operatorOutputs: { readonly [operator: string]: readonly string[] };
   readonly metadata: { readonly [key: string]: string };
-  /** Class names in a label file. */
+  /** Class names from a label file inside the network's file. */
   readonly labels: readonly string[] | null;
   readonly normalisation: ModelInput["normalisation"];
 }

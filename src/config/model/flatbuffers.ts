@@ -4,7 +4,7 @@ import { refuseFile, textOf } from "./bytes.ts";
 /** The bytes of a flatbuffer. All numbers are little-endian. */
 export class Flatbuffer {
   readonly bytes: Uint8Array;
-  /** Name of the value in errors. */
+  /** Name of the buffer in errors. */
   readonly name: string;
   readonly #view: DataView;
 
@@ -14,7 +14,7 @@ export class Flatbuffer {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
-  /** Returns the table that the first four bytes point at. */
+  /** Returns the root table, whose offset is in the first four bytes. */
   root(): Table {
     return new Table(this, this.follow(0));
   }
@@ -39,7 +39,7 @@ export class Flatbuffer {
     return this.#view.getFloat32(this.check(at, 4), true);
   }
 
-  /** Returns a 64-bit integer. Beyond 2^53 it is not exact. */
+  /** Returns a 64-bit integer as a double, exact up to 2^53. */
   i64(at: number): number {
     return this.u32(at) + this.i32(at + 4) * 2 ** 32;
   }
@@ -76,7 +76,7 @@ export class Flatbuffer {
   }
 }
 
-/** One table. A field that the file leaves out has the default of its kind: 0, no text, no items. */
+/** One table. An absent field reads as the default of its type: 0, null, or an empty list. */
 export class Table {
   readonly file: Flatbuffer;
   readonly #at: number;
@@ -120,7 +120,7 @@ export class Table {
     return at === 0 ? null : new Table(this.file, this.file.follow(at));
   }
 
-  /** Returns the addresses of a vector's items of `size` bytes, at most `most` of them. */
+  /** Returns address and count of a vector's items of `size` bytes. Refuses more than `most` items. */
   #items(field: number, size: number, most: number): { start: number; count: number } {
     const at = this.#address(field);
     if (at === 0) return { start: 0, count: 0 };
@@ -131,7 +131,7 @@ export class Table {
     return { start: start + 4, count };
   }
 
-  /** Returns the numbers of a vector, read by `read` from items of `size` bytes. */
+  /** Returns the numbers of a vector. `read` reads one item of `size` bytes. */
   #numbers(field: number, size: number, most: number, read: (at: number) => number): number[] {
     const { start, count } = this.#items(field, size, most);
     return Array.from({ length: count }, (_, i) => read(start + i * size));
@@ -155,12 +155,12 @@ export class Table {
     return this.file.bytes.subarray(start, start + count);
   }
 
-  /** Returns how many tables a vector has. */
+  /** Returns the count of tables in a vector. */
   count(field: number): number {
     return this.#items(field, 4, Infinity).count;
   }
 
-  /** Returns table `index` of a vector, `null` if there are fewer. */
+  /** Returns table `index` of a vector, `null` beyond its end. */
   item(field: number, index: number): Table | null {
     const { start, count } = this.#items(field, 4, Infinity);
     return index < 0 || index >= count ? null : new Table(this.file, this.file.follow(start + index * 4));

@@ -1,27 +1,27 @@
-/** Reads metadata that says, as JSON under one key, what a network is: `rfdetr_inference` of RF-DETR. */
+/** Reads metadata that describe a network as JSON under one key, such as `rfdetr_inference` of RF-DETR. */
 import { type Exporter, METADATA_FORMS, type Task } from "../../core/exporters.ts";
 import { COUNT, type Rule } from "../../core/options.ts";
 import { FieldReader, TEXT, isObject, isText, isWhole } from "../fields.ts";
 import type { Roles, TypedOptions } from "../types.ts";
 import { refuseFile } from "./bytes.ts";
 
-/** Most classes. */
+/** Largest accepted class count. */
 const MAX_CLASSES = 100_000;
 
-/** Statements of the metadata about a network. */
+/** What such metadata state about a network. */
 export interface InferenceMetadata {
   readonly exporter: Exporter;
   readonly task: Task | null;
   readonly taskName: string | null;
   readonly names: readonly string[] | null;
   readonly inputSize: readonly [number, number] | null;
-  /** Keypoints of the class that has most; the other classes are padded. */
+  /** Keypoint count of the class with the most. The keypoints of other classes are padded to it. */
   readonly keypoints: number | null;
   readonly options: Partial<TypedOptions>;
 }
 
 /**
- * Returns what the metadata says, `null` if no exporter that writes such a key wrote the file.
+ * Returns what the metadata state, `null` if they have no such key.
  * @throws ConfigError if the key is there and cannot be read
  */
 export function readInference(metadata: { readonly [key: string]: string }): InferenceMetadata | null {
@@ -70,10 +70,10 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Returns means or divisors of channels in 0..1 as those of channels in 0..255. */
+/** Converts means or divisors for channels in 0..1 to those for channels in 0..255. */
 function bytesOf(r: FieldReader, key: string): readonly number[] | null {
   const values = r.positives(key, 3);
-  // Six digits: 0.485 x 255 is 123.675.
+  // Round to six digits, so that 0.485 * 255 becomes 123.675.
   return values && values.map((value) => Number((value * 255).toPrecision(6)));
 }
 
@@ -84,7 +84,7 @@ function sizeOf(shape: readonly number[] | null): readonly [number, number] | nu
   return Number.isSafeInteger(width) && Number.isSafeInteger(height) ? [width, height] : null;
 }
 
-/** Returns the roles of the outputs. The file names them by what the network calls them inside. */
+/** Returns the roles of the outputs. The file calls the outputs by their names inside the network. */
 function rolesOf(r: FieldReader): Roles | null {
   const outputs = r.object("outputs");
   const [boxes, scores, masks, keypoints] = ["pred_boxes", "pred_logits", "pred_masks", "pred_keypoints"].map(
@@ -94,7 +94,7 @@ function rolesOf(r: FieldReader): Roles | null {
   return { boxes, scores, ...(masks !== null && { masks }), ...(keypoints !== null && { keypoints }) };
 }
 
-/** Returns class names by class id. Ids that no class has are "n/a", as in the lists of `COCO80`. */
+/** Returns class names by class id. Unused ids are "n/a", as in `COCO91`. */
 function namesOf(r: FieldReader): readonly string[] | null {
   const byId = r.object("class_id_to_name").json;
   const ids = Object.keys(byId).map(Number);

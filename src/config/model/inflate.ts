@@ -1,7 +1,7 @@
-/** Unpacks gzip and deflate with the engine's own DecompressionStream. */
+/** Unpacks gzip and deflate with the runtime's DecompressionStream. */
 import { refuseFile } from "./bytes.ts";
 
-/** Returns `chunk` as a stream. */
+/** Returns the chunks as a stream. */
 const streamOf = (chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> =>
   new ReadableStream<Uint8Array>({
     start(controller) {
@@ -11,7 +11,7 @@ const streamOf = (chunks: readonly Uint8Array[]): ReadableStream<Uint8Array> =>
   });
 
 /**
- * Unpacks with `unpacker`, and yields chunks as they come. Ends the stream if the caller stops early.
+ * Unpacks a stream with `unpacker` and yields the chunks as they come. Ends the stream if the caller stops early.
  * @throws ConfigError if the data are damaged
  */
 export async function* unpackChunks(
@@ -27,13 +27,13 @@ export async function* unpackChunks(
       yield next.value;
     }
   } finally {
-    // A stream that was read to its end, or has failed, may throw here. Nothing is lost.
+    // Ignore errors: a stream that has ended or failed may throw here, and its data are already out.
     await reader.cancel().catch(() => undefined);
   }
 }
 
 function damaged(where: string, e: unknown): never {
-  // Node 26 gives an error without words, whose cause has them.
+  // The error of Node 26 has no message, but its cause has one.
   const reasons = [e, e instanceof Error ? e.cause : undefined].map((one) =>
     one instanceof Error ? one.message : "",
   );
@@ -49,7 +49,7 @@ export function gunzip(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8
       "packed data in an engine without DecompressionStream",
       "an engine that has it, or a file that is not packed",
     );
-  // The types of streams know buffers that are shared, which these are not.
+  // The types allow shared buffers in the stream. These chunks never have one.
   return stream.pipeThrough(
     new DecompressionStream("gzip") as unknown as TransformStream<Uint8Array, Uint8Array>,
   );
@@ -59,7 +59,7 @@ export function gunzip(stream: ReadableStream<Uint8Array>): ReadableStream<Uint8
 const GZIP_HEADER = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 
 /**
- * Unpacks deflate data as they stand in a zip.
+ * Unpacks a deflated file of a zip.
  * @param crc checksum of the unpacked bytes
  * @param size count of the unpacked bytes
  * @throws ConfigError if the data are damaged, or unpack to another size
@@ -70,7 +70,7 @@ export async function inflate(
   crc: number,
   size: number,
 ): Promise<Uint8Array> {
-  // "deflate-raw" is missing in older engines. As gzip, the engine also checks the checksum and the size.
+  // Wrap the data as gzip: older engines lack "deflate-raw". The engine then also checks checksum and size.
   const trailer = new Uint8Array(8);
   const view = new DataView(trailer.buffer);
   view.setUint32(0, crc, true);

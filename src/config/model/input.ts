@@ -1,10 +1,10 @@
-/** Which input takes the picture, and how the picture lies in it. */
+/** Finds the input that takes the picture, and the layout of the picture in it. */
 import type { ModelInput, ModelTensor } from "./types.ts";
 
-/** Most channels of a picture. */
+/** Largest channel count of a picture. */
 const MAX_CHANNELS = 4;
 
-/** Returns the only input that can be a picture, `null` if there is none or there are several. */
+/** Returns the one input that can be a picture. `null` if there is none, or several. */
 export function inputOf(
   inputs: readonly ModelTensor[],
   normalisation: ModelInput["normalisation"],
@@ -21,11 +21,11 @@ function layoutOf([, first, , last]: NonNullable<ModelTensor["dims"]>): ModelInp
   return areChannels(first) ? "NCHW" : "NHWC";
 }
 
-/** True if the picture has one channel. */
+/** True if the picture has a single channel. */
 export const isGray = ({ dims, layout }: Pick<ModelInput, "dims" | "layout">): boolean =>
   layout !== null && dims?.[layout === "NCHW" ? 1 : 3] === 1;
 
-/** Returns [width, height] of the picture, `null` where the dims leave them open. */
+/** Returns [width, height] of the picture, `null` if the dims leave them open. */
 export function sizeOf(input: ModelInput | null): readonly [number, number] | null {
   if (!input?.dims || input.layout === null) return null;
   const [, second, third, fourth] = input.dims;

@@ -1,14 +1,16 @@
-/** Reads LibreYOLO's metadata: `model_family`, `names` as JSON with keys of text, `imgsz_h`, `imgsz_w`. */
+/** Reads LibreYOLO's metadata: `model_family`, `names` as JSON by class id, `imgsz_h`, `imgsz_w`. */
 import { IMAGENET_BGR, IMAGENET_RGB } from "../../core/families/shared.ts";
 import type { PartialRule } from "../../core/prepare-rule.ts";
 import { isObject } from "../fields.ts";
 import type { TypedOptions } from "../types.ts";
 import type { InferenceMetadata } from "./inference.ts";
 
-/** Pillow's resize, which LibreYOLO calls for most networks. */
+/** LibreYOLO resizes by Pillow for most networks. */
 const PILLOW: PartialRule = { resample: "pillow" };
 
-/** Options of LibreYOLO's exports for detection, by `model_family`. Missing ones have the family's defaults. */
+/**
+ * Options for LibreYOLO's exports of detection networks, by `model_family`. Absent options have the family's defaults.
+ */
 const FORMS: { readonly [modelFamily: string]: Partial<TypedOptions> } = {
   // Output [1,4+C,N]: planes, with boxes as corners.
   yolo9: { family: "yolov9", boxFormat: "xyxy", prepare: { resize: "letterbox-topleft" } },
@@ -37,12 +39,12 @@ const FORMS: { readonly [modelFamily: string]: Partial<TypedOptions> } = {
   rtdetrv2: { family: "rtdetr", prepare: { resample: "bilinear" } },
 };
 
-/** Sizes of DEIMv2 whose backbone is DINOv3, which wants the mean of ImageNet. */
+/** Model sizes of DEIMv2 with the backbone DINOv3, which needs the mean of ImageNet. */
 const DINO_SIZES = ["s", "m", "l", "x"];
 
 type Metadata = { readonly [key: string]: string | undefined };
 
-/** Returns the options of an export, undefined if its tensors are not known. */
+/** Returns the options for an export, undefined if its tensors are not known. */
 function optionsOf({
   model_family: family = "",
   task = "detect",
@@ -50,18 +52,19 @@ function optionsOf({
 }: Metadata): Partial<TypedOptions> | undefined {
   if (task === "classify") return { family: "classifier", scores: "softmax-logits", prepare: PILLOW };
   const form = Object.hasOwn(FORMS, family) ? FORMS[family] : undefined;
-  // Refuse masks and keypoints: LibreYOLO's tensors for them are its own. Only RF-DETR's masks are as its authors
-  // export them.
+  // Refuse masks and keypoints, whose tensors LibreYOLO changes. Only RF-DETR's masks stay as its authors export them.
   if (task !== "detect" && !(family === "rfdetr" && task === "segment")) return undefined;
   if (family === "deimv2" && DINO_SIZES.includes(rest["size"] ?? rest["model_size"] ?? ""))
     return { ...form, prepare: { ...form?.prepare, ...IMAGENET_RGB } };
-  // The graph suppresses, and outputs rows of corners, score and class id.
+  // With "nms" the graph suppresses, and outputs rows of corners, score and class id.
   if (form?.boxFormat === "xyxy" && rest["nms"] === "true")
     return { family: form.family, reading: "end-to-end", prepare: form.prepare };
   return form;
 }
 
-/** Returns what the metadata says, `null` unless it is of a LibreYOLO network whose exports are known. */
+/**
+ * Returns what the metadata state. `null` if they are not LibreYOLO's, or if its export of this network is not known.
+ */
 export function readLibreyolo(metadata: Metadata): InferenceMetadata | null {
   const {
     model_family: family,
@@ -86,7 +89,7 @@ export function readLibreyolo(metadata: Metadata): InferenceMetadata | null {
   };
 }
 
-/** Returns the names by class id, `null` unless there is one for each class. */
+/** Returns the class names by class id, `null` unless each class has one. */
 function namesOf(text: string | undefined, classes: number): readonly string[] | null {
   let json: unknown;
   try {

@@ -1,19 +1,19 @@
 /**
- * Reads literals of Python and of JSON, without running anything. Exporters in Python write metadata as
- * `str({0: 'person'})`, or as JSON.
+ * Parses literals of Python and of JSON without running them. Exporters in Python write metadata as `str({0:
+ * 'person'})` or as JSON.
  */
 
-/** A literal's value. Tuples and lists are arrays; keys of a dict are texts. */
+/** Value of a literal. Tuples and lists become arrays. Keys of a dict become strings. */
 export type Literal =
   string | number | boolean | null | readonly Literal[] | { readonly [key: string]: Literal };
 
-/** Deepest nesting. Metadata have three levels. */
+/** Deepest accepted nesting. Metadata have three levels. */
 const MAX_DEPTH = 16;
 
-/** Most values in one text. */
+/** Largest accepted count of values in one text. */
 const MAX_VALUES = 200_000;
 
-/** Values of words. */
+/** Literals that are words, with their values. */
 const WORDS: { readonly [word: string]: boolean | null } = {
   True: true,
   False: false,
@@ -25,7 +25,7 @@ const WORDS: { readonly [word: string]: boolean | null } = {
 
 const ESCAPES: { readonly [letter: string]: string } = { n: "\n", t: "\t", r: "\r", b: "\b", f: "\f" };
 
-/** Returns the value of a text, `undefined` if the text is no literal. */
+/** Returns the value of a literal, `undefined` if the text is none. */
 export function readLiteral(text: string): Literal | undefined {
   const reader = new LiteralReader(text);
   try {
@@ -37,7 +37,7 @@ export function readLiteral(text: string): Literal | undefined {
   }
 }
 
-/** Thrown inside this file only. */
+/** Signals a text that is no literal. Never leaves this file. */
 const NO_LITERAL = new Error("no literal");
 
 class LiteralReader {
@@ -69,7 +69,7 @@ class LiteralReader {
     while (/\s/.test(this.#text[this.#at] ?? "")) this.#at++;
   }
 
-  /** Moves over `mark` if it comes next. */
+  /** Skips `mark` if it comes next, and returns whether it did. */
   #take(mark: string): boolean {
     this.#skipBlanks();
     if (this.#text[this.#at] !== mark) return false;
@@ -123,7 +123,7 @@ class LiteralReader {
     throw NO_LITERAL;
   }
 
-  /** A number, or one of `WORDS`. */
+  /** Reads a number, or one of `WORDS`. */
   #word(): Literal {
     const [word] = /^[\w.+-]{1,32}/.exec(this.#text.slice(this.#at, this.#at + 32)) ?? [""];
     this.#at += word.length;

@@ -1,4 +1,4 @@
-/** `readModel`: a network's own file as plain data, and as the options of a decoder. */
+/** `readModel` returns a model file as plain data, with the options that a decoder of the network needs. */
 import { COCO_CLASSES } from "../../core/coco.ts";
 import { ConfigError, type ConfigProblem, type OptionName, mismatch } from "../../core/errors.ts";
 import { TRAITS } from "../../core/families.ts";
@@ -29,7 +29,7 @@ export interface ReadModelOptions {
 
 const OPTIONS: OptionRules = { unxz: FUNCTION };
 
-/** A ConfigError with one sentence. */
+/** A ConfigError whose message is one sentence. */
 class OptionError extends ConfigError {
   constructor(message: string) {
     super([{ path: "", message }]);
@@ -76,17 +76,17 @@ export async function readModel(bytes: Uint8Array, options: ReadModelOptions = {
 
 const letters = (text: string): readonly number[] => Array.from(text, (letter) => letter.charCodeAt(0));
 
-/** Returns the first characters of a file of ASCII text, `null` for others. ONNX begins with a control character. */
+/** Returns the first characters of an ASCII file, `null` for other files. ONNX files begin with a control character. */
 function beginningOfText(bytes: Uint8Array): string | null {
   const first = Array.from(bytes.subarray(0, 40));
   const isLetter = (byte: number): boolean => byte > 31 || byte === 9 || byte === 10 || byte === 13;
   return first.every((byte) => isLetter(byte) && byte < 127) ? String.fromCharCode(...first).trim() : null;
 }
 
-/** Reason for a file that begins as HTML. Many servers answer an unknown address with a page. */
+/** Error text for a file that begins as HTML. Many servers answer an unknown address with a page. */
 const PAGE = "a page in HTML: the server has no file at this address";
 
-/** Beginnings of files that hold no network. ONNX has no such mark. */
+/** First bytes of other common files that hold no network. ONNX itself has no such signature. */
 const OTHERS: readonly (readonly [beginning: readonly number[], what: string])[] = [
   [letters("{"), "JSON; createDecoder takes a config as it is"],
   [letters("version https://git-lfs"), "a pointer of Git LFS: git lfs pull fetches the file"],
@@ -148,12 +148,12 @@ function modelOf(file: NetworkFile): Model {
   };
 }
 
-/** The data set as a word of its own: "coco", "coco.yaml", "COCO2017", "mscoco". */
+/** Matches the data set as a separate word: "coco", "coco.yaml", "COCO2017", "mscoco". */
 const COCO_WORD = /(?:^|[^a-z])(?:ms-?)?coco(?:80|128|[-_ ]?20(?:14|17))?(?![a-z0-9])/i;
 
 /**
- * Returns COCO's names if the file says in words that the network knows COCO, and has as many classes; else `null`. The
- * words are those of its description, of its metadata and of its outputs' names.
+ * Returns COCO's names if the file has as many classes and mentions COCO, else `null`. Looks at its description, its
+ * metadata and its output names.
  */
 function namesOfCoco(file: NetworkFile, options: Partial<TypedOptions> = {}): readonly string[] | null {
   if (options.classes !== COCO_CLASSES) return null;
@@ -166,7 +166,9 @@ function namesOfCoco(file: NetworkFile, options: Partial<TypedOptions> = {}): re
   return !isTrainedFurther && texts.some((text) => COCO_WORD.test(text)) ? COCO80 : null;
 }
 
-/** Returns the metadata with the task of masks if the outputs tell it: the script of YOLOv5 states no task. */
+/**
+ * Returns the metadata with the task "segment" if the outputs have masks. The export script of YOLOv5 states no task.
+ */
 function withTaskOfMasks(
   metadata: UltralyticsMetadata | null,
   { outputs }: NetworkFile,
@@ -176,13 +178,13 @@ function withTaskOfMasks(
   return hasMasks ? { ...metadata, task: "segment" } : metadata;
 }
 
-/** Returns the options of masks or keypoints that stand beside the boxes of queries. */
+/** Returns the options for the masks or keypoints of a network with queries. */
 function taskOf({ task, keypoints }: InferenceMetadata): Partial<TypedOptions> {
   if (task === "segment") return { task };
   return task === "pose" && keypoints !== null ? { task, keypoints: [keypoints, 3] } : {};
 }
 
-/** True if an output may hold a map, or points, for each query. Without such an output only boxes are read. */
+/** True if an output may hold a mask or keypoints for each query. Without one, only boxes are read. */
 const hasQueryMaps = ({ outputs }: NetworkFile): boolean => outputs.some(({ dims }) => dims?.length === 4);
 
 interface Findings {
@@ -191,11 +193,11 @@ interface Findings {
   readonly options: Partial<TypedOptions>;
   readonly input: ModelInput | null;
   readonly needsClasses: boolean;
-  /** Count of class names that belong to another network. */
+  /** Count of the class names in the file if they belong to another network. */
   readonly others: number;
 }
 
-/** Returns the options of keypoints; none if a keypoint has other than two or three values. */
+/** Returns the options of keypoints. Empty unless a keypoint has two or three values. */
 function pointsOf({ keypoints, keypointNames }: UltralyticsMetadata): Partial<TypedOptions> {
   const [count = 0, values] = keypoints ?? [];
   if (values !== 2 && values !== 3) return {};
@@ -205,7 +207,7 @@ function pointsOf({ keypoints, keypointNames }: UltralyticsMetadata): Partial<Ty
 /** Tasks that a decoder reads. */
 const DECODED: readonly string[] = ["detect", "pose", "segment", "oriented", "classify"];
 
-/** Returns what a decoder needs and the file does not say. */
+/** Returns the settings that a decoder needs and the file does not state. */
 function missingIn({ file, metadata, options, input, needsClasses, others }: Findings): ConfigProblem[] {
   const { outputs } = file;
   const problems: ConfigProblem[] = [];
@@ -247,7 +249,7 @@ function missingIn({ file, metadata, options, input, needsClasses, others }: Fin
   return problems;
 }
 
-/** True if boxes are 0..1 whatever the size of the input is. */
+/** True if boxes are in 0..1, so that the input size is not needed. */
 const isNormalised = ({ coordinates, family }: Partial<TypedOptions>): boolean =>
   (coordinates ?? (family && TRAITS[family].coordinates)) === "normalised";
 

@@ -4,7 +4,7 @@ import type { NetworkFile } from "./file.ts";
 import { Message } from "./protobuf.ts";
 import type { ModelTensor } from "./types.ts";
 
-/** Most kinds of operators in one graph. The standard has fewer than 250. */
+/** Largest count of operator kinds in one graph. The standard has fewer than 250. */
 const MAX_OPERATORS = 1000;
 
 /** TensorProto.DataType. */
@@ -54,7 +54,10 @@ export function readOnnx(bytes: Uint8Array): NetworkFile {
   };
 }
 
-/** OperatorSetIdProto: domain, version. Returns the version of the standard domain, which has no name. */
+/**
+ * Reads an OperatorSetIdProto (domain, version). Returns the version if the domain is the standard one, whose name is
+ * empty.
+ */
 function standardOpset(message: Message): number | null {
   let domain = "";
   let version: number | null = null;
@@ -65,7 +68,7 @@ function standardOpset(message: Message): number | null {
   return domain === "" || domain === "ai.onnx" ? version : null;
 }
 
-/** StringStringEntryProto: key, value. */
+/** Reads a StringStringEntryProto (key, value). */
 function readEntry(message: Message, into: Record<string, string>): void {
   let key = "";
   let value = "";
@@ -73,7 +76,7 @@ function readEntry(message: Message, into: Record<string, string>): void {
     if (message.field === 1) key = message.text(MAX_NAME);
     else if (message.field === 2) value = message.text(MAX_TEXT);
   }
-  // "__proto__" is no key of metadata, and would be lost.
+  // Define the property: an assignment to "__proto__" would be lost.
   Object.defineProperty(into, key, { value, enumerable: true, configurable: true, writable: true });
   if (Object.keys(into).length > MAX_ENTRIES)
     refuseFile("metadata_props", `more than ${MAX_ENTRIES} entries`, "fewer");
@@ -86,7 +89,8 @@ interface Graph {
 }
 
 /**
- * GraphProto: nodes, initializers, inputs, outputs. `open` begins at its first field: initializers come before inputs.
+ * Reads a GraphProto: nodes, initializers, inputs, outputs. `open` returns a new reader at the first field, since
+ * initializers come before inputs.
  */
 function readGraph(open: () => Message): Graph {
   const inputs = new Map<string, ModelTensor>();
@@ -98,7 +102,7 @@ function readGraph(open: () => Message): Graph {
     else if (graph.field === 11) addTensor(graph.message("input"), inputs);
     else if (graph.field === 12) addTensor(graph.message("output"), outputs);
   }
-  // Up to version 3 of the format, weights are inputs too. Remove them: nobody feeds them.
+  // Up to format version 3, weights are listed as inputs too. Remove those, which no caller passes.
   const again = open();
   while (again.next())
     if (again.field === 5 && inputs.size > 0) inputs.delete(nameOf(again.message("initializer"), 8));
@@ -111,13 +115,13 @@ function nameOf(message: Message, field: number): string {
   return name;
 }
 
-/** NodeProto: field 4 is the operator. */
+/** Reads the operator of a NodeProto, field 4. */
 function addOperator(node: Message, operators: Set<string>): void {
   operators.add(nameOf(node, 4));
   if (operators.size > MAX_OPERATORS) refuseFile("graph", `more than ${MAX_OPERATORS} operators`, "fewer");
 }
 
-/** ValueInfoProto: name, type { tensor_type { elem_type, shape } }. */
+/** Reads a ValueInfoProto: name, type { tensor_type { elem_type, shape } }. */
 function addTensor(value: Message, tensors: Map<string, ModelTensor>): void {
   let name = "";
   let type = "undefined";
@@ -130,7 +134,7 @@ function addTensor(value: Message, tensors: Map<string, ModelTensor>): void {
   if (tensors.size > MAX_TENSORS) refuseFile("graph", `more than ${MAX_TENSORS} tensors`, "fewer");
 }
 
-/** TypeProto. Sequences and maps, which some classifiers give, have no dims. */
+/** Reads a TypeProto. Sequences and maps, which some classifiers output, have no dims. */
 function readType(message: Message): Pick<ModelTensor, "type" | "dims"> {
   let type = "sequence or map";
   let dims: ModelTensor["dims"] = null;
@@ -146,7 +150,7 @@ function readType(message: Message): Pick<ModelTensor, "type" | "dims"> {
   return { type, dims };
 }
 
-/** TensorShapeProto: dimensions, each a value or a name. */
+/** Reads a TensorShapeProto: dimensions, each a size or a name. */
 function readShape(shape: Message): ModelTensor["dims"] {
   const dims: (number | string | null)[] = [];
   while (shape.next()) {
@@ -154,7 +158,7 @@ function readShape(shape: Message): ModelTensor["dims"] {
     let size: number | string | null = null;
     const dim = shape.message("dim");
     while (dim.next()) {
-      // Some exporters write -1 or 0 for a dimension that is open.
+      // Take -1 and 0 as open dimensions: some exporters write them.
       if (dim.field === 1) size = isSize(dim.number()) ? dim.number() : null;
       else if (dim.field === 2) size = dim.text(MAX_NAME) || null;
     }

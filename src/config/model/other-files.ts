@@ -1,12 +1,12 @@
-/** Recognises network files of formats that boxwright does not read, and says what to pass instead. */
+/** Recognises network files in formats that boxwright does not read, and advises what to pass instead. */
 
 /** A format that boxwright does not read. */
 interface OtherFormat {
-  /** Endings of the file names. Absent if other kinds of files have the same endings. */
+  /** Matches the endings of its file names. Absent if other kinds of files share the ending. */
   readonly endings?: RegExp;
-  /** Bytes that each file has at offset `at`. */
+  /** Bytes that each such file has at offset `at`. */
   readonly beginning?: string;
-  /** Default: 0. */
+  /** Offset of `beginning`. Default 0. */
   readonly at?: number;
   /** The end of an error: what such a file is, and what to do instead. */
   readonly what: string;
@@ -46,11 +46,11 @@ const OTHER_FORMATS: readonly OtherFormat[] = [
 const startsWith = (bytes: Uint8Array, text: string, at: number): boolean =>
   Array.from(text).every((letter, i) => bytes[at + i] === letter.charCodeAt(0));
 
-/** Returns the `what` of the format that the first bytes of a file tell; `null` if they tell none. */
+/** Returns the advice for the format of a file by its first bytes, `null` if they match none. */
 export const otherFormatOf = (bytes: Uint8Array): string | null =>
   OTHER_FORMATS.find(({ beginning, at = 0 }) => beginning !== undefined && startsWith(bytes, beginning, at))
     ?.what ?? null;
 
-/** Returns the `what` of the format that the ending of a file name tells. The name has no `.gz` any more. */
+/** Returns the advice for the format of a file by its name's ending, without `.gz`. `null` if it matches none. */
 export const otherFormatOfName = (name: string): string | null =>
   OTHER_FORMATS.find(({ endings }) => endings?.test(name))?.what ?? null;

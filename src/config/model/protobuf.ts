@@ -1,5 +1,5 @@
 /**
- * Walks a protobuf message, field by field, without a schema. Skips what the caller does not ask for, and copies
+ * Walks the fields of a protobuf message without a schema. Skips fields that the caller does not ask for, and copies
  * nothing.
  */
 import { ConfigError, mismatch } from "../../core/errors.ts";
@@ -50,7 +50,7 @@ export class Message {
     return true;
   }
 
-  /** Returns the current field as a number. Above 2^53 (negative 64-bit numbers are) it is not exact. */
+  /** Returns the current field as a number. Above 2^53, where negative 64-bit numbers lie, the number is not exact. */
   number(): number {
     this.#check(VARINT, "a number");
     return this.#value;
@@ -67,7 +67,7 @@ export class Message {
     return textOf(this.#bytes, this.#start, this.#at);
   }
 
-  /** Returns the current field as a message of its own. */
+  /** Returns the current field as a nested message. */
   message(name: string): Message {
     this.#check(BLOCK, "a message");
     const path = this.#path === "" ? name : `${this.#path}.${name}`;
@@ -104,7 +104,7 @@ export class Message {
   }
 
   #refuse(got: string, expected: string): never {
-    // Say the likely cause first: few people know what a wire type is.
+    // Begin with the likely cause: few people know what a wire type is.
     const message = `the file is damaged, cut short, or no ONNX file: ${mismatch(got, expected)}. Download or export it again`;
     throw new ConfigError([{ path: this.#path, message }]);
   }

@@ -1,4 +1,4 @@
-/** Finds the form of export that a file has, and says in the options of `createDecoder` what the form means. */
+/** Finds the form of export that a model file matches, and returns the options of `createDecoder` for that form. */
 import {
   MOST_BOX_CELLS,
   NAMES_FORMS,
@@ -19,27 +19,27 @@ import type { NetworkFile } from "./file.ts";
 import type { ModelInput, ModelTensor } from "./types.ts";
 import type { UltralyticsMetadata } from "./ultralytics.ts";
 
-/** Options, and the exporter whose form says so. */
+/** Options for a file, and the exporter whose form it matched. */
 export interface Recognition {
   readonly exporter: Exporter;
   readonly options: Partial<TypedOptions>;
-  /** True if a decoder also needs the count of classes, or their names. */
+  /** True if a decoder also needs the class count or the class names. */
   readonly needsClasses?: boolean;
-  /** True if the names in the file are not as many as the outputs have classes. */
+  /** True if the file names another count of classes than the outputs have. */
   readonly areOthersNames?: true;
 }
 
-/** Facts about a network that forms are compared with. */
+/** Facts about a model file that are compared with the forms. */
 export interface Evidence {
   readonly file: NetworkFile;
   readonly metadata: UltralyticsMetadata | null;
   readonly input: ModelInput | null;
   readonly inputSize: readonly [number, number] | null;
-  /** The class names of the metadata are left alone: they are those of another network. */
+  /** True: ignore the class names of the metadata, which are those of another network. */
   readonly ignoresNames?: true;
 }
 
-/** Returns what the first form that fits says, `null` if none fits. */
+/** Returns the options of the first form that matches, `null` if none does. */
 export function recognise(evidence: Evidence): Recognition | null {
   const { file, metadata } = evidence;
   if (metadata?.task === "classify") {
@@ -64,15 +64,16 @@ export function recognise(evidence: Evidence): Recognition | null {
     const options = optionsOfRows(form, evidence);
     if (options !== null) return { exporter: form.exporter, options };
   }
-  // Names of another network, as YOLO-World's exports have COCO's: the rows alone say what it is.
+  // Stop if the class names are those of another network, such as COCO's in exports of YOLO-World. The rows then decide
+  // alone.
   if (metadata === null || evidence.ignoresNames) return null;
   const found = recognise({ ...evidence, ignoresNames: true });
   return found && { ...found, needsClasses: true, areOthersNames: true };
 }
 
-/** True if the outputs and inputs of a file have the names of a form. */
+/** True if the outputs and inputs of a file have the names that a form lists. */
 function hasNames({ outputs, inputs = [], isWhole, boxMasks }: NamesForm, file: NetworkFile): boolean {
-  // An exporter may leave the last dimension open. Accept that only if the form also names an input.
+  // An exporter may leave the last dimension open. Accept an open one only if the form also names an input.
   const fits = (dims: ModelTensor["dims"], last: number): boolean =>
     dims?.length === 3 && (dims[2] === last || (inputs.length > 0 && typeof dims[2] !== "number"));
   const areNamed = Object.entries(outputs).every(([name, last]) =>
@@ -90,7 +91,7 @@ function hasNames({ outputs, inputs = [], isWhole, boxMasks }: NamesForm, file: 
   );
 }
 
-/** Returns how many classes the pairs of outputs have, `null` if some output is in no pair. */
+/** Returns the class count of pairs of outputs, `null` if an output belongs to no pair. */
 function classesOfPairs(form: PairsForm, outputs: readonly ModelTensor[]): number | null {
   const channels = (tensor: ModelTensor | undefined): number | string | null =>
     tensor?.dims?.slice(-1)[0] ?? null;
@@ -106,7 +107,7 @@ function classesOfPairs(form: PairsForm, outputs: readonly ModelTensor[]): numbe
   return typeof classes === "number" && areWhole && outputs.length === 2 * scores.length ? classes : null;
 }
 
-/** Returns the options of a form, `null` if the file does not have the form. */
+/** Returns the options for a form, `null` if the file does not match it. */
 function optionsOfRows(form: RowsForm, evidence: Evidence): Partial<TypedOptions> | null {
   const { file, metadata, input, inputSize } = evidence;
   const isNamed = form.input !== undefined;
@@ -129,7 +130,7 @@ function optionsOfRows(form: RowsForm, evidence: Evidence): Partial<TypedOptions
   };
 }
 
-/** Returns the option that says whether the network decodes the boxes itself, which its operators tell. */
+/** Returns the option that says if the network decodes its boxes, by the operators in its graph. */
 function decodingOf({ decoder }: RowsForm, { operators }: NetworkFile): Partial<TypedOptions> {
   if (decoder === undefined) return {};
   return operators.has(decoder) ? { boxFormat: "cxcywh" } : { reading: "point-rows" };
@@ -140,17 +141,17 @@ interface Rows {
   readonly strides: readonly number[] | null;
 }
 
-/** Returns the rows that an output has under a form, channels last or first, `null` if it does not fit. */
+/** Returns the rows of an output under a form, with channels last or first. `null` if it does not match. */
 function rowsOf(form: RowsForm, evidence: Evidence, { dims }: ModelTensor): Rows | null {
   if (dims === null) return null;
   const { metadata, inputSize } = evidence;
-  // Dynamic axes may leave all dimensions open: metadata with a task are enough then. Ultralytics' package writes the
-  // task, and the script of YOLOv5 does not.
+  // If all dimensions are open, metadata with a task are enough evidence. Ultralytics' package writes the task, while
+  // the script of YOLOv5 does not.
   if (metadata?.taskName && dims.slice(1).every((size) => typeof size !== "number"))
     return { classes: metadata.names.length, strides: null };
   const orders = [
     [dims[1], dims[2]],
-    // channels first
+    // Channels first.
     ...(form.endToEnd || form.input !== undefined ? [] : [[dims[2], dims[1]]]),
   ];
   for (const [count, channels] of orders) {
@@ -163,7 +164,7 @@ function rowsOf(form: RowsForm, evidence: Evidence, { dims }: ModelTensor): Rows
     if (!isWide || (!isTold && !form.endToEnd)) continue;
     if (evidence.ignoresNames && form.rowsPerCell === undefined) continue;
     if (form.rowsPerCell === undefined) return { classes, strides: null };
-    // A dimension that is open fits: the metadata say what the network is.
+    // Accept an open dimension: the metadata state the network.
     if (typeof count !== "number" || inputSize === null) return metadata && { classes, strides: null };
     const strides = form.strides.find((list) => count === (form.rowsPerCell ?? 1) * cellsOf(list, inputSize));
     if (strides) return { classes, strides };
@@ -171,12 +172,12 @@ function rowsOf(form: RowsForm, evidence: Evidence, { dims }: ModelTensor): Rows
   return null;
 }
 
-/** Returns how many channels follow the classes: keypoints, mask coefficients or an angle. */
+/** Returns the count of channels after the classes: keypoints, mask coefficients or an angle. */
 function extraChannels({ file, metadata }: Evidence): number {
   if (metadata?.task === "oriented") return 1;
   if (metadata?.task === "pose" && metadata.keypoints) return metadata.keypoints[0] * metadata.keypoints[1];
   if (metadata?.task !== "segment") return 0;
-  // The prototypes have as many channels as there are coefficients: all networks so far have 32.
+  // There are as many coefficients as prototype channels. All networks so far have 32.
   const prototypes = file.outputs.find(({ dims }) => dims?.length === 4)?.dims ?? [];
   const [, first, , last] = prototypes;
   return [first, last].includes(MASK_COEFFICIENTS) ? MASK_COEFFICIENTS : 0;
@@ -187,19 +188,21 @@ const MASK_COEFFICIENTS = 32;
 const cellsOf = (strides: readonly number[], [width, height]: readonly [number, number]): number =>
   strides.reduce((sum, stride) => sum + Math.ceil(width / stride) * Math.ceil(height / stride), 0);
 
-/** Returns the family that the description names if it has the form's kind of head, else the form's own. */
+/**
+ * Returns the family that the description names, if that family has the form's kind of head. Else the form's own
+ * family.
+ */
 function familyOf(form: RowsForm, description: string | null): Family {
   const named = familyInName(description ?? "");
   return named !== null && TRAITS[named].head === TRAITS[form.family].head ? named : form.family;
 }
 
-/** A normalised box ends at 1, one in pixels at some hundred. */
+/** Largest coordinate of normalised boxes, with room to spare. Boxes in pixels reach some hundreds. */
 const NORMALISED_BELOW = 4;
 
 /**
- * Returns the unit of boxes in a TFLite export of Ultralytics. Scale and zero point of an integer output bound its
- * values. For floats the exporter's history decides: it divides boxes by the size of the input, except those of
- * end-to-end networks with NCHW inputs.
+ * Returns the unit of boxes in a TFLite export of Ultralytics. For integer outputs, scale and type bound the values.
+ * For float outputs the exporter's habit decides: it normalises boxes, except in end-to-end networks with NCHW inputs.
  */
 function coordinatesOf(
   form: RowsForm,
@@ -208,7 +211,7 @@ function coordinatesOf(
 ): Partial<TypedOptions> {
   if (file.format !== "tflite" || metadata === null || TRAITS[form.family].coordinates !== undefined)
     return {};
-  // If there are several scales, the box channels have the largest.
+  // Take the largest of several scales, which is that of the box channels.
   const scale = output.quantisation ? Math.max(...output.quantisation.scale) : undefined;
   const range = { u8: 255, i8: 255, i16: 32767 }[output.type];
   if (scale !== undefined && range !== undefined)

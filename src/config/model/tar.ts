@@ -1,6 +1,6 @@
-/** Reads tar headers: ustar, and the long names of GNU ("L") and pax ("x"). */
+/** Reads tar headers: ustar, and the headers of GNU ("L") and pax ("x") for long names. */
 
-/** Bytes of a header. Contents are padded to a multiple of as many. */
+/** Bytes of a header. File contents are padded to a multiple of this size. */
 export const BLOCK = 512;
 
 /** A file in a tar, as its header describes it. */
@@ -8,7 +8,7 @@ export interface TarHeader {
   readonly name: string;
   /** Bytes of the contents. */
   readonly size: number;
-  /** The letter of the header: "0" is a file, "L" and "x" hold the name of the next file. */
+  /** Type letter of the header: "0" is a file, "L" and "x" contain the name of the next file. */
   readonly kind: string;
 }
 
@@ -19,7 +19,7 @@ export function tarText(bytes: Uint8Array, at: number, length: number): string {
   return new TextDecoder().decode(end < 0 ? field : field.subarray(0, end));
 }
 
-/** True if the header states its own checksum: the sum of its bytes, with the checksum field taken as blanks. */
+/** True if the checksum of the header is right: the sum of its bytes, with blanks in the checksum field. */
 export function hasChecksum(header: Uint8Array): boolean {
   let sum = 8 * 32;
   for (let i = 0; i < BLOCK; i++) if (i < 148 || i >= 156) sum += header[i];
@@ -27,7 +27,7 @@ export function hasChecksum(header: Uint8Array): boolean {
 }
 
 /**
- * Reads a header whose checksum is right.
+ * Reads a header whose checksum has been checked.
  * @param refuse throws, given what was found and what was expected
  */
 export function readTarHeader(
@@ -35,7 +35,7 @@ export function readTarHeader(
   refuse: (got: string, expected: string) => never,
 ): TarHeader {
   const digits = tarText(header, 124, 12).trim();
-  // GNU writes sizes from 8 GiB on in base 256, and marks them with the highest bit.
+  // GNU writes sizes from 8 GiB up in base 256, marked by the highest bit.
   if (header[124] & 0x80 || !/^[0-7]+$/.test(digits))
     refuse(`tar size ${JSON.stringify(digits)}`, "octal digits below 8 GiB");
   const prefix = tarText(header, 257, 5) === "ustar" ? tarText(header, 345, 155) : "";
@@ -47,8 +47,8 @@ export function readTarHeader(
 }
 
 /**
- * Returns the path in the records of a pax header, or null. A record is `length key=value\n`, and its length counts the
- * whole record, so a value that looks like another record is skipped. The last path counts.
+ * Returns the last path in the records of a pax header, or null. A record is `length key=value
+ * `. The length covers the whole record, so text in a value that looks like a record is skipped.
  */
 export function paxPath(body: Uint8Array): string | null {
   let path: string | null = null;

@@ -1,4 +1,4 @@
-/** Reads what stands beside a TFLite network: TFLite Metadata, and the files in the zip at the end. */
+/** Reads the metadata of a TFLite file: the TFLite Metadata flatbuffer, and the files in the zip at its end. */
 import { show } from "../../core/tensor.ts";
 import { readLabelFile } from "../label-file.ts";
 import { MAX_ENTRIES, MAX_NAME, MAX_PORTS, MAX_TEXT, refuseFile } from "./bytes.ts";
@@ -7,11 +7,11 @@ import { type Literal, readLiteral } from "./literal.ts";
 import type { ModelInput } from "./types.ts";
 import { type ZipEntry, zipEntries, zipText } from "./zip.ts";
 
-/** Most files and steps of preparation that one tensor refers to. */
+/** Largest count of files, and of preparation steps, per tensor. */
 const MAX_FILES = 16;
-/** Most files of the zip that are unpacked in search of metadata. */
+/** Largest count of zip files to unpack in search of metadata. */
 const MAX_SEARCHED = 8;
-/** Most values of a mean: one per channel. */
+/** Largest count of values in a mean: one per channel. */
 const MAX_CHANNELS = 64;
 
 /** Field numbers of the tables in metadata_schema.fbs. */
@@ -21,9 +21,9 @@ const TENSOR = { units: 4, files: 6 };
 const FILE = { name: 0, type: 2, locale: 3 };
 const UNIT = { kind: 0, options: 1 };
 const NORMALISATION = { mean: 0, std: 1 };
-/** AssociatedFileType: labels along an axis, or labels of values. */
+/** Values of AssociatedFileType: labels along an axis, or labels of values. */
 const LABELS = [2, 3];
-/** ProcessUnitOptions: NormalizationOptions. */
+/** Value of ProcessUnitOptions: NormalizationOptions. */
 const NORMALISES = 1;
 
 export interface TfliteMetadata {
@@ -60,8 +60,8 @@ export async function readTfliteMetadata(
 type Dict = { readonly [key: string]: Literal };
 
 /**
- * Returns the first file of the zip that holds a dict: Ultralytics writes `metadata.json`, and earlier
- * `temp_meta.txt`.
+ * Returns the first file of the zip that is a dict: Ultralytics writes `metadata.json`, and wrote `temp_meta.txt`
+ * before.
  */
 async function readDict(
   bytes: Uint8Array,
@@ -76,7 +76,7 @@ async function readDict(
   return null;
 }
 
-/** Returns a dict as texts, as ONNX has them. */
+/** Returns the values of a dict as strings, the form that ONNX has. */
 const entriesOf = (dict: Dict): { readonly [key: string]: string } =>
   Object.fromEntries(
     Object.entries(dict)
@@ -84,7 +84,7 @@ const entriesOf = (dict: Dict): { readonly [key: string]: string } =>
       .map(([key, value]) => [key, typeof value === "string" ? value : JSON.stringify(value)]),
   );
 
-/** Returns the labels in the label file of an output. Files in a language of their own are translations. */
+/** Returns the labels in the label file of an output. Skips files with a language, which are translations. */
 async function readLabels(
   bytes: Uint8Array,
   zip: readonly ZipEntry[],
@@ -104,7 +104,7 @@ async function readLabels(
     : refuseFile(`label file ${show(entry.name)} of the TFLite file`, read.got, read.expected);
 }
 
-/** Returns mean and standard deviation of the first input, in the unit of its pixels. */
+/** Returns mean and standard deviation for the first input, in pixel values. */
 function readNormalisation(subgraph: Table): ModelInput["normalisation"] {
   const unit = subgraph
     .item(SUBGRAPH.inputs, 0)

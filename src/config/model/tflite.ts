@@ -1,5 +1,6 @@
 /**
- * Reads TFLite: inputs and outputs of the first subgraph with their quantisation, and metadata. Weights are not read.
+ * Reads TFLite files: inputs and outputs of the first subgraph with their quantisation, and the metadata. Skips
+ * weights.
  */
 import { OPERATOR_FORMS } from "../../core/exporters.ts";
 import { MAX_NAME, MAX_PORTS, MAX_RANK, refuseFile, textOf } from "./bytes.ts";
@@ -11,11 +12,11 @@ import type { ModelTensor, Quantisation } from "./types.ts";
 /** Name of the file in errors. */
 const FILE = "TFLite file";
 /**
- * Most kinds of operators, signatures and metadata entries. Tables of a flatbuffer may share bytes, so counts bound
- * memory.
+ * Largest count of operator kinds, signatures and metadata entries. Flatbuffer tables may share bytes, so only a count
+ * bounds the memory.
  */
 const MAX_ITEMS = 1024;
-/** Most scales of one tensor: one per channel. */
+/** Largest count of scales per tensor: one per channel. */
 const MAX_SCALES = 4096;
 
 /** TensorType of the schema. */
@@ -82,13 +83,13 @@ function tensorAt(subgraph: Table, index: number): Table {
 
 function readTensor(tensor: Table, signature: string | null): ModelTensor {
   const shape = tensor.i32s(TENSOR.shape, MAX_RANK);
-  // -1 in the signature of the shape: open. `shape` then says 1.
+  // The shape's signature has -1 for an open dimension. `shape` has 1 there.
   const open = tensor.i32s(TENSOR.signature, MAX_RANK);
   const type = tensor.i8(TENSOR.type);
   const quantisation = tensor.table(TENSOR.quantisation);
   return {
     name: tensor.text(TENSOR.name, MAX_NAME) ?? "",
-    // Operators whose outputs have another length for each picture leave their shape out.
+    // Operators with outputs of varying length state no shape.
     dims:
       shape.length === 0
         ? null
@@ -99,10 +100,7 @@ function readTensor(tensor: Table, signature: string | null): ModelTensor {
   };
 }
 
-/**
- * Returns the scales of a tensor, `null` for none. Converters write an empty table, or a scale of 0, where there is
- * none.
- */
+/** Returns the quantisation of a tensor, `null` for none. Converters write an empty table or a scale of 0 for none. */
 function readQuantisation(table: Table): Quantisation | null {
   const scale = table.f32s(QUANTISATION.scale, MAX_SCALES);
   const zeroPoint = table.i64s(QUANTISATION.zeroPoint, MAX_SCALES);
@@ -116,13 +114,13 @@ function readQuantisation(table: Table): Quantisation | null {
   };
 }
 
-/** Returns the signature's names by tensor index. */
+/** Returns the names in a signature by tensor index. */
 function namesInSignature(signature: Table | undefined, field: number): Map<number, string> {
   const maps = signature?.tables(field, MAX_PORTS) ?? [];
   return new Map(maps.map((map) => [map.i32(TENSOR_MAP.tensor), map.text(TENSOR_MAP.name, MAX_NAME) ?? ""]));
 }
 
-/** Returns the names of the outputs of each custom operator that a form of export knows. */
+/** Returns the output names of each custom operator in `OPERATOR_FORMS`. */
 function outputsOfOperators(
   model: Table,
   subgraph: Table,

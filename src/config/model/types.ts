@@ -1,4 +1,4 @@
-/** Types of a model file's contents. */
+/** Types of what `readModel` returns. */
 import type { Exporter, Task } from "../../core/exporters.ts";
 import type { ConfigProblem } from "../../core/errors.ts";
 import type { TypedOptions } from "../types.ts";
@@ -6,12 +6,12 @@ import type { TypedOptions } from "../types.ts";
 /** Format of a model file. */
 export type ModelFormat = "onnx" | "tflite" | "nn-archive";
 
-/** How integers of a tensor stand for numbers: real = (raw - zeroPoint) * scale. */
+/** Quantisation of integers: real = (raw - zeroPoint) * scale. */
 export interface Quantisation {
-  /** One value, or one for each index of `axis`. */
+  /** One scale, or one for each index of `axis`. */
   readonly scale: readonly number[];
   readonly zeroPoint: readonly number[];
-  /** Dimension that several scales belong to. 0 where there is one scale. */
+  /** Dimension along which several scales run. 0 for a single scale. */
   readonly axis: number;
 }
 
@@ -19,13 +19,13 @@ export interface Quantisation {
 export interface ModelTensor {
   readonly name: string;
   /**
-   * A name stands for a dimension that is known only at run time; `null` for one without a name, or if even the rank
-   * is open.
+   * Sizes of the dimensions. A string names a size that is known at run time only, `null` is such a size without a
+   * name. `null` for all if even the rank is open.
    */
   readonly dims: readonly (number | string | null)[] | null;
-  /** "f32", "u8", "i64", ...; what the format calls it where this package has no such element type. */
+  /** Element type: "f32", "u8", "i64", ... A type that this package lacks keeps the format's own name. */
   readonly type: string;
-  /** `null` where values are not quantised. */
+  /** Quantisation, `null` for values that are not quantised. */
   readonly quantisation: Quantisation | null;
   /** Name of the tensor in the first signature of a TFLite file. */
   readonly signature: string | null;
@@ -33,7 +33,7 @@ export interface ModelTensor {
 
 /** The input that takes the picture. */
 export interface ModelInput extends ModelTensor {
-  /** `null` where the dims leave both open. */
+  /** Order of the dimensions, `null` if the dims fit both. */
   readonly layout: "NCHW" | "NHWC" | null;
   /** TFLite Metadata: the network wants (pixel - mean) / std, one value or one per channel. */
   readonly normalisation: { readonly mean: readonly number[]; readonly std: readonly number[] } | null;
@@ -42,15 +42,18 @@ export interface ModelInput extends ModelTensor {
 /** A network's own file as `readModel` reads it. Plain data: it survives JSON, `structuredClone` and `postMessage`. */
 export interface Model {
   readonly format: ModelFormat;
-  /** Program and version that wrote the file, as it says itself. */
+  /** Program and version that wrote the file, by its own statement. */
   readonly producer: string | null;
   /** Version of the standard operators. ONNX only. */
   readonly opset: number | null;
-  /** Whose conventions the file follows, `null` if nothing tells. */
+  /** Exporter whose conventions the file follows, `null` if unknown. */
   readonly exporter: Exporter | null;
-  /** Sentence of the file about the network: "Ultralytics YOLO11n model trained on coco.yaml". */
+  /** The file's own description of the network: "Ultralytics YOLO11n model trained on coco.yaml". */
   readonly description: string | null;
-  /** `null` where the file does not say. Files without metadata whose outputs are boxes are "detect". */
+  /**
+   * Task of the network, `null` if the file does not state one. Files without metadata whose outputs are boxes are
+   * "detect".
+   */
   readonly task: Task | null;
   /** Class names by class id. */
   readonly names: readonly string[] | null;
@@ -58,7 +61,7 @@ export interface Model {
   readonly inputSize: readonly [number, number] | null;
   /** Pixels per cell of the smallest feature map. */
   readonly stride: number | null;
-  /** The network gives finished detections, after its own suppression. `null` where the file does not say. */
+  /** True if the network suppresses by itself and gives finished detections. `null` if the file does not say. */
   readonly endToEnd: boolean | null;
   /** [points, values per point] of a pose network. */
   readonly keypoints: readonly [number, number] | null;
@@ -67,9 +70,9 @@ export interface Model {
   /** All inputs, weights left out. */
   readonly inputs: readonly ModelTensor[];
   readonly outputs: readonly ModelTensor[];
-  /** True if the graph takes exponentials, as decoding of boxes does. ONNX only. Absent: not known. */
+  /** True if the graph has an exponential, which decoding of boxes needs. ONNX only. Absent: unknown. */
   readonly hasExponentials?: boolean;
-  /** Metadata as the file has it: keys and texts. */
+  /** Metadata of the file, unchanged. */
   readonly metadata: { readonly [key: string]: string };
   /** Settings of the file as options of `createDecoder`. Empty for an NN Archive. */
   readonly options: Partial<TypedOptions>;

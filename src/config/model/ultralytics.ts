@@ -3,26 +3,26 @@ import { type Task, ULTRALYTICS_TASKS } from "../../core/exporters.ts";
 import { refuseFile } from "./bytes.ts";
 import { type Literal, readLiteral } from "./literal.ts";
 
-/** Most classes. */
+/** Largest accepted class count. */
 const MAX_CLASSES = 100_000;
 
 export interface UltralyticsMetadata {
   readonly names: readonly string[];
   /** Name of the task in the file, `null` if it states none (YOLOv5's own exporter). */
   readonly taskName: string | null;
-  /** `null` for a task that is not known here. */
+  /** Task of the network, `null` for a task that this package does not know. */
   readonly task: Task | null;
   /** [width, height] in pixels. */
   readonly inputSize: readonly [number, number] | null;
   readonly stride: number | null;
   readonly endToEnd: boolean | null;
   readonly keypoints: readonly [number, number] | null;
-  /** Names of the keypoints. `null` if the file states none, or if its classes have different ones. */
+  /** Names of the keypoints. `null` if the file states none, or different ones per class. */
   readonly keypointNames: readonly string[] | null;
 }
 
 /**
- * Reads metadata whose keys are Ultralytics' own, `null` for others.
+ * Reads metadata with Ultralytics' own keys. `null` for other metadata.
  * @throws ConfigError if they are Ultralytics', and cannot be read
  */
 export function readUltralytics(metadata: { readonly [key: string]: string }): UltralyticsMetadata | null {
@@ -58,7 +58,7 @@ function pairOf(value: Literal | undefined): readonly [number, number] | null {
   return isPair ? (value as unknown as readonly [number, number]) : null;
 }
 
-/** Returns the names of keypoints, which the file lists for each class; null unless all lists are the same. */
+/** Returns the keypoint names, which the file lists per class. `null` unless all lists are equal. */
 function keypointNamesOf(value: Literal | undefined, count: number): readonly string[] | null {
   const lists: readonly Literal[] = typeof value === "object" && value !== null ? Object.values(value) : [];
   const [first] = lists;
@@ -67,7 +67,7 @@ function keypointNamesOf(value: Literal | undefined, count: number): readonly st
   return areNames && lists.every((list) => String(list) === String(first)) ? (first as string[]) : null;
 }
 
-/** True if the network suppresses by itself: it has no duplicates by design, or its exporter added suppression. */
+/** True if the network gives no duplicates: by its design, or since the exporter added suppression. */
 function endToEndOf(stated: Literal | undefined, args: Literal | undefined): boolean | null {
   const isDict = typeof args === "object" && args !== null && !Array.isArray(args);
   const suppresses = isDict ? (args as { readonly [key: string]: Literal })["nms"] : undefined;
@@ -75,7 +75,7 @@ function endToEndOf(stated: Literal | undefined, args: Literal | undefined): boo
   return stated === false || suppresses === false ? false : null;
 }
 
-/** Returns class names by id, from a list or from a dict by id. */
+/** Returns class names by class id, from a list or a dict. */
 function namesOf(value: Literal | undefined): string[] {
   const ids = typeof value === "object" && value !== null ? Object.keys(value) : [];
   const names = ids.map((id) => (value as { readonly [id: string]: Literal })[id]);

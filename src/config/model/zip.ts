@@ -1,17 +1,17 @@
 /**
- * Reads a zip by the directory at its end: NumPy's .npz, and the metadata after a TFLite file. Sizes come from the
- * directory, since local headers may hold placeholders.
+ * Reads a zip by the directory at its end. Used for NumPy's .npz and for the metadata after a TFLite file. Sizes come
+ * from the directory, since local headers may hold placeholders.
  */
 import { crc32 } from "../../core/crc32.ts";
 import { MAX_NAME, MAX_TEXT, refuseFile, textOf } from "./bytes.ts";
 import { inflate } from "./inflate.ts";
 
-/** Most files of one zip of metadata. */
+/** Largest count of files in a zip of metadata. */
 const MAX_FILES = 64;
 
 const END = 0x06054b50;
 const END_SIZE = 22;
-/** The end may be followed by a comment. */
+/** Longest comment after the end of a zip. */
 const MAX_COMMENT = 65535;
 const CENTRAL = 0x02014b50;
 const CENTRAL_SIZE = 46;
@@ -19,9 +19,9 @@ const LOCAL = 0x04034b50;
 const LOCAL_SIZE = 30;
 const STORED = 0;
 const DEFLATED = 8;
-/** Flag of an encrypted file. */
+/** Flag bit of an encrypted file. */
 const ENCRYPTED = 1;
-/** A size or an address that zip64 states elsewhere. */
+/** Placeholder for a size or an address that only zip64 states. */
 const IN_ZIP64 = 0xffffffff;
 
 /** A file in a zip, as the directory at its end describes it. */
@@ -30,18 +30,18 @@ export interface ZipEntry {
   readonly flags: number;
   readonly method: number;
   readonly crc: number;
-  /** Bytes in the zip. */
+  /** Bytes of the packed data. */
   readonly packed: number;
-  /** Bytes unpacked. */
+  /** Bytes of the unpacked file. */
   readonly size: number;
-  /** Address of the file's own header. */
+  /** Address of the file's local header. */
   readonly at: number;
 }
 
 /** Throws an error about a file of the zip, or about the zip where `file` is null. */
 export type RefuseZip = (file: string | null, got: string, expected: string) => never;
 
-/** The data of a file, as they stand in the zip. */
+/** The data of a file as stored in the zip. */
 export interface ZipData {
   readonly bytes: Uint8Array;
   readonly isDeflated: boolean;
@@ -50,7 +50,7 @@ export interface ZipData {
 const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Returns the address of the last 22 bytes of a zip before its comment, -1 if there is no zip. */
+/** Returns the address of the end record (22 bytes, before the comment), -1 if there is no zip. */
 function findEnd(bytes: Uint8Array): number {
   const view = viewOf(bytes);
   const first = Math.max(0, bytes.length - END_SIZE - MAX_COMMENT);
@@ -75,7 +75,7 @@ export function readDirectory(bytes: Uint8Array, mostFiles: number, refuse: Refu
   if (count > mostFiles) refuse(null, `${count} files`, `at most ${mostFiles}`);
   const directory = end - size;
   if (directory < 0) refuse(null, `a directory of ${size} bytes before byte ${end}`, "one inside the file");
-  // Addresses count from the zip's own start, or from that of the file before it.
+  // Addresses count from the start of the zip, or from the start of a file in front of it.
   const shift = directory - directoryOffset;
   const entries: ZipEntry[] = [];
   for (let at = directory, i = 0; i < count; i++) {
@@ -100,7 +100,7 @@ export function readDirectory(bytes: Uint8Array, mostFiles: number, refuse: Refu
   return entries;
 }
 
-/** Throws if a name occurs twice, or if files share their bytes: so a small zip unpacks to terabytes. */
+/** Throws if a name occurs twice or if files share bytes. Shared bytes would let a small zip unpack to terabytes. */
 function checkEntries(entries: readonly ZipEntry[], length: number, refuse: RefuseZip): void {
   const names = new Set<string>();
   let packed = 0;
@@ -109,13 +109,13 @@ function checkEntries(entries: readonly ZipEntry[], length: number, refuse: Refu
     names.add(entry.name);
     packed += entry.packed;
   }
-  // Data past the end get a message of their own.
+  // Report data past the end by another message.
   const isLie = entries.some((entry) => entry.packed > length);
   if (packed > length && !isLie)
     refuse(null, `entries of ${packed} packed bytes together`, `at most the file's ${length}`);
 }
 
-/** Returns the data of a file, packed as they are. */
+/** Returns the data of a file, still packed. */
 export function dataOf(bytes: Uint8Array, entry: ZipEntry, refuse: RefuseZip): ZipData {
   const { name, flags, method, at, packed, size } = entry;
   const view = viewOf(bytes);
@@ -135,7 +135,7 @@ const refuseZip: RefuseZip = (file, got, expected) =>
   refuseFile(file === null ? "zip" : `zip: ${file}`, got, expected);
 
 /**
- * Returns the files of a zip of metadata at the end of `bytes`, none if there is no zip.
+ * Returns the files of a metadata zip at the end of `bytes`. Empty if there is no zip.
  * @throws ConfigError if its directory is damaged
  */
 export const zipEntries = (bytes: Uint8Array): ZipEntry[] => readDirectory(bytes, MAX_FILES, refuseZip) ?? [];
