@@ -1,4 +1,6 @@
-/** Checks of the first candidates' boxes: a wrong unit, format, order or activation still gives boxes. */
+/**
+ * Checks the boxes of the first candidates. A wrong unit, format, order or activation still gives boxes, but odd ones.
+ */
 import * as A from "../core/abi.ts";
 import { refuseFor } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
@@ -6,22 +8,22 @@ import { READINGS } from "../core/readings.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import type { Plan } from "../plan/plan.ts";
 
-/** With fewer candidates, no check concludes that all boxes are wrong. */
+/** Fewest candidates from which a check may conclude that all boxes are wrong. */
 const FEWEST_BOXES = 4;
-/** Boxes of a picture do not all lie within this part of the input's sides from the left upper corner. */
+/** Fraction of the input's sides around its left upper corner. The boxes of a real picture do not all lie inside. */
 const CORNER = 0.03;
 
-/** Facts about the boxes of candidates. Coordinates are in 0..1, unless the config states a wrong unit. */
+/** Measurements of the candidates' boxes. Coordinates are in 0..1 if the config states the right unit. */
 interface MeasuredBoxes {
   readonly count: number;
-  /** Largest x and y, without their signs. */
+  /** Largest |x| and |y|. */
   readonly across: number;
   readonly down: number;
-  /** Boxes with x_max < x_min or y_max < y_min. */
+  /** Count of boxes with x_max < x_min or y_max < y_min. */
   readonly swapped: number;
-  /** Boxes without width or height. */
+  /** Count of boxes without width or height. */
   readonly flat: number;
-  /** Largest x and y of the boxes' centres. */
+  /** Largest x and y among the centres of the boxes. */
   readonly centre: readonly [number, number];
 }
 
@@ -34,7 +36,7 @@ function measureBoxes({ memory: { i32, f32 } }: MemoryImage, at: number): Measur
   let flat = 0;
   let centreX = 0;
   let centreY = 0;
-  // Read element by element: most processes check boxes once, in code that is not compiled yet.
+  // Read element by element, without iterators: this code mostly runs once, before the engine compiles it.
   for (let i = boxes; i < boxes + count * 4; i += 4) {
     const a = f32[i];
     const b = f32[i + 1];
@@ -74,7 +76,8 @@ export function checkBoxes(image: MemoryImage, at: number): string | null {
     );
   if (count === 0) return null;
   const isDecoded = ["centre", "corners", "topleft"].includes(kind);
-  // Allow half of the boxes that the decoder makes of distances: even trained networks give some distances below 0.
+  // Allow half of the boxes to be swapped if they are made of distances: even trained networks give some negative
+  // distances.
   const areSwapped = swapped * (isDecoded ? 4 : 2) > count;
   const noteOfSwapped = areSwapped
     ? `${swapped} of the first ${count} candidates have x_max < x_min or y_max < y_min: are the boxes as ` +
@@ -91,7 +94,7 @@ export function checkBoxes(image: MemoryImage, at: number): string | null {
     : noteOfPlace(plan, measured);
 }
 
-/** Throws if the boxes can only be in the other unit than the plan's: pixels, or 0..1. */
+/** Throws if the plan's unit (pixels or 0..1) is impossible for these boxes, and the other unit fits. */
 function checkUnit({ heads: [{ about, unit }], inputSize }: Plan, { across, down }: MeasuredBoxes): void {
   const most = Math.max(across, down);
   if (unit[0] === 1 && most > 16)
@@ -124,21 +127,21 @@ function noteOfPlace(
       `all of the first ${count} candidates lie within ${Math.ceil(pixels)} pixels of the left upper ` +
       "corner: do these rows still need their cell and stride, as those of YOLOX do?"
     );
-  // Boxes may reach over the edge. Centres hardly do.
+  // Centres hardly lie outside the input, while boxes may reach over its edge.
   return unit[0] !== 1 && Math.max(...centre) > 1.1
     ? `boxes stand around up to ${centre.map((x, i) => Math.round(x * inputSize[i])).join(", ")} in a ` +
         `${inputSize.join("x")} input: is that its width and height?`
     : null;
 }
 
-/** Count of frames with candidates after which inverted boxes are no longer counted. */
+/** Count of frames with candidates after which the check of inverted boxes ends. */
 const FRAMES_OF_INVERTED = 100;
-/** Fewest inverted boxes that give a note. A network whose finished boxes are corners writes none. */
+/** Fewest inverted boxes that give a note. A network whose finished boxes are corners writes none at all. */
 const FEWEST_INVERTED = 3;
 
 /**
- * Notices finished lists whose boxes are a corner and a size, read as two corners. A box further right than it is wide
- * then has x_max < x_min. The first frame may have no such box, so later frames are counted too.
+ * Notices finished lists whose boxes are a corner and a size, but are read as two corners. A box that is further right
+ * than wide then has x_max < x_min. The first frame may have no such box, so later frames are counted too.
  */
 export class InvertedBoxes {
   #frames = 0;
@@ -155,12 +158,15 @@ export class InvertedBoxes {
   }
 }
 
-/** Boxes of a finished list hardly reach over an edge by more than this part of the side. */
+/** Fraction of a side by which boxes of a finished list may reach over the edge. */
 const OVER_EDGE = 0.1;
-/** With fewer boxes over an edge, the check says nothing. */
+/** Fewest boxes over an edge that give a note. */
 const FEWEST_OVER = 2;
 
-/** Returns a note if finished boxes reach over an edge, and none would with width and height exchanged; else null. */
+/**
+ * Returns a note if finished boxes reach over an edge, but would not with the input's width and height exchanged; else
+ * null.
+ */
 function noteOfSides({ memory: { i32, f32 }, plan }: MemoryImage, at: number): string | null {
   const { inputSize, inPhoto, heads, reading } = plan;
   if (!inputSize || inPhoto || !READINGS[reading].finished || heads[0].unit[0] === 1) return null;
@@ -170,7 +176,7 @@ function noteOfSides({ memory: { i32, f32 }, plan }: MemoryImage, at: number): s
   for (let i = boxes; i < boxes + 4 * i32[(at >> 2) + A.P_CANDIDATES]; i += 4) {
     const [right, bottom] = [f32[i + 2], f32[i + 3]];
     if (right > 1 + OVER_EDGE || bottom > 1 + OVER_EDGE) over++;
-    // A box that fits the exchanged input reaches over its edges by a hundredth at most.
+    // Boxes of an exchanged input reach over its edges by a hundredth at most.
     if (right * width > height * 1.01 || bottom * height > width * 1.01) return null;
   }
   return over >= FEWEST_OVER
@@ -179,7 +185,7 @@ function noteOfSides({ memory: { i32, f32 }, plan }: MemoryImage, at: number): s
     : null;
 }
 
-/** With fewer candidates, each may be an object of its own. */
+/** Fewest candidates for the check of overlaps. Fewer candidates may be separate objects. */
 const FEWEST_OBJECTS = 40;
 
 /**

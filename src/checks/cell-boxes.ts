@@ -1,6 +1,7 @@
 /**
- * Notices decoded boxes in another format than the config states. If the rows are the cells of the input's maps, each
- * box stands around its cell, even one with a low score. The network's own format and input size place them there.
+ * Notices decoded boxes in another format than the config states. If each row belongs to a cell of the input's maps,
+ * its box lies around that cell, even at a low score. So the format and input size that bring boxes near their cells
+ * are the network's own.
  */
 import { READINGS } from "../core/readings.ts";
 import { move } from "../heads/channels.ts";
@@ -8,16 +9,16 @@ import { gridsOfRows } from "../shapes/grids.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import { valueIn } from "../decode/values.ts";
 
-/** More cells are sampled. */
+/** Largest count of cells to sample. */
 const MOST_CELLS = 100;
-/** Fewer cells say nothing. */
+/** Fewest cells for a conclusion. */
 const FEWEST_CELLS = 40;
-/** Boxes with a larger mean squared distance, in parts of the input, are not near their cells. Chance gives a sixth. */
+/** Largest mean squared distance of boxes from their cells, as a fraction of the input. Random boxes have a sixth. */
 const NEAR = 0.01;
-/** Boxes lie in another format if they are so many times nearer to their cells there. */
+/** Ratio by which another format must bring boxes nearer to their cells. */
 const TIMES = 4;
 
-/** Functions that return the centre of a box along one axis from its two numbers of that axis, by kind of box. */
+/** Functions that return a box's centre along one axis from its two numbers for that axis, by kind of box. */
 const CENTRES = {
   centre: (low: number) => low,
   corners: (low: number, high: number) => (low + high) / 2,
@@ -27,7 +28,10 @@ const CENTRES = {
 const FORMATS = { centre: "cxcywh", corners: "xyxy", topleft: "xywh" } as const;
 type BoxKind = keyof typeof CENTRES;
 
-/** Returns a note if boxes lie around their cells in another format, or with the input's sides exchanged; else null. */
+/**
+ * Returns a note if boxes lie around their cells only in another format, or only with the input's sides exchanged; else
+ * null.
+ */
 export function noteOfCellBoxes(image: MemoryImage): string | null {
   const { heads, inputSize, inPhoto, reading } = image.plan;
   const [head] = heads;

@@ -1,4 +1,4 @@
-/** One check as data: when it runs, what it needs, and what it tells. */
+/** A check as data: when it runs, what it needs, and the note that it gives. */
 import type { Best } from "../decode/best.ts";
 import type { Checked } from "../decode/checks.ts";
 import type { Detections } from "../decode/detections.ts";
@@ -30,7 +30,7 @@ export const MOMENTS = [
 ] as const;
 export type When = (typeof MOMENTS)[number];
 
-/** What a check looks at. */
+/** The facts that a check looks at. */
 export interface Moment<W extends Checked = Checked> {
   readonly work: W;
   /** Index of the image in its batch, its plan block and its frame. */
@@ -39,48 +39,48 @@ export interface Moment<W extends Checked = Checked> {
   readonly frame: Frame | undefined;
   /** Count of frames so far, this one included. */
   readonly frames: number;
-  /** The slots hold whole tensors, and not only the rows that pass. */
+  /** True if the slots hold whole tensors. False if they hold only rows that pass. */
   readonly isWhole: boolean;
   /** Count of the probabilities of the first tensors that are NaN or -Infinity. */
   readonly lost: number;
   readonly detections: Detections;
-  /** The best score of an empty frame, the lowest threshold, and count of empty frames in a row. */
+  /** Best score of an empty frame, lowest threshold, and count of empty frames in a row. */
   readonly best: Best | null;
   readonly threshold: number;
   readonly emptyFrames: number;
-  /** True if any frame had a candidate. */
+  /** True if an earlier frame had a candidate. */
   readonly hasFound: boolean;
-  /** Names of the classes, and their stated count. */
+  /** Class names, and the stated class count. */
   readonly labels: readonly string[] | null;
   readonly classes: number | null;
   /** The class ids of a packet. */
   readonly classIds: Int32Array;
-  /** The picture that was prepared, the last frame of one, and the size of the network's input. */
+  /** The prepared picture, the last frame that was prepared, and the size of the network's input. */
   readonly picture: ImageInput | null;
   readonly prepared: Frame | null;
-  /** True if `prepared` is surely the picture of this frame: one was prepared before each decode, and no other. */
+  /** True if `prepared` surely belongs to this frame: exactly one picture was prepared before each decode. */
   readonly isOfPrepared: boolean;
   readonly inputSize: readonly [number, number];
 }
 
-/** `M`: what the check may look at. */
+/** A check that needs `N`. `M`: the facts that it may look at. */
 interface Row<N extends string, M> {
   readonly id: string;
   readonly when: When;
   /**
-   * "frame": what every decoder has. "plan": the plan of a config, which a plan file does not hold. "tensors": the
-   * plan, and slots with whole tensors.
+   * Facts that the check needs. "frame": what every decoder has. "plan": also the plan of a config, which a plan file
+   * lacks. "tensors": also slots with whole tensors.
    */
   readonly needs: N;
-  /** Checks that tell of the same mistake in more fitting words: once one has told, this one no longer runs. */
+  /** Ids of checks that report the same mistake better. This check ends once one of them has written a note. */
   readonly unless?: readonly string[];
-  /** False if a plan has nothing for the check to look at. Default: true. */
+  /** True if the plan has what this check looks at. Default: every plan has. */
   readonly applies?: (work: Checked) => boolean;
-  /** Returns a note, null for none. Throws a TensorError for what cannot be right. */
+  /** Returns a note, or null. Throws a TensorError for input that is certainly wrong. */
   readonly run: (at: M) => string | null;
 }
 
 export type Check = Row<"frame", Moment> | Row<"plan" | "tensors", Moment<PlanInMemory>>;
 
-/** A check, or a function that makes one with a memory of its own for each plan. */
+/** A check, or a function that makes a check with its own memory for each plan. */
 export type CheckRow = Check | (() => Check);

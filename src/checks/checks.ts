@@ -1,4 +1,4 @@
-/** The value `checks`: all that notices wrong input, in the order in which a frame is told about. */
+/** The value `checks`: all checks for wrong input, in the order in which they run on a frame. */
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import type { Checks } from "../decode/checks.ts";
@@ -25,7 +25,9 @@ import { checkDistributions, noteOfActivated, noteOfCount, noteOfLost, noteOfNaN
 import { noteOfStorageOrder } from "./storage-order.ts";
 import { noteOfCoarseScale, noteOfFloatBytes, noteOfSigmoidAngles } from "./values.ts";
 
-/** Checks of boxes that tell of a cause: where one has told, those of the scene would tell of its effect. */
+/**
+ * Checks of boxes that report a cause. Once one has written a note, checks of the scene would only report its effect.
+ */
 const CAUSES = ["boxes", "overlaps", "background"];
 
 const PLAN_CHECKS: readonly CheckRow[] = [
@@ -120,7 +122,7 @@ const PLAN_CHECKS: readonly CheckRow[] = [
     when: "first boxes",
     needs: "plan",
     run: ({ work, detections, labels, classes }) =>
-      // Class ids may count the background, unless the reading says that they do not.
+      // Allow class ids to count the background, unless the reading rules that out.
       checkLabels(
         detections.classIds.subarray(0, detections.length),
         labels,
@@ -195,14 +197,14 @@ const PLAN_CHECKS: readonly CheckRow[] = [
     id: "packet-labels",
     when: "packet",
     needs: "frame",
-    // A sender may count the background without labels for it.
+    // Allow for a sender that counts the background without a label for it.
     run: ({ classIds, labels, classes }) => checkLabels(classIds, labels, classes, 1),
   },
 ];
 
 /**
- * Checks the boxes of an image whose clamp left none, as they were before the clamp: their unit may be wrong. Scans
- * without the clamp, then once more with it to restore memory.
+ * Checks the boxes of an image of which the clamp left none, before the clamp: their unit may be wrong. Scans without
+ * the clamp, then again with it to restore the memory.
  */
 function checkEmptied(work: PlanInMemory, block: number): string | null {
   const { engine, memory } = work;
@@ -219,8 +221,8 @@ function checkEmptied(work: PlanInMemory, block: number): string | null {
 }
 
 /**
- * Notices input that contradicts the config. The first frame is checked in full, later ones in passing. A
- * contradiction throws a `TensorError`; what is odd becomes a note of `describe()` and `onNote`.
+ * Notices input that contradicts the config. The first frame gets all checks, later frames the quick ones. A
+ * contradiction throws a `TensorError`. An oddity becomes a note for `describe()` and `onNote`.
  * @example
  * import { checks, createDecoder } from "boxwright/core";
  *

@@ -1,4 +1,4 @@
-/** Checks of class ids: ids without a label, a background that wins everywhere, ids that are no whole numbers. */
+/** Checks class ids: ids without a label, a background that wins everywhere, ids that are not whole numbers. */
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
 import { isFloat } from "../core/tensor.ts";
@@ -28,9 +28,9 @@ export function checkLabels(
     : `class ${odd} was found, and there are ${n} ${labels ? "labels" : "classes"}: are they those of this network?`;
 }
 
-/** Networks with fewer queries or priors may have the same class in each. */
+/** Fewest queries or priors for a conclusion. In fewer, the same class may win everywhere. */
 const FEWEST_CELLS = 40;
-/** No class of objects wins this part of all queries or priors. */
+/** Fraction of all queries or priors that no class of objects wins. */
 const MOST_WON = 0.9;
 
 /**
@@ -44,7 +44,7 @@ export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at:
   const mayHaveBackground = plan.reading === "queries" || READINGS[plan.reading].priors;
   if (!mayHaveBackground || cells < FEWEST_CELLS) return null;
   const [ids, scores] = [i32[p + A.P_CLASS_IDS] >> 2, f32.subarray(i32[p + A.P_SCORES] >> 2)];
-  // If more than half of the candidates have one class id, the median of all class ids is that one.
+  // Take the median of the class ids: a class id of more than half of the candidates is the median.
   const id = i32.slice(ids, ids + n).sort()[n >> 1];
   let wins = 0;
   for (let i = 0; i < n; i++) if (i32[ids + i] === id && scores[i] > 0.5) wins++;
@@ -54,13 +54,13 @@ export function checkBackground({ memory: { i32, f32 }, plan }: MemoryImage, at:
     : null;
 }
 
-/** With fewer classes, the first score may equal the best of the others by chance. */
+/** Fewest classes for a conclusion. With fewer, the first score may equal the best of the others by chance. */
 const FEWEST_CLASSES = 3;
 
 /**
- * Returns a note if the first score of every cell equals the best of its other scores; null if not. The first column is
- * then the confidence that exporters write before the classes, and the config states one class too many. The first head
- * speaks for all.
+ * Returns a note if in every cell the first score equals the best of the others; else null. The first column is then a
+ * confidence that exporters write before the classes, so the config states one class too many. Looks at the first head
+ * only.
  */
 export function noteOfConfidence(work: MemoryImage): string | null {
   const { heads } = work.plan;
@@ -72,7 +72,7 @@ export function noteOfConfidence(work: MemoryImage): string | null {
       valueIn(work, 0, beside(score, c + 1), cell),
     );
     const best = Math.max(...others);
-    // Scores that are all the same say nothing.
+    // Scores that are all equal prove nothing.
     if (valueIn(work, 0, score, cell) !== best || Math.min(...others) === best) return null;
   }
   return (
@@ -81,17 +81,17 @@ export function noteOfConfidence(work: MemoryImage): string | null {
   );
 }
 
-/** A float differs from the class id that it stands for by less than this. */
+/** Largest difference between a float and the class id that it stands for. */
 const ID_SLACK = 0.1;
 
 /**
- * Returns a note if a class id of the first candidates is no whole number; null if all are. A quantised column is off
- * by at most half a step of its scale.
+ * Returns a note if a class id of the first candidates is not a whole number; else null. Allows half a step of the
+ * scale in a quantised column.
  */
 export function checkClassIds(work: MemoryImage, at: number, image: number): string | null {
   const { memory, plan } = work;
   const [{ classId }] = plan.heads;
-  // Lists have one head.
+  // Only lists have a class id column, and they have one head.
   if (!classId || plan.heads.length > 1) return null;
   const { i32 } = memory;
   const p = at >> 2;

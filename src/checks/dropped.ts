@@ -1,4 +1,4 @@
-/** Candidates that the kernel dropped. */
+/** Notes on candidates that the kernel dropped. */
 import * as A from "../core/abi.ts";
 import { refuse } from "../core/errors.ts";
 import { recordsOf } from "../decode/best.ts";

@@ -1,4 +1,4 @@
-/** The checks that need nothing but a frame: `loadPlan` has them too. */
+/** The checks that need only a frame. `loadPlan` uses them too. */
 import type { Checks } from "../decode/checks.ts";
 import type { CheckRow } from "./check.ts";
 import { checkMissingOne, noteOfEmptied, noteOfNotFinite } from "./dropped.ts";
@@ -7,7 +7,7 @@ import { PaddingCheck } from "./padding.ts";
 import { CheckRunner } from "./runner.ts";
 import { checkUnitOfBlock } from "./unit.ts";
 
-/** Ids of the checks that tell of values that are NaN or infinite. */
+/** Ids of the checks for values that are NaN or infinite. */
 export const NOT_FINITE = ["lost", "not-finite", "nan"];
 
 export const FRAME_CHECKS: readonly CheckRow[] = [
@@ -22,7 +22,7 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
     id: "unit",
     when: "first boxes",
     needs: "frame",
-    // A plan file alone: `createDecoder` checks the unit with the config's facts.
+    // Run this for plan files only: `createDecoder` checks the unit with the config's facts.
     applies: ({ plan }) => plan === undefined,
     run: ({ work, block }) => checkUnitOfBlock(work, block),
   },
@@ -40,7 +40,7 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
     id: "missing-one",
     when: "no boxes",
     needs: "frame",
-    // A plan file alone: it does not know the family of the network.
+    // Run this for plan files only, which do not state the family.
     applies: ({ plan }) => plan === undefined,
     run: ({ work, block }) => checkMissingOne(work, block),
   },
@@ -60,5 +60,5 @@ export const FRAME_CHECKS: readonly CheckRow[] = [
   },
 ];
 
-/** The checks of plan files. */
+/** The checks of decoders that `loadPlan` made. */
 export const frameChecks: Checks = { watch: (decoder) => new CheckRunner(FRAME_CHECKS, decoder) };

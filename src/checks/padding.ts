@@ -1,36 +1,39 @@
-/** Candidates outside the picture: in the padding of a letterbox, or beyond the edges of a photo. */
+/** Notices candidates outside the picture: in the padding of a letterbox, or beyond the edges of a photo. */
 import * as A from "../core/abi.ts";
 import { refuse } from "../core/errors.ts";
 import { type Frame, affineOf } from "../decode/frame.ts";
 import type { Ready } from "../decode/loop.ts";
 
-/** Fewer candidates than this in the padding may be false ones, once others have stood in the picture. */
+/** Count of candidates in the padding that may be false ones if earlier candidates lay in the picture. */
 const FEW = 4;
-/** Frames with candidates after which exchanged sides are not looked for any more. */
+/** Count of frames with candidates after which the check for exchanged sides ends. */
 const FRAMES_OF_SIDES = 16;
-/** Least part of the likely candidates in the padding that tells exchanged sides. */
+/** Fraction of the likely candidates that must lie in the padding for a note on exchanged sides. */
 const STRAYING = 0.1;
-/** Least part of the likely candidates in the padding that tells another resize, even if exchanged sides explain it. */
+/**
+ * Fraction of the likely candidates that must lie in the padding for a note on another resize, which comes before
+ * exchanged sides.
+ */
 const STRAYING_FAR = 0.2;
-/** Candidates with a lower score are not likely: they may lie anywhere. */
+/** Lowest score of a likely candidate. Candidates below it may lie anywhere. */
 const LEAST_SCORE = 0.25;
 
-/** Notices frames whose candidates lie in the padding: the picture lies elsewhere than the frame says. */
+/** Notices frames whose candidates lie in the padding. The picture then lies elsewhere than the frame states. */
 export class PaddingCheck {
-  /** True if a candidate of an earlier frame was centred in the picture. */
+  /** True if an earlier frame had a candidate centred in the picture. */
   #hasSeenPicture = false;
   /** Count of frames with candidates in the picture. */
   #frames = 0;
-  /** Count of their likely candidates. */
+  /** Count of likely candidates in those frames. */
   #likely = 0;
-  /** Count of the likely candidates that are centred in the padding. */
+  /** Count of likely candidates centred in the padding. */
   #stray = 0;
-  /** True while no candidate would lie in the padding if width and height of its frame were exchanged. */
+  /** True while exchanging width and height of the frames would leave no candidate in the padding. */
   #mayBeExchanged = true;
 
   /**
-   * Returns a note if the centre of each candidate of an image is more than a pixel outside the picture, or if the
-   * candidates of the first frames tell another resize or exchanged sides.
+   * Returns a note if all candidates of an image are centred more than a pixel outside the picture. Also returns one if
+   * the candidates of the first frames show another resize or exchanged sides.
    */
   noteOf(
     { engine: { memory }, inputSize, inPhoto }: Ready,
@@ -55,8 +58,8 @@ export class PaddingCheck {
   }
 
   /**
-   * Returns a note if a fifth of the likely candidates so far lie in the padding. A tenth is enough if none would lie
-   * in the padding with width and height exchanged.
+   * Returns a note if a fifth of the likely candidates so far lie in the padding. A tenth is enough if exchanging width
+   * and height would leave none there.
    */
   #noteOfSides(
     i32: Int32Array,
@@ -74,11 +77,11 @@ export class PaddingCheck {
       this.#likely++;
       if (isInPadding(f32, p, box, inputSize)) this.#stray++;
     }
-    // Most frames end here: their width and height need not be read again.
+    // Return early: in most frames no candidate lies in the padding.
     if (this.#stray === before) return null;
     const { width, height } = frame;
     const [x, y, left, top] = affineOf({ ...frame, width: height, height: width }, inputSize);
-    // Exchanged sides do not explain it if a candidate lies in the padding with them, too.
+    // Exchanged sides are ruled out by a candidate that would lie in the padding with them too.
     for (let box = first; box < end; box += 4)
       if (isOutside(f32, box, 0, x, left, inputSize) || isOutside(f32, box, 1, y, top, inputSize))
         this.#mayBeExchanged = false;
@@ -97,7 +100,7 @@ export class PaddingCheck {
   }
 }
 
-/** Returns the end of a note on candidates in the padding, with the resizes that would explain them. */
+/** Returns the end of the note on candidates in the padding: the resizes that would explain them. */
 function inPaddingOf({ width, height, resize }: Frame): string {
   const other =
     resize === "letterbox"
@@ -110,8 +113,7 @@ function inPaddingOf({ width, height, resize }: Frame): string {
 }
 
 /**
- * Checks candidates whose boxes are in pixels of the photo, decoded without a frame. Only a frame states the photo's
- * size.
+ * Checks boxes in pixels of the photo that were decoded without a frame. Only a frame states the photo's size.
  * @returns a note
  * @throws TensorError for boxes that reach beyond the input
  */
@@ -126,12 +128,12 @@ export function checkWithoutFrame({ engine: { memory }, inputSize }: Ready, bloc
   const expected =
     'the frame, { width, height, resize }: these boxes are in pixels of the photo (coordinates "photo")';
   const size = inputSize.join("x");
-  // The photo would need the size of the input. Allow a tenth, since boxes may reach over an edge.
+  // Without a frame the photo must have the size of the input. Allow a tenth, since boxes may reach over an edge.
   if (most > 1.1) refuse("frame", `none, and boxes that reach beyond the ${size} of the input`, expected);
   return `boxes are taken for pixels of the ${size} input: pass ${expected}`;
 }
 
-/** Returns a note if every box in pixels of the photo is centred outside of it; null if not. */
+/** Returns a note if all boxes in pixels of the photo are centred outside of it; else null. */
 export function noteOfPhoto(
   { engine: { memory }, inputSize }: Ready,
   block: number,

@@ -1,18 +1,20 @@
-/** Notes on pictures: bytes in another layout than the caller states, and a frame that was not passed to `decode`. */
+/**
+ * Notices pictures whose bytes have another layout than the caller states, and a frame that was not passed to `decode`.
+ */
 import { type Frame, affineOf } from "../decode/frame.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 import type { Check } from "./check.ts";
 
-/** Count of pictures to check, blank ones aside. A stream repeats its mistakes, so a few suffice. */
+/** Count of pictures to check, besides blank ones. Every picture of a stream has the same layout. */
 const PICTURES = 3;
-/** Bytes of a sampled run. */
+/** Length of a sampled run in bytes. */
 const RUN = 96;
-/** Count of runs, spread over the picture. */
+/** Count of sampled runs, spread over the picture. */
 const RUNS = 64;
-/** Mean difference of neighbouring bytes below which a picture counts as blank and is not judged. */
+/** Mean difference of neighbouring bytes below which a picture is blank, and not judged. */
 const FLAT = 0.5;
 
-/** Makes the check of the bytes of pictures. */
+/** Makes the check of a picture's bytes. */
 export function pictureCheck(): Check {
   let remaining = PICTURES;
   return {
@@ -29,7 +31,7 @@ export function pictureCheck(): Check {
   };
 }
 
-/** True for a picture that is too even to be judged. */
+/** True if a picture is too even to be judged. */
 const isBlank = ({ most, steps }: Samples): boolean =>
   most === 0 || steps.every((step) => step < FLAT && most > 1);
 
@@ -66,9 +68,9 @@ export function noteOfForgotten(
 }
 
 /**
- * Returns a note if a frame contradicts the one that `prepare` returned for the same picture; null if not. Looks only
- * at frames with the sides of that picture, in either order: a caller may scale or pad a picture before `prepare`, and
- * then state the frame of the original.
+ * Returns a note if a frame contradicts the one that `prepare` returned for the same picture; else null. Compares only
+ * frames with the sides of that picture, in either order: a caller may scale or pad a picture before `prepare`, and
+ * then pass the original's frame.
  */
 export function noteOfContradiction(
   prepared: Frame,
@@ -90,19 +92,19 @@ export function noteOfContradiction(
     : null;
 }
 
-/** Places that differ by less, in parts of the picture, are rounded otherwise. */
+/** Largest shift, as a fraction of the picture, that rounding explains. */
 const LEAST_SHIFT = 0.02;
 
-/** True if a place in 0..1 of the input is the same in 0..1 of the picture: no padding, rotation or crop. */
+/** True if 0..1 of the input is 0..1 of the picture: no padding, rotation or crop. */
 function fillsInput({ placed, rotation, crop }: Frame, [width, height]: readonly [number, number]): boolean {
   if (rotation || crop) return false;
   return !placed || (placed[0] === 0 && placed[1] === 0 && placed[2] === width && placed[3] === height);
 }
 
 interface Samples {
-  /** The largest byte. */
+  /** Largest byte in the samples. */
   readonly most: number;
-  /** Mean difference of a byte and the next one, by the byte's place in its pixel of three. */
+  /** Mean difference between a byte and the next one, by the byte's position in its pixel of three. */
   readonly steps: readonly [number, number, number];
   /** Mean difference between a byte and the byte three places later. */
   readonly pixels: number;
@@ -115,7 +117,7 @@ function samplesOf(data: ImageInput["data"]): Samples {
   let count = 0;
   const apart = Math.max(RUN, Math.floor((data.length - 3) / RUNS));
   for (let run = 0; run + 3 < data.length; run += apart) {
-    // Runs begin at a pixel of three bytes.
+    // Begin runs at a whole pixel of three bytes.
     const start = run - (run % 3);
     const end = Math.min(start + RUN, data.length - 3);
     for (let i = start; i < end; i++, count++) {
@@ -133,12 +135,15 @@ function samplesOf(data: ImageInput["data"]): Samples {
   };
 }
 
-/** Bytes that are a wrong width apart differ at least this many times as much as bytes of neighbouring rows. */
+/**
+ * Ratio that shows a wrong width: bytes that far apart differ at least so many times as much as bytes of neighbouring
+ * rows.
+ */
 const UNRELATED = 2;
-/** A picture whose rows differ by less than this mean of bytes is too smooth to tell. */
+/** Mean difference of rows in bytes, below which a picture is too smooth to judge. */
 const SMOOTH = 2;
 
-/** True if the rows of a picture seem to be as long as its height: bytes so far apart differ less. */
+/** True if the rows of a picture seem to be as long as its height: bytes that far apart differ less. */
 function areSidesExchanged({ data, width, height, stride }: ImageInput): boolean {
   const pixel = Math.floor(data.length / (width * height));
   if (width === height || stride !== undefined || pixel < 1) return false;
@@ -152,16 +157,15 @@ function areSidesExchanged({ data, width, height, stride }: ImageInput): boolean
       atRow += Math.abs(data[i + row] - data[i]);
       atExchanged += Math.abs(data[i + exchanged] - data[i]);
     }
-  // Only this part of the bytes that are a height apart stand in different rows. The others are alike if each row has
-  // one colour.
+  // Only this fraction of byte pairs a height apart lies in different rows. The others are alike if each row has one
+  // colour.
   const differing = Math.min(1, height / width);
   return atRow > SMOOTH * count && atExchanged * UNRELATED < atRow * differing;
 }
 
 /**
- * True if the bytes look like planes, in which neighbouring bytes are neighbouring pixels of one colour. Such bytes
- * differ equally at all three places of a pixel, and less than bytes that are three apart. Interleaved colours do
- * neither.
+ * True if the bytes look like colour planes. In a plane, neighbouring bytes are neighbouring pixels of one colour. They
+ * differ equally at all three positions of a pixel, and less than bytes three apart. Interleaved colours do neither.
  */
 function lookLikePlanes(steps: Samples["steps"], pixels: number): boolean {
   const [least, , largest] = [...steps].sort((a, b) => a - b);

@@ -1,4 +1,4 @@
-/** Runs checks at their moments. Every decoder has the same runner, with the checks that it has the facts for. */
+/** Runs checks at their moments. Every decoder has a runner, with those checks whose facts it has. */
 import * as A from "../core/abi.ts";
 import type { Best } from "../decode/best.ts";
 import type { Checked, CheckedDecoder, FrameChecks } from "../decode/checks.ts";
@@ -20,15 +20,15 @@ export class CheckRunner implements FrameChecks {
   readonly #rows: readonly CheckRow[];
   readonly #decoder: CheckedDecoder;
   readonly #notes: Notes;
-  /** The checks that still run, by the index of their moment. Lists, since most frames run no check but a few. */
+  /** Checks that still run, by the index of their moment. The lists shrink, since most checks run once. */
   #pending: Check[][];
   #empty = new EmptyFrames();
-  /** Notes on pictures. They hold for the next plan, too. */
+  /** Notes on pictures. They stay valid for the next plan. */
   readonly #ofPictures: string[] = [];
-  /** Pictures that were prepared since the last decode, and whether there were several at any time. */
+  /** Count of pictures prepared since the last decode, and whether there were ever several. */
   #waiting = 0;
   #overlap = false;
-  /** The values that checks look at. All frames share one object, so that a frame makes no garbage. */
+  /** The facts that checks look at. All frames share the object, so that a frame allocates nothing. */
   readonly #moment: Mutable<Moment>;
 
   constructor(rows: readonly CheckRow[], decoder: CheckedDecoder) {
@@ -55,7 +55,7 @@ export class CheckRunner implements FrameChecks {
       prepared: null,
       isOfPrepared: false,
       inputSize: [0, 0],
-      // No check that looks at these runs before `begin`.
+      // Checks that look at these fields do not run before `begin`.
       work: undefined as unknown as Checked,
       detections: undefined as unknown as Detections,
     };
@@ -88,7 +88,7 @@ export class CheckRunner implements FrameChecks {
     if (++this.#waiting > 1) this.#overlap = true;
     moment.inputSize = inputSize;
     this.#run(PICTURE);
-    // Let go of the picture's bytes.
+    // Release the picture's bytes.
     moment.picture = null;
   }
 
@@ -101,7 +101,7 @@ export class CheckRunner implements FrameChecks {
   afterImage(image: number, block: number, frame: Frame | undefined, isWhole: boolean): void {
     const moment = this.#moment;
     const { engine, detections } = moment.work;
-    // Two pictures under way at once: nobody knows any more which of them a frame is of.
+    // Two pictures are under way at once, so from now on a frame's picture is uncertain.
     if (image > 0) this.#overlap = true;
     moment.isOfPrepared = this.#waiting === 1 && !this.#overlap;
     this.#waiting = 0;
@@ -147,12 +147,12 @@ export class CheckRunner implements FrameChecks {
     this.#moment.labels = labels;
   }
 
-  /** Runs the checks of a moment. Those that are over do not run again for this plan. */
+  /** Runs the checks of a moment. Checks that have ended do not run again for this plan. */
   #run(moment: number): void {
     const checks = this.#pending[moment];
     for (let i = 0; i < checks.length; i++) {
       const check = checks[i];
-      // A check that wrote a note replaces this list by a shorter one. Skip checks that were removed.
+      // A check that wrote a note replaces this list by a shorter one. Skip the checks that it removed.
       const isSilent = this.#pending[moment] !== checks && !this.#pending[moment].includes(check);
       // Skip a check of whole tensors if the slots hold only gathered rows.
       if (isSilent || (check.needs === "tensors" && !this.#moment.isWhole)) continue;

@@ -1,6 +1,6 @@
 /**
- * Checks for tensors that no picture gives: nearly every cell holds an object, a map holds one value, or all boxes are
- * the same. Each check runs once for a plan.
+ * Checks for tensors that no picture gives: an object in nearly every cell, a map of a single value, or equal boxes.
+ * Each check runs once per plan.
  */
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
@@ -13,11 +13,11 @@ import { shape, volume } from "../core/tensor.ts";
 import type { MemoryImage } from "../memory/write.ts";
 import { smallestPassing } from "../memory/thresholds.ts";
 
-/** A head with fewer cells may have an object in each. */
+/** Smallest head to check. In fewer cells, each may have an object. */
 const FEW_CELLS = 4;
-/** A head with fewer cells may have an object in more than half of them. */
+/** Smallest head for which objects in half of the cells are too many. */
 const MANY_CELLS = 64;
-/** A map with fewer values may hold a single one by chance. */
+/** Smallest map to check for a single value. Fewer values may be equal by chance. */
 const FEWEST_VALUES = 16;
 
 /**
@@ -47,13 +47,13 @@ export function noteOfCrowd({ memory: { i32, f32 }, plan }: MemoryImage, block: 
   return null;
 }
 
-/** Returns the one value that a column holds, null if it holds several. */
+/** Returns the value of a column if all its values are equal, else null. */
 function onlyValue(work: PlanInMemory, { cells }: Head, column: Column, channels: number): number | null {
   const first = valueIn(work, 0, column, 0);
   return everyValue(work, cells, column, channels, [first, first]) ? first : null;
 }
 
-/** Returns a note if the boxes of a map hold one value; null if they do not. */
+/** Returns a note if all boxes of a map are the same value; else null. */
 export function noteOfConstantBoxes(work: PlanInMemory): string | null {
   const heads = READINGS[work.plan.reading].cells ? work.plan.heads : [];
   for (const head of heads) {
@@ -64,7 +64,9 @@ export function noteOfConstantBoxes(work: PlanInMemory): string | null {
   return null;
 }
 
-/** Returns a note if a map of scores holds one value, and every score of the other maps is above it; null for none. */
+/**
+ * Returns a note if all scores of one map are the same value, and every score of the other maps is above it; else null.
+ */
 export function noteOfConstantScores(work: PlanInMemory): string | null {
   const heads = READINGS[work.plan.reading].cells ? work.plan.heads : [];
   for (const head of heads.length > 1 ? heads : []) {
@@ -78,7 +80,7 @@ export function noteOfConstantScores(work: PlanInMemory): string | null {
   return null;
 }
 
-/** Returns a note if the map of a network that gives one for the whole picture is 0 everywhere; null for others. */
+/** Returns a note if the only map of a network is 0 everywhere; else null. */
 export function noteOfEmptyMap(work: PlanInMemory): string | null {
   const { plan } = work;
   if (plan.reading !== "text-map") return null;
@@ -90,16 +92,16 @@ export function noteOfEmptyMap(work: PlanInMemory): string | null {
     : null;
 }
 
-/** A shorter list may hold only scores of that range by chance. */
+/** Shortest list to check. All scores of a shorter list may lie in this range by chance. */
 const FEWEST_SCORES = 16;
-/** Sigmoids of probabilities lie here. */
+/** Range of the sigmoid of a probability. */
 const SIGMOIDS = [0.5, 0.7311] as const;
-/** The sigmoid of 0.1. */
+/** Sigmoid of 0.1. */
 const LOW = 0.525;
 
 /**
- * Returns a note if every score of a finished list is what a sigmoid makes of a probability, and most of these
- * probabilities are near 0; null for other lists. The scores of empty rows are 0 and become 0.5.
+ * Returns a note if a sigmoid was applied twice: every score of a finished list lies where sigmoids of probabilities
+ * do, and most of those probabilities are near 0. Else null. Empty rows have a score of 0, which becomes 0.5.
  */
 export function noteOfTwoSigmoids(work: PlanInMemory): string | null {
   const { plan } = work;
@@ -121,13 +123,13 @@ export function noteOfTwoSigmoids(work: PlanInMemory): string | null {
     : null;
 }
 
-/** Ends a note on values that are all the same: memory that no network has written is such a tensor. */
+/** End of a note on values that are all equal, as in memory that no network has written. */
 const ASK_IF_WRITTEN = "has the network run, and is this the tensor that it wrote?";
 
-/** Fewer cells may give the same box by chance. */
+/** Fewest candidates to compare. Fewer may have the same box by chance. */
 const FEW_BOXES = 4;
 
-/** Returns a note if all candidates, of different cells, have the same box; null if they do not. */
+/** Returns a note if all candidates, from different cells, have the same box; else null. */
 export function noteOfSameBoxes({ engine: { memory } }: Ready, block: number): string | null {
   const { i32, f32 } = memory;
   const p = block >> 2;
@@ -143,16 +145,16 @@ export function noteOfSameBoxes({ engine: { memory } }: Ready, block: number): s
     : null;
 }
 
-/** Few boxes of trained networks reach beyond the input by more than this part of its side. */
+/** Fraction of the input's side. Few boxes of trained networks reach further beyond the edge. */
 const FAR_OUT = 0.1;
 
-/** Boxes with a lower score may lie anywhere, even those of trained networks. */
+/** Lowest score of a box to judge. Boxes below it may lie anywhere, even those of trained networks. */
 const LEAST_SCORE = 0.25;
 
-/** Returns a note if more than half of the candidates reach far over an edge of the input; null if they do not. */
+/** Returns a note if more than half of the candidates reach far over an edge of the input; else null. */
 export function noteOfOutside({ memory: { i32, f32 }, plan }: MemoryImage, block: number): string | null {
   const p = block >> 2;
-  // A turned box has another extent than its width and height say.
+  // Skip turned boxes: their extent is not their width and height.
   if (plan.inPhoto || plan.task?.name === "oriented") return null;
   const [boxes, scores] = [i32[p + A.P_BOXES] >> 2, i32[p + A.P_SCORES] >> 2];
   let [n, outside] = [0, 0];
@@ -168,7 +170,7 @@ export function noteOfOutside({ memory: { i32, f32 }, plan }: MemoryImage, block
     : null;
 }
 
-/** Returns a note if no detection has an area, or if all points of every detection are one; null for others. */
+/** Returns a note if every detection has no area, or if all points of every detection are equal; else null. */
 export function noteOfResult({ length, boxes, keypoints }: Detections): string | null {
   if (length === 0) return null;
   const rows = Array.from({ length }, (_, i) => i);
@@ -176,7 +178,7 @@ export function noteOfResult({ length, boxes, keypoints }: Detections): string |
     boxes[4 * i + 2] <= boxes[4 * i] || boxes[4 * i + 3] <= boxes[4 * i + 1];
   if (rows.every(isFlat))
     return `no box of the first ${length} detections has a width and a height: are these the network's boxes?`;
-  // x, y and confidence of each point of a row.
+  // Count of the values of a row: x, y and confidence of each point.
   const values = keypoints ? keypoints.length / (boxes.length / 4) : 0;
   const isOne = (i: number): boolean => {
     const points = (keypoints as Float32Array).subarray(i * values, (i + 1) * values);

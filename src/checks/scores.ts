@@ -1,4 +1,7 @@
-/** Checks of scores that another network than the config's has: wrong scores give boxes that look like boxes. */
+/**
+ * Checks scores that may come from another network than the config's. Wrong scores still give boxes that look
+ * plausible.
+ */
 import { refuseFor } from "../core/errors.ts";
 import { shape } from "../core/tensor.ts";
 import { areProbabilities, isList, scoreColumns } from "../decode/range.ts";
@@ -6,7 +9,7 @@ import { LARGEST, type PlanInMemory, everyValue, valueIn } from "../decode/value
 import type { Column } from "../heads/channels.ts";
 import type { Head } from "../heads/head.ts";
 
-/** Numbers that may be probabilities. */
+/** Range of values that may be probabilities. */
 const UNIT = [0, 1] as const;
 
 /**
@@ -21,7 +24,7 @@ export function noteOfLost(work: PlanInMemory, lost: number): string | null {
     else
       for (const { f, fn, channels } of scoreColumns(h))
         if (!areProbabilities(plan, fn)) {
-          // -Infinity is a masked logit.
+          // Allow -Infinity: a masked logit.
           everyValue(work, h.cells, f, channels, [-Infinity, LARGEST], () => {
             lost++;
             return true;
@@ -30,7 +33,7 @@ export function noteOfLost(work: PlanInMemory, lost: number): string | null {
   return lost > 0 ? `${lost} scores of the first frame are NaN or infinite` : null;
 }
 
-/** Returns how many rows of a list have a score that is NaN, over all images. */
+/** Returns the count of rows with a NaN score in a list, over all images. */
 function countLostRows(work: PlanInMemory, { cells, count, marker, score }: Head): number {
   let lost = 0;
   for (let i = 0; i < work.plan.batch; i++) {
@@ -44,7 +47,7 @@ function countLostRows(work: PlanInMemory, { cells, count, marker, score }: Head
 }
 
 /**
- * Samples one cell of each head, a different one in each frame, and returns a note if its score or objectness is NaN.
+ * Samples one cell of each head, a different one in each frame. Returns a note if its score or objectness is NaN.
  * Called only for a frame without candidates: a network that overflows gives NaN almost everywhere, which otherwise
  * looks like an empty scene.
  */
@@ -61,7 +64,7 @@ export function noteOfNaN(work: PlanInMemory, image: number, frame: number): str
 const isNaNIn = (work: PlanInMemory, image: number, f: Column | null, cell: number): boolean =>
   f !== null && Number.isNaN(valueIn(work, image, f, cell));
 
-/** Returns a note if all values that should be logits lie in 0..1, and some above 0. Logits of networks leave 0..1. */
+/** Returns a note if values that should be logits all lie in 0..1, and some above 0. Real logits leave 0..1. */
 export function noteOfActivated(work: PlanInMemory): string | null {
   const { scores, heads } = work.plan;
   if (scores !== "logits" || heads.some((h) => h.scoreFn === "none")) return null;
@@ -72,12 +75,12 @@ export function noteOfActivated(work: PlanInMemory): string | null {
     : null;
 }
 
-/** Decoded boxes in pixels reach further than this, and no logit of a trained network comes near. */
+/** Value that decoded boxes in pixels exceed, and logits of trained networks never come near. */
 const FAR = 100;
 
 /**
- * Throws if channels that are taken for distributions look like decoded boxes and probabilities. [1,84,8400] is 4 + 80
- * classes, and also 4 x 16 bins with 20 classes. Some logit of a trained network leaves 0..1, and none comes near 100.
+ * Throws if channels taken for distributions look like decoded boxes and probabilities. [1,84,8400] can be 4 + 80
+ * classes, or 4 x 16 bins and 20 classes. Of a trained network some logit leaves 0..1, and none comes near 100.
  */
 export function checkDistributions(work: PlanInMemory): null {
   for (const h of work.plan.heads) {
@@ -105,14 +108,14 @@ export function checkDistributions(work: PlanInMemory): null {
 }
 
 /**
- * Returns a note if the count of a finished list is negative, NaN or above its rows; null if it is not.
+ * Returns a note if the count of a finished list is negative, NaN or above its rows; else null.
  * @throws TensorError for a count that is no whole number: another output was taken for it
  */
 export function noteOfCount(work: PlanInMemory, image: number): string | null {
   // Lists have one head.
   const { count, cells } = work.plan.heads[0];
   if (!count) return null;
-  // Read the count as it stands: the plan refuses a count with a scale.
+  // Read the raw count: the plan refuses a count with a scale.
   const n = valueIn(work, image, count, 0);
   const where = shape(work.plan.tensors[count.tensor]);
   if (Number.isFinite(n) && !Number.isInteger(n))

@@ -1,6 +1,6 @@
 /**
- * Notices data whose storage order is not that of the dims. In a network's maps neighbouring cells resemble each other.
- * If the data is read in another order than it has, the places of neighbours hold other channels or other rows.
+ * Notices data whose storage order is not that of the dims. In a network's maps, neighbouring cells have similar
+ * values. If data are read in the wrong order, other channels or other rows stand in the neighbours' places.
  */
 import * as A from "../core/abi.ts";
 import { READINGS } from "../core/readings.ts";
@@ -11,32 +11,32 @@ import type { Plan } from "../plan/plan.ts";
 import { value } from "../engine/ts/value.ts";
 import { type PlanInMemory, columnOf } from "../decode/values.ts";
 
-/** A tensor with fewer values says too little. */
+/** Fewest values of a tensor for a conclusion. */
 const FEWEST_VALUES = 256;
-/** Pairs of values that are compared: enough for a mean, and quick. */
+/** Count of value pairs to compare: enough for a mean, and quick. */
 const MOST_PAIRS = 16384;
-/** The order is wrong if neighbours differ this many times less in another order. Recorded networks stay below 1. */
+/** Ratio by which neighbours must differ less in another order. Recorded networks stay below 1. */
 const NEARER = 1.5;
-/** Values with a larger normalised difference are no neighbours. */
+/** Normalised difference above which values are no neighbours. */
 const APART = 0.7;
-/** Part of the pairs that have to differ: a few values in a tensor of zeros tell nothing. */
+/** Fraction of the pairs that must differ: a few values in a tensor of zeros prove nothing. */
 const LEAST_DIFFERING = 0.1;
-/** LEAST_DIFFERING of a map with one channel, such as one of texts, which is 0 nearly everywhere. */
+/** LEAST_DIFFERING for a map with one channel, such as one of text, which is 0 nearly everywhere. */
 const LEAST_OF_ONE = 0.01;
 
-/** Cells of channels in one image of a tensor. */
+/** How one image of a tensor holds the channels of its cells. */
 interface CellGrid {
   readonly tensor: number;
   readonly channels: number;
   readonly width: number;
   readonly height: number;
-  /** Channels of a cell stand side by side. */
+  /** True if the channels of a cell are adjacent. */
   readonly isLast: boolean;
-  /** Rows from a cell to its neighbour: as many as a cell has anchors, if those stand side by side. Default 1. */
+  /** Distance between neighbouring cells in rows: the count of anchors, if those of a cell are adjacent. Default 1. */
   readonly apart?: number;
 }
 
-/** Returns a note on the first tensor whose values are nearer to each other in another order; null for none. */
+/** Returns a note on the first tensor whose neighbours differ less in another order; null for none. */
 export function noteOfStorageOrder(image: PlanInMemory): string | null {
   const { plan } = image;
   const seen = new Set<string>();
@@ -61,7 +61,7 @@ export function noteOfStorageOrder(image: PlanInMemory): string | null {
         `neighbouring values of ${shape(tensor)}, read as ${tensor.layout}, differ more than if ${other}: are dims ` +
         "and order those of the data (NCHW or NHWC)?"
       );
-    // Look at tensors with boxes only: nearly all scores are low, and tell too little.
+    // Look at tensors with boxes only: nearly all scores are low, and prove too little.
     const size = hasBoxes && kind !== "list" ? otherSize(image, cells) : null;
     if (size)
       return (
@@ -72,14 +72,14 @@ export function noteOfStorageOrder(image: PlanInMemory): string | null {
   return null;
 }
 
-/** Rows for each cell of the input's maps: one, or one for each of two or three anchors. */
+/** Rows per cell of the input's maps: one, or one for each of two or three anchors. */
 const ROWS_PER_CELL = [1, 2, 3];
-/** Width and height are exchanged if cells then differ this many times less from the cells below them. */
+/** Ratio by which cells must differ less from the cell below, to conclude that width and height are exchanged. */
 const BELOW = 3;
 
 /**
- * Returns the input size with width and height exchanged if cells then differ less from the cells below them, else
- * null. Only for rows that are the cells of all maps.
+ * Returns the input size with width and height exchanged, if cells then differ less from the cell below. Else null.
+ * Only for tensors with a row for each cell of all maps.
  */
 function otherSize(image: PlanInMemory, cells: CellGrid): [number, number] | null {
   const { inputSize } = image.plan;
@@ -88,7 +88,7 @@ function otherSize(image: PlanInMemory, cells: CellGrid): [number, number] | nul
     const [largest] = gridsOfRows({ inputSize, strides: null }, cells.width / n) ?? [];
     if (!largest || largest.w === largest.h) continue;
     const step = cells.isLast ? cells.channels : 1;
-    // The anchors of a cell stand side by side, or each anchor has all cells in turn.
+    // Try both orders: the anchors of a cell adjacent, or all cells of one anchor after the other.
     for (const apart of n > 1 ? [step, n * step] : [step])
       if (isNearer(image, cells, [largest.w * apart, largest.h * apart], BELOW))
         return [inputSize[1], inputSize[0]];
@@ -96,14 +96,14 @@ function otherSize(image: PlanInMemory, cells: CellGrid): [number, number] | nul
   return null;
 }
 
-/** Columns explain at least this part of the variance of boxes. */
+/** Fraction of the variance of boxes that columns explain at least. */
 const EXPLAINED = 0.15;
-/** Columns explain at least this many times as much of the variance as the other dimension. */
+/** Ratio at least of the variance that columns explain to that of the other dimension. */
 const TIMES = 4;
-/** With fewer values, columns may differ by chance. */
+/** Fewest values in columns. With fewer, columns may differ by chance. */
 const FEWEST_IN_COLUMNS = 64;
 
-/** True if the columns, as they are read, explain little of the variance of values, and the other dimension much. */
+/** True if the columns as read explain little of the variance, and the other dimension explains much. */
 function areColumnsExchanged(
   { memory, plan, layout }: PlanInMemory,
   { tensor, channels, width, isLast }: CellGrid,
@@ -139,7 +139,7 @@ function areColumnsExchanged(
 function cellGridOf({ plan }: PlanInMemory, { name, dims, layout }: HeadTensor): CellGrid | null {
   const tensor = plan.tensors.findIndex((s) => s.name === name);
   const [a, b, c] = dims.slice(-3);
-  // Four dimensions that are read as rows are pixels without channels.
+  // A tensor of four dimensions read as rows has pixels without channels.
   if (dims.length === 4 && layout === "rows" && a === 1)
     return { tensor, channels: 1, width: c, height: b, isLast: false };
   const long = dims.slice(dims.length > 2 ? 1 : 0).filter((n) => n !== 1);
@@ -169,20 +169,22 @@ function cellGridOf({ plan }: PlanInMemory, { name, dims, layout }: HeadTensor):
   }
 }
 
-/** Returns how many rows lie between neighbouring cells of one anchor. SCRFD's rows alternate between two anchors. */
+/**
+ * Returns the distance in rows between neighbouring cells of one anchor. SCRFD's rows alternate between two anchors.
+ */
 function apartOf({ heads }: Plan, tensor: number, columns: number): number {
   const column = heads.flatMap(({ box, score }) => [box, score]).find((one) => one.tensor === tensor);
   const apart = (column?.cell ?? columns) / columns;
   return Number.isInteger(apart) && apart > 1 ? apart : 1;
 }
 
-/** Returns the order in which the values of the first image are nearer to their neighbours; null if none is. */
+/** Returns the order in which neighbours of the first image differ less; null if there is none. */
 function otherOrder(image: PlanInMemory, cells: CellGrid): string | null {
   const { channels, width, height, isLast, apart = 1 } = cells;
   const step = isLast ? channels * apart : 1;
   const isMap = width > 1 && height > 1;
   const other = isLast ? apart : channels;
-  // Neighbours stand beside a cell, and in a map below it.
+  // Compare each cell with the one beside it, and in a map also with the one below.
   const isOther =
     isNearer(image, cells, [step, other]) ||
     (isMap && isNearer(image, cells, [step, other], NEARER, [width * step, width * other]));
@@ -194,8 +196,8 @@ function otherOrder(image: PlanInMemory, cells: CellGrid): string | null {
 }
 
 /**
- * True if values of the first image differ `times` less at the second distance of a pair, in elements. With `more`, the
- * differences of both pairs are averaged.
+ * True if values of the first image differ `times` less at the second distance of a pair (in elements) than at the
+ * first. With `more`, averages over both pairs.
  */
 function isNearer(
   image: PlanInMemory,
@@ -213,8 +215,8 @@ function isNearer(
 }
 
 /**
- * Returns the normalised difference of values, for each of two distances in elements: 0 for equal values, 1 for
- * unrelated ones.
+ * Returns the normalised difference of values at each of two distances, in elements. 0: equal values. 1: unrelated
+ * values.
  * @param least part of the pairs that have to differ
  */
 function differences(
@@ -228,7 +230,7 @@ function differences(
   const { type, dims } = plan.tensors[tensor];
   const { bytes } = ELEMENTS[type];
   const end = Math.min(count, volume(dims)) - Math.max(...distances);
-  // A step that shares a divisor with a distance would visit some channels only.
+  // Choose a step without a divisor in common with the distances: otherwise it would visit some channels only.
   let step = Math.max(1, Math.ceil(end / MOST_PAIRS));
   while (step > 1 && distances.some((distance) => greatestCommonDivisor(distance, step) > 1)) step++;
   const column = columnOf(work, tensor, 0);

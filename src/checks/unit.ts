@@ -1,17 +1,20 @@
-/** The unit of boxes by a plan block alone, as a plan file has it. Another unit still gives boxes. */
+/**
+ * Checks the unit of boxes by a plan block alone, which is all that a plan file has. Boxes of a wrong unit still
+ * decode.
+ */
 import * as A from "../core/abi.ts";
 import { refuse } from "../core/errors.ts";
 import { recordsOf } from "../decode/best.ts";
 import type { Ready } from "../decode/loop.ts";
 
-/** Heads whose channels are coordinates. Those of others are offsets, which have no unit. */
+/** Kinds of heads with coordinates as channels. Other heads have offsets, which have no unit. */
 const KINDS = [A.KIND_CENTRE, A.KIND_CORNERS, A.KIND_TOPLEFT];
-/** Boxes in pixels do not all lie within so many of them from the left upper corner. */
+/** Pixels from the left upper corner. Boxes in pixels do not all lie within them. */
 const CORNER = 2;
-/** Boxes in 0..1 are not so many pictures wide. */
+/** Widths of the picture that no box in 0..1 reaches. */
 const WIDEST = 16;
 
-/** Throws if the first candidates can only be in the other unit than the plan's: pixels, or 0..1. */
+/** Throws if the plan's unit (pixels or 0..1) is impossible for the first candidates, and the other unit fits. */
 export function checkUnitOfBlock({ engine: { memory } }: Ready, block: number): null {
   const { i32, f32 } = memory;
   const [head] = recordsOf(memory, block);

@@ -1,15 +1,18 @@
-/** Checks of plain values: bytes that are floats, steps that are too coarse, angles that are still sigmoids. */
+/**
+ * Checks plain values: bytes that are really floats, quantisation steps that are too coarse, angles that are still
+ * sigmoids.
+ */
 import { isFloat, shape } from "../core/tensor.ts";
 import { areProbabilities, scoreColumns } from "../decode/range.ts";
 import { type PlanInMemory, everyValue, valueIn } from "../decode/values.ts";
 
-/** Largest step of a coordinate in parts of the input, and of a score: with larger ones a network says nothing. */
+/** Largest useful quantisation step of a coordinate as a fraction of the input, and of a score. */
 const MOST_OF_INPUT = 1 / 32;
 const MOST_OF_SCORE = 0.25;
 
 /**
- * Returns a note if the scale of a quantised tensor is too coarse for what it holds; null if not. One scale for boxes
- * in pixels and for scores rounds every score to 0 or to far above 1.
+ * Returns a note if the scale of a quantised tensor is too coarse for its values; else null. One scale for boxes in
+ * pixels and for scores rounds every score to 0 or to far above 1.
  */
 export function noteOfCoarseScale({ plan }: PlanInMemory): string | null {
   for (const head of plan.heads) {
@@ -42,17 +45,21 @@ const noteOfStep = (about: string, step: number, of: string): string =>
   `the scale ${Number(step.toPrecision(4))} of ${about} is one step ${of}: are scale and zeroPoint those of this ` +
   "tensor? If boxes and scores share one scale, export them apart";
 
-/** Fewer bytes may look like floats by chance. */
+/** Fewest bytes to judge. Fewer may look like floats by chance. */
 const FEWEST_BYTES = 4096;
-/** Channels that stand side by side give every fourth byte a meaning of its own. No network has so many of them. */
+/**
+ * Largest channel count to judge. Adjacent channels give every fourth byte its own meaning, but no network has so many.
+ */
 const MOST_CHANNELS = 512;
-/** The upper byte of a float holds the sign and most of the exponent, which a network's values share. */
+/**
+ * Largest count of different upper bytes in floats: they hold the sign and most of the exponent, which values share.
+ */
 const MOST_EXPONENTS = 16;
 const PART_OF_EXPONENTS = 0.99;
-/** The lowest byte of a float holds noise. */
+/** Fewest different lowest bytes in floats: they hold noise. */
 const LEAST_NOISE = 200;
 
-/** Returns a note if the bytes of a tensor are those of floats; null if not. */
+/** Returns a note if the bytes of a tensor look like those of floats; else null. */
 export function noteOfFloatBytes({ plan, memory, layout }: PlanInMemory): string | null {
   const used = new Set(plan.heads.flatMap((head) => scoreColumns(head).map(({ f }) => f.tensor)));
   plan.heads.forEach(({ box }) => used.add(box.tensor));
@@ -86,14 +93,14 @@ function areFloats(bytes: Uint8Array): boolean {
   return noise.size > LEAST_NOISE && most >= PART_OF_EXPONENTS * Math.floor(bytes.length / 4);
 }
 
-/** Fewer cells may have only angles of 0..1 by chance. Recorded frames have one below 0 in 3 to 25 cells. */
+/** Fewest cells to judge. In recorded frames one in 3 to 25 angles is below 0, so fewer may lie in 0..1 by chance. */
 const FEWEST_ANGLES = 500;
-/** Angles of one value say nothing. */
+/** Smallest spread of angles to judge: equal angles prove nothing. */
 const LEAST_SPREAD = 0.2;
 
 /**
- * Returns a note if every cell's angle lies in 0..1, as the result of a sigmoid does; null if not. Angles in radians
- * span more, since most cells hold no object and any angle.
+ * Returns a note if every cell's angle lies in 0..1, the range of a sigmoid; else null. Angles in radians span more,
+ * since most cells hold no object and any angle.
  */
 export function noteOfSigmoidAngles(work: PlanInMemory): string | null {
   const { heads, task } = work.plan;

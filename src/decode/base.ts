@@ -1,4 +1,4 @@
-/** The steps of a frame, which the decoders of `createDecoder` and `loadPlan` share. */
+/** The steps of a frame, shared by the decoders of `createDecoder` and `loadPlan`. */
 import type { EngineName } from "../core/engine-name.ts";
 import { refuse } from "../core/errors.ts";
 import { type TensorInput, show } from "../core/tensor.ts";
@@ -16,23 +16,23 @@ export interface Workspace extends Ready {
   readonly inputs: Inputs;
 }
 
-/** Makes detections of a packet's records and of the source index of each. */
+/** Function that makes detections of a packet's records and the source index of each. */
 export type ColumnsOf = (rows: readonly DetectionFields[], sources: readonly number[]) => Detections;
 
-/** A packet, as far as `receive` uses it. `D`: the decoder that the packet takes. */
+/** A packet as far as `receive` uses it. `D`: the type of decoder that the packet takes. */
 interface Received<D> {
   detectionsBy(decoder: D, columnsOf: ColumnsOf): Detections;
 }
 
-/** Arguments from which either kind of decoder is made. */
+/** Arguments of the constructor of both kinds of decoders. */
 interface BaseOptions extends Pick<CheckedDecoder, "labels" | "classes"> {
   readonly onNote: ((note: string) => void) | undefined;
   readonly fresh: boolean | undefined;
-  /** The checks for wrong input; null for none. */
+  /** The checks for wrong input, null for none. */
   readonly checks: Checks | null;
 }
 
-/** Decodes frames. Subclasses find the workspace of a frame. */
+/** Decodes frames. A subclass supplies the workspace of each frame. */
 export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
   abstract readonly engine: EngineName;
   readonly stats: S;
@@ -41,7 +41,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
   readonly #isFresh: boolean;
   protected readonly notes: Notes;
   protected readonly checks: FrameChecks | null;
-  /** The best score of the last frame. Undefined until the caller asks for it, null if there is none. */
+  /** Best score of the last frame. Undefined until the caller asks for it, null if there is none. */
   #best: Best | null | undefined = null;
 
   constructor(stats: S, { onNote, fresh, checks, labels, classes }: BaseOptions) {
@@ -69,11 +69,11 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
     return this.#best;
   }
 
-  /** Returns the detections of a packet. `decoder` is `this`, under the type that the packet takes. */
+  /** Returns the detections of a packet. `decoder` is `this`, with the type that the packet takes. */
   protected receiveBy<D>(packet: Received<D>, decoder: D): Detections {
     if (typeof (packet as Received<D> | null)?.detectionsBy !== "function")
       refuse("receive", show(packet), "what fromPacket(bytes) returned");
-    // A packet of detections runs no frame: forget the best score of the frame before.
+    // Forget the best score of the last frame: a packet of detections runs no frame.
     this.#best = null;
     return packet.detectionsBy(decoder, (rows, sources) => this.detectionsOfRecords(rows, sources));
   }
@@ -83,7 +83,7 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
    * @param resultOf returns what the caller gets. Throws before anything runs if the batch does not fit the call
    */
   #run<R>(outputs: Outputs | TensorInput | undefined, given: Frames, resultOf: (work: Ready) => R): R {
-    // In plain JavaScript null says as little as undefined.
+    // Treat null like undefined, since plain JavaScript passes either.
     const frames = given ?? undefined;
     this.#loop.enter();
     try {
@@ -107,13 +107,13 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
   #afterImage(image: number, block: number, frame?: Frame): void {
     const work = this.workspace as W;
     if (isOutOfRange(work, block)) throw this.rangeError(work);
-    // Rows that were gathered stand in a plan block of their own.
+    // Gathered rows have a plan block of their own.
     this.checks?.afterImage(image, block, frame, block === work.blocks[image]);
     this.finish(work, image, block, frame);
     this.checks?.afterResult(work.detections[image]);
   }
 
-  /** Forgets the last frame: a plan begins, with notes of its own. */
+  /** Forgets the last frame, since a new plan begins with its own notes. */
   protected beginPlan(work: W, notes: readonly string[], labels: readonly string[] | null): void {
     this.#best = null;
     this.#loop.reset();
@@ -121,14 +121,14 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
     this.checks?.begin(work, labels);
   }
 
-  /** Passes a note on. A note between two frames, such as one about a mask, is reported at once. */
+  /** Passes on a note. A note between two frames, such as one about a mask, is reported at once. */
   protected note(text: string): void {
     this.notes.add(text);
-    // During a frame, decode() reports at the end: then its result stands.
+    // During a frame wait: decode() reports at its end, when its result is complete.
     if (!this.#loop.isRunning) this.#tell();
   }
 
-  /** Reports the notes. A decode by `onNote` is refused: the caller has not received its result yet. */
+  /** Reports the notes. Refuses a decode from inside `onNote`, since the caller has not received the result yet. */
   #tell(): void {
     this.#loop.enter();
     try {
@@ -138,24 +138,24 @@ export abstract class FrameDecoder<W extends Workspace, S extends Counters> {
     }
   }
 
-  /** The state that the last frame ran on; null before the first frame, when the shapes are not known. */
+  /** Workspace of the last frame; null before the first frame, when the shapes are not known. */
   protected abstract get workspace(): W | null;
-  /** Width and height of the network's input: null if the plan states none, undefined while they are not known. */
+  /** Width and height of the network's input. Null if the plan states none, undefined while unknown. */
   protected abstract get inputSizeIfKnown(): readonly [number, number] | null | undefined;
   /** True if the slots hold the whole tensors of the last frame. */
   protected abstract get holdsTensors(): boolean;
   /** Returns the workspace whose slots the caller has written. Throws if there is none. */
   protected abstract workInSlots(): W;
-  /** Returns the workspace of these outputs, with the tensors matched. */
+  /** Returns the workspace for these outputs, with the tensors matched to its slots. */
   protected abstract workFor(outputs: Outputs, frames: Frames): W;
-  /** Brings the matched tensors into memory. Returns the plan blocks that read them. */
+  /** Copies the matched tensors into memory. Returns the plan blocks that read them. */
   protected abstract bringIn(work: W): readonly number[];
   protected abstract beforeScan(work: W, blocks: readonly number[]): void;
-  /** Returns the error for a probability outside 0..1 that the kernel met. */
+  /** Returns the error about a probability outside 0..1 that the kernel found. */
   protected abstract rangeError(work: W): Error;
-  /** Runs what tasks do after each image. */
+  /** Runs the steps of tasks after an image. */
   protected abstract finish(work: W, image: number, block: number, frame?: Frame): void;
-  /** Returns the lowest score threshold. */
+  /** Returns the lowest score threshold of all classes. */
   protected abstract lowestThreshold(work: W): number;
   protected abstract detectionsOfRecords(
     rows: readonly DetectionFields[],

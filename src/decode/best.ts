@@ -6,10 +6,10 @@ import type { Ready } from "./loop.ts";
 
 /** The best score of a frame, and the cell that has it. */
 export interface Best {
-  /** In (0, 1]. Passes the threshold if the frame has candidates. */
+  /** Score in (0, 1]. Above the threshold if the frame has candidates. */
   readonly confidence: number;
   readonly class_id: number;
-  /** The config's label, or the class id as text if it has none. */
+  /** Label of the config, or the class id as text if it has none. */
   readonly label: string;
   /** Index of the cell, as in `Detections.sources`. */
   readonly source: number;
@@ -30,7 +30,7 @@ export function recordsOf({ i32 }: Memory, block: number): number[] {
  * @param isWhole false if memory holds only the gathered rows of the tensors
  */
 export function findBest(ready: Ready, isWhole: boolean): Best | null {
-  // Look only at detections: suppression keeps the best candidate under every rule.
+  // Look only at detections: under every rule suppression keeps the best candidate.
   const lengths = ready.detections.map((d) => d.length);
   const isEmpty = lengths.every((length) => length === 0);
   if (!isEmpty) return bestOf(ready, A.P_DET_SCORES, (image) => lengths[image]);
@@ -66,8 +66,8 @@ function bestOf(
 }
 
 /**
- * Scans an image again for every score above 0, and returns their count. The kernel computes the scores, so that they
- * are right for every kind of head. Restores flags and head records, and leaves the detections alone.
+ * Scans an image again with a threshold of 0, and returns the count of candidates. The kernel computes the scores, so
+ * they are right for every kind of head. Restores flags and head records, and leaves the detections alone.
  */
 function rescanAboveZero({ memory, scan }: Engine, block: number): number {
   const { i32 } = memory;
@@ -75,7 +75,7 @@ function rescanAboveZero({ memory, scan }: Engine, block: number): number {
   const flags = i32[p + A.P_FLAGS];
   const first = i32[p + A.P_HEAD0] >> 2;
   const saved = i32.slice(first, first + i32[p + A.P_HEADS] * A.HEAD_WORDS);
-  // Count the score of a box outside the image too: the clamp would drop the box before its score is seen.
+  // Count boxes outside the image too, which the clamp would drop before their score counts.
   i32[p + A.P_FLAGS] &= ~A.FLAG_CLAMP_BEFORE;
   for (const record of recordsOf(memory, block)) acceptAboveZero(memory, record);
   const length = scan(block);
@@ -84,7 +84,7 @@ function rescanAboveZero({ memory, scan }: Engine, block: number): number {
   return length;
 }
 
-/** Sets the thresholds of a head record to accept every score above 0 and every objectness above 0. */
+/** Sets the thresholds of a head record so that every score and every objectness above 0 passes. */
 function acceptAboveZero(memory: Memory, r: number): void {
   const { i32, f32 } = memory;
   f32[r + A.H_THRESHOLD] = SMALLEST;
@@ -95,7 +95,7 @@ function acceptAboveZero(memory: Memory, r: number): void {
   if (i32[r + A.H_SCORE_FN] === A.FN_SOFTMAX) f32[r + A.H_SCORE_RAW_THRESHOLD] = -3.4e38;
 }
 
-/** The smallest f32 above 0. */
+/** Smallest f32 above 0. */
 const SMALLEST = 2 ** -149;
 /** Lowest logit whose sigmoid is above 0 in f32: exp(-103.9) is just above half of 2^-149, the smallest f32. */
 const LOWEST_LOGIT = -103.9;
@@ -104,7 +104,7 @@ const LOWEST_HALF = -22143;
 
 /**
  * Sets a raw threshold to the lowest element whose activated value is above 0. `type` and `scale` are word addresses.
- * Zero point, activation and raw threshold follow the scale in a record.
+ * The zero point, activation and raw threshold follow the scale in a record.
  */
 function acceptRawAboveZero({ i32, f32 }: Memory, type: number, scale: number): void {
   const isPlain = i32[scale + 2] === A.FN_NONE;

@@ -1,4 +1,4 @@
-/** Types of the decoders and detections of a task that typed options state. */
+/** Types of decoders and detections by the task that typed options state. */
 import type { Decoder } from "./decoder.ts";
 import type { Detection, Detections, Keypoint, Point } from "./detections.ts";
 import type { Frame } from "./frame.ts";
@@ -51,8 +51,8 @@ export interface OrientedDecoder extends Decoder {
 }
 
 /**
- * Type of the decoder of a config. A task that typed options state as a literal settles which fields detections have.
- * So does the task of a file, if `T`, the tasks that were passed, have no other.
+ * Type of the decoder for a config. A task stated as a literal decides which fields detections have. A config file's
+ * task decides if it is the only one in `T`, the tasks that were passed.
  */
 export type DecoderOf<C, T extends { readonly task: string } = never> = [TaskOf<C, T>] extends [never]
   ? Decoder

@@ -1,6 +1,6 @@
 /**
- * How a decoder lets checks look at its frames. `createDecoder` of `boxwright` passes all checks, that of
- * `boxwright/core` those of its option `checks`. Without checks only probabilities outside 0..1 are refused.
+ * The interface through which checks look at a decoder's frames. `createDecoder` of `boxwright` passes all checks, that
+ * of `boxwright/core` those in its option `checks`. Without checks only probabilities outside 0..1 are refused.
  */
 import type { MemoryImage } from "../memory/write.ts";
 import type { Best } from "./best.ts";
@@ -10,48 +10,48 @@ import type { Ready } from "./loop.ts";
 import type { Notes } from "./notes.ts";
 import type { ImageInput } from "./prepare.ts";
 
-/** The state that a frame runs on. A decoder of a plan file has neither plan nor layout. */
+/** What checks see of a frame's state. A decoder of a plan file has neither plan nor layout. */
 export type Checked = Ready & Partial<MemoryImage>;
 
-/** A decoder, as far as checks know it. */
+/** What checks see of a decoder. */
 export interface CheckedDecoder {
   readonly notes: Notes;
-  /** Count of frames that were decoded. */
+  /** Count of the frames decoded so far. */
   readonly stats: { readonly frames: number };
-  /** Labels and count of classes of the config, which a packet's class ids have to fit. */
+  /** Labels and class count of the config. The class ids of a packet must fit them. */
   readonly labels: readonly string[] | null;
   readonly classes: number | null;
 }
 
-/** The value `checks` of `boxwright/core`. */
+/** Type of the value `checks` of `boxwright/core`. */
 export interface Checks {
-  /** Returns what watches the frames of a decoder. */
+  /** Returns an object that watches the frames of a decoder. */
   readonly watch: (decoder: CheckedDecoder) => FrameChecks;
 }
 
-/** Looks at the frames of one decoder. Adds notes, and throws a TensorError for what cannot be right. */
+/** Checks the frames of one decoder. Adds notes, and throws a TensorError for input that is certainly wrong. */
 export interface FrameChecks {
-  /** True if the next frame has to be copied whole: gathered rows lack the scores that did not pass. */
+  /** True if the next frame must be copied whole: gathered rows lack the scores that did not pass. */
   readonly wantsWhole: boolean;
   /**
-   * Begins anew with a new plan.
+   * Starts over with a new plan.
    * @param labels names of the plan's classes
    */
   begin(work: Checked, labels: readonly string[] | null): void;
   afterPrepare(image: ImageInput, frame: Frame, inputSize: readonly [number, number]): void;
   /**
-   * Looks at the tensors of a frame before it is scanned. Slots hold them whole.
+   * Checks the tensors of a frame before the scan. The slots hold whole tensors.
    * @param lost count of the probabilities that are NaN or -Infinity
    */
   beforeScan(lost: number): void;
-  /** Looks at the candidates of an image. `isWhole`: the slots hold whole tensors, and not only the rows that pass. */
+  /** Checks the candidates of an image. `isWhole`: the slots hold whole tensors, not only rows that pass. */
   afterImage(image: number, block: number, frame: Frame | undefined, isWhole: boolean): void;
-  /** Looks at the result of an image: what a task made of the candidates, too. */
+  /** Checks the result of an image, after tasks have added their part. */
   afterResult(detections: Detections): void;
-  /** Counts empty frames. Returns true if `afterEmpty` has to be called. */
+  /** Counts empty frames. Returns true if the caller must call `afterEmpty`. */
   wantsBest(candidates: number): boolean;
-  /** Looks at the best score of an empty frame. `threshold`: the lowest score threshold. */
+  /** Checks the best score of an empty frame. `threshold`: the lowest score threshold. */
   afterEmpty(best: Best | null, threshold: number): void;
-  /** Looks at the class ids of a packet. */
+  /** Checks the class ids of a packet. */
   afterReceive(classIds: Int32Array): void;
 }

@@ -1,4 +1,4 @@
-/** Has `createDecoderSync` of `boxwright/core` in a module of its own. Pages that do not import it stay smaller. */
+/** Holds `createDecoderSync` of `boxwright/core` in its own module, so that pages without it stay smaller. */
 import type { DecoderOf } from "./by-task.ts";
 import { type CoreOptions, splitOptions } from "./create.ts";
 import type { Decoder, FileConfig } from "./decoder.ts";

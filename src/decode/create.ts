@@ -1,4 +1,4 @@
-/** `createDecoder` of `boxwright/core`: with the values that the caller passes. */
+/** `createDecoder` of `boxwright/core`, which takes tasks, checks and explanations as values. */
 import type { DecoderOptions } from "../config/types.ts";
 import type { Explain } from "../plan/explain.ts";
 import type { DecoderOf } from "./by-task.ts";
@@ -10,18 +10,20 @@ import { type DecoderTask, checkTaskList } from "./tasks.ts";
 
 /** Options of `createDecoder` of `boxwright/core`. */
 export interface CoreOptions<T extends DecoderTask = DecoderTask> extends DecoderOptions {
-  /** What the decoder does besides boxes: some of `pose`, `masks`, `oriented`, `peaks`, `text`, `suppression` and
-   * `prepare`. */
+  /**
+   * Abilities of the decoder besides boxes: some of `pose`, `masks`, `oriented`, `peaks`, `text`, `suppression` and
+   * `prepare`.
+   */
   readonly tasks?: readonly T[];
-  /** What notices wrong input: the value `checks`. Without it, only probabilities outside 0..1 are refused. */
+  /** Checks for wrong input: the value `checks`. Without it, only probabilities outside 0..1 are refused. */
   readonly checks?: Checks;
-  /** Long errors, notes on plans and `describe()`: the value `explain`. Without it errors are short. */
+  /** Adds long errors, notes on plans and `describe()`: the value `explain`. Without it errors are short. */
   readonly explain?: Explain;
 }
 
 /**
- * Makes a decoder from a config, as `createDecoder` of `boxwright` does. It carries the values that are passed,
- * and no others: a config that needs another task is refused.
+ * Makes a decoder from a config, as `createDecoder` of `boxwright` does, but only with the values that are passed. A
+ * config that needs another task is refused.
  * @throws ConfigError if a task is missing, with the line to write; and as `createDecoder` of `boxwright`
  * @example
  * import { createDecoder, pose } from "boxwright/core";
@@ -39,7 +41,7 @@ export async function createDecoder(config: unknown, options: CoreOptions = {}):
   return makeDecoder(config, ownOptions, () => parts);
 }
 
-/** Returns the options of the decoder, and its parts. `readConfig` refuses options that are no object. */
+/** Splits options into those of the decoder and its parts. `readConfig` refuses options that are no object. */
 export function splitOptions(options: CoreOptions | null): [DecoderOptions, Parts] {
   const isObject = typeof options === "object" && options !== null && !Array.isArray(options);
   const { tasks = [], checks, explain, ...own } = isObject ? options : ({} as CoreOptions);

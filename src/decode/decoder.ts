@@ -26,7 +26,7 @@ import type { Update } from "./update.ts";
 export interface Decoder {
   /** The engine that runs. */
   readonly engine: EngineName;
-  /** The config as it was read, with the options over it. */
+  /** The config as read, overridden by the options. */
   readonly config: Config;
   /**
    * Name of the config, 16 hexadecimal digits (FNV-1a): the same for configs that decode alike. `output_format` and
@@ -36,11 +36,11 @@ export interface Decoder {
   readonly configHash: string | null;
   /** Counters, kept up to date in place. */
   readonly stats: Stats;
-  /** Tensor slots by name; empty until the shapes are known. */
+  /** Tensor slots by name. Empty until the shapes are known. */
   readonly slots: { readonly [name: string]: Slot };
   /**
-   * The best score of the last frame, with its class and its cell: that of the first detection. In a frame without
-   * detections, that of the first one that every score above 0 would give, inside the image or not. A class score that
+   * The best score of the last frame, with its class and its cell. In a frame with detections, that of the first
+   * detection. In a frame without any, the best score above 0, even of a box outside the image. A class score that
    * objectness only gates counts whatever its objectness is.
    *
    * `null` before the first frame, after a packet of detections, and if every score is 0 or NaN. `null` too if nothing
@@ -60,7 +60,7 @@ export interface Decoder {
    */
   decode(outputs?: Outputs | TensorInput, frame?: Frame): ReusedDetections;
   /**
-   * Decodes every image of a batch. The next call overwrites the results.
+   * Decodes all images of a batch. The next call overwrites the results.
    * @param frames one frame for all images, or one for each
    * @returns one `Detections` for each image, in the order of the batch
    * @throws as `decode`
@@ -70,8 +70,8 @@ export interface Decoder {
     frames?: Frame | readonly Frame[],
   ): readonly ReusedDetections[];
   /**
-   * How `prepare` makes the input tensor: by the option `prepare`, else the file, else what is usual for the family.
-   * `describe()` prints it.
+   * Rule by which `prepare` makes the input tensor. Each field comes from the option `prepare`, else from the file,
+   * else from the family's usual preparation. `describe()` prints it.
    */
   readonly prepareRule: PartialRule;
   /**
@@ -83,13 +83,13 @@ export interface Decoder {
    */
   prepare(image: ImageInput, options?: PrepareOptions): Prepared;
   /**
-   * Returns the detections of a packet that `fromPacket` read: decodes a raw one, takes those of
-   * another. The next call may overwrite the result.
+   * Returns the detections of a packet that `fromPacket` read. Decodes the tensors of a raw packet. The next call may
+   * overwrite the result.
    * @throws PacketError if the packet is from another config; TensorError as `decode`
    */
   receive(packet: Receivable): Detections;
   /**
-   * Changes thresholds between frames; nothing is built anew.
+   * Changes thresholds between frames without building a new plan.
    * @throws RangeError for an unknown name or value; then nothing has changed
    */
   update(thresholds: Update): void;
@@ -97,9 +97,9 @@ export interface Decoder {
   describe(): Description;
 }
 
-/** A packet, which knows how it becomes detections. */
+/** A packet that can be turned into detections. */
 export interface Receivable {
-  /** Returns the detections, decoded by `decoder` if the packet is raw. `columnsOf` makes columns of records. */
+  /** Returns the detections, which `decoder` decodes if the packet is raw. `columnsOf` makes columns of records. */
   detectionsBy(
     decoder: Decoder,
     columnsOf: (rows: readonly DetectionFields[], sources: readonly number[]) => Detections,

@@ -1,4 +1,4 @@
-/** The result of a decode: columns for speed, objects for those who iterate. */
+/** `Detections`, the result of a decode: columns for speed, and objects for loops. */
 import { setOwner } from "../core/counted-rows.ts";
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
@@ -9,15 +9,15 @@ import type { Mask, MaskOptions, MaskRle } from "./mask.ts";
 export interface Keypoint {
   readonly x: number;
   readonly y: number;
-  /** 0..1; 1 where the network gives none. */
+  /** Confidence in 0..1; 1 if the network gives none. */
   readonly confidence: number;
-  /** Absent where the config names no keypoints. */
+  /** Name of the keypoint, if the config has names. */
   readonly name?: string;
-  /** Depth in the unit of x, smaller in front. Only of networks that give one. */
+  /** Depth in the unit of x, smaller in front. Only from networks that give a depth. */
   readonly z?: number;
-  /** Probability that the point lies inside of the picture; `confidence` says whether it can be seen too. */
+  /** Probability that the point lies inside the picture. `confidence` also says if it is visible. */
   readonly presence?: number;
-  /** The point in metres: of a hand about its own middle, of a body about the middle of the hips. */
+  /** The point in metres, relative to the middle of the hand, or to the middle of the body's hips. */
   readonly world?: { readonly x: number; readonly y: number; readonly z: number };
 }
 
@@ -33,22 +33,25 @@ export interface Point {
  */
 export interface DetectionFields {
   readonly class_id: number;
-  /** The config's label, or the class id as text if it has none. */
+  /** Label of the config, or the class id as text if it has none. */
   readonly label: string;
   readonly confidence: number;
   readonly x_min: number;
   readonly y_min: number;
   readonly x_max: number;
   readonly y_max: number;
-  /** Only of a network with keypoints. */
+  /** Keypoints, from networks with keypoints only. */
   readonly keypoints?: readonly Keypoint[];
-  /** Only of RF-DETR with keypoints: the score that its `predict()` gives, lower where the points are uncertain. */
+  /**
+   * Score of RF-DETR's `predict()` for keypoints, lower where the points are uncertain. Only from RF-DETR with
+   * keypoints.
+   */
   readonly fused_confidence?: number;
-  /** Only of a network with oriented boxes: radians, in pixels of the image. */
+  /** Angle in radians, in pixels of the image. Only from networks with oriented boxes. */
   readonly angle?: number;
-  /** The four corners, in order around the box. Only networks with oriented boxes give them. */
+  /** The four corners, in order around the box. Only from networks with oriented boxes. */
   readonly corners?: readonly Point[];
-  /** Only of an oriented box in pixels, by `toPixels`: its centre. Width and height are then those along its sides. */
+  /** Centre of an oriented box, only after `toPixels`. Width and height are then those along its own sides. */
   readonly cx?: number;
   readonly cy?: number;
 }
@@ -66,19 +69,17 @@ export interface TaskColumns {
   readonly keypointNames?: readonly string[];
   /** Pairs of keypoints that a skeleton joins, if the config has them. */
   readonly edges?: readonly (readonly [number, number])[];
-  /** z of each keypoint, in the unit of x. Only networks with a depth give it. */
+  /** z of each keypoint, in the unit of x. Only networks with a depth have it. */
   readonly depths?: Float32Array;
-  /** Probability that each keypoint lies inside the picture. Only MediaPipe's pose network gives it. */
+  /** Probability that each keypoint lies inside the picture. Only MediaPipe's pose network has it. */
   readonly presences?: Float32Array;
-  /** x, y, z of each keypoint in metres. Only MediaPipe's hand and pose networks give them. */
+  /** x, y, z of each keypoint in metres. Only MediaPipe's hand and pose networks have them. */
   readonly world?: Float32Array;
-  /**
-   * Score of each row together with its keypoints, as RF-DETR's `predict()` gives it. Only of RF-DETR with keypoints.
-   */
+  /** Score of each row together with its keypoints, as in RF-DETR's `predict()`. Only RF-DETR with keypoints has it. */
   readonly fusedScores?: Float32Array;
   /**
-   * The crop of each row in the next frame: centre x and y, width and height in pixels of the image, and the angle in
-   * radians. Only of MediaPipe's landmarks.
+   * Crop of each row for the next frame: centre x and y, width and height in pixels of the image, and the angle in
+   * radians. Only MediaPipe's landmark networks have it.
    */
   readonly nextCrops?: Float32Array;
   /** Angle of each row in radians. Only of a network with oriented boxes. */
@@ -87,7 +88,7 @@ export interface TaskColumns {
   readonly corners?: Float32Array;
 }
 
-/** Columns of keypoints with the same count of numbers in each row. `keypointNames` and `edges` are not among them. */
+/** Columns of keypoints whose rows all have the same count of numbers. `keypointNames` and `edges` are not. */
 export const POINT_COLUMNS = [
   "keypoints",
   "depths",
@@ -100,29 +101,27 @@ export const POINT_COLUMNS = [
 /** Count of the values of a row of `corners`: x and y of each of the four corners. */
 export const CORNER_VALUES = 8;
 
-/** Functions of a task that work on its detections. A task passes them to `extend`. */
+/** Functions that a task adds to its detections by `extend`. */
 export interface TaskFunctions {
-  /** Adds the task's fields to the object of a row. */
+  /** Adds the task's fields to the object of one row. */
   readonly row?: (
     detections: Detections,
     row: number,
     d: { -readonly [K in keyof Detection]: Detection[K] },
   ) => void;
-  /** Gives a copy the columns of the rows that count, and whatever `mask` needs. */
+  /** Copies the columns of the first `length` rows, and what `mask` needs, to a copy. */
   readonly copy: (detections: Detections, copy: Detections) => void;
-  /** Hands what `mask` needs to detections made of some rows of a copy. Row i of `to` is row `rows[i]`. */
+  /** Passes what `mask` needs to detections made of some rows of a copy. Row i of `to` is row `rows[i]`. */
   readonly select?: (rows: readonly number[], to: Detections) => void;
   readonly mask?: (detections: Detections, row: number, options?: MaskOptions) => Mask;
 }
 
-/**
- * Gives detections the columns of a task, which `structuredClone` carries, and the functions, which it does not.
- */
+/** Adds a task's columns and functions to detections. `structuredClone` carries the columns, but not the functions. */
 export function extend(detections: Detections, columns: TaskColumns, taskFunctions: TaskFunctions): void {
   Object.defineProperty(Object.assign(detections, columns), "taskFunctions", { value: taskFunctions });
 }
 
-/** Returns the functions of detections without their masks. `mask` throws an error that says where the masks are. */
+/** Returns functions for detections whose masks are elsewhere. `mask` throws an error that says where. */
 export function withoutMasks(got: string, expected: string): TaskFunctions {
   const keep = (_: unknown, to: Detections): void => extend(to, {}, taskFunctions);
   const mask = (): never => refuse("mask", got, expected, TypeError);
@@ -130,13 +129,13 @@ export function withoutMasks(got: string, expected: string): TaskFunctions {
   return taskFunctions;
 }
 
-/** Returns the functions of a task; undefined for boxes alone, and for a clone. */
+/** Returns the functions that a task added. Undefined for boxes alone, and for a clone. */
 export const taskFunctionsOf = (detections: Detections): TaskFunctions | undefined =>
   (detections as { taskFunctions?: TaskFunctions }).taskFunctions;
 
 /**
- * One box with its label. `x`, `y`, `width` and `height` are computed from the fields, in the same unit. JSON,
- * `structuredClone` and spreading carry the fields alone.
+ * A box with its label. `x`, `y`, `width` and `height` are computed from its fields, in the same unit. JSON,
+ * `structuredClone` and spreading carry only the fields.
  */
 export interface Detection extends DetectionFields {
   /** Left edge. */
@@ -148,8 +147,8 @@ export interface Detection extends DetectionFields {
 }
 
 /**
- * The class of a detection. Its prototype names no constructor, so that a detection is printed as a plain object. A
- * class, because a literal with a prototype takes ten times as long to make.
+ * The class behind each detection. Its prototype names no constructor, so that a detection prints as a plain object. A
+ * literal with a prototype would take ten times as long to make.
  */
 export const Row = /* @__PURE__ */ (() => {
   class Row implements Detection {
@@ -198,19 +197,19 @@ export interface RowsAreReadByAt {
   readonly "detections are no array: call at(i), toArray() or loop over them": never;
 }
 
-/** Throws a TypeError about a use of detections as an array. */
+/** Throws a TypeError: detections are used as an array. */
 const refuseArray = (use: string, got: string, expected: string): never =>
   refuse(`detections${use}`, got, `${expected} or a loop: detections are no array`, TypeError);
 
-/** Throws a TypeError about a method that only arrays have. */
+/** Throws a TypeError: detections lack a method of arrays. */
 const refuseMethod = (name: string): never =>
   refuseArray(`.${name}`, "a method of arrays", `toArray().${name}`);
 
 const isIndex = (key: string | symbol): boolean => typeof key === "string" && /^-?\d+$/.test(key);
 
 /**
- * The class behind `Detections`. Its prototype refuses the index of a row, which would be undefined: names that
- * detections have are found before it.
+ * Base class of `Detections`. Its prototype is a proxy that refuses an index such as `detections[0]`, which would be
+ * undefined. Names that detections have are found before the proxy.
  */
 const Unindexed = /* @__PURE__ */ (() => {
   function Unindexed(): void {}
@@ -227,7 +226,7 @@ const Unindexed = /* @__PURE__ */ (() => {
           : Reflect.set(target, key, value, self),
     },
   );
-  // Every frame asks for columns that most networks lack. A call of the proxy would make garbage.
+  // Define the columns that most networks lack: every frame reads them, and a call of the proxy would allocate.
   const columns = [...POINT_COLUMNS, "keypointNames", "edges", "angles", "corners"].map(
     (name) => [name, { value: undefined, writable: true }] as const,
   );
@@ -235,14 +234,14 @@ const Unindexed = /* @__PURE__ */ (() => {
   return Unindexed as unknown as new () => object;
 })();
 
-/** Key of the count of rows behind `length`. */
+/** Key of the row count behind `length`. */
 const COUNT = /* @__PURE__ */ Symbol("count");
 
 interface WithCount {
   [COUNT]: number;
 }
 
-/** `length` of each result. An own property, since `structuredClone` carries no others. */
+/** Property `length` of each result. It is an own property, since `structuredClone` carries no others. */
 const LENGTH = {
   enumerable: true,
   get(this: WithCount): number {
@@ -253,8 +252,8 @@ const LENGTH = {
 };
 
 /**
- * Detections of one image, best first. The columns are views of the decoder's memory, `maxDetections` rows long; the
- * first `length` rows count. The next `decode` overwrites them; `copy()` keeps them.
+ * Detections of one image, best first. The columns are views of the decoder's memory with `maxDetections` rows, of
+ * which the first `length` are valid. The next `decode` overwrites them, so keep results with `copy()`.
  * @example
  * import { createDecoderSync } from "boxwright";
  *
@@ -267,9 +266,9 @@ const LENGTH = {
  * console.log(kept.length, kept.at(0)?.label, [...kept.scores]); // 2 person [0.75,0.5]
  */
 export class Detections extends Unindexed implements Iterable<Detection>, TaskColumns {
-  /** Detections are no array: `at(i)` returns a row. */
+  /** Detections are no array: `at(i)` returns row i. */
   readonly [row: number]: RowsAreReadByAt;
-  /** Number of rows that count. */
+  /** Count of valid rows. */
   declare readonly length: number;
   /** x_min, y_min, x_max, y_max of each row, side by side; 0..1, like `Detection`. */
   readonly boxes: Float32Array;
@@ -296,8 +295,8 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
   declare readonly corners?: Float32Array;
 
   /**
-   * Decoders call this: `length` is 0 until they have written rows. For detections of your own, pass a list of records:
-   * drawing, exporters and trackers take one.
+   * Used by decoders: `length` is 0 until they have written rows. For detections of your own pass a list of records,
+   * which drawing, exporters and trackers take as well.
    */
   constructor(
     boxes: Float32Array,
@@ -309,15 +308,15 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
     super();
     Object.defineProperty(this, COUNT, { value: 0, writable: true });
     Object.defineProperty(this, "length", LENGTH);
-    // Boxes alone have none: without this each row would ask the prototype behind.
+    // Define this for boxes alone, or each row would ask the proxy.
     Object.defineProperty(this, "taskFunctions", { value: undefined, configurable: true });
     this.boxes = boxes;
     this.scores = scores;
     this.classIds = classIds;
     this.sources = sources;
     this.labels = labels;
-    // `console.log` of Node, Bun and Deno shows the rows. A method with a computed name would keep the class in every
-    // bundle.
+    // Make `console.log` of Node, Bun and Deno show the rows. A method with a computed name would keep the class in
+    // every bundle.
     Object.defineProperty(this, Symbol.for("nodejs.util.inspect.custom"), { value: this.toArray });
   }
 
@@ -342,7 +341,7 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
   }
 
   /**
-   * Returns row `i` as an object; a negative `i` counts from the end. Undefined if there is no such row.
+   * Returns row `i` as an object, counted from the end if `i` is negative. Undefined if there is no such row.
    * @throws TypeError if `i` is not a number
    */
   at(i: number): Detection | undefined {
@@ -364,18 +363,18 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
     return mask(this, i, options);
   }
 
-  /** Yields the rows in order of score. */
+  /** Yields the rows as objects, best first. */
   *[Symbol.iterator](): Iterator<Detection> {
     for (let i = 0; i < this.length; i++) yield this.at(i) as Detection;
   }
 
-  /** Returns the rows as objects, which the next `decode` leaves alone. */
+  /** Returns the rows as objects. The next `decode` does not change them. */
   toArray(): Detection[] {
     return [...this];
   }
 
   /**
-   * Returns the rows that count in memory of their own, which the next `decode` leaves alone. `structuredClone` and
+   * Returns the valid rows in memory of their own, which the next `decode` does not change. `structuredClone` and
    * `postMessage` carry its columns and labels.
    */
   copy(): Detections {
@@ -399,10 +398,10 @@ export class Detections extends Unindexed implements Iterable<Detection>, TaskCo
   }
 }
 
-/** Detections in a decoder's memory: its next call overwrites them. `copy()` and `toArray()` keep them. */
+/** Detections in a decoder's memory, which its next call overwrites. `copy()` and `toArray()` keep them. */
 export type ReusedDetections = Detections;
 
-/** What the coordinates of a decoder's result refer to: an image, or [width, height] of the network's input. */
+/** What a result's coordinates are relative to: an image, or [width, height] of the network's input. */
 type FrameSize = ImageSides | readonly [width: number, height: number] | undefined;
 
 const FRAME_SIZES = /* @__PURE__ */ new WeakMap<Detections, FrameSize>();
@@ -412,18 +411,18 @@ interface ImageSides {
   readonly height: number;
 }
 
-/** Remembers the frame of a result, or the size of the network's input if the decoder was given no frame. */
+/** Records the frame of a result, or the size of the network's input if there was no frame. */
 export function setFrameSize(detections: Detections, size: FrameSize): void {
-  // Results are reused: most streams have one frame, and set it once.
+  // Write only a changed value: results are reused, and most streams have one frame.
   if (FRAME_SIZES.get(detections) !== size) FRAME_SIZES.set(detections, size);
 }
 
-/** Returns the frame of these detections, or the size of the network's input; undefined if neither is known. */
+/** Returns the frame of these detections, or the size of the network's input. Undefined if neither is known. */
 export const frameSizeOf = (detections: Detections): FrameSize => FRAME_SIZES.get(detections);
 
 /**
- * Returns the frame of detections as text if these are its sides with width and height exchanged; else null. Takes
- * anything: lists and clones have no frame.
+ * Returns the frame of detections as text if width and height are its sides exchanged, else null. Accepts lists and
+ * clones, which have no frame.
  */
 export function frameIfExchanged(detections: unknown, width: number, height: number): string | null {
   const size = FRAME_SIZES.get(detections as Detections);
@@ -431,12 +430,12 @@ export function frameIfExchanged(detections: unknown, width: number, height: num
   return size.width === height && size.height === width ? `a frame of ${size.width}x${size.height}` : null;
 }
 
-/** Sets the number of rows. Only a decoder may do so: for everybody else `length` is read-only. */
+/** Sets the count of valid rows. For decoders only: `length` is read-only for everybody else. */
 export function setLength(d: Detections, n: number): void {
   (d as unknown as WithCount)[COUNT] = n;
 }
 
-/** Makes views of the columns in a decoder's memory, `rows` rows long. */
+/** Makes detections whose columns are views of a decoder's memory, `rows` rows long. */
 export function detectionsIn(
   buffer: ArrayBuffer,
   at: DetectionColumns,

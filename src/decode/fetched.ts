@@ -1,4 +1,4 @@
-/** The parts that `createDecoder` fetches for some configs and engines. `createDecoderSync` imports all of them. */
+/** Parts that `createDecoder` loads only for some configs and engines. `createDecoderSync` imports them all. */
 import { fileFormats } from "../config/file-formats.ts";
 import { tsEngine } from "../engine/ts/index.ts";
 import { FinishedRows } from "./finished.ts";

@@ -1,11 +1,16 @@
-/** Makes the reader of finished rows if the family of a network has them. Other pages do not fetch the reader. */
+/**
+ * Makes the reader of finished rows for families that have such rows. Pages with other networks never load the reader.
+ */
 import type { Config } from "../config/types.ts";
 import { TRAITS } from "../core/families.ts";
 import type { RowOrderName } from "../core/row-orders.ts";
 import { familyOf } from "../heads/query.ts";
 import type { FinishedRows } from "./finished.ts";
 
-/** Returns the orders that finished rows of a config's network may have; undefined if its family has none. */
+/**
+ * Returns the column orders that finished rows of the config's network may have; undefined if its family has no such
+ * rows.
+ */
 function ordersOf(config: Config): readonly RowOrderName[] | undefined {
   if (!config.decodes) return undefined;
   return TRAITS[familyOf(config).family].finishedRows;
@@ -20,7 +25,7 @@ export function finishedRowsOf(config: Config, reader: () => typeof FinishedRows
   return orders ? new (reader())(config, orders) : null;
 }
 
-/** Does what `finishedRowsOf` does, but fetches the class of the reader. */
+/** Like `finishedRowsOf`, but loads the reader's module when needed. */
 export async function fetchFinishedRows(config: Config): Promise<FinishedRows | null> {
   const orders = ordersOf(config);
   return orders ? new (await import("./finished.ts")).FinishedRows(config, orders) : null;

@@ -1,7 +1,8 @@
 /**
- * Brings rows that a network finished into one form before a decoder reads them: [images, room, columns], and how many
- * rows each image has. Rows of all images may follow each other, their count changes from frame to frame, and Hailo
- * packs them. Room is a power of two, so that the plan is made anew only where a frame has more rows than any before.
+ * Converts rows that a network finished to one form before a decoder reads them: a tensor [images, room, columns], and
+ * a row count for each image. Exporters write them in several ways: rows of all images one after the other, row counts
+ * that vary per frame, Hailo's packed buffers. The room is a power of two, so a new plan is needed only if a frame has
+ * more rows than any before.
  */
 import type { Config } from "../config/types.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
@@ -22,7 +23,7 @@ import {
   withLabels,
 } from "./row-values.ts";
 
-/** A tensor of the frame and what is known of it. */
+/** A tensor of the frame with its spec. */
 interface Given {
   readonly spec: TensorSpec;
   readonly data: TensorInput["data"];
@@ -31,14 +32,14 @@ interface Given {
 /** Fewest rows of room. */
 const LEAST_ROOM = 16;
 
-/** Columns of a rotated box of mmdeploy, whose class id stands in a tensor of its own. */
+/** Column count of mmdeploy's rotated boxes, whose class ids have a tensor of their own. */
 const ROTATED_WIDTH = 6;
 
 /** Returns the name of the tensor that counts the rows of each image. */
 export const countsOf = (name: string): string => `rows of ${name}`;
 
 /**
- * Returns the tensors that rows are brought into: rows, and how many each image has.
+ * Returns the specs of the converted tensors: the rows, and the row count of each image.
  * @param extra columns after those of an upright box: 1 for an angle
  */
 export const unpackedSpecs = (name: string, extra = 0): readonly TensorSpec[] => {
@@ -52,7 +53,7 @@ export const unpackedSpecs = (name: string, extra = 0): readonly TensorSpec[] =>
 
 const PARTNER_NAME = /num|count|valid|class|label/i;
 
-/** Returns the tensors beside the rows. If there are several, those whose name tells that they belong to rows. */
+/** Returns the tensors that belong to the rows. If there are several, those whose names say so. */
 function partnersOf<T extends { readonly spec: Pick<TensorSpec, "name"> }>(
   given: readonly T[],
   at: number,
@@ -67,9 +68,9 @@ export class FinishedRows {
   readonly #format: string;
   readonly #isPacked: boolean;
   readonly #hasOnlyFinishedRows: boolean;
-  /** The order, once values told it. */
+  /** The column order, once values have shown it. */
   #order: RowOrderName | null = null;
-  /** The order of the last rows, told or not. */
+  /** The column order of the last rows, shown by values or only possible. */
   reading: RowOrderName | null = null;
   #room = LEAST_ROOM;
 
@@ -80,16 +81,16 @@ export class FinishedRows {
     this.#orders = orders.filter((name) => config.reading === null || name === config.reading);
     this.#format = config.boxFormat ?? finishedFormat ?? "xyxy";
     this.#isPacked = packed === "hailo";
-    // Rows of priors have their boxes and scores in tensors of their own.
+    // Rows for priors have their boxes and scores in separate tensors.
     this.#hasOnlyFinishedRows = head === "plain" || head === "prior";
   }
 
-  /** True if tensors of these shapes hold finished rows. */
+  /** True if one of the tensors has the shape of finished rows. */
   reads(specs: readonly Pick<TensorSpec, "name" | "dims" | "type">[]): boolean {
     return this.#isPacked ? specs.length === 1 : this.#rowsAmong(specs) >= 0;
   }
 
-  /** Returns how many images finished rows of these shapes hold, as far as shapes tell; `null` for other tensors. */
+  /** Returns the image count of finished rows, as far as shapes show it; `null` for other tensors. */
   imagesIn(specs: readonly TensorSpec[]): number | null {
     if (!this.reads(specs)) return null;
     const { dims } = specs[this.#isPacked ? 0 : this.#rowsAmong(specs)];
@@ -97,7 +98,7 @@ export class FinishedRows {
   }
 
   /**
-   * Returns the rows in one form, `null` if the outputs hold no finished rows.
+   * Returns the converted rows, `null` if the outputs hold no finished rows.
    * @param images how many images the caller has frames of; `null` if unknown
    * @throws TensorError for rows that fit no order, or several, and for counts that are none
    */
@@ -111,7 +112,7 @@ export class FinishedRows {
     return rows && this.#regroup(given[at].spec.name, rows);
   }
 
-  /** Returns the tensors with their names. */
+  /** Returns the tensors with their names and specs. */
   #given(outputs: Outputs): Given[] {
     const isList = Array.isArray(outputs);
     const known = this.#config.outputs ?? [];
@@ -121,7 +122,7 @@ export class FinishedRows {
     });
   }
 
-  /** True if rows beside class ids may have an angle: mmdeploy's cx cy w h angle score. */
+  /** True if rows with separate class ids may have an angle: mmdeploy's cx cy w h angle score. */
   #mayBeRotated(width: number): boolean {
     return width === ROTATED_WIDTH && this.#orders.includes("box-score-labels");
   }
@@ -132,7 +133,7 @@ export class FinishedRows {
     const widths = this.#orders.map((name) => rowOrder(name).width);
     if (this.#mayBeRotated(ROTATED_WIDTH)) widths.push(ROTATED_WIDTH);
     const fitting = specs.flatMap(({ name, dims, type }, i) => {
-      // Networks with other exports too have rows [1,N,7] of their cells.
+      // Families with other exports too may have raw rows [1,N,7], one per cell.
       const hasRank = dims.length === 2 || (this.#hasOnlyFinishedRows && dims.length > 2 && dims.length < 5);
       const isOne = dims.length < 4 || dims[1] === 1;
       const isNamed = [roles?.boxes ?? name].flat().includes(name);
@@ -150,7 +151,7 @@ export class FinishedRows {
     return others.length === 0 || (others.length === 1 && others[0].spec.type) ? highest[0] : -1;
   }
 
-  /** Reads rows that stand in one tensor, with their counts or class ids in another one. */
+  /** Reads rows in one tensor, with their counts or class ids in another. */
   #readRows({ spec, data }: Given, others: readonly Given[], images: number | null): Rows | null {
     const { dims } = spec;
     const width = dims[dims.length - 1];
@@ -159,7 +160,7 @@ export class FinishedRows {
     const [other] = others;
     const extra = other ? numbersOf(other.spec, other.data) : null;
     const batch = dims.length > 2 ? dims[0] : 1;
-    // Four values for each row are boxes: the rows then hold scores, and are no finished list.
+    // Four values for each row are boxes. The rows then are scores, not a finished list.
     if (extra?.length === count * 4 && other.spec.dims.slice(-1)[0] === 4) return null;
     if (extra !== null && width === 5 && extra.length !== count)
       refuse(shape(other.spec), `${extra.length} class ids`, `${count}, one for each row of ${shape(spec)}`);
@@ -200,7 +201,7 @@ export class FinishedRows {
     return { values, width, images: equalRanges(batch, count / batch) };
   }
 
-  /** Returns the order that the values have. Once told, later frames must have it too. */
+  /** Returns the column order that the values show. Later frames must have the same order. */
   #chooseOrder(
     candidates: readonly RowOrderName[],
     spec: TensorSpec,
@@ -215,7 +216,7 @@ export class FinishedRows {
     const fitting = tried.filter((_, i) => found[i] === null);
     const isTold = fitting.length === 1 || count === 0 || !hasDetections(tried, values, count);
     if (fitting.length === 0) {
-      // The rows may be raw cells: this family has other exports too.
+      // The rows may be raw cells, since this family has other exports too.
       if (
         !this.#hasOnlyFinishedRows &&
         this.#order === null &&
@@ -242,7 +243,7 @@ export class FinishedRows {
     return (this.reading = labels ? "end-to-end" : fitting[0]);
   }
 
-  /** Returns the rows of each image where a tensor counts them. */
+  /** Returns the rows of each image if a tensor counts them. */
   #counted(
     spec: TensorSpec,
     counts: ArrayLike<number>,
@@ -261,7 +262,7 @@ export class FinishedRows {
     });
     if (first > all)
       refuse(shape(spec), `counts of ${first} rows in all`, `at most ${all}, as ${shape(rows)} has`);
-    // Without detections some exports write one row of nothing.
+    // Some exports write one empty row if there are no detections.
     for (let i = first; i < all; i++)
       if (values[i * width + score] > 0 && values[i * width + (classId as number)] >= 0)
         refuse(
@@ -299,7 +300,7 @@ export class FinishedRows {
     };
   }
 
-  /** Reads a buffer of HailoRT: by class, by score, or in TensorFlow's form. */
+  /** Unpacks a buffer of HailoRT: by class, by score, or in TensorFlow's form. */
   #unpack({ spec, data }: Given): Rows {
     this.reading = "end-to-end";
     const { dims, type } = spec;

@@ -1,6 +1,6 @@
 /**
- * From the network's input back to the original image. Boxes leave the kernel normalised to the network input. The
- * image was resized into a part of that input, so one scale and one shift per axis bring a box back.
+ * Brings boxes from the network's input back to the original image. The kernel's boxes are normalised to the input, and
+ * the image fills a rectangle of that input. So each axis needs one scale and one shift.
  */
 import * as A from "../core/abi.ts";
 import { type Crop, checkCrop, mapOfCrop } from "../core/crop.ts";
@@ -14,7 +14,7 @@ import { show } from "../core/tensor.ts";
 import { type QuarterTurns, rotationProblem, turnedSize } from "../core/turn.ts";
 import { type Affine, IDENTITY } from "../memory/write.ts";
 
-/** The original image, and how it was brought to the network's input size. */
+/** The original image, and how it was resized to the network's input. */
 export interface Frame {
   /** Width of the original image in pixels. */
   readonly width: number;
@@ -32,8 +32,8 @@ export interface Frame {
    */
   readonly placed?: readonly [number, number, number, number];
   /**
-   * The part of the image that the network got, as `prepare` was given it. It needs `resize: "stretch"`. Only networks
-   * that give points of one object take a crop that is turned.
+   * The part of the image that was prepared. Needs `resize: "stretch"`. Only networks with points of one object allow a
+   * turned crop.
    */
   readonly crop?: Crop;
   /**
@@ -53,19 +53,19 @@ const isPlace = (placed: readonly unknown[]): boolean =>
   placed.every(Number.isFinite) &&
   placed.slice(2).every(isSize);
 
-/** True for a side in pixels. Less than one is a fraction of something. */
+/** True for a side in pixels. A side below 1 must be a fraction of something. */
 const isSize = (x: unknown): boolean => typeof x === "number" && x >= 1 && x < Infinity;
 
-/** True if a frame that was resized in its way can lie there. */
+/** True if `placed` is a rectangle that the frame's `resize` can give. */
 function isPlaceOf(
   { width, height, resize }: Frame,
   [left, top, w, h]: NonNullable<Frame["placed"]>,
   input: readonly [number, number] | null | undefined,
 ): boolean {
-  // A pixel is left for rounding.
+  // Allow a pixel for rounding.
   const isLess = (a: number, b: number): boolean => a <= b + 1;
   const isFar = (a: number): boolean => Math.abs(a) > 1;
-  // A size of at most one pixel means that the place was given in 0..1.
+  // Refuse a size of at most one pixel: the rectangle was given in 0..1.
   if (w <= 1 && h <= 1) return false;
   if (resize === "letterbox-topleft" && (isFar(left) || isFar(top))) return false;
   if (input) {
@@ -76,7 +76,7 @@ function isPlaceOf(
     if (resize !== "crop" && !isWithin) return false;
     if ((resize === "crop" || resize === "stretch") && !isFilled) return false;
   }
-  // Both sides were scaled alike. A tenth is left for sides that were rounded to whole blocks.
+  // Both sides must be scaled alike. Allow a tenth for sides that were rounded to whole blocks.
   const [a, b] = [w * height, h * width];
   return resize === "stretch" || Math.abs(a - b) <= Math.max(a, b) / 10 + width + height;
 }
@@ -94,7 +94,7 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
       "one frame, {width, height, resize}. decodeBatch() takes a list, one frame for each image",
       RangeError,
     );
-  // Every enumerable key counts, inherited ones too: a frame may be made by Object.create.
+  // Look at inherited keys too: a frame may be made by Object.create.
   for (const key in frame) {
     const complaint = nameComplaint(key, KEYS);
     if (complaint) refuse(`frame.${key}`, ...complaint, RangeError);
@@ -147,7 +147,7 @@ export function checkFrame(frame: Frame, input: readonly [number, number] | null
     );
 }
 
-/** Returns the frame as the network saw it, with the size that the image had after its turn. It keeps `rotation`. */
+/** Returns the frame of the upright image, with the size after the turn. Keeps `rotation`. */
 export function uprightOf(frame: Frame): Frame {
   const { width, height, rotation = 0 } = frame;
   if (rotation === 0) return frame;
@@ -156,9 +156,9 @@ export function uprightOf(frame: Frame): Frame {
 }
 
 /**
- * Returns what undoes the resizing of a checked frame that stands upright: x_image = x_input * scale + shift, both
- * normalised. Scale is input / placed size, shift is -left / placed width. Boxes in pixels of the photo were normalised
- * by the input all the same, and nothing else is undone.
+ * Returns the transform that undoes the resizing of a checked, upright frame: x_image = x_input * scale + shift, both
+ * normalised. Scale is input / placed size, shift is -left / placed width. Boxes in pixels of the photo are normalised
+ * by the input as well, so only that is undone for them.
  */
 export function affineOf(
   frame: Frame,
@@ -179,7 +179,7 @@ export function affineOf(
 }
 
 /**
- * Takes a coordinate, 0..1 across the network's input, to 0..1 across the image, and clamps it by the rule.
+ * Converts a coordinate from 0..1 of the network's input to 0..1 of the image, and clamps it if the rule says so.
  * @param plan word address of the image's plan block
  */
 export function placeInFrame(

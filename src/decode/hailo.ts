@@ -1,4 +1,4 @@
-/** Reads the buffers that HailoRT packs finished rows into: by class, by score, or in TensorFlow's form. */
+/** Unpacks the buffers of finished rows that HailoRT writes: by class, by score, or in TensorFlow's form. */
 import { refuse, refuseFor } from "../core/errors.ts";
 import { SLACK } from "../core/row-orders.ts";
 import { shape, type TensorSpec } from "../core/tensor.ts";
@@ -12,7 +12,7 @@ const classesAsked = (spec: TensorSpec): never =>
     "classes, or labels",
   );
 
-/** Reads NMS_BY_CLASS: for each class a count, then so many rows. What follows the last class is old memory. */
+/** Reads NMS_BY_CLASS: for each class its count, then its rows. Bytes after the last class are old memory. */
 export function byClass(spec: TensorSpec, values: ArrayLike<number>, classes: number | null): Rows {
   if (classes === null) return classesAsked(spec);
   const batch = spec.dims.length > 1 ? spec.dims[0] : 1;
@@ -41,7 +41,7 @@ export function byClass(spec: TensorSpec, values: ArrayLike<number>, classes: nu
   });
 }
 
-/** Reads pyhailort's tf_nms_format [B,C,5,max]. Places of score 0 are empty. */
+/** Reads pyhailort's tf_nms_format [B,C,5,max]. Entries of score 0 are empty. */
 export function fromPlanes(spec: TensorSpec, values: ArrayLike<number>, classes: number | null): Rows {
   const [batch, count, , most] = spec.dims;
   if (classes !== null && classes !== count)
@@ -60,12 +60,12 @@ export function fromPlanes(spec: TensorSpec, values: ArrayLike<number>, classes:
 /** Bytes of a record: five f32 and a u16 class id. */
 const RECORD = 22;
 
-/** Bytes of a record with a mask: those of a record, the mask's size, a pointer, and the mask's place in the buffer. */
+/** Bytes of a record with a mask: the plain record, the mask's size, a pointer, and the mask's offset in the buffer. */
 const MASK_RECORD = 46;
 
 /**
- * True if a buffer holds records with masks. Each record says where its mask stands: after all records, and after the
- * mask of the record before.
+ * True if a buffer holds records with masks. The offset of each mask must lie after all records and after the mask
+ * before.
  */
 function holdsMasks(view: DataView, length: number): boolean {
   const n = view.getUint16(0, true);
@@ -108,7 +108,7 @@ export function byScore(spec: TensorSpec, data: Uint8Array): Rows {
 
 type Add = (a: number, b: number, c: number, d: number, score: number, id: number) => void;
 
-/** Collects the rows of each image. Throws a TensorError for a score outside 0..1. */
+/** Collects the rows of each image by `read`. Throws a TensorError for a score outside 0..1. */
 function collect(spec: TensorSpec, batch: number, read: (image: number, add: Add) => void): Rows {
   const values: number[] = [];
   const images: (readonly [number, number])[] = [];

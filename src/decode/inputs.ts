@@ -1,4 +1,4 @@
-/** A caller's tensors on their way into the decoder's memory: which is which, whether they fit, and the copy. */
+/** Matches a caller's tensors to the plan's, checks that they fit, and copies them into the decoder's memory. */
 import { refuse } from "../core/errors.ts";
 import { dequantiseChannels } from "../core/number.ts";
 import {
@@ -17,36 +17,36 @@ import {
   volume,
 } from "../core/tensor.ts";
 
-/** Network outputs: an array, or a record by name. What `session.run()` of ONNX Runtime resolves to is one. */
+/** Outputs of a network: an array, or a record by name such as the result of ONNX Runtime's `session.run()`. */
 export type Outputs = readonly TensorInput[] | { readonly [name: string]: TensorInput };
 
-/** One tensor's place in the decoder's memory. */
+/** A tensor's slot in the decoder's memory. */
 export interface Slot {
-  /** Write the tensor here, then call `decode()` without arguments: nothing is copied. f16 as bits. */
+  /** Array to write the tensor into before `decode()` without arguments, which then copies nothing. f16 as bits. */
   readonly data: SlotArray;
   readonly dims: readonly number[];
   readonly type: ElementType;
 }
 
-/** The tensors that a plan reads, and where each stands. */
+/** The tensors that a plan reads, and their slots. */
 export interface Inputs {
   readonly tensors: readonly TensorSpec[];
-  /** Views of memory, one for each tensor. */
+  /** One view of memory per tensor. */
   readonly slots: readonly SlotArray[];
-  /** Index of each tensor among all outputs of the network, some of which a plan may leave alone. */
+  /** Index of each tensor among all outputs of the network. A plan may ignore some of them. */
   readonly places: readonly number[];
   /** Count of the network's outputs. */
   readonly outputs: number;
   /**
-   * Names that the tensors had in the array that the plan was made from; null: a tensor had none. No list at all:
-   * tensors of an array as long as `outputs` go by their places, whatever they are called.
+   * Name of each tensor in the array from which the plan was made; null for a tensor without one. If the whole list is
+   * null, tensors of an array as long as `outputs` are matched by index, whatever their names.
    */
   readonly ownNames: readonly (string | null)[] | null;
-  /** Facts that were given about each tensor before its data. */
+  /** Facts about each tensor that were known before its data. */
   readonly known: readonly KnownSpec[];
-  /** The `type` that each tensor last stated, once it was resolved; undefined before. */
+  /** The last stated `type` of each tensor that was resolved; undefined before. */
   readonly types: (string | null | undefined)[];
-  /** The tensors of the current frame; null between frames. Kept, so that a frame makes no garbage. */
+  /** Tensors of the current frame; null between frames. The list is reused, so that a frame allocates nothing. */
   readonly given: (TensorInput | null)[];
 }
 
@@ -65,15 +65,15 @@ export function inputsOf(
   };
 }
 
-/** Returns the slots as users see them, by name. */
+/** Returns the slots by tensor name, for users. */
 export const slotsByName = ({ tensors, slots }: Inputs): { readonly [name: string]: Slot } =>
   Object.fromEntries(tensors.map(({ name, dims, type }, i) => [name, { data: slots[i], dims, type }]));
 
-/** Returns the outputs of a call as a list or a record. One tensor alone is a list of one. */
+/** Returns the outputs of a call as a list or a record. A single tensor becomes a list of one. */
 export function asOutputs(outputs: Outputs | TensorInput): Outputs {
   if (outputs === null || typeof outputs !== "object" || ArrayBuffer.isView(outputs))
     refuse("", show(outputs), "the outputs: an array or a record of {data, dims}");
-  // `instanceof`, not `kindOf`, which makes a string: every frame passes here.
+  // Use `instanceof`: `kindOf` makes a string, and every frame passes here.
   if (outputs instanceof Promise) refuse("", "a promise", "what it resolves to: await it");
   if (outputs instanceof Map)
     refuse("", "a Map", "an array or a record, as Object.fromEntries(map) makes of it");
@@ -83,8 +83,8 @@ export function asOutputs(outputs: Outputs | TensorInput): Outputs {
 }
 
 /**
- * Finds the caller's tensor for each tensor of the plan and puts it into `inputs.given`. A record goes by name. An
- * array goes by name too if each tensor of the plan has one there, and else by place. Allocates nothing.
+ * Finds the caller's tensor for each tensor of the plan and puts it into `inputs.given`. Records are matched by name.
+ * Arrays are matched by name if they contain the name of each planned tensor, else by index. Allocates nothing.
  * @returns false if a tensor is not there
  */
 export function matchTensors(inputs: Inputs, outputs: Outputs): boolean {
@@ -131,12 +131,12 @@ function named(
 const isNamed = (t: TensorInput, name: string, ownName: string | null): boolean =>
   (t.name ?? null) !== null && (t.name === name || t.name === ownName);
 
-/** Forgets the caller's tensors: a decoder does not hold on to them between frames. */
+/** Forgets the caller's tensors, so that a decoder does not keep them alive between frames. */
 export function forgetTensors({ given }: Inputs): void {
   given.fill(null);
 }
 
-/** True if the tensors in `inputs.given` are what the plan takes them for. Allocates nothing. */
+/** True if the tensors in `inputs.given` have the specs of the plan. Allocates nothing. */
 export function fitTensors(inputs: Inputs): boolean {
   for (let i = 0; i < inputs.tensors.length; i++) {
     const t = inputs.given[i] as TensorInput;
@@ -164,7 +164,7 @@ function fits({ tensors, slots, known, types }: Inputs, i: number, t: TensorInpu
     !isSame(t.zeroPoint ?? known[i].zeroPoint ?? 0, spec.zeroPoint)
   )
     return false;
-  // Another array class, or another spelling of the type, may mean another element type: take the slow way once.
+  // Another array class or spelling of the type may mean another element type. Resolve it once, the slow way.
   if (isPerChannel || t.data.constructor !== slots[i].constructor || t.type !== types[i]) {
     if (specOf(spec.name, t, isPerChannel ? known[i] : { type: known[i].type }).type !== spec.type)
       return false;
@@ -173,19 +173,19 @@ function fits({ tensors, slots, known, types }: Inputs, i: number, t: TensorInpu
   return true;
 }
 
-/** True if a scale or a zero point is the one that memory holds, where it is an f32. */
+/** True if a scale or zero point equals the one in memory, which is an f32. */
 const isSame = (x: KnownSpec["scale"], expected: number | null): boolean =>
   x === expected ||
   (typeof x === "number" && x !== 0 && expected !== null && Math.fround(x) === Math.fround(expected));
 
-/** Throws if an element of tensor `i` does not fit its slot: a fraction, a value beyond the type, or no number. */
+/** Throws if an element of tensor `i` does not fit its slot: a fraction, a value beyond the type, or not a number. */
 export function checkElements({ tensors, slots }: Inputs, i: number, data: TensorInput["data"]): void {
   const isList = Array.isArray(data);
   if (!isList && (!(slots[i] instanceof Int32Array) || data instanceof Int32Array)) return;
   const { name, type } = tensors[i];
   const isWhole = !isFloat(tensors[i]);
   const { low, high } = ELEMENTS[type];
-  // `high` of i32 is one below its largest element (see ELEMENTS). The others end in an odd number.
+  // Largest element: `high` of i32 is one below it (see ELEMENTS), and the other `high` values are odd.
   const last = high | 1;
   for (let k = 0; k < data.length; k++) {
     const x: unknown = data[k];
@@ -199,13 +199,13 @@ export function checkElements({ tensors, slots }: Inputs, i: number, data: Tenso
   }
 }
 
-/** True if a caller's array is the slot itself. */
+/** True if the caller's array is the slot itself. */
 export function isSlot(slot: SlotArray, data: TensorInput["data"]): boolean {
   const { buffer, byteOffset } = data as Float32Array;
   return buffer === slot.buffer && byteOffset === slot.byteOffset;
 }
 
-/** Copies the tensors in `inputs.given` into their slots: all of them, or none if one is refused. */
+/** Copies the tensors in `inputs.given` into their slots. If one is refused, copies none. */
 export function copyTensors(inputs: Inputs): void {
   const { given, slots } = inputs;
   for (let i = 0; i < slots.length; i++) checkElements(inputs, i, (given[i] as TensorInput).data);

@@ -1,4 +1,4 @@
-/** The loop over the images of a frame, which `createDecoder` and `loadPlan` share. */
+/** The loop over the images of a frame, shared by `createDecoder` and `loadPlan`. */
 import * as A from "../core/abi.ts";
 import { TensorError, refuse } from "../core/errors.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -16,11 +16,11 @@ export interface Ready {
   /** Size of the network input in pixels; null if it is not known. */
   readonly inputSize: readonly [number, number] | null;
   /**
-   * Crops that a frame may have. "turned": the task itself takes points from the crop. "none": the task reads pixels of
-   * the image. Default "upright".
+   * Crops that a frame may have. "turned": any, since the task itself takes points back from the crop. "none": no crop,
+   * since the task reads pixels of the image. Default "upright".
    */
   readonly crops?: "turned" | "upright" | "none";
-  /** Boxes are in pixels of the photo, and not of the input. */
+  /** True if boxes are in pixels of the photo, not of the input. */
   readonly inPhoto: boolean;
   /** The result of each image. */
   readonly detections: readonly Detections[];
@@ -30,8 +30,8 @@ export interface Ready {
 export type Frames = Frame | readonly Frame[] | undefined;
 
 /**
- * Called after each image with its index, its plan block and its frame. The image stands
- * upright in that frame, and in the detections: they are turned back afterwards.
+ * Called after each image with its index, plan block and frame. The frame and the detections are upright at that time,
+ * and are turned back afterwards.
  */
 export type AfterImage = (image: number, block: number, frame?: Frame) => void;
 
@@ -39,10 +39,10 @@ export type AfterImage = (image: number, block: number, frame?: Frame) => void;
 export class FrameLoop {
   readonly #stats: Counters;
   readonly #afterImage: AfterImage;
-  /** Cache: the last frame and its transform. Only a frozen frame is kept: another one may change in place. */
+  /** Cache of the last frame and its transform. Kept only for a frozen frame, since others may change. */
   #frame: Frame | null = null;
   #affine: Affine = IDENTITY;
-  /** The upright frame of the last frame. */
+  /** Upright version of the last frame. */
   #upright: Frame | undefined;
   /** True during a call, and while `onNote` is called. Only `enter` and `leave` write it. */
   isRunning = false;
@@ -52,14 +52,14 @@ export class FrameLoop {
     this.#afterImage = afterImage;
   }
 
-  /** Clears the cached frame: the input size may have changed. */
+  /** Clears the cached frame, since the input size may have changed. */
   reset(): void {
     this.#frame = null;
   }
 
   /**
-   * Begins a call. Refuses another one until `leave`: `onNote`, or a getter on the caller's tensors, could call
-   * decode() and overwrite the result of this call.
+   * Begins a call. Refuses another call until `leave`: `onNote` or a getter on the caller's tensors could call decode()
+   * and overwrite this result.
    */
   enter(): void {
     if (this.isRunning)
@@ -74,7 +74,7 @@ export class FrameLoop {
     this.isRunning = false;
   }
 
-  /** Checks the frames before anything is copied. `input` is undefined while it is not known yet. */
+  /** Checks the frames before anything is copied. `input` is undefined while it is unknown. */
   check(frames: Frames, input: readonly [number, number] | null | undefined): void {
     if (frames === undefined || frames === this.#frame) return;
     if (Array.isArray(frames)) for (const frame of frames as readonly Frame[]) checkFrame(frame, input);
@@ -119,7 +119,7 @@ export class FrameLoop {
   }
 }
 
-/** Throws if the frame has a crop or a rotation that the network's results cannot be taken back from. */
+/** Throws if the frame has a crop or rotation from which the results cannot be brought back. */
 function checkTask({ crops = "upright" }: Ready, frame: Frame | undefined): void {
   if (frame?.rotation && crops === "turned")
     refuse(
@@ -142,13 +142,13 @@ function checkTask({ crops = "upright" }: Ready, frame: Frame | undefined): void
 const frameOf = (frames: Frames, image: number): Frame | undefined =>
   Array.isArray(frames) ? (frames as readonly Frame[])[image] : (frames as Frame | undefined);
 
-/** Throws if the frame of `decode` is a list. */
+/** Throws if the frame passed to `decode` is a list. */
 export function oneFrame(frame: Frame | undefined): Frame | undefined {
   if (Array.isArray(frame)) checkFrame(frame as unknown as Frame, undefined);
   return frame;
 }
 
-/** Throws if memory holds more than one image: `decode` returns one result. */
+/** Throws if memory holds several images: `decode` returns one result. */
 export function oneImage(ready: Ready): Detections {
   if (ready.detections.length !== 1)
     throw new TensorError(
@@ -158,6 +158,6 @@ export function oneImage(ready: Ready): Detections {
   return ready.detections[0];
 }
 
-/** True if the kernel found a probability above 1, beyond the slack of its element type, in this plan block. */
+/** True if the kernel counted a probability above 1 in this plan block, beyond the slack of its element type. */
 export const isOutOfRange = ({ engine }: Ready, block: number): boolean =>
   engine.memory.i32[(block >> 2) + A.P_OUT_OF_RANGE] > 0;

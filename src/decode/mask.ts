@@ -1,8 +1,8 @@
-/** The mask of a detection, and what a caller says about it. */
+/** Types of a detection's mask and its options. */
 
 /**
- * Names the order of the steps that make a mask: product of coefficients and prototypes, resizing, crop by the box. In
- * those that begin with "sigmoid" probabilities are resized, in the others logits.
+ * Order of the steps that make a mask: product of coefficients and prototypes, resizing, crop by the box. Rules that
+ * begin with "sigmoid" resize probabilities, the others logits.
  */
 export type PrototypeRule =
   | "proto"
@@ -14,28 +14,28 @@ export type PrototypeRule =
   | "sigmoid_image";
 
 /**
- * Names the rule of a mask: that of masks made of prototypes, or how a small mask of Mask R-CNN is pasted into its box,
- * "torchvision" or "detectron2".
+ * How a mask is made. A `PrototypeRule` applies to masks made of prototypes. "torchvision" and "detectron2" paste a
+ * small mask of Mask R-CNN into its box.
  */
 export type MaskRule = PrototypeRule | "torchvision" | "detectron2";
 
 /** Size, rule and threshold of a mask. */
 export interface MaskOptions {
   /**
-   * The picture that the mask is a part of: the prototypes, the network's input, the image of the frame, or a picture
-   * of the image in that size. Default: "frame" if `decode` got a frame, else "network".
+   * Picture that the mask covers: the prototypes, the network's input, the image of the frame, or that image resized to
+   * [width, height]. Default: "frame" if `decode` got a frame, else "network".
    */
   readonly size?: "prototype" | "network" | "frame" | readonly [width: number, height: number];
   /**
-   * Default: "proto" at the prototypes' size, "input" at that of the network, "image" at others; of Mask R-CNN
-   * "torchvision". Masks of RF-DETR are cut by the box only where a rule is stated.
+   * Default: "proto" at the size of the prototypes, "input" at that of the network, "image" at others; "torchvision"
+   * for Mask R-CNN. Masks of RF-DETR are cut by the box only if a rule is stated.
    */
   readonly rule?: MaskRule;
   /** A pixel is set if its probability is greater. Default 0.5. */
   readonly threshold?: number;
 }
 
-/** Runs of a mask in COCO's format. */
+/** Mask as run lengths, in COCO's format. */
 export interface MaskRle {
   /** Height and width of the picture. */
   readonly size: readonly [height: number, width: number];
@@ -43,15 +43,15 @@ export interface MaskRle {
   readonly counts: string;
 }
 
-/** One part of a mask. Rings are x, y, x, y, ... of corners between pixels, in pixels of the picture. */
+/** One connected part of a mask. Rings are x, y, x, y, ... of corners between pixels, in pixels of the picture. */
 export interface MaskPolygon {
   readonly outer: readonly number[];
   readonly holes: readonly (readonly number[])[];
 }
 
-/** The part of a mask inside its box: one byte a pixel, 0 or 1. */
+/** The pixels of a mask inside its box: one byte each, 0 or 1. */
 export interface Mask {
-  /** Left upper corner in a picture of the size that was asked for, in pixels. */
+  /** Left edge of the box in the picture, in pixels. */
   readonly x: number;
   readonly y: number;
   readonly width: number;
@@ -59,12 +59,15 @@ export interface Mask {
   readonly data: Uint8Array;
   /** Width and height of the whole picture. */
   readonly size: readonly [width: number, height: number];
-  /** Number of pixels that are set. */
+  /** Count of set pixels. */
   readonly area: number;
-  /** Returns the mask as runs of the whole picture, in COCO's format. */
+  /** Returns the mask of the whole picture as run lengths, in COCO's format. */
   toRle(): MaskRle;
-  /** Returns the outlines of the parts along the edges of pixels. Pixels that touch at a corner are two parts. */
+  /**
+   * Returns the outlines of the connected parts along the edges of pixels. Pixels that touch only at a corner are two
+   * parts.
+   */
   toPolygons(): MaskPolygon[];
-  /** Returns eight pixels a byte, the first in the highest bit, as `numpy.packbits` packs `data`. */
+  /** Returns the pixels as bits, eight per byte, the first in the highest bit, as `numpy.packbits` packs `data`. */
   toBits(): Uint8Array;
 }

@@ -1,8 +1,8 @@
-/** Notes how to name the classes of a network without names. */
+/** Writes the note on how to name the classes of a network that has no names. */
 import { adviceOnCocoLabels } from "../core/labels.ts";
 import type { Decoder } from "./decoder.ts";
 
-/** Returns a note if the classes have no names, and are as many as those of COCO; else null. */
+/** Returns the note if classes have no names and their count is COCO's; else null. */
 export function noteOfMissingNames(decoder: Decoder): string | null {
   const { classes } = decoder.describe().json as { readonly classes?: number | null };
   const advice = adviceOnCocoLabels(decoder.config.labels, classes ?? decoder.config.classes);

@@ -7,17 +7,19 @@ import { ELEMENTS, type SlotArray, type TensorInput } from "../core/tensor.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Inputs } from "./inputs.ts";
 
-/** Spacing of f16 scores near 1. A score nearer to 0 than this may be a rounded 0, and tells nothing. */
+/** Spacing of f16 near 1. A score closer to 0 may be a rounded 0, and proves nothing. */
 const ROUNDING = 2 ** -10;
 
 export class MissingOne {
-  /** A list with scores clearly below 0 was seen. Those of later frames lack 1 too, whatever their values. */
+  /**
+   * True if a list with scores clearly below 0 was seen. Scores of later frames then lack 1 too, whatever their values.
+   */
   #isMissing = false;
-  /** A list with scores above 0 was seen. Negative scores of later frames are then no scores. */
+  /** True if a list with scores above 0 was seen. Negative scores of later frames are then errors. */
   #isWhole = false;
 
   /**
-   * Replaces the scores of the frame in `inputs.given` by scores of 0..1 where they lack 1.
+   * Adds 1 to the scores in `inputs.given` if they lack it.
    * @returns a note on the first such frame, else null
    */
   addTo({ heads: [{ score, count, cells }], batch }: Plan, inputs: Inputs): string | null {
@@ -35,7 +37,7 @@ export class MissingOne {
         else if (!(x <= 0 && x >= -ROUNDING)) above++;
       }
     if (above > 0 && !this.#isMissing) this.#isWhole = true;
-    // Other values are no scores, and the check of the list refuses them.
+    // Leave other values as they are: the check of the list refuses them.
     if (above > 0 || this.#isWhole || (below === 0 && !this.#isMissing)) return null;
     const isFirst = !this.#isMissing;
     this.#isMissing = true;

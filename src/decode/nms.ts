@@ -1,4 +1,4 @@
-/** Suppression by itself, for boxes that something else decoded. */
+/** `nms`: suppression alone, for boxes that were decoded elsewhere. */
 import * as A from "../core/abi.ts";
 import { writeCorners } from "../core/corners.ts";
 import { withoutSpareRows } from "../core/counted-rows.ts";
@@ -23,13 +23,13 @@ import { show } from "../core/tensor.ts";
 
 /** Options of `nms`. */
 export interface NmsOptions {
-  /** Greedy suppression, the only one here: `suppress` has the other methods. Default "hard". */
+  /** Greedy suppression, the only method of `nms`: `suppress` has others. Default "hard". */
   readonly method?: "hard";
   /** Default 0.45. */
   readonly iouThreshold?: number;
   /** Boxes at or below this score are left out. Default: none. */
   readonly scoreThreshold?: number;
-  /** Largest number of indices that come out. Default: all. */
+  /** Largest count of returned indices. Default: all. */
   readonly maxDetections?: number;
   /** Class id of each box: boxes suppress each other within a class only. Default: one class. */
   readonly classIds?: ArrayLike<number>;
@@ -49,14 +49,14 @@ const RULES: { readonly [N in keyof Required<NmsOptions>]: Rule } = {
   iouGate: IOU_GATE,
   pixelOffset: PIXEL_OFFSET,
   method: ['"hard". Other methods: suppress(boxes, scores, { method }).indices', (x) => x === "hard"],
-  // `checkEngine` checks it.
+  // `checkEngine` checks the value.
   engine: ANY,
 };
 
 const wrong = (name: string, got: unknown, expected: string): never =>
   refuse(name, show(got), expected, RangeError);
 
-/** Throws if an array has texts, null or holes. JavaScript would make numbers of them, or NaN. */
+/** Throws if an array has strings, null or holes, which JavaScript would convert to numbers or NaN. */
 function checkNumbers(name: string, list: ArrayLike<unknown>): void {
   checkList(name, list);
   if (!ArrayBuffer.isView(list))
@@ -72,7 +72,7 @@ interface Workspace {
   isCounting: boolean;
 }
 
-/** One workspace for all calls. It grows to the largest call and stays. */
+/** The workspace of all calls. It grows to the largest call and is kept. */
 let workspace: Workspace | null = null;
 
 const PLAN = A.FIRST_ADDRESS;
@@ -98,7 +98,7 @@ export function nms(
   scores: ArrayLike<number>,
   options: NmsOptions = {},
 ): Int32Array {
-  // In plain JavaScript null says as little as undefined.
+  // Treat null like undefined, since plain JavaScript passes either.
   options ??= {};
   checkOptions(options, RULES);
   checkNumbers("boxes", boxes);
@@ -138,8 +138,8 @@ export function nms(
     (classIds === null ? A.FLAG_NMS_ALL : A.FLAG_NMS_CLASS) | (iouGate === ">=" ? A.FLAG_SUPPRESS_EQUAL : 0);
   f32[p + A.P_OFFSET_X] = f32[p + A.P_OFFSET_Y] = offset;
   if (format === "xyxy" && threshold === -Infinity) {
-    // Boxes usually come as finite corners in order. Take them as they are, and check afterwards those that were looked
-    // at.
+    // Copy boxes as they are, since they usually are finite corners in order. Check later only those that suppression
+    // looked at.
     copyColumns(workspace, boxes, scores, classIds);
     const kept = suppressed(workspace, n);
     if (allWell(workspace, n)) return kept;
@@ -157,7 +157,7 @@ function suppressed({ engine, at }: Workspace, count: number): Int32Array {
   return i32.slice(first, first + kept);
 }
 
-/** Returns the workspace; makes it anew if it is too small or of another engine. */
+/** Returns the workspace. Makes a new one if it is too small or has another engine. */
 function room(name: EngineName, n: number, max: number): Workspace {
   if (workspace?.engine.name === name && workspace.at.capacity >= n && workspace.max >= max) return workspace;
   const words = wordsFrom(PLAN);
@@ -169,7 +169,7 @@ function room(name: EngineName, n: number, max: number): Workspace {
   return { engine, max, at, isCounting: false };
 }
 
-/** Copies the columns as they are. */
+/** Copies the columns without conversion. */
 function copyColumns(
   w: Workspace,
   boxes: ArrayLike<number>,
@@ -206,7 +206,7 @@ function copyAsCorners(
     if (!(score > threshold || (threshold === -Infinity && score === threshold))) continue;
     const o = (at.boxes >> 2) + count * 4;
     writeCorners(f32, o, boxes, i * 4, format);
-    // Infinity - Infinity and NaN - NaN are NaN: drop what is not finite.
+    // Drop what is not finite: Infinity - Infinity and NaN - NaN are NaN.
     const sum = f32[o] + f32[o + 1] + f32[o + 2] + f32[o + 3];
     if (sum - sum !== 0) continue;
     f32[(at.scores >> 2) + count] = score;
@@ -218,9 +218,9 @@ function copyAsCorners(
 }
 
 /**
- * True if every box that suppression looked at is well-formed. Others had no part in the result: the order of the
- * numbers among themselves is right wherever the sort has put a NaN. If it looked at more than half, all boxes are
- * checked in the order of memory, which is faster.
+ * True if every box that suppression looked at is finite with corners in order. The others had no influence: numbers
+ * sort correctly among themselves, wherever a NaN ends up. If suppression looked at more than half, checks all boxes in
+ * the order of memory, which is faster.
  */
 function allWell({ engine, at }: Workspace, n: number): boolean {
   const { f32, i32 } = engine.memory;

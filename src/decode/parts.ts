@@ -1,4 +1,4 @@
-/** The values that a decoder is made of, besides boxes. `boxwright` has all; `boxwright/core` those that are passed. */
+/** The parts of a decoder besides boxes. `boxwright` passes all of them, `boxwright/core` those of its caller. */
 import { ConfigError, mismatch } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import type { Explain } from "../plan/explain.ts";
@@ -7,13 +7,13 @@ import type { DecoderTask } from "./tasks.ts";
 
 export interface Parts {
   readonly tasks: readonly DecoderTask[];
-  /** The checks for wrong input; null for none. */
+  /** The checks for wrong input, null for none. */
   readonly checks: Checks | null;
-  /** The function that explains why tensors do not fit; null: the error only says that they do not. */
+  /** Function that explains why tensors do not fit. Null: the error does not say why. */
   readonly explain: Explain | null;
 }
 
-/** Throws a ConfigError if a value that a caller passed is not the one of that name. `has`: a member of it. */
+/** Throws a ConfigError unless the caller passed the value of this name. `has` is a member that the value must have. */
 export function checkPart(name: "checks" | "explain", part: unknown, has: string): void {
   if (part === undefined || typeof (part as { readonly [key: string]: unknown } | null)?.[has] === "function")
     return;

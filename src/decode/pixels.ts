@@ -1,19 +1,19 @@
-/** `toPixels`: a detection in pixels of its image. */
+/** `toPixels` converts a detection to pixels of its image. */
 import { isInPixels } from "../core/unit.ts";
 import { type Detection, type DetectionFields, type Keypoint, type Point, Row } from "./detections.ts";
 
-/** Rounds alike everywhere, unlike Math.hypot. */
+/** Returns the distance of two points. Rounds alike on all runtimes, unlike Math.hypot. */
 const distanceOf = (a: Point, b: Point): number =>
   Math.sqrt((a.x - b.x) * (a.x - b.x) + (a.y - b.y) * (a.y - b.y));
 
 /**
- * Returns the centre of an oriented box, and the lengths of its sides. The width lies along the angle: boxes of text
- * begin at another corner than those of a network with angles.
+ * Returns the centre and the side lengths of an oriented box. The width is along the angle: boxes of text begin at
+ * another corner than those of networks with angles.
  */
 function sidesOf([a, b, c, d]: readonly Point[], angle = NaN): Partial<Detection> {
   const along = (p: Point): number => Math.abs((p.x - a.x) * Math.cos(angle) + (p.y - a.y) * Math.sin(angle));
   const [first, last] = [distanceOf(a, b), distanceOf(a, d)];
-  // Compare the cosines of both sides to the angle.
+  // Find the side along the angle by the cosines of both.
   const isFirst = along(b) * last > along(d) * first;
   return {
     cx: (a.x + c.x) / 2,
@@ -23,7 +23,7 @@ function sidesOf([a, b, c, d]: readonly Point[], angle = NaN): Partial<Detection
   };
 }
 
-/** Returns a value as text: of an object, such as an image, its first keys. */
+/** Returns a value as text for an error. An object, such as an image, shows its first keys. */
 const textOf = (value: unknown): string =>
   typeof value === "object" && value !== null
     ? `{ ${Object.keys(value).slice(0, 8).join(", ")} }`
@@ -74,7 +74,7 @@ export function toPixels(d: DetectionFields, width: number, height: number): Det
     ...scaled("corners"),
   };
   const { corners } = pixels;
-  // A caller may have put fields of his own beside these: keep them.
+  // Keep fields that the caller added to the detection.
   return Object.setPrototypeOf(
     corners?.length === 4 ? { ...pixels, ...sidesOf(corners, d.angle) } : pixels,
     Row.prototype,

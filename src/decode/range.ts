@@ -1,4 +1,4 @@
-/** Refuses probabilities outside 0..1. Every decoder does so, with and without checks. */
+/** Refuses probabilities outside 0..1. Every decoder does, with and without checks. */
 import { TensorError } from "../core/errors.ts";
 import { READINGS } from "../core/readings.ts";
 import { isFloat, shape, type TensorSpec } from "../core/tensor.ts";
@@ -10,7 +10,7 @@ import type { Plan } from "../plan/plan.ts";
 import { type PlanInMemory, everyValue, valueIn } from "./values.ts";
 
 /**
- * Returns the error for a probability outside 0..1, which names the options that would explain the probability.
+ * Returns the error about a probability outside 0..1. It names the options that would explain the value.
  * @param spec the tensor with the scores
  */
 export function rangeErrorOf(plan: Plan, spec: TensorSpec, about: string, got: number | null): TensorError {
@@ -32,7 +32,7 @@ export function rangeErrorOf(plan: Plan, spec: TensorSpec, about: string, got: n
   );
 }
 
-/** Returns advice for quantised scores whose zero point is 0, which it is if nobody states one; else empty. */
+/** Returns advice for quantised scores with a zero point of 0, the default if nobody states one. Else empty. */
 function adviceOnZeroPoint({ name, type, scale, zeroPoint, channels }: TensorSpec): string {
   const raw = channels?.type ?? type;
   const isQuantised = !isFloat({ type: raw }) && scale !== null;
@@ -41,21 +41,21 @@ function adviceOnZeroPoint({ name, type, scale, zeroPoint, channels }: TensorSpe
   return `${name} has a scale and zeroPoint 0: give its zeroPoint${usual} (real = (raw - zeroPoint) * scale); `;
 }
 
-/** True if a head is a list that may end before its tensor does. Rows after the end of a list are undefined. */
+/** True if a head reads a list that may end before its tensor does. Rows after the end are undefined. */
 export const isList = ({ marker, count }: Head): boolean => marker !== null || count !== null;
 
-/** Returns the columns of a head that hold scores, with their channels and the function that applies to them. */
+/** Returns the columns of a head that hold scores, each with its channel count and activation. */
 export function scoreColumns(h: Head): { f: Column; fn: Fn; channels: number }[] {
   const channels = h.classId || h.rule === "objectness" ? 1 : h.classes;
   const score = { f: h.score, fn: h.scoreFn, channels };
   return h.objectness ? [score, { f: h.objectness, fn: h.objectnessFn, channels: 1 }] : [score];
 }
 
-/** True if the decoder takes the numbers of a column as they are, for probabilities. */
+/** True if the decoder takes the values of a column as probabilities, without an activation. */
 export const areProbabilities = ({ scores }: Plan, fn: Fn): boolean => scores !== "logits" && fn === "none";
 
 /**
- * Looks at every probability of the tensors in the slots. The kernel looks only at those that pass.
+ * Checks every probability of the tensors in the slots. The kernel checks only those that pass.
  * @returns how many are NaN or -Infinity. The kernel counts those that are Infinity
  * @throws TensorError for a finite one outside 0..1
  */

@@ -1,16 +1,16 @@
-/** Records become columns, as `Detections` has them. */
+/** Converts records to columns, the form of `Detections`. */
 import { refuse } from "../core/errors.ts";
 import { neededTask } from "../core/tasks.ts";
 import { isInPixels } from "../core/unit.ts";
 import { type DetectionFields, Detections, type TaskColumns, setLength } from "./detections.ts";
 
-/** The parts of a decoder's task that give records their columns. */
+/** The part of a task that is needed for its columns in records. */
 export interface KnownTask {
   readonly name: string;
   readonly edges?: TaskColumns["edges"] | null;
 }
 
-/** The part of a task that reads records. */
+/** The function of a task that reads records. */
 export interface RowReader {
   readonly task: string;
   /**
@@ -24,7 +24,7 @@ export interface RowReader {
   ) => void;
 }
 
-/** Throws a RangeError for records in another unit. A network may give a few boxes whose corners are exchanged. */
+/** Throws a RangeError for records in pixels. Allows some boxes with exchanged corners, which networks may give. */
 function checkRecords(rows: readonly DetectionFields[]): void {
   let swapped = 0;
   for (const d of rows) {
@@ -36,7 +36,8 @@ function checkRecords(rows: readonly DetectionFields[]): void {
 }
 
 /**
- * Makes columns of records. Label texts come from the records; `sources` may be shorter. Every task adds its columns.
+ * Makes detections of records. Labels come from the records. `sources` may be shorter than the list. Every task adds
+ * its columns.
  * @throws RangeError for records that are no detections in 0..1; ConfigError if none of `tasks` knows their columns
  */
 export function detectionsOf(

@@ -1,20 +1,22 @@
-/** Finished rows as numbers: which order of columns their values fit, and which image each row belongs to. */
+/** Finished rows as numbers: finds the column order that their values fit, and the image that each row belongs to. */
 import { refuse } from "../core/errors.ts";
 import { type RowOrder, type RowOrderName, rowOrder, SLACK } from "../core/row-orders.ts";
 import { shape, type TensorSpec } from "../core/tensor.ts";
 
-/** The rows of a frame, each as the numbers of its columns. */
+/** The rows of a frame, as numbers. */
 export interface Rows {
   readonly values: ArrayLike<number>;
   readonly width: number;
-  /** Rows of each image: [first, count]. */
+  /** Range of rows of each image: [first, count]. */
   readonly images: readonly (readonly [first: number, count: number])[];
 }
 
-/** Most images of a batch that a column of indices may name. */
+/** Largest image index that a column may hold. */
 const MOST_IMAGES = 4096;
 
-/** Returns why rows do not have an order, `null` if they have. NaN is left to the decoder, which drops such rows. */
+/**
+ * Returns why rows contradict a column order, `null` if they do not. Ignores NaN, since the decoder drops such rows.
+ */
 export function whyNotOrder(
   { width, image, box, score, classId }: RowOrder,
   values: ArrayLike<number>,
@@ -32,7 +34,7 @@ export function whyNotOrder(
     if (of < 0 || id === -1) continue;
     if (isFraction(id) || id < 0) return `class ${id} in row ${i}`;
     if (classes !== null && id >= classes && s > 0) return `class ${id} of ${classes} in row ${i}`;
-    // Accept -1: super-gradients fills padding with -1, and `#regroup` drops it.
+    // Accept -1, with which super-gradients pads. `#regroup` drops such rows.
     if (s > 1 + SLACK || (s < -SLACK && s !== -1)) return `score ${s} in row ${i}`;
     if (s > 0) {
       seen++;
@@ -42,17 +44,17 @@ export function whyNotOrder(
   return swapped * 2 > seen ? `${swapped} of ${seen} boxes turned around` : null;
 }
 
-/** True for a finite number that is not whole. */
+/** True for a finite number with a fraction. */
 const isFraction = (x: number): boolean => Number.isFinite(x) && !Number.isInteger(x);
 
-/** True if the columns after the box are probabilities, as those of raw cells are. */
+/** True if all columns after the box are probabilities, as in raw cells. */
 export function areScores(values: ArrayLike<number>, width: number): boolean {
   for (let i = 0; i < values.length; i++)
     if (i % width > 3 && (values[i] < -SLACK || values[i] > 1 + SLACK)) return false;
   return true;
 }
 
-/** True if some row is more than padding in one of the orders. */
+/** True if some row is not padding under one of the orders. */
 export const hasDetections = (
   names: readonly RowOrderName[],
   values: ArrayLike<number>,
@@ -65,11 +67,11 @@ export const hasDetections = (
     return false;
   });
 
-/** Returns ranges of `count` rows, one for each image. */
+/** Returns a range of `count` rows for each image. */
 export const equalRanges = (images: number, count: number): Rows["images"] =>
   Array.from({ length: images }, (_, i) => [i * count, count] as const);
 
-/** Joins mmdeploy's rows with their class ids. */
+/** Joins mmdeploy's rows with the class ids of the other tensor. */
 export function withLabels(
   values: ArrayLike<number>,
   labels: ArrayLike<number>,
@@ -90,7 +92,7 @@ export function withLabels(
   return { values: joined, width, images: equalRanges(batch, count) };
 }
 
-/** Groups rows by their column of images. */
+/** Groups rows by their image column. */
 export function byImage(
   spec: TensorSpec,
   values: ArrayLike<number>,

@@ -1,4 +1,4 @@
-/** Reads clones of `Detections` from another thread: `structuredClone` keeps the columns and drops the methods. */
+/** Reads clones of `Detections`. `structuredClone` and `postMessage` keep the columns and drop the methods. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import type { Detection, DetectionFields, Detections } from "./detections.ts";
@@ -18,7 +18,9 @@ export type ClonedDetections = Pick<
   | "corners"
 >;
 
-/** What drawing and exporting take: what `decode` returned, a list of detections, or a clone of either. */
+/**
+ * Detections as drawing and exporting take them: the result of `decode`, a list of detections, or a clone of either.
+ */
 export type DetectionList<D extends object = Detection> = Iterable<D> | ClonedDetections;
 
 const isClone = (given: unknown): given is ClonedDetections =>
@@ -30,7 +32,7 @@ const isClone = (given: unknown): given is ClonedDetections =>
   ) &&
   Number.isInteger((given as ClonedDetections).length);
 
-/** Returns the detections of a clone as objects, and everything else as it is. */
+/** Returns a clone's detections as objects. Returns any other value unchanged. */
 export const rowsOf = <T>(given: T): T | DetectionFields[] => (isClone(given) ? rowsOfClone(given) : given);
 
 function rowsOfClone(c: ClonedDetections): DetectionFields[] {
@@ -43,7 +45,7 @@ function rowsOfClone(c: ClonedDetections): DetectionFields[] {
       `at most ${room}, the rows that the columns have`,
       RangeError,
     );
-  // Columns have room for more rows than `length`.
+  // Divide by the column length: columns have more rows than `length`.
   const points = keypoints ? keypoints.length / (3 * scores.length) : 0;
   return Array.from({ length: c.length }, (_, row) => ({
     class_id: classIds[row],

@@ -1,6 +1,6 @@
 /**
- * Settles tensors whose shapes can be read in several ways by what a frame shows: a list that has as many rows as a box
- * has numbers, for instance. Frames before tell first, then the values, then the order of the other tensors.
+ * Settles tensors whose shapes fit several readings, such as a list with as many rows as a box has numbers. Earlier
+ * frames decide first, then the values, then the order of the other tensors.
  */
 import { READINGS, type ReadingName } from "../core/readings.ts";
 import { SLACK } from "../core/row-orders.ts";
@@ -9,7 +9,7 @@ import type { HeadDraft, HeadTensor, Interpretation } from "../heads/head.ts";
 import type { Interpreted } from "../plan/make.ts";
 import type { Plan } from "../plan/plan.ts";
 
-/** How the frames before were read. */
+/** How earlier frames were read. */
 export interface Earlier {
   readonly reading: ReadingName;
   /** Storage order of each tensor by its name. */
@@ -25,7 +25,8 @@ export const earlierOf = ({ reading, heads }: Plan): Earlier => ({
 });
 
 /**
- * Returns the same with one interpretation if the frame tells which, and a note if rows were taken without evidence.
+ * Returns `interpreted` with one interpretation if the frame shows which one is right. Adds a note if rows were chosen
+ * without evidence.
  * @param numbersAt returns the numbers of a tensor of `interpreted.outputs`
  */
 export function settleByFrame(
@@ -46,7 +47,7 @@ export function settleByFrame(
   const possible = all.filter((one) => isPossible(one, classes, numbersAt));
   if (possible.length === 1) return { settled: settled(possible), note: null };
   const left = possible.length > 0 ? possible : all;
-  // Raw cells come in both orders. Lists are written row by row.
+  // Give up on raw cells, which come in both orders. Lists are written row by row.
   if (!left.every(({ name }) => READINGS[name].cells === undefined))
     return { settled: interpreted, note: null };
   const inOneOrder = left.filter(({ tensors }) => new Set(tensors.flat().flatMap(orderOf)).size === 1);
@@ -64,14 +65,14 @@ export function settleByFrame(
 const isAsBefore = ({ name, tensors }: Interpretation, earlier: Earlier): boolean =>
   name === earlier.reading && tensors.flat().every((t) => t.layout === earlier.layouts[t.name]);
 
-/** Returns the storage order that a tensor has; none for one whose dims do not tell rows from planes. */
+/** Returns the storage order of a tensor. Empty if its dims fit both rows and planes. */
 const orderOf = ({ dims, layout }: HeadTensor): string[] =>
   dims.filter((n) => n !== 1).length > 1 || (dims.length > 1 && dims[dims.length - 1] === 1) ? [layout] : [];
 
-/** Cells that are looked at. */
+/** Count of cells to look at. */
 const MOST_CELLS = 256;
 
-/** True if the values of the first image can be what the interpretation takes them for. */
+/** True if the values of the first image are possible under the interpretation. */
 function isPossible(
   { name, scores, heads: [head] }: Interpretation,
   classes: number | null,

@@ -1,32 +1,32 @@
 import * as A from "../core/abi.ts";
 import type { Memory } from "../core/memory.ts";
 
-/** Counters of a decoder, kept up to date in place. */
+/** Counters of a decoder. The object is updated in place. */
 export interface Stats {
-  /** Number of frames decoded. */
+  /** Count of decoded frames. */
   readonly frames: number;
   /** Candidates of the last frame, over all its images. */
   readonly candidates: number;
   /**
-   * Candidates of the last frame that were dropped. `capped`: for lack of room, or because `maxDetections` were kept
-   * before their turn. `notFinite`: their box, score or class id was NaN or infinite. `empty`: nothing of their box was
-   * left inside the image, under rules that clamp before suppression.
+   * Dropped candidates of the last frame. `capped`: no room, or `maxDetections` were kept before their turn.
+   * `notFinite`: box, score or class id was NaN or infinite. `empty`: nothing of the box was left inside the image,
+   * under rules that clamp before suppression.
    */
   readonly dropped: { readonly capped: number; readonly notFinite: number; readonly empty: number };
-  /** Bytes of memory that the decoder holds. */
+  /** Bytes of the decoder's memory. */
   readonly bytes: number;
-  /** Number of plans made. More than one: shapes changed, and the slots were made anew. */
+  /** Count of plans made. A second plan means that shapes changed, and that the slots are new. */
   readonly plans: number;
 }
 
-/** The counters as the decoder writes them. */
+/** The counters, writable for the decoder. */
 export interface Counters {
   frames: number;
   candidates: number;
   readonly dropped: { capped: number; notFinite: number; empty: number };
 }
 
-/** Begins a frame: sets the counters of the last one to 0. */
+/** Begins a frame: resets the counters of the last one. */
 export function countFrame(stats: Counters): void {
   stats.frames++;
   stats.candidates = 0;

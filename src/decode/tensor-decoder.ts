@@ -1,4 +1,4 @@
-/** `createDecoder`: the first frame, or the shapes given beforehand, make a plan; every frame runs it. */
+/** The decoder of `createDecoder`. The first frame, or shapes given beforehand, make a plan. Every frame runs it. */
 import type { EngineName } from "../core/engine-name.ts";
 import { ConfigError, mismatch, refuse, TensorError } from "../core/errors.ts";
 import { numbersOf } from "../core/number.ts";
@@ -47,7 +47,7 @@ import { checkListRange, checkRange, isList, rangeErrorOf } from "./range.ts";
 import { type AfterImageOfTask, attachTasks, checkTasks, rowReaders } from "./tasks.ts";
 import { type Update, readUpdate } from "./update.ts";
 
-/** Makes a decoder, as `createDecoder` does. `partsFor` returns the parts that a config needs. */
+/** Makes a decoder, as `createDecoder` does. `partsFor` loads the parts that the config needs. */
 export async function makeDecoder(
   config: unknown,
   options: DecoderOptions,
@@ -64,7 +64,7 @@ export async function makeDecoder(
 }
 
 /**
- * Makes a decoder of these parts without a promise.
+ * Makes a decoder of these parts synchronously.
  * @param fetched returns the parts that `makeDecoder` fetches. Called only when one is needed, so that Node loads the
  * files then
  */
@@ -85,7 +85,7 @@ export function makeDecoderSync(
   );
 }
 
-/** Makes a decoder of a config that is read already. */
+/** Makes a decoder of a config that is already read. */
 export function decoderOf(
   config: Config,
   options: DecoderOptions,
@@ -96,14 +96,14 @@ export function decoderOf(
   return new TensorDecoder(config, chooseEngine(engineOf(options)), options ?? {}, parts, rows);
 }
 
-/** Plain JavaScript may pass null for options. `readConfig` checks them, where all of them are read. */
+/** Returns the stated engine. Plain JavaScript may pass null for options, which `readConfig` checks later. */
 const engineOf = (options: DecoderOptions | null): EngineName | "auto" => options?.engine ?? "auto";
 
 /** Everything that belongs to one set of shapes. */
 interface PlanWorkspace extends MemoryImage, Workspace {
-  /** The plan block that reads rows gathered from a caller's array, as a list of one. */
+  /** Plan block for rows gathered from a caller's array, as a list of one. */
   readonly gatherBlocks: readonly number[];
-  /** Steps after the boxes of an image: a named suppression, and the reading of masks or points. Mostly empty. */
+  /** Steps after the boxes of an image, such as named suppression and masks. Mostly empty. */
   readonly finish: readonly AfterImageOfTask[];
 }
 
@@ -121,21 +121,21 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   #hash: string | null = null;
   #thresholds: Thresholds;
   #work: PlanWorkspace | null = null;
-  /** The shapes were given beforehand: tensors of other shapes are refused. */
+  /** True if shapes were given beforehand. Tensors of other shapes are refused. */
   #isFixed = false;
-  /** The slots hold rows gathered from the last outputs, not whole tensors. */
+  /** True if the slots hold rows gathered from the last outputs, not whole tensors. */
   #holdsRows = false;
   #prepareRule: PartialRule | null = null;
   readonly #finished: FinishedRows | null;
-  /** The shapes that `imagesIn` was last asked about, and its answer. */
+  /** Shapes that `imagesIn` was last called with, and its answer. */
   #counted = { shapes: "", images: 1 };
-  /** Adds 1 to scores that lack it; null if those of the family never do. */
+  /** Adds 1 to scores that lack it. Null if scores of the family never do. */
   readonly #missingOne: MissingOne | null;
   readonly #openRows = new OpenRows();
   #earlier: Earlier | null = null;
-  /** The outputs were brought into another form, so that the slots are not theirs. */
+  /** True if the outputs were converted, so that the slots are not theirs. */
   #isBrought = false;
-  /** The probabilities of the first tensors were checked, and those of the first list with rows. */
+  /** True once the probabilities of the first tensors were checked. For lists: of the first one with rows. */
   #hasCheckedRange = false;
   #hasCheckedList = false;
   readonly #parts: Parts;
@@ -158,10 +158,10 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     const mayLackOne = config.decodes && TRAITS[familyOf(config).family].mayLackOne;
     this.#missingOne = mayLackOne ? new MissingOne() : null;
     const known = knownSpecs(config);
-    // Rows that change from frame to frame are read once they come.
+    // Wait for the first frame if the rows vary per frame.
     const specs = known && this.#finished?.reads(known) ? null : known;
     const interpreted = specs && interpretConfig(config, specs, parts.tasks);
-    // If prior boxes are an output, the plan waits for their values.
+    // Wait for the first frame if prior boxes are an output.
     if (interpreted?.awaits === null) {
       this.#build(interpreted);
       this.#isFixed = true;
@@ -192,7 +192,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   prepare(image: ImageInput, options?: PrepareOptions): Prepared {
     const engine = this.engine === "ts" ? "ts" : "auto";
     const rule = this.prepareRule as PrepareRule;
-    // Copy the options only if they lack an engine. A detector states one, and so allocates nothing here.
+    // Copy the options only if they lack an engine. A detector states one, so that no frame allocates.
     const withEngine: PrepareOptions = options?.engine === undefined ? { engine, ...options } : options;
     const prepared = this.#prepare.prepareImage(image, rule, withEngine);
     this.checks?.afterPrepare(image, prepared.frame, rule.size);
@@ -229,7 +229,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     return text ? { ...description, text: `${description.text}\npicture: ${text}` } : description;
   }
 
-  /** Returns how pictures are prepared, or why they cannot be. A decoder that is given tensors needs no picture. */
+  /** Returns how pictures are prepared, or why they cannot be. Undefined for a decoder that needs no picture. */
   #pictureText(): string | undefined {
     try {
       const prepare = this.#parts.tasks.find((one) => one.task === "prepare");
@@ -291,7 +291,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     return this.#work;
   }
 
-  /** Brings finished rows into one form. Returns other outputs as they are. */
+  /** Converts finished rows to one form. Returns other outputs unchanged. */
   #bring(outputs: Outputs, frames: Frames): Outputs {
     const finished = this.#finished;
     if (finished === null) return outputs;
@@ -318,7 +318,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     return work;
   }
 
-  /** Gives lists whose count of rows changes room and a count. Returns other outputs as they are. */
+  /** Pads lists whose row count varies. Returns other outputs unchanged. */
   #openRoom(outputs: Outputs): Outputs {
     return this.#openRows.isOpen ? (this.#openRows.pad(this.#named(outputs)) ?? outputs) : outputs;
   }
@@ -329,13 +329,13 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     return tensors.map((t, i) => [names[i], t]);
   }
 
-  /** True if these are the tensors of the plan. */
+  /** True if the outputs are the tensors of the plan. */
   #fits(outputs: Outputs): boolean {
     const { inputs } = this.#work ?? {};
     return inputs !== undefined && matchTensors(inputs, outputs) && fitTensors(inputs);
   }
 
-  /** Brings the matched tensors into memory. Returns the plan blocks that read them. */
+  /** Copies the matched tensors into memory. Returns the plan blocks that read them. */
   protected bringIn(work: PlanWorkspace): readonly number[] {
     const { inputs, gatherBlocks } = work;
     const arrays = inputs.given;
@@ -358,8 +358,8 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   }
 
   /**
-   * Returns how many images these outputs hold, 1 if their shapes alone do not tell. `toPacket` asks, so that a device
-   * learns of a batch before the receiver refuses it.
+   * Returns how many images these outputs hold, 1 if their shapes do not tell. `toPacket` calls it, so that a device
+   * notices a batch before the receiver refuses it.
    */
   imagesIn(outputs: Outputs): number {
     const list = Array.isArray(outputs) ? Array.from(outputs as readonly TensorInput[]) : null;
@@ -381,12 +381,12 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
       const images = this.#finished?.imagesIn(specs) ?? null;
       if (images !== null) return images;
       const { interpretations } = interpretConfig(this.config, specs, this.#parts.tasks);
-      // Tensors that do not fit have no interpretation.
+      // No interpretation: the tensors do not fit.
       return interpretations.length === 0
         ? 1
         : Math.max(1, Math.min(...interpretations.map(({ batch }) => batch)));
     } catch (error) {
-      // The receiver says what is wrong with these tensors.
+      // Let the receiver say what is wrong with these tensors.
       if (error instanceof TensorError) return 1;
       throw error;
     }
@@ -397,7 +397,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   }
 
   /**
-   * Returns the names of the tensors of a bare array: their own, or those of the config in its order, or output0,
+   * Returns the names of the tensors in a bare array: their own, or those of the config in its order, or output0,
    * output1 ...
    */
   #namesOf(tensors: readonly TensorInput[]): string[] {
@@ -417,14 +417,14 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
     const isList = Array.isArray(outputs);
     const tensors = (isList ? Array.from(outputs) : Object.values(outputs)) as readonly TensorInput[];
     const names = isList ? this.#namesOf(tensors) : Object.keys(outputs);
-    // A scale that was given beforehand holds for data that comes without one.
+    // Keep a scale that was given beforehand if data come without one.
     const specs = tensors.map((t, i) => ({
       ...specOf(names[i], t, this.#known(names[i])),
-      // The counts follow the rows that were brought into one form.
+      // The counts follow the converted rows.
       ...(this.#isBrought && i === 1 && { countsRows: true as const }),
     }));
     if (this.#isFixed && this.#work) checkShapes(specs, this.#work.plan.tensors);
-    // Today's thresholds: only a list of them may tell how many classes there are, and `update` may have given it.
+    // Use the current thresholds: only a list of thresholds may show the class count, and `update` may have set it.
     const config = {
       ...this.config,
       confidenceThreshold: this.#thresholds.confidenceThreshold,
@@ -446,7 +446,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
       refuse("", `outputs ${names.join(", ")}`, "each tensor once, by its name or in its place");
   }
 
-  /** Makes everything that belongs to these shapes. `ownNames`: names of the tensors in the array that they came in. */
+  /** Makes everything that belongs to these shapes. `ownNames`: names that the tensors had in their array. */
   #build(interpreted: Interpreted, ownNames: readonly (string | null)[] = []): void {
     const { specs } = interpreted;
     const { explain } = this.#parts;
@@ -498,7 +498,7 @@ class TensorDecoder extends FrameDecoder<PlanWorkspace, ReturnType<typeof newSta
   }
 }
 
-/** Throws if a tensor of the plan is missing, or has another shape than was given beforehand. */
+/** Throws if a tensor of the plan is missing or has another shape than stated beforehand. */
 function checkShapes(specs: readonly TensorSpec[], planned: readonly TensorSpec[]): void {
   for (const { name, dims } of planned) {
     const got = specs.find((s) => s.name === name);

@@ -1,11 +1,11 @@
-/** Turns the results of an upright picture back to the picture that the camera delivered. */
+/** Turns the results of an upright picture back to the camera's picture. */
 import { type QuarterTurns, turnBoxes, turnPoints, turnsBack } from "../core/turn.ts";
 import { type Detections, CORNER_VALUES } from "./detections.ts";
 
 /** Values of a keypoint: x, y and confidence. */
 const KEYPOINT_VALUES = 3;
 
-/** Turns boxes, keypoints and corners back in place. Angles are turned by their task, masks when they are made. */
+/** Turns boxes, keypoints and corners back in place. Tasks turn angles, and masks are turned when they are made. */
 export function turnBack(detections: Detections, rotation: QuarterTurns): void {
   const turns = turnsBack(rotation);
   const { length, boxes, keypoints, corners, scores } = detections;

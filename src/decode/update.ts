@@ -1,4 +1,4 @@
-/** Reads the thresholds that may change between frames. */
+/** Reads the thresholds that `update` may change between frames. */
 import { mismatch } from "../core/errors.ts";
 import { CONFIDENCE, UNIT, isUnit, nameComplaint, valueComplaint } from "../core/options.ts";
 import { isKeyed, show } from "../core/tensor.ts";
@@ -6,15 +6,15 @@ import type { Thresholds } from "../memory/write.ts";
 
 /** Thresholds for `Decoder.update`. */
 export interface Update {
-  /** A number in 0..1, or one for each class. */
+  /** Threshold in 0..1, or one for each class. */
   readonly confidenceThreshold?: number | readonly number[];
-  /** A number in 0..1. */
+  /** IoU threshold in 0..1. */
   readonly iouThreshold?: number;
   /** A whole number from 1 to the bound given at creation. */
   readonly maxDetections?: number;
 }
 
-/** Bounds that a decoder sets to an update. */
+/** Limits that a decoder sets to an update. */
 export interface UpdateRules {
   /** Largest `maxDetections`. */
   readonly bound: number;
@@ -25,7 +25,7 @@ export interface UpdateRules {
 const NAMES = ["confidenceThreshold", "iouThreshold", "maxDetections"];
 
 /**
- * Returns the new thresholds: those of `update`, and for those it leaves out the values in `now`.
+ * Returns the new thresholds: those that `update` states, and the others from `now`.
  * @throws RangeError with every problem of `update`
  */
 export function readUpdate<T extends Partial<Thresholds>>(
@@ -41,7 +41,7 @@ export function readUpdate<T extends Partial<Thresholds>>(
     const complaint = nameComplaint(name, NAMES);
     if (complaint) say(name, mismatch(...complaint));
   }
-  // In plain JavaScript null says as little as undefined.
+  // Treat null like undefined, since plain JavaScript passes either.
   const confidence = given.confidenceThreshold ?? null;
   const iou = given.iouThreshold ?? null;
   const most = given.maxDetections ?? null;
@@ -60,7 +60,7 @@ export function readUpdate<T extends Partial<Thresholds>>(
   if (problems.length > 0) throw new RangeError(problems.join("\n"));
   return {
     ...now,
-    // A list is copied: the caller may change it later.
+    // Copy a list, since the caller may change it later.
     ...(confidence !== null && {
       confidenceThreshold: typeof confidence === "number" ? confidence : [...confidence],
     }),

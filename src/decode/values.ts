@@ -1,4 +1,4 @@
-/** Reads the values of a plan's columns before or after a scan. Long loops run in the kernel. */
+/** Reads values of a plan's columns before or after a scan. Long loops run in the kernel. */
 import * as A from "../core/abi.ts";
 import { ELEMENTS } from "../core/tensor.ts";
 import { value } from "../engine/ts/value.ts";
@@ -9,10 +9,10 @@ import type { Ready } from "./loop.ts";
 /** A plan in memory, and the engine that runs it. */
 export type PlanInMemory = MemoryImage & Ready;
 
-/** The largest f32. */
+/** Largest finite f32. */
 export const LARGEST = 3.4028234663852886e38;
 
-/** Returns the value of a column in a cell. */
+/** Returns the value of a column for one cell. */
 export function valueIn(
   { memory, plan, layout }: MemoryImage,
   image: number,
@@ -26,8 +26,8 @@ export function valueIn(
 }
 
 /**
- * Begins a column record of values of a tensor, from this element on. Returns the record's address: the buckets of the
- * sort, which nobody reads before a scan or after suppression.
+ * Begins a column record over a tensor's values from `element` on. Returns its address, in the buckets of the sort,
+ * which are unused before a scan and after suppression.
  */
 export function columnOf(work: PlanInMemory, tensor: number, element: number): number {
   const { i32, f32 } = work.memory;
@@ -42,14 +42,14 @@ export function columnOf(work: PlanInMemory, tensor: number, element: number): n
   return column;
 }
 
-/** Called for a value outside of a range. Returns false to end the search. */
+/** Called for a value outside the range. Returns false to end the search. */
 type Outsider = (value: number, cell: number, channel: number) => boolean;
 
 const isNone: Outsider = () => false;
 
 /**
  * True if every value of a column lies in `low`..`high`, over `channels` channels and all images, or if `allows`
- * returns true for each that does not. NaN lies in no range.
+ * returns true for it. NaN lies in no range.
  */
 export function everyValue(
   work: PlanInMemory,
@@ -62,7 +62,7 @@ export function everyValue(
   const { engine, memory, plan } = work;
   const s = plan.tensors[f.tensor];
   const { bytes, code } = ELEMENTS[s.type];
-  // Walk in the order of memory: along the smaller of the two steps.
+  // Walk memory in order: along the smaller of the two steps.
   const byCell = f.cell > f.channel;
   const [run, runs] = byCell ? [channels, cells] : [cells, channels];
   const [step, runStep] = byCell ? [f.channel, f.cell] : [f.cell, f.channel];
