@@ -1,4 +1,6 @@
-/** `decode` of a module that `boxwright compile --out detector.mjs` writes: one network, nothing that reads others. */
+/**
+ * The function `decode` in a module that `boxwright compile --out detector.mjs` writes. It decodes one network only.
+ */
 import * as A from "../core/abi.ts";
 import { TensorError, refuse } from "../core/errors.ts";
 import type { Memory } from "../core/memory.ts";
@@ -18,34 +20,34 @@ import { turnBack } from "../decode/turn.ts";
 import type { DetectionColumns } from "../memory/layout.ts";
 import { IDENTITY, writeAffine } from "../memory/write.ts";
 
-/** A plan as it stands in the module: plain data. */
+/** The plan inside the module, as plain data. */
 export interface EmbeddedPlan {
-  /** Words of the leading part of memory. */
+  /** Words at the start of memory. */
   readonly image: readonly number[];
   readonly memoryBytes: number;
   /** Address of the plan block. */
   readonly block: number;
   readonly columns: DetectionColumns;
-  /** Rows of the detection columns. */
+  /** Count of rows in the detection columns. */
   readonly rows: number;
   readonly labels: readonly string[] | null;
   readonly tensors: readonly TensorSpec[];
   /** Address of each tensor. */
   readonly addresses: readonly number[];
-  /** Index of each tensor among all outputs of the network. */
+  /** Index of each tensor among the network's outputs. */
   readonly places: readonly number[];
   /** Count of the network's outputs. */
   readonly outputs: number;
   readonly inputSize: readonly [number, number] | null;
 }
 
-/** An engine over memory of its own. */
+/** An engine with its own memory. */
 export interface SmallEngine {
   readonly memory: Memory;
   readonly decode: (block: number) => number;
 }
 
-/** Returns `decode` of a plan. Memory is taken and the kernel compiled at the first call. */
+/** Returns `decode` for a plan. The first call allocates the memory and compiles the kernel. */
 export function decoderOf(
   plan: EmbeddedPlan,
   makeEngine: (bytes: number) => SmallEngine,

@@ -1,4 +1,7 @@
-/** The module that `boxwright compile --out detector.mjs` writes, with the vector kernel. Its plan is put in later. */
+/**
+ * Template of the module that `boxwright compile --out detector.mjs` writes, with the vector kernel. The command adds
+ * the plan.
+ */
 import { decodeText } from "kernel-data/decode";
 import { memoryOf } from "../core/memory.ts";
 import type { KernelExports } from "../engine/engine.ts";

@@ -1,4 +1,7 @@
-/** The same module without WebAssembly: for worklets of React Native, and workers that compile no kernel. */
+/**
+ * Template of the same module without WebAssembly, for worklets of React Native and workers that cannot compile a
+ * kernel.
+ */
 import { memoryOf } from "../core/memory.ts";
 import { tsEngine } from "../engine/ts/index.ts";
 import { type EmbeddedPlan, decoderOf } from "./decode.ts";

@@ -1,11 +1,11 @@
 /**
- * Waits for whichever of several promises settles first, again and again. `Promise.race` with a promise that lives as
- * long as the stream keeps the outcome of every round alive, and with it every image.
+ * Waits for the next of several promises that settles, repeatedly. `Promise.race` is no substitute: with a promise that
+ * lives as long as the stream, it keeps the outcome of every round in memory, and with it every image.
  */
 
 type Outcome<T> = { readonly value: T } | { readonly error: unknown };
 
-/** A promise that is watched, with its outcome. */
+/** A promise under watch, with its outcome. */
 export class Arrival<T> {
   readonly promise: Promise<T>;
   #outcome: Outcome<T> | null = null;
@@ -25,7 +25,7 @@ export class Arrival<T> {
     );
   }
 
-  /** Returns the value of a promise that has settled. Throws its error. */
+  /** Returns the value of a settled promise, or throws its error. */
   take(): T {
     const outcome = this.#outcome as Outcome<T>;
     if ("error" in outcome) throw outcome.error;
@@ -36,7 +36,7 @@ export class Arrival<T> {
 /** The error that `next` throws after `stop`. */
 export const STOPPED = /* @__PURE__ */ new Error("The detector was closed.");
 
-/** The promises of a stream in the order in which they settle, until a signal ends it. */
+/** The promises of a stream in the order in which they settle. A signal ends the order. */
 export class Arrivals {
   readonly #signal: AbortSignal | undefined;
   readonly #settled: unknown[] = [];
@@ -56,7 +56,7 @@ export class Arrivals {
     });
   }
 
-  /** Returns the next one that settles. Throws the signal's reason, and `STOPPED` after `stop`. */
+  /** Returns the next promise that settles. Throws the signal's reason, or `STOPPED` after `stop`. */
   async next(): Promise<unknown> {
     while (this.#settled.length === 0 && !this.#signal?.aborted && !this.#isStopped)
       await new Promise<void>((resolve) => (this.#wake = resolve));

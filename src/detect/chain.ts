@@ -1,4 +1,7 @@
-/** A detector and a network of points behind it: person and pose, palm and hand, face and mesh. */
+/**
+ * Runs two networks in a chain: a detector, then a network that gives points for each crop (person and pose, palm and
+ * hand, face and mesh).
+ */
 import type { Crop } from "../core/crop.ts";
 import { ConfigError, mismatch, refuse } from "../core/errors.ts";
 import { checkOptions, namesOnly } from "../core/options.ts";
@@ -23,7 +26,7 @@ import type { Detector, Timings } from "./types.ts";
 
 const factsOf = ({ config }: Decoder) => POINT_FACTS[familyOf(config).family] ?? {};
 
-/** Throws a ConfigError if the second network gets no crops. */
+/** Throws a ConfigError if the second network is not one that gets crops. */
 export function checkPoints(decoder: Decoder): void {
   if (factsOf(decoder).network !== undefined) return;
   const families = Object.entries(POINT_FACTS).filter(([, facts]) => facts.network !== undefined);
@@ -39,16 +42,18 @@ export function checkPoints(decoder: Decoder): void {
   ]);
 }
 
-/** Two crops that overlap by more than this show the same object: MediaPipe's hand_landmark_tracking. */
+/** IoU above which two crops show the same object, as in MediaPipe's hand_landmark_tracking. */
 const SAME = 0.5;
 
-/** An object whose crop is known, and the row of the detector that it comes from; null if it was tracked. */
+/**
+ * An object with a known crop. `row`: its row among the detector's boxes, null if it was tracked from the last frame.
+ */
 interface Candidate {
   readonly crop: Crop;
   readonly row: number | null;
 }
 
-/** The points of one object, as detections of one row. */
+/** The points of one object, as detections with one row. */
 interface FoundPoints {
   readonly points: Detections;
   readonly row: number | null;
@@ -61,7 +66,7 @@ export class ChainedDetector implements Detector {
   readonly #first: Detector;
   readonly #second: Detector;
   readonly #most: number;
-  /** The points have a score of their own, which says whether the object is there. */
+  /** True if the points have a score of their own, which says whether the object is there. */
   readonly #hasPresence: boolean;
   readonly #pixels = new PixelReader();
   readonly #calls = new OneCall();
@@ -97,7 +102,7 @@ export class ChainedDetector implements Detector {
     return detectFrames(frames, options, this.#calls, (source, arrivals) => this.#track(source, arrivals));
   }
 
-  /** Looks for objects in the next crops of the image before, and for others by the detector of boxes. */
+  /** Follows objects by the crops that the last image gave for this one. Finds other objects by the detector. */
   async *#track(source: Images, arrivals: Arrivals): AsyncGenerator<Detections, void, undefined> {
     let tracked: readonly Crop[] = [];
     for await (const image of oneByOne(source, arrivals)) {
@@ -119,7 +124,7 @@ export class ChainedDetector implements Detector {
     });
   }
 
-  /** Finds the points of the tracked objects, and of the new objects that the detector found. */
+  /** Finds the points of tracked objects, and of objects that the detector newly finds. */
   async #detectOne(given: DetectorImage, tracked: readonly Crop[]): Promise<Detections> {
     const pixels = this.#pixels.readNow(given);
     const image = pixels instanceof Promise ? await pixels : pixels;
@@ -131,13 +136,13 @@ export class ChainedDetector implements Detector {
       ...this.#cropsOf(boxes, image),
       ...tracked.map((crop) => ({ crop, row: null })),
     ]);
-    // Tracked objects go first, then the best boxes.
+    // Take tracked objects first, then the best boxes.
     const chosen = [
       ...candidates.filter(({ row }) => row === null),
       ...candidates.filter(({ row }) => row !== null),
     ].slice(0, this.#most);
     const pointsOfBoxes: FoundPoints[] = [];
-    // The crop turns the picture.
+    // Pass the picture without a rotation, since the crop turns it.
     const asDelivered = { ...image, rotation: 0 as const };
     for (const { crop, row } of chosen) {
       const points = await this.#second.detect(asDelivered, { crop });
@@ -151,7 +156,7 @@ export class ChainedDetector implements Detector {
     for (const step of ["prepare", "run", "decode"] as const) this.timings[step] += timings[step];
   }
 
-  /** Returns the crops of the best boxes that have an area. */
+  /** Returns the crops of the best boxes. Skips boxes without an area. */
   #cropsOf(boxes: Detections | null, image: ImageInput): Candidate[] {
     return (boxes?.toArray() ?? [])
       .map((d, row) => ({ d, row }))
@@ -160,7 +165,7 @@ export class ChainedDetector implements Detector {
       .filter(({ crop }) => hasPixels(crop));
   }
 
-  /** Returns the rows of all objects, the best first. */
+  /** Returns one result with the rows of all objects, the best first. */
   #join(boxes: Detections | null, objects: readonly FoundPoints[]): Detections {
     const rowOf = (one: FoundPoints): readonly [Detections, number] =>
       this.#hasPresence || !boxes || one.row === null ? [one.points, 0] : [boxes, one.row];
@@ -205,7 +210,7 @@ function concatenate(parts: readonly Float32Array[]): Float32Array {
   return whole;
 }
 
-/** Drops each crop of a tracked object, or of one that is to be tracked, that a later one shows too. */
+/** Drops each crop whose object a later crop of a tracked object shows too. */
 function distinct(candidates: readonly Candidate[]): Candidate[] {
   if (candidates.every(({ row }) => row !== null)) return [...candidates];
   return candidates.filter(
@@ -214,10 +219,10 @@ function distinct(candidates: readonly Candidate[]): Candidate[] {
   );
 }
 
-/** True for a crop that shows more than a pixel of the image. `prepare` refuses others: they may be in 0..1. */
+/** True if a crop shows more than a pixel. `prepare` refuses a smaller one, since it may be in 0..1. */
 const hasPixels = ({ width, height }: Crop): boolean => width > 1 || height > 1;
 
-/** Returns the IoU of two crops as if they were upright, as MediaPipe does. */
+/** Returns the IoU of two crops without their angles, as MediaPipe does. */
 function overlapOf(a: Crop, b: Crop): number {
   const across =
     Math.min(a.cx + a.width / 2, b.cx + b.width / 2) - Math.max(a.cx - a.width / 2, b.cx - b.width / 2);

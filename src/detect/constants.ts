@@ -1,6 +1,6 @@
 /**
- * Inputs besides the picture by which networks are told its size: each is the same for every frame. The detector names
- * the size of the network's input, so that boxes come out in its pixels, whatever the photo.
+ * Inputs besides the picture that tell a network the picture's size. The detector feeds the size of the network's own
+ * input, so that boxes come out in its pixels, whatever the photo.
  */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
@@ -8,7 +8,7 @@ import type { ConstantInput, SessionTensor } from "./session.ts";
 
 type Size = readonly [width: number, height: number];
 
-/** An input by the name that its exporter gives it. */
+/** A known input, by the name that its exporter gives it. */
 interface Known {
   /** Element type if the runtime states none. */
   readonly type: ConstantInput["type"];
@@ -23,7 +23,7 @@ const KNOWN: { readonly [name: string]: Known } = {
   scale_factor: { type: "float32", values: () => [1, 1] },
 };
 
-/** True if the detector knows what to feed the input. */
+/** True if the detector knows the values of the input. */
 export const isConstant = ({ name }: SessionTensor): boolean => Object.hasOwn(KNOWN, name);
 
 /** Returns the input with its values. Throws a TensorError if it is not a pair of numbers. */

@@ -1,4 +1,4 @@
-/** `createDetector`: from an image to detections. Opens the network; session-detector.ts runs it. */
+/** `createDetector` opens a network and returns a detector. session-detector.ts runs the network. */
 import { fetchConfig } from "../config/read.ts";
 import { ConfigError, mismatch, refuse } from "../core/errors.ts";
 import { namesFor, nearestName } from "../core/names.ts";
@@ -52,7 +52,7 @@ export async function createDetector<Opened = never, Second = never>(
   const { points } = (source as typeof source | null) ?? {};
   if (options?.most !== undefined && !(Number.isInteger(most) && most > 0 && points))
     refuse("options.most", show(most), "a positive whole number, beside a network of points", RangeError);
-  // A chain copies both results into its own, so both networks may reuse theirs.
+  // Let both networks reuse their results: a chain copies them into its own.
   const detector = await openDetector<Opened>(source, points === undefined ? rest : { ...rest, reuse: true });
   if (points === undefined) return detector;
   try {
@@ -70,10 +70,10 @@ export async function createDetector<Opened = never, Second = never>(
   }
 }
 
-/** Options that a detector has and a decoder lacks. `readConfig` checks the others. */
+/** Options of detectors that decoders lack. `readConfig` checks the others. */
 const OWN_OPTIONS = ["warmUp", "most", "reuse"];
 
-/** Throws a ConfigError for a misspelt option of the detector's own, which `readConfig` does not know. */
+/** Throws a ConfigError for a misspelt option of detectors, which `readConfig` does not know. */
 function checkDetectorNames(options: object): void {
   for (const name of Object.keys(options))
     if (!OWN_OPTIONS.includes(name) && nearestName(name, OWN_OPTIONS) !== undefined)
@@ -87,7 +87,7 @@ const WARM_UP: Rule<number> = [
   (x) => Number.isInteger(x) && (x as number) >= 0 && (x as number) <= 1000,
 ];
 
-/** Opens one network, and runs it on a blank image. */
+/** Opens one network, and runs it on a blank image to warm up. */
 async function openDetector<Opened>(
   source: DetectorSource<Opened>,
   options: DetectorOptions,
@@ -99,7 +99,7 @@ async function openDetector<Opened>(
   let session: Session | null = "session" in source ? source.session : null;
   const lanes: FrameLane[] = [];
   try {
-    // Before a runtime is started: it may take seconds.
+    // Read the config before the runtime starts, which may take seconds.
     const config = await fetchConfig(unread, decoderOptions);
     session ??= await open();
     const { input, others } = inputsOf(session);
@@ -116,7 +116,7 @@ async function openDetector<Opened>(
     const { overlaps } = session;
     for (let i = 0; i < (overlaps ? 2 : 1); i++)
       lanes.push(new FrameLane(session.createLane(spec), decoder, outputReader(file)));
-    // Results of `fresh` are copies already.
+    // Reuse if `fresh` is set, since its results are copies already.
     const detector = new SessionDetector(session, decoder, lanes, (reuse ?? decoderOptions.fresh) === true);
     for (let i = 0; i < (warmUp ?? 1); i++) await detector.warmUp(blankImage(decoder));
     const { onNote = warnInDevelopment } = decoderOptions;

@@ -1,4 +1,4 @@
-/** What `detect` takes as an image: pixels, whatever a canvas can draw, and files of photos. */
+/** The images that `detect` takes: pixels, whatever a canvas can draw, and files of photos. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { PIXELS, encodedKind } from "../picture/encoded.ts";
@@ -7,7 +7,7 @@ import { VideoReader, hasFrame } from "./video.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 
 /**
- * Something that a page or a worker can draw: `ImageBitmap`, `HTMLImageElement`, `HTMLVideoElement`,
+ * Something that a page or worker can draw on a canvas: `ImageBitmap`, `HTMLImageElement`, `HTMLVideoElement`,
  * `HTMLCanvasElement`, `OffscreenCanvas`, `VideoFrame`.
  */
 export type Drawable =
@@ -16,10 +16,10 @@ export type Drawable =
   | { readonly videoWidth: number; readonly videoHeight: number }
   | { readonly displayWidth: number; readonly displayHeight: number };
 
-/** The file of a photo, as its bytes: JPEG or PNG, and in a page whatever the browser shows. */
+/** Bytes of a photo's file: JPEG or PNG, and in a page whatever the browser can show. */
 export type PhotoFile = Uint8Array | ArrayBuffer | Blob;
 
-/** An image for a detector: pixels, something that can be drawn, or the file of a photo. */
+/** An image for a detector: pixels, something drawable, or a photo's file. */
 export type DetectorImage = ImageInput | Drawable | PhotoFile;
 
 interface Context {
@@ -33,13 +33,13 @@ interface Canvas {
   getContext(kind: "2d", options: { readonly willReadFrequently: boolean }): Context | null;
 }
 
-/** Globals of a page or a worker, as far as they are used. */
+/** The globals of a page or worker that are used here. Each may be missing. */
 interface Drawing {
   readonly OffscreenCanvas?: new (width: number, height: number) => Canvas;
   readonly document?: { createElement(name: "canvas"): Canvas };
 }
 
-/** Reads the pixels of drawables by one canvas, which it keeps. */
+/** Reads the pixels of drawables through one canvas, which it reuses. */
 export class PixelReader {
   #canvas: Canvas | null = null;
   #context: Context | null = null;
@@ -47,8 +47,8 @@ export class PixelReader {
   readonly #video = new VideoReader();
 
   /**
-   * Returns the pixels of an image. Returns a promise only for the file of a photo, a `<video>` and a `VideoFrame`. A
-   * frame is read without a canvas if the browser can.
+   * Returns the pixels of an image. Returns a promise only for a photo's file, a `<video>` and a `VideoFrame`. Reads a
+   * video frame without a canvas if the browser can.
    */
   readNow(image: DetectorImage): ImageInput | Promise<ImageInput> {
     if (typeof image !== "object" || image === null) return this.read(image);
@@ -58,10 +58,10 @@ export class PixelReader {
     return photo === null ? this.read(image) : decodePhoto(photo, (bitmap) => this.read(bitmap));
   }
 
-  /** Returns the pixels of an image, by a canvas if it has to be drawn. */
+  /** Returns the pixels of an image. Draws it on a canvas if necessary. */
   read(image: DetectorImage): ImageInput {
     const isObject = typeof image === "object" && image !== null;
-    // Plain JavaScript may pass an address: a string, or a URL.
+    // Recognise an address, which plain JavaScript may pass as a string or URL.
     const isAddress = isObject ? "pathname" in image : typeof image === "string";
     if (!isObject || isAddress)
       return refuse(
@@ -122,7 +122,7 @@ function newCanvas(width: number, height: number): Canvas {
   );
 }
 
-/** Returns the size of a drawable in its own pixels, not that of its place in the page. */
+/** Returns the size of a drawable in its own pixels, not the size at which a page shows it. */
 function sizeOf(image: Drawable): readonly [width: number, height: number] {
   const sizes = image as { readonly [key: string]: unknown };
   for (const kind of ["natural", "video", "display"])

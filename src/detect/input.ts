@@ -1,4 +1,4 @@
-/** Finds the input of a network that takes the picture, and checks that the decoder prepares pictures for it. */
+/** Finds a network's input for the picture, and checks that the decoder prepares pictures to fit it. */
 import { inputOf, isGray, sizeOf } from "../config/model/input.ts";
 import type { Model } from "../config/model/types.ts";
 import type { Config } from "../config/types.ts";
@@ -11,7 +11,7 @@ import { constantOf, isConstant } from "./constants.ts";
 import type { InputSpec, InputType, Session, SessionTensor } from "./session.ts";
 import { familyOf } from "../heads/query.ts";
 
-/** Returns the input for the picture, and the inputs for the size of the picture. */
+/** Returns the input for the picture, and the inputs for its size. */
 export function inputsOf({ inputs, feedsConstants = false }: Session): {
   readonly input: SessionTensor;
   readonly others: readonly SessionTensor[];
@@ -31,14 +31,14 @@ export function inputsOf({ inputs, feedsConstants = false }: Session): {
   );
 }
 
-/** Returns the config for a network that is told the size of its input: its boxes are in pixels of the input. */
+/** Returns the config of a network that is told a size: its boxes are in pixels of the input. */
 export function inInputPixels(config: Config): Config {
   const { finishedIn } = TRAITS[familyOf(config).family];
   return (config.coordinates ?? finishedIn) === "photo" ? { ...config, coordinates: "pixels" } : config;
 }
 
 /**
- * Returns the config, completed by what runtime and file state of the input. Fields of the config's `prepare` win.
+ * Returns the config with what runtime and file state about the input. Fields of the config's own `prepare` win.
  * @throws ConfigError if the config states another input size than the network
  */
 export function withInput(config: Config, { name, dims, type }: SessionTensor, file: Model | null): Config {
@@ -86,7 +86,7 @@ export function withInput(config: Config, { name, dims, type }: SessionTensor, f
 
 const PICTURE_TYPES: readonly InputType[] = ["f32", "f16", "u8", "i8"];
 
-/** Throws if neither the config nor the family says how its networks want their picture. */
+/** Throws if neither the config nor its family says how a picture is prepared. */
 export function checkPreparation({ config, prepareRule }: Decoder): void {
   const { family } = familyOf(config);
   const { prepare, head } = TRAITS[family];
@@ -104,7 +104,7 @@ export function checkPreparation({ config, prepareRule }: Decoder): void {
     ]);
 }
 
-/** Returns the input tensor of a frame. */
+/** Returns the spec of the input tensor. */
 export function inputSpecOf(
   { name, dims }: SessionTensor,
   others: readonly SessionTensor[],

@@ -1,4 +1,4 @@
-/** `detectAll`: opens what it iterates over, and takes the images one after the other. */
+/** `detectAll` for every kind of source: opens the source, and detects on its images one by one. */
 import { TensorError, mismatch, refuse } from "../core/errors.ts";
 import { type Rule, checkOptions } from "../core/options.ts";
 import { isBytes, show } from "../core/tensor.ts";
@@ -7,18 +7,18 @@ import { Arrivals, STOPPED } from "./arrivals.ts";
 import type { DetectorImage } from "./image.ts";
 import type { OneCall } from "./one-call.ts";
 
-/** The iterator of a stream of images. */
+/** Iterator over the images of a stream. */
 export interface Images {
   next(): Promise<IteratorResult<DetectorImage, unknown>> | IteratorResult<DetectorImage, unknown>;
   return?(): unknown;
 }
 
-/** A `<video>` in a browser that calls back for each frame. */
+/** A `<video>` in a browser with `requestVideoFrameCallback`. */
 export interface PlayingVideo {
   readonly videoWidth: number;
   readonly videoHeight: number;
   readonly ended: boolean;
-  /** Why the video cannot go on. */
+  /** Set if the video has failed. */
   readonly error?: { readonly message: string } | null;
   /** Calls back when the next frame is shown. */
   requestVideoFrameCallback(callback: () => void): number;
@@ -26,11 +26,11 @@ export interface PlayingVideo {
   addEventListener(name: "ended" | "error", listener: () => void, options: { readonly once: true }): void;
 }
 
-/** Images in a row: `detectAll` takes them one after the other. */
+/** A source of images for `detectAll`. */
 export type DetectorFrames = Iterable<DetectorImage> | AsyncIterable<DetectorImage> | PlayingVideo;
 
 /**
- * Yields a video at each frame that it shows, until the video ends. Skips frames that come while one is detected.
+ * Yields a video once per frame that it shows, until it ends. Skips frames that come during a detection.
  * @throws TensorError if the video fails: no frame would come any more
  */
 async function* framesOf(video: PlayingVideo): AsyncGenerator<DetectorImage, void, undefined> {
@@ -58,7 +58,7 @@ export interface DetectAllOptions {
 }
 
 /**
- * Yields what `detect` makes of a stream of images, as one of the detector's `calls`. Closes the stream at the end.
+ * Yields the detections for a stream of images. Counts as one of the detector's `calls`. Closes the stream at the end.
  * @throws TensorError for what cannot be iterated over, before the call begins; RangeError for wrong options
  */
 export function detectFrames(
@@ -67,16 +67,16 @@ export function detectFrames(
   calls: OneCall,
   detect: Detect,
 ): AsyncGenerator<Detections, void, undefined> {
-  // The body of the caller's loop may close the detector: `return` then ends the stream, which waits at a yield.
+  // End the stream if the caller's loop closes the detector: `return` then works, since the stream waits at a yield.
   const end = (): void => void stream.return();
   const stream = detectUntil(end, frames, options, calls, detect);
   return stream;
 }
 
-/** Returns the detections of a stream of images, in its order. */
+/** Function that yields the detections of a stream's images, in order. */
 type Detect = (source: Images, arrivals: Arrivals) => AsyncGenerator<Detections, void, undefined>;
 
-/** Does the work of `detectFrames`. `end` ends the generator that this function returns. */
+/** Does the work of `detectFrames`. Calling `end` ends the returned generator. */
 async function* detectUntil(
   end: () => void,
   frames: DetectorFrames,
@@ -84,7 +84,7 @@ async function* detectUntil(
   calls: OneCall,
   detect: Detect,
 ): AsyncGenerator<Detections, void, undefined> {
-  // Open the frames first: the detector stays free if they cannot be iterated over.
+  // Open the frames first, so that the detector stays free if they cannot be iterated over.
   const { signal } = checkOptions(options ?? {}, { signal: SIGNAL });
   const source = iteratorOf(frames);
   calls.enter("detectAll", () => {
@@ -98,7 +98,7 @@ async function* detectUntil(
     if (error !== STOPPED) throw error;
   } finally {
     arrivals.forgetSignal();
-    // The source may wait for a frame that never comes.
+    // Do not await: the source may wait for a frame that never comes.
     void Promise.resolve(source.return?.()).catch(() => undefined);
     calls.leave();
   }
@@ -128,14 +128,14 @@ export function iteratorOf(frames: DetectorFrames): Images {
   const open: (() => unknown) | undefined = openAsync ?? openSync;
   const expected =
     "something to iterate over: a list, a generator or a stream of images. A single one is for detect()";
-  // Refuse the bytes of a photo, which can be iterated over too.
+  // Refuse a photo's bytes, which can be iterated over too.
   if (typeof open !== "function" || typeof frames === "string" || isBytes(frames))
     return refuse("detectAll", show(frames), expected);
   let source: Partial<Images> | null;
   try {
     source = open.call(frames) as Partial<Images> | null;
   } catch (error) {
-    // A locked ReadableStream throws: somebody else reads it.
+    // A ReadableStream throws if it is locked: another reader has it.
     throw new TensorError(
       `detectAll: ${mismatch(`${show(frames)} that does not open (${(error as Error).message})`, expected)}`,
       { cause: error },

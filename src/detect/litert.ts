@@ -1,4 +1,4 @@
-/** LiteRT.js: @litertjs/core. */
+/** Adapter for LiteRT.js (@litertjs/core). */
 import type { SlotArray, TensorInput } from "../core/tensor.ts";
 import type { Outputs } from "../decode/inputs.ts";
 import {
@@ -11,13 +11,13 @@ import {
   checkModule,
 } from "./session.ts";
 
-/** Buffer under a tensor of LiteRT.js. */
+/** The buffer behind a tensor of LiteRT.js. */
 interface LiteRtBuffer {
   lock(mode: object): number;
   unlock(): void;
 }
 
-/** A tensor of LiteRT.js, as far as it is used. */
+/** The members of a LiteRT.js tensor that are used here. */
 export interface LiteRtTensor {
   readonly liteRtTensorBuffer?: object;
   readonly accelerator?: string;
@@ -25,14 +25,14 @@ export interface LiteRtTensor {
   delete(): void;
 }
 
-/** Input or output of a compiled model. */
+/** Description of an input or output of a compiled model. */
 export interface LiteRtDetails {
   readonly name: string;
   readonly dtype: string;
   readonly shape: ArrayLike<number>;
 }
 
-/** A `CompiledModel`, as far as it is used. */
+/** The members of a `CompiledModel` that are used here. */
 export interface LiteRtModel {
   readonly options?: { readonly accelerator?: string };
   getInputDetails(): readonly LiteRtDetails[];
@@ -41,14 +41,14 @@ export interface LiteRtModel {
   delete(): void;
 }
 
-/** The module of @litertjs/core, as far as it is used. */
+/** The members of the module @litertjs/core that are used here. */
 export interface LiteRtModule {
   loadAndCompile(model: Uint8Array, options?: object): Promise<LiteRtModel>;
   readonly Tensor: new (data: never, dims: never) => LiteRtTensor;
   getGlobalLiteRt(): { readonly liteRtWasm: object };
 }
 
-/** The WebAssembly module under LiteRT.js. */
+/** The WebAssembly module inside LiteRT.js. */
 interface LiteRtWasm {
   readonly HEAPU8: Uint8Array<ArrayBuffer>;
   readonly LiteRtTensorBufferLockMode: { readonly READ: object; readonly WRITE: object };
@@ -97,7 +97,7 @@ export function liteRt(
         ? await litert.loadAndCompile(model as Uint8Array, options)
         : model;
       return {
-        // Outputs are valid until the next run, which may move the runtime's memory.
+        // On "wasm" outputs are valid only until the next run, which may move the runtime's memory.
         overlaps: (compiled as LiteRtModel).options?.accelerator !== "wasm",
         inputs: (compiled as LiteRtModel)
           .getInputDetails()
@@ -121,7 +121,7 @@ class LiteRtLane implements Lane {
   readonly #inputs: { readonly [name: string]: LiteRtTensor };
   readonly #details: readonly Output[];
   readonly #outputs: Record<string, TensorInput> = {};
-  /** Tensors of the last run, and their buffers that are locked. */
+  /** Tensors of the last run, whose buffers are locked. */
   #tensors: LiteRtTensor[] = [];
   #locked: LiteRtBuffer[] = [];
   #isWriting = false;
@@ -155,7 +155,7 @@ class LiteRtLane implements Lane {
     return this.#outputs;
   }
 
-  /** Returns a view of a tensor in the runtime's memory, or a copy of one that lies on another device. */
+  /** Returns a view of a tensor in the runtime's memory, or a copy if it is on another device. */
   async #read(tensor: LiteRtTensor, name: string): Promise<SlotArray> {
     if (tensor.accelerator !== "wasm") return (await tensor.data()) as SlotArray;
     const buffer = tensor.liteRtTensorBuffer as LiteRtBuffer;

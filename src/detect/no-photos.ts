@@ -1,2 +1,2 @@
-/** The module `#photos` where no package decodes the files of photos: in pages, which decode them by themselves. */
+/** Stands for `#photos` in pages, which decode photos by the browser and need no package. */
 export const decodePhoto = null;

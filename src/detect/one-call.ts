@@ -1,13 +1,13 @@
-/** One call at a time: the calls of a detector share its memory and its result. */
+/** Lets one call run at a time, since the calls of a detector share its memory and its result. */
 import { TensorError } from "../core/errors.ts";
 
-/** The calls of a detector, of which one may run. After `close` none may begin. */
+/** The calls of a detector. At most one runs, and after `close` none begins. */
 export class OneCall {
   #isRunning = false;
   #closing: Promise<void> | undefined;
-  /** Ends the call that runs, if it is a loop. */
+  /** Ends the running call, if it is a loop. */
   #endLoop: (() => void) | undefined;
-  /** Tells a `close` that waits that the call has left. */
+  /** Resolves a `close` that waits for the running call. */
   #onLeave: (() => void) | undefined;
 
   /**
@@ -31,12 +31,12 @@ export class OneCall {
     this.#onLeave?.();
   }
 
-  /** Lets no further call in, ends a loop, waits for the call that runs, and then calls `free`. Does so once. */
+  /** Refuses further calls, ends a loop, waits for the running call, and then calls `free`. Calls `free` only once. */
   close(free: () => Promise<void>): Promise<void> {
     return (this.#closing ??= this.#left().then(free));
   }
 
-  /** Resolves when no call runs. Ends a loop. */
+  /** Resolves when no call runs. Ends a running loop. */
   async #left(): Promise<void> {
     if (!this.#isRunning) return;
     const left = new Promise<void>((resolve) => (this.#onLeave = resolve));

@@ -1,4 +1,4 @@
-/** ONNX Runtime: onnxruntime-node, onnxruntime-web and onnxruntime-react-native, which have one interface. */
+/** Adapter for ONNX Runtime: onnxruntime-node, onnxruntime-web and onnxruntime-react-native share one interface. */
 import type { Outputs } from "../decode/inputs.ts";
 import type { OwnInput } from "../decode/prepare.ts";
 import type { SlotArray } from "../core/tensor.ts";
@@ -17,7 +17,7 @@ import {
 export interface OrtTensor {
   readonly type: string;
   readonly dims: readonly number[];
-  /** Where the data is: "cpu", "gpu-buffer", "ml-tensor" ... */
+  /** Where the data are: "cpu", "gpu-buffer", "ml-tensor" ... */
   readonly location?: string;
   getData?(releaseData?: boolean): Promise<unknown>;
 }
@@ -31,7 +31,7 @@ export interface OrtSession {
     readonly type?: string;
     readonly shape?: readonly (number | string)[];
   }[];
-  // Methods, so that the types of the package itself fit.
+  // Declared as methods, so that the types of the package itself fit.
   run(
     feeds: { readonly [name: string]: never },
     fetches?: { readonly [name: string]: never },
@@ -39,7 +39,7 @@ export interface OrtSession {
   release?(): Promise<void>;
 }
 
-/** The module of onnxruntime-node or onnxruntime-web, as far as it is used. */
+/** The members of the module that are used here. */
 export interface Ort {
   readonly env: {
     readonly versions?: { readonly node?: string };
@@ -49,9 +49,9 @@ export interface Ort {
   readonly Tensor: new (type: never, data: never, dims: readonly number[]) => object;
 }
 
-/** Session options of ONNX Runtime. The most usual ones have types; all others pass too. */
+/** Session options of ONNX Runtime. Common ones have types. Others are passed on too. */
 export interface OrtOptions {
-  /** Where the network runs, in order of preference: `["webgpu"]`, `["cuda", "cpu"]`. */
+  /** Devices that may run the network, in order of preference: `["webgpu"]`, `["cuda", "cpu"]`. */
   readonly executionProviders?: readonly unknown[];
   /** Least severity that is printed: 0 all, 2 warnings, 3 errors, 4 fatal. Default 3: some files cause 200 warnings. */
   readonly logSeverityLevel?: number;
@@ -100,7 +100,7 @@ class OnnxSession implements Session {
   constructor(ort: Ort, session: OrtSession) {
     this.#ort = ort;
     this.#session = session;
-    // onnxruntime-node 1.30 runs on the thread that calls it.
+    // onnxruntime-node 1.30 runs the network on the calling thread, so nothing overlaps.
     this.overlaps = !isNode(ort);
     const { inputNames, inputMetadata = [] } = session;
     this.inputs = inputNames.map((name) => {
@@ -130,14 +130,16 @@ const TYPES = {
   i32: "int32",
 } as const;
 
-/** Returns outputs with their data on the CPU. The session option `preferredOutputLocation` leaves it elsewhere. */
+/**
+ * Returns outputs with their data on the CPU. The session option `preferredOutputLocation` may leave them elsewhere.
+ */
 async function onCpu(outputs: object): Promise<Outputs> {
   const all = Object.entries(outputs) as [string, OrtTensor][];
   if (all.every(([, { location = "cpu" }]) => location.startsWith("cpu"))) return outputs as Outputs;
   const read = all.map(async ([name, tensor]) => {
     const { type, dims, location = "cpu" } = tensor;
     if (location.startsWith("cpu") || tensor.getData === undefined) return [name, tensor] as const;
-    // Free the memory of the GPU: nobody else has this tensor.
+    // Free the memory on the GPU, since only this tensor uses it.
     return [name, { type, dims, data: await tensor.getData(true) }] as const;
   });
   return Object.fromEntries(await Promise.all(read)) as Outputs;
@@ -148,7 +150,7 @@ class OnnxLane implements Lane {
   readonly #session: OrtSession;
   readonly #spec: InputSpec;
   #input: OwnInput;
-  /** Tensors over the inputs. They are made anew if the picture's memory is not `#fed`. */
+  /** Tensors over the inputs. Made anew when the picture's memory is no longer `#fed`. */
   #feeds: { readonly [name: string]: never } = {};
   #fed: SlotArray | null = null;
   /** Tensors over the slots, and the slots that they were made for. */
@@ -163,14 +165,14 @@ class OnnxLane implements Lane {
   }
 
   input(): SlotArray {
-    // A transfer to a worker leaves an empty array.
+    // After a transfer to a worker the array is empty.
     if (this.#input.data.length === 0) this.#input = this.#newInput();
     return this.#input.data;
   }
 
   /**
-   * Returns memory for pictures. With env.wasm.proxy, onnxruntime-web transfers the whole buffer of an input to a
-   * worker: an own input could take the kernel's memory along.
+   * Returns new memory for pictures. With env.wasm.proxy, onnxruntime-web transfers the whole buffer of an input to a
+   * worker, and the kernel's memory must not be transferred.
    */
   #newInput(): OwnInput {
     const { wasm } = this.#ort.env;
@@ -179,7 +181,7 @@ class OnnxLane implements Lane {
 
   #makeFeeds(): { readonly [name: string]: never } {
     const { name, type, dims, constants = [] } = this.#spec;
-    // Copy the constants: a transfer would take them away.
+    // Copy the constants, since a transfer would take them away.
     const others = constants.map(
       (one) => [one.name, this.#tensor(one.type, one.data.slice(), one.dims)] as const,
     );
@@ -201,7 +203,7 @@ class OnnxLane implements Lane {
   }
 
   release(): void {
-    // The runtime's garbage collector frees its tensors.
+    // Nothing to free: the runtime's garbage collector does.
   }
 
   close(): void {
@@ -213,8 +215,8 @@ class OnnxLane implements Lane {
   }
 
   /**
-   * Returns tensors over the slots, or `null` if the runtime cannot write there. onnxruntime-web 1.30 takes such
-   * tensors and leaves them unwritten. Narrowed types have another element type in the network.
+   * Returns tensors over the slots, or `null` if the runtime cannot write there. onnxruntime-web 1.30 accepts such
+   * tensors but does not write them. A tensor whose type the slot narrows has another element type in the network.
    */
   #fetchesInto(slots: Slots): { readonly [name: string]: never } | null {
     const list = Object.entries(slots);

@@ -1,4 +1,4 @@
-/** What a model file states of outputs and the runtime does not: the tensor's own name, scale and zero point. */
+/** Adds to outputs what a model file states and the runtime does not: the tensor's own name, scale and zero point. */
 import { scalesOf } from "../config/model-config.ts";
 import type { Model } from "../config/model/types.ts";
 import type { TensorInput } from "../core/tensor.ts";
@@ -7,8 +7,8 @@ import type { Outputs } from "../decode/inputs.ts";
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /**
- * Returns a function that gives outputs the names and scales of the file. LiteRT.js names outputs as the file's
- * signature does, and no runtime says how integers are quantised.
+ * Returns a function that adds names and scales of the file to outputs. LiteRT.js names outputs by the file's
+ * signature, and no runtime states quantisation.
  */
 export function outputReader(file: Model | null): (outputs: Outputs) => Outputs {
   const known = file?.outputs ?? [];
@@ -16,7 +16,7 @@ export function outputReader(file: Model | null): (outputs: Outputs) => Outputs 
     ({ name, signature, quantisation }) => quantisation || (signature ?? name) !== name,
   );
   if (!isSaid) return (outputs) => outputs;
-  // Kept from frame to frame.
+  // Reuse the record from frame to frame.
   const described: Record<string, Mutable<TensorInput>> = {};
   return (outputs) => {
     if (Array.isArray(outputs)) return outputs;

@@ -1,4 +1,4 @@
-/** Decodes the file of a photo: by the browser in a page, by optional packages in Node. */
+/** Decodes a photo's file: by the browser in a page, by optional packages in Node. */
 import { refuse } from "../core/errors.ts";
 import { PIXELS, bytesOfImage, encodedKind, isBlob, photoFormat } from "../picture/encoded.ts";
 import type { ImageInput } from "../decode/prepare.ts";
@@ -10,12 +10,12 @@ interface Bitmap {
   close(): void;
 }
 
-/** Globals of a page or a worker, as far as they are used. */
+/** The globals of a page or worker that are used here. Each may be missing. */
 interface Decoding {
   readonly createImageBitmap?: (photo: Blob) => Promise<Bitmap>;
 }
 
-/** Returns the bytes or the Blob of an image that is the file of a photo, null for other images. */
+/** Returns the bytes or the Blob if an image is a photo's file, else null. */
 export function photoOf(image: object): Uint8Array | Blob | null {
   if (isBlob(image)) return image;
   const bytes = bytesOfImage(image);
@@ -23,7 +23,7 @@ export function photoOf(image: object): Uint8Array | Blob | null {
 }
 
 /**
- * Decodes the file of a photo. The pixels stand upright, by its EXIF orientation.
+ * Decodes the file of a photo. The pixels are upright, turned by its EXIF orientation.
  * @param draw reads the pixels of a bitmap
  * @throws TensorError if nothing here decodes it, or the file is damaged
  */
@@ -33,7 +33,7 @@ export async function decodePhoto(
 ): Promise<ImageInput> {
   let expected = "a whole photo that this browser shows";
   try {
-    // Import on demand: a program that decodes no photo starts faster.
+    // Import on demand, so that programs without photos start faster.
     const { decodePhoto: byPackages } = await import("#photos");
     if (byPackages) expected = "a whole JPEG or PNG and the package that reads it";
     if (byPackages)

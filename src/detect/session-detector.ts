@@ -1,4 +1,4 @@
-/** Runs an opened network on images: prepares, runs and decodes, in one lane or in two that overlap. */
+/** Runs an opened network on images: prepares, runs and decodes. Uses one lane, or two whose frames overlap. */
 import type { Crop } from "../core/crop.ts";
 import type { EngineName } from "../core/engine-name.ts";
 import { refuse } from "../core/errors.ts";
@@ -28,7 +28,7 @@ interface MutableTimings {
   decode: number;
 }
 
-/** One frame under way: its memory in the runtime, its outputs, and the frame that places boxes in its image. */
+/** A lane holds one frame at a time: its input memory in the runtime, its outputs, and its `frame` for the decoder. */
 export class FrameLane {
   readonly #lane: Lane;
   readonly #decoder: Decoder;
@@ -51,7 +51,7 @@ export class FrameLane {
   prepare(image: ImageInput, timings: MutableTimings, crop?: Crop): void {
     const start = performance.now();
     const into = this.#lane.input() as PreparedData | undefined;
-    // Without memory, prepare() would make some that the network never sees.
+    // Refuse missing memory: prepare() would write to memory that the network never reads.
     if (!into) refuse("session: input() of a lane", show(into), "the memory of the input tensor");
     this.#options.into = into;
     this.#options.crop = crop;
@@ -59,7 +59,7 @@ export class FrameLane {
     timings.prepare = performance.now() - start;
   }
 
-  /** Runs the network. `isAlone`: the decoder is not at work, and the runtime may write to its slots. */
+  /** Runs the network. `isAlone`: the decoder is idle, so the runtime may write to its slots. */
   async run(isAlone: boolean, timings: MutableTimings): Promise<void> {
     const start = performance.now();
     const slots = isAlone ? this.#decoder.slots : null;
@@ -71,7 +71,7 @@ export class FrameLane {
   decode(timings: MutableTimings): Detections {
     const start = performance.now();
     try {
-      // Refuse a run that returned no outputs: those of the last frame would be decoded again.
+      // Refuse a run without outputs: the decoder would read those of the last frame again.
       if (!this.#outputs && !this.#areInSlots)
         refuse(
           "session: run() of a lane",
@@ -85,7 +85,7 @@ export class FrameLane {
     }
   }
 
-  /** Frees outputs that are not decoded. */
+  /** Frees outputs without decoding them. */
   discard(): void {
     this.#lane.release();
   }
@@ -95,7 +95,7 @@ export class FrameLane {
   }
 }
 
-/** Methods of a lane. */
+/** Methods that a lane must have. */
 const LANE = ["input", "run", "release", "close"] as const;
 
 const ignore = (): void => undefined;
@@ -107,7 +107,7 @@ export class SessionDetector implements Detector {
   readonly #lanes: readonly FrameLane[];
   readonly #pixels = new PixelReader();
   readonly #calls = new OneCall();
-  /** Callers get the decoder's own result, which the next image overwrites. */
+  /** True if callers get the decoder's own result, which the next image overwrites. */
   readonly #reuses: boolean;
 
   constructor(session: Session, decoder: Decoder, lanes: readonly FrameLane[], reuses: boolean) {
@@ -127,7 +127,7 @@ export class SessionDetector implements Detector {
     }
   }
 
-  /** Runs the network and discards its outputs: those of a blank image mean nothing. */
+  /** Runs the network on a blank image and discards the outputs. */
   async warmUp(image: ImageInput): Promise<void> {
     const [lane] = this.#lanes;
     lane.prepare(image, this.timings);
@@ -161,7 +161,7 @@ export class SessionDetector implements Detector {
     for await (const image of oneByOne(source, arrivals)) yield await this.#detectOne(image);
   }
 
-  /** Prepares the next image while one runs, and decodes the one before. */
+  /** Prepares the next image and decodes the last one while the network runs. */
   async *#overlapped(source: Images, arrivals: Arrivals): AsyncGenerator<Detections, void, undefined> {
     let running: Arrival<void> | null = null;
     let last = this.#lanes[1];
@@ -170,13 +170,13 @@ export class SessionDetector implements Detector {
       for (;;) {
         const first = await arrivals.next();
         if (running !== null && first === running) {
-          // The result came before the next image: do not keep it back.
+          // Yield the result now, since it came before the next image.
           running.take();
           running = null;
           yield this.#decode(last);
           continue;
         }
-        // Skip the arrival of a run that `await running?.promise` below has waited for.
+        // Skip a run that was awaited below by `await running?.promise`.
         if (first !== coming) continue;
         const { done, value } = coming.take();
         if (done) break;

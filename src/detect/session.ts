@@ -1,31 +1,34 @@
-/** The functions that a detector needs of a runtime. Each adapter here makes them from a package of the user's. */
+/**
+ * The interface between a detector and a runtime. Each adapter in this folder implements it for a package that the user
+ * installs.
+ */
 import type { Outputs, Slot } from "../decode/inputs.ts";
 import { OWN_INPUTS, type OwnInput } from "../decode/prepare.ts";
 import { refuse } from "../core/errors.ts";
 import { type SlotArray, show } from "../core/tensor.ts";
 
-/** Element types that a picture can have. f16 stands as bits in a Uint16Array. */
+/** Element types of a picture's tensor. f16 is held as bits in a Uint16Array. */
 export type InputType = "f32" | "f16" | "u8" | "i8";
 
 /** An input or output of a network, as its runtime states it. */
 export interface SessionTensor {
   readonly name: string;
-  /** A name or `null` stands for a size that is open. `null`: the runtime states no dims. */
+  /** Sizes of the dimensions. A string or `null` is an open size. `null` for all if the runtime states none. */
   readonly dims: readonly (number | string | null)[] | null;
-  /** "float32", "uint8", ... `null`: the runtime states no type. */
+  /** Element type: "float32", "uint8", ... `null` if the runtime states none. */
   readonly type: string | null;
 }
 
-/** The input tensor of a frame. */
+/** The input tensor of a network's frames. */
 export interface InputSpec {
   readonly name: string;
   readonly dims: readonly number[];
   readonly type: InputType;
-  /** Values of the network's other inputs, the same with every frame. Absent: the network has one input. */
+  /** Values of the network's other inputs, the same for each frame. Absent: the network has one input. */
   readonly constants?: readonly ConstantInput[];
 }
 
-/** An input besides the picture, the same for every frame: a pair of numbers that tells the picture's size. */
+/** An input besides the picture with the same values for each frame: two numbers for the picture's size. */
 export interface ConstantInput {
   readonly name: string;
   readonly dims: readonly number[];
@@ -33,20 +36,23 @@ export interface ConstantInput {
   readonly data: Float32Array | Int32Array | BigInt64Array;
 }
 
-/** The decoder's slots, by the name of the output. */
+/** The decoder's slots, by output name. */
 export type Slots = { readonly [name: string]: Slot };
 
-/** Memory for one frame under way. A detector has two, so that a frame is prepared and decoded while another runs. */
+/**
+ * The runtime's memory for one frame. A detector has two lanes, so that one frame is prepared and decoded while another
+ * runs.
+ */
 export interface Lane {
-  /** Returns the memory of the input. Asked for before each frame: a runtime may move it. */
+  /** Returns the memory of the input. Called before each frame, since a runtime may move it. */
   input(): SlotArray;
   /**
-   * Runs the network.
+   * Runs the network on the input.
    * @param slots memory of the decoder that a runtime may write the outputs to; `null` if the decoder is at work
    * @returns outputs, which stand until `release`; `null` if they were written to the slots
    */
   run(slots: Slots | null): Promise<Outputs | null>;
-  /** Frees the outputs of `run`. Called when they are decoded. */
+  /** Frees the outputs of `run`. Called once they are decoded. */
   release(): void;
   /** Frees the memory of the lane. */
   close(): void;
@@ -57,19 +63,19 @@ export interface Session {
   /** Inputs of the network. */
   readonly inputs: readonly SessionTensor[];
   /**
-   * True if a frame can be decoded while the next one runs. False if runs block the thread, or overwrite or move the
-   * outputs of the one before.
+   * True if a frame can be decoded while the next one runs. False if a run blocks the thread, or if it overwrites or
+   * moves the outputs of the run before.
    */
   readonly overlaps: boolean;
-  /** True if its lanes feed `InputSpec.constants`. Default: networks with a second input are refused. */
+  /** True if lanes feed `InputSpec.constants`. Default: networks with a second input are refused. */
   readonly feedsConstants?: boolean;
-  /** Makes the memory for one frame under way. */
+  /** Makes the memory for one frame. */
   createLane(input: InputSpec): Lane;
   /** Frees the network. */
   close(): void | Promise<void>;
 }
 
-/** Opens a network: from the bytes of a file, or from an object that the runtime made of the file. */
+/** A runtime that opens networks, from the bytes of a file or from an object that it made of the file itself. */
 export interface Runtime<Source> {
   /** Name of the runtime in error messages. */
   readonly name: string;
@@ -79,12 +85,15 @@ export interface Runtime<Source> {
 
 const ARRAYS = { f32: Float32Array, f16: Uint16Array, u8: Uint8Array, i8: Int8Array } as const;
 
-/** Returns memory for an input, outside of the runtime. */
+/** Returns a new array for an input, outside of the runtime's memory. */
 export function arrayFor({ dims, type }: InputSpec): InstanceType<(typeof ARRAYS)[InputType]> {
   return new ARRAYS[type](dims.reduce((product, size) => product * size, 1));
 }
 
-/** Returns an input outside of the runtime, which only reads it. Its `data` may be another array after each frame. */
+/**
+ * Returns an input outside of the runtime's memory, which the runtime only reads. Its `data` may be another array after
+ * each frame.
+ */
 export function ownInput(spec: InputSpec): OwnInput {
   const own = { data: arrayFor(spec), padding: null };
   OWN_INPUTS.set(own.data, own);
@@ -98,7 +107,8 @@ export function viewOf(buffer: ArrayBuffer, at: number, { dims, type }: InputSpe
 }
 
 /**
- * Throws a TensorError for nothing in place of a runtime's module, and for a module whose default export is meant.
+ * Throws a TensorError if the runtime's module is missing, or if the caller passed the namespace where the default
+ * export is needed.
  * @param adapter name of the adapter
  * @param member a member of the module
  */

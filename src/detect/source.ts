@@ -1,4 +1,4 @@
-/** Reads what a detector is made of: a model file and a runtime, or a session and a config. */
+/** Reads the first argument of `createDetector`: a model file and a runtime, or a session and a config. */
 import { isObject } from "../config/fields.ts";
 import { isModel } from "../config/model-config.ts";
 import { readModel } from "../config/model/model.ts";
@@ -9,54 +9,57 @@ import { checkOptions, namesOnly } from "../core/options.ts";
 import { isBytes, show } from "../core/tensor.ts";
 import type { Runtime, Session } from "./session.ts";
 
-/** The bytes of a model file, or where a page fetches it. */
+/** The bytes of a model file, or its address for a page to fetch. */
 export type ModelSource = Uint8Array | ArrayBuffer | string | URL;
 
 /** A network for a detector. */
 export type DetectorSource<Opened> =
   | {
-      /** The network's own file: ONNX, TFLite. */
+      /** The network's own file, ONNX or TFLite. */
       readonly model: ModelSource;
       readonly runtime: Runtime<Uint8Array>;
-      /** Config of `createDecoder`. Default: what the file says. */
+      /** Config as for `createDecoder`. Default: what the file states. */
       readonly config?: unknown;
     }
   | {
-      /** A network that its runtime opened already: `InferenceSession`, `CompiledModel`, `GraphModel`, ... */
+      /** A network that a runtime has opened: `InferenceSession`, `CompiledModel`, `GraphModel`, ... */
       readonly model: Opened;
       readonly runtime: Runtime<Opened>;
-      /** Config of `createDecoder`, or what `readModel` returned. */
+      /** Config as for `createDecoder`, or the result of `readModel`. */
       readonly config: unknown;
     }
   | {
-      /** A network by an adapter of your own. */
+      /** A network opened by your own adapter. */
       readonly session: Session;
       readonly config: unknown;
     };
 
-/** A network of points that gets the crop of each object that a detector finds, and its options. */
+/** A second network, which gives points for the crop of each object that the detector finds, with its options. */
 export type PointsSource<Opened> = DetectorSource<Opened> & { readonly options?: DetectorOptions };
 
 /** Options of `createDetector`: those of `createDecoder`, and these. */
 export interface DetectorOptions extends Omit<DecoderOptions, "outputs"> {
-  /** Runs on a blank image before the detector is ready. The first run of most runtimes is slow. Default 1. */
+  /**
+   * Count of runs on a blank image before the detector is ready, since the first run of most runtimes is slow. Default
+   * 1.
+   */
   readonly warmUp?: number;
   /**
-   * With `points`: most objects whose points are found in an image, the best first. `detectAll` leaves the detector out
-   * while so many objects are tracked from the frame before. Default: all of them.
+   * Only with `points`: largest count of objects whose points are found, the best first. While so many are tracked from
+   * the last frame, `detectAll` does not run the detector. Default: no limit.
    */
   readonly most?: number;
   /**
-   * True: `detect` and `detectAll` return one result again and again, which the next image overwrites. A loop that is
-   * done with a result before the next image saves the copy, which matters for masks. Default false.
+   * True: `detect` and `detectAll` return the same object each time, which the next image overwrites. This saves a
+   * copy, which matters for masks. Default false.
    */
   readonly reuse?: boolean;
 }
 
-/** Fields of the first argument of `createDetector`. `options` are those of a second network, in `points`. */
+/** Fields of the first argument. `options` belongs to the second network, in `points`. */
 const SOURCE = /* @__PURE__ */ namesOnly("model", "runtime", "session", "config", "points", "options");
 
-/** Returns how the network is opened, and its config. A model file is read for the config that it states. */
+/** Returns how to open the network, and its config. Reads a model file for the config that it states. */
 export async function readSource<Opened>(source: DetectorSource<Opened>): Promise<Source> {
   if (typeof source !== "object" || source === null || !("session" in source || "model" in source))
     return refuse("createDetector", show(source), "{ model, runtime } or { session, config }");
@@ -84,7 +87,7 @@ export async function readSource<Opened>(source: DetectorSource<Opened>): Promis
         ),
       },
     ]);
-  // A runtime may read formats that readModel does not, if there is a config.
+  // With a config, allow formats that only the runtime can read.
   const read =
     bytes &&
     (await readModel(bytes).catch((error: unknown) => (config === undefined ? throwIt(error) : null)));
@@ -100,7 +103,10 @@ export async function readSource<Opened>(source: DetectorSource<Opened>): Promis
   };
 }
 
-/** Throws a TensorError for what lacks a member that every adapter makes, such as a session of ONNX Runtime itself. */
+/**
+ * Throws a TensorError for an object without the members that every adapter makes, such as an ONNX Runtime session
+ * itself.
+ */
 function checkSession(what: string, session: Session | null | undefined): void {
   const members = ["inputs", "createLane", "close"] as const;
   const lacks = members.filter((name) => (session as Partial<Session> | null)?.[name] === undefined);
@@ -113,11 +119,11 @@ function checkSession(what: string, session: Session | null | undefined): void {
     );
 }
 
-/** A network that can be opened. */
+/** A network that is ready to be opened. */
 interface Source {
   readonly open: () => Promise<Session>;
   readonly config: unknown;
-  /** The statements of the network's file, if the file is known. */
+  /** What the network's file states, `null` if the file is unknown. */
   readonly file: Model | null;
 }
 
@@ -129,7 +135,7 @@ const throwIt = (error: unknown): never => {
 const modelIn = (config: unknown): Model | null =>
   isObject(config) && isModel(config) ? (config as unknown as Model) : null;
 
-/** Returns the bytes of a model file, `null` if the model is a network that is open already. */
+/** Returns the bytes of a model file, `null` for a network that is already open. */
 async function bytesOf(model: unknown): Promise<Uint8Array | null> {
   if (isBytes(model)) return new Uint8Array(model.buffer, model.byteOffset, model.byteLength);
   if (model instanceof ArrayBuffer) return new Uint8Array(model);

@@ -1,4 +1,4 @@
-/** TensorFlow.js: graph and layers models on any of its backends. */
+/** Adapter for TensorFlow.js: graph and layers models on any of its backends. */
 import { TensorError } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import type { SlotArray, TensorInput } from "../core/tensor.ts";
@@ -6,7 +6,7 @@ import type { Outputs } from "../decode/inputs.ts";
 import type { OwnInput } from "../decode/prepare.ts";
 import { type InputSpec, type Lane, type Runtime, type Session, checkModule, ownInput } from "./session.ts";
 
-/** A tensor of TensorFlow.js, as far as it is used. */
+/** The members of a TensorFlow.js tensor that are used here. */
 export interface TfTensor {
   readonly shape: readonly number[];
   readonly dtype: string;
@@ -21,17 +21,17 @@ interface TfInfo {
   readonly dtype?: string | undefined;
 }
 
-/** A model of TensorFlow.js: the result of `loadGraphModel`, or anything with `predict`. */
+/** A model of TensorFlow.js: the result of `loadGraphModel`, or any object with `predict`. */
 export interface TfModel {
   readonly inputs?: readonly TfInfo[];
   readonly outputs?: readonly TfInfo[];
   predict(input: never): unknown;
-  /** Graph models with control flow need it. */
+  /** Needed for graph models with control flow. */
   executeAsync?(input: never): Promise<unknown>;
   dispose?(): void;
 }
 
-/** The module of TensorFlow.js, as far as it is used. */
+/** The members of the module that are used here. */
 export interface Tf {
   tensor(data: never, shape: never, dtype: never): TfTensor;
   ready(): Promise<void>;
@@ -63,9 +63,9 @@ export function tfjs(tf: Tf, options: { readonly executeAsync?: boolean } = {}):
     open: async (model) => {
       await tf.ready();
       return {
-        // Outputs are valid until the next run, which may move the backend's memory.
+        // On "wasm" outputs are valid only until the next run, which may move the backend's memory.
         overlaps: tf.getBackend() !== "wasm",
-        // Bytes are int32 here.
+        // TensorFlow.js has bytes as int32.
         inputs: model.inputs?.map(({ name, shape = null, dtype = null }) => ({
           name,
           dims: shape,
@@ -78,7 +78,7 @@ export function tfjs(tf: Tf, options: { readonly executeAsync?: boolean } = {}):
   };
 }
 
-/** Names of element types in TensorFlow.js. It has no other that a picture can have. */
+/** Names of element types in TensorFlow.js. A picture can have no others there. */
 const TYPES: { readonly [type: string]: string } = { f32: "float32", u8: "int32" };
 
 class TfLane implements Lane {
@@ -135,7 +135,10 @@ class TfLane implements Lane {
     return outputs;
   }
 
-  /** Returns a view of the memory of the backend "wasm", which stands until the next tensor is made, or else a copy. */
+  /**
+   * Returns a view of the memory of the backend "wasm", valid until the next tensor is made. Returns a copy on other
+   * backends.
+   */
   async #read(tensor: TfTensor): Promise<SlotArray> {
     const backend = this.#tf.backend() as { typedArrayFromHeap?(tensor: TfTensor): SlotArray };
     const view = this.#tf.getBackend() === "wasm" ? backend.typedArrayFromHeap?.(tensor) : undefined;

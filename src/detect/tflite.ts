@@ -1,4 +1,4 @@
-/** TensorFlow Lite in the browser: @tensorflow/tfjs-tflite. */
+/** Adapter for TensorFlow Lite in the browser (@tensorflow/tfjs-tflite). */
 import { TensorError } from "../core/errors.ts";
 import type { SlotArray, TensorInput } from "../core/tensor.ts";
 import type { Outputs } from "../decode/inputs.ts";
@@ -7,7 +7,7 @@ import { type Lane, type Runtime, type Session, checkModule } from "./session.ts
 /** A tensor of the interpreter. `data` is a view of its memory. */
 export interface TfliteTensor {
   readonly name: string;
-  /** "1,640,640,3". */
+  /** Sizes as text: "1,640,640,3". */
   readonly shape: string;
   readonly dataType: string;
   data(): unknown;
@@ -21,7 +21,7 @@ export interface TfliteRunner {
   cleanUp?(): void;
 }
 
-/** The module of @tensorflow/tfjs-tflite, as far as it is used. */
+/** The members of the module that are used here. */
 export interface Tflite {
   loadTFLiteModel(model: ArrayBuffer, options?: object): Promise<object>;
 }
@@ -79,7 +79,7 @@ function runnerOf(model: object): TfliteRunner {
 
 const dimsOf = ({ shape }: TfliteTensor): number[] => shape.split(",").map(Number);
 
-/** The interpreter has one input and one set of outputs, so a frame is decoded before the next one runs. */
+/** A session has one lane: the interpreter has one set of outputs, which must be decoded before the next run. */
 class TfliteSession implements Session {
   readonly overlaps = false;
   readonly inputs: Session["inputs"];
@@ -124,10 +124,10 @@ class TfliteLane implements Lane {
   }
 
   release(): void {
-    // The outputs stay in the interpreter.
+    // Nothing to free: the outputs stay in the interpreter.
   }
 
   close(): void {
-    // Input and outputs belong to the interpreter.
+    // Nothing to free: input and outputs belong to the interpreter.
   }
 }

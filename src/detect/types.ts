@@ -5,7 +5,7 @@ import type { Detections } from "../decode/detections.ts";
 import type { DetectorImage } from "./image.ts";
 import type { DetectorFrames } from "./iterate.ts";
 
-/** Milliseconds that the steps of the last image took. */
+/** Milliseconds of each step for the last image. */
 export interface Timings {
   readonly prepare: number;
   readonly run: number;
@@ -16,9 +16,9 @@ export interface Timings {
 export interface Detector {
   /** The decoder: its config, its thresholds (`update`), what it takes each tensor for (`describe`). */
   readonly decoder: Decoder;
-  /** The decoder of the network of points. Absent without one. */
+  /** The decoder of the second network, which gives points. Absent without one. */
   readonly points?: Decoder;
-  /** Milliseconds of the last image, kept up to date in place. Steps of a stream overlap. */
+  /** Milliseconds of each step for the last image, updated in place. In a stream the steps overlap. */
   readonly timings: Timings;
   /**
    * Finds the objects of one image. Coordinates are 0..1 across the image. The result is the caller's own, unless the
@@ -41,8 +41,8 @@ export interface Detector {
     options?: { readonly signal?: AbortSignal },
   ): AsyncGenerator<Detections, void, undefined>;
   /**
-   * Frees the network, once the call that runs has ended. A loop of `detectAll` ends after the frame that runs. A
-   * detector that is closed refuses every call.
+   * Frees the network once the running call has ended. A loop of `detectAll` ends after its current frame. A closed
+   * detector refuses every call.
    */
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
- * Reads a `VideoFrame`, or the frame that a `<video>` shows, by WebCodecs: the planes as the decoder of the video made
- * them, without a canvas. If the browser lacks WebCodecs, or the frame is turned or scaled, the canvas of `PixelReader`
- * reads it.
+ * Reads the planes of a video frame through WebCodecs, without a canvas: of a `VideoFrame`, or of the frame that a
+ * `<video>` shows. `PixelReader` uses its canvas instead if the browser lacks WebCodecs, or if the frame is turned or
+ * scaled.
  */
 import { FRAME_MEMORIES, type FrameMemory, type ImageFormat, type ImageInput } from "../decode/prepare.ts";
 
@@ -19,7 +19,7 @@ interface VideoPicture {
   close(): void;
 }
 
-/** A `<video>`, as far as it is used. */
+/** The members of a `<video>` that are used here. */
 interface Video {
   readonly videoWidth: number;
   readonly videoHeight: number;
@@ -27,10 +27,10 @@ interface Video {
   addEventListener?(name: string, listener: () => void, options: { readonly once: true }): void;
 }
 
-/** Matrices of BT.601, which the planes of an image are read by. */
+/** Colour matrices that are BT.601, by which planes are converted. */
 const BT601: readonly unknown[] = ["smpte170m", "bt470bg"];
 
-/** Options that ask for RGBA. Only a browser that can convert reads `format`; others copy the planes as they are. */
+/** Asks for RGBA. Only browsers that can convert read the property `format`. Others copy the planes. */
 class AsRgba {
   isFormatRead = false;
   readonly colorSpace = "srgb";
@@ -41,15 +41,15 @@ class AsRgba {
   }
 }
 
-/** Reads frames into memory that it keeps. */
+/** Reads frames into memory that it reuses. */
 export class VideoReader {
   readonly #memory: FrameMemory = { bytes: new Uint8Array(0), kept: null };
   readonly #asRgba = new AsRgba();
   #last: ImageInput = { data: this.#memory.bytes, width: 0, height: 0 };
-  /** False once a frame could not be read: the browser then lacks a step. */
+  /** False after a frame could not be read: this browser lacks a function for it. */
   #works = true;
 
-  /** Returns the pixels of a frame, or of the one that a video shows; null if a canvas has to read it. */
+  /** Returns the pixels of a frame, or of the frame that a video shows. Null if a canvas must be used. */
   async read(image: object): Promise<ImageInput | null> {
     if (isVideo(image) && image.seeking) await endOfSeeking(image);
     const { VideoFrame: Open } = globalThis as { VideoFrame?: new (video: object) => VideoPicture };
@@ -64,7 +64,7 @@ export class VideoReader {
       this.#works = false;
       return null;
     } finally {
-      // A frame that was given belongs to the caller.
+      // Close only frames that were opened here. Others belong to the caller.
       opened?.close();
     }
   }
@@ -78,7 +78,7 @@ export class VideoReader {
     if (format === "rgba" && !this.#asRgba.isFormatRead) return null;
     const memory = this.#memory;
     const { width: lastWidth, height: lastHeight, format: lastFormat } = this.#last;
-    // The second frame of one kind tells a stream, for which memory in the kernel is worth its while.
+    // A second frame of the same kind means a stream, which is worth memory in the kernel.
     if (lastWidth === width && lastHeight === height && lastFormat === format)
       FRAME_MEMORIES.set(memory.bytes, memory);
     else Object.assign(memory, { bytes: new Uint8Array(size), kept: null });
@@ -91,25 +91,28 @@ export class VideoReader {
 
 const isVideo = (image: object): image is Video => "videoWidth" in image;
 
-/** False for a `<video>` that has no frame yet. */
+/** False for a `<video>` without a frame so far. */
 export const hasFrame = (video: object): boolean => !("readyState" in video) || Number(video.readyState) >= 2;
 
-/** Waits until a video shows the frame that it seeks, or cannot. It has no frame before. */
+/** Waits until a video shows the frame that it seeks, or fails. Until then it has no frame. */
 const endOfSeeking = (video: Video): Promise<void> =>
   new Promise((resolve) => {
     for (const name of ["seeked", "emptied", "error"])
       video.addEventListener?.(name, resolve, { once: true });
   });
 
-/** True if the frame's bytes are the picture as it is shown: neither turned, nor cut, nor scaled. */
+/** True if the frame's bytes are the picture as shown: not turned, cut or scaled. */
 function isWhole(frame: VideoPicture, video: Video | null): boolean {
   const { visibleRect, displayWidth: width, displayHeight: height, rotation = 0, flip = false } = frame;
   if (rotation !== 0 || flip || visibleRect?.width !== width || visibleRect.height !== height) return false;
-  // Browsers whose frames state no rotation give the frames of a turned video as they were filmed.
+  // Check the sides: browsers whose frames state no rotation give a turned video's frames as filmed.
   return video === null || (video.videoWidth === width && video.videoHeight === height);
 }
 
-/** Returns the planes of a frame in BT.601 of video range, else "rgba". Odd sizes have planes with other strides. */
+/**
+ * Returns the format of a frame whose planes can be read, which are BT.601 in video range; else "rgba". Planes of odd
+ * sizes have other strides, so they are "rgba" too.
+ */
 function formatOf({ format, colorSpace, displayWidth, displayHeight }: VideoPicture): ImageFormat {
   const isUsual = BT601.includes(colorSpace.matrix) && colorSpace.fullRange === false;
   if (!isUsual || displayWidth % 2 !== 0 || displayHeight % 2 !== 0) return "rgba";

@@ -1,4 +1,4 @@
-/** WebNN: graphs that a page built with `MLGraphBuilder`. */
+/** Adapter for WebNN: graphs that a page built with `MLGraphBuilder`. */
 import { TensorError } from "../core/errors.ts";
 import { ELEMENTS, type SlotArray, TYPES, elementType } from "../core/tensor.ts";
 import type { Outputs, Slot } from "../decode/inputs.ts";
@@ -11,14 +11,14 @@ export interface MlTensor {
   readonly shape: readonly number[];
 }
 
-/** An `MLContext`, as far as it is used. */
+/** The members of an `MLContext` that are used here. */
 export interface MlContext {
   writeTensor(tensor: never, data: never): void;
   dispatch(graph: never, inputs: never, outputs: never): void;
   readTensor(tensor: never, into: never): Promise<unknown>;
 }
 
-/** A graph with tensors for its input, made with `writable: true`, and its outputs, made with `readable: true`. */
+/** A graph with its tensors: inputs made with `writable: true`, outputs made with `readable: true`. */
 export interface WebNnGraph {
   readonly graph: object;
   readonly inputs: { readonly [name: string]: MlTensor };
@@ -52,13 +52,13 @@ export function webnn(context: MlContext): Runtime<WebNnGraph> {
         type: dataType,
       })),
       createLane: (input) => new WebNnLane(context, { graph, inputs, outputs }, input),
-      // The page made the graph and its tensors, and destroys them.
+      // Nothing to free: the page made the graph and its tensors, and destroys them.
       close: () => undefined,
     }),
   };
 }
 
-/** Returns memory for outputs. */
+/** Returns new memory for outputs. */
 function arraysFor(outputs: WebNnGraph["outputs"]): Record<string, Slot> {
   return Object.fromEntries(
     Object.entries(outputs).map(([name, { dataType, shape }]) => {
@@ -77,7 +77,7 @@ class WebNnLane implements Lane {
   readonly #model: WebNnGraph;
   readonly #name: string;
   readonly #input: OwnInput;
-  /** Memory for outputs while the decoder is at work. */
+  /** Memory for outputs that arrive while the decoder is busy. */
   #outputs: Record<string, Slot> | null = null;
 
   constructor(context: MlContext, model: WebNnGraph, input: InputSpec) {
@@ -93,7 +93,7 @@ class WebNnLane implements Lane {
     return this.#input.data;
   }
 
-  /** Two lanes share the tensors of the graph: a context does what it is told in turn. */
+  /** Two lanes can share the tensors of the graph: a context runs its commands in order. */
   async run(slots: Slots | null): Promise<Outputs | null> {
     const { graph, inputs, outputs } = this.#model;
     this.#context.writeTensor(inputs[this.#name] as never, this.#input.data as never);
@@ -109,10 +109,10 @@ class WebNnLane implements Lane {
   }
 
   release(): void {
-    // The tensors belong to the page.
+    // Nothing to free: the tensors belong to the page.
   }
 
   close(): void {
-    // The tensors belong to the page.
+    // Nothing to free: the tensors belong to the page.
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Chooses the engine of the decoder and makes it. masks-engine.ts and prepare-engine.ts do so for their kernels: nobody
- * carries a kernel that is not used. The host owns the memory.
+ * Chooses and makes the engine of a decoder. masks-engine.ts and prepare-engine.ts do the same for their kernels, so
+ * that a bundle carries only the kernels it uses. The host owns the memory.
  */
 import { decode as decodeBinary } from "#kernels";
 import { ENGINE_NAMES, type EngineName } from "../core/engine-name.ts";
@@ -12,15 +12,15 @@ import type { Engine, KernelExports } from "./engine.ts";
 
 const decodeKernel = /* @__PURE__ */ new Kernel("decode", decodeBinary);
 
-/** Throws a RangeError if `wanted` is not the name of an engine: plain JavaScript may pass anything. */
+/** Throws a RangeError unless `wanted` is the name of an engine, since plain JavaScript may pass anything. */
 export function checkEngine(wanted: unknown): void {
   if (wanted !== "auto" && !ENGINE_NAMES.includes(wanted as EngineName))
     refuse("engine", show(wanted), '"auto", "simd", "scalar" or "ts"', RangeError);
 }
 
-/** Returns the engine that will run. `auto` is the first of `simd`, `scalar` and `ts` that can. */
+/** Returns the engine to run. `auto` is the first of `simd`, `scalar` and `ts` that works here. */
 export const choose = (kernel: Kernel, wanted: EngineName | "auto"): EngineName => {
-  // Compile now: an engine that cannot run is refused here and not at the first frame.
+  // Compile now, so that an engine that cannot run is refused before the first frame.
   if (wanted === "simd" || wanted === "scalar") kernel.compile(wanted);
   return wanted === "auto" ? (kernel.best() ?? "ts") : wanted;
 };
@@ -28,17 +28,20 @@ export const choose = (kernel: Kernel, wanted: EngineName | "auto"): EngineName 
 /** Returns the engine of a decoder. */
 export const chooseEngine = (wanted: EngineName | "auto"): EngineName => choose(decodeKernel, wanted);
 
-/** Makes the engine in TypeScript, once its code is there: a page fetches it only where WebAssembly is refused. */
+/**
+ * Function that makes the engine in TypeScript, once its code is loaded. A page loads it only if WebAssembly is
+ * refused.
+ */
 let makeTs: ((memory: Memory) => Engine) | null = null;
 
-/** Hands over the engine in TypeScript. Those who cannot wait call it before they choose. */
+/** Provides the engine in TypeScript. Synchronous callers provide it before they choose. */
 export function provideTs(make: (memory: Memory) => Engine): void {
   makeTs = make;
 }
 
 /**
- * Compiles the kernel that `chooseEngine` will choose, off the main thread if the runtime can, or fetches the engine in
- * TypeScript.
+ * Compiles the kernel that `chooseEngine` will choose, off the main thread if the runtime can. Loads the engine in
+ * TypeScript if there is no kernel.
  */
 export async function prepareEngine(wanted: EngineName | "auto"): Promise<void> {
   if (wanted !== "ts") await decodeKernel.compileAhead(wanted);
@@ -49,7 +52,7 @@ export async function prepareEngine(wanted: EngineName | "auto"): Promise<void> 
 /** Returns memory of at least so many bytes, for the engine in TypeScript. */
 export const plainMemory = (bytes: number): ArrayBuffer => new ArrayBuffer(Math.ceil(bytes / 16) * 16);
 
-/** Makes an engine over at least `bytes` bytes of new memory. Throws if a named engine cannot run here. */
+/** Makes an engine over new memory of at least `bytes` bytes. Throws if a named engine cannot run here. */
 export function makeEngine(name: EngineName, bytes: number): Engine {
   checkSize(bytes, RangeError);
   try {
@@ -62,7 +65,8 @@ export function makeEngine(name: EngineName, bytes: number): Engine {
     return { name, memory: memoryOf(memory.buffer), wasm: memory, scan, sort, nms, decode, within, compare };
   } catch (cause) {
     if (!(cause instanceof RangeError)) throw cause;
-    // Runtimes reserve gigabytes of addresses for each WebAssembly memory, so that some thousands use up the process.
+    // Explain the failure: runtimes reserve gigabytes of addresses per WebAssembly memory, so some thousands exhaust
+    // the process.
     throw new RangeError(
       `memory: got none from the runtime (${cause.message}), expected ${bytes} bytes. Keep one decoder for each network ` +
         'and use it for every frame; engine "ts" takes ordinary memory',

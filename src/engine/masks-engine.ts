@@ -16,13 +16,16 @@ export function makeMasksEngine(wanted: EngineName | "auto", bytes: number): Mas
   return name === "ts" ? tsMasksEngine(plainMemory(bytes)) : wasmMasksEngine(name, bytes);
 }
 
-/** Makes an engine for masks over a decoder's memory: of the decoder's kind, or `ts` where that is not at hand. */
+/**
+ * Makes an engine for masks over a decoder's memory. It is of the decoder's kind, or `ts` if that kind is not
+ * available.
+ */
 export function masksEngineIn({ name, memory, wasm }: Engine): MasksEngine {
   if (name !== "ts" && wasm)
     try {
       return wasmMasksEngine(name, wasm as WebAssembly.Memory);
     } catch {
-      // Not at hand.
+      // That kind is not available.
     }
   return tsMasksEngine(memory.buffer);
 }

@@ -5,7 +5,7 @@ import { run } from "../node/cli/run.ts";
 import { systemReason } from "../node/files/load.ts";
 
 process.stdout.on("error", (e: NodeJS.ErrnoException) => {
-  // A reader that has seen enough (`| head`) closes the pipe.
+  // A reader such as `| head` closes the pipe when it has enough.
   if (e.code === "EPIPE") return;
   process.stderr.write(`boxwright: standard output cannot be written: ${systemReason(e)}\n`);
   process.exit(1);
@@ -23,7 +23,7 @@ process.exitCode = await run(process.argv.slice(2), {
   onInterrupt(tell) {
     const end = (): never => {
       tell();
-      // 128 + 2, the number of SIGINT: shells expect this code of an interrupted command.
+      // Exit with 128 + 2, the number of SIGINT, as shells expect of an interrupted command.
       process.exit(130);
     };
     process.once("SIGINT", end);

@@ -1,4 +1,4 @@
-/** Entry `boxwright/core` for Node: the code of a task is loaded when a decoder first uses it. Types: core.ts. */
+/** Entry `boxwright/core` for Node: loads the code of a task when a decoder first uses it. core.ts has the types. */
 export * from "./shared.ts";
 export { createDecoder } from "../decode/create.ts";
 export { checks } from "../checks/checks.ts";

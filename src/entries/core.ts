@@ -1,6 +1,6 @@
 /**
- * `boxwright/core`: the decoder with the values that are passed, for those who count kilobytes. It shares its classes
- * with `boxwright`.
+ * `boxwright/core`: decoders with only the values that are passed, for small bundles. Shares its classes with
+ * `boxwright`.
  */
 export * from "./shared.ts";
 export { parseConfig } from "../config/config.ts";

@@ -5,7 +5,7 @@ export { createDecoder, createDecoderSync } from "../whole/decoder.ts";
 export type { MaskedFields } from "../decode/detections.ts";
 export type { ClonedDetections, DetectionList } from "../decode/rows.ts";
 
-// From an image to detections, by a runtime that is installed.
+// Detectors: from an image to detections, by a runtime that is installed.
 export { createDetector } from "../detect/detector.ts";
 export type { DetectorOptions, DetectorSource, ModelSource, PointsSource } from "../detect/source.ts";
 export type { Detector, Timings } from "../detect/types.ts";
@@ -27,14 +27,14 @@ export { tfjs } from "../detect/tfjs.ts";
 export { tflite } from "../detect/tflite.ts";
 export { type WebNnGraph, webnn } from "../detect/webnn.ts";
 
-// Pictures: input tensors and drawings.
+// Pictures: input tensors and drawing.
 export { prepareImage } from "../picture/prepare/prepare.ts";
 export { type CanvasContext, type CanvasOptions, drawCanvas } from "../picture/canvas.ts";
 export { DrawError, type Drawn, type DrawnPoint } from "../picture/drawn.ts";
 export { type DrawOptions, drawSvg } from "../picture/svg.ts";
 export type { Area } from "../picture/tags.ts";
 
-// What a network is: its file, labels, keypoints, prior boxes.
+// Facts about networks: model files, labels, keypoints, prior boxes.
 export { type ReadModelOptions, readModel } from "../config/model/model.ts";
 export type { Unxz } from "../config/model/archive.ts";
 export type { Model, ModelFormat, ModelInput, ModelTensor, Quantisation } from "../config/model/types.ts";
@@ -66,7 +66,7 @@ export {
   ultrafacePriors,
 } from "../heads/priors.ts";
 
-// Suppression by itself.
+// Suppression alone.
 export { type NmsOptions, nms } from "../decode/nms.ts";
 export { type Suppressed, suppress } from "../tasks/suppression/suppress.ts";
 export { type SuppressDetectionsOptions, suppressDetections } from "../tasks/suppression/detections.ts";
@@ -85,7 +85,7 @@ export type {
   SuppressOptions,
 } from "../core/suppression.ts";
 
-// Oriented boxes and masks by themselves.
+// Oriented boxes and masks alone.
 export { type OrientedBox, cornersOf, fitCorners, regularise } from "../tasks/oriented/geometry.ts";
 export { masksOf, type MaskInputs } from "../tasks/masks/from.ts";
 export { classMap, type ClassMap, type ClassMapOptions } from "../tasks/masks/semantic.ts";
@@ -93,14 +93,14 @@ export { mapOptions, type ArchiveMap } from "../tasks/masks/archive-map.ts";
 export { valueMap, type ValueMap, type ValueMapOptions } from "../tasks/masks/values.ts";
 export { labelMap, type LabelMap, type LabelMapOptions } from "../tasks/masks/labels.ts";
 
-// Large pictures in pieces, ids over frames.
+// Tiles of large pictures, and ids over frames.
 export { type Tile, type TileOptions, tiles } from "../tiles/plan.ts";
 export { type MergeTilesOptions, type TileMerger, createTileMerger, mergeTiles } from "../tiles/merge.ts";
 export { type Tracker, createTracker } from "../track/tracker.ts";
 export type { TrackerDetections, TrackerInput } from "../track/frame.ts";
 export type { ByteTrackOptions, OcSortOptions, SortOptions, TrackerOptions } from "../track/options.ts";
 
-// Frames as they travel from a device to a host, raw or decoded, and formats of other projects.
+// Packets: frames on their way from a device to a host, raw or decoded. And formats of other projects.
 export { toPacket } from "../packet/write.ts";
 export { type PacketOptions, fromPacket } from "../packet/read.ts";
 export { type DetectionsOf, Packet, type PacketContent, type PacketDecoder } from "../packet/packet.ts";

@@ -1,6 +1,6 @@
 /**
- * `boxwright/node`: tensor files, NN Archives, plan files, PNG, and a look at what shapes can be. These need Node;
- * `boxwright` itself imports nothing of it.
+ * `boxwright/node`: tensor files, NN Archives, plan files, PNG, and what given shapes can be. All of it needs Node,
+ * unlike `boxwright` itself.
  */
 import { ConfigError, mismatch } from "../core/errors.ts";
 import { isBytes, show } from "../core/tensor.ts";

@@ -1,6 +1,6 @@
 /**
- * `boxwright/plan`: decodes by a plan file that `boxwright compile` made. It is half as large as `boxwright/core`,
- * which reads configs.
+ * `boxwright/plan`: decodes with a plan file that `boxwright compile` made. Half the size of `boxwright/core`, since it
+ * reads no configs.
  */
 export {
   type LoadOptions,

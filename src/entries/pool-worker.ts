@@ -1,4 +1,4 @@
-/** `boxwright/pool-worker`: the file of a pool's threads. Bundlers take it for an entry of its own. */
+/** `boxwright/pool-worker`: the file that a pool's threads run. A separate entry, so that bundlers can find it. */
 import { parentPort } from "node:worker_threads";
 import { serve } from "../pool/thread.ts";
 

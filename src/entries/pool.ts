@@ -1,4 +1,4 @@
-/** `boxwright/pool`: decoders over worker threads. These are Node's. */
+/** `boxwright/pool`: decoders on the worker threads of Node. */
 export { PoolError, type PoolErrorKind } from "../pool/errors.ts";
 export type { PoolOptions } from "../pool/options.ts";
 export { type DecoderPool, createPool } from "../pool/pool.ts";

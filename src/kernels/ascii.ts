@@ -1,4 +1,4 @@
-/** The text that a bundle carries kernels as. `scripts/build-kernel.mjs` writes it. */
+/** Decodes the text that carries a kernel in a bundle. `scripts/build-kernel.mjs` writes it. */
 import type { WasmKind } from "./kernel.ts";
 
 /**
@@ -18,13 +18,13 @@ export function fromAscii(text: string): Uint8Array<ArrayBuffer> {
   let length = 0;
   for (let i = 0; i < text.length; i++) {
     const first = digit(text.charCodeAt(i));
-    // The array keeps the lower 8 bits: of -3 to -1, too.
+    // The array keeps the lower 8 bits, also of -3 to -1.
     bytes[length++] = (first < 2 ? 89 + first * 91 + digit(text.charCodeAt(++i)) : first - 2) - 3;
   }
   return bytes.slice(0, length);
 }
 
-/** Returns a function that returns the vector build of a text, and null for the scalar one. */
+/** Returns a function that returns the vector build from its text, and null for the scalar build. */
 export const carriedBy =
   (text: string) =>
   (kind: WasmKind): Uint8Array<ArrayBuffer> | null =>

@@ -10,15 +10,15 @@ import { kindOf } from "../core/tensor.ts";
 /** The two builds of a kernel: with vector instructions, and without. */
 export type WasmKind = "simd" | "scalar";
 
-/** Returns a build's bytes or compiled module, or null if this entry has neither. */
+/** Function that returns a build's bytes or compiled module, or null if this entry of the package has neither. */
 export type BinaryOf = (kind: WasmKind) => Uint8Array<ArrayBuffer> | object | null;
 
-/** Facts about a kernel. */
+/** Names and version of one kernel. */
 interface KernelTraits {
-  /** The export that returns the version of the kernel's interface, and the version that it has to return. */
+  /** Name of the export that returns the kernel's interface version, and the version expected. */
   readonly version: readonly [exportName: string, version: number];
   readonly exports: readonly string[];
-  /** Beginning of the names of its files. */
+  /** Prefix of its file names. */
   readonly filePrefix: string;
 }
 
@@ -48,14 +48,14 @@ export const PAGE = 65536;
 /** Compiled builds by kernel and kind, shared by all instances: a module holds no state. */
 const modules = /* @__PURE__ */ new Map<string, WebAssembly.Module>();
 
-/** True if this runtime can run WebAssembly at all. */
+/** True if this runtime has WebAssembly. */
 const hasWebAssembly = (): boolean =>
   typeof WebAssembly === "object" && typeof WebAssembly.Module === "function";
 
 /** The builds, the fastest first. */
 const KINDS: readonly WasmKind[] = ["simd", "scalar"];
 
-/** Compiles the builds of one kernel, and makes instances of them. */
+/** Compiles the builds of one kernel and makes instances. */
 export class Kernel {
   readonly #name: KernelName;
   readonly #binaryOf: BinaryOf;
@@ -66,8 +66,8 @@ export class Kernel {
   }
 
   /**
-   * Returns the fastest build that this runtime compiles, null if it compiles none. A runtime may not know all vector
-   * instructions, and a page may forbid compiling (Content-Security-Policy).
+   * Returns the fastest build that compiles here, null if none does. A runtime may lack vector instructions, and a page
+   * may forbid compiling (Content-Security-Policy).
    */
   best(): WasmKind | null {
     for (const kind of KINDS)
@@ -75,12 +75,12 @@ export class Kernel {
         this.compile(kind);
         return kind;
       } catch {
-        // Not at hand, or the runtime refuses to compile: try the next one.
+        // Try the next build: this one is not available, or the runtime refuses to compile it.
       }
     return null;
   }
 
-  /** Returns a compiled build. Throws if this runtime, or this entry of the package, cannot run it. */
+  /** Returns a compiled build. Throws if this runtime or this entry cannot run it. */
   compile(kind: WasmKind): WebAssembly.Module {
     const kernel = this.#moduleOrBinary(kind);
     return kernel instanceof Uint8Array
@@ -88,7 +88,7 @@ export class Kernel {
       : kernel;
   }
 
-  /** Compiles a build, or that which `best` will return, off the main thread if the runtime can. */
+  /** Compiles a build, or the one that `best` will return. Compiles off the main thread if the runtime can. */
   async compileAhead(wanted: WasmKind | "auto"): Promise<void> {
     for (const kind of wanted === "auto" ? KINDS : [wanted])
       try {
@@ -97,11 +97,11 @@ export class Kernel {
           this.#cache(kind, await WebAssembly.compile(kernel as Uint8Array<ArrayBuffer>));
         return;
       } catch {
-        // `compile` meets a refusal again, and reports it.
+        // Ignore a refusal: `compile` meets it again and reports it.
       }
   }
 
-  /** Returns the exports of a build over a memory, or over at least so many bytes of new memory. */
+  /** Returns the exports of a build over the given memory, or over new memory of at least so many bytes. */
   instantiate(
     kind: WasmKind,
     over: number | WebAssembly.Memory,
@@ -125,7 +125,7 @@ export class Kernel {
     return module;
   }
 
-  /** Returns a compiled build, or else its binary. Throws if there is neither. */
+  /** Returns a compiled build or its bytes. Throws if there is neither. */
   #moduleOrBinary(kind: WasmKind): WebAssembly.Module | Uint8Array {
     if (!hasWebAssembly())
       throw new Error(`engine "${kind}": this runtime has no WebAssembly. Use engine "ts" or "auto".`);
@@ -165,7 +165,7 @@ function newMemory(bytes: number): WebAssembly.Memory {
  * console.log(decoder.engine); // simd
  */
 export function provideKernel(kind: WasmKind, kernel: object): void {
-  // The parameter is an `object`: WebAssembly's types belong to the DOM library, which server code leaves out.
+  // The parameter is an `object`, since WebAssembly's types belong to the DOM library, which server code leaves out.
   if (kind !== "simd" && kind !== "scalar")
     throw new TypeError(`kind: got ${JSON.stringify(kind)}, expected "simd" or "scalar"`);
   const tag = kindOf(kernel);
@@ -189,7 +189,7 @@ export function provideKernel(kind: WasmKind, kernel: object): void {
   modules.set(name + kind, module);
 }
 
-/** Compiles the bytes of a file. Throws a TypeError for another file, such as the page of an error 404. */
+/** Compiles the bytes of a file. Throws a TypeError for any other file, such as the page of an error 404. */
 function compiled(kind: WasmKind, bytes: BufferSource): WebAssembly.Module {
   try {
     return new WebAssembly.Module(bytes);

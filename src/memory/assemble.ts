@@ -1,6 +1,6 @@
 /**
- * The one route from a config and the shapes of its outputs to a plan in memory: `readConfig`, `interpretConfig`, then
- * `assemble`. The decoder and `compile` take it; `inspect` takes its first two steps.
+ * Turns a config and its output shapes into a plan in memory. The only route: `readConfig`, `interpretConfig`, then
+ * `assemble`. The decoder and `compile` take it. `inspect` takes the first two steps.
  */
 import { HEAD_WORDS, PLAN_WORDS } from "../core/abi.ts";
 import { checkSize } from "../core/memory.ts";
@@ -15,15 +15,15 @@ const COLUMNS = 7;
 
 export interface AssembleOptions {
   /**
-   * False: the host writes whole tensors into the slots, so that no room is kept for rows gathered from a caller's
-   * array. Default true.
+   * False: the host always writes whole tensors into the slots, so no room is needed for rows gathered from arrays.
+   * Default true.
    */
   readonly gathers?: boolean;
   /** True: only the scalar kernel will run, which needs less scratch. */
   readonly scalarOnly?: boolean;
 }
 
-/** A plan and where each part of it stands in memory. */
+/** A plan, and the address of each of its parts. */
 export interface Assembly {
   readonly plan: Plan;
   readonly layout: MemoryLayout;
@@ -42,7 +42,7 @@ export function assemble(
   const made = planOf(interpreted, explain);
   const plan = gathers ? made : { ...made, gather: null };
   checkPerClass(plan, interpreted.config.confidenceThreshold);
-  // Refuse a batch that no memory holds before its images are listed: each has its own blocks and detection columns.
+  // Refuse a batch that is too large before listing its images: each has its own blocks and detection columns.
   const words = PLAN_WORDS + HEAD_WORDS * plan.heads.length + COLUMNS * plan.maxDetections;
   if (plan.batch > 1) checkSize(plan.batch * words * 4, RangeError);
   return { plan, layout: layoutOf(plan, scalarOnly) };

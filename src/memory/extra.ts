@@ -1,4 +1,4 @@
-/** Reads the extra channels of single rows out of a decoder's memory. Only imports of tasks use this file. */
+/** Reads the extra channels of single rows from a decoder's memory. Only tasks import this file. */
 import { ELEMENTS } from "../core/tensor.ts";
 import { dequantise, halfToFloat } from "../core/number.ts";
 import type { Column } from "../heads/channels.ts";
@@ -8,7 +8,7 @@ import type { Plan } from "../plan/plan.ts";
 import type { MemoryLayout } from "./layout.ts";
 import { imageStart } from "./write.ts";
 
-/** The tensors of a plan in memory. */
+/** The tensors of a plan, with their addresses. */
 export interface TensorsInMemory {
   readonly memory: Memory;
   readonly plan: Pick<Plan, "tensors" | "batch">;
@@ -32,8 +32,8 @@ export function firstSource(heads: readonly Cells[], k: number): number {
 }
 
 /**
- * Reads `count` channels of a cell into `to`, from index `at` on. Dequantises integers as (raw - zeroPoint) * scale,
- * rounded to f32 as the kernel rounds them.
+ * Reads `count` channels of a cell into `to`, from index `at` on. Integers become (raw - zeroPoint) * scale, rounded to
+ * f32 as in the kernel.
  */
 export function readChannels(
   { memory, plan, layout }: TensorsInMemory,
@@ -50,7 +50,7 @@ export function readChannels(
   const first = layout.slots[column.tensor] + imageStart(plan, column, image) * bytes;
   const from = first + (column.offset + cell * column.cell) * bytes;
   const step = column.channel * bytes;
-  // Whole maps lie in one piece: a copy of the bytes takes a tenth of the time.
+  // Copy the bytes of a map that is contiguous: that takes a tenth of the time.
   if (type === "f32" && step === bytes) to.set(memory.f32.subarray(from >> 2, (from >> 2) + count), at);
   else if (type === "f32") for (let c = 0; c < count; c++) to[at + c] = memory.f32[(from + c * step) >> 2];
   else

@@ -1,6 +1,6 @@
 /**
- * Copies only the rows of a caller's array whose objectness passes, and lists their cell numbers. Few rows pass, and
- * copying the whole array would cost more than decoding it.
+ * Gathering: copies only those rows of a caller's array whose objectness passes, and lists their cells. Few rows pass,
+ * and copying the whole array would take longer than decoding it.
  */
 import * as A from "../core/abi.ts";
 import { INDEX } from "../core/memory.ts";
@@ -9,20 +9,21 @@ import type { Head } from "../heads/head.ts";
 import type { GatherHead, Plan } from "../plan/plan.ts";
 import { type MemoryImage, gatherRegion, writeHead } from "./write.ts";
 
-/** The caller's tensors, one for each slot. */
+/** The caller's tensors, one per slot. */
 interface Arrays {
   readonly given: readonly ({ readonly data: unknown } | null)[];
   readonly slots: readonly SlotArray[];
 }
 
 /**
- * Cost of a gathered element, in elements of a streamed copy. A row that lies side by side costs by its element size.
+ * Cost of a gathered element relative to one in a streamed copy. For contiguous rows the cost depends on the element
+ * size.
  */
 const COST_IN_ROW = 16;
 const COST_APART = 12;
 
 /**
- * True if the caller's arrays can be gathered from: each is of its slot's own class, and none lies in the decoder's
+ * True if rows can be gathered from the caller's arrays: each has its slot's class, and none lies in the decoder's
  * memory.
  */
 export function canGather({ plan }: MemoryImage, { given, slots }: Arrays): boolean {
@@ -35,8 +36,8 @@ export function canGather({ plan }: MemoryImage, { given, slots }: Arrays): bool
 }
 
 /**
- * Brings the arrays in: the rows that pass of a tensor of which few do, all of another one. The plan block
- * `layout.gatherBlock` decodes them. Call it only if `canGather`.
+ * Copies the arrays into the slots: only the rows that pass if they are few, else all. The plan block
+ * `layout.gatherBlock` decodes them. Call it only if `canGather` returned true.
  * @returns true if a slot now holds gathered rows in the place of its tensor
  */
 export function gatherRows(image: MemoryImage, { given, slots }: Arrays): boolean {
@@ -54,7 +55,7 @@ export function gatherRows(image: MemoryImage, { given, slots }: Arrays): boolea
   return anyGathered;
 }
 
-/** Lists the cells that pass, for each head of a tensor. Returns false if copying the whole tensor is cheaper. */
+/** Lists the cells that pass for each head of a tensor. Returns false if copying the whole tensor is cheaper. */
 function listRows(
   { memory: { i32, f32 }, plan, layout }: MemoryImage,
   t: number,
@@ -80,16 +81,16 @@ function listRows(
       type === "f16"
         ? listHalves(data, objectness.offset, objectness.cell, cells, thresholds, at, i32, list)
         : listPassing(data, objectness.offset, objectness.cell, cells, thresholds, at, i32, list);
-    // A head of which no class is wanted has no cells.
+    // A head without a wanted class has no cells.
     i32[record + A.H_CELLS] = i32[recordOf(whole, k) + A.H_CELLS] === 0 ? 0 : passed;
     cost += passed * g.channels * (g.channel === 1 ? COST_IN_ROW / ELEMENTS[type].bytes : COST_APART);
-    // A head whose cells all pass is not listed (see `listHalves`).
+    // Copy all rows if all cells pass (see `listHalves`).
     if (passed === cells || cost > room) return false;
   }
   return true;
 }
 
-/** Copies the head records of a whole tensor into the block for gathered rows: this tensor was copied whole. */
+/** Copies the head records for a whole tensor into the block for gathered rows, since this tensor was copied whole. */
 function useWholeRows({ memory: { i32 }, plan, layout }: MemoryImage, t: number): void {
   const gather = plan.gather as NonNullable<Plan["gather"]>;
   const [whole, gathered] = layout.records;
@@ -100,7 +101,7 @@ function useWholeRows({ memory: { i32 }, plan, layout }: MemoryImage, t: number)
   }
 }
 
-/** Copies the listed rows of a tensor to the beginning of its slot, head after head. */
+/** Copies the listed rows of a tensor to the start of its slot, head after head. */
 function copyListed(image: MemoryImage, t: number, data: Float32Array, slot: SlotArray): void {
   const { memory, plan, layout } = image;
   const { i32 } = memory;
@@ -136,9 +137,8 @@ function listPassing(
   const threshold = thresholds[thresholdAt];
   let at = offset & INDEX;
   let n = list & INDEX;
-  // Write every cell and advance only if it passes: a branch would be mispredicted too often. Four cells a step, so
-  // that the core waits for the memory of four at once: one at a time, a YOLOv5 array at 0.25 takes 1.2 to 1.3 times as
-  // long.
+  // Write every cell and advance only if it passes: a branch would be mispredicted too often. Load four cells per step,
+  // so that the core waits for all four at once: one at a time, a YOLOv5 array at 0.25 takes 1.2 to 1.3 times as long.
   let i = 0;
   for (; i + 4 <= cells; i += 4, at = (at + 4 * step) & INDEX) {
     const a = data[at];
@@ -158,7 +158,7 @@ function listPassing(
   return n - list;
 }
 
-/** The same for f16. Its bits, as integers, order like the values only above zero. */
+/** Like `listPassing` for f16, whose bits order like the values only above zero. */
 function listHalves(
   data: Float32Array,
   offset: number,
@@ -170,7 +170,7 @@ function listHalves(
   list: number,
 ): number {
   const threshold = thresholds[thresholdAt];
-  // Negative values may pass: report all cells, so that the tensor is copied whole.
+  // Report all cells if negative values may pass, so that the tensor is copied whole.
   if (threshold <= 0) return cells;
   let n = list;
   for (let i = 0, at = offset; i < cells; i++, at += step)
@@ -179,7 +179,7 @@ function listHalves(
   return n - list;
 }
 
-/** Copies listed rows whose channels lie side by side, two at a time. */
+/** Copies listed rows with adjacent channels, two rows at a time. */
 function copyRows(
   data: Float32Array,
   { offset, cell, channels }: GatherHead,
@@ -190,7 +190,7 @@ function copyRows(
   to: number,
 ): void {
   for (let i = 0; i < n; i += 2) {
-    // The last row of an odd number is copied twice, to the same place.
+    // Copy the last row of an odd count twice, to the same place.
     const j = Math.min(i + 1, n - 1);
     const a = offset + i32[list + i] * cell;
     const b = offset + i32[list + j] * cell;
@@ -198,7 +198,7 @@ function copyRows(
   }
 }
 
-/** Copies listed rows whose channels lie apart. */
+/** Copies listed rows whose channels are not adjacent. */
 function copyElements(
   data: Float32Array,
   { offset, channel, cell, channels }: GatherHead,
@@ -215,8 +215,8 @@ function copyElements(
 }
 
 /**
- * Copies two rows side by side, so that the core waits for the memory of both at once. One at a time the whole decode
- * takes 1.3 to 1.9 times as long where many rows pass.
+ * Copies two rows at once, so that the core waits for the memory of both together. One at a time a decode takes 1.3 to
+ * 1.9 times as long if many rows pass.
  */
 function copyTwo(
   data: Float32Array,

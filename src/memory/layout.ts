@@ -38,10 +38,10 @@ import { cellsOf } from "../shapes/grids.ts";
 import type { Head } from "../heads/head.ts";
 import { ELEMENTS, volume } from "../core/tensor.ts";
 
-/** Bytes of the sort's counts, one word for each bucket. */
+/** Bytes of the counts of the sort, one word per bucket. */
 const COUNT_BYTES = 4 << BUCKET_BITS;
 
-/** Bytes of the scan's scratch: each of its three columns, and the rows after them (see `SCAN_BYTES`). */
+/** Sizes of the scan's scratch: bytes of each of its three columns, and of the rows after them (see `SCAN_BYTES`). */
 export interface ScanRoom {
   readonly column: number;
   readonly rows: number;
@@ -55,7 +55,7 @@ export interface DetectionColumns {
   readonly sources: number;
 }
 
-/** Byte addresses of the columns and scratch that a kernel writes. Suppression alone needs only these. */
+/** Byte addresses of the columns and the scratch that a kernel writes. Suppression alone needs no others. */
 export interface Columns {
   readonly capacity: number;
   readonly scores: number;
@@ -63,7 +63,7 @@ export interface Columns {
   readonly sources: number;
   readonly boxes: number;
   readonly gatherIndex: number;
-  /** The scan's scratch, and the sizes of its parts. */
+  /** Address of the scan's scratch, and the sizes of its parts. */
   readonly scratch: number;
   readonly scan: ScanRoom;
   readonly order: number;
@@ -71,26 +71,31 @@ export interface Columns {
   readonly counts: number;
   readonly chains: number;
   readonly kept: number;
-  /** End of the scratch. From `order` to here engines may differ, apart from the sorted part of `order`. */
+  /**
+   * End of the scratch. From `order` to here the memory of engines may differ, except for the sorted part of `order`.
+   */
   readonly workEnd: number;
   readonly detections: readonly DetectionColumns[];
-  /** Bytes of memory in all. */
+  /** Bytes of the whole memory. */
   readonly bytes: number;
 }
 
 export interface MemoryLayout extends Columns {
-  /** Plan blocks and their head records: one for each image, then one for gathered rows if the plan gathers. */
+  /**
+   * Addresses of the plan blocks, each followed by its head records: one per image, then one for gathered rows if the
+   * plan gathers.
+   */
   readonly blocks: readonly number[];
   readonly records: readonly number[];
-  /** The plan blocks of the images. */
+  /** Addresses of the plan blocks of the images. */
   readonly imageBlocks: readonly number[];
-  /** The plan block for gathered rows; 0 if the plan does not gather. */
+  /** Address of the plan block for gathered rows; 0 if the plan does not gather. */
   readonly gatherBlock: number;
-  /** For each head: addresses of its class list, its class thresholds and its prior table; 0: none. */
+  /** Addresses of each head's class list, class thresholds and prior table; 0: none. */
   readonly classLists: readonly number[];
   readonly classThresholds: readonly number[];
   readonly priors: readonly number[];
-  /** For each tensor: address of its slot. */
+  /** Address of each tensor's slot. */
   readonly slots: readonly number[];
 }
 
@@ -102,15 +107,15 @@ export function wordsFrom(first: number): Words {
   let at = first;
   return (count) => {
     const here = at;
-    // Round without bit operations: they would wrap, and a plan that is too large is refused with its size.
+    // Round without bit operations, which would wrap: a plan that is too large is refused with its true size.
     at = Math.ceil((at + count * 4) / 16) * 16;
     return here;
   };
 }
 
 /**
- * Returns the most blocks of four kept boxes that suppression needs. A class (or a strip) starts a new block only if
- * all its blocks are full. So each class, or each strip, has at most one block that is not full.
+ * Returns the largest count of blocks (of four kept boxes) that suppression needs. A class or strip starts a new block
+ * only if its blocks are full, so each has at most one block that is not full.
  */
 export function keptBlocks(maxDetections: number, classes: number): number {
   return Math.min(maxDetections, Math.ceil(maxDetections / 4) + Math.max(classes, STRIPS));
@@ -173,7 +178,7 @@ export function columnsOf(
   };
 }
 
-/** True if one value of a cell decides whether it passes, so that no maxima over groups of classes are needed. */
+/** True if a single value of a cell decides whether it passes. No maxima over groups of classes are needed then. */
 const hasOneColumn = (h: Head): boolean => h.objectness !== null || h.classes === 1;
 
 /**
@@ -190,20 +195,21 @@ function scanRoom(heads: readonly Head[], tensors: Plan["tensors"]): ScanRoom {
   for (const h of heads) {
     const { bytes } = ELEMENTS[tensors[h.score.tensor].type];
     if (hasOneColumn(h) || h.score.cell !== 1) continue;
-    // One row for all classes and one per group: of 8 classes, or of the multiple of 8 that gives 16 groups at most.
+    // Count one row for all classes, and one per group: of 8 classes, or of the multiple of 8 that gives at most 16
+    // groups.
     const count = 1 + Math.ceil(h.classes / (8 * Math.ceil(h.classes / (8 * GROUPS))));
     const fit = most / (12 + count * bytes);
-    // Blocks of equal length.
+    // Divide the cells into blocks of equal length.
     const n = Math.ceil(h.cells / Math.max(1, Math.ceil(h.cells / fit)));
     const row = Math.ceil((n * bytes) / 16) * 16 + 16;
     column = Math.max(column, (row / bytes) * 4);
-    // Once the maxima are used, a word for each candidate follows the first two plain rows.
+    // After the maxima are used, the space after the first two plain rows holds a word per candidate.
     rows = Math.max(rows, count * row, 2 * ROW_BYTES + column);
   }
   return { column, rows };
 }
 
-/** Lays a plan out. `scalarOnly`: only the scalar kernel will run, which needs less scratch. */
+/** Lays out a plan. `scalarOnly`: only the scalar kernel will run, which needs less scratch. */
 export function layoutOf(plan: Plan, scalarOnly = false): MemoryLayout {
   const { heads, keep, batch } = plan;
   const words = wordsFrom(FIRST_ADDRESS);
@@ -211,7 +217,7 @@ export function layoutOf(plan: Plan, scalarOnly = false): MemoryLayout {
   const perBlock = (count: number): number[] =>
     Array.from({ length: gathers ? batch + 1 : batch }, () => words(count));
   const classesOf = (h: Head, ofColumn: number): number => (h.classId ? ofColumn : h.classes);
-  // Heads that share a prior table (parts of one tensor) hold it once.
+  // Store a prior table once if heads share it, as the parts of one tensor do.
   const tables = new Map<Float32Array | null, number>([[null, 0]]);
   const blocks = perBlock(PLAN_WORDS);
   return {
@@ -220,7 +226,7 @@ export function layoutOf(plan: Plan, scalarOnly = false): MemoryLayout {
     gatherBlock: blocks[batch] ?? 0,
     records: perBlock(heads.length * HEAD_WORDS),
     classLists: heads.map((h) => (keep ? words(classesOf(h, keep.length)) : 0)),
-    // `keep` may name more classes than are known: a class id column may hold any number.
+    // Count the list itself: `keep` may name more classes than are known, since a class id column may hold any value.
     classThresholds: heads.map((h) =>
       words(Math.max(classesOf(h, plan.classes), classesOf(h, keep?.length ?? 0))),
     ),
@@ -234,7 +240,7 @@ export function layoutOf(plan: Plan, scalarOnly = false): MemoryLayout {
       words,
       plan.capacity,
       plan.maxDetections,
-      // A class id column may hold any number.
+      // Assume any count of classes if a column gives the class ids.
       plan.rules.suppress === "all" ? 1 : heads.some((h) => h.classId) ? Infinity : plan.classes + 1,
       batch,
       gathers ? cellsOf(heads) : 0,

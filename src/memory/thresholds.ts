@@ -1,7 +1,7 @@
 /**
- * Thresholds in the raw domain. The kernel compares the raw values of a tensor. So a threshold is turned once into the
- * smallest raw value whose conversion passes it. Bisection over the real conversion finds it: comparing raw values and
- * comparing converted ones then agree to the last value.
+ * Converts thresholds to the raw domain. The kernel compares raw tensor values, so each threshold becomes the smallest
+ * raw value whose conversion passes. Bisection over the kernel's own conversion finds that value. Comparing raw values
+ * then agrees exactly with comparing scores.
  */
 import { dequantise, halfToFloat, sigmoid } from "../core/number.ts";
 import { ELEMENTS, type TensorSpec } from "../core/tensor.ts";
@@ -16,8 +16,8 @@ const word = new DataView(new ArrayBuffer(4));
 type Numbers = Pick<TensorSpec, "type" | "scale" | "zeroPoint">;
 
 /**
- * Returns the value that a key stands for. Keys are integers that sort as the values do. The key of an integer is the
- * integer itself. The key of a float is its bits; those of a negative float are inverted, except for the sign.
+ * Returns the value of a key. Keys are integers that order like the values. The key of an integer is the integer. The
+ * key of a float is its bits, inverted for negative floats except for the sign.
  */
 function numberOf({ type, scale, zeroPoint }: Numbers, key: number): number {
   if (type === "f32") {
@@ -55,7 +55,7 @@ export function smallestPassing(threshold: number, gate: ">" | ">="): number {
     : rawThreshold({ type: "f32", scale: 1, zeroPoint: 0 }, (score) => score > least);
 }
 
-/** Returns how far outside 0..1 a probability may lie: one step of the element type. */
+/** Returns how far outside 0..1 a probability may be: one step of its element type. */
 export const slackOf = ({ type, scale }: TensorSpec): number =>
   type === "f32" ? 1e-5 : type === "f16" ? 2 ** -9 : fround(scale ?? 1);
 
@@ -63,7 +63,7 @@ export const slackOf = ({ type, scale }: TensorSpec): number =>
 export const highest = (plan: Plan, f: Column | null, fn: Fn): number =>
   !f || fn !== "none" || plan.scores === "logits" ? Infinity : 1 + slackOf(plan.tensors[f.tensor]);
 
-/** The largest f32. */
+/** Largest finite f32. */
 const LARGEST = 3.4028234663852886e38;
 
 /**
@@ -71,12 +71,12 @@ const LARGEST = 3.4028234663852886e38;
  * `smallest`.
  */
 export function rawThresholds(plan: Plan, h: Head, smallest: number): { score: number; objectness: number } {
-  // The kernel's own conversion, so that comparing raw values and comparing scores agree to the last value.
+  // Use the kernel's own conversion, so that comparing raw values and comparing scores agree exactly.
   const convert = (fn: Fn, x: number): number => {
     if (fn === "none") return x;
     return fn === "clamp" ? Math.min(1, Math.max(0, x)) : fround(sigmoid(x));
   };
-  // Math.pow and the kernel's power may differ by a step: let a little too much through, the kernel decides.
+  // Pass a little too much, since Math.pow and the kernel's power may differ by a step. The kernel decides.
   const nearly = smallest * (1 - 1e-6);
   const power = h.rule === "power";
   const o = h.objectness;
@@ -87,7 +87,7 @@ export function rawThresholds(plan: Plan, h: Head, smallest: number): { score: n
   if (o) {
     objectness = rawThreshold(plan.tensors[o.tensor], (x) => {
       const c = convert(h.objectnessFn, x);
-      // objectness^0.6 x class^0.4 can pass with an objectness below the threshold if the class score is high.
+      // With objectness^0.6 x class^0.4 a low objectness can pass if the class score is high.
       if (!power) return c >= smallest;
       return c > 0 ? c ** 0.6 * mostClass ** 0.4 >= nearly : smallest <= 0;
     });

@@ -1,4 +1,4 @@
-/** Writes a plan into memory, as core/abi.ts documents it, and the thresholds in the raw domain of each head. */
+/** Writes a plan and its thresholds into memory, in the format of core/abi.ts. */
 import * as A from "../core/abi.ts";
 import type { Config } from "../config/types.ts";
 import { highest, rawThresholds, smallestPassing } from "./thresholds.ts";
@@ -12,15 +12,15 @@ import { ELEMENTS, type SlotArray, type TensorSpec, volume } from "../core/tenso
 import { type Column, beside } from "../heads/channels.ts";
 
 /**
- * From boxes of the network input to boxes of the image, both normalised: x_image = x_input * scale + shift. The four
- * numbers stand side by side in the plan block.
+ * Transform of boxes from the network input to the image, both normalised: x_image = x_input * scale + shift. The plan
+ * block holds the four numbers in this order.
  */
 export type Affine = readonly [scaleX: number, scaleY: number, shiftX: number, shiftY: number];
 
-/** Leaves boxes as they are. */
+/** The transform that changes nothing. */
 export const IDENTITY: Affine = [1, 1, 0, 0];
 
-/** A plan in memory: everything that the engines work on. */
+/** A plan in memory, with all that an engine needs. */
 export interface MemoryImage {
   readonly memory: Memory;
   readonly plan: Plan;
@@ -62,7 +62,7 @@ const CLAMP = {
   centre: A.FLAG_CLAMP_CENTRE,
 };
 
-/** Writes a plan and its thresholds. Boxes stay relative to the network's input. */
+/** Writes a plan and its thresholds, with the identity transform. */
 export function writeImage(image: MemoryImage, thresholds: Thresholds): void {
   writePlan(image);
   writeThresholds(image, thresholds);
@@ -83,8 +83,8 @@ export function writePlan(image: MemoryImage): void {
 }
 
 /**
- * Returns the class channels of a head that are looked at, counted within the head; the class ids if a column gives
- * them; null: all.
+ * Returns the kept class channels of a head, counted within the head. Returns class ids if a column gives the class.
+ * null: all are kept.
  */
 function keptClasses({ keep }: Plan, h: Head): readonly number[] | null {
   if (!keep || h.classId) return keep;
@@ -92,20 +92,17 @@ function keptClasses({ keep }: Plan, h: Head): readonly number[] | null {
 }
 
 /**
- * Returns the only class channel of a head that is kept, or null. The kernel reads it as a head of one class, without a
- * list.
+ * Returns the single kept class channel of a head, or null. The kernel reads it as a head of one class, without a list.
  */
 function onlyClass(plan: Plan, h: Head): number | null {
   const kept = keptClasses(plan, h);
   return kept?.length === 1 && !h.classId ? kept[0] : null;
 }
 
-/**
- * Returns the image that a plan block is for. Only batches of one gather, and their second block is for image 0 too.
- */
+/** Returns the image of a plan block. Only batches of one image gather, and their second block is for image 0 too. */
 const imageOf = (plan: Plan, block: number): number => block % plan.batch;
 
-/** Returns the element at which an image of the batch begins, in the tensor of a column. */
+/** Returns the element where an image of the batch begins, in the tensor of a column. */
 export const imageStart = (
   { tensors, batch }: Pick<Plan, "tensors" | "batch">,
   { tensor }: Pick<Column, "tensor">,
@@ -159,7 +156,7 @@ function writeBlock({ memory: m, plan, layout }: MemoryImage, block: number): vo
   const p = at >> 2;
   writeColumns(m, at, layout, imageOf(plan, block), heads.length, layout.records[block], rules.maxCandidates);
   m.i32[p + A.P_FLAGS] =
-    // If all candidates are of one class, suppression need not compare classes.
+    // Suppression need not compare classes if all candidates have the same one.
     NMS[
       rules.suppress === "class" &&
       (plan.keep?.length === 1 || heads.every((h) => !h.classId && h.classes < 2))
@@ -177,8 +174,8 @@ function writeBlock({ memory: m, plan, layout }: MemoryImage, block: number): vo
 }
 
 /**
- * Writes a head record. In the block for gathered rows the channels of a cell stand side by side, and a list gives the
- * cell of each row.
+ * Writes a head record. In the block for gathered rows the channels of a cell are adjacent, and a list gives each row's
+ * cell.
  */
 export function writeHead(image: MemoryImage, block: number, index: number): void {
   const { memory, plan, layout } = image;
@@ -196,14 +193,14 @@ export function writeHead(image: MemoryImage, block: number, index: number): voi
   const cellStep = (f: Column): number => (gathered?.channels ?? f.cell) * bytes(f);
   const channelStep = (f: Column): number => (gathered ? 1 : f.channel) * bytes(f);
   const typeOf = (f: Column): number => ELEMENTS[spec(f).type].code;
-  // Words that stand side by side in abi.ts are written in one go.
+  // Write words that are adjacent in abi.ts together.
   const words = (first: number, ...values: number[]): void => i32.set(values, r + first);
   const floats = (first: number, ...values: number[]): void => f32.set(values, r + first);
   const scale = (first: number, f: Column): void => floats(first, spec(f).scale ?? 1, spec(f).zeroPoint);
   const { score, objectness, classId, marker, count, box, softmax } = h;
   const kept = keptClasses(plan, h);
   const only = onlyClass(plan, h);
-  // A head of which no class is kept is not scanned. Nothing is gathered yet.
+  // Scan no cells if no class of the head is kept, or if nothing is gathered yet.
   words(A.H_CELLS, kept?.length === 0 || gathered ? 0 : h.cells);
   words(A.H_RULE, HEAD_RULE_CODES[h.rule]);
   words(A.H_SOURCE, source, gathered ? layout.gatherIndex + source * 4 : 0);
@@ -266,7 +263,7 @@ export function gatherRegion({ plan, layout }: MemoryImage, index: number): numb
   return at;
 }
 
-/** Writes the thresholds, turned into the raw domain of each head. */
+/** Writes the thresholds, converted to the raw domain of each head. */
 export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresholds): void {
   const { i32, f32 } = memory;
   const { gate } = plan.rules;
@@ -307,7 +304,7 @@ export function writeThresholds({ memory, plan, layout }: MemoryImage, t: Thresh
   });
 }
 
-/** Writes what undoes the resizing of an image into its plan block. */
+/** Writes the transform from network input to image into an image's plan block. */
 export function writeAffine({ f32 }: Memory, block: number, affine: Affine): void {
   const p = block >> 2;
   f32[p + A.P_SCALE_X] = affine[0];
@@ -316,7 +313,7 @@ export function writeAffine({ f32 }: Memory, block: number, affine: Affine): voi
   f32[p + A.P_SHIFT_Y] = affine[3];
 }
 
-/** Returns views of the slots, in the array types of their elements. */
+/** Returns the slots as arrays of their element types. */
 export const slotsOf = ({ memory, plan, layout }: MemoryImage): SlotArray[] =>
   plan.tensors.map(
     ({ type, dims }, i) => new ELEMENTS[type].array(memory.buffer, layout.slots[i], volume(dims)),

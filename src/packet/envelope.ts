@@ -1,27 +1,27 @@
-/** The CloudEvents 1.0 envelope: where a frame comes from, when it was taken, and which config it belongs to. */
+/** The CloudEvents 1.0 envelope of a packet: where a frame comes from, when it was taken, and its config. */
 import { namesFor } from "../core/names.ts";
 import { PacketError, type PacketErrorKind, need } from "./error.ts";
 
-/** Kind of a packet, by the words of a config's `output_format`. */
+/** Kind of a packet, in the words of a config's `output_format`. */
 export type PacketKind = "raw" | "detection";
 
-/** Attributes that a sender gives to a frame. `source` and `id` together name the frame for good. */
+/** What a sender states about a frame. `source` and `id` together identify it forever. */
 export interface PacketAbout {
   /** Name of the frame, unique within its source. */
   readonly id: string;
-  /** The device, a URI or a path such as "/devices/7". */
+  /** Device that took the frame: a URI or a path such as "/devices/7". */
   readonly source: string;
-  /** The camera of the device. */
+  /** Camera of the device. */
   readonly subject?: string | null;
   /** Time of capture: a Date, or text in RFC 3339. */
   readonly time?: Date | string | null;
-  /** Count of frames of the camera so far: a receiver sorts by it. */
+  /** Index of the frame in the camera's stream. Receivers sort by it. */
   readonly sequence?: number | null;
-  /** Trace that the frame belongs to (W3C Trace Context). */
+  /** Trace of the frame (W3C Trace Context). */
   readonly traceparent?: string | null;
 }
 
-/** Attributes of a packet as they were read. Null: the packet does not say. */
+/** Attributes of a received packet. Null: the packet does not state one. */
 export interface Envelope {
   readonly id: string | null;
   readonly source: string | null;
@@ -30,20 +30,20 @@ export interface Envelope {
   readonly time: string | null;
   readonly sequence: number | null;
   readonly traceparent: string | null;
-  /** Hash of the config that the packet was made with. */
+  /** Hash of the config by which the packet was made. */
   readonly config: string | null;
 }
 
-/** A form of text: the words for an error, and the test. */
+/** A rule for text: the words for an error, and the test. */
 interface Form {
   readonly 0: string;
   readonly 1: RegExp;
 }
 
-/** Text without control characters, which could begin another header, and without halves of a pair. */
+/** Text without control characters, which could begin another header, and without lone surrogates. */
 const TEXT: Form = ["text of 1 to 1024 characters", /^[^\0-\x1f\x7f-\x9f\ud800-\udfff]{1,1024}$/u];
 
-/** Names of what a sender says about a frame. */
+/** Names of the fields of `PacketAbout`. */
 const NAMES: { readonly [K in keyof Required<PacketAbout>]: true } = {
   id: true,
   source: true,
@@ -53,17 +53,17 @@ const NAMES: { readonly [K in keyof Required<PacketAbout>]: true } = {
   traceparent: true,
 };
 
-/** The form of each attribute. Those after `source` may be absent. */
+/** Rule of each attribute. Those after `source` are optional. */
 const FORMS: { readonly [name: string]: Form } = {
   id: TEXT,
   source: TEXT,
   subject: TEXT,
-  // RFC 3339. A minute may have a leap second.
+  // RFC 3339. Allow a leap second.
   time: [
     'a Date, or text in RFC 3339: "2026-01-31T12:00:00Z"',
     /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/i,
   ],
-  // As many digits as the largest safe integer, so that texts sort like the numbers (CloudEvents "sequence").
+  // Pad to the digits of the largest safe integer, so that texts sort like numbers (CloudEvents "sequence").
   sequence: ["a whole number from 0 up", /^\d{16}$/],
   traceparent: ["55 characters, as in W3C Trace Context", /^[\da-f-]{55}$/],
   config: ["16 hexadecimal digits", /^[\da-f]{16}$/],
@@ -73,7 +73,7 @@ const FORMS: { readonly [name: string]: Form } = {
 export const eventType = (kind: PacketKind): string => `boxwright.${kind}.v1`;
 
 /**
- * Returns the CloudEvents attributes of a new packet. Undefined ones are left out by JSON.
+ * Returns the CloudEvents attributes of a new packet. JSON leaves out undefined ones.
  * @param prefix stands before each name
  * @throws PacketError for an attribute that a reader would refuse
  */
@@ -92,9 +92,9 @@ export function attributesOf(
   const { time, sequence } = about ?? {};
   const given = {
     ...about,
-    // toJSON of a Date that is none gives null, which would pass for no time.
+    // Make text of an invalid Date too: its toJSON gives null, which would pass for no time.
     time: time instanceof Date ? String(time.toJSON()) : time,
-    // The message about a wrong number shows what the caller gave.
+    // Let the error about a wrong number show what the caller passed.
     sequence:
       Number.isSafeInteger(sequence) && sequence! >= 0 ? String(sequence).padStart(16, "0") : sequence,
     config,
@@ -109,7 +109,7 @@ export function attributesOf(
   return attributes;
 }
 
-/** Attributes as text; null if they are absent. */
+/** Attributes as text; null if absent. */
 type Attributes = { readonly [K in keyof Envelope]: string | null };
 
 /**
@@ -141,6 +141,6 @@ export function readAttributes(
   return attributes as Attributes;
 }
 
-/** Returns the fields of a packet. */
+/** Returns the envelope of checked attributes. */
 export const envelopeOf = (attributes: Attributes): Envelope =>
   ({ ...attributes, sequence: attributes.sequence && Number(attributes.sequence) }) as Envelope;

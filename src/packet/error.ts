@@ -1,4 +1,7 @@
-/** The one error of packets, and the check that throws it. Kept apart from `core/errors.ts`: readers stay small. */
+/**
+ * The error that all packet code throws, and the check that throws it. Separate from `core/errors.ts`, so that readers
+ * stay small.
+ */
 import { showJson } from "../core/json.ts";
 
 /**
@@ -24,7 +27,7 @@ export class PacketError extends RangeError {
 export const classOf = (value: unknown): string => Object.prototype.toString.call(value).slice(8, -1);
 
 /**
- * Throws a PacketError unless `holds`.
+ * Throws a PacketError unless `holds` is true.
  * @param where path of the value
  * @param found what stands there
  * @param kind of the error; null for an argument

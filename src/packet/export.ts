@@ -1,4 +1,4 @@
-/** Converts detections to the formats of other projects. These have pixels, so each function takes the image's size. */
+/** Converts detections to formats of other projects. They use pixels, so each function takes the image's size. */
 import type { DetectionList } from "../decode/rows.ts";
 import { type MaskedFields, frameIfExchanged } from "../decode/detections.ts";
 import type { MaskRle } from "../decode/mask.ts";
@@ -23,7 +23,7 @@ export interface CocoResult {
    * that is NaN or infinite is 0, 0, 0, as COCO writes one that is not labelled.
    */
   readonly keypoints?: readonly number[];
-  /** Runs of the mask over the whole image, of detections that `withMasks` returned. */
+  /** Mask as run lengths over the whole image, for detections that `withMasks` returned. */
   readonly segmentation?: MaskRle;
 }
 
@@ -67,7 +67,7 @@ function inPixels(
   detections: DetectionList<MaskedFields>,
   image: ImageSize,
 ): readonly (readonly [MaskedFields, x: number, y: number, width: number, height: number])[] {
-  // Plain JavaScript may pass anything, or leave the image out.
+  // Allow for an image that is absent or of any type: plain JavaScript may pass anything.
   const { width, height } = (image as ImageSize | null) ?? ({} as ImageSize);
   const isSize = [width, height].every(Number.isFinite) && width > 0 && height > 0;
   need(isSize, "image", [width, height], "its size in pixels", null);
@@ -75,7 +75,7 @@ function inPixels(
   need(frame === null, "image", image, `width and height as those of ${frame}`, null);
   return recordsOf(detections, "detections", null).map((d) => {
     const { x_min, y_min, x_max, y_max } = d;
-    // No box of an image reaches so far beyond it, and nearly every box in pixels does.
+    // Refuse boxes in pixels: nearly all exceed this, while boxes in 0..1 do not reach that far beyond the image.
     need(x_max + y_max < 16, "detections", d, "boxes in 0..1, as before toPixels", null);
     return [d, x_min * width, y_min * height, (x_max - x_min) * width, (y_max - y_min) * height];
   });
@@ -83,7 +83,7 @@ function inPixels(
 
 const IMAGE = ["width", "height", "imageId", "categories"];
 
-/** Throws for a name that looks misspelt. Other names pass, since a frame may be passed as an image. */
+/** Throws for a name that looks misspelt. Allows other names, since the caller may pass a frame as the image. */
 function checkImageNames(image: CocoImage | null | undefined): void {
   for (const name of Object.keys(image ?? {}))
     if (!IMAGE.includes(name) && nearestName(name, IMAGE) !== undefined)
@@ -105,7 +105,7 @@ function checkImageNames(image: CocoImage | null | undefined): void {
 export function toCoco(detections: DetectionList<MaskedFields>, image: CocoImage): CocoResult[] {
   const placed = inPixels(detections, image);
   checkImageNames(image);
-  // COCO's evaluation joins results and annotations by this id. Without it every result would be left out.
+  // Check the id: COCO's evaluation joins results and annotations by it, and would drop results without one.
   need(
     Number.isSafeInteger(image.imageId),
     "image.imageId",

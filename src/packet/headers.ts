@@ -2,9 +2,9 @@
 import { padded, readHead } from "./text.ts";
 
 /**
- * Returns the headers that make a packet a CloudEvent for others: binary mode for raw packets, with the length of the
- * JSON that clients of the Open Inference Protocol ask for, structured mode for detections. `fromPacket` needs none of
- * them.
+ * Returns the headers that make a packet a CloudEvent for other programs. A raw packet uses binary mode, with the
+ * length of its JSON for clients of the Open Inference Protocol. A packet of detections uses structured mode.
+ * `fromPacket` needs none of them.
  * @param bytes a packet that `toPacket` made
  * @throws PacketError if the bytes are none
  * @example
@@ -22,7 +22,7 @@ export function packetHeaders(bytes: Uint8Array): Record<string, string> {
     "content-type": "application/octet-stream",
     "inference-header-content-length": String(padded(end)),
   };
-  // The HTTP binding escapes space, quote, percent and everything beyond ASCII.
+  // Escape as the HTTP binding demands: space, quote, percent and everything beyond ASCII.
   const parameters = head.parameters as Record<string, unknown> | undefined;
   for (const name in parameters)
     if (/^ce-/.test(name))

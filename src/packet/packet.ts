@@ -7,24 +7,24 @@ import type { Envelope, PacketKind } from "./envelope.ts";
 import { PacketError, need } from "./error.ts";
 import type { PacketTensor } from "./wire.ts";
 
-/** The parts of a `Decoder` that packets use. */
+/** The members of a `Decoder` that packets use. */
 export interface PacketDecoder {
   readonly config: Config;
   readonly configHash: string | null;
-  /** Decodes one image, as `Decoder` does. */
+  /** Decodes one image, as `Decoder.decode` does. */
   decode(outputs?: Outputs, frame?: Frame): Detections;
-  /** Returns how many images some outputs hold. */
+  /** Returns how many images the outputs hold. */
   imagesIn?(outputs: Outputs): number;
 }
 
-/** Makes columns of records. The decoder hands over its own, so that packets do without the class. */
+/** Function that makes detections of records. The decoder passes its own, so packets do not import the class. */
 export type DetectionsOf = (rows: readonly DetectionFields[], sources: readonly number[]) => Detections;
 
-/** The fields of a packet beside its envelope. */
+/** Content of a packet, apart from its envelope. */
 export interface PacketContent {
-  /** "raw": `tensors` holds what the network gave. "detection": `detections` holds what the device decoded. */
+  /** "raw": `tensors` holds the network's outputs. "detection": `detections` holds what the device decoded. */
   readonly kind: PacketKind;
-  /** Size of the original image, and how it was resized. Null: boxes are across the network's input. */
+  /** Size of the original image, and how it was resized. Null: boxes are relative to the network's input. */
   readonly frame: Frame | null;
   /** The network's outputs; empty in a detection packet. */
   readonly tensors: readonly PacketTensor[];
@@ -46,7 +46,7 @@ export interface PacketContent {
  * console.log(packet.tensors[0].dims.join("x"), packet.config === decoder.configHash); // 1x5x84 true
  */
 export class Packet implements Envelope, PacketContent {
-  // The constructor assigns the fields of both interfaces.
+  // Declared only: the constructor assigns the fields of both interfaces.
   declare readonly kind: PacketKind;
   declare readonly id: string | null;
   declare readonly source: string | null;
@@ -87,7 +87,7 @@ export class Packet implements Envelope, PacketContent {
         ? detectionsOf(this.detections, this.sources)
         : decoder.decode(this.tensors, this.frame ?? undefined);
     } catch (e) {
-      // A frame or records that are refused came with the packet.
+      // Blame the packet for a refused frame or record, since both came with it.
       throw e instanceof RangeError ? new PacketError("foreign", e.message) : e;
     }
   }

@@ -1,4 +1,4 @@
-/** Reads packets. Checks each field before its use: the bytes come from another machine. */
+/** Reads packets. Every field is checked before use, since the bytes come from another machine. */
 import { rowsOf } from "../decode/rows.ts";
 import { rotationProblem } from "../core/turn.ts";
 import type { DetectionFields } from "../decode/detections.ts";
@@ -9,13 +9,13 @@ import { Packet } from "./packet.ts";
 import { padded, parse, readHead } from "./text.ts";
 import { type PacketTensor, isIndex, readTensor } from "./wire.ts";
 
-/** Limits of a reader. */
+/** Limits for reading a packet. */
 export interface PacketOptions {
-  /** Most bytes of a packet. Default 64 MiB, the most that a NATS server can be set to. */
+  /** Largest size of a packet in bytes. Default 64 MiB, the most that a NATS server can be set to. */
   readonly maxBytes?: number;
 }
 
-/** Fields of JSON that is not checked yet. */
+/** JSON fields that are not checked yet. */
 type Json = Record<string, unknown>;
 
 /**
@@ -35,12 +35,12 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
       throw new PacketError(null, `${name}: got an unknown name, expected one of maxBytes`);
   const { maxBytes = 2 ** 26 } = options ?? {};
   const [head, end] = readHead(bytes, maxBytes);
-  // A detection packet is a structured CloudEvent: a head without outputs.
+  // A detection packet is a structured CloudEvent: JSON without outputs.
   const isEvent = "specversion" in head;
   const kind = isEvent ? "detection" : "raw";
   const given = (isEvent ? head : (head.parameters ?? {})) as Json;
   const prefix = isEvent ? "" : "ce-";
-  // Parameters of other programs do no harm: their event type is another.
+  // Ignore parameters of other programs, whose event type is another.
   const type = eventType(kind);
   const isOwn = given[`${prefix}type`] === type;
   const { specversion } = head;
@@ -53,7 +53,7 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
   const heads = outputs.map((output, i, { length }) => readTensor(output, i, length, `outputs[${i}]`));
   let at = bytes.length;
   for (const [, size] of heads) at -= size;
-  // The JSON of our responses is padded. After that of others the tensors may begin at once.
+  // Our own JSON is padded. In other programs' responses the tensors may follow at once.
   const first = isOwn && !isEvent ? padded(end) : end;
   need(
     at === first || (at === padded(end) && bytes.subarray(end, at).every((byte) => byte === 32)),
@@ -69,12 +69,12 @@ export function fromPacket(bytes: Uint8Array, options?: PacketOptions): Packet {
   const { sources = [] } = data;
   const areCells = Array.isArray(sources) && sources.every((cell) => isIndex(cell, 2 ** 32));
   need(!isEvent || areCells, "data.sources", sources, "a list of the cells' indices");
-  // The frame of a response is JSON in text.
+  // In a response the frame is a text of JSON.
   const frame = isOwn ? (isEvent ? data.frame : (parse(() => given.frame as string) ?? given.frame)) : null;
   return new Packet(envelopeOf(attributes), {
     kind,
     frame: readFrame(frame),
-    // Two tensors of one place leave another place empty.
+    // Drop empty entries: two tensors with one index leave another index empty.
     tensors: tensors.filter(Boolean),
     detections: isEvent ? recordsOf(data.detections, "data.detections") : null,
     sources: isEvent ? (sources as readonly number[]) : [],
@@ -114,14 +114,14 @@ export function recordsOf(
   kind?: PacketErrorKind | null,
 ): readonly DetectionFields[] {
   const rows = rowsOf(given);
-  // Refuse text, which can be iterated over too: an empty one would pass for a frame without detections.
+  // Refuse a string, which is iterable too: an empty one would pass for a frame without detections.
   const isList = typeof rows === "object" && rows !== null && Symbol.iterator in rows;
   const records = Array.from((isList ? rows : [rows]) as Iterable<DetectionFields | null>);
   records.forEach((d, i) => {
     const { class_id: id = -1, label, confidence, x_min, y_min, x_max, y_max } = d ?? ({} as DetectionFields);
     need(
       [confidence, x_min, y_min, x_max, y_max].every(Number.isFinite) &&
-        // No network has as many classes.
+        // Bound the class id: no network has so many classes.
         isIndex(id, 2 ** 20) &&
         typeof label === "string",
       `${where}[${i}]`,

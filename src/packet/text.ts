@@ -1,7 +1,7 @@
-/** JSON as bytes and back, in runtimes without TextEncoder and TextDecoder too. */
+/** Converts JSON to bytes and back, also in runtimes without TextEncoder and TextDecoder. */
 import { classOf, need } from "./error.ts";
 
-/** Kept: making one costs as much as reading a packet. */
+/** The encoder is reused: making one takes as long as reading a packet. */
 let encoder: InstanceType<typeof TextEncoder> | undefined;
 let decoder: InstanceType<typeof TextDecoder> | undefined;
 
@@ -18,7 +18,7 @@ export function bytesOf(value: object): Uint8Array {
  * @throws an error of the runtime if the bytes are not UTF-8
  */
 function textOf(bytes: Uint8Array): string {
-  // Decode a copy: browsers refuse shared memory.
+  // Decode a copy, since browsers refuse shared memory.
   if (globalThis.TextDecoder)
     return (decoder ??= new TextDecoder("utf-8", { fatal: true })).decode(bytes.slice());
   let text = "";
@@ -29,7 +29,7 @@ function textOf(bytes: Uint8Array): string {
 /** Returns the next multiple of 8. */
 export const padded = (length: number): number => (length + 7) & -8;
 
-/** Returns what JSON says, or undefined for text that is none. */
+/** Returns the parsed JSON, or undefined if the text is none. */
 export function parse(text: () => string): unknown {
   try {
     return JSON.parse(text());
@@ -39,7 +39,7 @@ export function parse(text: () => string): unknown {
 }
 
 /**
- * Returns the JSON that a packet begins with, and the index after it.
+ * Returns the JSON at the start of a packet, and the index after it.
  * @throws PacketError if the bytes are too many, cut off, or begin with other JSON than an event or a response
  */
 export function readHead(
@@ -64,7 +64,7 @@ function endOfObject(bytes: Uint8Array): number {
   let isText = false;
   for (let i = 0; i < bytes.length; i++) {
     const c = bytes[i];
-    // Quote, backslash, braces.
+    // 34 is a quote. The numbers below are a backslash and braces.
     if (c === 34) isText = !isText;
     else if (isText) i += c === 92 ? 1 : 0;
     else if (c === 123 || c === 125) depth += 124 - c;

@@ -2,7 +2,7 @@
 import type { StorageOrder, TensorInput } from "../core/tensor.ts";
 import { type PacketErrorKind, need } from "./error.ts";
 
-/** Array classes of the wire. f16 stands as bits in a Uint16Array. */
+/** Array classes of tensors in packets. f16 is held as bits in a Uint16Array. */
 export type WireArray =
   | Float32Array
   | Float64Array
@@ -15,18 +15,18 @@ export type WireArray =
   | BigInt64Array
   | BigUint64Array;
 
-/** Element types of the wire: its datatypes in lower case, which `decode` takes too. */
+/** Element types of tensors in packets: the protocol's datatypes in lower case, which `decode` accepts. */
 export type WireType =
   "fp32" | "fp16" | "uint8" | "int8" | "int16" | "int32" | "uint32" | "int64" | "uint64" | "fp64";
 
-/** A tensor of a packet, as `decode` takes it. Its data are a view of the packet if their address allows one. */
+/** A tensor of a packet, in the form that `decode` takes. Its data are a view of the packet if the address allows. */
 export interface PacketTensor extends TensorInput {
   readonly name: string;
   readonly data: WireArray;
   readonly type: WireType;
 }
 
-/** An array class of the wire. */
+/** An array class for a datatype. */
 export interface WireClass {
   readonly name: string;
   readonly BYTES_PER_ELEMENT: number;
@@ -34,7 +34,7 @@ export interface WireClass {
   from(values: readonly unknown[]): WireArray;
 }
 
-/** Array class of each datatype. A decoder reads no other datatypes: BF16, BYTES, BOOL, UINT16. */
+/** Array class of each datatype. Decoders do not read the others: BF16, BYTES, BOOL, UINT16. */
 export const ARRAY_CLASSES = {
   FP32: Float32Array,
   FP16: Uint16Array,
@@ -50,13 +50,13 @@ export const ARRAY_CLASSES = {
 
 export const DATATYPES = /* @__PURE__ */ Object.keys(ARRAY_CLASSES);
 
-/** True if a value is a whole number of 0 or more, and below a limit. */
+/** True if a value is a whole number from 0 up, below a limit. */
 export const isIndex = (n: unknown, limit = Infinity): n is number =>
   Number.isInteger(n) && (n as number) >= 0 && (n as number) < limit;
 
 /**
- * The head of a tensor: its index among the network's outputs, the count of its bytes after the JSON, its elements if
- * the JSON holds them, and the function that makes the tensor from its bytes.
+ * The head of a tensor: its index among the outputs, its byte count after the JSON, its elements if the JSON holds
+ * them, and a function that makes the tensor from its bytes.
  */
 type TensorHead = readonly [
   place: number,
@@ -66,7 +66,7 @@ type TensorHead = readonly [
 ];
 
 /**
- * Reads the head of a tensor in JSON. A sender checks its own tensors by this function too.
+ * Reads the head of a tensor from JSON. Senders check their own tensors with it too.
  * @param i index among the outputs
  * @param count of the outputs
  */
@@ -89,7 +89,7 @@ export function readTensor(
     typeof name === "string" &&
       length < 2 ** 53 &&
       [scale, zeroPoint].every(Number.isFinite) &&
-      // A scale of 0 means that there is none. Floats are never quantised.
+      // A scale of 0 means none. Floats are never quantised.
       (type[0] === "F" ? !zeroPoint && [0, 1].includes(scale) : scale >= 0) &&
       isIndex(place, count),
     where,
@@ -99,14 +99,14 @@ export function readTensor(
   );
   const values = stated === undefined ? valuesOf(data, type, length, `${where}.data`, kind) : null;
   const size = values ? 0 : length * ArrayOf.BYTES_PER_ELEMENT;
-  // Examples in OpenVINO's documentation write sizes as text.
+  // Allow sizes as text, as in examples of OpenVINO's documentation.
   need(values ?? Number(stated) === size, `${where}.binary_data_size`, stated, size, kind);
   return [
     place,
     size,
     values,
     (bytes) => {
-      // A view where the address allows, else a copy.
+      // Make a view if the address allows, else a copy.
       const { buffer, byteOffset } =
         bytes.byteOffset % ArrayOf.BYTES_PER_ELEMENT === 0 ? bytes : new Uint8Array(bytes);
       return {
@@ -121,7 +121,7 @@ export function readTensor(
   ];
 }
 
-/** Returns the elements of a tensor in the JSON, which may be nested by its shape. */
+/** Returns the elements of a tensor that the JSON holds, possibly nested by its shape. */
 function valuesOf(
   data: unknown,
   datatype: string,
@@ -136,7 +136,8 @@ function valuesOf(
     list.length === length &&
     list.every(isFloat ? Number.isFinite : Number.isSafeInteger);
   const values = isList ? ARRAY_CLASSES[datatype].from(/T64/.test(datatype) ? list.map(BigInt) : list) : [];
-  // Array classes take numbers that they cannot hold: 300 becomes 44 in UINT8, and 1e39 infinite in FP32.
+  // Check the range: array classes silently change numbers they cannot hold. 300 becomes 44 in UINT8, and 1e39 infinite
+  // in FP32.
   const holds = (x: number, i: number): boolean =>
     isFloat ? Number.isFinite(values[i]) : Number(values[i]) === x;
   need(

@@ -1,4 +1,4 @@
-/** Packets from what a network gave, or from detections. */
+/** Makes packets from a network's outputs or from detections. */
 import { isRecord } from "../core/json.ts";
 import type { TensorInput } from "../core/tensor.ts";
 import type { Detections } from "../decode/detections.ts";
@@ -60,7 +60,7 @@ export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
   if (areFound || config.outputFormat === "detection") {
     const found = areFound ? outputs : decoder.decode(outputs as Outputs, frame ?? undefined);
     const detections = recordsOf(found, "detections", null);
-    // A list from JSON does not say which cells its detections came from.
+    // A list from JSON has no sources.
     const { sources: cells = [] } = found as Partial<Detections>;
     need(
       Array.isArray(cells) || ArrayBuffer.isView(cells),
@@ -83,7 +83,7 @@ export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
   need(parts.length, "outputs", outputs, "a tensor", null);
   const images = decoder.imagesIn?.(all) ?? 1;
   need(images === 1, "images in outputs", images, "1: make a packet of each image", null);
-  // Place wide elements first: then every tensor is aligned for its own type, and a reader needs no copy.
+  // Write wide elements first, so that every tensor is aligned for its own type, and a reader need not copy.
   parts.sort((a, b) => b.data.BYTES_PER_ELEMENT - a.data.BYTES_PER_ELEMENT);
   const attributes = attributesOf("raw", about, configHash, "ce-");
   const head = {
@@ -102,13 +102,15 @@ export function toPacket<Into extends ArrayBufferLike = ArrayBuffer>(
   );
 }
 
-/** True for what `decode` returned, a clone of it, and a list of detections. An empty list counts as one of tensors. */
+/**
+ * True for the result of `decode`, a clone of it, or a list of detections. An empty list counts as a list of tensors.
+ */
 const areDetections = (given: object): boolean =>
   "toArray" in given ||
   rowsOf(given) !== given ||
   (Array.isArray(given) && given.length > 0 && given.every((d: unknown) => isRecord(d) && "class_id" in d));
 
-/** Returns JSON followed by arrays: in `into` if it is long enough, else in new memory. */
+/** Returns the JSON followed by the arrays: in `into` if it is long enough, else in new memory. */
 function pack<Into extends ArrayBufferLike>(
   json: object,
   arrays: readonly WireArray[],
@@ -128,7 +130,7 @@ function pack<Into extends ArrayBufferLike>(
   return bytes;
 }
 
-/** A tensor on its way into a packet. */
+/** A tensor that is being put into a packet. */
 interface Part {
   /** Fields of the JSON that describe the tensor. */
   readonly head: object;
@@ -139,7 +141,7 @@ function partOf(name: string, t: TensorInput, place: number, count: number, know
   const { data, dims, type, scale, zeroPoint, order } = t ?? {};
   const array = data as WireArray | undefined;
   const datatype = datatypeOf(data, type ?? (Array.isArray(data) ? "f32" : (known ?? "")));
-  // JSON leaves out what is undefined.
+  // JSON leaves out undefined fields.
   const parameters = {
     binary_data_size: array?.byteLength,
     scale: scale ?? undefined,
@@ -148,15 +150,15 @@ function partOf(name: string, t: TensorInput, place: number, count: number, know
     place,
   };
   const head = { name, shape: dims, datatype: datatype ?? classOf(data), parameters };
-  // The reader's check: it makes an array of a list, too.
+  // Use the reader's check, which also makes an array of a list.
   const [, , values] = readTensor({ ...head, data }, place, count, `tensor "${name}"`, null);
   if (values) parameters.binary_data_size = values.byteLength;
   return { head, data: values ?? (array as WireArray) };
 }
 
 /**
- * Returns the datatype of an array or of a list of numbers, or undefined if the wire has none. A stated type decides
- * between types of the same bytes, f16 and i16, u8 and i8, and says all of a list.
+ * Returns the datatype of an array or a list of numbers, or undefined if the protocol has none. A stated type decides
+ * between types of the same size (f16 and i16, u8 and i8), and gives the type of a list.
  */
 function datatypeOf(data: unknown, typeName: string): string | undefined {
   const isList = Array.isArray(data);
@@ -164,7 +166,7 @@ function datatypeOf(data: unknown, typeName: string): string | undefined {
     ? Number(/\d*$/.exec(typeName)) / 8 || 4
     : (data as WireArray | null)?.BYTES_PER_ELEMENT;
   let [letter] = classOf(data).replace("Big", "");
-  // Bits of f16 stand in a Uint16Array.
+  // Bits of f16 are held in a Uint16Array.
   if (letter + width === "U2") letter = "F";
   if ((isList || (width as number) < 3) && /^[fiu]/i.test(typeName)) letter = typeName[0].toUpperCase();
   return DATATYPES.find((name) => name[0] === letter && ARRAY_CLASSES[name].BYTES_PER_ELEMENT === width);

@@ -1,4 +1,4 @@
-/** Draws detections on a canvas: of a page, of a worker (`OffscreenCanvas`), or of a package for Node. */
+/** Draws detections on a canvas of a page, of a worker (`OffscreenCanvas`), or of a package for Node. */
 import type { DetectionList } from "../decode/rows.ts";
 import { EDGES, type Edges } from "../core/keypoints.ts";
 import { DOT_FILL, DOT_RING, HALO } from "./colours.ts";
@@ -8,7 +8,7 @@ import { showJson } from "../core/json.ts";
 import { MASK_OPACITY, type Mark, marksOf } from "./marks.ts";
 import { type Area, FONTS, cornerRadius, textPlace } from "./tags.ts";
 
-/** The part of a `CanvasRenderingContext2D` that is used. */
+/** The members of a `CanvasRenderingContext2D` that are used here. */
 export interface CanvasContext {
   readonly canvas: { readonly width: number; readonly height: number };
   fillStyle: unknown;
@@ -21,7 +21,7 @@ export interface CanvasContext {
   textBaseline: string;
   /** Keeps the styles and the transformation. */
   save(): void;
-  /** Brings back what `save` kept. */
+  /** Restores what `save` kept. */
   restore(): void;
   /** Moves the origin. */
   translate(x: number, y: number): void;
@@ -54,7 +54,7 @@ export interface CanvasOptions {
    * of the detection, as `ids[row]` of a tracker needs it.
    */
   readonly tag?: (detection: Drawn, row: number) => string;
-  /** Pairs of keypoints that a skeleton joins. Default: those of the detections; of COCO for 17 keypoints. */
+  /** Pairs of keypoints to join. Default: the edges of the detections, or COCO's for 17 keypoints. */
   readonly edges?: Edges;
   /** Part of the canvas that shows the photo, in pixels. Default: the whole canvas. */
   readonly area?: Area;
@@ -101,7 +101,7 @@ export function drawCanvas(
     context.textAlign = "left";
     context.textBaseline = "alphabetic";
     for (const mark of list) drawMask(context, mark);
-    // Put all tags above all outlines: the line of another box must not cross out a name.
+    // Draw all tags above all outlines, so that no line crosses out a name.
     for (const mark of list) drawOutline(context, mark, stroke);
     for (const mark of list) drawSkeleton(context, mark);
     for (const mark of list) drawTag(context, mark);
@@ -151,7 +151,7 @@ function drawOutline(context: CanvasContext, { box, corners, colour }: Mark, str
     context.closePath();
     context.stroke();
   };
-  // A dark line beneath keeps the coloured line visible on a photo of the same colour.
+  // Draw a dark line first: it keeps the coloured line visible on a photo of the same colour.
   context.globalAlpha = HALO.opacity;
   context.strokeStyle = "#000";
   context.lineWidth = stroke * HALO.width;
@@ -196,7 +196,7 @@ function drawTag(context: CanvasContext, { tag, colour, ink }: Mark): void {
   fillRounded(context, tag.area, cornerRadius(tag));
   context.fillStyle = ink;
   context.font = `${tag.fontSize}px ${FONTS}`;
-  // The width keeps the words inside the tag, whatever font is there.
+  // Limit the width, so that the text stays inside the tag in any font.
   context.fillText(tag.text, x, y, tag.textWidth);
 }
 

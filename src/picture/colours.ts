@@ -1,8 +1,9 @@
 /** Colours of classes. */
 
 /**
- * Colours of the lines. Any two lie at least 0.12 apart in OKLab, where 0.02 can just be seen. All have a contrast of
- * 4.5 with black. On light pictures the dark line beneath has a contrast of 3. The first seven are for few classes.
+ * Colours of the lines. Any two are at least 0.12 apart in OKLab, where 0.02 is just visible. All have a contrast of
+ * 4.5 with black, and the dark line beneath has a contrast of 3 on light pictures. Pictures with few classes use the
+ * first seven.
  */
 // prettier-ignore
 const COLOURS = [
@@ -10,14 +11,17 @@ const COLOURS = [
   "#2da596", "#ff00c3", "#a5a500", "#b46996", "#00ff00", "#00c300", "#a5a5f0", "#f087a5", "#7869c3", "#b4e10f",
 ];
 
-/** Opacity of the dark line beneath a coloured one, and its width in widths of the coloured one. */
+/** Opacity of the dark line beneath a coloured one, and its width as a multiple of the coloured line's. */
 export const HALO = { opacity: 0.45, width: 1.9 };
 
-/** Inside of a keypoint's dot, and its ring in widths of a line. A dot of the class's colour alone is easily missed. */
+/**
+ * Fill of a keypoint's dot, and width of its ring as a multiple of the line's. A dot in the class's colour alone is
+ * easily missed.
+ */
 export const DOT_FILL = "#fff";
 export const DOT_RING = 0.7;
 
-/** Returns the colour of a class, unless another class of the same picture has it. */
+/** Returns the colour of a class, if no other class of the picture has it. */
 export const colourOf = (classId: number): string =>
   COLOURS[Math.abs(Math.trunc(classId)) % COLOURS.length] ?? COLOURS[0];
 

@@ -1,16 +1,13 @@
-/** A detection as it is drawn, and the checks before its numbers become coordinates. */
+/** A detection to draw, with the checks before its numbers are used as coordinates. */
 import { type DetectionList, rowsOf } from "../decode/rows.ts";
 import { isRecord, showJson } from "../core/json.ts";
 import { type OptionRules, checkOptions } from "../core/options.ts";
 import { isInPixels } from "../core/unit.ts";
 
-/**
- * A detection to draw. A `Detection` has all of it. Coordinates are normalised to the photo, 0..1, as before
- * `toPixels`.
- */
+/** A detection to draw. A `Detection` fits. Coordinates are normalised to the photo, 0..1, as before `toPixels`. */
 export interface Drawn {
   readonly class_id: number;
-  /** Name of the class. Without one, "class" and the class id are written. */
+  /** Name of the class. Without one the tag says "class" and the class id. */
   readonly label?: string | null;
   /** Confidence, 0..1. */
   readonly confidence: number;
@@ -18,7 +15,7 @@ export interface Drawn {
   readonly y_min: number;
   readonly x_max: number;
   readonly y_max: number;
-  /** Four corners of an oriented box, in order around it. They are drawn in place of the upright box. */
+  /** Four corners of an oriented box, in order around it. Drawn instead of the upright box. */
   readonly corners?: readonly { readonly x: number; readonly y: number }[];
   /** Keypoints, in the unit of the box. */
   readonly keypoints?: readonly DrawnPoint[];
@@ -28,12 +25,13 @@ export interface Drawn {
 export interface DrawnPoint {
   readonly x: number;
   readonly y: number;
-  /** 0..1. Points below 0.25 are not drawn. Default 1. */
+  /** Confidence in 0..1. Points below 0.25 are not drawn. Default 1. */
   readonly confidence?: number;
 }
 
 /**
- * Drawing is not possible: the photo, the detections or the font cannot be used, or an optional package is missing.
+ * Thrown if drawing is impossible: the photo, the detections or the font cannot be used, or an optional package is
+ * missing.
  * @example
  * import { DrawError, drawSvg } from "boxwright";
  *
@@ -49,7 +47,7 @@ export class DrawError extends Error {
   override readonly name = "DrawError";
 }
 
-/** Returns the detections as a list, every one of which can be drawn. */
+/** Returns the detections as a list. Throws a DrawError if one of them cannot be drawn. */
 export function checkDetections(given: DetectionList<Drawn>): Drawn[] {
   const detections = rowsOf(given) as Iterable<Drawn>;
   if (typeof (detections as Partial<Iterable<Drawn>> | null)?.[Symbol.iterator] !== "function")
@@ -82,6 +80,6 @@ function checkDetection(d: Drawn): void {
     );
 }
 
-/** Returns what options state. Throws a DrawError for others than those of the rules. */
+/** Returns checked options. Throws a DrawError for an unknown or wrong option. */
 export const readDrawOptions = <T extends object>(options: T | null | undefined, rules: OptionRules): T =>
   checkOptions(options ?? ({} as T), rules, { Kind: DrawError });

@@ -1,6 +1,6 @@
-/** Recognises the files of photos: their bytes are no pixels. */
+/** Recognises encoded photos (JPEG, PNG, ...), whose bytes are not pixels. */
 
-/** First bytes of the formats of photos, as characters. A `?` stands for any byte. */
+/** First bytes of photo formats, as characters. A `?` is any byte. */
 const SIGNATURES: readonly (readonly [kind: string, ...starts: readonly string[]])[] = [
   ["PNG", "\x89PNG"],
   ["JPEG", "\xff\xd8\xff"],
@@ -13,26 +13,26 @@ const SIGNATURES: readonly (readonly [kind: string, ...starts: readonly string[]
   ["JPEG XL", "\xff\x0a", "\0\0\0\x0cJXL "],
 ];
 
-/** Returns the bytes of an image that is a view or a buffer, else null. */
+/** Returns the bytes of an image that is an array view or a buffer, else null. */
 export function bytesOfImage(image: object): Uint8Array | null {
   if (ArrayBuffer.isView(image)) return new Uint8Array(image.buffer, image.byteOffset, image.byteLength);
   return image instanceof ArrayBuffer ? new Uint8Array(image) : null;
 }
 
-/** Returns the format of a photo's file by its first bytes, null if they begin no such file. */
+/** Returns the format of a photo's file by its first bytes, null if they match none. */
 export const photoFormat = (bytes: Uint8Array): string | null =>
   SIGNATURES.find(([, ...starts]) => starts.some((start) => beginsWith(bytes, start)))?.[0] ?? null;
 
 const beginsWith = (bytes: Uint8Array, start: string): boolean =>
   Array.from(start).every((letter, i) => letter === "?" || letter.charCodeAt(0) === bytes[i]);
 
-/** Returns the name of a format with its article. */
+/** Returns a format's name with its article. */
 export const withArticle = (format: string): string => `${format === "AVIF" ? "an" : "a"} ${format}`;
 
 /** True for a `Blob`, such as the file of an `<input>`. */
 export const isBlob = (image: object): image is Blob => typeof Blob === "function" && image instanceof Blob;
 
-/** Returns what an image is if its pixels are still encoded, or if it is bytes without a size. Else null. */
+/** Returns what an image is if it is encoded, or if it is bytes without a size. Else null. */
 export function encodedKind(image: object): string | null {
   const bytes = bytesOfImage(image);
   if (bytes === null) return isBlob(image) ? `a Blob of type "${image.type}"` : null;
@@ -43,7 +43,7 @@ export function encodedKind(image: object): string | null {
     : `the bytes of ${withArticle(format)} file`;
 }
 
-/** The value to pass in place of a file. */
+/** What to pass instead of a photo's file, for an error. */
 export const PIXELS =
   "pixels, { data, width, height }. Decode the file first: createImageBitmap(new Blob([bytes])) in a page, " +
   "readImage(bytes) of boxwright/node in Node, or sharp(bytes).rotate().removeAlpha().raw().toBuffer(" +

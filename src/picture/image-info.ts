@@ -15,7 +15,7 @@ export interface ImageInfo {
   readonly orientation: number;
 }
 
-/** Largest side in pixels: that of a JPEG. */
+/** Largest side of a JPEG in pixels. */
 const LARGEST_SIDE = 65535;
 
 /**
@@ -63,7 +63,7 @@ function readHeader(bytes: Uint8Array, where: string): ImageInfo {
 const viewOf = (bytes: Uint8Array): DataView =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 
-/** Returns size and orientation of a PNG. The chunk eXIf holds EXIF as a JPEG does. */
+/** Returns size and orientation of a PNG. Its chunk eXIf holds the same EXIF as a JPEG. */
 function pngInfo(view: DataView): ImageInfo {
   let orientation = 1;
   for (const { isExif, at, length } of pngChunks(view))
@@ -94,7 +94,7 @@ const uprightInfo = (
 /** Marker of the segments that hold EXIF, among other things. */
 const APP1 = 0xe1;
 
-/** True for C0..CF without C4 (Huffman tables), C8 (reserved) and CC (arithmetic coding). */
+/** True for the markers C0..CF, except C4 (Huffman tables), C8 (reserved) and CC (arithmetic coding). */
 const isFrameHeader = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
 
@@ -117,7 +117,7 @@ function* jpegSegments(view: DataView): Generator<{ marker: number; at: number; 
     if (view.getUint8(at) !== 0xff) return;
     const marker = view.getUint8(at + 1);
     if (marker === 0xff) {
-      // Skip a filling byte.
+      // Skip a fill byte.
       at++;
       continue;
     }
@@ -130,7 +130,7 @@ function* jpegSegments(view: DataView): Generator<{ marker: number; at: number; 
   }
 }
 
-/** Returns the orientation that "Exif\0\0" + TIFF state, or null. */
+/** Returns the orientation in "Exif\0\0" + TIFF data, or null. */
 const exifOrientation = (view: DataView, at: number, length: number): number | null =>
   length < 14 || view.getUint32(at) !== 0x45786966 || view.getUint16(at + 4) !== 0
     ? null
@@ -152,9 +152,9 @@ function tiffOrientation(view: DataView, tiff: number, end: number): number | nu
 }
 
 /**
- * Returns a photo without EXIF: a JPEG without its APP1 segments, a PNG without eXIf. Browsers turn a photo by its
- * EXIF, and rasterisers do not. Without EXIF all of them show the stored picture, which the SVG then turns. Place and
- * camera stay private too.
+ * Returns a photo without EXIF: a JPEG without APP1 segments, a PNG without eXIf. Browsers turn a photo by its EXIF,
+ * while rasterisers do not. Without EXIF all show the stored picture, and the SVG turns it. This also removes place and
+ * camera.
  */
 export function withoutExif(bytes: Uint8Array): Uint8Array {
   const out = new Uint8Array(bytes.length);

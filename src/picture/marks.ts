@@ -1,4 +1,4 @@
-/** Lays out detections on a picture: what `drawSvg` and `drawCanvas` draw, each in its own way. */
+/** Lays out detections on a picture. `drawSvg` and `drawCanvas` draw the layout. */
 import type { DetectionList } from "../decode/rows.ts";
 import { colourOf, coloursOf, inkOn } from "./colours.ts";
 import { showJson } from "../core/json.ts";
@@ -8,37 +8,37 @@ import type { Edges } from "../core/keypoints.ts";
 import type { Mask, MaskOptions } from "../decode/mask.ts";
 import { type Area, type Canvas, type Tag, boxArea, canvasOf, placeTag } from "./tags.ts";
 
-/** One detection on a picture. */
+/** The layout of one detection. */
 export interface Mark {
   readonly box: Area;
-  /** Corners of an oriented box, drawn in place of `box`, which then is the upright box around it. */
+  /** Corners of an oriented box, drawn instead of `box`. `box` then is the upright box around it. */
   readonly corners: readonly (readonly [x: number, y: number])[] | null;
   readonly tag: Tag;
-  /** Colour of the class, "#rrggbb". */
+  /** Colour of the class as "#rrggbb". */
   readonly colour: string;
-  /** Colour of the text on it. */
+  /** Colour of text on that colour. */
   readonly ink: string;
-  /** `null` where the detection has no keypoints. */
+  /** Lines and dots of the keypoints, `null` if there are none. */
   readonly skeleton: Skeleton | null;
-  /** Rings of its mask in pixels, to fill by the even-odd rule; `null` where the detection has none. */
+  /** Outlines of the mask in pixels, to fill by the even-odd rule; `null` if there is no mask. */
   readonly mask: readonly (readonly number[])[] | null;
 }
 
-/** Returns the text of a tag. `row` is the index of the detection among those that are drawn. */
+/** Function that returns the text of a tag. `row` is the index of the detection in the drawn list. */
 export type TagOf = (detection: Drawn, row: number) => string;
 
-/** How much of the photo a mask covers. */
+/** Opacity of masks. */
 export const MASK_OPACITY = 0.45;
 
-/** The part of detections with masks that is used. */
+/** The members of detections with masks that are used here. */
 interface Masked {
   mask(i: number, options: MaskOptions): Mask;
 }
 
 export interface Marks {
-  /** Width of a box's line. */
+  /** Width of the lines of boxes. */
   readonly stroke: number;
-  /** In the order of drawing: the best detection stands on top. */
+  /** Marks in drawing order: the best detection comes last, so it is on top. */
   readonly list: readonly Mark[];
 }
 
@@ -55,7 +55,7 @@ export function marksOf(
   ownEdges?: Edges,
 ): Marks {
   const edges = ownEdges ?? (detections as { readonly edges?: Edges } | null)?.edges;
-  // Place the best scores first and draw them last: they get the best places, and stand on top.
+  // Place tags for the best scores first, where there is most room, but draw them last, on top.
   const all = checkDetections(detections);
   const masks = masksOf(detections);
   const rows = new Map(all.map((d, row) => [d, row]));
@@ -72,7 +72,7 @@ export function marksOf(
       throw new DrawError(`got ${showJson(text)} from the function tag, expected a text`);
     const place = corners ? (topOf(corners, canvas) ?? box) : box;
     const label = placeTag(text, place, canvas, placed);
-    // A tag without text is not drawn.
+    // Skip a tag without text.
     if (label.text !== "") placed.push(label.area);
     const colour = colours.get(d.class_id) ?? colourOf(d.class_id);
     return {
@@ -89,8 +89,8 @@ export function marksOf(
 }
 
 /**
- * Returns the uppermost corner on the picture, `null` if none is: the tag of a turned box touches the box there. The
- * corner of its upright box may be far from any line. Of two that are level, it is the left one.
+ * Returns the highest corner inside the picture, the left one of two at the same height; `null` if none is inside. The
+ * tag of a turned box touches it there. The corner of the upright box may be far from any line.
  */
 function topOf(
   corners: readonly (readonly [number, number])[],
@@ -102,15 +102,15 @@ function topOf(
   return first ? { x: first[0], y: first[1], width: 0, height: 0 } : null;
 }
 
-/** Returns detections that have masks, `null` for others. A clone has none. */
+/** Returns the detections if they have masks, else `null`. A clone has none. */
 function masksOf(detections: DetectionList<Drawn>): Masked | null {
   const found = detections as Partial<Masked> & { readonly taskFunctions?: { readonly mask?: unknown } };
-  // The rows of the command carry the function alone.
+  // Rows of the command line have only the function.
   const has = found.taskFunctions ? found.taskFunctions.mask : Array.isArray(detections) && found.mask;
   return has ? (found as Masked) : null;
 }
 
-/** Returns the rings of a mask on a picture of that size. */
+/** Returns the outlines of a mask on a picture of that size. */
 function ringsOf(masks: Masked, row: number, [width, height]: readonly [number, number]): number[][] {
   const size = [Math.max(1, Math.round(width)), Math.max(1, Math.round(height))] as const;
   const mask = masks.mask(row, { size });
@@ -121,7 +121,7 @@ function ringsOf(masks: Masked, row: number, [width, height]: readonly [number, 
     .map((ring) => ring.map((value, i) => value * (i % 2 === 0 ? scaleX : scaleY)));
 }
 
-/** Returns label and confidence. A network without names has its class ids for labels. */
+/** Returns label and confidence. Labels of a network without names are its class ids. */
 function defaultTag({ label, class_id, confidence }: Drawn): string {
   const name = (label ?? "") === "" || label === String(class_id) ? `class ${class_id}` : label;
   return `${name} ${Math.round(confidence * 100)}%`;

@@ -1,4 +1,4 @@
-/** Draws detections on their photo as one SVG file. Runs in every JavaScript runtime. */
+/** Draws detections over their photo as one SVG file. Works in every JavaScript runtime. */
 import type { DetectionList } from "../decode/rows.ts";
 import { toBase64 } from "./base64.ts";
 import { DOT_FILL, DOT_RING, HALO } from "./colours.ts";
@@ -18,7 +18,7 @@ export interface DrawOptions {
   readonly tag?: (detection: Drawn, row: number) => string;
   /** Title of the picture: screen readers read it out, and browsers show it on hover. */
   readonly title?: string;
-  /** Pairs of keypoints that a skeleton joins. Default: those of the detections; of COCO for 17 keypoints. */
+  /** Pairs of keypoints to join. Default: the edges of the detections, or COCO's for 17 keypoints. */
   readonly edges?: Edges;
 }
 
@@ -56,7 +56,7 @@ export function drawSvg(
     `<title>${escapeXml(title)}</title>`,
     photoElement(photo, info),
     ...list.flatMap(maskElements),
-    // Put all tags above all outlines: the line of another box must not cross out a name.
+    // Draw all tags above all outlines, so that no line crosses out a name.
     ...list.map((mark) => outlineElements(mark, stroke)),
     ...list.flatMap((mark) => skeletonElements(mark)),
     ...list.map(tagElements),
@@ -85,7 +85,7 @@ function outlineElements({ box, corners, colour, tag }: Mark, stroke: number): s
     : placeAttributes(box);
   const rect = `<${name} ${place} fill="none"`;
   return [
-    // A dark line beneath keeps the coloured line visible on a photo of the same colour.
+    // Draw a dark line first: it keeps the coloured line visible on a photo of the same colour.
     `${rect} stroke="#000" stroke-opacity="${HALO.opacity}" stroke-width="${decimal(stroke * HALO.width)}"/>`,
     `${rect} stroke="${colour}" stroke-width="${decimal(stroke)}"><title>${escapeXml(tag.text)}</title></${name}>`,
   ].join("\n");
@@ -123,7 +123,7 @@ function tagElements({ tag, colour, ink }: Mark): string {
   const [x, y] = textPlace(tag);
   return [
     `<rect ${placeAttributes(area)} rx="${decimal(cornerRadius(tag))}" fill="${colour}"/>`,
-    // textLength keeps the words inside the tag, whatever font the viewer has.
+    // Set textLength, so that the text stays inside the tag in any font.
     `<text x="${decimal(x)}" y="${decimal(y)}" font-family="${FONTS}" font-size="${decimal(fontSize)}"` +
       ` textLength="${decimal(textWidth)}" lengthAdjust="spacingAndGlyphs" fill="${ink}">${escapeXml(text)}</text>`,
   ].join("\n");
@@ -132,7 +132,7 @@ function tagElements({ tag, colour, ink }: Mark): string {
 const placeAttributes = ({ x, y, width, height }: Area): string =>
   `x="${decimal(x)}" y="${decimal(y)}" width="${decimal(width)}" height="${decimal(height)}"`;
 
-/** Returns a coordinate with two decimals at most. */
+/** Returns a coordinate with at most two decimals. */
 const decimal = (value: number): string => String(Math.round(value * 100) / 100);
 
 /**

@@ -1,7 +1,7 @@
-/** Lays out boxes and their tags. All lengths are in pixels of the photo. */
+/** Places boxes and their tags. All lengths are in pixels of the photo. */
 import type { Drawn } from "./drawn.ts";
 
-/** Part of a picture, in pixels. */
+/** A rectangle of a picture, in pixels. */
 export interface Area {
   readonly x: number;
   readonly y: number;
@@ -9,28 +9,28 @@ export interface Area {
   readonly height: number;
 }
 
-/** The photo that is drawn on. */
+/** The photo to draw on. */
 export interface Canvas {
   readonly width: number;
   readonly height: number;
-  /** Width of a box's line. */
+  /** Width of the lines of boxes. */
   readonly stroke: number;
 }
 
-/** A line of text, and the filled area behind it. */
+/** A tag: a line of text with a filled rectangle behind it. */
 export interface Tag {
   readonly text: string;
   readonly area: Area;
   readonly fontSize: number;
-  /** Space beside the text. */
+  /** Space to the left and right of the text. */
   readonly padding: number;
   readonly textWidth: number;
 }
 
-/** Families of fonts for tags, the first one that is there. */
+/** Font families of tags, in order of preference. */
 export const FONTS = "DejaVu Sans, Verdana, sans-serif";
 
-/** Returns where the text of a tag begins, on its base line. */
+/** Returns the start of a tag's text on its base line. */
 export const textPlace = ({ area, padding, fontSize }: Tag): readonly [x: number, y: number] => [
   area.x + padding,
   area.y + fontSize * 1.03,
@@ -39,9 +39,9 @@ export const textPlace = ({ area, padding, fontSize }: Tag): readonly [x: number
 /** Returns the radius of a tag's corners. */
 export const cornerRadius = ({ area }: Tag): number => Math.min(area.height / 5, 4);
 
-/** Height of a tag in font sizes. */
+/** Height of a tag as a multiple of the font size. */
 const TAG_HEIGHT = 1.35;
-/** Space beside the text, in font sizes. */
+/** Space beside the text as a multiple of the font size. */
 const PADDING = 0.35;
 
 export function canvasOf(width: number, height: number): Canvas {
@@ -51,7 +51,7 @@ export function canvasOf(width: number, height: number): Canvas {
 const clamp = (value: number, low: number, high: number): number =>
   Math.max(low, Math.min(value, Math.max(low, high)));
 
-/** Returns a box inside the photo, with its whole line visible. An object may reach beyond the edge. */
+/** Returns a box cut to the photo, so that its whole line is visible. */
 export function boxArea(d: Drawn, { width, height, stroke }: Canvas): Area {
   const inset = stroke / 2;
   const x = clamp(d.x_min * width, inset, width - inset);
@@ -62,13 +62,13 @@ export function boxArea(d: Drawn, { width, height, stroke }: Canvas): Area {
 }
 
 /**
- * Returns the tag of a box, inside the photo and beside the tags that are placed already, if there is room. After
- * `MOST_PLACED` tags it stands at its first place.
+ * Returns the tag of a box, inside the photo and apart from earlier tags if there is room. After `MOST_PLACED` tags it
+ * takes the first position.
  */
 export function placeTag(text: string, box: Area, canvas: Canvas, placed: readonly Area[]): Tag {
   const wanted = clamp(Math.min(canvas.width, canvas.height) / 22, 10, 64);
   const wantedWidth = textWidth(text, wanted) + 2 * wanted * PADDING;
-  // Shrink a tag that is larger than the photo.
+  // Shrink a tag that does not fit the photo.
   const shrink = Math.min(1, canvas.width / wantedWidth, canvas.height / (wanted * TAG_HEIGHT));
   const fontSize = wanted * shrink;
   const padding = fontSize * PADDING;
@@ -78,9 +78,9 @@ export function placeTag(text: string, box: Area, canvas: Canvas, placed: readon
 }
 
 /**
- * Returns the first area that no other tag overlaps: above the box, at its inner top, below, at its inner bottom, then
- * line by line down the box; each along the left edge, then along the right one. If all are taken, it is the one that
- * hides the least.
+ * Returns the first free rectangle for a tag. Tries above the box, inside at its top, below it, inside at its bottom,
+ * then line by line down the box; each at the left edge, then at the right. If none is free, returns the one that hides
+ * the least.
  */
 function findArea(
   box: Area,
@@ -116,15 +116,15 @@ function findArea(
 }
 
 /**
- * Most tags that are kept apart. Each one is compared with all before it: 20,000 boxes would take half a minute, and
- * nobody can read so many.
+ * Largest count of tags to keep apart. Each is compared with all before: 20,000 would take half a minute, and nobody
+ * can read so many.
  */
 const MOST_PLACED = 500;
 
-/** Most lines down a box that are tried for a tag. */
+/** Largest count of lines down a box to try. */
 const MOST_ROWS = 20;
 
-/** Returns the overlap of two areas in square pixels. */
+/** Returns the overlap of two rectangles in square pixels. */
 function overlapOf(a: Area, b: Area): number {
   const width = Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x);
   const height = Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y);

@@ -1,4 +1,4 @@
-/** Merging what was found in tiles, by the rules of SAHI, in bounded memory. */
+/** Merges the detections of tiles by the rules of SAHI, in bounded memory. */
 import { refuse } from "../core/errors.ts";
 import { COUNT, FLAG, type Rule, UNIT, checkOptions, oneOf } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
@@ -12,32 +12,32 @@ import { ROW, TileRows } from "./rows.ts";
 /** Options of `createTileMerger` and `mergeTiles`. */
 export interface MergeTilesOptions {
   /**
-   * "greedy-nmm": the best box takes all that match it. "nmm": what it takes passes on its own matches. "nms": the best
-   * box drops all that match it. Default "greedy-nmm".
+   * "greedy-nmm": the best box absorbs all boxes that match it. "nmm": absorbed boxes also absorb their own matches.
+   * "nms": the best box drops all that match it. Default "greedy-nmm".
    */
   readonly method?: "greedy-nmm" | "nmm" | "nms";
   /** Boxes match by intersection / smaller area ("ios"), or by intersection / union ("iou"). Default "ios". */
   readonly metric?: "ios" | "iou";
-  /** Least overlap of boxes that match. Default 0.5. */
+  /** Smallest overlap of matching boxes. Default 0.5. */
   readonly threshold?: number;
   /** False: boxes of different classes match. Default true. */
   readonly perClass?: boolean;
   /**
-   * "sahi": boxes that were taken have to match the growing box once more, above the threshold. Boxes that fail are
-   * lost, as in SAHI. Default "none": every box that was taken is part of the merged box.
+   * "sahi": absorbed boxes must match the growing box once more, above the threshold. Boxes that fail are lost, as in
+   * SAHI. Default "none": every absorbed box becomes part of the merged box.
    */
   readonly secondTest?: "none" | "sahi";
-  /** Detections that are held at a time, the best ones. Memory is bounded by it. Default 10,000. */
+  /** Largest count of detections to hold, the best ones. Bounds the memory. Default 10,000. */
   readonly maxCandidates?: number;
-  /** Largest number of detections that come out. Default: all, as in SAHI. */
+  /** Largest count of merged detections. Default: all, as in SAHI. */
   readonly maxDetections?: number;
 }
 
-/** Collects the detections of tiles one by one, and merges them. Made by `createTileMerger`. */
+/** Collects the detections of tiles, and merges them. Made by `createTileMerger`. */
 export interface TileMerger {
-  /** Count of detections that are held. */
+  /** Count of detections held. */
   readonly length: number;
-  /** Count of detections that were dropped beyond `maxCandidates`, those with the lowest scores. */
+  /** Count of detections dropped beyond `maxCandidates`, those with the lowest scores. */
   readonly dropped: number;
   /**
    * Takes the detections of a tile: copies them, moved to the tile's place. Boxes are in 0..1 of the tile, as `decode`
@@ -46,7 +46,10 @@ export interface TileMerger {
    * for oriented boxes unless the method is "nms"
    */
   add(tile: Tile, detections: Detections): void;
-  /** Merges what was taken. Returns detections of their own, best first, in 0..1 of the picture. Adding can go on. */
+  /**
+   * Merges the detections held. Returns detections of their own, best first, in 0..1 of the picture. More tiles may be
+   * added afterwards.
+   */
   merge(): Detections;
   /** Forgets all detections. */
   clear(): void;
@@ -136,7 +139,9 @@ class Merger implements TileMerger {
     this.#rows.clear();
   }
 
-  /** Returns the rows as candidates, and one more row for a box that grows. Equal scores go by corners, as in SAHI. */
+  /**
+   * Returns the rows as candidates, and a spare row for a growing box. Equal scores are ordered by corners, as in SAHI.
+   */
   #candidates(): Candidates {
     const { rows, classIds: classes, length: n } = this.#rows;
     const corners = new Float64Array((n + 1) * 4);
@@ -157,7 +162,7 @@ class Merger implements TileMerger {
     };
   }
 
-  /** Returns the rows of a group that match the growing box by more than the threshold, as SAHI merges them. */
+  /** Returns the rows of a group that match the growing box by more than the threshold. Merges them as SAHI does. */
   #testAgain(c: Candidates, group: readonly number[]): number[] {
     const { metric, threshold } = this.#settings;
     const grown = this.#rows.length;
@@ -175,7 +180,7 @@ class Merger implements TileMerger {
     return remaining;
   }
 
-  /** Writes one detection for each group: the box around its rows, with the score and source of the first one. */
+  /** Writes one detection per group: the box around its rows, with the score and source of the first. */
   #result(c: Candidates, groups: readonly (readonly number[])[]): Detections {
     const n = groups.length;
     const boxes = new Float32Array(n * 4);
@@ -197,7 +202,7 @@ class Merger implements TileMerger {
       }
     });
     setLength(result, n);
-    // The best row of a group keeps its points and corners: those of another tile may be cut off.
+    // Keep points and corners of the best row, since those of another tile may be cut off.
     this.#rows.extendWith(
       result,
       groups.map(([first]) => first),
@@ -205,7 +210,7 @@ class Merger implements TileMerger {
     return result;
   }
 
-  /** Returns the class of the best row, of equal scores that of the last one, as SAHI. */
+  /** Returns the class of the best row. Of equal scores the last one counts, as in SAHI. */
   #classOf({ scores }: Candidates, rows: readonly number[]): number {
     const [last] = rows.filter((row) => scores[row] === scores[rows[0]]).slice(-1);
     return this.#rows.classIds[last];
@@ -275,15 +280,15 @@ export function mergeTiles(
   return merger.merge();
 }
 
-/** Throws unless a part is a pair. The rows of detections are no pairs, and tiles alone are none either. */
+/** Throws unless a part is a pair of tile and detections. */
 function checkPart(part: unknown, i: number): void {
   if (!Array.isArray(part) || part.length !== 2)
     refuse(`parts[${i}]`, show(part), "a pair of a tile and its detections", RangeError);
 }
 
 /**
- * Throws if a list holds the same detections for two tiles: `decode` has overwritten those of the first. A generator
- * may give them again, as they are taken before the next decode.
+ * Throws if a list has the same detections for two tiles: `decode` has overwritten the first. A generator may reuse
+ * them, since they are read before the next decode.
  */
 function checkParts(parts: Iterable<readonly [Tile, Detections]>): void {
   if (typeof (parts as Partial<Iterable<unknown>> | null)?.[Symbol.iterator] !== "function")

@@ -1,4 +1,4 @@
-/** The plan of tiles: which parts of a large picture are prepared and decoded one by one. */
+/** Plans tiles: the parts of a large picture to prepare and decode one by one. */
 import { refuse } from "../core/errors.ts";
 import { FLAG, type OptionRules, type Rule, checkOptions, checkValue } from "../core/options.ts";
 
@@ -14,10 +14,10 @@ export interface Tile {
 export interface TileOptions {
   /** Width and height of a tile in pixels; one number for both. */
   readonly tile: number | readonly [number, number];
-  /** Part of a tile that neighbours share, from 0 to below 1; x and y apart as a pair. Default 0.2. */
+  /** Fraction of a tile that neighbours share, from 0 to below 1; a pair for x and y. Default 0.2. */
   readonly overlap?: number | readonly [number, number];
   /**
-   * True: the whole picture comes as the last tile, if there is more than one. Objects larger than a tile are then seen
+   * True: adds the whole picture as the last tile, if there are several, so that objects larger than a tile are seen
    * whole. Default false.
    */
   readonly whole?: boolean;
@@ -47,17 +47,17 @@ export function sizeOf(size: readonly [number, number]): readonly [number, numbe
   return size;
 }
 
-/** More tiles than any picture is run in: a plan of so many takes megabytes. */
+/** Largest count of tiles. A plan of so many takes megabytes, and no picture needs it. */
 const MOST_TILES = 100_000;
 
-/** Returns pixels from tile to tile. A step of 0 would never arrive. */
+/** Returns the pixels from tile to tile, at least 1: a step of 0 would never end. */
 const stepOf = (tile: number, overlap: number): number => Math.max(1, tile - Math.floor(overlap * tile));
 
-/** Returns the count of tiles of one axis. */
+/** Returns the count of tiles along an axis. */
 const countOf = (length: number, tile: number, overlap: number): number =>
   1 + Math.max(0, Math.ceil((length - tile) / stepOf(tile, overlap)));
 
-/** Returns where the tiles of one axis begin. The last one is moved back, so that it ends where the picture ends. */
+/** Returns the starts of the tiles along an axis. The last tile is moved back to end at the picture's edge. */
 function beginnings(length: number, tile: number, overlap: number): number[] {
   const step = stepOf(tile, overlap);
   const starts = [0];

@@ -1,4 +1,4 @@
-/** Detections of tiles, moved into the picture and held in bounded memory: boxes, and the columns of tasks. */
+/** Holds the detections of tiles, moved into the picture, in bounded memory: boxes, and the columns of tasks. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import {
@@ -15,20 +15,22 @@ import { ORIENTED_ROWS } from "../tasks/oriented/rows.ts";
 import { KEYPOINT_WIDTH, POSE_ROWS } from "../tasks/pose/rows.ts";
 import type { Tile } from "./plan.ts";
 
-/** Merged detections: no one knows how the masks of tiles are joined, and their prototypes are gone. */
+/**
+ * Functions of merged detections. They have no masks: those of tiles cannot be joined, and their prototypes are gone.
+ */
 const WITHOUT_MASKS = /* @__PURE__ */ withoutMasks(
   "merged detections of tiles",
   "those of a tile: make masks of its detections before the next decode()",
 );
 
-/** Doubles of a row: corners in pixels of the picture, score. */
+/** Count of doubles per row: corners in pixels of the picture, and score. */
 export const ROW = 5;
 
-/** Columns of tasks that hold numbers of each row. */
+/** Columns of tasks with numbers for each row. */
 const ROW_COLUMNS = [...POINT_COLUMNS, "angles", "corners"] as const;
 type RowColumn = (typeof ROW_COLUMNS)[number];
 
-/** Returns words for what detections have besides boxes. Tiles are compared by these words, and errors print them. */
+/** Returns which columns detections have besides boxes, as text. Tiles are compared by it, and errors print it. */
 function kindOf(detections: Detections): string {
   const { keypoints, angles, scores } = detections;
   const others = ROW_COLUMNS.slice(1, -2).filter((name) => detections[name]);
@@ -40,7 +42,7 @@ function kindOf(detections: Detections): string {
   return [kind, ...others].join(" with ");
 }
 
-/** Returns the function that moves value `k` of a row in the column `name` from its tile into the picture. */
+/** Returns a function that moves value `k` of a row in column `name` from its tile into the picture. */
 function moveOf(
   name: RowColumn,
   { x, y, width, height }: Tile,
@@ -52,7 +54,7 @@ function moveOf(
     keypoints: (v, k) => (k % KEYPOINT_WIDTH < 2 ? place(v, k % KEYPOINT_WIDTH) : v),
     corners: (v, k) => place(v, k & 1),
     depths: (v) => (v * width) / w,
-    // The centre is in pixels of the image. Width, height and angle stay.
+    // Move the centre, which is in pixels of the image. Width, height and angle stay.
     nextCrops: (v, k) => (k === 0 ? v + x : k === 1 ? v + y : v),
   };
   return moves[name] ?? ((v) => v);
@@ -62,7 +64,7 @@ function moveOf(
 function checkTile(tile: Tile, [width, height]: readonly [number, number]): void {
   const { x, y, width: w, height: h } = tile ?? {};
   const areNumbers = [x, y, w, h].every(Number.isFinite);
-  // A tile in 0..1 lies in the picture too, in its first pixel.
+  // Refuse a tile in 0..1, which would lie in the picture's first pixel.
   if (!(areNumbers && x >= 0 && y >= 0 && w >= 1 && h >= 1 && x + w <= width && y + h <= height))
     refuse(
       "tile",
@@ -74,12 +76,11 @@ function checkTile(tile: Tile, [width, height]: readonly [number, number]): void
     );
 }
 
-/** Throws a RangeError if the decoder got another frame than the tile: the merge would put its boxes elsewhere. */
+/** Throws a RangeError if the decoder got another frame than the tile, since boxes would end up elsewhere. */
 function checkFrameOf(detections: Detections, width: number, height: number): void {
   const size = frameSizeOf(detections);
   if (size === undefined) return;
-  // Without a frame, boxes are in 0..1 of the input. This equals 0..1 of the tile only if both have the same
-  // proportions.
+  // Without a frame, boxes are in 0..1 of the input. That is 0..1 of the tile only if both have the same aspect ratio.
   const isInput = Array.isArray(size);
   const [w, h] = "width" in size ? [size.width, size.height] : size;
   const isTile = isInput
@@ -98,18 +99,18 @@ function checkFrameOf(detections: Detections, width: number, height: number): vo
 
 export class TileRows {
   length = 0;
-  /** Count of rows that were dropped, those with the lowest scores. */
+  /** Count of dropped rows, those with the lowest scores. */
   dropped = 0;
-  /** `ROW` doubles a row. */
+  /** `ROW` doubles per row. */
   rows = new Float64Array(0);
   classIds = new Int32Array(0);
   sources = new Uint32Array(0);
   labels: readonly string[] | null = null;
   readonly #size: readonly [number, number];
   readonly #most: number;
-  /** The values that tasks gave each row, by column, moved into the picture. */
+  /** Values of tasks per row and column, moved into the picture. */
   #columns: Partial<Record<RowColumn, Float32Array[]>> = {};
-  /** Columns that the rows have besides boxes. */
+  /** Which columns the rows have besides boxes. */
   #kind = "";
   #hasMasks = false;
   #named: Pick<TaskColumns, "keypointNames" | "edges"> = {};
@@ -124,7 +125,7 @@ export class TileRows {
   add(tile: Tile, detections: Detections): void {
     checkTile(tile, this.#size);
     const given: Partial<Detections> = (detections as Detections | null) ?? {};
-    // The columns of a clone that came by JSON are objects.
+    // Columns of a clone that went through JSON are objects.
     if (
       ![given.boxes, given.scores, given.classIds, given.sources].every((column) =>
         ArrayBuffer.isView(column),
@@ -158,7 +159,7 @@ export class TileRows {
     if (this.length > this.#most) this.#dropLowest();
   }
 
-  /** Throws if detections have other columns or class names than those that are held: they are of another network. */
+  /** Throws if detections have other columns or class names than those held: another network gave them. */
   #checkKind(detections: Detections): void {
     const { labels } = detections;
     const kind = kindOf(detections);
@@ -170,7 +171,7 @@ export class TileRows {
     this.#kind = kind;
   }
 
-  /** Keeps what tasks gave the rows of a tile, moved into the picture. */
+  /** Keeps a tile's values of tasks, moved into the picture. */
   #addColumns(tile: Tile, detections: Detections): void {
     const { length, scores, keypoints, angles, keypointNames, edges } = detections;
     for (const name of ROW_COLUMNS) {
@@ -183,7 +184,7 @@ export class TileRows {
         held[this.length + i] = column.slice(i * width, (i + 1) * width).map(move);
     }
     this.#named = { ...(keypointNames && { keypointNames }), ...(edges && { edges }) };
-    // A clone has columns without functions.
+    // Use functions by the columns: a clone has no functions of its own.
     this.#taskFunctions = keypoints ? POSE_ROWS : angles ? ORIENTED_ROWS : null;
   }
 
@@ -199,7 +200,7 @@ export class TileRows {
     this.sources.set(sources);
   }
 
-  /** Keeps the best rows, of equal scores those that came first, in the order in which they came. */
+  /** Keeps the best rows in their order. Of equal scores the earlier rows stay. */
   #dropLowest(): void {
     const { rows } = this;
     const most = this.#most;
@@ -218,7 +219,7 @@ export class TileRows {
     this.length = most;
   }
 
-  /** Gives merged detections the columns of these rows, one row for each of theirs. */
+  /** Adds the columns of these rows to merged detections, one row for each of theirs. */
   extendWith(merged: Detections, rows: readonly number[]): void {
     const columns = Object.entries(this.#columns).map(([name, held]) => [
       name,

@@ -1,4 +1,4 @@
-/** `createDecoder` of `boxwright`: with every part that the config needs. */
+/** `createDecoder` of `boxwright`, which loads every part that the config needs. */
 import type { DecoderOptions } from "../config/types.ts";
 import type { DecoderOf } from "../decode/by-task.ts";
 import type { Decoder, FileConfig } from "../decode/decoder.ts";

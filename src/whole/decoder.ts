@@ -1,3 +1,3 @@
-/** The two functions that make a decoder of every part. Each is a file of its own: a page fetches what one needs. */
+/** Exports the two functions that make a decoder. Each has its own file, so that a page loads only one. */
 export { createDecoder } from "./create.ts";
 export { createDecoderSync } from "./create-sync.ts";

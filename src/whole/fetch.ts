@@ -1,4 +1,4 @@
-/** The parts of a decoder that is made with a promise: a page fetches the tasks that the config needs, and no other. */
+/** Loads the parts of an asynchronously made decoder: in a page only the tasks that the config needs. */
 import { checks } from "../checks/checks.ts";
 import type { Config } from "../config/types.ts";
 import type { Parts } from "../decode/parts.ts";
@@ -17,7 +17,7 @@ const TASKS: { readonly [N in Exclude<DecoderTask["task"], "prepare">]: () => Pr
 
 /** Returns the parts that a decoder of this config needs. */
 export async function fetchParts(config: Config): Promise<Parts> {
-  // A config that does not say how to decode receives the records of others.
+  // Without a family a decoder still receives records of others, which may have keypoints or angles.
   const names = config.decodes ? namesOfTasks(config) : (["pose", "oriented"] as const);
   const tasks = await Promise.all(names.map((name) => TASKS[name]()));
   return { tasks: [...tasks, prepare], checks, explain };

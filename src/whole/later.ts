@@ -1,11 +1,11 @@
-/** What Node reads when it is first used. */
+/** Parts that Node loads when they are first used. */
 import type { Fetched } from "../decode/fetched.ts";
 import type { DecoderTask } from "../decode/tasks.ts";
 import { readLater } from "./read-later.ts";
 
 type AnyFunction = (...given: unknown[]) => unknown;
 
-/** Returns a function of `boxwright` that reads its code when it is first called. */
+/** Returns a function of `boxwright` that loads its code at the first call. */
 export const later = (name: string): AnyFunction =>
   ({ [name]: (...given: unknown[]) => (readLater("index")[name] as AnyFunction)(...given) })[name];
 
@@ -15,7 +15,7 @@ export const laterFetched = (): Fetched => readLater("fetched").fetched as Fetch
 /** Fields that a task may have besides its name. */
 const MEMBERS = ["read", "rules", "attach", "readRows", "prepareImage", "ruleOf", "ruleText"] as const;
 
-/** Returns a task that reads its code when a decoder first uses it. */
+/** Returns a task that loads its code when a decoder first uses it. */
 function laterTask(task: DecoderTask["task"], file: string = task): DecoderTask {
   const value = { task };
   for (const member of MEMBERS)

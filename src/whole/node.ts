@@ -1,4 +1,4 @@
-/** `createDecoder` of `boxwright` in Node: a task is read when a config needs it. decoder.ts documents it. */
+/** `createDecoder` of `boxwright` in Node, which loads a task when a config needs it. decoder.ts documents it. */
 import type { DecoderOptions } from "../config/types.ts";
 import type { Decoder } from "../decode/decoder.ts";
 import { makeDecoder, makeDecoderSync } from "../decode/tensor-decoder.ts";

@@ -1,4 +1,4 @@
-/** Has `parseConfig` for Node, which loads the readers of files when it is given a file. See config/config.ts. */
+/** Holds `parseConfig` for Node. Loads the readers of files only for a file. See config/config.ts. */
 import { readBy } from "../config/read.ts";
 import type { Config } from "../config/types.ts";
 import { laterFetched } from "./later.ts";

@@ -1,4 +1,4 @@
-/** Everything that a decoder of `boxwright` is made of. */
+/** All parts of a decoder of `boxwright`. */
 import { checks } from "../checks/checks.ts";
 import type { Parts } from "../decode/parts.ts";
 import { explain } from "../plan/explain.ts";

@@ -1,6 +1,6 @@
 /**
  * Makes candidates of the cells that passed the gate: class, score and box, for every kind of head. Twin of
- * `assembly/admit.ts`. Objectness, score and the sums of a softmax stand in registers (registers.ts).
+ * `assembly/admit.ts`. Objectness, score and the sums of a softmax are held in registers (registers.ts).
  */
 import * as A from "../../core/abi.ts";
 import { type Memory } from "../../core/memory.ts";
@@ -18,7 +18,7 @@ export function admit(m: Memory, plan: number, head: number, row: number, best: 
   let outOfRange = false;
   scratch32[OBJECTNESS] = 1;
 
-  // Objectness. A value outside 0..1 is counted once a class passes too.
+  // Objectness. Count a value outside 0..1 only once a class passes too.
   if (i32[head + A.H_OBJ] !== 0) {
     const at = i32[head + A.H_OBJ] + row * i32[head + A.H_OBJ_CELL];
     const type = i32[head + A.H_OBJ_TYPE];
@@ -40,7 +40,7 @@ export function admit(m: Memory, plan: number, head: number, row: number, best: 
     return;
   }
 
-  // Softmax. The score is at most e^(best - top): most background cells end here, before any exp.
+  // Softmax. Its score is at most e^(best - top), so most background cells end here, before any exp.
   if (i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX) {
     const classList = i32[head + A.H_CLASS_LIST] >> 2;
     largestLogit(m, head, row, i32[head + A.H_SCORE], i32[head + A.H_CLASSES], classList);
@@ -56,12 +56,12 @@ export function admit(m: Memory, plan: number, head: number, row: number, best: 
   else admitBest(m, plan, head, row, outOfRange, best);
 }
 
-/** Returns the class id nearest to a number. Quantised columns hold fractions. */
+/** Returns the class id nearest to a value. Quantised columns have fractions. */
 function nearestId(classId: number): number {
   return Math.floor(classId + 0.5);
 }
 
-/** Makes the candidate of a cell whose class id stands in a column of its own. */
+/** Makes the candidate of a cell whose class id has its own column. */
 function admitClassId(m: Memory, plan: number, head: number, row: number): void {
   const { i32, f32 } = m;
   const fn = i32[head + A.H_SCORE_FN];
@@ -76,12 +76,12 @@ function admitClassId(m: Memory, plan: number, head: number, row: number): void 
   const classIdAt = i32[head + A.H_CLASS_ID] + row * i32[head + A.H_CLASS_ID_CELL];
   load(m, i32[head + A.H_CLASS_ID_TYPE], classIdAt, head + A.H_CLASS_ID_SCALE, 0);
   const classId = scratch32[0];
-  // A class id that no i32 holds is no class id.
+  // Drop a class id that does not fit an i32.
   if (!(classId > -2147483000 && classId < 2147483000)) i32[plan + A.P_NOT_FINITE]++;
   else emitWithClassId(m, plan, head, row, nearestId(classId) + i32[head + A.H_CLASS_BASE]);
 }
 
-/** Puts the largest of `n` logits of a row into the TOP_LOGIT register; -Infinity if all are NaN. */
+/** Puts the largest of `n` logits of a row into the TOP_LOGIT register, or -Infinity if all are NaN. */
 function largestLogit(
   m: Memory,
   head: number,
@@ -151,9 +151,9 @@ function admitEach(
     const p = at + c * step;
     if (fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_RAW_THRESHOLD, p)) continue;
     load(m, type, p, head + A.H_SCORE_SCALE, SCORE);
-    // An i32 may have no f32 of its own.
+    // Some i32 values have no exact f32.
     const order = type === A.TYPE_I32 ? i32[p >> 2] : scratch32[SCORE];
-    // A masked class passes no threshold, not even 0.
+    // Skip a masked class, which passes no threshold, not even 0.
     if (order === -Infinity) continue;
     if (objectnessOutOfRange || isOutOfRange(fn, scratch32[SCORE], f32[head + A.H_MAX_PROBABILITY])) {
       i32[plan + A.P_OUT_OF_RANGE]++;
@@ -174,7 +174,7 @@ function admitEach(
   if (best >= 0) emit(m, plan, head, row, base + best);
 }
 
-/** Makes the candidate of the best class of a cell. `best` is that class, or -1 if it is not known yet. */
+/** Makes the candidate of a cell's best class. `best` is that class, or -1 if unknown. */
 function admitBest(
   m: Memory,
   plan: number,
@@ -192,7 +192,8 @@ function admitBest(
   if (!isKnown) best = bestClass(m, type, at, step, i32[head + A.H_CLASSES], i32[head + A.H_CLASS_LIST] >> 2);
   if (best < 0) return;
   const p = at + best * step;
-  // Below the raw threshold no score passes, except the product with an infinite objectness, which is no score.
+  // Stop below the raw threshold, where no score passes. (A product with an infinite objectness would, but is no
+  // score.)
   if (!isKnown && fn !== A.FN_SOFTMAX && !passesRaw(m, type, head + A.H_SCORE_RAW_THRESHOLD, p)) return;
   load(m, type, p, head + A.H_SCORE_SCALE, SCORE);
   if (objectnessOutOfRange || isOutOfRange(fn, scratch32[SCORE], f32[head + A.H_MAX_PROBABILITY])) {
@@ -205,7 +206,7 @@ function admitBest(
     emit(m, plan, head, row, i32[head + A.H_CLASS_BASE] + best);
 }
 
-/** True if x should be a probability and is not. Infinities are dropped later, as not finite. */
+/** True if x should be a probability but is above 1. Infinities are dropped later as not finite. */
 export function isOutOfRange(fn: number, x: number, maxProbability: number): boolean {
   return fn === A.FN_NONE && x > maxProbability && finite(x);
 }
@@ -244,8 +245,8 @@ function emitWithClassId(m: Memory, plan: number, head: number, row: number, cla
 }
 
 /**
- * Appends a candidate with the score in the SCORE register, unless its score or box is not finite. If there is no room,
- * the worst ones make room.
+ * Appends a candidate with the score in the SCORE register, unless score or box is not finite. If the columns are full,
+ * drops the worst candidates first.
  */
 export function emit(m: Memory, plan: number, head: number, row: number, classId: number): void {
   const { i32, f32 } = m;

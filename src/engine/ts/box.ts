@@ -8,7 +8,7 @@ import { exp } from "./exp.ts";
 import { scratch32, scratch64 } from "./registers.ts";
 import { finite, fround, load } from "./value.ts";
 
-/** The fate of a box: written, dropped as not finite, or dropped as empty after clamping. */
+/** Result of `box`: written, dropped as not finite, or dropped as empty after clamping. */
 export const BOX_OK = 0;
 export const BOX_NOT_FINITE = 1;
 export const BOX_EMPTY = 2;
@@ -22,7 +22,7 @@ export function activate(fn: number, register: number): void {
     return;
   }
   if (fn !== A.FN_SQUARE) {
-    // One call of exp for all: tanh x = 1 - 2 / (e^2x + 1), sigmoid x = 1 / (1 + e^-x).
+    // Use one call of exp for all: tanh x = 1 - 2 / (e^2x + 1), sigmoid x = 1 / (1 + e^-x).
     scratch64[0] = fn === A.FN_EXP ? s : fn === A.FN_TANH ? 2 * s : -s;
     exp();
     const power = scratch64[0];
@@ -41,7 +41,7 @@ function side(m: Memory, head: number, at: number, register: number): void {
   if (bins === 0) return;
   const step = i32[head + A.H_BIN];
 
-  // Subtract the largest logit, so that no exp is above 1. A NaN becomes the largest, and the side NaN.
+  // Subtract the largest logit, so that no exp is above 1. A NaN counts as the largest, and makes the side NaN.
   let top = scratch32[register];
   for (let i = 1; i < bins; i++) {
     load(m, type, at + i * step, scale, register);
@@ -150,7 +150,7 @@ export function place(kind: number, f32: Float32Array, flags: number, out: numbe
     x1 = fround(x1 - halfWidth);
     y1 = fround(y1 - halfHeight);
   }
-  // In doubles, the sum of four finite floats is finite.
+  // Test the sum: in doubles, four finite floats have a finite sum.
   if (!finite(x1 + y1 + x2 + y2)) return BOX_NOT_FINITE;
   if (flags & A.FLAG_CLAMP_BEFORE) {
     x1 = clamp(x1);

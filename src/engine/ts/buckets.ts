@@ -1,5 +1,6 @@
 /**
- * Sorts candidates by buckets, or digit by digit where they crowd. Twin of `assembly/buckets.ts`, which says how.
+ * Sorts candidates by buckets, or by radix sort if they crowd in one. Twin of `assembly/buckets.ts`, which explains
+ * both.
  */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
@@ -8,7 +9,7 @@ import type { Memory } from "../../core/memory.ts";
 const DIGIT = 8;
 const RANGE = 1 << DIGIT;
 
-/** The keys that come before all others and after all others. */
+/** Keys that come before and after all others. */
 export const FIRST_KEY = -0x80000000;
 export const LAST_KEY = 0x7fffffff;
 
@@ -44,7 +45,7 @@ export function gather(
   return out - to;
 }
 
-/** Sorts `n` candidates at `from`, which stand in the order of their index, into `order`. */
+/** Sorts the `n` candidates at `from`, which are ordered by index, into `order`. */
 export function bucketed(m: Memory, plan: number, from: number, order: number, n: number): void {
   const { i32 } = m;
   const scores = i32[plan + A.P_SCORES] >> 2;
@@ -65,7 +66,7 @@ export function bucketed(m: Memory, plan: number, from: number, order: number, n
   if (shift > 0) insertion(m, scores, order, n);
 }
 
-/** Sorts by the digits of the keys, which lie in [low, high], from the lowest digit on. */
+/** Sorts by the digits of the keys in [low, high], beginning with the lowest digit. */
 function byDigits(
   m: Memory,
   plan: number,
@@ -86,7 +87,7 @@ function byDigits(
   if (from !== order) m.i32.copyWithin(order, from, from + n);
 }
 
-/** Sorts by insertion: for few candidates, or for many that are nearly in order. */
+/** Sorts by insertion, for few candidates or for an order that is nearly right. */
 export function insertion({ i32, f32 }: Memory, scores: number, order: number, n: number): void {
   for (let at = order + 1; at < order + n; at++) {
     const candidate = i32[at];

@@ -1,4 +1,4 @@
-/** Loops over the values of a tensor, for the checks of a first frame. Twin of `assembly/checks.ts`. */
+/** Loops over tensor values for the checks of a first frame. Twin of `assembly/checks.ts`. */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 import { value } from "./value.ts";
@@ -31,7 +31,7 @@ function withinRun(m: Memory, column: number, at: number, i: number, n: number):
   const zero = f32[column + A.C_ZERO];
   const low = f32[column + A.C_LOW];
   const high = f32[column + A.C_HIGH];
-  // Without calls: most processes run this once, in code that is not compiled yet.
+  // Avoid calls: this code mostly runs once, before the engine compiles it.
   if (type === A.TYPE_F32)
     for (let word = (at + i * step) >> 2; i < n; word += step >> 2, i++) {
       const x = f32[word];

@@ -4,7 +4,7 @@ import { INDEX, type Memory } from "../../core/memory.ts";
 import { SCORE, scratch32, scratch32Bits } from "./registers.ts";
 import { LOWEST, integerKey } from "./value.ts";
 
-/** Returns the k-th class that is looked at. `list` is the word of the class list, or 0 if all classes are. */
+/** Returns class k of those that are looked at. `list` is the word address of the class list, or 0 if all are. */
 export function classAt(i32: Int32Array, list: number, k: number): number {
   return list === 0 ? k : i32[list + k];
 }
@@ -20,7 +20,7 @@ export function bestClass(
 ): number {
   const { i32, f32 } = m;
   let found = -1;
-  // For f16 the lowest key marks a NaN, which is never found. For i32 the same bits are a value like any other.
+  // Begin below all values. The lowest f16 key marks a NaN, which is skipped. In i32 the same bits are a valid value.
   let best = type === TYPE_F16 ? LOWEST : -Infinity;
   for (let i = 0; i < classes; i++) {
     const c = classAt(i32, classList, i);
@@ -49,8 +49,8 @@ export function largest(m: Memory, at: number, step: number, n: number): number 
   let i = n;
   let a = (at + n * step) & INDEX;
   while (i > 0) {
-    // Bits to skip, if the best is positive: NaN (from 0x7f800001 on), all negative floats, then those from 0 to the
-    // best. If the best is not positive: floats below it have larger bits than it has.
+    // Choose the bits to skip. If the best is positive: NaN (from 0x7f800001 on), all negative floats, then floats from
+    // 0 to the best. If it is not positive: lower floats, whose bits are larger.
     const lowest = bits > 0 ? 0x7f800001 : (bits | -0x80000000) + 1;
     const span = ((bits > 0 ? bits : 0) - lowest) >>> 0;
     for (; i >= 4; i -= 4) {
@@ -80,17 +80,17 @@ export function largest(m: Memory, at: number, step: number, n: number): number 
   return found;
 }
 
-/** The same as `largest` for floats side by side, if the SCORE register is above 0: then bits order like floats. */
+/** Like `largest` for adjacent floats, but only if the SCORE register is above 0: then bits order like floats. */
 export function largestInRow(m: Memory, at: number, n: number): number {
   const { i32, f32 } = m;
   let below = scratch32Bits[SCORE] - 1;
   let found = -1;
   const end = at + n;
-  // Skip whole groups of eight only: the rest is compared in any case.
+  // Skip whole groups of eight only, since the rest is compared anyway.
   const last = end - (n & 7);
   for (let w = at; (w = nextAbove(i32, w, last, below)) < end;)
     for (const stop = Math.min(w + 8, end); w < stop; w++)
-      // The bits of a NaN are above those of all floats.
+      // Exclude a NaN, whose bits are above those of all floats.
       if (i32[w] > below && f32[w] >= 0) {
         below = i32[w];
         found = w - at;

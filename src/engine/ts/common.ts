@@ -1,5 +1,5 @@
 /**
- * Makes candidates of the commonest heads, in one loop that reads once what does not change from cell to cell. Twin of
+ * Makes candidates of the most common heads. One loop over cells, with everything constant read before it. Twin of
  * `assembly/common.ts`, which leaves more heads to `admit`.
  *
  * Only here: isColumn, admitColumn. In V8 one column of plain boxes took 1.2 to 1.7 times as long without them.
@@ -12,9 +12,7 @@ import { largest, largestInRow, nextAbove } from "./classes.ts";
 import { OBJECTNESS, SCORE, scratch32 } from "./registers.ts";
 import { finite, fround, load } from "./value.ts";
 
-/**
- * True if the classes of a head are independent, all are looked at under one threshold, and only the best is wanted.
- */
+/** True if a head's classes are independent, all are looked at under one threshold, and only the best counts. */
 function wantsBestClass({ i32 }: Memory, plan: number, head: number): boolean {
   const rule = i32[head + A.H_RULE];
   return (
@@ -79,7 +77,7 @@ export function admitCommon(
   const least = isBounded && fn === A.FN_NONE ? threshold * 0.999999 : 0;
   const logarithm = isBounded && fn === A.FN_SIGMOID ? Math.log(threshold) - 0.001 : -Infinity;
 
-  // Make boxes here that need neither sigmoid nor exp. `emit` makes the others, and counts those without room.
+  // Make boxes here if they need neither sigmoid nor exp. `emit` makes the others, and those that find no room.
   const kind = i32[head + A.H_KIND];
   const boxType = i32[head + A.H_BOX_TYPE];
   const boxCell = i32[head + A.H_BOX_CELL];
@@ -105,7 +103,7 @@ export function admitCommon(
     let score: number;
     let classIndex: number;
     if (best !== 0) {
-      // The gate has found the best class: load its raw score.
+      // Load the raw score of the class that the gate found.
       classIndex = i32[best + row - from];
       const p = at + row * cell + classIndex * channel;
       if (type === A.TYPE_F32) score = f32[p >> 2];
@@ -139,7 +137,7 @@ export function admitCommon(
     if (objectnessFn !== A.FN_NONE || fn !== A.FN_NONE) {
       registers[OBJECTNESS] = objectness;
       registers[SCORE] = score;
-      // Keep one call site for both: V8 inlines a limited number of bytes.
+      // Keep one call site for both activations, since V8 inlines a limited amount of code.
       for (let i = OBJECTNESS; i <= SCORE; i++) activate(i === SCORE ? fn : objectnessFn, i);
       objectness = registers[OBJECTNESS];
       score = registers[SCORE];
@@ -181,9 +179,7 @@ export function admitCommon(
   i32[plan + A.P_CANDIDATES] = next;
 }
 
-/**
- * True if `admitColumn` can take a common head: one class, scores side by side, and f32 boxes that need no function.
- */
+/** True if `admitColumn` can take a head: one class, adjacent scores, and f32 boxes without an activation. */
 export function isColumn({ i32 }: Memory, plan: number, head: number): boolean {
   return (
     i32[head + A.H_OBJ] === 0 &&
@@ -199,8 +195,8 @@ export function isColumn({ i32 }: Memory, plan: number, head: number): boolean {
 }
 
 /**
- * Does the work of the gate and of `admit` for the `n` cells from `from` on. Boxes are made here with the steps of
- * `place`: a column took 1.23 times as long through `place`.
+ * Does the work of the gate and of `admit` for the `n` cells from `from` on. Repeats the steps of `place` for boxes:
+ * calling it made a column 1.23 times as slow.
  */
 export function admitColumn(m: Memory, plan: number, head: number, from: number, n: number): void {
   const { i32, f32 } = m;
@@ -226,7 +222,7 @@ export function admitColumn(m: Memory, plan: number, head: number, from: number,
   const room = i32[plan + A.P_CAPACITY];
   let next = i32[plan + A.P_CANDIDATES];
   for (let w = first; w < end; w++) {
-    // In most columns few cells pass: skip eight at a time, by their bits, as far as there are eight.
+    // Skip eight cells at a time by their bits, since few cells of most columns pass.
     if (below >= 0 && ((w - first) & 7) === 0 && (w = nextAbove(i32, w, end - 7, below)) >= end) break;
     const score = f32[w];
     if (!(score >= threshold)) continue;
@@ -257,7 +253,7 @@ export function admitColumn(m: Memory, plan: number, head: number, from: number,
       x2 = fround(x1 + x2);
       y2 = fround(y1 + y2);
     }
-    // In doubles, the sum of five finite floats is finite.
+    // Test the sum: in doubles, five finite floats have a finite sum.
     if (!finite(x1 + y1 + x2 + y2 + score)) {
       i32[plan + A.P_NOT_FINITE]++;
       continue;

@@ -1,4 +1,4 @@
-/** Writes the detections: candidates that were kept. Twin of `assembly/detect.ts`. */
+/** Writes kept candidates as detections. Twin of `assembly/detect.ts`. */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 import { clamp } from "./box.ts";

@@ -1,5 +1,6 @@
 /**
- * exp and power. Twin of `assembly/exp.ts`: the same steps, so the same bits. `core/number.ts` has the steps of exp.
+ * exp and power. Twin of `assembly/exp.ts` with the same steps, so the bits agree. `core/number.ts` has the steps of
+ * exp.
  */
 import { log } from "../../core/exp.ts";
 import { expInPlace } from "../../core/number.ts";

@@ -1,19 +1,19 @@
 /**
- * The gate: picks the cells that may hold something, by raw values alone. Twin of `assembly/gate.ts`. Here it is for
- * cells whose values lie apart; planes.ts is the gate for cells side by side.
+ * The gate: finds the cells that may hold an object, by comparing raw values. Twin of `assembly/gate.ts`. Handles cells
+ * whose values lie apart. planes.ts handles adjacent cells.
  */
 import * as A from "../../core/abi.ts";
 import { type Memory } from "../../core/memory.ts";
 import { classAt } from "./classes.ts";
 import { integerKey } from "./value.ts";
 
-/** True if the raw value at byte address `at` reaches a raw threshold, which is word `threshold`. */
+/** True if the raw value at byte address `at` reaches the raw threshold in word `threshold`. */
 export function passesRaw(m: Memory, type: number, threshold: number, at: number): boolean {
   if (type === A.TYPE_F32) return m.f32[at >> 2] >= m.f32[threshold];
   return integerKey(m, type, at) >= m.i32[threshold];
 }
 
-/** Writes the cells of one column that reach the raw threshold, to word `to`. Returns the end of the list. */
+/** Lists the cells of one column that reach the raw threshold, from word `to` on. Returns the end of the list. */
 export function passColumn(
   m: Memory,
   type: number,
@@ -54,7 +54,7 @@ export function passColumn(
   return to;
 }
 
-/** Writes the cells with a class that reaches the raw threshold, to word `to`. Returns the end of the list. */
+/** Lists the cells with a class that reaches the raw threshold, from word `to` on. Returns the end of the list. */
 export function passRows(
   m: Memory,
   head: number,

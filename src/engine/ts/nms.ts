@@ -37,7 +37,7 @@ export function nms(m: Memory, at: number): number {
   const acrossClasses = (flags & A.FLAG_NMS_ALL) !== 0;
   const suppress = acrossClasses || (flags & A.FLAG_NMS_CLASS) !== 0;
 
-  // The proof of the strips needs an intersection above 0 and boxes without an offset.
+  // Use strips only where their proof holds: boxes without an offset, and a suppressing intersection above 0.
   const inStrips = acrossClasses && !equal && !hasOffset;
   if (suppress) i32.fill(0, chains, chains + (inStrips ? A.STRIPS : A.CHAINS));
   if (inStrips) measureStrips(m, plan);
@@ -66,7 +66,8 @@ export function nms(m: Memory, at: number): number {
         const area = fround(positive(fullWidth) * positive(fullHeight));
         const classId = acrossClasses ? 0 : i32[classIds + candidate];
 
-        // Pack the edges. Leave 0, a box that covers everything, if boxes without an intersection may suppress.
+        // Pack the edges. 0 stands for a box that covers everything, used if boxes without an intersection may
+        // suppress.
         let near = 0;
         let far = 0;
         if (!equal || iou > 0) {
@@ -86,7 +87,7 @@ export function nms(m: Memory, at: number): number {
           far = pack(bits[edge + 2], bits[edge + 3]) ^ ~TOPS;
         }
 
-        // Choose the chains to search, and the chain that this box will hang in.
+        // Choose the chains to search, and the chain that this box is added to.
         let chain = chains + ((classId ^ (Math.imul(classId >>> 8, 0x9e3779b1) >>> 24)) & (A.CHAINS - 1));
         let search = chain;
         let last = chain;
@@ -101,7 +102,7 @@ export function nms(m: Memory, at: number): number {
           last = chains + stripOf(high, begin, perUnit);
         }
 
-        // Compare with the boxes near by. Divide only where the IoU may reach the threshold.
+        // Compare with nearby boxes. Divide only if the IoU may reach the threshold.
         for (; search <= last; search++) {
           let k = i32[search];
           while ((k = nearInChain(i32, k, classId, ~far, ~near)) !== 0) {
@@ -146,7 +147,7 @@ function positive(x: number): number {
   return x > 0 ? x : 0;
 }
 
-/** Returns x in the low 16 bits and y in the next 16, as 15-bit numbers that order like the floats with these bits. */
+/** Packs x into the low and y into the next 16 bits, as 15-bit numbers that order like the floats with these bits. */
 function pack(x: number, y: number): number {
   const a = x ^ ((x >> 31) & 0x7fffffff);
   const b = y ^ ((y >> 31) & 0x7fffffff);

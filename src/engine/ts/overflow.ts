@@ -1,6 +1,6 @@
 /**
- * Keeps the best candidates of a multi-label plan that has more of them than rows. Twin of `assembly/overflow.ts`,
- * which says how.
+ * Keeps the best candidates of a multi-label plan that has more candidates than rows. Twin of `assembly/overflow.ts`,
+ * which explains the method.
  */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
@@ -14,12 +14,12 @@ export function makeRoom(m: Memory, plan: number): void {
   sort(m, plan << 2);
   while (i32[plan + A.P_SORTED] < wanted) sortMore(m, plan << 2);
 
-  // Find the worst that stays, by score and then by index. Of no more than one row nothing stays.
+  // Find the worst candidate that stays, by score and then by index. With only one row none stays.
   const scores = i32[plan + A.P_SCORES] >> 2;
   const last = i32[(i32[plan + A.P_ORDER] >> 2) + wanted - 1];
   const floor = wanted > 0 ? f32[scores + last] : Infinity;
 
-  // Move forward what stays.
+  // Move the candidates that stay to the front.
   let k = 0;
   for (let i = 0; i < n; i++) {
     const score = f32[scores + i];

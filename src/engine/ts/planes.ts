@@ -63,7 +63,7 @@ export function passPlanes(
   for (let k = 0; k < planes; k++) {
     const c = classAt(i32, list, k);
     const plane = at + c * channel;
-    // Look at single cells up to a whole word.
+    // Test single cells up to the first whole word.
     let i = Math.min(n, (-plane & 3) >> log);
     let w = (plane + (i << log)) >> 2;
     if (i > 0) scanPlane(m, head, plane, c, 0, i, marks, bestClasses);
@@ -91,7 +91,7 @@ function laneKey(type: number, threshold: number, half: number): number {
   let key = threshold;
   if (type === A.TYPE_F32) {
     key ^= (key >> 31) & 0x7fffffff;
-    // -0 reaches a threshold of +0.
+    // Lower the key for +0, which -0 reaches too.
     if (key === 0) key = -1;
   } else if (type === A.TYPE_U8) key -= 128;
   return Math.max(-half, Math.min(half - 1, key));
@@ -154,7 +154,7 @@ function nextWord(
   return end;
 }
 
-/** Compares cells [i, end) of the plane of class `c`, exactly. A later class must be larger to take over. */
+/** Compares cells [i, end) of the plane of class `c` exactly. On equal values the earlier class wins. */
 function scanPlane(
   m: Memory,
   head: number,
@@ -178,7 +178,7 @@ function scanPlane(
     const v = isFloat ? f32[at >> 2] : integerKey(m, type, at);
     if (!(v >= least)) continue;
     const word = marks + (i >> 5);
-    // JavaScript shifts by the low five bits of i.
+    // Rely on JavaScript's shift, which uses the low five bits of i.
     const bit = 1 << i;
     if ((i32[word] & bit) !== 0) {
       const other = at + (i32[bestClasses + i] - c) * channel;
@@ -189,7 +189,7 @@ function scanPlane(
   }
 }
 
-/** Writes the marked cells among `n`, counted from `from`, to word `to`. Returns the end of the list. */
+/** Lists the marked ones of `n` cells, counted from `from`, at word `to`. Returns the end of the list. */
 export function listMarked(i32: Int32Array, marks: number, n: number, from: number, to: number): number {
   for (const end = from + n; from < end; from += 32)
     for (let bits = i32[marks++]; bits !== 0; bits &= bits - 1)

@@ -1,20 +1,20 @@
 /**
- * Numbers on their way from one function to another. V8 may make a heap object of a double that is an argument or a
- * result, unless it inlines the call. A number in a typed array never becomes an object.
+ * Registers: typed arrays that pass numbers between functions. V8 may allocate a heap object for a double argument or
+ * result, unless it inlines the call, but never for an element of a typed array.
  *
- * Only here: the whole file. WebAssembly hands numbers over without objects.
+ * Only here: the whole file. WebAssembly passes numbers without objects.
  */
 
-/** f32 registers: the four channels of a box at 0 to 3, then the places named below. */
+/** f32 registers: the four channels of a box at 0 to 3, then the named ones below. */
 export const scratch32 = new Float32Array(7);
 /** The same registers as bits. */
 export const scratch32Bits = new Int32Array(scratch32.buffer);
 export const OBJECTNESS = 4;
 export const SCORE = 5;
-/** The largest logit of a softmax. */
+/** Register of the largest logit of a softmax. */
 export const TOP_LOGIT = 6;
 
-/** f64 registers: argument and result of `exp` at 0, then the place named below. */
+/** f64 registers: argument and result of `exp` at 0, then the named one below. */
 export const scratch64 = new Float64Array(2);
-/** The sum of the exponentials of a softmax. */
+/** Register of a softmax's sum of exponentials. */
 export const SUM = 1;

@@ -1,6 +1,7 @@
 /**
- * Turns scores into candidates. Twin of `assembly/scan.ts`: cells go by in blocks. A gate over raw values picks the
- * cells that may hold something (gate.ts, planes.ts). The exact work is done for these few (admit.ts, common.ts).
+ * Turns scores into candidates. Twin of `assembly/scan.ts`. Works on blocks of cells. The gate compares raw values
+ * and picks the few cells that may hold an object (gate.ts, planes.ts). Only those are computed exactly (admit.ts,
+ * common.ts).
  *
  * Only here: admitList. Lists of cells are admitted in pieces, for the sake of V8.
  */
@@ -20,7 +21,7 @@ import { LOG_BYTES, value } from "./value.ts";
 const PLANE_WORDS = (A.SCAN_BYTES >> 2) - A.BLOCK;
 const COLUMN_WORDS = (A.SCAN_COLUMN_BYTES >> 2) - A.BLOCK;
 /**
- * Cells of a block in a column whose cells lie apart: long runs hide the wait for memory, yet rows must stay in a
+ * Cells per block in a column whose cells lie apart: long runs hide the memory's latency, but rows must stay in a
  * cache.
  */
 const APART_BLOCK = 6 * A.BLOCK;
@@ -48,7 +49,7 @@ function scanHead(m: Memory, plan: number, head: number): void {
   const list = i32[plan + A.P_SCRATCH] >> 2;
   const cells = validCells(m, head);
 
-  // The gate looks at objectness, or at the classes if there is none.
+  // The gate compares objectness, or the classes if there is none.
   const hasObjectness = i32[head + A.H_OBJ] !== 0;
   const type = i32[head + (hasObjectness ? A.H_OBJ_TYPE : A.H_SCORE_TYPE)];
   const step = i32[head + (hasObjectness ? A.H_OBJ_CELL : A.H_SCORE_CELL)];
@@ -56,14 +57,14 @@ function scanHead(m: Memory, plan: number, head: number): void {
   const first = i32[head + (hasObjectness ? A.H_OBJ : A.H_SCORE)];
   const planes = hasObjectness ? 1 : i32[head + A.H_CLASSES];
 
-  // Choose how cells are gated and admitted.
+  // Choose the gate, and the function that makes candidates.
   const passesAll = !hasObjectness && i32[head + A.H_SCORE_FN] === A.FN_SOFTMAX;
   const isSideBySide = step === 1 << LOG_BYTES[type] && !passesAll;
   const findsBest = isSideBySide && !hasObjectness;
   const common = isCommon(m, plan, head, findsBest);
   const column = common && isColumn(m, plan, head);
 
-  // Choose the block, and divide the scratch: a word of marks for each 32 cells.
+  // Choose the block length, and divide the scratch: a word of marks per 32 cells.
   const words = planes > 1 ? PLANE_WORDS : COLUMN_WORDS;
   let block = planes === 1 ? APART_BLOCK : A.BLOCK;
   if (column) block = A.BLOCK;
@@ -95,7 +96,10 @@ function scanHead(m: Memory, plan: number, head: number): void {
   }
 }
 
-/** Admits the rows in the words [list, end). `best` is the word of the best class of row `from`; 0: not known yet. */
+/**
+ * Makes candidates of the rows in the words [list, end). `best` is the word of the best class of row `from`; 0:
+ * unknown.
+ */
 function admitList(
   m: Memory,
   plan: number,
@@ -118,7 +122,7 @@ function admitList(
 }
 
 /**
- * Returns how many rows are valid: up to the end marker (SSD DetectionOutput), or as many as stated (TFLite
+ * Returns the count of valid rows: up to the end marker (SSD DetectionOutput), or the stated count (TFLite
  * post-process).
  */
 function validCells(m: Memory, head: number): number {
@@ -126,7 +130,7 @@ function validCells(m: Memory, head: number): number {
   let cells = i32[head + A.H_CELLS];
   const count = i32[head + A.H_COUNT];
   if (count !== 0) {
-    // A count that is no number, or too large, leaves all rows in: their scores still gate.
+    // Use all rows if the count is no number or too large: their scores still have to pass.
     const n = value(m, i32[head + A.H_COUNT_TYPE], count, 1, 0);
     if (n >= 0 && n < cells) cells = n | 0;
   }

@@ -1,15 +1,15 @@
 /**
- * Puts candidates in order: best score first, ties by candidate index. Twin of `assembly/sort.ts`, which explains the
- * waves. A wave ends at the same candidate in both.
+ * Orders candidates: best score first, ties by candidate index. Twin of `assembly/sort.ts`, which explains the waves. A
+ * wave ends at the same candidate in both.
  */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 import { FIRST_KEY, LAST_KEY, bucketed, gather, insertion, keyOf } from "./buckets.ts";
 
-/** Parts that the range of a sample is divided into. */
+/** Count of parts into which the range of a sample is divided. */
 const PARTS = 256;
 
-/** Puts the first wave in order. Returns how many candidates suppression may look at. */
+/** Orders the first wave. Returns how many candidates suppression may look at. */
 export function sort(m: Memory, at: number): number {
   const { i32 } = m;
   const plan = at >> 2;
@@ -20,7 +20,7 @@ export function sort(m: Memory, at: number): number {
   return ordered;
 }
 
-/** Puts the next wave in order. Returns how many candidates are in order now. */
+/** Orders the next wave. Returns how many candidates are in order so far. */
 export function sortMore(m: Memory, at: number): number {
   const { i32 } = m;
   const plan = at >> 2;
@@ -39,14 +39,14 @@ export function sortMore(m: Memory, at: number): number {
       const high = quantile(m, plan, wanted);
       if (high >= low) added = wave(m, plan, low, high);
     }
-    // The sample was misleading: sort all that is left, rather than many small waves or an empty one.
+    // If the sample misled, order everything that is left, rather than many small waves or an empty one.
     if (added * 4 < wanted - sorted) added = wave(m, plan, low, LAST_KEY);
   }
   i32[plan + A.P_SORTED] = sorted + added;
   return sorted + added;
 }
 
-/** Puts the candidates with keys in [low, high] in order. Returns their count. */
+/** Orders the candidates with keys in [low, high]. Returns their count. */
 function wave(m: Memory, plan: number, low: number, high: number): number {
   const { i32 } = m;
   const sorted = i32[plan + A.P_SORTED];
@@ -57,7 +57,7 @@ function wave(m: Memory, plan: number, low: number, high: number): number {
   return count;
 }
 
-/** Returns a key that about `wanted` candidates do not exceed: exact for the sample, to a 256th of its range. */
+/** Returns a key that about `wanted` candidates do not exceed. Exact for the sample, up to a 256th of its range. */
 function quantile({ i32 }: Memory, plan: number, wanted: number): number {
   const scores = i32[plan + A.P_SCORES] >> 2;
   const counts = i32[plan + A.P_COUNTS] >> 2;
@@ -72,7 +72,7 @@ function quantile({ i32 }: Memory, plan: number, wanted: number): number {
     if (key > high) high = key;
   }
 
-  // Count the sample in parts of that range.
+  // Count the sample's keys in parts of that range.
   const shift = Math.max(0, 24 - Math.clz32(high - low));
   i32.fill(0, counts, counts + PARTS);
   for (let i = 0; i < A.SORT_SAMPLE; i++) i32[counts + ((keyOf(i32[scores + i * step]) - low) >>> shift)]++;

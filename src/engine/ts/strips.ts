@@ -1,15 +1,16 @@
 /**
- * Strips for suppression across classes. Twin of `assembly/strips.ts`, which proves that no pair is missed. Here the
- * arithmetic is in doubles: the reserve of a thousandth in the share covers their rounding.
+ * Divides the picture's width into strips, for suppression across classes. Twin of `assembly/strips.ts`, which proves
+ * that no pair is missed. Doubles are used here, and the proof's reserve of a thousandth covers their rounding.
  */
 import * as A from "../../core/abi.ts";
 import type { Memory } from "../../core/memory.ts";
 
-/** The results of `measureStrips`: the left edge of strip 0, the strips to a unit (0: one strip), and `sideShare`. */
+/** Results of `measureStrips`: left edge of strip 0, strips per unit of length (0: a single strip), and `sideShare`. */
 export const strips = new Float64Array(3);
 
 /**
- * Measures the strips: they divide the breadth of the best candidates. Boxes outside go into the first or last strip.
+ * Measures the strips, which divide the breadth of the best candidates. Boxes outside it go into the first or last
+ * strip.
  */
 export function measureStrips({ i32, f32 }: Memory, plan: number): void {
   const order = i32[plan + A.P_ORDER] >> 2;
@@ -23,20 +24,20 @@ export function measureStrips({ i32, f32 }: Memory, plan: number): void {
   }
   const perUnit = A.STRIPS / (high - low);
   strips[0] = low;
-  // No breadth, or no candidate at all: one strip.
+  // Use a single strip if there is no breadth, or no candidate.
   strips[1] = perUnit > 0 && perUnit < 1e30 ? perUnit : 0;
   strips[2] = sideShare(f32[plan + A.P_IOU]);
 }
 
-/** Returns the share of its width that is taken off each side of a box. */
+/** Returns the fraction of its width that is cut off each side of a box. */
 function sideShare(iou: number): number {
   return iou > 1e-6 ? (iou / (1 + iou)) * 0.999 : 0;
 }
 
-/** Boxes with a smaller area keep their whole width: their area has too few digits for the proof. */
+/** Area below which a box keeps its whole width, since such an area is too inexact for the proof. */
 const SMALL_AREA = 1e-30;
 
-/** Returns how far inside its edges a box is looked for. */
+/** Returns how far inside its edges a box is searched for. */
 export function inset(left: number, right: number, area: number, share: number): number {
   return area > SMALL_AREA ? (right - left) * share : 0;
 }
@@ -44,6 +45,6 @@ export function inset(left: number, right: number, area: number, share: number):
 /** Returns the strip that x lies in. */
 export function stripOf(x: number, begin: number, perUnit: number): number {
   const strip = (x - begin) * perUnit;
-  // Written so that a NaN goes into strip 0.
+  // Compare so that a NaN goes into strip 0.
   return strip > 0 ? (strip < A.STRIPS - 1 ? strip | 0 : A.STRIPS - 1) : 0;
 }

@@ -1,5 +1,5 @@
 /**
- * Keys and values of raw tensor elements. Twin of `assembly/value.ts`, which says what a key is.
+ * Returns keys and values of raw tensor elements. Twin of `assembly/value.ts`, which explains keys.
  *
  * Only here: wordAt, integerKey, load, loadHalf. All element types are read through one Int32Array, which keeps the
  * calls monomorphic; the kernel has an instruction for each type.
@@ -11,10 +11,10 @@ import { scratch32, scratch32Bits } from "./registers.ts";
 
 export const fround = Math.fround;
 
-/** The lowest integer key. It marks the NaN of an f16, which is below every number. */
+/** Lowest integer key. Marks the NaN of an f16, which is below every number. */
 export const LOWEST = -2147483648;
 
-/** Binary logarithm of the bytes of an element, by TYPE_*. */
+/** Binary logarithm of an element's byte count, by TYPE_*. */
 export const LOG_BYTES = [2, 1, 0, 0, 1, 2];
 
 /** Returns the bits of an f16 as an integer that orders like the number. NaN is below everything. */
@@ -22,7 +22,7 @@ export function halfKey(bits: number): number {
   const signed = (bits << 16) >> 16;
   const order = signed ^ ((signed >> 31) & 0x7fff);
   if (order > 0x7c00) return LOWEST;
-  // Only -0 has the order -1. It is equal to 0.
+  // Map -0, the only value with order -1, to 0.
   return order === -1 ? 0 : order;
 }
 
@@ -66,12 +66,12 @@ export function load(m: Memory, type: number, at: number, scale: number, registe
 function loadHalf(bits: number, register: number): void {
   const exponent = bits & 0x7c00;
   if (exponent === 0) {
-    // Zero or subnormal: fraction * 2^-24, exact in f32. The factor carries the sign, so that -0 stays -0.
+    // Zero or subnormal: fraction * 2^-24, exact in f32. The factor has the sign, so that -0 stays -0.
     const unit = bits & 0x8000 ? -5.960464477539063e-8 : 5.960464477539063e-8;
     scratch32[register] = unit * (bits & 1023);
     return;
   }
-  // Move the fields to their places in an f32, and add the difference of the exponent biases, 112 << 23.
+  // Move the fields to their positions in an f32, and add the difference of the exponent biases, 112 << 23.
   const bias = exponent === 0x7c00 ? 0x70000000 : 0x38000000;
   scratch32Bits[register] = ((bits & 0x8000) << 16) | (((bits & 0x7fff) << 13) + bias);
 }

@@ -1,4 +1,7 @@
-/** The rule of a config: what its option says, over what its file says, over what is usual for the family. */
+/**
+ * Finds a config's preparation. The option `prepare` overrides the file, and the file overrides the family's usual
+ * preparation.
+ */
 import type { Config } from "../../config/types.ts";
 import { ARCHIVE_PICTURES } from "../../config/archive-picture.ts";
 import type { ArchivePicture } from "../../config/archive-input.ts";
@@ -22,13 +25,13 @@ export function ruleOf(config: Config): PartialRule {
     ? archiveRule(readPicture(prepare ?? {}))
     : modelRule(picture as ModelInput | null);
   const stated = merge(file, prepare ?? {});
-  // Bytes without a scale are the pixels themselves.
+  // Without a scale the bytes are the pixels themselves.
   const isRaw = stated.type === "u8" && stated.scale === undefined;
   const usual = merge(TRAITS[familyOf(config, ours).family].prepare ?? {}, isRaw ? { mean: 0, std: 1 } : {});
   return frozen({ ...(inputSize && { size: inputSize }), ...merge(usual, stated) });
 }
 
-/** Returns a copy that never changes: `prepareImage` remembers such a rule by itself. */
+/** Returns a frozen copy: `prepareImage` recognises frozen rules, and need not compare them. */
 const frozen = (rule: PartialRule): PartialRule =>
   Object.freeze(
     Object.fromEntries(
@@ -39,7 +42,7 @@ const frozen = (rule: PartialRule): PartialRule =>
     ),
   );
 
-/** Puts one source's statements over another's. `std` and `factor` replace each other. */
+/** Overrides one source's fields by another's. `std` and `factor` replace each other. */
 function merge(below: PartialRule, over: PartialRule): PartialRule {
   const merged = { ...below, ...over };
   if (over.factor !== undefined) delete (merged as { std?: unknown }).std;
@@ -47,13 +50,13 @@ function merge(below: PartialRule, over: PartialRule): PartialRule {
   return merged;
 }
 
-/** Returns what an NN Archive states of its picture. Throws a ConfigError about fields that cannot be followed. */
+/** Returns what an NN Archive states about its picture. Throws a ConfigError about fields that cannot be followed. */
 function archiveRule({ rule, problems }: ArchivePicture): PartialRule {
   if (problems.length > 0) throw new ConfigError(problems);
   return rule;
 }
 
-/** Returns what a model file states of its picture. */
+/** Returns what a model file states about its picture. */
 function modelRule(input: ModelInput | null): PartialRule {
   if (!input) return {};
   const { layout, normalisation, quantisation } = input;

@@ -1,6 +1,6 @@
 /**
- * Resamples a crop, which may be turned. The arithmetic is that of `cv2.warpAffine` with INTER_LINEAR on bytes:
- * coordinates in 1/1024 of a pixel, weights in 1/32. All of it is whole numbers, so that every engine shares it.
+ * Resamples a crop, possibly turned. Uses the arithmetic of `cv2.warpAffine` with INTER_LINEAR on bytes: coordinates in
+ * 1/1024 of a pixel, weights in 1/32. All numbers are whole, so all engines share this code.
  */
 import { type Crop, mapOfCrop } from "../../core/crop.ts";
 import type { ImageFormat, PreparedData } from "../../decode/prepare.ts";
@@ -8,13 +8,13 @@ import { roundToEven } from "../../core/place.ts";
 import type { CheckedImage, CheckedRule } from "./rule.ts";
 import { PICTURE_ELEMENTS, valueOf } from "./values.ts";
 
-/** Bytes from pixel to pixel, and those of red, green and blue in a pixel. */
+/** Bytes per pixel, and the positions of red, green and blue in a pixel. */
 export interface PixelSteps {
   readonly pixel: number;
   readonly channels: readonly [red: number, green: number, blue: number];
 }
 
-/** The formats whose pixels stand as bytes side by side. */
+/** Formats with interleaved bytes. */
 export const PIXEL_STEPS: { readonly [F in ImageFormat]?: PixelSteps } = {
   rgba: { pixel: 4, channels: [0, 1, 2] },
   bgra: { pixel: 4, channels: [2, 1, 0] },
@@ -23,15 +23,15 @@ export const PIXEL_STEPS: { readonly [F in ImageFormat]?: PixelSteps } = {
   gray: { pixel: 1, channels: [0, 0, 0] },
 };
 
-/** Bits of a coordinate below one pixel, and those that become a weight. */
+/** Bits of a coordinate's fraction, and those of them that become the weight. */
 const FRACTION = 10;
 const WEIGHT = 5;
 const ONE = 1 << WEIGHT;
 const SHIFT = 2 * WEIGHT;
 const ROUND = 1 << (SHIFT - 1);
-/** Half of the part of a coordinate that is cut off. */
+/** Half a unit of the bits that are cut off, for rounding. */
 const HALF_CUT = 1 << (FRACTION - WEIGHT - 1);
-/** Coordinates further away than this are outside of every image. The sum of two of them has to fit 32 bits. */
+/** Largest coordinate, outside every image. The sum of two must fit 32 bits. */
 const FARTHEST = 2 ** 19;
 
 const fixed = (pixels: number): number =>
@@ -49,7 +49,7 @@ export function writeCrop(
   const plane = inputWidth * inputHeight;
   const isPlanar = rule.layout === "NCHW";
   const [xx, xy, x0, yx, yy, y0] = mapOfCrop(crop, [1, 1]);
-  // Without UDP, column i of the input lies at i / width of the crop; with it, at i / (width - 1).
+  // Column i of the input lies at i / width of the crop, or with UDP at i / (width - 1).
   const across = 1 / Math.max(1, rule.udp ? inputWidth - 1 : inputWidth);
   const down = 1 / Math.max(1, rule.udp ? inputHeight - 1 : inputHeight);
   const columnX = multiplesOf(xx * across, inputWidth);
@@ -63,7 +63,7 @@ export function writeCrop(
   const [first, second, third] = offsets;
   const step = isPlanar ? plane : 1;
   const advance = isPlanar ? 1 : 3;
-  /** Bytes of the four pixels around a point that lies at the edge of the image, channel by channel. */
+  /** Channels of the four pixels around a point at the image's edge. */
   const edge = new Float64Array(12);
   let out = 0;
   for (let row = 0; row < inputHeight; row++) {
@@ -80,7 +80,7 @@ export function writeCrop(
       const c = (below << WEIGHT) - d;
       const b = (right << WEIGHT) - d;
       const a = ONE * ONE - b - c - d;
-      // Written out for each channel: a loop over three takes twice as long.
+      // Write out the three channels: a loop takes twice as long.
       if (x >= 0 && y >= 0 && x < lastX && y < lastY) {
         const at = y * stride + x * pixel;
         const under = at + stride;
@@ -119,13 +119,13 @@ export function writeCrop(
   }
 }
 
-/** Returns 0, 1, 2, ... times a length, in parts of a pixel. */
+/** Returns 0, 1, 2, ... times a length, in fixed point. */
 const multiplesOf = (pixels: number, count: number): Int32Array =>
   Int32Array.from({ length: count }, (_, i) => fixed(pixels * i));
 
 const clamp = (x: number, last: number): number => (x < 0 ? 0 : x > last ? last : x);
 
-/** The table of the last rule. The crops of a frame share it. */
+/** The table of the last rule, which all crops of a frame share. */
 let last: { readonly rule: string; readonly values: Float64Array } | null = null;
 
 /** Returns the element of each byte, 256 for each channel of the tensor. */

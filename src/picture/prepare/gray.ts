@@ -1,4 +1,4 @@
-/** The channel of a gray input tensor. */
+/** Makes the channel of a gray input tensor. */
 import type { PreparedData } from "../../decode/prepare.ts";
 import type { CheckedRule } from "./rule.ts";
 import { PICTURE_ELEMENTS, valueOf } from "./values.ts";
@@ -8,7 +8,7 @@ const WEIGHTS = [4899, 9617, 1868] as const;
 const STEPS = 14;
 const HALF = 1 << (STEPS - 1);
 
-/** Returns one number for the gray channel: the weighted sum of those that a rule states for three channels. */
+/** Returns the gray value of a setting for three channels: their weighted sum. */
 const grayOf = ([red, green, blue]: readonly number[]): number =>
   red === green && green === blue
     ? red

@@ -1,4 +1,4 @@
-/** Lays the memory of one kind of picture out: tables, a strip of source rows, and the rows of the tensor they make. */
+/** Lays out the memory for one kind of picture: tables, a strip of source rows, and the tensor rows made of them. */
 import * as A from "../../core/prepare-abi.ts";
 import { checkSize } from "../../core/memory.ts";
 import type { ImageFormat, PreparedData } from "../../decode/prepare.ts";
@@ -7,7 +7,7 @@ import { type CheckedImage, type CheckedRule, chromaStrideOf } from "./rule.ts";
 import { type Axis, type AxisTable, type Resampling, edgeColumns, resamplingOf } from "./tables.ts";
 import { PICTURE_ELEMENTS, valueOf } from "./values.ts";
 
-/** A strip: rows of the resized image, and the source rows that they are made of. */
+/** A strip: some rows of the resized image, and the source rows they depend on. */
 export interface Strip {
   readonly from: number;
   readonly to: number;
@@ -15,11 +15,11 @@ export interface Strip {
   readonly endRow: number;
 }
 
-/** The memory map of a job. Lengths are in bytes. */
+/** Memory map of a job. Lengths are in bytes. */
 export interface JobLayout {
   readonly bytes: number;
   readonly resampling: Resampling;
-  /** The part of the resized image that lies in the input. */
+  /** Axes of the resized image: the part that lies in the input. */
   readonly x: Axis;
   readonly y: Axis;
   readonly strips: readonly Strip[];
@@ -28,7 +28,7 @@ export interface JobLayout {
   readonly columnWeights: number;
   readonly rowWeights: number;
   readonly values: number;
-  /** Source bytes of a strip, where they are no pixels. */
+  /** Address of a strip's source bytes, if its format must be unpacked. */
   readonly source: number;
   readonly u: number;
   readonly v: number;
@@ -36,17 +36,17 @@ export interface JobLayout {
   readonly pixelStride: number;
   readonly scratch: number;
   readonly resampled: number;
-  /** A whole frame, if the workspace belongs to a reader of videos. */
+  /** Address of a whole frame, if the workspace belongs to a reader of videos. */
   readonly image: number;
-  /** The tensors of such frames, one for each lane of a detector. */
+  /** Addresses of the tensors of such frames, one per lane of a detector. */
   readonly tensors: readonly number[];
-  /** Rows of the tensor that a strip makes, over the whole width of the input. */
+  /** Address of the tensor rows that a strip makes, over the input's whole width. */
   readonly out: number;
   readonly outRow: number;
   readonly outPlane: number;
 }
 
-/** A strip's source rows and its rows of the tensor together fit the nearest caches. */
+/** Bytes of a strip's source rows and tensor rows together, so that they fit the nearest caches. */
 const STRIP_BYTES = 1 << 17;
 /** Bytes after the strip: vector instructions may read past its end. */
 const SLACK = 64;
@@ -63,7 +63,7 @@ export const FORMATS: { readonly [F in ImageFormat]: number } = {
   i420: A.FORMAT_I420,
 };
 
-/** Returns the memory map of a picture. `keepsFrames`: with room for whole frames and their tensors. */
+/** Returns the memory map for a picture. `keepsFrames`: reserve room for whole frames and their tensors. */
 export function layOut(
   image: CheckedImage,
   rule: CheckedRule,
@@ -128,14 +128,14 @@ export function layOut(
   return { ...layout, bytes: at };
 }
 
-/** Returns how many rows of pixels scratch has room for. */
+/** Returns how many rows of pixels the scratch must hold. */
 function scratchRows(kind: number, span: number): number {
   if (kind === A.KIND_LINEAR) return 4;
   if (kind === A.KIND_AREA) return 8;
   return kind === A.KIND_TAPS ? span : 0;
 }
 
-/** Cuts the rows into strips that are small enough, each of a row at least. */
+/** Cuts the rows into strips of at most STRIP_BYTES, but of at least one row. */
 function stripsOf({ first, end }: AxisTable, count: number, rowBytes: number, outBytes: number): Strip[] {
   const strips: Strip[] = [];
   const most = Math.max(1, Math.floor(STRIP_BYTES / outBytes));
@@ -148,7 +148,7 @@ function stripsOf({ first, end }: AxisTable, count: number, rowBytes: number, ou
   return strips;
 }
 
-/** The first job address. */
+/** Address of the job. */
 export const JOB = 16;
 
 /** Writes the job and its tables. */
@@ -206,7 +206,7 @@ export function writeJob(
   i32[job + A.J_FLIP] = flipOf(values);
 }
 
-/** Returns what turns every byte into its element by exclusive or, 256 if nothing does. */
+/** Returns the byte whose exclusive or turns every byte into its element, 256 if there is none. */
 function flipOf(values: PreparedData): number {
   const flip = values[0] & 255;
   return values.every((element, i) => (element & 255) === ((i & 255) ^ flip)) ? flip : 256;

@@ -1,4 +1,4 @@
-/** `prepareImage`: from the bytes of an image to a network's input tensor. */
+/** `prepareImage` makes a network's input tensor from the bytes of an image. */
 import { type Crop, checkCrop } from "../../core/crop.ts";
 import { refuse } from "../../core/errors.ts";
 import { checkOptions, namesOnly } from "../../core/options.ts";
@@ -44,7 +44,7 @@ export function prepareImage(image: ImageInput, rule: PrepareRule, options: Prep
   const { engine = "auto", into } = checkOptions(options ?? {}, OPTIONS, {
     more: "; the rule is that of the decoder",
   });
-  // A crop that is null is one that was not found, and not the whole picture.
+  // Refuse a crop of null: it was not found, and does not mean the whole picture.
   const crop = options?.crop;
   if (crop !== undefined && checked.rotation !== 0)
     refuse(
@@ -67,7 +67,7 @@ export function prepareImage(image: ImageInput, rule: PrepareRule, options: Prep
   return { tensor: { data, dims: work.dims, type: work.rule.type }, frame: work.frame };
 }
 
-/** Makes the input tensor of a picture that lies on its side: turns it first, and says so in the frame. */
+/** Makes the input tensor of a picture that lies on its side. Turns it first, and records the turn in the frame. */
 function prepareTurned(image: CheckedImage, rule: PrepareRule, options: PrepareOptions): Prepared {
   const { into } = options;
   if (ArrayBuffer.isView(into)) checkApart(image.data, into);
@@ -77,7 +77,7 @@ function prepareTurned(image: CheckedImage, rule: PrepareRule, options: PrepareO
   return { tensor, frame: turnedFrame(frame, width, height, rotation) };
 }
 
-/** Makes an input tensor of one channel: prepares the bytes of three, and takes their weighted sum. */
+/** Makes an input tensor of one channel: the weighted sum of three channels of bytes. */
 function prepareGray(image: ImageInput, rule: PrepareRule, options: PrepareOptions): Prepared {
   const checked = checkRule(rule);
   const { into, ...more } = checkOptions(options ?? {}, OPTIONS, {});
@@ -94,7 +94,7 @@ function prepareGray(image: ImageInput, rule: PrepareRule, options: PrepareOptio
   return { tensor: { data, dims, type: checked.type }, frame };
 }
 
-/** The last turned frame and the upright frame made from it. Kept, because a stream has many frames of one size. */
+/** The last turned frame with its upright frame. Cached, because a stream has many frames of one size. */
 let lastTurned: { readonly upright: Frame; readonly turned: Frame } | null = null;
 
 function turnedFrame(upright: Frame, width: number, height: number, rotation: QuarterTurns): Frame {
@@ -104,10 +104,10 @@ function turnedFrame(upright: Frame, width: number, height: number, rotation: Qu
   return turned;
 }
 
-/** The pixels of the last turned picture, whose memory the next one of its size takes. */
+/** Memory for the turned pixels, reused for the next picture of the same size. */
 let turnedPixels = new Uint32Array(0);
 
-/** Rows that are turned at once: a run of so many pixels fills a line of the cache. */
+/** Count of rows to turn at once: so many pixels fill a cache line. */
 const TURNED_ROWS = 16;
 
 /** Returns an upright image as RGBA. The next call overwrites it. */
@@ -145,7 +145,7 @@ function prepareCrop(
   const elements = elementsOf(data, { rule: checked, dims });
   if (into !== undefined) checkApart(image.data, elements);
   takePadding(data, null);
-  // Other formats than whole pixels are unpacked first, by the kernel.
+  // Unpack other formats than interleaved pixels first, by the kernel.
   writeCrop(PIXEL_STEPS[image.format] ? image : unpack(image, engine), checked, crop, elements);
   const frame = {
     width: image.width,
@@ -171,7 +171,7 @@ function newData({ rule }: Workspace): PreparedData {
   return new array(new ArrayBuffer(length << log), 0, length);
 }
 
-/** Returns `into` as the array that elements are written to. Bits of f16 go into a Float16Array through its buffer. */
+/** Returns `into` as the array to write elements to. A Float16Array is written as bits through its buffer. */
 function elementsOf(into: PreparedData, { rule, dims }: Pick<Workspace, "rule" | "dims">): PreparedData {
   const { array } = PICTURE_ELEMENTS[rule.type];
   const kind = kindOf(into);
@@ -188,7 +188,7 @@ function elementsOf(into: PreparedData, { rule, dims }: Pick<Workspace, "rule" |
   return new array(into.buffer as ArrayBuffer, into.byteOffset, length);
 }
 
-/** Throws if the tensor would be written over the image: rows that are still to be read would be lost. */
+/** Throws if the tensor overlaps the image, whose rows are still to be read. */
 function checkApart(image: ArrayBufferView, into: ArrayBufferView): void {
   const isApart =
     image.buffer !== into.buffer ||
@@ -204,8 +204,8 @@ function checkApart(image: ArrayBufferView, into: ArrayBufferView): void {
 }
 
 /**
- * True if a tensor still holds the padding that a workspace writes. Notes that it holds this padding from now on, if
- * nobody else writes to the tensor. A crop has no workspace, and leaves no padding.
+ * True if a tensor still holds the padding that a workspace writes. Records the padding for the next call, if nobody
+ * else writes to the tensor. A crop has no workspace and leaves no padding.
  */
 function takePadding(data: PreparedData, work: Workspace | null): boolean {
   const own = OWN_INPUTS.get(data);
@@ -215,7 +215,7 @@ function takePadding(data: PreparedData, work: Workspace | null): boolean {
   return isPadded;
 }
 
-/** Array classes that hold the same bytes. */
+/** Other array classes that hold the same bytes. */
 const ALSO: { readonly [type: string]: readonly string[] } = {
   f16: ["Float16Array"],
   u8: ["Uint8ClampedArray"],

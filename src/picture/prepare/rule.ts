@@ -1,4 +1,4 @@
-/** Checks a rule and an image, and fills in what they leave out. */
+/** Checks a rule and an image, and fills in defaults. */
 import { refuse } from "../../core/errors.ts";
 import type { PrepareResize, PrepareRule, Resample } from "../../core/prepare-rule.ts";
 import { isBytes, show } from "../../core/tensor.ts";
@@ -11,7 +11,7 @@ import type { ImageFormat, ImageInput } from "../../decode/prepare.ts";
 export interface CheckedRule {
   readonly size: readonly [number, number];
   readonly resize: PrepareResize;
-  /** One value for each channel of the tensor. */
+  /** Padding, one value per channel of the tensor. */
   readonly pad: readonly number[];
   /** Pixels by which a letterboxed image is smaller than the input. */
   readonly margin: number;
@@ -21,7 +21,7 @@ export interface CheckedRule {
   readonly order: "RGB" | "BGR" | "GRAY";
   readonly mean: readonly number[];
   readonly divisor: readonly number[];
-  /** The divisors are factors. */
+  /** True if `divisor` holds factors. */
   readonly multiplies: boolean;
   readonly scale: number;
   readonly zeroPoint: number;
@@ -51,7 +51,7 @@ const isPositive = (x: unknown): x is number => isFinite(x) && x > 0 && x < 3e38
 const fail = (where: string, got: string, expected: string): never =>
   refuse(where, got, expected, RangeError);
 
-/** Throws a RangeError for a rule that is none. */
+/** Throws a RangeError for a wrong rule. */
 export function checkRule(rule: PrepareRule): CheckedRule {
   checkOptions(rule, FIELDS, { prefix: "rule.", name: "rule", form: "{size: [width, height], ...}" });
   const { size, pad = 114, margin = 0, mean = 0, std, factor, scale, zeroPoint = 0, udp = false } = rule;
@@ -113,19 +113,19 @@ export function checkRule(rule: PrepareRule): CheckedRule {
   return checked;
 }
 
-/** Returns the divisor of bytes that somebody means by a factor such as 1/255 or 0.0039, or by the divisor itself. */
+/** Returns the divisor of bytes that a scale such as 1/255, 0.0039 or 255 stands for. */
 function divisorFor(scale: unknown): string {
   if (!isPositive(scale)) return "255";
   const divisor = (scale as number) < 1 ? 1 / (scale as number) : (scale as number);
   return String(Math.abs(divisor - Math.round(divisor)) < divisor / 200 ? Math.round(divisor) : divisor);
 }
 
-/** Fewest steps of a quantised tensor between black and white. */
+/** Fewest steps between black and white in a useful quantised tensor. */
 const FEWEST_STEPS = 16;
 
 /**
- * Throws for a rule that spreads bytes wider than they are, or that leaves little of a picture in a quantised tensor.
- * Its mean and std are meant for pictures in 0..1.
+ * Throws for a rule whose mean and std seem meant for pictures in 0..1: it spreads bytes wider than they are, or leaves
+ * little of the picture in a quantised tensor.
  */
 function checkRange({ type, mean, divisor, multiplies, scale, zeroPoint }: CheckedRule): void {
   const factors = multiplies ? divisor : divisor.map((by) => 1 / by);
@@ -135,7 +135,7 @@ function checkRange({ type, mean, divisor, multiplies, scale, zeroPoint }: Check
       show(divisor),
       "mean and std of bytes, 0..255: 255 times those of pictures in 0..1",
     );
-  // A mean of bytes is 0, or far above 1: 0.485 of 255 would not move a value.
+  // A mean of bytes is 0 or far above 1, since 0.485 of 255 would change nothing.
   const isOfUnit = mean.every((m) => m >= 0 && m <= 1) && mean.some((m) => m > 0);
   if (isOfUnit || mean.some((m) => m > 255))
     fail("rule: mean", show(mean), "the mean of bytes, 0..255: 255 times that of pictures in 0..1");
@@ -191,7 +191,10 @@ export interface CheckedImage {
   readonly rotation: QuarterTurns;
 }
 
-/** Names of an image. The second list has what decoders of photos add, and what says nothing about the bytes. */
+/**
+ * Field names of an image. The second list has fields that decoders of photos add, and which say nothing about the
+ * bytes.
+ */
 const NAMES: readonly string[] = ["data", "width", "height", "format", "channels", "stride", "rotation"];
 const IGNORED: readonly string[] = [
   ...["size", "premultiplied", "depth", "hasAlpha", "space", "density", "pages", "pageHeight"],
@@ -200,12 +203,12 @@ const IGNORED: readonly string[] = [
   ...["exifBuffer", "comments", "text", "resolution", "transparency", "iccEmbeddedProfile", "animated"],
 ];
 
-/** Throws for an unknown name. Only a plain object is checked: others have fields of their own. */
+/** Throws for an unknown name in a plain object. Other objects have fields of their own. */
 function checkNames(image: ImageInput): void {
   const prototype: unknown = Object.getPrototypeOf(image);
   if (prototype !== Object.prototype && prototype !== null) return;
   if ("info" in image) fail("image", "{ data, info }, as sharp gives them", "{ data, ...info }");
-  // `depth` is sharp's name for the type of a value. Values of several bytes would give a picture of noise.
+  // `depth` is sharp's word for the type of a value. Values of several bytes would look like noise.
   const { depth = "uchar" } = image as { readonly depth?: unknown };
   if (typeof depth === "string" && depth !== "uchar")
     fail("image.depth", show(depth), '"uchar", bytes: leave the depth out of .raw() in sharp');
@@ -216,7 +219,7 @@ function checkNames(image: ImageInput): void {
     }
 }
 
-/** Bytes of a row's pixels, and whether chroma planes follow. */
+/** Bytes of one row of pixels. */
 const ROW_BYTES: { readonly [F in ImageFormat]: (width: number) => number } = {
   rgba: (width) => 4 * width,
   bgra: (width) => 4 * width,
@@ -228,17 +231,19 @@ const ROW_BYTES: { readonly [F in ImageFormat]: (width: number) => number } = {
   yuyv: (width) => 2 * (width + (width & 1)),
 };
 
-/** Bytes of a chroma row, 0 for formats without such planes. */
+/** Bytes of a row of chroma, 0 for formats without chroma planes. */
 export const chromaStrideOf = (format: ImageFormat, stride: number): number =>
   format === "nv12" ? stride : format === "i420" ? (stride + 1) >> 1 : 0;
 
-/** Formats by the count of channels that a decoder of photos states. */
+/** Format for a count of channels, as decoders of photos state it. */
 const BY_CHANNELS: { readonly [count: number]: ImageFormat } = { 1: "gray", 3: "rgb", 4: "rgba" };
 
-/** Bytes of a pixel, of the formats that have the same for each. */
+/** Bytes per pixel, for formats with a whole number of them. */
 const BYTES_A_PIXEL: { readonly [F in ImageFormat]?: number } = { gray: 1, rgb: 3, bgr: 3, rgba: 4, bgra: 4 };
 
-/** Returns the format of an image: the stated one, or that of its channels. sharp calls all its pixels "raw". */
+/**
+ * Returns the format of an image: the stated one, or that of its channel count. sharp states "raw" for all its pixels.
+ */
 function formatOf({ format, channels }: ImageInput): ImageFormat {
   const formats = Object.keys(ROW_BYTES);
   if (format !== undefined && format !== "raw") {
@@ -270,7 +275,7 @@ function checkNoFile(data: ImageInput["data"]): void {
   if (kind?.includes("file")) fail("image: data", kind, PIXELS);
 }
 
-/** Throws a RangeError for an image that is none, or whose bytes are too few. */
+/** Throws a RangeError for a wrong image, or for too few bytes. */
 export function checkImage(image: ImageInput): CheckedImage {
   if (typeof image !== "object" || image === null)
     fail("image", show(image), "{data, width, height, format}");

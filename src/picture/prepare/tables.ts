@@ -1,6 +1,6 @@
 /**
- * The tables of a resampling: which source pixels make a pixel, with which weights. The arithmetic is in doubles, in
- * the order of the program whose bytes it gives: OpenCV's resize, Pillow's resize.
+ * Makes the tables of a resampling: which source pixels make each pixel, with which weights. Computes in doubles and in
+ * the order of the program whose bytes it reproduces: OpenCV's resize or Pillow's resize.
  */
 import * as A from "../../core/prepare-abi.ts";
 import type { Resample } from "../../core/prepare-rule.ts";
@@ -8,23 +8,23 @@ import { roundToEven } from "../../core/place.ts";
 
 /** One axis of a resampling. */
 export interface Axis {
-  /** Pixels of the source. */
+  /** Count of source pixels. */
   readonly source: number;
-  /** Pixels of the whole resized image. */
+  /** Count of pixels of the whole resized image. */
   readonly resized: number;
-  /** Pixels per source pixel. `resized / source`, except for a crop, whose size is rounded after the scaling. */
+  /** Resized pixels per source pixel. `resized / source`, except for a crop, whose size is rounded after scaling. */
   readonly factor: number;
-  /** The part of the resized image that is made: its first pixel and their count. */
+  /** Part of the resized image to make: first pixel and count. */
   readonly from: number;
   readonly count: number;
 }
 
-/** The table of an axis. */
+/** Table of an axis. */
 export interface AxisTable {
-  /** First source pixel of each pixel, and the one after its last. */
+  /** First source pixel of each pixel, and the end of its source pixels. */
   readonly first: Int32Array;
   readonly end: Int32Array;
-  /** KIND_LINEAR: two i16 in a word. KIND_AREA: f32. KIND_TAPS: i32. `taps` of them for each pixel. */
+  /** `taps` weights per pixel. KIND_LINEAR: two i16 in a word. KIND_AREA: f32. KIND_TAPS: i32. */
   readonly weights: Int32Array | Float32Array;
   readonly taps: number;
 }
@@ -34,11 +34,11 @@ export interface Resampling {
   readonly kind: number;
   readonly columns: AxisTable;
   readonly rows: AxisTable;
-  /** KIND_BLOCK: pixels of a block. */
+  /** KIND_BLOCK: width and height of a block. */
   readonly block: readonly [number, number];
 }
 
-/** Source pixels per pixel. OpenCV divides twice. */
+/** Source pixels per pixel. Divides once more, as OpenCV does. */
 const scaleOf = ({ factor }: Axis): number => 1 / factor;
 
 /** Returns how an image is resampled to the size of the axes. */
@@ -56,7 +56,7 @@ export function resamplingOf(x: Axis, y: Axis, resample: Resample): Resampling {
   if (isSame || resample === "nearest") return both(A.KIND_NEAREST, nearestTable);
   if (resample === "pillow") return both(A.KIND_TAPS, pillowTable);
   if (resample === "cubic") return both(A.KIND_AREA, cubicTable);
-  // OpenCV takes the mean of 2 x 2 pixels for both: their weights are the same.
+  // Treat means of 2 x 2 pixels alike for both: OpenCV's bilinear and area weights are equal here.
   if (isWhole && block[0] === 2 && block[1] === 2) return both(A.KIND_HALF, (axis) => blockTable(axis, 2));
   if (resample === "bilinear") return both(A.KIND_LINEAR, (axis) => linearTable(axis, bilinearAt));
   if (!shrinks) return both(A.KIND_LINEAR, (axis) => linearTable(axis, areaAt));
@@ -97,7 +97,7 @@ function nearestTable(axis: Axis): AxisTable {
 const blockTable = (axis: Axis, size: number): AxisTable =>
   tableOf(axis, new Int32Array(0), 0, (pixel) => [pixel * size, size]);
 
-/** Returns the source pixel before a pixel's centre, and the weight of the next one, an f32. */
+/** Function that returns the source pixel before a pixel's centre, and the f32 weight of the next one. */
 type LinearAt = (pixel: number, axis: Axis) => readonly [source: number, weight: number];
 
 const bilinearAt: LinearAt = (pixel, axis) => {
@@ -105,14 +105,14 @@ const bilinearAt: LinearAt = (pixel, axis) => {
   return [Math.floor(centre), Math.fround(centre - Math.floor(centre))];
 };
 
-/** INTER_AREA where an axis grows. */
+/** INTER_AREA for an axis that grows. */
 const areaAt: LinearAt = (pixel, axis) => {
   const source = Math.floor(pixel * scaleOf(axis));
   const rest = Math.fround(pixel + 1 - (source + 1) * axis.factor);
   return [source, rest <= 0 ? 0 : Math.fround(rest - Math.floor(rest))];
 };
 
-/** Weights are rounded to 11 bits. At the edges the pixel itself stands for its missing neighbour. */
+/** Makes a bilinear table with weights of 11 bits. At the edges a pixel stands for its missing neighbour. */
 function linearTable(axis: Axis, at: LinearAt): AxisTable {
   const weights = new Int32Array(axis.count);
   const last = axis.source - 1;
@@ -123,12 +123,12 @@ function linearTable(axis: Axis, at: LinearAt): AxisTable {
     const own = bits(Math.fround(1 - weight));
     weights[place] = own | (next << 16);
     const first = Math.min(Math.max(source, 0), last);
-    // A row before the first one: both rows are the first, and both weights count.
+    // Before the first row both rows are the first one, and both weights count.
     return [first, Math.min(Math.max(source + 1, 0), last) - first + 1];
   });
 }
 
-/** Gives columns at the edges the weight of one: unlike rows, they leave the rounding of two weights out. */
+/** Gives edge columns a single weight of one, since OpenCV does not round two weights there as it does for rows. */
 export function edgeColumns(table: AxisTable): AxisTable {
   const weights = Int32Array.from(table.weights as Int32Array, (word, i) =>
     table.end[i] - table.first[i] < 2 ? 2048 : word,
@@ -156,7 +156,7 @@ function areaTable(axis: Axis): AxisTable {
   });
 }
 
-/** Parameter a of Keys' cubic kernel, with OpenCV's value. */
+/** Parameter a of Keys' cubic kernel, by OpenCV. */
 const CUBIC = -0.75;
 
 /**
@@ -172,10 +172,7 @@ function cubicAt(x: number): readonly number[] {
   return [a, b, c, f(f(f(1 - a) - b) - c)];
 }
 
-/**
- * Returns the table of cubic weights, rounded to 11 bits. A pixel at the edge also gets the weights of missing
- * neighbours.
- */
+/** Returns the table of cubic weights of 11 bits. An edge pixel also gets the weights of its missing neighbours. */
 function cubicTable(axis: Axis): AxisTable {
   const weights = new Float32Array(axis.count * 4);
   const last = axis.source - 1;

@@ -1,4 +1,4 @@
-/** The tensor element of each byte. */
+/** Converts bytes to tensor elements. */
 import { ELEMENT_BYTE, ELEMENT_F32, ELEMENT_HALF } from "../../core/prepare-abi.ts";
 import type { PreparedData } from "../../decode/prepare.ts";
 import type { CheckedRule } from "./rule.ts";
@@ -6,7 +6,10 @@ import { roundToEven } from "../../core/place.ts";
 
 const fround = Math.fround;
 
-/** An element type of an input tensor: its array, the kernel's name for it, and the elements of values. */
+/**
+ * An element type of input tensors: its array class, the kernel's code for it, and the function that makes elements of
+ * values.
+ */
 interface Element {
   readonly log: number;
   readonly array: new (buffer: ArrayBuffer, at: number, length: number) => PreparedData;
@@ -27,17 +30,17 @@ export function valueOf(byte: number, channel: number, { mean, divisor, multipli
   return fround(multiplies ? centred * by : centred / by);
 }
 
-/** Returns the element of the padding in each channel of the tensor. */
+/** Returns the padding element of each channel of the tensor. */
 export const padsOf = (rule: CheckedRule): number[] =>
   rule.pad.map((pad, channel) => PICTURE_ELEMENTS[rule.type].elementOf(valueOf(pad, channel, rule), rule));
 
-/** Returns the quantised element of a value, in a byte from `low` up. */
+/** Returns the quantised element of a value, for a range that begins at `low`. */
 function quantise(value: number, { scale, zeroPoint }: CheckedRule, low: number): number {
   const raw = roundToEven(fround(value / fround(scale))) + zeroPoint;
   return Math.min(Math.max(raw, low), low + 255);
 }
 
-/** Returns the bits of the f16 that is nearest to an f32, an even one of two that are as near. */
+/** Returns the bits of the f16 nearest to an f32. Halves go to the even neighbour. */
 export function halfOf(value: number): number {
   const sign = value < 0 || Object.is(value, -0) ? 0x8000 : 0;
   const size = Math.abs(value);
@@ -49,6 +52,6 @@ export function halfOf(value: number): number {
     step *= 2;
     exponent++;
   }
-  // A carry into the exponent is just the next number.
+  // A carry into the exponent gives the right next number.
   return sign | ((exponent << 10) + roundToEven(size / step));
 }

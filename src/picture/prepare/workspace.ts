@@ -1,4 +1,4 @@
-/** The memory of one rule and one kind of image, and the run of the kernel over it. */
+/** A workspace: the kernel's memory for one rule and one kind of image, and the run over it. */
 import * as A from "../../core/prepare-abi.ts";
 import type { EngineName } from "../../core/engine-name.ts";
 import { type Place, placeOf, roundToEven } from "../../core/place.ts";
@@ -17,36 +17,36 @@ import { FORMATS, JOB, type JobLayout, type Strip, layOut, writeJob } from "./jo
 import { type CheckedImage, type CheckedRule, checkRule, chromaStrideOf } from "./rule.ts";
 import { PICTURE_ELEMENTS, padsOf } from "./values.ts";
 
-/** Everything that belongs to one rule and one kind of image. Made once, used for every frame of a stream. */
+/** Memory and tables for one rule and one kind of image. Made once and used for every frame of a stream. */
 export interface Workspace {
   readonly engine: PrepareEngine;
   readonly layout: JobLayout;
   readonly rule: CheckedRule;
   readonly place: Place;
-  /** The kernel's memory. */
+  /** The kernel's memory as bytes. */
   readonly bytes: Uint8Array;
   /** The same memory as words. */
   readonly words: Int32Array;
-  /** For each strip, its rows of each plane of the tensor; one plane where channels stand together. */
+  /** Rows of each strip in each plane of the tensor. A tensor with interleaved channels has one plane. */
   readonly planes: readonly (readonly PreparedData[])[];
   readonly dims: readonly number[];
   readonly frame: Frame;
-  /** Inputs that were moved to `layout.tensors`, in this order. */
+  /** Inputs that were moved to `layout.tensors`, in order. */
   readonly inputs: OwnInput[];
 }
 
-/** Workspaces of the last rules and kinds of images, the latest last. */
+/** Workspaces of recent rules and kinds of images, the latest last. */
 const workspaces = new Map<string, Workspace>();
 const MOST_WORKSPACES = 4;
 
-/** A call with a frozen rule, without its image. A stream repeats the call, and needs no key made of the rule. */
+/** A call with a frozen rule, without its image. Streams repeat such a call, which saves making a key. */
 interface RepeatableCall extends CheckedImage {
   readonly asked: PrepareRule;
   readonly engine: string;
   readonly work: Workspace;
 }
 
-/** The last such call. */
+/** The last repeatable call. */
 let last: RepeatableCall | null = null;
 
 const isRepeated = (
@@ -65,19 +65,19 @@ const isRepeated = (
 const isFrozen = (rule: PrepareRule): boolean =>
   [rule, rule.size, rule.mean, rule.std, rule.pad].every(Object.isFrozen);
 
-/** Returns the workspace of a rule and a kind of image; makes it if it is not among the last ones. */
+/** Returns the workspace for a rule and a kind of image. Makes it unless it is a recent one. */
 export function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: EngineName | "auto"): Workspace {
   const memory = FRAME_MEMORIES.get(image.data);
   const before = memory ? (memory.kept as RepeatableCall | null) : last;
   if (isRepeated(before, image, rule, engine)) return before.work;
-  // A reader has a workspace of its own: nobody else overwrites its frame before the frame is prepared.
+  // Give a reader of videos its own workspace, so that nobody overwrites its frame before it is prepared.
   if (memory && isFrozen(rule)) {
     const work = makeWorkspace(image, checkRule(rule), engine, memory);
     memory.kept = { ...image, data: NO_BYTES, asked: rule, engine, work } satisfies RepeatableCall;
     return work;
   }
   const { width, height, format, stride } = image;
-  // JSON has no BigInt, and `checkRule` refuses one in its own words.
+  // Convert a BigInt, which JSON cannot write, so that `checkRule` can refuse it properly.
   const key = JSON.stringify([rule, width, height, format, stride, engine], (_, x: unknown) =>
     typeof x === "bigint" ? String(x) : x,
   );
@@ -89,10 +89,10 @@ export function workspaceFor(image: CheckedImage, rule: PrepareRule, engine: Eng
   return work;
 }
 
-/** Stands in a `RepeatableCall` for the bytes of the image, so that these can be freed. */
+/** Replaces the image's bytes in a `RepeatableCall`, so that they can be freed. */
 const NO_BYTES = new Uint8Array(0);
 
-/** Makes a workspace. Moves `memory` into it, where the reader's next frame will stand. */
+/** Makes a workspace. Moves `memory` into it, where the reader's next frame will be written. */
 function makeWorkspace(
   image: CheckedImage,
   rule: CheckedRule,
@@ -132,14 +132,14 @@ function makeWorkspace(
   return work;
 }
 
-/** Returns the place of an image. Pillow resizes to whole pixels only, so a crop of its pixels has a whole size too. */
+/** Returns the rectangle of the resized image. Pillow resizes to whole pixels only, so a crop gets whole sizes too. */
 function placeFor(image: readonly [number, number], { size, resize, resample, margin }: CheckedRule): Place {
   const place = placeOf(image, size, resize, margin);
   if (resample !== "pillow") return place;
   return { ...place, width: roundToEven(place.width), height: roundToEven(place.height) };
 }
 
-/** Returns a strip's rows of each plane. */
+/** Returns the rows of a strip in each plane. */
 function planesOf(
   buffer: ArrayBuffer,
   rule: CheckedRule,
@@ -152,7 +152,7 @@ function planesOf(
   return (outPlane === 0 ? [0] : [0, 1, 2]).map((plane) => new array(buffer, out + plane * outPlane, length));
 }
 
-/** Pads the rows of the strip once: the kernel never writes into the padding. */
+/** Writes the padding of a strip once, since the kernel never writes there. */
 function padStrip({ engine, rule, layout }: Workspace): void {
   const { array, log } = PICTURE_ELEMENTS[rule.type];
   const { out, outPlane, outRow, strips } = layout;
@@ -164,7 +164,7 @@ function padStrip({ engine, rule, layout }: Workspace): void {
   else for (let i = 0; i < elements; i++) all[i] = pads[i % 3];
 }
 
-/** Moves an input into the memory of a workspace, if there is room for it. */
+/** Moves an input into a workspace's memory, if there is room. */
 export function moveInput({ engine, rule, layout, inputs }: Workspace, input: OwnInput): void {
   const { data } = input;
   if (data.buffer === engine.buffer || inputs.length === layout.tensors.length) return;
@@ -175,7 +175,7 @@ export function moveInput({ engine, rule, layout, inputs }: Workspace, input: Ow
   OWN_INPUTS.set(input.data, input);
 }
 
-/** Makes the rows of the image, strip by strip. A tensor in the memory of the kernel is written there. */
+/** Makes the rows of the image strip by strip. Writes directly to a tensor in the kernel's memory. */
 export function run(work: Workspace, image: CheckedImage, data: PreparedData): void {
   const { engine, layout, rule, place, words, planes } = work;
   const [width, height] = rule.size;
@@ -205,12 +205,12 @@ export function run(work: Workspace, image: CheckedImage, data: PreparedData): v
   }
 }
 
-/** Brings the source rows of a strip into memory. */
+/** Brings a strip's source rows into memory. */
 function bringIn(work: Workspace, image: CheckedImage, { firstRow, endRow }: Strip): void {
   const { data, width, height, format, stride } = image;
   const { source, pixels, pixelStride, u, v } = work.layout;
   const isPixels = FORMATS[format] === A.FORMAT_PIXELS;
-  // Copy nothing after the last row: the planes of chroma stand there, or the buffer ends.
+  // Copy nothing after the last row: planes of chroma follow there, or the buffer ends.
   const end = Math.min(endRow, height) * stride;
   if (!isPixels) bringRows(work, data, A.J_SOURCE, firstRow * stride, end, source);
   else if (stride === pixelStride) bringRows(work, data, A.J_PIXELS, firstRow * stride, end, pixels);
@@ -230,7 +230,7 @@ function bringIn(work: Workspace, image: CheckedImage, { firstRow, endRow }: Str
   if (format === "i420") bringRows(work, data, A.J_V, second + from, second + to, v);
 }
 
-/** Points a word of the job at rows of an image. Rows outside the kernel's memory are copied to `room` first. */
+/** Sets a word of the job to the address of image rows. Copies rows outside the kernel's memory to `room` first. */
 function bringRows(
   { bytes, words }: Workspace,
   data: CheckedImage["data"],
@@ -245,8 +245,8 @@ function bringRows(
 }
 
 /**
- * Pads the rows above and below the image. Strips that are copied bring the padding beside it. A tensor in the kernel's
- * memory gets no such copy, and is padded wholly.
+ * Writes the padding above and below the image. Copied strips already contain the padding beside it. A tensor in the
+ * kernel's memory is padded on all sides.
  */
 export function pad(work: Workspace, data: PreparedData): void {
   const { engine, rule, place, layout } = work;

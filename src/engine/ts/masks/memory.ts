@@ -1,5 +1,5 @@
 /**
- * One memory, seen as every type that masks need.
+ * Arrays over one memory, one for each element type that masks need.
  *
  * Only here: the whole file. A kernel loads any type from its memory.
  */

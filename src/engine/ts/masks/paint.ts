@@ -1,8 +1,8 @@
-/** Label maps: one label a pixel for a whole picture. Twin of `assembly/masks/paint.ts`. */
+/** Paints label maps: one label per pixel of a whole picture. Twin of `assembly/masks/paint.ts`. */
 import * as M from "../../../core/masks-abi.ts";
 import type { MaskMemory } from "./memory.ts";
 
-/** Writes the label of a detection where its mask is set: everywhere, or where no other label stands yet. */
+/** Writes the label of a detection where its mask is set: everywhere, or only on pixels without a label. */
 export function paint({ i32, i16, u8 }: MaskMemory, job: number): void {
   const at = job >> 2;
   const width = i32[at + M.M_OUT_WIDTH];

@@ -11,7 +11,7 @@ import type { MaskMemory } from "./memory.ts";
 
 const fround = Math.fround;
 
-/** The four sums of a row, one after the other. */
+/** The four sums of a row of pixels, one array after the other. */
 let sums = new Float32Array(4 * 256);
 
 /** Writes the logits of the window. */
@@ -52,7 +52,7 @@ function dot(m: MaskMemory, at: number, from: number, to: number, zero: number):
     f32[to + x] = fround(sums[a] + sums[b]) + fround(sums[c] + sums[d]);
 }
 
-/** Adds a channel, times its coefficient, to one of the sums of each pixel. */
+/** Adds a channel times its coefficient to one of the four sums of each pixel. */
 function addPlane(
   values: Float32Array | Uint8Array | Int8Array,
   from: number,

@@ -1,5 +1,5 @@
 /**
- * Bilinear resizing of logits. Columns first, once for each row of logits, then rows. Twin of
+ * Resizes logits bilinearly: first the columns, once per row of logits, then the rows. Twin of
  * `assembly/masks/resize.ts`.
  */
 import * as M from "../../../core/masks-abi.ts";
@@ -7,7 +7,7 @@ import type { MaskMemory } from "./memory.ts";
 
 const fround = Math.fround;
 
-/** Makes rows of a mask. Two rows of scratch hold the last two rows of logits whose columns are resized. */
+/** Makes rows of a mask. Scratch holds the last two rows of logits, with their columns resized. */
 export function resize(m: MaskMemory, job: number): void {
   const { i32, f32 } = m;
   const at = job >> 2;
@@ -20,7 +20,8 @@ export function resize(m: MaskMemory, job: number): void {
   let to = i32[at + M.M_OUT];
   for (let y = i32[at + M.M_FIRST]; y < i32[at + M.M_END]; y++, to += width) {
     const table = (i32[at + M.M_ROWS] >> 2) + y;
-    // Neighbours have different places in scratch: even rows the first, odd rows the second.
+    // Alternate between the two rows of scratch, so that neighbours never share one: even rows in the first, odd rows
+    // in the second.
     for (let k = 0; k < 2; k++) {
       const row = i32[table + k * side];
       if ((row & 1) === 0 && row !== heldEven) columns(m, at, (heldEven = row), even);
@@ -43,7 +44,7 @@ function columns({ i32, f32 }: MaskMemory, at: number, row: number, to: number):
       fround(f32[from + i32[t]] * f32[t + 2 * size]) + fround(f32[from + i32[t + size]] * f32[t + 3 * size]);
 }
 
-/** Mixes two rows and compares the result with the threshold. */
+/** Blends two rows and compares the result with the threshold. */
 function mix(
   { f32, u8 }: MaskMemory,
   upper: number,

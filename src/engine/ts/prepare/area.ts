@@ -1,4 +1,4 @@
-/** Area resampling in f32, in the order of `cv2.resize`. Twin of `assembly/prepare/area.ts`. */
+/** Resamples by area in f32, with the order of additions of `cv2.resize`. Twin of `assembly/prepare/area.ts`. */
 import * as A from "../../../core/prepare-abi.ts";
 import type { PixelMemory } from "./memory.ts";
 import { roundPixel } from "./pixel.ts";
@@ -6,8 +6,8 @@ import { roundPixel } from "./pixel.ts";
 const fround = Math.fround;
 
 /**
- * Resamples the rows of a job. Scratch holds a source row whose columns are resampled, then the sum of such rows, four
- * f32 for each pixel.
+ * Resamples the rows of a job. Scratch holds a source row with its columns resampled, then the sum of such rows: four
+ * f32 per pixel.
  */
 export function areaRows(m: PixelMemory, job: number): void {
   const { i32, f32 } = m;
@@ -56,7 +56,7 @@ function areaColumns({ u8, i32, f32 }: PixelMemory, job: number, row: number, to
   }
 }
 
-/** Adds a weighted row. */
+/** Adds a row times its weight to the sum. */
 function addRow({ f32 }: PixelMemory, line: number, sum: number, weight: number, width: number): void {
   for (let i = 0; i < width << 2; i++) f32[sum + i] = fround(f32[sum + i] + fround(f32[line + i] * weight));
 }

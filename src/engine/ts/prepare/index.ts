@@ -1,7 +1,7 @@
 /**
  * The engine in TypeScript for pictures. Its files and functions are twins of those in `assembly/prepare/`.
  *
- * Only here: tsPrepareEngine. It hands the memory to the functions; a kernel imports its memory.
+ * Only here: tsPrepareEngine. It passes the memory to the functions, while a kernel imports its memory.
  */
 import type { PrepareEngine } from "../../prepare.ts";
 import { emit } from "./emit.ts";

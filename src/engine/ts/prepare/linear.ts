@@ -1,11 +1,11 @@
 /**
- * Bilinear resampling in the integers of `cv2.resize`: 11 bits of weight for columns, kept to 15 bits, then 11 bits for
- * rows. Twin of `assembly/prepare/linear.ts`.
+ * Resamples bilinearly in the integers of `cv2.resize`: columns with 11 bits of weight, kept to 15 bits, then rows with
+ * 11 bits. Twin of `assembly/prepare/linear.ts`.
  */
 import * as A from "../../../core/prepare-abi.ts";
 import type { PixelMemory } from "./memory.ts";
 
-/** Resamples the rows of a job. Two rows of scratch hold the last two source rows whose columns are resampled. */
+/** Resamples the rows of a job. Scratch holds the last two source rows with their columns resampled. */
 export function linearRows(m: PixelMemory, job: number): void {
   const { i32 } = m;
   const at = job >> 2;
@@ -19,7 +19,8 @@ export function linearRows(m: PixelMemory, job: number): void {
   for (let y = i32[at + A.J_FIRST]; y < i32[at + A.J_LAST]; y++, table += 3, to += width << 2) {
     const upper = i32[table];
     const lower = i32[table + 1];
-    // Neighbours have different places in scratch: even rows the first, odd rows the second.
+    // Alternate between the two rows of scratch, so that neighbours never share one: even rows in the first, odd rows
+    // in the second.
     for (let k = 0; k < 2; k++) {
       const row = i32[table + k];
       if ((row & 1) === 0 && row !== heldEven) linearColumns(m, job, (heldEven = row), first);
@@ -29,7 +30,7 @@ export function linearRows(m: PixelMemory, job: number): void {
   }
 }
 
-/** Resamples the columns of a source row: three values of 15 bits and one that is ignored, for each pixel. */
+/** Resamples the columns of a source row: per pixel three values of 15 bits and one that is ignored. */
 function linearColumns({ i32, i16 }: PixelMemory, job: number, row: number, to: number): void {
   const at = job >> 2;
   const width = i32[at + A.J_WIDTH];

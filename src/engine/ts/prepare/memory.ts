@@ -1,5 +1,5 @@
 /**
- * One memory, seen as every type that pictures need.
+ * Arrays over one memory, one for each element type that pictures need.
  *
  * Only here: the whole file. A kernel loads any type from its memory.
  */

@@ -1,15 +1,15 @@
-/** Bytes of pixels. Twin of `assembly/prepare/pixel.ts`. */
+/** Converts values to the bytes of pixels. Twin of `assembly/prepare/pixel.ts`. */
 const fround = Math.fround;
 
-/** Adding it to an f32 below 2^22, and subtracting it, rounds to the nearest integer, halves to even. */
+/** Added to an f32 below 2^22 and subtracted again, rounds it to the nearest integer, halves to even. */
 const ROUND_32 = 8388608;
 
-/** Returns the nearest of 0..255. */
+/** Returns a value clamped to 0..255. */
 export function clampByte(x: number): number {
   return x < 0 ? 0 : x > 255 ? 255 : x;
 }
 
-/** Returns the pixel of three values, rounded to even and clamped. Cubic weights leave 0..255. */
+/** Returns the pixel of three values, rounded to even and clamped, since cubic weights leave 0..255. */
 export function roundPixel(r: number, g: number, b: number): number {
   return roundByte(r) | (roundByte(g) << 8) | (roundByte(b) << 16);
 }

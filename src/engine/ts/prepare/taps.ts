@@ -1,5 +1,5 @@
 /**
- * Resampling with a window of weights, as Pillow does it: columns first, rounded to bytes, then rows. Twin of
+ * Resamples with a window of weights as Pillow does: columns first, rounded to bytes, then rows. Twin of
  * `assembly/prepare/taps.ts`.
  */
 import * as A from "../../../core/prepare-abi.ts";
@@ -41,7 +41,7 @@ function tapColumns({ u8, i32 }: PixelMemory, job: number, row: number, to: numb
   }
 }
 
-/** Makes one row of pixels of the rows in scratch. */
+/** Makes one row of pixels from the rows in scratch. */
 function tapRow({ u8, i32 }: PixelMemory, job: number, y: number, to: number): void {
   const at = job >> 2;
   const stride = i32[at + A.J_WIDTH] << 2;
@@ -63,7 +63,7 @@ function tapRow({ u8, i32 }: PixelMemory, job: number, y: number, to: number): v
   }
 }
 
-/** Returns the pixel of three sums. */
+/** Returns the pixel of three weighted sums. */
 function tapPixel(r: number, g: number, b: number): number {
   return clampByte(r >> A.TAP_BITS) | (clampByte(g >> A.TAP_BITS) << 8) | (clampByte(b >> A.TAP_BITS) << 16);
 }

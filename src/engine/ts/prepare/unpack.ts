@@ -1,4 +1,4 @@
-/** Makes pixels, four bytes each, of other formats. Twin of `assembly/prepare/unpack.ts`. */
+/** Converts other formats to pixels of four bytes. Twin of `assembly/prepare/unpack.ts`. */
 import * as A from "../../../core/prepare-abi.ts";
 import type { PixelMemory } from "./memory.ts";
 import { clampByte } from "./pixel.ts";
@@ -31,7 +31,7 @@ function unpackGray({ u8, i32 }: PixelMemory, from: number, to: number, columns:
   for (let x = 0; x < columns; x++) i32[to + x] = u8[from + x] * 0x10101;
 }
 
-/** Two pixels are Y0 U Y1 V. */
+/** Unpacks a row of YUYV: two pixels are Y0 U Y1 V. */
 function unpackYuyv({ u8, i32 }: PixelMemory, from: number, to: number, columns: number): void {
   for (let x = 0; x < columns; x++) {
     const pair = from + ((x >> 1) << 2);
@@ -39,7 +39,7 @@ function unpackYuyv({ u8, i32 }: PixelMemory, from: number, to: number, columns:
   }
 }
 
-/** Unpacks a row whose chroma stands in planes: one with U and V in turn (NV12), or one for each (I420). */
+/** Unpacks a row with chroma in planes: one plane with U and V in turn (NV12), or one plane for each (I420). */
 function unpackPlanes(m: PixelMemory, job: number, from: number, to: number, chroma: number): void {
   const { u8, i32 } = m;
   const at = job >> 2;
