@@ -5,11 +5,18 @@ interface Counted {
   readonly length: number;
 }
 
-const OWNERS = /* @__PURE__ */ new WeakMap<object, Counted>();
+const OWNER = /* @__PURE__ */ Symbol("owner");
 
-/** Records which detections the columns belong to. */
+/**
+ * Records which detections the columns belong to. The column holds them: keys of a WeakMap outlive each collection of
+ * young objects, and a decoder's memory with them.
+ */
 export function setOwner(owner: Counted, columns: readonly object[]): void {
-  for (const column of columns) OWNERS.set(column, owner);
+  for (const column of columns) Object.defineProperty(column, OWNER, { value: owner });
+}
+
+interface Owned {
+  readonly [OWNER]?: Counted;
 }
 
 /** Boxes with their scores and class ids, in the form that suppression takes. */
@@ -27,7 +34,7 @@ interface Lists {
  */
 export function withoutSpareRows(lists: Lists, width: number, length?: number): Lists {
   const { boxes, scores, classIds } = lists;
-  const owner = [boxes, scores, classIds].map((list) => OWNERS.get(list as object)).find(Boolean);
+  const owner = [boxes, scores, classIds].map((list) => (list as Owned | null)?.[OWNER]).find(Boolean);
   const count = length ?? owner?.length;
   const rows = scores?.length;
   if (count === undefined || !(count < rows)) return lists;
