@@ -3,14 +3,14 @@ import { createRequire } from "node:module";
 import { DrawError } from "../picture/drawn.ts";
 import { type ImageInfo, imageInfo } from "../picture/image-info.ts";
 
-/** Pixels of a photo that stands upright, 4 bytes each: red, green, blue, alpha. */
+/** Pixels of an upright photo, 4 bytes each: red, green, blue, alpha. */
 export interface Pixels {
   readonly data: Uint8Array;
   readonly width: number;
   readonly height: number;
 }
 
-/** The error about optional packages that are not installed. */
+/** Error about optional packages that are not installed. */
 export class MissingPackage extends DrawError {
   constructor(what: string, ...names: readonly string[]) {
     const are = names.length > 1 ? "optional packages that are" : "an optional package that is";
@@ -18,7 +18,7 @@ export class MissingPackage extends DrawError {
   }
 }
 
-/** Returns the optional packages that a photo of that name needs, and more if it is drawn on. */
+/** Returns the optional packages needed to read a photo of this name, and to draw on it. */
 export function packagesFor(path: string, isDrawn: boolean): string[] {
   const drawing = isDrawn ? ["@resvg/resvg-js"] : [];
   if (/\.png$/i.test(path)) return ["pngjs", ...drawing];
@@ -38,7 +38,7 @@ export function checkPackages(names: readonly string[]): void {
   if (missing.length > 0) throw new MissingPackage("the command", ...missing);
 }
 
-/** Largest photo that is read, in millions of pixels. Turning a photo upright holds its pixels three times. */
+/** Largest photo to read, in megapixels. Turning it upright holds its pixels three times. */
 const MOST_MEGAPIXELS = 250;
 const MOST_MEGABYTES = 4096;
 const JPEG_QUALITY = 92;
@@ -94,7 +94,7 @@ function jpegReader(): Reader {
   return (bytes) => jpeg.decode(bytes, { useTArray: true, formatAsRGBA: true, ...limits });
 }
 
-/** The module of jpeg-js, as far as it is used. */
+/** The members of jpeg-js that are used here. */
 interface Jpeg {
   decode(bytes: Uint8Array, options: object): Pixels;
   encode(pixels: Pixels, quality: number): { readonly data: Uint8Array };
@@ -102,7 +102,7 @@ interface Jpeg {
 
 const loadJpeg = (): Jpeg => load<Jpeg>("JPEG", "jpeg-js");
 
-/** Loads an optional package. Not by `import`: bundlers would refuse to build where it is not installed. */
+/** Loads an optional package. Avoids `import`: bundlers would fail where it is not installed. */
 function load<T>(format: string, name: string): T {
   try {
     return createRequire(import.meta.url)(name) as T;
@@ -118,7 +118,7 @@ export function upright(stored: Pixels, orientation: number): Pixels {
   const [width, height] = orientation >= 5 ? [h, w] : [w, h];
   const from = new Uint32Array(data.slice().buffer);
   const to = new Uint32Array(width * height);
-  // Sides of the stored picture that count from their far end, as storedAs() of picture/image-info.ts turns them.
+  // Axes of the stored picture that are mirrored, as in storedAs() of picture/image-info.ts.
   const isMirroredX = [2, 3, 7, 8].includes(orientation);
   const isMirroredY = [3, 4, 6, 7].includes(orientation);
   for (let y = 0; y < height; y++)

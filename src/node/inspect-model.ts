@@ -1,4 +1,4 @@
-/** Inspects a model file: what the file says, and what a decoder makes of it. */
+/** Inspects a model file: what it states, and what a decoder makes of it. */
 import { isModel, isStated, scalesOf } from "../config/model-config.ts";
 import type { Model, ModelTensor } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";
@@ -7,16 +7,13 @@ import { type TensorData, type TensorSpecInput, elementType, few, isFloat, specO
 import { type Inspection, inspect, inspectShapes } from "./inspect.ts";
 import type { OpenSpec } from "./possibility.ts";
 
-/** Result of `inspectModel`, in words and as plain data. */
+/** Result of `inspectModel`, as text and as data. */
 export interface ModelInspection {
   readonly text: string;
   readonly json: {
     readonly kind: "model";
     readonly model: Model;
-    /**
-     * The plan, or without a family everything that the shapes can be. `null` if no decoder can be made of the
-     * network.
-     */
+    /** The plan, or all that the shapes can be if no family is known. `null` if no decoder can read the network. */
     readonly decoder: Inspection["json"] | null;
   };
 }
@@ -52,10 +49,10 @@ export function inspectModel(
   return { text: lines.join("\n"), json: { kind: "model", model, decoder: inspection?.json ?? null } };
 }
 
-/** Options whose absence makes `inspect` look at the shapes. */
+/** Options without which `inspect` lists what the shapes can be. */
 const OPEN_PATHS = ["family", "classes", "keypoints", "inputSize"];
 
-/** Returns the options in the file that leave fewer readings of the shapes. */
+/** Returns those options of the file that narrow down the readings. */
 const stated = ({ inputSize, options: { family, task } }: Model): DecoderOptions => ({
   ...(inputSize && { inputSize }),
   ...(family && { family }),
@@ -68,7 +65,7 @@ function openOutputs(model: Model): OpenSpec[] {
     const { name, dims, type } = output;
     if (dims === null) return [];
     const sizes = dims.map((d) => (typeof d === "number" ? d : null));
-    // Class ids may be of a type that no decoder reads.
+    // Class ids may have a type that no decoder reads.
     const known = elementType(type) ?? "i32";
     const { scale = null, zeroPoint = 0 } = scalesOf(output.quantisation);
     return [
@@ -84,7 +81,7 @@ function openOutputs(model: Model): OpenSpec[] {
   });
 }
 
-/** Returns the config of the command line as a model, or `null` if it describes none. */
+/** Returns the model if a config describes one, else `null`. */
 export function modelIn(config: unknown): Model | null {
   const json: unknown = typeof config === "string" ? JSON.parse(config) : config;
   return isRecord(json) && isModel(json) ? (json as unknown as Model) : null;

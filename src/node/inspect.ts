@@ -1,4 +1,7 @@
-/** Inspects a list of tensors: with a config the plan, without one every family that fits, with the config to write. */
+/**
+ * Inspects a list of tensors. With a config it describes the plan. Without one it lists every family that fits, with
+ * the config to write.
+ */
 import { possibilitiesFor } from "./possibilities.ts";
 import { type Inspected, type OpenSpec, type Possibility, configText } from "./possibility.ts";
 import { readConfig } from "../config/config.ts";
@@ -25,20 +28,20 @@ import { valuesIn } from "../planfile/write.ts";
 import { explain } from "../plan/explain.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
 
-/** Result of `inspect`: a text for people, and the same as plain data. */
+/** Result of `inspect`, as text and as data. */
 export interface Inspection {
   readonly text: string;
   readonly json: ConfigDescription | PlanDescription | PossibilityList;
 }
 
-/** Everything that shapes alone can be. */
+/** Everything that given shapes can be. */
 export interface PossibilityList {
   readonly kind: "possibilities";
-  /** A dimension that a file leaves open is `null`. */
+  /** The tensors. Open dimensions are `null`. */
   readonly tensors: readonly OpenSpec[];
-  /** The likeliest first. */
+  /** The possibilities, the likeliest first. */
   readonly possibilities: readonly Possibility[];
-  /** Kind of network that the shapes resemble, if no family reads them. Absent if there are possibilities. */
+  /** Kind of network that the shapes resemble if no family fits. Absent otherwise. */
   readonly looksLike?: string;
 }
 
@@ -71,7 +74,7 @@ export function inspect(
   return inspectShapes(tensors, options ?? {}, valuesOf);
 }
 
-/** Describes the plan of a config and tensors, or the config alone where no shapes are known. */
+/** Describes the plan of a config and tensors, or the config alone if no shapes are known. */
 function inspectConfig(
   config: Config,
   given: readonly TensorSpec[],
@@ -84,7 +87,7 @@ function inspectConfig(
   const { awaits } = interpreted;
   const notes: string[] = [];
   if (awaits !== null) {
-    // Only the count of priors matters for a plan.
+    // Look at the count only: a plan does not depend on the values of priors.
     const at = specs.findIndex(({ name }) => name === awaits.name);
     const zeros = new Float32Array(volume(awaits.dims));
     interpreted = interpretConfig(config, specs, ALL_TASKS, (i) => (i === at ? zeros : values(i)));
@@ -95,7 +98,7 @@ function inspectConfig(
 }
 
 /**
- * Lists the likely ways to read shapes, or says what they look like if no family reads them.
+ * Lists the likely readings of shapes, or says what they resemble if no family fits.
  * @param facts of the file that states the tensors, and its name
  */
 export function inspectShapes(

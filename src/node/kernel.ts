@@ -1,13 +1,13 @@
-/** Reads files that the build leaves beside the command, or in build/ and dist/ if this file runs from the sources. */
+/** Reads files that the build places beside the command, or in build/ and dist/ when running from the sources. */
 import { readFileSync } from "node:fs";
 
-/** Returns the first of these files that is there. */
+/** Returns the first file that exists. */
 function readFirst(...places: readonly string[]): Uint8Array<ArrayBuffer> {
   for (const place of places) {
     try {
       return new Uint8Array(readFileSync(new URL(place, import.meta.url)));
     } catch {
-      // Try the next place.
+      // Try the next path.
     }
   }
   const [, name] = /([^/]*)$/.exec(places[0]) as RegExpExecArray;

@@ -9,10 +9,10 @@ import type { OtherName } from "../core/other-names.ts";
 import type { ModelInspection } from "./inspect-model.ts";
 import type { Possibility } from "./possibility.ts";
 
-/** Count of COCO's classes. Networks with so many classes and no names are mostly trained on COCO. */
+/** Count of COCO's classes. Networks with as many classes and no names are usually trained on COCO. */
 const COCO_CLASSES = 80;
 
-/** Most families that a line names if several fit. */
+/** Most families to name if several fit. */
 const MOST_FAMILIES = 3;
 
 /** Returns the likeliest possibilities of a network without a family. */
@@ -29,11 +29,11 @@ export const isAmong = (name: Family, possibilities: readonly Possibility[]): bo
   );
 
 /**
- * Returns the option `--variances` if the boxes are offsets from priors that the family builds, though their shape is
- * that of boxes too: decoding them takes exponentials, and the graph has none. `null` if not.
+ * Returns `--variances` if boxes are probably offsets from the family's priors: decoding them takes exponentials, and
+ * the graph has none. `null` otherwise.
  */
 function varianceWords(family: Family | undefined, { hasExponentials }: Model): string | null {
-  // Finished scores come with boxes of either kind.
+  // Skip finished scores, which come with boxes of either kind.
   const isOpen = family && TRAITS[family].buildPriors && TRAITS[family].raw === "probabilities";
   return isOpen && hasExponentials === false ? "--variances 0.1,0.1,0.2,0.2" : null;
 }
@@ -105,6 +105,6 @@ function labelWords(model: Model, possibilities: readonly Possibility[], options
 const classesOf = ({ options: { classes, family } }: Model): number | "in shapes" | null =>
   classes ?? (family && TRAITS[family].classes) ?? null;
 
-/** Says how a network of another name is read. */
+/** Says which family reads a network of another name. */
 export const otherNameText = ({ name, family, options, why }: OtherName): string =>
   `the name says ${name}, which ${why}: family "${family}"${options === undefined ? "" : `, ${options}`}`;

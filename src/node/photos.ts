@@ -1,4 +1,4 @@
-/** Decodes the file of a photo for `detect`, by optional packages of Node. package.json maps `#photos` to its build. */
+/** Decodes a photo's file for `detect`, by optional packages of Node. package.json maps `#photos` to its build. */
 import { type Pixels, readImage } from "./images.ts";
 
 /** Returns the pixels of a PNG or JPEG, upright. */

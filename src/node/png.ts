@@ -1,14 +1,14 @@
-/** Writes PNG files: of grey values, and of the pixels that a detector takes. */
+/** Writes PNG files of grey values, and of the pixels that a detector takes. */
 import { deflateSync } from "node:zlib";
 import { crc32 } from "../core/crc32.ts";
 import type { ImageInput } from "../decode/prepare.ts";
 import { DrawError } from "../picture/drawn.ts";
 import { checkImage } from "../picture/prepare/rule.ts";
 
-/** Largest value of a pixel of 8 bits. More need 16. */
+/** Largest grey value of 8 bits. Larger ones need 16. */
 const MOST_GREY = 255;
 
-/** Returns a PNG of grey pixels: of 8 bits if all values fit, else of 16. */
+/** Returns a PNG of grey pixels, with 8 bits if all values fit, else 16. */
 export function greyPng(width: number, height: number, values: ArrayLike<number>): Uint8Array {
   let most = 0;
   for (let i = 0; i < values.length; i++) most = Math.max(most, values[i]);
@@ -18,7 +18,7 @@ export function greyPng(width: number, height: number, values: ArrayLike<number>
   return pngOf(width, height, { bits: 8 * bytes, colourType: 0 }, lines);
 }
 
-/** Colour types of a PNG, and bytes of a pixel, by the format of pixels. */
+/** Colour type of a PNG and bytes per pixel, by pixel format. */
 const COLOURS = {
   gray: { colourType: 0, bytes: 1 },
   rgb: { colourType: 2, bytes: 3 },
@@ -53,7 +53,7 @@ function pngOf(
   pixels: Uint8Array,
 ): Uint8Array {
   const row = pixels.length / height;
-  // Each line begins with its filter: 0, none.
+  // Begin each line with its filter: 0, none.
   const lines = new Uint8Array((row + 1) * height);
   for (let y = 0; y < height; y++) lines.set(pixels.subarray(y * row, (y + 1) * row), y * (row + 1) + 1);
   const header = Buffer.alloc(13);

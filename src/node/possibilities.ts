@@ -1,4 +1,4 @@
-/** Follows the proposals for shapes to the heads: what cannot be decoded is no possibility. */
+/** Turns the proposals for shapes into possibilities: those of which a decoder can be made. */
 import type { DecoderOptions } from "../config/types.ts";
 import { TRAITS, titleOf } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
@@ -22,18 +22,18 @@ import {
   statedClasses,
 } from "./possibility.ts";
 
-/** Most proposals that are followed. */
+/** Most proposals to follow. */
 const MOST = 6;
 
 type OpenDims = Inspected["tensors"][number]["dims"];
 
-/** What shapes can be: the possibilities, the likeliest first, or what they look like if no family reads them. */
+/** What shapes can be, the likeliest first, or what they resemble if no family fits. */
 export interface Possibilities {
   readonly possibilities: readonly Possibility[];
   readonly looksLike: string | null;
 }
 
-/** Returns every likely way to read the shapes that a decoder can be made of. */
+/** Returns every likely reading of the shapes for which a decoder can be made. */
 export function possibilitiesFor(inspected: Inspected): Possibilities {
   const { tensors, options, model, names } = inspected;
   const classes = statedClasses(options) ?? model?.names?.length ?? null;
@@ -101,8 +101,8 @@ function follow(proposal: Proposal, { tensors, options, valuesOf }: Inspected): 
 }
 
 /**
- * Returns the tensors with stand-ins for open dims, and for the scales that boxes and scores need. A buffer that comes
- * packed is given as the rows that the decoder unpacks from it.
+ * Returns the tensors with placeholders for open dims, and for scales that boxes and scores need. A packed buffer is
+ * replaced by the rows that a decoder unpacks from it.
  */
 function specsOf(
   proposal: Proposal,
@@ -111,7 +111,7 @@ function specsOf(
 ): readonly TensorSpec[] {
   const { match, options } = proposal;
   if (TRAITS[options.family].packed) return unpackedSpecs(tensors[0].name);
-  // Rotated boxes of mmdeploy are joined with their class ids.
+  // Join mmdeploy's rotated boxes with their class ids.
   if (options.task === "oriented" && match.views.classIds)
     return unpackedSpecs(tensors[match.views.rows[0].tensor].name, 1);
   const bare = ["count", "classIds"].flatMap((part) => match.views[part]?.map(({ tensor }) => tensor) ?? []);
@@ -122,7 +122,7 @@ function specsOf(
   }));
 }
 
-/** Returns a stand-in for the prototypes of masks, if the proposal expects them in an output that is not given. */
+/** Returns a placeholder for the prototypes of masks, if the proposal needs an output that is not given. */
 const prototypesOf = (
   { match: { form } }: Proposal,
   [width, height]: readonly [number, number],
@@ -140,16 +140,16 @@ const prototypesOf = (
       ]
     : [];
 
-/** Name of the stand-in for prototypes. */
+/** Name of the placeholder for prototypes. */
 const PROTOTYPES = "prototypes";
 
-/** Scale with which bytes span 0..1. It stands in for integers that come without a scale. */
+/** Scale by which bytes span 0..1, a placeholder for integers without a scale. */
 const STAND_IN = 1 / 256;
 
-/** True if a decoder of the family has to be told how many classes there are, even if a column holds their ids. */
+/** True if the family needs the class count even if a column holds class ids. */
 const needsCount = ({ options: { family } }: Proposal): boolean => TRAITS[family].classes === undefined;
 
-/** Returns the options that are still to be written, for people. */
+/** Returns the options that the user still has to write, as text. */
 function missingOf(
   { anchors, options: { family, classes }, match: { form } }: Proposal,
   readings: readonly Interpretation[],
@@ -160,21 +160,21 @@ function missingOf(
   const [{ name, awaits }] = readings;
   const needsPriors = READINGS[name].priors === true && !TRAITS[family].buildPriors;
   return [
-    // HailoRT's buffer has a part for each class, so that its size depends on their count.
+    // HailoRT's buffer has a part for each class, so its size depends on their count.
     ...(classes === undefined && TRAITS[family].packed ? ["classes"] : []),
     ...(inputSize ? [] : [NO_SIZE]),
     ...(anchors && READINGS[name].anchors ? [`anchors: ${anchors.join(" + ")} pairs`] : []),
     ...(form.kind === "masks alone" ? ["outputs: these and the prototypes of masks, [1,32,h,w]"] : []),
     ...(needsPriors && table === undefined ? ["priors"] : []),
     ...(needsPriors && !holdsVariances(table, specs) ? ["scales or variances"] : []),
-    // An interpretation that awaits values needs no option: the first frame settles it.
+    // No option is needed if values will settle it in the first frame.
     ...(readings.length > 1 && awaits === undefined
       ? [settlingOptions(readings, specs).hints[0].option]
       : []),
   ];
 }
 
-/** Returns stand-ins for what a family cannot be read without. Only their counts matter for a shape. */
+/** Returns placeholders for options that a family needs. Only their counts matter for shapes. */
 function standIns(
   { anchors, options: { family }, match }: Proposal,
   specs: readonly TensorSpec[],
@@ -193,7 +193,7 @@ function standIns(
 const holdsVariances = (table: TensorSpec | undefined, specs: readonly TensorSpec[]): boolean =>
   table !== undefined && specs.some(({ dims }) => volume(dims) * 2 === volume(table.dims));
 
-/** Returns the size of the input that the shapes tell, else the usual one. */
+/** Returns the input size that the shapes show, else the usual one. */
 function sizeOf({ match, options: { family } }: Proposal): readonly [number, number] {
   const { views, form, n } = match;
   const { prototypes, masks, maps, x, y, map, heat } = views;
@@ -215,13 +215,13 @@ function sizeOf({ match, options: { family } }: Proposal): readonly [number, num
   const rows = levels ? levels.reduce((sum, level) => sum + (level.n ?? 0), 0) : n;
   if (rows === null || form.rows === "list" || form.rows === "queries") return USUAL;
   const each = form.rows === "anchors" ? 3 : (form.perCell ?? 1);
-  // RetinaFace has two anchors for each cell.
+  // Try two anchors per cell, as in RetinaFace.
   return sizeOfRows(rows, each) ?? sizeOfRows(rows, 2) ?? USUAL;
 }
 
 const USUAL = [640, 640] as const;
 
-/** Most cells of a mask that lies in its box. */
+/** Largest count of cells of a box's own mask. */
 const MOST_BOX_CELLS = 64;
 
 /** Returns the stride of the largest map. */
@@ -230,8 +230,8 @@ const strideOf = (family: Family, levels: number): number =>
   (TRAITS[family].peaks || levels > 2 ? 8 : levels > 1 ? 16 : TRAITS[family].oneMap ? 32 : 16);
 
 /**
- * Returns the dims with stand-ins for those that are open. An open first dim is a batch, unless the boxes have none:
- * then it counts what the network found.
+ * Returns the dims with placeholders for open ones. An open first dim is a batch, unless the boxes have none: then it
+ * counts detections.
  */
 function closed(
   tensor: number,

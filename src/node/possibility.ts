@@ -1,4 +1,4 @@
-/** The readings that shapes alone allow, and a function that tries a config on them. */
+/** Types of the readings that shapes allow, and a function that tries a config on them. */
 import { readConfig } from "../config/config.ts";
 import type { Model } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";
@@ -11,44 +11,45 @@ import { interpretConfig, planOf } from "../plan/make.ts";
 import { explain } from "../plan/explain.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
 
-/** A tensor some of whose dims are open. */
+/** A tensor with `null` for open dims. */
 export type OpenSpec = Omit<TensorSpec, "dims"> & { readonly dims: readonly (number | null)[] };
 
-/** The shapes to look at, and what is known besides. */
+/** The shapes to inspect, with what else is known. */
 export interface Inspected {
   readonly tensors: readonly OpenSpec[];
-  /** The file that states the tensors. */
+  /** Facts from the file of the tensors. */
   readonly model?: Pick<Model, "inputs" | "description" | "names" | "keypoints">;
-  /** Names of the network: that of its file. */
+  /** Names of the network, such as that of its file. */
   readonly names?: readonly string[];
   readonly options: DecoderOptions;
   readonly valuesOf: (name: string) => TensorData | null;
 }
 
-/** One way to read the shapes. */
+/** One possible reading of the shapes. */
 export interface Possibility {
-  /** The config to write. It has only what the shapes show. */
+  /** The config to write, with what the shapes show. */
   readonly options: DecoderOptions & { readonly family: Family };
-  /** Options that are still to be written, for people: "anchors: 3 + 3 pairs". Empty: `options` are complete. */
+  /** Options still to be written, as text: "anchors: 3 + 3 pairs". Empty: `options` are complete. */
   readonly missing: readonly string[];
-  /** Names of the families that read them so. */
+  /** Names of the families with this reading. */
   readonly families: readonly string[];
-  /** `null`: a column holds class ids, and the shape does not say how many classes there are. */
+  /** Class count. `null` if a column holds class ids, since the shape then does not tell. */
   readonly classes: number | null;
   readonly reading: ReadingName;
-  /** For people: the contents of the tensors, and each of them. */
+  /** Text for people about the contents of each tensor. */
   readonly about: string;
   /**
-   * Higher is likelier: usual names, all tensors used, as many rows as an input has cells, a usual count of classes.
+   * Likelihood for sorting. Raised by usual names, by using all tensors, by as many rows as an input has cells, and by
+   * a usual class count.
    */
   readonly likelihood: number;
-  /** Size of the input that the shapes tell, else the one that most networks have. */
+  /** Input size that the shapes show, else the most common one. */
   readonly likelySize: readonly [number, number];
-  /** Names of tensors that stand beside and are not read. Absent: all are read. */
+  /** Names of tensors that this reading ignores. Absent: it reads all. */
   readonly unread?: readonly string[];
 }
 
-/** The text in `missing` if the shapes do not tell the size of the input. */
+/** Text in `missing` if the shapes do not show the input size. */
 export const NO_SIZE = "inputSize: [width, height]";
 
 /** Returns the config to write, as JavaScript. */
@@ -75,7 +76,8 @@ export const statedClasses = ({ classes, labels }: DecoderOptions): number | und
   classes ?? (labels && Object.keys(labels).length);
 
 /**
- * Returns all interpretations under a config, none if the tensors do not fit. A single one also has to make a plan.
+ * Returns all interpretations under a config, none if the tensors do not fit. A single interpretation is returned only
+ * if a plan can be made of it.
  * @param values returns the values of a tensor by its index; `null` if they are not at hand
  */
 export function interpretationsUnder(

@@ -1,7 +1,7 @@
-/** Ways to prepare a photo that networks have in common, as changes of one rule. */
+/** Common preparations of a photo to try, as changes of one rule. */
 import type { PartialRule } from "../core/prepare-rule.ts";
 
-/** A change of a rule, and what it is for people. */
+/** A change of a rule, with its text for people. */
 export interface Preparation {
   readonly about: string;
   readonly rule: PartialRule;
@@ -11,8 +11,8 @@ export interface Preparation {
 const IMAGENET = { mean: [123.675, 116.28, 103.53], std: [58.395, 57.12, 57.375] } as const;
 
 /**
- * Returns the preparations to try: the rule as it is, and each change of it that networks are known for. A network
- * whose input is bytes has its own scale, which nobody changes.
+ * Returns the preparations to try: the rule itself, and known changes of it. Leaves the scale of networks with byte
+ * inputs as it is.
  */
 export function preparationsOf({
   order = "RGB",

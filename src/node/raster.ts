@@ -25,7 +25,7 @@ interface ResvgOptions {
   readonly fitTo?: { readonly mode: "original" } | { readonly mode: "width"; readonly value: number };
 }
 
-/** The class of @resvg/resvg-js, as far as it is used. */
+/** The members of @resvg/resvg-js that are used here. */
 type Resvg = new (svg: string, options: ResvgOptions) => { render(): Rendered; getBBox(): unknown };
 
 interface Rendered {
@@ -137,7 +137,7 @@ function packagedFont(): string | null {
   }
 }
 
-/** True if a letter has an extent. Without a font the library leaves text out and reports nothing. */
+/** True if a letter has an extent. Without a font the library silently leaves text out. */
 function hasLetters(font: ResvgOptions["font"], Resvg: Resvg): boolean {
   const probe =
     '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"><text y="8" font-family="DejaVu ' +
@@ -146,12 +146,11 @@ function hasLetters(font: ResvgOptions["font"], Resvg: Resvg): boolean {
 }
 
 /**
- * Most pixels of a picture. The library holds a picture several times, 4 bytes a pixel, and does not check its
- * memory.
+ * Largest picture in pixels. The library holds it several times with 4 bytes per pixel, and does not check its memory.
  */
 const MOST_PIXELS = 2 ** 28;
 
-/** Throws if the photo or the picture has too many pixels, or no pixel. The photo's size is what its header claims. */
+/** Throws if the photo or the picture has too many pixels, or none. The photo's size is read from its header. */
 function checkSize(svg: string, wanted: number | undefined): void {
   const [, w, h] = /^<svg [^>]*? width="(\d+)" height="(\d+)"/.exec(svg) ?? [];
   if (w === undefined) return;
@@ -169,7 +168,7 @@ function checkSize(svg: string, wanted: number | undefined): void {
       throw new DrawError(`got a ${what} of ${x} x ${y} pixels, expected at most ${MOST_PIXELS} for a PNG`);
 }
 
-/** Throws if the photo could not be decoded. The library leaves such a photo out and reports nothing. */
+/** Throws if the photo could not be decoded. The library silently leaves such a photo out. */
 function checkPhoto(svg: string, pixels: Uint8Array): void {
   const opacity = photoOpacity(svg);
   if (opacity === "truncated" || (opacity === "opaque" && isMostlyClear(pixels)))
@@ -179,7 +178,7 @@ function checkPhoto(svg: string, pixels: Uint8Array): void {
     );
 }
 
-/** Returns whether the photo in an SVG covers the picture, may have transparent pixels, or lacks its end. */
+/** Returns if the photo in an SVG is opaque, may have transparent pixels, or is cut off. */
 function photoOpacity(svg: string): "opaque" | "transparent" | "truncated" {
   const [, type, base64] = /<image [^>]*href="data:image\/(jpeg|png);base64,([^"]*)"/.exec(svg) ?? [];
   if (type !== "png") return type === "jpeg" ? "opaque" : "transparent";

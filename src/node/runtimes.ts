@@ -1,4 +1,4 @@
-/** Finds the runtime that runs a model file in Node. Each format has a runtime, which is an optional package. */
+/** Finds the runtime for a model file in Node. Each format has one, as an optional package. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { ModelFormat } from "../config/model/types.ts";

@@ -1,28 +1,28 @@
-/** The page of `boxwright inspect MODEL --try PHOTO`: what each reading and preparation finds, side by side. */
+/** The page of `boxwright inspect MODEL --try PHOTO`: the results of all readings and preparations, side by side. */
 import type { Drawn } from "../picture/drawn.ts";
 import { drawSvg } from "../picture/svg.ts";
 
-/** One reading with one preparation, and what it found. */
+/** One reading with one preparation, and its result. */
 export interface Trial {
-  /** For people: what the tensors are taken for, and how the photo was prepared. */
+  /** Text for people: the contents of the tensors, and the preparation. */
   readonly reading: string;
   readonly preparation: string;
-  /** The photo was prepared as the network's file and family say. */
+  /** True if the photo was prepared as the network's file and family state. */
   readonly isStated: boolean;
-  /** Lines that run the network so: the command, if it has an option for everything, and the call. */
+  /** Lines that repeat this trial: the command, if it has all options, and the call. */
   readonly lines: readonly string[];
-  /** `null` if the tensors were refused. */
+  /** The detections; `null` if the tensors were refused. */
   readonly found: readonly Drawn[] | null;
-  /** The notes of the decoder, or the message of its refusal. */
+  /** Notes of the decoder, or the message of its error. */
   readonly notes: readonly string[];
 }
 
-/** Confidences that count for the order of the page. */
+/** Count of the highest confidences that decide the order of trials. */
 const LEADING = 3;
 
 /**
- * Returns the trials, the likeliest first: those with the fewest notes, of these the stated preparation if it found
- * something, and then the ones that are surest.
+ * Returns the trials, the likeliest first: those with the fewest notes, then the stated preparation if it found
+ * something, then those with the highest confidences.
  */
 export function ranked(trials: readonly Trial[]): Trial[] {
   const sureness = ({ found }: Trial): number =>
@@ -42,7 +42,7 @@ export function foundText({ found }: Trial): string {
   if (found.length === 0) return "nothing found";
   const [{ confidence, label: stated }] = found;
   const label = stated ?? undefined;
-  // A class without a name has its id for a label.
+  // The label of a class without a name is its id.
   const name = label === undefined || /^\d+$/.test(label) ? `class ${label ?? "?"}` : label;
   const best = confidence === undefined ? "" : `, best ${name} ${Math.round(confidence * 100)} %`;
   return `${found.length} found${best}`;
@@ -58,7 +58,7 @@ svg { width: 100%; height: auto }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; user-select: all; background: color-mix(in srgb, CanvasText 8%, Canvas); padding: .5rem }
 `;
 
-/** Returns the page. It links to no other file, and holds the photo once. */
+/** Returns the page as HTML without links to other files. It contains the photo once. */
 export function tryPage(name: string, photo: Uint8Array, trials: readonly Trial[]): string {
   const image = /<image [^>]*\/>/;
   const [embedded] = image.exec(drawSvg(photo, [])) as RegExpExecArray;

@@ -1,4 +1,4 @@
-/** Checks an interpretation against the config: what it leaves over, its batch, element types and scores. */
+/** Checks an interpretation against the config: tensors left unread, batch sizes, element types and scores. */
 import type { Config } from "../config/types.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
@@ -15,7 +15,7 @@ import { type HeadQuery, namesOf } from "../heads/query.ts";
 /** Quantisation step above which scores in 0..1 have lost their meaning. */
 const COARSEST_STEP = 0.5;
 
-/** The fields of a head that are columns. */
+/** Fields of a head that hold columns. */
 export const COLUMNS = ["score", "objectness", "classId", "marker", "count", "box", "extra"] as const;
 
 /** Returns the columns of a head. */
@@ -29,8 +29,8 @@ export const isSoftmax = (heads: readonly HeadDraft[]): boolean =>
   heads.some(({ scoreFn }) => scoreFn === "softmax");
 
 /**
- * Throws a TensorError if a tensor that is named as part of the head is left over, or if a stride has no map.
- * Leaving alone a map that does not fit would silently lose its boxes.
+ * Throws a TensorError if a tensor named as part of the head stays unread, or if a stride has no map. Ignoring a map
+ * that does not fit would silently lose its boxes.
  */
 export function checkNamed(
   { roles, strides, scaleXY }: Config,
@@ -40,14 +40,14 @@ export function checkNamed(
 ): void {
   const named = namesOf(roles);
   const isHere = (output: string): boolean => specs.some((s) => s.name === output);
-  // Roles of which none is here were written for another export of the network.
+  // Roles of which no tensor exists were written for another export of the network, so ignore them all.
   const lacking = named.some(isHere) ? named.filter((output) => !isHere(output)) : [];
   if (lacking.length > 0) refuse("roles", `outputs ${list(specs)}`, `${lacking.join(", ")} among them`);
   const missed = unused.filter((s) => namesHead(s.name) || named.includes(s.name));
   if (missed.length > 0)
     refuse("", `${list(missed)} left over by ${about}`, "every output of the head to fit");
   const { maps: isMaps, anchors } = READINGS[name];
-  // The anchors of a map begin at channels of their own, maps in one tensor at cells of their own.
+  // The anchors of a map begin at different channels. Maps in one tensor begin at different cells.
   const first = ({ box }: HeadDraft): number => (anchors ? 0 : box.offset);
   const maps = new Set(heads.map((h) => `${h.box.tensor} ${h.cells} ${h.gridWidth} ${first(h)}`)).size;
   if (strides && isMaps && maps !== strides.length)
@@ -56,13 +56,13 @@ export function checkNamed(
     refuse("scaleXY", `a list of ${scaleXY.length}`, `${maps}, one per map, or one number for all`);
 }
 
-/** A map of the input that no head reads, and the unused tensors of its size. */
+/** A map of the input that no head reads, with the unread tensors of its size. */
 interface UnreadMap {
   readonly grid: Grid;
   readonly tensors: readonly TensorSpec[];
 }
 
-/** Returns the first usual map of the input that no head reads although unused tensors have its size. */
+/** Returns the first usual map of the input that no head reads although tensors of its size exist. */
 export function unreadMap(
   heads: readonly HeadDraft[],
   unused: readonly TensorSpec[],
@@ -80,9 +80,8 @@ export function unreadMap(
 }
 
 /**
- * Throws a TensorError if keypoints are in tensors of their own, one for each map, and all tensors of another map are
- * unused. In a map as wide as a cell has channels, [1,4,4,4] may be boxes, scores and keypoints: the objects of that
- * size would be lost.
+ * Throws a TensorError if each map has a keypoint tensor and all tensors of one map are unread. In a map as wide as a
+ * cell has channels, [1,4,4,4] may be boxes, scores or keypoints, and the objects of that size would be lost.
  */
 export function checkMaps(
   { heads, name, task }: Interpretation,
@@ -105,7 +104,7 @@ export function checkMaps(
 }
 
 /**
- * Throws a TensorError if a column ends past its tensor: class ids too short, batches that differ, one count for
+ * Throws a TensorError if a column ends beyond its tensor: too few class ids, batch sizes that differ, or one count for
  * several images.
  */
 export function checkBatch(specs: readonly TensorSpec[], { heads, batch }: Interpretation): void {
@@ -128,9 +127,7 @@ export function checkBatch(specs: readonly TensorSpec[], { heads, batch }: Inter
   }
 }
 
-/**
- * Throws a TensorError if the interpretation cannot have the element types or the scores that the config states.
- */
+/** Throws a TensorError if the interpretation contradicts the element types or the scores that the config states. */
 export function checkReading(
   config: Config,
   family: Family,
@@ -163,11 +160,11 @@ export function checkReading(
     );
 }
 
-/** Throws a TensorError if the columns that say where a list ends are quantised. */
+/** Throws a TensorError if a column that states the end of a list is quantised in a way that changes its meaning. */
 function checkListEnds(head: HeadDraft, specs: readonly TensorSpec[]): void {
   for (const column of headColumns(head, ["marker", "count"])) {
     const { scale, zeroPoint, type, ...spec } = specs[column.tensor];
-    // The marker ends the list below zero, so a scale alone does no harm there.
+    // Allow a scale for the marker: any value below zero ends the list.
     if (zeroPoint !== 0 || (column === head.count && (scale ?? 1) !== 1))
       refuse(
         shape(spec),
@@ -177,7 +174,7 @@ function checkListEnds(head: HeadDraft, specs: readonly TensorSpec[]): void {
   }
 }
 
-/** Throws a TensorError if the steps of a quantised column of class ids skip some. */
+/** Throws a TensorError if the quantisation steps of a class id column skip some ids. */
 function checkClassIdSteps(head: HeadDraft, specs: readonly TensorSpec[]): void {
   for (const column of headColumns(head, ["classId"])) {
     const spec = specs[column.tensor];
@@ -191,7 +188,7 @@ function checkClassIdSteps(head: HeadDraft, specs: readonly TensorSpec[]): void 
   }
 }
 
-/** Returns the scale of a tensor. Throws a TensorError if it holds integers without one. */
+/** Returns the scale of a tensor. Throws a TensorError if it has integers but no scale. */
 const checkHasScale = (spec: TensorSpec): number =>
   spec.scale ??
   refuseFor(
@@ -201,7 +198,7 @@ const checkHasScale = (spec: TensorSpec): number =>
     `scale and zeroPoint: real = (raw - zeroPoint) * scale${spec.type === "i16" ? HALF_FLOATS : ""}`,
   );
 
-/** Throws a TensorError if a quantised column of scores or boxes has no scale, or one that loses the scores. */
+/** Throws a TensorError if a quantised column of scores or boxes has no scale, or too coarse a scale for scores. */
 function checkScale(column: Column, head: HeadDraft, specs: readonly TensorSpec[], scores: ScoreForm): void {
   const spec = specs[column.tensor];
   const scale = checkHasScale(spec);

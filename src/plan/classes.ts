@@ -1,19 +1,19 @@
-/** Lists with an entry per class (labels, thresholds, `keep`), and the class that an entry belongs to. */
+/** Lists with one entry per class (labels, thresholds, `keep`): which class id each entry belongs to. */
 import type { Config } from "../config/types.ts";
 import { refuse } from "../core/errors.ts";
 import { TRAITS } from "../core/families.ts";
 import { few } from "../core/tensor.ts";
 import type { Plan } from "./plan.ts";
 
-/** The fields of a plan that tell the class of an entry. */
+/** Fields of a plan that decide the class of an entry. */
 type ClassFields = Pick<
   Plan,
   "family" | "heads" | "classes" | "rules" | "backgroundLast" | "listIds" | "task"
 >;
 
 /**
- * Returns a list per class with an entry for every class id. Ids that no class has get the entry `gap`. Lists that have
- * these entries already are returned as they are.
+ * Returns a list per class with one entry for every class id. Unused ids get `gap`. Lists of full length are returned
+ * as they are.
  */
 export function withGaps<T>({ listIds, classes }: ClassFields, list: readonly T[], gap: T): readonly T[] {
   if (list.length !== listIds?.length) return list;
@@ -23,8 +23,8 @@ export function withGaps<T>({ listIds, classes }: ClassFields, list: readonly T[
 }
 
 /**
- * Returns the class id of the first entry of a list that has one entry per class. The length of the list tells: the
- * list may leave out the background that the ids count (1), or name a background that they leave out (-1).
+ * Returns the class id of a list's first entry, by its length. 1: the list leaves out the background that the ids
+ * count. -1: the list names a background that the ids leave out. 0: neither.
  */
 export function listStart(plan: ClassFields, length: number): number {
   const first = firstClass(plan);
@@ -32,18 +32,18 @@ export function listStart(plan: ClassFields, length: number): number {
   return !plan.rules.countBackground && !plan.backgroundLast && length === plan.classes + 1 ? -1 : 0;
 }
 
-/** Returns the first class id that scores are read of. An id below it is the background. */
+/** Returns the first class id with scores. A smaller id is the background. */
 const firstClass = ({ heads }: ClassFields): number =>
   Math.min(...heads.map(({ classId, classBase }) => (classId ? 0 : classBase)));
 
-/** True if a list has an entry per class, with the background or without it. */
+/** True if a list has one entry per class, with or without the background. */
 export const isPerClass = (plan: ClassFields, { length }: readonly unknown[]): boolean =>
   length === plan.classes ||
   length === plan.listIds?.length ||
   listStart(plan, length) !== 0 ||
   (plan.backgroundLast && length === plan.classes + 1);
 
-/** Throws a TensorError if a list of confidences has not one per class. */
+/** Throws a TensorError if a list of confidences does not have one per class. */
 export function checkPerClass(plan: ClassFields, confidence: number | readonly number[]): void {
   if (typeof confidence === "object" && !isPerClass(plan, confidence))
     refuse("confidenceThreshold", `${confidence.length} values`, `${plan.classes}, one per class`);
@@ -56,8 +56,8 @@ function familyLabels(plan: ClassFields): readonly string[] | null {
 }
 
 /**
- * Returns the labels by class id: those of the config, or of the network's task, or of its family. `null` where there
- * are none. Frozen: every result shows the same list.
+ * Returns the labels by class id, from the config, the network's task or its family. `null` if none has any. Frozen,
+ * since all results share the list.
  */
 export function labelsOf(plan: ClassFields, given: readonly string[] | null): readonly string[] | null {
   const labels = given ?? plan.task?.labels ?? familyLabels(plan);
@@ -67,7 +67,9 @@ export function labelsOf(plan: ClassFields, given: readonly string[] | null): re
   return Object.freeze(start < 0 ? all.slice(-start) : [...Array<string>(start).fill("background"), ...all]);
 }
 
-/** Returns `keep` as sorted class ids. Throws a TensorError if an entry is no class, or if all are the background. */
+/**
+ * Returns `keep` as sorted class ids. Throws a TensorError if an entry is no class, or if only the background is kept.
+ */
 export function keepIds(config: Config, keep: readonly (string | number)[], plan: ClassFields): number[] {
   const labels = labelsOf(plan, config.labels) ?? [];
   const { classes } = plan;
@@ -89,7 +91,7 @@ export function keepIds(config: Config, keep: readonly (string | number)[], plan
   for (const id of ids)
     if (id < 0 || (classes > 1 && id >= Math.max(classes, labels.length)))
       refuse("keep", `class ${id}`, `class ids in 0..${classes - 1}`);
-  // The background does no harm beside other classes.
+  // Ignore the background if other classes are kept.
   const first = firstClass(plan);
   if (ids.length > 0 && ids.every((id) => id < first || (plan.backgroundLast && id === classes)))
     refuse("keep", "only the background, which is never detected", `class ids in ${first}..${classes - 1}`);

@@ -1,4 +1,4 @@
-/** Describes a config or a plan: in words for people, and as plain data for programs. */
+/** Describes a config or a plan, as text for people and as data for programs. */
 import type { AnchorSet, Config } from "../config/types.ts";
 import { adviceOnCocoLabels } from "../core/labels.ts";
 import type { RuleSet } from "../core/rules.ts";
@@ -12,28 +12,28 @@ import type { Plan } from "./plan.ts";
 
 /** How a decoder reads its tensors, and why. */
 export interface Description {
-  /** For people, one fact per line. */
+  /** Text for people, one fact per line. */
   readonly text: string;
-  /** For programs and bug reports, through JSON. */
+  /** Data for programs and bug reports. Survives JSON. */
   readonly json: ConfigDescription | PlanDescription;
 }
 
-/** The config, as long as the shapes are not known. */
+/** Description of a config before the shapes are known. */
 export interface ConfigDescription {
   readonly kind: "config";
-  /** `priors` is printed as the count of its numbers. */
+  /** The config. `priors` is given as a count of numbers. */
   readonly config: Omit<Config, "priors"> & { readonly priors: string | null };
 }
 
 /** A head of a described plan. */
 export interface HeadDescription extends Omit<Head, "priors"> {
-  /** Index of its first cell among the cells of all heads; `sources` of detections count so. */
+  /** Index of its first cell among the cells of all heads, the unit of `Detections.sources`. */
   readonly firstSource: number;
-  /** Count of its prior boxes' numbers, in words. */
+  /** Count of numbers in its prior boxes, as text. */
   readonly priors: string | null;
 }
 
-/** The plan, and the thresholds of today. */
+/** Description of a plan, with the current thresholds. */
 export interface PlanDescription extends Omit<Plan, "heads"> {
   readonly kind: "plan";
   readonly heads: readonly HeadDescription[];
@@ -59,7 +59,7 @@ export function describeConfig(config: Config): Description {
   return { text: lines.join("\n"), json: throughJson<ConfigDescription>({ kind: "config", config }) };
 }
 
-/** Returns how classes that have no names get them. */
+/** Returns how classes without names are named. */
 const namesText = ({ labels }: Config, classes: number | null): string => {
   const advice = adviceOnCocoLabels(labels, classes);
   return advice === null ? "" : ` without names (${advice})`;
@@ -67,7 +67,7 @@ const namesText = ({ labels }: Config, classes: number | null): string => {
 
 const NOT_GIVEN = "not given";
 
-/** Returns what the file's output_format says. Typed options are there to decode with, and have no such field. */
+/** Returns the meaning of the file's output_format. Empty for typed options, which have no such field. */
 function formatText({ decodes, note, format, outputFormat }: Config): string {
   if (!decodes) return `, ${note ?? "nothing to decode"}`;
   return format === "options" ? "" : `, output_format ${outputFormat ?? "not given (raw: the host decodes)"}`;
@@ -140,7 +140,7 @@ function strideText({ kind, unit }: Head, inputSize: Plan["inputSize"]): string 
 const SUPPRESSION = { none: "none", class: "per class at", all: "across classes at" };
 
 function rulesText(config: Config, { rules, inputSize, task, suppression: named }: Plan): string {
-  // A task that suppresses by itself says in its own line how boxes overlap.
+  // A task that suppresses by itself describes that in its own line.
   const nms = named?.suppress ?? task?.rules?.suppress ?? rules.suppress;
   const by = task?.rules ? "" : `IoU ${rules.iouGate} `;
   const suppression = SUPPRESSION[nms] + (nms === "none" ? "" : ` ${by}${config.iouThreshold}`);
@@ -156,7 +156,7 @@ function rulesText(config: Config, { rules, inputSize, task, suppression: named 
   ].join(", ");
 }
 
-/** Copies data through JSON. A typed array becomes the count of its numbers. */
+/** Copies data through JSON. A typed array becomes its count of numbers. */
 const throughJson = <T>(data: object): T =>
   JSON.parse(
     JSON.stringify(data, (_, value: unknown) =>

@@ -1,9 +1,12 @@
-/** The value `explain`: long answers to "what is this?", for those who build a page and not for those who open it. */
+/**
+ * The value `explain` of `boxwright/core`: long error messages and descriptions, for developers of a page rather than
+ * for its visitors.
+ */
 import { refuseAll, refuseSeveral } from "../heads/refuse.ts";
 import { describeConfig, describePlan } from "./describe.ts";
 import { noteOfChange, notesOf, notesOfFamily } from "./notes.ts";
 
-/** Functions that a decoder calls when it has to tell something at length: the value `explain`. */
+/** Functions that a decoder calls for long messages. */
 export interface Explain {
   /** Describes a config whose plan is not made yet. */
   readonly describeConfig: typeof describeConfig;
@@ -13,7 +16,7 @@ export interface Explain {
   readonly notesOf: typeof notesOf;
   /** Returns notes on a family that was guessed. */
   readonly notesOfFamily: typeof notesOfFamily;
-  /** Returns a note if a plan does not fit the plan before it. */
+  /** Returns a note if a plan contradicts the plan before it. */
   readonly noteOfChange: typeof noteOfChange;
   /** Throws the error on tensors that fit no reading. */
   readonly refuseAll: typeof refuseAll;
@@ -22,8 +25,8 @@ export interface Explain {
 }
 
 /**
- * Describes decoders, says what tensors were expected in place of others, and notes what is odd about a plan. Without
- * this value of `boxwright/core` an error on tensors that fit no reading names them and the family alone.
+ * Adds `describe()`, notes about odd plans, and errors that say which tensors were expected. Without this value, the
+ * error about tensors that fit no reading only names them and the family.
  * @example
  * import { createDecoder, explain } from "boxwright/core";
  *

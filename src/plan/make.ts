@@ -1,6 +1,6 @@
 /**
- * Makes a plan of a config and the shapes of its outputs. `interpretConfig` settles family, outputs and rules once and
- * finds the interpretations; `planOf` makes the plan of the only one. Decoder, `compile` and `inspect` go this way.
+ * Makes a plan from a config and its output shapes. `interpretConfig` settles family, outputs and rules, and finds the
+ * interpretations. `planOf` makes a plan if there is exactly one. Decoder, `compile` and `inspect` use both.
  */
 import type { Config } from "../config/types.ts";
 import { RULE_SETS, type Rules, EXCEPTIONS } from "../core/rules.ts";
@@ -24,7 +24,7 @@ import type { Explain } from "./explain.ts";
 import type { GatherHead, Plan } from "./plan.ts";
 import { type Planners, type TaskPlanner, plannerOf } from "./task.ts";
 
-/** Candidates of a multi-label plan: room for as many is taken at most. What finds no room is counted. */
+/** Largest candidate count of a multi-label plan. Candidates beyond it are dropped and counted. */
 const MULTI_LABEL_ROOM = 1 << 18;
 
 /** A config with its family, outputs and rules settled, and every interpretation of the tensors. */
@@ -33,23 +33,20 @@ export interface Interpreted {
   readonly query: HeadQuery;
   /** The evidence that settled the family. */
   readonly why: FamilyReason;
-  /** All tensors that were given. */
+  /** All given tensors. */
   readonly specs: readonly TensorSpec[];
-  /** The tensors that the config names as outputs of its head; all where it names none. */
+  /** Tensors that the config names as outputs of its head, or all if it names none. */
   readonly outputs: readonly TensorSpec[];
   readonly rules: Rules;
   readonly interpretations: readonly Interpretation[];
-  /** The task that found them; undefined for boxes alone. */
+  /** The task that found the interpretations; undefined for boxes alone. */
   readonly planner: TaskPlanner | undefined;
-  /**
-   * The output whose values are not at hand, prior boxes or distances of an unknown unit: no plan can be made before
-   * they come.
-   */
+  /** Output whose values are needed for a plan but not known yet: prior boxes, or distances of an unknown unit. */
   readonly awaits: TensorSpec | null;
 }
 
 /**
- * Finds every interpretation of `specs` that the config leaves.
+ * Finds every interpretation of `specs` that the config allows.
  * @param planners the tasks that may read the tensors
  * @param valuesOf returns the numbers of the tensor with this index, `null` if they are not at hand
  * @throws TensorError if the config decodes nothing, or tensors that it names are missing; ConfigError if its task is
@@ -97,7 +94,7 @@ export function interpretConfig(
 }
 
 /**
- * Returns the plan of the one interpretation there is.
+ * Returns the plan of the only interpretation.
  * @param explain what says more than that tensors do not fit, and writes notes; null: nothing does
  * @throws TensorError if there is none or more than one, or if it contradicts the config
  */
@@ -134,7 +131,7 @@ export function planOf(interpreted: Interpreted, explain: Explain | null): Plan 
     inputSize,
     batch,
     classes,
-    // Only tensors that are read get a slot. Memory and printing keep the order of the outputs.
+    // Give slots only to tensors that are read. Keep the order of the outputs.
     ...compacted,
     keep: config.keep && keepIds(config, config.keep, classFields),
     backgroundLast,
@@ -145,13 +142,13 @@ export function planOf(interpreted: Interpreted, explain: Explain | null): Plan 
       suppression: { ...config.suppression, suppress: rules.suppress === "all" ? "all" : "class" },
     }),
     capacity: capacityOf(heads, settled),
-    // A task reads more of a row than the part that is gathered.
+    // Do not gather for a task, which reads more of a row than is gathered.
     gather: batch === 1 && !interpretation.task ? gatherOf(compacted.heads) : null,
   };
   return deepFreeze(plan);
 }
 
-/** Throws for tensors that can be read in no way, or in several. */
+/** Throws for tensors that fit no reading, or several. */
 function refuseReadings(
   { query, why, outputs: specs, interpretations }: Interpreted,
   explain: Explain | null,
@@ -169,9 +166,7 @@ function refuseReadings(
   );
 }
 
-/**
- * Returns the heads with their units. Throws a TensorError if boxes are in pixels of an input whose size nobody stated.
- */
+/** Returns the heads with their units. Throws a TensorError if boxes are in pixels of an input of unknown size. */
 function withUnits({ about, heads, name }: Interpretation): Head[] {
   const side = READINGS[name].rowPerCell ? squareOfRows(cellsOf(heads)) : null;
   const hint = side === null ? "" : `; ${cellsOf(heads)} rows are those of a ${side}x${side} input`;
@@ -191,12 +186,12 @@ function withUnits({ about, heads, name }: Interpretation): Head[] {
   }));
 }
 
-/** Returns the rules of a plan: the network's own work is not done again, unless the config names the rule. */
+/** Returns the rules of a plan. What the network has done itself is not repeated, unless the config names the rule. */
 function settledRules(config: Config, rules: Rules, interpretation: Interpretation): Rules {
   const { name, heads, pairs, inPhoto } = interpretation;
   const { suppressed, unclamped, looksRaw } = READINGS[name];
   const { inputSize } = interpretation;
-  // Exporters for DeepStream list every cell in the form of a finished list.
+  // Exporters for DeepStream write every cell in the form of a finished list, which still needs suppression.
   const isOpen = looksRaw && areAllCells({ inputSize, strides: config.strides }, cellsOf(heads));
   const settled: Rules = {
     ...rules,
@@ -205,24 +200,21 @@ function settledRules(config: Config, rules: Rules, interpretation: Interpretati
     clamp: unclamped ? "none" : rules.clamp,
     ...(pairs && { multiLabel: true, maxCandidates: cellsOf(heads) }),
     ...config.rules,
-    // the cap of the set, or else the bound that the config or an option gives
+    // The cap of the set, or the one that the config or an option states.
     maxDetections: config.maxDetections,
     ...(config.suppression && { suppress: "none" }),
   };
-  // The input has no edges for boxes in pixels of the photo.
+  // Clamp at the end: boxes in pixels of the photo cannot be clamped to the input.
   return inPhoto && settled.clamp === "before" ? { ...settled, clamp: "after" } : settled;
 }
 
-/**
- * Returns the number of classes. A class id column may hold any number; the config's list of thresholds says how many
- * are meant.
- */
+/** Returns the class count. If a column gives class ids, the config's list of thresholds states the count. */
 function countClasses({ confidenceThreshold }: Config, { classes, heads }: Interpretation): number {
   const hasClassIds = heads.some(({ classId }) => classId);
   return Math.max(classes, hasClassIds ? [confidenceThreshold].flat().length : 0);
 }
 
-/** Returns the statement that settled the form of the scores. */
+/** Returns which statement settled the form of the scores. */
 function scoresWhy(
   { scores, format }: Config,
   { family }: HeadQuery,
@@ -234,14 +226,14 @@ function scoresWhy(
     : { kind: "format", value: format };
 }
 
-/** Returns the rows of the candidate columns: one per cell, or one per cell and class, within bounds. */
+/** Returns the row count of the candidate columns: one per cell, or one per cell and class, within limits. */
 function capacityOf(heads: readonly Head[], { multiLabel }: Rules): number {
   const cells = cellsOf(heads);
   const pairs = heads.reduce((n, head) => n + head.cells * (head.classId ? 1 : head.classes), 0);
   return multiLabel ? Math.max(cells, Math.min(pairs, MULTI_LABEL_ROOM)) : cells;
 }
 
-/** Drops tensors that no head reads, and gives the heads their new indices. */
+/** Drops unread tensors, and gives the heads their new indices. */
 function compact(
   specs: readonly TensorSpec[],
   heads: readonly Head[],
@@ -269,8 +261,8 @@ function compact(
 }
 
 /**
- * Returns how each head can be gathered, `null` if not all can. A head can if objectness gates it and all its columns
- * lie in one tensor with one pair of steps: then only the rows that pass are copied from a caller's array.
+ * Returns how to gather each head, `null` unless all can be gathered. A head can if objectness gates it, and if all its
+ * columns lie in one tensor with equal steps. Then only rows that pass are copied from a caller's array.
  */
 function gatherOf(heads: readonly Head[]): GatherHead[] | null {
   const gathered = heads.flatMap(({ objectness, score, box, bins, classes }) => {

@@ -1,4 +1,4 @@
-/** Notes of a plan: sentences about what is odd in a config or its tensors, and decoded all the same. */
+/** Notes of a plan: sentences about a config or tensors that look odd but are decoded. */
 import type { Rules } from "../core/rules.ts";
 import { FAMILIES, TRAITS } from "../core/families.ts";
 import type { FamilyReason } from "../core/family-names.ts";
@@ -12,10 +12,10 @@ import { unreadMap } from "./check.ts";
 import { notesOfLabels } from "./label-notes.ts";
 import type { Plan } from "./plan.ts";
 
-/** Rows per cell of all maps: one, or one per anchor. */
+/** Possible counts of rows per cell of all maps: one, or one per anchor. */
 const ROWS_PER_CELL = [1, 2, 3, 5];
 
-/** Returns a note if the evidence that settled the family leaves another one likely. */
+/** Returns a note if another family is likely too, given the evidence that settled this one. */
 export function notesOfFamily({ family, traits }: HeadQuery, { kind, value }: FamilyReason): string[] {
   if (kind === "exporter")
     return [
@@ -36,8 +36,8 @@ export function notesOfFamily({ family, traits }: HeadQuery, { kind, value }: Fa
 }
 
 /**
- * Returns a note if tensors of an input of the same size have another count of cells than those of the plan before:
- * they may be another network's.
+ * Returns a note if the cell count differs from the last plan's for the same input size: another network may have given
+ * the tensors.
  */
 export function noteOfChange(before: Plan, { reading, inputSize, heads }: Plan): string | null {
   const size = inputSize?.join("x");
@@ -88,8 +88,8 @@ export function notesOf(
 }
 
 /**
- * True if tensors are the maps of one channel that exporters for Rockchip write beside distances and classes: the sum
- * of all classes of each cell, by which their decoders skip cells early.
+ * True if tensors are the maps of one channel that Rockchip's exporters write besides distances and classes. They hold
+ * each cell's sum over all classes, by which Rockchip's decoders skip cells early.
  */
 const areSums = (tensors: readonly TensorSpec[], heads: readonly HeadDraft[]): boolean =>
   tensors.length === heads.length &&
@@ -106,9 +106,9 @@ const areSums = (tensors: readonly TensorSpec[], heads: readonly HeadDraft[]): b
       ),
   );
 
-/** Returns a note if the maps of a network are read in several storage orders, and nobody stated the order. */
+/** Returns a note if a network's maps are read in different storage orders, and nobody stated the order. */
 function mixedOrders(heads: readonly HeadDraft[], specs: readonly TensorSpec[]): string[] {
-  // The order of a map with one cell or one channel says nothing.
+  // A map with one cell or one channel has no order.
   const isTold = ({ name, dims }: HeadTensor): boolean =>
     dims.filter((d) => d !== 1).length > 1 && specs.find((s) => s.name === name)?.order === null;
   const tensors = heads.flatMap(({ origin }) => origin.tensors).filter(isTold);
@@ -121,16 +121,16 @@ function mixedOrders(heads: readonly HeadDraft[], specs: readonly TensorSpec[]):
     : [];
 }
 
-/** Readings that may have a score column of the background. */
+/** Readings that may have a score column for the background. */
 const WITH_BACKGROUND: readonly ReadingName[] = [
   ...(["detection-output", "postprocess", "queries", "boxes-scores", "class-scores"] as const),
   ...(["prior-rows", "prior-maps"] as const),
 ];
 
-/** Returns a note on options that the reading does not use: the caller may expect another network. */
+/** Returns a note on options that the reading ignores: the caller may expect another network. */
 function notRead(query: HeadQuery, name: ReadingName, heads: readonly HeadDraft[]): string[] {
   const { priors, anchors, finished } = READINGS[name];
-  // Priors that the family always has were not the caller's.
+  // Skip priors that the family builds, which are not the caller's.
   const isBuilt = query.traits.buildPriors !== undefined;
   const hasPriors = priors === true || isBuilt || heads.some((head) => head.priors !== null);
   const isVaried = query.variances !== null;
@@ -148,7 +148,7 @@ function notRead(query: HeadQuery, name: ReadingName, heads: readonly HeadDraft[
   ];
 }
 
-/** Returns a note if the rows are not the cells of the input's maps. */
+/** Returns a note if the row count is not the cell count of the input's maps. */
 const strangeRows = (query: HeadQuery, rows: number): string[] =>
   query.inputSize && !ROWS_PER_CELL.some((n) => gridsOfRows(query, rows / n))
     ? [
@@ -156,7 +156,7 @@ const strangeRows = (query: HeadQuery, rows: number): string[] =>
       ]
     : [];
 
-/** Returns a note if whole strides are none of a published network: boxes would be too large or too small. */
+/** Returns a note if the strides are whole but unlike a published network's: boxes would be too large or too small. */
 function strangeStrides(
   heads: readonly HeadDraft[],
   [width, height]: readonly [number, number],
@@ -170,7 +170,7 @@ function strangeStrides(
   );
   if (!isWhole) return [];
   if (areUsualStrides(strides)) return lostMaps(strides, heads[0].bins > 0);
-  // Two maps are most often those at 16 and 32, three those at 8, 16 and 32.
+  // Two maps usually have strides 16 and 32, three maps 8, 16 and 32.
   const scale = strides.length > 3 ? 8 / strides[0] : 32 / strides[strides.length - 1];
   const isScaled = strides.length > 1 && areUsualStrides(strides.map((s) => s * scale));
   const meant = isScaled ? `${width * scale}x${height * scale}` : "of this size";
@@ -181,8 +181,8 @@ function strangeStrides(
 }
 
 /**
- * Returns a note if a map is missing. Published networks without all three have 16 and 32, or a single map; those of
- * distributions of distances have all.
+ * Returns a note if a map is missing. Published networks with fewer than three maps have strides 16 and 32, or a single
+ * map. Networks with distributions of distances always have all.
  */
 function lostMaps(strides: readonly number[], isDistribution: boolean): string[] {
   const lost = [8, 16, 32].filter((stride) => !strides.includes(stride));
@@ -193,7 +193,7 @@ function lostMaps(strides: readonly number[], isDistribution: boolean): string[]
 
 const LOST = "objects of that size are lost if the network has one";
 
-/** Returns what follows tensors that are left alone, if one of them is a map of the input that no head has. */
+/** Returns the note on an unread tensor that is a map of the input without a head. */
 function lostBesides(
   heads: readonly HeadDraft[],
   unused: readonly TensorSpec[],
@@ -204,15 +204,15 @@ function lostBesides(
 }
 
 /**
- * Returns a note if an input of this size has one of the maps at none of the strides given, or else at no stride that
- * networks have, a power of two. Any stride will not do: 26 cells of a 640 input would have a stride of 25.
+ * Returns a note if a map does not fit the input at any stated stride, or at any power of two if none is stated. Other
+ * strides are no fit: 26 cells of a 640 input would be a stride of 25.
  */
 function strangeMaps(
   heads: readonly HeadDraft[],
   { inputSize: size, family, strides, traits }: HeadQuery,
 ): string[] {
   if (size === null) return [];
-  // Cells at the edge are whole ones, or are left out.
+  // A cell at the input's edge is counted in full, or not at all.
   const roundings = [Math.ceil, Math.floor];
   const fits = (map: readonly number[]): boolean =>
     (strides ?? POWERS).some((stride) =>

@@ -1,4 +1,7 @@
-/** A plan is frozen plain data: a plan and the tensors make a whole bug report. It knows no addresses. */
+/**
+ * The type of a plan: frozen plain data that states how tensors are decoded, without addresses. A plan and its tensors
+ * make a complete bug report.
+ */
 import type { Suppression } from "../config/types.ts";
 import type { Rules } from "../core/rules.ts";
 import type { FamilyReason } from "../core/family-names.ts";
@@ -14,14 +17,14 @@ export interface Plan {
   /** The evidence that settled the family. */
   readonly familyWhy: FamilyReason;
   readonly reading: ReadingName;
-  /** For people: the contents of the tensors, and each of them. */
+  /** Text for people about the contents of each tensor. */
   readonly about: string;
-  /** Sentences about what is odd, and decoded all the same. */
+  /** Notes about what looks odd but is decoded. */
   readonly notes: readonly string[];
   readonly scores: ScoreForm;
-  /** The statement that settled the form of the scores. */
+  /** Statement that settled the form of the scores. */
   readonly scoresWhy: ScoresReason;
-  /** [width, height] of the network input in pixels; `null`: nobody stated it, and boxes are normalised. */
+  /** [width, height] of the network input in pixels. `null` if unknown, which only normalised boxes allow. */
   readonly inputSize: readonly [number, number] | null;
   /** Images of the batch. */
   readonly batch: number;
@@ -33,34 +36,37 @@ export interface Plan {
   readonly rules: Rules;
   /** Class ids to look for; `null`: all. */
   readonly keep: readonly number[] | null;
-  /** Rows of the detection columns, an upper bound for good. */
+  /** Row count of the detection columns, the largest `maxDetections` that `update` accepts. */
   readonly maxDetections: number;
-  /** The background is the last of the class columns. Lists that name it do so at their end. */
+  /** True if the background is the last class column. Lists that name it have it last. */
   readonly backgroundLast: boolean;
-  /** Class id of each entry of a list per class, where class ids have gaps and the list has none. Absent: no gaps. */
+  /** Class id of each entry of a list per class, if class ids have gaps and lists do not. Absent: no gaps. */
   readonly listIds?: readonly number[] | undefined;
-  /** Boxes are in pixels of the photo: a frame gives its size, and no letterbox is undone. Absent: of the input. */
+  /**
+   * True if boxes are in pixels of the photo: a frame gives its size, and no letterbox is undone. Absent: pixels of the
+   * input.
+   */
   readonly inPhoto?: true;
-  /** Rows of the candidate columns. */
+  /** Row count of the candidate columns. */
   readonly capacity: number;
-  /** How a caller's array can be read in part; `null`: it is copied whole. */
+  /** How to gather rows from a caller's array; `null`: arrays are copied whole. */
   readonly gather: readonly GatherHead[] | null;
-  /** The method that suppresses in place of the kernel, which then has `rules.nms` "none". */
+  /** Method that suppresses instead of the kernel, whose `rules.suppress` is then "none". */
   readonly suppression?: PlannedSuppression;
-  /** Channels that a task reads besides boxes. Absent if there are only boxes. */
+  /** What a task reads besides boxes. Absent for boxes alone. */
   readonly task?: TaskPlan;
 }
 
-/** A method of `suppress`. */
+/** A method of `suppress`, as planned. */
 export interface PlannedSuppression extends Suppression {
-  /** Boxes suppress each other within a class, or over classes. */
+  /** Whether boxes suppress each other within a class, or across classes. */
   readonly suppress: "class" | "all";
 }
 
-/** A head whose cells are gated by objectness: only the rows that pass need to be copied. */
+/** How to gather a head whose cells are gated by objectness. */
 export interface GatherHead {
   readonly tensor: number;
-  /** First element of a row, and its number of channels. */
+  /** First element of a row, and count of its channels. */
   readonly offset: number;
   readonly channels: number;
   /** Steps from channel to channel and from cell to cell, in elements. */

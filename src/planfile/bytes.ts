@@ -2,7 +2,7 @@
 import { FIRST_ADDRESS } from "../core/abi.ts";
 import { ConfigError, mismatch } from "../core/errors.ts";
 
-/** Throws the error of every plan file that cannot be used. */
+/** Throws the error about a plan file that cannot be used. */
 export const refusePlan = (got: string, expected: string): never => {
   throw new ConfigError([{ path: "plan", message: mismatch(got, expected) }]);
 };
@@ -11,7 +11,10 @@ export const refusePlan = (got: string, expected: string): never => {
 export class PlanBytes {
   readonly bytes: Uint8Array;
   readonly #view: DataView;
-  /** Bytes of strings that may still be read. Strings do not overlap, so that all are shorter than the file. */
+  /**
+   * Count of string bytes that may still be read. Bounds the work for a forged file, since strings of a real one do not
+   * overlap.
+   */
   #unread: number;
 
   constructor(bytes: Uint8Array) {
@@ -40,7 +43,7 @@ export class PlanBytes {
     return Array.from({ length: count }, (_, i) => first + i * words * 4);
   }
 
-  /** Returns the offset of each row of a table whose offset and row count stand in the directory. */
+  /** Returns the offset of each row of a table. The directory holds the table's offset and row count. */
   table(offsetWord: number, countWord: number, words: number): number[] {
     return this.rows(this.word(0, offsetWord), this.word(0, countWord), words);
   }
@@ -67,8 +70,8 @@ export class PlanBytes {
 }
 
 /**
- * Returns `at` if it is a multiple of `step`, and `bytes` bytes from there on lie in `from..end`; throws if not. With 0
- * bytes it checks a count.
+ * Returns `at` if it is a multiple of `step` and `bytes` bytes from it lie in `from..end`; else throws. With 0 bytes it
+ * checks a count.
  */
 export function within(at: number, bytes: number, end: number, from = FIRST_ADDRESS, step = 1): number {
   return at >= from && at + bytes <= end && at % step === 0
@@ -79,6 +82,6 @@ export function within(at: number, bytes: number, end: number, from = FIRST_ADDR
       );
 }
 
-/** Does the work of `within` for an address of memory, which is a multiple of 16. */
+/** Like `within`, for a memory address, which must be a multiple of 16. */
 export const aligned = (at: number, bytes: number, end: number, from: number): number =>
   within(at, bytes, end, from, 16);

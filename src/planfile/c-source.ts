@@ -20,7 +20,7 @@ const RESERVED = new Set(
 /** True if a name can be declared in C and C++. */
 export const isIdentifier = (name: string): boolean => /^[A-Za-z_]\w*$/.test(name) && !RESERVED.has(name);
 
-/** Words of the array in a line of source. */
+/** Count of array words per line of source. */
 const WORDS_IN_LINE = 8;
 
 /**

@@ -1,33 +1,36 @@
 /**
- * Checks everything that an engine takes from a plan block for an address, a step or a count. A forged file can have a
- * valid checksum. After these checks an engine reads and writes inside memory, and its work is bounded.
+ * Checks every address, step and count that an engine reads from a plan block. A forged file can have a valid checksum.
+ * After these checks an engine stays inside memory, and its work is bounded.
  */
 import * as A from "../core/abi.ts";
 import { keptBlocks } from "../memory/layout.ts";
 import { type PlanBytes, aligned, within } from "./bytes.ts";
 
-/** Sizes that addresses are checked against. */
+/** Sizes against which addresses are checked. */
 export interface Limits {
-  /** Bytes of the file that belong in memory. */
+  /** Bytes of the file that are copied to memory. */
   readonly imageBytes: number;
   readonly memoryBytes: number;
   /** Rows of the detection columns. */
   readonly rows: number;
 }
 
-/** Totals of the heads of a plan block. */
+/** Totals over the heads of a plan block. */
 interface Needs {
-  /** Cells of all heads. Each gives one candidate at most, unless the plan is multi-label. */
+  /** Count of cells. Each gives at most one candidate, unless the plan is multi-label. */
   cells: number;
-  /** Elements that a scan looks at. */
+  /** Count of elements that a scan reads. */
   elements: number;
-  /** Class ids that heads can give; Infinity if a column gives them. */
+  /** Count of class ids that heads can give; Infinity if a column gives them. */
   classes: number;
-  /** True if a head has several classes and no objectness: its scan keeps maxima over groups of classes. */
+  /** True if a head has several classes and no objectness. Its scan then keeps maxima over groups of classes. */
   groups: boolean;
 }
 
-/** Checks that `count` words at `at` lie where the image never changes. Returns the largest word; -1 if `at` is 0. */
+/**
+ * Function that checks that `count` words at `at` lie in the part that never changes. Returns the largest word; -1 if
+ * `at` is 0.
+ */
 type LargestOf = (at: number, count: number) => number;
 
 const HEAD_BYTES = A.HEAD_WORDS * 4;
@@ -54,7 +57,8 @@ export function checkPlanBlock(file: PlanBytes, plan: number, constants: number,
   const { cells, elements, classes, groups } = needs;
   within(elements, 0, memoryBytes, 0);
 
-  // The vector kernel divides its scratch by these two. With groups it keeps a word for each cell after two rows.
+  // Check these two: the vector kernel divides its scratch by them. With groups it also keeps a word per cell after two
+  // rows.
   const column = within(word(A.P_COLUMN), 0, memoryBytes, A.COLUMN_BYTES);
   const scanRows = within(
     word(A.P_ROWS),
@@ -63,8 +67,8 @@ export function checkPlanBlock(file: PlanBytes, plan: number, constants: number,
     groups ? 2 * A.ROW_BYTES + column : A.PLAIN_ROWS_BYTES,
   );
 
-  // The regions that a kernel writes follow the image, one after the other, as `layout.ts` draws them.
-  // A full multi-label plan makes room by dropping candidates, and so needs some.
+  // The regions that a kernel writes follow the image in the order of `layout.ts`. A full multi-label plan drops
+  // candidates to make room, so it needs some room.
   const isMultiLabel = (word(A.P_FLAGS) & A.FLAG_MULTI_LABEL) > 0;
   const capacity = within(word(A.P_CAPACITY), 0, memoryBytes, isMultiLabel ? Math.min(cells, 1) : cells);
   const after = (end: number, index: number, bytes: number): number =>
@@ -73,10 +77,10 @@ export function checkPlanBlock(file: PlanBytes, plan: number, constants: number,
   for (let k = A.P_SCORES; k <= A.P_BOXES; k++) work = after(work, k, capacity * (k < A.P_BOXES ? 4 : 16));
   const order = after(work, A.P_ORDER, capacity * 4);
   const sort = after(after(order, A.P_SPARE, capacity * 4), A.P_COUNTS, 4 << A.BUCKET_BITS);
-  // A scan of several candidates a cell sorts if there are too many.
+  // A multi-label scan sorts if there are too many candidates.
   const scratch = Math.max(3 * column + scanRows, groups ? A.SCAN_BYTES : 0);
   const scan = after(isMultiLabel ? sort : work, A.P_SCRATCH, scratch);
-  // Up to ONE_WAVE candidates are in order before suppression begins.
+  // With at most ONE_WAVE candidates, sorting ends before suppression begins, so their memory may overlap.
   const chains = after(capacity <= A.ONE_WAVE ? order : sort, A.P_CHAINS, A.CHAINS * 4);
   const blocks = keptBlocks(rows, word(A.P_FLAGS) & A.FLAG_NMS_ALL ? 1 : classes);
   let end = Math.max(scan, sort, after(chains, A.P_KEPT, blocks * A.KEPT4_BYTES));
@@ -94,18 +98,18 @@ function checkHead(
   largestOf: LargestOf,
 ): void {
   const word = (index: number): number => file.word(head, index);
-  // Checks that `rows` and `channels` steps from the first element lead to another one, of a known type. 16 bytes
-  // follow each tensor, so that four bytes fit there in any case.
+  // Checks that `rows` and `channels` steps from the first element end at an element of the tensor, of a known type.
+  // Each tensor has 16 spare bytes after it, so four bytes always fit.
   const reads = (at: number, type: number, rows = 0, step = 0, channels = 0, channel = 0): void => {
     within(word(type), 0, A.TYPE_I32, 0);
     within(word(at), rows * word(step) + channels * word(channel) + 4, tensorsEnd);
   };
   if (word(A.H_COUNT)) reads(A.H_COUNT, A.H_COUNT_TYPE);
   const cells = word(A.H_CELLS);
-  // A head of which no class is kept has no cells.
+  // A head without a kept class has no cells.
   if (cells === 0) return;
 
-  // A column of class ids stands beside one score. Only decoders of configs gather rows.
+  // A class id column has a single score column beside it. Plan files never gather rows.
   const kind = word(A.H_KIND);
   const hasClassId = word(A.H_CLASS_ID) > 0;
   const isSoftmax = word(A.H_SCORE_FN) === A.FN_SOFTMAX;
@@ -131,7 +135,7 @@ function checkHead(
   needs.groups ||= classes > 1 && !word(A.H_OBJ);
 }
 
-/** Columns of one channel: words with the address (0: none), the type, and the bytes from cell to cell. */
+/** Columns with one channel, as three words: the address (0: none), the type, and the bytes from cell to cell. */
 const COLUMNS = [
   [A.H_OBJ, A.H_OBJ_TYPE, A.H_OBJ_CELL],
   [A.H_CLASS_ID, A.H_CLASS_ID_TYPE, A.H_CLASS_ID_CELL],

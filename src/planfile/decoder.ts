@@ -1,6 +1,6 @@
 /**
- * `boxwright/plan`: decodes by a plan file. `boxwright compile` has read config and shapes beforehand, so nothing that
- * reads them is loaded. `embedded/` does the same in C.
+ * `boxwright/plan`: decodes by a plan file. `boxwright compile` has read config and shapes, so no code for them is
+ * loaded here. `embedded/` does the same in C.
  */
 import * as A from "../core/abi.ts";
 import type { EngineName } from "../core/engine-name.ts";
@@ -47,7 +47,7 @@ export interface LoadOptions {
   readonly onNote?: (note: string) => void;
   /** True: each result is a copy that later frames leave alone. Default: false, results are overwritten. */
   readonly fresh?: boolean;
-  /** Readers of more than boxes: some of `masks`, `oriented`, `peaks` and `pose` of `boxwright/plan`. */
+  /** Tasks that read more than boxes: some of `masks`, `oriented`, `peaks` and `pose` of `boxwright/plan`. */
   readonly tasks?: readonly FileTask[];
 }
 
@@ -59,7 +59,7 @@ export interface PlanDecoder {
   readonly inputSize: readonly [number, number] | null;
   /** Class names by class id; `null` if the plan has none. */
   readonly labels: readonly string[] | null;
-  /** Counters, kept up to date in place. */
+  /** Counters, updated in place. */
   readonly stats: Omit<Stats, "plans">;
   /** Tensor slots by name. Write the tensors there and call `decode()` without outputs: nothing is copied. */
   readonly slots: { readonly [name: string]: Slot };
@@ -90,9 +90,9 @@ export interface PlanDecoder {
   update(thresholds: Omit<Update, "confidenceThreshold">): void;
 }
 
-/** A packet, which knows how it becomes detections. */
+/** A packet that can be turned into detections. */
 export interface PlanReceivable {
-  /** Returns the detections, decoded by `decoder` if the packet is raw. `columnsOf` makes columns of records. */
+  /** Returns the detections, which `decoder` decodes if the packet is raw. `columnsOf` makes columns of records. */
   detectionsBy(
     decoder: Pick<PlanDecoder, "decode"> & { readonly configHash: null },
     columnsOf: (rows: readonly DetectionFields[], sources: readonly number[]) => Detections,
@@ -122,7 +122,7 @@ export async function loadPlan(
   options: LoadOptions = {},
 ): Promise<PlanDecoder> {
   const read = readOptions(options);
-  // Read before awaiting: the caller may change the bytes meanwhile.
+  // Read before the first await, since the caller may change the bytes meanwhile.
   const plan = readPlan(bytes);
   await prepareEngine(read.engine);
   return decoderOf(plan, read);
@@ -147,7 +147,7 @@ export function loadPlanSync(bytes: Uint8Array | ArrayBuffer, options: LoadOptio
   return decoderOf(readPlan(bytes), read);
 }
 
-/** The options as they were read. */
+/** Checked options. */
 interface ReadOptions {
   readonly engine: EngineName | "auto";
   readonly onNote: LoadOptions["onNote"];
@@ -160,7 +160,7 @@ const decoderOf = (plan: PlanFile, options: ReadOptions): PlanDecoder =>
 
 const NAMES = ["engine", "onNote", "fresh", "tasks"];
 
-/** Reads and copies the options. Plain JavaScript may pass no options, or others. */
+/** Checks and copies the options, since plain JavaScript may pass anything. */
 function readOptions(options: LoadOptions | null): ReadOptions {
   const given = options ?? {};
   if (!isKeyed(given))
@@ -198,7 +198,7 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
   /** Rows of the detection columns: the largest `maxDetections`. */
   readonly #rows: number;
   readonly #work: Workspace;
-  /** The task of the network; `null` if it gives only boxes. */
+  /** Task of the network; `null` for boxes alone. */
   readonly #task: AttachedTask | null;
   readonly #tasks: readonly FileTask[];
 
@@ -221,7 +221,7 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
       inputs: inputsOf(buffer, tensors, addresses, { places, outputs, ownNames: null, known: tensors }),
       blocks: images.map((i) => i.plan),
       inputSize,
-      // Masks and oriented boxes cannot be mapped from a crop to the image.
+      // Allow no crop for masks and oriented boxes, which cannot be brought back from a crop.
       crops: [TASK_BOXES, TASK_KEYPOINTS, TASK_CELLS].includes(plan.task) ? "upright" : "none",
       inPhoto: false,
       detections,
@@ -263,14 +263,14 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
     return this.#work;
   }
 
-  /** Copies a caller's arrays into the slots: all of them, or none. */
+  /** Copies a caller's arrays into the slots. If one is refused, copies none. */
   protected bringIn({ inputs, blocks }: Workspace): readonly number[] {
     copyTensors(inputs);
     return blocks;
   }
 
   protected beforeScan(): void {
-    // The checks of `createDecoder` before a scan need a `Plan`, which a plan file does not hold.
+    // Nothing to do: the checks before a scan need a `Plan`, which a plan file lacks.
   }
 
   /** A plan file does not state which tensor held the probability. */
@@ -310,7 +310,7 @@ class FileDecoder extends FrameDecoder<Workspace, ReturnType<typeof newStats>> i
   }
 }
 
-/** Throws for the first tensor that is missing, or is not as the plan says. */
+/** Throws for the first tensor that is missing or differs from the plan. */
 function refuseTensors({ tensors, given, outputs: count }: Inputs, outputs: Outputs): void {
   tensors.forEach((spec, i) => {
     const tensor = given[i];
@@ -333,7 +333,7 @@ function refuseMissing({ name }: TensorSpec, outputs: Outputs, count: number): n
   throw new TensorError(`tensor "${name}" is missing: got outputs ${few(names, 9) || "none"}.`);
 }
 
-/** Throws if a tensor differs from the plan. Properties that the tensor does not state are as in the plan. */
+/** Throws if a tensor differs from the plan. Properties that it does not state are assumed to fit. */
 function checkAsPlanned(spec: TensorSpec, tensor: TensorInput): void {
   const same = (what: string, a: unknown, b: unknown): unknown =>
     a === b || refuse(`tensor "${spec.name}"`, `${what} ${String(a)}`, `${String(b)} as in the plan`);

@@ -5,13 +5,13 @@
 import { MOST_POINTS } from "../core/keypoints.ts";
 import * as F from "./format.ts";
 
-/** The encoding of a T in a record: as a number, as a code, as one bit, or as doubles. */
+/** How a record encodes a value of type T: as a number, a code, one bit, or doubles. */
 export interface Field<T> {
   /** Index of the first word, counted from the start of the record. */
   readonly at: number;
   /**
-   * Bits of the word that the field has. Other fields may have the rest. A field without `to`, `codes` and `doubles` is
-   * a boolean: true if its bit is set.
+   * Bits of the word that belong to the field. A field without `to`, `codes` and `doubles` is a boolean: true if its
+   * bit is set.
    */
   readonly mask: number;
   /** Smallest and largest number. */
@@ -26,9 +26,9 @@ export interface Field<T> {
 /** The fields of a record whose values are T. */
 export type Fields<T> = { readonly [K in keyof T]: Field<T[K]> };
 
-/** The fields of a task: those of the task record, and those of a row of its head table. */
+/** Fields of a task: those of its record, and those of a row of its head table. */
 export interface TaskFields<R, H> {
-  /** TASK_*. */
+  /** Code of the task, TASK_*. */
   readonly kind: number;
   readonly record: Fields<R>;
   readonly head: Fields<H>;
@@ -76,7 +76,7 @@ const counts = (most: number, values: readonly [number, number] = [1, 1], heads 
   headTable: word(F.T_HEAD_TABLE),
 });
 
-/** The clamp of points, or of the boxes of cells. */
+/** How points, or the boxes of cells, are clamped. */
 const CLAMP = /* @__PURE__ */ choice(
   F.T_FLAGS,
   { none: 0, before: F.TASK_FLAG_CLAMP_BEFORE, after: F.TASK_FLAG_CLAMP_AFTER },
@@ -142,7 +142,7 @@ export const ORIENTED = {
 export const CELLS = {
   kind: F.TASK_CELLS,
   record: {
-    // Allow one head only: its grid has the width of the map. A cell has one value.
+    // Allow one head only, whose grid is as wide as the map. A cell has one value.
     ...counts(1, [1, 1], 1),
     groups: choice(F.T_RULE, { "edge-impulse": F.CELLS_SDK, enclosing: F.CELLS_ENCLOSING }),
     clamp: CLAMP,

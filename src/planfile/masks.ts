@@ -1,4 +1,4 @@
-/** Reads the masks of a plan file. */
+/** Reads the masks in a plan file. */
 import { prototypesOf, typeProblem } from "../tasks/masks/plan.ts";
 import { PROTOTYPE_TYPES, type Prototypes } from "../tasks/masks/source.ts";
 import { attachMasks } from "../tasks/masks/attach.ts";
@@ -8,7 +8,7 @@ import { MASKS } from "./fields.ts";
 import { openSection } from "./section.ts";
 import type { FileTask } from "./tasks.ts";
 
-/** Most pixels of the input for one pixel of a prototype, along a side. Real networks have 2 to 8. */
+/** Most input pixels per prototype pixel along a side. Real networks have 2 to 8. */
 const MOST_STRIDE = 64;
 
 /** The task "segment" of plan files. */
@@ -39,7 +39,7 @@ export const masks: FileTask<"segment"> = {
         `${elements} elements for ${count} prototypes of ${width}x${height}`,
         "as many as these have",
       );
-    // Limit the input size: a mask of size "network" has that many pixels, and a forged file could ask for any count.
+    // Limit the input size: a mask of size "network" has as many pixels, and a forged file could state any.
     inputSize?.forEach((side, k) => within(side, 0, MOST_STRIDE * (k === 0 ? width : height), 1));
     return { known: { name: "segment" }, afterImage: attachMasks(work, { tensor, prototypes, heads }) };
   },

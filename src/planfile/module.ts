@@ -1,9 +1,9 @@
-/** Writes a plan as an ES module that decodes by itself. */
+/** Writes a plan as an ES module that decodes on its own. */
 import type { EmbeddedPlan } from "../compiled/decode.ts";
 import { refuse, refuseFor } from "../core/errors.ts";
 import type { CompiledPlan } from "./write.ts";
 
-/** Stands in a template where the plan belongs. */
+/** Placeholder for the plan in a template. */
 const PLACE = "BOXWRIGHT_PLAN";
 
 /**

@@ -5,14 +5,14 @@ import { CELLS } from "./fields.ts";
 import { openSection, refuseKernelNms } from "./section.ts";
 import type { FileTask } from "./tasks.ts";
 
-/** The task "peaks" of plan files. Of its networks a plan file holds only those whose cells are grouped: FOMO. */
+/** The task "peaks" of plan files. They support only networks whose cells are grouped: FOMO. */
 export const peaks: FileTask<"peaks"> = {
   task: "peaks",
 
   attachFile(loaded) {
     const { file, images } = loaded.plan;
     const { work, task, heads } = openSection(loaded, CELLS);
-    // The kernel's candidates are cells, and suppression would drop cells that belong to a group.
+    // Refuse a plan that suppresses: the kernel's candidates are cells, and some would be missing from their group.
     refuseKernelNms(loaded, "cells");
     const capacity = Math.max(...images.map(({ plan }) => file.word(plan, A.P_CAPACITY)));
     return { known: { name: "peaks" }, afterImage: attachCells(work, { ...heads[0], ...task, capacity }) };

@@ -8,7 +8,7 @@ import { POSE } from "./fields.ts";
 import { openSection } from "./section.ts";
 import type { FileTask } from "./tasks.ts";
 
-/** Most bytes of a column. */
+/** Largest column in bytes. */
 const MOST_BYTES = 0x7fffffff;
 
 /** The task "pose" of plan files. */

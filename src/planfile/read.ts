@@ -1,6 +1,6 @@
 /**
- * Reads a plan file. A checksum finds accidents. A forged file can have a valid checksum, so every address and every
- * offset is checked too. `format.ts` documents the file; `embedded/` reads the same in C.
+ * Reads a plan file. Checks the checksum against accidents, and every address and offset against forgery. `format.ts`
+ * documents the file; `embedded/` reads it in C.
  */
 import * as A from "../core/abi.ts";
 import { crc32 } from "../core/crc32.ts";
@@ -12,9 +12,9 @@ import * as F from "./format.ts";
 
 /** Contents of a plan file. */
 export interface PlanFile {
-  /** The whole file, in memory of its own. The task record follows `image`. */
+  /** The whole file, in its own memory. The task record follows `image`. */
   readonly file: PlanBytes;
-  /** Leading part of memory. */
+  /** Bytes for the start of memory. */
   readonly image: Uint8Array;
   readonly memoryBytes: number;
   /** Rows of the detection columns. */
@@ -31,7 +31,7 @@ export interface PlanFile {
   readonly task: number;
 }
 
-/** An image of the batch: addresses of its plan block and of its detection columns. */
+/** An image of the batch: its plan block, and the addresses of its detection columns. */
 export interface PlanImage extends DetectionColumns {
   readonly plan: number;
 }
@@ -73,7 +73,7 @@ export function readPlan(given: Uint8Array | ArrayBuffer): PlanFile {
   };
 }
 
-/** Returns the bytes of the file, with length, checksum and versions checked. */
+/** Returns the file's bytes after checking length, checksum and versions. */
 function wholeFile(given: Uint8Array | ArrayBuffer): Uint8Array {
   const whole = asBytes(given);
   const view = new DataView(whole.buffer, whole.byteOffset, whole.length);
@@ -90,7 +90,7 @@ function wholeFile(given: Uint8Array | ArrayBuffer): Uint8Array {
       `a file of version ${word(F.F_VERSION)}`,
       `${F.PLAN_VERSION}. Compile the plan again with this version of boxwright.`,
     );
-  // More bytes may follow, for example in flash.
+  // Allow further bytes after the file, as in flash.
   const length = word(F.F_FILE_BYTES);
   if (whole.length < length || length < head)
     refusePlan(`${whole.length} bytes`, `${length}: was the file cut short, or read or written as text?`);
@@ -106,13 +106,13 @@ function wholeFile(given: Uint8Array | ArrayBuffer): Uint8Array {
   return bytes;
 }
 
-/** Returns a view of what the caller passed. Throws if that is not bytes. */
+/** Returns what the caller passed as bytes. Throws if it is something else. */
 function asBytes(given: Uint8Array | ArrayBuffer): Uint8Array {
   if (given instanceof Promise) refusePlan("a promise", "what it resolves to: await it");
   const isBuffer = kindOf(given) === "ArrayBuffer";
   if (!isBuffer && !isBytes(given))
     refusePlan(show(given), "the bytes of a plan file, a Uint8Array or an ArrayBuffer");
-  // A detached buffer has no bytes, and no view of it can be made.
+  // Return no bytes for a detached buffer, of which no view can be made.
   if (given.byteLength === 0) return new Uint8Array(0);
   const { buffer, byteOffset, byteLength } = given as Uint8Array;
   return isBuffer ? new Uint8Array(given as ArrayBuffer) : new Uint8Array(buffer, byteOffset, byteLength);
@@ -143,12 +143,12 @@ function readImages(file: PlanBytes, { imageBytes, memoryBytes, rows }: Limits):
     });
     return { plan, boxes, scores, classIds, sources };
   });
-  // The last columns end where memory does.
+  // Check that memory ends where the last columns do.
   within(memoryBytes, 0, end, end);
   return images;
 }
 
-/** Reads a row of the slot table. Slots lie after the image. */
+/** Reads a row of the slot table. Slots come after the image. */
 function readSlotRow(file: PlanBytes, row: number, { imageBytes, memoryBytes }: Limits): PlanSlot {
   const rank = file.word(row, F.S_RANK);
   const type = TYPES.find((t) => ELEMENTS[t].code === file.word(row, F.S_TYPE));

@@ -1,4 +1,4 @@
-/** Reads what the sections of all tasks share in a plan file. Only tasks use this module. */
+/** Reads the task section of a plan file, as far as all tasks share its format. Only tasks use this module. */
 import * as A from "../core/abi.ts";
 import { volume } from "../core/tensor.ts";
 import type { Column } from "../heads/channels.ts";
@@ -13,7 +13,7 @@ import type { LoadedFile } from "./tasks.ts";
 /** A row of the head table. */
 type HeadInFile<H> = H & Pick<Head, "cells" | "gridWidth"> & { readonly extra: Column };
 
-/** The task section of a plan file, and the memory that the section describes. */
+/** A task section, and the memory that it describes. */
 export interface Section<R, H> {
   readonly work: TaskMemory;
   /** The values of the task record. */
@@ -75,7 +75,7 @@ export function openSection<R extends Counts, H>(
     for (const block of images) {
       const at = file.word(block.plan, A.P_HEAD0) + k * A.HEAD_WORDS * 4;
       checkEqual("a head record at source", file.word(at, A.H_SOURCE), source);
-      // A head of which no class is kept has no cells in its record.
+      // The record of a head without a kept class has no cells.
       checkEqual("cells of a head record", file.word(at, A.H_CELLS) || cells, cells);
     }
     source += cells;
@@ -85,7 +85,7 @@ export function openSection<R extends Counts, H>(
   return { work, task, heads };
 }
 
-/** Throws if the kernel would suppress candidates, in a plan whose task needs all of them. */
+/** Throws if the plan lets the kernel suppress candidates, although the task needs all of them. */
 export function refuseKernelNms({ plan: { file, images } }: LoadedFile, what: string): void {
   for (const { plan } of images)
     if (file.word(plan, A.P_FLAGS) & (A.FLAG_NMS_CLASS | A.FLAG_NMS_ALL))

@@ -1,4 +1,4 @@
-/** Rewrites the binary of a kernel. The WebAssembly specification numbers the sections. */
+/** Rewrites a kernel's binary so that it has its own memory. The WebAssembly specification defines the sections. */
 
 const MEMORY_SECTION = 5;
 const IMPORT_SECTION = 2;
@@ -11,8 +11,8 @@ const HAS_MAXIMUM = 1;
 const IS_MEMORY = 2;
 
 /**
- * Returns a kernel that has a memory of its own, `pages` pages large and exported, where `from` imports one. Engines
- * that cannot hand a module its memory (wasm3, WAMR) need this form.
+ * Returns a kernel with its own, exported memory of `pages` pages, instead of an imported one. Engines that cannot pass
+ * a memory to a module need it (wasm3, WAMR).
  */
 export function standaloneKernel(from: Uint8Array, pages: number): Uint8Array<ArrayBuffer> {
   const out: number[] = [...from.subarray(0, HEADER_BYTES)];
@@ -31,7 +31,7 @@ export function standaloneKernel(from: Uint8Array, pages: number): Uint8Array<Ar
   while (at < from.length) {
     const id = from[at++];
     const end = number() + at;
-    // Sections come in the order of their ids: put the memory before the first one with a larger id.
+    // Insert the memory before the first section with a larger id, since sections are in order of ids.
     if (!hasMemory && id > MEMORY_SECTION) {
       section(MEMORY_SECTION, [1, HAS_MAXIMUM, ...leb(pages), ...leb(pages)]);
       hasMemory = true;

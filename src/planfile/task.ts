@@ -1,4 +1,4 @@
-/** Writes what a task reads besides boxes: the task record and the head table of a plan file. */
+/** Writes a task's record and head table into a plan file. */
 import { refuse } from "../core/errors.ts";
 import type { Edges } from "../core/keypoints.ts";
 import type { Rules } from "../core/rules.ts";
@@ -25,7 +25,7 @@ import {
 } from "./fields.ts";
 import * as F from "./format.ts";
 
-/** Offsets of the record and the tables in the file. */
+/** Offsets of the record and its tables in the file. */
 interface TaskOffsets {
   readonly task: number;
   readonly headTable: number;
@@ -41,7 +41,7 @@ export const namesOfPoints = (plan: Plan): readonly string[] => poseOf(plan)?.na
 /** Returns the edges of the skeleton; none if the plan has no keypoints, or no edges between them. */
 export const edgesOf = (plan: Plan): Edges => poseOf(plan)?.edges ?? [];
 
-/** The file that a task section is written into, its offsets there, and the plan. */
+/** Where a task section is written: the file, its offsets, and the plan. */
 interface Target {
   readonly view: DataView;
   readonly offsets: TaskOffsets;
@@ -108,7 +108,10 @@ export function putTask(target: Target, layout: MemoryLayout, iou: number): void
   }
 }
 
-/** Writes the task record, and a row for each head. Cells have no extra channels: the rows locate their scores. */
+/**
+ * Writes the task record, and a head row for each head. Heads of FOMO have no extra channels, so their rows locate the
+ * scores.
+ */
 function putSection<R, H>(
   { view, offsets, plan }: Target,
   { kind, record, head: fields }: TaskFields<R, H>,
@@ -128,7 +131,7 @@ function putSection<R, H>(
   });
 }
 
-/** Returns the clamp of points or of cells. "centre" is a clamp of boxes: the others then clamp at the end. */
+/** Returns the clamp of points or cells. "centre" applies to boxes only, so the others clamp at the end. */
 const clampOf = ({ clamp }: Pick<Rules, "clamp">) => (clamp === "centre" ? "after" : clamp);
 
 /** Returns the slot and size of the prototypes, with the steps in elements instead of bytes. */
@@ -142,7 +145,7 @@ function prototypesIn({ tensors, batch }: Plan, { prototypes, tensors: [slot] }:
   return { count, slot, width, height, ...steps, image: volume(dims) / batch };
 }
 
-/** Writes a record, whose words have to be 0 before the call. */
+/** Writes a record. Its words must be 0 before the call. */
 function putFields<T>(view: DataView, row: number, fields: Fields<T>, values: NoInfer<T>): void {
   for (const [name, { at, mask, to, codes, doubles }] of Object.entries<Field<string>>(fields)) {
     const value = values[name as keyof T] as unknown;

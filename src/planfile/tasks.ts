@@ -1,6 +1,6 @@
 /**
- * How a task joins in when a plan file is loaded. `loadPlan` reads boxes alone. It hands the section of another task
- * (task record and head table, see format.ts) to that of its option `tasks`. Without it `loadPlan` refuses the file.
+ * The interface of tasks in plan files. `loadPlan` itself reads boxes only. It passes the section of another task (task
+ * record and head table, see format.ts) to that task, if the option `tasks` has it, and else refuses the file.
  */
 import { TASKS, type TaskName, type TaskValueName, neededTask } from "../core/tasks.ts";
 import type { Detections } from "../decode/detections.ts";
@@ -22,12 +22,12 @@ export interface LoadedFile {
 
 /** A task whose columns are added to the detections. */
 export interface AttachedTask {
-  /** Name of the task and edges of the keypoints, which the records of a packet do not state. */
+  /** Task and keypoint edges for records of a packet, which do not state them. */
   readonly known: KnownTask;
   readonly afterImage: AfterImageOfTask;
 }
 
-/** A task of plan files. It has none of what reads configs and shapes, so that a page stays small. */
+/** A task for plan files. It leaves out the readers of configs and shapes, so that pages stay small. */
 export interface FileTask<N extends TaskName = TaskName> extends RowReader {
   readonly task: N;
   /**

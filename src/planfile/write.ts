@@ -32,12 +32,12 @@ import { edgesOf, namesOfPoints, putTask } from "./task.ts";
 import { explain } from "../plan/explain.ts";
 import { ALL_TASKS } from "../whole/tasks.ts";
 
-/** A plan file, and what it was made from. */
+/** A plan file with the data it was made of. */
 export interface CompiledPlan {
   readonly bytes: Uint8Array<ArrayBuffer>;
   readonly plan: Plan;
   readonly layout: MemoryLayout;
-  /** Everything that is written to memory beforehand. */
+  /** The part of memory that is written beforehand. */
   readonly image: Uint8Array;
   /** Class names by class id; empty if the plan has none. */
   readonly labels: readonly string[];
@@ -61,7 +61,7 @@ export function compilePlan(
   const settled = readConfig(config, options);
   const specs = settledSpecs(settled);
   const interpreted = interpretConfig(settled, specs, ALL_TASKS, valuesIn(specs, valuesOf));
-  // The decoder brings these rows into one form in each frame. A plan has no such step.
+  // Refuse rows that a decoder of configs would convert in each frame, since a plan has no such step.
   if (interpreted.interpretations.length === 0 && finishedRowsOf(settled, () => FinishedRows)?.reads(specs))
     refuse(
       "",
@@ -69,7 +69,7 @@ export function compilePlan(
       "a network whose boxes the kernel reads as they are: a plan file has no place for that step",
     );
   const { plan, layout } = assemble(interpreted, explain, {
-    // A host on a device writes whole tensors into the slots.
+    // Devices write whole tensors into the slots.
     gathers: false,
     scalarOnly,
   });
@@ -98,7 +98,7 @@ export function compilePlan(
   checkSize(layout.bytes, TensorError);
   const memory = memoryOf(new ArrayBuffer(layout.bytes));
   writeImage({ memory, plan, layout }, settled);
-  // Everything that is written beforehand lies before the first slot.
+  // Everything written beforehand comes before the first slot.
   const image = new Uint8Array(memory.buffer, 0, layout.slots[0]);
   const labels = labelsOf(plan, settled.labels) ?? [];
   const { iouThreshold } = settled;
@@ -106,10 +106,10 @@ export function compilePlan(
   return { ...contents, bytes: fileOf({ ...contents, iouThreshold }) };
 }
 
-/** True if the boxes of a network can be read without its task. */
+/** True if a network's boxes can be read without its task. */
 const isSeparable = (task: TaskPlan): boolean => "isMapOfRow" in task || "slots" in task;
 
-/** Returns a function that gives the values of tensor `i` as numbers, or null if they are not at hand. */
+/** Returns a function that returns the values of tensor `i` as numbers, or null if unknown. */
 export const valuesIn =
   (specs: readonly TensorSpec[], valuesOf: (name: string) => TensorData | null) =>
   (i: number): ArrayLike<number> | null => {
@@ -132,9 +132,9 @@ function settledSpecs(config: Config): TensorSpec[] {
   return specsOf(config) as TensorSpec[];
 }
 
-/** Everything that a plan file holds. */
+/** What a plan file contains. */
 interface Contents {
-  /** Leading part of the memory image. */
+  /** The start of the memory image. */
   readonly image: Uint8Array;
   readonly plan: Plan;
   readonly layout: MemoryLayout;
@@ -206,7 +206,7 @@ function cString(s: string, where: string): Uint8Array {
   return new TextEncoder().encode(`${s}\0`);
 }
 
-/** Lays out the parts of a file, in the order in which they stand there. */
+/** Lays out the parts of a file in order. */
 function offsetsOf(
   { image, layout, plan }: Contents,
   names: readonly Uint8Array[],

@@ -1,11 +1,14 @@
-/** Errors of a pool: frames that it did not take or lost, and threads that died or never began. */
+/** Errors of a pool: refused or lost frames, and threads that died or never started. */
 import { mismatch } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 
-/** Reason of a refusal. `"full"`: the stream's queue is full. `"crashed"`: the thread that had the frame died. */
+/**
+ * Reason of the error. `"full"`: the stream's queue is full. `"closed"`: the pool is closed. `"crashed"`: the frame's
+ * thread died.
+ */
 export type PoolErrorKind = "full" | "closed" | "crashed";
 
-/** The pool did not take a frame, or lost it. */
+/** Thrown if the pool refused a frame, or lost it. */
 export class PoolError extends Error {
   static override readonly name = "PoolError";
   override readonly name = "PoolError";
@@ -17,10 +20,10 @@ export class PoolError extends Error {
   }
 }
 
-/** Threads that may die one after the other without a result. The next death ends the pool. */
+/** Count of deaths of threads without a result in between, after which the next one ends the pool. */
 export const MAX_CRASHES = 3;
 
-/** Returns the error of what a thread had when it died. `isLast`: its death ends the pool. */
+/** Returns the error for the frames of a thread that died. `isLast`: the pool ends too. */
 export const crashError = (cause: string, isLast: boolean): PoolError =>
   new PoolError(
     "crashed",
@@ -34,14 +37,14 @@ export const crashError = (cause: string, isLast: boolean): PoolError =>
 export const isOutOfMemory = (why: string | Error): boolean =>
   (why as { readonly code?: string }).code === "ERR_WORKER_OUT_OF_MEMORY";
 
-/** Returns why a thread died, in words that fit into a sentence. */
+/** Returns why a thread died, as part of a sentence. */
 export function causeOf(why: string | Error): string {
   if (isOutOfMemory(why)) return "it ran out of memory, and the option resourceLimits sets how much it has";
-  // Node adds lines about modules.
+  // Use the first line: Node adds lines about modules.
   return typeof why === "string" ? why : why.message.split("\n", 1)[0];
 }
 
-/** Returns the error of a file whose thread never began to serve. */
+/** Returns the error about a worker file whose thread never started to serve. */
 export const wrongFileError = (file: URL, cause: string): Error =>
   new RangeError(
     "worker: " +

@@ -1,4 +1,4 @@
-/** Settings of a pool and of one frame, and their checks. */
+/** Options of a pool and of one frame, with their checks. */
 import type { ResourceLimits } from "node:worker_threads";
 import { refuse } from "../core/errors.ts";
 import {
@@ -16,7 +16,7 @@ import { show } from "../core/tensor.ts";
 import type { Frame } from "../decode/frame.ts";
 import type { PoolNetwork } from "./protocol.ts";
 
-/** Settings of a pool. */
+/** Options of a pool. */
 export interface PoolOptions {
   /** The networks of the pool. A packet goes to the network that it names, every other frame to the first network. */
   readonly networks: readonly PoolNetwork[];
@@ -25,15 +25,15 @@ export interface PoolOptions {
   /** Most frames of one stream that wait for a thread. Default 4. */
   readonly queue?: number;
   /**
-   * A frame meets a full queue. `"block"` (default, for recorded frames): `decode` refuses it, and `room` says when to
-   * go on. `"drop-oldest"` (for live frames): the frame that has waited longest is dropped.
+   * What happens to a frame when its queue is full. `"block"` (default, for recorded frames): `decode` refuses it, and
+   * `room` tells when to go on. `"drop-oldest"` (for live frames): the oldest waiting frame is dropped.
    */
   readonly policy?: "block" | "drop-oldest";
   /** Limits of each thread's JavaScript heap and stack, as those of `Worker`. */
   readonly resourceLimits?: ResourceLimits;
   /**
-   * File of the threads, if a bundler has parted it from the pool: `boxwright/pool-worker`. A file whose thread ends,
-   * sends something else or is silent for 30 seconds is refused.
+   * File that the threads run, `boxwright/pool-worker`. Needed if a bundler moved it. A file that ends, sends something
+   * else or is silent for 30 seconds is refused.
    */
   readonly worker?: URL;
 }
@@ -44,7 +44,7 @@ interface About {
   readonly network?: number;
 }
 
-/** Most threads of a pool. A thread takes 11 MB, and more threads than processors gain nothing. */
+/** Largest count of threads. Each takes 11 MB, and more threads than processors gain nothing. */
 export const MAX_THREADS = 256;
 
 const THREADS: Rule = [
@@ -70,7 +70,7 @@ const RULES: OptionRules = {
   ],
 };
 
-/** Returns the settings without those that are null. Throws a RangeError for a setting that is none. */
+/** Returns the options without null values. Throws a RangeError for a wrong one. */
 export function checkPool(given: PoolOptions): PoolOptions {
   const options = checkOptions(given, RULES);
   const { networks, resourceLimits } = options;
@@ -81,7 +81,7 @@ export function checkPool(given: PoolOptions): PoolOptions {
   return options;
 }
 
-/** Throws a RangeError unless the value is what a pool can make a decoder of. */
+/** Throws a RangeError unless a pool can make a decoder of the value. */
 export function checkNetwork(where: string, given: PoolNetwork | null): void {
   checkNames(where, given, ["config", "options"]);
   const { config, options } = given as PoolNetwork;
@@ -100,7 +100,10 @@ export function checkStream(name: string): void {
   if (typeof name !== "string") refuse("stream", show(name), 'a name such as "front door"', RangeError);
 }
 
-/** Returns what the caller says about a frame. Throws a RangeError for unknown names, and for a bare frame. */
+/**
+ * Returns what the caller states about a frame. Throws a RangeError for unknown names, and for a frame that is passed
+ * bare.
+ */
 export function checkAbout(given: About | null): About {
   if (given === null) return {};
   if ("width" in Object(given) || "height" in Object(given))
@@ -111,7 +114,7 @@ export function checkAbout(given: About | null): About {
   return given;
 }
 
-/** Throws a RangeError unless the value is an object with the named fields alone. */
+/** Throws a RangeError unless the value is an object with these fields only. */
 function checkNames(where: string, given: unknown, names: readonly string[]): void {
   checkOptions(given as object, namesOnly(...names), {
     prefix: `${where}.`,

@@ -1,4 +1,4 @@
-/** `createPool`: decoders over worker threads. */
+/** `createPool` makes a pool: decoders on worker threads. */
 import { availableParallelism } from "node:os";
 import { createHistogram } from "node:perf_hooks";
 import { Worker } from "node:worker_threads";
@@ -30,12 +30,12 @@ import { type PoolStats, percentiles } from "./stats.ts";
 import { type Job, Streams } from "./streams.ts";
 import { checkMemory, owned, uncloned, workOf } from "./work.ts";
 
-/** Frames in a thread's hands: one that is decoded, and one that arrives meanwhile. */
+/** Frames that a thread holds: one in decoding, and the next one. */
 const DEPTH = 2;
-/** Milliseconds in which a thread has to begin to serve. It takes 10; a file that is none for threads never does. */
+/** Milliseconds in which a thread must start to serve. A right file takes 10, a wrong file never does. */
 const MAX_START = 30_000;
 
-/** A network, and its index in every thread. A network that was refused leaves its index unused. */
+/** A network and its index in every thread. The index of a refused network stays unused. */
 interface Entry {
   readonly network: PoolNetwork;
   readonly index: number;
@@ -48,13 +48,13 @@ interface Added {
 
 interface Thread {
   readonly worker: Worker;
-  /** Ends the thread unless it serves in time. */
+  /** Ends the thread if it does not serve in time. */
   readonly timer: NodeJS.Timeout;
   isServing: boolean;
   readonly jobs: Map<number, Job<PoolResult>>;
-  /** Networks that the thread has not answered for yet. */
+  /** Networks that the thread has not yet made a decoder for. */
   readonly added: Map<number, Added>;
-  /** Labels of the last answer of each network. */
+  /** Labels in the thread's last answer, per network. */
   readonly labels: (readonly string[] | null)[];
 }
 
@@ -70,7 +70,7 @@ export class DecoderPool {
   readonly #options: PoolOptions;
   readonly #file: URL;
   readonly #networks: Entry[] = [];
-  /** Networks that some thread has not answered for yet. */
+  /** Networks that some thread has not yet answered for. */
   readonly #adding = new Set<Entry>();
   readonly #threads: Thread[] = [];
   readonly #streams = new Streams<PoolResult>();
@@ -80,10 +80,10 @@ export class DecoderPool {
   #nextId = 0;
   #nextIndex = 0;
   #crashes = 0;
-  /** True when a thread has begun to serve: the file is right. */
+  /** True once a thread has started to serve, which shows that the file is right. */
   #hasServed = false;
   #closed: Promise<void> | null = null;
-  /** What a closed pool says. */
+  /** Message of errors after the pool has closed. */
   #reason = "the pool is closed. Make another with createPool.";
   #whenEmpty: (() => void) | null = null;
 
@@ -94,7 +94,7 @@ export class DecoderPool {
     this.#options = options;
     this.#queue = queue;
     this.#isLive = policy === "drop-oldest";
-    // Not `new URL(name, import.meta.url)`: bundlers take that for an asset to carry along.
+    // Avoid `new URL(name, import.meta.url)`: bundlers would copy the file as an asset.
     this.#file = worker ?? new URL(import.meta.url.replace(/[^/]*$/, "pool-worker.mjs"));
     for (let i = 0; i < threads; i++) this.#threads.push(this.#start());
   }
@@ -104,7 +104,7 @@ export class DecoderPool {
     return this.#threads.length;
   }
 
-  /** The counters as they stand. */
+  /** The current counters. */
   get stats(): PoolStats {
     return { ...this.#counts, decode: percentiles(this.#decode), latency: percentiles(this.#latency) };
   }
@@ -124,7 +124,7 @@ export class DecoderPool {
       this.#networks.push(entry);
       return hashes[0];
     } catch (error) {
-      // Let threads that took the network forget it: they would decode packets that name its config.
+      // Make threads that took the network forget it: they would decode packets that name its config.
       for (const { worker } of this.#threads) worker.postMessage({ forget: entry.index } satisfies Request);
       throw error;
     } finally {
@@ -170,7 +170,7 @@ export class DecoderPool {
     });
   }
 
-  /** Resolves when the queue of a stream has room for a frame, or when the pool closes. Calls take turns. */
+  /** Resolves when a stream's queue has room for a frame, or when the pool closes. Callers are served in turn. */
   async room(stream: string): Promise<void> {
     checkStream(stream);
     const isFull = (): boolean => !this.#closed && this.#streams.waitingOf(stream) >= this.#queue;
@@ -178,11 +178,11 @@ export class DecoderPool {
     for (; isFull(); hasWaited = true)
       await new Promise<void>((resolve) => {
         const { callers } = this.#streams.get(stream);
-        // Put this call first again if a frame that did not wait took its place.
+        // Put this caller first again if another frame took its place.
         if (hasWaited) callers.unshift(resolve);
         else callers.push(resolve);
       });
-    // Wake the next call if this one sends no frame.
+    // Wake the next caller if this one sends no frame.
     if (hasWaited) setImmediate(() => isFull() || this.#streams.wakeNext(stream));
   }
 
@@ -207,7 +207,7 @@ export class DecoderPool {
     if (this.#closed) throw new PoolError("closed", this.#reason);
   }
 
-  /** Drops the oldest waiting frame of a full queue, or refuses the new one. */
+  /** Drops the oldest waiting frame if the policy allows, else refuses the new frame. */
   #makeRoom(name: string): void {
     if (!this.#isLive)
       throw new PoolError(
@@ -238,7 +238,7 @@ export class DecoderPool {
     thread.jobs.set(id, job);
     thread.worker.ref();
     try {
-      // The memory of a frame that waits is the caller's still: another frame may have taken it along.
+      // Take the memory now: until here it belonged to the caller, and another frame may have taken it.
       const { work, copied } = owned(checkMemory(job.work));
       post(thread, { id, work, index: job.network }, transferable(arraysOf(work)));
       this.#counts.copied += copied ? 1 : 0;
@@ -265,7 +265,7 @@ export class DecoderPool {
     const worker = new Worker(this.#file, resourceLimits ? { resourceLimits } : {});
     const replace = (why: string | Error): void => this.#replace(thread, why);
     const check = (): void => void (thread.isServing || replace(`it was silent for ${MAX_START / 1000} s`));
-    // Check after the messages that wait: a main thread that was busy for so long has read none.
+    // Check only after pending messages, which a busy main thread may not have read yet.
     const timer = setTimeout(() => setImmediate(check), MAX_START).unref();
     const thread: Thread = {
       worker,
@@ -281,9 +281,9 @@ export class DecoderPool {
       else replace(`it sent ${show(message)}`);
     });
     worker.on("error", replace);
-    // An answer that cannot be read names no frame, so the thread's frames would wait forever.
+    // Replace the thread after an unreadable answer: it names no frame, so the thread's frames would wait forever.
     worker.on("messageerror", replace);
-    // A thread that ends without an error, by process.exit() in it.
+    // Replace a thread that ended without an error, by process.exit() inside it.
     worker.on("exit", (code) => replace(`it ended with exit code ${code}`));
     return thread;
   }
@@ -322,7 +322,7 @@ export class DecoderPool {
     else this.#end(thread, id, "failed", ({ settle }) => settle.reject(error));
   }
 
-  /** Counts a frame that a thread is done with, and delivers its result in turn. */
+  /** Counts a frame that a thread has finished, and delivers its result in order. */
   #end(thread: Thread, id: number, count: "out" | "failed", deliver: (job: Job<PoolResult>) => void): void {
     const job = thread.jobs.get(id);
     if (!job) return;
@@ -335,7 +335,7 @@ export class DecoderPool {
     if (this.#counts.waiting + this.#counts.running === 0) this.#whenEmpty?.();
   }
 
-  /** Puts a new thread in the place of one that died, or that does not answer as it should. Its frames are lost. */
+  /** Replaces a thread that died or answers wrongly. Its frames are lost. */
   #replace(thread: Thread, why: string | Error): void {
     const at = this.#threads.indexOf(thread);
     if (at < 0) return;
@@ -349,10 +349,11 @@ export class DecoderPool {
     void this.#endThread(thread, crashError(cause, false));
   }
 
-  /** Ends the pool after the death of a thread. Refuses what waits. */
+  /** Ends the pool after a thread's death. Refuses all waiting frames. */
   #endPool(thread: Thread, error: Error): void {
     this.#reason = error.message;
-    // The frames of the dead thread get its error, all others that of a closed pool. A wrong file is the error of all.
+    // Give the dead thread's frames its error, and the others that of a closed pool. Give all the error of a wrong
+    // file.
     const closed = error instanceof PoolError ? new PoolError("closed", error.message) : error;
     const ended = this.#threads.splice(0).map((t) => this.#endThread(t, t === thread ? error : closed));
     this.#closed ??= Promise.all(ended).then(() => undefined);
@@ -366,7 +367,7 @@ export class DecoderPool {
     this.#whenEmpty?.();
   }
 
-  /** Ends a thread. What it has not answered is refused. */
+  /** Ends a thread. Refuses what it has not answered. */
   #endThread(thread: Thread, error: Error): Promise<number> {
     clearTimeout(thread.timer);
     for (const id of [...thread.added.keys(), ...thread.jobs.keys()]) this.#fail(thread, id, error);
@@ -374,7 +375,7 @@ export class DecoderPool {
   }
 }
 
-/** Takes what waits for the answer of a thread about a network. */
+/** Takes the waiting promise for a thread's answer about a network. */
 function takeAdded({ added }: Thread, id: number): Added | undefined {
   const known = added.get(id);
   added.delete(id);

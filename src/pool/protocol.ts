@@ -6,36 +6,36 @@ import type { TaskColumns } from "../decode/detections.ts";
 import type { Frame } from "../decode/frame.ts";
 import { PacketError, type PacketErrorKind } from "../packet/error.ts";
 
-/** A network that a pool decodes: what `createDecoder` takes. */
+/** A network that a pool decodes: the arguments of `createDecoder`. */
 export interface PoolNetwork {
   readonly config: unknown;
   readonly options?: DecoderOptions;
 }
 
-/** One frame for a thread: the bytes of a packet, or tensors. */
+/** A frame for a thread: bytes of a packet, or tensors. */
 export type Work =
   { readonly bytes: Uint8Array } | { readonly tensors: readonly TensorInput[]; readonly frame?: Frame };
 
-/** First message of a thread. It shows that the thread runs the right file. */
+/** First message of a thread, which shows that it runs the right file. */
 export const SERVING = "boxwright/pool-worker";
 
 export type Request =
   | { readonly id: number; readonly network: PoolNetwork; readonly index: number }
   /** `index`: the network of frames that name none. */
   | { readonly id: number; readonly work: Work; readonly index: number }
-  /** Takes away the network of this index, which another thread refused. Gets no reply. */
+  /** Removes a network that another thread refused. Gets no reply. */
   | { readonly forget: number };
 
-/** Columns of detections. `labels` is left out if they are those of the network's last answer. */
+/** Columns of detections. `labels` is absent if unchanged since the network's last answer. */
 export interface ReplyColumns {
   readonly boxes: Float32Array;
   readonly scores: Float32Array;
   readonly classIds: Int32Array;
   readonly sources: Uint32Array;
   readonly labels?: readonly string[] | null;
-  /** Keypoints, or oriented boxes. */
+  /** Columns of keypoints or oriented boxes. */
   readonly task?: TaskColumns;
-  /** The thread could make masks. What they are made of stays there. */
+  /** True if the thread could make masks. It does not send them. */
   readonly hasMasks?: boolean;
 }
 
@@ -51,7 +51,7 @@ export type Reply =
     }
   | { readonly id: number; readonly fault: Fault };
 
-/** An error as data. A structured clone keeps neither its class nor its fields. */
+/** An error as data, since a structured clone loses its class and fields. */
 export interface Fault {
   readonly name: string;
   readonly message: string;
@@ -75,14 +75,14 @@ export function errorOf({ name, message, kind, options, problems }: Fault): Erro
 }
 
 /**
- * Returns the memory that a message may take along. Shared memory needs no taking.
+ * Returns the buffers that a message may transfer. Shared memory needs no transfer.
  * @param arrays views that hold all of their buffers
  */
 export const transferable = (arrays: readonly { readonly buffer: ArrayBufferLike }[]): ArrayBuffer[] => [
   ...new Set(arrays.map(({ buffer }) => buffer).filter((b): b is ArrayBuffer => b instanceof ArrayBuffer)),
 ];
 
-/** Returns the arrays of a frame. Lists of numbers have no memory to take along. */
+/** Returns the arrays of a frame. Lists of numbers have no memory to transfer. */
 export const arraysOf = (work: Work): readonly Uint8Array[] =>
   "bytes" in work
     ? [work.bytes]

@@ -23,11 +23,11 @@ export interface PoolStats {
   readonly waiting: number;
   /** Frames that a thread has. */
   readonly running: number;
-  /** Frames that were copied once, since they were a part of larger memory. */
+  /** Frames that had to be copied, since they were part of a larger buffer. */
   readonly copied: number;
-  /** Threads that died and were started anew. */
+  /** Threads that died and were replaced. */
   readonly restarts: number;
-  /** Time of the decode in its thread. */
+  /** Duration of the decode in its thread. */
   readonly decode: Percentiles;
   /** Time from the call to the result. */
   readonly latency: Percentiles;

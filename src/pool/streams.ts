@@ -1,11 +1,11 @@
-/** Frames that wait or run, by stream: bounded queues, turns, and results in the order of the frames. */
+/** Holds the frames of a pool by stream: bounded queues, turns between streams, and results in the order of frames. */
 import type { Work } from "./protocol.ts";
 
-/** A frame from the call to its result. */
+/** A frame, from the call until its result. */
 export interface Job<R> {
   readonly stream: Stream<R>;
   readonly work: Work;
-  /** Network of frames that name none. */
+  /** Network for frames that name none. */
   readonly network: number;
   /** Time of the call. */
   readonly start: number;
@@ -17,13 +17,13 @@ export interface Job<R> {
 export interface Stream<R> {
   readonly name: string;
   readonly waiting: Job<R>[];
-  /** Frames that a thread has, and results that wait for those of earlier frames. */
+  /** Frames that a thread holds, and results that wait for earlier frames. */
   readonly running: Job<R>[];
   /** Calls of `room` that wait. */
   readonly callers: (() => void)[];
 }
 
-/** The streams of a pool. A stream without frames is forgotten, so names cost nothing in the long run. */
+/** The streams of a pool. A stream without frames is forgotten, so that many names over time cost nothing. */
 export class Streams<R> {
   readonly #all = new Map<string, Stream<R>>();
   /** Streams with waiting frames, in the order of their turns. */
@@ -35,7 +35,7 @@ export class Streams<R> {
     return stream;
   }
 
-  /** Returns the count of frames of a stream that wait. */
+  /** Returns how many frames of a stream wait. */
   waitingOf(name: string): number {
     return this.#all.get(name)?.waiting.length ?? 0;
   }

@@ -1,4 +1,4 @@
-/** A thread of a pool: makes a decoder for each network, decodes frames in the order of their messages. */
+/** A thread of a pool. Makes a decoder for each network, and decodes frames in the order of messages. */
 import type { MessagePort } from "node:worker_threads";
 import type { Decoder } from "../decode/decoder.ts";
 import { Detections, POINT_COLUMNS, taskFunctionsOf, setLength } from "../decode/detections.ts";
@@ -17,7 +17,7 @@ import {
 
 interface Network {
   readonly decoder: Decoder;
-  /** Labels of the last answer. The pool has these already, so they are sent again only if they change. */
+  /** Labels in the last answer. Sent again only if they change. */
   labels?: readonly string[] | null;
 }
 
@@ -35,13 +35,13 @@ export function serve(port: MessagePort): void {
     }
     port.postMessage(answer.reply, transferable(answer.arrays));
   });
-  // A request that cannot be read names no frame: end the thread, so that the pool fails its frames.
+  // End the thread: an unreadable request names no frame, so the pool must fail all of its frames.
   port.on("messageerror", (error) => {
     throw error;
   });
 }
 
-/** A reply, and the arrays whose memory is transferred with the reply. */
+/** A reply, and the arrays to transfer with it. */
 interface Answer {
   readonly reply: Reply;
   readonly arrays: readonly { readonly buffer: ArrayBufferLike }[];
@@ -76,7 +76,7 @@ function decode(
   };
 }
 
-/** Returns the columns of the rows that count in memory of their own, and those of them that are arrays. */
+/** Copies the filled rows of each column. Also returns the copies that are arrays, for transfer. */
 function columnsOf(detections: Detections): {
   readonly columns: ReplyColumns;
   readonly arrays: Answer["arrays"];
@@ -98,7 +98,7 @@ function columnsOf(detections: Detections): {
   };
 }
 
-/** Returns detections without masks. A copy with them has all prototypes, some megabytes. */
+/** Returns detections without masks, since a copy with them would include all prototypes, some megabytes. */
 function boxesOf({ boxes, scores, classIds, sources, labels, length }: Detections): Detections {
   const plain = new Detections(boxes, scores, classIds, sources, labels);
   setLength(plain, length);
@@ -109,7 +109,7 @@ function boxesOf({ boxes, scores, classIds, sources, labels, length }: Detection
 function run(networks: readonly Network[], work: Work, index: number): readonly [Network, Detections] {
   if (!("bytes" in work)) return [networks[index], networks[index].decoder.decode(work.tensors, work.frame)];
   const packet = fromPacket(work.bytes);
-  // A network that was refused leaves a hole in the list, and `find` would visit it.
+  // A refused network leaves a hole in the list, which `find` would visit.
   const [named] = networks.filter(
     ({ decoder }) => packet.config !== null && decoder.configHash === packet.config,
   );

@@ -1,4 +1,4 @@
-/** A frame becomes a message: plain data, in memory that can be transferred to a thread. */
+/** Converts a frame to a message: plain data in memory that can be transferred. */
 import { TensorError, isRefusal, mismatch, refuse } from "../core/errors.ts";
 import { type TensorInput, show } from "../core/tensor.ts";
 import type { Frame } from "../decode/frame.ts";
@@ -6,8 +6,8 @@ import { type Outputs, asOutputs } from "../decode/inputs.ts";
 import type { Work } from "./protocol.ts";
 
 /**
- * Returns a frame as plain data: tensors of runtimes have methods, which no message carries. A decoder checks the
- * tensors in the thread, so fields stay as they are.
+ * Returns a frame as plain data, since messages carry no methods and a runtime's tensors have some. Copies fields
+ * unchecked, because the decoder checks the tensors in the thread.
  */
 export function workOf(given: Uint8Array | Outputs, frame: Frame | undefined): Work {
   if (ArrayBuffer.isView(given)) {
@@ -29,7 +29,7 @@ export function workOf(given: Uint8Array | Outputs, frame: Frame | undefined): W
   return checkMemory({ tensors, ...(frame === undefined ? {} : { frame }) });
 }
 
-/** Throws if an array of a frame has lost its memory, by a transfer to this pool or to another thread. */
+/** Throws if an array of a frame was transferred to a thread before. */
 export function checkMemory(work: Work): Work {
   if ("bytes" in work) refuseDetached("packet", work.bytes);
   else for (const { name, data } of work.tensors) refuseDetached(`tensor "${name ?? ""}"`, data);
@@ -56,8 +56,8 @@ function isDetached(buffer: ArrayBufferLike): boolean {
 }
 
 /**
- * Returns a frame whose arrays are all of their memory, or shared: only such memory is transferred. Lists of numbers
- * stay as they are.
+ * Returns a frame whose arrays each fill their buffer or are shared, since only such memory is transferred. Lists of
+ * numbers stay as they are.
  */
 export function owned(work: Work): { readonly work: Work; readonly copied: boolean } {
   let copied = false;
@@ -78,7 +78,7 @@ export function owned(work: Work): { readonly work: Work; readonly copied: boole
   return { work: arrays, copied };
 }
 
-/** Returns the error of a message that could not be sent. Those of `postMessage` do not say what to do. */
+/** Returns an error about a message that could not be sent. That of `postMessage` does not say what to do. */
 export const uncloned = (where: string, error: Error): Error =>
   isRefusal(error)
     ? error

@@ -1,6 +1,6 @@
 /**
  * Assigns rows to columns, one to one, so that the weights of the chosen pairs have the largest sum. Only pairs that
- * were added can be chosen, and a row may stay without a column.
+ * were added can be chosen, so a row may end up without a column.
  *
  * The smaller side is placed: its members get partners one after the other, each along the shortest augmenting path.
  * The cost of a pair is its negative weight. Dijkstra's algorithm finds the path, with dual prices of the other side. A
@@ -10,17 +10,17 @@ import { CorePairs, PairList } from "./core-pairs.ts";
 import { IndexList, room } from "./lists.ts";
 import { DistanceHeap } from "./heap.ts";
 
-/** Pairs for each placed member, and visits of each by the searches. With more of both, the core is searched. */
+/** Searches use only the core of the pairs if there are more pairs and more visits than this, per placed member. */
 const MANY_PAIRS = 64;
 const MANY_VISITS = 2;
-/** Rounds after which a core has grown so often that all pairs are quicker. Crowds take 2 to 6. */
+/** Largest count of rounds over a growing core, before searching all pairs is quicker. Crowds take 2 to 6. */
 const MOST_ROUNDS = 24;
 /**
- * Pairs that the searches of one assignment look at. Crowds of 2,000 boxes need a few million. Where all boxes overlap
- * much alike, the searches would look at billions.
+ * Largest count of pairs that the searches of one assignment look at. Crowds of 2,000 boxes need a few million. If all
+ * boxes overlap each other much alike, billions would be needed.
  */
 const MOST_LOOKS = 12e6;
-/** Weights that differ by less are equal. */
+/** Weights that differ by less count as equal. */
 export const ROUNDING = 1e-12;
 
 export class Assignment {
@@ -29,7 +29,7 @@ export class Assignment {
   /** Row of each column, -1 for a column without one. */
   rowOf = new Int32Array(0);
 
-  /** Weight of each pair that was added. */
+  /** Weight of each added pair. */
   weights = new Float64Array(0);
 
   private rows = 0;
@@ -38,7 +38,7 @@ export class Assignment {
   private pairRow = new Int32Array(0);
   private pairColumn = new Int32Array(0);
 
-  /** True if columns are placed and rows have prices, because there are fewer columns than rows. */
+  /** True if there are fewer columns than rows. Columns are then placed, and rows have prices. */
   private isTurned = false;
   /**
    * Member of the placed side (`own`) and of the other side in each pair, and the partner of each member, -1 for none.
@@ -47,23 +47,26 @@ export class Assignment {
   private other = this.pairColumn;
   private otherOf = this.columnOf;
   private ownOf = this.rowOf;
-  /** All pairs, and the fewer of the core. */
+  /** All pairs, and the smaller set in the core. */
   private readonly all = new PairList();
   private readonly core = new CorePairs();
-  /** The pairs that are searched: those of member i stand from `first[i]` to `first[i + 1]`. */
+  /** The pairs to search. Those of member i are at `first[i]` to `first[i + 1]`. */
   private first = this.all.first;
   private listedWeights = this.weights;
-  /** Count of placed members that the searches have visited, and of pairs that they have looked at. */
+  /** Counts of the placed members visited, and of the pairs looked at. */
   private visits = 0;
   private looks = 0;
   /**
-   * True if `solve` has looked at too many pairs. The members that were left then took their best free partner, one
-   * after the other: the sum may not be the largest.
+   * True if `solve` stopped after looking at too many pairs. The remaining members then took their best free partner,
+   * so the sum may not be the largest.
    */
   isCut = false;
-  /** True if some `solve` was cut. */
+  /** True if any `solve` was cut. */
   wasCut = false;
-  /** Dual prices of the other side, at most 0. No pair costs less than the prices of its two members together. */
+  /**
+   * Dual price of each member of the other side, at most 0. No pair costs less than the prices of its two members
+   * together.
+   */
   private price = new Float64Array(0);
   /** Chosen pair of each placed member. */
   private chosen = new Int32Array(0);
@@ -72,14 +75,14 @@ export class Assignment {
   private readonly reached = new DistanceHeap();
   private readonly settled = new IndexList();
   /**
-   * The cheapest end of the path so far: its cost, and the pair with a free partner. If the pair is -1, the path ends
-   * at `endOwn`, which gives up its partner.
+   * The cheapest end of a path so far: its cost, and the pair with a free partner. If the pair is -1, the path ends at
+   * `endOwn`, which loses its partner.
    */
   private endCost = 0;
   private endPair = -1;
   private endOwn = -1;
 
-  /** Begins with so many rows and columns and no pairs. */
+  /** Begins with this many rows and columns, and no pairs. */
   begin(rows: number, columns: number): void {
     this.rows = rows;
     this.columns = columns;
@@ -91,8 +94,8 @@ export class Assignment {
   }
 
   /**
-   * Adds a pair, once. Returns the place in `weights` for its weight, which has to be positive: as an argument, a
-   * double may become a heap object.
+   * Adds a pair. Returns the index in `weights` for its weight, which must be positive. The weight is no argument,
+   * since V8 may allocate a heap object for a double.
    */
   add(row: number, column: number): number {
     const i = this.count++;
@@ -106,7 +109,7 @@ export class Assignment {
     return i;
   }
 
-  /** Chooses every pair whose weight is above the threshold. No two of them may share a row or a column. */
+  /** Chooses every pair whose weight is above the threshold. These pairs must not share rows or columns. */
   takeAbove(threshold: number): void {
     this.takeSides(false);
     for (let pair = 0; pair < this.count; pair++) if (this.weights[pair] > threshold) this.choose(pair);
@@ -129,8 +132,8 @@ export class Assignment {
   }
 
   /**
-   * Returns what a row adds to the sum, by the prices that `solve` found. A pair that was not added would change
-   * nothing if its weight is at most the worth of its row and of its column together.
+   * Returns what a row adds to the sum, by the prices of `solve`. A pair that was not added would change nothing if its
+   * weight is at most the sum of both members' worth.
    */
   worthOfRow(row: number): number {
     return this.isTurned ? -this.price[row] : this.worthOfPlaced(row);
@@ -181,7 +184,7 @@ export class Assignment {
     this.listedWeights = weights;
   }
 
-  /** Places all members anew. Returns false if it gave up, since the searches made more than `most` visits. */
+  /** Places all members again. Returns false if the searches made more than `most` visits. */
   private placeAll(count: number, others: number, most: number): boolean {
     this.price.fill(0, 0, others);
     this.otherOf.fill(-1, 0, count);
@@ -237,7 +240,7 @@ export class Assignment {
     }
   }
 
-  /** Gives a placed member the free partner with the largest weight, if one is left. Searches end here. */
+  /** Gives a placed member the free partner with the largest weight, if any. Used after the searches were cut. */
   private takeBestFree(own: number): void {
     const { first, other, weights } = this.all;
     let best = -1;
@@ -259,15 +262,14 @@ export class Assignment {
   }
 
   /**
-   * Finds the shortest path to a free partner, or to a member that gives up its partner. Exchanges pairs along the
-   * path.
+   * Finds the shortest path to a free partner, or to a member that loses its partner. Exchanges pairs along the path.
    */
   private place(own: number): void {
     const { reached, settled, price, listedWeights, ownOf, chosen } = this;
     settled.length = 0;
     this.endCost = Infinity;
     this.leave(own, 0);
-    // Stop at an end of equal cost. Searching on would take the cube of the count for boxes on one spot.
+    // Stop at an end of equal cost: for boxes on one spot, further search would take the cube of their count.
     while (reached.length > 0 && reached.least() < this.endCost) {
       const other = reached.take();
       settled.push(other);
@@ -283,7 +285,7 @@ export class Assignment {
   }
 
   /**
-   * Extends the search from a placed member to its possible partners.
+   * Extends the search from a placed member to all partners it could have.
    * @param before price of the member, less the cost of the path to it
    */
   private leave(own: number, before: number): void {

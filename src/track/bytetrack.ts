@@ -1,6 +1,6 @@
 /**
- * ByteTrack (Zhang et al., 2022). Detections with a high score are matched first, those with a low score only keep
- * tracks alive. A track that starts after the first frame is confirmed by its second detection.
+ * ByteTrack (Zhang et al., 2022). Matches detections with a high score first. Those with a low score only keep tracks
+ * alive. A track that starts after the first frame is confirmed by its second detection.
  */
 import { FILTER, HeightFilter } from "./filter.ts";
 import type { TrackerFrame } from "./frame.ts";
@@ -10,10 +10,10 @@ import type { ByteTrackOptions, Complete } from "./options.ts";
 import { iou } from "./overlap.ts";
 import { LOST, REMOVED, TRACKED, Tracks, UNCONFIRMED } from "./tracks.ts";
 
-/** Largest cost of a match with a low score, and of the first match of a track that is not confirmed. */
+/** Largest cost of a match with a low score, and of a match of an unconfirmed track. */
 const LOW_LIMIT = 0.5;
 const UNCONFIRMED_LIMIT = 0.7;
-/** A tracked and a lost track with a smaller distance are the same object. */
+/** Distance (1 - IoU) below which a followed and a lost track are the same object. */
 const DUPLICATE = 0.15;
 
 export class ByteTrack implements Method {
@@ -46,14 +46,14 @@ export class ByteTrack implements Method {
     const { highThreshold, lowThreshold, newThreshold, matchThreshold, fuseScore } = options;
     this.predict(frame);
 
-    // First: all confirmed tracks, lost ones too, with the high scores.
+    // First match all confirmed tracks, also lost ones, with the high scores.
     high.clear();
     for (let row = 0; row < tracks.length; row++)
       if (tracks.stage[row] !== UNCONFIRMED) high.tracks.push(row);
     for (let d = 0; d < frame.length; d++) if (frame.scores[d] > highThreshold) high.detections.push(d);
     this.match(high, frame, matchThreshold, fuseScore);
 
-    // Second: the tracks that were followed up to now and are not found yet, with the low scores.
+    // Then match tracks that were followed in the last frame and are still unmatched, with the low scores.
     low.clear();
     for (let row = 0; row < tracks.length; row++)
       if (tracks.stage[row] === TRACKED && tracks.detection[row] < 0) low.tracks.push(row);
@@ -62,7 +62,7 @@ export class ByteTrack implements Method {
     this.match(low, frame, LOW_LIMIT, false);
     setStage(low, tracks, LOST);
 
-    // Third: the tracks of one detection, with the high scores that are left.
+    // Then match unconfirmed tracks with the remaining high scores.
     high.keepFreeDetections();
     high.tracks.length = 0;
     for (let row = 0; row < tracks.length; row++)
@@ -93,10 +93,7 @@ export class ByteTrack implements Method {
     }
   }
 
-  /**
-   * Matches the listed tracks and detections so that the sum of all costs is least. A pair that is not matched costs
-   * `limit`.
-   */
+  /** Matches the listed tracks and detections so that the sum of costs is smallest. An unmatched pair costs `limit`. */
   private match(m: Matching, frame: TrackerFrame, limit: number, fuseScore: boolean): void {
     const { tracks } = this;
     const offset = this.options.pixelOffset;
@@ -142,7 +139,7 @@ export class ByteTrack implements Method {
     if (frame.count === 1) tracks.stage[row] = TRACKED;
   }
 
-  /** Takes out the younger of a followed and a lost track on the same place, and of equal ages the followed one. */
+  /** Removes the younger of a followed and a lost track at the same place. At equal ages, removes the followed one. */
   private removeDuplicates(): void {
     const { tracks, options } = this;
     const { box, stage, seen, born, classId } = tracks;
@@ -159,13 +156,13 @@ export class ByteTrack implements Method {
         doomed.push(seen[row] - born[row] > seen[other] - born[other] ? other : row);
       }
     }
-    // All pairs are compared before any track goes, as published.
+    // Compare all pairs before removing any, as published.
     for (let i = 0; i < doomed.length; i++) stage[doomed.at(i)] = REMOVED;
     tracks.sweep();
   }
 }
 
-/** Sets the stage of the listed tracks that were not matched. */
+/** Sets the stage of the listed tracks without a match. */
 function setStage(m: Matching, tracks: Tracks, stage: number): void {
   for (let r = 0; r < m.tracks.length; r++) if (m.detectionAt(r) < 0) tracks.stage[m.tracks.at(r)] = stage;
 }

@@ -1,11 +1,11 @@
 /**
- * The core of many pairs: the best few of each member, which nearly always hold the best assignment. Volgenant's
- * "selecting a core" (1996): solve over the core, look by the prices for pairs that were left out and would raise the
- * sum, add them, and solve again.
+ * The core of many pairs: the best few of each member, which nearly always contain the best assignment. Volgenant's
+ * "selecting a core" (1996): solve over the core, find by the prices any pairs outside it that would raise the sum, add
+ * them, and solve again.
  */
 import { room } from "./lists.ts";
 
-/** Pairs in the order of their placed members. The pairs of member i stand from `first[i]` to `first[i + 1]`. */
+/** Pairs in the order of their placed members. Those of member i are at `first[i]` to `first[i + 1]`. */
 export class PairList {
   length = 0;
   first = new Int32Array(0);
@@ -13,7 +13,7 @@ export class PairList {
   other = new Int32Array(0);
   weights = new Float64Array(0);
 
-  /** Makes room for the pairs of so many placed members. */
+  /** Makes room for this many members and pairs. */
   begin(members: number, length: number): void {
     this.length = length;
     this.first = room(this.first, members + 1);
@@ -23,13 +23,13 @@ export class PairList {
   }
 }
 
-/** Pairs that each member adds to the core at once. With 8, 2,000 boxes on one spot took two rounds more. */
+/** Count of pairs that each member offers at a time. With 8, 2,000 boxes on one spot took two more rounds. */
 const BEST = 16;
 
 export class CorePairs {
   /** The pairs of the core. */
   readonly list = new PairList();
-  /** The value above which a pair is offered for a member. */
+  /** Value that a pair must exceed to be offered for a member. */
   least = new Float64Array(0);
   private isIn = new Uint8Array(0);
   private length = 0;
@@ -38,7 +38,7 @@ export class CorePairs {
   private value = new Float64Array(0);
   private count = new Int32Array(0);
 
-  /** Begins an empty core, to be chosen out of so many pairs. Members of both sides take part. */
+  /** Begins an empty core. Members of both sides offer pairs. */
   begin(members: number, pairs: number): void {
     this.isIn = room(this.isIn, pairs);
     this.isIn.fill(0, 0, pairs);
@@ -51,7 +51,7 @@ export class CorePairs {
     this.count.fill(0, 0, members);
   }
 
-  /** Offers a pair for a member. The caller asks first if the value is above `least`. */
+  /** Offers a pair for a member. The caller must check that the value is above `least`. */
   offer(member: number, value: number, pair: number): void {
     const { offered, value: values, count } = this;
     const from = member * BEST;
@@ -65,7 +65,7 @@ export class CorePairs {
     if (count[member] === BEST) this.least[member] = values[from + BEST - 1];
   }
 
-  /** Adds what was offered for the first members, and forgets the offers. Returns true if the core has grown. */
+  /** Adds the offered pairs of the first members, and clears the offers. Returns true if the core has grown. */
   take(members: number): boolean {
     const before = this.length;
     for (let member = 0; member < members; member++) {
@@ -79,7 +79,7 @@ export class CorePairs {
     return this.length > before;
   }
 
-  /** Lists the pairs of the core, out of all pairs. */
+  /** Lists the pairs of the core in the order of members. */
   collect(all: PairList, members: number): PairList {
     const { list, isIn } = this;
     list.begin(members, this.length);

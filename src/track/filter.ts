@@ -16,7 +16,7 @@ const VV = 4;
 /** Doubles of a filter. */
 export const FILTER = 4 * COORDINATE;
 
-/** Offsets of the third and the fourth coordinate. */
+/** Offsets of the third and fourth coordinate. */
 const THIRD = 2 * COORDINATE;
 const FOURTH = 3 * COORDINATE;
 
@@ -40,8 +40,8 @@ function startAt(f: Float64Array, at: number, z: Float64Array, variances: Float6
 }
 
 /**
- * Moves the coordinates ahead. For a whole number of frames this equals so many steps of one frame, each with the given
- * noise. The sums over the steps are polynomials, so a fraction of a frame is as good.
+ * Moves the coordinates ahead. For a whole count of frames, equals as many steps of one frame, each with the given
+ * noise. The sums over steps are polynomials, so a fraction of a frame works too.
  */
 function advance(f: Float64Array, at: number, step: Float64Array): void {
   const frames = step[FRAMES];
@@ -77,7 +77,7 @@ function correct(f: Float64Array, at: number, z: Float64Array, variances: Float6
   }
 }
 
-/** Writes the corners of a box of that centre, width and height. */
+/** Writes the corners of a box given by centre, width and height. */
 function writeCorners(
   to: Float64Array,
   box: number,
@@ -118,12 +118,12 @@ export class AreaFilter {
     correct(f, at, z, this.measuredVariances);
   }
 
-  /** Stops an area that the next `predict` would make negative or 0. */
+  /** Stops the area's velocity if the next `predict` would make the area 0 or negative. */
   keepArea(f: Float64Array, at: number): void {
     if (f[at + THIRD] + this.step[FRAMES] * f[at + THIRD + VELOCITY] <= 0) f[at + THIRD + VELOCITY] = 0;
   }
 
-  /** Writes the corners of the box that the filter stands for. They are NaN if the area or the ratio is negative. */
+  /** Writes the corners of the filter's box. They are NaN if area or ratio is negative. */
   corners(f: Float64Array, at: number, to: Float64Array, box: number): void {
     const width = Math.sqrt(f[at + THIRD] * f[at + FOURTH]);
     writeCorners(to, box, f[at], f[at + COORDINATE], width, f[at + THIRD] / width);
@@ -166,7 +166,7 @@ export class HeightFilter {
     f[at + FOURTH + VELOCITY] = 0;
   }
 
-  /** Writes the corners of the box that the filter stands for. */
+  /** Writes the corners of the filter's box. */
   corners(f: Float64Array, at: number, to: Float64Array, box: number): void {
     const height = f[at + FOURTH];
     writeCorners(to, box, f[at], f[at + COORDINATE], f[at + THIRD] * height, height);

@@ -1,19 +1,19 @@
-/** The detections of one frame as the trackers read them: doubles in pixels. */
+/** The detections of one frame as trackers read them: in doubles and pixels. */
 import { type DetectionFields, frameIfExchanged } from "../decode/detections.ts";
 import { refuse } from "../core/errors.ts";
 import { isUnit } from "../core/options.ts";
 import { show } from "../core/tensor.ts";
 import { room } from "./lists.ts";
 
-/** Detections in columns. `Detections` of a decoder are such; so are arrays of one's own. */
+/** Detections as columns: a decoder's `Detections`, or arrays of your own. */
 export interface TrackerInput {
-  /** Number of detections. The columns may be longer. */
+  /** Count of detections. The columns may be longer. */
   readonly length: number;
   /** x_min, y_min, x_max, y_max of each detection, side by side. */
   readonly boxes: ArrayLike<number>;
   /** Confidence of each detection. */
   readonly scores: ArrayLike<number>;
-  /** Class id of each detection. Only `perClass` reads it. */
+  /** Class id of each detection. Read only with `perClass`. */
   readonly classIds?: ArrayLike<number>;
 }
 
@@ -33,19 +33,19 @@ function columnsOf(given: TrackerDetections): TrackerInput {
 }
 
 export class TrackerFrame {
-  /** Count of detections that have an area. Filters divide by width and height, so the others take no part. */
+  /** Count of detections with an area. Filters divide by width and height, so others are ignored. */
   length = 0;
-  /** Count of all detections that were given. */
+  /** Count of all given detections. */
   given = 0;
-  /** Place of each detection among those that were given. */
+  /** Index of each detection in the given list. */
   places = new Int32Array(0);
   /** Time since the first frame, in frames of the nominal rate. */
   time = 0;
-  /** Time since the frame before, in the same unit. */
+  /** Time since the last frame, in the same unit. */
   elapsed = 0;
-  /** Count of frames, this one included. */
+  /** Count of frames so far, this one included. */
   count = 0;
-  /** Count of boxes in all frames whose corners are exchanged, and of all boxes. */
+  /** Counts of boxes with exchanged corners, and of all boxes, over all frames. */
   private swapped = 0;
   private seen = 0;
   boxes = new Float64Array(0);
@@ -95,7 +95,7 @@ export class TrackerFrame {
     this.given = n;
   }
 
-  /** Throws if most boxes so far have exchanged corners: they are centre and size, or corner and size. */
+  /** Throws if most boxes so far have exchanged corners: they are a centre or a corner, with a size. */
   private checkCorners(boxes: ArrayLike<number>, n: number): void {
     let swapped = this.swapped;
     for (let i = 0; i < n * 4; i += 4) if (boxes[i + 2] < boxes[i] || boxes[i + 3] < boxes[i + 1]) swapped++;
@@ -112,10 +112,10 @@ export class TrackerFrame {
   }
 }
 
-/** Fewest boxes with exchanged corners that are refused: a network may give a few. */
+/** Fewest boxes with exchanged corners for an error, since networks may give a few. */
 const FEWEST_SWAPPED = 3;
 
-/** Sides whose product, quotient and squares stay numbers: 1e-9 to 1e9 pixels. */
+/** Largest side in pixels, with 1e-9 as smallest, so that products, quotients and squares stay finite. */
 const MOST_PIXELS = 1e9;
 
 function hasArea(boxes: Float64Array, i: number): boolean {
@@ -132,7 +132,7 @@ function checkClassId(classId: unknown, i: number): void {
 const hasLength = (x: unknown, length: number): boolean =>
   typeof x === "object" && x !== null && (x as ArrayLike<number>).length >= length;
 
-/** Returns the number of detections. Throws if the columns are none, or too short. */
+/** Returns the count of detections. Throws if columns are missing or too short. */
 function lengthOf(given: TrackerInput, perClass: boolean): number {
   if (typeof given !== "object" || given === null)
     refuse("detections", show(given), "what decode() returned, or {length, boxes, scores}", RangeError);
@@ -158,14 +158,14 @@ function lengthOf(given: TrackerInput, perClass: boolean): number {
   return n;
 }
 
-/** Throws if the decoder got a frame with these sides exchanged: the filters would move in stretched pixels. */
+/** Throws if the decoder got a frame with these sides exchanged: the filters would work in stretched pixels. */
 function checkSize(detections: TrackerDetections, [width, height]: readonly [number, number]): void {
   const frame = frameIfExchanged(detections, width, height);
   if (frame !== null)
     refuse("size", `[${width},${height}] for detections of ${frame}`, "[width, height]", RangeError);
 }
 
-/** Throws if boxes in 0..1 come without a size, or boxes in pixels with one. The filters count in pixels. */
+/** Throws for boxes in 0..1 without a size, or boxes in pixels with one. The filters work in pixels. */
 function checkUnit(n: number, largest: number, size: readonly [number, number] | null): void {
   if (n === 0) return;
   if (size === null && largest <= 2)

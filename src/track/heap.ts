@@ -1,22 +1,22 @@
-/** A binary heap of indices, ordered by distance with the least first. Allocates only in `begin`. */
+/** A binary heap of indices, ordered by distance, the least first. Allocates only in `begin`. */
 import { room } from "./lists.ts";
 
-/** Place of an index that was taken. */
+/** Position of an index that was taken out. */
 const TAKEN = -2;
 
 export class DistanceHeap {
   length = 0;
-  /** Distance of each index; Infinity for one that was not put. It stays when the index is taken. */
+  /** Distance of each index; Infinity before `put`. Kept after the index is taken. */
   distance = new Float64Array(0);
-  /** The heap: a binary tree, whose node `i` has the children `2 i + 1` and `2 i + 2`. */
+  /** The heap as a binary tree. Node `i` has the children `2 i + 1` and `2 i + 2`. */
   private tree = new Int32Array(0);
-  /** Place of each index in the tree; -1 if it was not put, TAKEN if it was taken. */
+  /** Position of each index in the tree; -1 before `put`, TAKEN after `take`. */
   private placeOf = new Int32Array(0);
-  /** Indices that were put since `clear`. */
+  /** Indices put since `clear`. */
   private touched = new Int32Array(0);
   private touchedCount = 0;
 
-  /** Makes room for so many indices. */
+  /** Makes room for this many indices. */
   begin(count: number): void {
     const from = this.distance.length;
     this.tree = room(this.tree, count);
@@ -41,7 +41,7 @@ export class DistanceHeap {
     return this.distance[this.tree[0]];
   }
 
-  /** Puts an index, or brings it nearer. Returns false for one that was taken, which does not come back. */
+  /** Puts an index, or lowers its distance. Returns false for an index that was taken, which stays out. */
   put(index: number, distance: number): boolean {
     const { placeOf } = this;
     if (placeOf[index] === TAKEN) return false;

@@ -1,8 +1,8 @@
-/** Arrays that grow and are then used again, so that a frame leaves no garbage. */
+/** Arrays that grow and are reused, so that a frame allocates nothing. */
 
 type Column = Float64Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Uint8Array<ArrayBuffer>;
 
-/** Returns the array, or a longer one with the same beginning if it has fewer than `length` elements. */
+/** Returns the array, or a longer copy if it has fewer than `length` elements. */
 export function room<T extends Column>(column: T, length: number): T {
   if (column.length >= length) return column;
   const longer = new (column.constructor as new (length: number) => T)(
@@ -18,7 +18,7 @@ export class IndexList {
   /** The first `length` are valid. */
   indices = new Int32Array(16);
 
-  /** Appends an index. Returns its place. */
+  /** Appends an index. Returns its position. */
   push(index: number): number {
     if (this.length >= this.indices.length) this.indices = room(this.indices, this.length + 1);
     this.indices[this.length] = index;

@@ -1,4 +1,4 @@
-/** Pairs of tracks and detections, and how they are assigned to each other. */
+/** Pairs tracks with detections and assigns them. */
 import { BoxGrid } from "../core/box-grid.ts";
 import { Assignment } from "./assign.ts";
 import type { TrackerFrame } from "./frame.ts";
@@ -6,7 +6,7 @@ import { IndexList, room } from "./lists.ts";
 import { iou } from "./overlap.ts";
 import type { Tracks } from "./tracks.ts";
 
-/** Pairs up to which all are compared: the grid costs more than 128 x 128 comparisons. */
+/** Largest count of pairs for which all are compared: a grid costs more than 128 x 128 comparisons. */
 const FEW_PAIRS = 16384;
 
 /** Lists of tracks and detections, and the assignment of one to the other. */
@@ -14,15 +14,15 @@ export class Matching {
   readonly tracks = new IndexList();
   readonly detections = new IndexList();
   readonly assignment = new Assignment();
-  /** Places of the detections that a track may overlap. The first `nearCount` are valid. */
+  /** Positions of the detections that a track may overlap. The first `nearCount` are valid. */
   near = new Int32Array(0);
   nearCount = 0;
   private partners = new Uint8Array(0);
   private readonly grid = new BoxGrid();
-  /** True if `findNear` finds only detections that may overlap the track; false if it finds all. */
+  /** True if `findNear` finds only detections that may overlap the track, false if it finds all. */
   isSparse = false;
 
-  /** Returns one 0 for each detection. */
+  /** Returns an array with a 0 for each detection. */
   clearPartners(detections: number): Uint8Array {
     this.partners = room(this.partners, detections);
     this.partners.fill(0, 0, detections);
@@ -43,7 +43,7 @@ export class Matching {
     this.nearCount = count;
   }
 
-  /** Finds the places of the detections that may overlap a track's box, in rising order. */
+  /** Finds the positions of detections that may overlap a track's box, in rising order. */
   findNear(boxes: Float64Array, track: number): void {
     if (!this.isSparse) return;
     this.grid.findInOrder(boxes, track * 4);
@@ -55,7 +55,7 @@ export class Matching {
     this.tracks.length = this.detections.length = 0;
   }
 
-  /** Leaves the detections in the list that have no track. */
+  /** Keeps only the detections without a track in the list. */
   keepFreeDetections(): void {
     const { detections } = this;
     const n = detections.length;
@@ -63,18 +63,18 @@ export class Matching {
     for (let c = 0; c < n; c++) if (!this.isTaken(c)) detections.push(detections.at(c));
   }
 
-  /** Returns the detection at a place in the list of tracks, -1 if that track has none. */
+  /** Returns the detection matched to a position in the list of tracks, -1 if there is none. */
   detectionAt(place: number): number {
     const column = this.assignment.columnOf[place];
     return column < 0 ? -1 : this.detections.at(column);
   }
 
-  /** True if the detection at a place in the list has a track. */
+  /** True if the detection at a position in the list has a track. */
   isTaken(place: number): boolean {
     return this.assignment.rowOf[place] >= 0;
   }
 
-  /** Takes a match back. */
+  /** Undoes a match. */
   release(place: number): void {
     const { columnOf, rowOf } = this.assignment;
     rowOf[columnOf[place]] = -1;
@@ -121,7 +121,7 @@ export function addOverlaps(
   return isOneToOne;
 }
 
-/** Takes back the matches whose IoU is below the threshold. */
+/** Undoes matches whose IoU is below the threshold. */
 export function dropBelow(m: Matching, boxes: Float64Array, frame: TrackerFrame, threshold: number): void {
   for (let r = 0; r < m.tracks.length; r++) {
     const d = m.detectionAt(r);

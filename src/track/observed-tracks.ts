@@ -4,22 +4,22 @@ import type { TrackerFrame } from "./frame.ts";
 import { room } from "./lists.ts";
 import { Tracks } from "./tracks.ts";
 
-/** Tracks that remember their detections. The first detection of a track does not count as one, as published. */
+/** Tracks that remember their detections, except the first, as published. */
 export class ObservedTracks extends Tracks {
-  /** Count of detections that the track remembers in its ring, the newest ones. */
+  /** Count of detections in the track's ring, the newest ones. */
   remembered = new Int32Array(0);
-  /** Place of the newest detection in the ring. */
+  /** Position of the newest detection in the ring. */
   newest = new Int32Array(0);
-  /** Rings of corners and of times, `ring` places a track. */
+  /** Rings of corners and times, `ring` entries per track. */
   ringBoxes = new Float64Array(0);
   ringTimes = new Float64Array(0);
-  /** The last detection, or the first one of a new track. */
+  /** The track's last detection. */
   last = new Float64Array(0);
-  /** Unit vector of the direction, y before x; 0, 0 if it is not known. */
+  /** Unit vector of the direction, y before x; 0, 0 if unknown. */
   direction = new Float64Array(0);
   /** Centre, area and ratio of the last detection that the filter took. */
   measured = new Float64Array(0);
-  /** Filter and time of the first frame of a gap. The time is NaN outside of gaps. */
+  /** Filter and time at the first frame of a gap. The time is NaN outside gaps. */
   frozen = new Float64Array(0);
   frozenAt = new Float64Array(0);
   private readonly ring: number;
@@ -39,7 +39,7 @@ export class ObservedTracks extends Tracks {
     return row;
   }
 
-  /** Remembers a detection. Of two within half a frame, the later one counts. */
+  /** Remembers a detection. Of two within half a frame, the later replaces the earlier. */
   remember(row: number, detection: number, frame: TrackerFrame): void {
     const { ring } = this;
     const { boxes, time } = frame;
@@ -56,8 +56,8 @@ export class ObservedTracks extends Tracks {
   }
 
   /**
-   * Returns where `ringBoxes` holds the detection from `frames` ago, or from so few less as there is one; else the
-   * newest. -1 if the track has none.
+   * Returns the index in `ringBoxes` of the detection from `frames` ago, or of a later one if there is none so old. -1
+   * if the track has none.
    */
   earlier(row: number, frame: TrackerFrame, frames: number): number {
     const { ring, ringTimes } = this;

@@ -1,7 +1,7 @@
 /**
  * OC-SORT (Cao et al., "Observation-Centric SORT", 2023): SORT that trusts detections more than its filter. Matching
- * prefers detections in the direction of a track. What is left is matched with the last detections of the tracks. When
- * a track is found again, its filter goes back to the gap and follows a straight line through it.
+ * prefers detections in a track's direction. Unmatched detections are compared with the tracks' last detections. When a
+ * track is found again, its filter repeats the gap along a straight line.
  */
 import { ROUNDING } from "./assign.ts";
 import { AreaFilter, FILTER } from "./filter.ts";
@@ -14,7 +14,7 @@ import { iou } from "./overlap.ts";
 import { ObservedTracks } from "./observed-tracks.ts";
 import { measureArea, predictAreas } from "./sort.ts";
 
-/** Keeps heights and distances from being 0, as published. */
+/** Added to heights and distances so that they are never 0, as published. */
 const LITTLE = 1e-6;
 /** Detections at or below this score are never used. */
 const LOW_SCORE = 0.1;
@@ -27,11 +27,11 @@ export class OcSort implements Method {
   private readonly low = new Matching();
   private readonly measured = new Float64Array(4);
   private readonly virtual = new Float64Array(4);
-  /** 1 for a track, or for a detection, whose pairs are all added. `fullColumns` lists these detections. */
+  /** 1 for a track or a detection whose pairs are all added. `fullColumns` lists these detections. */
   private isFullRow = new Uint8Array(0);
   private isFullColumn = new Uint8Array(0);
   private readonly fullColumns = new IndexList();
-  /** For each detection, the worth from which on a track's pair with the detection cannot raise the sum. */
+  /** For each detection, the worth above which a track's pair with it cannot raise the sum. */
   private needed = new Float64Array(0);
 
   constructor(options: Complete<OcSortOptions>) {
@@ -69,7 +69,7 @@ export class OcSort implements Method {
       this.matchBoxes(low, tracks.box, frame);
     }
 
-    // Match the rest with the last detections of the tracks: a track that changed its speed is nearer to those.
+    // Match the rest with the tracks' last detections, which are nearer if a track changed its speed.
     m.keepFreeDetections();
     m.tracks.length = 0;
     for (let row = 0; row < tracks.length; row++)
@@ -81,7 +81,7 @@ export class OcSort implements Method {
     tracks.giveUp(frame.time - framesOf(options));
   }
 
-  /** Makes the sum of IoUs largest, drops the pairs below the threshold and updates the tracks of the others. */
+  /** Maximises the sum of IoUs, drops the pairs below the threshold, and updates the tracks of the others. */
   private matchBoxes(m: Matching, boxes: Float64Array, frame: TrackerFrame): void {
     const { iouThreshold } = this.options;
     addOverlaps(m, this.tracks, boxes, frame, iouThreshold);
@@ -90,7 +90,7 @@ export class OcSort implements Method {
     this.findMatches(m, frame);
   }
 
-  /** Matches as SORT does, but adds the agreement of directions to the IoUs wherever a sum decides. */
+  /** Matches as SORT does, but if a sum decides, adds the agreement of directions to the IoUs. */
   private matchByDirection(frame: TrackerFrame): void {
     const { tracks, matching: m } = this;
     const { iouThreshold } = this.options;
@@ -101,9 +101,9 @@ export class OcSort implements Method {
   }
 
   /**
-   * Makes the sum of IoUs and agreements largest over all pairs. As published, every track gets a detection if there
-   * are enough, so each weight has 1 added: then the largest sum is that of the most pairs. Pairs that do not overlap
-   * weigh little, and few are chosen. They are left out until the prices of a solution show that one may raise the sum.
+   * Maximises the sum of IoUs and agreements over all pairs. Each weight has 1 added, so that the largest sum is that
+   * of the most pairs: as published, every track gets a detection if there are enough. Pairs without overlap weigh
+   * little, and few are chosen. They are added only if the prices of a solution show that one may raise the sum.
    */
   private solveWithDirections(frame: TrackerFrame): void {
     const { matching: m } = this;
@@ -119,7 +119,7 @@ export class OcSort implements Method {
     } while (m.isSparse && !m.assignment.isCut && this.hasMissed(frame));
   }
 
-  /** Adds the pairs of a track with the detections that it may overlap, or with all if `hasMissed` marked the track. */
+  /** Adds a track's pairs with detections that it may overlap, or with all if `hasMissed` marked it. */
   private addDirections(row: number, frame: TrackerFrame): void {
     const { tracks, matching: m, isFullColumn, fullColumns } = this;
     const from = tracks.earlier(row, frame, this.options.directionFrames);
@@ -141,7 +141,7 @@ export class OcSort implements Method {
     assignment.weights[pair] = this.weightOf(row, d, from, frame);
   }
 
-  /** Returns 1 + IoU + agreement of directions. `from` is where the ring of the track holds its earlier box. */
+  /** Returns 1 + IoU + agreement of directions. `from` is the index of the track's earlier box in its ring. */
   private weightOf(row: number, d: number, from: number, frame: TrackerFrame): number {
     const { tracks } = this;
     const overlap = 1 + iou(tracks.box, row * 4, frame.boxes, d * 4, 0);
@@ -154,9 +154,7 @@ export class OcSort implements Method {
     return overlap + (0.5 - angle / Math.PI) * this.options.inertia * frame.scores[d];
   }
 
-  /**
-   * Marks each track or detection with a pair that was left out and would raise the sum. Returns true if there is one.
-   */
+  /** Marks each track or detection with a missing pair that would raise the sum. Returns true if there is one. */
   private hasMissed(frame: TrackerFrame): boolean {
     const { tracks, matching: m, isFullRow, isFullColumn, fullColumns } = this;
     const { inertia, directionFrames } = this.options;
@@ -164,7 +162,7 @@ export class OcSort implements Method {
     const isTurned = length < m.tracks.length;
     this.needed = room(this.needed, length);
     const { needed } = this;
-    // A pair that does not overlap weighs 1 and half of the inertia at most. One that overlaps was added.
+    // A pair without overlap weighs at most 1 + half of the inertia. Pairs with overlap were added.
     for (let c = 0; c < length; c++)
       needed[c] =
         1 + 0.5 * inertia * frame.scores[m.detections.at(c)] - m.assignment.worthOfColumn(c) - ROUNDING;
@@ -219,7 +217,7 @@ export class OcSort implements Method {
     tracks.streak[row]++;
   }
 
-  /** Notes that a track was not found. In the first frame of a gap the filter is kept for `replay`. */
+  /** Records that a track was not found. At the first frame of a gap, keeps the filter for `replay`. */
   private miss(row: number, frame: TrackerFrame): void {
     const { tracks } = this;
     tracks.streak[row] = 0;
@@ -228,7 +226,7 @@ export class OcSort implements Method {
     for (let i = row * FILTER; i < (row + 1) * FILTER; i++) tracks.frozen[i] = tracks.filter[i];
   }
 
-  /** Leads the filter through a gap: from its state at the beginning along a straight line to this detection. */
+  /** Repeats the gap: moves the filter from its state before it along a straight line to this detection. */
   private replay(row: number, frame: TrackerFrame): void {
     const { tracks, filter, measured, virtual } = this;
     const at = row * FILTER;

@@ -1,4 +1,4 @@
-/** Options of the trackers, their published defaults, and the check of what a caller gives. */
+/** Options of the trackers, with their published defaults and their checks. */
 import { refuse } from "../core/errors.ts";
 import {
   FLAG,
@@ -17,17 +17,17 @@ import { warnInDevelopment } from "../core/warn.ts";
 
 interface CommonOptions {
   /**
-   * Width and height of the frame in pixels, for boxes in 0..1 such as `decode` returns. Left out: boxes are in pixels.
+   * Width and height of the frame in pixels, for boxes in 0..1 as `decode` returns them. Absent: boxes are in pixels.
    */
   readonly size?: readonly [number, number];
-  /** Frames a second that the noise of the filters is published for, which is one frame. Default 30. */
+  /** Nominal frames per second, the unit of time of the filters' noise. Default 30. */
   readonly frameRate?: number;
   /**
-   * Seconds after which a track that is not found is given up, also if no frames came. Default: 1 second; for `sort`
+   * Seconds without a detection after which a track is given up, even if no frames came. Default: 1 second; for `sort`
    * one frame, or 1 second without frames.
    */
   readonly maxLost?: number;
-  /** True: a track takes only detections of its class. Default false, as published. */
+  /** True: a track only matches detections of its class. Default false, as published. */
   readonly perClass?: boolean;
   /** Receives each note about a likely mistake once, such as frame numbers given as seconds. */
   readonly onNote?: (note: string) => void;
@@ -36,39 +36,39 @@ interface CommonOptions {
 /** SORT as published. */
 export interface SortOptions extends CommonOptions {
   readonly method: "sort";
-  /** Least IoU of a detection with the predicted box. Default 0.3. */
+  /** Smallest IoU of a detection with the predicted box. Default 0.3. */
   readonly iouThreshold?: number;
-  /** Frames in a row that a track has to be found in before its id is given. Default 3. */
+  /** Count of consecutive frames in which a track must be found before its id is given. Default 3. */
   readonly minHits?: number;
 }
 
 /** OC-SORT as published. */
 export interface OcSortOptions extends CommonOptions {
   readonly method: "ocsort";
-  /** Least IoU of a detection with the predicted box. Default 0.3. */
+  /** Smallest IoU of a detection with the predicted box. Default 0.3. */
   readonly iouThreshold?: number;
-  /** Frames in a row that a track has to be found in before its id is given. Default 3. */
+  /** Count of consecutive frames in which a track must be found before its id is given. Default 3. */
   readonly minHits?: number;
-  /** Detections above this score are used. Default 0.6. */
+  /** Score that a detection must exceed to be used. Default 0.6. */
   readonly confidenceThreshold?: number;
-  /** Frames over which the direction of a track is measured. Default 3. */
+  /** Count of frames over which a track's direction is measured. Default 3. */
   readonly directionFrames?: number;
-  /** Weight of the direction beside the IoU. Default 0.2. */
+  /** Weight of the direction relative to the IoU. Default 0.2. */
   readonly inertia?: number;
   /** True: detections between 0.1 and `confidenceThreshold` keep tracks alive too. Default false. */
   readonly useLowScores?: boolean;
 }
 
-/** ByteTrack as published. The method by default. */
+/** ByteTrack as published. The default method. */
 export interface ByteTrackOptions extends CommonOptions {
   readonly method?: "bytetrack";
-  /** Detections above this score are matched first. Default 0.5. */
+  /** Score above which detections are matched first. Default 0.5. */
   readonly highThreshold?: number;
-  /** Detections above this score and below `highThreshold` are matched second. Default 0.1. */
+  /** Score above which, up to `highThreshold`, detections are matched second. Default 0.1. */
   readonly lowThreshold?: number;
-  /** Least score of a detection that starts a track. Default: `highThreshold` + 0.1. */
+  /** Smallest score of a detection that starts a track. Default: `highThreshold` + 0.1. */
   readonly newThreshold?: number;
-  /** Largest cost of a first match, 1 - IoU x score. A larger threshold lets more pass. Default 0.8. */
+  /** Largest cost of a first match, which is 1 - IoU x score. Default 0.8. */
   readonly matchThreshold?: number;
   /** False: the cost is 1 - IoU, as for MOT20. Default true. */
   readonly fuseScore?: boolean;
@@ -86,7 +86,7 @@ type RequireMethod = SortOptions | OcSortOptions | (ByteTrackOptions & { readonl
 export type Complete<T extends TrackerOptions> = Omit<Required<T>, "size" | "onNote"> & {
   readonly onNote: ((note: string) => void) | null;
   readonly size: readonly [number, number] | null;
-  /** Seconds without frames after which a track is given up: `maxLost`, or 1 if that is left out. */
+  /** Seconds without frames after which a track is given up: `maxLost`, or 1 by default. */
   readonly longestPause: number;
 };
 
@@ -104,7 +104,7 @@ const COMMON = {
   onNote: FUNCTION,
 } as const;
 
-/** The settings of each method: rule and default. */
+/** Rule and default of each method's options. */
 const METHODS = {
   sort: { iouThreshold: [UNIT, 0.3], minHits: [FRAMES, 3] },
   ocsort: {

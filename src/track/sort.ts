@@ -14,7 +14,7 @@ export class Sort implements Method {
   private readonly options: Complete<SortOptions>;
   private readonly filter = new AreaFilter();
   private readonly matching = new Matching();
-  /** Centre x, centre y, area and ratio of a detection. */
+  /** Centre x, centre y, area and aspect ratio of a detection. */
   private readonly measured = new Float64Array(4);
 
   constructor(options: Complete<SortOptions>) {
@@ -71,7 +71,7 @@ export class Sort implements Method {
   }
 }
 
-/** Predicts all tracks, writes their boxes and takes out those whose box is not finite. */
+/** Predicts all tracks, writes their boxes, and removes those with a box that is not finite. */
 export function predictAreas(tracks: Tracks, filter: AreaFilter, frame: TrackerFrame): void {
   tracks.beginFrame();
   filter.setFrames(frame.elapsed);
@@ -80,7 +80,7 @@ export function predictAreas(tracks: Tracks, filter: AreaFilter, frame: TrackerF
     filter.keepArea(tracks.filter, at);
     filter.predict(tracks.filter, at);
     filter.corners(tracks.filter, at, tracks.box, row * 4);
-    // A negative area or ratio makes every corner NaN.
+    // Corners are NaN if area or ratio is negative.
     if (!Number.isFinite(tracks.box[row * 4] + tracks.box[row * 4 + 3])) tracks.stage[row] = REMOVED;
   }
   tracks.sweep();
@@ -93,7 +93,7 @@ function listAll(m: Matching, tracks: Tracks, frame: TrackerFrame): void {
   for (let d = 0; d < frame.length; d++) m.detections.push(d);
 }
 
-/** Writes centre x, centre y, area and width / height of a box. `extra` is added to the height of the ratio. */
+/** Writes centre x, centre y, area and width / height of a box. `extra` is added to the height in the ratio. */
 export function measureArea(boxes: Float64Array, box: number, to: Float64Array, extra: number): void {
   const width = boxes[box + 2] - boxes[box];
   const height = boxes[box + 3] - boxes[box + 1];

@@ -1,4 +1,4 @@
-/** Ids for detections, over frames. */
+/** `createTracker`: gives detections the same id from frame to frame. */
 import { refuse } from "../core/errors.ts";
 import { show } from "../core/tensor.ts";
 import { ByteTrack } from "./bytetrack.ts";
@@ -10,10 +10,10 @@ import { type ByteTrackOptions, type Complete, type OcSortOptions, type SortOpti
 import { type TrackerOptions, complete } from "./options.ts";
 import { Sort } from "./sort.ts";
 
-/** Follows objects from frame to frame. Made by `createTracker`; trackers share nothing. */
+/** Follows objects from frame to frame. Made by `createTracker`. Trackers are independent of each other. */
 export interface Tracker {
   readonly method: "sort" | "bytetrack" | "ocsort";
-  /** Count of tracks, also of those that are lost or have no id yet. */
+  /** Count of tracks, including lost ones and those without an id so far. */
   readonly tracks: number;
   /**
    * Box of each detection's track after the last frame: x_min, y_min, x_max, y_max, in the unit of the detections. SORT
@@ -41,22 +41,27 @@ function methodOf(options: Complete<TrackerOptions>): Method {
     : new ByteTrack(options as Complete<ByteTrackOptions>);
 }
 
-/** Seconds between frames that hardly anybody tracks over. At 60 frames a second the milliseconds are 16.7. */
+/**
+ * Seconds between frames above which hardly anybody tracks. At 60 frames a second, frame times mistaken for seconds are
+ * 16.7.
+ */
 const LONG_GAP = 10;
-/** Gaps between frames differ by this factor at most if one frame is dropped. Gaps between events differ more. */
+/** Largest ratio between gaps if at most one frame is dropped. Gaps between events differ more. */
 const EVEN = 2.2;
-/** A note asks for the unit of times if the first frames are so many seconds apart. */
+/** Seconds between the first frames from which a note asks for the unit of times. */
 const SLOW_GAP = 1;
-/** Count of such gaps after which the note comes. */
+/** Count of such gaps before the note. */
 const SLOW_GAPS = 4;
-/** No camera gives frames so few seconds apart, unless `frameRate` says so: at 5 frames a second, 0.2 s / 1,000. */
+/** Largest gap in seconds that no camera has, unless `frameRate` says so: 0.2 s / 1,000. */
 const FAST_GAP = 0.00025;
 
-/** Usual gaps that a pause may take beyond `longestPause`: one to the next frame, and one for a dropped frame. */
+/**
+ * Count of usual gaps that a pause may exceed `longestPause` by: one to the next frame, and one for a dropped frame.
+ */
 const GAPS_ALLOWED = 2;
 /** Frames over which the usual gap is averaged. */
 const MEMORY = 4;
-/** A longer gap counts as so many usual gaps in this average. */
+/** Largest ratio of a gap to the usual gap that enters the average. */
 const MOST_GROWTH = 3;
 
 class MethodTracker implements Tracker {
@@ -65,21 +70,21 @@ class MethodTracker implements Tracker {
   private readonly options: Complete<TrackerOptions>;
   private running: Method;
   private frame = new TrackerFrame();
-  /** Time of the first frame and of the last one in seconds; NaN before. */
+  /** Times of the first and last frame in seconds; NaN before. */
   private firstSeconds = NaN;
   private lastSeconds = NaN;
-  /** The last gap if all were longer than `LONG_GAP`; 0 before the second frame, -1 after a shorter one. */
+  /** The last gap if all were longer than `LONG_GAP`. 0 before the second frame, -1 once one was shorter. */
   private longGap = 0;
-  /** Count of gaps of `SLOW_GAP` and more, as long as there were no others; -1 after a shorter one. */
+  /** Count of gaps of at least `SLOW_GAP`. -1 once one was shorter. */
   private slowGaps = 0;
-  /** Count of gaps of `FAST_GAP` and less, as long as there were no others; -1 after a longer one. */
+  /** Count of gaps of at most `FAST_GAP`. -1 once one was longer. */
   private fastGaps = 0;
-  /** Frames of the nominal rate between two frames, on average; NaN before the second frame. */
+  /** Average time between frames, in frames of the nominal rate. NaN before the second frame. */
   private usualGap = NaN;
-  /** A note already tells of matches that are not all the best ones. */
+  /** True once a note has told about matches that are not the best. */
   private hasToldCut = false;
   private ids = new Int32Array(0);
-  /** Views of `ids` by their length, so that a frame makes none anew. */
+  /** Views of `ids` by length, cached so that a frame makes none. */
   private views: Int32Array[] = [];
 
   constructor(options: Complete<TrackerOptions>) {
@@ -110,11 +115,11 @@ class MethodTracker implements Tracker {
     frame.time = time;
     frame.count++;
     this.noteSlowGap(seconds - this.lastSeconds, longGap);
-    // Handing a difference over costs a heap number, so ask first.
+    // Ask first: passing a difference allocates a heap number.
     if (this.fastGaps >= 0) this.noteFastGap(seconds - this.lastSeconds);
     this.lastSeconds = seconds;
     this.longGap = longGap;
-    // The methods give tracks up after matching, as published. A pause of the frames has to count before.
+    // Give up tracks now if frames paused: the methods give them up only after matching, as published.
     const allowed = options.longestPause * options.frameRate + GAPS_ALLOWED * this.usualGapAt(frame);
     running.tracks.giveUp(time - allowed);
     running.step(frame);
@@ -131,8 +136,8 @@ class MethodTracker implements Tracker {
   }
 
   /**
-   * Tells once if the first frames are as far apart as frame numbers or milliseconds: tracks are given up too soon, and
-   * one object gets several ids. One gap is enough if it is longer than `LONG_GAP`.
+   * Adds a note once if the first frames are as far apart as frame numbers or milliseconds: tracks would be given up
+   * too soon, and objects get several ids. One gap is enough if it is longer than `LONG_GAP`.
    */
   private noteSlowGap(gap: number, longGap: number): void {
     if (this.slowGaps < 0 || !(gap > 0)) return;
@@ -159,12 +164,12 @@ class MethodTracker implements Tracker {
   }
 
   /**
-   * Tells once if the first frames are closer to each other than those of a camera: the filters then hardly predict,
-   * and tracks are lost too late.
+   * Adds a note once if the first frames are closer than those of any camera: filters would hardly predict, and tracks
+   * be given up too late.
    */
   private noteFastGap(gap: number): void {
     if (!(gap > 0)) return;
-    // Half of a frame of the stated rate is no mistake.
+    // Allow half a frame of the stated rate.
     const isFast = gap <= FAST_GAP && gap * this.options.frameRate < 0.5;
     this.fastGaps = isFast ? this.fastGaps + 1 : -1;
     if (this.fastGaps !== SLOW_GAPS) return;
@@ -178,8 +183,8 @@ class MethodTracker implements Tracker {
   }
 
   /**
-   * Returns the usual gap before this frame, at least one frame, and takes the gap of this frame in. The first gap is
-   * taken for the usual one, up to `LONG_GAP`.
+   * Returns the usual gap before this frame (at least one frame), and averages this gap in. The first gap counts as
+   * usual, up to `LONG_GAP`.
    */
   private usualGapAt({ elapsed, count }: TrackerFrame): number {
     if (count === 1) return 1;
@@ -190,8 +195,8 @@ class MethodTracker implements Tracker {
   }
 
   /**
-   * Returns the gap before this frame if all gaps so far are long, -1 after a shorter one. Throws if the second one is
-   * much like the first one: such times are milliseconds, and tracks would be given up as soon as they are not found.
+   * Returns this gap if all gaps so far are long, -1 once one was shorter. Throws if the second is like the first:
+   * times are then milliseconds, and tracks would be given up at once.
    */
   private longGapAt(seconds: number): number {
     const gap = seconds - this.lastSeconds;

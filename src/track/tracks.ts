@@ -1,9 +1,9 @@
-/** The state of all tracks of one tracker: one row a track, in order of birth, as columns that grow. */
+/** The state of all tracks of a tracker: one row per track, in order of birth, as columns that grow. */
 import { FILTER } from "./filter.ts";
 import type { TrackerFrame } from "./frame.ts";
 import { room } from "./lists.ts";
 
-/** The stage that a track is in. */
+/** Stage of a track. */
 export const UNCONFIRMED = 0;
 export const TRACKED = 1;
 export const LOST = 2;
@@ -16,18 +16,18 @@ export class Tracks {
   id = new Int32Array(0);
   stage = new Uint8Array(0);
   classId = new Int32Array(0);
-  /** Frames in a row in which the track was found. */
+  /** Count of consecutive frames in which the track was found. */
   streak = new Int32Array(0);
-  /** Detection of this frame that the track was found in, -1 for none. */
+  /** Detection matched in this frame, -1 for none. */
   detection = new Int32Array(0);
-  /** Time of birth, and time at which the track was last found, in frames. */
+  /** Times of birth and of the last match, in frames. */
   born = new Float64Array(0);
   seen = new Float64Array(0);
   filter = new Float64Array(0);
-  /** Corners that the filter stands for: x1, y1, x2, y2 in pixels. */
+  /** Corners of the filter's box: x1, y1, x2, y2 in pixels. */
   box = new Float64Array(0);
 
-  /** Adds a track that begins with a detection, with the next id. Returns its row. */
+  /** Adds a track for a detection, with the next id. Returns its row. */
   add(frame: TrackerFrame, detection: number): number {
     const row = this.length++;
     if (row >= this.id.length) this.grow();
@@ -40,18 +40,18 @@ export class Tracks {
     return row;
   }
 
-  /** Notes that no track was found yet in this frame. */
+  /** Marks all tracks as not found in this frame. */
   beginFrame(): void {
     this.detection.fill(-1, 0, this.length);
   }
 
-  /** Takes out the tracks that were last found before a time, in frames. */
+  /** Removes tracks that were last found before a time, in frames. */
   giveUp(time: number): void {
     for (let row = 0; row < this.length; row++) if (this.seen[row] < time) this.stage[row] = REMOVED;
     this.sweep();
   }
 
-  /** Takes out the removed tracks and moves the others up. */
+  /** Removes marked tracks and closes the gaps. */
   sweep(): void {
     let kept = 0;
     for (let row = 0; row < this.length; row++) {
@@ -75,7 +75,7 @@ export class Tracks {
     this.box.copyWithin(to * 4, from * 4, (from + 1) * 4);
   }
 
-  /** Makes room for one more track at least. */
+  /** Makes room for at least one more track. */
   protected grow(): void {
     const n = Math.max(16, 2 * this.id.length);
     this.id = room(this.id, n);

@@ -22,7 +22,7 @@ import { mostBytes, textOf, textsOf, wrongValue } from "./values.ts";
 export async function compile({ positionals, values }: Parsed, io: Io): Promise<void> {
   const name = textOf(values, "c");
   if (name !== undefined && !isIdentifier(name)) throw wrongValue("c", name, "a name that C allows");
-  // No JavaScript engine loads C source: only the scalar kernel will run.
+  // Only the scalar kernel will run from C source: no JavaScript engine loads it.
   const scalarOnly = name !== undefined;
   const out = textOf(values, "out");
   const engine = engineOfModule(values, out);
@@ -88,7 +88,10 @@ async function compileFiles(
   return compilePlan(setup.config, options, dataIn(tensors), scalarOnly);
 }
 
-/** Returns what the plan needs on the device. It goes to standard error: the plan may go to standard output. */
+/**
+ * Returns a summary of what the plan needs on a device. Printed to standard error, since the plan may go to standard
+ * output.
+ */
 function summaryOf({ bytes, plan, layout }: CompiledPlan): string {
   const batch = plan.batch === 1 ? "" : `, batch of ${plan.batch}`;
   return [

@@ -1,8 +1,8 @@
-/** Finds the option that a misspelt word means. */
+/** Suggests options for a misspelt word. */
 import { namedElsewhere, plainName as plain } from "../../core/names.ts";
 import { COMMAND_NAMES, type CommandName, optionsOf } from "./options.ts";
 
-/** Returns a sentence that names the options which an unknown word may mean. */
+/** Returns a sentence that suggests options for an unknown word. */
 export function completionOf(word: string, command: CommandName): string {
   const similar = similarOptions(word, command);
   if (similar.length > 0) return `Did you mean ${similar.map((name) => `--${name}`).join(" or ")}?`;
@@ -13,7 +13,7 @@ export function completionOf(word: string, command: CommandName): string {
     : `${command} has no option like it.`;
 }
 
-/** Returns the options of a command that are like a word, by the surest kind of likeness that any of them has. */
+/** Returns options of a command that resemble a word, by the strongest kind of likeness that any of them has. */
 function similarOptions(word: string, command: CommandName): string[] {
   const wanted = plain(word);
   const options = Object.entries(optionsOf(command)).map(([name, { sets, aliases }]) => ({

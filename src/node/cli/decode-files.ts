@@ -24,14 +24,14 @@ export interface Decoded {
   /** Detections of each image of the batch. */
   readonly images: readonly Detection[][];
   readonly engine: string;
-  /** Photo that the detections are relative to; undefined: to the network input. */
+  /** Photo that the detections are relative to. Undefined: relative to the network's input. */
   readonly frame: Frame | undefined;
   /** Lines for the user about the network, the photo and dropped candidates. */
   readonly notes: readonly string[];
   readonly milliseconds: number;
 }
 
-/** Returns the rows. Edges of skeletons and masks stand beside them for drawing; JSON leaves them out. */
+/** Returns the rows. Skeleton edges and masks are attached for drawing, and JSON leaves them out. */
 function rowsOf(detections: Detections, values: Values): Detection[] {
   if (wantsLabelMaps(values))
     throw new UsageError("--masks png is of boxwright run with --draw FOLDER. Here: --masks rle.");
@@ -49,10 +49,10 @@ export async function decodeFiles(paths: readonly string[], values: Values): Pro
   return network.decode([], values);
 }
 
-/** A network whose frames are decoded one by one. */
+/** A network that decodes frames one by one. */
 export class Network {
   readonly decoder: Decoder;
-  /** Files of every frame. */
+  /** Files that belong to every frame. */
   readonly #shared: readonly Input[];
 
   private constructor(decoder: Decoder, shared: readonly Input[]) {
@@ -66,7 +66,7 @@ export class Network {
     const config = configAmong(shared);
     checkHasNetwork(config, values);
     const setup = await setupOf(values, config?.text);
-    // The command prints the notes itself.
+    // Silence `onNote`: the command prints the notes itself.
     const options = { ...setup.options, onNote: () => undefined };
     return new Network(await createDecoder(setup.config, options), shared);
   }
@@ -102,7 +102,7 @@ export interface FolderResult {
   readonly photo: string | undefined;
 }
 
-/** The command that decodes folders, with its options. Notes name them as this command does. */
+/** The command that decodes folders, with its options. Notes use its option names. */
 interface FolderCommand {
   readonly command: CommandName;
   readonly values: Values;
@@ -133,7 +133,7 @@ export async function decodeFolders(
       const photo = photoOf(name);
       const decoded = await network.decode(paths, photo === undefined ? values : { ...values, photo });
       progress.clear();
-      // The same note for each frame would bury the results.
+      // Print a note once, since repetition for each frame would bury the results.
       for (const note of decoded.notes.filter((text) => !seen.has(text))) io.err(noteLine(note, command));
       decoded.notes.forEach((note) => seen.add(note));
       await each({ name, decoded, photo }, network, names);
@@ -148,7 +148,7 @@ export async function decodeFolders(
   if (failed > 0) throw new TensorError(`${failed} of ${frames.length} frames failed.`);
 }
 
-/** Returns which photo belongs to a frame: the only one, or that of its name in the folder that --photo names. */
+/** Returns a function that finds a frame's photo: the only one, or the one of its name in the folder of --photo. */
 async function photosOf(values: Values): Promise<(name: string) => string | undefined> {
   const photos = textOf(values, "photo");
   if (photos === undefined || !(await isFolder(photos))) return () => photos;
@@ -172,11 +172,11 @@ function notesOf(decoder: Decoder, frame: Frame | undefined, values: Values): st
   ];
 }
 
-/** Returns a note if the photo has other proportions than the input. Half of the tools pad such a photo. */
+/** Returns a note if the photo has another aspect ratio than the input. Half of all tools pad such a photo. */
 function stretchNotes(json: Description["json"], { width, height }: Frame): string[] {
   const input = json.kind === "plan" ? json.inputSize : null;
   if (input === null) return [];
-  // Rounding may change a side by a pixel.
+  // Allow a pixel for rounding.
   const isSimilar = Math.abs(width * input[1] - height * input[0]) <= Math.max(width, height);
   return isSimilar
     ? []
@@ -186,9 +186,9 @@ function stretchNotes(json: Description["json"], { width, height }: Frame): stri
       ];
 }
 
-/** Returns a line on candidates that the decoder left out, none for none. */
+/** Returns a line about candidates that the decoder dropped, or none. */
 function droppedNotes({ dropped: { capped } }: Stats): string[] {
-  // A note of the decoder tells of values that are not finite.
+  // Values that are not finite have a note of the decoder.
   return capped > 0
     ? [`${capped} candidates were left out: more than the limit of candidates or detections (--max)`]
     : [];

@@ -74,7 +74,7 @@ async function drawAll(split: Folders, values: Values, io: Io): Promise<void> {
   });
 }
 
-/** Returns where pictures go: a name in which "*" stands for the frame's, or a folder. */
+/** Returns a path for pictures: a name in which "*" stands for the frame's name, or a folder. */
 function outPattern(out: string): string {
   if (/\*[^/]*\.(svg|png)$/i.test(out)) return out;
   if (/\.(svg|png)$/i.test(out))
@@ -119,7 +119,7 @@ async function detectionsToDraw(
   return images[index];
 }
 
-/** Options that say how to draw. All other options of `draw` say how to decode. */
+/** Options about drawing. All other options of `draw` are about decoding. */
 const DRAWING = ["out", "detections", "index", "font", "width", "photo"];
 
 /** Throws if tensors or options of decoding are given beside --detections. */
@@ -137,7 +137,7 @@ function checkDrawnAsTheyAre(positionals: readonly string[], values: Values): vo
     );
 }
 
-/** Reads what `decode --json` printed, or a bare list of detections. Returns the detections of each image. */
+/** Reads the output of `decode --json`, or a bare list of detections. Returns the detections of each image. */
 async function readDetections(file: string, most: number): Promise<Drawn[][]> {
   const json = await readJson(file, most);
   const single = detectionsIn(json);

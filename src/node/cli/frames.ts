@@ -11,7 +11,7 @@ export interface TensorFrame {
   readonly paths: readonly string[];
 }
 
-/** A JSON of this name lists the tensors of a frame. */
+/** Name of the JSON that lists the tensors of a frame. */
 const LIST = "meta.json";
 const TENSORS = /\.(npy|npz|safetensors)(\.gz)?$/i;
 
@@ -21,14 +21,14 @@ export const isFolder = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Folders of frames, and files that belong to every frame. */
+/** Folders of frames, and files for every frame. */
 export interface Folders {
   readonly folders: readonly string[];
   readonly shared: readonly string[];
 }
 
 /**
- * Tells folders from other words: each folder holds frames, and the other words, such as the config, are for all.
+ * Separates folders, which hold frames, from other words such as the config, which apply to all frames.
  * @returns `null` if no word is a folder
  */
 export async function splitFolders(words: readonly string[]): Promise<Folders | null> {
@@ -38,8 +38,8 @@ export async function splitFolders(words: readonly string[]): Promise<Folders | 
 }
 
 /**
- * Returns the frames of a folder, sorted: each .npy, .npz and .safetensors, and each folder with a meta.json. A folder
- * that has a meta.json itself is one frame.
+ * Returns the frames of a folder, sorted. Each .npy, .npz and .safetensors file is a frame, and so is each folder with
+ * a meta.json. If the folder itself has a meta.json, it is one frame.
  * @throws UsageError if there is none
  */
 export async function framesIn(folder: string): Promise<TensorFrame[]> {

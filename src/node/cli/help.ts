@@ -2,7 +2,7 @@
 import { COMMANDS, type CommandName, type Option, UsageError, isCommand } from "./options.ts";
 import { showJson } from "../../core/json.ts";
 
-/** Column where the description of an option begins. */
+/** Column at which option descriptions begin. */
 const DESCRIPTION_COLUMN = 27;
 const LINE_WIDTH = 120;
 
@@ -12,7 +12,7 @@ be gzipped. A JSON that lists tensors ([{"name", "file", "dtype", "shape"}]) sta
 CONFIG is the network's own file (.onnx, .tflite), an NN Archive (.tar, .tar.gz, .tar.xz) or its config.json, an
 NN_config or nn_config file, or typed options.`;
 
-/** Prose around the options of a command. */
+/** Text around the options of a command. */
 interface Page {
   readonly usage: readonly string[];
   readonly about: string;

@@ -1,4 +1,4 @@
-/** Turns the options that errors and notes of the library name into options of the command line. */
+/** Translates option names of the library, in errors and notes, to those of the command line. */
 import { ConfigError, type OptionHint, TensorError } from "../../core/errors.ts";
 import { type CommandName, optionsOf } from "./options.ts";
 

@@ -1,4 +1,4 @@
-/** Photos that a command is given: files, folders, patterns, and standard input. */
+/** Finds the photos for a command: files, folders, patterns and standard input. */
 import { createHash } from "node:crypto";
 import { readdir, stat } from "node:fs/promises";
 import { basename, extname, join, relative, sep } from "node:path";
@@ -9,18 +9,21 @@ import { UsageError } from "./options.ts";
 
 /** A photo to read. */
 export interface ImageFile {
-  /** Path of the image, as results name it. */
+  /** Path of the image, as shown in results. */
   readonly path: string;
-  /** Path below the folder that was named. Files made from the image get the same path. */
+  /** Path below the named folder. Output files get the same path. */
   readonly place: string;
   read(): Promise<Uint8Array>;
-  /** Returns what changes if the file is replaced: size and time of change; null if it cannot be found. */
+  /**
+   * Returns the file's size and time of change as text, which differ if the file is replaced. Null if it cannot be
+   * found.
+   */
   stamp(): Promise<string | null>;
 }
 
 const ENDINGS = [".png", ".jpg", ".jpeg"];
 
-/** True for a file that is taken out of a folder. */
+/** True for a file that counts as a photo inside a folder. */
 export const isImagePath = (path: string): boolean => ENDINGS.includes(extname(path).toLowerCase());
 
 /**
@@ -63,7 +66,7 @@ async function fromStdin(stdin: () => Promise<Uint8Array>): Promise<ImageFile[]>
 async function filesOf(word: string): Promise<ImageFile[]> {
   const stats = await stat(word).catch(() => null);
   if (stats?.isDirectory()) return nonEmpty(await imagesBelow(word, word), word, "a folder");
-  // A word that is no path is read all the same: the error of that file says so.
+  // Read a word that is no path as a file too, so that its error explains it.
   if (stats || !isPattern(word)) return [fileAt(word, basename(word))];
   const base = baseOf(word);
   const isMatch = matcherOf(word);
@@ -110,10 +113,12 @@ async function pathsBelow(folder: string): Promise<string[]> {
 
 const slashed = (path: string): string => path.split(sep).join("/");
 
-/** True for a path with `*`, `?`, `[...]` or `{...}`. A shell leaves them in if they match nothing, or in quotes. */
+/**
+ * True for a path with `*`, `?`, `[...]` or `{...}`. A shell leaves such patterns if they match nothing or are quoted.
+ */
 const isPattern = (word: string): boolean => /[*?[{]/.test(word);
 
-/** Returns the folder in front of the first part with a pattern. */
+/** Returns the folder before the first part with a pattern. */
 function baseOf(pattern: string): string {
   const parts = slashed(pattern).split("/");
   const fixed = parts.slice(0, Math.min(parts.findIndex(isPattern), parts.length - 1));
@@ -150,7 +155,7 @@ function expressionOf(part: string): string {
   if (part === "**") return ".*";
   if (part === "*") return "[^/]*";
   if (part === "?") return "[^/]";
-  // Neither a list nor its opposite holds the slash.
+  // Neither a list nor a negated list may contain a slash.
   if (/^\[!?[^!\]][^\]]*\]$|^\[!!+\]$/.test(part))
     return `(?!/)${part.replace(/[\\^[]/g, "\\$&").replace(/^\\\[!?/, (begin) => (begin.endsWith("!") ? "[^" : "["))}`;
   if (/^\{.*\}$/.test(part)) return `(?:${part.slice(1, -1).split(",").map(sourceOf).join("|")})`;

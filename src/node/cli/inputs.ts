@@ -1,4 +1,4 @@
-/** Config and tensors among the files of a command. */
+/** Finds config and tensors among the files of a command. */
 import { TensorError } from "../../core/errors.ts";
 import { TYPES, isFloat } from "../../core/tensor.ts";
 import { type Input, mergeTensors } from "../files/read.ts";
@@ -37,12 +37,12 @@ export function checkHasNetwork(config: unknown, values: Values): void {
 
 const QUANTISED_TYPES: readonly string[] = TYPES.filter((type) => !isFloat({ type }));
 
-/** Returns all tensors of the files, with the scales of --quantised. Files of NumPy do not state scales. */
+/** Returns all tensors of the files, with the scales of --quantised, which files of NumPy cannot state. */
 export function tensorsAmong(inputs: readonly Input[], values: Values): NamedTensor[] {
   return (textsOf(values, "quantised") ?? []).reduce(withScale, mergeTensors(inputs));
 }
 
-/** Sets the scale that a word of --quantised states. The word needs no name if one tensor lacks a scale. */
+/** Applies one word of --quantised. It needs no name if exactly one tensor lacks a scale. */
 function withScale(tensors: NamedTensor[], word: string): NamedTensor[] {
   const parsed = parseQuantised(word);
   if (parsed === null)
@@ -60,7 +60,7 @@ function withScale(tensors: NamedTensor[], word: string): NamedTensor[] {
   return tensors.map((t) => (t === matches[0] ? { ...t, ...parsed.scale } : t));
 }
 
-/** Returns the tensors of --only, in its order, or all tensors without it. */
+/** Returns the tensors that --only names, in its order, or all. */
 export function selectOnly<T extends { name: string }>(tensors: T[], values: Values): T[] {
   const names = listOf(values, "only");
   if (names === undefined) return tensors;

@@ -69,7 +69,7 @@ function print(
   io.out(values["json"] ? `${JSON.stringify(json, null, 2)}\n` : text.replace(/\n*$/, "\n"));
 }
 
-/** Returns a tensor whose open dims are `null`. */
+/** Returns the tensor with `null` for open dims. */
 const openSpecOf = (head: OpenHead): OpenSpec => ({
   ...specOf(head.name, { ...head, dims: head.dims.map((d) => d ?? 1) }),
   dims: head.dims,
@@ -86,7 +86,7 @@ async function firstFrameOf(word: string, io: Io): Promise<readonly string[]> {
   return paths;
 }
 
-/** Reads each word as a shape, or else as the path of a file. `all` has the shapes with open sizes, too. */
+/** Reads each word as a shape, or else as a path. `all` also contains shapes with open sizes. */
 async function readWords(
   words: readonly string[],
   read: (path: string) => Promise<Input>,
@@ -104,7 +104,7 @@ async function readWords(
   return { shapes, all, inputs };
 }
 
-/** Throws the error of a file. If there is no such file, the error says how shapes are written. */
+/** Throws a file's error. If there is no such file, explains how shapes are written. */
 function refuseWord(word: string, e: Error): never {
   const isMissing = (e.cause as NodeJS.ErrnoException | undefined)?.code === "ENOENT";
   if (isMissing && e.message.startsWith(`${word} `)) e.message += " A shape is written NAME:1x84x8400.";

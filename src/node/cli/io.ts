@@ -7,10 +7,10 @@ export interface Io {
   /** Reads standard input to its end. Default: it is empty. */
   stdin?(): Promise<Uint8Array>;
   /**
-   * Calls `tell` when the user presses Ctrl-C, before the process exits. Returns a function that stops listening.
-   * Default: the command does not listen.
+   * Calls `tell` when the user presses Ctrl-C, before the process exits. Returns a function that stops listening. If
+   * absent, the command does not listen.
    */
   onInterrupt?(tell: () => void): () => void;
-  /** True if standard error is a terminal, where a line can be written over. Default: false. */
+  /** True if standard error is a terminal, whose current line can be rewritten. Default false. */
   readonly isTerminal?: boolean;
 }

@@ -1,19 +1,19 @@
-/** Results of a run on their way to a file, kept so that a run that was stopped goes on where it was. */
+/** A journal keeps the results of a run on their way to a file, so that a stopped run can go on where it was. */
 import { appendFile, readFile, rm, writeFile } from "node:fs/promises";
 import { TensorError, mismatch } from "../../core/errors.ts";
 import { isRecord } from "../../core/json.ts";
 import { systemReason } from "../files/load.ts";
 import { type Format, type ImageResult, formatter } from "./results.ts";
 
-/** Everything that decides the results of a run, as text by name. */
+/** All settings that affect the results of a run, as text by name. */
 export type Settings = Readonly<Record<string, string | null>>;
 
-/** A line of the file: the result of an image, and the stamp of its file when it was read. */
+/** A line of the journal: an image's result, and its file's stamp when it was read. */
 type Entry = ImageResult & { readonly stamp?: string | null };
 
 /**
- * Writes results beside the file that they are for, one line each as they come. `finish` makes the file of them. Only
- * whole lines count, so a run may be stopped at any time.
+ * Writes results to a file beside the output, one line each. `finish` makes the output from them. Only whole lines
+ * count, so a run may stop at any time.
  */
 export class Journal {
   readonly #out: string;
@@ -35,7 +35,7 @@ export class Journal {
     const journal = new Journal(out, settings);
     if (resumes) await journal.#read();
     else await journal.#checkEmpty();
-    // Write anew: the last line may have been cut, and the file has to be one that can be written.
+    // Rewrite the journal: its last line may be cut. This also shows that it can be written.
     const lines = [lineOf({ settings }), ...[...journal.#results.values()].map(lineOf)];
     await journal.#guard(writeFile(journal.#partial, lines.join("")));
     return journal;
@@ -52,14 +52,14 @@ export class Journal {
       );
   }
 
-  /** Reads the settings in the first line, and a result in each other one. What ends without a line end was cut. */
+  /** Reads the settings from the first line, and a result from each other line. Ignores a last line without an end. */
   async #read(): Promise<void> {
     const text = await readFile(this.#partial, "utf8").catch(() => "");
     const [first, ...lines] = text.split("\n").slice(0, -1).map(parse);
     if (first === undefined) return;
     this.#checkSettings(first);
     for (const line of lines) {
-      // A line of a full disk or of a lost end is no JSON: the photo is run again.
+      // Skip a damaged line, from a full disk for instance. Its photo is run again.
       if (line === undefined) continue;
       if (!isResult(line)) throw this.#refusal("a line that is no result", "what a run of this command left");
       this.#results.set(line.image, line);
@@ -81,7 +81,7 @@ export class Journal {
     return new TensorError(`${this.#partial}: ${mismatch(got, expected)}. Remove the file to start over.`);
   }
 
-  /** True if the image was done before. */
+  /** True if the journal has a result for the image. */
   has(image: string): boolean {
     return this.#results.has(image);
   }
@@ -101,7 +101,7 @@ export class Journal {
     this.#results.set(result.image, entry);
   }
 
-  /** Writes the file. If some images failed, what was done stays for another run. */
+  /** Writes the output. If some images failed, keeps the journal for another run. */
   async finish(format: Format, labels: readonly string[] | null, isWhole: boolean): Promise<void> {
     const { begin, of, end } = formatter(format, labels, [...this.#results.keys()]);
     const results = [...this.#results.values()].map(({ stamp: _, ...result }) => result);
@@ -119,7 +119,7 @@ export class Journal {
 
 const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** Returns what a line of JSON says, or undefined for a line that is none. */
+/** Returns the parsed JSON of a line, or undefined if it is none. */
 function parse(line: string): unknown {
   try {
     return JSON.parse(line);

@@ -1,4 +1,4 @@
-/** The option `--masks`: "rle" puts masks into the JSON of results, "png" writes label maps beside drawings. */
+/** The option `--masks`: "rle" adds masks to the JSON of results, "png" writes label maps beside drawings. */
 import { type Detection, type Detections, taskFunctionsOf } from "../../decode/detections.ts";
 import type { MaskRle } from "../../decode/mask.ts";
 import { labelMap } from "../../tasks/masks/labels.ts";
@@ -6,7 +6,7 @@ import { greyPng } from "../png.ts";
 import { UsageError, type Values } from "./options.ts";
 import { textOf, wrongValue } from "./values.ts";
 
-/** A detection with its mask, as runs over the photo or, without one, over the network's input. */
+/** A detection with its mask as run lengths, over the photo, or over the network's input if there is none. */
 export interface MaskedDetection extends Detection {
   readonly mask?: MaskRle;
 }
@@ -14,7 +14,7 @@ export interface MaskedDetection extends Detection {
 /** True if the option asks for masks. */
 export const wantsMasks = (values: Values): boolean => textOf(values, "masks") !== undefined;
 
-/** Throws if the option has another value than it can have. */
+/** Throws if the option has a wrong value. */
 export function checkMasks(values: Values): void {
   const value = textOf(values, "masks");
   if (value === undefined || /^(rle|png)$/.test(value)) return;

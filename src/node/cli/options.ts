@@ -6,14 +6,14 @@ import type { OptionHint } from "../../core/errors.ts";
 import { ROLE_NAMES } from "../../config/readers.ts";
 import { suggestedFamilies } from "../../core/families.ts";
 
-/** Wrong usage: exit code 2. */
+/** Error about wrong usage. Exit code 2. */
 export class UsageError extends Error {
   static override readonly name = "UsageError";
   override readonly name = "UsageError";
 }
 
 export interface Option {
-  /** Placeholder of the value in the help. A flag has none, and takes no value. */
+  /** Placeholder for the value in the help. A flag has none, since it takes no value. */
   readonly value?: string;
   /** Text in the help. */
   readonly help: string;
@@ -22,7 +22,7 @@ export interface Option {
   readonly sets?: OptionHint["option"];
   /** Value to suggest if an error asks for the option. */
   readonly example?: string;
-  /** Names of this option in other programs, in lower case without dashes. `core/names.ts` has further names. */
+  /** Names of this option in other programs, in lower case without dashes. `core/names.ts` has more. */
   readonly aliases?: readonly string[];
 }
 
@@ -34,12 +34,12 @@ export interface Group {
   readonly options: Options;
 }
 
-/** Values of the options that were given, by name. */
+/** Values of the given options, by name. */
 export type Values = Readonly<Record<string, string | boolean | readonly string[] | undefined>>;
 
 /**
- * Returns options by their names on the command line. The keys are option names of the library: `inputSize` becomes
- * --input-size, unless the row states a `flag`.
+ * Returns options by their command line names. The keys are the library's names: `inputSize` becomes --input-size,
+ * unless the row states a `flag`.
  */
 const flags = (rows: {
   readonly [N in OptionHint["option"]]?: Option & { readonly flag?: string };
@@ -208,7 +208,7 @@ const RULES: Options = {
   }),
 };
 
-/** Options of the command that are passed to `createDecoder`. */
+/** Options that are passed on to `createDecoder`. */
 export const DECODER_OPTIONS: Options = { ...NETWORK, ...RULES };
 
 const FILES: Options = {
@@ -219,7 +219,7 @@ const FILES: Options = {
   },
 };
 
-/** `inspect` runs no engine, and a plan runs where it is loaded. */
+/** Kept separate: `inspect` runs no engine, and a plan runs where it is loaded. */
 const ENGINE: Options = { engine: { value: "NAME", help: "auto (default), simd, scalar or ts" } };
 
 export const FRAME: Options = {

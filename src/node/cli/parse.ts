@@ -24,7 +24,7 @@ export function parseWords(command: CommandName, words: readonly string[]): Pars
       help: { type: "boolean", short: "h" },
     },
     allowPositionals: true,
-    // Check the tokens below: Node's own messages suggest positionals, and no option that may be meant.
+    // Do not let Node check: its messages suggest positionals, not the option that was meant.
     strict: false,
     tokens: true,
   });

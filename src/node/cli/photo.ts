@@ -1,4 +1,4 @@
-/** The photo that the network saw. */
+/** Reads the options about the photo that the network saw. */
 import type { Frame } from "../../decode/frame.ts";
 import { imageInfo } from "../../picture/image-info.ts";
 import { UsageError, type Values } from "./options.ts";

@@ -1,4 +1,4 @@
-/** Files that options name. */
+/** Reads and writes the files that options name. */
 import { mkdir, stat, writeFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { TensorError } from "../../core/errors.ts";
@@ -51,8 +51,8 @@ export async function checkPlaces(
 }
 
 /**
- * Returns what tells a file from all others, however its path is spelled and whatever links lead to it. A device has
- * null: several results may go there.
+ * Returns an identity of a file that is the same for all spellings and links. Null for a device, to which several
+ * results may go.
  */
 const identityOf = (path: string): Promise<string | null> =>
   stat(path, { bigint: true }).then(

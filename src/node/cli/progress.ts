@@ -1,4 +1,4 @@
-/** Shows how far a command is, on a terminal only. */
+/** Shows a command's progress, on a terminal only. */
 import type { Io } from "./io.ts";
 import { printable } from "./table.ts";
 
@@ -38,7 +38,7 @@ export class Progress {
   }
 }
 
-/** Clears the line of a terminal, on which a progress may stand. */
+/** Clears a terminal's line, where progress may be shown. */
 export function clearLine(io: Io): void {
   if (io.isTerminal) io.err("\r\u001b[K");
 }

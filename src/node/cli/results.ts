@@ -1,4 +1,4 @@
-/** Formats of results: what was found in each image. */
+/** Formats the results of images. */
 import type { Config } from "../../config/types.ts";
 import { COCO80, COCO91 } from "../../core/labels.ts";
 import type { DetectionFields } from "../../decode/detections.ts";
@@ -8,18 +8,18 @@ import { UsageError } from "./options.ts";
 import { detectionTable } from "./table.ts";
 import { wrongValue } from "./values.ts";
 
-/** What was found in one image. A line of NDJSON is one. */
+/** The result of one image, which is a line of NDJSON. */
 export interface ImageResult {
   /** Path of the image. */
   readonly image: string;
-  /** Size of the image in pixels; `null` if it is not known: boxes are then relative to the network input. */
+  /** Width of the image in pixels; `null` if unknown. Boxes are then relative to the network's input. */
   readonly width: number | null;
   readonly height: number | null;
   readonly output_format: "detection";
   readonly detections: readonly DetectionFields[];
 }
 
-/** Line above or below a table whose boxes are relative to the network's input. */
+/** Line that tells that a table's boxes are relative to the network's input. */
 export const OF_INPUT =
   "coordinates are 0..1 of the network's input: --photo or --image-size (and --resize) make them the photo's";
 
@@ -34,7 +34,7 @@ export function formatOf(value: string | undefined, usual: Format): Format {
   return format;
 }
 
-/** Text in front of the results, of one result, and after all, so that results can be printed as they come. */
+/** Text before the results, for each one, and after them. Results can so be printed as they come. */
 export interface Formatter {
   readonly begin: string;
   /** `index` counts the results from 0. */
@@ -90,13 +90,13 @@ function tableOf({ image, width, height, detections }: ImageResult): string {
   return detections.length === 0 ? head : head + detectionTable(detections, size);
 }
 
-/** Returns the id of an image by the name of its file. Files of COCO are named after the id of their image. */
+/** Returns an image's id by its file name, since files of COCO are named by id. */
 function stemOf(image: string): string | number {
   const stem = image.replace(/^.*[/\\]/, "").replace(/\.\w+$/, "");
   return /^\d+$/.test(stem) && Number.isSafeInteger(Number(stem)) ? Number(stem) : stem;
 }
 
-/** Returns the formatter of COCO results. Images whose files have one name get their paths for ids. */
+/** Returns the formatter for COCO results. Images with equal file names get their paths as ids. */
 function cocoList(
   list: (text: (result: ImageResult) => string) => Formatter,
   labels: readonly string[] | null,
@@ -112,10 +112,10 @@ function cocoList(
   return list((result) => {
     const { image } = result;
     const stem = stemOf(image);
-    // A number and the text of its digits would be one id to most readers.
+    // Avoid a number and a text of the same digits, which most readers take for one id.
     const ways = [...((counts.get(String(stem)) ?? 0) > 1 ? [] : [stem]), image.replace(/\.\w+$/, ""), image];
     let id = ways.find((way) => !taken.has(String(way)));
-    // Two folders have frames of one name.
+    // Number the ids of frames with the same name in two folders.
     for (let n = 2; id === undefined; n++) if (!taken.has(`${image}#${n}`)) id = `${image}#${n}`;
     taken.add(String(id));
     return cocoOf(result, id, isCoco);
@@ -136,7 +136,7 @@ function cocoOf(
       return JSON.stringify({
         image_id,
         category_id: categoryOf(d, isCoco),
-        // COCO's boxes are upright.
+        // Give the upright box, the only kind that COCO has.
         bbox: [x_min, y_min, x_max - x_min, y_max - y_min].map(rounded),
         ...(keypoints && {
           keypoints: keypoints.flatMap((p) => [rounded(p.x), rounded(p.y), rounded(p.confidence)]),
@@ -148,10 +148,10 @@ function cocoOf(
     .join(",\n");
 }
 
-/** Class counts of networks of COCO whose class ids are not COCO's category ids. `null`: no count is known. */
+/** Class counts of COCO networks whose class ids differ from COCO's category ids. `null`: count unknown. */
 const COCO_COUNTS = [null, 80, 90];
 
-/** Throws if results cannot be in COCO's format: nothing tells whether class ids are COCO's category ids. */
+/** Throws if nothing tells whether class ids are COCO's category ids. */
 export function checkCocoNames(
   format: Format,
   { labels, classes }: Pick<Config, "labels" | "classes">,
@@ -164,13 +164,13 @@ export function checkCocoNames(
     );
 }
 
-/** True if the labels are the classes of COCO, in any order. */
+/** True if the labels are COCO's classes, in any order. */
 const hasCocoNames = (labels: readonly string[] | null): boolean =>
   labels !== null &&
   COCO80.every((name) => labels.includes(name)) &&
   labels.every((name) => COCO91.includes(name));
 
-/** Returns COCO's category id of a class if the network has the classes of COCO, and else the class id. */
+/** Returns COCO's category id if the network has COCO's classes, else the class id. */
 function categoryOf({ class_id, label }: DetectionFields, isCoco: boolean): number {
   const id = isCoco ? COCO91.indexOf(label) : -1;
   return id < 0 ? class_id : id;

@@ -67,7 +67,7 @@ export async function runNetwork({ positionals, values }: Parsed, io: Io): Promi
   }
 }
 
-/** Returns the settings that decide the results. `--resume` refuses results of other settings. */
+/** Returns the settings that affect the results. `--resume` refuses a journal with others. */
 async function settingsOf({ decoder }: Detector, modelPath: string, values: Values): Promise<Settings> {
   const model = createHash("sha256").update(await loadUnpacked(modelPath, mostBytes(values)));
   return {
@@ -79,7 +79,7 @@ async function settingsOf({ decoder }: Detector, modelPath: string, values: Valu
   };
 }
 
-/** Returns the path of each drawing, by the path of its photo. */
+/** Returns the drawing's path for each photo's path. */
 function drawingsOf(folder: string | undefined, files: readonly ImageFile[]): Map<string, string> {
   const drawings = new Map<string, string>();
   if (folder === undefined) return drawings;
@@ -98,10 +98,10 @@ function drawingsOf(folder: string | undefined, files: readonly ImageFile[]): Ma
   return drawings;
 }
 
-/** A network that is open. */
+/** An opened network. */
 interface Network {
   readonly detector: Detector;
-  /** Adds to an error which family the shapes of the network look like. */
+  /** Adds the family that the network's shapes resemble to an error. */
   readonly advise: (error: Error) => Error;
 }
 
@@ -139,7 +139,7 @@ async function openNetwork(
   };
 }
 
-/** Returns a function that adds the likeliest family to an error that lacks it, or that a wrong family may cause. */
+/** Returns a function that adds the likeliest family to an error about a missing, or probably wrong, family. */
 function adviserOf(model: Model, path: string, { family, ...options }: DecoderOptions): Network["advise"] {
   return (error) => {
     if (!(error instanceof ConfigError || error instanceof TensorError)) return error;
@@ -188,7 +188,7 @@ function prepareOf(values: Values): PartialRule {
 interface Task {
   readonly files: readonly ImageFile[];
   readonly drawings: ReadonlyMap<string, string>;
-  /** Results on their way to a file; `null`: they are printed. */
+  /** Journal of the results; `null`: they are printed. */
   readonly journal: Journal | null;
   readonly format: Format;
   readonly io: Io;
@@ -223,7 +223,7 @@ async function runAll(
   for (const file of todo) {
     progress.show(file.path);
     try {
-      // Before the file is read: one that is replaced meanwhile is run again.
+      // Take the stamp before reading, so that a file replaced meanwhile is run again.
       const stamp = journal ? await file.stamp() : null;
       const result = await runOne(detector, file, drawings.get(file.path), values);
       progress.clear();
@@ -231,7 +231,7 @@ async function runAll(
       else io.out(printer.of(result, printed++));
     } catch (error) {
       progress.clear();
-      // Without a package no other image can be read either.
+      // Stop: without the package no other image can be read.
       if (error instanceof MissingPackage) throw error;
       failed++;
       const given = Object.keys(values).map((name) => `--${name}`);
@@ -249,7 +249,7 @@ async function runAll(
     );
 }
 
-/** Returns the photos that have no result yet, or another file than their result. Reports the count of the others. */
+/** Returns the photos without a result, or whose file was replaced. Reports how many are done. */
 async function todoOf(journal: Journal, files: readonly ImageFile[], io: Io): Promise<readonly ImageFile[]> {
   let replaced = 0;
   for (const { path, stamp } of files)

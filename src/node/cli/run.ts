@@ -56,7 +56,7 @@ function report(error: Error & { code?: string }, name: string, words: readonly 
     io.err(`boxwright: ${error.message}\nTry: boxwright ${isCommand(name) ? `${name} ` : ""}--help\n`);
     return USAGE;
   }
-  // The library and the system refuse in one message. Every other error is a fault of ours: print its stack.
+  // Refusals of the library and the system get one line. Any other error is a bug: print its stack.
   const isRefused = isRefusal(error) || error instanceof DrawError || typeof error.code === "string";
   if (!isRefused) io.err(`boxwright: ${error.stack ?? String(error)}\n`);
   else io.err(`boxwright: ${isCommand(name) ? withHints(error, name, words) : error.message}\n`);

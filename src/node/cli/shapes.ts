@@ -4,7 +4,7 @@ import { elementType } from "../files/bin.ts";
 import { ELEMENT_TYPES, type TensorHead } from "../files/tensor.ts";
 import { UsageError } from "./options.ts";
 
-/** `SCALE[,ZERO]`, as after a shape and in --quantised. */
+/** Pattern of `SCALE[,ZERO]`, after a shape and in --quantised. */
 const SCALE = String.raw`(-?[\d.e+-]+)(?:,(-?\d+(?:\.\d+)?))?`;
 const SHAPE = new RegExp(String.raw`^(?:(.+):)?(\d+(?:x\d+)+|\d+)(?::([a-z]\w*))?(?::${SCALE})?$`, "i");
 const QUANTISED = new RegExp(`^(?:(.+)=)?${SCALE}$`, "i");
@@ -53,12 +53,12 @@ export function parseShape(word: string, index: number): TensorHead | null {
   return { name, dims, type, ...quantised };
 }
 
-/** A shape some of whose dims are open. Those are `null`. */
+/** A shape with `null` for open dims. */
 export type OpenHead = Omit<TensorHead, "dims"> & { readonly dims: readonly (number | null)[] };
 
-/** One dim: a size, or a sign or a word for one that is open. */
+/** Pattern of a dim: a size, or a sign or word for an open one. */
 const DIM = /^(?:\d+|-1|\?|[a-z_]\w*)$/i;
-/** An open dim that stands alone in a shape. A longer word rather belongs to a path. */
+/** Pattern of an open dim that may be the only one in a shape. A longer word is more likely part of a path. */
 const LONE_OPEN = /^(?:-1|\?|[a-z])$/i;
 
 /** Parses `boxes:Nx5:f32`, `a:?x84x8400` or `a:batchx84x-1`. Returns null for other words. */
@@ -78,10 +78,10 @@ export function parseOpenShape(word: string): OpenHead | null {
   };
 }
 
-/** Splits shapes at commas. A shape may contain a comma itself, before its zero point. */
+/** Splits shapes at commas, except at the comma before a zero point. */
 const splitShapes = (list: string): string[] => list.split(/,(?!-?\d+(?:\.\d+)?(?:,|$))/);
 
-/** Returns the shapes that a word lists, or the word alone if one part is no shape: a path may contain commas. */
+/** Returns the shapes in a word, or the whole word if a part is no shape: a path may contain commas. */
 export function shapesIn(word: string): readonly string[] {
   const parts = splitShapes(word).map((part) => part.trim());
   return parts.every((part) => parseShape(part, 0) ?? parseOpenShape(part)) ? parts : [word];

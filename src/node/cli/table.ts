@@ -2,7 +2,7 @@
 import type { DetectionFields } from "../../decode/detections.ts";
 import { toPixels } from "../../decode/pixels.ts";
 
-/** Returns rows of text as aligned columns: columns of numbers to the right, all others to the left. */
+/** Returns rows as text in aligned columns: numbers to the right, others to the left. */
 export function table(head: readonly string[], lines: readonly (readonly string[])[]): string {
   const rows = lines.map((cells) => cells.map(printable));
   const widths = head.map((h, i) => Math.max(...[h, ...rows.map((r) => r[i])].map(widthOf)));
@@ -22,11 +22,11 @@ export function table(head: readonly string[], lines: readonly (readonly string[
 export const printable = (text: string): string =>
   text.replace(/\p{Cc}|\p{Bidi_Control}|[\u2028\u2029]/gu, "\ufffd");
 
-/** East Asian wide characters: they take two columns on a terminal. */
+/** East Asian wide characters, which take two columns of a terminal. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{3fffd}]/u;
 
-/** Returns the columns that a text takes on a terminal. */
+/** Returns how many columns of a terminal a text takes. */
 const widthOf = (text: string): number => [...text].reduce((n, c) => n + (WIDE.test(c) ? 2 : 1), 0);
 
 const HEAD = ["label", "class", "confidence", "x_min", "y_min", "x_max", "y_max"];

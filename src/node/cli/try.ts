@@ -1,4 +1,7 @@
-/** `boxwright inspect MODEL --try PHOTO`: runs a network with the likely readings and preparations, and shows each. */
+/**
+ * `boxwright inspect MODEL --try PHOTO`: runs a network with each likely reading and preparation, and shows the
+ * results.
+ */
 import { basename, extname } from "node:path";
 import type { DecoderOptions } from "../../config/types.ts";
 import { TensorError } from "../../core/errors.ts";
@@ -19,20 +22,20 @@ import { checkPlaces, writeNamed } from "./places.ts";
 import { Progress } from "./progress.ts";
 import { mostBytes, textOf } from "./values.ts";
 
-/** Most readings that are tried, the likeliest first. */
+/** Most readings to try, the likeliest first. */
 const MOST_READINGS = 4;
 
-/** A way to read the outputs: options over what the file says. */
+/** A reading to try: options over what the file states. */
 interface Reading {
   readonly about: string;
   readonly options: DecoderOptions;
 }
 
-/** A network to try, and what is known of it. */
+/** The network to try, with what is known about it. */
 export interface Tried {
   readonly path: string;
   readonly inspection: ModelInspection;
-  /** The text of the model as a config, and the options of the command. */
+  /** The model's text as a config, and the command's options. */
   readonly config: unknown;
   readonly options: DecoderOptions;
 }
@@ -74,7 +77,7 @@ export function trialLines(trials: readonly Trial[], values: Values, path: strin
   return ["tried, the likeliest first:", ...trials.map(lineOf), `pictures and lines to copy: ${out}`];
 }
 
-/** Returns the ways to read the outputs that need no more options. */
+/** Returns the readings that need no further options. */
 function readingsOf({ inspection, options }: Tried): Reading[] {
   const { decoder } = inspection.json;
   if (decoder === null) return [];
@@ -136,7 +139,7 @@ async function runTrials(tried: Tried, { session, readings, pixels, photoPath, i
   return trials;
 }
 
-/** Opens a detector on the session, which stays open when the detector is closed. */
+/** Opens a detector on the session. Closing the detector leaves the session open. */
 const open = (
   { config }: Tried,
   { options }: Reading,
@@ -175,7 +178,7 @@ async function runOne(
   }
 }
 
-/** Returns the lines that run the network so: the command, if it has all the options, and the call. */
+/** Returns lines that run the network this way: the command, if it has all options, and the call. */
 function linesFor(
   { path }: Tried,
   options: DecoderOptions,
@@ -198,13 +201,13 @@ function linesFor(
   ];
 }
 
-/** Returns options as words of the command line, `null` if one has no word. */
+/** Returns options as words of the command line, `null` if one has none. */
 function wordsFor(options: object): string[] | null {
   const table = Object.entries(optionsOf("run"));
   const words = Object.entries(options).map(([name, value]) => {
     const [flag, option] = table.find(([word, { sets }]) => (sets ?? word) === name) ?? [];
     if (flag === undefined) return null;
-    // The help writes such an option as WxH or KxV.
+    // Write a pair as the help does: WxH or KxV.
     if (/^[A-Z]x[A-Z]$/.test(option?.value ?? "")) return `--${flag} ${(value as number[]).join("x")}`;
     const list = [value].flat();
     const isPlain = list.every((one) => /^[\w.:-]+$/.test(String(one)) && typeof one !== "object");

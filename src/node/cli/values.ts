@@ -1,4 +1,4 @@
-/** Reads the values of options. Only the form of a value is checked here: the library checks what the value means. */
+/** Reads option values. Checks only their form. The library checks their meaning. */
 import { showJson } from "../../core/json.ts";
 import { LARGEST as LARGEST_FILE } from "../files/tensor.ts";
 import { UsageError, type Values } from "./options.ts";
@@ -6,10 +6,10 @@ import { UsageError, type Values } from "./options.ts";
 /** Largest whole number that an option takes. */
 const LARGEST = 999_999_999;
 
-/** Largest file in MiB without the option --max-file. Tensors of a frame have some MiB, networks some hundred. */
+/** Largest file in MiB without --max-file. A frame's tensors have some MiB, networks some hundred. */
 const DEFAULT_MIB = 512;
 
-/** Returns the error for a value that an option does not take. */
+/** Returns the error about a wrong value of an option. */
 export const wrongValue = (option: string, value: unknown, expected: string): UsageError =>
   new UsageError(`--${option}: got ${showJson(value)}, expected ${expected}`);
 
@@ -36,7 +36,7 @@ export function numberOf(
   return number;
 }
 
-/** Reads a whole number from `low` on. */
+/** Reads a whole number from `low` up. */
 export function wholeOf(values: Values, option: string, low: number): number | undefined {
   const number = numberOf(values, option, low, LARGEST);
   if (number !== undefined && !Number.isInteger(number))
@@ -44,7 +44,7 @@ export function wholeOf(values: Values, option: string, low: number): number | u
   return number;
 }
 
-/** Returns the largest size in bytes of a file that is read. */
+/** Returns the largest file size to read, in bytes. */
 export const mostBytes = (values: Values): number =>
   Math.min(LARGEST_FILE, (wholeOf(values, "max-file", 1) ?? DEFAULT_MIB) * 2 ** 20);
 
@@ -66,7 +66,7 @@ export function numbersOf(
   return numbers;
 }
 
-/** Reads one of some words. */
+/** Reads one of several words. */
 export function oneOf<const W extends string>(
   values: Values,
   option: string,

@@ -1,6 +1,6 @@
 /**
- * Reads the config of an NN Archive: a tar, plain or packed with gzip or xz, that holds `config.json` beside the
- * network. All is unpacked, chunk by chunk, so that the checksum at the end is verified.
+ * Reads the config of an NN Archive: a tar, plain or packed with gzip or xz, that contains `config.json` and the
+ * network. Unpacks all of it in chunks, so that the checksum at the end is verified.
  */
 import { ConfigError, mismatch } from "../../core/errors.ts";
 import { showJson } from "../../core/json.ts";
@@ -16,7 +16,7 @@ import { gunzip, unpackChunks } from "../../config/model/inflate.ts";
 import { checkBytes } from "./tensor.ts";
 import { utf8 } from "./text.ts";
 
-/** Largest `config.json` in bytes. A larger one is refused before it is collected. */
+/** Largest `config.json` in bytes. A larger one is refused before it is read. */
 const LARGEST_CONFIG = 64 << 20;
 const LIMITS = { config: LARGEST_CONFIG, name: LARGEST_CONFIG, files: Infinity };
 
@@ -67,7 +67,7 @@ export async function readArchiveConfig(bytes: Uint8Array, where: string): Promi
   }
 }
 
-/** Returns the one kind of error of this file. The archive's name stands where a config's path would. */
+/** Returns the error of this file, with the archive's name as path. */
 const refusal = (where: string, got: string, expected: string): ConfigError =>
   new ConfigError([{ path: where, message: mismatch(got, expected) }]);
 

@@ -17,20 +17,20 @@ import {
 } from "./tensor.ts";
 
 /**
- * Returns the element type that a spelling means, or null.
+ * Returns the element type for a spelling such as "float32", or null.
  *
  * A decoder's slot takes wider elements narrowed, so the names of a slot type include those of wider types: f32 lists
  * "f64 fp64 ..." after its own names. A file's type is the last name of the form f32 or u8 up to the spelling.
  */
 export function elementType(spelling: unknown): FileElementType | null {
   const word = typeof spelling === "string" ? spelling.toLowerCase() : "";
-  // No slot has this type: a slot's Uint16Array holds f16.
+  // Handle u16 first: no slot has it, since a slot's Uint16Array holds f16.
   if (word === "u16" || word === "uint16") return "u16";
   const slot = slotType(word);
   if (!slot) return null;
   const names = ELEMENTS[slot].names.split(" ");
   const types = names.slice(0, names.indexOf(word) + 1).filter((name) => /^[fiu]\d+$/.test(name));
-  // A slot also takes u64, which files do not have.
+  // Ignore u64, which only slots accept.
   return ELEMENT_TYPES.find((type) => type === types[types.length - 1]) ?? null;
 }
 
@@ -39,7 +39,7 @@ export interface BinSpec extends TensorHead {
   file: string;
 }
 
-/** True if a parsed JSON is a list of tensors. One entry with a file suffices: a list may contain a mistake. */
+/** True if a parsed JSON is a list of tensors. One entry with a file is enough, since another entry may be wrong. */
 export function isTensorList(json: unknown): boolean {
   const list = listOf(json);
   return list !== null && list.some((t) => isRecord(t) && typeof t["file"] === "string");
@@ -87,7 +87,7 @@ export function parseTensorSpec(entry: unknown, where: string, beside?: string):
   return { name, file, type, dims: [...(dims as number[])], ...quantisation(entry, here) };
 }
 
-/** Throws unless a file stands in the list's own folder or below: a list from elsewhere must not open other files. */
+/** Throws unless a file is in the list's own folder or below: a list from elsewhere must not open other files. */
 function checkFileName(file: unknown, where: string): string {
   if (typeof file !== "string" || file === "")
     throw refusal(where, `file ${showJson(file)}`, "the name of a file");

@@ -25,7 +25,7 @@ export async function load(path: string, most = LARGEST): Promise<Uint8Array> {
       );
     if (stats.size > most) throw tooLarge(path, `${stats.size} bytes`, most);
     const bytes = await readFile(path);
-    // Some systems state no size for virtual files, such as those of /proc.
+    // Check again: some systems state no size for virtual files such as those of /proc.
     if (bytes.length > most) throw tooLarge(path, `${bytes.length} bytes`, most);
     return bytes;
   } catch (e) {
@@ -51,7 +51,7 @@ async function collect(stream: AsyncIterable<Uint8Array>, path: string, most: nu
 const tooLarge = (path: string, got: string, most: number): TensorError =>
   refusal(path, got, `at most ${most}. The option --max-file N of the command allows N MiB`);
 
-/** Words for the codes of the system. */
+/** Text for common error codes of the system. */
 const SYSTEM_REASONS: Readonly<Record<string, string>> = {
   ENOENT: "there is no such file or folder",
   EISDIR: "it is a folder",
@@ -66,18 +66,18 @@ const SYSTEM_REASONS: Readonly<Record<string, string>> = {
   EMFILE: "too many files are open",
 };
 
-/** Returns why the system refused a path, in words if the code is a common one. */
+/** Returns why the system refused a path, in words if the code is known. */
 export function systemReason(e: NodeJS.ErrnoException): string {
   return SYSTEM_REASONS[e.code ?? ""] ?? e.code ?? e.message;
 }
 
-/** Returns null if the system does not give a file. Throws other errors, which say what is wrong with the file. */
+/** Returns null for an error about a missing file. Throws other errors. */
 export function nullIfAbsent(e: Error): null {
   if (e.cause === undefined) throw e;
   return null;
 }
 
-/** Reads `path.gz`. If the system does not give that file either, the error names `path`. */
+/** Reads `path.gz`. If that is missing too, the error names `path`. */
 const loadGz = async (path: string, most: number): Promise<Uint8Array> =>
   (path.endsWith(".gz") ? null : await load(`${path}.gz`, most).catch(nullIfAbsent)) ?? load(path, most);
 

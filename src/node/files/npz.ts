@@ -8,7 +8,7 @@ import { crc32 } from "../../core/crc32.ts";
 import { parseNpy } from "./npy.ts";
 import { LARGEST, type NamedTensor, checkBytes, refusal } from "./tensor.ts";
 
-/** Deflate packs at most 1032 to 1. A larger declared size is a lie. */
+/** Largest ratio of deflate. A larger declared size is false. */
 const DEFLATE_RATIO = 1032;
 
 /** True if a file begins as a zip does: with a local header, or with the end record of an empty zip. */

@@ -1,4 +1,4 @@
-/** Raw packets as safetensors files: the form that they have at rest, next to a frame. */
+/** Stores raw packets as safetensors files. */
 import { TensorError } from "../../core/errors.ts";
 import { readAttributes, envelopeOf, eventType } from "../../packet/envelope.ts";
 import { need } from "../../packet/error.ts";
@@ -8,7 +8,7 @@ import type { PacketTensor, WireType } from "../../packet/wire.ts";
 import { readSafetensors, writeSafetensors } from "./safetensors.ts";
 import type { FileElementType, NamedTensor } from "./tensor.ts";
 
-/** Maps element types of packets to those of files. Files have no uint64. */
+/** File type for each element type of packets. Files have no uint64. */
 const FILE_TYPES: { readonly [T in Exclude<WireType, "uint64">]: FileElementType } = {
   fp32: "f32",
   fp16: "f16",

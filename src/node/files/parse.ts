@@ -1,4 +1,6 @@
-/** Tells the format of a tensor file by its bytes. The site uses this file in pages, with a stand-in for node:zlib. */
+/**
+ * Detects the format of a tensor file by its bytes. The site uses this file in pages, with a replacement for node:zlib.
+ */
 import { TensorError } from "../../core/errors.ts";
 import { PLAN_MAGIC } from "../../planfile/format.ts";
 import { isNpy, parseNpy } from "./npy.ts";
@@ -25,7 +27,7 @@ export function parseTensors(bytes: Uint8Array, name: string): NamedTensor[] {
   checkNotPlan(bytes, name);
   if (isNpy(bytes)) return [parseNpy(bytes, tensorName(name), name)];
   if (isZip(bytes)) return parseZip(bytes, name);
-  // Check for the brace: the first 8 bytes of another format would be reported as a header of absurd length.
+  // Check for the brace, or the first 8 bytes of another format would be reported as an absurd header length.
   if (bytes[LENGTH_BYTES] !== BRACE && !/\.safetensors$/i.test(name))
     throw refusal(name, beginningOf(bytes), ".npy, .npz, .safetensors, or .bin with a JSON beside it");
   return readSafetensors(bytes, name).tensors;
@@ -34,8 +36,8 @@ export function parseTensors(bytes: Uint8Array, name: string): NamedTensor[] {
 const LENGTH_BYTES = 8;
 
 /**
- * Throws if the file is a plan. A plan ends in `.bin`, as raw tensors do, and would be asked for its shape. It is also
- * easily passed where a config is expected.
+ * Throws if the file is a plan. A plan ends in `.bin` like raw tensors, so its shape would be asked for. It is also
+ * easily passed as a config.
  */
 export function checkNotPlan(bytes: Uint8Array, path: string): void {
   if (bytes.length < 4 || new DataView(bytes.buffer, bytes.byteOffset).getUint32(0, true) !== PLAN_MAGIC)
@@ -46,7 +48,7 @@ export function checkNotPlan(bytes: Uint8Array, path: string): void {
   );
 }
 
-/** A zip may hold something else: a PyTorch checkpoint is a zip too. */
+/** Reads the arrays of a zip. Refuses other zips, such as PyTorch checkpoints. */
 function parseZip(bytes: Uint8Array, name: string): NamedTensor[] {
   const tensors = parseNpz(bytes, name);
   if (tensors.length === 0) throw refusal(name, "a zip without a .npy file in it", "an .npz file");

@@ -9,7 +9,7 @@ import { checkNotPlan } from "./parse.ts";
 import { type NamedTensor, refusal } from "./tensor.ts";
 import { utf8 } from "./text.ts";
 
-/** Names of the lists that may describe the raw files of their folder. */
+/** Names of JSON files that may list the raw files of their folder. */
 const LISTS = ["tensors.json", "meta.json", "fixture.json"];
 
 /** True if a path, without `.gz`, ends as a raw tensor does. */
@@ -51,7 +51,7 @@ export async function readRaw(path: string, most?: number): Promise<NamedTensor>
   );
 }
 
-/** Returns what a JSON says of `file`. `isOwn`: the JSON describes this one file, by its name. */
+/** Returns the entry for `file` in a JSON. `isOwn`: the JSON is named after this one file. */
 function findSpec(bytes: Uint8Array, path: string, file: string, isOwn: boolean): BinSpec | null {
   let json: unknown;
   try {
@@ -77,7 +77,10 @@ const isThere = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Returns the raw file that a JSON describes, by the names that `readRaw` tries. If none is there, the usual name. */
+/**
+ * Returns the raw file that a JSON describes, tried under the names of `readRaw`. If none exists, returns the usual
+ * name.
+ */
 export async function rawFileOf(path: string): Promise<string> {
   const stem = path.replace(/\.json$/i, "");
   const usual = isRaw(stem) ? [stem] : [`${stem}.bin`, `${stem}.raw`];

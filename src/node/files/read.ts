@@ -31,7 +31,7 @@ export async function readInput(path: string): Promise<Input> {
   return readInputUpTo(LARGEST)(path);
 }
 
-/** Returns a function that does the work of `readInput` for files of at most `most` bytes. */
+/** Returns a function like `readInput` for files of at most `most` bytes. */
 export const readInputUpTo =
   (most: number) =>
   async (path: string): Promise<Input> => {
@@ -47,7 +47,7 @@ export const readInputUpTo =
     return { kind: "tensors", path, tensors: parseTensors(bytes, path) };
   };
 
-/** Reads a JSON: a list of tensors, or else a config. */
+/** Reads a JSON as a list of tensors, or else as a config. */
 async function readJson(bytes: Uint8Array, path: string, most: number): Promise<Input> {
   const text = decodeText(bytes, path);
   let json: unknown;
@@ -117,7 +117,7 @@ export function mergeTensors(inputs: readonly Input[]): NamedTensor[] {
 const isTar = (plain: string, bytes: Uint8Array): boolean =>
   /\.(tar|tgz|txz|tar\.xz|nnarchive)$/i.test(plain) || packingOf(bytes) !== null;
 
-/** True if a file begins as JSON does. The first bytes of safetensors, the length of its header, include zeros. */
+/** True if a file begins like JSON. A safetensors file does not: its first bytes, the header length, include zeros. */
 const isJson = (bytes: Uint8Array): boolean =>
   /^(\ufeff)?\s*[[{]/.test(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes.subarray(0, 64))) &&
   !bytes.subarray(0, 8).includes(0);

@@ -31,7 +31,7 @@ const EXTRAS = "boxwright.tensors";
 
 type Metadata = Record<string, string>;
 
-/** A tensor of the header, and the bytes of the data that hold it. */
+/** A tensor's header entry, and its bytes. */
 interface Part {
   readonly head: TensorHead;
   readonly begin: number;
@@ -115,8 +115,8 @@ function parseHeader(bytes: Uint8Array, where: string): Record<string, unknown> 
 }
 
 /**
- * Returns the first key that occurs twice in the outermost object, or null. JSON.parse would keep the last one without
- * a word. `text` is valid JSON.
+ * Returns the first key that occurs twice in the outermost object, or null. JSON.parse silently keeps the last. `text`
+ * is valid JSON.
  */
 function repeatedKey(text: string): string | null {
   const seen = new Set<string>();
@@ -146,7 +146,7 @@ function readMetadata(value: unknown, where: string): Metadata {
   return { ...(value as Metadata) };
 }
 
-/** Removes the entry EXTRAS from the metadata, and returns what it says of each tensor. */
+/** Removes the entry EXTRAS from the metadata, and returns its fields for each tensor. */
 function takeExtras(metadata: Metadata, where: string): Map<string, Quantisation> {
   const text = metadata[EXTRAS];
   if (text === undefined) return new Map();
@@ -165,7 +165,7 @@ function takeExtras(metadata: Metadata, where: string): Map<string, Quantisation
 
 const isOffset = (n: unknown): n is number => Number.isSafeInteger(n) && (n as number) >= 0;
 
-/** Reads a tensor of the header. `room`: bytes of data in the file. */
+/** Reads a tensor's header entry. `room`: count of data bytes in the file. */
 function readEntry(name: string, entry: unknown, room: number, where: string): Part {
   if (!isRecord(entry)) throw refusal(where, showJson(entry), '{"dtype", "shape", "data_offsets"}');
   const { dtype, shape, data_offsets: offsets } = entry;
@@ -186,9 +186,9 @@ function readEntry(name: string, entry: unknown, room: number, where: string): P
   return { head: { name, type, dims: shape as number[] }, begin, end };
 }
 
-/** Throws if the tensors leave a hole in the data, overlap, or end before the data do. */
+/** Throws if the tensors leave a gap in the data, overlap, or end too early. */
 function checkCoverage(parts: readonly Part[], length: number, where: string): void {
-  // In order of their offsets, each tensor must begin where the one before ended.
+  // Sort by offset: each tensor must begin where the last one ended.
   let reached = 0;
   for (const { head, begin, end } of [...parts].sort((a, b) => a.begin - b.begin || a.end - b.end)) {
     if (begin !== reached)
@@ -221,7 +221,7 @@ export function writeSafetensors(
   if (!Array.isArray(tensors))
     throw new TensorError(`got tensors ${showJson(tensors)}, expected a list of {name, data, dims, type}`);
   checkTensors(tensors);
-  // Place wide elements first: then every tensor is aligned for its own type, and a reader needs no copy.
+  // Write wide elements first, so that every tensor is aligned for its own type, and a reader need not copy.
   const placed = [...tensors].sort((a, b) => bytesPerElement(b.type) - bytesPerElement(a.type));
   const header = headerOf(placed, metadataWithExtras(placed, metadata));
 
@@ -236,9 +236,7 @@ export function writeSafetensors(
   return bytes;
 }
 
-/**
- * Throws if a tensor is not whole, or a name occurs twice. Plain JavaScript may pass a runtime's tensors as they are.
- */
+/** Throws if a tensor is incomplete or a name occurs twice. Plain JavaScript may pass a runtime's tensors. */
 function checkTensors(tensors: readonly Readonly<NamedTensor>[]): void {
   const seen = new Set<string>([METADATA]);
   for (const tensor of tensors) {
@@ -286,7 +284,7 @@ function headerOf(placed: readonly Readonly<NamedTensor>[], metadata: Metadata):
   return json.padEnd(Math.ceil(json.length / 8) * 8);
 }
 
-/** Returns a JSON object. An object of JavaScript would reorder names such as "758" and lose "__proto__". */
+/** Returns a JSON object as text. A JavaScript object would reorder names such as "758" and lose "__proto__". */
 const jsonObject = (entries: readonly (readonly [string, unknown])[]): string =>
   `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join()}}`;
 

@@ -1,12 +1,12 @@
 /**
- * Tensors as files hold them: their types, and the checks that all readers share. Nothing here imports Node, since
- * safetensors is also the form in which raw tensors leave a device.
+ * Tensors in files: their types, and checks that all readers share. Imports nothing of Node, since devices also use
+ * safetensors to send raw tensors.
  */
 import { TensorError } from "../../core/errors.ts";
 import { isRecord, showJson } from "../../core/json.ts";
 import { type StorageOrder, isBytes, kindOf } from "../../core/tensor.ts";
 
-/** Element type of a tensor in a file. f16 is carried as its raw bits. */
+/** Element type of a tensor in a file. f16 is held as raw bits. */
 export type FileElementType = "f32" | "f16" | "u8" | "i8" | "i16" | "u16" | "i32" | "u32" | "i64" | "f64";
 
 /** Elements of a tensor in a file: one typed array per element type. A Uint16Array holds u16, or the bits of f16. */
@@ -35,7 +35,7 @@ export interface NamedTensor {
   order?: StorageOrder;
 }
 
-/** A tensor without its data. */
+/** A tensor's facts without its data. */
 export type TensorHead = Omit<NamedTensor, "data">;
 
 interface ArrayType {
@@ -56,14 +56,14 @@ const ARRAYS: Record<FileElementType, ArrayType> = {
   f64: Float64Array,
 };
 
-/** Longest typed array of the smallest supported runtime, in bytes: more is never read. */
+/** Largest typed array of the smallest supported runtime, in bytes. Larger files are not read. */
 export const LARGEST = 2 ** 31 - 1;
 
 export const ELEMENT_TYPES = Object.keys(ARRAYS) as FileElementType[];
 
 export const bytesPerElement = (type: FileElementType): number => ARRAYS[type].BYTES_PER_ELEMENT;
 
-/** Returns a refusal of the part of a file that `where` names. */
+/** Returns an error about the part of a file that `where` names. */
 export const refusal = (where: string, got: string, expected: string): TensorError =>
   new TensorError(`${where}: got ${got}, expected ${expected}`);
 
@@ -71,15 +71,12 @@ export const refusal = (where: string, got: string, expected: string): TensorErr
 const kindOrValue = (value: unknown): string =>
   typeof value === "object" && value !== null ? kindOf(value) : showJson(value);
 
-/** Throws if a name is no text. In plain JavaScript it is easily left out. */
+/** Throws if a name is no text, as when plain JavaScript leaves it out. */
 export function checkName(name: unknown, of: string): void {
   if (typeof name !== "string") throw refusal(`name of the ${of}`, showJson(name), "text");
 }
 
-/**
- * Throws if `bytes` are not bytes, or `where` is no name of a file. Plain JavaScript may pass an ArrayBuffer or a
- * path.
- */
+/** Throws if `bytes` are not bytes, or `where` is no file name. Plain JavaScript may pass an ArrayBuffer or a path. */
 export function checkBytes(bytes: unknown, where: string): void {
   checkName(where, "file");
   if (!isBytes(bytes)) throw refusal(where, kindOrValue(bytes), "the bytes of the file, a Uint8Array");
@@ -91,7 +88,7 @@ export function checkDataType(data: unknown, type: FileElementType, where: strin
   if (kindOf(data) !== kind) throw refusal(where, `data in ${kindOrValue(data)}`, `${kind} for ${type}`);
 }
 
-/** Returns the number of elements. Throws if `dims` is not a list of whole sizes, or their product exceeds 2^53 - 1. */
+/** Returns the count of elements. Throws if `dims` is not a list of whole sizes, or their product exceeds 2^53 - 1. */
 export function elementCount(dims: unknown, where: string): number {
   const shape = `shape ${showJson(dims)}`;
   if (!Array.isArray(dims)) throw refusal(where, shape, "a list of sizes");
@@ -100,7 +97,7 @@ export function elementCount(dims: unknown, where: string): number {
   for (const d of dims as unknown[]) {
     if (typeof d !== "number" || !Number.isSafeInteger(d) || d < 0)
       throw refusal(where, shape, "whole sizes of 0 or more");
-    // Keep zeros out of the product: a zero would hide an overflow of the other sizes.
+    // Leave zeros out of the product, since they would hide an overflow of the other sizes.
     if (d === 0) isEmpty = true;
     else count *= d;
     if (!Number.isSafeInteger(count)) throw refusal(where, shape, "at most 2^53 - 1 elements");
@@ -108,10 +105,7 @@ export function elementCount(dims: unknown, where: string): number {
   return isEmpty ? 0 : count;
 }
 
-/**
- * Returns bytes as elements of a type. The result is a view of `bytes` if their address is a multiple of the element
- * size, and else a copy: a typed array cannot begin elsewhere.
- */
+/** Returns bytes as elements of a type. Makes a view if their address is aligned, else a copy. */
 export function typedData(type: FileElementType, bytes: Uint8Array): FileTensorData {
   const ArrayOf = ARRAYS[type];
   const size = ArrayOf.BYTES_PER_ELEMENT;
@@ -119,12 +113,10 @@ export function typedData(type: FileElementType, bytes: Uint8Array): FileTensorD
   return new ArrayOf(aligned.buffer, aligned.byteOffset, aligned.byteLength / size);
 }
 
-/** Scale, zero point and storage order of a tensor, each left out if it is not stated. */
+/** Scale, zero point and storage order of a tensor, each absent if not stated. */
 export type Quantisation = Pick<NamedTensor, "scale" | "zeroPoint" | "order">;
 
-/**
- * Reads scale, zero point and storage order from an object. The names `zero_point` and `storage_order` are read too.
- */
+/** Reads scale, zero point and storage order from an object. Also accepts `zero_point` and `storage_order`. */
 export function quantisation(value: unknown, where: string): Quantisation {
   if (!isRecord(value)) throw refusal(where, showJson(value), "an object");
   const scale = value["scale"] ?? null;
@@ -145,7 +137,7 @@ export function quantisation(value: unknown, where: string): Quantisation {
   if (order !== null) {
     if (typeof order !== "string" || !/^[A-Za-z]{1,8}$/.test(order))
       throw refusal(where, `order ${showJson(order)}`, 'letters such as "NCHW" or "NHWC"');
-    // A decoder refuses letters that are no order.
+    // The decoder refuses an unknown order.
     out.order = order as StorageOrder;
   }
   return out;
