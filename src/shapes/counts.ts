@@ -80,6 +80,9 @@ export const isRound = (n: number): boolean => n % 50 === 0 || [1, 10, 20, 25, 4
 export const levelsOf = ({ form, views }: Match): readonly View[] =>
   Object.entries(views).find(([part]) => form.parts[part].perLevel)?.[1] ?? [];
 
+/** Least cells across of a map of centres, at a quarter of the input. */
+const LEAST_CENTRES = 24;
+
 /** Returns the points for feature maps of the input, or ones that halve from each to the next; `null` for others. */
 export function pointsForMaps(
   levels: readonly View[],
@@ -89,7 +92,8 @@ export function pointsForMaps(
   if (levels.length === 0) return 0;
   if (levels[0].w === 0) return pointsForLevels(levels, form.perCell ?? 1, inputSize);
   const [first] = levels;
-  if (form.kind === "centres" || form.kind === "classes of cells") return 0;
+  if (form.kind === "centres") return Math.max(first.w, first.h) >= LEAST_CENTRES ? 0 : null;
+  if (form.kind === "classes of cells") return 0;
   if (inputSize !== null) {
     // Allow one map only at stride 16 or 32. A finer map is a segmentation.
     const strides = levels.length > 1 ? null : [16, 32];
@@ -104,7 +108,7 @@ export function pointsForMaps(
       i === 0 || (Math.abs(levels[i - 1].w / w - 2) < 0.3 && Math.abs(levels[i - 1].h / h - 2) < 0.3),
   );
   return halves &&
-    Math.max(first.w, first.h) <= 320 &&
+    Math.max(first.w, first.h) <= (levels.length > 1 ? 320 : 80) &&
     Math.min(first.w, first.h) >= (levels.length > 1 ? 4 : 7)
     ? first.w === first.h
       ? 2

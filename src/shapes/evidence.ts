@@ -33,7 +33,38 @@ function namedParts({ form, views }: Match, tensors: readonly OpenTensor[]): { n
   return { named: parts.filter(has).length, all: parts.length };
 }
 
+/** Names of tensors with boxes, and with scores. */
+const BOX_NAME = /box|(^|_)(reg|loc)(_|\d|$)/i;
+const SCORE_NAME = /cls|class|score|conf(?!ig)|(^|_)cen?te?r/i;
+
+/** Least side of a picture, and how often its longer side may have the shorter one. Rows of all cells are longer. */
+const LEAST_SIDE = 100;
+const MOST_ASPECT = 3;
+
 const generalRules: readonly Rule[] = [
+  {
+    name: "names that say the opposite",
+    example: "cls_3 [1,4,92,160] and reg_3 [1,22,92,160] of FCENet are no boxes and 22 classes",
+    points: ({ views: { boxes, scores } }, { tensors }) => {
+      if (!boxes || !scores) return 0;
+      const are = (views: typeof boxes, name: RegExp, not: RegExp): boolean =>
+        views.every(({ tensor }) => name.test(tensors[tensor].name) && !not.test(tensors[tensor].name));
+      return are(boxes, SCORE_NAME, BOX_NAME) && are(scores, BOX_NAME, SCORE_NAME) ? null : 0;
+    },
+  },
+  {
+    name: "one channel of a picture",
+    example: "[1,1,736,1280] is a map of pixels, and no 732 classes of 1280 cells",
+    points: ({ views }, { tensors, classes }) => {
+      const isPicture = ({ tensor, w, n }: (typeof views)[string][number]): boolean => {
+        const [, a, ...rest] = tensors[tensor].dims;
+        const sides = rest.length !== 2 ? [] : a === 1 ? rest : rest[1] === 1 ? [a, rest[0]] : [];
+        const [short = 0, long = 0] = sides.map((side) => side ?? 0).sort((x, y) => x - y);
+        return w === 0 && n !== null && short >= LEAST_SIDE && long <= MOST_ASPECT * short;
+      };
+      return classes === null && Object.values(views).some((all) => all.some(isPicture)) ? null : 0;
+    },
+  },
   {
     name: "a count of rows that the form has",
     example: "[1,8400,84] has a row for each cell of 640x640, [1,25200,85] three, [1,300,6] a list",
@@ -63,8 +94,8 @@ const generalRules: readonly Rule[] = [
           if (n > MOST_LISTED) return n % 1000 === 0 ? 0 : null;
           // [1,7] is rather seven scores than a list of one.
           if (n === 1 && Object.values(views).every(([{ rank }]) => rank === 2)) return -1;
-          // Steps of a text recogniser may have as many columns as a box with points.
-          return isRound(n) ? 1 : form.task === "pose" && form.parts.rows ? null : 0;
+          // Steps of a text recogniser, or of a forecast, may have as many columns as a box with points or an angle.
+          return isRound(n) ? 1 : form.task && Object.keys(views).join() === "rows" ? null : 0;
         default:
           return 0;
       }
@@ -165,10 +196,11 @@ const generalRules: readonly Rule[] = [
   {
     name: "masks as large as the picture, or small squares for the boxes",
     example: "masks [1,100,640,640] of RTMDet-Ins; [1,100,28,28] are those of the boxes of Mask R-CNN",
-    points: ({ form, views: { masks } }) => {
+    points: ({ form, views: { masks } }, { inputSize }) => {
       if (form.kind !== "masks of the picture" && form.kind !== "masks of boxes") return 0;
       const [{ w, h }] = masks;
-      const isOfBox = w > 0 && w === h && w <= MOST_BOX_CELLS;
+      const isWhole = inputSize !== null && (w === inputSize[0] || h === inputSize[1]);
+      const isOfBox = w > 0 && w === h && (w <= MOST_BOX_CELLS || (inputSize !== null && !isWhole));
       return isOfBox === (form.kind === "masks of boxes") ? 0 : null;
     },
   },

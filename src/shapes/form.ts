@@ -29,6 +29,8 @@ export interface PartRow {
   readonly role?: "boxes" | "scores" | "classIds" | "count" | "objectness";
   /** The values are whole numbers by their type, which tells the part. */
   readonly holdsIds?: true;
+  /** The values are no whole numbers by their type. */
+  readonly isFloat?: true;
   /** Channels side by side: [N,R,K], [N,h,w,K]. Absent: either order. */
   readonly order?: "rows" | "planes";
   readonly rank?: number;
@@ -62,6 +64,8 @@ export interface FormRow {
   readonly isNamed?: true;
   /** No tensor may stand beside. */
   readonly isWhole?: true;
+  /** The tensors stand in the order of the parts, which tells them apart where names do not. */
+  readonly isInOrder?: true;
   /** Facts that only the rules of evidence about this kind of form ask for. */
   readonly kind?:
     | "queries and nothing"

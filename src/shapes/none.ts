@@ -50,6 +50,12 @@ const BY_NAME: readonly OtherKind[] = [
     example: "embeddings:1x512",
   },
   {
+    what: "a part of a diffusion network: its maps are latents",
+    output: /(^|_)sample$/i,
+    input: /timestep|^latents?$|hidden_states$|^noise$/i,
+    example: "out_sample:1x16x64x64",
+  },
+  {
     what: "speech or sound",
     output: /audio|speech|wav(eform)?|mel(_|$)|stateN|^hn$|^cn$|log_?probs?$|vad/i,
     input: /audio|speech|wav|mel(_|$)|input_(features|values)|sample_rate|^sr$/i,

@@ -32,6 +32,7 @@ const USUAL_POINTS: readonly (readonly [number, 2 | 3])[] = [
   [24, 3],
   [33, 3],
   [21, 2],
+  [12, 2],
 ];
 
 /** Facts that are known before the shapes are looked at. */
@@ -71,7 +72,8 @@ export function matches(
     const mayStand =
       (["cells", "anchors"].includes(form.rows) && !form.isWhole) ||
       left.every((i) => form.beside?.test(tensors[i].name));
-    return mayStand ? [{ ...state, form, left }] : [];
+    const isInOrder = used.every((tensor, i) => i === 0 || tensor > used[i - 1]);
+    return mayStand && (isInOrder || !form.isInOrder) ? [{ ...state, form, left }] : [];
   });
 }
 
@@ -107,9 +109,11 @@ function play(
   return part.isOptional ? [...found, state] : found;
 }
 
-/** True if a tensor's type may be that of class ids, where the part is told by its type. `null` stands for i64. */
-const mayHold = ({ holdsIds }: PartRow, { type }: OpenTensor): boolean =>
-  holdsIds === undefined || type === null || type === "i32";
+/** True if a tensor's type may be that of the part, where the type tells the part. `null` stands for i64. */
+function mayHold({ holdsIds, isFloat }: PartRow, { type }: OpenTensor): boolean {
+  const isWhole = type === null || type === "i32";
+  return (!holdsIds || isWhole) && (!isFloat || !isWhole);
+}
 
 /** True if a view has the storage order and the rank that the part states. */
 const fits =

@@ -8,8 +8,15 @@ const FACE_LENGTHS: readonly number[] = [136, 196, 212];
 /** Largest side, in pixels, of the face crop that networks with points of a face take as input. */
 const MOST_FACE_CROP = 192;
 
+/** Values of five points of a face, and the crops that networks with these points take, in pixels. */
+const FIVE_POINTS = 10;
+const isFivePointCrop = (side: number): boolean => side >= 40 && side <= 64;
+
+/** Most classes of a published classifier: ImageNet-21k. Longer rows are words, or a buffer. */
+const MOST_CLASSES = 22_000;
+
 /** Counts of points of published networks with heat maps. */
-const HEAT_POINTS: readonly number[] = [14, 15, 16, 17, 19, 21, 23, 24, 26, 29, 37, 39, 68, 98, 106, 133];
+const HEAT_POINTS: readonly number[] = [14, 15, 16, 17, 19, 20, 21, 23, 24, 26, 29, 37, 39, 68, 98, 106, 133];
 
 export const WHOLE_RULES: readonly Rule[] = [
   {
@@ -24,7 +31,8 @@ export const WHOLE_RULES: readonly Rule[] = [
       const isBatch =
         dims.length === 2 && (dims[0] === null || inputs.some((input) => input.dims?.[0] === dims[0]));
       const hasSteps = dims.length > 1 && dims[0] !== 1 && dims[0] !== null && !isBatch;
-      if ((n !== 1 && !isBatch) || count < 2 || tensors.length > 1 || hasSteps) return null;
+      if ((n !== 1 && !isBatch) || count < 2 || count > MOST_CLASSES || tensors.length > 1 || hasSteps)
+        return null;
       const isNamed = /prob|soft_?max|class|logit|predict|score|label/i.test(tensors[tensor].name);
       if (looksLikeEmbedding(count) && !isNamed) return null;
       // Give fewer points to a large input: classifiers take small pictures.
@@ -98,12 +106,14 @@ export const WHOLE_RULES: readonly Rule[] = [
   },
   {
     name: "68, 98 or 106 points of a face",
-    example: "output [1,136] of a 112x112 crop; [1,196] of a large picture are classes",
+    example: "output [1,136] of a 112x112 crop; [1,196] of a large picture are classes; [1,10] of 48x48 may be either",
     points: ({ form, bound: { X: x }, views: { points } }, { inputSize, tensors }) => {
       if (form.kind !== "coordinates of a face") return 0;
       const isAlone =
         tensors.length === 1 && !/prob|soft_?max|class|logit|score|label/i.test(tensors[0].name);
-      if (!isAlone || points[0].n !== 1 || !FACE_LENGTHS.includes(x ?? 0)) return null;
+      if (!isAlone || points[0].n !== 1) return null;
+      if (x === FIVE_POINTS) return inputSize?.every(isFivePointCrop) ? 2 : null;
+      if (!FACE_LENGTHS.includes(x ?? 0)) return null;
       if (inputSize === null) return x === 196 ? 2 : 4;
       return Math.max(...inputSize) <= MOST_FACE_CROP ? 4 : null;
     },

@@ -21,6 +21,14 @@ const NAMED = {
   classIds: list(/label|class/i, "classIds"),
 } as const;
 
+/** The same without names: exporters write them in this order, with a count before them or after. */
+const ORDERED = {
+  boxes: inRows([4], { rank: 3, role: "boxes" }),
+  scores: { see: "list", channels: [], role: "scores" },
+  classIds: { see: "list", channels: [], role: "classIds" },
+} as const;
+const COUNTED = value({ role: "count" });
+
 /** Boxes, scores and class ids without names, as torchvision exports them. Only class ids have an integer type. */
 const TYPED = {
   boxes: inRows([4], { rank: 2, role: "boxes" }),
@@ -101,7 +109,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     3,
     "dets:1x100x5 labels:1x100",
     // Masks of the boxes, as of Mask R-CNN, are left alone.
-    { beside: /^masks$/i },
+    { areKnownNames: true, beside: /^masks$/i },
   ),
   finished(["mmdeploy"], { rows: inRows([5], { name: /det|box/i }) }, -1, "dets:1x100x5"),
   finished(
@@ -198,7 +206,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     ["tflite-postprocess", "imx500"],
     {
       boxes: inRows([4], { name: /PostProcess$|PartitionedCall:[13]$/i }),
-      classIds: list(/[:_]1$|:0$|class|label/i, "classIds"),
+      classIds: { ...list(/[:_]1$|:0$|class|label/i, "classIds"), isFloat: true },
       scores: list(/[:_]2$|score/i, "scores"),
       count: value({ name: /[:_]3$|:2$/ }),
     },
@@ -258,6 +266,29 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     { task: "segment" },
   ),
   finished(["boxes"], TYPED, 3, "6379:100x4 6381:100:i64 6383:100"),
+  finished(["boxes"], ORDERED, 2, "a:1x100x4 b:1x100 c:1x100", { isInOrder: true }),
+  finished(["efficient-nms"], { count: COUNTED, ...ORDERED }, 4, "a:1x1 b:1x100x4 c:1x100 d:1x100", {
+    isInOrder: true,
+  }),
+  finished(["boxes"], { ...ORDERED, points: inRows(["P"]) }, 3, "a:1x300x4 b:1x300 c:1x300 d:1x300x51", {
+    task: "pose",
+    isInOrder: true,
+  }),
+  // Points or coefficients of the kept boxes, as exporters for Sony's IMX500 gather them.
+  finished(
+    ["boxes"],
+    { ...NAMED, points: inRows(["P"], { name: /keypoint|kpt|joint|pose/i }) },
+    5,
+    "boxes:1x300x4 scores:1x300 labels:1x300 keypoints:1x300x51",
+    { task: "pose", isNamed: true },
+  ),
+  finished(
+    ["boxes"],
+    { prototypes: PROTOTYPES, ...NAMED, coefficients: inRows(["M"], { name: /coef|mask|^mc/i }) },
+    5,
+    "boxes:1x300x4 scores:1x300 labels:1x300 mask_coeffs:1x300x32 protos:1x32x160x160",
+    { task: "segment", isNamed: true },
+  ),
   // Apple's layer of non-maximum suppression.
   form(
     "any",

@@ -59,7 +59,7 @@ export const PROTOTYPES = { see: "map", channels: ["M"], apart: true } as const 
 export const MASKS = { see: "map", channels: ["X"], apart: true, name: /mask/i } as const satisfies PartRow;
 
 /** Class ids of mmdeploy's rows. */
-export const LABELS: PartRow = list(/label|class/i);
+export const LABELS: PartRow = list(/label|class/i, "classIds");
 
 /** Maps of the road, which YOLOP and its kin give besides. */
 export const ROAD = /(^|_)seg$|lane_line|drive_area|^ll$/i;

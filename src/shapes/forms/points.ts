@@ -39,6 +39,12 @@ export const POINT_FORMS: readonly FormRow[] = [
     { boxes: inRows([4]), scores: inRows([2]), points: inRows([10]) },
     { usual: 5, example: "loc:1x16800x4 conf:1x16800x2 landms:1x16800x10" },
   ),
+  // Licence plates: four corners.
+  one(
+    ["retinaface"],
+    { boxes: inRows([4]), scores: inRows([2]), points: inRows([8]) },
+    { usual: 3, options: { keypoints: [4, 2] }, example: "loc:1x16800x4 conf:1x16800x2 landms:1x16800x8" },
+  ),
   // Maps with two anchors in each cell, as accelerators run both networks. With channels first, maps of RetinaFace
   // are those of MXNet, whose scores have another order.
   one(
@@ -142,6 +148,16 @@ export const POINT_FORMS: readonly FormRow[] = [
       world: inRows([63], { apart: true, isOptional: true }),
     },
     { usual: 5, example: "Identity:1x63 Identity_1:1x1 Identity_2:1x1 Identity_3:1x63" },
+  ),
+  // Qualcomm's export.
+  one(
+    ["hand-landmarks"],
+    {
+      points: inRows([3], { rank: 3, name: /landmark/i }),
+      presence: value({ name: /score|presence/i }),
+      side: value({ name: /^lr$|hand/i }),
+    },
+    { counts: [21], usual: 3, isNamed: true, example: "scores:1 lr:1 landmarks:1x21x3" },
   ),
   ...[1404, 1434].map((values) =>
     one(

@@ -94,6 +94,15 @@ const BOX_ROWS: readonly FormRow[] = [
     "boxes:1x10647x1x4 confs:1x10647x80",
     { options: { coordinates: "normalised" } },
   ),
+  // Its boxes have a dimension more than rows need.
+  form(
+    "anchors",
+    ["boxes"],
+    { boxes: inRows([4], { rank: 4, name: /box/i }), scores: inRows(["C"], { rank: 3 }) },
+    4,
+    "boxes:1x10647x1x4 confs:1x10647x80",
+    { options: { coordinates: "normalised" } },
+  ),
   // Boxes, best scores and class ids of every cell, or of every anchor: DeepStream's and Qualcomm's exporters.
   ...(["cells", "anchors"] as const).map((count) =>
     form(
@@ -110,6 +119,18 @@ const BOX_ROWS: readonly FormRow[] = [
         : "boxes:1x25200x4 scores:1x25200 class_idx:1x25200",
       { classes: null, isNamed: true },
     ),
+  ),
+  form(
+    "cells",
+    ["boxes"],
+    {
+      boxes: inRows([4], { role: "boxes" }),
+      scores: rows([], { role: "scores" }),
+      classIds: rows([], { role: "classIds" }),
+    },
+    3,
+    "a:1x8400x4 b:1x8400 c:1x8400",
+    { classes: null, isInOrder: true, isWhole: true },
   ),
 ];
 
@@ -170,6 +191,21 @@ const TASK_ROWS: readonly FormRow[] = [
         [21, 3],
       ],
     },
+  ),
+  // Qualcomm's networks with masks: corners, best scores, coefficients and class ids.
+  form(
+    "cells",
+    ["boxes"],
+    {
+      prototypes: PROTOTYPES,
+      coefficients: rows(["M"], { name: /coef/i }),
+      boxes: rows([4], { name: /^boxes$/i, role: "boxes" }),
+      scores: rows([], { name: /^scores$/i, role: "scores" }),
+      classIds: rows([], { name: /class|label/i, role: "classIds" }),
+    },
+    4,
+    "boxes:1x8400x4 scores:1x8400 mask_coeffs:1x8400x32 class_idx:1x8400 mask_protos:1x32x160x160",
+    { task: "segment", classes: null, isNamed: true, isWhole: true },
   ),
   // Qualcomm's FastSAM: corners, scores and coefficients.
   form(
