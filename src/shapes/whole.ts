@@ -106,7 +106,8 @@ export const WHOLE_RULES: readonly Rule[] = [
   },
   {
     name: "68, 98 or 106 points of a face",
-    example: "output [1,136] of a 112x112 crop; [1,196] of a large picture are classes; [1,10] of 48x48 may be either",
+    example:
+      "output [1,136] of a 112x112 crop; [1,196] of a large picture are classes; [1,10] of 48x48 may be either",
     points: ({ form, bound: { X: x }, views: { points } }, { inputSize, tensors }) => {
       if (form.kind !== "coordinates of a face") return 0;
       const isAlone =
