@@ -1,4 +1,4 @@
-/** NN Archives whose network gives a map in place of boxes: SegmentationParser and MapOutputParser of depthai. */
+/** Reads NN Archives whose network gives a map instead of boxes: SegmentationParser and MapOutputParser of depthai. */
 import { ConfigError } from "../../core/errors.ts";
 import { COUNT, FLAG } from "../../core/options.ts";
 import type { PrepareRule } from "../../core/prepare-rule.ts";
@@ -8,11 +8,11 @@ import { FieldReader, TEXT, isObject } from "../../config/fields.ts";
 import { inputSizeOf } from "../../config/nn-archive.ts";
 import type { ClassMapOptions } from "./semantic.ts";
 
-/** Statements of an NN Archive about a map. `mapOptions` makes them. */
+/** What an NN Archive states about a map. `mapOptions` returns it. */
 export interface ArchiveMap {
   /** The function that reads the output. */
   readonly reader: "classMap" | "valueMap";
-  /** Name of the output that holds the map. */
+  /** Name of the output with the map. */
   readonly output: string;
   /** Options of the reader. Those of `valueMap` are only `inputSize`. */
   readonly options: ClassMapOptions;
@@ -69,7 +69,7 @@ export function mapOptions(archive: unknown): ArchiveMap {
     reader: isMap ? "valueMap" : "classMap",
     output,
     options,
-    // The device stretches the picture to the input.
+    // The device stretches the picture to the input, so stretch here too.
     prepare: { resize: "stretch", size: inputSize as [number, number], ...rule },
   };
 }

@@ -1,4 +1,4 @@
-/** Adds finished masks of rows to detections. Makes a mask only on request, from the tensors in memory. */
+/** Adds masks that the network finished to detections. A mask is made only on request, from the tensors in memory. */
 import { P_SCALE_X } from "../../core/abi.ts";
 import { type Detections, extend } from "../../decode/detections.ts";
 import type { Frame } from "../../decode/frame.ts";
@@ -16,7 +16,7 @@ export function attachRowMasks(work: TaskWork): AfterImageOfTask {
   return (image, block, frame) => scenes[image].begin(frame, memory.f32, (block >> 2) + P_SCALE_X);
 }
 
-/** The maps of one image, which stand in the decoder's memory until the next frame. */
+/** The maps of one image in the decoder's memory, valid until the next frame. */
 class LiveMaps implements RowScene {
   readonly facts: RowMaskFacts;
   placement: Placement = { frame: null, scale: [1, 1], shift: [0, 0] };
@@ -39,7 +39,7 @@ class LiveMaps implements RowScene {
     extend(detections, {}, maskFunctionsOf(this));
   }
 
-  /** Stores the placement of a new frame, whose scale and shift stand at word `at`. */
+  /** Stores the placement of a new frame. Its scale and shift are at word `at`. */
   begin(frame: Frame | undefined, f32: Float32Array, at: number): void {
     this.placement = {
       scale: [f32[at], f32[at + 1]],

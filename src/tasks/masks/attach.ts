@@ -19,7 +19,7 @@ import { type MaskSource, type MaskMemory, type Prototypes, hasRoom, prototypeBy
 /** A placement that is overwritten frame by frame. */
 type OwnPlacement = { -readonly [K in keyof Placement]: Placement[K] };
 
-/** Everything that `attachMasks` needs to know. A plan file holds it too. */
+/** Facts that `attachMasks` needs. A plan file contains them too. */
 export interface MaskTask {
   /** Index of the tensor of the prototypes. */
   readonly tensor: number;
@@ -48,7 +48,7 @@ export function attachMasks(work: TaskMemory, task: MaskTask): AfterImageOfTask 
   };
 }
 
-/** One image of the batch, whose prototypes and coefficients stand in the decoder's memory until the next frame. */
+/** One image of the batch. Its prototypes and coefficients stay in the decoder's memory until the next frame. */
 class LiveScene implements Scene {
   readonly inputSize: readonly [number, number] | null;
   readonly placement: OwnPlacement = { frame: null, scale: [1, 1], shift: [0, 0] };
@@ -56,7 +56,7 @@ class LiveScene implements Scene {
   readonly #task: MaskTask;
   readonly #index: number;
   readonly #place: MaskMemory;
-  /** Coefficients of the row that was asked for last. */
+  /** Coefficients of the last requested row. */
   readonly #coefficients: Float32Array;
   /** A copy of this frame's prototypes, shared by copies of the detections. */
   #prototypeCopy: { readonly bytes: Uint8Array } | null = null;
@@ -87,7 +87,7 @@ class LiveScene implements Scene {
     extend(detections, {}, taskFunctions);
   }
 
-  /** Stores the placement of a new frame, whose scale and shift stand at word `at`. */
+  /** Stores the placement of a new frame. Its scale and shift are at word `at`. */
   begin(frame: Frame | undefined, f32: Float32Array, at: number): void {
     this.#prototypeCopy = null;
     const { placement } = this;
@@ -163,7 +163,7 @@ class LiveScene implements Scene {
   }
 }
 
-/** The prototypes and coefficients of one row. */
+/** Prototypes and coefficients of one row. */
 interface CopiedRow {
   readonly source: MaskSource;
   readonly coefficients: Float32Array;

@@ -5,11 +5,11 @@
 import { placeOf } from "../../core/place.ts";
 import type { Frame } from "../../decode/frame.ts";
 
-/** One axis of a picture, and its place on the same axis of the prototypes. */
+/** One axis of a picture, and its position on the same axis of the prototypes. */
 export interface Axis {
   /** Count of the picture's pixels. */
   readonly pixels: number;
-  /** Place of the picture's first edge among the prototypes, in cells. May be a fraction. */
+  /** Position of the picture's first edge in the prototypes, in cells. May be a fraction. */
   readonly start: number;
   /** Length of the picture in cells. May be a fraction. */
   readonly length: number;
@@ -28,7 +28,7 @@ export const wholeAxis = (pixels: number, cells: number): Axis => ({
   high: cells,
 });
 
-/** Place of the upright image in the network's input, both normalised: input = (image - shift) / scale. */
+/** Position of the upright image in the network's input, both normalised: input = (image - shift) / scale. */
 export interface Placement {
   /** The frame, with the size of the upright image. Its `rotation` brought the image upright. */
   readonly frame: Frame | null;
@@ -99,7 +99,7 @@ export function fillNearest({ pixels, start, length, low, high }: Axis, table: T
   }
 }
 
-/** Pixels or cells from `from` up to `to`, which is excluded. */
+/** A range of pixels or cells. `to` is excluded. */
 export interface Span {
   readonly from: number;
   readonly to: number;
@@ -108,7 +108,7 @@ export interface Span {
 /** A span of no pixels. */
 export const NO_SPAN: Span = { from: 0, to: 0 };
 
-/** 2^-21, as a number: a power takes longer than all else in `cropOf`. */
+/** 2^-21, written as a number: a power would take longer than the rest of `cropOf`. */
 const NEAR_WHOLE = 1 / 2097152;
 
 /**

@@ -12,7 +12,10 @@ import { type Scene, sizesOf, inputOf, uprightWanted } from "./scene.ts";
 
 /** Options of a label map. */
 export interface LabelMapOptions extends MaskOptions {
-  /** Which of two detections has a pixel: the one with the higher score, "first" (default), or the other, "last". */
+  /**
+   * Which of two detections gets a shared pixel: "first" (default), the one with the higher score, or "last", the
+   * other.
+   */
   readonly overlap?: "first" | "last";
 }
 
@@ -29,7 +32,7 @@ export interface MaskFunctions extends TaskFunctions {
   readonly labelMap: (detections: Detections, options?: LabelMapOptions) => LabelMap;
 }
 
-/** Largest i16, the element type of a label map. */
+/** Largest i16, the element type of label maps. */
 const MOST_ROWS = 32767;
 
 /** Paints all masks of an image into one picture. */
@@ -67,7 +70,7 @@ export function paintLabels(scene: Scene, detections: Detections, options: Label
       },
       free,
     );
-  // Begin with the mask that has the pixel in the end: pixels with a label need not be made again.
+  // Begin with the mask whose label wins, since pixels with a label need not be made again.
   const { length } = detections;
   for (let i = 0; i < length; i++) paint(overlap === "first" ? i : length - 1 - i);
   if (wanted === given) return { width, height, data: labels.slice() };
@@ -76,7 +79,7 @@ export function paintLabels(scene: Scene, detections: Detections, options: Label
   return { width: givenWidth, height: givenHeight, data: turnPicture(labels, wanted.size, turns) };
 }
 
-/** Throws a RangeError for another name of `overlap`, or for more rows than an i16 counts. */
+/** Throws a RangeError for a wrong `overlap`, or for more rows than an i16 can number. */
 function checkPaint(detections: Detections, overlap: string): void {
   if (overlap !== "first" && overlap !== "last")
     refuse("overlap", show(overlap), '"first" or "last"', RangeError);
@@ -89,7 +92,7 @@ function checkPaint(detections: Detections, overlap: string): void {
     );
 }
 
-/** Paints finished masks into one picture. `maskOf` makes the mask of a row. */
+/** Paints masks that the network finished into one picture. `maskOf` makes the mask of a row. */
 export function paintMasks(
   detections: Detections,
   [width, height]: readonly [number, number],

@@ -24,15 +24,15 @@ export interface MaskInput {
   readonly coefficients: Float32Array;
 }
 
-/** Takes a strip of a mask: rows `y` to `y + rows` of the picture, one byte a pixel, at `space.at.strip`. */
+/** Receives a strip of a mask: rows `y` to `y + rows` of the picture, one byte per pixel, at `space.at.strip`. */
 export type StripHandler = (space: MaskSpace, x: Span, y: number, rows: number) => void;
 
-/** The pixels of a mask, and the window of cells that they read. */
+/** The pixels of a mask, and the window of cells that they depend on. */
 interface Extent {
   readonly x: Span;
   readonly y: Span;
   readonly window: CellWindow;
-  /** Part of the window inside the box, for rules that crop before resizing. The values outside of it are 0. */
+  /** Part of the window inside the box, for rules that crop before resizing. Values outside are 0. */
   readonly inside: CellWindow;
 }
 
@@ -80,7 +80,7 @@ export function makeMask(
   const whole = extentOf(space, axes, source, input, wanted);
   const isEmpty = whole.x.to <= whole.x.from || whole.y.to <= whole.y.from;
   if (!isEmpty) fillWindow(space, source, input, whole, wanted);
-  // Without a cut by the box, the extent is the whole picture: make only the part near positive logits.
+  // Without a cut by the box, the extent is the whole picture, so make only the part near positive logits.
   const isLarge = !isEmpty && wanted.isUncut && wanted.picture !== "prototype" && wanted.limit >= 0;
   const extent = isLarge ? { ...whole, ...setPartOf(space, axes, whole) } : whole;
   const handle = handlerFor(extent.x, extent.y);
@@ -89,13 +89,16 @@ export function makeMask(
   if (wanted.picture === "prototype") cutOut(space, extent, handle);
   else if (free === null) resizeInStrips(space, extent, handle);
   else {
-    // A negative threshold sets pixels that read no positive logit.
+    // With a negative threshold, pixels without a positive logit can be set too.
     const set = wanted.limit >= 0 ? new SetPixels(space, axes[0], extent.window) : null;
     resizeNeeded(space, extent, handle, free, set);
   }
 }
 
-/** Returns the pixels that read a positive value of the window. All others are at most 0: no weight is negative. */
+/**
+ * Returns the pixels that depend on a positive value of the window. All others are at most 0, since no weight is
+ * negative.
+ */
 function setPartOf(
   { f32, at, columns, rows }: MaskSpace,
   [xAxis, yAxis]: readonly [Axis, Axis],
@@ -119,7 +122,7 @@ function setPartOf(
   };
 }
 
-/** Returns the bytes of a row of the window's values. */
+/** Returns the byte length of a row of the window's values. */
 const rowBytes = ({ window }: Extent): number => 4 * (window.x.to - window.x.from);
 
 /** Writes the logits or probabilities of the window's cells to `space.at.logits`, and 0 outside of the box. */
@@ -161,7 +164,7 @@ function resizeInStrips(space: MaskSpace, extent: Extent, handle: StripHandler):
     resizeStrip(space, extent, x, from, Math.min(y.to, from + stripRows), handle);
 }
 
-/** Makes the needed part of a mask, in strips as wide as their widest rows. Skips rows that need nothing. */
+/** Makes the needed part of a mask in strips, each as wide as its widest row. Skips rows without needed pixels. */
 function resizeNeeded(
   space: MaskSpace,
   extent: Extent,
@@ -202,7 +205,7 @@ function resizeNeeded(
   finish(y.to);
 }
 
-/** Makes the rows from `first` up to `end` of a mask, and passes them on. */
+/** Makes rows `first` to `end` (excluded) of a mask, and passes them on. */
 function resizeStrip(
   space: MaskSpace,
   extent: Extent,
@@ -253,7 +256,7 @@ function areFinite(values: Float32Array, first: number, row: number, { x, y }: C
   return Number.isFinite(a + b + c + d);
 }
 
-/** Returns the pixels of a mask inside the box, and the window of cells that they read. */
+/** Returns the pixels of a mask inside the box, and the window of cells that they depend on. */
 function extentOf(
   space: MaskSpace,
   axes: readonly [Axis, Axis],
@@ -271,7 +274,7 @@ function extentOf(
 /** A box that cuts nothing. */
 const EVERYWHERE: readonly number[] = [-Infinity, -Infinity, Infinity, Infinity];
 
-/** Returns the extent of a rule that crops cells: the cells inside the box, and the pixels that read any of them. */
+/** Returns the extent for a rule that crops cells: the cells inside the box, and the pixels that depend on them. */
 function extentOfCells(
   { columns, rows }: MaskSpace,
   [xAxis, yAxis]: readonly [Axis, Axis],
@@ -284,16 +287,16 @@ function extentOfCells(
     x: cropOf(box[0], box[2], width, xAxis.low, xAxis.high),
     y: cropOf(box[1], box[3], height, yAxis.low, yAxis.high),
   };
-  // Each pixel of the picture is a cell.
+  // At the size of the prototypes each pixel is a cell.
   if (isPrototypePicture) return { x: inside.x, y: inside.y, window: inside, inside };
   const x = intersect(pixelsThatRead(columns, xAxis.pixels, inside.x), visibleOf(xAxis));
   const y = intersect(pixelsThatRead(rows, yAxis.pixels, inside.y), visibleOf(yAxis));
   if (isNearest) return { x, y, window: inside, inside };
-  // Pixels at the edge also read cells outside of the box, whose values count as 0.
+  // Pixels at the edge also depend on cells outside of the box, whose values count as 0.
   return { x, y, window: { x: cellsOf(columns, x), y: cellsOf(rows, y) }, inside };
 }
 
-/** Returns the extent of a rule that crops pixels: the pixels inside the box, and the cells that these read. */
+/** Returns the extent for a rule that crops pixels: the pixels inside the box, and the cells that they depend on. */
 function extentOfPixels(
   { columns, rows }: MaskSpace,
   [xAxis, yAxis]: readonly [Axis, Axis],
@@ -307,7 +310,7 @@ function extentOfPixels(
   return { x, y, window, inside: window };
 }
 
-/** Returns the cells that the pixels of a span read. */
+/** Returns the cells that a range of pixels depends on. */
 const cellsOf = ({ near, far }: MaskSpace["columns"], { from, to }: Span): Span =>
   to <= from ? { from: 0, to: 0 } : { from: near[from], to: far[to - 1] + 1 };
 

@@ -1,9 +1,9 @@
-/** The mask that a caller gets: its pixels, and their conversions. */
+/** `PixelMask`, the mask that callers get: its pixels and their conversions. */
 import type { Mask, MaskPolygon, MaskRle } from "../../decode/mask.ts";
 import { polygonsOf } from "./polygons.ts";
 import { rleOf } from "./rle.ts";
 
-/** A mask in memory of its own, which the next `decode` leaves alone. */
+/** A mask in its own memory, which the next `decode` does not change. */
 export class PixelMask implements Mask {
   readonly x: number;
   readonly y: number;

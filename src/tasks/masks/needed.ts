@@ -1,12 +1,12 @@
-/** Says which pixels of a label map a mask can still change, so that no others are made. */
+/** Finds the pixels of a label map that a mask can still change, so that no others are made. */
 import type { Axis, Span } from "./axis.ts";
 import { pixelsThatRead } from "./axis.ts";
 import type { MaskSpace } from "./space.ts";
 import type { CellWindow } from "./source.ts";
 
-/** The pixels of a picture that have no label yet: a span of each row that holds them all. */
+/** The pixels of a picture without a label. Each row has one range that contains them all. */
 export class FreePixels {
-  /** First free pixel of each row, and the pixel after the last one. */
+  /** First free pixel of each row, and the end of the range. */
   readonly from: Int32Array;
   readonly to: Int32Array;
   private readonly labels: Int16Array;
@@ -20,7 +20,7 @@ export class FreePixels {
     this.to = new Int32Array(height).fill(width);
   }
 
-  /** Moves the ends of rows past the pixels that have a label now. */
+  /** Shrinks the range of rows past the pixels that now have a label. */
   update(first: number, end: number): void {
     const { from, to, labels, width } = this;
     for (let y = first; y < end; y++) {
@@ -31,19 +31,19 @@ export class FreePixels {
   }
 }
 
-/** The pixels of a mask that can be set: those that read a positive logit. */
+/** The pixels of a mask that can be set: those that depend on a positive logit. */
 export class SetPixels {
   private readonly space: MaskSpace;
   private readonly pixels: number;
   private readonly window: CellWindow;
   /** Positive cells of each row of the window: the first, and the one after the last. Empty for none. */
   private readonly cells: readonly Span[];
-  /** Pixels of the rows that read the same two rows of cells. */
+  /** Range of pixels for all rows that depend on the same two rows of cells. */
   private near = -1;
   private far = -1;
   private span: Span = { from: 0, to: 0 };
 
-  /** Reads the logits of the window, which stand at `space.at.logits`. */
+  /** Reads the logits of the window at `space.at.logits`. */
   constructor(space: MaskSpace, xAxis: Axis, window: CellWindow) {
     this.space = space;
     this.pixels = xAxis.pixels;

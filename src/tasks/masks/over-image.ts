@@ -1,11 +1,11 @@
-/** Places a map of the network's whole input over the image: undoes the resizing exactly, then the rotation. */
+/** Places a map of the network's whole input over the image. Undoes the resizing exactly, then the rotation. */
 import { refuse } from "../../core/errors.ts";
 import { show } from "../../core/tensor.ts";
 import { turnPicture, turnedSize, turnsBack } from "../../core/turn.ts";
 import { type Frame, affineOf, checkFrame, uprightOf } from "../../decode/frame.ts";
 import type { Axis } from "./axis.ts";
 
-/** Options that say where a map lies. */
+/** Options that place a map. */
 export interface OverImageOptions {
   /** Width and height of the network's input in pixels. Needed with a frame. */
   readonly inputSize?: readonly [width: number, height: number];
@@ -13,7 +13,7 @@ export interface OverImageOptions {
   readonly frame?: Frame;
 }
 
-/** How the upright image lies over the cells of a map. */
+/** Position of the upright image over the cells of a map. */
 export interface OverImage {
   readonly x: Axis;
   readonly y: Axis;
@@ -24,7 +24,7 @@ export interface OverImage {
 }
 
 /**
- * Returns how the image lies over a map.
+ * Returns the position of the image over a map.
  * @param cells [width, height] of the map
  * @throws RangeError for an input size that is missing or does not fit the map, and for a crop that is turned
  */
@@ -66,8 +66,8 @@ export function placeOverImage(
 }
 
 /**
- * Returns where the image lies along one axis of the map, in fractions of cells. Cells that hold only padding are left
- * out.
+ * Returns the position of the image along one axis of the map, in fractions of cells. Leaves out cells that contain
+ * only padding.
  */
 function axisOf(pixels: number, cells: number, scale: number, shift: number): Axis {
   const start = (-shift / scale) * cells;

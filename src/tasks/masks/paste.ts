@@ -26,7 +26,7 @@ export interface Pasted {
 }
 
 /**
- * Returns the pixels of a mask that are set.
+ * Returns the set pixels of a mask.
  * @param cells probabilities, row by row
  * @param size width and height of the mask in cells
  * @param box x_min, y_min, x_max, y_max in pixels of the picture
@@ -91,13 +91,13 @@ function grownAxis(low: number, high: number, cells: number, pixels: number): Pa
 
 /** Returns the axis of detectron2's rule. */
 const sampledAxis = (low: number, high: number, cells: number, pixels: number): PastedAxis =>
-  // Pixels further than a cell from the box read zeros only.
+  // Skip pixels more than a cell from the box, which would only read zeros.
   axisOf(
     spanOf(Math.floor(low - (high - low) / cells) - 1, Math.ceil(high + (high - low) / cells) + 1, pixels),
     (pixel) => ((pixel + 0.5 - low) / (high - low)) * cells - 0.5,
   );
 
-/** Returns an axis of the pixels of a span, each at `placeOf` in cells. */
+/** Returns an axis for a range of pixels. `placeOf` gives the position of each in cells. */
 function axisOf(span: Span, placeOf: (pixel: number) => number): PastedAxis {
   const count = span.to - span.from;
   const first = new Int32Array(count);

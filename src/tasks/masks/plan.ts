@@ -16,7 +16,7 @@ export interface SegmentPlan extends TaskPlan {
   readonly isMapOfRow?: boolean;
 }
 
-/** One way to read a tensor as prototypes. */
+/** One possible layout of a tensor of prototypes. */
 interface PrototypeView {
   readonly tensor: number;
   /** True if the shape has a batch. */
@@ -28,7 +28,7 @@ interface PrototypeView {
   readonly order: "NCHW" | "NHWC";
 }
 
-/** Returns every way to read a tensor as prototypes: [N,M,h,w] or [N,h,w,M], and both without a batch. */
+/** Returns every possible layout of a tensor as prototypes: [N,M,h,w] or [N,h,w,M], each also without a batch. */
 export function prototypeViews({ dims, order }: TensorSpec, tensor = 0): PrototypeView[] {
   const batched = dims.length === 4;
   const [batch, a, b, c] = batched ? dims : [1, ...dims];
@@ -64,7 +64,7 @@ export function prototypesOf(
   };
 }
 
-/** Returns what was got and expected if masks cannot read the element type of the prototypes, else `null`. */
+/** Returns an error as got and expected if masks cannot read the prototypes' element type, else `null`. */
 export function typeProblem({ type, scale }: TensorSpec): [got: string, expected: string] | null {
   if (!Object.hasOwn(PROTOTYPE_TYPES, type)) return [`type ${type}`, "f32, f16, u8 or i8"];
   return scale === null ? [`${type} without a scale`, "scale and zeroPoint of the tensor"] : null;
@@ -133,13 +133,13 @@ export function readSegment(query: HeadQuery, specs: Specs): readonly Interpreta
   return interpretations.map((reading) => ({ ...reading, uses: [...reading.uses, seen.tensor], task: plan }));
 }
 
-/** One way to read the prototypes, and the readings of the other tensors that go with it. */
+/** One possible layout of the prototypes, with the readings of the other tensors. */
 interface PrototypeReading {
   readonly seen: PrototypeView;
   readonly interpretations: readonly Interpretation[];
 }
 
-/** Returns every way to see a tensor as the prototypes that the config asks for. */
+/** Returns every layout of a tensor as prototypes that the config allows. */
 function candidates({ roles, task }: HeadQuery, specs: Specs): readonly PrototypeView[] {
   const wanted = roles?.prototypes;
   const isNamed = specs.some(({ name }) => name === wanted);
@@ -148,14 +148,14 @@ function candidates({ roles, task }: HeadQuery, specs: Specs): readonly Prototyp
     .filter(({ count }) => task?.maskCoefficients === undefined || count === task.maskCoefficients);
 }
 
-/** Returns the likeliest ways to read some tensor as the prototypes of the others. */
+/** Returns the likeliest layouts of prototypes, with the readings of the other tensors. */
 const waysToRead = (query: HeadQuery, specs: Specs): readonly PrototypeReading[] =>
   likeliest(query, specs, (seen) => {
     const interpretations = withCoefficients(query, specs, seen);
     return interpretations.length > 0 ? [{ seen, interpretations }] : [];
   });
 
-/** Returns prototypes that fit in all but their proportions, undefined if there are none. */
+/** Returns prototypes that fit except for their aspect ratio, undefined if there are none. */
 const wayOfOtherProportions = (query: HeadQuery, specs: Specs): PrototypeView | undefined =>
   candidates(query, specs).find(
     (seen) => !hasProportions(seen, query.inputSize) && withCoefficients(query, specs, seen).length > 0,
@@ -181,15 +181,15 @@ export const hasProportions = (
   inputSize: HeadQuery["inputSize"],
 ): boolean => !inputSize || Math.abs(width * inputSize[1] - height * inputSize[0]) < Math.max(...inputSize);
 
-/** True if the first number that differs is larger. */
+/** True if `rank` is larger in the first number that differs. */
 const isHigher = (rank: readonly number[], than: readonly number[]): boolean => {
   const at = rank.findIndex((n, i) => n !== than[i]);
   return at >= 0 && rank[at] > than[at];
 };
 
 /**
- * Returns what `read` finds in the likeliest prototypes in which it finds something. A boxes tensor fits as prototypes
- * too: [1,67,8400] is one of 8400x67, if [1,32,160,160] beside it looks like a raw map of boxes.
+ * Returns what `read` finds for the likeliest prototypes for which it finds anything. A tensor of boxes may fit as
+ * prototypes too: [1,67,8400] is one of 8400x67, if [1,32,160,160] beside it looks like a raw map of boxes.
  */
 function likeliest<W>(
   query: HeadQuery,

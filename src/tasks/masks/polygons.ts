@@ -22,11 +22,11 @@ interface Pixels {
 export function polygonsOf(mask: Pixels): MaskPolygon[] {
   const { width, height, data } = mask;
   const polygons: { outer: number[]; holes: number[][] }[] = [];
-  /** For each vertical edge: 0 if it was not walked, else 1 + the index of its polygon. */
+  /** For each vertical edge: 0 if not walked, else 1 + the index of its polygon. */
   const walked = new Int32Array((width + 1) * height);
   const corners: number[] = [];
   for (let y = 0; y < height; y++) {
-    /** Mark of the nearest edge to the left. A hole that begins at x belongs to the polygon of that mark. */
+    /** Value of the nearest walked edge to the left, which names the polygon of a hole that begins here. */
     let left = 0;
     for (let x = 0, before = 0; x <= width; x++) {
       const pixel = x < width ? data[y * width + x] : 0;
@@ -78,7 +78,7 @@ function walk(
     else if (direction === DOWN) walked[y * (width + 1) + x] = mark;
     x += DX[direction];
     y += DY[direction];
-    // Look at the two pixels ahead, one on each side of the walk.
+    // Look at the two pixels ahead, one on each side.
     const right = isSet(x + AHEAD_RIGHT_X[direction], y + AHEAD_RIGHT_Y[direction]);
     const left = isSet(x + AHEAD_LEFT_X[direction], y + AHEAD_LEFT_Y[direction]);
     // Where two set pixels meet only at this corner, turn right and stay with the own pixel: parts are 4-connected.
@@ -92,14 +92,17 @@ function walk(
   return corners.slice(0, count);
 }
 
-/** True if no neighbour of a set pixel is set. Noise has many such pixels: a walk around each takes twice the time. */
+/**
+ * True if no neighbour of a set pixel is set. Noise has many such pixels, and a walk around each would take twice the
+ * time.
+ */
 const isAlone = (data: Uint8Array, width: number, at: number, x: number): boolean =>
   (x === 0 || data[at - 1] !== 1) &&
   (x === width - 1 || data[at + 1] !== 1) &&
   (at < width || data[at - width] !== 1) &&
   (at + width >= data.length || data[at + width] !== 1);
 
-// From a corner to the pixels ahead of it, by direction: right, down, left, up.
+// Steps from a corner to the pixels ahead of it, by direction: right, down, left, up.
 const AHEAD_RIGHT_X = [0, -1, -1, 0];
 const AHEAD_RIGHT_Y = [0, 0, -1, -1];
 const AHEAD_LEFT_X = [0, 0, -1, -1];

@@ -1,4 +1,4 @@
-/** Reads networks with queries that give a map of logits for each query: RF-DETR's masks [N,Q,h,w]. */
+/** Reads the masks of networks with queries that give a map of logits per query: RF-DETR's masks [N,Q,h,w]. */
 import { refuseFor } from "../../core/errors.ts";
 import { list, shape } from "../../core/tensor.ts";
 import { cellsOf } from "../../shapes/grids.ts";
@@ -44,7 +44,7 @@ export function readQueryMasks(query: HeadQuery, specs: Specs): readonly Interpr
     });
   });
   if (interpretations.length === 0) {
-    // `interpret` may throw here, about boxes and scores that do not fit: that error says more.
+    // `interpret` may throw here about boxes and scores that do not fit, which is the better error.
     const queries = interpret(boxes, specs)[0]?.tensors[0]?.[0]?.dims[1] ?? "Q";
     refuseFor(
       [{ option: "roles" }, { option: "task", value: "detect" }],

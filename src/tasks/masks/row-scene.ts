@@ -1,6 +1,6 @@
 /**
- * Masks of networks that give one finished map for each row: a small one that belongs into the box (Mask R-CNN), or one
- * of the whole input (RTMDet-Ins).
+ * Makes masks for networks that give a finished map per row: a small one that is pasted into the box (Mask R-CNN), or
+ * one of the whole input (RTMDet-Ins).
  */
 import { turnedSize } from "../../core/turn.ts";
 import { type Detections, extend } from "../../decode/detections.ts";
@@ -15,7 +15,7 @@ import { boxesOf, rowAt, turnMaskBack, uprightWanted } from "./scene.ts";
 /** Area that the map of a row covers. "box": the box of the row. "input": the network's whole input. */
 export type RowMaskPlace = "box" | "input";
 
-/** Facts about one image that its masks need besides the maps. */
+/** Facts about an image that its masks need, besides the maps. */
 export interface RowMaskFacts {
   readonly place: RowMaskPlace;
   /** Width and height of a map in cells. */
@@ -23,7 +23,7 @@ export interface RowMaskFacts {
   readonly inputSize: readonly [number, number] | null;
 }
 
-/** The maps of one image: those of the current frame, or a copy. */
+/** The maps of one image, of the current frame or copied. */
 export interface RowScene {
   readonly facts: RowMaskFacts;
   readonly placement: Placement;
@@ -33,7 +33,7 @@ export interface RowScene {
   readonly reportNaN: () => void;
 }
 
-/** Returns the functions of detections with such masks. */
+/** Returns the functions that such detections have. */
 export function maskFunctionsOf(scene: RowScene): MaskFunctions {
   return {
     copy: (detections, to) => extend(to, {}, maskFunctionsOf(copyOf(scene, detections))),
@@ -45,7 +45,7 @@ export function maskFunctionsOf(scene: RowScene): MaskFunctions {
   };
 }
 
-/** Returns a copy of the maps of the rows that count, which later frames do not change. */
+/** Returns a copy of the maps of the first `length` rows, which later frames do not change. */
 const copyOf = (scene: RowScene, detections: Detections): RowScene =>
   new RowMaps(
     scene,
@@ -104,7 +104,7 @@ function makeRowMask(scene: RowScene, detections: Detections, row: number, wante
   return upright === wanted ? mask : turnMaskBack(mask, scene.placement.frame?.rotation ?? 0);
 }
 
-/** Returns the mask of a map that belongs into the box of its row. */
+/** Returns the mask of a map that is pasted into the row's box. */
 function pasteIntoBox(
   { facts: { cells }, placement }: RowScene,
   { boxes }: Detections,
@@ -125,7 +125,7 @@ const tableOf = (pixels: number): Table => ({
   farWeights: new Float32Array(pixels),
 });
 
-/** Returns the mask of a map of the whole input. Probabilities are resized, then compared. The box does not cut it. */
+/** Returns the mask of a map of the whole input. Resizes the probabilities, then compares. The box does not cut it. */
 function resizeWhole(
   { facts: { cells }, placement }: RowScene,
   map: Float32Array,
@@ -164,7 +164,7 @@ function resizeWhole(
 /** Largest rounding error of a weighted mean of four cells, as a part of 1 + |threshold|. */
 const ROUNDING = 1e-6;
 
-/** Returns the range of the cells that can lift a pixel above the threshold. `last` < `first` if there are none. */
+/** Returns the range of cells that can lift a pixel above the threshold. `last` < `first` if there are none. */
 function litCells(
   map: Float32Array,
   [width, height]: readonly [number, number],
@@ -174,7 +174,7 @@ function litCells(
   let [first, last, top, bottom] = [width, -1, height, -1];
   for (let y = 0, at = 0; y < height; y++)
     for (let x = 0; x < width; x++, at++) {
-      // The comparison is false for NaN, so NaN counts as part of the mask.
+      // Use a comparison that is false for NaN, so that NaN counts as part of the mask.
       if (map[at] < least) continue;
       if (x < first) first = x;
       if (x > last) last = x;
@@ -184,7 +184,7 @@ function litCells(
   return { first, last, top, bottom };
 }
 
-/** Returns the range of the pixels of an axis that read one of these cells, the end excluded. */
+/** Returns the range of an axis' pixels that depend on one of these cells, the end excluded. */
 function litPixels({ near, far }: Table, pixels: number, first: number, last: number): [number, number] {
   let from = 0;
   let to = pixels;

@@ -1,4 +1,4 @@
-/** Reads networks that give one finished mask for each row of finished detections. */
+/** Finds the tensors of networks that give a finished mask for each finished detection. */
 import { refuseFor } from "../../core/errors.ts";
 import { type TensorSpec, isFloat, list } from "../../core/tensor.ts";
 import { buildInterpretation, columnOf, decodedBoxes } from "../../heads/build.ts";
@@ -29,7 +29,7 @@ interface Maps {
   readonly height: number;
 }
 
-/** Returns every way to read a tensor as maps, one a row. */
+/** Returns every layout of a tensor as maps, one per row. */
 function mapsIn({ dims }: TensorSpec, tensor: number): Maps[] {
   const [height, width] = dims.slice(-2);
   if (dims.length === 3) return [{ tensor, count: dims[0], width, height }];
@@ -44,7 +44,7 @@ export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpret
     mapsIn(spec, i).flatMap((maps) => {
       const boxes = detectionsBeside(query, specs, maps);
       const isSmall = maps.width <= MOST_BOX_CELLS && maps.height <= MOST_BOX_CELLS;
-      // torchvision's ONNX export pastes inside: its maps show the whole picture.
+      // torchvision's ONNX export pastes the masks itself, so its maps cover the whole picture.
       const settled = place === "box" && !isSmall ? "input" : place;
       if (!hasSize(maps, settled, query.inputSize)) return [];
       return boxes.map((one): Interpretation => {
@@ -74,14 +74,14 @@ export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpret
   return interpretations;
 }
 
-/** True if the map has the shape of its place: square for a box, the proportions of the input for the input. */
+/** True if the map's shape fits its place: square for a box, the input's aspect ratio for the input. */
 const hasSize = ({ width, height }: Maps, place: RowMaskPlace, inputSize: HeadQuery["inputSize"]): boolean =>
   place === "box" ? width === height : !inputSize || width * inputSize[1] === height * inputSize[0];
 
 const EXPECTED =
   "boxes [N,4] + labels [N] + scores [N] + masks [N,1,28,28], or dets [1,N,5] + labels [1,N] + masks [1,N,h,w]";
 
-/** Returns the readings of the other tensors as finished detections, one a map. */
+/** Returns the readings of the other tensors as finished detections, one per map. */
 function detectionsBeside(query: HeadQuery, specs: Specs, maps: Maps): Interpretation[] {
   const others = specs.map((spec, i) => (i === maps.tensor ? { ...spec, dims: [] } : spec));
   const columns = matchOne(others, rows, { count: 1, scores: 0 }).filter(

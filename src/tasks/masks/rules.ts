@@ -1,4 +1,4 @@
-/** The mask rules, which fix the order of crop, resize and sigmoid, and the check of a mask's options. */
+/** The mask rules, which fix the order of crop, resizing and sigmoid, and the check of mask options. */
 import { refuse } from "../../core/errors.ts";
 import { checkOptions, namesOnly } from "../../core/options.ts";
 import { show } from "../../core/tensor.ts";
@@ -6,7 +6,7 @@ import type { MaskOptions, PrototypeRule } from "../../decode/mask.ts";
 
 /** The steps of a rule. */
 export interface Steps {
-  /** Pictures that the rule can make. */
+  /** Pictures of which the rule can make masks. */
   readonly pictures: readonly Picture[];
   /** Interpolation from cells to the pixels of the picture. */
   readonly resize: "nearest" | "bilinear";
@@ -16,7 +16,7 @@ export interface Steps {
   readonly sigmoid: boolean;
 }
 
-/** The content of a picture: the prototypes, the network's input, or the image without the input's padding. */
+/** What a mask covers: the prototypes, the network's input, or the image without the input's padding. */
 export type Picture = "prototype" | "network" | "image";
 
 const EVERY: readonly Picture[] = ["prototype", "network", "image"];
@@ -42,19 +42,19 @@ const SIZES = '"prototype", "network", "frame" or [width, height]';
 
 const NO_OPTIONS: MaskOptions = {};
 
-/** The options of a mask, checked and with defaults. */
+/** Options of a mask, checked and with defaults. */
 export interface Wanted {
   readonly picture: Picture;
   /** Width and height of the picture. */
   readonly size: readonly [number, number];
   readonly steps: Steps;
-  /** A pixel is set if its value, a logit or a probability, is greater. */
+  /** Logit or probability that a set pixel exceeds. */
   readonly limit: number;
   /** True if the box does not cut the mask. */
   readonly isUncut: boolean;
 }
 
-/** Width and height that each name of the option `size` stands for; `null` if unknown. */
+/** Width and height for each name of the option `size`; `null` if unknown. */
 export interface KnownSizes {
   readonly prototype: readonly [number, number];
   readonly network: readonly [number, number] | null;
@@ -103,12 +103,12 @@ export function readMaskOptions(
 
 const isPrototypeRule = (rule: string): rule is PrototypeRule => Object.hasOwn(PROTOTYPE_RULES, rule);
 
-/** The options of a mask that the network finished, checked and with defaults. */
+/** Options of a mask that the network finished, checked and with defaults. */
 export interface RowWanted {
   readonly picture: Picture;
   /** Width and height of the picture. */
   readonly size: readonly [number, number];
-  /** Probability with which a pixel is compared. */
+  /** Probability that a set pixel exceeds. */
   readonly threshold: number;
   /** Name of the rule; `null` where there is only one. */
   readonly rule: string | null;
@@ -160,7 +160,7 @@ function pictureOf(size: unknown): Picture {
   return "image";
 }
 
-/** Throws if a size is height and width of the frame: the mask would be stretched. */
+/** Throws if a size is the frame's height and width exchanged: the mask would be stretched. */
 function checkSwappedSize(size: unknown, frame: readonly [number, number] | null): void {
   if (!Array.isArray(size) || frame === null || frame[0] === frame[1]) return;
   if (size[0] === frame[1] && size[1] === frame[0])

@@ -10,12 +10,12 @@ import { PixelMask } from "./mask.ts";
 import { type KnownSizes, type Wanted, readMaskOptions } from "./rules.ts";
 import type { MaskSource } from "./source.ts";
 
-/** The data that the masks of one image need: in a decoder's memory (`LiveScene`), or in copies (`CopiedScene`). */
+/** The data for the masks of one image, in a decoder's memory (`LiveScene`) or copied (`CopiedScene`). */
 export interface Scene {
   readonly source: MaskSource;
   readonly inputSize: readonly [number, number] | null;
   readonly placement: Placement;
-  /** Returns the prototypes of a row: those of the scene, or the map that only this row has. */
+  /** Returns the prototypes for a row: those of the scene, or the row's own map. */
   sourceOf(detections: Detections, row: number): MaskSource;
   /** Returns the coefficients of a row. The next call may overwrite them. */
   coefficientsOf(detections: Detections, row: number): Float32Array;
@@ -78,7 +78,7 @@ export function maskIn(scene: Scene, detections: Detections, i: number, options?
   );
 }
 
-/** Returns the row that an index means; negative ones count from the end. Throws a RangeError for one out of range. */
+/** Returns the row of an index. Negative indices count from the end. Throws a RangeError for one out of range. */
 export function rowAt({ length }: Detections, i: number): number {
   const row = i < 0 ? length + i : i;
   if (!(Number.isInteger(row) && row >= 0 && row < length))
@@ -93,12 +93,12 @@ export function rowAt({ length }: Detections, i: number): number {
   return row;
 }
 
-/** Most pixels of a mask: those of the largest size, 32,768 x 32,768. */
+/** Largest count of a mask's pixels: 32,768 x 32,768. */
 const MOST_PIXELS = 2 ** 30;
 
 const NO_PIXELS = /* @__PURE__ */ new Uint8Array(0);
 
-/** Returns what is wanted of the upright image. The prototypes and the network's input stand upright already. */
+/** Returns the options for the upright image. Prototypes and input are upright already. */
 export function uprightWanted<W extends Pick<Wanted, "picture" | "size">>(
   wanted: W,
   { frame }: Placement,
@@ -107,7 +107,7 @@ export function uprightWanted<W extends Pick<Wanted, "picture" | "size">>(
   return { ...wanted, size: turnedSize(wanted.size, frame.rotation) };
 }
 
-/** Makes one mask in memory of its own. */
+/** Makes one mask, in its own memory. */
 export function maskOfInput(
   source: MaskSource,
   placement: Placement,
@@ -131,7 +131,7 @@ export function turnMaskBack(mask: PixelMask, rotation: QuarterTurns): PixelMask
         : [y, size[0] - x - width];
   const [turnedWidth, turnedHeight] = turnedSize([width, height], turns);
   const turned = turnPicture(data, [width, height], turns);
-  // An empty mask stands at 0, 0, turned or not.
+  // An empty mask is at 0, 0, turned or not.
   return data.length === 0
     ? new PixelMask(x, y, width, height, turnedSize(size, turns), data)
     : new PixelMask(left, top, turnedWidth, turnedHeight, turnedSize(size, turns), turned);

@@ -1,4 +1,4 @@
-/** Class maps of semantic segmentation: the class id of each pixel. */
+/** `classMap`: semantic segmentation, a class id for each pixel. */
 import { refuse } from "../../core/errors.ts";
 import { ANY, COUNT, FLAG, NUMBER, type Rule, checkOptions } from "../../core/options.ts";
 import { halfToFloat, numbersOf } from "../../core/number.ts";
@@ -99,8 +99,8 @@ export function classMap(tensor: TensorInput, options: ClassMapOptions = {}): Cl
 }
 
 /**
- * Returns a name for each class. Names that lack the background alone move up by one if class 0 is stated to be it. If
- * nobody states that, nothing tells which class has no name.
+ * Returns a name for each class. If only the background's name is missing and class 0 is stated to be it, the names
+ * move up by one. If nobody states that, it is unclear which class has no name.
  */
 function namesFor(labels: readonly string[], classes: number, background: boolean): readonly string[] {
   if (labels.length !== classes - 1) return labels;
@@ -120,13 +120,13 @@ const LABELS: Rule<readonly string[]> = [
   (x) => Array.isArray(x) && x.every((name) => typeof name === "string"),
 ];
 
-/** Returns the id that stands for no class. */
+/** Returns the value for "no class". */
 const noClass = (data: Ids): number => (data.BYTES_PER_ELEMENT === 1 ? 255 : 65535);
 
 const idsFor = (classes: number, pixels: number): Ids =>
   classes > 255 ? new Uint16Array(pixels) : new Uint8Array(pixels);
 
-/** Returns height and width of a tensor of one channel, null for others. */
+/** Returns height and width of a tensor with one channel, null for others. */
 function oneChannelOf({ dims }: TensorSpec): readonly [height: number, width: number] | null {
   const count = dims.reduce((n, d) => n * d, 1);
   const [h, w] = dims.length === 4 && dims[3] === 1 ? dims.slice(1, 3) : dims.slice(-2);
@@ -169,7 +169,7 @@ function readSingle(
   }
   const count = classes ?? most + 1;
   const map = idsFor(count, width * height);
-  // Keep 255: a class id in a network of more than 255 classes, else the mark for no class.
+  // Keep 255: it is a class id if there are more than 255 classes, else it means "no class".
   for (let i = 0; i < values.length; i++) map[i] = values[i];
   return { width, height, classes: count, data: map };
 }

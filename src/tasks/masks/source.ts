@@ -1,4 +1,4 @@
-/** Multiplies coefficients and prototypes. The prototypes stand in a decoder's memory, or in a copy of their bytes. */
+/** Multiplies coefficients and prototypes. The prototypes are in a decoder's memory, or copied. */
 import * as M from "../../core/masks-abi.ts";
 import { TYPE_F16, TYPE_F32, TYPE_I8, TYPE_U8 } from "../../core/abi.ts";
 import type { EngineName } from "../../core/engine-name.ts";
@@ -51,15 +51,15 @@ export interface MaskMemory {
   readonly freeEnd: number;
 }
 
-/** The prototypes of an image, their place, and the engine that makes masks of them. */
+/** The prototypes of an image: layout, location, and the engine for their masks. */
 export interface MaskSource {
   readonly engine: EngineName | "auto";
   readonly prototypes: Prototypes;
   /** True if the source is the map of logits of one row, which its box does not cut unless a rule is named. */
   readonly isMapOfRow?: boolean;
-  /** A decoder's memory, or the bytes of the prototypes, which `writeValues` copies into the space if need be. */
+  /** Location of the prototypes: a decoder's memory, or bytes that `writeValues` copies into the space if needed. */
   readonly place: MaskMemory | { readonly bytes: Uint8Array };
-  /** Called if a value of a mask is NaN or infinite: notes it, or throws. */
+  /** Called if a value of a mask is NaN or infinite. Adds a note, or throws. */
   readonly reportNaN: (coefficients: Float32Array) => void;
 }
 

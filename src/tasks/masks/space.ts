@@ -1,4 +1,6 @@
-/** Memory in which masks are made, one for each engine. All decoders share it: a finished mask is copied out of it. */
+/**
+ * A space: memory in which masks are made, one per engine. All decoders share it, since finished masks are copied out.
+ */
 import * as M from "../../core/masks-abi.ts";
 import { checkSize } from "../../core/memory.ts";
 import type { EngineName } from "../../core/engine-name.ts";
@@ -6,9 +8,9 @@ import { makeMasksEngine } from "../../engine/masks-engine.ts";
 import type { MasksEngine } from "../../engine/masks.ts";
 import { type Axis, type Table, fillBilinear, fillNearest } from "./axis.ts";
 
-/** Sizes that a space needs room for. */
+/** Sizes that a space must have room for. */
 export interface Needs {
-  /** Bytes of the prototypes; 0 if they stand in a decoder's memory. */
+  /** Bytes of the prototypes; 0 if they are in a decoder's memory. */
   readonly prototypes: number;
   readonly coefficients: number;
   /** Count of the pixels of a prototype. */
@@ -23,7 +25,7 @@ export interface Needs {
 export const STRIP_BYTES = 1 << 15;
 /** Address of the job (core/masks-abi.ts), the first thing in a space. */
 const JOB = 16;
-/** Bytes after each table and buffer: vector instructions write whole vectors, past the last element too. */
+/** Spare bytes after each table and buffer, since vector instructions write past the last element. */
 const SLACK = 64;
 
 /** Addresses in a space. */
@@ -48,12 +50,12 @@ export class MaskSpace {
   readonly at: Places;
   readonly columns: Table;
   readonly rows: Table;
-  /** The `place` of the prototypes whose copy is in the space now. */
+  /** `place` of the prototypes that are in the space now. */
   held: object | null = null;
   readonly #room: Needs;
   /** Bytes of one array of the resize table of columns, and of rows. A table has four arrays. */
   readonly #arrayBytes: readonly [number, number];
-  /** Interpolation and axes that the tables hold. */
+  /** Interpolation and axes for which the tables are filled. */
   #resize: "nearest" | "bilinear" | null = null;
   #axes: readonly Axis[] = [];
 
@@ -96,7 +98,7 @@ export class MaskSpace {
     words[(JOB >> 2) + M.M_SCRATCH_ROW] = this.#arrayBytes[0] + SLACK;
   }
 
-  /** True if the space has room for all needs. */
+  /** True if the space has enough room. */
   fits(needs: Needs): boolean {
     const room = this.#room;
     return (
@@ -109,7 +111,7 @@ export class MaskSpace {
     );
   }
 
-  /** Returns the room of this space, enlarged to hold new needs too. */
+  /** Returns the sizes of this space, enlarged for further needs. */
   enlargedBy(needs: Needs): Needs {
     const room = this.#room;
     return {

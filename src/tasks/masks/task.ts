@@ -22,7 +22,7 @@ export const masks: NetworkTask<"segment"> = {
   attach: (work) => (work.plan.task && hasRowMasks(work.plan.task) ? attachRowMasks : attachPlan)(work),
 };
 
-/** Returns the reader of a family's masks. */
+/** Returns the function that reads a family's masks. */
 function readerOf({ traits: { rowMasks } }: HeadQuery): typeof readSegment {
   if (rowMasks === undefined) return readSegment;
   return rowMasks === "queries" ? readQueryMasks : readRowMasks;

@@ -1,4 +1,4 @@
-/** Maps of numbers: depth, anomaly and their like. */
+/** `valueMap`: maps of numbers such as depth or anomaly. */
 import { refuse } from "../../core/errors.ts";
 import { checkOptions, namesOnly } from "../../core/options.ts";
 import { numbersOf } from "../../core/number.ts";
@@ -40,7 +40,7 @@ export function valueMap(tensor: TensorInput, options: ValueMapOptions = {}): Va
   const { dims } = spec;
   const [height, width] = dims.filter((d, i) => d !== 1 || i >= dims.length - 2);
   const count = dims.reduce((n, d) => n * d, 1);
-  // [1,h,w,1] has its channel at the end.
+  // [1,h,w,1] has its channel last.
   const [h, w] = dims.length === 4 && dims[3] === 1 && dims[1] !== 1 ? [dims[1], dims[2]] : [height, width];
   if (dims.length < 2 || count === 0 || h * w !== count)
     refuse('tensor "map"', shape(spec), "[h,w], [1,h,w], [1,1,h,w] or [1,h,w,1], one channel of one image");
@@ -96,6 +96,6 @@ function resizeOver(values: Float32Array, w: number, xAxis: Axis, yAxis: Axis): 
   return data;
 }
 
-/** Returns a weighted sum. A value of weight 0 does not count, not even NaN. */
+/** Returns a weighted sum. Ignores a value of weight 0, even NaN. */
 const mix = (a: number, b: number, weightA: number, weightB: number): number =>
   weightB === 0 ? a * weightA : weightA === 0 ? b * weightB : a * weightA + b * weightB;

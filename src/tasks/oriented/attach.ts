@@ -14,7 +14,7 @@ import { cornersInto, fitInto, regulariseInto, rotateCentreInto, turnAngleBack }
 import { ORIENTED_NMS, type OrientedPlan, type OrientedTask, orientedHeadOf } from "./plan.ts";
 import { ORIENTED_ROWS } from "./rows.ts";
 
-/** Radians that an angle may lie outside its range without a note: f16 and quantised angles are rounded. */
+/** Radians by which an angle may exceed its range without a note, since f16 and quantised angles are rounded. */
 const SLACK = 1e-3;
 
 /** Attaches the task of a plan. */
@@ -48,7 +48,7 @@ export function attachOriented(work: TaskMemory, task: OrientedTask): AfterImage
 const lesser = (a: number, b: number): number => (a < b ? a : b);
 const greater = (a: number, b: number): number => (a > b ? a : b);
 
-/** The constants of a head that the loop over candidates needs. */
+/** The facts about a head that the loop over candidates needs. */
 interface HeadCells {
   /** Source of the head's first cell. */
   readonly first: number;
@@ -65,7 +65,7 @@ interface HeadCells {
   readonly cell: readonly [number, number];
 }
 
-/** Makes the oriented boxes of one plan. Its memory grows with the longest list of candidates and is used again. */
+/** Makes the oriented boxes of one plan. Its arrays grow with the longest list of candidates and are reused. */
 class OrientedMaker {
   readonly #work: TaskMemory;
   readonly #task: OrientedTask;
@@ -78,7 +78,7 @@ class OrientedMaker {
   #boxes = new Float64Array(0);
   #classIds = new Int32Array(0);
   readonly #angle = new Float64Array(1);
-  /** Angles in radians below this or above `#maxAngle` get a note. */
+  /** Angle in radians below which, or above `#maxAngle`, a note is added. */
   readonly #minAngle: number;
   readonly #maxAngle: number;
   /** Boxes and corners of the detections. */
@@ -184,7 +184,7 @@ class OrientedMaker {
     const boxes = this.#boxes;
     const order = this.#order;
     let i = 0;
-    // The usual case: radians in f32, in range, of a single head. Copy the angles as they are.
+    // Copy the angles directly in the usual case: f32 in radians, in range, of a single head.
     const { step, start } = this.#heads[0];
     if (heads.length === 1 && step > 0 && this.#task.angle === "radians") {
       const lowest = this.#minAngle;
@@ -205,7 +205,7 @@ class OrientedMaker {
       order[count++] = order[i];
     }
     if (count < ordered && !this.#hasToldLost) {
-      // Note the first frame only: a decoder drops repeated texts, but this text holds the count.
+      // Add the note once: a decoder drops repeated texts, but this text contains a count.
       this.#hasToldLost = true;
       this.#work.note(
         `${ordered - count} boxes have an angle that is NaN or infinite, and are dropped: has the network overflowed?`,
@@ -258,7 +258,7 @@ class OrientedMaker {
   #noteRange(angle: number): void {
     const { range } = this.#task;
     const told = "an angle in radians lies outside";
-    // Note one angle only: a decoder drops repeated texts, but this text holds the angle.
+    // Add the note once: a decoder drops repeated texts, but this text contains an angle.
     if (this.#hasToldRange) return;
     this.#hasToldRange = true;
     this.#work.note(
@@ -276,7 +276,7 @@ class OrientedMaker {
     const ordered = Math.min(all, i32[plan + A.P_ORDERED]);
     if (this.#order.length < all) this.#order = new Int32Array(all);
     const order = i32[plan + A.P_ORDER] >> 2;
-    // Use the kernel's order if it reaches far enough. With many candidates the kernel sorts only the first ones.
+    // Use the kernel's order if it reaches far enough. Of many candidates the kernel sorts only the first.
     if (i32[plan + A.P_SORTED] >= ordered) {
       for (let i = 0; i < ordered; i++) this.#order[i] = i32[order + i];
       return ordered;

@@ -147,13 +147,13 @@ export function turnAngleBack(
   corners.set(ordered, from);
 }
 
-/** Throws a RangeError if a list has not as many numbers as it needs. */
+/** Throws a RangeError if a list does not have `length` elements. */
 function checkLength(list: unknown, length: number, name: string, expected: string): void {
   const isList = typeof list === "object" && (list as ArrayLike<unknown> | null)?.length === length;
   if (!isList) refuse(name, show(list), expected, RangeError);
 }
 
-/** Throws a RangeError if a list is not of so many finite numbers. */
+/** Throws a RangeError if a list does not have `length` finite numbers. */
 function checkNumbers(list: unknown, length: number, name: string, expected: string): void {
   checkLength(list, length, name, expected);
   if (!Array.from(list as ArrayLike<unknown>).every(Number.isFinite))
@@ -162,7 +162,7 @@ function checkNumbers(list: unknown, length: number, name: string, expected: str
 
 const BOX = "[cx, cy, width, height, angle]";
 
-/** Throws a RangeError if a box is none, or has negative sides or an angle in degrees. */
+/** Throws a RangeError for a wrong box: negative sides, or an angle in degrees. */
 function checkBox(box: OrientedBox): void {
   checkNumbers(box, 5, "box", BOX);
   const [, , width, height, angle] = box;
@@ -204,10 +204,10 @@ export function cornersOf(box: OrientedBox): [x: number, y: number][] {
   return [0, 2, 4, 6].map((k) => [to[k], to[k + 1]]);
 }
 
-/** Turns below this part of the square of the longest edge are rounding of a box without height. */
+/** Fraction of the longest edge's square below which a turn is only rounding, in a box without height. */
 const LEAST_TURN = 1e-4;
 
-/** Returns four corners in an order around them: exchanges two of a walk that crosses itself, as "Z" does. */
+/** Returns four corners in an order around them. Exchanges two corners of a path that crosses itself, like "Z". */
 function inOrder(corners: readonly number[]): readonly number[] {
   const [a, b, c, d] = [0, 2, 4, 6].map((k) => [corners[k], corners[k + 1]]);
   const all = [a, b, c, d];

@@ -41,7 +41,7 @@ export interface OrientedHead extends Pick<Head, "cells" | "gridWidth"> {
   readonly extra: Column;
   /** True for heads with distances: the angle also rotates the vector from the cell to the centre of the box. */
   readonly rotatesCentre: boolean;
-  /** Place of a cell's centre, in cells from its corner. */
+  /** Position of a cell's centre, in cells from its corner. */
   readonly bias: number;
   /** Width and height of a cell in pixels of the input. */
   readonly cell: readonly [number, number];
@@ -60,7 +60,7 @@ export const orientedHeadOf = (
   cell: [unit[0] * width, unit[1] * height],
 });
 
-/** Everything that `attachOriented` needs to know. A plan file holds it too. */
+/** Facts that `attachOriented` needs. A plan file contains them too. */
 export interface OrientedTask extends Pick<
   OrientedPlan,
   "about" | "angle" | "range" | "regular" | "suppression" | "orEqual"

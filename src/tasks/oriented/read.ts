@@ -1,4 +1,4 @@
-/** Finds the boxes and the angles among the tensors. */
+/** Finds boxes and angles among a network's tensors. */
 import { interpret } from "../../heads/interpret.ts";
 import { refuseFor } from "../../core/errors.ts";
 import { list, volume } from "../../core/tensor.ts";
@@ -11,7 +11,7 @@ import type { TaskConfig } from "../../config/types.ts";
 import type { Rules } from "../../core/rules.ts";
 import { type AngleForm, ORIENTED_NMS, type OrientedPlan, SIGMOID_RANGE } from "./plan.ts";
 
-/** A query, with the fields of the config that it carries along. */
+/** A query with some fields of the config. */
 type Query = HeadQuery & { readonly task: TaskConfig | null; readonly rules?: Partial<Rules> };
 
 /** Returns every interpretation of the tensors as oriented boxes. Throws if there is none. */
@@ -54,7 +54,7 @@ function interpretBoxes(query: HeadQuery, specs: Specs): Interpretation[] {
 function planOf(query: Query, interpretation: Interpretation): OrientedPlan {
   const { task, traits, rules } = query;
   const { heads } = interpretation;
-  // One tensor has the angles of all feature maps. Exporters differ in how far they decode this tensor.
+  // All feature maps share one tensor of angles. Exporters differ in how far they decode it.
   const hasJoinedAngles =
     heads.length > 1 &&
     heads.every(({ extra, box }) => extra?.tensor === heads[0].extra?.tensor && extra?.tensor !== box.tensor);

@@ -1,4 +1,4 @@
-/** Makes detections of FOMO's cells above the threshold, for decoders of configs and of plan files. */
+/** Makes detections of FOMO's cells above the threshold, for decoders of configs and plan files. */
 import * as A from "../../core/abi.ts";
 import type { Rules } from "../../core/rules.ts";
 import { setLength } from "../../decode/detections.ts";
@@ -6,7 +6,7 @@ import { placeInFrame } from "../../decode/frame.ts";
 import type { AfterImageOfTask, TaskMemory } from "../../decode/tasks.ts";
 import { type CellGroups, type Cells, MOST_CUBES, groupCells } from "./cells.ts";
 
-/** What the grouping of cells needs besides memory. */
+/** Facts about a map that the grouping of cells needs. */
 export interface CellTask {
   readonly groups: CellGroups;
   /** Width of the map in cells. */

@@ -29,15 +29,15 @@ export function attachPeaks(work: TaskWork): AfterImageOfTask {
   return (image, block) => maker.make(image, block >> 2);
 }
 
-/** Offset in cells above which a centre lies in another cell. Trained offsets lie in 0..1. */
+/** Largest centre offset in cells that is plausible. Trained offsets lie in 0..1. */
 const FARTHEST_OFFSET = 1.5;
 
-/** The candidates of a frame. Columns grow with the longest list and are used again. */
+/** The candidates of a frame. Its arrays grow with the longest list and are reused. */
 class Candidates {
   /** Rows of the kernel's columns. */
   row = new Int32Array(0);
   cell = new Int32Array(0);
-  /** Raw scores. Sort by them: two sigmoids can round to one f32. */
+  /** Raw scores, the key for sorting, since two sigmoids can round to one f32. */
   raw = new Float64Array(0);
   count = 0;
 
@@ -152,7 +152,7 @@ class PeakMaker {
     return this.#value[0];
   }
 
-  /** True if a value is the largest of its 3 x 3 cells. Two equal neighbours are two peaks. */
+  /** True if a value is the largest among its 3 x 3 cells. Two equal neighbours are both peaks. */
   #isPeak(column: Column, image: number, cell: number, value: number): boolean {
     const { gridWidth } = this.#head;
     const { height } = this.#task;
@@ -164,7 +164,7 @@ class PeakMaker {
     return true;
   }
 
-  /** True if a better box covers this one. Boxes are normalised. At most `maxDetections` boxes are compared. */
+  /** True if a better box covers this one. Boxes are normalised. Compares at most `maxDetections` boxes. */
   #isSuppressed(box: readonly number[], classId: number, kept: readonly number[][], plan: number): boolean {
     const { suppress, iouGate, pixelOffset } = this.#task.rules ?? this.#work.plan.rules;
     if (suppress === "none") return false;

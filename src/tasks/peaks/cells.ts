@@ -1,6 +1,6 @@
 /**
- * Groups cells that touch into boxes, for networks that say of each cell of a coarse map which object has its centre
- * there. Two published answers, by name:
+ * Groups touching cells into boxes, for networks that mark the centres of objects on a coarse map. Two published
+ * rules, by name:
  *
  * - `edge-impulse`: the cubes of Edge Impulse's C++ SDK (`ei_cube_check_overlap`, `ei_handle_cube` and
  *   `fill_result_struct_from_cubes` of `ei_fill_result_struct.h`). A cell joins the first cube of its class that it
@@ -12,7 +12,7 @@
 export const CELL_GROUPS = ["edge-impulse", "enclosing"] as const;
 export type CellGroups = (typeof CELL_GROUPS)[number];
 
-/** Cells that passed, in rows of the map from top to bottom, the classes of a cell in order. */
+/** Cells above the threshold, in the map's rows from top to bottom. The classes of a cell are in order. */
 export interface Cells {
   readonly x: Int32Array;
   readonly y: Int32Array;
@@ -51,8 +51,8 @@ const boxOf = ({ x, y, classIds, scores }: Cells, i: number): CellBox => ({
 });
 
 /**
- * Lets a cube take up a part that touches it. Returns false if the part does not touch it. Left and upper edges move
- * first, so that the comparison of the right and lower edges sees the moved ones, as in the source.
+ * Merges a part into a cube if they touch. Returns false if not. Left and upper edges move first, so that the
+ * comparison of right and lower edges uses the moved ones, as in the source.
  */
 function takeUp(cube: CellBox, x: number, y: number, width: number, height: number, score: number): boolean {
   if (cube.x + cube.width < x || cube.y + cube.height < y || cube.x > x + width || cube.y > y + height)
@@ -99,7 +99,7 @@ class OpenCubes {
   }
 }
 
-/** Returns the cubes of the SDK. Its second pass lets earlier cubes grow further, after their results were copied. */
+/** Returns the cubes of the SDK. In its second pass earlier cubes grow further, after their results were copied. */
 function cubesOf(cells: Cells): CellBox[] {
   const cubes: CellBox[] = [];
   const open = new OpenCubes();
@@ -129,8 +129,8 @@ function enclosingBoxes(cells: Cells): CellBox[] {
     while (parent[i] !== root) [parent[i], i] = [root, parent[i]];
     return root;
   };
-  // `above` and `here` hold the row above and the present row: for each class and column, the index of the cell plus 1,
-  // or 0 for none. Columns have one more place at each end.
+  // `above` and `here` hold the last and the current row: the cell's index + 1 for each class and column, or 0. Rows
+  // have a spare column at each end.
   let [across, classes] = [0, 0];
   for (let i = 0; i < count; i++) {
     across = Math.max(across, x[i] + 3);
@@ -150,7 +150,7 @@ function enclosingBoxes(cells: Cells): CellBox[] {
     for (const other of [above[at - 1], above[at], above[at + 1], here[at - 1]]) {
       if (other === 0) continue;
       const [a, b] = [rootOf(other - 1), rootOf(i)];
-      // The smaller index stays: it is the cell that began the group.
+      // Keep the smaller index, which is the cell that began the group.
       parent[Math.max(a, b)] = Math.min(a, b);
     }
   }

@@ -15,7 +15,7 @@ export interface PeakPlan extends TaskPlan {
   readonly points: number;
 }
 
-/** Returns what the grouping of a plan's cells needs. */
+/** Returns the facts about a plan that the grouping of cells needs. */
 export const cellTaskOf = ({ heads: [head], capacity, rules }: Plan, task: PeakPlan): CellTask => ({
   groups: task.groups ?? "edge-impulse",
   gridWidth: head.gridWidth,

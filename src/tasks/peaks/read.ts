@@ -11,7 +11,7 @@ import type { HeadDraft, Interpretation, Specs } from "../../heads/head.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import type { PeakPlan } from "./plan.ts";
 
-/** A tensor as a map of some channels. */
+/** A tensor read as a map of some channels. */
 interface MapView extends TensorView {
   /** Count of the channels. */
   readonly channels: number;
@@ -26,11 +26,11 @@ export function readPeaks(query: HeadQuery, specs: Specs): readonly Interpretati
     const views = specs.flatMap((spec, index) => viewsIn(spec, index, order));
     return FORMS[form].read(query, views).filter((one) => isOfInput(query, one));
   });
-  // A map as wide as it has channels fits in both orders, and is refused: the order has to be stated.
+  // Refuse a map that is as wide as it has channels: it fits both orders, so the order must be stated.
   return interpretations.length > 0 ? interpretations : refuseMaps(query, specs, form);
 }
 
-/** Returns what the row of the family says about its maps. A config may state the task beside another family. */
+/** Returns the family's facts about its maps. A config may state the task with another family, which has none. */
 const factsOf = ({ traits, family }: HeadQuery): NonNullable<FamilyTraits["peaks"]> =>
   traits.peaks ??
   refuseFor(
@@ -58,8 +58,8 @@ const areAlike = (first: MapView, ...others: readonly MapView[]): boolean =>
   others.every(({ w, h, batch }) => w === first.w && h === first.h && batch === first.batch);
 
 /**
- * True if a map is one of the network's input: as many cells as its stride gives, or the proportions of the input. A
- * map of the transposed input is none.
+ * True if a map fits the network's input: as many cells as its stride gives, or the input's aspect ratio. A map of the
+ * transposed input does not fit.
  */
 function isOfInput(query: HeadQuery, { heads: [head] }: Interpretation): boolean {
   const { inputSize } = query;
@@ -112,7 +112,7 @@ const cells: Form = {
           name: "cell-classes",
           title: "background and classes of each cell",
           usual: query.traits.raw,
-          // The box channels are read and not used: the task makes boxes of the places of cells.
+          // State box channels that are not used: the task makes boxes from the positions of cells.
           fields: (match, logits) => ({
             classes: view.channels - 1,
             score: beside(match.score, 1),
@@ -180,7 +180,7 @@ const centres: Form = {
       fields: ({ box }) => ({
         classes: hm.channels,
         boxChannels: [0, 0, 0, box.channel],
-        // The task adds the offset, which stands in a tensor of its own.
+        // The task adds the offset, which has a tensor of its own.
         xyScale: 0,
         xyBias: reg ? 0 : 0.5,
         size: unitOf(query, wh, 4),

@@ -1,6 +1,6 @@
 /**
- * Reads networks of faces that give a map of boxes, of scores and of points for each level, with two anchors in each
- * cell: SCRFD and RetinaFace as accelerators run them, without the layers that turn maps into rows.
+ * Reads networks of faces that give maps of boxes, scores and points for each level, with two anchors per cell. These
+ * are SCRFD and RetinaFace for accelerators, without the layers that turn maps into rows.
  */
 import { POINT_FACTS } from "../../core/pose-families.ts";
 import type { PointShape } from "../../core/keypoints.ts";
@@ -19,7 +19,7 @@ const ANCHORS = 2;
 /** One anchor of a map, with the channels of its points. */
 interface Part extends TensorMatch {
   readonly points: Column;
-  /** Index of the anchor in its cell. */
+  /** Index of the anchor within its cell. */
   readonly place: number;
   /** Index of the level's first prior. */
   readonly first: number;

@@ -1,14 +1,14 @@
-/** How the tensors of a network with points are read: one `Form` for each form of tensors that exporters write. */
+/** The type `Form`: one layout of tensors that exporters of pose networks write, and how it is read. */
 import type { PointShape } from "../../core/keypoints.ts";
 import type { Interpretation, Specs } from "../../heads/head.ts";
 import type { HeadQuery } from "../../heads/query.ts";
 import type { PointReading } from "./plan.ts";
 
-/** An interpretation whose heads have their points as `extra`, and the rule that turns raw values into x and y. */
+/** An interpretation whose heads have points as `extra`, with the rule that turns raw values into x and y. */
 export type Formed = PointReading & {
   readonly interpretation: Interpretation;
   readonly shape: PointShape;
-  /** True if the network has boxes alone: some networks of the family have no points. */
+  /** True if this network of the family has boxes only. */
   readonly lacksPoints?: true;
 };
 

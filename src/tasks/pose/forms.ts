@@ -102,7 +102,7 @@ function faceMaps(query: HeadQuery, specs: Specs, shape: PointShape): Formed[] {
   // Drop readings without a class channel (rule "objectness"): this network has one, even for a single class.
   const whole = interpretations.filter(({ heads: [{ rule }] }) => rule !== "objectness");
   return whole.map(({ heads, ...reading }) => ({
-    // `interpret` takes the channels after objectness for classes. The points stand there.
+    // Move the points: `interpret` took the channels after objectness, where they are, for classes.
     interpretation: {
       ...reading,
       heads: heads.map((head) => ({
@@ -123,7 +123,7 @@ interface Level {
   readonly grid: Grid;
   readonly scores: readonly Column[];
   readonly boxes: Column;
-  /** Absent: the network has boxes alone. */
+  /** Column of the points. Absent if the network has boxes only. */
   readonly points?: Column;
   readonly match: TensorMatch;
 }
@@ -310,7 +310,7 @@ const onePose: Form = {
     const hasPose = ({ dims }: TensorSpec): boolean =>
       dims.slice(-2).join() === `${count},${values}` && volume(dims) === dims[0] * points;
     return readPoses(query, specs, shape, {
-      // A head needs a box and a score. Point both at the first keypoint: points.ts replaces them (`fillOne`).
+      // A head needs a box and a score. Point both at the first keypoint, until points.ts replaces them (`fillOne`).
       channels: points,
       at: { box: 0, score: 2 },
       fields: { kind: "centre", boxChannels: [1, 0, 2, 2] },

@@ -13,7 +13,7 @@ import type { Plan } from "../../plan/plan.ts";
  */
 export type PointRule = "decoded" | "grid" | "prior";
 
-/** The facts about points that follow from the form of the tensors. */
+/** Facts about points that depend on the form of the tensors. */
 export interface PointReading {
   readonly rule: PointRule;
   /** True if confidences are raw, before the sigmoid. */
@@ -26,7 +26,7 @@ export interface PointReading {
   readonly alone?: boolean;
   /** True if the score is the square root of objectness x class score. The kernel computes the product only. */
   readonly root?: boolean;
-  /** True if points that are read as decoded ones may be raw: one tensor has all points, beside maps of boxes. */
+  /** True if points that are read as decoded may be raw: a single tensor has all points, while boxes come as maps. */
   readonly mayBeRaw?: boolean;
   /** Set if a query has points for each class. Absent: a row has one set of points. */
   readonly slots?: PointSlots;
@@ -34,7 +34,7 @@ export interface PointReading {
 
 /** Points of a query, class by class. Each point has `POINT_CHANNELS` channels. */
 export interface PointSlots {
-  /** Class id whose points stand first. */
+  /** Class id whose points come first. */
   readonly firstClass: number;
 }
 
@@ -46,7 +46,7 @@ export const POINT_CHANNELS = 8;
 
 /** The facts about points that do not depend on the head. */
 export interface PointFacts extends PointReading {
-  /** For people: the task and how it is read. */
+  /** Text for people: the task and how it is read. */
   readonly about: string;
   /** Count of the keypoints of an object. */
   readonly count: number;
@@ -82,7 +82,7 @@ export interface PointHead extends Pick<Head, "cells" | "gridWidth"> {
   readonly priors: Float32Array | null;
 }
 
-/** Everything that `attachPoints` needs to know. A plan file holds it too. */
+/** Facts that `attachPoints` needs. A plan file contains them too. */
 export interface PointTask extends PointFacts {
   readonly clamp: Rules["clamp"];
   readonly heads: readonly PointHead[];

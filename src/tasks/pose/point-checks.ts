@@ -6,23 +6,23 @@ import type { TaskMemory } from "../../decode/tasks.ts";
 import type { PointTask } from "./plan.ts";
 import { KEYPOINT_WIDTH as WIDTH } from "./rows.ts";
 
-/** Confidences may lie outside 0..1 by a step of a quantised tensor. */
+/** Amount by which confidences may lie outside 0..1: a step of a quantised tensor. */
 const SLACK = 0.02;
 
-/** Fewer points than this may all lie in the corner of the input. */
+/** Fewest points for a conclusion. Fewer may all lie in the corner of the input. */
 const FEW = 4;
-/** Points in 0..1 that are taken for pixels lie within so many pixels of the corner. */
+/** Pixels from the corner within which points in 0..1 lie if they are taken for pixels. */
 const CORNER = 2;
-/** A box that reaches further than so many pixels is none of the corner. */
+/** Pixels that only a box outside the corner reaches. */
 const BEYOND = 16;
-/** Points in 0..1 of which most lie further than so many images away must be pixels. */
+/** Image sizes beyond which most points in 0..1 must really be pixels. */
 const AWAY = 2;
-/** A normalised coordinate above this bound is either in pixels, or a point that the network invented. */
+/** Normalised coordinate above which a point is in pixels, or invented by the network. */
 const FAR = 16;
 
-/** Points are decoded if at least this part of them lies in or near their box. Of raw points, hardly any does. */
+/** Fraction of decoded points that lie in or near their box at least. Of raw points hardly any does. */
 const IN_BOXES = 0.2;
-/** Raw points lie fewer strides than this from their cell. */
+/** Largest distance of a raw point from its cell, in strides. */
 const MOST_STRIDES = 64;
 
 /**
@@ -45,7 +45,7 @@ function checkInBoxes(
   for (let row = 0; row < detections.length; row++)
     for (let k = 0; k < plan.count; k++) {
       const at = (row * plan.count + k) * WIDTH;
-      // Points at 0 are missing.
+      // Skip points at 0, which are missing.
       if (keypoints[at] === 0 && keypoints[at + 1] === 0) continue;
       seen++;
       let isNear = true;
@@ -128,7 +128,7 @@ export function checkUnit(work: TaskMemory, plan: PointTask, detections: Detecti
   return true;
 }
 
-/** The sigmoids of 0 and of 1: confidences that all lie between are those of values that were probabilities already. */
+/** Sigmoids of 0 and 1. If all confidences lie between, the values were probabilities before. */
 const SIGMOID_OF_0 = 0.5;
 const SIGMOID_OF_1 = 0.731059;
 
@@ -143,12 +143,12 @@ export function noteStrangePoints(work: TaskMemory, plan: PointTask, detections:
     const x = keypoints[at];
     const y = keypoints[at + 1];
     const confidence = keypoints[at + 2];
-    // `x - x` is not 0 for NaN and the infinities.
+    // `x - x` is NaN for NaN and the infinities, else 0.
     if (x - x !== 0 || y - y !== 0 || confidence - confidence !== 0) lost++;
     if (confidence < least) least = confidence;
     if (confidence > most) most = confidence;
   }
-  // Give no count: each one would be a note of its own.
+  // Give no count, since each count would be a separate note.
   if (lost > 0) work.note("keypoints are NaN or infinite, and are given as they are");
   if (plan.values === 3 && !plan.logits && (most > 1 + SLACK || least < -SLACK))
     refuseFor(

@@ -66,7 +66,7 @@ function fillRows(work: TaskMemory, plan: PointTask, image: number, raw: Float64
   }
 }
 
-/** Argument and result of the exponential in `fillRow`. An array, since a plain number would become a heap number. */
+/** Argument and result of the exponential in `fillRow`. An array, since V8 may allocate a heap object for a number. */
 const power = new Float64Array(1);
 
 /**
@@ -90,7 +90,7 @@ function fillRow(
   const extra = slot === 0 ? head.extra : move(head.extra, slot * count * step);
   readChannels(work, extra, image, cell, count * step, raw);
   const keypoints = detections.keypoints as Float32Array;
-  // By index: a pattern would make an iterator, which is garbage until V8 sees through it.
+  // Read by index: destructuring makes an iterator, which allocates until V8 optimises it.
   let scaleX = head.scale[0];
   let scaleY = head.scale[1];
   let shiftX = 0;
@@ -118,7 +118,7 @@ function fillRow(
     }
     keypoints[to + 2] = confidence;
   }
-  // No closure here: it would be garbage of every frame with points.
+  // Avoid a closure here, which every frame with points would allocate.
   if (detections.fusedScores)
     detections.fusedScores[row] = fuseScore(
       detections.scores[row],

@@ -62,9 +62,9 @@ function withoutPoints(query: HeadQuery): HeadQuery {
 }
 
 /**
- * Returns a spec whose points are one dimension: [1,17,3,N] becomes [1,51,N], [1,N,17,3] becomes [1,N,51]. Leaves a map
- * of the input alone: [1,2,2,4] is two points of two values, and 2 x 2 cells of four channels. A map that the input
- * does not have holds no points.
+ * Returns a spec with the points in one dimension: [1,17,3,N] becomes [1,51,N], and [1,N,17,3] becomes [1,N,51]. Leaves
+ * a tensor whose cells fit the input as it is: [1,2,2,4] may be two points of two values, or 2 x 2 cells of four
+ * channels.
  */
 function flattened(query: HeadQuery, spec: TensorSpec, [count, values]: PointShape): TensorSpec {
   const { dims } = spec;
@@ -111,7 +111,7 @@ function formedOf(
   const { maps: areMaps, finished } = READINGS[interpretation.name];
   const extra = head.extra as NonNullable<typeof head.extra>;
   const hasMap = isFused || maps(specs[extra.tensor], shape[0] * shape[1]).length > 0;
-  // One tensor with the raw points of all cells has the shape of one with decoded points.
+  // One tensor with raw points of all cells has the same shape as one with decoded points.
   const mayBeRaw = areMaps === true && !hasMap;
   const isRaw = hasMap || query.task?.keypointCoordinates === "strides";
   const rule = head.priors ? "prior" : areMaps && isRaw ? "grid" : "decoded";
@@ -190,10 +190,10 @@ function planOf(query: HeadQuery, formed: Formed, specs: Specs): PosePlan {
   };
 }
 
-/** Most readings of a channel count that an error names. */
+/** Largest count of readings that an error lists. */
 const MOST = 6;
 
-/** Most keypoints of published networks. */
+/** Largest keypoint count of published networks. */
 const MOST_POINTS = 200;
 
 /** Throws a TensorError because the keypoint count is not stated. Lists the counts that the channels allow. */
@@ -208,7 +208,7 @@ function refuseShapeless(query: HeadQuery, specs: Specs): never {
   );
 }
 
-/** Returns phrases for an error: the keypoints that a tensor could hold after boxes and classes. */
+/** Returns text for an error: keypoint counts that a tensor could have after boxes and classes. */
 function readingsOf(query: HeadQuery, spec: TensorSpec): string[] {
   const classes = query.classes ?? 1;
   const { known, extra, isFinished } = splitChannels(query, spec, classes) ?? { known: 0, extra: 0 };
@@ -241,7 +241,7 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
       `${boxAndClasses > 4 + (classes ?? 1) ? `maps [1,A x ${boxAndClasses + points},h,w] with anchors, ` : ""}or the ` +
       `tensors of the boxes and [1,${points},h,w] or [1,${points},N] beside them`;
   const plain = withoutPoints(query);
-  // The boxes alone fit: the points are what is missing.
+  // If the boxes alone fit, only the points are missing.
   const fits = form === null && trueWithoutError(() => interpret(plain, specs).length > 0);
   return refuseFor(
     [
@@ -287,7 +287,7 @@ function keypointsThatFit(query: HeadQuery, specs: Specs, [count, values]: Point
     : `; with keypoints: ${listed.map((shape) => `[${shape.join(", ")}]`).join(" or ")} these would fit`;
 }
 
-/** Returns the result of a check, or false if the check throws. */
+/** Returns the result of a check, or false if it throws. */
 function trueWithoutError(read: () => boolean): boolean {
   try {
     return read();

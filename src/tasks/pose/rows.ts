@@ -17,7 +17,7 @@ export const KEYPOINT_WIDTH = 3;
 /** Values of a crop in the column `nextCrops`: cx, cy, width, height, angle. */
 export const CROP_WIDTH = 5;
 
-/** Gives the objects of rows their keypoints. */
+/** Adds keypoints to the objects of rows. */
 export const POSE_ROWS: TaskFunctions = {
   row(detections, row, d: { -readonly [K in keyof Detection]: Detection[K] }) {
     const { keypoints, keypointNames: names, depths, presences, world } = detections;
@@ -62,12 +62,12 @@ export const POSE_ROWS: TaskFunctions = {
 export const countOf = ({ keypoints, scores }: Detections): number =>
   scores.length === 0 ? 0 : (keypoints as Float32Array).length / scores.length / KEYPOINT_WIDTH;
 
-/** True for a keypoint. JSON has null for NaN and the infinities. */
+/** True for a keypoint. JSON writes NaN and the infinities as null. */
 const isPoint = (p: Partial<Keypoint> | null): boolean =>
   p !== null && [p.x, p.y, p.confidence].every((v) => v === null || Number.isFinite(v));
 
 /**
- * Gives detections that were made of records the keypoints of these.
+ * Adds keypoints to detections that were made of a packet's records.
  * @param task says the edges, which no record has, and that a frame without detections is one of a pose network
  * @throws RangeError if a record has no keypoints, or another number of them
  */
@@ -89,7 +89,7 @@ export function readPoseRows(
   });
   const points = rows.flatMap((d) => d.keypoints as readonly Keypoint[]);
   const names = points.slice(0, count).map(({ name }) => name);
-  // JSON has null for NaN and the infinities.
+  // JSON writes NaN and the infinities as null.
   const column = (valuesOf: (p: Keypoint) => readonly (number | null)[]): Float32Array =>
     Float32Array.from(points.flatMap(valuesOf).map((v) => v ?? NaN));
   const fused = rows.map((d) => d.fused_confidence ?? NaN);

@@ -1,4 +1,4 @@
-/** The candidates of a suppression: corners in doubles, and the order of the scores. Measures their overlaps. */
+/** Candidates of a suppression: corners in doubles, ordered by score, with functions that measure their overlap. */
 import { writeCorners } from "../../core/corners.ts";
 import { type SuppressBoxFormat, checkCorners } from "../../core/suppression.ts";
 
@@ -6,9 +6,9 @@ export interface Candidates {
   /** x1, y1, x2, y2 of every box, in order of the rows. */
   readonly corners: Float64Array;
   readonly scores: Float64Array;
-  /** Class id of every box; all 0 if boxes suppress each other over classes. */
+  /** Class id of every box; all 0 if boxes suppress each other across classes. */
   readonly classIds: Int32Array;
-  /** Rows of the boxes that take part, best first, ties by row. */
+  /** Rows of the valid boxes, best first, ties by row. */
   readonly order: Int32Array;
   /** `pixelOffset`: added to widths and heights in areas, 1 if the pixels of both corners belong to the box. */
   readonly offset: number;
@@ -59,7 +59,7 @@ export function writeBox(
 }
 
 /**
- * Returns the rows whose score is above the threshold and whose box is finite, with its area, best first, ties by row.
+ * Returns the rows with a score above the threshold and a finite box and area, best first, ties by row.
  * @param values rows of `width` values: corners, or oriented boxes
  */
 export function orderOf(
@@ -74,7 +74,7 @@ export function orderOf(
     const at = i * width;
     let sum = 0;
     for (let k = 0; k < width; k++) sum += values[at + k];
-    // The areas of two boxes are added: an infinite one would make the IoU NaN.
+    // Check the area too: areas of two boxes are added, and an infinite one would make the IoU NaN.
     const area = width === 4 ? (values[at + 2] - values[at]) * (values[at + 3] - values[at + 1]) : 0;
     if (passes && Number.isFinite(sum + 2 * area)) rows.push(i);
   }

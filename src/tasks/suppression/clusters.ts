@@ -1,13 +1,13 @@
-/** The clusters of a fusion: their mean boxes, which move, and the cells of a grid that each has reached. */
+/** Clusters of a fusion: their mean boxes, which move, and a grid whose cells list the clusters near them. */
 
-/** Cells along an axis, times the root of the count of boxes. */
+/** Cells along an axis = this number * sqrt(count of boxes). */
 const CELLS_PER_ROOT = 2;
-/** A grid of fewer cells saves nothing. */
+/** Fewest cells for which a grid saves time. */
 const FEW_CELLS = 16;
-/** A box that reaches into more cells is compared with every cluster, and a cluster with every box. */
+/** Largest count of cells that a box is listed in. A larger box is compared with every cluster. */
 const MOST_CELLS = 64;
 
-/** How far apart two values may be that rounding exchanges, as a share. */
+/** Relative difference below which rounding may exchange two values. */
 const ROUNDING = 1e-12;
 
 export class Clusters {
@@ -15,25 +15,27 @@ export class Clusters {
   length = 0;
   readonly #means: Float64Array;
   readonly #classIds: Int32Array;
-  /** First and last column and row of the cells that list each cluster: x1, y1, x2, y2. */
+  /** Range of the cells that list each cluster: first and last column and row. */
   readonly #reach: Int32Array;
-  /** Clusters that no cell lists: they reach into too many. */
+  /** Clusters that no cell lists, since they reach into too many. */
   readonly #wide: number[] = [];
   readonly #isWide: Uint8Array;
-  /** Number of the search that compared each cluster last. */
+  /** Index of the last search that compared each cluster. */
   readonly #seenIn: Int32Array;
   #searches = 0;
-  /** Lists of the cells: the newest entry of each, and for each entry its cluster and the entry before; 0: none. */
+  /**
+   * Linked lists of the cells: the newest entry of each, and for each entry its cluster and the entry before; 0: none.
+   */
   readonly #newest: Int32Array;
   readonly #entries: number[] = [0];
   readonly #before: number[] = [0];
   readonly #axes: readonly [Axis, Axis];
   readonly #threshold: number;
-  /** Share of the sides of a box, about its centre, that its cells cover. */
+  /** Fraction of a box's sides, around its centre, that its cells cover. */
   readonly #share: number;
-  /** Cells of the box that was looked at last. */
+  /** Cells of the last box. */
   readonly #cells = new Int32Array(4);
-  /** The best cluster of the search, and its overlap. */
+  /** Best cluster of the search, and its overlap. */
   #best = -1;
   #largest = 0;
 
@@ -99,7 +101,7 @@ export class Clusters {
     this.#list(cluster);
   }
 
-  /** The same as `find`, in one long loop. */
+  /** Like `find`, by one loop over all clusters. */
   #findAmongAll(corners: ArrayLike<number>, classId: number): number {
     const means = this.#means;
     const classIds = this.#classIds;
@@ -118,7 +120,7 @@ export class Clusters {
       if (!(height > 0)) continue;
       const both = width * height;
       const union = (x2 - x1) * (y2 - y1) + area - both;
-      // A product before the quotient: most boxes end here.
+      // Test a product before dividing: most boxes end here.
       if (both < largest * union * (1 - ROUNDING)) continue;
       if (both / union <= largest) continue;
       best = cluster;
@@ -127,7 +129,7 @@ export class Clusters {
     return best;
   }
 
-  /** Takes a cluster as the best one if its IoU with a box is larger. */
+  /** Takes a cluster as the best so far if its IoU with a box is larger. */
   #compare(cluster: number, corners: ArrayLike<number>, classId: number): void {
     const mean = this.#means;
     const i = 4 * cluster;
@@ -147,7 +149,7 @@ export class Clusters {
     }
   }
 
-  /** Lists a cluster in the cells that its mean has come into. Cells that the mean has left keep the cluster. */
+  /** Lists a cluster in the cells that its mean has entered. Cells that the mean has left keep the cluster. */
   #list(cluster: number): void {
     if (this.#isWide[cluster] === 1) return;
     const reach = this.#reach.subarray(4 * cluster, 4 * cluster + 4);
@@ -164,11 +166,11 @@ export class Clusters {
         this.#before.push(this.#newest[cell]);
         this.#newest[cell] = this.#entries.push(cluster) - 1;
       }
-    // Only the cells of now are known to list it all. Those listed before stay, maybe twice.
+    // Only the current cells are known to list it. Earlier ones stay listed, maybe twice.
     reach.set(this.#cells);
   }
 
-  /** Finds the cells that the share of a box reaches into. Returns their count. */
+  /** Finds the cells that a box's covered part reaches into. Returns their count. */
   #cellsOf(corners: ArrayLike<number>, at: number): number {
     const cells = this.#cells;
     const cut = (1 - this.#share) / 2;

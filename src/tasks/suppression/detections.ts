@@ -26,7 +26,7 @@ export type SuppressDetectionsOptions = Without<SuppressOptions, "classIds" | "b
   readonly size?: readonly [number, number];
 };
 
-/** Methods that average boxes. No mean of oriented boxes is published. */
+/** Methods that average boxes. For oriented boxes none is published. */
 const AVERAGES = ["weighted", "merge", "nmw"];
 
 /**

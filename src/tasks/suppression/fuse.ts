@@ -21,9 +21,9 @@ export interface ModelBoxes {
 
 /** Options of `fuse`. */
 export interface FuseOptions {
-  /** A box joins the fused box that it overlaps most, if their IoU is above this. Default 0.55. */
+  /** IoU that a box must exceed to join a fused box, the one that it overlaps most. Default 0.55. */
   readonly iouThreshold?: number;
-  /** Boxes below this score take no part, before weights. Default 0. */
+  /** Scores below this are ignored, before weights. Default 0. */
   readonly scoreThreshold?: number;
   /**
    * "average": the mean of the weighted scores, times the smaller of the counts of boxes and models, divided by the sum
@@ -177,7 +177,7 @@ function checkModels(models: readonly ModelBoxes[], scoreThreshold: number): voi
         "class ids of all models or of none",
         RangeError,
       );
-    // Take boxes for normalised if none has a coordinate above 1 and another model has one above MOST_NORMALISED.
+    // Take boxes as normalised if none has a coordinate above 1, while another model has one above MOST_NORMALISED.
     if (
       largestCoordinate(boxes) <= 1 &&
       filled.some((other) => largestCoordinate(other.boxes) > MOST_NORMALISED)
@@ -191,7 +191,7 @@ function checkModels(models: readonly ModelBoxes[], scoreThreshold: number): voi
   }
 }
 
-/** True for one array, and for two views that begin at the same place of a memory. */
+/** True for one array, and for two views with the same start in one buffer. */
 const isSameArray = (a: ArrayLike<number>, b: ArrayLike<number>): boolean =>
   a === b ||
   (ArrayBuffer.isView(a) && ArrayBuffer.isView(b) && a.buffer === b.buffer && a.byteOffset === b.byteOffset);

@@ -1,11 +1,11 @@
-/** Methods that keep or drop a box and change neither box nor score: greedy suppression, Fast NMS and DIoU-NMS. */
+/** Methods that keep or drop a box, but change neither box nor score: greedy suppression, Fast NMS and DIoU-NMS. */
 import { type Candidates, type Outcome, diouOf, iouOf, isSameClass } from "./candidates.ts";
 import { Neighbours } from "./near.ts";
 
 /** True if `better`, the row with the higher score, suppresses `row`. */
 export type Suppresses = (better: number, row: number) => boolean;
 
-/** A test of two rows, and whether rows without overlap can pass it. */
+/** A test of two rows. Also states if rows without overlap can pass it. */
 export interface Test {
   readonly suppresses: Suppresses;
   readonly matchApart: boolean;
@@ -47,7 +47,7 @@ export function keepFast(c: Candidates, max: number, test: Test): number[] {
   return kept;
 }
 
-/** Rows that are tried before the grid is asked: the best suppress most. 8,400 boxes of 100 objects need no grid. */
+/** Count of rows to try before the grid: the best suppress most. 8,400 boxes of 100 objects need no grid. */
 const TRIED_FIRST = 256;
 
 /**

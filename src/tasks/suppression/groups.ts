@@ -32,7 +32,7 @@ export function groupByBest(
   return groups;
 }
 
-/** The overlap from which two boxes match: its measure, and the least value. */
+/** When two boxes match: a measure of overlap, and its smallest value. */
 export interface MatchRule {
   readonly metric: "iou" | "ios";
   readonly threshold: number;
@@ -42,7 +42,10 @@ export interface MatchRule {
 export const overlapBy = (c: Candidates, metric: MatchRule["metric"], a: number, b: number): number =>
   metric === "iou" ? iouOf(c, a, b) : iosOf(c, a, b);
 
-/** Returns the neighbours of rows under a rule: all rows if its threshold is 0, which rows apart reach too. */
+/**
+ * Returns the neighbours of rows under a rule. With a threshold of 0 all rows are neighbours, since rows apart match
+ * too.
+ */
 const neighboursFor = (c: Candidates, { threshold }: MatchRule): Neighbours =>
   new Neighbours(c, threshold <= 0);
 
@@ -69,7 +72,7 @@ export function groupTransitively(c: Candidates, rule: MatchRule): number[][] {
   /** Group of each rank. */
   const groupOf: (number[] | undefined)[] = Array(order.length).fill(undefined);
   const groups: number[][] = [];
-  /** Ranks that no group has yet, behind the one that is looked at. */
+  /** Ranks without a group, behind the current one. */
   let free = Int32Array.from(order, (_, rank) => rank);
   for (let place = 0; place < order.length; place++) {
     const row = order[place];

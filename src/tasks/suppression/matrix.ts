@@ -1,4 +1,6 @@
-/** Matrix suppression: each score is lowered by the better boxes that its box overlaps, and nothing is kept or not. */
+/**
+ * Matrix suppression: lowers each score by the better boxes that its box overlaps. No box is kept or dropped outright.
+ */
 import { type Candidates, type Outcome, iouOf } from "./candidates.ts";
 import type { Decay } from "./soft.ts";
 import { Strips } from "./strips.ts";
@@ -6,7 +8,7 @@ import { Strips } from "./strips.ts";
 /** The decay of matrix suppression. */
 export interface MatrixKernel {
   readonly decay: Decay;
-  /** Gaussian: the logarithm of a decay is -IoU^2 / sigma. Null for the linear decay. */
+  /** Gaussian: the logarithm of a decay is -IoU^2 / sigma. Null: the decay is linear. */
   readonly sigma: number | null;
 }
 
@@ -53,12 +55,12 @@ function ranksByClass({ order, classIds }: Candidates): number[][] {
   return [...classes.values()];
 }
 
-/** Boxes whose neighbours are counted. */
+/** Count of boxes whose neighbours are counted. */
 const SAMPLE = 256;
-/** Pairs that one loop over all of them compares in the time of one neighbour that a grid finds. */
+/** Count of pairs that a loop over all compares in the time in which a grid finds one neighbour. */
 const QUICKER = 4;
 
-/** True if comparing all boxes of a class with each other is quicker than to find the neighbours of each. */
+/** True if comparing all boxes of a class is quicker than finding the neighbours of each. */
 function isCrowded({ order }: Candidates, near: Strips, classes: readonly number[][]): boolean {
   const step = Math.max(1, Math.floor(order.length / SAMPLE));
   let found = 0;
@@ -81,7 +83,7 @@ function compareNear(c: Candidates, near: Strips, factors: MatrixFactors): void 
   }
 }
 
-/** Makes every estimate of an IoU larger than rounding could make the IoU. */
+/** Factor that makes every estimate of an IoU larger than rounding could make the IoU. */
 const SLACK = 1 + 1e-12;
 
 /**
@@ -121,9 +123,9 @@ function compareAll(c: Candidates, ranks: readonly number[], factors: MatrixFact
   }
 }
 
-/** Below this sigma a decay may be so small that it has too few digits for its logarithm to tell. */
+/** Sigma below which decays become too small for their logarithm to be exact. */
 const LEAST_SIGMA = 1 / 600;
-/** How far apart two values may be that rounding exchanges, as a share. */
+/** Relative difference below which rounding may exchange two values. */
 const ROUNDING = 1e-12;
 
 /**
@@ -136,14 +138,14 @@ class MatrixFactors {
   /** Reach of each rank: its decay for the linear kernel, the square of its largest IoU for the Gaussian one. */
   readonly reaches: Float64Array;
   readonly isSquared: boolean;
-  /** The largest IoU of the box that is compared, and the limit for a pair. */
+  /** Largest IoU of the current box, and the limit for a pair. */
   most = 0;
   slope = 0;
   least = 0;
   /** Decay of each rank by its largest IoU with a better one. */
   readonly #decays: Float64Array;
   readonly #kernel: MatrixKernel;
-  /** True if any pair may lower the factor. */
+  /** True if every pair may lower the factor. */
   readonly #isEach: boolean;
   #factor = 1;
 
@@ -166,7 +168,7 @@ class MatrixFactors {
 
   /** Compares the box with a better one. */
   compare(better: number, iou: number): void {
-    // Without overlap the factor is 1 or more.
+    // Skip a pair without overlap, whose factor is 1 or more.
     if (!(iou > 0)) return;
     if (iou > this.most) this.most = iou;
     const reach = this.reaches[better];

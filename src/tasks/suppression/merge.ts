@@ -63,7 +63,7 @@ export function mergeIntoKept(c: Candidates, threshold: number, max: number): Ou
   return outcomeOfGroups(c, groups, (rows) => meanBox(c, rows, (row) => c.scores[row]));
 }
 
-/** Groups that are compared one by one: fewer than the grid finds of 8,400 boxes of 100 objects. */
+/** Count of groups to compare one by one: fewer than a grid finds for 8,400 boxes of 100 objects. */
 const FEW_GROUPS = 256;
 
 /**
@@ -76,7 +76,7 @@ export function mergeNmw(c: Candidates, threshold: number, max: number): Outcome
     c.order.map((_, rank) => rank),
   );
   const groups: number[][] = [];
-  /** Group that the row of each rank has begun. */
+  /** Group that each rank's row has begun. */
   const begunBy: (number[] | undefined)[] = [];
   c.order.forEach((row, rank) => {
     let best: number[] | null = null;

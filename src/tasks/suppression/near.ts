@@ -2,10 +2,10 @@
 import { BoxGrid } from "../../core/box-grid.ts";
 import type { Candidates } from "./candidates.ts";
 
-/** Fewer rows than this are compared with each other: the grid costs more. */
+/** Count of rows below which all are compared, since a grid costs more. */
 const FEW = 64;
 
-/** Neighbours of rows. Rows are named by their rank: their place in the order of the scores. */
+/** Finds the neighbours of rows. A rank is a row's position in the order of scores. */
 export class Neighbours {
   /** Ranks that the last call found. The first `count` are valid. */
   ranks: Int32Array;
@@ -24,7 +24,7 @@ export class Neighbours {
     this.count = this.ranks.length;
   }
 
-  /** Finds the ranks whose boxes overlap that of a rank, its own too, in no order. */
+  /** Finds the ranks whose boxes overlap that of a rank, itself included, in no order. */
   find(rank: number): void {
     this.grid?.find(this.corners, this.order[rank] * 4);
     this.count = this.grid?.count ?? this.count;

@@ -13,7 +13,7 @@ export interface OrientedRule {
 /** Largest count of grid cells along an axis: a 32-bit word holds one bit for each cell of a grid row. */
 const CELLS = 32;
 
-/** Suppresses lists of oriented boxes. Its memory grows with the longest list and is used again. */
+/** Suppresses lists of oriented boxes. Its arrays grow with the longest list and are reused. */
 export class OrientedKeeper {
   readonly #rule: OrientedRule;
   readonly #overlaps: Overlaps;
@@ -57,7 +57,7 @@ export class OrientedKeeper {
       this.#before = new Int32Array(n);
     }
     overlaps.read(boxes, n, iouThreshold);
-    // Lay no grid if an overlap of 0 suppresses: boxes far apart then suppress each other, too.
+    // Use no grid if an overlap of 0 suppresses, since boxes far apart then suppress each other too.
     this.#layGrid(boxes, iouThreshold === 0 && orEqual ? 0 : n);
     const { radii } = overlaps;
     const { kept } = this;
@@ -76,7 +76,7 @@ export class OrientedKeeper {
       const column = cellAt(x, lastColumn);
       const row = cellAt(y, lastRow);
       const cellOfBox = row * CELLS + column;
-      // Search the cell of the box first: a box that suppresses this one mostly lies there.
+      // Search the box's own cell first, where a box that suppresses it most likely lies.
       let stays = !overlaps.anyPasses(newest[cellOfBox], before, i, classIds, orEqual);
       if (stays) {
         // Search the cells in which a box that overlaps this one can have its centre.

@@ -15,7 +15,7 @@ const NEARLY_ONE = 0.999999900000005;
 /** Cosine and sine of the last angle. */
 const cosSin = /* @__PURE__ */ new Float64Array(2);
 
-/** Overlaps of the boxes of a list. The memory grows with the longest list and is used again. */
+/** Measures overlaps between the boxes of a list. Its arrays grow with the longest list and are reused. */
 export interface Overlaps {
   /**
    * Radius of each box. Two boxes whose centres are further apart than the sum of their radii have an overlap below the
@@ -248,7 +248,7 @@ export class PolygonIou implements Overlaps {
       p = q;
       q = swap;
     }
-    // Measure from a corner of the polygon: the products of places far from 0 would lose the area to rounding.
+    // Measure from a corner of the polygon: far from 0, the products would lose the area to rounding.
     const x = p[0];
     const y = p[1];
     let twice = 0;

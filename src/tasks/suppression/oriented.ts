@@ -61,7 +61,7 @@ export function orientedIou(a: ArrayLike<number>, b: ArrayLike<number>, kind: "p
   return Math.max(0, overlaps.of(0, 1));
 }
 
-/** Radians beyond which an angle is hardly one: two turns. */
+/** Largest plausible angle in radians: two turns. */
 const MOST_ANGLE = 4 * Math.PI;
 /**
  * Smallest width x height that ProbIoU measures well: the product of both variances is then a thousand times the 1e-7

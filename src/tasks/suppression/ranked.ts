@@ -1,4 +1,4 @@
-/** The candidates in columns, by rank: where most boxes overlap, long loops over them need no detours. */
+/** The candidates as columns by rank, for quick long loops if most boxes overlap. */
 import type { Candidates } from "./candidates.ts";
 
 export class RankedBoxes {
@@ -23,7 +23,7 @@ export class RankedBoxes {
 
   /**
    * Writes the overlap of a rank with each of the first `count` others, in the arithmetic of `iouOf` and `iosOf`; -1
-   * between classes. Returns the largest one.
+   * across classes. Returns the largest.
    */
   overlapsWith(
     rank: number,
@@ -49,7 +49,7 @@ export class RankedBoxes {
       if (width > 0 && height > 0 && overlap === 0) {
         const shared = width * height;
         const smaller = areas[i] < area ? areas[i] : area;
-        // Sides so short that their product is 0 share nothing.
+        // Sides whose product underflows to 0 share nothing.
         if (shared > 0) overlap = shared / (isIou ? areas[i] + area - shared : smaller);
         if (overlap > most) most = overlap;
       }
@@ -59,12 +59,12 @@ export class RankedBoxes {
   }
 }
 
-/** Share of all ranks that a grid finds for most boxes, from which on comparing all of them is quicker. */
+/** Fraction of all ranks that a grid finds for most boxes, above which comparing all is quicker. */
 const CROWDED = 0.2;
-/** Boxes after which the share is looked at. */
+/** Count of boxes after which that fraction is checked. */
 const SAMPLE = 256;
 
-/** Tells whether boxes crowd: counts what the first searches of a grid find. */
+/** Detects a crowd by counting what the first searches of a grid find. */
 export class Crowd {
   readonly #c: Candidates;
   #sum = 0;
@@ -74,7 +74,7 @@ export class Crowd {
     this.#c = c;
   }
 
-  /** Counts a search. Returns the boxes in columns once they are known to crowd, before that null. */
+  /** Counts a search. Returns the boxes as columns once they are known to crowd, null before. */
   count(found: number): RankedBoxes | null {
     this.#sum += found;
     return ++this.#searches === SAMPLE && this.#sum > CROWDED * SAMPLE * this.#c.order.length

@@ -36,7 +36,7 @@ export function keepSoftly(
 ): Outcome {
   const { order } = c;
   const scores = Float64Array.from(order, (row) => c.scores[row]);
-  // Scores only fall: a score that does not pass any more, or is 0, need not be exact.
+  // Scores only fall, so one that does not pass any more, or is 0, need not be exact.
   const isOpen = (score: number): boolean => score !== 0 && passes(score);
   const near = new Strips(
     c,
@@ -51,7 +51,7 @@ export function keepSoftly(
     const score = scores[rank];
     if (!passes(score)) break;
     if (score === 0) {
-      // All remaining scores are 0 and stay so: boxes on one spot come here after a few hundred rounds. Ties go by row.
+      // All remaining scores are 0 and stay so, as for boxes on one spot after a few hundred rounds. Ties go by row.
       const rest = remaining
         .ranks()
         .map((other) => order[other])

@@ -1,11 +1,11 @@
-/** Finds the boxes that a box overlaps, and their IoU, among boxes that become fewer. Made for crowds. */
+/** Finds the boxes that overlap a box, and their IoU, while boxes are dropped one by one. Made for crowds. */
 import { type Candidates, areaAt } from "./candidates.ts";
 
-/** Cells along the largest box of a level: more hold fewer boxes that are too far away, and take longer to visit. */
+/** Count of cells along the largest box of a level. More cells exclude more distant boxes, but take longer to visit. */
 const CELLS_PER_BOX = 8;
-/** Most cells along an axis, times the root of the count of boxes. */
+/** Largest count of cells along an axis, divided by sqrt(count of boxes). */
 const CELLS_PER_ROOT = 2;
-/** Levels of size on each side of the median. Boxes beyond are in the last ones. */
+/** Count of size levels on each side of the median. Boxes of other sizes are in the outermost. */
 const LEVELS = 4;
 
 interface Axis {
@@ -17,17 +17,20 @@ interface Axis {
   readonly cells: number;
 }
 
-/** Boxes of about one size, by a factor of 4: a search goes that much farther, since each is listed by one corner. */
+/**
+ * Boxes of similar size, within a factor of 4. A search reaches that much further, since each box is listed by one
+ * corner.
+ */
 interface Level {
   readonly x: Axis;
   readonly y: Axis;
-  /** Number of the first cell. Those of a strip follow each other. */
+  /** Index of the first cell. The cells of a strip are adjacent. */
   readonly first: number;
 }
 
 /**
- * Boxes in cells, in horizontal strips. Each box is listed once, by its first corner: a search reads one range of each
- * strip. The columns lie in order of the cells, so it reads memory forwards.
+ * Boxes in cells, in horizontal strips. Each box is listed once, by its first corner, so a search reads one range per
+ * strip. Columns are in the order of cells, so memory is read forwards.
  */
 export class Strips {
   /** Ranks that the last search found, and their IoU, none 0. The first `count` are valid. */
@@ -36,18 +39,18 @@ export class Strips {
   count = 0;
   private readonly c: Candidates;
   private readonly levels: readonly Level[];
-  /** First place of each cell; one more at the end. */
+  /** Start of each cell in the columns; one more at the end. */
   private readonly starts: Int32Array;
   /** Columns by place. */
   private readonly rankAt: Int32Array;
   private readonly classAt: Int32Array;
   private readonly x1: Float64Array;
   private readonly y1: Float64Array;
-  /** -Infinity once the box is dropped. */
+  /** x2 of each box, -Infinity once it is dropped. */
   private readonly x2: Float64Array;
   private readonly y2: Float64Array;
   private readonly area: Float64Array;
-  /** Place of each rank in the list; -1 if the rank is not listed. */
+  /** Position of each rank in the columns; -1 if it is not listed. */
   private readonly placeOf: Int32Array;
   private length: number;
   private dropped = 0;
@@ -114,7 +117,7 @@ export class Strips {
     }
   }
 
-  /** Takes a box out. */
+  /** Drops a box. */
   drop(rank: number): void {
     const place = this.placeOf[rank];
     if (place < 0) return;
@@ -123,7 +126,7 @@ export class Strips {
     if (++this.dropped * 4 > this.length) this.closeGaps();
   }
 
-  /** Measures as `iouOf` does, to the last bit. */
+  /** Measures exactly as `iouOf` does. */
   private findBetween(row: number, start: number, end: number): void {
     const { x1, y1, x2, y2, area, classAt, rankAt, ranks, overlaps } = this;
     const { corners: b, classIds, offset } = this.c;
@@ -205,12 +208,12 @@ function axisOf({ corners: b, order }: Candidates, ranks: Int32Array, side: 0 | 
 /** Returns the first and the last cell of boxes that may share an area with one from `low` to `high`. */
 function cellsWithin(axis: Axis, low: number, high: number, offset: number): [first: number, last: number] {
   const far = axis.reach + offset;
-  // More than all roundings.
+  // Larger than the sum of all roundings.
   const slack = 16 * Number.EPSILON * (Math.max(Math.abs(low), Math.abs(high)) + far);
   return [cellAt(axis, low - far - slack), cellAt(axis, high + offset + slack)];
 }
 
-/** Returns the cell of a coordinate. Those at the ends hold what lies outside. */
+/** Returns the cell of a coordinate. The outermost cells also hold what lies outside. */
 function cellAt({ low, scale, cells }: Axis, coordinate: number): number {
   const cell = Math.floor((coordinate - low) * scale);
   return cell >= cells ? cells - 1 : cell > 0 ? cell : 0;

@@ -8,9 +8,9 @@ import { type Settings, type SuppressOptions, checkLengths, settingsOf } from ".
 import { type MatrixKernel, keepByMatrix } from "./matrix.ts";
 import { gaussianDecay, keepSoftly, linearDecay, tensorflowDecay } from "./soft.ts";
 
-/** The boxes that `suppress` leaves, best first. */
+/** Boxes that `suppress` keeps, best first. */
 export interface Suppressed {
-  /** Row of each box that is left. */
+  /** Row of each kept box. */
   readonly indices: Int32Array;
   /** Score of each box: lowered by "soft-linear", "soft-gaussian", "soft-tensorflow" and "matrix", else its own. */
   readonly scores: Float32Array;
@@ -40,12 +40,12 @@ function candidatesOf(
   };
 }
 
-/** Methods that only compare scores, or drop those that are not above 0. All others multiply by them. */
+/** Methods that only compare scores, or drop those that are not above 0. All others multiply scores. */
 const TAKE_NEGATIVES = ["hard", "fast", "diou", "soft-tensorflow"];
 
 /**
- * Throws if a method that multiplies scores got negative or infinite ones. Negative logits would rise when multiplied,
- * and a merged box would leave its members. Infinite scores would make merged boxes NaN.
+ * Throws if a method that multiplies scores got negative or infinite ones. Negative logits would rise, a merged box
+ * would leave its members, and infinite scores would make it NaN.
  */
 function checkScores({ order, scores }: Candidates, method: Settings["method"]): void {
   const ends = [order[0], order[order.length - 1]];

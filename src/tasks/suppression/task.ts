@@ -35,7 +35,7 @@ export const suppression: SuppressionTask = {
 };
 
 /**
- * Suppresses the candidates of an image and writes the rows that are left to its detections.
+ * Suppresses the candidates of an image, and writes the kept rows to its detections.
  * @param plan word address of the image's plan block
  */
 function suppressImage(work: TaskWork, suppression: PlannedSuppression, image: number, plan: number): void {
@@ -87,7 +87,7 @@ function readCandidates(work: TaskWork, { suppress }: PlannedSuppression, plan: 
   };
 }
 
-/** Returns the settings of the method, with the decoder's current thresholds where the option states none. */
+/** Returns the settings of the method. Where the option states no threshold, uses the decoder's current one. */
 function currentSettings({ plan, thresholds }: TaskWork, suppression: PlannedSuppression): Settings {
   const { iouThreshold, confidenceThreshold } = thresholds();
   const { method } = suppression;
@@ -100,7 +100,7 @@ function currentSettings({ plan, thresholds }: TaskWork, suppression: PlannedSup
   };
 }
 
-/** Returns the function that gives the current threshold of a class, for scores that the method lowered. */
+/** Returns a function that returns the current threshold of a class, for scores that the method lowered. */
 function currentThresholdOf(
   { plan, thresholds }: TaskWork,
   { scoreThreshold }: PlannedSuppression,

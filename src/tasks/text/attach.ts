@@ -25,7 +25,7 @@ export function attachText(work: TaskWork): AfterImageOfTask {
   return (image, block) => maker.make(image, block >> 2);
 }
 
-/** Largest share of pixels that text can take: networks mark the cores of lines, with gaps between the lines. */
+/** Largest fraction of pixels that can be text: networks mark the cores of lines, with gaps between them. */
 const MOST_TEXT = 0.9;
 
 /** Makes the boxes of one plan. */
@@ -117,7 +117,7 @@ class TextMaker {
     setLength(detections, count);
   }
 
-  /** Returns numbers in the proportions of the frame: a side of the frame is that many pixels of the input. */
+  /** Returns the sides of the frame in pixels of the input, so that angles keep its aspect ratio. */
   #sidesOfFrame(plan: number): readonly [number, number] {
     const { f32 } = this.#work.memory;
     const [width, height] = this.#work.plan.inputSize ?? [this.#task.width, this.#task.height];

@@ -9,10 +9,10 @@
 import { BorderFollower, type Contours, areaOf } from "./contours.ts";
 import { HullScratch, RECTANGLE_VALUES, hullInto, rectangleCornersInto, rectangleInto } from "./rectangle.ts";
 
-/** How a map becomes boxes. */
+/** Settings by which a map becomes boxes. */
 export interface TextSettings {
   readonly rule: "paddleocr" | "depthai";
-  /** A pixel belongs to a text if its probability is greater. */
+  /** Probability that a text pixel exceeds. */
   readonly maskThreshold: number;
   /** Rule "paddleocr": a box grows by area x ratio / perimeter on each side. */
   readonly unclipRatio: number;
@@ -26,19 +26,19 @@ const LIMITS = {
   depthai: { side: 8, grownSide: 0, area: 8 },
 } as const;
 
-/** Most borders that are looked at: `max_candidates` of PaddleOCR. */
+/** Largest count of borders to look at: `max_candidates` of PaddleOCR. */
 export const MOST_BORDERS = 1000;
 
 /** Pixels by which depthai's rule shrinks a rectangle before it takes the mean. */
 const SHRINK = 2;
 
-/** Parts of a pixel in which OpenCV counts edges. */
+/** Fixed-point scale in which OpenCV counts edges. */
 const ONE = 1 << 16;
 
 /** Values of a box: score, then x and y of the four corners in order around it. */
 export const TEXT_VALUES = 9;
 
-/** Reads maps of one size. Its memory is used again. */
+/** Turns maps of one size into boxes. Its arrays are reused. */
 export class TextReader {
   /** `TEXT_VALUES` of each box, best first. */
   readonly boxes: Float64Array;
@@ -59,7 +59,7 @@ export class TextReader {
   readonly #sums: Float64Array;
   readonly #rectangle = new Float64Array(RECTANGLE_VALUES);
   readonly #corners = new Float64Array(8);
-  /** First and last pixel of each row of a quad. */
+  /** First and last pixel of a quad in each row. */
   readonly #first: Int32Array;
   readonly #last: Int32Array;
   /** The x at which the edges of the quad cross each row, in units of a pixel divided by `ONE`. */
@@ -141,7 +141,7 @@ export class TextReader {
     this.range = { least, most, lost, texts: width * height - others };
   }
 
-  /** Returns the borders to look at. depthai's rule takes the largest areas if there are more than it may give. */
+  /** Returns the borders to look at. If there are more than may be returned, depthai's rule takes the largest areas. */
   #ordered(contours: Contours, borders: number): number[] {
     const { starts } = contours;
     const { area: least } = LIMITS[this.#settings.rule];
@@ -153,7 +153,7 @@ export class TextReader {
     return large.sort((a, b) => areas[b] - areas[a] || a - b).slice(0, this.#most);
   }
 
-  /** Writes the box of a border to `boxes`. Returns false if the border gives none. */
+  /** Writes the box of a border to `boxes`. Returns false if it has none. */
   #boxOf({ points, starts }: Contours, border: number, threshold: number, at: number): boolean {
     const from = starts[border];
     const to = starts[border + 1];
@@ -196,7 +196,7 @@ export class TextReader {
     fromUpperLeft(corners);
     const inwards = [1, 1, -1, 1, -1, -1, 1, -1];
     for (let k = 0; k < 8; k++) corners[k] = Math.trunc(corners[k] + SHRINK * inwards[k]);
-    // The source adds 1e-5 to the count, so that an empty rectangle divides by something.
+    // The source adds 1e-5 to the count, so that an empty rectangle does not divide by 0.
     return this.#meanOf(1e-5);
   }
 
@@ -300,7 +300,7 @@ export class TextReader {
     rectangleCornersInto(rectangle, 0, corners);
   }
 
-  /** Sorts the boxes by score, equal ones in the order of their first pixels. Returns how many may be given. */
+  /** Sorts the boxes by score, equal ones by their first pixel. Returns how many may be returned. */
   #sort(count: number): number {
     const { boxes } = this;
     const order = Array.from({ length: count }, (_, i) => i).sort(
@@ -315,13 +315,15 @@ export class TextReader {
   }
 }
 
-/** Returns a coordinate cut to a whole pixel, towards 0. A rounding error below a whole number is no fraction. */
+/**
+ * Returns a coordinate cut to a whole pixel, towards 0. A coordinate just below a whole number counts as that number.
+ */
 function cut(x: number): number {
   const whole = Math.round(x);
   return Math.abs(x - whole) < 1e-6 ? whole : Math.trunc(x);
 }
 
-/** The sides of the picture that a point lies beyond, as bits: left 1, right 2, top 4, bottom 8. */
+/** Returns the sides of the picture that a point lies beyond, as bits: left 1, right 2, top 4, bottom 8. */
 const sidesOf = (x: number, y: number, right: number, bottom: number): number =>
   (x < 0 ? 1 : 0) + (x > right ? 2 : 0) + (y < 0 ? 4 : 0) + (y > bottom ? 8 : 0);
 

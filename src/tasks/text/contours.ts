@@ -17,14 +17,14 @@ export interface Contours {
 const DX = [1, 1, 0, -1, -1, -1, 0, 1] as const;
 const DY = [0, 1, 1, 1, 0, -1, -1, -1] as const;
 
-/** Marks of a pixel: set, on a border, on a border with the right neighbour outside. */
+/** Values of a pixel: set, on a border, on a border with the right neighbour outside. */
 const SET = 1;
 const BORDER = 2;
 const RIGHT_END = -2;
 
 /**
- * A picture of set pixels with a frame of clear ones, so that no step needs a check of the edges. `follow` marks the
- * pixels of borders, so that each border is followed once.
+ * A picture of set pixels surrounded by clear ones, so that steps need no check of the edges. `follow` marks the pixels
+ * of borders, so that each border is followed once.
  */
 export class BorderFollower {
   readonly width: number;
@@ -53,7 +53,7 @@ export class BorderFollower {
     const words = this.#words;
     const starts: number[] = [];
     this.#count = 0;
-    // Most of a picture is clear: look at four marks at a time.
+    // Look at four pixels at a time, since most of a picture is clear.
     for (let word = stride / 4, last = word * (height + 1); word < last; word++) {
       if (words[word] === 0) continue;
       for (let at = 4 * word; at < 4 * word + 4; at++) {

@@ -1,9 +1,12 @@
-/** The smallest rectangle around points: of all rectangles along an edge of the convex hull, the one of least area. */
+/**
+ * Finds the smallest rectangle around points: among the rectangles along each edge of the convex hull, that of least
+ * area.
+ */
 
 /** Count of the values of a rectangle: centre, length along the edge, length across it, direction of the edge. */
 export const RECTANGLE_VALUES = 6;
 
-/** Scratch of `hullInto` for pictures of so many rows. */
+/** Scratch for `hullInto`, for pictures of so many rows. */
 export class HullScratch {
   /** Smallest and largest x of the points of each row. */
   readonly first: Int32Array;
@@ -69,7 +72,7 @@ export function hullInto(points: Int32Array, from: number, to: number, scratch: 
   for (let i = 0; i < count; i++) add(i, 1);
   const lower = size;
   for (let i = count - 2; i >= 0; i--) add(i, lower);
-  // The last point is the first one again.
+  // The last point equals the first.
   return count > 1 ? size - 1 : size;
 }
 

@@ -1,4 +1,4 @@
-/** Attaches the points of a network that gets the crop of one object: computes them and places them in the image. */
+/** Computes the points of a network that gets the crop of one object, and places them in the image. */
 import * as A from "../../../core/abi.ts";
 import { type AffineMap, type Crop, cropOfObject, mapOfCrop } from "../../../core/crop.ts";
 import { writeCosSin } from "../../../core/elementary.ts";
@@ -50,15 +50,15 @@ export function attachCrop(work: TaskWork): AfterImageOfTask {
   };
 }
 
-/** Place of the network's input in the image. */
+/** Position of the network's input in the image. */
 interface CropPlace {
   /** From 0..1 of the input to 0..1 of the image. */
   readonly map: AffineMap;
   /** Angle of the crop. */
   readonly angle: number;
-  /** Size of the image in pixels; that of the input where there is no frame. */
+  /** Size of the image in pixels, or of the input if there is no frame. */
   readonly image: readonly [number, number];
-  /** Part of the image's width that the input's width is. */
+  /** Width of the input as a fraction of the image's width. */
   readonly width: number;
 }
 
@@ -114,7 +114,7 @@ function fillRow(
     keypoints[at + 1] = y;
     keypoints[at + 2] = confidence;
     if (confidence === confidence) sum += confidence;
-    // `x - x` is not 0 for NaN and the infinities.
+    // `x - x` is NaN for NaN and the infinities, else 0.
     if (x - x !== 0 || y - y !== 0 || confidence - confidence !== 0) isLost = true;
     if (x - x !== 0 || y - y !== 0) continue;
     box[0] = Math.min(box[0], x);
@@ -123,7 +123,7 @@ function fillRow(
     box[3] = Math.max(box[3], y);
   }
   if (isLost) work.note("keypoints are NaN or infinite, and are given as they are");
-  // No point stands anywhere: there is no object to report.
+  // Report no object if no point has a position.
   if (box[0] === Infinity) return;
   if (z) detections.depths?.set(z.subarray(0, count));
   if (presences) detections.presences?.set(presences.subarray(0, count));
@@ -138,7 +138,7 @@ function fillRow(
 
 const turn = new Float64Array(2);
 
-/** Takes points from 0..1 of the input to 0..1 of the image. z keeps the unit of x. Points in metres are turned. */
+/** Maps points from 0..1 of the input to 0..1 of the image. z keeps the unit of x. Points in metres are turned. */
 function toImage({ xy, z, world }: Points, { map, angle, width }: CropPlace): void {
   const [xx, xy1, x0, yx, yy, y0] = map;
   for (let at = 0; at < xy.length; at += WIDTH) {

@@ -1,6 +1,6 @@
 /**
- * From rows and maps of scores to points. `spec/landmarks.ts` has the same formulas. Cells count from 0, and a point is
- * written as x, y in cells and its score.
+ * Computes points from rows and maps of scores. `spec/landmarks.ts` has the same formulas. Cells count from 0. A point
+ * is x and y in cells, and its score.
  */
 import { exp } from "../../../core/elementary.ts";
 import { log } from "../../../core/exp.ts";
@@ -14,13 +14,13 @@ export function indexOfMost(values: Float64Array, count: number): number {
       most = values[i];
       at = i;
     }
-  // Nothing is greater than -Infinity: such a value is the largest one of a masked row.
+  // Return the index of -Infinity if nothing is larger: a masked row.
   return at < 0 && values.indexOf(-Infinity) >= 0 ? values.indexOf(-Infinity) : at;
 }
 
 /**
- * Moves a point a quarter of a cell towards the larger neighbour on each axis: mmpose, refine_keypoints. Points near
- * the edge stay.
+ * Moves a point by a quarter of a cell towards the larger neighbour on each axis (mmpose, refine_keypoints). Leaves
+ * points near the edge.
  */
 export function refineByQuarter(map: Float64Array, width: number, height: number, point: Float64Array): void {
   const [x, y] = point;
@@ -37,7 +37,7 @@ const TAPS = /* @__PURE__ */ (() => {
   return taps.map((tap) => tap / sum);
 })();
 
-/** Most and least value of a blurred map before its logarithm. */
+/** Smallest and largest value of a blurred map before its logarithm. */
 const LEAST = 0.001;
 const MOST = 50;
 
@@ -95,7 +95,7 @@ interface Axis {
 /** Blurs along one axis, with zeros beyond both ends. */
 function blur(from: Float64Array, to: Float64Array, { step, length, next, lines }: Axis): void {
   const [t0, t1, t2, t3, t4, t5] = TAPS;
-  // A line with the zeros around it: the loop then has no bounds to watch, which is four times as fast.
+  // Copy each line with zeros around it. The loop then needs no bounds checks, which makes it four times as fast.
   const line = new Float64Array(length + 2 * REACH);
   for (let l = 0, first = 0; l < lines; l++, first += next) {
     for (let i = 0, at = first; i < length; i++, at += step) line[i + REACH] = from[at];

@@ -1,4 +1,4 @@
-/** The crop of an object: from a detection, or from the points of the frame before. */
+/** `cropOf` and `nextCropOf`: the crop of an object, from a detection or from its points in the last frame. */
 import { type Crop, type CropRule, cropOfObject, withinTurn } from "../../../core/crop.ts";
 import { refuse } from "../../../core/errors.ts";
 import { POSITIVE, checkValue } from "../../../core/options.ts";
@@ -67,7 +67,7 @@ export function cropOf(
     );
   if (scale !== undefined) checkValue("scale", scale, POSITIVE);
   const rule: CropRule = POINT_FACTS[familyOf(decoder.config, outputs ?? []).family]?.crop ?? PERSON_CROP;
-  // The rule is that of the upright picture.
+  // Apply the rule to the upright picture.
   const { rotation = 0 } = image;
   const values = Float64Array.from(keypoints?.flatMap(({ x, y }) => [x, y]) ?? []);
   turnBoxes(box, 1, rotation);

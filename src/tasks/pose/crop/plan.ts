@@ -4,25 +4,25 @@ import type { Edges } from "../../../core/keypoints.ts";
 import type { Refinement } from "../../../core/pose-families.ts";
 import type { TaskPlan } from "../../../heads/head.ts";
 
-/** Facts about a plan's points, whatever the network is. */
+/** Facts about points that all such networks share. */
 interface SharedPlan extends TaskPlan {
   readonly name: "pose";
   /** Count of the points of the object. */
   readonly count: number;
   readonly names: readonly string[] | null;
   readonly edges: Edges | null;
-  /** How the rows become the crop of the next frame; `null`: they do not. */
+  /** Rule that makes the next frame's crop from the rows; `null`: there is none. */
   readonly next: CropRule | null;
 }
 
-/** SimCC: one row of each point along x, and one along y. `tensors` are x, y. */
+/** Plan of SimCC: a row along x and a row along y for each point. `tensors` are x, y. */
 export interface SimccPlan extends SharedPlan {
   readonly network: "simcc";
   /** Bins along each axis. */
   readonly bins: readonly [x: number, y: number];
 }
 
-/** Each point has a heat map. `tensors` holds the index of the tensor of maps. */
+/** Plan of heat maps, one for each point. `tensors` holds the index of the maps' tensor. */
 export interface HeatmapPlan extends SharedPlan {
   readonly network: "heatmaps";
   readonly refinement: Exclude<Refinement, "heatmap">;
@@ -33,7 +33,7 @@ export interface HeatmapPlan extends SharedPlan {
   readonly cell: number;
 }
 
-/** Points as numbers. `tensors` is that of the points. */
+/** Plan of points as numbers. `tensors` holds the index of their tensor. */
 export interface VectorPlan extends SharedPlan {
   readonly network: "vector";
   readonly values: 2 | 3;

@@ -9,7 +9,7 @@ import type { CropPlan, HeatmapPlan, LandmarkPlan, SimccPlan, VectorPlan } from 
 
 /** The points of an image, 0..1 across the network's input. */
 export interface Points {
-  /** x, y and confidence of each row of the network, those that are no points of the object included. */
+  /** x, y and confidence of each row of the network, also of rows that are no points of the object. */
   readonly xy: Float64Array;
   /** z of each row, in widths of the input. */
   readonly z: Float64Array | null;
@@ -41,7 +41,10 @@ export function computeOf(work: TaskWork, plan: CropPlan): Compute {
 
 const LOST = "scores of keypoints are NaN or infinite";
 
-/** mmpose, get_simcc_maximum: the place of the largest score of each row, and the smaller of both scores. */
+/**
+ * Computes SimCC points: the position of the largest score in each row, and the smaller of both scores (mmpose,
+ * get_simcc_maximum).
+ */
 function computeSimcc(work: TaskWork, { tensors, count, bins }: SimccPlan): Compute {
   const scores = bins.map((n) => new Float64Array(n));
   const most = [0, 0];
@@ -59,7 +62,7 @@ function computeSimcc(work: TaskWork, { tensors, count, bins }: SimccPlan): Comp
       }
       const least = Math.min(most[0], most[1]);
       xy[k * WIDTH + 2] = least;
-      // The source puts such a point one bin before the first.
+      // mmpose puts such a point one bin before the first.
       if (!(least > 0)) for (let axis = 0; axis < 2; axis++) xy[k * WIDTH + axis] = -1 / bins[axis];
     }
     if (isLost) work.note(LOST);
@@ -72,7 +75,9 @@ const hasLost = (values: Float64Array): boolean => {
   return false;
 };
 
-/** Heat maps. mmpose puts a point whose largest score is not above 0 one cell before the first. */
+/**
+ * Computes points of heat maps. If the largest score is not above 0, mmpose puts the point one cell before the first.
+ */
 function computeHeatmaps(work: TaskWork, plan: HeatmapPlan): Compute {
   const { tensors, count, refinement, size, channel, cell } = plan;
   const [width, height] = size;
@@ -111,7 +116,7 @@ function computeHeatmaps(work: TaskWork, plan: HeatmapPlan): Compute {
   };
 }
 
-/** Points as they are, clipped to 0..1: KeypointParser of depthai-nodes. */
+/** Computes points that are given as numbers, clipped to 0..1 (KeypointParser of depthai-nodes). */
 function computeVector(work: TaskWork, { tensors, count, values, divisors, about }: VectorPlan): Compute {
   const raw = new Float64Array(count * values);
   return (image, { xy, z }) => {
@@ -126,12 +131,12 @@ function computeVector(work: TaskWork, { tensors, count, values, divisors, about
   };
 }
 
-/** Points further away than so many inputs are in another unit. */
+/** Input widths beyond which points must be in another unit. */
 const FAR = 16;
-/** Points in pixels whose coordinates all lie below this are 0..1. */
+/** Coordinate below which all points in pixels must really be 0..1. */
 const NEAR = 2;
 
-/** Throws if the coordinates cannot have the unit that the plan says. */
+/** Throws if the coordinates cannot have the plan's unit. */
 function checkUnit(
   _work: TaskWork,
   raw: Float64Array,
@@ -161,9 +166,9 @@ function checkUnit(
     );
 }
 
-/** Cells on each side of a point's own cell that refine it. */
+/** Count of cells on each side of a point's cell that refine it. */
 const HEAT_REACH = 3;
-/** The point stays where it is unless some cell around it is at least so probable. */
+/** Probability that some cell around a point must reach, or it is not refined. */
 const HEAT_LEAST = 0.5;
 
 /** MediaPipe's landmarks: TensorsToLandmarksCalculator, RefineLandmarksFromHeatmapCalculator. */
@@ -202,10 +207,10 @@ function computeLandmarks(work: TaskWork, plan: LandmarkPlan): Compute {
   };
 }
 
-/** Room for rounding, of quantised tensors above all. */
+/** Slack for rounding, mainly of quantised tensors. */
 const SLACK = 0.02;
 
-/** Returns a value that has to be a probability. Throws if it is none. NaN is given back, and passes no threshold. */
+/** Returns a value that must be a probability. Throws if it is not. NaN passes, and fails the threshold later. */
 function probabilityOf(_work: TaskWork, value: number, what: string, about: string): number {
   if (value < -SLACK || value > 1 + SLACK)
     refuseFor(
@@ -218,7 +223,7 @@ function probabilityOf(_work: TaskWork, value: number, what: string, about: stri
   return clampToUnit(value);
 }
 
-/** Throws if the points in metres are those in pixels: both tensors have one shape in some networks. */
+/** Throws if the points in metres are really those in pixels: both tensors have the same shape in some networks. */
 function checkMetres(
   _work: TaskWork,
   raw: Float64Array,

@@ -15,7 +15,7 @@ import type { CropPlan, HeatmapPlan, LandmarkPlan, SimccPlan, VectorPlan } from 
 type Shared = "name" | "names" | "edges" | "next" | "notInFiles" | "mostRows" | "crops";
 type Own<P> = P extends CropPlan ? Omit<P, Shared> : never;
 
-/** What a reader finds: the plan without what all plans share, and the images of the batch. */
+/** Result of a reader: the plan without the shared facts, and the batch size. */
 interface CropReading {
   readonly plan: Own<CropPlan>;
   readonly batch: number;
@@ -23,12 +23,12 @@ interface CropReading {
   readonly notes?: readonly string[];
 }
 
-/** The question of a reader, with the means to refuse. */
+/** Arguments of a reader, with functions that refuse. */
 interface Question {
   readonly query: HeadQuery;
   readonly specs: Specs;
   readonly input: readonly [number, number];
-  /** Throws: the tensors are not those of the network. */
+  /** Throws an error: the tensors are not those of the network. */
   readonly refuseAll: (expected: string) => never;
   readonly refuseFor: typeof refuseFor;
 }
@@ -114,7 +114,7 @@ function checkCount({ query: { task }, specs, refuseFor }: Question, count: numb
     );
 }
 
-/** Returns a head without cells: the kernel has nothing to scan, since the network gives no boxes. */
+/** Returns a head without cells, since the network gives no boxes to scan. */
 function emptyHead(tensor: number, classes: number): HeadDraft {
   const column = { tensor, offset: 0, channel: 1, cell: 1 };
   return {
@@ -185,7 +185,7 @@ function readSimcc(question: Question): CropReading {
       return fits ? [[i, j] as const] : [];
     }),
   );
-  // In a square input both have the same shape: names tell, else the order, which is x, y.
+  // For a square input both shapes are equal. Decide by names, else by the order x, y.
   const named = pairs.filter(([i, j]) => AXIS_X.test(specs[i].name) && AXIS_Y.test(specs[j].name));
   const inOrder = pairs.filter(([i, j]) => i < j);
   const [pair] = named.length > 0 ? named : inOrder.length > 0 ? inOrder : pairs;
@@ -214,7 +214,7 @@ function readSimcc(question: Question): CropReading {
   return { plan, batch };
 }
 
-/** Returns what a check of the storage order needs of a tensor. */
+/** Returns the facts that the check of the storage order needs about a tensor. */
 const mapOf = ({ name, dims }: TensorSpec, layout: HeadTensor["layout"]): HeadTensor => ({
   name,
   dims,
@@ -225,7 +225,7 @@ const mapOf = ({ name, dims }: TensorSpec, layout: HeadTensor["layout"]): HeadTe
 const AXIS_X = /(^|[^a-z])x$|x_?(output|logits)?$/i;
 const AXIS_Y = /(^|[^a-z])y$|y_?(output|logits)?$/i;
 
-/** Cells of a map for one pixel of the input: a map is smaller by a whole factor. */
+/** True if a map's side divides the input's side by a whole factor. */
 const isMapOf = (cells: number, side: number): boolean => cells > 1 && Number.isInteger(side / cells);
 
 /** Reads heat maps: [B,K,h,w] or [B,h,w,K], where h and w are the input's sides divided by the same whole factor. */
@@ -275,7 +275,7 @@ function readHeatmaps(question: Question, usual: Refinement): CropReading {
   return { plan, batch };
 }
 
-/** Returns the images of a tensor with `each` elements an image; 0 if it has none. */
+/** Returns the image count of a tensor with `each` elements per image; 0 if it does not divide. */
 function batchOf({ dims }: TensorSpec, each: number): number {
   const batch = volume(dims) / each;
   return Number.isInteger(batch) && (batch === 1 || batch === dims[0]) ? batch : 0;
@@ -325,7 +325,7 @@ function readVector(question: Question): CropReading {
   return { plan, batch };
 }
 
-/** Throws if the tensor says by its dims that the values of a point do not stand together. */
+/** Throws if the dims show that the values of a point are not adjacent. */
 function checkRows({ refuseFor }: Question, spec: TensorSpec, rows: number, values: number): void {
   const long = spec.dims.slice(spec.dims.length > 1 ? 1 : 0).filter((n) => n > 1);
   const isFlat = long.length <= 1;
@@ -338,7 +338,7 @@ function checkRows({ refuseFor }: Question, spec: TensorSpec, rows: number, valu
     );
 }
 
-/** Reads MediaPipe's landmarks. Tensors of one size come in the order of the export, which names in a row tell too. */
+/** Reads MediaPipe's landmarks. Tensors of equal size come in the export's order, which numbered names show too. */
 function readLandmarks(question: Question, facts: LandmarkFacts): CropReading {
   const { specs, query, refuseAll, refuseFor } = question;
   const { rows: allowed, values, points, depth = 1, presence, sides, world, heat } = facts;
@@ -403,8 +403,8 @@ const PRESENCE_NAME = /presen|flag|score|conf|prob|exist/i;
 const SIDE_NAME = /hand_?ed|side|left|right/i;
 
 /**
- * Returns the tensors of one value that are the presence and the side: by their names, else those whose names are in a
- * row with that of the points, in order. Throws a TensorError if more tensors are left than the network has.
+ * Returns the one-value tensors of presence and side. Decides by their names, else takes those whose names continue the
+ * numbering of the points' name, in order. Throws a TensorError if other such tensors are left.
  */
 function presenceAndSide(
   { specs, refuseFor }: Question,
@@ -416,7 +416,7 @@ function presenceAndSide(
     .slice(0, most)
     .map((word) => singles.filter((i) => word.test(specs[i].name)));
   if (named.every((found) => found.length === 1) && new Set(named.flat()).size === most) return named.flat();
-  // MediaPipe's newer faces have the presence in the rank of the points, [1,1,1,1], and a tongue [1,1].
+  // In MediaPipe's newer faces the presence has the rank of the points, [1,1,1,1], and a tongue score has [1,1].
   const alike = singles.filter((i) => specs[i].dims.length === specs[pointsAt].dims.length);
   if (singles.length > most && alike.length === most) return alike;
   const points = specs[pointsAt].name;
@@ -437,7 +437,7 @@ function presenceAndSide(
 const isHeatOf = ({ dims }: TensorSpec, rows: number, [width, height]: readonly [number, number]): boolean =>
   dims.length === 4 && dims[3] === rows && dims[1] > 1 && dims[2] * height === dims[1] * width;
 
-/** Returns the indices of the tensors by the number at the end of their names, if all names differ in it alone. */
+/** Returns the indices of the tensors by the number at the end of their names, if the names differ only in it. */
 function inOrderOfExport(specs: Specs): number[] {
   const parts = specs.map(({ name }) => /^(.*?)[_:]?(\d*)$/.exec(name) as RegExpExecArray);
   const isSeries = new Set(parts.map(([, stem]) => stem)).size === 1;
