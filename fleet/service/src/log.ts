@@ -4,6 +4,7 @@
  */
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
 import { messageOf } from "./errors.ts";
+import { LogOutput } from "./log-output.ts";
 
 export type { DestinationStream, Logger };
 
@@ -34,6 +35,6 @@ export function createLogger(level: string, { destination, redact = (text) => te
             : redact(messageOf(error)),
       },
     },
-    destination ?? pino.destination({ dest: 1, sync: true }),
+    destination ?? new LogOutput(1),
   );
 }

@@ -2,6 +2,8 @@
 /** The command `boxwright-agent-launcher`: starts the agent by a settings file, and tries its new versions. */
 import { fileURLToPath } from "node:url";
 import { messageOf } from "boxwright-service/errors";
+import { outliveRotation } from "boxwright-service/hang-up";
+import { LogOutput } from "boxwright-service/log-output";
 import { machine } from "../core/machine.ts";
 import { Launcher } from "../launcher/launcher.ts";
 import { readSettingsFile } from "../settings/read.ts";
@@ -16,12 +18,14 @@ async function main(args: readonly string[]): Promise<number> {
     return file === "--help" || file === "-h" ? 0 : 2;
   }
   const { state, update } = readSettingsFile(file);
+  const output = new LogOutput(2);
   const launcher = new Launcher({
     ...{ state, args, version: machine.version },
     main: fileURLToPath(new URL("main.js", import.meta.url)),
     healthy: update.healthyMinutes * 60_000,
-    log: (message) => process.stderr.write(`launcher: ${message}\n`),
+    write: (text) => output.write(text),
   });
+  outliveRotation((message) => output.write(`launcher: ${message}\n`));
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => launcher.end(signal));
   return launcher.run();
 }

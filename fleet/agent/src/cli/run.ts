@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { Agent, type RunResult } from "../agent.ts";
 import { messageOf } from "boxwright-service/errors";
+import { outliveRotation } from "boxwright-service/hang-up";
 import { explainLimit } from "boxwright-service/limits";
 import { SettingsError } from "../core/errors.ts";
 import { openLog } from "../core/log.ts";
@@ -49,6 +50,7 @@ async function main(): Promise<number> {
 async function run(settings: Settings): Promise<number> {
   const recent = new RecentLog();
   const log = openLog(settings.log, recent);
+  outliveRotation((message) => log.info(message));
   process.on("exit", (code) => recent.keep(settings.state, code === WRONG));
   const agent = await Agent.start(settings, log, recent).catch((error: unknown) => {
     recent.add(messageOf(error));

@@ -1,11 +1,11 @@
 /** The log: on stderr, where systemd and containers collect it. */
 import { type Logger, createLogger } from "boxwright-service/log";
-import { destination } from "pino";
+import { LogOutput } from "boxwright-service/log-output";
 import type { RecentLog } from "./recent-log.ts";
 
 /** @param recent also gets each line */
 export function openLog(level: string, recent: RecentLog): Logger {
-  const stderr = destination(2);
+  const stderr = new LogOutput(2);
   const write = (line: string): void => {
     stderr.write(line);
     recent.add(line);

@@ -43,7 +43,7 @@ export interface LauncherOptions {
   readonly version: string;
   /** Milliseconds for which a new version has to be healthy. */
   readonly healthy: number;
-  readonly log: (message: string) => void;
+  readonly write: (text: string) => void;
 }
 
 /** How a process ended: by itself, to make room for a new version, or because its trial is over. */
@@ -108,7 +108,7 @@ export class Launcher {
   }
 
   #beginTrial({ version, id }: SwitchWish, expectsFrames: boolean): void {
-    this.#options.log(`version ${version} is tried`);
+    this.#log(`version ${version} is tried`);
     this.#change({ ...this.#state, trial: { version, id, tries: 0, expectsFrames } });
   }
 
@@ -116,7 +116,7 @@ export class Launcher {
     const { trial, current } = this.#state;
     if (!trial) return;
     const { version, id } = trial;
-    this.#options.log(`version ${version} failed: ${message}. ${current?.version ?? this.#options.version} runs again`);
+    this.#log(`version ${version} failed: ${message}. ${current?.version ?? this.#options.version} runs again`);
     this.#change({ current, trial: null, failed: { version, id, code, message: message.slice(0, 900) } });
     this.#remove(trial);
   }
@@ -125,9 +125,13 @@ export class Launcher {
     const { trial, current } = this.#state;
     if (!trial) return;
     const { version, id } = trial;
-    this.#options.log(`version ${version} is healthy and kept`);
+    this.#log(`version ${version} is healthy and kept`);
     this.#change({ current: { version, id }, trial: null, failed: null });
     if (current) this.#remove(current);
+  }
+
+  #log(message: string): void {
+    this.#options.write(`launcher: ${message}\n`);
   }
 
   #change(state: LaunchState): void {
@@ -140,12 +144,12 @@ export class Launcher {
     try {
       rmSync(folderOf(this.#versions, version), { recursive: true, force: true });
     } catch (error) {
-      this.#options.log(`version ${version.version} cannot be deleted: ${String(error)}`);
+      this.#log(`version ${version.version} cannot be deleted: ${String(error)}`);
     }
   }
 
   #runOnce(version: Version | null, isTrial: boolean): Promise<End> {
-    const { args, main, healthy, log } = this.#options;
+    const { args, main, healthy, write } = this.#options;
     const place = version === null ? main : mainOf(folderOf(this.#versions, version));
     const child = spawn(process.execPath, [...process.execArgv, place, ...args], {
       stdio: ["inherit", "inherit", "pipe", "ipc"],
@@ -155,7 +159,7 @@ export class Launcher {
     if (this.#isEnding) child.kill("SIGTERM");
     let said = "";
     child.stderr!.setEncoding("utf8").on("data", (text: string) => {
-      process.stderr.write(text);
+      write(text);
       said = (said + text).slice(-KEPT_TEXT);
     });
     const since = performance.now();
@@ -180,7 +184,7 @@ export class Launcher {
     };
     const timer = isTrial ? setInterval(look, LOOK_EVERY) : null;
     return new Promise((resolve) => {
-      child.once("error", (error) => log(`the agent cannot be started: ${error.message}`));
+      child.once("error", (error) => this.#log(`the agent cannot be started: ${error.message}`));
       child.once("close", (code, signal) => {
         clearInterval(timer ?? undefined);
         resolve(end ?? { kind: "ended", code, signal, said });

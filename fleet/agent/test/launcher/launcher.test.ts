@@ -16,7 +16,7 @@ function setUp() {
     writeFileSync(main, "");
   };
   const open = (version: string) =>
-    new Launcher({ state, version, args: [], main: "", healthy: 1, log: () => undefined });
+    new Launcher({ state, version, args: [], main: "", healthy: 1, write: () => undefined });
   return { versions, make, open };
 }
 

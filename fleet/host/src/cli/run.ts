@@ -3,6 +3,7 @@ import { readFlags } from "boxwright-service/flags";
 import { isLoopback, misspeltVariables, type Option, readJsonFile } from "boxwright-service/schema/options";
 import { type Config, missingForOthers, options, readConfig } from "../core/config.ts";
 import { UserError, messageOf } from "boxwright-service/errors";
+import { outliveRotation } from "boxwright-service/hang-up";
 import { createLogger } from "boxwright-service/log";
 import { MOST_CONNECTIONS, startHost } from "../host.ts";
 import { connectionLimitProblem, explainLimit } from "boxwright-service/limits";
@@ -56,6 +57,7 @@ async function main(): Promise<void> {
   const config = readSettings(process.argv.slice(2));
   if (config === null) return void process.stdout.write(help());
   const log = createLogger(config.logLevel);
+  outliveRotation((message) => log.info(message));
   const host = await startHost({ config, log, waits: true });
   const stop = (): void => {
     // End at once after a second signal.

@@ -1,6 +1,7 @@
 /** `boxwright-hub serve`: runs the hub until SIGTERM or SIGINT. */
 import type { Config } from "../core/config.ts";
 import type { Database } from "boxwright-service/database";
+import { outliveRotation } from "boxwright-service/hang-up";
 import { connectionLimitProblem } from "boxwright-service/limits";
 import { openWhenThere } from "boxwright-service/open-when-there";
 import { createLogger } from "../core/log.ts";
@@ -22,6 +23,7 @@ async function openAll(config: Config, create: boolean, onError: (error: Error) 
 
 export async function runServer(config: Config, create: boolean): Promise<void> {
   const log = createLogger(config.logLevel);
+  outliveRotation((message) => log.info(message));
   const onError = (error: Error): void => log.warn({ err: error }, "a database connection broke");
   const db = await openWhenThere(() => openAll(config, create, onError), {
     log,

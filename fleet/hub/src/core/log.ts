@@ -1,6 +1,6 @@
 /** The hub's log. Texts of errors come from elsewhere, so keys are cut out of them. */
-import { pino } from "pino";
 import { createLogger as create, type DestinationStream, type Logger } from "boxwright-service/log";
+import { LogOutput } from "boxwright-service/log-output";
 import { ANY_KEY_PATTERN } from "./key.ts";
 
 const EVERY_KEY = new RegExp(ANY_KEY_PATTERN.source.replaceAll("\\b", ""), "g");
@@ -11,7 +11,5 @@ export function redact(text: string): string {
 
 /** Lines are written together: there is one for each request. */
 export function createLogger(level: string, destination?: DestinationStream): Logger {
-  const buffered = (): DestinationStream =>
-    pino.destination({ dest: 1, sync: false, minLength: 4096, periodicFlush: 500 });
-  return create(level, { destination: destination ?? buffered(), redact });
+  return create(level, { destination: destination ?? new LogOutput(1, { together: true }), redact });
 }
