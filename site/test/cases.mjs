@@ -117,14 +117,14 @@ const playground = [
   },
   {
     name: "a link brings the settings back",
-    async run({ page, address, context }) {
+    async run({ page, address, openPage }) {
       await openPlayground(page, address);
       await page.click("[data-example=boxes]");
       await settled(page, "boxes");
       await page.fill("[data-slider=confidence]", "0.5");
       await page.click("text=Copy link");
       await page.waitForFunction(() => location.hash.includes("confidence=0.5"));
-      const other = await context.newPage();
+      const other = await openPage();
       await other.goto(page.url());
       await settled(other, "boxes");
       equal((await summaryOf(other)).count, 1, "detections at 0.5");
@@ -390,13 +390,13 @@ const hints = [
   {
     name: "a link holds the picture with its boxes",
     context: { permissions: ["clipboard-read", "clipboard-write"] },
-    async run({ page, address, context }) {
+    async run({ page, address, openPage }) {
       await openPlayground(page, address);
       await page.click("[data-share]");
       await page.waitForSelector("text=It holds the picture itself");
       const link = await page.evaluate(() => navigator.clipboard.readText());
       isTrue(link.length < 200_000, `an address of ${link.length} letters`);
-      const other = await context.newPage();
+      const other = await openPage();
       await other.goto(link);
       await other.waitForSelector("[data-shared] img");
       const size = await other.evaluate(() => {

@@ -1,6 +1,7 @@
 /**
  * Clicks through the built site in headless Chromium, as a visitor would. Ends with "N passed, N failed". Run after
- * `npm run site:build`; words after it choose the tests whose names contain one of them.
+ * `npm run site:build`; words after it choose the tests whose names contain one of them. SLOWDOWN=6 gives each page a
+ * processor that is six times slower: a test that does not wait for what it needs fails.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -22,6 +23,7 @@ const FLAGS = [
 ];
 /** Milliseconds after which a click or a wait has failed. */
 const PATIENCE = 60_000;
+const SLOWDOWN = Number(process.env.SLOWDOWN ?? 1);
 
 const { chromium } = createRequire(import.meta.url)(await obtain("playwright"));
 const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
@@ -37,12 +39,26 @@ async function browserWith(more) {
   return browsers.get(key);
 }
 
+/** Returns a new page, slower by SLOWDOWN. To go somewhere waits until Vue listens: a key before that is lost. */
+async function openPage(context) {
+  const page = await context.newPage();
+  const { goto } = page;
+  page.goto = async (...given) => {
+    const response = await goto.apply(page, given);
+    await page.waitForFunction(() => document.querySelector("#app")?.__vue_app__);
+    return response;
+  };
+  page.setDefaultTimeout(PATIENCE * SLOWDOWN);
+  const session = await context.newCDPSession(page);
+  if (SLOWDOWN > 1) await session.send("Emulation.setCPUThrottlingRate", { rate: SLOWDOWN });
+  return page;
+}
+
 /** Runs one test on a page of its own. A request that leaves the site, and an error nobody expects, are failures. */
 async function runCase({ run, flags = [], context: options = {}, allowsErrors = false }) {
   const browser = await browserWith(flags);
   const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
-  const page = await context.newPage();
-  page.setDefaultTimeout(PATIENCE);
+  const page = await openPage(context);
   const problems = [];
   page.on("pageerror", (error) => problems.push(`error in the page: ${error.message}`));
   page.on("request", (request) => {
@@ -53,6 +69,7 @@ async function runCase({ run, flags = [], context: options = {}, allowsErrors = 
     await run({
       page,
       context,
+      openPage: () => openPage(context),
       address: site.address,
       root,
       fixture: (name) => join(root, "test/fixtures", name),

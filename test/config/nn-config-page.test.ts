@@ -113,14 +113,15 @@ function withValue(file: Json, path: string, value: unknown): Json | null {
   return copy;
 }
 
+const OUTCOMES = FILES.map(outcome);
 const VALUES = [{ junk: 1 }, "junk", -7, 0.123, ["junk"], true, false, [[0, 1]], 3] as const;
 
 /** True if some value at the path changes what comes of some file. */
 const isRead = (path: string): boolean =>
-  FILES.some((file) =>
+  FILES.some((file, i) =>
     VALUES.some((value) => {
       const changed = withValue(file, path, value);
-      return changed !== null && outcome(changed) !== outcome(file);
+      return changed !== null && outcome(changed) !== OUTCOMES[i];
     }),
   );
 
@@ -148,7 +149,7 @@ test.each(PUBLISHED.split(" "))("the published key %s stands in the page", (key)
 });
 
 test("the files are read without an error", () => {
-  for (const file of FILES) expect(outcome(file)).toContain('"format":"n');
+  for (const seen of OUTCOMES) expect(seen).toContain('"format":"n');
 });
 
 /** Returns the paths of all keys in a file. */

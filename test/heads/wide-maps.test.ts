@@ -35,7 +35,8 @@ test.each([
     const map = (channels: number, stride: number, last = -9, rest?: number) => {
       const [h, w] = [height / stride, width / stride];
       const channelAt = (i: number): number => (order === "NCHW" ? Math.floor(i / (h * w)) : i % channels);
-      const data = Float32Array.from({ length: channels * h * w }, (_, i) => rest ?? channelAt(i) / 8);
+      const data = new Float32Array(channels * h * w).fill(rest ?? 0);
+      if (rest === undefined) for (let i = 0; i < data.length; i++) data[i] = channelAt(i) / 8;
       if (rest !== undefined) data[data.length - 1] = last;
       return { data, dims: order === "NCHW" ? [1, channels, h, w] : [1, h, w, channels] };
     };

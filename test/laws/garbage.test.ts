@@ -8,9 +8,9 @@ const built = (file: string): string =>
   JSON.stringify(new URL(`../../dist/${file}.mjs`, import.meta.url).href);
 
 /** Stretches that are measured at least and at most, and frames of one: 16 bytes a frame show in a few thousand. */
-const STRETCHES = repeats(8, 2);
+const STRETCHES = 2;
 const MOST = 40;
-const FRAMES = repeats(8000, 2000);
+const FRAMES = repeats(4000, 2000);
 
 /**
  * A function that runs a frame often, and returns the bytes of heap that one gains. What a frame leaves it leaves in

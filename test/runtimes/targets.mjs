@@ -271,9 +271,12 @@ const page = (bundler, { entry = "page.mjs", csp, flags, files = [], small = "sm
       flags,
       extra,
     });
-    const tiny = join(app, "out", `${bundler}-small`);
-    await mkdir(tiny, { recursive: true });
-    await BUNDLERS[bundler](app, small, tiny);
+    const tiny = join(app, "out", `${bundler}-${small.replace(".mjs", "")}`);
+    // Several rows have the same small bundle.
+    if (!existsSync(tiny)) {
+      await mkdir(tiny, { recursive: true });
+      await BUNDLERS[bundler](app, small, tiny);
+    }
     return { result, loaded: codeSize([join(tiny, "main.mjs"), ...files.map((f) => join(pack, f))]) };
   },
 });

@@ -27,10 +27,12 @@ function ask(line: string): {
 /** Returns values that a seed tells, so that a failure can be repeated. */
 function randomValues(count: number, seed: number): Float32Array {
   let state = seed;
-  return Float32Array.from({ length: count }, () => {
+  const values = new Float32Array(count);
+  for (let i = 0; i < count; i++) {
     state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
-    return state / 2 ** 32;
-  });
+    values[i] = state / 2 ** 32;
+  }
+  return values;
 }
 
 describe("of each network the right reading comes first", () => {

@@ -38,18 +38,19 @@ type Numbers = number[] & Float32Array;
 const volume = (dims: readonly number[]): number => dims.reduce((a, b) => a * b, 1);
 const isLong = (dims: readonly number[]): boolean => dims.length > 1 && dims.slice(-2).every((n) => n > 1);
 
-/** Returns data of the class of other data. */
-function arrayLike(data: TensorInput["data"], values: ArrayLike<unknown>): TensorInput["data"] {
-  const array = data.constructor as unknown as { from: (list: ArrayLike<unknown>) => TensorInput["data"] };
-  return array.from(values);
+/** Returns an array of the same class. A list of numbers would take most of the time of a test. */
+function emptyLike(data: TensorInput["data"], length: number): Numbers {
+  return new (data.constructor as new (length: number) => Numbers)(length);
 }
 
 /** Returns a tensor with a dimension cut by one. */
 function cut({ data, dims, ...rest }: TensorInput, axis: number): TensorInput {
   const after = volume(dims.slice(axis + 1));
   const length = dims[axis];
-  const kept = Array.from(data as Numbers).filter((_, i) => Math.floor(i / after) % length < length - 1);
-  return { ...rest, data: arrayLike(data, kept), dims: dims.map((d, k) => (k === axis ? d - 1 : d)) };
+  const kept = emptyLike(data, (volume(dims) / length) * (length - 1));
+  for (let i = 0, to = 0; to < kept.length; i++)
+    if (Math.floor(i / after) % length < length - 1) kept[to++] = (data as Numbers)[i];
+  return { ...rest, data: kept, dims: dims.map((d, k) => (k === axis ? d - 1 : d)) };
 }
 
 /** Exchanges the last two dims. The values stay where they were. */
@@ -63,16 +64,17 @@ const turnDims: Change = (tensor) => {
 /** Brings the values into the order of other dims, `order` as in a transposition. The dims stay. */
 function moveValues({ data, dims, ...rest }: TensorInput, order: readonly number[]): TensorInput {
   const steps = dims.map((_, k) => volume(dims.slice(k + 1)));
-  const moved = Array.from({ length: volume(dims) }, (_, i) => {
+  const moved = emptyLike(data, volume(dims));
+  for (let i = 0; i < moved.length; i++) {
     let from = 0;
     let left = i;
     for (let k = order.length - 1; k >= 0; k--) {
       from += (left % dims[order[k]]) * steps[order[k]];
       left = Math.floor(left / dims[order[k]]);
     }
-    return (data as Numbers)[from];
-  });
-  return { ...rest, dims, data: arrayLike(data, moved) };
+    moved[i] = (data as Numbers)[from];
+  }
+  return { ...rest, dims, data: moved };
 }
 
 const turnValues: Change = (tensor) => {
@@ -179,13 +181,13 @@ function mapColumns(
   const inner = volume(dims.slice(at + 1));
   const columns = dims[at];
   const n = count ?? columns - first;
-  const values = Array.from(data as Numbers);
+  const values = (data as Numbers).slice() as Numbers;
   for (let outer = 0; outer < volume(dims.slice(0, at)); outer++)
     for (let i = 0; i < inner; i++) {
       const place = (k: number): number => (outer * columns + first + k) * inner + i;
       f(Array.from({ length: n }, (_, k) => values[place(k)])).forEach((x, k) => (values[place(k)] = x));
     }
-  return { ...rest, dims, data: arrayLike(data, values) };
+  return { ...rest, dims, data: values };
 }
 
 const FORMS = {

@@ -1,7 +1,11 @@
+import { sleep } from "boxwright-service/testing/wait";
 import { expect } from "vitest";
 import { LIST, type TestHub } from "./hub.ts";
 
-/** Runs `attack`; meanwhile a good client asks without pause, and each of its answers must be right. */
+/** Milliseconds between the questions of the good client. Without a pause it would take a core from the attack. */
+const PAUSE = 10;
+
+/** Runs `attack`; meanwhile a good client asks again and again, and each of its answers must be right. */
 export async function beside<T>(hub: TestHub, attack: () => Promise<T>): Promise<T> {
   const good = await hub.makeTeam("Good", ["fine"]);
   let over = false;
@@ -12,6 +16,7 @@ export async function beside<T>(hub: TestHub, attack: () => Promise<T>): Promise
       expect(status).toBe(200);
       expect(json.data.team.devices.nodes).toMatchObject([{ name: "fine" }]);
       answers++;
+      await sleep(PAUSE);
     }
   })();
   try {
