@@ -1,6 +1,8 @@
 /** The card of one camera. Names that devices chose are set as text, never as HTML. */
 import { drawPicture } from "./picture.ts";
-import { listOf, duration } from "./words.ts";
+import { addressOf } from "./asks.ts";
+import { make } from "./parts.ts";
+import { countOf, duration, listOf } from "./words.ts";
 import { createStrip } from "./strip.ts";
 import type { Camera, Picture } from "./types.ts";
 
@@ -76,7 +78,9 @@ export function createCard(): Card {
       age();
       const { key, frames, detections, missing, latency, age: old, clockAhead, isRecorded } = camera;
       element.dataset["key"] = key;
-      title.replaceChildren(...titleOf(camera));
+      const link = titleOf(camera);
+      // A link that is made anew loses the focus.
+      if (title.textContent !== link.textContent) title.replaceChildren(link);
       counts.replaceChildren(
         ...listOf({
           frames,
@@ -96,19 +100,17 @@ export function createCard(): Card {
   };
 }
 
-/** Returns the name of the camera, then the device: its name in the hub, if that is known, and its id. */
-function titleOf({ source, name, subject }: Camera): (string | Node)[] {
+/** Returns a link to the view of the camera: its name, then the device: its name in the hub, if known, and its id. */
+function titleOf({ source, name, subject }: Camera): Node {
   const [first, ...others] = [subject, name ?? "", source].filter((text) => text !== "");
-  if (others.length === 0) return [first!];
-  const device = document.createElement("span");
-  device.textContent = ` (${others.join(", ")})`;
-  return [first!, device];
+  const device = others.length === 0 ? [] : [make("span", { textContent: ` (${others.join(", ")})` })];
+  return make("a", { href: addressOf({ source, subject }) }, first!, ...device);
 }
 
 function noteOf(picture: Picture | null): string {
   if (!picture) return "no picture";
   const { detections, count, preview, time, isUnplaced } = picture;
-  const boxes = detections === null ? "not decoded yet" : `${count} ${count === 1 ? "box" : "boxes"}`;
+  const boxes = detections === null ? "not decoded yet" : countOf(count, "box", "boxes");
   const shown = detections && detections.length < count ? `, the best ${detections.length} shown` : "";
   const ground = preview === null ? ", without a picture" : "";
   const place = isUnplaced ? ", across the network's input" : "";

@@ -1,23 +1,44 @@
-/** The live page: listens to the host and keeps one card for each camera. */
+/** The live page: listens to the host. Keeps one card for each camera, or the view of one. */
 import { type Card, createCard } from "./card.ts";
+import { createSearch } from "./search.ts";
 import type { Camera, State } from "./types.ts";
-import { listOf, duration } from "./words.ts";
+import { createView } from "./view.ts";
+import { duration, listOf } from "./words.ts";
 
 const find = (id: string): HTMLElement => document.getElementById(id)!;
 const [fleet, totals, state] = [find("fleet"), find("totals"), find("state")];
-const [main, none, filter] = [find("cameras"), find("none"), find("filter") as HTMLInputElement];
+const [main, list, none] = [find("main"), find("cameras"), find("none")];
+const filter = find("filter") as HTMLInputElement;
 const cards = new Map<string, Card>();
+/** Names of devices in their hub, by source. */
+const names = new Map<string, string>();
 
-// The page of one device: `/?source=device:ID` shows the cameras of that source, and of those below it. A hub shows it
-// in a frame of its own, without the head of the page.
+// The page of one device: `/?source=device:ID` shows the cameras of that source, and of those below it. With `subject`
+// it is the view of one camera. A hub shows it in a frame of its own, without the head of the page.
 const address = new URLSearchParams(location.search);
-const source = address.get("source");
+const [source, subject] = [address.get("source"), address.get("subject")];
+const at = Date.parse(address.get("at") ?? "");
+const view =
+  source === null || subject === null
+    ? null
+    : createView({
+        place: { source, subject },
+        at: Number.isNaN(at) ? null : at,
+        label: address.get("label") ?? "",
+      });
+const search = view ? null : createSearch(source === null ? {} : { source }, (one) => names.get(one) ?? null);
 document.body.classList.toggle("framed", address.has("framed"));
+find("here").textContent = location.origin;
 if (source !== null) {
-  document.title = `${source} on boxwright host`;
+  document.title = `${subject || source} on boxwright host`;
   find("device").textContent = source;
-  find("one").hidden = false;
+  find("one").hidden = view !== null;
 }
+main.append((view ?? search!).element);
+// Show the search once a camera is there to search.
+if (search) search.element.hidden = true;
+void search?.refresh();
+
 /** Shows the name of the one device beside its id. */
 function showName(name: string): void {
   document.title = `${name} on boxwright host`;
@@ -28,7 +49,7 @@ const isShown = (given: Camera): boolean =>
 
 function showTotals({ fleet: all, totals: t }: State): void {
   fleet.replaceChildren(...listOf({ cameras: all.cameras, frames: all.frames, detections: all.detections }));
-  const time = (value: number | null | undefined): string => (value == null ? "none" : duration(value));
+  const { decodeP50, decodeP99 } = t;
   totals.replaceChildren(
     ...listOf({
       received: t["received"] ?? 0,
@@ -36,14 +57,21 @@ function showTotals({ fleet: all, totals: t }: State): void {
       duplicates: t["duplicates"] ?? 0,
       refused: t["refused"] ?? 0,
       dropped: t["dropped"] ?? 0,
-      "decode p50": time(t["decodeP50"]),
-      "decode p99": time(t["decodeP99"]),
+      // Devices that send detections leave nothing to decode.
+      ...(decodeP50 == null || decodeP99 == null
+        ? { decoding: "nothing decoded here so far" }
+        : { "half of all decodes within": duration(decodeP50), "99 of 100 within": duration(decodeP99) }),
     }),
   );
 }
 
 function show(given: State): void {
   showTotals(given);
+  for (const { source: one, name } of given.cameras) if (name !== null) names.set(one, name);
+  if (view)
+    return given.cameras
+      .filter((one) => one.source === source && one.subject === subject)
+      .forEach((one) => view.show(one));
   let isNew = false;
   for (const camera of given.cameras.filter(isShown)) {
     let card = cards.get(camera.key);
@@ -56,13 +84,16 @@ function show(given: State): void {
   }
   if (isNew) sort();
   none.hidden = cards.size > 0;
+  search!.element.hidden = cards.size === 0;
+  // One camera needs no filter.
+  find("filtering").hidden = cards.size < 2;
 }
 
 /** Puts the cards in the order of their names, and hides those that the filter does not want. */
 function sort(): void {
   const order = new Intl.Collator(undefined, { numeric: true });
   const sorted = [...cards.values()].sort((a, b) => order.compare(a.name, b.name));
-  main.append(...sorted.map(({ element }) => element));
+  list.append(...sorted.map(({ element }) => element));
   hideOthers();
 }
 
@@ -75,7 +106,13 @@ filter.addEventListener("input", hideOthers);
 setInterval(() => cards.forEach((card) => card.age()), 1000);
 
 const events = new EventSource("/events");
-events.addEventListener("open", () => (state.textContent = "live"));
+/** Says how the page stands to the host. */
+function tell(text: string, isAway: boolean): void {
+  if (state.textContent !== text) state.textContent = text;
+  document.body.classList.toggle("away", isAway);
+  document.body.classList.toggle("live", !isAway);
+}
+events.addEventListener("open", () => tell("live", false));
 // The browser connects again by itself.
-events.addEventListener("error", () => (state.textContent = "the host is away"));
+events.addEventListener("error", () => tell("The host is away. This page shows what it had, and tries again.", true));
 events.addEventListener("state", (event) => show(JSON.parse((event as MessageEvent<string>).data) as State));

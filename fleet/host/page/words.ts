@@ -1,4 +1,4 @@
-/** Figures as words. */
+/** Figures and times as words. */
 
 const UNITS = [
   ["s", 1000],
@@ -13,6 +13,25 @@ export function duration(milliseconds: number): string {
   if (!unit) return `${milliseconds.toFixed(Math.abs(milliseconds) < 10 ? 2 : 0)} ms`;
   const [name, size] = unit;
   return `${(milliseconds / size).toFixed(name === "s" ? 1 : 0)} ${name}`;
+}
+
+/** Returns a count and its noun: "1 box", "1,200 boxes". */
+export const countOf = (count: number, noun: string, nouns = `${noun}s`): string =>
+  `${count.toLocaleString()} ${count === 1 ? noun : nouns}`;
+
+/** Returns day and time of day, as the reader's language writes them. */
+export const moment = (time: number | string, seconds = false): string =>
+  new Date(time).toLocaleString(undefined, { dateStyle: "medium", timeStyle: seconds ? "medium" : "short" });
+
+export const timeOfDay = (time: number): string => new Date(time).toLocaleTimeString(undefined, { timeStyle: "short" });
+
+/** Returns first and last minute of an event: the day stands once. */
+export function span(first: string, last: string): string {
+  const [from, to] = [new Date(first), new Date(last)];
+  if (first === last) return moment(first);
+  return from.toDateString() === to.toDateString()
+    ? `${moment(first)} to ${timeOfDay(to.getTime())}`
+    : `${moment(first)} to ${moment(last)}`;
 }
 
 /** Returns rows of a description list. */

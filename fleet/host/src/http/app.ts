@@ -10,6 +10,7 @@ import { type DeviceRoutes, addDeviceRoutes } from "./devices.ts";
 import { type OpsRoutes, addOpsRoutes } from "./ops.ts";
 import { type PageRoutes, addPageRoutes } from "./page.ts";
 import { addQueryRoutes, addRefusedRoute } from "./query.ts";
+import { addHistoryRoutes } from "./history.ts";
 import { addWebhookRoutes } from "./queues.ts";
 
 export type AppOptions = DeviceRoutes &
@@ -32,6 +33,7 @@ export function createApp(options: AppOptions): RequestListener {
   addOpsRoutes(router, options);
   addDeviceRoutes(router, options);
   addQueryRoutes(router, db, guards, options.now);
+  addHistoryRoutes(router, db, guards, options.now);
   addRefusedRoute(router, db, options.refused, guards);
   addWebhookRoutes(router, options.webhooks, guards);
   addPageRoutes(router, options);

@@ -6,7 +6,7 @@ import type { Queries } from "boxwright-service/database";
 import { CLOCK_SLACK_MS } from "../store/frames.ts";
 import type { RefusedRequests } from "../store/refused-requests.ts";
 import { refusedPackets } from "../store/refused.ts";
-import { cameras, frameLine, framesInOrder, missingOf, readCursor } from "../store/query.ts";
+import { type Cursor, cameras, frameLine, framesInOrder, missingOf, readCursor } from "../store/query.ts";
 import type { Guards } from "./guards.ts";
 
 const MOST_FRAMES = 10_000;
@@ -15,17 +15,17 @@ const MOST_CAMERAS = 10_000;
 export function addQueryRoutes(router: Router, db: Queries, guards: Guards, now: () => number): void {
   const detections: Handler = async (exchange) => {
     const query = new URLSearchParams(exchange.search);
-    const [source, subject, after, future, most] = ["source", "subject", "after", "future", "limit"].map(
+    const [source, subject, label, future, most] = ["source", "subject", "label", "future", "limit"].map(
       (name) => query.get(name) ?? undefined,
     );
     const limit = readLimit(most, 1000, MOST_FRAMES);
-    const cursor = after === undefined ? undefined : readCursor(after);
-    if (after !== undefined && cursor === undefined)
-      throw new Refusal(
-        "foreign",
-        `after: got ${JSON.stringify(after.slice(0, 60))}, expected a cursor of a line, or a time in RFC 3339`,
-      );
-    const frames = framesInOrder(db, { source, subject, after: cursor, now: now(), isFuture: future === "1" }, limit);
+    const [after, before] = (["after", "before"] as const).map((name) => readPlace(query, name));
+    if (after && before)
+      throw new Refusal("foreign", "after, before: got both, expected one of them: each states an order of frames");
+    if (label !== undefined && (source === undefined || subject === undefined))
+      throw new Refusal("foreign", "label: got no source or subject, expected both: frames are looked up by camera");
+    const filter = { source, subject, label, after, before, now: now(), isFuture: future === "1" };
+    const frames = framesInOrder(db, filter, limit);
     // Ask for the first frame here: an error of the database can then still become an answer.
     const first = await frames.next();
     const lines = async function* (): AsyncGenerator<string> {
@@ -56,6 +56,18 @@ export function addQueryRoutes(router: Router, db: Queries, guards: Guards, now:
   };
   router.get("/v1/detections", guards.readers(detections));
   router.get("/v1/cameras", guards.readers(listCameras));
+}
+
+/** Reads the cursor or time of a parameter. */
+function readPlace(query: URLSearchParams, name: "after" | "before"): Cursor | undefined {
+  const text = query.get(name);
+  const cursor = text === null ? undefined : readCursor(text, name);
+  if (text !== null && cursor === undefined)
+    throw new Refusal(
+      "foreign",
+      `${name}: got ${JSON.stringify(text.slice(0, 60))}, expected a cursor of a line, or a time in RFC 3339`,
+    );
+  return cursor;
 }
 
 /** Adds the route of packets that the host refused for good. A broker has them no more, and nobody else knows. */

@@ -1,6 +1,8 @@
 /** Defines a stored frame, and stores many frames in a transaction. */
 import { millisecondsOf } from "../core/time.ts";
 import type { Queries, Value } from "boxwright-service/database";
+import { insertInParts } from "./insert.ts";
+import { countSeen } from "./seen.ts";
 
 /** A frame with its detections. `source` and `id` name it for good. */
 export interface StoredFrame {
@@ -33,9 +35,6 @@ const COLUMNS = [
 /** Count of sequences that an agent reserves for one start (agent/src/core/starts.ts). */
 export const SEQUENCES_PER_START = 2 ** 32;
 
-/** Counts of rows of an INSERT. Few of them: each is a statement that the database keeps prepared. */
-const SIZES = [64, 8, 1];
-
 const keyOf = ({ source, id }: { readonly source: string; readonly id: string }): string => `${source}\n${id}`;
 
 /**
@@ -45,21 +44,18 @@ const keyOf = ({ source, id }: { readonly source: string; readonly id: string })
 export async function insertFrames(tx: Queries, frames: readonly StoredFrame[]): Promise<boolean[]> {
   // Sort the frames: two hosts that store the same ones wait for each other's rows, and one order prevents a deadlock.
   const sorted = [...frames].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
-  const fresh = new Set<string>();
-  for (let at = 0; at < sorted.length;) {
-    const size = SIZES.find((n) => n <= sorted.length - at)!;
-    const row = `(${COLUMNS.map(() => "?").join(", ")})`;
-    const sql = `INSERT INTO frames (${COLUMNS.join(", ")}) VALUES ${Array<string>(size).fill(row).join(", ")} ON CONFLICT (source, id) DO NOTHING RETURNING source, id`;
-    const params = sorted.slice(at, at + size).flatMap((frame) => COLUMNS.map((name) => frame[name]));
-    for (const found of await tx.all<{ source: string; id: string }>(sql, params)) fresh.add(keyOf(found));
-    at += size;
-  }
+  const found = await insertInParts<StoredFrame, { source: string; id: string }>(tx, {
+    rows: sorted,
+    columns: COLUMNS,
+    into: "frames",
+    onConflict: "(source, id) DO NOTHING RETURNING source, id",
+  });
+  const fresh = new Set(found.map(keyOf));
   // If a frame is twice in the batch, only its first entry is new.
   const isNew = frames.map((frame) => fresh.delete(keyOf(frame)));
-  await countFrames(
-    tx,
-    frames.filter((_, i) => isNew[i]),
-  );
+  const added = frames.filter((_, i) => isNew[i]);
+  await countFrames(tx, added);
+  await countSeen(tx, added);
   return isNew;
 }
 

@@ -6,6 +6,7 @@
  * - `frames_by_arrival` serves the deletion of old frames.
  * - `refused.count`: refusals of a sender share a row.
  * - `hub_documents` has keys and revoked devices of a hub, as read last.
+ * - `seen` counts what was seen in each minute, for timelines and searches.
  * - `webhook_queue` has messages that wait, and those that were dropped until they are sent again. `leases` names the
  *   host that sends them.
  */
@@ -84,6 +85,24 @@ CREATE TABLE webhook_queue (
 );
 CREATE TABLE leases (name ${text} PRIMARY KEY, owner ${text} NOT NULL, until BIGINT NOT NULL);
 CREATE TABLE device_names (source ${text} PRIMARY KEY, name ${text} NOT NULL);
+`,
+  },
+  {
+    version: 2,
+    name: "what was seen",
+    sql: (text) => `
+CREATE TABLE seen (
+  source ${text} NOT NULL,
+  subject ${text} NOT NULL,
+  minute ${text} NOT NULL,
+  label ${text} NOT NULL,
+  frames BIGINT NOT NULL,
+  detections BIGINT NOT NULL,
+  best DOUBLE PRECISION NOT NULL,
+  PRIMARY KEY (source, subject, minute, label)
+);
+CREATE INDEX seen_by_minute ON seen (minute, source, subject);
+CREATE INDEX seen_by_label ON seen (label, minute);
 `,
   },
 ];

@@ -1,6 +1,7 @@
 /** Reads stored frames and cameras. */
 import { millisecondsOf, sortableNow, sortableTime } from "../core/time.ts";
 import type { Queries, Value } from "boxwright-service/database";
+import { labelOf, minutesSeen } from "./seen.ts";
 import { CLOCK_SLACK_MS, SEQUENCES_PER_START, type StoredFrame } from "./frames.ts";
 
 /** Place in the order of frames: time, sequence, id, source. */
@@ -10,6 +11,10 @@ export interface FrameFilter {
   readonly source?: string | undefined;
   readonly subject?: string | undefined;
   readonly after?: Cursor | undefined;
+  /** Frames before this one, the latest first. */
+  readonly before?: Cursor | undefined;
+  /** Only frames in which this label is. Needs `source` and `subject`. */
+  readonly label?: string | undefined;
   /**
    * The clock. Frames from the future are left out until their time has come: a reader that goes on behind the last
    * frame would wait for that time.
@@ -21,13 +26,33 @@ export interface FrameFilter {
 
 const PAGE = 500;
 
-/** Yields frames in order of time of capture, then of sequence, then of id. */
-export async function* framesInOrder(
+/** Yields frames in order of time of capture, then of sequence, then of id. With `before`, in the opposite order. */
+export async function* framesInOrder(db: Queries, filter: FrameFilter, limit: number): AsyncGenerator<StoredFrame> {
+  const { source, subject, label } = filter;
+  const isBackwards = filter.before !== undefined;
+  if (label === undefined || source === undefined || subject === undefined) {
+    yield* framesOf(db, filter, limit);
+    return;
+  }
+  const [time] = filter.before ?? filter.after ?? [];
+  let left = limit;
+  // Read only minutes in which the label was seen: it may be in one frame of a million.
+  for await (const minute of minutesSeen(db, { source, subject, label, time, isBackwards }))
+    for await (const frame of framesOf(db, { ...filter, minute }, Infinity)) {
+      if (!(JSON.parse(frame.detections) as object[]).some((one) => labelOf(one) === label)) continue;
+      yield frame;
+      if (--left === 0) return;
+    }
+}
+
+/** @param filter `minute` is a minute of capture, as `seen` cuts it */
+async function* framesOf(
   db: Queries,
-  { source, subject, after, now, isFuture = false }: FrameFilter,
+  { source, subject, after, before, now, isFuture = false, minute }: FrameFilter & { readonly minute?: string },
   limit: number,
 ): AsyncGenerator<StoredFrame> {
-  let from = after;
+  const [sign, order] = before === undefined ? [">", "ASC"] : ["<", "DESC"];
+  let from = before ?? after;
   for (let left = limit; left > 0;) {
     const size = Math.min(left, PAGE);
     const wheres: string[] = [];
@@ -38,9 +63,11 @@ export async function* framesInOrder(
     };
     if (source !== undefined) add("source = ?", source);
     if (subject !== undefined) add("subject = ?", subject);
+    if (minute !== undefined) add("time >= ? AND time < ?", minute, `${minute}~`);
     add(isFuture ? "time > ?" : "time <= ?", sortableNow(now + CLOCK_SLACK_MS));
-    if (from !== undefined) add("(time, sequence, id, source) > (?, ?, ?, ?)", ...from);
-    const sql = `SELECT * FROM frames WHERE ${wheres.join(" AND ")} ORDER BY time, sequence, id, source LIMIT ?`;
+    if (from !== undefined) add(`(time, sequence, id, source) ${sign} (?, ?, ?, ?)`, ...from);
+    const by = ["time", "sequence", "id", "source"].map((name) => `${name} ${order}`).join(", ");
+    const sql = `SELECT * FROM frames WHERE ${wheres.join(" AND ")} ORDER BY ${by} LIMIT ?`;
     const rows = await db.all<StoredFrame>(sql, [...params, size]);
     yield* rows;
     if (rows.length < size) return;
@@ -56,12 +83,12 @@ export const cursorText = (frame: StoredFrame): string =>
   Buffer.from(JSON.stringify(cursorOf(frame))).toString("base64url");
 
 /**
- * Parses `after`. Returns a cursor as it is, and an RFC 3339 time as the cursor after all frames of that time. Returns
- * undefined for other text.
+ * Parses `after` or `before`. Returns a cursor as it is, and an RFC 3339 time as the cursor after all frames of that
+ * time, or before them. Returns undefined for other text.
  */
-export function readCursor(text: string): Cursor | undefined {
+export function readCursor(text: string, name: "after" | "before" = "after"): Cursor | undefined {
   const time = sortableTime(text);
-  if (time !== undefined) return [time, Number.MAX_SAFE_INTEGER, "", ""];
+  if (time !== undefined) return [time, name === "after" ? Number.MAX_SAFE_INTEGER : -2, "", ""];
   try {
     const found: unknown = JSON.parse(Buffer.from(text, "base64url").toString("utf8"));
     const forms = ["string", "number", "string", "string"];

@@ -4,6 +4,7 @@ import type { Logger } from "boxwright-service/log";
 import { messageOf } from "boxwright-service/errors";
 import type { Database } from "boxwright-service/database";
 import { TrustedClock } from "boxwright-service/trusted-clock";
+import { deleteSeen } from "./seen.ts";
 
 /** Frames of one transaction: other writes wait while it runs, about 20 ms on SQLite. */
 const FRAMES_PER_TRANSACTION = 1000;
@@ -97,6 +98,7 @@ export class Retention {
       const excessFrames = bytes > keepBytes ? Math.ceil(frames * (1 - keepBytes / bytes)) : 0;
       await remove(Infinity, Math.min(excessFrames, MAX_FRAMES_PER_SWEEP - deleted));
     }
+    if (deleted > 0) await db.write(deleteSeen);
     if (deleted > 0) await releaseSpace(db);
     return deleted;
   }

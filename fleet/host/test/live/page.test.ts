@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { type Browser, type Page, chromium } from "playwright-core";
 import { chromiumFlags } from "boxwright-service/testing/chromium";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, inject, test } from "vitest";
@@ -6,6 +8,7 @@ import { type TestHost, testHost } from "../support/host.ts";
 import { detectionPacket } from "../support/frames.ts";
 import { greyPng } from "../support/pixels.ts";
 
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const agentToken = "agent-token-0123456789";
 const pageToken = "page-token-0123456789";
 const config = { family: "yolov8", classes: 1, inputSize: [64, 64], labels: ["cat"] } as const;
@@ -331,6 +334,106 @@ describe.skipIf(!inject("chromium"))("the page in Chromium", () => {
     await page.goto(`${host.url}/?source=device:a12`);
     await page.waitForFunction(() => document.querySelector("#device")!.textContent === "Gate <b> (device:a12)");
     expect(await titles()).toEqual(["door (Gate <b>, device:a12)"]);
+  });
+
+  test("a camera has a view: steps through stored frames, by label, a timeline, events, zoom", async () => {
+    const at = (minute: number): Date => new Date(Date.now() - minute * 60_000);
+    const box = outputsOf(32, 34, 32, 20);
+    const empty = outputsOf(0, 0, 0, 0);
+    empty.output0.data.fill(0);
+    await host.putConfig(decoder.configHash!, JSON.stringify({ config }));
+    for (const [id, minute, outputs] of [
+      ["cat-1", 50, box],
+      ["cat-2", 40, box],
+      ["none-1", 30, empty],
+      ["none-2", 1, empty],
+    ] as const)
+      expect((await host.post(packet(id, at(minute), outputs))).status).toBe(204);
+    await page.goto(host.url);
+    // The way from the list to the view: the title of the card.
+    await page.click(".camera h2 a");
+    const drawn = (id: string): Promise<unknown> => page.waitForSelector(`.stage [data-frame="${id}"]`);
+    await drawn("none-2");
+    await page.click("text=earlier frame");
+    await drawn("none-1");
+    expect(await page.textContent(".caption")).toContain("nothing seen");
+    await page.click("text=earlier frame");
+    await drawn("cat-2");
+    expect(await page.textContent(".caption")).toContain("1 box: 1 × cat · the picture is not kept");
+    expect((await readCanvas(page, 50)).edges).not.toBeNull();
+    await page.getByRole("button", { name: "Live" }).click();
+    await drawn("none-2");
+    await page.click("text=later frame");
+    await page.waitForFunction(() => document.querySelector(".said")?.textContent === "There is no later frame.");
+
+    // An event leads to its first frame. From there, steps go through frames with its label.
+    await page.waitForSelector(".events li:nth-child(2)");
+    expect(await page.locator(".events strong").allTextContents()).toEqual(["cat", "cat"]);
+    await page.click(".events li:nth-child(1) a");
+    await drawn("cat-2");
+    await page.click("text=earlier frame");
+    await drawn("cat-1");
+    await page.click("text=earlier frame");
+    await page.waitForFunction(
+      () => document.querySelector(".said")?.textContent === "There is no earlier frame with cat.",
+    );
+    // A reload shows the same frame, since the address names it.
+    await page.reload();
+    await drawn("cat-1");
+
+    // The timeline has a lane for all frames and one for the label. The keyboard moves along it.
+    await page.selectOption(".timeline select", "1 hour");
+    await page.waitForFunction(() => document.querySelectorAll(".lane:last-child .bar").length > 0);
+    expect(await page.locator(".lane .name").allTextContents()).toEqual(["all frames", "cat"]);
+    const slider = page.getByRole("slider");
+    for (const key of ["End", "Home", "PageUp"]) await slider.press(key);
+    expect(await slider.getAttribute("aria-valuetext")).toMatch(/: (no frames|nothing seen|cat in 1 frame)$/);
+
+    const wide = (): Promise<number> => page.$eval(".stage canvas", (canvas) => canvas.clientWidth);
+    const before = await wide();
+    await page.getByRole("button", { name: "Zoom in" }).click();
+    expect(Math.abs((await wide()) - before * 1.5)).toBeLessThan(2);
+  });
+
+  test("the search says what it lacks, and the empty page says what to do", async () => {
+    await page.goto(host.url);
+    await page.waitForSelector("#none:visible");
+    expect(await page.textContent("#here")).toBe(host.url);
+    expect(await page.isVisible(".search")).toBe(false);
+    expect(await page.textContent("#totals")).toContain("nothing decoded here so far");
+    await host.post(detectionPacket(0));
+    await page.waitForSelector(".search:visible");
+    const fill = async (from: string, to: string): Promise<string | null> => {
+      await page.fill(".search label:nth-of-type(2) input", from);
+      await page.fill(".search label:nth-of-type(3) input", to);
+      await page.click("text=Search");
+      await page.waitForFunction(() => document.querySelector(".search .said")?.textContent !== "");
+      return page.textContent(".search .said");
+    };
+    expect(await fill("2020-01-01T00:00", "2020-01-02T00:00")).toContain("Nothing was seen then");
+  });
+
+  test.each([320, 1280])("nothing overflows at %i px, and axe finds no fault in light or dark", async (width) => {
+    await host.post(detectionPacket(0));
+    // axe is a script of another place, which the policy of the page refuses.
+    const context = await browser.newContext({
+      ...{ bypassCSP: true, viewport: { width, height: 800 } },
+      httpCredentials: { username: "anybody", password: pageToken },
+    });
+    const other = await context.newPage();
+    for (const path of ["/", "/?source=/devices/1&subject=door"])
+      for (const colorScheme of ["light", "dark"] as const) {
+        await other.emulateMedia({ colorScheme });
+        await other.goto(host.url + path);
+        await other.waitForSelector(".events li");
+        expect(await other.evaluate(() => document.documentElement.scrollWidth)).toBe(width);
+        await other.evaluate(axe);
+        const found = await other.evaluate(
+          async () => (await (window as any).axe.run(document, { resultTypes: ["violations"] })).violations as object[],
+        );
+        expect(found, `${path} ${colorScheme}`).toEqual([]);
+      }
+    await context.close();
   });
 
   test("cards are sorted, a filter hides others, and a silent camera is grey and says since when", async () => {

@@ -1,0 +1,232 @@
+/**
+ * Counts what was seen: a row for each camera, minute of capture and label. Timelines and searches read these rows, of
+ * which a day has 1,440 for a label, and no stored detections.
+ */
+import type { Queries, Value } from "boxwright-service/database";
+import { insertInParts } from "./insert.ts";
+
+/** Label of the row that counts every frame of a minute. No detection has it. */
+export const EVERY_FRAME = "";
+
+/** Characters of a sortable time that name a minute, ten minutes, an hour and a day, all in UTC. */
+export const UNITS = { minute: 16, "10 minutes": 15, hour: 13, day: 10 } as const;
+export type Unit = keyof typeof UNITS;
+
+/** Most labels of a frame that are counted: a network can have 10,000. */
+const MOST_LABELS = 100;
+/** Longest label that is counted, in characters. */
+const LABEL_LENGTH = 200;
+/** Most rows that a search reads. */
+const MOST_ROWS = 20_000;
+/** Minutes between two sightings of a label that belong to one event. */
+const SAME_EVENT_MINUTES = 2;
+
+/** What is counted of a frame: fields of StoredFrame. */
+interface CountedFrame {
+  readonly source: string;
+  readonly subject: string;
+  readonly time: string;
+  readonly count: number;
+  readonly detections: string;
+}
+
+interface Seen {
+  readonly source: string;
+  readonly subject: string;
+  /** Minute of capture, as UNITS cuts it. */
+  readonly minute: string;
+  readonly label: string;
+  frames: number;
+  detections: number;
+  /** Highest confidence. */
+  best: number;
+}
+
+interface Labelled {
+  readonly label?: unknown;
+  readonly class_id?: unknown;
+  readonly confidence?: unknown;
+}
+
+/** Returns the label of a detection, or else the name of its class. */
+export const labelOf = ({ label, class_id }: Labelled): string =>
+  (typeof label === "string" && label !== "" ? label : `class ${String(class_id)}`).slice(0, LABEL_LENGTH);
+
+/** Returns how often each label is in a frame, and its highest confidence. */
+function labelsOf(detections: string): Map<string, { count: number; best: number }> {
+  const labels = new Map<string, { count: number; best: number }>();
+  for (const one of JSON.parse(detections) as Labelled[]) {
+    const label = labelOf(one);
+    const known = labels.get(label);
+    if (!known && labels.size >= MOST_LABELS) continue;
+    const confidence = typeof one.confidence === "number" ? one.confidence : 0;
+    labels.set(label, { count: (known?.count ?? 0) + 1, best: Math.max(known?.best ?? 0, confidence) });
+  }
+  return labels;
+}
+
+/** Adds new frames to the counts of their minutes. */
+export async function countSeen(tx: Queries, frames: readonly CountedFrame[]): Promise<void> {
+  const rows = new Map<string, Seen>();
+  for (const { source, subject, time, count, detections } of frames) {
+    const minute = time.slice(0, UNITS.minute);
+    const add = (label: string, more: number, best: number): void => {
+      const key = [source, subject, minute, label].join("\n");
+      const row = rows.get(key) ?? { source, subject, minute, label, frames: 0, detections: 0, best: 0 };
+      row.frames++;
+      row.detections += more;
+      row.best = Math.max(row.best, best);
+      rows.set(key, row);
+    };
+    add(EVERY_FRAME, count, 0);
+    for (const [label, { count: more, best }] of labelsOf(detections)) add(label, more, best);
+  }
+  // Sort the rows: two hosts that count the same minutes wait for each other, and one order prevents a deadlock.
+  const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
+  await insertInParts(tx, {
+    rows: sorted,
+    columns: ["source", "subject", "minute", "label", "frames", "detections", "best"],
+    into: "seen",
+    onConflict: `(source, subject, minute, label) DO UPDATE SET frames = seen.frames + excluded.frames,
+      detections = seen.detections + excluded.detections,
+      best = CASE WHEN seen.best > excluded.best THEN seen.best ELSE excluded.best END`,
+  });
+}
+
+/** Deletes the counts of minutes before the first frame that is left. */
+export async function deleteSeen(tx: Queries): Promise<void> {
+  await tx.all("DELETE FROM seen WHERE minute < (SELECT coalesce(substr(min(time), 1, 16), '~') FROM frames)");
+}
+
+export interface SeenFilter {
+  readonly source?: string | undefined;
+  readonly subject?: string | undefined;
+  readonly label?: string | undefined;
+  /** Sortable times. `to` is the first moment that no longer counts. */
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
+function whereOf({ source, subject, label, from, to }: SeenFilter): { readonly where: string; params: Value[] } {
+  const given: readonly (readonly [string, string | undefined])[] = [
+    ["source = ?", source],
+    ["subject = ?", subject],
+    ["label = ?", label],
+    ["minute >= ?", from?.slice(0, UNITS.minute)],
+    // The minute in which the end lies belongs to the time, unless the end is its beginning.
+    ["minute < ?", to?.replace(/:00\.0+Z$/, "")],
+  ];
+  const used = given.filter((one): one is readonly [string, string] => one[1] !== undefined);
+  return { where: used.map(([text]) => text).join(" AND ") || "1 = 1", params: used.map(([, value]) => value) };
+}
+
+/** Counts of a label in one span of a timeline. */
+export interface Span {
+  /** Start of the span, cut as UNITS says. */
+  readonly start: string;
+  readonly label: string;
+  readonly frames: number;
+  readonly detections: number;
+  readonly best: number;
+}
+
+/** Returns the timeline of a camera: for each label and span, what was seen. */
+export const timeline = (db: Queries, filter: SeenFilter, unit: Unit): Promise<Span[]> => {
+  const { where, params } = whereOf(filter);
+  return db.all<Span>(
+    `SELECT substr(minute, 1, ${UNITS[unit]}) AS start, label, CAST(sum(frames) AS BIGINT) AS frames,
+      CAST(sum(detections) AS BIGINT) AS detections, max(best) AS best FROM seen WHERE ${where}
+      GROUP BY substr(minute, 1, ${UNITS[unit]}), label ORDER BY 1, 2 LIMIT ${MOST_ROWS}`,
+    params,
+  );
+};
+
+/** A label on a camera, seen without a pause of more than SAME_EVENT_MINUTES. Minutes are cut as UNITS says. */
+export interface SeenEvent {
+  readonly source: string;
+  readonly subject: string;
+  readonly label: string;
+  /** First and last minute. */
+  first: string;
+  readonly last: string;
+  frames: number;
+  detections: number;
+  best: number;
+}
+
+const minutesBetween = (earlier: string, later: string): number =>
+  (Date.parse(`${later}Z`) - Date.parse(`${earlier}Z`)) / 60_000;
+
+/**
+ * Returns events, the latest first.
+ * @returns `isWhole` is false if there may be earlier ones: pass a smaller `to`
+ */
+export async function findEvents(
+  db: Queries,
+  filter: SeenFilter,
+  limit: number,
+): Promise<{ readonly events: readonly SeenEvent[]; readonly isWhole: boolean }> {
+  const { where, params } = whereOf(filter);
+  const rows = await db.all<Seen>(
+    `SELECT source, subject, minute, label, frames, detections, best FROM seen
+      WHERE ${where} AND label <> '${EVERY_FRAME}' ORDER BY minute DESC, source, subject, label LIMIT ${MOST_ROWS}`,
+    params,
+  );
+  const events: SeenEvent[] = [];
+  const open = new Map<string, SeenEvent>();
+  for (const { source, subject, minute, label, frames, detections, best } of rows) {
+    const key = [source, subject, label].join("\n");
+    const event = open.get(key);
+    if (event && minutesBetween(minute, event.first) <= SAME_EVENT_MINUTES) {
+      event.first = minute;
+      event.frames += frames;
+      event.detections += detections;
+      event.best = Math.max(event.best, best);
+      continue;
+    }
+    const fresh = { source, subject, label, first: minute, last: minute, frames, detections, best };
+    open.set(key, fresh);
+    events.push(fresh);
+  }
+  return { events: events.slice(0, limit), isWhole: rows.length < MOST_ROWS && events.length <= limit };
+}
+
+/** Returns the labels that a camera, or any camera, has had. */
+export const labelsSeen = async (db: Queries, filter: SeenFilter): Promise<string[]> => {
+  const { where, params } = whereOf(filter);
+  const rows = await db.all<{ label: string }>(
+    `SELECT DISTINCT label FROM seen WHERE ${where} AND label <> '${EVERY_FRAME}' ORDER BY label LIMIT 1000`,
+    params,
+  );
+  return rows.map(({ label }) => label);
+};
+
+/** Yields the minutes in which a camera has seen a label, from a moment on, forwards or backwards. */
+export async function* minutesSeen(
+  db: Queries,
+  {
+    source,
+    subject,
+    label,
+    time,
+    isBackwards,
+  }: {
+    readonly source: string;
+    readonly subject: string;
+    readonly label: string;
+    readonly time: string | undefined;
+    readonly isBackwards: boolean;
+  },
+): AsyncGenerator<string> {
+  const [sign, order, start] = isBackwards ? ["<", "DESC", "~"] : [">", "ASC", ""];
+  for (let from = `${sign}= ?`, at = time?.slice(0, UNITS.minute) ?? start; ; from = `${sign} ?`) {
+    const rows = await db.all<{ minute: string }>(
+      `SELECT minute FROM seen WHERE source = ? AND subject = ? AND label = ? AND minute ${from}
+        ORDER BY minute ${order} LIMIT 100`,
+      [source, subject, label, at],
+    );
+    for (const { minute } of rows) yield minute;
+    if (rows.length < 100) return;
+    at = rows.at(-1)!.minute;
+  }
+}

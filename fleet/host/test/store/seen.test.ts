@@ -1,0 +1,104 @@
+/** What was seen: counts of minutes, their timeline, events, and frames with a label. */
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { createMetrics } from "../../src/core/metrics.ts";
+import { sortableTime } from "../../src/core/time.ts";
+import type { Database } from "boxwright-service/database";
+import { createLogger } from "boxwright-service/log";
+import type { StoredFrame } from "../../src/store/frames.ts";
+import { openDatabase } from "../../src/store/open.ts";
+import { type Cursor, framesInOrder, readCursor } from "../../src/store/query.ts";
+import { Retention } from "../../src/store/retention.ts";
+import { findEvents, labelsSeen, timeline } from "../../src/store/seen.ts";
+import { Writer } from "../../src/store/writer.ts";
+import { emptyDatabase, kinds, temporaryFolder } from "../support/host.ts";
+
+const START = Date.UTC(2026, 0, 1, 10);
+const place = { source: "/devices/1", subject: "door" };
+
+/** Returns a frame some seconds after START with these labels. Null: a detection without a label. */
+function frame(second: number, labels: readonly (string | null)[], given: Partial<StoredFrame> = {}): StoredFrame {
+  const detections = labels.map((label, i) => ({ class_id: i, label, confidence: 0.5 + second / 1e5 }));
+  return {
+    ...place,
+    ...{ id: `frame-${second}`, time: sortableTime(new Date(START + second * 1000).toISOString())! },
+    ...{ sequence: second, config: null, kind: "detection", frame: null, count: labels.length },
+    ...{ detections: JSON.stringify(detections), stored_at: START + second * 1000 },
+    ...given,
+  };
+}
+
+describe.each(kinds.filter(({ skip }) => !skip))("on $kind", ({ kind }) => {
+  const folder = temporaryFolder();
+  let db: Database;
+  let writer: Writer;
+
+  beforeEach(async () => {
+    db = await openDatabase({ database: await emptyDatabase(kind, temporaryFolder().path), databasePool: 4 });
+    writer = new Writer(db, createMetrics());
+  });
+  afterEach(async () => {
+    await writer.idle();
+    await db.close();
+    folder.remove();
+  });
+
+  const store = (...frames: StoredFrame[]): Promise<boolean[]> => Promise.all(frames.map((one) => writer.store(one)));
+  const idsOf = async (filter: object, limit = 100): Promise<string[]> => {
+    const ids: string[] = [];
+    for await (const { id } of framesInOrder(db, { now: START + 1e9, ...filter }, limit)) ids.push(id);
+    return ids;
+  };
+
+  test("each frame counts once, in its minute and for each of its labels", async () => {
+    const frames = [frame(0, ["dog", "dog"]), frame(30, []), frame(70, ["dog", "cat"]), frame(3600, ["dog"])];
+    await store(...frames, frames[0]!);
+    await store(...frames);
+    const spans = await timeline(db, place, "hour");
+    expect(spans.map(({ start, label, frames: n, detections }) => [start, label, n, detections])).toEqual([
+      ["2026-01-01T10", "", 3, 4],
+      ["2026-01-01T10", "cat", 1, 1],
+      ["2026-01-01T10", "dog", 2, 3],
+      ["2026-01-01T11", "", 1, 1],
+      ["2026-01-01T11", "dog", 1, 1],
+    ]);
+    const filter = { ...place, from: frames[2]!.time, to: frames[3]!.time, label: "dog" };
+    const [only, ...others] = await timeline(db, filter, "minute");
+    expect([only!.start, others]).toEqual(["2026-01-01T10:01", []]);
+    expect(only!.best).toBeCloseTo(0.5007, 5);
+    expect(await labelsSeen(db, {})).toEqual(["cat", "dog"]);
+  });
+
+  test("a pause of more than two minutes ends an event, and each camera and label has its own", async () => {
+    const second = [0, 60, 180, 420, 421];
+    await store(...second.map((at) => frame(at, ["dog"])), frame(65, [null], { subject: "yard" }));
+    const { events, isWhole } = await findEvents(db, {}, 10);
+    expect(events.map(({ subject, label, first, last, frames }) => [subject, label, first, last, frames])).toEqual([
+      ["door", "dog", "2026-01-01T10:07", "2026-01-01T10:07", 2],
+      ["door", "dog", "2026-01-01T10:00", "2026-01-01T10:03", 3],
+      ["yard", "class 0", "2026-01-01T10:01", "2026-01-01T10:01", 1],
+    ]);
+    expect(isWhole).toBe(true);
+    expect(await findEvents(db, { label: "dog" }, 1)).toMatchObject({ events: [{ frames: 2 }], isWhole: false });
+  });
+
+  test("frames are read backwards, and by label without reading those between", async () => {
+    const quiet = Array.from({ length: 200 }, (_, n) => frame(1000 + n, []));
+    await store(frame(0, ["dog"]), frame(10, ["cat"]), frame(20, ["dog"]), ...quiet, frame(5000, ["dog"]));
+    const at = (second: number, name: "after" | "before"): Cursor =>
+      readCursor(new Date(START + second * 1000).toISOString(), name)!;
+    expect(await idsOf({ before: at(20, "before") })).toEqual(["frame-10", "frame-0"]);
+    expect(await idsOf({ ...place, label: "dog", after: at(0, "after") })).toEqual(["frame-20", "frame-5000"]);
+    expect(await idsOf({ ...place, label: "dog", before: at(5000, "before") }, 1)).toEqual(["frame-20"]);
+    expect(await idsOf({ ...place, label: "dog" })).toEqual(["frame-0", "frame-20", "frame-5000"]);
+    expect(await idsOf({ ...place, label: "cow" })).toEqual([]);
+  });
+
+  test("the counts of deleted frames are deleted", async () => {
+    await store(frame(0, ["dog"]), frame(86_400 * 2, ["cat"]));
+    const now = (): number => START + 86_400_000 * 2.5;
+    const retention = new Retention({ ...{ db, now, keepDays: 1, keepBytes: 0 }, log: createLogger("silent") });
+    await retention.open();
+    expect(await retention.sweep()).toBe(1);
+    expect((await findEvents(db, {}, 10)).events.map(({ label }) => label)).toEqual(["cat"]);
+  });
+});
