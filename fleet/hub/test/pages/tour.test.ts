@@ -116,7 +116,8 @@ describe.skipIf(inject("chromium") === undefined)("every page", () => {
       await page.setViewportSize({ width: 1280, height: 800 });
     });
     expect(seen.length).toBeGreaterThan(25);
-  });
+    // Each of some seventy pages is measured four times.
+  }, 900_000);
 
   it("would be found out: the measures see a split word, a wide page and a high header", async () => {
     const { page } = browsing;
