@@ -3,26 +3,47 @@
 /** A feature map with prior boxes: its stride in pixels, and the normalised sizes of the boxes in each cell. */
 export type Layer = readonly [stride: number, sizes: readonly (readonly [number, number])[]];
 
+/** Cells of a feature map. The functions return the centre of a column and of a row. */
+interface Cells {
+  readonly w: number;
+  readonly h: number;
+  readonly centreX: (x: number) => number;
+  readonly centreY: (y: number) => number;
+  readonly sizes: readonly (readonly [number, number])[];
+}
+
+/** Returns the prior boxes of some feature maps as rows cx cy w h, cell by cell. */
+function boxesOf(maps: readonly Cells[]): Float32Array {
+  // Count first: a list of EfficientDet's 196,416 numbers would grow for milliseconds.
+  const out = new Float32Array(4 * maps.reduce((sum, { w, h, sizes }) => sum + w * h * sizes.length, 0));
+  let at = 0;
+  for (const { w, h, centreX, centreY, sizes } of maps)
+    for (let y = 0; y < h; y++)
+      for (let x = 0; x < w; x++)
+        for (const [width, height] of sizes) {
+          out[at++] = centreX(x);
+          out[at++] = centreY(y);
+          out[at++] = width;
+          out[at++] = height;
+        }
+  return out;
+}
+
 /**
  * Returns the prior boxes of some feature maps as rows cx cy w h. Cells divide the whole input evenly: 240 pixels at
  * stride 64 have 4 cells of 60 pixels.
  */
-export function grid(
+export const grid = (
   inputSize: readonly [number, number],
   layers: readonly Layer[],
   offset = 0.5,
-): Float32Array {
-  const out: number[] = [];
-  for (const [stride, sizes] of layers) {
-    const [w, h] = inputSize.map((n) => Math.ceil(n / stride));
-    for (let y = 0; y < h; y++) {
-      for (let x = 0; x < w; x++) {
-        for (const size of sizes) out.push((x + offset) / w, (y + offset) / h, ...size);
-      }
-    }
-  }
-  return Float32Array.from(out);
-}
+): Float32Array =>
+  boxesOf(
+    layers.map(([stride, sizes]) => {
+      const [w, h] = inputSize.map((n) => Math.ceil(n / stride));
+      return { w, h, centreX: (x) => (x + offset) / w, centreY: (y) => (y + offset) / h, sizes };
+    }),
+  );
 
 /** Returns a feature map with `count` anchors per cell, each as large as the image. */
 const whole = (stride: number, count: number): Layer => [stride, Array<[1, 1]>(count).fill([1, 1])];
@@ -71,31 +92,20 @@ type Squares = readonly (readonly [stride: number, sizes: readonly number[]])[];
  * @param cells returns the cells along a side of so many strides. `Math.ceil` keeps a last cell that the edge of the
  *   input cuts off, `Math.floor` drops it
  */
-function squares(
+const squares = (
   [width, height]: readonly [number, number],
   layers: Squares,
   cells: (strides: number) => number,
-): Float32Array {
-  const sidesOf = (stride: number): [number, number] => [cells(width / stride), cells(height / stride)];
-  const count = layers.reduce((sum, [stride, sizes]) => {
-    const [w, h] = sidesOf(stride);
-    return sum + w * h * sizes.length;
-  }, 0);
-  const out = new Float32Array(count * 4);
-  let at = 0;
-  for (const [stride, sizes] of layers) {
-    const [w, h] = sidesOf(stride);
-    for (let y = 0; y < h; y++)
-      for (let x = 0; x < w; x++)
-        for (const size of sizes) {
-          out[at++] = ((x + 0.5) * stride) / width;
-          out[at++] = ((y + 0.5) * stride) / height;
-          out[at++] = size / width;
-          out[at++] = size / height;
-        }
-  }
-  return out;
-}
+): Float32Array =>
+  boxesOf(
+    layers.map(([stride, sizes]) => ({
+      w: cells(width / stride),
+      h: cells(height / stride),
+      centreX: (x) => ((x + 0.5) * stride) / width,
+      centreY: (y) => ((y + 0.5) * stride) / height,
+      sizes: sizes.map((size): [number, number] => [size / width, size / height]),
+    })),
+  );
 
 const YUNET_2022: Squares = [
   [8, [10, 16, 24]],

@@ -11,7 +11,7 @@ import { priorsAmong } from "../heads/ssd.ts";
 import { unpackedSpecs } from "../decode/finished.ts";
 import { valuesIn } from "../planfile/write.ts";
 import { cellsOf, gridsOf, sizeOfRows } from "../shapes/grids.ts";
-import { PRIOR_INPUTS } from "../shapes/counts.ts";
+import { inputOfPriors } from "../shapes/counts.ts";
 import type { Match } from "../shapes/solve.ts";
 import { type Proposal, propose } from "../shapes/propose.ts";
 import {
@@ -209,9 +209,7 @@ function sizeOf({ match, options: { family } }: Proposal): readonly [number, num
   if (x && y) return [x[0].k / 2, y[0].k / 2];
   const levels = Object.entries(views).find(([part]) => form.parts[part].perLevel)?.[1];
   if (levels && levels[0].w > 0) return times(levels, strideOf(family, levels.length));
-  const { buildPriors } = TRAITS[family];
-  if (buildPriors && n !== null && form.rows !== "list")
-    return PRIOR_INPUTS.find((size) => buildPriors(size).length === 4 * n) ?? USUAL;
+  if (TRAITS[family].buildPriors && n !== null && form.rows !== "list") return inputOfPriors(n, form) ?? USUAL;
   const rows = levels ? levels.reduce((sum, level) => sum + (level.n ?? 0), 0) : n;
   if (rows === null || form.rows === "list" || form.rows === "queries") return USUAL;
   const each = form.rows === "anchors" ? 3 : (form.perCell ?? 1);

@@ -33,7 +33,7 @@ const SSD_PRIORS: readonly number[] = [
 const PYRAMID: readonly number[] = [8, 16, 32, 64, 128];
 
 /** Inputs of published networks whose priors are built in. */
-export const PRIOR_INPUTS = [
+const PRIOR_INPUTS = [
   [128, 128],
   [192, 192],
   [224, 224],
@@ -50,19 +50,30 @@ export const PRIOR_INPUTS = [
 ] as const;
 
 /**
+ * Returns the first input with whose size a form has `n` priors; undefined if there is none, or if the networks of its
+ * family do not all have the same priors.
+ */
+export function inputOfPriors(
+  n: number,
+  { families, perCell }: FormRow,
+  inputs: readonly (readonly [number, number])[] = PRIOR_INPUTS,
+): readonly [number, number] | undefined {
+  const { buildPriors } = TRAITS[families[0]];
+  // Count by arithmetic where cells have equally many: building the priors of large inputs takes long.
+  return inputs.find((inputSize) =>
+    perCell
+      ? perCell * cellsOf(gridsOf({ inputSize, strides: PYRAMID })) === n
+      : buildPriors?.(inputSize).length === 4 * n,
+  );
+}
+
+/**
  * Returns the points for rows that may be the priors of a family's networks: 3 for a known count of priors. Without
  * built-in priors, 0 for another count above 1000 that is no count of cells. `null` for rows that cannot be priors.
  */
 export function pointsForPriors(n: number, form: FormRow, { inputSize }: Asked): number | null {
-  const { buildPriors } = TRAITS[form.families[0]];
-  const inputs = inputSize ? [inputSize] : PRIOR_INPUTS;
-  const { perCell } = form;
-  // Count by arithmetic where cells have equally many: building the priors of large inputs takes long.
-  if (perCell)
-    return inputs.some((size) => perCell * cellsOf(gridsOf({ inputSize: size, strides: PYRAMID })) === n)
-      ? 3
-      : null;
-  if (buildPriors) return inputs.some((size) => buildPriors(size).length / 4 === n) ? 3 : null;
+  if (TRAITS[form.families[0]].buildPriors)
+    return inputOfPriors(n, form, inputSize ? [inputSize] : PRIOR_INPUTS) ? 3 : null;
   // No square has so many cells: 3234 priors rather belong to SSDLite than 11 x 14 blocks of cells.
   if (SSD_PRIORS.includes(n)) return pointsForCells(n, 1, inputSize) === 3 ? 3 : 5;
   return n > 1000 && pointsForCells(n, 1, inputSize) === null && pointsForCells(n, 3, inputSize) === null
