@@ -207,18 +207,11 @@ export function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: nu
   const hasVariances = table.length === 2 * length;
   if (!hasVariances && (table.length !== length || !query.variances)) return null;
   const format = query.priorFormat ?? usualPriorFormat(query, hasVariances);
-  const row = (i: number): Four => [table[i], table[i + 1], table[i + 2], table[i + 3]];
-  const priors = new Float32Array(length);
-  let swapped = 0;
-  for (let i = 0; i < length; i += 4) {
-    const [a, b, c, d] = row(i);
-    if (c < a || d < b) swapped++;
-    priors.set(centred(format, [a, b, c, d]), i);
-  }
-  const most = (from: Float32Array): number => from.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
-  const largest = most(priors);
-  if (most(priors.filter((_, i) => i % 4 < 2)) > FURTHEST_CENTRE)
+  const { priors, furthest, swapped } = centred(format, table, length);
+  if (furthest > FURTHEST_CENTRE) {
+    const largest = priors.reduce((a, b) => Math.max(a, Math.abs(b)), 0);
     refuse("priors", `numbers up to ${Number(largest.toPrecision(4))}`, "0..1 of the input, not pixels");
+  }
   const notes: string[] = [];
   if (query.priorFormat === null && format === "xyxy" && swapped * 4 > cells)
     notes.push(
@@ -227,7 +220,7 @@ export function readPriors(query: HeadQuery, table: ArrayLike<number>, cells: nu
     );
   if (query.variances) return { format, priors, variances: query.variances, notes };
   // Every PriorBox layer writes one set of variances for all boxes. Four factors cannot say anything else.
-  const variances = row(length);
+  const variances: Four = [table[length], table[length + 1], table[length + 2], table[length + 3]];
   for (let i = 0; i < length; i++) if (table[length + i] !== variances[i % 4]) return null;
   notes.push(`variances ${variances.map((v) => Math.fround(v).toPrecision(3)).join(", ")} from the priors`);
   return { format, priors, variances, notes };
@@ -239,8 +232,33 @@ function usualPriorFormat({ traits, boxFormat }: HeadQuery, hasVariances: boolea
   return traits.priorFormat ?? (boxFormat === "cycxhw" ? "cycxhw" : "xyxy");
 }
 
-/** Returns a prior as cx cy w h. */
-function centred(format: PriorFormat, [a, b, c, d]: Four): Four {
-  if (format === "xyxy") return [(a + c) / 2, (b + d) / 2, c - a, d - b];
-  return format === "cycxhw" ? [b, a, d, c] : [a, b, c, d];
+/** Priors as rows cx cy w h. */
+interface Centred {
+  readonly priors: Float32Array;
+  /** Distance of the furthest centre from 0, along one axis. */
+  readonly furthest: number;
+  /** Count of the priors whose third or fourth number is below the first or second one. */
+  readonly swapped: number;
+}
+
+/** Returns the first `length` numbers of a table as rows cx cy w h. Makes no object a row: a table has 49,104 of them. */
+function centred(format: PriorFormat, table: ArrayLike<number>, length: number): Centred {
+  const priors = new Float32Array(length);
+  let furthest = 0;
+  let swapped = 0;
+  const [x, y] = format === "cycxhw" ? [1, 0] : [0, 1];
+  for (let i = 0; i < length; i += 4) {
+    const a = table[i + x];
+    const b = table[i + y];
+    const c = table[i + 2 + x];
+    const d = table[i + 2 + y];
+    if (c < a || d < b) swapped++;
+    const isCorners = format === "xyxy";
+    priors[i] = isCorners ? (a + c) / 2 : a;
+    priors[i + 1] = isCorners ? (b + d) / 2 : b;
+    priors[i + 2] = isCorners ? c - a : c;
+    priors[i + 3] = isCorners ? d - b : d;
+    furthest = Math.max(furthest, Math.abs(priors[i]), Math.abs(priors[i + 1]));
+  }
+  return { priors, furthest, swapped };
 }
