@@ -19,7 +19,7 @@ export { type Input, mergeTensors, readInput, readTensors } from "../node/files/
 export { readPacketFile, writePacketFile } from "../node/files/packet-file.ts";
 export { readSafetensors, writeSafetensors } from "../node/files/safetensors.ts";
 export type { FileElementType, NamedTensor, FileTensorData } from "../node/files/tensor.ts";
-export { type Inspection, type PossibilityList, inspect } from "../node/inspect.ts";
+export { type Inspection, type PossibilityList, inspect } from "../node/inspect-tensors.ts";
 export type { Possibility } from "../node/possibility.ts";
 export { type Pixels, readImage } from "../node/images.ts";
 export { type RasterOptions, drawPng, rasterise } from "../node/raster.ts";

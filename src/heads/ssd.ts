@@ -241,7 +241,7 @@ interface Centred {
   readonly swapped: number;
 }
 
-/** Returns the first `length` numbers of a table as rows cx cy w h. Makes no object a row: a table has 49,104 of them. */
+/** Returns the first `length` numbers of a table as rows cx cy w h. A table may have 49,104: makes no object a row. */
 function centred(format: PriorFormat, table: ArrayLike<number>, length: number): Centred {
   const priors = new Float32Array(length);
   let furthest = 0;

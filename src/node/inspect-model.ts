@@ -4,7 +4,7 @@ import type { Model, ModelTensor } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";
 import { isRecord } from "../core/json.ts";
 import { type TensorData, type TensorSpecInput, elementType, few, isFloat, specOf } from "../core/tensor.ts";
-import { type Inspection, inspect, inspectShapes } from "./inspect.ts";
+import { type Inspection, inspect, inspectShapes } from "./inspect-tensors.ts";
 import type { OpenSpec } from "./possibility.ts";
 
 /** Result of `inspectModel`, as text and as data. */

@@ -8,7 +8,7 @@ import type { Outputs } from "../../src/decode/inputs.ts";
 import { READING_NAMES } from "../../src/core/readings.ts";
 import { ConfigError, TensorError } from "../../src/core/errors.ts";
 import { TRAITS } from "../../src/core/families.ts";
-import { type PossibilityList, inspect } from "../../src/node/inspect.ts";
+import { type PossibilityList, inspect } from "../../src/node/inspect-tensors.ts";
 import type { Frame } from "../../src/decode/frame.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";

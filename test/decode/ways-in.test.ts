@@ -11,7 +11,7 @@ import type { Outputs } from "../../src/decode/inputs.ts";
 import { TensorError } from "../../src/core/errors.ts";
 import { loadPlanSync } from "../../src/planfile/decoder.ts";
 import type { Frame } from "../../src/decode/frame.ts";
-import { type PossibilityList, inspect } from "../../src/node/inspect.ts";
+import { type PossibilityList, inspect } from "../../src/node/inspect-tensors.ts";
 import type { PlanDescription } from "../../src/plan/describe.ts";
 import type { DecoderOptions } from "../../src/config/types.ts";
 import type { TensorInput } from "../../src/core/tensor.ts";

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type * as Entries from "../../src/entries/index.ts";
 import type * as Maps from "../../src/core/families/maps.ts";
-import type * as Inspect from "../../src/node/inspect.ts";
+import type * as Inspect from "../../src/node/inspect-tensors.ts";
 import type { TypedOptions } from "../../src/config/types.ts";
 
 // The family is YOLOv8 with one unread channel after the class scores.
@@ -28,7 +28,7 @@ beforeAll(async () => {
     return { MAP_FAMILIES: { ...MAP_FAMILIES, [family]: row } };
   });
   entries = await import("../../src/entries/index.ts");
-  ({ inspect } = await import("../../src/node/inspect.ts"));
+  ({ inspect } = await import("../../src/node/inspect-tensors.ts"));
 });
 
 afterAll(() => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createDecoderSync } from "../../src/entries/index.ts";
-import { inspect, type PossibilityList } from "../../src/node/inspect.ts";
+import { inspect, type PossibilityList } from "../../src/node/inspect-tensors.ts";
 import { EVIDENCE } from "../../src/shapes/evidence.ts";
 import { FORM_ROWS, propose } from "../../src/shapes/propose.ts";
 import { CORPUS } from "./corpus.ts";

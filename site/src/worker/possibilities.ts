@@ -1,6 +1,6 @@
 /** Lists the readings that shapes allow. */
 import type { DecoderOptions, Model } from "boxwright";
-import { inspect } from "@repo/src/node/inspect.ts";
+import { inspect } from "@repo/src/node/inspect-tensors.ts";
 import { inspectModel } from "@repo/src/node/inspect-model.ts";
 import type { NamedTensor } from "@repo/src/node/files/tensor.ts";
 import type { Possibility } from "@repo/src/node/possibility.ts";

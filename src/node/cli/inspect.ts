@@ -5,7 +5,7 @@ import { specOf } from "../../core/tensor.ts";
 import { type Input, readInputUpTo } from "../files/read.ts";
 import type { TensorHead } from "../files/tensor.ts";
 import { inspectModel, modelIn } from "../inspect-model.ts";
-import { inspect as inspectTensors, inspectShapes } from "../inspect.ts";
+import { inspect as inspectTensors, inspectShapes } from "../inspect-tensors.ts";
 import type { OpenSpec } from "../possibility.ts";
 import { nextStep, otherNameText } from "../next-step.ts";
 import { framesIn, isFolder } from "./frames.ts";

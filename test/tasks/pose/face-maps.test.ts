@@ -1,7 +1,7 @@
 /** Maps of SCRFD and RetinaFace with two anchors a cell give what the same values as rows give. */
 import { describe, expect, test } from "vitest";
 import { createDecoderSync } from "../../../src/entries/index.ts";
-import { inspect, type PossibilityList } from "../../../src/node/inspect.ts";
+import { inspect, type PossibilityList } from "../../../src/node/inspect-tensors.ts";
 
 const SIZE = 64;
 const SIDES = [8, 4, 2] as const;
