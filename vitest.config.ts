@@ -19,9 +19,10 @@ export default defineConfig({
     ],
     // A file is 0.4 s of a new process and of reading src/ anew: half of all the time. No test changes a module for others.
     isolate: false,
-    // no test is about time: the usual five seconds are short on a small machine that is busy elsewhere
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    // No test is about time: the usual five seconds, or one for a poll, are short on a machine that is busy elsewhere.
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts"],

@@ -18,6 +18,7 @@ export const test = {
   // No test is about how fast the machine is, which may be busy elsewhere.
   testTimeout: 300_000,
   hookTimeout: 300_000,
+  expect: { poll: { timeout: 120_000 } },
   // CI repeats a test once if a wait ran out of time: the machine may have stood still. The report marks such a test
   // with "retry x1". An assertion outside of a wait fails the test at once. A test that testTimeout cut off is not
   // repeated either: it may still be at work.

@@ -12,7 +12,7 @@ import { shared } from "../support/shared-data.ts";
 /** Real files to change; the two of the helpers where the shared data is missing. */
 const folder = shared === null ? null : join(shared, "data", "configs");
 
-describe("whatever comes in", { timeout: 60_000 }, () => {
+describe("whatever comes in", () => {
   /** A config, or a ConfigError; and for plain data, one that names a problem and not only gives up. */
   function holds(json: unknown, plain: boolean): void {
     try {

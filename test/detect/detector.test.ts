@@ -84,7 +84,7 @@ describe("runtimes", () => {
     const ort = await import("onnxruntime-web");
     ort.env.wasm.numThreads = 1;
     await expectDetects(await createDetector({ model: echoOnnx(), runtime: onnxRuntime(ort) }));
-  }, 60_000);
+  });
 
   test("TensorFlow.js on its backend wasm", async () => {
     const wasm = await import("@tensorflow/tfjs-backend-wasm");
@@ -168,7 +168,7 @@ function handSession(overlaps = true) {
 
 /** Waits until so many runs have begun. */
 const begun = (runs: readonly unknown[], count: number): Promise<boolean> =>
-  vi.waitUntil(() => runs.length >= count, { timeout: 60_000, interval: 1 });
+  vi.waitUntil(() => runs.length >= count, { timeout: 120_000, interval: 1 });
 /** Lets the detector do what it can do without a further run: all of it follows in promises, before the next turn. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 

@@ -130,7 +130,7 @@ async function withoutBuild(bytes: Uint8Array, use: (page: Page) => Promise<void
 }
 
 const expectStatus = (page: Page, text: string | RegExp): Promise<void> =>
-  expect.poll(() => page.textContent("#status"), { timeout: 30_000 }).toMatch(text);
+  expect.poll(() => page.textContent("#status")).toMatch(text);
 
 /** Expects the box of the dog to be drawn at its left edge: x 6, y 15. */
 async function expectBox(page: Page): Promise<void> {
@@ -150,12 +150,12 @@ describePages("pages of examples", () => {
       await expectStatus(page, /^1 found in \d+ ms$/);
       await expectBox(page);
       await page.click("#webcam");
-      await expect.poll(() => page.evaluate("canvas.width"), { timeout: 30_000 }).toBe(640);
+      await expect.poll(() => page.evaluate("canvas.width")).toBe(640);
       await page.setInputFiles("#file", other);
       await expectStatus(page, /^2 found/);
       await expectBox(page);
     });
-  }, 120_000);
+  });
 
   test("web-worker: draws what a worker found, on a photo, then on the webcam", async () => {
     const photo = await folder.put("worked.png", pngOf([dog]));
@@ -166,10 +166,10 @@ describePages("pages of examples", () => {
       await expectStatus(page, /^1 found in \d+ ms$/);
       await expectBox(page);
       await page.click("#webcam");
-      await expect.poll(() => page.evaluate("canvas.width"), { timeout: 30_000 }).toBe(640);
+      await expect.poll(() => page.evaluate("canvas.width")).toBe(640);
       await expectStatus(page, /^\d+ found in \d+ ms$/);
     });
-  }, 120_000);
+  });
 
   test("no-build: imports from a CDN and draws boxes on a photo", async () => {
     const photo = await folder.put("one.png", pngOf([dog]));
@@ -179,11 +179,11 @@ describePages("pages of examples", () => {
       await expectStatus(page, "1 found");
       await expectBox(page);
     });
-  }, 120_000);
+  });
 
   test("no-build: a model that cannot be opened is told on the page", async () => {
     await withoutBuild(Buffer.from("no model"), (page) => expectStatus(page, /model/));
-  }, 120_000);
+  });
 
   test("stackblitz: decodes a tensor, and again when the slider moves", async () => {
     // The folder is a package of its own, so a clone does not find boxwright from there.
@@ -199,7 +199,7 @@ describePages("pages of examples", () => {
       use,
       packed === undefined ? { resolve: { alias: { boxwright: built } } } : {},
     );
-  }, 120_000);
+  });
 
   test.skipIf(!isAtHand("tflite"))(
     "tflite: int8 tensors (needs @tensorflow/tfjs-tflite)",

@@ -64,7 +64,7 @@ describe("on the fixtures", () => {
   let ended: Ended;
   beforeAll(async () => {
     ended = await runDemo(folder.path("out"), fixtures);
-  }, 60_000);
+  });
 
   /** Expects numbers as they are printed, with one decimal, of doubles within 1e-4 of the picture. */
   const expectNear = (printed: readonly string[], wanted: readonly number[]): void => {

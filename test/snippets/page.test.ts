@@ -108,5 +108,5 @@ describePages("blocks for pages", () => {
       },
     });
     expect(answers).toEqual(Object.fromEntries(PAGE_ROWS.map((row) => [nameOf(row), row.expected])));
-  }, 120_000);
+  });
 });

@@ -1,5 +1,5 @@
 /** Updates of the agent by the launcher: the built command, a small hub, and kills at any moment. */
-import { mkdirSync, readFileSync, readdirSync } from "node:fs";
+import { mkdirSync, readFileSync, readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Child } from "boxwright-service/testing/child";
@@ -61,6 +61,8 @@ async function setUp() {
   };
 }
 
+const sizesIn = (folder: string): number[] => readdirSync(folder).map((name) => statSync(join(folder, name)).size);
+
 const versionsOf = (state: string): string[] =>
   readdirSync(join(state, "versions")).filter((name) => name !== "launcher.json");
 
@@ -72,7 +74,8 @@ describe("an update", () => {
     hub.sendModel = (response, bytes) => {
       if (cuts++ > 0) return void response.end(bytes);
       response.write(bytes.subarray(0, 1000));
-      setTimeout(() => response.destroy(), 300);
+      // The connection breaks once the agent has what was sent.
+      void until(() => sizesIn(join(state, "archives")).includes(1000)).then(() => response.destroy());
     };
     launch();
     await runs("1.0.0");

@@ -4,6 +4,7 @@
  * but for the last: what an old copy lacks is shown as missing, and new frames come in.
  */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
@@ -11,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, expect, inject, onTestFinished, test } from "vitest";
 import { Child } from "boxwright-service/testing/child";
 import { NAMESPACE } from "boxwright-service/testing/mount";
-import { sleep, until } from "boxwright-service/testing/wait";
+import { until } from "boxwright-service/testing/wait";
 import { AGENT } from "../fleet/agent.ts";
 import { detectionPacket } from "../support/frames.ts";
 import { temporaryFolder } from "../support/host.ts";
@@ -67,12 +68,15 @@ test("SIGTERM in the middle of a body: it is taken whole, and the host ends in o
   const options = { database: join(temporaryFolder().path, "host.db") };
   const host = await HostProcess.start(options);
   const body = detectionPacket(7);
-  const sent = request(`${host.url}/v1/packets`, { method: "POST", headers: { "content-length": body.length } });
+  const headers = { "content-length": body.length, expect: "100-continue" };
+  const sent = request(`${host.url}/v1/packets`, { method: "POST", headers });
   const answer = new Promise<number>((resolve, reject) => {
     sent.on("response", (response) => resolve(response.resume().statusCode!)).on("error", reject);
   });
+  sent.flushHeaders();
+  // The host has the request, and waits for its body.
+  await once(sent, "continue");
   sent.write(body.subarray(0, body.length / 2));
-  await sleep(300);
   host.kill("SIGTERM");
   // No new connection is taken, and the open one goes on.
   await until(async () => (await post(host.url, 8, 1000)) === 0, "a closed port");

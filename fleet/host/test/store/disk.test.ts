@@ -75,7 +75,7 @@ test.skipIf(!inject("disk") || !inject("nats"))(
     const broker = await Broker.start();
     const disk = await SmallDisk.mount("4m");
     const database = `${disk.path}/host.db`;
-    const host = await HostProcess.start({ database, nats: broker.url, "ack-wait": 2 }, disk.prefix);
+    const host = await HostProcess.start({ database, nats: broker.url }, disk.prefix);
     const connection = await broker.connect();
     const manager = await jetstreamManager(connection);
     await until(() => manager.consumers.info("BOXWRIGHT", "host-0").catch(() => null), "consumer");

@@ -111,7 +111,7 @@ onDatabases("a roll-out with steps", (kind) => {
     }
   }
 
-  it("runs to its end while 3 % of 300 devices fail, through a restart", { timeout: 120_000 }, async () => {
+  it("runs to its end while 3 % of 300 devices fail, through a restart", async () => {
     const fleet = await Fleet.create(300);
     const rollout = await fleet.give({ steps: STEPS, waitMinutes: 10 });
     expect(rollout).toMatchObject({ share: 1, failure_limit: 5, rollout_state: "running" });
@@ -134,7 +134,7 @@ onDatabases("a roll-out with steps", (kind) => {
     ]);
   });
 
-  it("stops while 6 % of 300 devices fail, and goes on when a person widens it", { timeout: 120_000 }, async () => {
+  it("stops while 6 % of 300 devices fail, and goes on when a person widens it", async () => {
     const fleet = await Fleet.create(300);
     const rollout = await fleet.give({ steps: STEPS, waitMinutes: 0, errorPercent: 5 });
     fleet.fail(rollout.rollout_id!, 16);
