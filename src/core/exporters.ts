@@ -106,6 +106,8 @@ export interface NamesForm {
   readonly isWhole?: true;
   /** Name of the output with a small square mask for each box. */
   readonly boxMasks?: string;
+  /** Output [1,N,K,3] whose dimensions tell the keypoints of an object. */
+  readonly points?: string;
 }
 
 /** Largest count of cells across the mask of a box. Published networks have 14 to 33. */
@@ -146,7 +148,7 @@ export const NAMES_FORMS: readonly NamesForm[] = [
     boxMasks: "masks",
   },
   { exporter: "mmdeploy", family: "rtmdet-ins", outputs: { dets: 5, labels: null, masks: null } },
-  { exporter: "mmdeploy", family: "rtmo", outputs: { dets: 5, keypoints: null } },
+  { exporter: "mmdeploy", family: "rtmo", outputs: { dets: 5, keypoints: null }, points: "keypoints" },
   { exporter: "mmdeploy", family: "rtmpose", outputs: { simcc_x: null, simcc_y: null } },
   { exporter: "paddle", family: "dbnet", outputs: { "sigmoid_0.tmp_0": null } },
 ];

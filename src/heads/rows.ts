@@ -288,7 +288,10 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
   return names.flatMap((name) => {
     const order = rowOrder(name);
     const { classId } = order;
-    if (classId === null && classIds < 0) return [];
+    // Lists of one class may come without its ids, where the family has no other order: five columns of all cells are
+    // rather raw.
+    const isBare = classId === null && classIds < 0;
+    if (isBare && (query.classes !== 1 || names[0] !== name)) return [];
     return each(
       query,
       {
@@ -297,10 +300,13 @@ export function finishedRows(asked: HeadQuery, specs: Specs): Interpretation[] {
         usual: null,
         fields: decodedBoxes(query, format, ({ box }) => ({
           classes: 1,
-          classId: classId === null ? columnOf(classIds) : beside(box, classId - order.box),
+          classId: isBare ? null : classId === null ? columnOf(classIds) : beside(box, classId - order.box),
           ...(counter >= 0 && { count: { ...columnOf(counter), channel: 0, cell: 0 } }),
         })),
-        alsoUses: [...(classId === null ? [classIds] : []), ...(counter < 0 ? [] : [counter])],
+        alsoUses: [
+          ...(classIds >= 0 && classId === null ? [classIds] : []),
+          ...(counter < 0 ? [] : [counter]),
+        ],
       },
       matchOne(playersOf(query, specs, "boxes"), rows, {
         count: order.width,

@@ -235,7 +235,7 @@ const strideOf = (family: Family, levels: number): number =>
 function closed(
   tensor: number,
   dims: OpenDims,
-  { match }: Proposal,
+  { match, options: { family } }: Proposal,
   size: readonly [number, number],
 ): number[] {
   const { form, views } = match;
@@ -244,9 +244,13 @@ function closed(
     .filter(([part]) => form.parts[part].perLevel)
     .map(([, all]) => all.findIndex((view) => view.tensor === tensor))
     .find((place) => place >= 0);
+  const { buildPriors } = TRAITS[family];
+  const others = buildPriors ? buildPriors(size).length / 4 : null;
   const rows =
     level === undefined
-      ? { cells, anchors: 3 * cells, list: 100, queries: 300, priors: 1000, any: 1 }[form.rows]
+      ? { cells, anchors: 3 * cells, list: 100, queries: 300, priors: others ?? 1000, any: others ?? 1 }[
+          form.rows
+        ]
       : (gridsOf({ inputSize: size, strides: null }, [8, 16, 32, 64, 128])[level]?.cells ?? 1) *
         (form.perCell ?? 1);
   const isBare = [views.boxes, views.rows].some((list) => list?.[0].rank === 2);

@@ -39,6 +39,14 @@ describe("values tell the order", () => {
     expect(decoded(boxes, outputs)).toEqual([RIGHT]);
   });
 
+  test("rows of one class need no class ids, where the family has no other order", () => {
+    const detection_out = f32([[64, 128, 320, 384, 0.9]]);
+    const one = { ...boxes, classes: 1 };
+    expect(decoded({ ...one, family: "mmdeploy" }, { detection_out })).toEqual([[0, ...RIGHT.slice(1)]]);
+    expect(() => decoded(one, { detection_out })).toThrow(/expected for boxes/);
+    expect(() => decoded({ ...boxes, family: "mmdeploy" }, { detection_out })).toThrow(/class ids/);
+  });
+
   test("EfficientDet: y before x", () => {
     const rows = { detections: f32([[0, 128, 64, 384, 320, 0.9, 2]], [1, 1, 7]) };
     expect(decoded({ ...boxes, family: "efficientdet" }, rows)).toEqual([RIGHT]);

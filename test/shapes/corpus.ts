@@ -150,6 +150,9 @@ export const CORPUS: readonly string[] = [
   "boxes:1x22743x1x4 confs:1x22743x80 | 608x608 | boxes 80",
   "scores:1 lr:1 landmarks:1x21x3 | 256x256 | hand-landmarks 1",
   "output:1x20x64x64 | 256x256 | hrnet 1",
+  "detection_out:100x5 | 320x320 | mmdeploy 1",
+  "labels:100 boxes:100x5 masks:100x224x224 | 544x320 | mask-rcnn segment ?",
+  "num_predictions:1x1 pred_boxes:1x1000x4 pred_scores:1x1000 pred_joints:1x1000x17x3 | 640x640 | yolo-nas pose 1 17x3",
   // other kinds
   "cls_3:1x4x92x160 reg_3:1x22x92x160 cls_4:1x4x46x80 reg_4:1x22x46x80 cls_5:1x4x23x40 reg_5:1x22x23x40 | " +
     "1280x736 | none",

@@ -54,7 +54,8 @@ export function recognise(evidence: Evidence): Recognition | null {
   }
   for (const form of NAMES_FORMS) {
     const { exporter, family, task, needsClasses } = form;
-    if (hasNames(form, file)) return { exporter, options: { family, ...(task && { task }) }, needsClasses };
+    if (!hasNames(form, file)) continue;
+    return { exporter, options: { family, ...(task && { task }), ...pointsIn(form, file) }, needsClasses };
   }
   for (const form of PAIRS_FORMS) {
     const classes = classesOfPairs(form, file.outputs);
@@ -89,6 +90,12 @@ function hasNames({ outputs, inputs = [], isWhole, boxMasks }: NamesForm, file: 
     (!isWhole || file.outputs.length === Object.keys(outputs).length) &&
     (boxMasks === undefined || file.outputs.some(isMask))
   );
+}
+
+/** Returns the keypoints that the output [1,N,K,3] tells; none if it is open, or if the form has no such output. */
+function pointsIn({ points }: NamesForm, { outputs }: NetworkFile): Partial<TypedOptions> {
+  const [, , count, values] = outputs.find(({ name }) => name === points)?.dims ?? [];
+  return typeof count === "number" && (values === 2 || values === 3) ? { keypoints: [count, values] } : {};
 }
 
 /** Returns the class count of pairs of outputs, `null` if an output belongs to no pair. */

@@ -111,7 +111,8 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     // Masks of the boxes, as of Mask R-CNN, are left alone.
     { areKnownNames: true, beside: /^masks$/i },
   ),
-  finished(["mmdeploy"], { rows: inRows([5], { name: /det|box/i }) }, -1, "dets:1x100x5"),
+  // Lists of one class need no class ids.
+  finished(["mmdeploy"], { rows: inRows([5], { name: /det|box/i }) }, -1, "dets:1x100x5", { classes: 1 }),
   finished(
     ["mmdeploy"],
     {
@@ -208,7 +209,7 @@ export const FINISHED_FORMS: readonly FormRow[] = [
       boxes: inRows([4], { name: /PostProcess$|PartitionedCall:[13]$/i }),
       classIds: { ...list(/[:_]1$|:0$|class|label/i, "classIds"), isFloat: true },
       scores: list(/[:_]2$|score/i, "scores"),
-      count: value({ name: /[:_]3$|:2$/ }),
+      count: value({ name: /[:_]3$|:2$/, isFloat: true }),
     },
     3,
     "a:1x20x4 a:1:1x20 a:2:1x20 a:3:1",
@@ -274,6 +275,18 @@ export const FINISHED_FORMS: readonly FormRow[] = [
     task: "pose",
     isInOrder: true,
   }),
+  // super-gradients' batch format of YOLO-NAS-Pose, whose count may stay unread: rows beyond it have a score of 0.
+  finished(
+    ["yolo-nas"],
+    {
+      boxes: inRows([4], { name: /box/i }),
+      scores: list(/score/i),
+      points: inRows(["P"], { rank: 4, name: /joint|pose/i }),
+    },
+    5,
+    "num_predictions:1x1 pred_boxes:1x1000x4 pred_scores:1x1000 pred_joints:1x1000x17x3",
+    { task: "pose", classes: 1, isNamed: true, beside: /num_/i },
+  ),
   // Points or coefficients of the kept boxes, as exporters for Sony's IMX500 gather them.
   finished(
     ["boxes"],

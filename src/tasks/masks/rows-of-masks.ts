@@ -45,7 +45,8 @@ export function readRowMasks(query: HeadQuery, specs: Specs): readonly Interpret
       const boxes = detectionsBeside(query, specs, maps);
       const isSmall = maps.width <= MOST_BOX_CELLS && maps.height <= MOST_BOX_CELLS;
       // torchvision's ONNX export pastes the masks itself, so its maps cover the whole picture.
-      const settled = place === "box" && !isSmall ? "input" : place;
+      const mayBeInput = !isSmall && hasSize(maps, "input", query.inputSize);
+      const settled = place === "box" && mayBeInput ? "input" : place;
       if (!hasSize(maps, settled, query.inputSize)) return [];
       return boxes.map((one): Interpretation => {
         const about =

@@ -33,6 +33,12 @@ test.each([
   expect([model.options.family, model.exporter, model.missing]).toEqual([family, exporter, []]);
 });
 
+test("RTMO's keypoints are those of its output", async () => {
+  const outputs = [output("dets", 1, 50, 5), output("keypoints", 1, 50, 14, 3)];
+  const model = await readModel(onnxFile({ inputs: [input(1, 3, 64, 64)], outputs }));
+  expect(model.options.keypoints).toEqual([14, 3]);
+});
+
 test.each([
   ["open, as torch 1.13 leaves it", ["rows", "cols", "four"]],
   ["stated", ["N", 300, 4]],
