@@ -177,7 +177,7 @@ test("goes on with a run that was stopped, and runs again only what failed", asy
     resultOf(`${list}/a.png`, dog),
     resultOf(`${list}/b.png`, cat),
   ]);
-  expect(readdirSync(folder.path(".")).filter((name) => name.endsWith(".partial"))).toEqual([]);
+  expect(existsSync(`${out}.partial`)).toBe(false);
   writeFileSync(`${out}.partial`, "[]\n");
   expect(await refused(...words, "--resume")).toContain("got a line that is no result");
 });
