@@ -5,7 +5,7 @@ import type { ExportName, FamilyTraits } from "../core/family.ts";
 import { columnsText, rowOrder } from "../core/row-orders.ts";
 import { anchorMaps } from "./anchors.ts";
 import { cellsOf, gridsOf } from "../shapes/grids.ts";
-import { classesIn, shapesOf, waysOf } from "../shapes/ways.ts";
+import { addedIn, classesIn, shapesOf, type Way, waysOf } from "../shapes/ways.ts";
 import type { Interpretation, Specs } from "./head.ts";
 import { classScores } from "./classes.ts";
 import { cellMaps, distanceMaps, pointMaps, pointRows } from "./maps.ts";
@@ -206,12 +206,38 @@ export const MOST_CLASSES = 1000;
 /** True if the query has a class count. */
 export const isCounted = (query: HeadQuery): query is CountedQuery => query.classes !== null;
 
+/** Returns the whole numbers from 1 to `most`, each once. */
+const wholeUpTo = (most: number, counts: readonly number[]): number[] =>
+  [...new Set(counts)].filter((n) => Number.isInteger(n) && n >= 1 && n <= most);
+
+const allWaysOf = (traits: FamilyTraits): readonly Way[] =>
+  traits.exports.flatMap((name) => waysOf(name, traits));
+
 /** Returns the class counts, up to `most`, that the dimensions can stand for in the family's exports. */
 export const classCounts = (traits: FamilyTraits, dimensions: readonly number[], most: number): number[] =>
-  [
-    ...new Set(
-      traits.exports.flatMap((name) =>
-        waysOf(name, traits).flatMap((way) => dimensions.flatMap((d) => classesIn(way, d, traits))),
-      ),
-    ),
-  ].filter((n) => Number.isInteger(n) && n >= 1 && n <= most);
+  wholeUpTo(
+    most,
+    allWaysOf(traits).flatMap((way) => dimensions.flatMap((d) => classesIn(way, d, traits))),
+  );
+
+/** Returns the counts of channels, up to `most`, that a task may add to rows of boxes in the family's exports. */
+export const addedCounts = (
+  traits: FamilyTraits,
+  dimensions: readonly number[],
+  most: number,
+  classes: number,
+): number[] =>
+  wholeUpTo(
+    most,
+    // A part in a tensor of its own has all of its channels.
+    dimensions.flatMap((d) => [...allWaysOf(traits).flatMap((way) => addedIn(way, d, traits, classes)), d]),
+  );
+
+/** True if a reading finds something. A reader may refuse tensors with an error of its own. */
+export function finds(read: () => readonly unknown[]): boolean {
+  try {
+    return read().length > 0;
+  } catch {
+    return false;
+  }
+}

@@ -7,7 +7,7 @@ import type { Family } from "../core/family.ts";
 import { READINGS } from "../core/readings.ts";
 import { list, type TensorSpec } from "../core/tensor.ts";
 import { exchangedAxes } from "./axes.ts";
-import { classCounts, EXPORTS, isCounted, MOST_CLASSES, shapesOfExport } from "./exports.ts";
+import { classCounts, EXPORTS, finds, isCounted, MOST_CLASSES, shapesOfExport } from "./exports.ts";
 import { gridsOfRows, SIDES } from "../shapes/grids.ts";
 import { channelsBesideClasses, FINISHED_CHANNELS } from "../shapes/ways.ts";
 import type { Interpretation, Specs } from "./head.ts";
@@ -120,14 +120,8 @@ function expectedShapes(query: HeadQuery): { words: string; hints: readonly Opti
   };
 }
 
-/** True if a query would read the tensors. A reader may refuse them with an error of its own. */
-function wouldRead(query: HeadQuery, specs: Specs): boolean {
-  try {
-    return readAll(query, specs).length > 0;
-  } catch {
-    return false;
-  }
-}
+/** True if a query would read the tensors. */
+const wouldRead = (query: HeadQuery, specs: Specs): boolean => finds(() => readAll(query, specs));
 
 /** Returns the side of the square input of which the family would read the tensors, `null` if there is none. */
 const otherSide = (query: HeadQuery, specs: Specs): number | null =>

@@ -33,7 +33,7 @@ export const BOX_CLASSES: TensorParts = { boxes: 4, scores: "C" };
 export const BOX_OBJECTNESS_CLASSES: TensorParts = { boxes: 4, objectness: 1, scores: "C" };
 export const OBJECTNESS_BOX_CLASSES: TensorParts = { objectness: 1, boxes: 4, scores: "C" };
 /** Parts of a row of a finished list. */
-const FINISHED: TensorParts = { boxes: 4, scores: 1, classIds: 1 };
+export const FINISHED: TensorParts = { boxes: 4, scores: 1, classIds: 1 };
 
 /** Returns the parts of a tensor with four distances. `bins`: 0 for plain numbers. */
 export const distanceParts = ({ classesFirst }: FamilyTraits, bins: number): TensorParts => {
@@ -145,6 +145,12 @@ export function shapesOf({ see, tensors, each }: Way, classes: number | null, tr
     .join(" + ");
 }
 
+/** Returns the terms of the channel count of a tensor with these parts: numbers, and "C" for the classes. */
+export const termsOf = (parts: TensorParts): (number | "C")[] =>
+  Object.values(parts).flatMap((part: TensorParts[keyof TensorParts]): (number | "C")[] =>
+    typeof part === "string" ? ["C", ...(part === "C" ? [] : [1])] : [part ?? 0],
+  );
+
 /** Returns the class counts that a dimension can stand for. The caller drops fractions and counts below 1. */
 export const classesIn = ({ tensors, each = [1] }: Way, dimension: number, traits: FamilyTraits): number[] =>
   tensors.filter(isPerClass).flatMap((parts) =>
@@ -154,3 +160,14 @@ export const classesIn = ({ tensors, each = [1] }: Way, dimension: number, trait
       return count === 0 && parts.objectness && each.length > 1 ? 1 : count;
     }),
   );
+
+/** Returns the counts of channels that a task may add to rows of boxes and `classes` classes. */
+export const addedIn = (
+  { see, tensors }: Way,
+  dimension: number,
+  traits: FamilyTraits,
+  classes: number,
+): number[] =>
+  tensors
+    .filter(({ boxes, scores }) => see === "rows" && boxes === 4 && scores !== undefined)
+    .map((parts) => dimension - planChannels(parts, classes, traits).count);

@@ -72,8 +72,12 @@ test("half floats in arrays of integers", () => {
 });
 
 describe("keypoints that fit", () => {
-  const messageFor = (keypoints: readonly number[], dims: readonly number[], family = "yolov8"): string =>
-    messageOf({ family, classes: 1, task: "pose", keypoints }, { output0: dims });
+  const messageFor = (
+    keypoints: readonly number[],
+    dims: readonly number[],
+    family = "yolov8",
+    classes = 1,
+  ): string => messageOf({ family, classes, task: "pose", keypoints }, { output0: dims });
   test.each([
     [[17, 2], [1, 56, 8400], "[17, 3]"],
     [[16, 3], [1, 56, 8400], "[17, 3]"],
@@ -83,5 +87,9 @@ describe("keypoints that fit", () => {
   });
   test("a finished list", () => {
     expect(messageFor([17, 2], [1, 300, 57], "yolo26")).toContain("with keypoints: [17, 3] these would fit");
+  });
+  test("rows with an objectness, in a family that also has rows without one", () => {
+    const message = messageFor([17, 2], [1, 8400, 58], "yolo26", 2);
+    expect(message).toContain("with keypoints: [17, 3] these would fit");
   });
 });

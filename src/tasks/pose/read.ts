@@ -1,4 +1,5 @@
 /** Finds the keypoints among the tensors, and returns the interpretations of a pose network. */
+import { addedCounts, finds } from "../../heads/exports.ts";
 import { interpret } from "../../heads/interpret.ts";
 import { splitChannels } from "../../heads/refuse.ts";
 import { refuseFor } from "../../core/errors.ts";
@@ -242,7 +243,7 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
       `tensors of the boxes and [1,${points},h,w] or [1,${points},N] beside them`;
   const plain = withoutPoints(query);
   // If the boxes alone fit, only the points are missing.
-  const fits = form === null && trueWithoutError(() => interpret(plain, specs).length > 0);
+  const fits = form === null && finds(() => interpret(plain, specs));
   return refuseFor(
     [
       { option: "keypoints" },
@@ -251,7 +252,7 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
     ],
     list(specs),
     `no tensor with ${of}${fits ? ", although the boxes are there" : ""}`,
-    `for ${query.family}: ${expected}${form === null ? keypointsThatFit(query, specs, [count, values]) : ""}`,
+    `for ${query.family}: ${expected}${form === null ? adviceOnKeypoints(query, specs, [count, values]) : ""}`,
   );
 }
 
@@ -259,23 +260,15 @@ function refuseAll(query: HeadQuery, specs: Specs, [count, values]: PointShape, 
  * Returns the end of an error that names the `keypoints` options under which the tensors fit. Options with the stated
  * count go before options with the stated values. Empty if no option fits, or more than two.
  */
-function keypointsThatFit(query: HeadQuery, specs: Specs, [count, values]: PointShape): string {
-  const dims = new Set(specs.flatMap((spec) => (spec.dims.length === 3 ? spec.dims.slice(1) : [])));
-  const first = channelsBesideClasses(query.traits) + (query.classes ?? 1);
-  const kinds = [values, values === 2 ? 3 : 2] as const;
-  const shapes = [...dims].flatMap((channels) =>
-    [channels - first, channels - FINISHED_CHANNELS, channels].flatMap((points) =>
-      kinds.map((each) => [points / each, each] as PointShape),
-    ),
-  );
-  const fitting = shapes.filter(
-    ([n, each], i) =>
-      Number.isInteger(n) &&
-      n > 0 &&
-      n <= MOST_POINTS &&
-      shapes.findIndex((other) => other.join() === [n, each].join()) === i &&
-      trueWithoutError(() => readAny(query, specs, [n, each]).length > 0),
-  );
+function adviceOnKeypoints(query: HeadQuery, specs: Specs, [count, values]: PointShape): string {
+  const dims = specs.flatMap((spec) => (spec.dims.length === 3 ? spec.dims.slice(1) : []));
+  const added = addedCounts(query.traits, dims, 3 * MOST_POINTS, query.classes ?? 1);
+  const fitting = added
+    .flatMap((points) => [values, values === 2 ? 3 : 2].map((each) => [points / each, each] as PointShape))
+    .filter(
+      (shape) =>
+        Number.isInteger(shape[0]) && shape[0] <= MOST_POINTS && finds(() => readAny(query, specs, shape)),
+    );
   const near = fitting.filter(([n, each]) => n === count || each === values);
   const listed = near.some(([n]) => n === count)
     ? near.filter(([n]) => n === count)
@@ -285,13 +278,4 @@ function keypointsThatFit(query: HeadQuery, specs: Specs, [count, values]: Point
   return listed.length === 0 || listed.length > 2
     ? ""
     : `; with keypoints: ${listed.map((shape) => `[${shape.join(", ")}]`).join(" or ")} these would fit`;
-}
-
-/** Returns the result of a check, or false if it throws. */
-function trueWithoutError(read: () => boolean): boolean {
-  try {
-    return read();
-  } catch {
-    return false;
-  }
 }
