@@ -7,7 +7,7 @@ import type { Family } from "../core/family.ts";
 import { familyInName } from "../core/family-names.ts";
 import type { OtherName } from "../core/other-names.ts";
 import type { ModelInspection } from "./inspect-model.ts";
-import type { Possibility } from "./possibility.ts";
+import { offsetVariances, type Possibility } from "./possibility.ts";
 
 /** Count of COCO's classes. Networks with as many classes and no names are usually trained on COCO. */
 const COCO_CLASSES = 80;
@@ -28,14 +28,10 @@ export const isAmong = (name: Family, possibilities: readonly Possibility[]): bo
     ({ options, families }) => options.family === name || families.join().includes(titleOf(name)),
   );
 
-/**
- * Returns `--variances` if boxes are probably offsets from the family's priors: decoding them takes exponentials, and
- * the graph has none. `null` otherwise.
- */
-function varianceWords(family: Family | undefined, { hasExponentials }: Model): string | null {
-  // Skip finished scores, which come with boxes of either kind.
-  const isOpen = family && TRAITS[family].buildPriors && TRAITS[family].raw === "probabilities";
-  return isOpen && hasExponentials === false ? "--variances 0.1,0.1,0.2,0.2" : null;
+/** Returns the option `--variances` of boxes that are probably offsets from priors, else `null`. */
+function varianceWords(family: Family | undefined, model: Model): string | null {
+  const variances = offsetVariances(family, model);
+  return variances && `--variances ${variances.join(",")}`;
 }
 
 /**

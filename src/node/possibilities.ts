@@ -18,6 +18,7 @@ import {
   type Inspected,
   interpretationsUnder,
   NO_SIZE,
+  offsetVariances,
   type Possibility,
   statedClasses,
 } from "./possibility.ts";
@@ -56,16 +57,19 @@ export function possibilitiesFor(inspected: Inspected): Possibilities {
 }
 
 /** Returns the possibility of a proposal, `null` if no decoder can be made of it. */
-function follow(proposal: Proposal, { tensors, options, valuesOf }: Inspected): Possibility | null {
+function follow(proposal: Proposal, { tensors, options, valuesOf, model }: Inspected): Possibility | null {
   const { match, families, classes, points } = proposal;
   const inputSize = options.inputSize ?? sizeOf(proposal);
   const specs = [...specsOf(proposal, tensors, inputSize), ...prototypesOf(proposal, inputSize)];
   const table = specs[priorsAmong(specs, { roles: options.roles ?? null })] as TensorSpec | undefined;
   const needed = standIns(proposal, specs, table);
+  const areTold = options.variances !== undefined || options.boxFormat !== undefined;
+  const variances = areTold ? null : offsetVariances(proposal.options.family, model);
   const config = {
     ...proposal.options,
     ...(classes === null && needsCount(proposal) ? { classes: 80 } : {}),
     ...needed,
+    ...(variances && { variances }),
   };
   const values = valuesIn(specs, valuesOf);
   const zeros = (i: number): ArrayLike<number> | null =>
@@ -87,6 +91,7 @@ function follow(proposal: Proposal, { tensors, options, valuesOf }: Inspected): 
     options: {
       ...proposal.options,
       ...(options.inputSize && { inputSize: options.inputSize }),
+      ...(variances && { variances }),
       ...(needsReading && { reading: first.name }),
     },
     missing: missingOf(proposal, ofName, specs, table, options),

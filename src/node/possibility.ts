@@ -3,6 +3,7 @@ import { readConfig } from "../config/config.ts";
 import type { Model } from "../config/model/types.ts";
 import type { DecoderOptions } from "../config/types.ts";
 import { ConfigError, TensorError } from "../core/errors.ts";
+import { TRAITS } from "../core/families.ts";
 import type { Family } from "../core/family.ts";
 import type { ReadingName } from "../core/readings.ts";
 import type { TensorData, TensorSpec } from "../core/tensor.ts";
@@ -18,7 +19,7 @@ export type OpenSpec = Omit<TensorSpec, "dims"> & { readonly dims: readonly (num
 export interface Inspected {
   readonly tensors: readonly OpenSpec[];
   /** Facts from the file of the tensors. */
-  readonly model?: Pick<Model, "inputs" | "description" | "names" | "keypoints">;
+  readonly model?: Pick<Model, "inputs" | "description" | "names" | "keypoints" | "hasExponentials">;
   /** Names of the network, such as that of its file. */
   readonly names?: readonly string[];
   readonly options: DecoderOptions;
@@ -69,6 +70,22 @@ function textOf(value: unknown): string {
   return typeof value === "object" && value !== null
     ? `{ ${fieldsOf(value).join(", ")} }`
     : JSON.stringify(value);
+}
+
+/** Variances of the networks that have priors and probabilities. */
+const VARIANCES = [0.1, 0.1, 0.2, 0.2] as const;
+
+/**
+ * Returns the option `variances` if boxes are probably offsets from the family's priors: decoding them takes
+ * exponentials, and the graph has none. `null` otherwise.
+ */
+export function offsetVariances(
+  family: Family | undefined,
+  model: Pick<Model, "hasExponentials"> | undefined,
+): typeof VARIANCES | null {
+  // Skip finished scores, which come with boxes of either kind.
+  const isOpen = family && TRAITS[family].buildPriors && TRAITS[family].raw === "probabilities";
+  return isOpen && model?.hasExponentials === false ? VARIANCES : null;
 }
 
 /** Returns the class count that the options state. */

@@ -112,6 +112,18 @@ describe("boxwright inspect", () => {
     expect(out).toContain('{ family: "yolov5", classes: 80, inputSize: [64, 64] }');
   });
 
+  test("boxes beside priors are offsets if the graph has no exponentials, which decoding them takes", async () => {
+    const outputs = [output("scores", 1, 4420, 2), output("boxes", 1, 4420, 4)];
+    const file = onnxFile({ inputs: [input(1, 3, 240, 320)], outputs });
+    const { out } = await call("inspect", write("faces.onnx", file));
+    expect(out).toContain("offsets, scores, 4420 priors");
+    expect(out).toContain(
+      'family: "ultraface", classes: 1, inputSize: [320, 240], variances: [0.1, 0.1, 0.2, 0.2]',
+    );
+    const shapes = await call("inspect", "scores:1x4420x2", "boxes:1x4420x4", "--input-size", "320x240");
+    expect(shapes.out).not.toContain("variances: [");
+  });
+
   test("takes options over the file, and prints all as JSON", async () => {
     const words = ["--family", "yolov5", "--classes", "80", "--json"];
     const { out } = await call("inspect", unknown("b.onnx"), ...words);

@@ -73,8 +73,28 @@ export function trialLines(trials: readonly Trial[], values: Values, path: strin
   const isOneReading = new Set(trials.map(({ reading }) => reading)).size === 1;
   const lineOf = (trial: Trial): string =>
     `- ${foundText(trial)}: ${isOneReading ? "" : `${trial.reading}; `}${trial.preparation}` +
-    (trial.notes.length > 0 ? ` (${trial.notes.length} note${trial.notes.length > 1 ? "s" : ""})` : "");
-  return ["tried, the likeliest first:", ...trials.map(lineOf), `pictures and lines to copy: ${out}`];
+    (trial.found === null ? `: ${briefly(trial.notes[0])}` : "");
+  const tried = trials.filter(({ found }) => found !== null);
+  return [
+    "tried, the likeliest first:",
+    ...trials.map(lineOf),
+    ...[...new Set(tried.flatMap(({ notes }) => notes))]
+      .slice(0, MOST_NOTES)
+      .map((note) => `note: ${briefly(note)}`),
+    `pictures and lines to copy: ${out}`,
+  ];
+}
+
+/** Most notes to show in the terminal. The page has them all, beside the trial that each is about. */
+const MOST_NOTES = 3;
+
+/** Most characters of a note in the terminal. */
+const MOST_CHARACTERS = 200;
+
+/** Returns the beginning of a note, on one line. */
+function briefly(note: string): string {
+  const line = note.replace(/\s+/g, " ");
+  return line.length > MOST_CHARACTERS ? `${line.slice(0, MOST_CHARACTERS)}...` : line;
 }
 
 /** Returns the readings that need no further options. */

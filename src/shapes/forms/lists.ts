@@ -271,6 +271,14 @@ export const FINISHED_FORMS: readonly FormRow[] = [
   finished(["efficient-nms"], { count: COUNTED, ...ORDERED }, 4, "a:1x1 b:1x100x4 c:1x100 d:1x100", {
     isInOrder: true,
   }),
+  // TensorFlow's combined_non_max_suppression, and Sony's without names.
+  finished(
+    ["efficient-nms"],
+    { ...ORDERED, count: { ...COUNTED, holdsIds: true } },
+    3,
+    "Identity:1x100x4 Identity_1:1x100 Identity_2:1x100 Identity_3:1:i32",
+    { isInOrder: true },
+  ),
   finished(["boxes"], { ...ORDERED, points: inRows(["P"]) }, 3, "a:1x300x4 b:1x300 c:1x300 d:1x300x51", {
     task: "pose",
     isInOrder: true,

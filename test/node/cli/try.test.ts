@@ -3,6 +3,7 @@ import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
 import { PNG } from "pngjs";
 import { beforeAll, describe, expect, test } from "vitest";
 import { preparationsOf } from "../../../src/node/preparations.ts";
+import { trialLines } from "../../../src/node/cli/try.ts";
 import { type Trial, foundText, ranked } from "../../../src/node/try-page.ts";
 import { boxwright } from "../../support/cli.ts";
 import { type Row, echoTflite, pictureOf } from "../../support/echo-network.ts";
@@ -124,6 +125,20 @@ describe("the order of trials", () => {
     x_max: 1,
     y_max: 1,
   });
+  test("the terminal says why a trial was refused, and each note once", () => {
+    const trials = [
+      trial("a", { found: [box(0.9)], notes: ["odd"] }),
+      trial("b", { notes: ["odd"] }),
+      trial("c", { found: null, notes: ["got\n  2"] }),
+    ];
+    expect(trialLines(trials, {}, "net.onnx").slice(1, -1)).toEqual([
+      "- 1 found, best class 0 90 %: a",
+      "- nothing found: b",
+      "- refused: c: got 2",
+      "note: odd",
+    ]);
+  });
+
   test("fewest notes, then the stated preparation, then the surest; refusals last", () => {
     const trials = [
       trial("refused", { found: null, notes: ["no"] }),
