@@ -44,11 +44,11 @@ const DROPS: Readonly<Record<DropReason, string>> = {
   "too large": "dropped a packet above spool.maxBytes. Raise spool.maxBytes, or send detections in place of tensors",
 };
 
-/** Counts of a run, those of packets that an earlier run left in the spool included. */
+/** Counts of a run. They include packets that an earlier run left in the spool. */
 export interface RunResult {
   /** Count of packets that every sink took. */
   readonly sent: number;
-  /** Count of sent packets that a receiver had already from an earlier run: that of the sink with the most. */
+  /** Count of sent packets that a receiver already had from an earlier run, for the sink with the most. */
   readonly duplicates: number;
   /** Count of packets that stay in the spool for the next start. */
   readonly waiting: number;
@@ -112,7 +112,8 @@ export class Agent {
     const deliveries = sinks.map((sink) => new Delivery(sink, spool.reader(sink.name), refused, log));
     this.#parts = { cameras, deliveries, spool, config, previews, hub: link };
     this.metrics.add(this.#parts);
-    // Each camera, sink and request listens to the end. Node takes more than ten listeners for a leak.
+    // Raise the limit of listeners: each camera, sink and request listens to this signal, and Node reports more than
+    // ten as a leak.
     setMaxListeners(0, this.#end.signal);
     this.report = new HealthReport(name, this.#parts, () => network.plan);
   }
@@ -178,7 +179,7 @@ export class Agent {
     const { camera: name } = camera.source;
     try {
       await camera.run(this.#end.signal);
-      // A video may stop early with a problem, for example if ffmpeg cannot read the rest of the file.
+      // A video may stop early with a problem, as when ffmpeg cannot read the rest of the file.
       if (camera.source.problem !== null && !this.#end.signal.aborted) camera.stats.failed++;
       this.#log.info({ camera: name, ...camera.stats }, "source ended");
     } catch (error) {
@@ -192,7 +193,7 @@ export class Agent {
     const { cameras, deliveries, spool } = this.#parts;
     const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
     const lost = sum([...Object.values(spool.stats.dropped), ...deliveries.map(({ stats }) => stats.refused)]);
-    // Frames that the spool never took are lost too. They are not among the spooled ones.
+    // Count frames that the spool never took as lost too.
     const offered = this.#left + sum(cameras.map(({ stats }) => stats.spooled + stats.lost));
     return {
       sent: Math.max(0, offered - spool.waiting - lost),
@@ -217,12 +218,12 @@ export class Agent {
       decode_ms: this.metrics.decodeTimes,
       spool: { bytes: spool.bytes, limit: limits.maxBytes, frames: spool.waiting },
       last_error: problem?.slice(0, 1000) ?? null,
-      // The page of this device.
+      // Address of the host's page for this device.
       ...(host && hub && { host_url: `${host.url}/?source=${encodeURIComponent(hub.source)}` }),
     };
   }
 
-  /** Returns what the launcher judges this version by. */
+  /** Returns the facts by which the launcher judges this version. */
   #told(hub: HubLink): Told {
     const frames = this.#parts.cameras.reduce((sum, { stats }) => sum + stats.frames, 0);
     return { ...hub.contact, frames, isPaused: hub.isPaused };
@@ -236,7 +237,7 @@ export class Agent {
   }
 }
 
-/** Parts that are opened before the agent is made. */
+/** What is opened before the agent is made. */
 interface Opened {
   readonly network: Network;
   readonly config: NetworkChooser;
@@ -259,7 +260,7 @@ async function open({ state, hub, update, network: given }: Settings, log: Logge
   const { model } = given;
   const files = model === null ? null : new LiveConfig(configFiles({ ...given, model }, network), state, log);
   if (!hub) {
-    // Without a hub the settings name a model.
+    // Without a hub the settings always name a model.
     await files!.start();
     files!.watch();
     return { network, config: files!, hub: null };

@@ -21,15 +21,15 @@ export interface CameraStats {
   lost: number;
 }
 
-/** Takes frames besides the spool, without delay. */
+/** Receives frames in addition to the spool, without delay. */
 export interface FrameTaker {
   offer(camera: string, frame: SourceFrame, processed: Processed): void;
 }
 
-/** Tells the cameras if the device is paused. */
+/** Tells cameras whether the device is paused. */
 export interface Pausing {
   readonly isPaused: boolean;
-  /** Waits until the device is not paused, or the signal aborts. */
+  /** Waits until the device is not paused or the signal aborts. */
   over(signal: AbortSignal): Promise<void>;
 }
 
@@ -41,9 +41,9 @@ export interface Device {
   readonly configs: ConfigStore;
   readonly spool: Spool;
   readonly previews: Previews | null;
-  /** Null: the device has no hub. */
+  /** Null if the device has no hub. */
   readonly snaps: FrameTaker | null;
-  /** Null: the device has no hub. */
+  /** Null if the device has no hub. */
   readonly pause: Pausing | null;
   readonly log: Logger;
   /** Sequence of the first frame of this start (core/starts.ts). */
@@ -79,8 +79,8 @@ export class Camera {
   }
 
   /**
-   * Returns true if the device is not paused. A paused device throws live frames away uncounted, so that it goes on
-   * with a new one. A recorded frame waits for the end of the pause.
+   * Returns true if the device is not paused. During a pause, drops live frames uncounted, so that the device resumes
+   * with a new one. Recorded frames wait.
    */
   async #isWanted(signal: AbortSignal): Promise<boolean> {
     const { pause } = this.#device;
@@ -103,7 +103,7 @@ export class Camera {
       return;
     }
     this.stats.spooled++;
-    // Continue if `done` fails, for example on a full disk. A restart then reads the frame again, under the same id.
+    // Continue if `done` fails, as on a full disk. After a restart the frame is read again, with the same id.
     this.#try(() => frame.done());
     this.#try(() => config.prove(processed.plan));
     previews?.offer(this.source, frame, signal);

@@ -1,4 +1,6 @@
-/** Sends preview pictures of each camera for a live page. Does not spool pictures: a newer one replaces a lost one. */
+/**
+ * Sends preview pictures of each camera to a live page. Pictures are not spooled, since newer ones replace lost ones.
+ */
 import { type ImageInput, prepareImage } from "boxwright";
 import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
@@ -14,15 +16,15 @@ type About = Pick<Source, "camera" | "isRecorded">;
 type Shown = Pick<SourceFrame, "image" | "id" | "time">;
 
 /**
- * Longest time between two of the pictures that are sent when a source has ended, in milliseconds. A host refuses a
- * picture less than 200 ms after the arrival of the camera's last one.
+ * Longest time in milliseconds between pictures that are sent after a source has ended. Hosts refuse a picture within
+ * 200 ms of the camera's last one.
  */
 const LAST_WAIT = 300;
-/** Quality of the JPEG: a page shows it for seconds. */
+/** JPEG quality. A page shows the picture for seconds only. */
 const QUALITY = 70;
 
 export class Previews {
-  /** Counts of pictures that a receiver took, and of pictures that none took. */
+  /** Counts of pictures that a receiver took, and of pictures that no receiver took. */
   readonly stats = { sent: 0, failed: 0 };
   readonly #settings: PreviewSettings;
   readonly #device: string;
@@ -30,13 +32,13 @@ export class Previews {
   readonly #log: Logger;
   /** Time at which the last picture of each camera had arrived. */
   readonly #last = new Map<string, number>();
-  /** Pictures on their way, by camera. */
+  /** Pictures being sent, by camera. */
   readonly #sending = new Map<string, Promise<void>>();
-  /** The last frames of each camera whose picture was not sent: one of a live source, several of a recorded one. */
+  /** Last frames of each camera whose picture was not sent: one of a live source, several of a recorded one. */
   readonly #skipped = new Map<string, readonly Shown[]>();
-  /** Timers of cameras with skipped pictures: a folder that is watched does not end, and may give nothing for hours. */
+  /** Timers of cameras with skipped pictures, since a watched folder does not end and may give nothing for hours. */
   readonly #idle = new Map<string, NodeJS.Timeout>();
-  /** Skipped pictures on their way, by camera. */
+  /** Skipped pictures being sent, by camera. */
   readonly #finishing = new Map<string, Promise<void>>();
 
   constructor(settings: PreviewSettings, device: string, sinks: readonly Sink[], log: Logger) {
@@ -57,7 +59,7 @@ export class Previews {
     const waiting = [...before, isRecorded ? { id, time, image: smaller(image, this.#settings.width) } : frame];
     const last = this.#last.get(camera) ?? -Infinity;
     const isTooSoon = performance.now() - last < this.#settings.every * 1000;
-    // The oldest goes first, so that a strip of photos is in their order.
+    // Send the oldest first, so that photos arrive in order.
     const isFree = !this.#sending.has(camera) && !this.#finishing.has(camera);
     if (isFree && !isTooSoon) this.#start(source, waiting.shift()!);
     this.#skipped.set(camera, waiting.slice(-KEPT_PICTURES));
@@ -114,10 +116,7 @@ export class Previews {
   }
 }
 
-/**
- * Returns an RGB picture of at most `width` pixels across: as many whole photos of 12 million pixels as wait here would
- * fill the memory.
- */
+/** Returns an RGB picture at most `width` wide, since several waiting photos of 12 megapixels would fill the memory. */
 function smaller(image: ImageInput, width: number): ImageInput {
   if (image.width <= width) return image;
   const height = Math.max(1, Math.round((image.height * width) / image.width));

@@ -1,9 +1,9 @@
 /**
- * Rate limits: token buckets in the memory of one process. `decide` is the rule and writes nothing; `Buckets` keeps the
- * buckets of many callers in a bounded table.
+ * Rate limits by token buckets in the memory of one process. `decide` is the rule, without side effects. `Buckets`
+ * keeps the buckets of many callers in a bounded table.
  */
 export interface Limit {
-  /** Requests a second, in the long run. */
+  /** Requests per second on average. */
   readonly rate: number;
   /** Requests that may come at once. */
   readonly burst: number;
@@ -19,7 +19,10 @@ export type Decision =
   /** `retryAfter` is in whole seconds, at least 1. */
   | { readonly kind: "deny"; readonly bucket: Bucket; readonly retryAfter: number };
 
-/** Decides what a bucket allows at `now`, in milliseconds. `cost` may exceed the tokens left: the next requests pay. */
+/**
+ * Decides if a bucket allows a request at `now` (milliseconds). `cost` may exceed the tokens left, which later requests
+ * then pay for.
+ */
 export function decide(limit: Limit, bucket: Bucket | undefined, now: number, cost = 1): Decision {
   const before =
     bucket === undefined
@@ -61,16 +64,16 @@ export class Buckets {
     return decision.kind === "allow" ? 0 : decision.retryAfter;
   }
 
-  /** Charges a request that was allowed, once its cost is known. */
+  /** Charges an allowed request once its cost is known. */
   charge(caller: string, now: number, cost: number): void {
     const bucket = this.#buckets.get(caller) ?? { tokens: this.#limit.burst, at: now };
-    // Debt is at most one burst: a caller who stops comes back within (burst + 1) / rate seconds.
+    // Limit debt to one burst, so that a caller who stops is allowed again within (burst + 1) / rate seconds.
     this.#put(caller, { tokens: Math.max(-this.#limit.burst, bucket.tokens - cost), at: bucket.at });
   }
 
   #put(caller: string, bucket: Bucket): void {
-    // A Map iterates in the order of insertion. Insert the caller again, so that the first entry is the one idle for
-    // longest. That one is forgotten: memory is bounded, and an active caller keeps its count.
+    // Insert the caller again, since a Map keeps the order of insertion. The first entry is then the one idle longest
+    // and is dropped, so memory is bounded and active callers keep their count.
     this.#buckets.delete(caller);
     this.#buckets.set(caller, bucket);
     if (this.#buckets.size > this.#maxCallers) {

@@ -1,5 +1,5 @@
 /**
- * The database as a service uses it. SQLite and PostgreSQL run the same SQL text.
+ * The database interface of services. SQLite and PostgreSQL run the same SQL text.
  *
  * The SQL is plain: placeholders `?`, ON CONFLICT, RETURNING. No query builder stands between. Each database
  * prepares a text once and keeps it.
@@ -16,7 +16,7 @@ export interface Schema extends Queries {
 }
 
 export interface WriteOptions {
-  /** False: a power cut may undo the transaction, since nobody waits for the disk. By default true. */
+  /** False: a power cut may undo the transaction, and nobody waits for the disk. Default true. */
   readonly durable?: boolean;
 }
 
@@ -27,13 +27,13 @@ export interface Database extends Queries {
    * ask to run `work` again after a conflict, so `work` does nothing but queries.
    */
   write<T>(work: (tx: Queries) => Promise<T>, options?: WriteOptions): Promise<T>;
-  /** Runs reads that all see one moment. */
+  /** Runs reads that all see the same state. */
   snapshot<T>(work: (tx: Queries) => Promise<T>): Promise<T>;
   /** Runs `work` while no other process migrates. */
   migrate(work: (tx: Schema) => Promise<void>): Promise<void>;
   /**
-   * Returns why the database is of no use although it answers, or undefined: a full disk, a file that was deleted.
-   * Costs nearly nothing while all is well. After a full disk it tries to write.
+   * Returns why the database cannot be used although it answers, such as a full disk or a deleted file. Else undefined.
+   * Costs almost nothing if all is well. After a full disk it tries to write.
    */
   problem(): Promise<string | undefined>;
   close(): Promise<void>;
@@ -41,13 +41,13 @@ export interface Database extends Queries {
 
 /** The service that a database belongs to. */
 export interface Owner {
-  /** Name of the service in one word: "hub". Messages and the database server know it. */
+  /** Name of the service in one word, such as "hub", for messages and the database server. */
   readonly service: string;
 }
 
 /**
- * Writes to the disk and leaves nothing behind: tells whether the disk takes writes again. An UPDATE to the same value
- * would not do: SQLite writes no page for it.
+ * Tests if the disk takes writes again, without leaving anything behind. An UPDATE to the same value would not test it,
+ * since SQLite writes no page for that.
  */
 export async function tryWrite(db: Database): Promise<void> {
   await db.write(async (tx) => {

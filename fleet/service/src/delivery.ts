@@ -1,6 +1,6 @@
 /**
- * Delivers the messages of one queue to its receiver, each at least once. While the receiver fails, only one message at
- * a time is attempted. Code that queues messages never waits for a receiver.
+ * Delivers the messages of one queue to its receiver, each at least once. While the receiver fails, one message at a
+ * time is tried. Queueing a message never waits for a receiver.
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,7 +11,7 @@ import type { Logger } from "./log.ts";
 import { pauseAfter } from "./retry.ts";
 
 export interface Message {
-  /** Id that is the same in all attempts, so that the receiver recognises a message that comes twice. */
+  /** Id for all attempts, so that the receiver recognises a repeated message. */
   readonly id: string;
   readonly body: string;
 }
@@ -31,22 +31,22 @@ export interface AttemptOptions {
 }
 
 export interface Queued<P> {
-  /** Place of the message in the queue. */
+  /** Position of the message in the queue. */
   readonly place: P;
-  /** The message; null if nobody wants it any more; `lost` is the reason why it cannot be sent. */
+  /** The message. Null: nobody wants it any more. `lost`: why it cannot be sent. */
   readonly message: Message | { readonly lost: string } | null;
 }
 
 /** The messages of one receiver, in the database. */
 export interface DeliveryQueue<P> {
-  /** Name of the queue, and of the lease that only one of the processes with this queue has. */
+  /** Name of the queue, and of its lease: of several processes, one holds it. */
   readonly name: string;
-  /** Returns the next messages behind a place; undefined: from the start. */
+  /** Returns the next messages after a position; undefined: from the start. */
   next(after: P | undefined, most: number): Promise<readonly Queued<P>[]>;
   remove(places: readonly P[]): Promise<void>;
   /** Keeps a message as dropped. */
   drop(place: P, why: { readonly at: number; readonly reason: string }): Promise<void>;
-  /** Returns a text that only this place has. */
+  /** Returns a unique text for a position. */
   keyOf(place: P): string;
 }
 
@@ -54,16 +54,16 @@ export interface DeliveryOptions {
   readonly db: Database;
   readonly log: Logger;
   readonly now: () => number;
-  /** Attempts once to send a message. */
+  /** Tries once to send a message. */
   readonly attempt: (message: Message, options: AttemptOptions) => Promise<Attempt>;
   readonly onOutcome: (outcome: "sent" | "failed" | "dropped") => void;
-  /** Names the receiver in the log, without a secret. */
+  /** Identifies the receiver in the log, without a secret. */
   readonly about: object;
   readonly words: DeliveryWords;
   readonly limits?: Partial<DeliveryLimits>;
 }
 
-/** Words for the lines of the log. */
+/** Words for log lines. */
 export interface DeliveryWords {
   /** The receiver: "webhook". */
   readonly receiver: string;
@@ -72,18 +72,18 @@ export interface DeliveryWords {
 }
 
 export interface DeliveryLimits {
-  /** Messages that are sent at once. */
+  /** Largest count of messages being sent at the same time. */
   readonly inFlight: number;
-  /** Attempts after which a message is dropped, if the receiver takes others meanwhile. */
+  /** Count of attempts before a message is dropped, if the receiver takes others meanwhile. */
   readonly attempts: number;
-  /** Milliseconds before the second attempt. Each later wait is twice as long, up to `longestMs`. */
+  /** Milliseconds before the second attempt. Each later wait doubles, up to `longestMs`. */
   readonly retryMs: number;
   readonly longestMs: number;
   /** Milliseconds in which the receiver has to answer. */
   readonly patienceMs: number;
   /** Milliseconds between two looks at an empty queue, to which other processes may add messages. */
   readonly lookMs: number;
-  /** Milliseconds of a lease. If the sending process is killed, another one starts to send when they are over. */
+  /** Milliseconds of a lease. If its process dies, another one takes over when it ends. */
   readonly leaseMs: number;
 }
 
@@ -91,36 +91,39 @@ const LIMITS: DeliveryLimits = {
   ...{ inFlight: 4, attempts: 10, retryMs: 1000, longestMs: 5 * 60_000, patienceMs: 15_000 },
   ...{ lookMs: 1000, leaseMs: 5000 },
 };
-/** Most messages that are read at once. */
+/** Largest count of messages to read at once. */
 const BATCH = 64;
-/** Most failing messages that are remembered. */
+/** Largest count of failing messages to remember. */
 const MOST_REMEMBERED = 10_000;
 /** Milliseconds between two log lines about dropped messages. */
 const LOG_EVERY_MS = 60_000;
 
-/** The failed attempts of a message, and the time of the next one. */
+/** Failed attempts of a message, and the time of the next one. */
 interface Failure {
   readonly attempts: number;
-  /** Time of `performance.now()` before which there is no further attempt. */
+  /** Earliest `performance.now()` for another attempt. */
   readonly notBefore: number;
-  /** `#taken` when this message failed first. */
+  /** Value of `#taken` when this message first failed. */
   readonly takenBefore: number;
 }
 
-/** "done": the message leaves the queue. An object: it is kept as dropped. A number: milliseconds to wait at least. */
+/**
+ * Result for a message. "done": it leaves the queue. An object: it is kept as dropped. A number: milliseconds to wait
+ * at least.
+ */
 type Result = "done" | { readonly dropped: string } | number;
 
 export class Delivery<P> {
   readonly #queue: DeliveryQueue<P>;
   readonly #options: DeliveryOptions;
   readonly #limits: DeliveryLimits;
-  /** Names this delivery in leases. */
+  /** Identifies this delivery in leases. */
   readonly #owner = randomUUID();
   readonly #end = new AbortController();
   #running: Promise<void> = Promise.resolve();
   /** `performance.now()` of the last renewal of the lease; -Infinity without a lease. */
   #leasedAt = -Infinity;
-  /** Aborted to end the wait for messages: new ones are queued, or the service stops. */
+  /** Aborted to end the wait for messages, when some are queued or the service stops. */
   #ring = new AbortController();
   readonly #failures = new Map<string, Failure>();
   /** Count of messages that the receiver took. */
@@ -130,7 +133,7 @@ export class Delivery<P> {
   #dropped = 0;
   #loggedAt = -Infinity;
   #isGone = false;
-  /** Reason why messages wait; null while the receiver takes them. */
+  /** Why messages wait; null while the receiver takes them. */
   problem: string | null = null;
 
   constructor(queue: DeliveryQueue<P>, options: DeliveryOptions) {
@@ -148,21 +151,21 @@ export class Delivery<P> {
     this.#running = this.#run();
   }
 
-  /** Ends the wait for messages. Call this once the new messages are durable. */
+  /** Ends the wait for messages. Call it once new messages are durable. */
   wake(): void {
     this.#ring.abort();
   }
 
-  /** Ends the attempts under way. The database keeps the messages that are not delivered. */
+  /** Ends the attempts under way. Undelivered messages stay in the database. */
   async stop(): Promise<void> {
     this.#end.abort();
     this.#ring.abort();
     await this.#running;
-    // Ignore errors: without the database, other processes wait until the lease runs out.
+    // Ignore errors: without the database, other processes wait until the lease ends.
     if (this.#leasedAt > 0) await releaseLease(this.#options.db, this.#queue.name, this.#owner).catch(() => undefined);
   }
 
-  /** Goes through the queue from its start to its end, again and again. */
+  /** Goes through the queue from start to end, repeatedly. */
   async #run(): Promise<void> {
     let after: P | undefined;
     while (!this.#end.signal.aborted)
@@ -177,7 +180,7 @@ export class Delivery<P> {
       }
   }
 
-  /** Takes the lease, or renews it if a third of its time is over. Returns true if this process has it. */
+  /** Takes the lease, or renews it after a third of its time. Returns true if this process holds it. */
   async #takeLease(): Promise<boolean> {
     const { db, now } = this.#options;
     const { leaseMs } = this.#limits;
@@ -187,9 +190,9 @@ export class Delivery<P> {
     return hasLease;
   }
 
-  /** Renews the lease while some work lasts. */
+  /** Renews the lease while the work lasts. */
   async #renewingLease<T>(work: Promise<T>): Promise<T> {
-    // Ignore errors: if the lease runs out, another process sends the same messages, which receivers know by their ids.
+    // Ignore errors: if the lease ends, another process sends the same messages, which receivers recognise by id.
     const renewal = setInterval(() => void this.#takeLease().catch(() => undefined), this.#limits.leaseMs / 2);
     try {
       return await work;
@@ -225,7 +228,7 @@ export class Delivery<P> {
     }
   }
 
-  /** Attempts to send a message. Returns what becomes of its place in the queue. */
+  /** Tries to send a message. Returns the result for its position in the queue. */
   async #send({ place, message }: Queued<P>): Promise<Result> {
     if (this.#isGone) return this.#lose("the receiver wants no more messages");
     if (message === null) return "done";
@@ -265,7 +268,7 @@ export class Delivery<P> {
     const attempts = (before?.attempts ?? 0) + 1;
     const takenBefore = before?.takenBefore ?? this.#taken;
     this.#failures.delete(key);
-    // Drop the message only if others were taken meanwhile: else the receiver is at fault, and not the message.
+    // Drop the message only if others were taken meanwhile. Otherwise the receiver is at fault.
     if (attempts >= most && this.#taken > takenBefore) {
       const dropped = `${attempts} attempts failed while others were taken, the last: ${reason}`;
       this.#countDropped(dropped, this.#options.words.dropped);
@@ -298,13 +301,13 @@ export class Delivery<P> {
     return "done";
   }
 
-  /** Counts a message that is lost for good. */
+  /** Counts a lost message. */
   #lose(reason: string): "done" {
     this.#countDropped(reason, `messages of a ${this.#options.words.receiver} are lost`);
     return "done";
   }
 
-  /** Counts a message that is lost, or kept as dropped. Logs at most once a minute, and not after a 410. */
+  /** Counts a message as lost or dropped. Logs at most once a minute, and not after a 410. */
   #countDropped(reason: string, text: string): void {
     this.#options.onOutcome("dropped");
     this.#dropped++;

@@ -1,11 +1,11 @@
 /**
- * The last lines of a device's log, as agents send them and hubs keep them. Both redact and cut them: an agent may be
- * older than a rule here, or lie.
+ * The last lines of a device's log, which agents send and hubs keep. Both redact and cut them, since an agent may be
+ * outdated or lie.
  */
 
 export const MOST_LOG_LINES = 500;
 export const MOST_LOG_BYTES = 65_536;
-/** Longest line in characters; the rest of a line is left out. */
+/** Longest line in characters. The rest is cut off. */
 const MOST_LINE = 2000;
 const HIDDEN = "[redacted]";
 
@@ -15,12 +15,15 @@ const SECRET_NAME = `[\\w-]*(?:${[
   "(?:api|access|adopt|private)[_-]?key",
 ].join("|")})[\\w-]*`;
 
-/** What is hidden, and what stands in its place. Rather hide too much: nobody can take a secret back. */
+/**
+ * Patterns to hide, with their replacements. Hide too much rather than too little, since a leaked secret cannot be
+ * recalled.
+ */
 const RULES: readonly (readonly [RegExp, string])[] = [
   [/-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|$)/gs, HIDDEN],
-  // User and password of an address. A password may hold a slash or an @, so take all up to the last @ of the word.
+  // User and password of an address. A password may contain a slash or an @, so hide up to the last @ of the word.
   [/\b([a-z][a-z\d+.-]*:\/\/)[^\s"'<>\\]*@/gi, `$1${HIDDEN}@`],
-  // All of an Authorization header, whatever its scheme.
+  // The whole Authorization header, whatever its scheme.
   [/\b((?:proxy-)?authorization\\*["']?\s*[:=]\s*\\*["']?)[^"'\\\r\n]+/gi, `$1${HIDDEN}`],
   [/\b(Bearer|Basic|Digest)\s+[\w.~+/=-]{6,}/gi, `$1 ${HIDDEN}`],
   [new RegExp(`(${SECRET_NAME}\\\\*["']?\\s*[:=]\\s*\\\\*["']?)[^\\s"'\\\\&,;}]+`, "gi"), `$1${HIDDEN}`],
@@ -43,7 +46,7 @@ export function cutLog(text: string): string {
   let bytes = 0;
   const lines = text.split(/\r?\n/).filter((line) => line !== "");
   for (const line of lines.slice(-MOST_LOG_LINES).reverse()) {
-    // Control characters could rewrite a terminal, and PostgreSQL takes no NUL.
+    // Remove control characters, which could rewrite a terminal. PostgreSQL takes no NUL either.
     const plain = line.slice(0, MOST_LINE).replace(/[\0-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g, "\ufffd");
     bytes += Buffer.byteLength(plain) + 1;
     if (bytes > MOST_LOG_BYTES) break;

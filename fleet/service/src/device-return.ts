@@ -1,4 +1,4 @@
-/** How a device proves to a restored hub that it is the one that had enrolled: by the key pair that it made then. */
+/** Proves to a restored hub that a device is the one that enrolled, by the key pair that the device made then. */
 import { createPrivateKey, sign, verify } from "node:crypto";
 import { readPublicKey } from "./release.ts";
 

@@ -1,16 +1,16 @@
-/** Errors that are no fault of the program, and what they say. */
+/** Errors that are not bugs, and the messages for them. */
 
-/** The operator has to change a command, a setting or the machine. The message says what to do. */
+/** Error: the operator must change a command, a setting or the machine. The message says what to do. */
 export class UserError extends Error {
   override readonly name: string = "UserError";
 }
 
-/** A database cannot be used now: away, locked, or its disk is full. What was asked may be asked again. */
+/** Error: a database cannot be used now, since it is away, locked, or its disk is full. A later try may succeed. */
 export class UnavailableError extends Error {
   override readonly name: string = "UnavailableError";
 }
 
-/** Somebody refuses the settings of this service. Asking again does not help before an operator has changed them. */
+/** Error: another service refuses the settings. Retrying does not help until an operator changes something. */
 export class RefusedError extends UnavailableError {
   override readonly name = "RefusedError";
 }
@@ -24,16 +24,16 @@ export function codeOf(error: unknown): string {
   return typeof code === "string" ? code : "";
 }
 
-/** Codes of certificates that no known authority has signed. */
+/** Error codes of certificates that no known authority signed. */
 const UNTRUSTED =
   /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_(GET_ISSUER_CERT(_LOCALLY)?|VERIFY_LEAF_SIGNATURE))$/;
 
-/** Codes of certificates that are not valid now, by the clock of this machine. */
+/** Error codes of certificates that are not valid now, by this machine's clock. */
 const UNTIMELY = /^CERT_(HAS_EXPIRED|NOT_YET_VALID)$/;
 
 /**
- * Returns why a connection failed: the message of the error and of its cause, since `fetch` puts the reason there. Says
- * what to do about a certificate that this machine does not trust, or that is not valid by its clock.
+ * Returns why a connection failed: the messages of the error and its cause, since `fetch` puts the reason there. For a
+ * certificate that is not trusted or not valid now, adds what to do.
  */
 export function connectionProblem(error: unknown): string {
   const { cause } = (error ?? {}) as { cause?: unknown };

@@ -1,4 +1,4 @@
-/** Reads the flags of a command line. Tells every wrong one at once, with the flag that was probably meant. */
+/** Parses the flags of a command line. Reports all wrong ones at once, each with a suggestion. */
 import { meantBy } from "./names.ts";
 
 /** A flag with a value, or one without. */
@@ -6,7 +6,7 @@ export type FlagKind = "text" | "switch";
 
 export interface Flags {
   readonly values: Readonly<Record<string, string | true>>;
-  /** Words that belong to no flag. */
+  /** Words without a flag. */
   readonly words: readonly string[];
   readonly problems: string[];
 }
@@ -31,7 +31,7 @@ export function readFlags(args: readonly string[], known: Readonly<Record<string
     const kind = word.startsWith("--") && Object.hasOwn(known, name) ? known[name] : undefined;
     if (kind === undefined) {
       problems.push(`-${word.startsWith("--") ? "-" : ""}${name}: is not known${meantBy(name, names, "--")}`);
-      // The next argument is most likely the value of the unknown flag.
+      // Skip the next argument, most likely the unknown flag's value.
       if (value === undefined && next?.startsWith("-") === false) i++;
     } else if (kind === "switch") {
       if (value !== undefined) problems.push(`--${name}: got a value, expected the flag alone`);

@@ -1,6 +1,6 @@
 /**
- * Brings several transactions to the disk by one sync. A transaction that commits while a sync runs waits for the next
- * one, with all others that came meanwhile: the running one may have begun before its bytes were written.
+ * Shares one sync of the disk among several transactions. A transaction that commits while a sync runs waits for the
+ * next one, with all others that came meanwhile: the running one may have begun before its bytes were written.
  */
 export class GroupSync {
   readonly #sync: () => Promise<void>;
@@ -12,7 +12,7 @@ export class GroupSync {
     this.#sync = sync;
   }
 
-  /** Resolves when a sync is done that began after this call. Rejects if that sync failed. */
+  /** Resolves when a sync that began after this call is done. Rejects if it failed. */
   wait(): Promise<void> {
     if (this.#running === null) return this.#start();
     return (this.#next ??= this.#running

@@ -1,5 +1,5 @@
 /**
- * Leases: one of the processes that share a database does a piece of work, the others wait. The table is
+ * Leases: of several processes that share a database, one does a piece of work and the others wait. The table is
  * `leases (name PRIMARY KEY, owner, until)`.
  */
 import type { Database } from "./database.ts";
@@ -15,7 +15,7 @@ export async function takeLease(
   owner: string,
   { now, milliseconds }: { readonly now: number; readonly milliseconds: number },
 ): Promise<boolean> {
-  // Replace a lease that ends far in the future too: it was written while a clock was wrong.
+  // Also replace a lease that ends far in the future, written while a clock was wrong.
   const rows = await db.write((tx) =>
     tx.all(
       `INSERT INTO leases (name, owner, until) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE

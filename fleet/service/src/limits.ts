@@ -1,10 +1,10 @@
-/** Limits of the system under which a service starts, told in a sentence. Imports nothing: it runs before the rest. */
+/** Checks system limits at a service's start and explains them. Imports nothing, since it runs first. */
 import { readFileSync } from "node:fs";
 
-/** Descriptors without which not even the modules can be loaded, or one more file be opened. */
+/** Count of file descriptors below which not even the modules can be loaded. */
 const LEAST_FILES = 256;
 
-/** Returns how many files this process may have open; undefined where the system does not say. */
+/** Returns how many files this process may open; undefined if the system does not say. */
 export function mostFiles(limits = readLimits()): number | undefined {
   const [, soft] = /^Max open files\s+(\d+)/m.exec(limits) ?? [];
   return soft === undefined ? undefined : Number(soft);
@@ -33,7 +33,7 @@ export function connectionLimitProblem(connections: number, limits?: string): st
   return `open files: got a limit of ${most}, expected ${needed} for ${connections} connections; raise it with ulimit -n, or with LimitNOFILE in the unit`;
 }
 
-/** Sentences for errors that a limit of the system causes. */
+/** Explanations of errors that a system limit causes. */
 const SENTENCES: Readonly<Record<string, string>> = {
   EMFILE: "open files: the limit of this process is reached; raise it with ulimit -n, or with LimitNOFILE in the unit",
   ENFILE: "open files: the limit of this machine is reached; raise fs.file-max",
@@ -49,7 +49,7 @@ export function explainLimit(error: unknown): string | undefined {
   return typeof code === "string" && Object.hasOwn(SENTENCES, code) ? SENTENCES[code] : undefined;
 }
 
-/** Loads and runs a command, under limits that suffice for it. Otherwise says why not, and ends with code 2. */
+/** Loads and runs a command if the system's limits suffice. Otherwise explains why not, and ends with code 2. */
 export async function runWithinLimits(name: string, load: () => Promise<unknown>): Promise<void> {
   const refuse = (problem: string): void => {
     process.stderr.write(`${name}: ${problem}\n`);

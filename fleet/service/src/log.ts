@@ -1,6 +1,6 @@
 /**
- * The log of every service: one JSON object a line, with `level` as a word and `time` in ISO 8601. Name each field that
- * is logged: never log headers, tokens or packets.
+ * The log of every service: a JSON object per line, with `level` as a word and `time` in ISO 8601. List each logged
+ * field by name, and never log headers, tokens or packets.
  */
 import { type DestinationStream, type Logger, pino, stdTimeFunctions } from "pino";
 import { messageOf } from "./errors.ts";
@@ -9,9 +9,9 @@ import { LogOutput } from "./log-output.ts";
 export type { DestinationStream, Logger };
 
 export interface LogOptions {
-  /** Where lines go; by default standard output, each line at once. */
+  /** Destination of lines. Default: standard output, unbuffered. */
   readonly destination?: DestinationStream | undefined;
-  /** Cuts secrets out of the texts of errors, which come from elsewhere. */
+  /** Removes secrets from error texts, which come from elsewhere. */
   readonly redact?: (text: string) => string;
 }
 

@@ -1,14 +1,11 @@
-/**
- * Brings a schema up to date in numbered steps. A step that was released never changes: the next change gets the next
- * number.
- */
+/** Migrates a schema in numbered steps. A released step never changes; the next change gets a new number. */
 import type { Database, Owner, Queries } from "./database.ts";
 import { UserError } from "./errors.ts";
 
 export interface Migration {
   readonly version: number;
   readonly name: string;
-  /** Returns the statements. `text` is the type of columns that hold text, so that both databases order by bytes. */
+  /** Returns the statements. `text` is the type for text columns, which makes both databases order by bytes. */
   readonly sql: (text: string) => string;
 }
 
@@ -29,7 +26,7 @@ export async function migrate(db: Database, { service, steps, now = Date.now }: 
     await tx.script(
       `CREATE TABLE IF NOT EXISTS schema_migrations (version BIGINT PRIMARY KEY, name ${text} NOT NULL, applied_at BIGINT NOT NULL)`,
     );
-    // What a service remembers about the database itself: a mark that rises, the last time that it trusted.
+    // Facts that a service keeps about the database itself: a rising mark, and the last trusted time.
     await tx.script(`CREATE TABLE IF NOT EXISTS service_state (name ${text} PRIMARY KEY, value BIGINT NOT NULL)`);
     const current = await databaseVersion(tx);
     const newest = steps.at(-1)?.version ?? 0;

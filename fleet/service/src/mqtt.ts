@@ -1,6 +1,6 @@
 /**
- * One connection to a broker of MQTT 5. It never reconnects by itself: when it ends, its owner opens another one. An
- * acknowledgement can then never go out over another connection, where its packet id may mean another message.
+ * One connection to an MQTT 5 broker. It never reconnects: when it ends, its owner opens another. An acknowledgement
+ * can then never go out over another connection, where its packet id may mean another message.
  *
  * MQTT 5 is needed: its reason codes say that nobody listens to a topic, or that a client may not write to the topic.
  * Brokers of MQTT 3.1.1 acknowledge such a message, and throw the message away.
@@ -8,12 +8,12 @@
 import type { IClientOptions, IConnackPacket, IPublishPacket, MqttClient } from "mqtt";
 import { UserError, connectionProblem, messageOf } from "./errors.ts";
 
-/** Default topic above all others. Agents and hosts have to agree on it. */
+/** Default first level of all topics. Agents and hosts must agree on it. */
 export const MQTT_TOPIC = "boxwright";
 
-/** What a host answers to a packet that names a response topic. */
+/** A host's answer to a packet that names a response topic. */
 export interface MqttAnswer {
-  /** Why the host never takes the packet; absent: its frame is stored. */
+  /** Why the host will never take the packet. Absent: its frame is stored. */
   readonly refused?: string;
 }
 
@@ -24,7 +24,7 @@ export const MQTT_ENVELOPE_BYTES = 16 * 1024;
 
 /** Reason codes of MQTT 5 that agents and hosts tell apart. */
 export const MQTT_CODE = { nobody: 16, denied: 135, takenOver: 142, topic: 144, tooLarge: 149, format: 153 } as const;
-/** Advice by reason code of a refused connection. No attempt can succeed before an operator has changed something. */
+/** Advice by reason code of a refused connection. Retrying does not help until an operator changes something. */
 const MISTAKES: Readonly<Record<number, string>> = {
   1: "expected a broker that speaks MQTT 5",
   132: "expected a broker that speaks MQTT 5",
@@ -37,11 +37,11 @@ const MISTAKES: Readonly<Record<number, string>> = {
   138: "ask the operator of the broker",
 };
 
-/** Seconds between signs of life. A connection that is silent for one and a half times as long is over. */
+/** Seconds between signs of life. A connection that is silent for 1.5 times as long is dead. */
 const KEEPALIVE_SECONDS = 30;
 /** Milliseconds after which an attempt to connect is given up. */
 const CONNECT_MS = 10_000;
-/** Milliseconds after which an orderly close becomes a cut. */
+/** Milliseconds after which an orderly close is replaced by a cut. */
 const CLOSE_MS = 2000;
 
 export interface MqttAddress {
@@ -81,7 +81,7 @@ export interface MqttOptions {
   readonly sessionSeconds?: number;
   /** Largest count of messages that the broker sends before it waits for acknowledgements. */
   readonly receiveMaximum?: number;
-  /** Most bytes of a message to this client. The broker throws larger ones away. */
+  /** Largest message for this client in bytes. The broker drops larger ones. */
   readonly maximumPacketSize?: number;
   /**
    * Called with one message at a time. The next one comes after `done`, which acknowledges the message. `done` has no
@@ -91,7 +91,7 @@ export interface MqttOptions {
 }
 
 export interface MqttConnection {
-  /** True if the broker knew this client, and has kept its messages. */
+  /** True if the broker knew this client and kept its messages. */
   readonly hasSession: boolean;
   /** Most bytes of a message, as the broker states. */
   readonly maxBytes: number;
@@ -117,14 +117,14 @@ export interface MqttMessage {
   readonly topic: string;
   readonly payload: Uint8Array | string;
   readonly qos: 0 | 1;
-  /** The broker keeps the message for later subscribers, in place of the last one of this topic. */
+  /** True: the broker keeps the message for later subscribers, instead of the topic's last one. */
   readonly retain?: boolean;
   readonly contentType?: string;
   /** Topic at which the receiver answers. */
   readonly responseTopic?: string;
   /** Bytes that the answer has to carry, by which the sender recognises it. */
   readonly correlationData?: Buffer;
-  /** Seconds after which the broker throws the message away. */
+  /** Seconds after which the broker drops the message. */
   readonly expirySeconds?: number;
   readonly properties?: Readonly<Record<string, string>>;
 }
@@ -134,16 +134,16 @@ export interface MqttMessage {
  * @throws UserError if the broker refuses this client; another error if it is away
  */
 export async function connectMqtt(address: MqttAddress, options: MqttOptions): Promise<MqttConnection> {
-  // Load the library here: it costs a third of the start of a process that has no broker.
+  // Load the library here: it takes a third of the start of a process that has no broker.
   const { connect } = (await import("mqtt")).default;
   const client = connect(optionsOf(address, options));
   let isOpen = true;
-  // mosquitto ends the older one of two clients without a word.
+  // mosquitto silently ends the older of two clients.
   let reason = "the broker closed the connection. If it runs, look for another client under the same client id";
   const ended = new Promise<string>((resolve) => {
     client.once("close", () => {
       isOpen = false;
-      // Without this the library keeps timers, and messages without an acknowledgement.
+      // Without this the library keeps timers and unacknowledged messages.
       client.end(true);
       resolve(reason);
     });
@@ -193,7 +193,7 @@ function optionsOf(address: MqttAddress, options: MqttOptions): IClientOptions {
 type Operations = Pick<MqttConnection, "subscribe" | "publish" | "close" | "cut">;
 
 function operationsOf(client: MqttClient, ended: Promise<string>): Operations {
-  /** Ids of packets that the broker acknowledged with `nobody`. The library does not pass this code to its caller. */
+  /** Ids of packets acknowledged with `nobody`, a code that the library does not pass on. */
   const unheard = new Set<number>();
   client.on("packetreceive", (packet) => {
     if (packet.cmd === "puback" && packet.reasonCode === MQTT_CODE.nobody) unheard.add(packet.messageId!);
@@ -209,7 +209,7 @@ function operationsOf(client: MqttClient, ended: Promise<string>): Operations {
     },
     async publish({ topic, payload, qos, retain = false, properties, ...rest }) {
       const { contentType, responseTopic, correlationData, expirySeconds } = rest;
-      // The library takes no other bytes than a Buffer.
+      // The library accepts only a Buffer.
       const body =
         typeof payload === "string" ? payload : Buffer.from(payload.buffer, payload.byteOffset, payload.byteLength);
       const publishing = client.publishAsync(topic, body, {
@@ -220,7 +220,7 @@ function operationsOf(client: MqttClient, ended: Promise<string>): Operations {
           ...(responseTopic !== undefined && { responseTopic }),
           ...(correlationData !== undefined && { correlationData }),
           ...(expirySeconds !== undefined && { messageExpiryInterval: expirySeconds }),
-          // The library never sends a message with an empty list of properties, and does not say so.
+          // Leave out an empty list of properties: the library would silently never send the message.
           ...(properties && Object.keys(properties).length > 0 && { userProperties: { ...properties } }),
         },
       });

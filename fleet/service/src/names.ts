@@ -1,4 +1,4 @@
-/** Finds the name that was meant by a misspelt one. */
+/** Suggests the name that a misspelt one probably means. */
 
 /** Returns how many letters have to be added, removed, changed or swapped with their neighbour. */
 function distance(a: string, b: string): number {
@@ -18,7 +18,7 @@ function distance(a: string, b: string): number {
 
 const plain = (name: string): string => name.toLowerCase().replace(/[-_]/g, "");
 
-/** Returns the name that was meant: at most a third of its letters differ, or it begins with the given text. */
+/** Returns the suggested name: at most a third of its letters differ, or it begins with the given text. */
 export function nearest(given: string, names: readonly string[]): string | undefined {
   const short = plain(given).slice(0, 64);
   const ranked = names.map((name) => ({ name, steps: distance(short, plain(name)) }));

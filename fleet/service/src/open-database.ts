@@ -10,7 +10,7 @@ import { Sqlite } from "./sqlite.ts";
 export interface OpenOptions extends MigrateOptions, Omit<PostgresOptions, "onError"> {
   /** Address of a PostgreSQL database, or path of a SQLite file. */
   readonly place: string;
-  /** What the operator has to do about a SQLite file that is not there; undefined: it is made. */
+  /** What the operator must do about a missing SQLite file; undefined: it is created. */
   readonly missing?: string | undefined;
   readonly onError?: ((error: Error) => void) | undefined;
 }
@@ -30,7 +30,7 @@ export async function openDatabase(options: OpenOptions): Promise<Database> {
   }
 }
 
-/** Returns the error with its reason and what to do: at the start an operator reads it, and no caller. */
+/** Returns the error with its reason and advice, since at the start an operator reads it. */
 const atStart = ({ message, cause }: UnavailableError): UnavailableError =>
   new UnavailableError(
     `${message}${cause === undefined ? "" : ` (${messageOf(cause)})`}; expected PostgreSQL at the address of the setting`,

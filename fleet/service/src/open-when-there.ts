@@ -1,4 +1,4 @@
-/** Waits at the start for what a service needs and cannot use yet, so that the order of units does not matter. */
+/** At a service's start, waits for something that cannot be used yet, so that units may start in any order. */
 import { createServer, type Server } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { messageOf, RefusedError, UnavailableError } from "./errors.ts";
@@ -8,10 +8,10 @@ const RETRY_MS = 1000;
 
 export interface WaitOptions {
   readonly log: Logger;
-  /** Where the service will listen. Until then every request gets 503 there, with the reason. */
+  /** Address where the service will listen. Until then every request there gets 503 with the reason. */
   readonly address: string;
   readonly port: number;
-  /** False: tries once. By default true. */
+  /** False: tries only once. Default true. */
   readonly waits?: boolean;
 }
 
@@ -44,7 +44,7 @@ export async function openWhenThere<T>(
   }
 }
 
-/** Answers every request with the problem. Where the port is taken, the service tells it later. */
+/** Answers every request with the problem. If the port is taken, the service reports that later. */
 function listen(address: string, port: number, problem: () => string): Promise<Server> {
   const server = createServer((request, response) => {
     request.resume();

@@ -1,10 +1,10 @@
-/** Time limits of a body: a least pace in every window, and a longest time in all. */
+/** Time limits of a body: a smallest pace in every window, and a longest total time. */
 export interface Pace {
-  /** Least bytes a second; 0: any. */
+  /** Smallest count of bytes per second; 0: any. */
   readonly rate: number;
   /** Milliseconds over which the pace is measured. A network that stalls for less does not matter. */
   readonly window: number;
-  /** Milliseconds for the whole body. Absent: as long as the pace is kept. */
+  /** Milliseconds for the whole body. Absent: no limit while the pace is kept. */
   readonly most?: number;
 }
 
@@ -13,7 +13,7 @@ export interface PaceWatch {
   end(): void;
 }
 
-/** Calls `onSlow` once, with the reason, when a body is too slow. Looks once in a window, so one timer is enough. */
+/** Calls `onSlow` once with the reason when a body is too slow. Checks once per window, by a single timer. */
 export function watchPace({ rate, window, most = Infinity }: Pace, onSlow: (reason: string) => void): PaceWatch {
   if (rate === 0 && most === Infinity) return { count: () => undefined, end: () => undefined };
   // A longest time below a window ends before the first one.
@@ -41,7 +41,7 @@ export function watchPace({ rate, window, most = Infinity }: Pace, onSlow: (reas
   };
 }
 
-/** Yields the chunks of a body, and ends early where it becomes too slow: as if its sender had hung up. */
+/** Yields the chunks of a body. Ends early if it becomes too slow, as if its sender had hung up. */
 export async function* keepPace(body: AsyncIterable<Buffer>, pace: Pace): AsyncGenerator<Buffer> {
   let onSlow: () => void;
   const slow = new Promise<"slow">((resolve) => (onSlow = () => resolve("slow")));
@@ -50,7 +50,7 @@ export async function* keepPace(body: AsyncIterable<Buffer>, pace: Pace): AsyncG
   try {
     for (;;) {
       const next = chunks.next();
-      // The body may break after nobody waits for it any more.
+      // The body may still fail after nobody waits for it.
       next.catch(() => undefined);
       const found = await Promise.race([next, slow]);
       if (found === "slow" || found.done === true) return;

@@ -1,4 +1,4 @@
-/** PostgreSQL: several processes of a service can share it. */
+/** PostgreSQL, which several processes of a service can share. */
 import pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
@@ -14,12 +14,12 @@ import {
 import { codeOf, messageOf, UnavailableError, UserError } from "./errors.ts";
 import { pauseAfter } from "./retry.ts";
 
-/** A transaction that others came before is tried again for so long. A count of tries would depend on the machine. */
+/** Milliseconds for which a conflicting transaction is retried. A count of retries would depend on the machine. */
 const PATIENCE_MS = 10_000;
-/** A pause is anything from 0 to 100 ms: transactions that met once would otherwise meet again. */
+/** Pauses vary from 0 to 100 ms, since transactions that collided once would otherwise collide again. */
 const PAUSES = { first: 3, most: 50, share: 1 } as const;
 const DISK_FULL_CODE = "53100";
-/** Codes of an address that the operator has to change: no such database, no such role, a wrong password. */
+/** Error codes of an address that the operator must change: unknown database, unknown role, wrong password. */
 const WRONG = /^(3D000|28000|28P01)$/;
 
 interface Prepared {
@@ -27,7 +27,7 @@ interface Prepared {
   readonly text: string;
 }
 
-/** Numbers the placeholders (`?` becomes `$1`) and names the text. Each connection prepares a name once. */
+/** Statements with numbered placeholders (`?` becomes `$1`) and a name. Each connection prepares a name once. */
 const prepared = new Map<string, Prepared>();
 function prepare(sql: string): Prepared {
   let found = prepared.get(sql);
@@ -40,18 +40,18 @@ function prepare(sql: string): Prepared {
   return found;
 }
 
-/** The number of BIGINT. Times are milliseconds in one: exact as a number until the year 287396. */
+/** Type id of BIGINT. Times are milliseconds of this type, exact as a number until the year 287396. */
 const BIGINT = 20;
 const types: pg.CustomTypesConfig = {
   getTypeParser: (oid: number, format?: "text" | "binary") =>
     oid === BIGINT ? Number : (pg.types.getTypeParser(oid, format) as (text: string) => unknown),
 };
 
-/** True if the server is away. False if the query is at fault. */
+/** True if the server is away, false if the query is at fault. */
 function isAway(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  // 08: connection. 53: out of resources. 57P: shutting down or starting. The others are codes of the socket and
-  // messages of the pool.
+  // 08: connection. 53: out of resources. 57P: stopping or starting. Others are codes of the socket and messages of the
+  // pool.
   return (
     /^(08|53|57P)/.test(codeOf(error)) ||
     /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENOENT|EAI_AGAIN)/.test(codeOf(error)) ||
@@ -88,12 +88,12 @@ export interface PostgresOptions extends Owner {
 export class Postgres implements Database {
   readonly kind = "postgres";
   readonly #pool: pg.Pool;
-  /** True from an error "disk full" to the next write that succeeds. */
+  /** True from a "disk full" error to the next successful write. */
   #full = false;
 
   readonly #begin: string;
   readonly #lock: number;
-  /** Writes that have not ended. */
+  /** Running writes. */
   readonly #writes = new Set<Promise<unknown>>();
 
   constructor(
@@ -101,7 +101,7 @@ export class Postgres implements Database {
     { service, poolSize, onError, isolation = "SERIALIZABLE", patience = 10_000 }: PostgresOptions,
   ) {
     this.#begin = `BEGIN ISOLATION LEVEL ${isolation}`;
-    // Advisory lock under which the schema changes: the name of the service in ASCII.
+    // Key of the advisory lock for schema changes: the service's name in ASCII.
     this.#lock = Buffer.from(service).readUIntBE(0, Math.min(service.length, 6));
     this.#pool = new pg.Pool({
       connectionString: url,
@@ -114,10 +114,10 @@ export class Postgres implements Database {
       application_name: `boxwright-${service}`,
       types,
     });
-    // A connection may break at any time, and an error that nobody listens to ends the process. Listen from the moment
-    // it is made: the pool takes its own listener away before it hands a connection out.
+    // Listen from the start: a connection may break at any time, an unheard error ends the process, and the pool
+    // removes its own listener before it hands a connection out.
     this.#pool.on("connect", (client) => client.on("error", onError));
-    // The pool repeats the error of an idle connection, which was reported above.
+    // Ignore the pool's copy of an idle connection's error, which was reported above.
     this.#pool.on("error", () => undefined);
   }
 
@@ -149,7 +149,7 @@ export class Postgres implements Database {
         return result;
       } catch (error) {
         if (codeOf(error) === DISK_FULL_CODE) this.#full = true;
-        // 40001: two transactions could not be put in an order. 40P01: deadlock. Both were rolled back whole.
+        // 40001: serialization conflict. 40P01: deadlock. Both were rolled back completely.
         const isConflict = /^40(001|P01)$/.test(codeOf(error));
         if (!isConflict || performance.now() > deadline) throw translate(error);
         await sleep(pauseAfter(attempt, PAUSES));
@@ -165,7 +165,7 @@ export class Postgres implements Database {
 
   async migrate(work: (tx: Schema) => Promise<void>): Promise<void> {
     await this.#transaction("BEGIN", async (tx, client) => {
-      // The lock is held until the transaction ends, however it ends.
+      // The lock lasts until the transaction ends.
       await client.query(`SELECT pg_advisory_xact_lock(${this.#lock})`);
       await work({
         all: (sql, params) => tx.all(sql, params),
@@ -184,7 +184,7 @@ export class Postgres implements Database {
   }
 
   async close(): Promise<void> {
-    // The pool gives no connection any more once it ends, also to those that wait for one.
+    // Wait first: a pool that ends gives no connection even to those who wait for one.
     await Promise.all(this.#writes);
     await this.#pool.end();
   }
@@ -201,7 +201,7 @@ export class Postgres implements Database {
       await client.query("ROLLBACK").catch((failure: Error) => void (broken = failure));
       throw error;
     } finally {
-      // The pool forgets a connection that was closed. Tell it about one that is open but could not roll back.
+      // Tell the pool about a connection that is open but could not roll back. It notices a closed one itself.
       client.release(broken);
     }
   }

@@ -1,13 +1,13 @@
 /**
- * Checks that addresses are public. A service that posts to an address of a user must not reach its own machine, its
- * neighbours, or the metadata of a cloud. Check names while connecting: a name may resolve to another address later.
+ * Checks that addresses are public. A service that posts to a user's address must not reach its own machine, its
+ * neighbours, or a cloud's metadata. Names are checked while connecting, since they may resolve differently later.
  */
 import dns from "node:dns";
 import { BlockList, isIP, type LookupFunction } from "node:net";
 
 export type LookUp = LookupFunction;
 
-/** IPv4 networks that are not public, by the registries of IANA. */
+/** IPv4 networks that are not public, from IANA's registries. */
 const INSIDE: readonly (readonly [string, number])[] = [
   ...([
     ["0.0.0.0", 8],
@@ -28,7 +28,7 @@ const INSIDE: readonly (readonly [string, number])[] = [
 ];
 const blocked = new BlockList();
 for (const [address, bits] of INSIDE) blocked.addSubnet(address, bits, "ipv4");
-/** The public part of IPv6. `tunnels` has the parts of it for documentation and for tunnels of IPv4. */
+/** The public part of IPv6. `tunnels` lists the parts of it for documentation and for tunnelled IPv4. */
 const global6 = new BlockList();
 global6.addSubnet("2000::", 3, "ipv6");
 const tunnels = new BlockList();
@@ -57,7 +57,7 @@ export function refuseInside(hostname: string): void {
   if (isIP(address) !== 0 && !isPublic(address)) throw refusal(address);
 }
 
-/** Looks a name up as `dns.lookup` does, and fails if one of its addresses is not public. */
+/** Looks up a name like `dns.lookup`, but fails if any of its addresses is not public. */
 export const lookUpPublic: LookUp = (hostname, options, callback) => {
   dns.lookup(hostname, { ...options, all: true }, (error, addresses) => {
     const [first] = addresses ?? [];

@@ -1,11 +1,11 @@
 /**
- * A release of the agent: which archive is which version, signed with Ed25519 outside of the hub. The signature covers
- * the text of the release as it is, so that no two programs can write the same release differently.
+ * A release of the agent: an archive and its version, signed with Ed25519 outside of the hub. The signature covers the
+ * exact text of the release, so formatting cannot make a difference.
  */
 import { createHash, createPrivateKey, createPublicKey, sign, verify, type KeyObject } from "node:crypto";
 
 export interface Release {
-  /** Three numbers: 1.2.0. Devices refuse a version that is not above the one that they run. */
+  /** Three numbers: 1.2.0. Devices refuse a version that is not newer than their own. */
   readonly version: string;
   /** System and processor of the archive, such as linux-arm64. */
   readonly platform: string;
@@ -17,7 +17,7 @@ export interface Release {
   readonly signed_at: string;
 }
 
-/** A release as it travels. */
+/** A release with its signature, as sent. */
 export interface SignedRelease {
   /** JSON of a Release. */
   readonly release: string;
@@ -32,15 +32,15 @@ export interface DesiredAgent {
   readonly etag: string;
 }
 
-/** A release is damaged, or no trusted key has signed it. */
+/** Error: a release is damaged, or not signed by a trusted key. */
 export class ReleaseError extends Error {
   override readonly name = "ReleaseError";
 }
 
-/** Signed before each release, so that a signature over another kind of text is none over a release. */
+/** Text signed in front of each release, so that a signature over another kind of text cannot be reused. */
 const CONTEXT = "boxwright agent release 1\n";
 const PREFIX = "ed25519:";
-/** What stands before the 32 bytes of an Ed25519 key in its SPKI form (RFC 8410). */
+/** Bytes before the 32 bytes of an Ed25519 key in SPKI form (RFC 8410). */
 const SPKI = Buffer.from("302a300506032b6570032100", "hex");
 
 /** Returns a public key as settings name it: ed25519: and 43 characters. */
@@ -92,7 +92,7 @@ export function readRelease(text: string): Release {
   try {
     json = JSON.parse(text) as typeof json;
   } catch {
-    // The check below throws.
+    // Leave the error to the check below.
   }
   if (typeof json !== "object" || json === null) return fail("text", text, "JSON");
   const { version, platform, sha256, size, name, signed_at } = json;
@@ -137,6 +137,6 @@ export function compareVersions(a: string, b: string): number {
   return 0;
 }
 
-/** Returns the SHA-256 of a release as it travels, by which a device remembers it. */
+/** Returns the SHA-256 of a signed release, by which a device remembers it. */
 export const releaseId = ({ release, signature }: SignedRelease): string =>
   createHash("sha256").update(`${release}\n${signature}`).digest("hex");

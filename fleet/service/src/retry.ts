@@ -1,24 +1,26 @@
-/** When to try again: the one rule of hub, agent and host. */
+/** When to retry: the one rule of hub, agent and host. */
 
 /**
- * Returns whole milliseconds, varied randomly by a share of the given ones either way. Devices that lost the same
- * receiver would otherwise all come back at the same moment.
+ * Returns whole milliseconds, varied randomly by a share in either direction, so that devices that lost the same
+ * receiver do not all return at once.
  */
 export const spreadOut = (milliseconds: number, share = 0.1): number =>
   Math.round(milliseconds * (1 + share * (2 * Math.random() - 1)));
 
-/** Limits of a pause in milliseconds, and the share by which it varies: by default a tenth. */
+/** Limits of a pause in milliseconds, and the share by which it varies (default a tenth). */
 export interface Pauses {
   readonly first: number;
   readonly most: number;
   readonly share?: number;
 }
 
-/** Returns the milliseconds to wait after so many failures in a row, at least one. Doubles from `first` to `most`. */
+/**
+ * Returns the milliseconds to wait after that many consecutive failures (at least 1). Doubles from `first` to `most`.
+ */
 export const pauseAfter = (failures: number, { first, most, share }: Pauses): number =>
   spreadOut(Math.min(most, first * 2 ** (failures - 1)), share);
 
-/** Counts failures in a row. */
+/** Counts consecutive failures. */
 export class Backoff {
   readonly #pauses: Pauses;
   #failures = 0;
@@ -27,7 +29,7 @@ export class Backoff {
     this.#pauses = { first, most };
   }
 
-  /** Returns the milliseconds to wait after one more failure. */
+  /** Returns the milliseconds to wait after another failure. */
   next(): number {
     return pauseAfter(++this.#failures, this.#pauses);
   }
@@ -37,7 +39,7 @@ export class Backoff {
   }
 }
 
-/** Returns the milliseconds that a Retry-After header asks for, in whole seconds or as a date; null: none. */
+/** Returns the milliseconds that a Retry-After header asks for, given in seconds or as a date; null: none. */
 export function askedPause(header: string | null | undefined, now = Date.now()): number | null {
   if (header === null || header === undefined) return null;
   const milliseconds = /^\d+$/.test(header) ? Number(header) * 1000 : Date.parse(header) - now;

@@ -1,17 +1,17 @@
 /**
- * Room for what senders are sending: nobody waits for a slow sender.
+ * Shares room among senders, so that nobody waits for a slow one.
  *
  * A visit that lasts longer than `slowAfter` counts as slow. Slow visits share half of the room, so the other half is
  * free for those who are quick, however many slow ones there are. A sender that is known has a share of its own.
  */
 export interface RoomOptions {
-  /** What all visits together may take, in bytes or in whatever unit `take` counts. */
+  /** Total that all visits may take, in the unit that `take` counts. */
   readonly size: number;
-  /** Visits of one sender at once. */
+  /** Largest count of one sender's visits at the same time. */
   readonly ofSender: number;
-  /** Milliseconds after which a visit is slow. */
+  /** Milliseconds after which a visit counts as slow. */
   readonly slowAfter: number;
-  /** Returns milliseconds that never jump. */
+  /** Returns a monotonic time in milliseconds. */
   readonly now?: () => number;
 }
 
@@ -39,7 +39,7 @@ export interface Visit {
    * @throws NoRoomError
    */
   take(amount: number): void;
-  /** Gives back what the visit took. A second call does nothing. */
+  /** Returns what the visit took. A second call does nothing. */
   leave(): void;
 }
 
@@ -62,13 +62,13 @@ export class Room {
     this.#options = { now: () => performance.now(), ...options };
   }
 
-  /** Returns what all visits have taken. */
+  /** Total that all visits have taken. */
   get taken(): number {
     return this.#taken;
   }
 
   /**
-   * Lets a sender in.
+   * Begins a visit.
    * @param sender undefined: nobody knows who it is, and it has no share
    * @throws NoRoomError of kind "share"
    */
@@ -118,7 +118,7 @@ export class Room {
     else this.#visitsOf.delete(open.sender);
   }
 
-  /** Moves visits that have become slow out of the quick ones. Each visit is moved once. */
+  /** Removes visits that have become slow from the quick ones, each once. */
   #findSlow(): void {
     const limit = this.#options.now() - this.#options.slowAfter;
     for (const open of this.#quick) {

@@ -1,6 +1,6 @@
 /**
  * Watches the files of a SQLite database: itself, its write-ahead log (`-wal`) and the memory that processes share
- * (`-shm`). SQLite looks at none of them again once they are open.
+ * (`-shm`). SQLite never checks them again once they are open.
  *
  * - A file that was deleted or replaced still answers. What is written into it is gone with the process.
  * - A database that was overwritten in place answers from two of them. Only a checkpoint writes it, so another
@@ -12,11 +12,11 @@ import { dirname } from "node:path";
 import { Worker } from "node:worker_threads";
 import { promisify } from "node:util";
 
-/** Another check waits for so many times the duration of the last one: processes that share a file write it often. */
+/** Factor: after a check, rest this many times its duration, since processes that share a file write it often. */
 const REST = 20;
 const PARTS = ["", "-wal", "-shm"] as const;
 
-/** Checks a database in a thread of its own. Reads the mark first: a database of somebody else has another one. */
+/** Checks a database in its own thread. Reads the mark first, which differs in somebody else's database. */
 const CHECK = `
   const { parentPort, workerData: { libsql, file, mark } } = require("node:worker_threads");
   const Database = require(libsql);
@@ -44,9 +44,9 @@ export class SqliteWatch {
   readonly #file: string;
   /** Device and inode of each part, and the parts that exist. */
   #identities: readonly string[] = [];
-  /** Descriptor of the log. Locks of SQLite are on the two others, and a process loses them when it closes one. */
+  /** Descriptor of the log. Not of the two other files, whose locks a process loses when it closes any descriptor. */
   #log: number | null = null;
-  /** Time and size of the database, and size of the log, after the last write of this process. */
+  /** Time and size of the database, and size of the log, after this process' last write. */
   #seen = "";
   #logSize = 0n;
   #check: Promise<void> | null = null;
@@ -55,7 +55,7 @@ export class SqliteWatch {
   #damage: string | undefined;
   /** Called once when a check or a query has found damage. */
   readonly #onDamage: (damage: string) => void;
-  /** Least mark that the database has by now; 0: it has none yet, and nothing is checked. */
+  /** Smallest mark that the database must have by now; 0: none yet, so nothing is checked. */
   mark = 0;
 
   constructor(file: string, onDamage: (damage: string) => void) {
@@ -63,12 +63,12 @@ export class SqliteWatch {
     this.#onDamage = onDamage;
   }
 
-  /** Notes the files that this process has open. Call it after a first transaction, which made all of them. */
+  /** Records the files that this process has open. Call it after a first transaction, which creates them. */
   open(): void {
     const stats = PARTS.map((part) => statOf(this.#file + part));
     this.#identities = stats.map(identityOf);
     this.#log = openSync(`${this.#file}-wal`, "r+");
-    // SQLite brings the name of a new log to the disk with its first sync, which is done here now.
+    // Flush the folder, which makes a new log's name durable. SQLite would do so at its first sync.
     const folder = openSync(dirname(this.#file), "r");
     try {
       fsyncSync(folder);
@@ -83,7 +83,7 @@ export class SqliteWatch {
     this.#log = null;
   }
 
-  /** Brings the log to the disk. */
+  /** Flushes the log to the disk. */
   async sync(): Promise<void> {
     if (this.#log !== null) await promisify(fdatasync)(this.#log);
   }
@@ -94,30 +94,30 @@ export class SqliteWatch {
     return PARTS.filter((part, i) => identityOf(statOf(this.#file + part)) !== this.#identities[i]);
   }
 
-  /** Call it after each write of this process. */
+  /** Call it after each write by this process. */
   noteOwnWrite(): void {
     this.#seen = this.#databaseState();
     this.#logSize = statOf(`${this.#file}-wal`)?.size ?? 0n;
   }
 
-  /** Returns what is wrong with the content, as far as it is known. */
+  /** Returns what is known to be wrong with the content. */
   get damage(): string | undefined {
     return this.#damage;
   }
 
-  /** Notes damage that a query has met. */
+  /** Records damage that a query has found. */
   noteDamage(damage: string): void {
     if (this.#damage === undefined) this.#onDamage(damage);
     this.#damage ??= damage;
   }
 
-  /** Looks whether somebody else has written the database since the last write of this process. */
+  /** Checks if another process has written the database since this process' last write. */
   lookForOthers(): void {
     const logSize = statOf(`${this.#file}-wal`)?.size ?? 0n;
     if (this.#databaseState() !== this.#seen || logSize < this.#logSize) this.#isForeign = true;
   }
 
-  /** Looks whether somebody else has written the files. If so, begins a check of the content. */
+  /** Checks if another process has written the files. If so, begins a check of the content. */
   look(): void {
     if (this.#log === null || this.mark === 0) return;
     this.lookForOthers();
@@ -131,7 +131,7 @@ export class SqliteWatch {
     });
   }
 
-  /** Resolves when the check under way is done, or after so many milliseconds. */
+  /** Resolves when the running check is done, or after this many milliseconds. */
   async checked(patience: number): Promise<void> {
     if (this.#check === null) return;
     let timer: NodeJS.Timeout | undefined;

@@ -28,15 +28,15 @@ import { GroupSync } from "./group-sync.ts";
 import { SqliteWatch } from "./sqlite-watch.ts";
 
 const LOCK_PATIENCE_MS = 10_000;
-/** The service looks this often whether its file is still the one it opened. */
+/** Milliseconds between checks that the file is still the one that was opened. */
 const WATCH_MS = 1000;
-/** Milliseconds that an answer waits for a check of a database that somebody else has written. */
+/** Milliseconds for which an answer waits for the check of a database that another process has written. */
 const CHECK_PATIENCE_MS = 5000;
-/** The mark rises this often while there are writes: an older copy of the database has a lower one. */
+/** Milliseconds between raises of the mark while there are writes. An older copy of the database has a lower mark. */
 const MARK_MS = 5000;
 const RAISE_MARK = `INSERT INTO service_state (name, value) VALUES ('mark', 1)
   ON CONFLICT (name) DO UPDATE SET value = service_state.value + 1 RETURNING value`;
-/** With less space than this, readiness tries a write: the log may grow by so much at once. */
+/** Free bytes below which readiness tries a write, since the log may grow by so much at once. */
 const LOW_SPACE = 4 * 2 ** 20;
 /** The shared memory of a log begins with 32 KiB. */
 const MIN_SPACE = 64 * 1024;
@@ -50,7 +50,7 @@ class Connection implements Queries {
     // The file keeps the journal mode. Turning it on needs a moment alone, and two first starts may meet here. PRAGMA
     // honours the busy timeout, which is set for this statement only.
     this.#db.exec("PRAGMA busy_timeout = 5000");
-    // Takes effect in a new file only: pages of deleted rows can be given back.
+    // Effective in a new file only. Lets pages of deleted rows be given back.
     this.#db.exec("PRAGMA auto_vacuum = INCREMENTAL");
     this.#db.exec("PRAGMA journal_mode = WAL");
     this.#db.exec("PRAGMA busy_timeout = 0");
@@ -63,7 +63,7 @@ class Connection implements Queries {
   async all<T extends object>(sql: string, params: readonly Value[] = []): Promise<T[]> {
     let statement = this.#statements.get(sql);
     if (statement === undefined) this.#statements.set(sql, (statement = this.#db.prepare(sql)));
-    // Call `all`, never `get`: `get` adds a field of its own to the row and leaves the statement open.
+    // Call `all`, never `get`, which adds a field to the row and leaves the statement open.
     return statement.all(params) as T[];
   }
 
@@ -88,7 +88,7 @@ class Connection implements Queries {
   }
 }
 
-/** Throws if the folder is missing. A service that runs as root once would make one that its own user cannot write. */
+/** Throws if the folder is missing. If root created it, the service's own user could not write there. */
 function checkFolder(folder: string, service: string): void {
   if (existsSync(folder)) return;
   throw new UserError(
@@ -97,7 +97,7 @@ function checkFolder(folder: string, service: string): void {
   );
 }
 
-/** Returns the bytes that this process may still write on the disk of this file. */
+/** Returns the free bytes for this process on the file's disk. */
 function freeSpace(file: string): number {
   const { bavail, bsize } = statfsSync(dirname(file));
   return bavail * bsize;
@@ -107,7 +107,7 @@ function freeSpace(file: string): number {
 function explainDisk(file: string, error: unknown): unknown {
   const code = codeOf(error);
   const isTrouble = /^(SQLITE_(IOERR|CANTOPEN)|EIO$|EROFS$|SQLITE_READONLY)/.test(code);
-  // Without room for its shared memory or log, SQLite reports errors of input and output, or that it cannot open.
+  // Without room for its shared memory or log, SQLite reports I/O errors, or that it cannot open.
   if (code === "ENOSPC" || code.startsWith("SQLITE_FULL") || (isTrouble && freeSpace(file) < MIN_SPACE))
     return new UnavailableError(`${DISK_FULL}: database file ${file}`, { cause: error });
   if (isDamage(error)) return notDatabase(file, error);
@@ -119,7 +119,7 @@ function explainDisk(file: string, error: unknown): unknown {
 
 const isDamage = (error: unknown): boolean => /^SQLITE_(NOTADB|CORRUPT)/.test(codeOf(error));
 
-/** SQLite says "file is not a database" without its name. */
+/** Adds the file's name to SQLite's "file is not a database". */
 const notDatabase = (file: string, error: unknown): UserError =>
   new UserError(`database file ${file}: ${messageOf(error)}; expected a SQLite file, or a place for one`, {
     cause: error,
@@ -139,13 +139,13 @@ export class Sqlite implements Database {
   readonly #timer: NodeJS.Timeout;
   readonly #watch: SqliteWatch;
   readonly #syncs: GroupSync;
-  /** Names of the files that are deleted or replaced, or null. */
+  /** Names of deleted or replaced files, or null. */
   #gone: string | null = null;
-  /** True once the log without a name is in the database. */
+  /** True once a log without a name was moved into the database. */
   #isRescued = false;
-  /** True from an error "disk full" to the next write that succeeds. */
+  /** True from a "disk full" error to the next successful write. */
   #full = false;
-  /** True from a sync that failed to a checkpoint that does not: the system tells of lost bytes only once. */
+  /** True from a failed sync to a successful checkpoint, since the system reports lost bytes only once. */
   #isUnsafe = false;
   /** True if there were writes since the mark rose. */
   #isMarkOld = false;
@@ -165,12 +165,12 @@ export class Sqlite implements Database {
       checkFolder(dirname(this.#file), service);
       if (statSync(this.#file, { throwIfNoEntry: false })?.isDirectory())
         throw new UserError(`database file ${this.#file}: is a folder; expected a SQLite file, or a place for one`);
-      // The file may hold hashes of passwords, or who was where. Make it for its owner only before its first byte.
+      // Create the file for its owner only, before its first byte: it may contain password hashes, or who was where.
       if (!existsSync(this.#file)) closeSync(openSync(this.#file, "a", 0o600));
       chmodSync(this.#file, 0o600);
       this.#writer = new Connection(this.#file, false);
       this.#reader = new Connection(this.#file, true);
-      // A first transaction makes the log and the shared memory.
+      // Run a first transaction, which creates the log and the shared memory.
       this.#reader.exec("SELECT 1 FROM sqlite_master");
       this.#watch.open();
     } catch (caught) {
@@ -181,7 +181,7 @@ export class Sqlite implements Database {
   }
 
   all<T extends object>(sql: string, params?: readonly Value[]): Promise<T[]> {
-    // A deleted file still answers. The operator revokes keys in another one, so refuse.
+    // Refuse a deleted file, which still answers, since the operator revokes keys in another.
     const problem = this.#problem();
     if (problem !== undefined) return Promise.reject(problem);
     return this.#reader.all<T>(sql, params).catch((error: unknown) => {
@@ -208,7 +208,7 @@ export class Sqlite implements Database {
     return result;
   }
 
-  /** Resolves when all transactions that have committed by now are on the disk, in files that have their names. */
+  /** Resolves when all transactions committed so far are on disk, in files that have their names. */
   async #makeSafe(): Promise<void> {
     try {
       await this.#syncs.wait();
@@ -216,14 +216,14 @@ export class Sqlite implements Database {
       this.#isUnsafe = true;
       throw this.#explain(error);
     }
-    // Look after the sync too: nobody can acknowledge rows of a file without a name.
+    // Check after the sync too, so that rows of a file without a name are never acknowledged.
     this.#lookOrThrow();
     await this.#watch.checked(CHECK_PATIENCE_MS);
     const problem = this.#problem();
     if (problem !== undefined) throw problem;
   }
 
-  /** Moves the log into the database if a sync of it failed: what is read from it again may not be on the disk. */
+  /** Moves the log into the database after a failed sync, since what is read back may not be on the disk. */
   #repairSync(): void {
     if (!this.#isUnsafe) return;
     if (!this.#writer.checkpoint()) throw new UnavailableError("the disk of the database fails: it took no sync");
@@ -242,7 +242,7 @@ export class Sqlite implements Database {
   #look(): void {
     const missing = this.#watch.missing();
     this.#gone = missing.length === 0 ? null : missing.map((part) => this.#file + part).join(", ");
-    // The open log has what was acknowledged, and its name is gone: bring it into the database while there is time.
+    // Move the log into the database while it is open: it has acknowledged rows, and its name is gone.
     if (missing.length > 0 && !missing.includes("") && !this.#isRescued) this.#rescue();
     if (missing.length > 0) return;
     this.#isRescued = false;
@@ -254,7 +254,7 @@ export class Sqlite implements Database {
     try {
       this.#isRescued = this.#writer.checkpoint();
     } catch {
-      // A transaction is open. The next look tries again.
+      // A transaction is open. Try again at the next check.
     }
   }
 
@@ -271,7 +271,7 @@ export class Sqlite implements Database {
     if (problem !== undefined) throw problem;
   }
 
-  /** Returns why the files are of no use any more, or undefined. */
+  /** Returns why the files cannot be used any more, or undefined. */
   #problem(): UnavailableError | undefined {
     const name = this.#service;
     const { damage } = this.#watch;
@@ -285,7 +285,7 @@ export class Sqlite implements Database {
     );
   }
 
-  /** Returns the error as callers get it, and notes what it says about disk and database. */
+  /** Returns the error for callers. Records what it shows about disk and database. */
   #explain(error: unknown): unknown {
     if (isDamage(error)) this.#watch.noteDamage(messageOf(error));
     const told = isDamage(error) ? this.#problem()! : explainDisk(this.#file, error);
@@ -350,7 +350,7 @@ export class Sqlite implements Database {
     }
     try {
       const result = await work(connection);
-      // A commit may move the log into the database. What else writes it is somebody else.
+      // Tell apart own and foreign writes: a commit may move the log into the database.
       this.#watch.lookForOthers();
       connection.exec("COMMIT");
       this.#watch.noteOwnWrite();
@@ -359,7 +359,7 @@ export class Sqlite implements Database {
       try {
         connection.exec("ROLLBACK");
       } catch {
-        // On a full disk SQLite rolls back by itself. Keep the first error: it says why.
+        // On a full disk SQLite rolls back itself. Keep the first error, which says why.
       }
       throw error;
     }

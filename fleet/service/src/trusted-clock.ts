@@ -11,20 +11,20 @@ import type { Database } from "./database.ts";
 import type { Logger } from "./log.ts";
 
 const HOUR_MS = 3_600_000;
-/** How much faster than the process the trusted time may run. */
+/** How many times faster than the process the trusted time may run. */
 const CATCH_UP = 2;
 /** Clock difference that is worth a line in the log. */
 const JUMP_MS = 60_000;
-/** Machines without a battery begin near 1970. No earlier time than 2001 says anything. */
+/** Earliest plausible time. Machines without a battery start near 1970. */
 const FIRST_PLAUSIBLE = Date.UTC(2001, 0, 1);
 
 export interface TrustedClockOptions {
   readonly db: Database;
   /** Returns the time of the newest row, for a database that remembers no time; null: there is no row. */
   readonly newest: () => Promise<number | null>;
-  /** Returns the clock in milliseconds since 1970. */
+  /** Returns the clock's milliseconds since 1970. */
   readonly now: () => number;
-  /** Returns milliseconds that never jump. */
+  /** Returns a monotonic time in milliseconds. */
   readonly elapsed?: () => number;
   readonly log: Logger;
 }
@@ -33,7 +33,7 @@ export class TrustedClock {
   readonly #options: Required<TrustedClockOptions>;
   #base: number;
   #since: number;
-  /** Running time at which the clock was first found behind the trusted time; null: it is not. */
+  /** Running time since which the clock is behind the trusted time; null: it is not. */
   #behindSince: number | null = null;
   #isAhead = false;
 
@@ -43,7 +43,7 @@ export class TrustedClock {
     this.#since = options.elapsed();
   }
 
-  /** Reads the last trusted time. Call it before rows of a wrong clock can come. */
+  /** Reads the last trusted time. Call it before rows with a wrong time can be written. */
   static async open(given: TrustedClockOptions): Promise<TrustedClock> {
     const options = { elapsed: () => performance.now(), ...given };
     const { db, newest, now } = options;
@@ -92,7 +92,7 @@ export class TrustedClock {
     );
   }
 
-  /** True if the clock has been behind for an hour, so that the trusted time was the wrong one. */
+  /** True if the clock has been behind for an hour, so that the trusted time must be wrong. */
   #isSetBack(): boolean {
     const { now, elapsed } = this.#options;
     const clock = now();

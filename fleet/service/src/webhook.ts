@@ -13,7 +13,7 @@ export interface Receiver {
   readonly key: Buffer;
 }
 
-/** Parses an address. The error does not repeat the address: many services put a key into the path. */
+/** Parses an address. The error does not repeat it, since many services put a key into the path. */
 export function parseWebhookAddress(given: unknown): string {
   const url = typeof given === "string" && URL.canParse(given) ? new URL(given) : null;
   if (url && /^https?:$/.test(url.protocol) && url.username === "" && url.hash === "") return url.href;
@@ -30,10 +30,10 @@ export function parseWebhookSecret(given: unknown): Buffer {
   );
 }
 
-/** Returns an address for logs: without path and query, which may hold a key. */
+/** Returns an address for logs, without path and query, which may contain a key. */
 export const originOf = ({ url }: { readonly url: string }): string => new URL(url).origin;
 
-/** Returns the headers of one attempt. The time is signed, so that nobody can send an old message again. */
+/** Returns the headers of an attempt. The time is signed, so that old messages cannot be replayed. */
 export function headersOfMessage(
   { key }: Pick<Receiver, "key">,
   { id, body }: Message,
@@ -55,13 +55,13 @@ export interface PostOptions extends AttemptOptions {
   readonly lookup?: LookUp | undefined;
 }
 
-/** Posts a message once. A redirect is not followed: it would send data to an address that nobody chose. */
+/** Posts a message once. Follows no redirect, which could send data to an unintended address. */
 export async function postMessage(hook: Receiver, message: Message, options: PostOptions): Promise<Attempt> {
   const { now, signal, patience, lookup } = options;
   if (signal.aborted) return "ended";
   const end = new AbortController();
   const abort = (): void => end.abort();
-  // The timer holds the controller: a signal of AbortSignal.any can be collected before it fires.
+  // Keep the controller alive by the timer: a signal of AbortSignal.any can be collected before it fires.
   const timer = setTimeout(abort, patience);
   signal.addEventListener("abort", abort);
   try {
@@ -84,13 +84,13 @@ export async function postMessage(hook: Receiver, message: Message, options: Pos
   }
 }
 
-/** Sends a body, and resolves once the head of the answer is there. The body of the answer is not read. */
+/** Sends a body, and resolves once the answer's headers are there. Its body is not read. */
 function send(url: string, body: string, options: http.RequestOptions): Promise<http.IncomingMessage> {
   return new Promise((resolve, reject) => {
     const { request } = url.startsWith("https:") ? https : http;
     const length = String(Buffer.byteLength(body));
     const headers = { ...(options.headers as Record<string, string>), "content-length": length };
-    // Open a new connection: the receiver could cut a kept one just as the next message is sent.
+    // Open a new connection, since the receiver could close a kept one just as the next message is sent.
     const sent = request(url, { ...options, headers, method: "POST", agent: false }, (response) => {
       response.on("error", () => undefined);
       response.destroy();

@@ -41,7 +41,7 @@ const OPTIONS: Readonly<Record<string, FlagKind>> = {
 };
 
 /**
- * Reads the command line.
+ * Parses the command line.
  * @returns null if the usage was asked for
  * @throws SettingsError with every problem
  */
@@ -85,7 +85,7 @@ function shortSettings(values: Flags["values"]): Settings {
       {
         kind: existsSync(path) && /\.(jpe?g|png|webp)$/i.test(path) ? "image" : "folder",
         path,
-        // Keep a device of a hub running after the last photo, so that it stays online.
+        // Keep running after the last photo if there is a hub, so that the device stays online.
         ...((values.watch ?? hub) && { watch: true }),
       },
     ],
@@ -95,7 +95,7 @@ function shortSettings(values: Flags["values"]): Settings {
         : { kind: "ndjson", path: to },
     ],
     ...(isHost && { preview: {} }),
-    // A device of a hub runs on: its log says that it is enrolled, and what it waits for.
+    // Log more for a device of a hub: it runs on, and should say that it is enrolled and what it waits for.
     log: hub ? "info" : "warn",
   };
   try {
@@ -122,11 +122,11 @@ function hubOf(values: Flags["values"]): { readonly url: string | true } | null 
   );
 }
 
-/** Returns the default of --to: a file without a hub, the local host beside a hub on this machine. */
+/** Returns the default of --to: a file without a hub, or the local host if the hub is on this machine. */
 function defaultTarget(hub: string | true | undefined): string {
   if (hub === undefined) return "detections.ndjson";
   const local = "http://localhost:8790";
-  // The check of the settings tells what is wrong with an address that is none.
+  // Let the check of the settings report a wrong address.
   if (!/^https?:\/\/./.test(String(hub)) || !URL.canParse(String(hub))) return local;
   if (isLoopback(new URL(String(hub)).hostname)) return local;
   throw new SettingsError([{ path: "--to", message: "got none, expected the address of a host, or a file" }]);
@@ -160,11 +160,11 @@ function withFlag({ path, message }: Problem): Problem {
   return { path: FLAGS[path] ?? path, message: isMissing ? "is missing, expected an ONNX file" : message };
 }
 
-/** Returns the folder of what commands of this user remember: the id of the device, and a folder for each command. */
+/** Returns the folder where commands of this user keep state: the device id, and a folder per command. */
 const stateBase = (): string =>
   join(process.env["XDG_STATE_HOME"] ?? join(homedir(), ".local", "state"), "boxwright-agent");
 
-/** Returns the name of this device, whose id is kept in the folder of this user. */
+/** Returns the name of this device. Its id is kept in this user's folder. */
 function ownName(): string {
   const folder = stateBase();
   try {
@@ -179,7 +179,7 @@ function ownName(): string {
 export const hubState = (hub: string): string =>
   join(stateBase(), `hub-${sha256(hub.replace(/\/+$/, "")).slice(0, 16)}`);
 
-/** Returns the state folder of a pair of photos and target: two different commands do not share one. */
+/** Returns the state folder for a pair of photos and target, so that different commands do not share one. */
 function stateFor(photos: string, target: string): string {
   return join(stateBase(), sha256(`${photos}\n${target}`).slice(0, 16));
 }

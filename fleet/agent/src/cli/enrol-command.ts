@@ -1,4 +1,4 @@
-/** `boxwright-agent enrol`: gets this device a credential of a hub. */
+/** `boxwright-agent enrol`: enrols this device at a hub, which gives it a credential. */
 import { mkdirSync } from "node:fs";
 import { hostname } from "node:os";
 import { readFlags } from "boxwright-service/flags";
@@ -47,7 +47,7 @@ export async function runEnrol(args: readonly string[]): Promise<string> {
   if (before) return `already enrolled as ${before.name}, device:${before.deviceId}. --again enrols this device anew\n`;
   if (adoptKey === null)
     throw new SettingsError([{ path: "--key", message: "got none, expected an adopt key of the hub's page" }]);
-  // An agent that runs has the identity of before, and would write it over the new one.
+  // Refuse while an agent runs: it would overwrite the new identity by the one in its memory.
   const unlock = lockFolder(state);
   const { name: called, deviceId, team } = await enrol(state, settings, adoptKey).finally(unlock);
   return `enrolled as ${called} in ${team}, device:${deviceId}. The credential is in ${state}\n`;

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `boxwright-agent-launcher`: starts the agent by a settings file, and tries its new versions. */
+/** The command `boxwright-agent-launcher`: starts the agent with a settings file, and tries new versions of it. */
 import { fileURLToPath } from "node:url";
 import { messageOf } from "boxwright-service/errors";
 import { outliveRotation } from "boxwright-service/hang-up";

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The command `boxwright-agent`. Loads the rest once the limits of the system allow it. */
+/** The command `boxwright-agent`. Checks the system's limits before it loads the rest. */
 import { runWithinLimits } from "boxwright-service/limits";
 
 await runWithinLimits("boxwright-agent", () => import("./run.ts"));

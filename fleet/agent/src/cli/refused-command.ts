@@ -26,14 +26,14 @@ export async function runRefused([verb = "", file, name]: readonly string[]): Pr
     for (const one of files) folder.remove(one);
     return `${files.length} deleted\n`;
   }
-  // The agent writes to the spool while it runs: the lock says so.
+  // Lock the state folder: a running agent writes to the spool.
   const unlock = lockFolder(state);
   const names = sinks.map((sink) => sink.name);
   const spool = new Spool(join(state, "spool"), names, limits);
   let count = 0;
   try {
     for (const one of files) {
-      // If the spool is full, `append` waits for deliveries. None run here, so wait only for a moment.
+      // If the spool is full, `append` waits for deliveries, and none run here. So wait only briefly.
       if (!(await spool.append(folder.read(one), AbortSignal.timeout(2000)))) break;
       folder.remove(one);
       count++;

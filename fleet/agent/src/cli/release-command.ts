@@ -1,4 +1,4 @@
-/** `boxwright-agent release`: makes the key that signs versions of the agent, and signs one. Needs no hub. */
+/** `boxwright-agent release`: makes a key for signing versions of the agent, and signs one. Needs no hub. */
 import { execFileSync } from "node:child_process";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -40,7 +40,7 @@ function read(path: string): Buffer {
   }
 }
 
-/** Never overwrites a key: the devices in the field trust it. */
+/** Makes a key. Never overwrites one, since devices in the field trust it. */
 function makeKey(file: string, passphrase: string | undefined): string {
   const { privateKey } = generateKeyPairSync("ed25519");
   const locked = passphrase === undefined ? {} : { cipher: "aes-256-cbc", passphrase };

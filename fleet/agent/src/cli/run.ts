@@ -18,9 +18,9 @@ import { USAGE, readCommand } from "./arguments.ts";
 import { RELEASE_USAGE, runRelease } from "./release-command.ts";
 import { REFUSED_USAGE, runRefused } from "./refused-command.ts";
 
-/** Exit codes: every frame arrived; some frames did not; the settings are wrong or a part cannot start. */
+/** Exit codes: all frames arrived; some did not; settings are wrong or a part cannot start. */
 const [FINE, INCOMPLETE, WRONG] = [0, 1, 2];
-/** Milliseconds from the signal until the process ends in any case. */
+/** Milliseconds from the signal until the process is ended forcibly. */
 const GRACE = 15_000;
 
 async function main(): Promise<number> {
@@ -68,10 +68,10 @@ async function run(settings: Settings): Promise<number> {
   };
   process.on("SIGTERM", end);
   process.on("SIGINT", end);
-  // Its launcher starts another agent, which needs the state folder.
+  // End too if the launcher disconnects: it starts another agent, which needs the state folder.
   process.on("disconnect", () => end("disconnect"));
   const result = await agent.run();
-  // Wait: the handler of the signal ends the process when everything is closed.
+  // Wait forever: the signal's handler ends the process when everything is closed.
   if (isEnding) return new Promise(() => undefined);
   await agent.close();
   printSummary(result);
@@ -84,7 +84,7 @@ function printSummary({ sent, duplicates, waiting, failed, lost }: RunResult): v
   process.stderr.write(`${sent} frames sent${known}, ${failed} failed, ${lost} lost${rest}\n`);
 }
 
-/** Opens model and config, runs a blank picture, and says what the agent would do. */
+/** Opens model and config, runs a blank picture, and prints what the agent would do. */
 async function check({ hub, state, network: given }: Settings): Promise<number> {
   if (hub) {
     const identity = await acceptedIdentity(state, hub.url);

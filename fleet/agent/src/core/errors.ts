@@ -7,7 +7,7 @@ export interface Problem {
   readonly message: string;
 }
 
-/** The error of invalid settings. Holds every problem that was found. */
+/** Error about invalid settings. Lists all problems. */
 export class SettingsError extends Error {
   override readonly name = "SettingsError";
   readonly problems: readonly Problem[];
@@ -18,7 +18,7 @@ export class SettingsError extends Error {
   }
 }
 
-/** Returns a text without user and password of the addresses in it. A password may have "@" and "/" in it. */
+/** Returns a text whose addresses have no user and password. A password may contain "@" and "/". */
 export function withoutSecrets(text: string): string {
   return text.replace(/(\w+:\/\/)\S*@/g, "$1***@");
 }

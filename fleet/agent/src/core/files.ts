@@ -1,8 +1,8 @@
-/** Files of the state folder that another program, or a power cut, must never find half-written. */
+/** Reads and writes files of the state folder. No other program, and no power cut, ever leaves one half-written. */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { codeOf } from "boxwright-service/errors";
 
-/** Replaces a file as a whole, and flushes it to the disk. Nobody but the user of this process reads it. */
+/** Replaces a file atomically, and flushes it to the disk. Only the user of this process can read it. */
 export function replaceFile(path: string, text: string): void {
   const next = `${path}.new`;
   const file = openSync(next, "w", 0o600);

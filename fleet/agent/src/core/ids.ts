@@ -1,4 +1,4 @@
-/** Makes ids: of the device, ULIDs for starts of the agent, hashes for frames, messages and file names. */
+/** Makes ids: a device's own id, ULIDs for starts of the agent, and hashes for frames, messages and file names. */
 import { createHash, randomBytes } from "node:crypto";
 import { linkSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { hostname } from "node:os";
@@ -29,8 +29,8 @@ export function sha256(...parts: readonly (string | Uint8Array)[]): string {
 export const messageId = (source: string, id: string): string => sha256(`${source}\n${id}`);
 
 /**
- * Returns a name as a level of a broker's subject or topic. A name with characters that a level may not have gets a
- * hash, so that different names give different levels.
+ * Returns a name as one level of a broker's subject or topic. If it has forbidden characters, adds a hash, so that
+ * different names stay different.
  */
 export function tokenOf(name: string): string {
   if (/^[\w-]{1,64}$/.test(name)) return name;
@@ -38,10 +38,10 @@ export function tokenOf(name: string): string {
   return `${readable}-${sha256(name).slice(0, 12)}`;
 }
 
-/** Returns the name of this device: its host name, which another machine may have too, and an id of its own. */
+/** Returns the name of this device: its host name, and its own id, since host names may repeat. */
 export const deviceName = (folder: string): string => `/devices/${hostname()}-${ownId(folder)}`;
 
-/** Returns the id of this device. It stands in the file `device` of the folder, and is made by the first call. */
+/** Returns the id of this device. The first call makes it, in the file `device` of the folder. */
 export function ownId(folder: string): string {
   const path = join(folder, "device");
   const read = (): string => readFileSync(path, "utf8").trim();
@@ -53,7 +53,7 @@ export function ownId(folder: string): string {
     if (codeOf(error) !== "ENOENT") throw error;
   }
   mkdirSync(folder, { recursive: true, mode: 0o700 });
-  // A link appears whole, and fails if another agent was first: both then have the same id.
+  // Use a link, which appears atomically and fails if another agent was first. Both then have the same id.
   const own = `${path}.${process.pid}`;
   writeFileSync(own, `${randomBytes(6).toString("hex")}\n`);
   try {

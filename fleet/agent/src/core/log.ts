@@ -1,4 +1,4 @@
-/** The log: on stderr, where systemd and containers collect it. */
+/** The log, written to stderr, where systemd and containers collect it. */
 import { type Logger, createLogger } from "boxwright-service/log";
 import { LogOutput } from "boxwright-service/log-output";
 import type { RecentLog } from "./recent-log.ts";
@@ -13,7 +13,9 @@ export function openLog(level: string, recent: RecentLog): Logger {
   return createLogger(level, { destination: { write } });
 }
 
-/** Logs an error that may repeat with every frame: the 1st, 10th, 100th, ... time in a row that its text occurs. */
+/**
+ * Logs an error that may repeat with every frame. Of the same text in a row, only the 1st, 10th, 100th, ... is logged.
+ */
 export class RareLog {
   readonly #log: Logger;
   #last = "";

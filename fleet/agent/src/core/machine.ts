@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { type NetworkInterfaceInfo, hostname, networkInterfaces, release, type } from "node:os";
 import type { NetworkInterface } from "boxwright-service/schema/protocol";
 
-/** Files in which Linux states the model of the machine: the first on boards, the second on PCs. */
+/** Files in which Linux states the machine's model: the first on boards, the second on PCs. */
 const MODELS = ["/sys/firmware/devicetree/base/model", "/sys/class/dmi/id/product_name"];
 const MOST_INTERFACES = 16;
 
@@ -15,7 +15,7 @@ function modelOfMachine(): string {
         .trim();
       if (text !== "") return text.slice(0, 100);
     } catch {
-      // This machine has no such file, or the user may not read it.
+      // There is no such file, or the user may not read it.
     }
   return `${type()} ${release()}`.slice(0, 100);
 }
@@ -26,7 +26,7 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
 
 export const machine = { model: modelOfMachine(), architecture: process.arch, version, name: hostname() } as const;
 
-/** Returns the addresses of this machine that others may reach. None if the system keeps them from the agent. */
+/** Returns the addresses under which others can reach this machine. Empty if the system hides them. */
 export function interfacesOf(read: () => NodeJS.Dict<NetworkInterfaceInfo[]> = networkInterfaces): NetworkInterface[] {
   let all: NodeJS.Dict<NetworkInterfaceInfo[]>;
   try {

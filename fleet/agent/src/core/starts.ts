@@ -7,7 +7,7 @@ import { join } from "node:path";
  * count missing frames within each start (host/src/store/frames.ts).
  */
 export const SEQUENCES_PER_START = 2 ** 32;
-/** Sequences stay below 2^52, so that doubles hold them exactly. */
+/** Largest count of starts. Keeps sequences below 2^52, so that doubles hold them exactly. */
 const MOST_STARTS = 2 ** 20;
 
 /** Adds one to the count of starts in the state folder. Returns the first sequence of this start. */

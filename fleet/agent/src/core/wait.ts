@@ -1,6 +1,6 @@
 /**
- * Waits and queues: an abortable wait, a task with a timeout, a bell for waiting tasks, tasks in turns,
- * something that is opened anew after it was lost.
+ * Helpers for waiting: an abortable wait, a task with a timeout, a bell that wakes tasks, tasks in turns, and a
+ * resource that is reopened after it was lost.
  */
 
 /** Waits. Resolves early, without an error, if the signal aborts. */
@@ -18,9 +18,9 @@ export function wait(milliseconds: number, signal?: AbortSignal): Promise<void> 
 }
 
 /**
- * Runs a task with a signal that aborts when the given signal does, or after the timeout. The timer holds the signal:
- * `AbortSignal.any([signal, AbortSignal.timeout(...)])` can be collected before it fires, and a request to a receiver
- * that hangs then waits for the 300 s of `fetch` itself.
+ * Runs a task with a signal that aborts when the given signal does, or after the timeout. The timer keeps the signal
+ * alive: `AbortSignal.any([signal, AbortSignal.timeout(...)])` can be collected before it fires, and a request to a
+ * receiver that hangs then waits for the 300 s of `fetch` itself.
  */
 export async function runWithin<R>(
   milliseconds: number,
@@ -73,7 +73,7 @@ export class Turns {
   }
 }
 
-/** Something that is opened at the first call, and anew after it failed to open or was lost. */
+/** A resource that is opened at the first call, and again after it failed to open or was lost. */
 export class Reopened<T> {
   readonly #open: (lose: () => void) => Promise<T>;
   #opening: Promise<T> | null = null;
@@ -85,7 +85,7 @@ export class Reopened<T> {
 
   get(): Promise<T> {
     if (this.#opening !== null) return this.#opening;
-    // Forget only this one: it may be lost late, when the next one is open already.
+    // Forget only this one, since it may be lost after the next one is open.
     const lose = (): void => {
       if (this.#opening === opening) this.#opening = null;
     };
@@ -94,7 +94,7 @@ export class Reopened<T> {
     return (this.#opening = opening);
   }
 
-  /** Returns what is open or opening; null if there is none. Opens nothing. */
+  /** Returns the open resource, or the one that is opening; null if there is none. Opens nothing. */
   async current(): Promise<T | null> {
     return (await this.#opening?.catch(() => null)) ?? null;
   }

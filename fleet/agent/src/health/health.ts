@@ -1,18 +1,21 @@
-/** The state of the agent for /healthz. A receiver that is away is no problem as long as the spool takes packets. */
+/** The agent's state for /healthz. An absent receiver is no problem as long as the spool takes packets. */
 import type { NetworkPlan } from "../network/plan.ts";
 import type { Parts } from "./metrics.ts";
 
-/** Milliseconds for which a loss is shown as a problem. */
+/** Milliseconds for which a loss counts as a problem. */
 const RECENT = 60_000;
 
 export interface Health {
   readonly status: "ok" | "failing";
-  /** The problems of the moment, a sentence each. */
+  /** Current problems, a sentence each. */
   readonly problems: readonly string[];
   readonly [part: string]: unknown;
 }
 
-/** Builds health reports. Remembers when the count of losses last rose: a loss is a problem only for some time. */
+/**
+ * Builds health reports. Remembers when the count of losses last rose, since a loss counts as a problem only for a
+ * while.
+ */
 export class HealthReport {
   readonly #parts: Parts;
   readonly #plan: () => NetworkPlan | null;
@@ -55,7 +58,7 @@ export class HealthReport {
   #problems(): string[] {
     const { cameras, deliveries, spool, config, hub } = this.#parts;
     const problems: string[] = [];
-    // A hub that is away is no problem: everything goes on without it.
+    // Report no absent hub: everything goes on without it.
     if (hub?.isRevoked) problems.push(`hub: ${hub.problem}`);
     if (this.#plan() === null) problems.push("network: frames wait until the hub gives this device an application");
     for (const { sink, waitsFor, needsOperator } of deliveries)

@@ -8,7 +8,7 @@ import type { HubLink } from "../hub/link.ts";
 import type { Delivery } from "../sinks/delivery.ts";
 import type { Spool } from "../spool/spool.ts";
 
-/** The parts that are counted. */
+/** Parts of the agent with counts. */
 export interface Parts {
   readonly cameras: readonly Camera[];
   readonly deliveries: readonly Delivery[];
@@ -21,16 +21,16 @@ export interface Parts {
 type Reading = readonly [labels: Readonly<Record<string, string>>, value: number];
 
 const PREFIX = "boxwright_agent_";
-/** Count of the last frames whose decoding times heartbeats summarise. */
+/** Count of recent frames whose decoding times are summarised in heartbeats. */
 const LAST_FRAMES = 1000;
-/** Bounds in seconds: from a small network on a fast machine to a large one on a slow one. */
+/** Bounds of the histogram in seconds: from a small network on a fast machine to a large one on a slow one. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 export class Metrics {
   readonly registry = new Registry();
   readonly #steps: Histogram<"step">;
   readonly #packets: Counter<"camera" | "kind">;
-  /** Decoding times of the last frames in milliseconds, as a ring. */
+  /** Decoding times of recent frames in milliseconds, as a ring. */
   readonly #decodes: number[] = [];
   #decoded = 0;
 
@@ -66,7 +66,7 @@ export class Metrics {
     return { p50: at(0.5), p99: at(0.99) };
   }
 
-  /** Adds what the parts count themselves. */
+  /** Adds the counts that the parts keep. */
   add({ cameras, deliveries, spool, config, previews, hub }: Parts): void {
     if (hub)
       this.#level("hub_up", "1 while the hub answers, 0 while it is away or has revoked the device", [], () => [

@@ -1,5 +1,5 @@
 /**
- * The application that the hub gives: config, options and model. The agent keeps it in the state folder, and tests it
+ * The application that the hub assigns: config, options and model. The agent keeps it in the state folder, and tests it
  * before use like a changed config file. If the test fails, the last good application stays in use.
  */
 import { rmSync } from "node:fs";
@@ -15,7 +15,7 @@ import { isObject } from "../settings/fields.ts";
 import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client.ts";
 import { ModelError, Models } from "./models.ts";
 
-/** An application with the ETag of its version, as it is kept. */
+/** An application as kept, with the ETag of its version. */
 export interface Kept extends DesiredConfig {
   readonly etag: string;
 }
@@ -31,7 +31,7 @@ export interface Reported {
 export interface ApplicationParts {
   readonly state: string;
   readonly network: Network;
-  /** Config files of the operator, which are in use while the hub gives nothing. Null: there are none. */
+  /** Config files of the operator, used while the hub assigns nothing. Null: there are none. */
   readonly files: LiveConfig | null;
   readonly log: Logger;
 }
@@ -41,10 +41,10 @@ export class Application implements NetworkChooser {
   readonly #path: string;
   readonly #models: Models;
   readonly #live: LiveConfig;
-  /** Version that was tested last, in use or not; null: the hub gives none. */
+  /** Version that was tested last, in use or not; null: the hub assigns none. */
   #tried: { readonly etag: string; readonly identifier: string } | null = null;
   #isReported = false;
-  /** Rules of the application in use. */
+  /** Snap rules of the application in use. */
   rules: readonly SnapRule[] = [];
   /** Identifier of the application in use; null: none. */
   running: string | null = null;
@@ -77,21 +77,21 @@ export class Application implements NetworkChooser {
     this.#active?.prove(plan);
   }
 
-  /** Applies the kept application, or the files of the operator. Without both, the network waits for the hub. */
+  /** Applies the kept application, or the operator's files. Without both, the network waits for the hub. */
   async start(): Promise<void> {
     const kept = readKept(readIfThere(this.#path));
     if (kept) this.#tried = { etag: kept.etag, identifier: kept.application.identifier };
     try {
       if (kept && (await this.#live.start())) return;
     } catch (error) {
-      // Go on without the application. The report tells the hub, which may give another one.
+      // Go on without the application. The report tells the hub, which may assign another.
       this.#live.refuse(error);
     }
     await this.#useFiles();
   }
 
   /**
-   * Takes what the hub wants this device to run.
+   * Tests and applies the application that the hub assigns.
    * @param desired null: nothing
    * @throws HubAwayError if the model cannot be fetched now
    */
@@ -114,14 +114,14 @@ export class Application implements NetworkChooser {
     this.#forgetModels();
   }
 
-  /** Returns the report on the version that was tried last, until it is delivered. */
+  /** Returns the report on the version that was tried last, or null once it was delivered. */
   get report(): ConfigReport | null {
     const { version, state, error } = this.reported;
     if (this.#isReported || version === null || state === "none") return null;
     return { version, state, ...(error && { error }) };
   }
 
-  /** Notes that the hub has received the report on this version. */
+  /** Records that the hub has received the report on this version. */
   delivered(version: string): void {
     if (version === this.etag) this.#isReported = true;
   }
@@ -138,11 +138,11 @@ export class Application implements NetworkChooser {
   #note(etag: string, identifier: string): void {
     this.#tried = { etag, identifier };
     this.#isReported = false;
-    // The files of the operator wait until the hub gives nothing again.
+    // Stop watching the operator's files until the hub assigns nothing again.
     this.#parts.files?.close();
   }
 
-  /** Drops the application, since the hub gives none any more. Uses the files of the operator, if there are any. */
+  /** Drops the application, since the hub assigns none any more. Uses the operator's files if there are any. */
   async #leave(): Promise<void> {
     if (!this.#tried) return;
     this.#tried = null;
@@ -194,7 +194,7 @@ export class Application implements NetworkChooser {
   }
 }
 
-/** Reads a kept application. Returns null for text that is none. */
+/** Parses a kept application. Returns null if the text is none. */
 function readKept(text: string | null): Kept | null {
   try {
     const json: unknown = JSON.parse(text ?? "null");

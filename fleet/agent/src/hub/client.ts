@@ -9,12 +9,12 @@ import type { Identity, IdentityFile } from "./identity.ts";
 const PATIENCE = 30_000;
 const MOST_TEXT = 4 * 2 ** 20;
 
-/** The hub cannot be reached, or the answer is not a hub's. A later request may succeed. */
+/** Error: the hub cannot be reached, or something else answered. A later request may succeed. */
 export class HubAwayError extends Error {
   override readonly name = "HubAwayError";
 }
 
-/** The hub refuses what was asked. */
+/** Error: the hub refuses a request. */
 export class HubRefusal extends Error {
   override readonly name: string = "HubRefusal";
   readonly status: number;
@@ -27,13 +27,13 @@ export class HubRefusal extends Error {
     this.askedPause = pause;
   }
 
-  /** True if the same request may succeed later. A hub that says when to come again means so, whatever the status. */
+  /** True if the same request may succeed later: also whenever the hub says when to come again, whatever the status. */
   get isForNow(): boolean {
     return this.askedPause !== null || this.status === 408 || this.status === 429 || this.status >= 500;
   }
 }
 
-/** The hub knows no such credential. It was revoked, or the device was deleted. */
+/** Error: the hub does not know the credential. It was revoked, or the device was deleted. */
 export class RevokedError extends HubRefusal {
   override readonly name = "RevokedError";
 }
@@ -96,7 +96,7 @@ async function refusalOf(response: Response): Promise<HubRefusal> {
   return new HubRefusal(response.status, message, askedPause(response.headers.get("retry-after")));
 }
 
-/** Returns the message in a body of GraphQL's shape, or the text itself. */
+/** Returns the message in a GraphQL error body, or the text itself. */
 function messageIn(text: string): string {
   try {
     const body: unknown = JSON.parse(text);
@@ -106,7 +106,7 @@ function messageIn(text: string): string {
       if (typeof body["error"] === "string") return body["error"].slice(0, 500);
     }
   } catch {
-    // No JSON: a proxy answered.
+    // Not JSON: a proxy answered.
   }
   return text.slice(0, 200).trim() || "no reason";
 }
@@ -122,7 +122,7 @@ async function readJson(response: Response): Promise<HubAnswer> {
   }
 }
 
-/** Sends a request that needs no credential. */
+/** Sends a request without a credential. */
 export const askHub = (hub: string, request: HubRequest): Promise<HubAnswer> => send(hub, null, request, readJson);
 
 export class HubClient {
@@ -139,19 +139,19 @@ export class HubClient {
   }
 
   /**
-   * Sends a request under the device's credential.
+   * Sends a request with the device's credential.
    * @throws HubAwayError, HubRefusal, or RevokedError if the hub no longer accepts the credential
    */
   ask(request: HubRequest): Promise<HubAnswer> {
     return this.stream(request, readJson);
   }
 
-  /** Sends a request like `ask`, and hands the response to `read`. */
+  /** Sends a request like `ask`, and lets `read` read the response. */
   async stream<R>(request: HubRequest, read: (response: Response) => Promise<R>): Promise<R> {
     const { hub, credential, previous } = this.#identity;
     try {
       const answer = await send(hub, credential, request, read);
-      // The hub has seen the new credential: the old one is void.
+      // The hub has accepted the new credential, so the old one is void.
       if (previous !== null && this.#identity.credential === credential) this.#change({ previous: null });
       return answer;
     } catch (error) {
@@ -160,12 +160,12 @@ export class HubClient {
     }
   }
 
-  /** Stores a new credential. The old one is kept until the hub has accepted the new one. */
+  /** Stores a new credential. Keeps the old one until the hub has accepted the new one. */
   rotate(credential: string): void {
     this.#change({ credential, previous: this.#identity.credential });
   }
 
-  /** Stores the credential with which the hub took the device back. The one before it is void. */
+  /** Stores the credential with which the hub took the device back. The previous one is void. */
   renew(credential: string): void {
     this.#change({ credential, previous: null, token: null });
   }

@@ -1,4 +1,4 @@
-/** The key pair of this device. Its hub knows the public key, and after a restore takes the device back by it. */
+/** The device's key pair. The hub knows the public key, by which it takes the device back after a restore. */
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import { signReturn } from "boxwright-service/device-return";

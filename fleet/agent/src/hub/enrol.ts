@@ -1,4 +1,4 @@
-/** Enrols the device: a hub gives it an id and a credential of its own for an adopt key. */
+/** Enrols the device: with an adopt key it gets an id and its own credential from a hub. */
 import type { Logger } from "pino";
 import { mkdirSync } from "node:fs";
 import { readEnrolAnswer } from "boxwright-service/schema/protocol";
@@ -75,8 +75,8 @@ const notEnrolled = (state: string, url: string, kept: Identity | null): string 
       "moved, stop the agent and run `boxwright-agent enrol SETTINGS.json --moved`. Or enrol anew with an adopt key";
 
 /**
- * Notes that the hub of a device has another address now. The device keeps its credential, which the hub at that
- * address has to accept.
+ * Records a new address of the device's hub. The device keeps its credential, which the hub at that address has to
+ * accept.
  * @throws SettingsError if the device is not enrolled, or the hub does not know it
  */
 export async function followHub(state: string, url: string): Promise<Identity> {

@@ -1,4 +1,4 @@
-/** Identity of the device in a hub: the file `hub.json` of the state folder, which its user alone can read. */
+/** The device's identity at its hub: the file `hub.json` in the state folder, readable by its user only. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { readIfThere, replaceFile } from "../core/files.ts";
@@ -9,11 +9,11 @@ export interface Identity {
   readonly hub: string;
   readonly deviceId: string;
   readonly credential: string;
-  /** Former credential, kept until the hub has accepted the new one; null: none. */
+  /** Former credential, kept until the hub accepts the new one; null: none. */
   readonly previous: string | null;
   readonly name: string;
   readonly team: string;
-  /** The last token for hosts; null: none so far. */
+  /** Last token for hosts; null: none so far. */
   readonly token: string | null;
 }
 
@@ -37,7 +37,7 @@ export class IdentityFile {
     try {
       json = JSON.parse(text) as Json;
     } catch {
-      // The check below throws.
+      // Leave the error to the check below.
     }
     const { hub, deviceId, credential, previous, name, team, token } = isObject(json) ? json : {};
     if (![hub, deviceId, credential].every((value) => typeof value === "string" && value !== ""))

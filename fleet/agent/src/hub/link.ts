@@ -1,4 +1,6 @@
-/** Talks to the hub: heartbeats, the application to run, tokens for hosts, and snaps. Frames go on without the hub. */
+/**
+ * Talks to the hub: heartbeats, the assigned application, tokens for hosts, and snaps. Frames go on without the hub.
+ */
 import { randomBytes } from "node:crypto";
 import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
@@ -24,34 +26,34 @@ import { HubAwayError, type HubClient, HubRefusal, RevokedError } from "./client
 import { comeBack } from "./device-key.ts";
 import { interfacesOf, machine } from "../core/machine.ts";
 
-/** Seconds for which the hub may hold a request for a change. Proxies cut at 60 s. */
+/** Seconds for which the hub may hold a request until something changes. Proxies cut requests at 60 s. */
 const HOLD = 50;
 const HOLD_PATIENCE = 65_000;
-/** Least milliseconds between two requests for the application: a hub may answer at once. */
+/** Smallest milliseconds between two requests for the application, since a hub may answer at once. */
 const LEAST_HOLD = 1000;
 const TOKEN_EVERY = 3_600_000;
 /** Least milliseconds between two tokens. */
 const TOKEN_PAUSE = 5000;
-/** Milliseconds by which the clocks of device and hub may differ. The hub's page shows more than that too. */
+/** Milliseconds by which device and hub clocks may differ. The hub's page shows larger differences too. */
 const CLOCK_SLACK = 60_000;
-/** Milliseconds until a revoked device asks again: its hub may have been restored from a backup. */
+/** Milliseconds until a revoked device asks again, since its hub may be restored from a backup. */
 const REVOKED_EVERY = 300_000;
-/** Milliseconds until a task goes on that has a new credential, and for which a new credential counts as just given. */
+/** Milliseconds until a task continues after a new credential, and for which a credential counts as fresh. */
 const [SOON, FRESH] = [500, 30_000];
-/** A hub does not tell its revoked devices from those that it never had, so the sentence names both. */
+/** Names both causes, since a hub cannot tell a revoked device from an unknown one. */
 const REVOKED =
   "the hub refuses the credential of this device: it was revoked, or the hub was restored from a backup or made anew";
 
-/** Counters reserved for the heartbeats of one start. The next start begins above them, so that counters only grow. */
+/** Heartbeat counters reserved per start. The next start begins above them, so that counters only grow. */
 export const BEATS_PER_START = 2 ** 20;
 
-/** The part of a heartbeat that the agent itself counts. */
+/** The part of a heartbeat that the agent counts itself. */
 export type Status = Pick<Heartbeat, "frames" | "dropped" | "lost" | "decode_ms" | "spool" | "last_error" | "host_url">;
 
 export interface LinkParts {
   readonly client: HubClient;
   readonly application: Application;
-  /** Counter of the first heartbeat. It is above those of all starts before. */
+  /** Counter of the first heartbeat, above those of all earlier starts. */
   readonly firstBeat: number;
   readonly status: () => Status;
   readonly snaps: Snaps;
@@ -71,16 +73,16 @@ export class HubLink implements Bearer {
   readonly #parts: LinkParts;
   readonly #processId = randomBytes(12).toString("hex");
   #beats = 0;
-  /** Heartbeats that the hub has acknowledged, and when it acknowledged the last one. */
+  /** Count of acknowledged heartbeats, and the time of the last. */
   #acknowledged = 0;
   #acknowledgedAt = -Infinity;
   #isClockWrong = false;
-  /** True if the last request got no answer. */
+  /** True if the last request was not answered. */
   #isAway = false;
-  /** Asks to be taken back; null: nothing is asked. */
+  /** The running request to be taken back; null: none. */
   #returning: Promise<boolean> | null = null;
   #returnedAt = -Infinity;
-  /** Rings when a host did not take the token. */
+  /** Rings when a host refused the token. */
   readonly #denied = new Bell();
 
   constructor(parts: LinkParts) {
@@ -102,12 +104,12 @@ export class HubLink implements Bearer {
     return deviceSource(this.#parts.client.identity.deviceId);
   }
 
-  /** Returns the token that the hub signed for hosts. It is kept on disk, so that it outlives a restart. */
+  /** Returns the token that the hub signed for hosts. It is kept on disk for the next start. */
   token(): string | null {
     return this.#parts.client.identity.token;
   }
 
-  /** Notes that a host has refused the token. */
+  /** Records that a host refused the token. */
   denied(): void {
     this.#denied.ring();
   }
@@ -124,7 +126,7 @@ export class HubLink implements Bearer {
     ]);
   }
 
-  /** Repeats a task, which returns the milliseconds until its next turn. Waits longer after each failure. */
+  /** Repeats a task. The task returns the milliseconds until its next turn. Waits longer after each failure. */
   async #repeat(signal: AbortSignal, task: () => Promise<number>): Promise<void> {
     const backoff = new Backoff(1000, HEARTBEAT_SECONDS * 1000);
     while (!signal.aborted) {
@@ -145,11 +147,11 @@ export class HubLink implements Bearer {
     }
   }
 
-  /** Asks the hub to take this device back, once for all requests that it refused. Returns true if it did. */
+  /** Asks the hub to take this device back, with one request for all that were refused. Returns true if it did. */
   #comeBack(): Promise<boolean> {
     const { client, state, log } = this.#parts;
     const work = async (): Promise<boolean> => {
-      // Requests that were under way are refused too. The new credential is good for all.
+      // Requests that were under way are refused too, but the new credential works for all.
       if (performance.now() - this.#returnedAt < FRESH) return true;
       try {
         const credential = await comeBack(state, client.identity);
@@ -159,7 +161,7 @@ export class HubLink implements Bearer {
         log.info({ device: client.identity.deviceId }, "the hub has taken this device back");
         return true;
       } catch {
-        // It does not take devices back now, or is away. The next turn asks again.
+        // The hub is away, or does not take devices back now. Ask again in the next turn.
         return false;
       }
     };
@@ -189,8 +191,8 @@ export class HubLink implements Bearer {
       return;
     }
     const problem = messageOf(error);
-    // Log a refusal as an error: agent or hub is at fault. An unreachable hub is normal for a while, and is told once:
-    // each kind of request fails for a reason of its own.
+    // Log a refusal as an error, since agent or hub is at fault. Log an unreachable hub once per kind of request, since
+    // that is normal for a while.
     const isAway = error instanceof HubAwayError;
     if (isAway ? !this.#isAway : problem !== this.problem) log[isAway ? "warn" : "error"](problem);
     this.#isAway = isAway;
@@ -224,7 +226,7 @@ export class HubLink implements Bearer {
     return spreadOut(Math.max(1, answer.interval_seconds) * 1000);
   }
 
-  /** Logs when the clock of this device begins or ends to differ from the hub's. */
+  /** Logs when this device's clock starts or stops differing from the hub's. */
   #compareClocks(hubTime: string): void {
     const isWrong = Math.abs(Date.parse(hubTime) - Date.now()) > CLOCK_SLACK;
     if (isWrong === this.#isClockWrong) return;
@@ -247,14 +249,14 @@ export class HubLink implements Bearer {
     const { json } = await client.ask({ method: "POST", path: "/device/token", signal });
     const { token } = readTokenAnswer(json);
     client.keepToken(token);
-    // Renew it soon if a host refused it: the device may have been revoked and enrolled again. Do not look at the time
-    // at which it runs out: the clock of the device may be wrong.
+    // Renew it soon if a host refused it, since the device may have been enrolled again. Ignore its expiry, since the
+    // device's clock may be wrong.
     await wait(TOKEN_PAUSE, signal);
     await this.#denied.heard(signal, TOKEN_EVERY);
     return 0;
   }
 
-  /** Waits until the hub gives another version than the last tested one. Applies it and reports the result. */
+  /** Waits until the hub assigns another version than the last tested one. Applies it and reports the result. */
   async #followApplication(signal: AbortSignal): Promise<number> {
     const { client, application } = this.#parts;
     await this.#report(signal);
@@ -285,7 +287,7 @@ export class HubLink implements Bearer {
       await client.ask({ method: "POST", path: "/device/report", body: report, signal });
     } catch (error) {
       if (!(error instanceof HubRefusal) || error.isForNow || error instanceof RevokedError) throw error;
-      // The application was deleted while the device was away. A report that nobody wants must not hide the next one.
+      // Ignore the refusal: the application was deleted meanwhile, and an unwanted report must not block the next one.
       log.warn({ version: report.version }, `report refused: ${messageOf(error)}`);
     }
     if (report.state === "failed") logs.failed(report.version);

@@ -1,4 +1,4 @@
-/** Sends the last lines of the log to the hub: when somebody asked for them, and after a failure. */
+/** Sends the last lines of the log to the hub, on request and after a failure. */
 import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
 import type { DeviceLog } from "boxwright-service/schema/protocol";
@@ -11,7 +11,7 @@ export class Logs {
   readonly #log: Logger;
   readonly #asked = new Bell();
   #reason: DeviceLog["reason"] | null = null;
-  /** Versions whose failure was sent. */
+  /** Versions whose failure has been sent. */
   readonly #told = new Set<string>();
 
   constructor(recent: RecentLog, log: Logger) {
@@ -19,13 +19,13 @@ export class Logs {
     this.#log = log;
   }
 
-  /** Sends the lines soon. A failure counts more than a request: the page shows it. */
+  /** Sends the lines soon. A failure has priority over a request, since the page shows it. */
   send(reason: DeviceLog["reason"]): void {
     if (this.#reason !== "failed") this.#reason = reason;
     this.#asked.ring();
   }
 
-  /** Sends the lines after the failure of a version, once for each. */
+  /** Sends the lines after a version failed, once per version. */
   failed(version: string): void {
     if (this.#told.has(version)) return;
     this.#told.add(version);
@@ -37,7 +37,7 @@ export class Logs {
    * @throws HubAwayError or HubRefusal if the same may succeed later
    */
   async sendNext(hub: HubClient, signal: AbortSignal): Promise<void> {
-    // Return only after an answer: who calls takes the return for one.
+    // Return only after an answer, since the caller takes a return for one.
     while (this.#reason === null) {
       await this.#asked.heard(signal);
       if (signal.aborted) return;
@@ -49,7 +49,7 @@ export class Logs {
     try {
       await hub.ask({ method: "POST", path: "/device/log", body, signal });
     } catch (error) {
-      // A hub older than logs has no such path. Nothing else is lost.
+      // Ignore a hub that has no such path yet: it is older than logs.
       if (!(error instanceof HubRefusal) || error.isForNow || error instanceof RevokedError) throw error;
       this.#log.warn(`log refused: ${messageOf(error)}`);
     }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { sha256 } from "../core/ids.ts";
 import { HubAwayError, type HubClient } from "./client.ts";
 
-/** Milliseconds that one request may take. A download that takes longer goes on where it was cut. */
+/** Milliseconds per request. A download that takes longer continues where it was cut. */
 const PATIENCE = 600_000;
 
 export interface ModelFile {
@@ -15,7 +15,7 @@ export interface ModelFile {
   readonly name: string;
 }
 
-/** A model file has other bytes than the hub stated. */
+/** Error: a model file differs from the hash that the hub stated. */
 export class ModelError extends Error {
   override readonly name = "ModelError";
 }
@@ -43,7 +43,7 @@ export class Models {
   }
 
   /**
-   * Fetches a model that is not kept yet. Goes on where an earlier download was cut.
+   * Downloads a model that is not kept yet. Continues an earlier download that was cut.
    * @throws HubAwayError if a later try may succeed, ModelError if the bytes are others, HubRefusal
    */
   async fetch(hub: HubClient, model: ModelFile, signal: AbortSignal): Promise<void> {
@@ -58,7 +58,7 @@ export class Models {
     throw new ModelError(`model ${model.name}: got bytes with SHA-256 ${found}, expected ${model.sha256}`);
   }
 
-  /** Returns the path of a fetched file. */
+  /** Returns the path of a downloaded file. */
   pathOf({ sha256: hash }: Pick<ModelFile, "sha256">): string {
     return this.#path(hash);
   }
@@ -73,7 +73,7 @@ export class Models {
     const headers = from > 0 ? { range: `bytes=${from}-` } : {};
     const path = `/device/models/${model.sha256}`;
     await hub.stream({ path, headers, signal, patience: PATIENCE }, async (response) => {
-      // A server that does not know ranges sends the whole.
+      // A server without ranges sends the whole file.
       const at = response.status === 206 ? from : 0;
       const file = await open(part, at > 0 ? "r+" : "w", 0o600);
       try {
@@ -94,7 +94,7 @@ export class Models {
     });
   }
 
-  /** The hash comes from the hub, and becomes a file name: accept nothing else. */
+  /** Returns a model's path. Accepts nothing but a hash, since the hub's text becomes a file name. */
   #path(hash: string): string {
     if (!/^[\da-f]{64}$/.test(hash)) throw new ModelError(`model: got ${hash.slice(0, 80)}, expected a SHA-256`);
     return join(this.#folder, hash);

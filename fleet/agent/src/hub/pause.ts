@@ -1,4 +1,4 @@
-/** Keeps the pause of this device in the state folder, so that a paused device stays paused without the hub. */
+/** Keeps the pause in the state folder, so that a paused device stays paused without the hub. */
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Logger } from "pino";
@@ -22,7 +22,7 @@ export class Pause {
     return this.#isPaused;
   }
 
-  /** Pauses or resumes the device. Throws if the state folder cannot be written: the next heartbeat tries again. */
+  /** Pauses or resumes the device. Throws if the state folder cannot be written; the next heartbeat tries again. */
   set(isPaused: boolean): void {
     if (isPaused === this.#isPaused) return;
     if (isPaused) replaceFile(this.#path, `${new Date().toISOString()}\n`);

@@ -1,6 +1,6 @@
 /**
- * Snaps: pictures with their detections for the hub, by the rules of the application, or when somebody asks. They are
- * kept on disk until the hub has them.
+ * Snaps: pictures with detections for the hub, taken by the application's rules or on request. They stay on disk until
+ * the hub has stored them.
  */
 import { mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -22,7 +22,7 @@ const HOUR = 3_600_000;
 const [MOST_WIDTH, QUALITY] = [1920, 85];
 /** Limits of a snap that the hub states: count and length of tags, length of an extra. */
 const [MOST_TAGS, MOST_TAG, MOST_EXTRA] = [20, 56, 100];
-/** Name of a snap that somebody asked for. */
+/** Name of a requested snap. */
 const REQUESTED = "requested";
 
 export interface SnapParts {
@@ -37,7 +37,7 @@ export interface SnapParts {
 }
 
 export class Snaps {
-  /** Counts of snaps that the hub has, that were dropped for lack of room, and that it refused. */
+  /** Counts of snaps that the hub has stored, that were dropped for lack of room, and that it refused. */
   readonly stats = { sent: 0, dropped: 0, refused: 0 };
   readonly #parts: SnapParts;
   readonly #folder: string;
@@ -55,14 +55,14 @@ export class Snaps {
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
   }
 
-  /** Asks for a snap of the next frame. */
+  /** Requests a snap of the next frame. */
   request(): void {
     this.#isRequested = true;
   }
 
-  /** Makes a snap of a frame if a rule fits or somebody asked. Frames do not wait for the snap. */
+  /** Takes a snap of a frame if a rule matches or one was requested. Frames do not wait for it. */
   offer(camera: string, frame: SourceFrame, processed: Processed): void {
-    // Pictures are large: one at a time.
+    // Take one at a time, since pictures are large.
     if (this.#isBusy || (!this.#isRequested && this.#openRules().length === 0)) return;
     this.#isBusy = true;
     this.#make(camera, frame, processed)
@@ -71,12 +71,12 @@ export class Snaps {
   }
 
   /**
-   * Waits for a snap, and sends it. Deletes the snap when the hub has stored it, or has refused it for good.
+   * Waits for a snap and sends it. Deletes it once the hub has stored it or refused it permanently.
    * @throws HubAwayError or HubRefusal if the same may succeed later
    */
   async sendNext(hub: HubClient, signal: AbortSignal): Promise<void> {
     let id = this.#waiting()[0];
-    // Return only after an answer: who calls takes the return for one.
+    // Return only after an answer, since the caller takes a return for one.
     while (id === undefined) {
       await this.#added.heard(signal);
       if (signal.aborted) return;
@@ -93,9 +93,7 @@ export class Snaps {
     this.#remove(id);
   }
 
-  /**
-   * Returns the rules whose last snap is old enough. Spreads `per_hour` snaps over the hour, so that pictures differ.
-   */
+  /** Returns the rules that are due. Spreads `per_hour` snaps over the hour, so that pictures differ. */
   #openRules(): readonly SnapRule[] {
     const now = performance.now();
     return this.#parts
@@ -133,7 +131,7 @@ export class Snaps {
     this.#added.ring();
   }
 
-  /** Stores a snap. Returns false if it is larger than all the room there is. */
+  /** Stores a snap. Returns false if it exceeds the whole cap. */
   #keep(snap: SnapRequest, jpeg: Uint8Array): boolean {
     const text = JSON.stringify(snap);
     if (!this.#makeRoom(jpeg.length + text.length)) return false;
@@ -171,7 +169,7 @@ export class Snaps {
     }
   }
 
-  /** Returns the ids of the snaps that wait, the oldest first. */
+  /** Returns the ids of waiting snaps, oldest first. */
   #waiting(): string[] {
     const names = readdirSync(this.#folder).filter((name) => name.endsWith(".json"));
     return names.map((name) => name.slice(0, -".json".length)).sort();
@@ -188,7 +186,7 @@ export class Snaps {
 
 type Found = NonNullable<Packet["detections"]>[number];
 
-/** True if a rule wants a frame with this detection. A rule names a class by its label, or by its id. */
+/** True if a rule wants a frame with this detection. Rules name a class by label or id. */
 function fits(rule: SnapRule, { label, class_id, confidence }: Found): boolean {
   const isWanted = rule.class === undefined || rule.class === label || rule.class === String(class_id);
   return isWanted && confidence >= rule.min_confidence;

@@ -7,21 +7,21 @@ import { promisify } from "node:util";
 import type { Release } from "boxwright-service/release";
 import { mainOf, syncFolder } from "../launcher/launch-state.ts";
 
-/** Begins the names of folders that are not whole. */
+/** Prefix of folder names that are not complete. */
 const UNFINISHED = ".new-";
 
-/** An archive holds something else than the release says. */
+/** Error: an archive does not contain what the release states. */
 export class ArchiveError extends Error {
   override readonly name = "ArchiveError";
 }
 
 /**
- * Unpacks an archive that was checked, into a folder that gets its name when every byte is on the disk.
+ * Unpacks a checked archive. The folder gets its final name once every byte is on the disk.
  * @throws ArchiveError, or the error of a full disk
  */
 export async function unpack(archive: string, versions: string, release: Release): Promise<void> {
   mkdirSync(versions, { recursive: true, mode: 0o700 });
-  // An earlier try may have left it. No version on trial has such a name.
+  // Delete leftovers of earlier tries. No version on trial has such a name.
   for (const name of readdirSync(versions))
     if (name.startsWith(UNFINISHED)) rmSync(join(versions, name), { recursive: true, force: true });
   const folder = join(versions, `${UNFINISHED}${release.version}`);
@@ -30,7 +30,7 @@ export async function unpack(archive: string, versions: string, release: Release
   await promisify(execFile)("tar", ["-xzf", archive, "-C", folder, "--no-same-owner"]);
   checkContent(folder, release);
   await syncTree(folder);
-  // A version of this number that failed, or that was signed again, makes room.
+  // Replace a version of the same number that failed or was signed again.
   rmSync(place, { recursive: true, force: true });
   renameSync(folder, place);
   syncFolder(versions);

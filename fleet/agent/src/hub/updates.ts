@@ -1,6 +1,6 @@
 /**
- * New versions of the agent: fetches what the hub wants, checks who signed it, unpacks it beside the running version,
- * and asks the launcher to try it. Reports to the hub what became of it.
+ * Updates of the agent: fetches the version that the hub wants, checks its signature, unpacks it, and asks the launcher
+ * to try it. Reports the outcome to the hub.
  */
 import type { Logger } from "pino";
 import { messageOf } from "boxwright-service/errors";
@@ -37,7 +37,7 @@ const NO_LAUNCHER =
   "this agent runs without its launcher, so it cannot start another version. In a container, run an image of that " +
   "version; as a service, start boxwright-agent-launcher";
 
-/** A release that this device does not take, with the code of its report. */
+/** Error: this device does not take a release. Has the code for its report. */
 class Refused extends Error {
   readonly code: string;
 
@@ -52,7 +52,7 @@ export class Updates {
   readonly #archives: Models;
   readonly #told = new Bell();
   #wanted: string | null = null;
-  /** ETag of the release whose end was reported. */
+  /** ETag of the release whose outcome was reported. */
   #settled: string | null = null;
 
   constructor(parts: UpdateParts) {
@@ -60,14 +60,14 @@ export class Updates {
     this.#archives = new Models(parts.state, "archives");
   }
 
-  /** Notes what the last heartbeat was told; null: nothing. */
+  /** Records the release that the last heartbeat asked for; null: none. */
   want(etag: string | null): void {
     this.#wanted = etag;
     if (etag !== null && etag !== this.#settled) this.#told.ring();
   }
 
   /**
-   * Waits for a wish of the hub, and follows it as far as it can.
+   * Waits for a release that the hub wants, and tries it.
    * @throws HubAwayError or HubRefusal if the same may succeed later
    */
   async followNext(hub: HubClient, signal: AbortSignal): Promise<void> {
@@ -81,14 +81,14 @@ export class Updates {
     try {
       await hub.ask({ method: "POST", path: "/device/report", body: result, signal });
     } catch (error) {
-      // A release that was deleted meanwhile needs no report.
+      // Ignore a release that was deleted meanwhile.
       if (!(error instanceof HubRefusal) || error.isForNow || error instanceof RevokedError) throw error;
     }
     if (result.state === "failed") this.#parts.onFailed(result.version);
     this.#settled = wanted;
   }
 
-  /** Returns a report, or null while a version is tried. */
+  /** Returns a report, or null while a version is on trial. */
   async #follow(json: unknown, hub: HubClient, signal: AbortSignal): Promise<ConfigReport | null> {
     let etag = "";
     try {
@@ -105,11 +105,11 @@ export class Updates {
     }
   }
 
-  /** Returns true if the release runs, false if it is under way. */
+  /** Returns true if the release runs, false if it is on trial. */
   async #try(signed: SignedRelease, hub: HubClient, signal: AbortSignal): Promise<boolean> {
     const { launcher, log, keys } = this.#parts;
     const id = releaseId(signed);
-    // Check it even if it is the running one: nothing unsigned counts as applied.
+    // Check even the running release, so that nothing unsigned counts as applied.
     const release = this.#check(signed, keys);
     if (release.version === machine.version) return launcher?.state.trial == null;
     if (!launcher) throw new Refused("no_launcher", NO_LAUNCHER);
@@ -142,7 +142,7 @@ export class Updates {
   }
 }
 
-/** Returns what the hub is told; null for an error that may pass, such as a full disk. */
+/** Returns the problem for the hub; null for an error that may pass, such as a full disk. */
 function problemOf(error: unknown): Problem | null {
   const message = messageOf(error).slice(0, 1000);
   if (error instanceof Refused) return { code: error.code, message };

@@ -1,12 +1,12 @@
 /**
- * The launcher remembers the version that is kept, and the one on trial. The file is replaced as a whole and
- * flushed, so that a power cut leaves the old content or the new one.
+ * The launcher's state: the kept version, and the one on trial. The file is replaced atomically and flushed, so that a
+ * power cut leaves the old or the new content.
  */
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { readIfThere, replaceFile } from "../core/files.ts";
 
-/** A version beside the installed one. */
+/** An unpacked version. */
 export interface Version {
   readonly version: string;
   /** Id of its release. */
@@ -14,9 +14,9 @@ export interface Version {
 }
 
 export interface Trial extends Version {
-  /** Starts so far. */
+  /** Count of starts so far. */
   readonly tries: number;
-  /** True if the version before it took frames. */
+  /** True if the earlier version received frames. */
   readonly expectsFrames: boolean;
 }
 
@@ -26,7 +26,7 @@ export interface Failure extends Version {
 }
 
 export interface LaunchState {
-  /** Version that runs when nothing is on trial; null: the installed one. */
+  /** Version that runs when none is on trial; null: the installed one. */
   readonly current: Version | null;
   readonly trial: Trial | null;
   /** The last version that failed its trial. */
@@ -35,15 +35,15 @@ export interface LaunchState {
 
 export const NOTHING: LaunchState = { current: null, trial: null, failed: null };
 
-/** Folder of a device's versions, and the launcher's file in it. */
+/** Returns the folder of a device's versions, which also has the launcher's file. */
 export const versionsIn = (state: string): string => join(state, "versions");
 export const folderOf = (versions: string, { version }: Version): string => join(versions, version);
 export const stateFile = (versions: string): string => join(versions, "launcher.json");
-/** The command in the folder of a version. */
+/** Returns the command in a version's folder. */
 export const mainOf = (folder: string): string =>
   join(folder, "node_modules", "boxwright-agent", "dist", "cli", "main.js");
 
-/** Reads the state. A file that is missing or damaged means that the installed version runs. */
+/** Reads the state. If the file is missing or damaged, the installed version runs. */
 export function readState(versions: string): LaunchState {
   try {
     const json = JSON.parse(readIfThere(stateFile(versions)) ?? "null") as Partial<LaunchState> | null;
@@ -65,7 +65,7 @@ export function writeState(versions: string, state: LaunchState): void {
   syncFolder(versions);
 }
 
-/** Flushes the names in a folder: a rename is safe only after that. */
+/** Flushes the names in a folder, since a rename is only durable after that. */
 export function syncFolder(folder: string): void {
   const handle = openSync(folder, "r");
   try {

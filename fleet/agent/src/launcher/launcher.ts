@@ -18,16 +18,16 @@ import {
 } from "./launch-state.ts";
 import { type Told, judge } from "./trial.ts";
 
-/** Starts of a version on trial before it counts as one that ends the machine or never gets healthy. */
+/** Count of starts after which a version on trial is given up: it crashes the machine, or never gets healthy. */
 const MOST_TRIES = 3;
-/** Milliseconds between two looks at a version on trial. */
+/** Milliseconds between two checks of a version on trial. */
 const LOOK_EVERY = 250;
 /** Milliseconds that a process may take to end. */
 const GRACE = 20_000;
-/** Characters of standard error that are kept to say why a version ended. */
+/** Characters of standard error that are kept to explain why a version ended. */
 const KEPT_TEXT = 2000;
 
-/** The agent asks to try a version, which it has unpacked and flushed. */
+/** Request by the agent to try a version that it has unpacked and flushed. */
 export interface SwitchWish extends Version {
   readonly kind: "switch";
 }
@@ -46,7 +46,7 @@ export interface LauncherOptions {
   readonly write: (text: string) => void;
 }
 
-/** How a process ended: by itself, to make room for a new version, or because its trial is over. */
+/** Why a process ended: by itself, to make room for a new version, or because its trial is over. */
 type End =
   | { readonly kind: "ended"; readonly code: number | null; readonly signal: string | null; readonly said: string }
   | { readonly kind: "switch"; readonly wish: SwitchWish; readonly tookFrames: boolean }
@@ -63,13 +63,13 @@ export class Launcher {
     this.#options = options;
     this.#versions = versionsIn(options.state);
     this.#state = readState(this.#versions);
-    // Somebody has installed a newer version by hand.
+    // Drop the kept version if somebody installed a newer one by hand.
     if (this.#state.current && compareVersions(options.version, this.#state.current.version) >= 0)
       this.#change({ ...this.#state, current: null });
     this.#tidy();
   }
 
-  /** Deletes what a power cut left: versions that neither run nor are on trial, and folders that are not whole. */
+  /** Deletes leftovers of a power cut: unused versions and incomplete folders. */
   #tidy(): void {
     const { current, trial } = this.#state;
     const kept = [current?.version, trial?.version, basename(stateFile(this.#versions))];
@@ -89,13 +89,13 @@ export class Launcher {
     }
   }
 
-  /** Passes the signal on. The agent's end ends the launcher. */
+  /** Passes the signal on. The launcher ends when the agent does. */
   end(signal: NodeJS.Signals): void {
     this.#isEnding = true;
     this.#child?.kill(signal);
   }
 
-  /** Notes the start of a version on trial before it starts: it may take the machine down. */
+  /** Counts the start of a version on trial beforehand, since it may crash the machine. */
   #countTry(): Version | null {
     const { trial } = this.#state;
     if (!trial) return null;
@@ -139,7 +139,7 @@ export class Launcher {
     this.#state = state;
   }
 
-  /** Deletes a version that does not run any more. A rest that stays takes room, and nothing else. */
+  /** Deletes an unused version. Leftovers only take up room. */
   #remove(version: Version): void {
     try {
       rmSync(folderOf(this.#versions, version), { recursive: true, force: true });

@@ -1,4 +1,4 @@
-/** The agent's side of its launcher: tells it how the process does, and asks it to try a version. */
+/** The agent's connection to its launcher: reports health, and asks to try a version. */
 import type { Message, SwitchWish } from "./launcher.ts";
 import { type LaunchState, readState } from "./launch-state.ts";
 import type { Told } from "./trial.ts";
@@ -13,7 +13,7 @@ export class Parent {
     this.versions = versions;
   }
 
-  /** Returns the launcher of this process; null if nothing started it, or something else. */
+  /** Returns this process' launcher; null if something else started it. */
   static find(): Parent | null {
     const versions = process.env["BOXWRIGHT_LAUNCHER"];
     return versions !== undefined && process.connected ? new Parent(versions) : null;
@@ -23,7 +23,7 @@ export class Parent {
     return readState(this.versions);
   }
 
-  /** Tells how the process does until the signal aborts. */
+  /** Reports the process' health until the signal aborts. */
   tell(read: () => Told, signal: AbortSignal): void {
     const timer = setInterval(() => this.#send({ kind: "told", ...read() }), TELL_EVERY).unref();
     signal.addEventListener("abort", () => clearInterval(timer));
@@ -34,7 +34,7 @@ export class Parent {
   }
 
   #send(message: Message): void {
-    // A launcher that is gone takes no message. Its end ends this process too.
+    // Ignore a launcher that is gone: its end ends this process too.
     if (process.connected) process.send?.(message, undefined, undefined, () => undefined);
   }
 }

@@ -1,6 +1,6 @@
-/** Judges a version on trial by what its process says of itself. */
+/** Judges a version on trial by the reports of its process. */
 
-/** A process tells its launcher this about once a second. */
+/** Report of a process to its launcher, about once a second. */
 export interface Told {
   /** Heartbeats that the hub has acknowledged since the process started. */
   readonly beats: number;
@@ -13,13 +13,13 @@ export interface Told {
 
 /** Milliseconds without an acknowledged heartbeat after which a process is not healthy: three missed ones. */
 const SILENT = 100_000;
-/** A trial ends after this many times the milliseconds that a version has to be healthy. */
+/** Longest trial, as a multiple of the time for which a version must be healthy. */
 const PATIENCE = 3;
 
 export interface Rules {
   /** Milliseconds for which a version has to run. */
   readonly healthy: number;
-  /** True if the version before it took frames. */
+  /** True if the earlier version received frames. */
   readonly expectsFrames: boolean;
 }
 

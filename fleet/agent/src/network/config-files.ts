@@ -1,4 +1,4 @@
-/** Model and config as files of an operator, which may be replaced while the agent runs. */
+/** Model and config as an operator's files, which may be replaced while the agent runs. */
 import { readFileSync, statSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { codeOf, messageOf } from "boxwright-service/errors";
@@ -17,7 +17,7 @@ export function parseConfig(text: string, path: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    // The reason repeats some of the text, which may be anything.
+    // Remove control characters: the reason quotes the text, which may be anything.
     const reason = messageOf(error).replace(/[\u0000-\u001f\u007f-\u009f]+/g, " ");
     throw new Error(`${path}: got text that is not JSON (${reason}), expected a config`);
   }
@@ -28,7 +28,7 @@ export function configFiles(
   { model, config, options }: NetworkSettings & { readonly model: string },
   network: Network,
 ): ConfigSource {
-  /** Stamps of both files: when content was returned last, and at the last look. */
+  /** Stamps of both files when content was last returned, and at the last look. */
   let [taken, seen] = ["", ""];
   let modelId = "";
   return {
@@ -40,14 +40,14 @@ export function configFiles(
         const now = stamps.join("\n");
         const isComplete = isStart || now === seen || stamps[0] === modelId;
         seen = now;
-        // Wait until two looks find the same stamps: a large model file may be half-written.
+        // Wait for two equal stamps, since a large model file may be half-written.
         if (!isStart && (now === taken || !isComplete)) return null;
         const text = config === null ? "" : readFileSync(config, "utf8");
         taken = now;
         modelId = stamps[0]!;
         return { text, id: `${modelId}\n${text}` };
       } catch (error) {
-        // The file is missing for a moment while another program replaces it.
+        // The file is missing briefly while another program replaces it.
         if (codeOf(error) === "ENOENT" && !isStart) return null;
         throw error;
       }

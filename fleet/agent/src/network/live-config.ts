@@ -7,7 +7,7 @@ import { readIfThere, replaceFile } from "../core/files.ts";
 import { sha256 } from "../core/ids.ts";
 import type { NetworkPlan } from "./plan.ts";
 
-/** Count of starts in a row without a finished frame after which the config is blamed for the crashes. */
+/** Count of consecutive starts without a finished frame after which the config is blamed for crashes. */
 const MOST_STARTS = 3;
 
 /** The state of the config, for /healthz. */
@@ -24,7 +24,7 @@ export interface ConfigState {
   failed: number;
 }
 
-/** A config as text, with an id that tells if it changed. */
+/** A config as text, with an id that changes with it. */
 export interface ConfigContent {
   /** The config itself. The last good one is kept as this text. */
   readonly text: string;
@@ -38,7 +38,7 @@ export interface ConfigSource {
   readonly name: string;
   /** Path of the config for log lines. */
   readonly place: string;
-  /** Returns the content. Null if it is unchanged or missing, for example while another program replaces the file. */
+  /** Returns the content. Null if it is unchanged or missing, as while another program replaces the file. */
   read(isStart: boolean): ConfigContent | null;
   /**
    * Switches the network to the model and config of a text that `read` returned.
@@ -47,7 +47,7 @@ export interface ConfigSource {
   use(text: string): Promise<NetworkPlan>;
 }
 
-/** Decides which network is in use: LiveConfig by files, Application by the hub. */
+/** Chooses the network to use: LiveConfig by files, Application by the hub. */
 export interface NetworkChooser {
   readonly state: Readonly<ConfigState>;
   prove(plan: NetworkPlan): void;
@@ -59,9 +59,9 @@ export class LiveConfig implements NetworkChooser {
   readonly #source: ConfigSource;
   readonly #folder: string;
   readonly #log: Logger;
-  /** Id of the content that was tested last. */
+  /** Id of the last tested content. */
   #tried: string | null = null;
-  /** The config in use, if no frame has proven it yet; else null. */
+  /** The config in use until a frame has proven it; then null. */
   #unproven: { readonly text: string; readonly plan: NetworkPlan } | null = null;
   #timer: NodeJS.Timeout | null = null;
   #isLooking = false;
@@ -102,7 +102,7 @@ export class LiveConfig implements NetworkChooser {
     this.#timer ??= setInterval(() => void this.look(), milliseconds).unref();
   }
 
-  /** Looks once, and applies new content. */
+  /** Checks once, and applies new content. */
   async look(): Promise<void> {
     if (this.#isLooking) return;
     this.#isLooking = true;
@@ -123,7 +123,7 @@ export class LiveConfig implements NetworkChooser {
     }
   }
 
-  /** Counts content that cannot be used. The network in use stays. */
+  /** Counts content that cannot be used. The current network stays in use. */
   refuse(error: unknown): void {
     this.state.failed++;
     this.#fail(error);
@@ -140,7 +140,7 @@ export class LiveConfig implements NetworkChooser {
     this.#unproven = null;
   }
 
-  /** Returns the text that was proven last, or null. */
+  /** Returns the last proven text, or null. */
   get good(): string | null {
     return this.#lastGood();
   }
@@ -173,7 +173,7 @@ export class LiveConfig implements NetworkChooser {
     try {
       before = JSON.parse(readIfThere(this.#file("starts")) ?? "{}") as typeof before;
     } catch {
-      // A damaged count begins again.
+      // Start again after a damaged count.
     }
     const starts = before.content === content ? (before.starts ?? 0) + 1 : 1;
     replaceFile(this.#file("starts"), JSON.stringify({ content, starts }));

@@ -16,7 +16,7 @@ import type { NetworkSettings } from "../settings/types.ts";
 import { type NetworkPlan, makePlan } from "./plan.ts";
 import { type SharedRuntime, openRuntime } from "./session.ts";
 
-/** Milliseconds of the steps of one frame. */
+/** Milliseconds for each step of one frame. */
 export interface StepTimes {
   readonly prepare: number;
   readonly run: number;
@@ -33,20 +33,20 @@ export interface Processed {
   readonly plan: NetworkPlan;
 }
 
-/** The last outputs of the network. A new config has to decode them before it is used. */
+/** The network's last outputs. A new config must decode them before it is used. */
 interface LastOutputs {
   readonly outputs: Outputs;
   readonly frame: Frame;
 }
 
-/** A model, and how its outputs are decoded. */
+/** A model, and how to decode its outputs. */
 export interface NetworkChoice {
-  /** Differs between two models. A model that is open is not opened again. */
+  /** Differs between models. An open model is not opened again. */
   readonly modelId: string;
   /** Name of the model in messages. */
   readonly modelName: string;
   readonly read: () => Promise<Uint8Array>;
-  /** Parsed config; undefined: the model file alone says how to decode. */
+  /** Parsed config; undefined: the model file alone states how to decode. */
   readonly config: unknown;
   /** Options of `createDetector`. */
   readonly options: Readonly<Record<string, unknown>>;
@@ -58,14 +58,14 @@ interface OpenModel {
   readonly runtime: SharedRuntime;
 }
 
-/** A blank picture: a network has to run it, and its config to decode what comes out. */
+/** A blank picture, which a network must run and its config decode. */
 const BLANK = { data: new Uint8Array(64 * 48 * 3).fill(114), width: 64, height: 48, format: "rgb" } as const;
 
 export class Network {
   readonly #settings: Omit<NetworkSettings, "model" | "config">;
   readonly #onNote: (note: string) => void;
   readonly #turns = new Turns();
-  /** Changes of the network, one after the other. Frames go on while a model is opened. */
+  /** Changes of the network in turn. Frames go on while a model is opened. */
   readonly #changes = new Turns();
   readonly #chosen = new Bell();
   #model: OpenModel | null = null;
@@ -78,7 +78,7 @@ export class Network {
     this.#onNote = onNote;
   }
 
-  /** Opens the model of the settings. `use` has to follow. */
+  /** Opens the model of the settings. Call `use` next. */
   static async open(settings: NetworkSettings & { readonly model: string }): Promise<Network> {
     const network = new Network(settings);
     const { model: modelId } = settings;
@@ -86,7 +86,7 @@ export class Network {
     return network;
   }
 
-  /** The config in use: its hash, what a host needs of it, and who decodes. Null: there is no network yet. */
+  /** The plan in use: config hash, facts for a host, and who decodes. Null: there is no network yet. */
   get plan(): NetworkPlan | null {
     return this.#plan;
   }
@@ -103,7 +103,7 @@ export class Network {
    */
   async choose(choice: NetworkChoice): Promise<void> {
     const { modelId, config, options } = choice;
-    // The next frame goes through another config of the same model.
+    // Let the next frame use another config of the same model.
     if (this.#model?.id === modelId) {
       const isSwitched = await this.#turns.take(async () => {
         if (this.#model?.id !== modelId) return false;
@@ -124,7 +124,7 @@ export class Network {
     });
   }
 
-  /** Closes model and config. Frames wait until there is a network again. */
+  /** Closes model and config. Frames then wait for a new network. */
   clear(): Promise<void> {
     return this.#changes.take(() =>
       this.#turns.take(async () => {
@@ -172,8 +172,8 @@ export class Network {
   }
 
   /**
-   * Decodes the last outputs of the model, or those of a blank picture: a valid config may still not fit this network.
-   * Do so for raw configs too, since hosts decode with them.
+   * Decodes the last outputs of the model, or those of a blank picture, since a valid config may not fit this network.
+   * Does so for raw configs too, since hosts decode with them.
    */
   async #try({ decoder, detector, lane, record, scales }: NetworkPlan, last: LastOutputs | null): Promise<void> {
     if (!record) return;
@@ -227,7 +227,7 @@ export class Network {
     return this.#turns.take(() => {
       const { id, source, subject, time, sequence, frame } = fromPacket(packet);
       const about = {
-        // Packets of this agent have both.
+        // Packets of this agent always have both.
         ...{ id: id!, source: source! },
         ...(subject !== null && { subject }),
         ...(time !== null && { time }),
@@ -243,7 +243,7 @@ export class Network {
   }
 }
 
-/** Returns outputs with the scales of the model file: a packet carries them, and no runtime states them. */
+/** Adds the model file's scales to outputs, since packets carry them and no runtime states them. */
 function withScales(outputs: Readonly<Record<string, TensorInput>>, scales: NetworkPlan["scales"]): Outputs {
   const named: Record<string, TensorInput> = {};
   for (const [name, { data, dims, type }] of Object.entries(outputs))

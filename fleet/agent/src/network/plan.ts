@@ -12,7 +12,7 @@ import {
   readModel,
 } from "boxwright";
 import type { SharedRuntime } from "./session.ts";
-// Import the tasks: the decoder then reads networks for keypoints, masks and oriented boxes.
+// Import the tasks, so that the decoder reads networks for keypoints, masks and oriented boxes.
 
 /** The config as a host needs it to create the same decoder. */
 export interface ConfigRecord {
@@ -23,14 +23,14 @@ export interface ConfigRecord {
 
 /** One config, ready for pictures. */
 export interface NetworkPlan {
-  /** Decodes, and gives the config hash of packets. Made from the config `{}` if nothing states how to decode. */
+  /** The decoder, also for the config hash of packets. Made from `{}` if nothing states how to decode. */
   readonly decoder: Decoder;
   /** Prepares pictures. */
   readonly detector: Detector;
   readonly lane: Lane;
   /** True if the device decodes; false if it sends tensors. */
   readonly decodes: boolean;
-  /** Null if nothing on the device states how to decode: the host then needs a config of its own. */
+  /** Null if nothing on the device states how to decode. The host then needs its own config. */
   readonly record: ConfigRecord | null;
   /** Scales of integer outputs that the model file states, by name. */
   readonly scales: ReadonlyMap<string, { readonly scale: number; readonly zeroPoint: number }>;
@@ -44,7 +44,7 @@ export interface PlanParts {
   readonly config: unknown;
   /** Options of `createDetector`. */
   readonly options: Readonly<Record<string, unknown>>;
-  /** Says who decodes if the config does not: the device ("detection") or the host ("raw"). */
+  /** Who decodes if the config does not say: the device ("detection") or the host ("raw"). */
   readonly outputFormat: "detection" | "raw";
   /** Called with each note of the decoder: a likely mistake in config or pictures. */
   readonly onNote: (note: string) => void;
@@ -82,7 +82,7 @@ export async function makePlan(parts: PlanParts): Promise<NetworkPlan> {
 }
 
 /**
- * True if config, options or model file say how to decode. A model file that cannot be read says nothing.
+ * True if config, options or model file state how to decode. A model file that cannot be read says nothing.
  * @throws the error of an invalid config
  */
 function statesFamily(config: unknown, known: unknown, options: object): boolean {

@@ -1,6 +1,6 @@
 /**
  * Opens the network once, for the detectors of all configs. A lane is the memory of an input, with one run at a time.
- * The agent runs the detector's lane by itself, since it may send the outputs undecoded.
+ * The agent runs the lane itself, since it may send the outputs undecoded.
  */
 import { type InputSpec, type Lane, type Runtime, type Session, onnxRuntime } from "boxwright";
 import "./telemetry.ts";
@@ -10,7 +10,7 @@ import type { NetworkSettings } from "../settings/types.ts";
 
 /** A runtime whose session stays open from one detector to the next. */
 export interface SharedRuntime extends Runtime<Uint8Array> {
-  /** Returns the lane that the newest detector made. Its outputs are not the slots of the decoder. */
+  /** Returns the newest detector's lane. Its outputs are not the decoder's slots. */
   takeLane(): Lane;
   /** Makes a lane without a detector. */
   createLane(spec: InputSpec): Lane;
@@ -36,7 +36,8 @@ export async function openRuntime(
   model: Uint8Array,
   { threads, providers }: Pick<NetworkSettings, "threads" | "providers">,
 ): Promise<SharedRuntime> {
-  // The runtime warns of each initializer that an exporter listed as an input: thousands of lines.
+  // Log errors only: the runtime warns about each initializer that an exporter listed as an input, in thousands of
+  // lines.
   ort.env.logLevel = "error";
   const runtime = onnxRuntime(ort, {
     logSeverityLevel: 3,
@@ -50,7 +51,7 @@ export async function openRuntime(
     overlaps: false,
     createLane(spec) {
       const lane = session.createLane(spec);
-      // Write no outputs into the decoder's slots: a packet may need them as the network gave them.
+      // Keep outputs out of the decoder's slots, since a packet may need them unchanged.
       last = {
         input: () => lane.input(),
         run: () => lane.run(null),

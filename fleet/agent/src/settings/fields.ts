@@ -10,7 +10,7 @@ export type Json = Readonly<Record<string, unknown>>;
 export const isObject = (value: unknown): value is Json =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Returns a value for an error message. */
+/** Returns a value as text for an error. */
 export function show(value: unknown): string {
   if (value === undefined) return "nothing";
   const text = JSON.stringify(value);
@@ -53,7 +53,7 @@ export class Fields {
     return this.#json[key] ?? undefined;
   }
 
-  /** A name that travels with each packet. Hosts take at most 512 bytes. */
+  /** Reads a name that is sent with each packet. Hosts take at most 512 bytes. */
   name(key: string, fallback?: string): string {
     const text = this.text(key, fallback);
     const length = Buffer.byteLength(text);
@@ -81,7 +81,7 @@ export class Fields {
     return this.has(key) ? this.path(key) : (this.#read.add(key), null);
   }
 
-  /** Reads a secret. A file of its own may hold it, so that the settings file has none. */
+  /** Reads a secret, possibly from a file of its own, so that the settings file need not contain it. */
   secret(key: string, fileKey: string): string | null {
     const secret = this.optionalText(key);
     const path = this.optionalPath(fileKey);
@@ -127,7 +127,7 @@ export class Fields {
     return fallback ?? choices[0]!;
   }
 
-  /** Reads a choice on which all other fields depend. Returns null, and lets them be, if it is none. */
+  /** Reads a choice that decides which other fields exist. Returns null if it is none. */
   kind<const C extends string>(key: string, choices: readonly C[]): C | null {
     const kind = this.choice(key, choices);
     if (this.#json[key] === kind) return kind;
@@ -153,7 +153,7 @@ export class Fields {
     return new Fields(json, this.#where(key), this.#problems, this.#folder);
   }
 
-  /** Adds a problem for each field that was not read: a misspelt name would otherwise have no effect in silence. */
+  /** Adds a problem for each unread field, since a misspelt name would silently have no effect. */
   end(): void {
     for (const key of Object.keys(this.#json))
       if (!this.#read.has(key)) this.#note(key, `is not known here${meantBy(key, [...this.#read].sort())}`);

@@ -10,7 +10,7 @@ const KINDS = ["ndjson", "http", "nats", "mqtt"] as const;
 /** Most bytes of a packet that hosts take by default (`maxPacketBytes` in host/src/core/config.ts). */
 const PACKET_BYTES = 8 * 2 ** 20;
 
-/** Stands for a sink whose kind is unknown. The settings have a problem then, and nothing opens it. */
+/** Placeholder for a sink of unknown kind. The settings then have a problem, so it is never opened. */
 const NONE: SinkSettings = { kind: "ndjson", name: "", path: "" };
 
 export function readSink(fields: Fields): SinkSettings {
@@ -37,7 +37,7 @@ function readKind(kind: (typeof KINDS)[number], fields: Fields): SinkSettings {
     fields.problem("servers", 'expected a list of addresses, ["127.0.0.1:4222"]');
   for (const server of servers)
     if (!isBroker(server)) fields.problem("servers", `got "${withoutSecrets(server)}", ${EXPECTED}`);
-  // Without a count the stream says how many partitions there are.
+  // Without a count the stream states how many partitions there are.
   const partitions = fields.optionalNumber("partitions", [1, MOST_PARTITIONS]);
   return { kind, name, servers, token, partitions, inFlight: fields.number("inFlight", [1, 1024], 16) };
 }
@@ -57,7 +57,7 @@ function readMqtt(name: string, fields: Fields): MqttSettings {
   };
 }
 
-/** Reads the address, and user and password, which may stand in it or beside it. */
+/** Reads the address, with user and password in it or beside it. */
 function readMqttPlace(fields: Fields): MqttAddress {
   const url = fields.text("url");
   const user = fields.optionalText("user");
@@ -78,7 +78,7 @@ function isAddress(text: string): boolean {
 
 const EXPECTED = "expected a host and port, nats:// or tls://, with user:password@ if the broker asks for them";
 
-/** True if the text is an address of a broker. The protocol may be left out. */
+/** True if the text is a broker's address, with or without the protocol. */
 function isBroker(text: string): boolean {
   const address = text.includes("://") ? text : `nats://${text}`;
   return URL.canParse(address) && /^(nats|tls):$/.test(new URL(address).protocol) && new URL(address).hostname !== "";

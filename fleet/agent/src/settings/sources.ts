@@ -8,7 +8,7 @@ import type { SourceSettings } from "./types.ts";
 const KINDS = ["folder", "image", "video", "rtsp", "v4l2"] as const;
 const FPS = [0.01, 1000] as const;
 
-/** Stands for a source whose kind is unknown. The settings have a problem then, and nothing opens it. */
+/** Placeholder for a source of unknown kind. The settings then have a problem, so it is never opened. */
 const NONE: SourceSettings = { kind: "image", camera: "", path: "" };
 
 export function readSource(fields: Fields): SourceSettings {

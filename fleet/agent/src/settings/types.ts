@@ -7,7 +7,7 @@ export interface Settings {
   /** The hub that the device belongs to. Null: the agent works by these settings alone. */
   readonly hub: HubSettings | null;
   readonly update: UpdateSettings;
-  /** Folder of the spool, of refused packets and of what is remembered over a restart. */
+  /** Folder of the spool, the refused packets, and all state that outlives a restart. */
   readonly state: string;
   readonly network: NetworkSettings;
   readonly sources: readonly SourceSettings[];
@@ -23,17 +23,17 @@ export interface HubSettings {
   readonly url: string;
   /** Adopt key that enrols the device. Null: the device has to be enrolled already. */
   readonly adoptKey: string | null;
-  /** Name of the device on the hub's page at enrolment. */
+  /** Name of the device on the hub's page when it enrols. */
   readonly name: string;
-  /** Most bytes of snaps that wait for the hub. */
+  /** Largest total of bytes of snaps that wait for the hub. */
   readonly snapBytes: number;
 }
 
-/** New versions of the agent, which the hub gives. */
+/** Settings for updates of the agent by the hub. */
 export interface UpdateSettings {
   /** Public keys that may sign a version: ed25519:... Empty: the device takes none. */
   readonly keys: readonly string[];
-  /** Minutes for which a new version has to be healthy. */
+  /** Minutes for which a new version must be healthy. */
   readonly healthyMinutes: number;
 }
 
@@ -89,7 +89,7 @@ export interface RtspSettings extends DecodedSettings {
 export interface V4l2Settings extends DecodedSettings {
   readonly kind: "v4l2";
   readonly path: string;
-  /** Width and height in pixels. Null: what the device is set to. */
+  /** Width and height in pixels. Null: the device's current setting. */
   readonly size: readonly [number, number] | null;
 }
 
@@ -106,7 +106,7 @@ export interface HttpSettings {
   readonly name: string;
   readonly url: string;
   readonly token: string | null;
-  /** Largest count of packets that are sent and not answered yet. */
+  /** Largest count of packets that are sent and not yet answered. */
   readonly inFlight: number;
 }
 
@@ -115,7 +115,7 @@ export interface NatsSettings {
   readonly name: string;
   readonly servers: readonly string[];
   readonly token: string | null;
-  /** Count of partitions that the stream must have; null: as many as the stream says. */
+  /** Count of partitions that the stream must have; null: any. */
   readonly partitions: number | null;
   readonly inFlight: number;
 }
@@ -124,12 +124,12 @@ export interface MqttSettings {
   readonly kind: "mqtt";
   readonly name: string;
   readonly address: MqttAddress;
-  /** Topic above those of packets, configs, answers and previews. */
+  /** First level of the topics of packets, configs, answers and previews. */
   readonly topic: string;
   readonly inFlight: number;
   /**
-   * Seconds in which a host has to answer that it has stored a packet. With 0, the broker's acknowledgement is enough,
-   * although a broker may lose what it has acknowledged.
+   * Seconds in which a host must answer that it stored a packet. With 0, the broker's acknowledgement is enough,
+   * although a broker may lose acknowledged packets.
    */
   readonly confirmSeconds: number;
   /** Most bytes of a packet. The host has a limit too, and the broker may. */
@@ -139,13 +139,13 @@ export interface MqttSettings {
 export type SinkSettings = NdjsonSettings | HttpSettings | NatsSettings | MqttSettings;
 
 export interface SpoolSettings {
-  /** Most bytes of packets on disk. */
+  /** Largest total of packet bytes on disk. */
   readonly maxBytes: number;
-  /** Policy at `maxBytes`: drop the oldest packets, or let new ones wait. */
+  /** What happens at `maxBytes`: the oldest packets are dropped, or new ones wait. */
   readonly policy: "drop-oldest" | "block";
   /** When bytes are flushed to the disk. Only a power cut can lose unflushed packets; a killed process loses none. */
   readonly fsync: "each" | "second" | "never";
-  /** Most bytes of packets that a receiver refused permanently. */
+  /** Largest total of bytes of packets that a receiver refused permanently. */
   readonly refusedBytes: number;
 }
 

@@ -1,4 +1,4 @@
-/** Stores on disk the configs that spooled packets name, so that both survive a restart. */
+/** Stores the configs that spooled packets name, so that both survive a restart. */
 import { mkdirSync, readFileSync, readdirSync, renameSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ConfigRecord } from "../network/plan.ts";
@@ -31,7 +31,7 @@ export class ConfigStore {
     try {
       const path = this.#path(hash);
       const json = readFileSync(path, "utf8");
-      // Touch the file: `#forgetOld` deletes the configs that were not used for longest.
+      // Touch the file, since `#forgetOld` deletes the configs that were unused longest.
       utimesSync(path, new Date(), new Date());
       return { hash, json };
     } catch {

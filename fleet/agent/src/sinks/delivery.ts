@@ -8,25 +8,25 @@ import type { Spooled } from "../spool/segment.ts";
 import type { RefusedFolder } from "./refused.ts";
 import type { Outcome, Sink } from "./sink.ts";
 
-/** Milliseconds that packets under way may still take after the signal to end. */
+/** Milliseconds that packets being sent may still take after the signal to end. */
 const SEND_GRACE = 2000;
 
 /** Counts of a delivery. The delivery updates the object in place. */
 export interface DeliveryStats {
   stored: number;
-  /** Count of the stored packets that the receiver had already. */
+  /** Count of stored packets that the receiver already had. */
   duplicate: number;
   refused: number;
-  /** Count of attempts that the receiver put off or did not answer. Each is repeated. */
+  /** Count of attempts without a result, each of which is repeated. */
   later: number;
 }
 
 export class Delivery {
   readonly sink: Sink;
   readonly stats: DeliveryStats = { stored: 0, duplicate: 0, refused: 0, later: 0 };
-  /** Reason of the last attempt that has to be repeated; null after a packet that the receiver took or refused. */
+  /** Reason why the last attempt must be repeated; null once a receiver took or refused a packet. */
   waitsFor: string | null = null;
-  /** True if only an operator can mend what `waitsFor` says. */
+  /** True if only an operator can fix what `waitsFor` states. */
   needsOperator = false;
   /** Reason of the last permanent refusal. */
   lastRefusal: string | null = null;
@@ -36,7 +36,7 @@ export class Delivery {
   readonly #backoff: Backoff;
   /** Resolves when sending may go on; null if no failed attempt demands a pause. */
   #pause: Promise<void> | null = null;
-  /** Lets one packet at a time test a receiver that is away. */
+  /** Lets one packet at a time probe a receiver that is away. */
   readonly #probes = new Turns();
   readonly #grace: number;
 
@@ -58,8 +58,8 @@ export class Delivery {
   }
 
   /**
-   * Delivers until the signal aborts. Packets under way may then still be acknowledged for a moment. Packets without an
-   * answer stay in the spool and are sent again at the next start.
+   * Delivers until the signal aborts. Packets being sent may then still be acknowledged briefly. Others stay in the
+   * spool for the next start.
    */
   async run(signal: AbortSignal): Promise<void> {
     const sends = new AbortController();
@@ -90,13 +90,13 @@ export class Delivery {
   /** Sends a packet to a receiver that was away when the packet queued up. Returns true if the packet is done. */
   async #probe(packet: Spooled, signal: AbortSignal, sends: AbortSignal): Promise<boolean> {
     await this.#pause;
-    // End this turn if another packet found the receiver back: packets go side by side again.
+    // End this turn if another packet reached the receiver, since packets are then sent in parallel again.
     return this.waitsFor !== null && this.#attempt(packet, signal, sends);
   }
 
-  /** Sends a packet once. Returns true if the packet is done, false if it has to be sent again. */
+  /** Sends a packet once. Returns true if it is done, false if it must be sent again. */
   async #attempt({ index, bytes }: Spooled, signal: AbortSignal, sends: AbortSignal): Promise<boolean> {
-    // Skip a packet that the spool dropped while it waited here: it is already counted as dropped.
+    // Skip a packet that the spool dropped while it waited here, since it is already counted.
     if (signal.aborted || this.#reader.isPast(index)) return true;
     const outcome = await this.sink.send(bytes, sends);
     if (signal.aborted && outcome.kind === "later") return true;

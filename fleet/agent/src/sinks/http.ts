@@ -8,9 +8,9 @@ import { type Bearer, type FindConfig, type Outcome, type Preview, type Sink, pr
 
 /** Milliseconds until a request without an answer is aborted. */
 const PATIENCE = 30_000;
-/** The same for a preview: a later one replaces it. */
+/** Milliseconds until a preview without an answer is aborted, since a later one replaces it. */
 const PREVIEW_PATIENCE = 5000;
-/** Count of characters of an answer that are kept. */
+/** Count of characters of an answer to keep. */
 const MOST_TEXT = 500;
 /** Longest wait that a receiver may ask for, in milliseconds. */
 const MOST_WAIT = 3_600_000;
@@ -72,7 +72,7 @@ export class HttpSink implements Sink {
     const headers = { "content-type": "application/json" };
     const answer = await this.#call("PUT", `/v1/configs/${record.hash}`, headers, record.json, signal);
     if (answer.status < 300) return null;
-    // Refuse the packet too: a host that refuses its config never decodes it.
+    // Refuse the packet too, since a host that refuses its config never decodes it.
     if (answer.status === 400 || answer.status === 413)
       return { kind: "refused", reason: `config ${record.hash}: ${answer.status} ${answer.text}` };
     return outcomeOf(answer);
@@ -102,7 +102,7 @@ export class HttpSink implements Sink {
       method,
       headers: { ...headers, ...(token !== null && { authorization: `Bearer ${token}` }) },
       body: body as string | Uint8Array<ArrayBuffer>,
-      // Follow no redirect: packets go only to the address in the settings.
+      // Follow no redirect: packets may only go to the address in the settings.
       redirect: "error",
       signal,
     });
@@ -119,21 +119,21 @@ export class HttpSink implements Sink {
 function outcomeOf({ status, retryAfter, isDuplicate, text }: Answer): Outcome {
   if (status >= 200 && status < 300) return { kind: "stored", isDuplicate };
   const reason = `${status} ${text}`.trim();
-  // The packet is of another source than the token's: it was made before this device was enrolled.
+  // The packet has another source than the token, so it was made before this device was enrolled.
   const isForeign = status === 403 && /"reason":"source"/.test(text);
   if (status === 400 || status === 413 || isForeign) return { kind: "refused", reason };
   const asked = askedPause(retryAfter);
-  // Keep the packet on a wrong token or path: the settings are at fault, and the operator can correct them.
+  // Keep the packet on a wrong token or path, since an operator can correct these settings.
   return { kind: "later", reason, ...(asked !== null && { milliseconds: Math.min(asked, MOST_WAIT) }) };
 }
 
-/** Returns the hash of the config that the host lacks: the one in its answer, else the one in the packet. */
+/** Returns the hash of the config that the host lacks, from its answer or else from the packet. */
 function hashIn({ text }: Answer, headers: Readonly<Record<string, string>>): string | null {
   try {
     const { config } = JSON.parse(text) as { config?: unknown };
     if (typeof config === "string") return config;
   } catch {
-    // The answer is no JSON.
+    // The answer is not JSON.
   }
   return headers["ce-config"] ?? null;
 }

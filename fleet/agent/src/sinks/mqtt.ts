@@ -17,22 +17,20 @@ import { type FindConfig, type Outcome, type Preview, type Sink, previewHeaders 
 
 /** Milliseconds in which the broker has to acknowledge a packet. */
 const PATIENCE = 30_000;
-/** Reason codes of packets that the broker never takes. */
+/** Reason codes for packets that the broker will never take. */
 const NEVER: ReadonlySet<number> = new Set([MQTT_CODE.tooLarge, MQTT_CODE.format]);
-/** Reason codes of problems that only an operator can mend. */
+/** Reason codes for problems that only an operator can fix. */
 const OPERATOR_CODES: ReadonlySet<number> = new Set([MQTT_CODE.denied, MQTT_CODE.topic]);
 
 /** Advice to the operator if nobody takes the packets. */
 const START_HOST = "start a host whose option mqtt names this broker, and whose mqttTopic is the topic of this sink";
 
-/** A connection, and what was sent over it. */
+/** A connection, with what was sent over it. */
 interface Open {
   readonly connection: MqttConnection;
   /** Configs by hash. */
   readonly published: Map<string, Promise<void>>;
-  /**
-   * Packets that wait for a host's answer, by their correlation data. Called with null if no answer can come any more.
-   */
+  /** Waiting for a host's answer, by correlation data. Called with null if no answer can come any more. */
   readonly asked: Map<string, (answer: MqttAnswer | null) => void>;
 }
 
@@ -68,7 +66,7 @@ export class MqttSink implements Sink {
       if (config !== null) {
         const record = this.#findConfig(config);
         if (record) await this.#within(signal, open, () => this.#publishConfig(open, record.hash, record.json));
-        // Refuse: only agents publish configs, and this one has lost it, so no host could decode the packet.
+        // Refuse: only agents publish configs and this one has lost it, so no host can decode the packet.
         else if (kind === "raw")
           return { kind: "refused", reason: `config ${config}: this agent has it no more, so no host could decode` };
       }
@@ -80,7 +78,7 @@ export class MqttSink implements Sink {
     }
   }
 
-  /** Publishes a packet, and waits for the broker and, if the settings say so, for a host. */
+  /** Publishes a packet, and waits for the broker and, if the settings ask for it, for a host. */
   async #publish(open: Open, message: MqttMessage, signal: AbortSignal): Promise<Outcome> {
     const { topic, confirmSeconds } = this.#settings;
     const key = String(this.#count++);
@@ -88,14 +86,15 @@ export class MqttSink implements Sink {
     const asking = {
       responseTopic: this.#answers,
       correlationData: Buffer.from(key),
-      // Let the broker drop the message then: the agent sends it again, and copies would fill an absent host's queue.
+      // Let the broker drop the message after that time: the agent sends it again, and copies would fill an absent
+      // host's queue.
       expirySeconds: confirmSeconds + 1,
     };
     try {
       const asked = confirmSeconds > 0 ? { ...message, ...asking } : message;
       const code = await this.#within(signal, open, () => open.connection.publish(asked));
       if (code === MQTT_CODE.nobody)
-        // The broker has thrown the packet away.
+        // The broker dropped the packet.
         return { kind: "later", reason: `nobody has subscribed to ${topic}/packets/# at the broker: ${START_HOST}` };
       if (confirmSeconds === 0) return { kind: "stored" };
       const end = new AbortController();
@@ -130,7 +129,7 @@ export class MqttSink implements Sink {
 
   async #connect(lose: () => void): Promise<Open> {
     const asked: Open["asked"] = new Map();
-    // Ask for no session: what the broker has not acknowledged is in the spool, and is sent again.
+    // Ask for no session: packets without an acknowledgement are in the spool and are sent again.
     const connection = await connectMqtt(this.#settings.address, {
       clientId: this.#clientId,
       onMessage: ({ payload, properties }, done) => {
@@ -156,8 +155,8 @@ export class MqttSink implements Sink {
   }
 
   /**
-   * Publishes a config where hosts look for it. The broker keeps it for hosts that come later. Does so once per
-   * connection: the broker may have been replaced.
+   * Publishes a config where hosts look for it, once per connection. The broker keeps it for later hosts, but may have
+   * been replaced.
    */
   #publishConfig({ connection, published }: Open, hash: string, json: string): Promise<void> {
     let publishing = published.get(hash);
@@ -172,7 +171,7 @@ export class MqttSink implements Sink {
     return publishing;
   }
 
-  /** Waits for an acknowledgement. Without one in time, cuts the connection: the broker hangs. */
+  /** Waits for an acknowledgement. If it is late, cuts the connection, since the broker hangs. */
   #within<R>(signal: AbortSignal, { connection }: Open, work: () => Promise<R>): Promise<R> {
     return runWithin(this.#patience, signal, (both) => {
       const cut = new Promise<never>((_, reject) => {
@@ -203,7 +202,7 @@ function propertiesOf(headers: Readonly<Record<string, string>>): {
   };
 }
 
-/** Returns what a host answered; null for text of another form. */
+/** Parses a host's answer; null for other text. */
 function answerIn(text: string): MqttAnswer | null {
   try {
     const { refused } = JSON.parse(text) as { refused?: unknown };

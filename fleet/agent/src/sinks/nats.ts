@@ -15,7 +15,7 @@ const CONFIGS = "boxwright-configs";
 const STREAM = "BOXWRIGHT";
 /** Milliseconds in which the broker has to acknowledge a packet. */
 const PATIENCE = 10_000;
-/** Error codes of a full stream: too many messages, bytes, or messages of a subject. A full disk has the first one. */
+/** Error codes of a full stream: too many messages, bytes, or messages per subject. A full disk has the first. */
 const FULL = new Set([10077, 10167]);
 
 /** A connection and its clients for stream and configs. */
@@ -35,7 +35,9 @@ export class NatsSink implements Sink {
   readonly inFlight: number;
   readonly #settings: NatsSettings;
   readonly #findConfig: FindConfig;
-  /** Its client reconnects by itself. Only a connection that failed at first, or was closed, is opened anew. */
+  /**
+   * The connection. Its client reconnects by itself, so only one that failed at first or was closed is opened again.
+   */
   readonly #broker = new Reopened((lose) => this.#connect(lose));
 
   constructor(settings: NatsSettings, findConfig: FindConfig) {
@@ -101,17 +103,17 @@ export class NatsSink implements Sink {
   }
 
   get #options(): ConnectionOptions {
-    // Limit the handshake: the client would wait 20 s for a broker that dies during it.
+    // Limit the handshake, since the client would wait 20 s for a broker that dies during it.
     return { ...addressOf(this.#settings), name: "boxwright-agent", timeout: 3000 };
   }
 
-  /** Returns what an operator has to do, if the broker is there and does not answer. */
+  /** Returns what an operator must do if the broker is there but does not answer. */
   async #explain(error: unknown): Promise<unknown> {
     const isStuck = isTimeout(error) && (await isThere(() => connect({ ...this.#options, reconnect: false })));
     return isStuck ? new UserError(STUCK_BROKER) : error;
   }
 
-  /** Stores a config where hosts look for it. Does so once per connection: the broker may have been replaced. */
+  /** Stores a config where hosts look for it, once per connection, since the broker may have been replaced. */
   async #putConfig(open: Open, hash: string): Promise<void> {
     if (open.put.has(hash)) return;
     const record = this.#findConfig(hash);
@@ -120,7 +122,7 @@ export class NatsSink implements Sink {
       open.configs ??= await new Kvm(open.stream).create(CONFIGS);
       await open.configs.put(hash, record.json);
     } catch (error) {
-      // Make the store anew next time: a broker whose disk was full may have lost it.
+      // Reopen the store next time: a broker whose disk was full may have lost it.
       open.configs = null;
       throw error;
     }
@@ -135,7 +137,7 @@ function subjectOf(source: string | null, camera: string | null, partitions: num
 }
 
 /**
- * Returns the count of partitions of the stream, as its subjects say. The setting counts if this agent may not ask.
+ * Returns the partition count of the stream, by its subjects, or by the setting if this agent may not ask.
  * @throws UserError if the setting is another count: packets of a partition without a host would stay in the stream
  */
 async function partitionsOf(connection: NatsConnection, given: number | null): Promise<number> {
@@ -159,7 +161,7 @@ async function partitionsOf(connection: NatsConnection, given: number | null): P
   return count;
 }
 
-/** True if the broker refused a question because this client may not ask it. */
+/** True if the broker refused a question that this client may not ask. */
 const isDenied = (error: unknown): boolean => /permission/i.test(connectionProblem(error));
 
 /**
@@ -184,7 +186,7 @@ function messageHeaders(record: Readonly<Record<string, string>>): MsgHdrs {
   return all;
 }
 
-/** Returns the byte length of a message's headers, with an allowance for those that the client adds. */
+/** Returns the byte length of a message's headers, including an allowance for those that the client adds. */
 function sizeOf(all: MsgHdrs): number {
   let size = 200;
   for (const name of all.keys()) size += name.length + all.get(name).length + 4;
@@ -202,7 +204,7 @@ function outcomeOf(error: unknown): Outcome {
     };
   if (error instanceof JetStreamApiError && FULL.has(error.code))
     return { kind: "later", reason: `the stream is full: ${reason}` };
-  // Refuse permanently: the broker's size limit has changed since the connection stated it.
+  // Refuse permanently: the broker's size limit has changed since it was stated.
   if (/max_payload|MAX_PAYLOAD/.test(reason) || (error instanceof JetStreamApiError && error.code === 10054))
     return { kind: "refused", reason };
   return { kind: "later", reason: reason || "the broker does not answer" };

@@ -5,12 +5,12 @@ import { messageOf } from "boxwright-service/errors";
 import type { NdjsonSettings } from "../settings/types.ts";
 import type { Outcome, Sink } from "./sink.ts";
 
-/** Bytes of a block in the search for the last line end, from the end of the file backwards. */
+/** Block size in bytes when searching backwards for the last line end. */
 const TAIL = 2 ** 20;
 
 export class NdjsonSink implements Sink {
   readonly name: string;
-  /** One, since two writes at one position would mix their bytes. */
+  /** One at a time, since two writes at one position would mix. */
   readonly inFlight = 1;
   readonly #path: string;
   #file: FileHandle | null = null;

@@ -1,4 +1,4 @@
-/** Opens the sink that settings name. */
+/** Opens the sink of the settings. */
 import type { SinkSettings } from "../settings/types.ts";
 import { HttpSink } from "./http.ts";
 import { MqttSink } from "./mqtt.ts";

@@ -1,11 +1,11 @@
-/** Stores packets that a receiver refused permanently, up to a cap, so that an operator can look at them. */
+/** Stores permanently refused packets up to a cap, so that an operator can look at them. */
 import { existsSync, mkdirSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { sha256 } from "../core/ids.ts";
 
 /** A refused packet on disk. */
 export interface RefusedFile {
-  /** Name of its files, by which commands name it. */
+  /** Name of its files, used by commands. */
   readonly name: string;
   readonly sink: string;
   readonly reason: string;
@@ -27,7 +27,7 @@ export class RefusedFolder {
   /** Stores a packet and the reason. Deletes the oldest files above the cap. */
   store(packet: Uint8Array, sink: string, reason: string): void {
     if (packet.length > this.#maxBytes) return;
-    // Name the file by a hash: names of sinks and packets come from outside and must not become a path.
+    // Name the file by a hash, since names of sinks and packets come from outside.
     const path = join(this.#folder, sha256(sink, packet));
     writeFileSync(`${path}.packet`, packet);
     writeFileSync(`${path}.json`, JSON.stringify({ sink, reason, time: new Date().toISOString() }));

@@ -3,16 +3,16 @@ import type { ConfigRecord } from "../network/plan.ts";
 
 /** Outcome of sending a packet. */
 export type Outcome =
-  /** The receiver has it. */
+  /** The receiver has the packet. */
   | { readonly kind: "stored"; readonly isDuplicate?: boolean }
-  /** The receiver never takes it. */
+  /** The receiver will never take the packet. */
   | { readonly kind: "refused"; readonly reason: string }
-  /** The receiver is away, busy or full: the packet stays in the spool. */
+  /** The receiver is away, busy or full. The packet stays in the spool. */
   | {
       readonly kind: "later";
       readonly reason: string;
       readonly milliseconds?: number;
-      /** True if waiting does not help: the settings do not fit the receiver, or its disk is full. */
+      /** True if waiting does not help: settings do not fit the receiver, or its disk is full. */
       readonly needsOperator?: boolean;
     };
 
@@ -23,13 +23,13 @@ export interface Preview {
   readonly subject: string;
   readonly id: string;
   readonly time: string;
-  /** True if the frame comes from a photo or a video file. A page then shows the last pictures, and no latency. */
+  /** True if the frame comes from a photo or a video file. A page then shows the last pictures, without a latency. */
   readonly isRecorded: boolean;
 }
 
 export interface Sink {
   readonly name: string;
-  /** Largest count of packets that are sent and not answered yet. */
+  /** Largest count of packets that are sent and not yet answered. */
   readonly inFlight: number;
   /** Sends one packet. Never rejects: an error becomes an outcome. */
   send(packet: Uint8Array, signal: AbortSignal): Promise<Outcome>;
@@ -38,18 +38,18 @@ export interface Sink {
   close(): Promise<void>;
 }
 
-/** The token of requests to a host. */
+/** The token for requests to a host. */
 export interface Bearer {
-  /** Returns the token; null: there is none. */
+  /** Returns the token; null if there is none. */
   token(): string | null;
   /** Called when a host has refused the token. */
   denied(): void;
 }
 
-/** A token that never changes, as settings have it. */
+/** Returns a token that never changes, as settings have it. */
 export const fixedBearer = (token: string | null): Bearer => ({ token: () => token, denied: () => undefined });
 
-/** Returns the config of a hash that a packet names. */
+/** Function that returns the config with a hash. */
 export type FindConfig = (hash: string) => ConfigRecord | null;
 
 /** Returns a preview's CloudEvents attributes as headers, escaped as the HTTP binding says. */

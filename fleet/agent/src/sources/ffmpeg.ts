@@ -14,18 +14,18 @@ export function argumentsFor(settings: VideoSettings | RtspSettings | V4l2Settin
   const { fps, hwaccel } = settings;
   return [
     ...["-nostdin", "-hide_banner", "-loglevel", "error"],
-    // ffmpeg copies the frames back to memory, and decodes by itself what the hardware does not take.
+    // With hardware decoding, ffmpeg copies the frames back to memory. It decodes itself what the hardware cannot.
     ...(hwaccel === null ? [] : ["-hwaccel", hwaccel]),
     ...inputFor(settings),
     ...["-map", "0:v:0", "-an", "-sn", "-dn"],
-    // Without a rate, pass each frame of the input exactly once: ffmpeg would otherwise repeat or drop some.
+    // Without a rate, pass each input frame exactly once, since ffmpeg would repeat or drop some.
     ...(fps === null ? ["-fps_mode", "passthrough"] : ["-vf", `fps=${fps}`]),
     ...["-f", "image2pipe", "-c:v", "ppm", "-pix_fmt", "rgb24", "pipe:1"],
   ];
 }
 
 function inputFor(settings: VideoSettings | RtspSettings | V4l2Settings): string[] {
-  // Allow the protocol "file" alone: a playlist may name addresses, which ffmpeg would open.
+  // Allow only the protocol "file": a playlist may name addresses, which ffmpeg would open.
   if (settings.kind === "video") return ["-protocol_whitelist", "file", "-i", `file:${settings.path}`];
   if (settings.kind === "rtsp")
     return ["-f", "concat", "-safe", "0", "-protocol_whitelist", "pipe,rtsp,rtp,tcp,udp,tls", "-i", "pipe:0"];
@@ -39,8 +39,8 @@ function inputFor(settings: VideoSettings | RtspSettings | V4l2Settings): string
 }
 
 /**
- * Returns the text for the standard input of ffmpeg; "" if there is none. The address of a camera holds its password,
- * and every user of the machine can read the arguments of a process. A playlist of the "concat" demuxer hides both.
+ * Returns the text for ffmpeg's standard input; "" for none. A camera's address contains its password, and every user
+ * can read a process' arguments, so a playlist of the "concat" demuxer passes it instead.
  */
 export function playlistFor(settings: VideoSettings | RtspSettings | V4l2Settings): string {
   if (settings.kind !== "rtsp") return "";
@@ -75,7 +75,7 @@ export interface FfmpegEnd {
   readonly message: string;
 }
 
-/** Returns the problem of a run that ended without a message. */
+/** Returns the problem of a run without a message. */
 export const endOf = (code: number | null): string => `ffmpeg ended (${code ?? "killed"}) without a message`;
 
 /** A run of ffmpeg. */
@@ -90,9 +90,9 @@ export class Ffmpeg {
    * @param input text for the standard input
    */
   constructor(args: readonly string[], onFrame: (frame: PpmFrame) => void, command = "ffmpeg", input = "") {
-    // Start a process group, so that the children of ffmpeg can be ended with it.
+    // Start a process group, so that ffmpeg's children can be ended with it.
     this.#child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"], detached: true });
-    // Ignore a closed pipe: the exit code and the log of the process tell the reason.
+    // Ignore a closed pipe: exit code and log of the process tell the reason.
     this.#child.stdin!.on("error", () => undefined).end(input);
     const reader = new PpmReader(MOST_PIXELS, onFrame);
     this.#child.stdout!.on("data", (chunk: Buffer) => {
@@ -114,7 +114,7 @@ export class Ffmpeg {
     });
   }
 
-  /** Stops reading: ffmpeg waits as soon as the pipe is full. */
+  /** Stops reading. ffmpeg waits once the pipe is full. */
   pause(): void {
     this.#child.stdout!.pause();
   }
@@ -142,7 +142,7 @@ export class Ffmpeg {
     try {
       process.kill(-pid, signal);
     } catch {
-      // It has ended in the meantime.
+      // It has ended meanwhile.
     }
   }
 }

@@ -1,4 +1,4 @@
-/** The sources "folder" and "image": photos in the order of their names. A watched folder waits for new photos. */
+/** The sources "folder" and "image": photos in order of name. A watched folder waits for new photos. */
 import { type Dirent, type Stats } from "node:fs";
 import { readFile, readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,11 +17,11 @@ const MOST_BYTES = 256 * 2 ** 20;
 /** The year 10000, in milliseconds. */
 const LAST_TIME = Date.UTC(10_000, 0);
 
-/** A photo that was found. */
+/** A photo found in the folder. */
 interface Photo {
   readonly path: string;
   readonly size: number;
-  /** Hash of name, size and time: a photo that is replaced is another one. */
+  /** Hash of name, size and time, which changes if the photo is replaced. */
   readonly key: string;
   readonly time: Date;
 }
@@ -31,7 +31,7 @@ export interface FolderOptions {
   /** A folder, or one photo. */
   readonly path: string;
   readonly isWatched: boolean;
-  /** Milliseconds between two looks at a watched folder. */
+  /** Milliseconds between two scans of a watched folder. */
   readonly every?: number;
 }
 
@@ -46,7 +46,9 @@ export class FolderSource implements Source {
   #waiting: Photo[] = [];
   /** Keys of the photos that this process has passed on or found unreadable. */
   readonly #taken = new Set<string>();
-  /** Keys of the look before. A photo of a watched folder is read once two looks find the same key: it is complete. */
+  /**
+   * Keys of the last scan. In a watched folder a photo is read once two scans agree, which shows that it is complete.
+   */
   #before = new Set<string>();
   #isListed = false;
   #isEmptyTold = false;
@@ -76,7 +78,7 @@ export class FolderSource implements Source {
     return null;
   }
 
-  /** Clears the journal of a folder that is not watched, so that the next run reads all photos again. */
+  /** Clears the journal of an unwatched folder, so that the next run reads all photos again. */
   finish(): void {
     if (!this.#options.isWatched) this.#journal.clear();
   }
@@ -124,7 +126,7 @@ export class FolderSource implements Source {
   }
 }
 
-/** Returns the photos of a folder and the folders in it, or the one photo that the path names. */
+/** Returns the photos of a folder and its subfolders, or the one photo that the path names. */
 async function findPhotos({ camera, path }: FolderOptions): Promise<Photo[]> {
   const whole = await stat(path);
   if (whole.isFile()) return [photoOf(camera, path, whole)];
@@ -133,7 +135,7 @@ async function findPhotos({ camera, path }: FolderOptions): Promise<Photo[]> {
   for (const entry of entries) {
     if (!entry.isFile() || !PHOTO.test(entry.name)) continue;
     const file = join(entry.parentPath, entry.name);
-    // Skip a photo that was deleted after the list was made.
+    // Skip a photo that was deleted after it was listed.
     const found = await stat(file).catch(() => null);
     if (found) photos.push(photoOf(`${camera}\n${file.slice(path.length)}`, file, found));
   }

@@ -3,7 +3,7 @@ import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, write
 import { dirname, join } from "node:path";
 import { sha256 } from "../core/ids.ts";
 
-/** A set of names in a file, one on each line. A half-written last line is ignored. */
+/** A set of names in a file, one per line. A half-written last line is ignored. */
 export class Journal {
   readonly #path: string;
   readonly #names: Set<string>;
@@ -41,7 +41,7 @@ export class Journal {
     this.#file = openSync(this.#path, "a+");
   }
 
-  /** Removes all names. Call this when a run is complete, so that the next run reads everything again. */
+  /** Removes all names. Call it after a complete run, so that the next run reads everything again. */
   clear(): void {
     this.#names.clear();
     rmSync(this.#path, { force: true });

@@ -33,7 +33,7 @@ export class LiveSource implements Source {
   readonly #arrived = new Bell();
   readonly #end = new AbortController();
   readonly #running: Promise<void>;
-  /** Part of each frame's id: frames of two starts never share an id. */
+  /** Part of each frame's id, so that frames of two starts never share one. */
   readonly #startId = ulid();
   #count = 0;
   #ffmpeg: Ffmpeg | null = null;
@@ -90,7 +90,7 @@ export class LiveSource implements Source {
     }, stall / 4).unref();
   }
 
-  /** Queues a frame. Its time is the arrival of its last byte: cameras state no reliable time. */
+  /** Queues a frame. Its time is the arrival of its last byte, since cameras state no reliable time. */
   #take({ data, width, height }: { data: Uint8Array; width: number; height: number }): void {
     this.#lastFrame = performance.now();
     this.problem = null;

@@ -1,4 +1,4 @@
-/** Opens the source that settings name. */
+/** Opens the source of the settings. */
 import type { Logger } from "pino";
 import type { SourceSettings } from "../settings/types.ts";
 import { argumentsFor, playlistFor } from "./ffmpeg.ts";
@@ -7,7 +7,7 @@ import { LiveSource } from "./live.ts";
 import type { Source } from "./source.ts";
 import { VideoSource } from "./video.ts";
 
-/** A source. Recorded sources have `finish`: call it when every packet is delivered. */
+/** A source. For a recorded one, call `finish` when every packet is delivered. */
 export type OpenSource = Source & { finish?(): void };
 
 /** @param state folder in which recorded sources store their progress */

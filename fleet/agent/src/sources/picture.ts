@@ -2,11 +2,11 @@
 import type { ImageInput } from "boxwright";
 import sharp, { type Sharp } from "sharp";
 
-/** Largest photo, in pixels: a small file can unpack to more than the memory. */
+/** Largest photo in pixels, since a small file can unpack to more than the memory. */
 const MOST_PIXELS = 100e6;
 /**
- * Largest photo that is read at its full size. Reducing happens while a photo is read: one of 99 million pixels takes
- * 190 MB (JPEG, PNG) to 470 MB (progressive JPEG) in place of 370 to 830 MB (measured).
+ * Largest photo in pixels that is read at full size. Larger ones are reduced while reading: one of 99 million pixels
+ * takes 190 MB (JPEG, PNG) to 470 MB (progressive JPEG) in place of 370 to 830 MB (measured).
  */
 const MOST_FULL_PIXELS = 25e6;
 
@@ -17,7 +17,7 @@ const MOST_FULL_PIXELS = 25e6;
  */
 export async function readPicture(bytes: Uint8Array): Promise<ImageInput> {
   if (bytes.length === 0) throw new Error("got an empty file, expected JPEG, PNG or WebP");
-  // Refuse the other formats that the library reads: SVG, for example, can refer to files and addresses.
+  // Refuse other formats that the library reads. SVG, for example, can refer to files and addresses.
   if (!isPhoto(bytes)) throw new Error("got bytes that are none of them, expected JPEG, PNG or WebP");
   const picture = sharp(bytes, { limitInputPixels: MOST_PIXELS });
   const { width, height, orientation = 1 } = await picture.metadata();
@@ -26,7 +26,7 @@ export async function readPicture(bytes: Uint8Array): Promise<ImageInput> {
   picture.rotate();
   const factor = width * height > MOST_FULL_PIXELS ? 2 : 1;
   if (factor > 1) {
-    // Orientations from 5 on lay the photo on its side.
+    // Orientations from 5 up lay the photo on its side.
     const [across, down] = orientation >= 5 ? [height, width] : [width, height];
     picture.resize({ width: Math.ceil(across / factor), height: Math.ceil(down / factor), fit: "fill" });
   }

@@ -1,6 +1,6 @@
 /**
- * Cuts a stream of PPM pictures into frames. PPM is rgb24 with its size before it, so that a camera that changes its
- * size needs no restart.
+ * Cuts a stream of PPM pictures into frames. PPM is rgb24 with its size in front, so a camera that changes its size
+ * needs no restart.
  */
 
 /** One frame: rgb24, rows without gaps. */
@@ -54,7 +54,7 @@ export class PpmReader {
     }
   }
 
-  /** Reads a header, of which a part may have come with the chunk before. Returns null if more bytes are needed. */
+  /** Reads a header, part of which may have come in the last chunk. Returns null if more bytes are needed. */
   #start(chunk: Buffer, at: number): Filling | null {
     const known = this.#header.length;
     const head = Buffer.concat([this.#header, chunk.subarray(at, at + MOST_HEADER)]);

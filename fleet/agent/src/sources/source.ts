@@ -9,7 +9,7 @@ export interface SourceFrame {
   readonly image: ImageInput;
   /** Time of capture. */
   readonly time: Date;
-  /** Name of the frame within the device. A recorded frame that is read again after a crash has the same id. */
+  /** Id of the frame within the device. A recorded frame that is read again after a crash keeps its id. */
   readonly id: string;
   /** Records that the frame's packet is in the spool, so that the frame is not read again. */
   done(): void;
@@ -30,7 +30,7 @@ export interface Source {
   /** True if its frames were captured before the agent read them: photos and videos. */
   readonly isRecorded: boolean;
   readonly stats: SourceStats;
-  /** The present problem, such as a camera that does not answer; null if there is none. */
+  /** The current problem, such as a camera that does not answer; null if there is none. */
   readonly problem: string | null;
   /** Resolves to the next frame, or to null at the end of a recorded source or if the signal aborts. */
   next(signal: AbortSignal): Promise<SourceFrame | null>;

@@ -1,4 +1,4 @@
-/** The source "video": every frame of a file, in order. If the network is slow, ffmpeg waits. */
+/** The source "video": every frame of a file, in order. If the network is slow, ffmpeg is paused. */
 import { execFile } from "node:child_process";
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -30,7 +30,7 @@ export class VideoSource implements Source {
   problem: string | null = null;
   readonly #settings: VideoSettings;
   readonly #log: Logger;
-  /** Hash of camera, path, size, time and fps: a file that is replaced is read from its start. */
+  /** Hash of camera, path, size, time and fps, so that a replaced file is read from its start. */
   readonly #key: string;
   readonly #begin: number;
   /** Count of frames whose packets are in the spool. */

@@ -1,17 +1,17 @@
 /**
  * A count on disk that survives crashes: the position of a sink in the spool, or the progress in a video. The file has
- * two places that are written in turn: a crash can damage only the one being written. Writing in place needs no free
- * disk space, so a full disk does not stop acknowledgements.
+ * two places that are written alternately, so a crash damages at most one. Writing in place needs no free disk space,
+ * so a full disk does not stop acknowledgements.
  */
 import { closeSync } from "node:fs";
 import { crc32 } from "node:zlib";
 import { type Disk, readAt } from "./disk.ts";
 
-/** Bytes of a place: index u64, count of writes u64, CRC-32 u32, and padding. */
+/** Byte size of a place: index u64, count of writes u64, CRC-32 u32, and padding. */
 const PLACE_BYTES = 32;
 
 export class Cursor {
-  /** Index of the first packet that is not acknowledged, or of the first frame of a video that is not spooled. */
+  /** Index of the first unacknowledged packet, or of the first frame of a video that is not spooled. */
   index = 0;
   #writes = 0;
   readonly #file: number;
@@ -44,7 +44,7 @@ export class Cursor {
     try {
       this.#disk.write(this.#file, place, (this.#writes % 2) * PLACE_BYTES);
     } catch {
-      // Ignore the error: a cursor that lags only sends packets twice after a restart.
+      // Ignore the error: a cursor that is behind only sends packets twice after a restart.
     }
   }
 

@@ -1,4 +1,4 @@
-/** File operations of the spool. Tests replace them by a disk that is full or broken. */
+/** File operations of the spool. Tests replace them by a full or broken disk. */
 import {
   closeSync,
   constants,
@@ -31,7 +31,7 @@ export const realDisk: Disk = {
   },
   truncate: (file, length) => ftruncateSync(file, length),
   sync: (file) => fdatasyncSync(file),
-  // Somebody else may have deleted it.
+  // Ignore a file that somebody else has deleted.
   remove: (path) => rmSync(path, { force: true }),
 };
 
@@ -47,7 +47,7 @@ export function readAt(file: number, position: number, length: number): Buffer {
   return bytes.subarray(0, count);
 }
 
-/** Flushes a folder's list of files to the disk: a new file could otherwise be missing after a power cut. */
+/** Flushes a folder's list of files, since a new file could otherwise be missing after a power cut. */
 export function syncFolder(path: string): void {
   const folder = openSync(path, "r");
   try {

@@ -3,7 +3,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { codeOf } from "boxwright-service/errors";
 
-/** The error of a state folder that another process uses. */
+/** Error: another process uses the state folder. */
 export class LockError extends Error {
   override readonly name = "LockError";
 }
@@ -33,12 +33,12 @@ export function lockFolder(folder: string): () => void {
   }
 }
 
-/** Returns id and start time of a process. The system reuses ids, but not this pair. */
+/** Returns id and start time of a process, since the system reuses ids alone. */
 function nameOf(pid: number): string {
   try {
-    // Cut after the program's name, which is in brackets and may hold spaces. The start time is the 20th field then.
+    // Cut after the program's name, which is in brackets and may contain spaces. The start time is then the 20th field.
     const [, rest = ""] = /\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, "utf8")) ?? [];
-    // A zombie has ended. Its parent may never ask for its exit code: the first process of a container seldom does.
+    // Count a zombie as ended. Its parent may never collect it, as the first process of a container seldom does.
     if (/^[ZX]/.test(rest)) return "";
     return `${pid} ${rest.split(" ")[19]}`;
   } catch {

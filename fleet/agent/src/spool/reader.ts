@@ -11,9 +11,9 @@ export class Reader {
   readonly #collect: () => void;
   /** Index of the packet to read next. */
   #next: number;
-  /** Segment and byte position of that packet; null if they have to be searched. */
+  /** Segment and byte position of that packet; null if unknown. */
   #place: { readonly segment: Segment; readonly at: number } | null = null;
-  /** Indices of packets that are acknowledged while an earlier one is not: the cursor cannot move past the gap yet. */
+  /** Indices of packets that were acknowledged before an earlier one, so that the cursor cannot pass them yet. */
   readonly #early = new Set<number>();
 
   constructor(
@@ -81,7 +81,7 @@ export class Reader {
         this.#next = record.index + 1;
         return { index: record.index, bytes: record.bytes };
       }
-      // Acknowledge damaged packets: the cursor would otherwise never move past them.
+      // Acknowledge damaged packets, or the cursor would never pass them.
       this.#stats.damaged++;
       for (const last = record.index; this.#next <= last;) this.acknowledge(this.#next++);
     }

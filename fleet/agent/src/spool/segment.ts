@@ -1,4 +1,4 @@
-/** A segment: one file of the spool with records in succession. Only the last segment grows. */
+/** A segment: one file of the spool with consecutive records. Only the last segment grows. */
 import { closeSync, fstatSync, openSync } from "node:fs";
 import { join } from "node:path";
 import { type Disk, readAt } from "./disk.ts";
@@ -26,7 +26,7 @@ export class Segment {
   /** Index of the first packet. */
   readonly first: number;
   readonly path: string;
-  /** Index after that of the last packet. */
+  /** Index after the last packet's. */
   next: number;
   /** Byte length of all whole records. */
   bytes = 0;
@@ -80,7 +80,7 @@ export class Segment {
       this.#disk.write(this.#file, writeHeader(packet, this.next), this.bytes);
       this.#disk.write(this.#file, packet, this.bytes + HEADER_BYTES);
     } catch (error) {
-      // Cut a half-written record off at once, so that its bytes are free again.
+      // Remove a half-written record at once, which frees its bytes.
       this.#disk.truncate(this.#file, this.bytes);
       throw error;
     }

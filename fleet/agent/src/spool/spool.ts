@@ -14,13 +14,13 @@ import { Reader } from "./reader.ts";
 import { HEADER_BYTES } from "./record.ts";
 import { Segment } from "./segment.ts";
 
-/** A segment is closed at 1 / SEGMENTS of the cap. `drop-oldest` drops whole segments, so at least that much. */
+/** Count of segments that the cap holds. `drop-oldest` drops at least one of them. */
 const SEGMENTS = 16;
 const MOST_SEGMENT_BYTES = 2 ** 24;
 /** Milliseconds between two attempts to write to a full disk. */
 const RETRY = 1000;
 
-/** Why packets were lost: the cap, a full or broken disk, one packet above the cap. */
+/** Why packets were lost: the cap, a full or broken disk, or a packet larger than the cap. */
 export type DropReason = "cap" | "disk" | "too large";
 
 /** Counts of a spool. The spool updates the object in place. */
@@ -45,7 +45,7 @@ export class Spool {
   diskProblem: string | null = null;
   /** True while packets wait for free space. */
   isBlocked = false;
-  /** Called when the disk fails, with the reason, and when it takes packets again, with null. */
+  /** Called with the reason when the disk fails, and with null when it works again. */
   onDisk: (problem: string | null) => void = () => undefined;
   /** Called after packets were dropped. */
   onDrop: (reason: DropReason, count: number) => void = () => undefined;
@@ -81,8 +81,8 @@ export class Spool {
       const cursor = new Cursor(join(folder, `${sha256(name).slice(0, 16)}.cursor`), disk);
       const { first } = this.#segments[0]!;
       const { next } = this.#segments.at(-1)!;
-      // Start a new sink at the oldest packet. Move a cursor back that is ahead of the packets: a power cut can lose
-      // packets that were not flushed while it keeps the cursor.
+      // Start a new sink at the oldest packet. Move back a cursor that is ahead of the packets: a power cut can lose
+      // unflushed packets and keep the cursor.
       if (cursor.index < first || cursor.index > next) cursor.move(cursor.index > next ? next : first);
       this.#readers.set(name, new Reader(cursor, this.#segments, this.#written, this.stats, () => this.#collect()));
     }
@@ -94,8 +94,8 @@ export class Spool {
   }
 
   /**
-   * Looks whether the folder is still the one that was opened. Without it packets would be written into files that have
-   * no name, and be gone with the process.
+   * Checks that the folder is still the one that was opened. Otherwise packets would be written to files without a
+   * name, which vanish with the process.
    */
   look(): void {
     const isThere = identityOf(this.#folder) === this.#identity && identityOf(this.#segments.at(-1)!.path) !== "";
@@ -140,14 +140,14 @@ export class Spool {
         } else if (this.#tryWrite(packet)) {
           return true;
         } else if (this.#settings.policy === "drop-oldest") {
-          // Without the folder no dropped packet makes room, and those that wait can still be sent.
+          // Without the folder no dropped packet makes room, and waiting ones can still be sent.
           if (this.diskProblem !== this.#goneProblem && this.#dropOldest("disk")) continue;
           this.#countDrop("disk", 1);
           return false;
         } else {
           this.isBlocked = true;
           await wait(RETRY, signal);
-          // Close and delete the growing segment too, if all of it is acknowledged: its space may suffice.
+          // Also close and delete the growing segment if all of it is acknowledged, since its space may be enough.
           this.#collect(true);
         }
       }
@@ -177,14 +177,15 @@ export class Spool {
     firsts.forEach((first, i) => {
       const { segment, rest } = Segment.open(this.#folder, first, i === firsts.length - 1, this.#disk);
       if (rest > 0) this.stats.damaged++;
-      // Count packets with damaged headers by their missing indices: the next segment's name says where it begins.
+      // Count packets with damaged headers by their missing indices, since the next segment's name states where it
+      // begins.
       segment.next = firsts[i + 1] ?? segment.next;
       this.#segments.push(segment);
     });
     if (this.#segments.length === 0) this.#createSegment(0);
   }
 
-  /** Frees space under the cap for `size` bytes. Returns false if the policy forbids to drop the packets in the way. */
+  /** Frees space for `size` bytes under the cap. Returns false if the policy forbids it. */
   #makeRoom(size: number): boolean {
     if (this.bytes + size > this.#settings.maxBytes) this.#collect(true);
     while (this.bytes + size > this.#settings.maxBytes)
@@ -283,7 +284,7 @@ export class Spool {
   }
 
   /**
-   * Flushes what was written since the last flush: segments, and the folder if it has a new one.
+   * Flushes all segments written since the last flush, and the folder if it has a new one.
    * @throws the error of the disk; the next flush then tries again
    */
   #flush(): void {

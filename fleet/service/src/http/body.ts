@@ -1,4 +1,4 @@
-/** Reads the body of a request into memory of its own, up to a limit of bytes, pace and room. */
+/** Reads a request's body into its own memory, within limits on bytes, pace and shared room. */
 import type { IncomingMessage } from "node:http";
 import { type Pace, watchPace } from "../pace.ts";
 import { NoRoomError, type NoRoomKind, type Visit } from "../room.ts";
@@ -28,9 +28,9 @@ export class BodyError extends Error {
 export interface BodyLimits {
   /** Most bytes of a body. */
   readonly most: number;
-  /** Slowest pace. Default: any, if the whole body comes within `bodyMs` of the exchange. */
+  /** Slowest pace allowed. Default: any, if the whole body comes within `bodyMs` of the exchange. */
   readonly pace?: Pace;
-  /** Place of the body in the room that all bodies share. */
+  /** The body's share of the room for all bodies. */
   readonly visit?: Visit | undefined;
 }
 
@@ -67,19 +67,19 @@ export async function readText(exchange: Exchange, limits: BodyLimits): Promise<
   const { buffer, byteOffset, length } = await readBytes(exchange, limits);
   const bytes = Buffer.from(buffer, byteOffset, length);
   const text = bytes.toString("utf8");
-  // Compare the bytes: the decoder writes U+FFFD for bytes that are no UTF-8, but a text may hold U+FFFD itself.
+  // Compare the bytes: the decoder replaces wrong UTF-8 by U+FFFD, but a text may contain U+FFFD itself.
   if (text.includes("\ufffd") && !Buffer.from(text).equals(bytes))
     throw new BodyError("not text", "body: got bytes that are not UTF-8, expected UTF-8");
   return text;
 }
 
-/** Collects the bytes of a body. Memory grows with the bytes: a sender may state a large length and send little. */
+/** Collects the bytes of a body. Memory grows with them, since a sender may state a large length and send little. */
 class Body {
   readonly #stated: number | null;
   readonly #most: number;
   readonly #visit: Visit | undefined;
   #chunks: Uint8Array[] = [];
-  /** Memory of the stated length, which can go to a thread without a copy. Null until a quarter of it has arrived. */
+  /** Memory of the stated length, which can be transferred to a thread. Null until a quarter has arrived. */
   #memory: Uint8Array | null = null;
   #length = 0;
 

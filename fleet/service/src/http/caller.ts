@@ -1,7 +1,7 @@
-/** The caller of a request: the address that limits count by, and the Authorization headers. */
+/** Finds the caller of a request: the address for limits, and the Authorization headers. */
 import type { IncomingMessage } from "node:http";
 
-/** Longer than any address with its port. What is longer was written by a client. */
+/** Longest address with a port. A client made up anything longer. */
 const MAX_ADDRESS = 64;
 
 /**
@@ -24,8 +24,8 @@ export function callerOf(sent: string): string {
 }
 
 /**
- * Returns the caller of a request. Each declared proxy appends one entry to X-Forwarded-For. Entries further left are
- * ignored: a client can write them.
+ * Returns the caller of a request. Each declared proxy appends one entry to X-Forwarded-For. Earlier entries are
+ * ignored, since a client can write them.
  */
 export function addressOf(request: IncomingMessage, proxyHops: number): string {
   const own = request.socket.remoteAddress ?? "unknown";
@@ -35,7 +35,7 @@ export function addressOf(request: IncomingMessage, proxyHops: number): string {
   return callerOf(entries.at(-proxyHops)?.trim() || own);
 }
 
-/** Returns every Authorization header that was sent. Node's `headers` keeps the first and drops the others silently. */
+/** Returns all Authorization headers. Node's `headers` keeps only the first. */
 export function authorizationOf({ rawHeaders }: IncomingMessage): string[] {
   const found: string[] = [];
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {

@@ -1,4 +1,4 @@
-/** Makes TLS servers of a certificate and a key. Reads renewed files while the service runs. */
+/** Makes TLS servers from a certificate and a key. Reloads renewed files while the service runs. */
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import https from "node:https";
@@ -12,7 +12,7 @@ export interface Certificate {
   readonly key: string;
   readonly certName: string;
   readonly keyName: string;
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two checks. */
   readonly everyMs?: number | undefined;
 }
 
@@ -25,7 +25,7 @@ const LOOK_EVERY_MS = 60_000;
 export function createTlsServer(settings: https.ServerOptions, certificate: Certificate, log: Logger): https.Server {
   const { cert, key, everyMs = LOOK_EVERY_MS } = certificate;
   const files = { cert, key };
-  // Look before reading: files that are renewed in between differ at the next look.
+  // Check before reading, so that files renewed in between differ at the next check.
   let seenState = stateOf(certificate);
   const server = https.createServer({ ...settings, ...readParts(certificate) });
   const timer = setInterval(() => {
@@ -71,7 +71,10 @@ function readPart(name: string, path: string): Buffer {
   }
 }
 
-/** Returns a text that changes with the files. Throws nothing: a timer looks, and its error would end the service. */
+/**
+ * Returns a text that changes with the files. Throws nothing, since a timer calls it and an error would end the
+ * service.
+ */
 const stateOf = ({ cert, key }: Certificate): string => `${stateOfFile(cert)} ${stateOfFile(key)}`;
 
 function stateOfFile(path: string): string {

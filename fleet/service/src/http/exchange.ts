@@ -1,4 +1,4 @@
-/** One request and its answer, with the functions by which every route reads the request and writes the answer. */
+/** A request and its answer, with the functions by which routes read and write them. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline, type Readable } from "node:stream";
@@ -10,15 +10,15 @@ export type AnswerHeaders = Readonly<Record<string, string | readonly string[]>>
 
 export interface ExchangeOptions {
   readonly proxyHops?: number;
-  /** Milliseconds for a whole body that states no other pace. */
+  /** Milliseconds for a whole body without another pace. */
   readonly bodyMs?: number;
-  /** True if answers have to close their connection, as the service stops. */
+  /** True if answers must close their connection, since the service stops. */
   readonly isDraining?: () => boolean;
-  /** Returns the headers of every answer. A header of a route replaces the one with the same name. */
+  /** Returns headers for every answer. A route's own header replaces one of the same name. */
   readonly headers?: () => AnswerHeaders;
 }
 
-/** The sender of a request, as far as the request has proved it. */
+/** Who sent a request, as far as the request has proved it. */
 export interface Sender {
   /** Public id of the API key of a team. */
   key?: string;
@@ -52,10 +52,10 @@ export class Exchange {
   readonly path: string;
   /** Query after the `?`. */
   readonly search: string;
-  /** Pattern of the route, for the log. The path itself may hold a secret, such as a one-time link. */
+  /** Pattern of the route, for the log. The path itself may contain a secret, such as a one-time link. */
   route = "other";
   readonly sender: Sender = {};
-  /** Place of the body in the room that bodies share, once it has one. */
+  /** The body's share of the room for all bodies, once it has one. */
   visit: Visit | undefined;
 
   constructor(request: IncomingMessage, response: ServerResponse, options: ExchangeOptions = {}) {
@@ -82,13 +82,13 @@ export class Exchange {
     return new URLSearchParams(this.search).get(name) ?? undefined;
   }
 
-  /** Returns the body to be read. Tells a sender that waits for `100 Continue` to send the body. */
+  /** Returns the body to read. Answers `100 Continue` to a sender that waits for it. */
   openBody(): IncomingMessage {
     if (this.header("expect")?.toLowerCase() === "100-continue") this.#response.writeContinue();
     return this.request;
   }
 
-  /** Status of the answer if all of it was sent; 499 if the caller hung up first. */
+  /** Status of the answer if it was sent completely; 499 if the caller hung up first. */
   get status(): number {
     return this.#response.writableFinished ? this.#response.statusCode : 499;
   }
@@ -104,7 +104,7 @@ export class Exchange {
     this.send(status, JSON_TYPE, JSON.stringify(body), headers);
   }
 
-  /** Answers 204, which has no body. */
+  /** Sends 204, which has no body. */
   sendNothing(headers: AnswerHeaders = {}): void {
     if (this.#response.headersSent || this.#response.destroyed) return;
     this.#writeHead(204, undefined, undefined, headers);
@@ -112,8 +112,7 @@ export class Exchange {
   }
 
   /**
-   * Sends a stream, of `length` bytes if that is known. If the stream breaks, the connection is cut: the caller sees
-   * that bytes are missing.
+   * Sends a stream, of `length` bytes if known. If the stream breaks, cuts the connection, so that the caller notices.
    */
   sendStream(
     status: number,
@@ -131,7 +130,7 @@ export class Exchange {
     } else pipeline(body, response, () => undefined);
   }
 
-  /** Calls `work` when the connection is done with this answer, also if the caller hangs up before it. */
+  /** Calls `work` when the connection is done with this answer, even if the caller hung up. */
   afterAnswer(work: () => void): void {
     if (this.#response.closed || this.#response.destroyed) work();
     else this.#response.once("close", work);
@@ -140,7 +139,7 @@ export class Exchange {
   #writeHead(status: number, type: string | undefined, length: number | undefined, headers: AnswerHeaders): void {
     const { headers: ofAll, isDraining } = this.#options;
     const given = ofAll === undefined ? headers : { ...ofAll(), ...headers };
-    // Pass one flat array, which Node writes as it is.
+    // Pass a flat array, which Node writes directly.
     const flat = ["X-Request-Id", this.id, "X-Content-Type-Options", "nosniff"];
     if (type !== undefined) flat.push("Content-Type", type);
     if (length !== undefined) flat.push("Content-Length", String(length));

@@ -1,5 +1,5 @@
 /**
- * Opens a service on a port, with limits of time and connections, TLS if it has a certificate, and an orderly end.
+ * Opens a service on a port, with limits on time and connections, TLS if there is a certificate, and an orderly end.
  *
  * Connections are limited by address and in all. Without the first limit, one machine with thousands of half-sent
  * headers locks everybody out.
@@ -27,13 +27,13 @@ export interface ListenOptions {
   readonly listener: RequestListener;
   readonly log: Logger;
   readonly maxHeaderSize: number;
-  /** Connections of one address (IPv6: one /64); undefined behind a proxy, whose address all callers share. */
+  /** Limit of connections per address (IPv6: per /64). Undefined behind a proxy, whose address all callers share. */
   readonly perAddress: number | undefined;
-  /** Connections of this process in all. */
+  /** Limit of connections of this process. */
   readonly connections: number;
   readonly onRefused: (limit: ConnectionLimit) => void;
   readonly certificate?: Certificate | undefined;
-  /** Milliseconds after which requests under way are cut when the service stops. */
+  /** Milliseconds after which running requests are cut when the service stops. */
   readonly drainMs: number;
   readonly headersMs?: number | undefined;
   readonly standstillMs?: number | undefined;
@@ -41,19 +41,22 @@ export interface ListenOptions {
 
 export interface Listening {
   readonly port: number;
-  /** Closes the port, and waits for the requests under way. */
+  /** Closes the port, and waits for running requests. */
   stop(): Promise<void>;
 }
 
 const HEADERS_MS = 10_000;
 /**
- * Milliseconds without a byte after which a connection is cut: its sender is gone, or nobody reads the answer. No
- * request may wait so long inside a service.
+ * Milliseconds without a byte after which a connection is cut, since nobody is there. No request may wait that long
+ * inside a service.
  */
 const STANDSTILL_MS = 60_000;
-/** Milliseconds of an idle connection. Common load balancers close earlier, so that they never send to a closed one. */
+/**
+ * Milliseconds after which an idle connection is closed. Common load balancers close earlier, so they never use a
+ * closed one.
+ */
 const KEEP_ALIVE_MS = 75_000;
-/** Milliseconds after an answer in which the rest of the body is discarded. Then the connection is cut. */
+/** Milliseconds after an answer for which the rest of the body is discarded, before the connection is cut. */
 const LINGER_MS = 1000;
 
 export async function listen(options: ListenOptions): Promise<Listening> {
@@ -70,7 +73,8 @@ export async function listen(options: ListenOptions): Promise<Listening> {
   const settings: http.ServerOptions = {
     maxHeaderSize,
     headersTimeout: headersMs,
-    // Turn Node's limit off: it would cut large files, however fast they come. Readers of bodies have limits.
+    // Turn off Node's limit, which would cut large files however fast they come. Readers of bodies have their own
+    // limits.
     requestTimeout: 0,
     connectionsCheckingInterval: Math.min(1000, headersMs),
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -122,7 +126,7 @@ const REFUSED_BYTES: Readonly<Record<string, string>> = {
   ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
 };
 
-/** Answers bytes that are no HTTP request, are too many or come too slowly. Then closes the connection. */
+/** Answers bytes that are no HTTP request, too many or too slow, and closes the connection. */
 function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   const status = REFUSED_BYTES[error.code ?? ""] ?? "400 Bad Request";
   if (socket.writable && error.code !== "ECONNRESET")
@@ -130,7 +134,7 @@ function refuseBytes(error: NodeJS.ErrnoException, socket: Socket): void {
   setTimeout(() => socket.destroy(), 1000).unref();
 }
 
-/** Closes connections over a limit before a byte of them is read. Counts and logs each of them. */
+/** Closes connections over a limit before reading a byte. Counts and logs them. */
 function limitConnections(server: NetServer, options: ListenOptions): void {
   const { perAddress = Infinity, onRefused } = options;
   const open = new Map<string, number>();
@@ -141,7 +145,7 @@ function limitConnections(server: NetServer, options: ListenOptions): void {
   };
   server.maxConnections = options.connections;
   server.on("drop", (data) => refuse("total", callerOf(data?.remoteAddress ?? "unknown")));
-  // Go before the listeners of TLS and HTTP: they would spend work on a connection that is closed at once.
+  // Run before the listeners of TLS and HTTP, which would do work for a connection that is closed at once.
   const accept = server.listeners("connection") as ((socket: Socket) => void)[];
   server.removeAllListeners("connection");
   server.on("connection", (socket) => {
@@ -187,7 +191,7 @@ function createRefusalLog(log: Logger) {
   };
 }
 
-/** Milliseconds for requests whose first bytes were on their way when the port closed. */
+/** Milliseconds for requests that were already being sent when the port closed. */
 const GRACE_MS = 1000;
 const SWEEP_MS = 50;
 
@@ -201,9 +205,9 @@ async function closeServer(server: Server | https.Server, limit: number, underWa
   server.closeIdleConnections();
   const closedAt = performance.now();
   const sweep = setInterval(() => {
-    // Repeat this: some clients keep the connection, although the answer says close.
+    // Repeat this, since some clients keep the connection although the answer says close.
     server.closeIdleConnections();
-    // Close connections that never sent a request: Node does not count them as idle, and no limit of Node ends them.
+    // Close connections that never sent a request, which Node does not count as idle.
     if (underWay() === 0 && performance.now() - closedAt > GRACE_MS) server.closeAllConnections();
   }, SWEEP_MS);
   const cut = setTimeout(() => server.closeAllConnections(), limit);

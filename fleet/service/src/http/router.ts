@@ -1,6 +1,6 @@
 /**
- * Finds the handler of a method and path. The routers are those of hono; requests and answers are those of Node. So a
- * route can read the body after it knows the caller.
+ * Finds the handler for a method and path. Uses hono's routers, but Node's requests and answers, so that a route can
+ * read the body after it knows the caller.
  */
 import { METHOD_NAME_ALL } from "hono/router";
 import { RegExpRouter } from "hono/router/reg-exp-router";
@@ -14,7 +14,7 @@ export type Handler = (exchange: Exchange, params: Params) => Promise<void> | vo
 export interface RouteOptions {
   /** True if programs call the route, which then checks methods and body types itself. */
   readonly forPrograms?: boolean;
-  /** True if the limit of an address does not count requests of the route. */
+  /** True if the address limit does not count requests to the route. */
   readonly unlimited?: boolean;
 }
 

@@ -1,10 +1,10 @@
 /**
- * Schemas of JSON, by valibot. The message of a schema says what it expects, and `readJson` makes the sentence of it:
- * the field, what was got, what was expected. A message that begins with "got" is the sentence itself.
+ * JSON schemas by valibot. A schema's message says what it expects, and `readJson` turns it into a sentence with the
+ * field and what was got. A message that begins with "got" is used as it is.
  */
 import * as v from "valibot";
 
-/** A value that does not fit. Its sender may see the message. */
+/** Error: a value does not fit its schema. Its sender may see the message. */
 export class ProtocolError extends Error {
   override readonly name = "ProtocolError";
 }
@@ -18,23 +18,23 @@ type Frozen<T> = T extends (infer I)[]
     ? { readonly [K in keyof T]: Frozen<T[K]> }
     : T;
 
-/** The type of what a schema accepts. Nobody writes into it. */
+/** Type of what a schema accepts, read-only. */
 export type TypeOf<S extends v.GenericSchema> = Frozen<v.InferOutput<S>>;
 
 /** True for a JSON object, false for a list, a text, a number and null. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Returns a value as messages repeat it. */
+/** Returns a value as text for messages. */
 export const show = (given: unknown, most = 80): string => (JSON.stringify(given) ?? typeof given).slice(0, most);
 
-/** Returns the place of a problem, such as "snaps[0].name"; "" for the whole. */
+/** Returns the path of a problem, such as "snaps[0].name"; "" for the whole value. */
 export const placeOf = (path: readonly { readonly key: unknown }[] = []): string =>
   path
     .map(({ key }, i) => (typeof key === "number" ? `[${key}]` : `${i > 0 ? "." : ""}${String(key).slice(0, 40)}`))
     .join("");
 
-/** Returns what is wrong, without its place. */
+/** Returns what is wrong, without its path. */
 export function sentenceOf({
   type,
   input,
@@ -55,7 +55,7 @@ export function readJson<S extends v.GenericSchema>(schema: S, value: unknown): 
 /** Accepts a JSON object, whatever it holds. */
 export const anyObject = v.custom<Record<string, unknown>>(isObject, "a JSON object");
 
-/** Returns the message for a missing field: the one for a wrong value. */
+/** Returns the message about a missing field, which is the one about a wrong value. */
 const missingOf =
   (entries: v.ObjectEntries) =>
   ({ expected }: { readonly expected: string | null }): string => {
@@ -63,18 +63,18 @@ const missingOf =
     return typeof message === "string" ? message : "a JSON object";
   };
 
-/** Accepts a JSON object with these fields, and leaves others out: hub and agents are updated on different days. */
+/** Accepts a JSON object with these fields and drops others, since hub and agents are updated on different days. */
 export const object = <const E extends v.ObjectEntries>(entries: E) =>
   v.pipe(anyObject, v.object(entries, missingOf(entries)));
 
-/** Accepts a JSON object with these fields, and keeps others. */
+/** Accepts a JSON object with these fields and keeps others. */
 export const looseObject = <const E extends v.ObjectEntries>(entries: E) =>
   v.pipe(anyObject, v.looseObject(entries, missingOf(entries)));
 
-/** Control characters would change a page or a log line that shows the text. */
+/** Control characters, which would change a page or log line that shows the text. */
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]/g;
 
-/** Accepts a text that people read. Control characters become spaces. */
+/** Accepts text for people. Control characters become spaces. */
 export function line(min: number, max: number) {
   const expected = `a text of ${min} to ${max} characters`;
   return v.pipe(
@@ -87,7 +87,7 @@ export function line(min: number, max: number) {
 
 export const text = (expected: string, form = /\S/) => v.pipe(v.string(expected), v.regex(form, expected));
 
-/** Accepts a secret, which the message does not repeat. */
+/** Accepts a secret, which messages do not repeat. */
 export function secret(expected: string, form: RegExp) {
   const told = ({ input }: { readonly input: unknown }): string =>
     `got ${typeof input === "string" ? `a text of ${input.length} characters` : typeof input}, expected ${expected}`;
@@ -120,14 +120,14 @@ const isTime = (given: string): boolean =>
 const TIME = "a time like 2026-11-25T23:05:00Z, with its offset";
 export const time = v.pipe(v.string(TIME), v.check(isTime, TIME));
 
-/** Accepts a value, null or nothing, and gives undefined for the latter two. */
+/** Accepts a value, null or nothing. The latter two become undefined. */
 export const optional = <const S extends v.GenericSchema>(schema: S) =>
   v.pipe(
     v.nullish(schema),
     v.transform((value) => value ?? undefined),
   );
 
-/** Accepts a value, null or nothing, and gives null for the latter two. */
+/** Accepts a value, null or nothing. The latter two become null. */
 export const nullable = <const S extends v.GenericSchema>(schema: S) => v.nullish(schema, null);
 
 export function list<const S extends v.GenericSchema>(max: number, item: S, min = 0) {
@@ -148,7 +148,7 @@ function isWebAddress(given: string): boolean {
   const { protocol, username, password } = new URL(given);
   return /^https?:$/.test(protocol) && username === "" && password === "";
 }
-/** An address of a page, letter by letter: a parsed address may have one more slash. */
+/** An address of a page, unchanged: a parsed address may have an added slash. */
 export const plainAddress = v.pipe(v.string(WEB_ADDRESS), v.check(isWebAddress, WEB_ADDRESS));
 /** An address of a page, which the hub shows as a link. */
 export const webAddress = v.pipe(
@@ -156,7 +156,7 @@ export const webAddress = v.pipe(
   v.transform((given) => new URL(given).href),
 );
 
-/** Accepts what `parse` returns for it. The error that it throws says what was got and expected. */
+/** Accepts what `parse` accepts, and returns its result. The error of `parse` says what was got and expected. */
 export const by = <T>(parse: (given: unknown) => T) =>
   v.pipe(
     v.unknown(),

@@ -1,6 +1,5 @@
 /**
- * Reads flat options, as a table states them: defaults, then a JSON file, then environment or flags. Every problem is
- * told at once.
+ * Reads flat options by a table: defaults, then a JSON file, then environment or flags. Reports all problems at once.
  */
 import { readFileSync } from "node:fs";
 import * as v from "valibot";
@@ -12,7 +11,7 @@ export interface Option<T = unknown> {
   readonly schema: Schema<T>;
   readonly fallback?: T;
   readonly about: string;
-  /** Variable of the environment that goes before the file. */
+  /** Environment variable that overrides the file. */
   readonly env?: string;
 }
 
@@ -23,7 +22,7 @@ export type ValuesOf<O extends Readonly<Record<string, Option>>> = {
     : v.InferOutput<O[K]["schema"]> | undefined;
 };
 
-/** The configuration is wrong. The message is one line for one problem, or has a line for each. */
+/** Error: the configuration is wrong. The message has a line per problem. */
 export class ConfigProblems extends UserError {
   override readonly name = "ConfigProblems";
   readonly problems: readonly string[];
@@ -56,7 +55,7 @@ export const logLevel = v.picklist(
   "one of trace, debug, info, warn, error, silent",
 );
 
-/** A value that goes before that of the file, and the name by which problems tell it. */
+/** A value that overrides the file, with its name for messages. */
 export interface Given {
   readonly where: string;
   readonly value: unknown;
@@ -128,7 +127,7 @@ export function misspeltVariables(
   near = false,
 ): string[] {
   const given = Object.keys(env).filter((name) => name.startsWith(prefix) && env[name] !== "" && !known.includes(name));
-  // All names begin alike, so only the rest says which one was meant: TESTS is not NATS.
+  // Compare the rest of the names, since all begin alike: TESTS is not NATS.
   const restOf = (name: string): string => name.slice(prefix.length);
   const rests = known.filter((name) => name.startsWith(prefix)).map(restOf);
   const meant = given.filter((name) => !KUBERNETES.test(name) && (!near || nearest(restOf(name), rests) !== undefined));

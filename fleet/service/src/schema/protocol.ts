@@ -31,9 +31,9 @@ import { MOST_LOG_BYTES } from "../device-log.ts";
 
 export { ProtocolError } from "./json.ts";
 
-/** Seconds between two heartbeats. A device that misses three of them is offline. */
+/** Seconds between heartbeats. A device that misses three is offline. */
 export const HEARTBEAT_SECONDS = 30;
-/** Count of the last pictures of a recorded source that a host keeps, and that an agent sends. */
+/** Count of a recorded source's last pictures that an agent sends and a host keeps. */
 export const KEPT_PICTURES = 8;
 /** The public document of a hub, from which a host learns keys and revoked devices. */
 export const HUB_DOCUMENT_PATH = "/.well-known/boxwright-hub.json";
@@ -64,9 +64,9 @@ const enrolRequest = object({
   architecture: version,
   /** Version of the agent. */
   version,
-  /** Stays the same when the agent is installed anew. An enrolment whose answer was lost is repeated under it. */
+  /** Stays the same when the agent is reinstalled. A lost enrolment is repeated with it. */
   serial_number: optional(word),
-  /** By which the device proves itself to its hub after a restore. */
+  /** Public key by which the device proves itself to its hub after a restore. */
   public_key: optional(text("an Ed25519 key", /^ed25519:[\w-]{43}$/)),
 });
 export type EnrolRequest = TypeOf<typeof enrolRequest>;
@@ -82,14 +82,14 @@ export type EnrolAnswer = TypeOf<typeof enrolAnswer>;
 
 const returnRequest = object({
   device_id: word,
-  /** Over the challenge of the answer before. Absent: the device asks for a challenge. */
+  /** Signature over the last answer's challenge. Absent: the device asks for a challenge. */
   signature: optional(text("64 bytes in base64", /^[\w+/]{86}==$/)),
 });
 
 const returnChallenge = object({ challenge: text("a challenge", /^[\w-]{43}$/) });
 export type ReturnChallenge = TypeOf<typeof returnChallenge>;
 
-/** What the device runs. */
+/** State of the device's application. */
 const applicationState = object({
   identifier: nullable(word),
   version: nullable(etag),
@@ -106,9 +106,9 @@ const networkInterface = object({
 export type NetworkInterface = TypeOf<typeof networkInterface>;
 
 const heartbeat = object({
-  /** Grows with each heartbeat, over restarts too. A counter that goes back tells of a copied credential. */
+  /** Grows with each heartbeat, also over restarts. A decrease shows a copied credential. */
   counter: count,
-  /** Random, new with each start of the agent. */
+  /** Random text, new at each start of the agent. */
   process_id: text("1 to 64 letters, digits, _ or -", /^[\w-]{1,64}$/),
   version,
   model: word,
@@ -116,18 +116,18 @@ const heartbeat = object({
   /** Clock of the device, in ISO 8601. */
   time,
   application: applicationState,
-  /** Frames since the agent started. `dropped` ones came too fast; `lost` ones failed or were never delivered. */
+  /** Frames since the agent started. `dropped`: came too fast. `lost`: failed or were never delivered. */
   frames: count,
   dropped: count,
   lost: count,
   decode_ms: object({ p50: milliseconds, p99: milliseconds }),
-  /** Bytes and frames that wait for a receiver, and the most bytes that may wait. */
+  /** Bytes and frames waiting for a receiver, and the largest allowed bytes. */
   spool: object({ bytes: count, limit: count, frames: count }),
   last_error: v.nullish(line(0, 1000)),
   network_interfaces: optional(list(16, networkInterface)),
   /** Page of the host that receives the packets. */
   host_url: v.nullish(webAddress),
-  /** True if the device takes no frames, since the hub paused it. Absent from agents older than pauses. */
+  /** True if the hub paused the device, so it takes no frames. Absent from agents older than pauses. */
   paused: optional(flag),
 });
 export type Heartbeat = TypeOf<typeof heartbeat>;
@@ -138,15 +138,15 @@ const heartbeatAnswer = object({
   interval_seconds: count,
   /** ETag of the config that the device should run, without quotes; null: none. */
   desired_version: nullable(etag),
-  /** True: ask for a new credential. */
+  /** True: request a new credential. */
   rotate: flag,
-  /** True: somebody asked for a snap of the next frame. */
+  /** True: a snap of the next frame was requested. */
   snap_requested: flag,
-  /** True: somebody asked for the last lines of the log. Absent from hubs older than logs. */
+  /** True: the last lines of the log were requested. Absent from hubs older than logs. */
   log_requested: v.nullish(flag, false),
-  /** True if the device has to take no frames until an answer says false. Absent from hubs older than pauses. */
+  /** True: take no frames until an answer says false. Absent from hubs older than pauses. */
   paused: v.nullish(flag, false),
-  /** ETag of the agent's release that the device should run, without quotes; null or absent: what it runs now. */
+  /** ETag of the agent release to run, without quotes; null or absent: the current one. */
   desired_agent: v.nullish(etag),
 });
 export type HeartbeatAnswer = TypeOf<typeof heartbeatAnswer>;
@@ -162,7 +162,7 @@ const tokenAnswer = object({
 });
 export type TokenAnswer = TypeOf<typeof tokenAnswer>;
 
-/** The agent sends a snap of a frame with such a detection. Without `class`, every class counts. */
+/** Rule: take a snap of a frame with such a detection. Without `class`, any class matches. */
 const snapRule = object({
   name: snapName,
   class: optional(line(1, 200)),
@@ -171,7 +171,7 @@ const snapRule = object({
 });
 export type SnapRule = TypeOf<typeof snapRule>;
 
-/** The decoder checks config and options. */
+/** Config and options are checked by the decoder. */
 const desiredConfig = object({
   application: object({ identifier: word, name: line(0, 200), version: count, hash: line(1, 128) }),
   /** null: the model file says how to decode. */
@@ -211,7 +211,7 @@ const cloudEvent = looseObject({
 const isEmpty = (given: unknown): boolean => isObject(given) && Object.keys(given).length === 0;
 
 const snapRequest = object({
-  /** Chosen by the device, so that a snap that is sent twice is stored once. */
+  /** Chosen by the device, so that a snap sent twice is stored once. */
   id: text("1 to 64 letters, digits and . _ : -", /^[\w.:-]{1,64}$/),
   name: snapName,
   tags: v.pipe(
@@ -229,7 +229,7 @@ export type SnapRequest = TypeOf<typeof snapRequest>;
 
 /** The last lines of a device's log. The hub redacts and cuts them again. */
 const deviceLog = object({
-  /** "failed": the device sends it by itself, after a version that failed or a start that ended in an error. */
+  /** "failed": sent by the device itself, after a version failed or a start ended in an error. */
   reason: oneOf(["requested", "failed"]),
   text: v.pipe(v.string("a text"), v.maxLength(MOST_LOG_BYTES, `at most ${MOST_LOG_BYTES} characters`)),
 });
@@ -243,11 +243,11 @@ const snapAnswer = object({
 export type SnapAnswer = TypeOf<typeof snapAnswer>;
 
 const hubDocument = object({
-  /** Letter by letter as tokens name it. */
+  /** Exactly as tokens name it. */
   issuer: plainAddress,
   /** JSON Web Keys with `kid`. */
   keys: list(32, anyObject),
-  /** Tokens of the device are void if their `iat` is below `before`, in seconds since 1970. */
+  /** Tokens of the device are void if their `iat` (seconds since 1970) is below `before`. */
   revoked: list(1_000_000, object({ device_id: word, before: count })),
 });
 export type HubDocument = TypeOf<typeof hubDocument>;
